@@ -1,0 +1,94 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const canary = "CANARY-s3cr3t+/value\"with\\escapes"
+
+func TestStringNeverPrints(t *testing.T) {
+	s := New(canary)
+	holder := struct{ S String }{s}
+	marshalled, err := json.Marshal(holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{s.String(), string(marshalled), fmt.Sprint(s, &s, holder)}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		texts = append(texts, fmt.Sprintf(verb, s), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, []String{s}))
+	}
+	for _, text := range texts {
+		if strings.Contains(text, "CANARY") || !strings.Contains(text, Mask) {
+			t.Errorf("printed as %q", text)
+		}
+	}
+	if s.Reveal() != canary {
+		t.Error("Reveal does not give the text")
+	}
+}
+
+func TestMasker(t *testing.T) {
+	quoted, err := json.Marshal(canary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMasker()
+	m.Add(canary, "first-line\nsecond-line", "tiny")
+	for _, tt := range []struct{ name, in, want string }{
+		{"plain", "token " + canary + " is bad", "token " + Mask + " is bad"},
+		{"twice", canary + canary, Mask + Mask},
+		{"json", string(quoted), `"` + Mask + `"`},
+		{"cut off", "cannot unmarshal !!str `CANARY-s...` into int", "cannot unmarshal !!str `" + Mask + "...` into int"},
+		{"one line of several", "at second-line here", "at " + Mask + " here"},
+		{"too short to be meant", "a tiny CAN", "a tiny CAN"},
+		{"nothing", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := m.String(tt.in); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestMaskerFindsBase64AtEveryAlignment(t *testing.T) {
+	m := NewMasker()
+	m.Add(canary)
+	for shift := range 6 {
+		blob := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + canary + "tail"))
+		if got := m.String(blob); !strings.Contains(got, Mask) || len(got) > len(Mask)+shift*2+16 {
+			t.Errorf("shift %d: %s became %s", shift, blob, got)
+		}
+	}
+}
+
+func TestMaskingWriter(t *testing.T) {
+	m := NewMasker()
+	m.Add(canary)
+	var b strings.Builder
+	n, err := m.Writer(&b).Write([]byte("x " + canary))
+	if err != nil || n != len(canary)+2 {
+		t.Fatalf("Write = %d, %v", n, err)
+	}
+	if b.String() != "x "+Mask {
+		t.Errorf("got %q", b.String())
+	}
+}
+
+func FuzzMaskerLeavesNoSecret(f *testing.F) {
+	f.Add("before", "the secret", "after")
+	f.Fuzz(func(t *testing.T, before, s, after string) {
+		if len(s) < shortest || strings.Contains(Mask, s) {
+			return
+		}
+		m := NewMasker()
+		m.Add(s)
+		if got := m.String(before + s + after); strings.Contains(got, s) && !strings.Contains(before, s) && !strings.Contains(after, s) && !strings.Contains(Mask+after, s) && !strings.Contains(before+Mask, s) {
+			t.Errorf("%q is still in %q", s, got)
+		}
+	})
+}
