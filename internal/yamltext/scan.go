@@ -72,6 +72,7 @@ type scanner struct {
 	column     int // of its first character
 	after      int // where the next line starts
 
+	started bool // past the first line
 	pending bool // the last entry had no value on its line
 	leaf    Leaf // the leaf that is being read
 }
@@ -170,17 +171,17 @@ func (s *scanner) line() error {
 }
 
 // settle closes the collections that a line at a column is outside of, and
-// reports an entry that got no value.
+// reports an entry that got no value. A column of -1 is the end of the text.
 func (s *scanner) settle(column int, dash bool) error {
 	if s.pending {
 		s.pending = false
 		top := s.frames[len(s.frames)-1]
-		nested := column > top.column || (column == top.column && dash && !top.sequence)
-		if !nested {
-			s.leaf.Kind, s.leaf.End = Null, lineEnd(s.text, s.leaf.Start)
-			if err := s.emit(); err != nil {
-				return err
-			}
+		if column > top.column || (column == top.column && dash && !top.sequence) {
+			return nil
+		}
+		s.leaf.Kind, s.leaf.End = Null, lineEnd(s.text, s.leaf.Start)
+		if err := s.emit(); err != nil {
+			return err
 		}
 	} else if n := len(s.frames); n > 0 && column > s.frames[n-1].column {
 		return s.unsupported("a value on several lines")
@@ -192,6 +193,11 @@ func (s *scanner) settle(column int, dash bool) error {
 		}
 		s.frames, s.path = s.frames[:n-1], s.path[:n-1]
 	}
+	n := len(s.frames)
+	if s.started && column >= 0 && (n == 0 || s.frames[n-1].column != column) {
+		return s.unsupported("an indentation that fits no line above")
+	}
+	s.started = true
 	return nil
 }
 
