@@ -1,0 +1,67 @@
+// Package subst owns variables: reading them from env files, and putting them
+// into parsed YAML.
+//
+// Substitution works on scalars, never on text, so a value can change neither
+// the structure of a document nor a comment. The language is two forms and an
+// escape: ${NAME}, ${NAME:-default}, and $${ for a literal ${. A $ before
+// anything else is an ordinary character. The environment of the process is
+// never read.
+package subst
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Var is the value of a variable.
+type Var struct {
+	Value  string
+	Secret bool     // came out of an encrypted source: what it is put into is secret too
+	Pos    diag.Pos // where it was defined; zero for a built-in
+}
+
+// Vars are variables by name.
+type Vars map[string]Var
+
+// Scope looks a name up in Vars, then in Parent. A scope of its own for each
+// node costs only the built-ins of that node. A nil Scope is empty.
+type Scope struct {
+	Parent *Scope
+	Vars   Vars
+}
+
+// Lookup finds the innermost variable of that name.
+func (s *Scope) Lookup(name string) (Var, bool) {
+	for ; s != nil; s = s.Parent {
+		if v, ok := s.Vars[name]; ok {
+			return v, true
+		}
+	}
+	return Var{}, false
+}
+
+// Names returns the names of all variables, sorted.
+func (s *Scope) Names() []string {
+	seen := map[string]bool{}
+	for ; s != nil; s = s.Parent {
+		for name := range s.Vars {
+			seen[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// nameLen returns the length of the variable name that text begins with:
+// a letter or an underscore, then letters, digits and underscores.
+func nameLen(text string) int {
+	for i := range len(text) {
+		c := text[i]
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(text)
+}
