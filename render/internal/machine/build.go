@@ -1,0 +1,73 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+func kind(k string) ID { return ID{APIVersion: mainKind, Kind: k} }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func mappingNode(pos diag.Pos) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: pos.Line, Column: pos.Column}
+}
+
+func sequenceNode(items ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items, Line: items[0].Line, Column: items[0].Column}
+}
+
+func stringNode(value string, pos diag.Pos) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: pos.Line, Column: pos.Column}
+}
+
+func put(mapping *yaml.Node, key string, value *yaml.Node) {
+	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: value.Line, Column: value.Column}, value)
+}
+
+// parent returns the mapping that the last key of a path goes into, making what
+// is missing on the way.
+func (b *optionBuilder) parent(id ID, pos diag.Pos, path []string) *yaml.Node {
+	at := b.docs[id]
+	if at == nil {
+		at = mappingNode(pos)
+		if !id.IsMain() {
+			put(at, "apiVersion", stringNode(id.APIVersion, pos))
+			put(at, "kind", stringNode(id.Kind, pos))
+			if id.Name != "" {
+				put(at, "name", stringNode(id.Name, pos))
+			}
+		}
+		b.docs[id] = at
+		b.order = append(b.order, id)
+	}
+	for _, key := range path[:len(path)-1] {
+		next := valueAt(at, key)
+		if next == nil {
+			next = mappingNode(pos)
+			put(at, key, next)
+		}
+		at = next
+	}
+	return at
+}
+
+// set puts a single value at a path of a document.
+func (b *optionBuilder) set(id ID, pos diag.Pos, value string, path ...string) {
+	put(b.parent(id, pos, path), path[len(path)-1], stringNode(value, pos))
+}
+
+// add appends an item to the list at a path of a document.
+func (b *optionBuilder) add(id ID, item *yaml.Node, path ...string) {
+	pos := diag.Pos{Line: item.Line, Column: item.Column}
+	parent, key := b.parent(id, pos, path), path[len(path)-1]
+	if list := valueAt(parent, key); list != nil {
+		list.Content = append(list.Content, item)
+		return
+	}
+	put(parent, key, sequenceNode(item))
+}

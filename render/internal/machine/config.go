@@ -1,0 +1,214 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/siderolabs/talos/pkg/machinery/config/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
+	"github.com/siderolabs/talos/pkg/machinery/config/merge"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Config is the machine configuration of a node, or of several as far as they
+// have it in common. It does not change; [Config.Apply] makes another.
+type Config struct {
+	docs   []*Document
+	taints []*Taint
+}
+
+// Documents returns the documents in order; the main one is the first.
+func (c *Config) Documents() []*Document { return c.docs }
+
+// Document returns the document with an identity, or nil.
+func (c *Config) Document(id ID) *Document {
+	if i := c.index(id); i >= 0 {
+		return c.docs[i]
+	}
+	return nil
+}
+
+func (c *Config) index(id ID) int {
+	return slices.IndexFunc(c.docs, func(d *Document) bool { return d.ID == id })
+}
+
+// Apply merges patches into the configuration, in order. On top of Talos'
+// merge it sees to it that nothing is lost without a word: what a patch sets
+// has arrived, and what no patch mentions is still there.
+func (c *Config) Apply(patches []*Patch) (*Config, diag.List, error) {
+	m := merger{Config: Config{docs: slices.Clone(c.docs), taints: slices.Clone(c.taints)}, base: c, owned: map[ID]bool{}}
+	for _, p := range patches {
+		m.warnings.Add(p.Warnings...)
+		if p.taint != nil {
+			m.taints = append(m.taints, p.taint)
+		}
+		for _, pd := range p.docs {
+			if err := m.document(p, pd); err != nil {
+				m.problems.AddErr(err)
+			}
+		}
+	}
+	if err := m.problems.Err(); err != nil {
+		return nil, m.warnings, err
+	}
+	if err := m.guard(patches); err != nil {
+		return nil, m.warnings, err
+	}
+	return &m.Config, m.warnings, nil
+}
+
+// merger is a configuration in the making.
+type merger struct {
+	Config
+	base     *Config
+	owned    map[ID]bool // documents copied since base, which may be merged into in place
+	problems diag.List
+	warnings diag.List
+}
+
+// document applies one document of a patch. A panic of the library is a
+// problem like others: its merge relies on types that a patch may not have.
+func (m *merger) document(p *Patch, pd *patchDoc) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s", pd.id)
+		}
+	}()
+	switch {
+	case pd.unknown:
+		return m.addUnknown(p, pd)
+	case pd.directives:
+		err = m.edit(p, pd)
+	case pd.selectors != nil:
+		err = m.merge(p, pd, pd.selectors)
+	default:
+		err = m.merge(p, pd, []config.Document{pd.typed})
+	}
+	if err != nil {
+		return err
+	}
+	return m.arrived(p, pd)
+}
+
+// merge follows Talos' rules: documents of the same identity are merged, others
+// appended, and a selector removes what it selects.
+func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
+	for _, right := range docs {
+		selector, selects := right.(configloader.Selector)
+		i := m.index(typedID(right))
+		switch {
+		case i < 0 && selects:
+			m.warnings.Add(diag.New(nodePos(p.File, pd.node), "$patch: delete in %s, which is not there: nothing is deleted", pd.id))
+		case i < 0:
+			m.docs = append(m.docs, &Document{ID: typedID(right), typed: right.Clone()})
+			m.owned[typedID(right)] = true
+		case selects:
+			if err := m.remove(p, pd, m.own(i), selector, i); err != nil {
+				return err
+			}
+		default:
+			// Merge takes over pointers of the patch, which others may use too.
+			if err := merge.Merge(m.own(i), right.Clone()); err != nil {
+				return diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s: %v", pd.id, err)
+			}
+		}
+	}
+	return nil
+}
+
+// own returns a document that may be changed: a copy of the shared one, made at
+// the first change.
+func (m *merger) own(i int) config.Document {
+	d := m.docs[i]
+	typed := d.typed
+	if !m.owned[d.ID] {
+		typed = typed.Clone()
+		m.owned[d.ID] = true
+	}
+	m.docs[i] = &Document{ID: d.ID, typed: typed} // without the text, which is no longer right
+	return typed
+}
+
+func (m *merger) remove(p *Patch, pd *patchDoc, doc config.Document, selector configloader.Selector, i int) error {
+	err := selector.ApplyTo(doc)
+	switch {
+	case errors.Is(err, configloader.ErrZeroedDocument):
+		m.docs = slices.Delete(m.docs, i, i+1)
+		return nil
+	case err != nil:
+		return diag.New(nodePos(p.File, pd.node), "%v", err).
+			WithHint("Talos' $patch: delete wants the path to be there; `key: !delete` removes it if it is there")
+	}
+	return nil
+}
+
+// edit carries out !replace and !delete on the document's tree, then lets Talos
+// merge the rest.
+func (m *merger) edit(p *Patch, pd *patchDoc) error {
+	i := m.index(pd.id)
+	if pd.node.Tag == tagDelete {
+		if pd.id.IsMain() {
+			return diag.New(nodePos(p.File, pd.node), "!delete of the whole machine configuration")
+		}
+		if i >= 0 {
+			m.docs = slices.Delete(m.docs, i, i+1)
+		}
+		return nil
+	}
+	rest := stripDirectives(pd.node)
+	if i >= 0 {
+		tree, err := m.docs[i].tree()
+		if err != nil {
+			return err
+		}
+		if pd.node.Tag == tagReplace {
+			m.docs = slices.Delete(m.docs, i, i+1)
+		} else {
+			e := editor{}
+			rest = e.mapping(tree, pd.node)
+			if e.changed {
+				edited, err := decodeNode(p.File, pd.id, tree)
+				if err != nil {
+					return err
+				}
+				m.docs[i] = &Document{ID: pd.id, typed: edited}
+				m.owned[pd.id] = true
+			}
+		}
+	}
+	typed, err := decodeNode(p.File, pd.id, rest)
+	if err != nil {
+		return err
+	}
+	return m.merge(p, pd, []config.Document{typed})
+}
+
+// tree parses the document's text.
+func (d *Document) tree() (*yaml.Node, error) {
+	text, err := d.Text()
+	if err != nil {
+		return nil, err
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
+		return nil, fmt.Errorf("reading %s back: %w", d.ID, err)
+	}
+	return doc.Content[0], nil
+}
+
+// addUnknown passes on a document of a kind that the library does not know.
+func (m *merger) addUnknown(p *Patch, pd *patchDoc) error {
+	if m.index(pd.id) >= 0 {
+		return diag.New(nodePos(p.File, pd.node), "%s is in several patches, and talosgen's Talos library does not know how to merge that kind", pd.id).
+			WithHint("keep the document in one patch")
+	}
+	text, err := yaml.Marshal(pd.node)
+	if err != nil {
+		return diag.New(nodePos(p.File, pd.node), "encoding %s: %v", pd.id, err)
+	}
+	m.docs = append(m.docs, &Document{ID: pd.id, text: text})
+	return nil
+}

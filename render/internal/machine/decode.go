@@ -1,0 +1,226 @@
+package machine
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/siderolabs/gen/xyaml"
+	"github.com/siderolabs/talos/pkg/machinery/config/config"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// decodeNode decodes a parsed document into the library's type, as strictly as
+// Talos' loader: unknown keys and null entries of lists are problems.
+func decodeNode(file string, id ID, node *yaml.Node) (doc config.Document, err error) {
+	// The library relies on its decoder not to panic on any input; so do we.
+	defer func() {
+		if p := recover(); p != nil {
+			err = diag.New(nodePos(file, node), "%s cannot be decoded", id)
+		}
+	}()
+	doc, err = newTyped(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := node.Decode(doc); err != nil {
+		return nil, decodeProblem(file, node, err)
+	}
+	if err := xyaml.CheckUnknownKeys(doc, node); err != nil {
+		return nil, unknownKeys(file, id, node, err)
+	}
+	if err := xyaml.CheckNullElements(doc, node); err != nil {
+		return nil, diag.New(nodePos(file, node), "%s: %v", id, err).WithCause(errForeign)
+	}
+	return doc, nil
+}
+
+func nodePos(file string, n *yaml.Node) diag.Pos {
+	return diag.Pos{File: file, Line: n.Line, Column: n.Column}
+}
+
+// parseProblem turns an error of the YAML parser into a problem at its place.
+// The parser's messages repeat no values.
+func parseProblem(file string, err error) *diag.Problem {
+	pos := diag.Pos{File: file}
+	message := err.Error()
+	var load *yaml.LoadError
+	if errors.As(err, &load) {
+		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
+		if load.ContextMsg != "" {
+			message = load.ContextMsg + ": " + message
+		}
+	}
+	return diag.New(pos, "not valid YAML: %s", message)
+}
+
+// cannotConstruct matches what the decoder says of a value of the wrong type;
+// the value itself is left out of what talosgen says.
+var cannotConstruct = regexp.MustCompile("cannot (?:construct|unmarshal) (!![a-z]+)(?: `.*`)? into (\\S+)")
+
+// yamlTypes are the words for YAML's types.
+var yamlTypes = map[string]string{
+	"!!str": "a string", "!!int": "a number", "!!float": "a number", "!!bool": "true or false",
+	"!!map": "a mapping", "!!seq": "a list", "!!null": "nothing",
+}
+
+// decodeProblem turns an error of decoding a document into problems at their
+// places.
+func decodeProblem(file string, root *yaml.Node, err error) error {
+	var all *yaml.LoadErrors
+	if !errors.As(err, &all) {
+		return oneDecodeProblem(nodePos(file, root), err.Error())
+	}
+	var problems diag.List
+	for _, e := range all.Errors {
+		pos := nodePos(file, root)
+		if e.Mark.Line > 0 {
+			pos.Line, pos.Column = e.Mark.Line, e.Mark.Column
+		}
+		problems.Add(oneDecodeProblem(pos, e.Message))
+	}
+	return problems.Err()
+}
+
+var atLine = regexp.MustCompile(`\(?(?:at )?line (\d+)\)?:? ?`)
+
+func oneDecodeProblem(pos diag.Pos, message string) *diag.Problem {
+	if m := atLine.FindStringSubmatch(message); m != nil {
+		if line, err := strconv.Atoi(m[1]); err == nil && line > pos.Line {
+			pos.Line, pos.Column = line, 0
+		}
+	}
+	if m := cannotConstruct.FindStringSubmatch(message); m != nil {
+		what := yamlTypes[m[1]]
+		if what == "" {
+			what = m[1]
+		}
+		return diag.New(pos, "%s where %s is expected", what, goTypeName(m[2]))
+	}
+	return diag.New(pos, "%s", strings.TrimSpace(message)).WithCause(errForeign)
+}
+
+// goTypeName makes a word for people of a type of the library.
+func goTypeName(t string) string {
+	t = strings.TrimLeft(t, "*")
+	switch {
+	case strings.HasPrefix(t, "[]"):
+		return "a list"
+	case strings.HasPrefix(t, "map["):
+		return "a mapping"
+	case strings.HasPrefix(t, "int"), strings.HasPrefix(t, "uint"), strings.HasPrefix(t, "float"):
+		return "a number"
+	case t == "string":
+		return "a string"
+	case t == "bool":
+		return "true or false"
+	}
+	return t[strings.LastIndexByte(t, '.')+1:]
+}
+
+// unknownKeys finds the places of the keys that the library's check names. Its
+// message is YAML with the keys as they nest, and the values, which are left
+// out.
+func unknownKeys(file string, id ID, node *yaml.Node, err error) error {
+	var problems diag.List
+	_, listing, _ := strings.Cut(err.Error(), "\n")
+	var named yaml.Node
+	if yaml.Unmarshal([]byte(listing), &named) == nil && len(named.Content) > 0 {
+		locateKeys(file, id, named.Content[0], node, nil, &problems)
+	}
+	if len(problems) == 0 {
+		problems.Add(diag.New(nodePos(file, node), "%s has keys that Talos does not know", id))
+	}
+	return problems.Err()
+}
+
+// locateKeys walks the listing and the document together. A key of the listing
+// whose value in the document is the same whole value is unknown; otherwise
+// something below it is.
+func locateKeys(file string, id ID, listing, node *yaml.Node, path []string, problems *diag.List) {
+	switch {
+	case listing.Kind == yaml.MappingNode && node.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(listing.Content); i += 2 {
+			key := listing.Content[i].Value
+			at, value := keyNode(node, key), valueAt(node, key)
+			if at == nil {
+				continue
+			}
+			below := append(path[:len(path):len(path)], key)
+			before := len(*problems)
+			if value.Kind != yaml.ScalarNode && !sameNode(listing.Content[i+1], value) {
+				locateKeys(file, id, listing.Content[i+1], value, below, problems)
+			}
+			if len(*problems) == before {
+				problems.Add(unknownKey(file, id, at, below))
+			}
+		}
+	case listing.Kind == yaml.SequenceNode && node.Kind == yaml.SequenceNode:
+		// The listing leaves out items without unknown keys: try each.
+		for _, item := range listing.Content {
+			for _, candidate := range node.Content {
+				before := len(*problems)
+				locateKeys(file, id, item, candidate, path, problems)
+				if len(*problems) > before {
+					break
+				}
+			}
+		}
+	}
+}
+
+func unknownKey(file string, id ID, at *yaml.Node, path []string) *diag.Problem {
+	p := diag.New(nodePos(file, at), "unknown key %q in %s", strings.Join(path, "."), id)
+	if id.IsMain() && len(path) == 1 {
+		p.WithHint("a patch for the main document starts with machine: or cluster:; other documents need apiVersion and kind")
+	} else if hint := diag.Suggest(path[len(path)-1], siblingKeys(id, path)); hint != "" {
+		p.WithHint("%s", hint)
+	}
+	return p
+}
+
+func keyNode(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; mapping != nil && mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i]
+		}
+	}
+	return nil
+}
+
+// sameNode compares values regardless of style and place.
+func sameNode(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || len(a.Content) != len(b.Content) || (a.Kind == yaml.ScalarNode && a.Value != b.Value) {
+		return false
+	}
+	for i := range a.Content {
+		if !sameNode(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// errForeign marks problems with a message of the library's, which may quote
+// values. Other messages are put together here, of words and keys.
+var errForeign = errors.New("a message of the library")
+
+// masked replaces what an error says if it may repeat a secret.
+func (l *patchLoader) masked(err error, secretUsed bool) error {
+	if l.src.Encrypted == nil && !secretUsed {
+		return err
+	}
+	var problems diag.List
+	problems.AddErr(err)
+	for i, p := range problems {
+		if errors.Is(p.Err, errForeign) {
+			masked := *p
+			masked.Message = "a value that Talos does not accept (not shown: secrets are in this document)"
+			problems[i] = &masked
+		}
+	}
+	return problems.Err()
+}

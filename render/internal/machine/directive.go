@@ -1,0 +1,221 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Tags that say how a value meets what is below it. Talos' own merge can
+// append to lists and add to maps only.
+const (
+	tagReplace = "!replace" // on a list or a map: take this in place of what is there
+	tagDelete  = "!delete"  // on a key, a list item or a document: remove it, if it is there
+)
+
+// marks are the instructions that a parsed document holds.
+type marks struct {
+	directives  bool // !replace or !delete
+	patchDelete bool // Talos' $patch: delete
+	problems    []*diag.Problem
+}
+
+// findMarks walks a document for instructions, and checks them.
+func findMarks(file string, root *yaml.Node) marks {
+	m := marks{}
+	m.walk(file, root, false)
+	return m
+}
+
+func (m *marks) walk(file string, n *yaml.Node, inList bool) {
+	add := func(at *yaml.Node, message, hint string) {
+		m.problems = append(m.problems, diag.New(nodePos(file, at), "%s", message).WithHint("%s", hint))
+	}
+	switch {
+	case n.Tag == tagReplace:
+		m.directives = true
+		if n.Kind == yaml.ScalarNode {
+			add(n, "!replace on a single value", "a single value always replaces; !replace is for lists and maps")
+		}
+	case n.Tag == tagDelete:
+		m.directives = true
+		if n.Kind == yaml.ScalarNode && (n.Value != "") != inList {
+			add(n, "!delete of what?", "write `key: !delete`; in a list, `- !delete x` removes the value x and\n`- !delete {name: x}` the item with that name")
+		}
+	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") && n.Tag != "!":
+		add(n, "unknown tag "+n.Tag, "the tags of patches are !replace and !delete")
+	}
+	if n.Kind == yaml.MappingNode {
+		m.patchKey(n, add)
+	}
+	for _, c := range n.Content {
+		m.walk(file, c, n.Kind == yaml.SequenceNode)
+	}
+}
+
+// patchKey looks at Talos' own $patch key.
+func (m *marks) patchKey(mapping *yaml.Node, add func(*yaml.Node, string, string)) {
+	key := keyNode(mapping, "$patch")
+	switch {
+	case key == nil:
+	case scalarAt(mapping, "$patch") == "delete":
+		m.patchDelete = true
+	default:
+		add(key, "Talos knows only $patch: delete", "use !replace on the list or map: `key: !replace [...]`")
+	}
+}
+
+// stripDirectives returns the document without what the directives carry: what
+// Talos' decoder can check as a patch.
+func stripDirectives(n *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.MappingNode && n.Kind != yaml.SequenceNode {
+		return n
+	}
+	out := *n
+	out.Content = nil
+	if n.Tag == tagReplace || n.Tag == tagDelete {
+		out.Tag = ""
+	}
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			if item.Tag != tagDelete {
+				out.Content = append(out.Content, stripDirectives(item))
+			}
+		}
+		return &out
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i+1].Tag != tagDelete {
+			out.Content = append(out.Content, n.Content[i], stripDirectives(n.Content[i+1]))
+		}
+	}
+	return &out
+}
+
+// hasDirectives reports whether a value is or holds a directive.
+func hasDirectives(n *yaml.Node) bool {
+	return n.Tag == tagReplace || n.Tag == tagDelete || slices.ContainsFunc(n.Content, hasDirectives)
+}
+
+// editor carries out the directives of a patch on the tree of a document, and
+// leaves what Talos' merge has to do.
+type editor struct {
+	changed bool
+}
+
+// mapping applies the directives of a patch's mapping to the target's and
+// returns the mapping that remains to be merged.
+func (e *editor) mapping(target, patch *yaml.Node) *yaml.Node {
+	rest := *patch
+	rest.Content = nil
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		key, value := patch.Content[i], patch.Content[i+1]
+		current := valueAt(target, key.Value)
+		switch {
+		case value.Tag == tagDelete:
+			e.remove(target, key.Value)
+			continue
+		case value.Tag == tagReplace:
+			e.remove(target, key.Value)
+			value = stripDirectives(value)
+		case !hasDirectives(value):
+		case value.Kind == yaml.MappingNode && current != nil && current.Kind == yaml.MappingNode:
+			value = e.mapping(current, value)
+		case value.Kind == yaml.SequenceNode && current != nil && current.Kind == yaml.SequenceNode:
+			value = e.sequence(current, value)
+		default:
+			value = stripDirectives(value)
+		}
+		if value.Kind != yaml.ScalarNode && len(value.Content) == 0 && hasDirectives(patch.Content[i+1]) && patch.Content[i+1].Tag != tagReplace {
+			continue // nothing but directives was in it
+		}
+		rest.Content = append(rest.Content, key, value)
+	}
+	return &rest
+}
+
+func (e *editor) remove(mapping *yaml.Node, key string) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content = slices.Delete(mapping.Content, i, i+2)
+			e.changed = true
+			return
+		}
+	}
+}
+
+// sequence applies the directives in the items of a patch's list. An item is
+// matched to the target's by its first key, as Talos' $patch: delete does. An
+// item that holds directives and is matched is merged here, because Talos would
+// append it to most lists.
+func (e *editor) sequence(target, patch *yaml.Node) *yaml.Node {
+	rest := *patch
+	rest.Content = nil
+	for _, item := range patch.Content {
+		if !hasDirectives(item) {
+			rest.Content = append(rest.Content, item)
+			continue
+		}
+		at := matchItem(target, item)
+		switch {
+		case item.Tag == tagDelete && at >= 0:
+			target.Content = slices.Delete(target.Content, at, at+1)
+			e.changed = true
+		case item.Tag == tagDelete:
+		case item.Tag == tagReplace && at >= 0:
+			target.Content[at] = stripDirectives(item)
+			e.changed = true
+		case at >= 0:
+			e.overlay(target.Content[at], e.mapping(target.Content[at], item))
+		default:
+			rest.Content = append(rest.Content, stripDirectives(item))
+		}
+	}
+	return &rest
+}
+
+// matchItem finds the item of a list that has the same first key and value as
+// another, or is the same single value; -1 if there is none.
+func matchItem(list, item *yaml.Node) int {
+	return slices.IndexFunc(list.Content, func(have *yaml.Node) bool {
+		if item.Kind != yaml.MappingNode || len(item.Content) < 2 {
+			return sameNode(stripDirectives(have), stripDirectives(item))
+		}
+		key, value := item.Content[0], item.Content[1]
+		current := valueAt(have, key.Value)
+		return current != nil && sameNode(current, stripDirectives(value))
+	})
+}
+
+// overlay puts the values of a mapping over another's: maps recursively, lists
+// appended, single values replaced.
+func (e *editor) overlay(target, patch *yaml.Node) {
+	e.changed = true
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		key, value := patch.Content[i], patch.Content[i+1]
+		current := valueAt(target, key.Value)
+		switch {
+		case current == nil:
+			target.Content = append(target.Content, copyNode(key), copyNode(value))
+		case current.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
+			e.overlay(current, value)
+		case current.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode:
+			current.Content = append(current.Content, copyNode(value).Content...)
+		default:
+			*current = *copyNode(value)
+		}
+	}
+}
+
+// copyNode copies a tree, so that changing the copy leaves a patch as it is.
+func copyNode(n *yaml.Node) *yaml.Node {
+	c := *n
+	c.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		c.Content[i] = copyNode(child)
+	}
+	return &c
+}

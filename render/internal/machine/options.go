@@ -1,0 +1,201 @@
+package machine
+
+import (
+	"strings"
+
+	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Option is a value of cluster.yaml with the place where it is set; a value
+// that follows from others has the place of what it follows from.
+type Option struct {
+	Value string
+	Pos   diag.Pos
+}
+
+// OptionMap is a map of cluster.yaml, with a place for each value.
+type OptionMap map[string]Option
+
+// NodeTaint is a Kubernetes node taint.
+type NodeTaint struct {
+	Key, Value, Effect string
+	Pos                diag.Pos
+}
+
+// NodeOptions are the options of cluster.yaml that become a part of a machine
+// configuration, for a pool or for one node.
+type NodeOptions struct {
+	Hostname    Option
+	Labels      OptionMap
+	Annotations OptionMap
+	Taints      []NodeTaint
+	NodeCIDRs   []Option // subnets that hold the node's own address
+
+	Address   Option // final address, with its prefix length
+	Gateway   Option
+	Interface Option // name of the link with the address
+	MAC       Option // or its hardware address
+}
+
+// OptionsLayer is the name of the layer that options make, for people.
+const OptionsLayer = "cluster.yaml"
+
+// OptionsPatch turns options into a patch, in the documents that a version
+// contract has for them. The file is where the options are, for positions. It
+// returns nil if there is nothing to set.
+func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patch, error) {
+	vc, err := parseContract(contract)
+	if err != nil {
+		return nil, err
+	}
+	b := optionBuilder{options: o, role: role, vc: vc, docs: map[ID]*yaml.Node{}}
+	b.hostname()
+	b.kubernetesNode()
+	b.address()
+	if len(b.order) == 0 {
+		return nil, nil
+	}
+	p := &Patch{File: file, Layer: OptionsLayer}
+	for _, id := range b.order {
+		typed, err := decodeNode(file, id, b.docs[id])
+		if err != nil {
+			return nil, err
+		}
+		p.docs = append(p.docs, &patchDoc{id: id, node: b.docs[id], typed: typed})
+	}
+	return p, nil
+}
+
+type optionBuilder struct {
+	options NodeOptions
+	role    Role
+	vc      *talosconfig.VersionContract
+	docs    map[ID]*yaml.Node
+	order   []ID
+}
+
+// hostname sets the node's name: in a document since Talos 1.12.
+func (b *optionBuilder) hostname() {
+	o := b.options.Hostname
+	switch {
+	case o.Value == "":
+	case b.vc.Greater(talosconfig.TalosVersion1_11):
+		doc := kind("HostnameConfig")
+		b.set(doc, o.Pos, o.Value, "hostname")
+		b.set(doc, o.Pos, "off", "auto")
+	default:
+		b.set(MainID, o.Pos, o.Value, "machine", "network", "hostname")
+	}
+}
+
+// kubernetesNode sets labels, annotations, taints, and the subnets of the
+// node's address.
+func (b *optionBuilder) kubernetesNode() {
+	doc, prefix := MainID, []string{"machine"}
+	labels, annotations, nodeIP := "nodeLabels", "nodeAnnotations", []string{"machine", "kubelet", "nodeIP", "validSubnets"}
+	if multiDocument(b.vc) {
+		doc, prefix = kind("KubeNodeConfig"), nil
+		labels, annotations, nodeIP = "labels", "annotations", []string{"nodeIP", "validSubnets"}
+	}
+	for _, m := range []struct {
+		key    string
+		values OptionMap
+	}{{labels, b.options.Labels}, {annotations, b.options.Annotations}} {
+		for _, key := range sortedKeys(m.values) {
+			b.set(doc, m.values[key].Pos, m.values[key].Value, append(prefix[:len(prefix):len(prefix)], m.key, key)...)
+		}
+	}
+	for _, cidr := range b.options.NodeCIDRs {
+		b.add(doc, stringNode(cidr.Value, cidr.Pos), nodeIP...)
+	}
+	b.taints()
+}
+
+// taints are set by Talos on control planes. A worker may not change its own
+// taints (Kubernetes' NodeRestriction), so its kubelet registers with them.
+func (b *optionBuilder) taints() {
+	for _, t := range b.options.Taints {
+		value := t.Effect
+		if t.Value != "" {
+			value = t.Value + ":" + t.Effect
+		}
+		switch {
+		case b.role == ControlPlane && multiDocument(b.vc):
+			b.set(kind("KubeNodeConfig"), t.Pos, value, "taints", t.Key)
+		case b.role == ControlPlane:
+			b.set(MainID, t.Pos, value, "machine", "nodeTaints", t.Key)
+		default:
+			item := mappingNode(t.Pos)
+			put(item, "key", stringNode(t.Key, t.Pos))
+			if t.Value != "" {
+				put(item, "value", stringNode(t.Value, t.Pos))
+			}
+			put(item, "effect", stringNode(t.Effect, t.Pos))
+			if multiDocument(b.vc) {
+				b.add(kind("KubeletConfig"), item, "config", "registerWithTaints")
+			} else {
+				b.add(MainID, item, "machine", "kubelet", "extraConfig", "registerWithTaints")
+			}
+		}
+	}
+}
+
+// address sets a static address: in link documents since Talos 1.12.
+func (b *optionBuilder) address() {
+	o := b.options
+	if o.Address.Value == "" {
+		return
+	}
+	if b.vc.Greater(talosconfig.TalosVersion1_11) {
+		b.linkDocuments()
+		return
+	}
+	link := mappingNode(o.Address.Pos)
+	if o.Interface.Value != "" {
+		put(link, "interface", stringNode(o.Interface.Value, o.Interface.Pos))
+	} else {
+		selector := mappingNode(o.MAC.Pos)
+		put(selector, "hardwareAddr", stringNode(o.MAC.Value, o.MAC.Pos))
+		put(link, "deviceSelector", selector)
+	}
+	put(link, "addresses", sequenceNode(stringNode(o.Address.Value, o.Address.Pos)))
+	if o.Gateway.Value != "" {
+		route := mappingNode(o.Gateway.Pos)
+		put(route, "network", stringNode(anyNetwork(o.Gateway.Value), o.Gateway.Pos))
+		put(route, "gateway", stringNode(o.Gateway.Value, o.Gateway.Pos))
+		put(link, "routes", sequenceNode(route))
+	}
+	b.add(MainID, link, "machine", "network", "interfaces")
+}
+
+// linkAlias is the name given to a link that is known by its hardware address.
+const linkAlias = "net0"
+
+func (b *optionBuilder) linkDocuments() {
+	o := b.options
+	name := o.Interface
+	if name.Value == "" {
+		name = Option{linkAlias, o.MAC.Pos}
+		alias := ID{mainKind, "LinkAliasConfig", linkAlias}
+		b.set(alias, o.MAC.Pos, `mac(link.permanent_addr) == "`+strings.ToLower(o.MAC.Value)+`"`, "selector", "match")
+	}
+	link := ID{mainKind, "LinkConfig", name.Value}
+	address := mappingNode(o.Address.Pos)
+	put(address, "address", stringNode(o.Address.Value, o.Address.Pos))
+	b.add(link, address, "addresses")
+	if o.Gateway.Value != "" {
+		route := mappingNode(o.Gateway.Pos)
+		put(route, "gateway", stringNode(o.Gateway.Value, o.Gateway.Pos))
+		b.add(link, route, "routes")
+	}
+}
+
+func anyNetwork(gateway string) string {
+	if strings.Contains(gateway, ":") {
+		return "::/0"
+	}
+	return "0.0.0.0/0"
+}

@@ -1,0 +1,240 @@
+package machine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/siderolabs/talos/pkg/machinery/config/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+// Source is a patch file as it was read.
+type Source struct {
+	File  string // repository-relative, with forward slashes
+	Layer string // the layer it belongs to, for people: "environment, common"
+	Data  []byte // decrypted
+	// Encrypted is the file as it is committed, if it is encrypted. Values that
+	// are readable there are not secret.
+	Encrypted []byte
+}
+
+// Patch is a strategic merge patch: the documents of one file, checked and
+// ready to be applied any number of times.
+type Patch struct {
+	File  string
+	Layer string
+	// PerNode says that the patch refers to a variable of the node, so that it
+	// was loaded for one node only.
+	PerNode  bool
+	Warnings diag.List
+
+	docs  []*patchDoc
+	taint *Taint
+}
+
+// patchDoc is one document of a patch.
+type patchDoc struct {
+	id   ID
+	node *yaml.Node // with variables substituted
+
+	// One of these says what to do with the document.
+	typed      config.Document   // merge it
+	selectors  []config.Document // Talos' $patch: delete, and what remains to merge
+	directives bool              // !replace or !delete: decided when it is applied
+	unknown    bool              // a kind that the library does not know
+
+	zero []zeroLeaf
+}
+
+// LoadPatch parses a patch file, substitutes its variables, and decodes it as
+// Talos does. All problems of the file are reported together.
+func LoadPatch(src Source, scope *subst.Scope, perNode func(name string) bool) (*Patch, error) {
+	l := patchLoader{src: src, scope: scope, patch: &Patch{File: src.File, Layer: src.Layer}}
+	docs, err := parseDocuments(src.File, src.Data)
+	if err != nil {
+		return nil, err
+	}
+	secrets := l.readSecretScalars(docs)
+	for i, doc := range docs {
+		l.document(doc, secrets[i], perNode)
+	}
+	if len(l.patch.docs) == 0 && len(l.problems) == 0 {
+		l.patch.Warnings.Add(diag.New(diag.Pos{File: src.File}, "the patch is empty"))
+	}
+	if err := l.problems.Err(); err != nil {
+		return nil, err
+	}
+	return l.patch, nil
+}
+
+// parseDocuments parses a file into the roots of its documents; empty ones are
+// left out.
+func parseDocuments(file string, data []byte) ([]*yaml.Node, error) {
+	var docs []*yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
+		if err != nil {
+			return nil, parseProblem(file, err)
+		}
+		if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+			continue
+		}
+		docs = append(docs, doc.Content[0])
+	}
+}
+
+type patchLoader struct {
+	src      Source
+	scope    *subst.Scope
+	patch    *Patch
+	problems diag.List
+}
+
+func (l *patchLoader) at(n *yaml.Node) diag.Pos {
+	return diag.Pos{File: l.src.File, Line: n.Line, Column: n.Column}
+}
+
+// document loads one document. secret holds the scalars that are encrypted in
+// the file.
+func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool, perNode func(string) bool) {
+	if root.Kind != yaml.MappingNode {
+		l.problems.Add(l.notAMapping(root))
+		return
+	}
+	expanded, err := subst.ExpandNode(subst.Source{File: l.src.File, Secret: l.src.Encrypted != nil}, root, l.scope)
+	if err != nil {
+		l.problems.AddErr(err)
+		return
+	}
+	if perNode != nil && slices.ContainsFunc(expanded.Used, perNode) {
+		l.patch.PerNode = true
+	}
+	pd := &patchDoc{id: idOf(expanded.Doc), node: expanded.Doc}
+	marks := findMarks(l.src.File, expanded.Doc)
+	l.problems.Add(marks.problems...)
+	if len(marks.problems) > 0 {
+		return
+	}
+	pd.directives = marks.directives
+	for _, other := range l.patch.docs {
+		if other.id == pd.id {
+			l.problems.Add(diag.New(l.at(root), "the file has a second document %s", pd.id).
+				WithHint("the first is at line %d; Talos takes one document of an identity from a file", other.node.Line))
+			return
+		}
+	}
+	if err := l.decode(pd, marks.patchDelete); err != nil {
+		l.problems.AddErr(l.masked(err, len(expanded.Secret) > 0))
+		return
+	}
+	pd.zero = zeroLeaves(pd.node)
+	l.patch.docs = append(l.patch.docs, pd)
+	l.taint(pd, expanded.Secret, carryOver(secret, root, expanded.Doc))
+}
+
+// carryOver translates a set of scalars of a document to the document with its
+// variables substituted, which has the same shape.
+func carryOver(scalars map[*yaml.Node]bool, from, to *yaml.Node) map[*yaml.Node]bool {
+	if len(scalars) == 0 || from == to {
+		return scalars
+	}
+	out := map[*yaml.Node]bool{}
+	var walk func(from, to *yaml.Node)
+	walk = func(from, to *yaml.Node) {
+		if scalars[from] {
+			out[to] = true
+		}
+		for i := range from.Content {
+			walk(from.Content[i], to.Content[i])
+		}
+	}
+	walk(from, to)
+	return out
+}
+
+// decode fills in what is to be done with the document.
+func (l *patchLoader) decode(pd *patchDoc, patchDelete bool) error {
+	_, err := newTyped(pd.id)
+	switch {
+	case errors.Is(err, errUnknownKind):
+		return l.decodeUnknown(pd)
+	case pd.directives && patchDelete:
+		return diag.New(l.at(pd.node), "$patch: delete beside !delete or !replace in one document").
+			WithHint("write !delete in place of $patch: delete")
+	case pd.directives:
+		_, err = decodeNode(l.src.File, pd.id, stripDirectives(pd.node))
+		return err
+	case patchDelete:
+		return l.decodeSelectors(pd)
+	}
+	pd.typed, err = decodeNode(l.src.File, pd.id, pd.node)
+	return err
+}
+
+// decodeUnknown lets a document of a kind pass that a newer Talos may know.
+func (l *patchLoader) decodeUnknown(pd *patchDoc) error {
+	if pd.id.APIVersion == "" || pd.id.Kind == "" {
+		missing := "apiVersion"
+		if pd.id.Kind == "" {
+			missing = "kind"
+		}
+		return diag.New(l.at(pd.node), "the document has no %s", missing).
+			WithHint("a document has both apiVersion and kind; a patch for machine: and cluster: has neither")
+	}
+	if pd.directives {
+		return diag.New(l.at(pd.node), "!replace or !delete in a document of kind %s, which talosgen's Talos library does not know", pd.id.Kind)
+	}
+	pd.unknown = true
+	l.patch.Warnings.Add(diag.New(l.at(pd.node), "kind %s (%s) is not known to talosgen's Talos library: the document is passed on as it is, unchecked", pd.id.Kind, pd.id.APIVersion).
+		WithHint("check the spelling; only a newer Talos may know it"))
+	return nil
+}
+
+// decodeSelectors loads a document with $patch: delete through Talos' own
+// loader, which makes a selector of each.
+func (l *patchLoader) decodeSelectors(pd *patchDoc) error {
+	text, err := yaml.Marshal(pd.node)
+	if err != nil {
+		return diag.New(l.at(pd.node), "encoding the document: %v", err)
+	}
+	loaded, err := configloader.NewFromBytes(text, configloader.WithAllowPatchDelete(), configloader.WithNoValidation())
+	if err != nil {
+		return decodeProblem(l.src.File, pd.node, err)
+	}
+	pd.selectors = loaded.Documents()
+	return nil
+}
+
+// notAMapping explains what stands where a document is expected.
+func (l *patchLoader) notAMapping(root *yaml.Node) *diag.Problem {
+	if root.Kind == yaml.SequenceNode && len(root.Content) > 0 && valueAt(root.Content[0], "op") != nil {
+		return diag.New(l.at(root), "a JSON6902 patch").
+			WithHint("Talos applies these to single documents only and gives them up; write a strategic merge patch:\nadd and replace as the keys themselves, lists with !replace, removals with !delete")
+	}
+	return diag.New(l.at(root), "a patch is a mapping, this is %s", describeNode(root)).
+		WithHint("write it like a part of a machine configuration, from machine: or cluster: or kind: down")
+}
+
+func describeNode(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.ScalarNode:
+		return "a single value"
+	case yaml.AliasNode:
+		return "an alias"
+	default:
+		return "a mapping"
+	}
+}
