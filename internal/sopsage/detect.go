@@ -1,0 +1,55 @@
+package sopsage
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// IsEncryptedYAML reports whether a YAML file carries a sops block, in whatever
+// document. It says nothing about whether the block is sound: a file that looks
+// encrypted must decrypt, or it is an error.
+func IsEncryptedYAML(data []byte) bool {
+	if !bytes.Contains(data, []byte("sops")) {
+		return false // nearly every file, at the cost of one scan
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var doc yaml.Node
+		if err := decoder.Decode(&doc); err != nil {
+			// The end, or no YAML: then the line decides.
+			return bytes.HasPrefix(data, []byte("sops:")) || bytes.Contains(data, []byte("\nsops:"))
+		}
+		if len(doc.Content) == 1 && hasBlock(doc.Content[0]) {
+			return true
+		}
+	}
+}
+
+func hasBlock(root *yaml.Node) bool {
+	if root.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "sops" && root.Content[i+1].Kind == yaml.MappingNode {
+			return true
+		}
+	}
+	return false
+}
+
+// IsEncryptedDotenv reports whether a KEY=VALUE file carries SOPS metadata.
+func IsEncryptedDotenv(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("sops_")) || bytes.Contains(data, []byte("\nsops_"))
+}
+
+// NamedEncrypted reports whether a file's name promises that it is encrypted:
+// "secrets.sops.yaml", "cluster.sops.env".
+func NamedEncrypted(file string) bool {
+	base := path.Base(file)
+	return strings.Contains(strings.TrimSuffix(base, path.Ext(base))+".", ".sops.")
+}
+
+func isDotenv(file string) bool { return path.Ext(file) == ".env" }
