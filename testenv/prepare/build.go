@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/cache"
+)
+
+// builder builds modules into the cache.
+type builder struct {
+	cache cache.Cache
+	out   io.Writer // progress
+}
+
+// buildAll builds what is missing, one module after the other: go build uses
+// all processors by itself, and linking two of these at once needs 3 GB.
+func (b builder) buildAll(modules []cache.Module) error {
+	for i, m := range modules {
+		if err := b.build(m, fmt.Sprintf("[%d/%d] %s", i+1, len(modules), m.Folder)); err != nil {
+			return fmt.Errorf("%s: %w", m.Folder, err)
+		}
+	}
+
+	return nil
+}
+
+// build builds one module, unless it is there. The folder of its programs
+// appears whole, by a rename, or not at all.
+func (b builder) build(m cache.Module, title string) error {
+	dir, err := b.cache.Dir(m)
+	if err != nil {
+		return err
+	}
+
+	if cache.Ready(dir, m) {
+		fmt.Fprintf(b.out, "%s: there\n", title)
+		return nil
+	}
+
+	unlock, err := b.lock(dir, title)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	if cache.Ready(dir, m) {
+		fmt.Fprintf(b.out, "%s: built by another run\n", title)
+		return nil
+	}
+
+	start := time.Now()
+	work := dir + ".tmp"
+
+	// What an interrupted run left. The compiled packages are in Go's own
+	// build cache, so the next attempt goes on where that run stopped.
+	for _, left := range []string{work, dir} {
+		if err := os.RemoveAll(left); err != nil {
+			return err
+		}
+	}
+
+	if err := b.compile(m, work, title); err != nil {
+		return errors.Join(err, os.RemoveAll(work))
+	}
+
+	if err := os.Rename(filepath.Join(work, "bin"), dir); err != nil {
+		return err
+	}
+
+	fmt.Fprintf(b.out, "%s: built in %s\n", title, time.Since(start).Round(100*time.Millisecond))
+
+	return os.RemoveAll(work)
+}
+
+// lock waits until no other run builds into dir. The lock goes away with the
+// process that holds it, however that ends.
+func (b builder) lock(dir, title string) (unlock func(), err error) {
+	if err := os.MkdirAll(b.cache.Root, 0o755); err != nil {
+		return nil, err
+	}
+
+	file, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+
+	fd := int(file.Fd())
+
+	err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		fmt.Fprintf(b.out, "%s: waiting for another run\n", title)
+
+		err = syscall.Flock(fd, syscall.LOCK_EX)
+	}
+
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+
+	return func() { file.Close() }, nil
+}
+
+// compile lays the module out in the work folder and builds its tools there.
+func (b builder) compile(m cache.Module, work, title string) error {
+	source := filepath.Join(b.cache.Source, filepath.FromSlash(m.Folder))
+
+	for _, name := range []string{"go.mod", "go.sum"} {
+		if err := copyFile(filepath.Join(source, name), filepath.Join(work, name)); err != nil {
+			return err
+		}
+	}
+
+	if err := applyEdits(source, work); err != nil {
+		return err
+	}
+
+	for _, tool := range m.Tools {
+		args := append([]string{"build", "-v"}, cache.BuildFlags...)
+		args = append(args, "-o", filepath.Join("bin", tool.Name), tool.Package)
+
+		progress := newProgress(b.out, title+": "+tool.Name)
+		err := goCommand(work, progress, args...)
+		progress.stop()
+
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, progress.tail())
+		}
+	}
+
+	return nil
+}
+
+// goCommand runs the go command in a folder, with the settings that could
+// change its result fixed.
+func goCommand(dir string, output io.Writer, args ...string) error {
+	command := exec.Command("go", args...)
+	command.Dir = dir
+	command.Stdout = output
+	command.Stderr = output
+	command.Env = append(os.Environ(),
+		"CGO_ENABLED=0", "GO111MODULE=on", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("go %s: %w", args[0], err)
+	}
+
+	return nil
+}
+
+// copyFile copies a file, making the folders that it needs.
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+
+	return os.WriteFile(to, data, 0o644)
+}

@@ -1,0 +1,86 @@
+// Command prepare builds the real programs that talosgen's tests run, each
+// from its published Go module, into a cache folder outside of the checkout:
+//
+//	go run ./testenv/prepare [-list] [tools | tools/sops | …]
+//
+// It builds only what is missing, may be interrupted and run again, and may
+// run several times at once.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/talosgen/talosgen/testenv/internal/cache"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "prepare:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("prepare", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprintln(stderr, "usage: go run ./testenv/prepare [-list] [tools | tools/<name>]…")
+		flags.PrintDefaults()
+	}
+
+	list := flags.Bool("list", false, "say what is there, and build nothing")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+
+	modules, err := choose(cache.Modules(), flags.Args())
+	if err != nil {
+		return err
+	}
+
+	programs, err := cache.Open()
+	if err != nil {
+		return err
+	}
+
+	if *list {
+		return printList(stdout, programs, modules)
+	}
+
+	b := builder{cache: programs, out: stderr}
+	if err := b.buildAll(modules); err != nil {
+		return err
+	}
+
+	return printList(stdout, programs, modules)
+}
+
+// choose returns the modules that the names stand for: a module's folder, or
+// the folder above it for all of its modules. No name means all.
+func choose(all []cache.Module, names []string) ([]cache.Module, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+
+	var chosen []cache.Module
+
+	for _, name := range names {
+		before := len(chosen)
+
+		for _, m := range all {
+			if m.Folder == name || strings.HasPrefix(m.Folder, strings.TrimSuffix(name, "/")+"/") {
+				chosen = append(chosen, m)
+			}
+		}
+
+		if len(chosen) == before {
+			return nil, fmt.Errorf("there is nothing named %s; -list shows what there is", name)
+		}
+	}
+
+	return chosen, nil
+}

@@ -1,0 +1,72 @@
+// Package toolenv gives tests the real programs that talosgen's output is
+// meant for: sops, age and talosctl. They are built by testenv/prepare; a
+// test that asks for one that is not there is skipped with a line that says
+// how to get it, or fails if TALOSGEN_REQUIRE_TESTENV=1 is set, as in CI.
+package toolenv
+
+import (
+	"os"
+	"testing"
+
+	"github.com/talosgen/talosgen/testenv/internal/cache"
+)
+
+// Require is the variable that makes a missing program a failure.
+const Require = "TALOSGEN_REQUIRE_TESTENV"
+
+// Sops returns the path of sops.
+func Sops(t testing.TB) string {
+	t.Helper()
+
+	return tool(t, "tools/sops", "sops")
+}
+
+// Age returns the path of age.
+func Age(t testing.TB) string {
+	t.Helper()
+
+	return tool(t, "tools/sops", "age")
+}
+
+// AgeKeygen returns the path of age-keygen.
+func AgeKeygen(t testing.TB) string {
+	t.Helper()
+
+	return tool(t, "tools/sops", "age-keygen")
+}
+
+// Talosctl returns the path of the talosctl of a Talos release: "1.13" or
+// "1.14".
+func Talosctl(t testing.TB, release string) string {
+	t.Helper()
+
+	return tool(t, "tools/talosctl-"+release, "talosctl")
+}
+
+// Staticcheck returns the path of staticcheck.
+func Staticcheck(t testing.TB) string {
+	t.Helper()
+
+	return tool(t, "tools/staticcheck", "staticcheck")
+}
+
+func tool(t testing.TB, folder, name string) string {
+	t.Helper()
+
+	programs, err := cache.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	path, err := programs.Find(folder, name)
+
+	switch {
+	case err == nil:
+	case os.Getenv(Require) == "1":
+		t.Fatalf("%v: go run ./testenv/prepare", err)
+	default:
+		t.Skipf("%v: go run ./testenv/prepare", err)
+	}
+
+	return path
+}
