@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
@@ -29,8 +28,7 @@ type Source struct {
 type Patch struct {
 	File  string
 	Layer string
-	// PerNode says that the patch refers to a variable of the node, so that it
-	// was loaded for one node only.
+	// PerNode says that the patch was loaded for one node only.
 	PerNode  bool
 	Warnings diag.List
 
@@ -52,17 +50,30 @@ type patchDoc struct {
 	zero []zeroLeaf
 }
 
+// LoadOptions say how a patch is loaded.
+type LoadOptions struct {
+	Scope   *subst.Scope // the variables
+	PerNode bool         // they are those of one node
+	// Inspect, if it is set, looks at the documents before substitution.
+	Inspect func(docs []*yaml.Node) error
+}
+
 // LoadPatch parses a patch file, substitutes its variables, and decodes it as
 // Talos does. All problems of the file are reported together.
-func LoadPatch(src Source, scope *subst.Scope, perNode func(name string) bool) (*Patch, error) {
-	l := patchLoader{src: src, scope: scope, patch: &Patch{File: src.File, Layer: src.Layer}}
+func LoadPatch(src Source, o LoadOptions) (*Patch, error) {
+	l := patchLoader{src: src, scope: o.Scope, patch: &Patch{File: src.File, Layer: src.Layer, PerNode: o.PerNode}}
 	docs, err := parseDocuments(src.File, src.Data)
 	if err != nil {
 		return nil, err
 	}
+	if o.Inspect != nil {
+		if err := o.Inspect(docs); err != nil {
+			return nil, err
+		}
+	}
 	secrets := l.readSecretScalars(docs)
 	for i, doc := range docs {
-		l.document(doc, secrets[i], perNode)
+		l.document(doc, secrets[i])
 	}
 	if len(l.patch.docs) == 0 && len(l.problems) == 0 {
 		l.patch.Warnings.Add(diag.New(diag.Pos{File: src.File}, "the patch is empty"))
@@ -107,7 +118,7 @@ func (l *patchLoader) at(n *yaml.Node) diag.Pos {
 
 // document loads one document. secret holds the scalars that are encrypted in
 // the file.
-func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool, perNode func(string) bool) {
+func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool) {
 	if root.Kind != yaml.MappingNode {
 		l.problems.Add(l.notAMapping(root))
 		return
@@ -116,9 +127,6 @@ func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool, perN
 	if err != nil {
 		l.problems.AddErr(err)
 		return
-	}
-	if perNode != nil && slices.ContainsFunc(expanded.Used, perNode) {
-		l.patch.PerNode = true
 	}
 	pd := &patchDoc{id: idOf(expanded.Doc), node: expanded.Doc}
 	marks := findMarks(l.src.File, expanded.Doc)
