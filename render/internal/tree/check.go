@@ -1,0 +1,125 @@
+package tree
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Kind is how a file differs from the lock.
+type Kind string
+
+// The kinds of difference.
+const (
+	Changed Kind = "changed" // its content is not what the lock says
+	Added   Kind = "added"   // the lock does not know it
+	Removed Kind = "removed" // the lock knows it, but it is gone
+)
+
+// Difference is one file that is not as the lock says.
+type Difference struct {
+	Path   string
+	Kind   Kind
+	Output bool // a rendered file, else an input
+}
+
+// DigestFiles reads files below root and returns their entries, in the given
+// order. All that cannot be read are reported at once.
+func DigestFiles(root string, paths []string) ([]Entry, error) {
+	r, err := newReader(root, true)
+	if err != nil {
+		return nil, readProblem(root, err)
+	}
+	defer r.close()
+	entries := make([]Entry, len(paths))
+	var problems diag.List
+	for i, path := range paths {
+		sum, err := r.digest(path)
+		if err != nil {
+			problems.Add(readProblem(path, err))
+			continue
+		}
+		entries[i] = Entry{path, digestText(sum)}
+	}
+	return entries, problems.Err()
+}
+
+// Check compares the inputs as they are now (see [DigestFiles]), and the files
+// in dir, with the lock. It needs no key: it tells whether the tree is fresh
+// and as talosgen wrote it, while [Lock.VerifySeal] tells whether the lock is
+// to be trusted. Files in dir that the lock does not name are not talosgen's,
+// and no difference. Inputs come first; both parts are sorted by path.
+func Check(lock *Lock, inputs []Entry, dir string) ([]Difference, error) {
+	differences := compareInputs(lock.Inputs, inputs)
+	outputs, err := compareOutputs(lock.Outputs, dir)
+	return append(differences, outputs...), err
+}
+
+func compareInputs(locked, now []Entry) []Difference {
+	var differences []Difference
+	add := func(path string, kind Kind) {
+		differences = append(differences, Difference{Path: path, Kind: kind})
+	}
+	if !slices.IsSortedFunc(now, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }) {
+		now = sorted(now)
+	}
+	for len(locked) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(locked) > 0 && locked[0].Path < now[0].Path:
+			add(locked[0].Path, Removed)
+			locked = locked[1:]
+		case len(locked) == 0 || now[0].Path < locked[0].Path:
+			add(now[0].Path, Added)
+			now = now[1:]
+		default:
+			if locked[0].Digest != now[0].Digest {
+				add(now[0].Path, Changed)
+			}
+			locked, now = locked[1:], now[1:]
+		}
+	}
+	return differences
+}
+
+func compareOutputs(locked []Entry, dir string) ([]Difference, error) {
+	var differences []Difference
+	add := func(path string, kind Kind) {
+		differences = append(differences, Difference{Path: path, Kind: kind, Output: true})
+	}
+	r, err := newReader(dir, false)
+	if err != nil && !isMissing(err) {
+		return nil, readProblem(dir, err)
+	}
+	if err != nil {
+		for _, e := range locked {
+			add(e.Path, Removed)
+		}
+		return differences, nil
+	}
+	defer r.close()
+	var problems diag.List
+	for _, e := range locked {
+		sum, err := r.digest(e.Path)
+		switch {
+		case err == nil && matches(e.Digest, sum):
+		case err == nil, isOddFile(err):
+			add(e.Path, Changed)
+		case isMissing(err):
+			add(e.Path, Removed)
+		default:
+			problems.Add(readProblem(filepath.Join(dir, e.Path), err))
+		}
+	}
+	return differences, problems.Err()
+}
+
+// matches compares without making a text of the sum.
+func matches(digest string, sum [sha256.Size]byte) bool {
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return digest[len(digestPrefix):] == string(text[:])
+}

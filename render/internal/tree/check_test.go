@@ -1,0 +1,171 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+func TestDigestFiles(t *testing.T) {
+	root := t.TempDir()
+	big := strings.Repeat("0123456789", 20_000) // more than the buffer holds at first
+	putFile(t, root, "envs/dev/cluster.env", "A=1\n")
+	putFile(t, root, "big", big)
+	putFile(t, root, "empty", "")
+	putFile(t, root, "exact", big[:64<<10])
+	if err := os.Symlink("empty", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := DigestFiles(root, []string{"envs/dev/cluster.env", "big", "empty", "exact", "link"})
+	want := []Entry{
+		{"envs/dev/cluster.env", Digest([]byte("A=1\n"))},
+		{"big", Digest([]byte(big))},
+		{"empty", "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+		{"exact", Digest([]byte(big[:64<<10]))},
+		{"link", Digest(nil)},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v (%v), want %v", got, err, want)
+	}
+
+	_, err = DigestFiles(root, []string{"absent", "envs", "big"})
+	want2 := "absent: cannot be read: no such file or directory\nenvs: cannot be read: is a directory\n2 problems"
+	if err == nil || err.Error() != want2 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the error is %v, want %s", err, want2)
+	}
+	if _, err = DigestFiles(filepath.Join(root, "absent"), nil); diag.CodeOf(err) != diag.Input {
+		t.Errorf("without a root the error is %v", err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	entry := func(path, data string) Entry { return Entry{path, Digest([]byte(data))} }
+	inputs := []Entry{entry("b", "1"), entry("d", "1"), entry("f", "1")}
+	outputs := map[string]string{"infra.yaml": "i", "nodes/a.yaml": "a", "nodes/b.yaml": "b"}
+	in := func(path string, kind Kind) Difference { return Difference{path, kind, false} }
+	out := func(path string, kind Kind) Difference { return Difference{path, kind, true} }
+	remove := func(name string) func(string) error {
+		return func(dir string) error { return os.RemoveAll(filepath.Join(dir, name)) }
+	}
+	for name, tt := range map[string]struct {
+		inputs []Entry
+		touch  func(dir string) error
+		want   []Difference
+	}{
+		"current": {},
+		"own files are ignored": {touch: func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "nodes/README"), nil, 0o644)
+		}},
+		"unsorted inputs":  {inputs: []Entry{inputs[2], inputs[0], inputs[1]}},
+		"input changed":    {inputs: []Entry{inputs[0], entry("d", "2"), inputs[2]}, want: []Difference{in("d", Changed)}},
+		"input first":      {inputs: append([]Entry{entry("a", "")}, inputs...), want: []Difference{in("a", Added)}},
+		"input last":       {inputs: append(inputs[:3:3], entry("g", "")), want: []Difference{in("g", Added)}},
+		"input renamed":    {inputs: []Entry{inputs[0], entry("e", "1"), inputs[2]}, want: []Difference{in("d", Removed), in("e", Added)}},
+		"input first gone": {inputs: inputs[1:], want: []Difference{in("b", Removed)}},
+		"input last gone":  {inputs: inputs[:2], want: []Difference{in("f", Removed)}},
+		"output edited": {touch: func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "nodes/a.yaml"), []byte("A"), 0o644)
+		}, want: []Difference{out("nodes/a.yaml", Changed)}},
+		"output longer": {touch: func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "nodes/a.yaml"), []byte("aa"), 0o644)
+		}, want: []Difference{out("nodes/a.yaml", Changed)}},
+		"output gone":    {touch: remove("nodes/b.yaml"), want: []Difference{out("nodes/b.yaml", Removed)}},
+		"directory gone": {touch: remove("nodes"), want: []Difference{out("nodes/a.yaml", Removed), out("nodes/b.yaml", Removed)}},
+		"all gone":       {touch: remove(""), want: []Difference{out("infra.yaml", Removed), out("nodes/a.yaml", Removed), out("nodes/b.yaml", Removed)}},
+		"output is a link to the same": {touch: func(dir string) error {
+			return errors.Join(os.Rename(filepath.Join(dir, "infra.yaml"), filepath.Join(dir, "x")), os.Symlink("x", filepath.Join(dir, "infra.yaml")))
+		}, want: []Difference{out("infra.yaml", Changed)}},
+		"output is a directory": {touch: func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "infra.yaml")), os.Mkdir(filepath.Join(dir, "infra.yaml"), 0o755))
+		}, want: []Difference{out("infra.yaml", Changed)}},
+		"output is a FIFO": {touch: func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "infra.yaml")), unix.Mkfifo(filepath.Join(dir, "infra.yaml"), 0o644))
+		}, want: []Difference{out("infra.yaml", Changed)}},
+		"directory is a file": {touch: func(dir string) error {
+			return errors.Join(remove("nodes")(dir), os.WriteFile(filepath.Join(dir, "nodes"), nil, 0o644))
+		}, want: []Difference{out("nodes/a.yaml", Removed), out("nodes/b.yaml", Removed)}},
+		"both": {inputs: inputs[:2], touch: remove("nodes/a.yaml"), want: []Difference{in("f", Removed), out("nodes/a.yaml", Removed)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "dev")
+			var locked []Entry
+			for path, data := range outputs {
+				putFile(t, dir, path, data)
+				locked = append(locked, entry(path, data))
+			}
+			lock, err := NewLock("0.1.0", inputs, locked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := inputs
+			if tt.inputs != nil {
+				now = tt.inputs
+			}
+			if tt.touch != nil {
+				if err := tt.touch(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := Check(lock, now, dir)
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v (%v), want %v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func putFile(t testing.TB, dir, path, data string) {
+	t.Helper()
+	file := filepath.Join(dir, path)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(data), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkCheck4000 checks 4000 inputs and outputs of 8 KiB, as a cluster of
+// 1000 nodes has; the lock is read and parsed each time.
+func BenchmarkCheck4000(b *testing.B) {
+	root := b.TempDir()
+	dir := filepath.Join(root, "rendered/prod")
+	body := strings.Repeat("machine: configuration\n", 8192/23)
+	var inputs, outputs []Entry
+	var paths []string
+	for i := range 2000 {
+		data := fmt.Sprint(i, body)
+		in, out := fmt.Sprintf("envs/prod/patches/nodes/n%04d/p.yaml", i), fmt.Sprintf("nodes/n%04d.yaml", i)
+		putFile(b, root, in, data)
+		putFile(b, dir, out, data)
+		paths = append(paths, in)
+		inputs = append(inputs, Entry{in, Digest([]byte(data))})
+		outputs = append(outputs, Entry{out, Digest([]byte(data))})
+	}
+	lock, err := NewLock("0.1.0", inputs, outputs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lock.Seal = lock.ComputeSeal(nil)
+	putFile(b, dir, LockName, string(lock.Encode()))
+	for b.Loop() {
+		lock, err := ReadLock(dir, "0.1.0")
+		if err != nil {
+			b.Fatal(err)
+		}
+		now, err := DigestFiles(root, paths)
+		if err != nil {
+			b.Fatal(err)
+		}
+		differences, err := Check(lock, now, dir)
+		if err != nil || len(differences) > 0 {
+			b.Fatal(differences, err)
+		}
+	}
+}

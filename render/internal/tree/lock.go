@@ -1,0 +1,133 @@
+package tree
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// LockName is the name of the lock file, in the directory of the environment.
+const LockName = "render.lock.yaml"
+
+// The text of a lock: a fixed head, one line per file, the seal.
+const (
+	lockComment   = "# Written by talosgen render. Do not edit: `talosgen render --check` compares it with the files."
+	versionLine   = "version: 1"
+	talosgenKey   = "talosgen: "
+	inputsLine    = "inputs:"
+	outputsLine   = "outputs:"
+	sealKey       = "seal: "
+	entryIndent   = "    "
+	formatVersion = 1
+)
+
+// Entry is a file and the digest of its content.
+type Entry struct {
+	Path   string // with slashes; inputs from the repository's root, outputs from the environment's directory
+	Digest string // as [Digest] gives it
+}
+
+// Lock says what a render read and what it wrote. Both lists are sorted by
+// path and name each path once.
+type Lock struct {
+	Talosgen string  // the version that rendered
+	Inputs   []Entry // every file that was read, as it lies on disk: never a digest of a decrypted secret
+	Outputs  []Entry // every file that was written, except the lock itself
+	Seal     string  // as [Lock.ComputeSeal] gives it
+}
+
+// NewLock sorts the entries into a lock without a seal. It refuses paths that
+// cannot stand in a lock, and paths that occur twice.
+func NewLock(talosgen string, inputs, outputs []Entry) (*Lock, error) {
+	l := &Lock{Talosgen: talosgen, Inputs: sorted(inputs), Outputs: sorted(outputs)}
+	var problems diag.List
+	if !validVersionText(talosgen) {
+		problems.Add(diag.On("version "+talosgen, "is not a version of talosgen"))
+	}
+	for _, entries := range [][]Entry{l.Inputs, l.Outputs} {
+		for i, e := range entries {
+			problems.Add(checkPath(e.Path))
+			if i > 0 && entries[i-1].Path == e.Path {
+				problems.Add(diag.On(e.Path, "occurs twice"))
+			}
+			if !validDigest(e.Digest, digestPrefix) {
+				problems.Add(diag.On(e.Path, "has no valid digest"))
+			}
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func sorted(entries []Entry) []Entry {
+	return slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+// Encode gives the text of the lock. The same lock always has the same text.
+func (l *Lock) Encode() []byte {
+	const perEntry = 128
+	b := make([]byte, 0, 512+perEntry*(len(l.Inputs)+len(l.Outputs)))
+	b = append(b, lockComment+"\n"+versionLine+"\n"+talosgenKey...)
+	b = append(b, l.Talosgen...)
+	b = append(b, "\n"+inputsLine+"\n"...)
+	b = appendEntries(b, l.Inputs)
+	b = append(b, outputsLine+"\n"...)
+	b = appendEntries(b, l.Outputs)
+	b = append(b, sealKey...)
+	b = append(b, l.Seal...)
+	return append(b, '\n')
+}
+
+func appendEntries(b []byte, entries []Entry) []byte {
+	for _, e := range entries {
+		b = append(b, entryIndent...)
+		b = appendKey(b, e.Path)
+		b = append(b, ": "...)
+		b = append(b, e.Digest...)
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// appendKey writes a path as a YAML key that every YAML version reads as a
+// string.
+func appendKey(b []byte, path string) []byte {
+	if isPlainKey(path) {
+		return append(b, path...)
+	}
+	b = append(b, '"')
+	for i := range len(path) {
+		if c := path[i]; c == '"' || c == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, path[i])
+	}
+	return append(b, '"')
+}
+
+// isPlainKey reports whether a path needs no quotes. It is stricter than YAML:
+// a path that starts with a letter (after at most one dot) and has another dot
+// or a slash is never a number, a boolean, a date or null.
+func isPlainKey(path string) bool {
+	rest := strings.TrimPrefix(path, ".")
+	if rest == "" || !isLetter(rest[0]) {
+		return false
+	}
+	separated := false
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c == '.', c == '/':
+			separated = true
+		case isLetter(c), '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return separated
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -1,0 +1,202 @@
+package tree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// ReadLock reads the lock of an environment's directory. The error is
+// [fs.ErrNotExist] if there is none; see [ParseLock] for the others.
+func ReadLock(dir, current string) (*Lock, error) {
+	file := filepath.Join(dir, LockName)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, readProblem(file, err)
+	}
+	return ParseLock(file, data, current)
+}
+
+// ParseLock reads a lock exactly as [Lock.Encode] writes it, and nothing else;
+// file is for positions. A lock that a newer talosgen wrote than the current
+// one is refused first, whatever it looks like.
+func ParseLock(file string, data []byte, current string) (*Lock, error) {
+	p := &lockParser{file: file, rest: string(data)}
+	if err := p.checkNewer(current); err != nil {
+		return nil, err
+	}
+	l := &Lock{}
+	p.expect(lockComment)
+	p.expect(versionLine)
+	l.Talosgen = p.value(talosgenKey, validVersionText)
+	p.expect(inputsLine)
+	l.Inputs = p.entries()
+	p.expect(outputsLine)
+	l.Outputs = p.entries()
+	l.Seal = p.value(sealKey, func(s string) bool { return validDigest(s, sealPrefix) })
+	if p.problem == nil && p.rest != "" {
+		p.next()
+		p.fail("unexpected line after the seal")
+	}
+	if p.problem != nil {
+		return nil, p.problem
+	}
+	return l, nil
+}
+
+// errNewer is the cause of the problem that a lock is of a newer talosgen.
+var errNewer = errors.New("written by a newer talosgen")
+
+// checkNewer looks at the head of the lock only.
+func (p *lockParser) checkNewer(current string) error {
+	format, talosgen := "", "a newer version"
+	for line := range strings.Lines(p.rest) {
+		line = strings.TrimRight(line, "\r\n")
+		if v, ok := strings.CutPrefix(line, "version: "); ok {
+			format = v
+		}
+		if v, ok := strings.CutPrefix(line, talosgenKey); ok && validVersionText(v) {
+			talosgen = v
+		}
+		if strings.HasPrefix(line, entryIndent) || line == inputsLine {
+			break
+		}
+	}
+	n, err := strconv.ParseUint(format, 10, 32)
+	if (err != nil || n <= formatVersion) && !newer(talosgen, current) {
+		return nil
+	}
+	return diag.New(diag.Pos{File: p.file}, "written by talosgen %s, this is %s", talosgen, current).
+		WithHint("upgrade talosgen to at least the version that rendered this tree").
+		WithCause(errNewer)
+}
+
+// lockParser reads line by line and keeps the first problem.
+type lockParser struct {
+	file, rest string
+	line       string // the line that was read last
+	number     int
+	problem    *diag.Problem
+}
+
+// next reads a line; the last one must end with a newline too.
+func (p *lockParser) next() bool {
+	if p.problem != nil {
+		return false
+	}
+	p.number++
+	line, rest, ok := strings.Cut(p.rest, "\n")
+	p.line, p.rest = line, rest
+	if !ok {
+		p.fail("the file ends too early")
+	}
+	return ok
+}
+
+func (p *lockParser) expect(want string) {
+	if p.next() && p.line != want {
+		p.fail("expected %q", want)
+	}
+}
+
+func (p *lockParser) value(key string, valid func(string) bool) string {
+	if !p.next() {
+		return ""
+	}
+	value, ok := strings.CutPrefix(p.line, key)
+	if !ok || !valid(value) {
+		p.fail("expected %q and a valid value", key)
+	}
+	return value
+}
+
+// entries reads the indented lines that follow.
+func (p *lockParser) entries() []Entry {
+	var entries []Entry
+	for p.problem == nil && strings.HasPrefix(p.rest, entryIndent) {
+		if !p.next() {
+			break
+		}
+		e, ok := parseEntry(p.line)
+		if !ok {
+			p.fail("expected a path and its digest")
+			break
+		}
+		if n := len(entries); n > 0 && entries[n-1].Path >= e.Path {
+			p.fail("the path is not sorted, or occurs twice")
+			break
+		}
+		if entries == nil {
+			// Most of what is left are entries; a line is hardly shorter than this.
+			entries = make([]Entry, 0, len(p.rest)/100+1)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func parseEntry(line string) (e Entry, ok bool) {
+	const digestLen = len(digestPrefix) + 64
+	colon := len(line) - digestLen - len(": ")
+	if colon <= len(entryIndent) || line[colon:colon+2] != ": " || line[:len(entryIndent)] != entryIndent {
+		return e, false
+	}
+	e.Digest = line[colon+2:]
+	key := line[len(entryIndent):colon]
+	e.Path, ok = parseKey(key)
+	return e, ok && validDigest(e.Digest, digestPrefix) && checkPath(e.Path) == nil
+}
+
+// parseKey undoes appendKey.
+func parseKey(key string) (path string, ok bool) {
+	if isPlainKey(key) {
+		return key, true
+	}
+	if len(key) < 2 || key[0] != '"' || key[len(key)-1] != '"' {
+		return "", false
+	}
+	var b strings.Builder
+	for i, end := 1, len(key)-1; i < end; i++ {
+		if key[i] == '\\' {
+			i++ // at most the closing quote, which the comparison below notices
+		}
+		b.WriteByte(key[i])
+	}
+	path = b.String()
+	return path, string(appendKey(nil, path)) == key
+}
+
+func (p *lockParser) fail(format string, args ...any) {
+	hint := "this file is talosgen's: restore it with git, or run `talosgen render`"
+	switch {
+	case strings.HasSuffix(p.line, "\r"):
+		hint = "the line ends were changed to those of Windows; `rendered/** -text` in .gitattributes prevents that"
+	case strings.HasPrefix(p.line, "<<<<<<< "), strings.HasPrefix(p.line, "======="), strings.HasPrefix(p.line, ">>>>>>> "):
+		hint = "a merge left conflict markers; resolve the sources, then run `talosgen render`"
+	}
+	p.problem = diag.New(diag.Pos{File: p.file, Line: p.number}, format, args...).WithHint("%s", hint)
+}
+
+// ownedPaths tells which outputs a lock names even if it cannot be parsed (a
+// merge conflict is the usual reason), so that a render can repair the tree:
+// every line of its output part that is an entry counts, from both sides.
+func ownedPaths(data []byte) []string {
+	var paths []string
+	inOutputs := false
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		inOutputs = inOutputs || line == outputsLine
+		if e, ok := parseEntry(line); ok && inOutputs {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,79 @@
+package tree
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+const (
+	digestPrefix = "sha256:"
+	sealPrefix   = "hmac-sha256:"
+	// sealPurpose keeps this use of the key apart from every other use of it.
+	sealPurpose = "talosgen render.lock.yaml seal"
+)
+
+// Digest is how a lock names a content: its SHA-256, with the algorithm.
+func Digest(data []byte) string {
+	return digestText(sha256.Sum256(data))
+}
+
+func digestText(sum [sha256.Size]byte) string {
+	text := make([]byte, len(digestPrefix)+2*sha256.Size)
+	copy(text, digestPrefix)
+	hex.Encode(text[len(digestPrefix):], sum[:])
+	return string(text)
+}
+
+// validDigest reports whether text is the prefix and 64 lower-case hex digits.
+func validDigest(text, prefix string) bool {
+	if len(text) != len(prefix)+2*sha256.Size || text[:len(prefix)] != prefix {
+		return false
+	}
+	for i := len(prefix); i < len(text); i++ {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// ComputeSeal returns the seal of everything in the lock but its seal. Whoever
+// does not have the key cannot make one that fits an edited lock.
+func (l *Lock) ComputeSeal(key []byte) string {
+	mac := hmac.New(sha256.New, key)
+	var buf []byte
+	// Lengths and counts go before what they count, so that no two locks are
+	// sealed as the same bytes.
+	text := func(s string) {
+		buf = binary.BigEndian.AppendUint64(buf, uint64(len(s)))
+		buf = append(buf, s...)
+	}
+	text(sealPurpose)
+	buf = binary.BigEndian.AppendUint64(buf, formatVersion)
+	text(l.Talosgen)
+	for _, entries := range [][]Entry{l.Inputs, l.Outputs} {
+		buf = binary.BigEndian.AppendUint64(buf, uint64(len(entries)))
+		for _, e := range entries {
+			text(e.Path)
+			text(e.Digest)
+		}
+		mac.Write(buf)
+		buf = buf[:0]
+	}
+	return sealPrefix + hex.EncodeToString(mac.Sum(nil))
+}
+
+// VerifySeal refuses a lock that was not sealed with this key as it is now.
+// It says nothing about the files: [Check] compares those with the lock.
+func (l *Lock) VerifySeal(key []byte) error {
+	if hmac.Equal([]byte(l.Seal), []byte(l.ComputeSeal(key))) {
+		return nil
+	}
+	return diag.On(LockName, "the seal does not fit: the rendered tree was edited outside a render, or sealed with another key").
+		WithCode(diag.Secrets).
+		WithHint("review `git diff`, then run `talosgen render`: it writes the tree from its sources and seals it")
+}

@@ -1,0 +1,252 @@
+package tree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// staging is the directory beside a tree in which its successor is built:
+//
+//	.gitignore  keeps all of it out of git status; made first, removed last
+//	tree/       the new tree; after an exchange, the old one
+//	complete    says that tree/ is complete, for file systems without exchange
+//	old/        the old tree on such file systems
+//
+// It exists only while a write runs, or after one was killed. Its flock is held
+// by the one run that may change the tree.
+type staging struct {
+	sys  *system
+	dir  string // the tree in its place
+	path string
+	fd   int
+}
+
+func (s *staging) tree() string     { return filepath.Join(s.path, "tree") }
+func (s *staging) old() string      { return filepath.Join(s.path, "old") }
+func (s *staging) complete() string { return filepath.Join(s.path, "complete") }
+func (s *staging) ignore() string   { return filepath.Join(s.path, ".gitignore") }
+
+// Recover settles what a killed write of the tree in dir has left: a complete
+// new tree whose old one is already moved away is put in place, everything
+// else is removed. It does nothing if a write is under way.
+func Recover(dir string) error { return recoverTree(realSystem, dir) }
+
+func recoverTree(sys *system, dir string) error {
+	s, err := openStaging(sys, dir, false)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errHeld):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer unix.Close(s.fd)
+	if err := s.settle(); err != nil {
+		return leftoverProblem(s.path, err)
+	}
+	return nil
+}
+
+// errHeld is the cause of the problem that another run writes the tree.
+var errHeld = errors.New("the tree is being written")
+
+// openStaging opens the staging directory and takes its flock. With create, it
+// is made if needed, and is empty but for .gitignore afterwards.
+func openStaging(sys *system, dir string, create bool) (*staging, error) {
+	name := filepath.Base(dir)
+	s := &staging{sys: sys, dir: dir, path: filepath.Join(filepath.Dir(dir), ".talosgen-"+name)}
+	if create {
+		if err := s.makeParent(); err != nil {
+			return nil, writeProblem(dir, err)
+		}
+	}
+	// The holder of the flock removes the directory when it is done, so the one
+	// that was opened may be gone by the time its flock is taken: try again.
+	for range 100 {
+		again, err := s.open(create)
+		if errors.Is(err, errHeld) {
+			return nil, diag.On("environment "+name, "another talosgen is writing it").
+				WithCode(diag.Conflict).WithCause(errHeld).
+				WithHint("wait until that run has ended, then render again")
+		}
+		if errors.Is(err, fs.ErrNotExist) && !create {
+			return nil, err
+		}
+		if err != nil {
+			return nil, writeProblem(s.path, err)
+		}
+		if again {
+			continue
+		}
+		if create {
+			err = s.prepare()
+		}
+		if err != nil {
+			_ = unix.Close(s.fd)
+			return nil, err
+		}
+		return s, nil
+	}
+	return nil, writeProblem(s.path, unix.EAGAIN)
+}
+
+// makeParent makes the directory that holds the trees.
+func (s *staging) makeParent() error {
+	parent := filepath.Dir(s.dir)
+	if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.sys.mkdir(parent, dirPerm)
+}
+
+// open tries once. It wants to be called again if the directory came or went
+// meanwhile.
+func (s *staging) open(create bool) (again bool, err error) {
+	if create {
+		if err := s.sys.mkdir(s.path, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
+			return false, err
+		}
+	}
+	s.fd, err = openRetry(unix.AT_FDCWD, s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	if err != nil {
+		if create && errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		return false, err
+	}
+	err = unix.Flock(s.fd, unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = errHeld
+	}
+	if err == nil && s.isCurrent() {
+		return false, nil
+	}
+	_ = unix.Close(s.fd)
+	return err == nil, err
+}
+
+// isCurrent reports whether the directory that is open is still the one at its
+// path.
+func (s *staging) isCurrent() bool {
+	var opened, named unix.Stat_t
+	return unix.Fstat(s.fd, &opened) == nil && unix.Lstat(s.path, &named) == nil &&
+		opened.Dev == named.Dev && opened.Ino == named.Ino
+}
+
+// prepare settles leftovers and hides the directory from git.
+func (s *staging) prepare() error {
+	if err := s.empty(); err != nil {
+		return leftoverProblem(s.path, err)
+	}
+	if err := s.sys.write(s.ignore(), []byte("*\n"), filePerm); err != nil {
+		_ = s.settle()
+		return writeProblem(s.dir, err)
+	}
+	return nil
+}
+
+func leftoverProblem(path string, err error) error {
+	return diag.New(diag.Pos{File: path}, "what an interrupted run left cannot be settled: %v", bare(err)).
+		WithHint("check permissions and free space, then render again").WithCause(err)
+}
+
+// swap puts the staged tree in place of the old one.
+func (s *staging) swap(first bool) error {
+	err := s.replace(first)
+	if err != nil {
+		return writeProblem(s.dir, err)
+	}
+	for _, dir := range []string{filepath.Dir(s.dir), s.path} {
+		if err := s.sys.syncDir(dir); err != nil {
+			return diag.New(diag.Pos{File: s.dir}, "was written, but may not outlast a power failure: %v", bare(err)).
+				WithHint("check the disk, then render again").WithCause(err)
+		}
+	}
+	return nil
+}
+
+func (s *staging) replace(first bool) error {
+	if first {
+		return s.sys.rename(s.tree(), s.dir)
+	}
+	err := s.sys.exchange(s.tree(), s.dir)
+	for _, unsupported := range []error{unix.EINVAL, unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP} {
+		if errors.Is(err, unsupported) {
+			return s.replaceInTwoSteps()
+		}
+	}
+	return err
+}
+
+// replaceInTwoSteps is for file systems that cannot exchange. Between the two
+// renames there is no tree; the note tells [Recover] to do the second.
+func (s *staging) replaceInTwoSteps() error {
+	if err := s.sys.write(s.complete(), nil, filePerm); err != nil {
+		return err
+	}
+	if err := s.sys.syncTree(s.path, []string{s.complete()}); err != nil {
+		return err
+	}
+	if err := s.sys.rename(s.dir, s.old()); err != nil {
+		return err
+	}
+	err := s.sys.rename(s.tree(), s.dir)
+	if err != nil {
+		// If this fails too, settle does the second rename, now or in the next run.
+		_ = s.sys.rename(s.old(), s.dir)
+	}
+	return err
+}
+
+// close ends a write: it removes the old tree, or what was staged, and the
+// directory itself. What cannot be removed is left to the next run, which
+// reports it: by now the tree is in place, or the write has an error to report.
+func (s *staging) close() {
+	_ = s.settle()
+	_ = unix.Close(s.fd)
+}
+
+// settle brings the tree into a whole state and removes the staging directory.
+func (s *staging) settle() error {
+	if err := s.empty(); err != nil {
+		return err
+	}
+	return s.sys.removeAll(s.path)
+}
+
+// empty rolls an interrupted replacement forward and removes everything that
+// a write puts into the staging directory.
+func (s *staging) empty() error {
+	if s.isHalfReplaced() {
+		if err := s.sys.rename(s.tree(), s.dir); err != nil {
+			return err
+		}
+		if err := s.sys.syncDir(filepath.Dir(s.dir)); err != nil {
+			return err
+		}
+	}
+	for _, path := range []string{s.tree(), s.old(), s.complete(), s.ignore()} {
+		if err := s.sys.removeAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isHalfReplaced reports whether a replacement in two steps stopped between
+// them. If there is a tree in place, it is whole, and newer work than what
+// was staged may be in it.
+func (s *staging) isHalfReplaced() bool {
+	return exists(s.complete()) && exists(s.tree()) && !exists(s.dir)
+}
+
+// exists errs on the side of yes, with which nothing is replaced.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
