@@ -2,6 +2,8 @@ package sopsage
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/pem"
 	"io/fs"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/getsops/sops/v3"
 	sopsaes "github.com/getsops/sops/v3/aes"
+
+	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -132,3 +136,26 @@ func wantError(t *testing.T, err error, parts ...string) {
 
 // randomCipher is SOPS' cipher with nonces from the system.
 func randomCipher() sops.Cipher { return sopsaes.NewCipher() }
+
+// sshKeys makes an SSH key: private, public, and private with the passphrase
+// "sesame".
+func sshKeys(t *testing.T) (private, public, protected string) {
+	t.Helper()
+	pub, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := ssh.MarshalPrivateKey(key, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte("sesame"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sshPublic, err := ssh.NewPublicKey(pub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(open)), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPublic))), string(pem.EncodeToMemory(closed))
+}

@@ -23,7 +23,8 @@ func (d *DataKey) Open(name string) *Reader {
 // Decrypt decrypts the next encrypted leaf in file order. It gives the value as
 // [File.Encrypt] took it. Nothing that it returns may be trusted before
 // [Reader.VerifyMAC] succeeded: a leaf by itself proves its path, not its file
-// or its place among its siblings.
+// or its place among its siblings. SOPS never authenticates the type; only the
+// seal over the rendered tree does.
 func (r *Reader) Decrypt(path []string, enc string) (string, Type, error) {
 	if enc == "" {
 		return "", Str, nil
@@ -61,8 +62,8 @@ func (r *Reader) VerifyMAC(b *Block) error {
 		return r.tampered("the sops block was changed: %s", err)
 	}
 	r.aad = append(r.aad[:0], b.lastModified...)
-	want, _, err := r.open(b.mac)
-	if err != nil {
+	want, typ, err := r.open(b.mac)
+	if err != nil || typ != Str {
 		return r.tampered("the mac or the date of the sops block was changed")
 	}
 	if subtle.ConstantTimeCompare([]byte(want), []byte(macString(r.mac))) != 1 {
