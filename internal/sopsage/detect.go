@@ -2,6 +2,7 @@ package sopsage
 
 import (
 	"bytes"
+	"io"
 	"path"
 	"strings"
 
@@ -18,8 +19,11 @@ func IsEncryptedYAML(data []byte) bool {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var doc yaml.Node
-		if err := decoder.Decode(&doc); err != nil {
-			// The end, or no YAML: then the line decides.
+		err := decoder.Decode(&doc)
+		if err == io.EOF {
+			return false
+		}
+		if err != nil { // no YAML: then the line decides
 			return bytes.HasPrefix(data, []byte("sops:")) || bytes.Contains(data, []byte("\nsops:"))
 		}
 		if len(doc.Content) == 1 && hasBlock(doc.Content[0]) {
@@ -49,7 +53,7 @@ func IsEncryptedDotenv(data []byte) bool {
 // "secrets.sops.yaml", "cluster.sops.env".
 func NamedEncrypted(file string) bool {
 	base := path.Base(file)
-	return strings.Contains(strings.TrimSuffix(base, path.Ext(base))+".", ".sops.")
+	return strings.HasSuffix(strings.TrimSuffix(base, path.Ext(base)), ".sops") && !strings.HasPrefix(base, ".sops.")
 }
 
 func isDotenv(file string) bool { return path.Ext(file) == ".env" }
