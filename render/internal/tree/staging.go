@@ -40,7 +40,7 @@ func Recover(dir string) error { return recoverTree(realSystem, dir) }
 func recoverTree(sys *system, dir string) error {
 	s, err := openStaging(sys, dir, false)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errHeld):
+	case isMissing(err), errors.Is(err, errHeld):
 		return nil
 	case err != nil:
 		return err
@@ -74,7 +74,7 @@ func openStaging(sys *system, dir string, create bool) (*staging, error) {
 				WithCode(diag.Conflict).WithCause(errHeld).
 				WithHint("wait until that run has ended, then render again")
 		}
-		if errors.Is(err, fs.ErrNotExist) && !create {
+		if isMissing(err) && !create {
 			return nil, err
 		}
 		if err != nil {
