@@ -30,17 +30,20 @@ func Conflicts(file string, docs []*yaml.Node, opts Options) []*diag.Problem {
 	for _, p := range c.problems {
 		refused[p.Pos] = p
 	}
-	problems := []*diag.Problem{}
+	var problems []*diag.Problem
 	shown := false
 	for _, h := range c.hits {
-		p := diag.New(diag.Pos{File: file, Line: h.key.Line, Column: h.key.Column}, "%s", c.describe(h))
-		if why := refused[p.Pos]; why != nil {
+		p := diag.New(diag.Pos{File: file, Line: h.key.Line, Column: h.key.Column}, "%s", c.describe(h.field))
+		switch why := refused[p.Pos]; {
+		case why != nil:
 			p.Hint = why.Hint
 			delete(refused, p.Pos)
-		} else if !shown {
-			p.Hint, shown = c.rewritten(), true
-		} else {
-			p.Hint = c.command()
+		case !h.converted:
+			p.Hint = "none of its parts can be converted; each is reported"
+		case shown:
+			p.Hint = c.command(h.field)
+		default:
+			p.Hint, shown = c.rewritten(h.field), true
 		}
 		problems = append(problems, p)
 	}
@@ -53,45 +56,50 @@ func Conflicts(file string, docs []*yaml.Node, opts Options) []*diag.Problem {
 }
 
 // describe says what happened to a field.
-func (c *conversion) describe(h field) string {
-	beside := h.home.Conflicts[0]
-	for _, kind := range h.home.Conflicts {
+func (c *conversion) describe(f field) string {
+	beside := f.home.Conflicts[0]
+	for _, kind := range f.home.Conflicts {
 		if c.kinds[kind] {
 			beside = kind
 			break
 		}
 	}
 	verb := "refuses"
-	if h.home.Ignored || isDelete(h.value) {
+	if f.home.Ignored {
 		verb = "ignores"
 	}
 	switch {
+	case f.home.Kind == "":
+		return fmt.Sprintf("Talos 1.14 refuses %s beside %s", f.path, beside)
+	case isDelete(f.value):
+		return fmt.Sprintf("Talos 1.14 moved %s to %s, and a deletion must be made there", f.path, f.home.Target())
 	case beside == Always:
-		return fmt.Sprintf("Talos 1.14 moved %s to %s, and %s refuses it", h.path, h.home.Target(), Always)
-	case h.home.Kind == "":
-		return fmt.Sprintf("Talos 1.14 %s %s beside %s", verb, h.path, beside)
+		return fmt.Sprintf("Talos 1.14 moved %s to %s, and %s refuses it", f.path, f.home.Target(), Always)
 	}
-	return fmt.Sprintf("Talos 1.14 moved %s to %s, and %s it beside %s", h.path, h.home.Target(), verb, beside)
+	return fmt.Sprintf("Talos 1.14 moved %s to %s, and %s it beside %s", f.path, f.home.Target(), verb, beside)
 }
 
 // rewritten is the hint that shows the converted patch.
-func (c *conversion) rewritten() string {
+func (c *conversion) rewritten(f field) string {
 	converted, err := Encode(c.out)
 	switch {
 	case err != nil || c.opts.HideValues || bytes.Count(converted, []byte("\n")) > maxHintLines:
-		return c.command()
+		return c.command(f)
 	case len(converted) == 0:
 		return "remove it: Talos 1.14 does the same without"
 	}
-	return c.command() + ":\n\n" + string(converted)
+	return c.command(f) + ":\n\n" + string(converted)
 }
 
 // command names the command that rewrites the patch, and what it cannot do.
-func (c *conversion) command() string {
+func (c *conversion) command(f field) string {
 	hint := "talosgen convert-patch " + c.file + " rewrites the patch for Talos 1.14"
-	if docs := c.controlPlaneDocuments(); c.opts.Workers && len(docs) > 0 {
-		hint = docs[0].kind + " is for control planes only, and the patch is applied to workers too: " +
-			"put such documents into patches/controlplane/\n" + hint
+	if len(c.problems) > 0 {
+		hint += ", but for what is reported"
+	}
+	if c.opts.Workers && ControlPlaneOnly(f.home.Kind) {
+		hint = f.home.Kind + " is for control planes only, and the patch is applied to workers too: " +
+			"put it into a patch for control planes (patches/controlplane/)\n" + hint
 	}
 	return hint
 }

@@ -53,9 +53,15 @@ type conversion struct {
 
 	documents documents
 	out       []*yaml.Node
-	hits      []field
+	hits      []hit
 	moved     []moved
 	problems  []*diag.Problem
+}
+
+// hit is a legacy field that is to be converted.
+type hit struct {
+	field
+	converted bool // at least a part of it
 }
 
 // moved is a key that the conversion wrote, and its document.
@@ -161,15 +167,23 @@ func (c *conversion) field(f field) bool {
 		return c.section(f)
 	case f.home == nil && up != nil && c.collides(up):
 		f.home = &Home{Path: f.path, Conflicts: up.Conflicts}
-		c.hits = append(c.hits, f)
-		return c.refuse(f, "talosgen does not know the field")
+		c.hits = append(c.hits, hit{field: f})
+		return c.refuse(f, c.unknown(f))
 	case f.home == nil || c.table.sections[f.path] && f.home.Kind == "" || !c.due(f):
 		return false
 	case isNull(f.value):
 		// unset: only in the way if its section is
 		return up != nil && c.collides(up)
 	}
-	c.hits = append(c.hits, f)
+	c.hits = append(c.hits, hit{field: f})
+	last, before := len(c.hits)-1, len(c.moved)
+	gone := c.leaf(f)
+	c.hits[last].converted = gone || len(c.moved) > before
+	return gone
+}
+
+// leaf converts a field that is no section.
+func (c *conversion) leaf(f field) bool {
 	switch {
 	case f.home.Advice != "" && f.home.convert == nil:
 		return c.refuse(f, f.home.Advice)
@@ -186,7 +200,7 @@ func (c *conversion) field(f field) bool {
 func (c *conversion) section(f field) bool {
 	start := len(c.moved)
 	if f.home != nil && len(f.value.Content) == 0 && c.collides(f.home) {
-		c.hits = append(c.hits, f)
+		c.hits = append(c.hits, hit{field: f, converted: true})
 		return true
 	}
 	if len(f.value.Content) == 0 {
@@ -241,6 +255,22 @@ func (c *conversion) refuse(f field, advice string) bool {
 		p.Message += ", where " + f.home.Target() + " took it over"
 	}
 	return false
+}
+
+// unknown is the advice for a field that is not in the table.
+func (c *conversion) unknown(f field) string {
+	var siblings []string
+	for path := range c.table.rows {
+		if parentOf(path) == parentOf(f.path) {
+			siblings = append(siblings, path[len(parentOf(path))+1:])
+		}
+	}
+	slices.Sort(siblings)
+	advice := "talosgen does not know the field"
+	if s := diag.Suggest(f.key.Value, siblings); s != "" {
+		advice += "; " + s
+	}
+	return advice
 }
 
 // problem adds a problem at a node.

@@ -13,7 +13,8 @@ import (
 var deniedArgs = []struct{ prefix, advice string }{
 	{"oidc-signing-algs", "remove it: with structured authentication kube-apiserver takes every asymmetric algorithm of RFC 7518"},
 	{"oidc-ca-file", "write KubeAuthenticationConfig by hand, with the certificate itself in jwt[].issuer.certificateAuthority"},
-	{"oidc-", "give oidc-issuer-url and oidc-client-id in the same patch: KubeAuthenticationConfig is replaced as a whole"},
+	{"oidc-", "they move together to KubeAuthenticationConfig, which is replaced as a whole: " +
+		"that takes oidc-issuer-url and oidc-client-id in the same patch, and no oidc-ca-file"},
 	{"anonymous-auth", "remove it: Talos 1.14 lets anonymous requests reach /livez, /readyz and /healthz only; " +
 		"to refuse these too, set anonymous.enabled: false in KubeAuthenticationConfig and startupProbes: false in KubeAPIServerConfig"},
 	{"authentication-config", "write the file's content into KubeAuthenticationConfig.configuration"},
@@ -80,17 +81,11 @@ var oidcArgs = []string{
 	"oidc-groups-claim", "oidc-groups-prefix", "oidc-required-claim",
 }
 
-// authentication converts the flags for OpenID Connect and anonymous requests,
-// all of them or none.
+// authentication converts the flags for OpenID Connect, all of them or none,
+// and the permission of anonymous requests.
 func (c *conversion) authentication(f field) {
-	anonymous, open := get(f.value, "anonymous-auth"), false
-	if anonymous != nil {
-		// false is refused: it would break Talos' own start-up probes
-		if anonymous.Value != "true" {
-			return
-		}
-		open = true
-	}
+	// false is refused: it would break Talos' own start-up probes
+	open := text(f.value, "anonymous-auth") == "true"
 	issuer := get(f.value, "oidc-issuer-url")
 	if issuer == nil && !open || get(f.value, "oidc-ca-file") != nil || !scalars(f.value, oidcArgs) {
 		return
@@ -106,20 +101,28 @@ func (c *conversion) authentication(f field) {
 		}
 		tokens.Content = append(tokens.Content, token)
 	}
-	origin := f
-	origin.key = anonymous
-	for i := 0; i+1 < len(f.value.Content); i += 2 {
-		if key := f.value.Content[i]; slices.Contains(oidcArgs, key.Value) || key.Value == "anonymous-auth" {
-			origin.key = key
-			break
-		}
+	done := oidcArgs
+	if open {
+		done = append(slices.Clone(oidcArgs), "anonymous-auth")
 	}
+	origin := f
+	origin.key = firstOf(f.value, done)
 	configuration := mapping(scalar("anonymous"), anonymousAccess(open), scalar("jwt"), tokens)
 	if c.put(origin, configuration, "KubeAuthenticationConfig", "", "configuration") {
-		for _, arg := range append([]string{"anonymous-auth"}, oidcArgs...) {
+		for _, arg := range done {
 			take(f.value, arg)
 		}
 	}
+}
+
+// firstOf returns the first key of a mapping that is among those given.
+func firstOf(m *yaml.Node, keys []string) *yaml.Node {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if slices.Contains(keys, m.Content[i].Value) {
+			return m.Content[i]
+		}
+	}
+	return nil
 }
 
 // scalars reports whether those of the keys that are there hold plain values;

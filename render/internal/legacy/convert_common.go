@@ -60,7 +60,7 @@ func (f field) back(part field) bool {
 func (c *conversion) rest(f field, advice map[string]string) bool {
 	for i := 0; i+1 < len(f.value.Content); i += 2 {
 		key := f.value.Content[i]
-		part := field{path: f.path + "." + key.Value, home: f.home, key: key}
+		part := field{path: f.path + "." + key.Value, home: &Home{}, key: key}
 		if a, ok := advice[key.Value]; ok {
 			c.refuse(part, a)
 		} else if ok := c.refusedAt(key); !ok {

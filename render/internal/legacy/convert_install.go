@@ -22,6 +22,7 @@ func convertInstall(c *conversion, f field) bool {
 	if !isMapping(f.value) {
 		return c.refuseShape(f, "a mapping")
 	}
+	start := len(c.moved)
 	hasDisk := get(f.value, "disk") != nil || get(f.value, "diskSelector") != nil
 	exists := c.kinds[f.home.Kind]
 	if !hasDisk && !exists {
@@ -35,15 +36,12 @@ func convertInstall(c *conversion, f field) bool {
 		if !c.put(part, part.value, f.home.Kind, "", "provisioning", "wipe") {
 			f.back(part)
 		}
-	} else if !exists && len(c.moved) > 0 {
+	} else if !exists && len(c.moved) > start {
 		// the legacy default, which is the opposite of the new one
 		c.put(bare(f), boolean(false), f.home.Kind, "", "provisioning", "wipe")
 	}
-	if !hasDisk {
-		doc := c.documents.find(f.home.Kind, "", f.key)
-		if doc.made {
-			doc.root.Content[0].HeadComment = "# Talos drops provisioning.diskSelector.match if a patch of this document leaves it out: repeat it here"
-		}
+	if !hasDisk && len(c.moved) > start && c.moved[start].doc.made {
+		c.moved[start].comment("# Talos drops provisioning.diskSelector.match if a patch of this document leaves it out: repeat it here")
 	}
 	return c.rest(f, installAdvice)
 }

@@ -16,15 +16,17 @@ func Encode(docs []*yaml.Node) ([]byte, error) {
 		return nil, nil
 	}
 	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	encoder.DefaultSeqIndent()
+	dumper, err := yaml.NewDumper(&out, yaml.WithV3Defaults(),
+		yaml.WithIndent(2), yaml.WithCompactSeqIndent(false), yaml.WithLineWidth(-1))
+	if err != nil {
+		return nil, err
+	}
 	for _, doc := range docs {
-		if err := encoder.Encode(doc); err != nil {
+		if err := dumper.Dump(doc); err != nil {
 			return nil, err
 		}
 	}
-	err := encoder.Close()
+	err = dumper.Close()
 	return out.Bytes(), err
 }
 
@@ -188,7 +190,7 @@ func (c *copier) copy(n *yaml.Node) (*yaml.Node, error) {
 // mergeKeys replaces "<<" by the keys that it adds.
 func mergeKeys(m *yaml.Node) {
 	for i := 0; i+1 < len(m.Content); {
-		if m.Content[i].ShortTag() != "!!merge" {
+		if key := m.Content[i]; key.Value != "<<" || key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
 			i += 2
 			continue
 		}
