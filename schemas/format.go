@@ -28,7 +28,7 @@ var formats = map[string]Format{
 	"devicePath":   {`^/dev/[^\s]+$`, "the path of a disk such as /dev/sda"},
 	"dnsLabel":     {`^` + label + `$`, "at most 63 lower-case letters, digits and inner hyphens"},
 	"dnsName":      {`^` + dnsName + `$`, "a lower-case domain name such as cluster.local"},
-	"endpoint":     {`^https://(` + dnsName + `|` + ip + `|\[[0-9A-Fa-f:.]+\]):` + port + `/?$`, "a URL such as https://10.0.0.10:6443 or https://[fd00::10]:6443"},
+	"endpoint":     {`^https://(` + dnsName + `|\[[0-9A-Fa-f:.]+\]):` + port + `/?$`, "a URL such as https://10.0.0.10:6443 or https://[fd00::10]:6443"},
 	"extension":    {`^[a-z0-9][-a-z0-9._]*/[a-z0-9][-a-z0-9._]*$`, "the name of an official extension such as siderolabs/qemu-guest-agent"},
 	"identifier":   {`^[a-z0-9][-a-z0-9]*$`, "lower-case letters, digits and hyphens"},
 	"ip":           {`^` + ip + `$`, "an IP address such as 192.168.1.1"},

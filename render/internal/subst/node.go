@@ -24,6 +24,9 @@ type Expanded struct {
 	// Secret holds the scalars of Doc into which a secret went. An alias of
 	// such a scalar is not in it, the scalar that it points to is.
 	Secret map[*yaml.Node]bool
+	// Failed holds the scalars of Doc that an error is about. A reference that
+	// is wrong is left out of them.
+	Failed map[*yaml.Node]bool
 	// Used are the names that the document refers to, sorted, defined or not.
 	Used []string
 }
@@ -32,12 +35,18 @@ type Expanded struct {
 // Quoted and block scalars stay strings. A plain scalar takes the type of the
 // result if that is an integer, a float or a boolean, and is a string
 // otherwise, also where YAML would see null or a date. Comments, tags and
-// anchors are left alone. On an error the returned Expanded is still complete,
-// with nothing in place of the references that are wrong.
+// anchors are left alone. On an error the returned Expanded is complete still.
 func ExpandNode(src Source, doc *yaml.Node, scope *Scope) (Expanded, error) {
-	x := expander{src: src, scope: scope, secret: map[*yaml.Node]bool{}, used: map[string]bool{}}
+	x := expander{
+		src:    src,
+		scope:  scope,
+		secret: map[*yaml.Node]bool{},
+		failed: map[*yaml.Node]bool{},
+		used:   map[string]bool{},
+	}
 	out := x.node(doc)
-	return Expanded{Doc: out, Secret: x.secret, Used: slices.Sorted(maps.Keys(x.used))}, x.problems.Err()
+	used := slices.Sorted(maps.Keys(x.used))
+	return Expanded{Doc: out, Secret: x.secret, Failed: x.failed, Used: used}, x.problems.Err()
 }
 
 type expander struct {
@@ -45,6 +54,7 @@ type expander struct {
 	scope    *Scope
 	problems diag.List
 	secret   map[*yaml.Node]bool
+	failed   map[*yaml.Node]bool
 	used     map[string]bool
 	replaced map[*yaml.Node]*yaml.Node // anchored nodes, for their aliases
 }
@@ -105,6 +115,7 @@ func (x *expander) checkKey(key, expanded *yaml.Node) {
 		expanded = expanded.Alias
 	}
 	if x.secret[expanded] {
+		x.failed[expanded] = true
 		x.problems.Add(diag.New(x.at(key), "a secret variable in a key").
 			WithHint("keys stay readable in rendered files; a secret can only be a value"))
 	}
@@ -119,6 +130,7 @@ func (x *expander) checkUnique(mapping *yaml.Node) {
 			continue
 		}
 		if seen[key.Value] {
+			x.failed[key] = true
 			x.problems.Add(diag.New(x.at(key), "this key is in the mapping twice after substitution"))
 		}
 		seen[key.Value] = true
@@ -143,6 +155,9 @@ func (x *expander) scalar(n *yaml.Node) *yaml.Node {
 	}
 	if e.secret {
 		x.secret[&out] = true
+	}
+	if len(e.faults) > 0 {
+		x.failed[&out] = true
 	}
 	return &out
 }

@@ -1,0 +1,93 @@
+// Package config owns cluster.yaml: reading it strictly, with the position of
+// every value, filling in the defaults, and working out the list of nodes that
+// it describes.
+package config
+
+import (
+	"path"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Config is a valid cluster.yaml: variables substituted, defaults filled in,
+// the Talos version and its contract written with a leading v, the Kubernetes
+// version without one.
+type Config struct {
+	schemas.Cluster
+	// Warnings are about what is allowed and rarely meant.
+	Warnings diag.List
+
+	file  string
+	pos   map[string]diag.Pos
+	nodes []Node
+}
+
+// Load reads the cluster.yaml at file, a path in the repository, with the
+// variables in scope. The error holds all problems that the file has.
+func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
+	root, err := parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	c := &Config{file: file, pos: map[string]diag.Pos{}}
+	var problems diag.List
+	expanded, err := subst.ExpandNode(subst.Source{File: file}, root, scope)
+	problems.AddErr(err)
+	d := decoder{
+		file:     file,
+		problems: &problems,
+		pos:      c.pos,
+		skip:     expanded.Failed,
+	}
+	d.refuseSecrets(expanded)
+	d.decode(expanded.Doc, &c.Cluster)
+	ch := checker{Config: c, problems: &problems}
+	ch.check()
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ExampleKeyFile is the path in the repository of the example key, or "".
+func (c *Config) ExampleKeyFile() string {
+	if c.Secrets.ExampleKeyFile == "" {
+		return ""
+	}
+	return path.Join(path.Dir(c.file), c.Secrets.ExampleKeyFile)
+}
+
+// AllowScheduling tells whether ordinary pods may run on control plane nodes.
+func (c *Config) AllowScheduling() bool {
+	if set := c.Cluster.Nodes.ControlPlane.AllowScheduling; set != nil {
+		return *set
+	}
+	for _, n := range c.nodes {
+		if n.Role == Worker {
+			return false
+		}
+	}
+	return true
+}
+
+// Pos is the place of a value: the value itself, or the key if the value is a
+// list or a mapping. The elements of the path are keys, and indexes of lists
+// from "0". If the file does not set the value, the line is 0.
+func (c *Config) Pos(path ...string) diag.Pos {
+	if p, ok := c.pos[join(path)]; ok {
+		return p
+	}
+	return diag.Pos{File: c.file}
+}
+
+// has tells whether the file sets a value, be it a wrong one.
+func (c *Config) has(path ...string) bool {
+	_, ok := c.pos[join(path)]
+	return ok
+}
+
+// join makes one string of a path; no key holds the separator.
+func join(path []string) string { return strings.Join(path, "\x00") }

@@ -1,0 +1,291 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+var update = flag.Bool("update", false, "write the expected results")
+
+const testFile = "envs/dev/cluster.yaml"
+
+// TestLoad runs testdata/*.txtar: cluster.yaml, with the variables of
+// cluster.env, where a name that begins with SECRET is a secret, gives
+// nodes.txt and warnings.txt, or error.txt.
+func TestLoad(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := map[string][]byte{}
+			for _, f := range archive.Files {
+				in[f.Name] = f.Data
+			}
+			got := loadCase(t, in)
+			if *update {
+				writeCase(t, file, archive, got)
+				return
+			}
+			for _, name := range results {
+				if got[name] != string(in[name]) {
+					t.Errorf("%s: got\n%s\nwant\n%s", name, got[name], in[name])
+				}
+			}
+		})
+	}
+}
+
+var results = []string{"error.txt", "nodes.txt", "warnings.txt"}
+
+func loadCase(t *testing.T, in map[string][]byte) map[string]string {
+	c, err := Load(testFile, in["cluster.yaml"], testScope(t, in["cluster.env"]))
+	if err != nil {
+		return map[string]string{"error.txt": err.Error() + "\n"}
+	}
+	got := map[string]string{"nodes.txt": describe(c)}
+	for _, w := range c.Warnings {
+		got["warnings.txt"] += w.Error() + "\n"
+	}
+	return got
+}
+
+// writeCase replaces the results in a case.
+func writeCase(t *testing.T, file string, archive *txtar.Archive, got map[string]string) {
+	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return slices.Contains(results, f.Name) })
+	for _, name := range results {
+		if got[name] != "" {
+			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(got[name])})
+		}
+	}
+	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testScope(t testing.TB, env []byte) *subst.Scope {
+	vars, err := subst.ParseEnv("envs/dev/cluster.env", env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range vars {
+		v.Secret = strings.HasPrefix(name, "SECRET")
+		vars[name] = v
+	}
+	return &subst.Scope{Vars: vars}
+}
+
+// describe writes what is set of each node.
+func describe(c *Config) string {
+	var b strings.Builder
+	for _, n := range c.Resolve() {
+		fmt.Fprintf(&b, "%s %s pool=%s index=%d disk=%s", n.Name, n.Role, n.Pool, n.Index, n.InstallDisk)
+		if n.Type != "" {
+			fmt.Fprintf(&b, " type=%s", n.Type)
+		}
+		if len(n.Labels) > 0 {
+			fmt.Fprintf(&b, " labels=%v", n.Labels)
+		}
+		if len(n.Annotations) > 0 {
+			fmt.Fprintf(&b, " annotations=%v", n.Annotations)
+		}
+		for _, t := range n.Taints {
+			fmt.Fprintf(&b, " taint=%s=%s:%s", t.Key, t.Value, t.Effect)
+		}
+		if n.BootAddress.IsValid() {
+			fmt.Fprintf(&b, " match=%s/%s/%s boot=%s address=%s gateway=%s interface=%s",
+				n.Match.MAC, n.Match.UUID, n.Match.Serial, n.BootAddress, n.Address, n.Gateway, n.Interface)
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}
+
+// minimal is the smallest file, with lines added to the end of a section.
+func minimal(extra string) string {
+	return "clusterName: dev\nendpoint: https://10.0.0.10:6443\ntalos: {version: 1.14.1}\n" +
+		"kubernetes: {version: v1.36.0}\nnodes: {controlPlane: {count: 1}}\n" + extra
+}
+
+func load(t *testing.T, text string) *Config {
+	t.Helper()
+	c, err := Load(testFile, []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaults(t *testing.T) {
+	c := load(t, minimal(""))
+	for name, pair := range map[string][2]string{
+		"apiVersion":     {c.APIVersion, "talosgen.dev/v1alpha1"},
+		"provider":       {c.Provider, "hetzner"},
+		"talos":          {c.Talos.Version, "v1.14.1"},
+		"contract":       {c.Talos.ConfigContract, "v1.14"},
+		"factory":        {c.Talos.ImageFactory, "factory.talos.dev"},
+		"kubernetes":     {c.Kubernetes.Version, "1.36.0"},
+		"pods":           {strings.Join(c.Network.PodCidrs, " "), "10.244.0.0/16"},
+		"services":       {strings.Join(c.Network.ServiceCidrs, " "), "10.96.0.0/12"},
+		"nodes":          {strings.Join(c.Network.NodeCidrs, " "), ""},
+		"domain":         {c.Network.DNSDomain, "cluster.local"},
+		"example key":    {c.ExampleKeyFile(), ""},
+		"scheduling":     {fmt.Sprint(c.AllowScheduling()), "true"},
+		"number of them": {fmt.Sprint(len(c.Resolve())), "1"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: got %q, want %q", name, pair[0], pair[1])
+		}
+	}
+}
+
+// The default ranges follow the endpoint, also if it is an IPv6 URL: the
+// fourteenth of the traps in the reference.
+func TestRangesFollowAnIPv6Endpoint(t *testing.T) {
+	c := load(t, strings.Replace(minimal(""), "https://10.0.0.10:6443", "'https://[fd00::10]:6443/'", 1))
+	if got := c.Network.PodCidrs[0] + " " + c.Network.ServiceCidrs[0]; got != "fc00:db8:10::/56 fc00:db8:20::/112" {
+		t.Errorf("got %s", got)
+	}
+	if c.Endpoint != "https://[fd00::10]:6443" {
+		t.Errorf("the endpoint is %s", c.Endpoint)
+	}
+}
+
+func TestExampleKeyFile(t *testing.T) {
+	c := load(t, minimal("secrets: {exampleKeyFile: ../example.agekey}\n"))
+	if got := c.ExampleKeyFile(); got != "envs/example.agekey" {
+		t.Errorf("got %s", got)
+	}
+	_, err := Load(testFile, []byte(minimal("secrets: {exampleKeyFile: ../../../key}\n")), nil)
+	if err == nil || !strings.Contains(err.Error(), "envs/dev/cluster.yaml:6:27: the example key is outside of the repository") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAllowScheduling(t *testing.T) {
+	workers := "  workers: {nodepools: [{name: w, count: %d}]}\n"
+	base := strings.Replace(minimal(""), "nodes: {controlPlane: {count: 1}}", "nodes:\n  controlPlane: {count: 1%s}", 1)
+	for _, tt := range []struct {
+		set     string
+		workers int
+		want    bool
+	}{
+		{"", 0, true},
+		{"", 1, false},
+		{", allowScheduling: true", 1, true},
+		{", allowScheduling: false", 0, false},
+	} {
+		c := load(t, fmt.Sprintf(base+workers, tt.set, tt.workers))
+		if got := c.AllowScheduling(); got != tt.want {
+			t.Errorf("%q with %d workers: %v", tt.set, tt.workers, got)
+		}
+	}
+}
+
+func TestPositions(t *testing.T) {
+	c := load(t, `clusterName: home
+provider: static
+endpoint: https://192.168.1.10:6443
+talos: {version: v1.13.9}
+kubernetes: {version: 1.34.0}
+nodes:
+  controlPlane:
+    installDisk: /dev/sda
+    labels:
+      tier: a
+      rack: r1
+    taints: ["a:NoSchedule"]
+    nodes:
+      - name: one
+        match: {serial: x}
+        address: 192.168.1.10/24
+        labels:
+          tier: b
+`)
+	at := func(line, column int) diag.Pos { return diag.Pos{File: testFile, Line: line, Column: column} }
+	for _, tt := range []struct {
+		path string
+		want diag.Pos
+	}{
+		{"clusterName", at(1, 14)},
+		{"talos", at(4, 1)},
+		{"talos.version", at(4, 18)},
+		{"nodes.controlPlane.labels", at(9, 5)},
+		{"nodes.controlPlane.labels.tier", at(10, 13)},
+		{"nodes.controlPlane.taints.0", at(12, 14)},
+		{"nodes.controlPlane.nodes.0", at(14, 9)},
+		{"network.dnsDomain", at(0, 0)},
+		{"nonsense", at(0, 0)},
+	} {
+		if got := c.Pos(strings.Split(tt.path, ".")...); got != tt.want {
+			t.Errorf("%s is at %v, want %v", tt.path, got, tt.want)
+		}
+	}
+	n := c.Resolve()[0]
+	for _, tt := range []struct {
+		path string
+		want diag.Pos
+	}{
+		{"labels.tier", at(18, 17)},
+		{"labels.rack", at(11, 13)},
+		{"installDisk", at(8, 18)},
+		{"gateway", at(0, 0)},
+	} {
+		if got := n.Pos(strings.Split(tt.path, ".")...); got != tt.want {
+			t.Errorf("%s of the node is at %v, want %v", tt.path, got, tt.want)
+		}
+	}
+	if got := n.Taints[0].Pos; got != at(12, 14) {
+		t.Errorf("the taint is at %v", got)
+	}
+}
+
+func TestBrokenFiles(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"empty", "", "cluster.yaml: the file is empty"},
+		{"only comments", "# x\n", "cluster.yaml: the file is empty"},
+		{"null", "null\n", "cluster.yaml: the file is empty"},
+		{"a list", "- a\n", "cluster.yaml:1:1: cluster.yaml must be a mapping, not a list"},
+		{"a text", "abc\n", `cluster.yaml:1:1: cluster.yaml must be a mapping, not the text "abc"`},
+		{"not YAML", "a: [b\n", "cluster.yaml:2:1: not valid YAML: "},
+		{"unquoted variable", "a: b\nc: [${X}, b]\n", "cluster.yaml:2:6: not valid YAML: did not find expected ',' or ']', while parsing a flow sequence\n  quote a variable inside"},
+		{"two documents", minimal("---\nx: y\n"), "cluster.yaml:6:1: a second document"},
+		{"unknown anchor", "a: *b\n", "cluster.yaml:1:4: not valid YAML: unknown anchor"},
+		{"large", strings.Repeat("#", maxSize+1), "cluster.yaml: the file is larger than 4 MiB"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load(testFile, []byte(tt.in), nil)
+			if err == nil || !strings.HasPrefix(err.Error(), "envs/dev/"+tt.want) || diag.CodeOf(err) != diag.Input {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAliases(t *testing.T) {
+	c := load(t, strings.Replace(minimal(""), "nodes: {controlPlane: {count: 1}}", `nodes:
+  controlPlane: {count: 1, labels: &l {a: b}}
+  workers: {nodepools: [{name: w, count: 1, labels: *l}]}`, 1))
+	if got := c.Resolve()[1].Labels["a"]; got != "b" {
+		t.Errorf("the label is %q", got)
+	}
+	many := "a: &a {x: y}\n" + minimal("") + "network: {podCidrs: [" + strings.Repeat("*a,", maxAliases+5) + "]}\n"
+	if _, err := Load(testFile, []byte(many), nil); err == nil || strings.Count(err.Error(), "more than 1000 aliases") != 1 {
+		t.Errorf("got %v", err)
+	}
+}

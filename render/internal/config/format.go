@@ -1,0 +1,133 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// checkFormat returns a text in the spelling that is used from here on, or what
+// is wrong with it.
+func checkFormat(name, text string) (value, complaint string) {
+	if name == "" {
+		return text, ""
+	}
+	format, ok := schemas.FormatOf(name)
+	if !ok {
+		panic("config: a tag in package schemas has the unknown format " + name)
+	}
+	if !pattern(format.Pattern).MatchString(text) {
+		return "", fmt.Sprintf("must be %s, not %q", format.Meaning, text)
+	}
+	check, ok := semantics[name]
+	if !ok {
+		return text, ""
+	}
+	if value, complaint = check(text); complaint == "invalid" {
+		complaint = fmt.Sprintf("must be %s, not %q", format.Meaning, text)
+	}
+	return value, complaint
+}
+
+var compiled sync.Map // patterns: the same few in every file
+
+func pattern(text string) *regexp.Regexp {
+	if re, ok := compiled.Load(text); ok {
+		return re.(*regexp.Regexp)
+	}
+	re := regexp.MustCompile(text)
+	compiled.Store(text, re)
+	return re
+}
+
+// semantics are the rules that a pattern cannot tell. The complaint "invalid"
+// stands for the meaning of the format.
+var semantics = map[string]func(string) (value, complaint string){
+	"cidr":     cidr,
+	"endpoint": endpoint,
+	"ip":       ip,
+	"ipPrefix": ipPrefix,
+	"labelKey": labelKey,
+	"mac":      mac,
+	"registry": registry,
+	"uuid":     func(text string) (string, string) { return strings.ToLower(text), "" },
+	"taint": func(text string) (string, string) {
+		key, _, _ := strings.Cut(text[:strings.LastIndex(text, ":")], "=")
+		_, complaint := labelKey(key)
+		return text, complaint
+	},
+}
+
+func ip(text string) (string, string) {
+	addr, err := netip.ParseAddr(text)
+	if err != nil || addr.Is4In6() {
+		return "", "invalid"
+	}
+	return addr.String(), ""
+}
+
+func ipPrefix(text string) (string, string) {
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil || prefix.Addr().Is4In6() {
+		return "", "invalid"
+	}
+	if prefix.Addr() == prefix.Masked().Addr() && !prefix.IsSingleIP() && prefix.Addr().BitLen()-prefix.Bits() > 1 {
+		return "", fmt.Sprintf("must be an address in a subnet, and %q is the subnet", text)
+	}
+	return prefix.String(), ""
+}
+
+func cidr(text string) (string, string) {
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil || prefix.Addr().Is4In6() {
+		return "", "invalid"
+	}
+	if masked := prefix.Masked(); masked != prefix {
+		return "", fmt.Sprintf("must be a subnet: write %s instead of %q", masked, text)
+	}
+	return prefix.String(), ""
+}
+
+func endpoint(text string) (string, string) {
+	u, err := url.Parse(text)
+	if err != nil || !validPort(u.Port()) {
+		return "", "invalid"
+	}
+	host := u.Hostname()
+	_, err = netip.ParseAddr(host)
+	isAddress := err == nil
+	lastLabel := host[strings.LastIndex(host, ".")+1:]
+	if !isAddress && strings.Trim(lastLabel, "0123456789") == "" || len(host) > 253 {
+		return "", "invalid"
+	}
+	return strings.TrimSuffix(text, "/"), ""
+}
+
+func labelKey(text string) (string, string) {
+	if domain, _, ok := strings.Cut(text, "/"); ok && len(domain) > 253 {
+		return "", "has a domain longer than 253 characters"
+	}
+	return text, ""
+}
+
+func mac(text string) (string, string) {
+	return strings.ToLower(strings.ReplaceAll(text, "-", ":")), ""
+}
+
+func registry(text string) (string, string) {
+	if _, port, ok := strings.Cut(text, ":"); ok && !validPort(port) {
+		return "", "invalid"
+	}
+	return text, ""
+}
+
+func validPort(text string) bool {
+	port, err := strconv.Atoi(text)
+	return err == nil && port > 0 && port < 1<<16
+}

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+// FuzzLoad checks what holds for any file: it gives a configuration or
+// problems in that file, and no secret is shown.
+func FuzzLoad(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(archive.Files[0].Data)
+	}
+	scope := &subst.Scope{Vars: subst.Vars{
+		"SECRET": {Value: "CANARY", Secret: true},
+		"N":      {Value: "3"},
+	}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Load(testFile, data, scope)
+		if err != nil {
+			if strings.Contains(err.Error(), "CANARY") && !strings.Contains(string(data), "CANARY") {
+				t.Errorf("the error shows a secret: %v", err)
+			}
+			var list diag.List
+			list.AddErr(err)
+			for _, p := range list {
+				if p.Pos.File != testFile {
+					t.Errorf("no file in %v", p)
+				}
+			}
+			return
+		}
+		names := map[string]bool{}
+		for _, n := range c.Resolve() {
+			if names[n.Name] || n.Name == "" || n.InstallDisk == "" {
+				t.Errorf("bad node %q", n.Name)
+			}
+			names[n.Name] = true
+		}
+		if len(names) == 0 {
+			t.Error("a valid file without nodes")
+		}
+	})
+}
+
+// BenchmarkLoad reads a cluster of 1000 static nodes, the largest kind of file.
+func BenchmarkLoad(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(strings.Replace(minimal("provider: static\n"), "nodes: {controlPlane: {count: 1}}", "", 1))
+	text.WriteString("nodes:\n  controlPlane:\n    installDisk: /dev/sda\n    nodes:\n")
+	for i := range 1000 {
+		name := "n" + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
+		text.WriteString("      - name: " + name + "\n        match: {serial: " + name + "}\n        bootAddress: fd00::" +
+			strings.Map(func(r rune) rune { return 'a' + (r-'a')%6 }, name[1:]) + string(rune('0'+i%10)) + "\n        labels: {a: b, c: d}\n")
+	}
+	data := []byte(text.String())
+	for b.Loop() {
+		_, _ = Load(testFile, data, nil)
+	}
+}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Roles of nodes.
+const (
+	ControlPlane = "controlplane"
+	Worker       = "worker"
+)
+
+// ControlPlanePool is the name of the pool of control plane nodes.
+const ControlPlanePool = "control-plane"
+
+// Node is one node with everything that its pool says about it. Nodes of a pool
+// may share maps and slices: they are not to be changed.
+type Node struct {
+	Name        string
+	Role        string // ControlPlane or Worker
+	Pool        string
+	Index       int    // its number in the pool; 0 for a static node
+	Type        string // server type; empty if static or not set
+	Labels      map[string]string
+	Annotations map[string]string
+	Taints      []Taint // no two with the same key
+	InstallDisk string
+
+	// For static nodes, zero otherwise.
+	Match       schemas.Match
+	BootAddress netip.Addr   // where it is before it is configured
+	Address     netip.Prefix // where it is afterwards; zero if DHCP says
+	Gateway     netip.Addr
+	Interface   string
+
+	config *Config
+	paths  [][]string // where it is described: its own path, then its pool's
+}
+
+// Taint is a Kubernetes taint.
+type Taint struct {
+	Key    string
+	Value  string
+	Effect string
+	Pos    diag.Pos
+}
+
+// Pos is the place of a value of the node, such as "labels", "example.com/tier":
+// where the node sets it, else where its pool does. If neither does, the line
+// is 0.
+func (n Node) Pos(path ...string) diag.Pos {
+	for _, base := range n.paths {
+		if full := slices.Concat(base, path); n.config.has(full...) {
+			return n.config.Pos(full...)
+		}
+	}
+	return diag.Pos{File: n.config.file}
+}
+
+// Resolve lists the nodes in a stable order: the control plane, then the pools
+// of workers as the file lists them, each by index, static nodes as the file
+// lists them.
+func (c *Config) Resolve() []Node { return c.nodes }

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// checkControlPlane counts the control plane nodes.
+func (ch *checker) checkControlPlane() {
+	at := []string{"nodes", "controlPlane"}
+	pool := ch.Cluster.Nodes.ControlPlane.Pool
+	n := 0
+	for _, node := range ch.nodes {
+		if node.Role == ControlPlane {
+			n++
+		}
+	}
+	zero := pool.Count != nil && *pool.Count == 0
+	none := pool.Indexes != nil && len(pool.Indexes) == 0
+	switch {
+	case n == 0 && (zero || none):
+		ch.fail("one node makes a cluster, three survive the loss of one", at, "a cluster needs a control plane node")
+	case n > 0 && n%2 == 0:
+		ch.Warnings.Add(diag.New(ch.Pos(at...), "%d control plane nodes", n).
+			WithHint("etcd survives the loss of %d of %d, no more than with %d; take an odd number", (n-1)/2, n, n-1))
+	}
+}
+
+// checkNodes looks at each node, and for what two of them share.
+func (ch *checker) checkNodes() {
+	u := unique{ch, map[string]string{}}
+	long := map[string]bool{}
+	for _, n := range ch.nodes {
+		if len(n.Name) > maxNodeName && !long[n.Pool] {
+			long[n.Pool] = true
+			ch.fail("shorten the name of the cluster or of the pool", n.paths[0],
+				"the node name %q has more than %d characters", n.Name, maxNodeName)
+		}
+		if ch.Provider == schemas.Static {
+			ch.checkStatic(n, u)
+		}
+	}
+}
+
+func (ch *checker) checkStatic(n Node, u unique) {
+	own := n.paths[0]
+	at := func(path ...string) []string { return slices.Concat(own, path) }
+	u.claim("name", n.Name, own, at("name"))
+	u.claim("MAC address", n.Match.MAC, own, at("match", "mac"))
+	u.claim("UUID", n.Match.UUID, own, at("match", "uuid"))
+	u.claim("serial number", n.Match.Serial, own, at("match", "serial"))
+	if n.Address.IsValid() {
+		u.claim("address", n.Address.Addr().String(), own, at("address"))
+	}
+	if n.BootAddress.IsValid() && ch.has(at("bootAddress")...) {
+		u.claim("address", n.BootAddress.String(), own, at("bootAddress"))
+	}
+	if ch.has(at("match")...) && !ch.has(at("match", "mac")...) && !ch.has(at("match", "uuid")...) && !ch.has(at("match", "serial")...) {
+		ch.fail("give at least one of mac, uuid and serial", at("match"), "nothing to recognise the machine by")
+	}
+	if n.InstallDisk == "" && n.Pos("installDisk").Line == 0 {
+		ch.fail("for example installDisk: /dev/nvme0n1, here or for the whole pool", own, "installDisk is required for a static node")
+	}
+	ch.checkStaticAddresses(n, at)
+}
+
+// checkStaticAddresses checks how a static node is reached.
+func (ch *checker) checkStaticAddresses(n Node, at func(...string) []string) {
+	hasAddress := ch.has(at("address")...)
+	if !hasAddress && !ch.has(at("bootAddress")...) {
+		ch.fail("give address, or bootAddress if DHCP always gives it the same", at(), "no address to reach the node at")
+	}
+	for _, key := range []string{"gateway", "interface"} {
+		if ch.has(at(key)...) && !hasAddress {
+			ch.fail("give address, or remove it", at(key), "%s without address", key)
+		}
+	}
+	if !n.Gateway.IsValid() || !n.Address.IsValid() {
+		return
+	}
+	switch {
+	case n.Gateway == n.Address.Addr():
+		ch.fail("", at("gateway"), "the gateway is the node itself")
+	case !n.Address.IsSingleIP() && !n.Address.Contains(n.Gateway):
+		ch.fail("", at("gateway"), "the gateway %s is not in the subnet %s", n.Gateway, n.Address.Masked())
+	}
+}
+
+// unique finds values that only one node may have.
+type unique struct {
+	ch     *checker
+	owners map[string]string // what and value, to the path of the node
+}
+
+// claim notes that the node at the path owner has a value.
+func (u unique) claim(what, value string, owner, at []string) {
+	if value == "" {
+		return
+	}
+	key := what + " " + value
+	first, taken := u.owners[key]
+	if taken && first != join(owner) {
+		u.ch.fail("the first one is on line "+strconv.Itoa(u.ch.pos[first].Line), at, "a second node with the %s %s", what, value)
+		return
+	}
+	u.owners[key] = join(owner)
+}

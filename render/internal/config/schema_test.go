@@ -1,0 +1,114 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// TestTags holds the tags of package schemas to what this decoder makes of
+// them: every example is a valid value, every default too, every pattern
+// compiles.
+func TestTags(t *testing.T) {
+	checked := 0
+	var walk func(typ reflect.Type)
+	walk = func(typ reflect.Type) {
+		for _, f := range fieldsOf(typ) {
+			inner := f.Type
+			for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+				inner = inner.Elem()
+			}
+			if inner.Kind() == reflect.Struct {
+				walk(inner)
+				continue
+			}
+			if f.Tag.Get("example") == "" {
+				t.Errorf("%s.%s has no example", typ.Name(), f.Name)
+			}
+			for _, tag := range []string{"example", "default"} {
+				if text, ok := f.Tag.Lookup(tag); ok {
+					checked++
+					checkTag(t, typ.Name()+"."+f.Name+" "+tag, text, f)
+				}
+			}
+		}
+	}
+	walk(reflect.TypeFor[schemas.Cluster]())
+	if checked < 30 {
+		t.Errorf("only %d tags checked: the walk is broken", checked)
+	}
+}
+
+func checkTag(t *testing.T, what, text string, f reflect.StructField) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	var problems diag.List
+	d := decoder{problems: &problems, pos: map[string]diag.Pos{}}
+	out := reflect.New(f.Type).Elem()
+	d.field(doc.Content[0], doc.Content[0], f, out, []string{f.Name})
+	if err := problems.Err(); err != nil || out.IsZero() {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for name, tt := range map[string]struct{ good, bad string }{
+		"cidr":         {"10.0.0.0/16 fd00::/64 0.0.0.0/0", "10.0.0.1/16 10.0.0.0 10.0.0.0/33 x/8 ::ffff:1.2.3.0/120 fd00::1/64"},
+		"clusterName":  {"a dev talos-k8s 1a", "A -a a- a.b a_b " + strings.Repeat("a", 33)},
+		"devicePath":   {"/dev/sda /dev/disk/by-id/x", "sda /dev/ /sda"},
+		"dnsLabel":     {"a " + strings.Repeat("a", 63), "a/b ../x a. " + strings.Repeat("a", 64)},
+		"dnsName":      {"cluster.local a", ".a a..b A.b"},
+		"endpoint":     {"https://10.0.0.10:6443 https://[fd00::1]:6443 https://api.example.com:443 https://a:6443/", "http://a:1 https://a https://a:0 https://a:65536 https://a:1/x https://10.0.0.300:6443 https://fd00::1:6443 https://[x]:1 https://u@a:1 https://[10.0.0.1.2]:1"},
+		"extension":    {"siderolabs/qemu-guest-agent", "qemu-guest-agent siderolabs/ a/b/c"},
+		"ip":           {"10.0.0.1 fd00::1", "10.0.0 300.0.0.1 10.0.0.1/24 ::ffff:1.2.3.4 fe80::1%eth0"},
+		"ipPrefix":     {"10.0.0.1/24 fd00::1/64 10.0.0.1/32 10.0.0.0/31", "10.0.0.1 10.0.0.0/24"},
+		"labelKey":     {"a example.com/a A_b.c", "/a a/b/c -a a- a/ Example.com/a " + strings.Repeat("a", 64) + " " + strings.Repeat("a.", 130) + "a/b"},
+		"labelValue":   {"a A_b.c " + strings.Repeat("a", 63), "-a a/b a: " + strings.Repeat("a", 64)},
+		"linkName":     {"eth0 enp0s31f6", "a/b averyverylonglinkname"},
+		"mac":          {"52:54:00:12:34:56 52-54-00-AB-cd-56", "52:54:00:12:34 525400123456 52:54:00:12:34:5g"},
+		"minorVersion": {"v1.13 1.13", "1 v1.13.1 1.x"},
+		"registry":     {"factory.talos.dev localhost:5000", "https://x x/y x:99999 :5000"},
+		"schematic":    {strings.Repeat("0a", 32), strings.Repeat("0A", 32) + " abc"},
+		"serial":       {"5QX0RM2", ""},
+		"taint":        {"a=b:NoSchedule a:NoExecute a=:PreferNoSchedule example.com/a=b:NoSchedule", "a a=b a=b:Never =b:NoSchedule a=b=c:NoSchedule a:b:NoSchedule"},
+		"uuid":         {"4c4c4544-0051-3010-8052-b4c04f4d3132", "4c4c4544 4c4c4544005130108052b4c04f4d3132"},
+		"version":      {"1.36.0 v1.14.1 v1.14.0-beta.1", "1.36 latest v1 1.36.0.1"},
+	} {
+		for _, text := range strings.Fields(tt.good) {
+			if _, complaint := checkFormat(name, text); complaint != "" {
+				t.Errorf("%s: %q %s", name, text, complaint)
+			}
+		}
+		for _, text := range strings.Fields(tt.bad) {
+			if _, complaint := checkFormat(name, text); complaint == "" {
+				t.Errorf("%s: %q is taken", name, text)
+			}
+		}
+		if f, _ := schemas.FormatOf(name); regexp.MustCompile(f.Pattern).MatchString("a b\nc") {
+			t.Errorf("%s matches several lines", name)
+		}
+	}
+}
+
+func TestFormatsNormalise(t *testing.T) {
+	for _, tt := range []struct{ format, in, want string }{
+		{"mac", "52-54-00-AB-CD-EF", "52:54:00:ab:cd:ef"},
+		{"uuid", "4C4C4544-0051-3010-8052-B4C04F4D3132", "4c4c4544-0051-3010-8052-b4c04f4d3132"},
+		{"cidr", "FD00:0::/64", "fd00::/64"},
+		{"ip", "FD00:0::1", "fd00::1"},
+		{"endpoint", "https://a:6443/", "https://a:6443"},
+	} {
+		if got, complaint := checkFormat(tt.format, tt.in); got != tt.want || complaint != "" {
+			t.Errorf("%s %q: got %q %s, want %q", tt.format, tt.in, got, complaint, tt.want)
+		}
+	}
+}
