@@ -51,6 +51,13 @@ func multiDocument(vc *talosconfig.VersionContract) bool {
 	return vc.Greater(talosconfig.TalosVersion1_13)
 }
 
+// MultiDocument reports whether a version contract such as "v1.14" has documents
+// of their own for what the v1alpha1 document held before.
+func MultiDocument(contract string) (bool, error) {
+	vc, err := parseContract(contract)
+	return err == nil && multiDocument(vc), err
+}
+
 // checkEncryption refuses what the library gets wrong: at contract 1.14 it puts
 // an AES-CBC key where a secretbox key belongs, and leaves out reading what was
 // not encrypted, so that the API server could not read etcd any more.

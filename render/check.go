@@ -1,0 +1,86 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/layer"
+	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// Difference is a file that is not as the lock of a rendered tree says.
+type Difference = tree.Difference
+
+// Check tells, without any key, what differs from the last render: inputs that
+// changed since, and rendered files that were changed, added or removed by
+// hand. Whether the lock itself is the one that a render wrote, only its seal
+// can tell: see [Repo.Fresh].
+func (r *Repo) Check(env string) ([]Difference, error) {
+	_, differences, err := r.compare(env)
+	return differences, err
+}
+
+// compare reads the lock and compares it with the files.
+func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
+	if err := r.checkLinks(env); err != nil {
+		return nil, nil, err
+	}
+	paths, err := layer.Inputs(r.files, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := tree.ReadLock(r.tree(env), r.world.Version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, []Difference{{Path: tree.LockName, Kind: tree.Removed, Output: true}}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	inputs, err := tree.DigestFiles(r.root, paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	differences, err := tree.Check(lock, inputs, r.tree(env))
+	return lock, differences, err
+}
+
+// Fresh reports whether a render would change nothing: the lock names the
+// inputs and outputs as they are, this version of talosgen wrote it, and its
+// seal is genuine. Then there is nothing to render. It needs the keys of the
+// environment; a seal that is not genuine is an error.
+func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
+	if err := tree.Recover(r.tree(env)); err != nil {
+		return false, err
+	}
+	lock, differences, err := r.compare(env)
+	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.world.Version {
+		return false, err
+	}
+	return true, r.verifySeal(ctx, env, lock)
+}
+
+// verifySeal reads what the seal's key is made from, and nothing else.
+func (r *Repo) verifySeal(ctx context.Context, env string, lock *tree.Lock) error {
+	e := &environment{repo: r, name: env, raw: map[string][]byte{}}
+	for _, name := range []string{clusterFile, keyringFile, secretsName} {
+		file := e.path(name)
+		data, err := r.files.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err)
+		}
+		if err == nil {
+			e.raw[file] = data
+		}
+	}
+	if err := e.findKeys(); err != nil {
+		return err
+	}
+	s := &secrets{variables: subst.Vars{}}
+	if err := e.openOperator(ctx, s); err != nil {
+		return err
+	}
+	return lock.VerifySeal(s.operator.Derive(sealLabel))
+}

@@ -1,0 +1,219 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/layer"
+	"github.com/talosgen/talosgen/render/internal/legacy"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+// compiler makes the machine configurations of a plan.
+type compiler struct {
+	*plan
+	ctx         context.Context
+	placeholder *machine.Bundle
+	multiDoc    bool // the contract has documents for what the v1alpha1 document held
+
+	bases    map[string]*machine.Config
+	pools    map[string]*machine.Patch // options of each pool
+	patches  map[string]*machine.Patch // shared patches that were loaded
+	failed   map[string]bool           // shared patches with problems that are reported
+	plain    map[string][]byte         // decrypted patches
+	composer *machine.Composer
+	warnings diag.List
+}
+
+func newCompiler(ctx context.Context, p *plan) (*compiler, error) {
+	placeholder, err := machine.PlaceholderBundle(p.config.Talos.ConfigContract, p.repo.world.Now())
+	if err != nil {
+		return nil, err
+	}
+	multiDoc, err := machine.MultiDocument(p.config.Talos.ConfigContract)
+	if err != nil {
+		return nil, err
+	}
+	return &compiler{
+		plan: p, ctx: ctx, placeholder: placeholder, multiDoc: multiDoc,
+		bases: map[string]*machine.Config{}, pools: map[string]*machine.Patch{},
+		patches: map[string]*machine.Patch{}, failed: map[string]bool{}, plain: map[string][]byte{},
+		composer: machine.NewComposer(),
+	}, nil
+}
+
+// layers are the parts of a node's configuration, lowest first.
+type layers struct {
+	base    *machine.Config
+	options *machine.Patch // of the node alone; may be nil
+	patches []*machine.Patch
+}
+
+// layersOf loads the layers of a node. Problems of patches that several nodes
+// share are returned for the first of them only.
+func (c *compiler) layersOf(n node) (layers, error) {
+	var l layers
+	var problems diag.List
+	var err error
+	l.base, err = c.base(n)
+	problems.AddErr(err)
+	pool, err := c.poolOptions(n)
+	problems.AddErr(err)
+	if pool != nil {
+		l.patches = append(l.patches, pool)
+	}
+	l.options, err = machine.OptionsPatch(c.path(clusterFile), c.nodeOptions(n), n.role(), c.config.Talos.ConfigContract)
+	problems.AddErr(err)
+	scope := n.scope(c.scope)
+	ref := n.ref()
+	for _, group := range [][]layer.Layer{c.plan.layers.Role(ref.Role), c.plan.layers.Own(ref)} {
+		for _, in := range group {
+			for _, file := range in.Files {
+				patch, err := c.patch(n, in, file, scope)
+				problems.AddErr(err)
+				if patch != nil {
+					l.patches = append(l.patches, patch)
+				}
+			}
+		}
+	}
+	return l, problems.Err()
+}
+
+// compose makes the configuration of a node.
+func (c *compiler) compose(n node) (*machine.Config, error) {
+	l, err := c.layersOf(n)
+	if err != nil {
+		return nil, err
+	}
+	cfg, warnings, err := c.composer.Compose(l.base, l.options, l.patches)
+	c.warnings.Add(warnings...)
+	return cfg, err
+}
+
+// base generates what lies below all patches, once for nodes that have it in
+// common.
+func (c *compiler) base(n node) (*machine.Config, error) {
+	settings, err := c.settings(n)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("%s %+v", n.role(), settings)
+	if base := c.bases[key]; base != nil {
+		return base, nil
+	}
+	base, err := machine.Generate(settings, n.role(), c.secrets.bundle, c.placeholder)
+	if err != nil {
+		return nil, err
+	}
+	c.bases[key] = base
+	return base, nil
+}
+
+// poolOptions makes the options that the nodes of a pool share into a patch.
+func (c *compiler) poolOptions(n node) (*machine.Patch, error) {
+	if p, done := c.pools[n.Pool]; done {
+		return p, nil
+	}
+	p, err := machine.OptionsPatch(c.path(clusterFile), c.sharedOptions(n), n.role(), c.config.Talos.ConfigContract)
+	c.pools[n.Pool] = p
+	return p, err
+}
+
+// patch loads a patch for a node; once for all nodes that apply it, unless it
+// is the node's own or refers to variables of the node.
+func (c *compiler) patch(n node, in layer.Layer, file string, scope *subst.Scope) (*machine.Patch, error) {
+	if p := c.patches[file]; p != nil || c.failed[file] {
+		return p, nil
+	}
+	data, encrypted, err := c.content(file)
+	if err != nil {
+		c.failed[file] = true
+		return nil, err
+	}
+	perNode := in.Kind == layer.Node || bytes.Contains(data, []byte("${"+reservedPrefix))
+	p, err := machine.LoadPatch(
+		machine.Source{File: file, Layer: describe(in), Data: data, Encrypted: encrypted},
+		machine.LoadOptions{Scope: scope, PerNode: perNode, Inspect: c.inspector(in, file, encrypted != nil)})
+	if err != nil && c.secrets.operator == nil && c.needsSecrets(data, encrypted) {
+		c.warnings.Add(diag.New(diag.Pos{File: file}, "not checked: without keys its values are not known").WithCause(err))
+		err = nil
+	}
+	if err != nil {
+		c.failed[file] = true
+		return nil, err
+	}
+	if !perNode {
+		c.patches[file] = p
+	}
+	return p, nil
+}
+
+// content returns a patch in the clear, and as it is committed if that is
+// encrypted.
+func (c *compiler) content(file string) (data, encrypted []byte, err error) {
+	data = c.raw[file]
+	if !sopsage.NamedEncrypted(file) && !sopsage.IsEncryptedYAML(data) {
+		return data, nil, nil
+	}
+	plain, done := c.plain[file]
+	if !done {
+		if c.secrets.operator == nil {
+			plain, err = withoutSecrets(data)
+		} else {
+			plain, err = c.keys.DecryptYAML(c.ctx, file, data)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		c.plain[file] = plain
+	}
+	return plain, data, nil
+}
+
+// needsSecrets reports whether a patch cannot be judged by placeholders: it is
+// encrypted, or refers to a secret variable.
+func (c *compiler) needsSecrets(data, encrypted []byte) bool {
+	if encrypted != nil {
+		return true
+	}
+	for name := range c.secrets.variables {
+		if bytes.Contains(data, []byte("${"+name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// inspector looks for fields that documents of a newer contract took over.
+func (c *compiler) inspector(in layer.Layer, file string, encrypted bool) func([]*yaml.Node) error {
+	if !c.multiDoc {
+		return nil
+	}
+	workers := in.Kind != layer.Role || in.Target == string(machine.Worker)
+	return func(docs []*yaml.Node) error {
+		var problems diag.List
+		problems.Add(legacy.Conflicts(file, docs, legacy.Options{Workers: workers, HideValues: encrypted})...)
+		return problems.Err()
+	}
+}
+
+// describe names a layer for people.
+func describe(l layer.Layer) string {
+	scope := "shared"
+	if l.Scope == layer.Env {
+		scope = "environment"
+	}
+	parts := []string{scope, string(l.Kind)}
+	if l.Target != "" {
+		parts = append(parts, l.Target)
+	}
+	return strings.Join(parts, " ")
+}

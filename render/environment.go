@@ -1,0 +1,168 @@
+package render
+
+import (
+	"context"
+	"maps"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/layer"
+	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// largestInput is how many bytes a source may have. Talos takes configurations
+// of a few megabytes at most, so more is a mistake.
+const largestInput = 4 << 20
+
+// environment is an environment with its sources read.
+type environment struct {
+	repo   *Repo
+	name   string
+	inputs []tree.Entry
+	paths  []string
+	raw    map[string][]byte // by repository-relative path
+	keys   *sopsage.Keys
+}
+
+// readEnvironment reads every source of an environment, once.
+func (r *Repo) readEnvironment(name string) (*environment, error) {
+	if err := r.checkLinks(name); err != nil {
+		return nil, err
+	}
+	paths, err := layer.Inputs(r.files, name)
+	if err != nil {
+		return nil, err
+	}
+	e := &environment{repo: r, name: name, paths: paths, raw: make(map[string][]byte, len(paths))}
+	var problems diag.List
+	for _, p := range paths {
+		data, err := r.files.ReadFile(p)
+		switch {
+		case err != nil:
+			problems.Add(diag.New(diag.Pos{File: p}, "cannot be read: %v", reason(err)).WithCause(err))
+			continue
+		case len(data) > largestInput && !strings.HasPrefix(p, chartsDir+"/"):
+			problems.Add(diag.New(diag.Pos{File: p}, "has %d MB; a source has %d MB at most", len(data)>>20, largestInput>>20).
+				WithHint("Talos would refuse a configuration of that size: is this the right file?"))
+			continue
+		}
+		e.raw[p] = data
+		e.inputs = append(e.inputs, tree.Entry{Path: p, Digest: tree.Digest(data)})
+	}
+	if _, ok := e.raw[e.path(clusterFile)]; !ok && len(problems) == 0 {
+		problems.Add(diag.New(diag.Pos{File: e.path(clusterFile)}, "does not exist: it describes the cluster").
+			WithHint("`talosgen init` writes one to start from"))
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return e, e.findKeys()
+}
+
+// findKeys prepares the keys of a run: those that sops would find, and the one
+// that the environment names if it is an example.
+func (e *environment) findKeys() error {
+	example, err := e.exampleKey(exampleKeyName(e.raw[e.path(clusterFile)]))
+	if err != nil {
+		return err
+	}
+	var extra []sopsage.KeyFile
+	if example != nil {
+		extra = append(extra, *example)
+	}
+	e.keys = sopsage.NewKeys(e.repo.world.Keys, extra...)
+	return nil
+}
+
+// exampleKeyName reads secrets.exampleKeyFile alone. Whatever else is wrong
+// with the file is reported when it is read as a whole.
+func exampleKeyName(clusterYAML []byte) string {
+	var c struct {
+		Secrets struct {
+			ExampleKeyFile string `yaml:"exampleKeyFile"`
+		} `yaml:"secrets"`
+	}
+	if err := yaml.Unmarshal(clusterYAML, &c); err != nil {
+		return ""
+	}
+	return path.Clean(c.Secrets.ExampleKeyFile)
+}
+
+// plan is an environment that was understood: what to make of which sources.
+type plan struct {
+	*environment
+	config  *config.Config
+	secrets *secrets
+	nodes   []config.Node
+	layers  *layer.Layers
+	scope   *subst.Scope
+}
+
+// reservedPrefix begins the names of the variables that talosgen defines.
+const reservedPrefix = "NODE_"
+
+// understand decrypts, reads cluster.env and cluster.yaml, and sorts the
+// patches into layers. With keyless set, nothing is decrypted.
+func (e *environment) understand(ctx context.Context, keyless bool) (*plan, error) {
+	p := &plan{environment: e}
+	var err error
+	if keyless {
+		p.secrets, err = e.placeholders()
+	} else {
+		p.secrets, err = e.openSecrets(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var problems diag.List
+	vars, err := e.variables(p.secrets)
+	problems.AddErr(err)
+	p.scope = &subst.Scope{Vars: vars}
+	file := e.path(clusterFile)
+	p.config, err = config.Load(file, e.raw[file], p.scope)
+	if err != nil {
+		problems.AddErr(err)
+		return nil, problems.Err()
+	}
+	problems.Add(p.checkVersions())
+	p.nodes = p.config.Resolve()
+	refs := make([]layer.NodeRef, len(p.nodes))
+	for i, n := range p.nodes {
+		refs[i] = node{n}.ref()
+	}
+	p.layers, err = layer.Arrange(e.paths, e.name, refs)
+	problems.AddErr(err)
+	return p, problems.Err()
+}
+
+// variables merges those of cluster.env with the secret ones. A name has one
+// definition.
+func (e *environment) variables(s *secrets) (subst.Vars, error) {
+	var problems diag.List
+	vars := subst.Vars{}
+	if data, ok := e.raw[e.path(envFile)]; ok {
+		read, err := subst.ParseEnv(e.path(envFile), data)
+		problems.AddErr(err)
+		maps.Copy(vars, read)
+	}
+	for name, v := range s.variables {
+		if plain, twice := vars[name]; twice {
+			problems.Add(diag.New(plain.Pos, "variable %s is in %s too", name, v.Pos.File).
+				WithHint("keep one of them; a secret belongs into the encrypted file"))
+		}
+		vars[name] = v
+	}
+	for name, v := range vars {
+		if strings.HasPrefix(name, reservedPrefix) {
+			problems.Add(diag.New(v.Pos, "variable %s: names that begin with %s are talosgen's own", name, reservedPrefix).
+				WithHint("talosgen defines NODE_NAME, NODE_ROLE, NODE_POOL, NODE_INDEX and NODE_ADDRESS for each node"))
+		}
+	}
+	return vars, problems.Err()
+}

@@ -1,0 +1,401 @@
+package render
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/secretsfile"
+)
+
+// keeper makes and changes the secret files of an environment.
+type keeper struct {
+	*environment
+	ctx     context.Context
+	changed []string // files, for the report
+}
+
+// SecretsReport says what a command did to the secret files of an environment.
+type SecretsReport struct {
+	Env     string   `json:"environment"`
+	Changed []string `json:"changed"` // files, repository-relative
+	Added   []string `json:"added"`   // keys of secrets.sops.yaml
+	Notes   []string `json:"notes"`   // what the user should know or do next
+}
+
+func (r *Repo) keeper(ctx context.Context, env string) (*keeper, error) {
+	e, err := r.readEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	return &keeper{environment: e, ctx: ctx}, nil
+}
+
+// InitSecrets makes all secrets of a new environment: the Talos bundle, the
+// cluster's age key, and the keyring. Existing ones are never overwritten.
+func (r *Repo) InitSecrets(ctx context.Context, env string) (*SecretsReport, error) {
+	k, err := r.keeper(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := k.raw[k.path(secretsName)]; ok {
+		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "exists already; secrets are never overwritten").
+			WithHint("`talosgen secrets sync %s` adds what is missing", env).WithCode(diag.Secrets)
+	}
+	if err := k.checkPlainBundles(); err != nil {
+		return nil, err
+	}
+	return k.fill(&secretsfile.Secrets{})
+}
+
+// SyncSecrets adds the secrets that the environment needs and does not have
+// yet. What is there stays as it is, byte for byte.
+func (r *Repo) SyncSecrets(ctx context.Context, env string) (*SecretsReport, error) {
+	k, err := r.keeper(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return k.fill(&secretsfile.Secrets{})
+}
+
+// ImportSecrets takes over the secrets of an existing cluster: a bundle as
+// `talosctl gen secrets` writes it, or the machine configuration of a control
+// plane; either may be encrypted with SOPS. file is for messages.
+func (r *Repo) ImportSecrets(ctx context.Context, env, file string, data []byte) (*SecretsReport, error) {
+	k, err := r.keeper(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	if sopsage.IsEncryptedYAML(data) {
+		if data, err = k.keys.DecryptYAML(ctx, file, data); err != nil {
+			return nil, err
+		}
+	}
+	bundle, err := machine.ParseBundle(data)
+	if err != nil {
+		var fromConfig error
+		if bundle, fromConfig = machine.BundleFromConfig(data); fromConfig != nil {
+			return nil, diag.New(diag.Pos{File: file}, "neither a secrets bundle (%v) nor the configuration of a control plane (%v)", err, fromConfig).WithCode(diag.Secrets)
+		}
+	}
+	k.mask(bundle.Values()...)
+	text, err := bundle.YAML()
+	if err != nil {
+		return nil, err
+	}
+	old, err := k.current()
+	if err != nil {
+		return nil, err
+	}
+	if old != nil && !old.Talos.IsZero() {
+		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "has a Talos bundle already; secrets are never overwritten").
+			WithHint("remove `%s:` with `talosgen secrets edit %s` first, if no cluster was made from it", secretsfile.KeyTalos, env).WithCode(diag.Secrets)
+	}
+	return k.fill(&secretsfile.Secrets{Talos: secret.New(string(text))})
+}
+
+// current decrypts the secrets that are there; nil if there are none.
+func (k *keeper) current() (*secretsfile.Secrets, error) {
+	plain, err := k.plain()
+	if err != nil || plain == nil {
+		return nil, err
+	}
+	return secretsfile.Parse(k.path(secretsName), plain)
+}
+
+func (k *keeper) plain() ([]byte, error) {
+	file := k.path(secretsName)
+	data, ok := k.raw[file]
+	if !ok {
+		return nil, nil
+	}
+	return k.keys.DecryptYAML(k.ctx, file, data)
+}
+
+// fill generates what is missing in given and in the file, and writes it.
+func (k *keeper) fill(given *secretsfile.Secrets) (*SecretsReport, error) {
+	rule, err := k.rule(k.path(secretsName))
+	if err != nil {
+		return nil, err
+	}
+	have, err := k.current()
+	if err != nil {
+		return nil, err
+	}
+	if have == nil {
+		have = &secretsfile.Secrets{}
+	}
+	if err := k.generate(given, have); err != nil {
+		return nil, err
+	}
+	report := &SecretsReport{Env: k.name}
+	if report.Added, err = k.addSecrets(given, rule); err != nil {
+		return nil, err
+	}
+	if err := k.makeKeyring(rule, first(have.ClusterAgeKey, given.ClusterAgeKey), first(have.KeyringBinding, given.KeyringBinding), report); err != nil {
+		return nil, err
+	}
+	report.Changed = k.changed
+	return report, nil
+}
+
+func first(a, b secret.String) secret.String {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}
+
+// generate makes the secrets that neither given nor have holds.
+func (k *keeper) generate(given, have *secretsfile.Secrets) error {
+	if given.Talos.IsZero() && have.Talos.IsZero() {
+		bundle, err := machine.NewBundle(newestContract, k.repo.world.Now())
+		if err != nil {
+			return err
+		}
+		text, err := bundle.YAML()
+		if err != nil {
+			return err
+		}
+		given.Talos = secret.New(string(text))
+	}
+	if have.ClusterAgeKey.IsZero() {
+		private, _, err := sopsage.GenerateIdentity(k.repo.world.Random)
+		if err != nil {
+			return err
+		}
+		given.ClusterAgeKey = private
+	}
+	if have.KeyringBinding.IsZero() {
+		random := make([]byte, 32)
+		if _, err := io.ReadFull(k.repo.world.Random, random); err != nil {
+			return err
+		}
+		given.KeyringBinding = secret.New(base64.StdEncoding.EncodeToString(random))
+	}
+	return nil
+}
+
+// addSecrets writes secrets into secrets.sops.yaml, or makes the file.
+func (k *keeper) addSecrets(given *secretsfile.Secrets, rule *sopsage.Rule) (added []string, err error) {
+	file := k.path(secretsName)
+	plain, err := k.plain()
+	if err != nil {
+		return nil, err
+	}
+	out, added, err := secretsfile.Add(file, plain, given)
+	if err != nil || len(added) == 0 {
+		return nil, err
+	}
+	old, exists := k.raw[file]
+	var data []byte
+	if exists {
+		data, err = k.keys.Reencrypt(k.ctx, file, old, out, k.repo.world.Now())
+	} else {
+		data, err = sopsage.Encrypt(file, out, rule, k.repo.world.Random, k.repo.world.Now())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return added, k.write(file, data, !exists)
+}
+
+// makeKeyring makes the data keys of the environment if there are none.
+func (k *keeper) makeKeyring(rule *sopsage.Rule, clusterKey, binding secret.String, report *SecretsReport) error {
+	file := k.path(keyringFile)
+	if data, ok := k.raw[file]; ok {
+		keyring, err := sopsage.ParseKeyring(file, data)
+		if err == nil && !keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()) {
+			report.Notes = append(report.Notes, "the recipients in "+sopsConfig+" are not those of "+file+": run `talosgen secrets rekey "+k.name+"`")
+		}
+		return err
+	}
+	cluster, err := k.clusterRecipients(rule, clusterKey)
+	if err != nil {
+		return err
+	}
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.repo.world.Random, k.repo.world.Now())
+	if err != nil {
+		return err
+	}
+	data, err := keyring.Encode()
+	if err != nil {
+		return err
+	}
+	return k.write(file, data, true)
+}
+
+// clusterRecipients are who can read the Secrets that Flux decrypts: the
+// operators and the cluster's own key.
+func (k *keeper) clusterRecipients(rule *sopsage.Rule, clusterKey secret.String) (sopsage.Recipients, error) {
+	public, err := sopsage.PublicKeys(k.path(secretsName), []byte(clusterKey.Reveal()))
+	if err != nil {
+		return sopsage.Recipients{}, err
+	}
+	return rule.Recipients().With(public...)
+}
+
+// rule finds the creation rule of .sops.yaml for a file.
+func (k *keeper) rule(file string) (*sopsage.Rule, error) {
+	data, err := k.repo.files.ReadFile(sopsConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.New(diag.Pos{File: sopsConfig}, "does not exist: it says for whom secrets are encrypted").
+			WithHint("write one with the public key of each operator:\ncreation_rules:\n  - path_regex: \\.sops\\.(yaml|env)$\n    age: age1...").WithCode(diag.Secrets)
+	}
+	if err != nil {
+		return nil, diag.New(diag.Pos{File: sopsConfig}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	return sopsage.RuleFor(sopsConfig, data, file)
+}
+
+// write puts a file in place; create says that it must not exist.
+func (k *keeper) write(file string, data []byte, create bool) error {
+	var err error
+	written := true
+	if create {
+		err = atomicfile.Create(k.repo.files.path(file), data, 0o644)
+	} else {
+		written, err = atomicfile.Write(k.repo.files.path(file), data, 0o644)
+	}
+	if err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be written: %v", reason(err)).WithCause(err)
+	}
+	if written {
+		k.changed = append(k.changed, file)
+		k.raw[file] = data
+	}
+	return nil
+}
+
+// EditSecrets decrypts secrets.sops.yaml, lets edit change the text, and
+// encrypts it again. Values that did not change keep their ciphertext; if none
+// did, the file is not touched.
+func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []byte) ([]byte, error)) (*SecretsReport, error) {
+	k, err := r.keeper(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	file := k.path(secretsName)
+	plain, err := k.plain()
+	if err != nil {
+		return nil, err
+	}
+	if plain == nil {
+		return nil, diag.New(diag.Pos{File: file}, "does not exist").
+			WithHint("`talosgen secrets init %s` makes it", env).WithCode(diag.Secrets)
+	}
+	changed, err := edit(plain)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := secretsfile.Parse(file, changed); err != nil {
+		return nil, err
+	}
+	data, err := k.keys.Reencrypt(ctx, file, k.raw[file], changed, r.world.Now())
+	if err != nil {
+		return nil, err
+	}
+	if err := k.write(file, data, false); err != nil {
+		return nil, err
+	}
+	return &SecretsReport{Env: env, Changed: k.changed}, nil
+}
+
+// RekeySecrets encrypts everything of an environment again for the recipients
+// that .sops.yaml has now, with new data keys.
+func (r *Repo) RekeySecrets(ctx context.Context, env string) (*SecretsReport, error) {
+	k, err := r.keeper(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	have, err := k.current()
+	if err != nil {
+		return nil, err
+	}
+	if have == nil {
+		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "does not exist: there is nothing to encrypt again").WithCode(diag.Secrets)
+	}
+	rekeyed, err := k.rekeyFiles()
+	if err != nil {
+		return nil, err
+	}
+	keyring, err := k.rotatedKeyring(have)
+	if err != nil {
+		return nil, err
+	}
+	rekeyed[k.path(keyringFile)] = keyring
+	for _, file := range slices.Sorted(maps.Keys(rekeyed)) {
+		if err := k.write(file, rekeyed[file], false); err != nil {
+			return nil, err
+		}
+	}
+	return &SecretsReport{Env: env, Changed: k.changed, Notes: []string{
+		"render the environment again: `talosgen render " + env + "`",
+		"who was a recipient before can still read what Git remembers; if somebody left, replace the secrets themselves: " +
+			"the Talos bundle (talosctl rotate-ca), the tokens and passwords under `variables`, and the cluster's age key",
+	}}, nil
+}
+
+// rekeyFiles encrypts the environment's encrypted sources again, in memory.
+// Patches that environments share keep their data key unless their recipients
+// changed, so that each environment can be rekeyed by itself.
+func (k *keeper) rekeyFiles() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	var problems diag.List
+	for _, file := range k.paths {
+		data := k.raw[file]
+		if !sopsage.NamedEncrypted(file) && !sopsage.IsEncryptedYAML(data) {
+			continue
+		}
+		rule, err := k.rule(file)
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		if !strings.HasPrefix(file, path.Join(envsDir, k.name)+"/") {
+			same, err := sopsage.SameRecipients(file, data, rule)
+			if err != nil {
+				problems.AddErr(err)
+				continue
+			}
+			if same {
+				continue
+			}
+		}
+		again, err := k.keys.Rekey(k.ctx, file, data, rule, k.repo.world.Random, k.repo.world.Now())
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		out[file] = again
+	}
+	return out, problems.Err()
+}
+
+// rotatedKeyring makes new data keys for the present recipients.
+func (k *keeper) rotatedKeyring(have *secretsfile.Secrets) ([]byte, error) {
+	rule, err := k.rule(k.path(secretsName))
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := k.clusterRecipients(rule, have.ClusterAgeKey)
+	if err != nil {
+		return nil, err
+	}
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, have.KeyringBinding, k.repo.world.Random, k.repo.world.Now())
+	if err != nil {
+		return nil, err
+	}
+	return keyring.Encode()
+}

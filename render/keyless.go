@@ -1,0 +1,109 @@
+package render
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+// placeholder takes the place of a secret text. It is base64 of 32 bytes, which
+// is what keys look like.
+var placeholder = base64.StdEncoding.EncodeToString([]byte("talosgen placeholder, 32 bytes!!"))
+
+// placeholders makes up secrets of the right shape, under the names that the
+// encrypted files show.
+func (e *environment) placeholders() (*secrets, error) {
+	bundle, err := machine.PlaceholderBundle(newestContract, e.repo.world.Now())
+	if err != nil {
+		return nil, err
+	}
+	s := &secrets{bundle: bundle, variables: subst.Vars{}}
+	for _, name := range e.secretNames() {
+		s.variables[name] = subst.Var{Value: placeholder, Secret: true}
+	}
+	return s, nil
+}
+
+// newestContract is one whose bundle works for all: bundles differ only in what
+// old Talos versions lacked.
+const newestContract = "v1.14"
+
+// secretNames returns the names of the secret variables. SOPS encrypts values,
+// not names.
+func (e *environment) secretNames() []string {
+	var names []string
+	var file struct {
+		Variables map[string]yaml.Node `yaml:"variables"`
+	}
+	// What is wrong with the files is found by whoever has the keys.
+	if yaml.Unmarshal(e.raw[e.path(secretsName)], &file) == nil {
+		for name := range file.Variables {
+			names = append(names, name)
+		}
+	}
+	for line := range strings.Lines(string(e.raw[e.path(secretEnvFile)])) {
+		if name, value, ok := strings.Cut(line, "="); ok && sopsage.IsEncryptedValue(value) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// withoutSecrets puts placeholders into an encrypted patch.
+func withoutSecrets(encrypted []byte) ([]byte, error) {
+	var out strings.Builder
+	dec := yaml.NewDecoder(strings.NewReader(string(encrypted)))
+	for i := 0; ; i++ {
+		var doc yaml.Node
+		if err := dec.Decode(&doc); err != nil {
+			if i > 0 {
+				return []byte(out.String()), nil
+			}
+			return nil, err
+		}
+		if len(doc.Content) == 0 {
+			continue
+		}
+		dropKey(doc.Content[0], "sops")
+		fillIn(doc.Content[0])
+		text, err := yaml.Marshal(doc.Content[0])
+		if err != nil {
+			return nil, err
+		}
+		out.WriteString("---\n" + string(text))
+	}
+}
+
+func dropKey(mapping *yaml.Node, key string) {
+	for i := 0; mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content = append(mapping.Content[:i:i], mapping.Content[i+2:]...)
+			return
+		}
+	}
+}
+
+// fillIn replaces encrypted values by placeholders of their type.
+func fillIn(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && sopsage.IsEncryptedValue(n.Value) {
+		n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+		switch {
+		case strings.HasSuffix(n.Value, ",type:int]"):
+			n.Value, n.Tag, n.Style = "1", "!!int", 0
+		case strings.HasSuffix(n.Value, ",type:float]"):
+			n.Value, n.Tag, n.Style = "1.5", "!!float", 0
+		case strings.HasSuffix(n.Value, ",type:bool]"):
+			n.Value, n.Tag, n.Style = "true", "!!bool", 0
+		default:
+			n.Value = placeholder
+		}
+	}
+	for _, c := range n.Content {
+		fillIn(c)
+	}
+}

@@ -1,0 +1,131 @@
+package render
+
+import (
+	"strconv"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/layer"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// node is a node of cluster.yaml, in the terms of the packages that work on it.
+type node struct{ config.Node }
+
+func (n node) ref() layer.NodeRef {
+	return layer.NodeRef{Name: n.Name, Role: n.Node.Role, Pool: n.Pool}
+}
+
+func (n node) role() machine.Role { return machine.Role(n.Node.Role) }
+
+// scope adds the variables of the node.
+func (n node) scope(parent *subst.Scope) *subst.Scope {
+	vars := subst.Vars{
+		"NODE_NAME": {Value: n.Name},
+		"NODE_ROLE": {Value: n.Node.Role},
+		"NODE_POOL": {Value: n.Pool},
+	}
+	if n.Index > 0 {
+		vars["NODE_INDEX"] = subst.Var{Value: strconv.Itoa(n.Index)}
+	}
+	if n.Address.IsValid() {
+		vars["NODE_ADDRESS"] = subst.Var{Value: n.Address.Addr().String()}
+	}
+	return &subst.Scope{Parent: parent, Vars: vars}
+}
+
+// settings are the inputs of the generated base of a node.
+func (c *compiler) settings(n node) (machine.Settings, error) {
+	cfg := c.config
+	image, err := c.installImage()
+	return machine.Settings{
+		ClusterName:       cfg.ClusterName,
+		Endpoint:          cfg.Endpoint,
+		Contract:          cfg.Talos.ConfigContract,
+		KubernetesVersion: cfg.Kubernetes.Version,
+		PodSubnets:        cfg.Network.PodCidrs,
+		ServiceSubnets:    cfg.Network.ServiceCidrs,
+		DNSDomain:         cfg.Network.DNSDomain,
+		InstallDisk:       n.InstallDisk,
+		InstallImage:      image,
+		AllowScheduling:   cfg.AllowScheduling(),
+	}, err
+}
+
+// platforms are the names of the Image Factory's platforms.
+var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "metal"}
+
+func (c *compiler) installImage() (string, error) {
+	talos := c.config.Talos
+	schematic := talos.Schematic
+	if schematic == "" {
+		var err error
+		if schematic, err = machine.SchematicID(talos.Extensions, talos.ExtraKernelArgs); err != nil {
+			return "", err
+		}
+	}
+	return machine.InstallImage(talos.ImageFactory, platforms[c.config.Provider], schematic, talos.Version)
+}
+
+// sharedOptions are the options that all nodes of a pool have in common. Static
+// nodes add to those of their pool, so for them there are none.
+func (c *compiler) sharedOptions(n node) machine.NodeOptions {
+	if c.config.Provider == schemas.Static {
+		return machine.NodeOptions{}
+	}
+	return c.kubernetesOptions(n)
+}
+
+// nodeOptions are the options of one node.
+func (c *compiler) nodeOptions(n node) machine.NodeOptions {
+	o := machine.NodeOptions{}
+	if c.config.Provider == schemas.Static {
+		o = c.kubernetesOptions(n)
+	}
+	name := n.Pos("name")
+	if name.Line == 0 {
+		name = n.Pos()
+	}
+	o.Hostname = machine.Option{Value: n.Name, Pos: name}
+	if n.Address.IsValid() {
+		o.Address = machine.Option{Value: n.Address.String(), Pos: n.Pos("address")}
+		o.Interface = machine.Option{Value: n.Interface, Pos: n.Pos("interface")}
+		o.MAC = machine.Option{Value: n.Match.MAC, Pos: n.Pos("match", "mac")}
+	}
+	if n.Gateway.IsValid() {
+		o.Gateway = machine.Option{Value: n.Gateway.String(), Pos: n.Pos("gateway")}
+	}
+	return o
+}
+
+func (c *compiler) kubernetesOptions(n node) machine.NodeOptions {
+	o := machine.NodeOptions{
+		Labels:      optionMap(n, "labels", n.Labels),
+		Annotations: optionMap(n, "annotations", n.Annotations),
+	}
+	for _, t := range n.Taints {
+		o.Taints = append(o.Taints, machine.NodeTaint{Key: t.Key, Value: t.Value, Effect: t.Effect, Pos: t.Pos})
+	}
+	for i, cidr := range c.config.Network.NodeCidrs {
+		o.NodeCIDRs = append(o.NodeCIDRs, machine.Option{Value: cidr, Pos: c.config.Pos("network", "nodeCidrs", strconv.Itoa(i))})
+	}
+	return o
+}
+
+func optionMap(n node, key string, values map[string]string) machine.OptionMap {
+	m := machine.OptionMap{}
+	for k, v := range values {
+		m[k] = machine.Option{Value: v, Pos: n.Pos(key, k)}
+	}
+	return m
+}
+
+// checkVersions compares versions that belong together.
+func (p *plan) checkVersions() *diag.Problem {
+	if err := machine.CheckKubernetes(p.config.Kubernetes.Version, p.config.Talos.ConfigContract); err != nil {
+		return diag.New(p.config.Pos("kubernetes", "version"), "Talos %s does not run this Kubernetes: %v", p.config.Talos.ConfigContract, err)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/yamltext"
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/envelope"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// Options say what is rendered.
+type Options struct {
+	// Keyless renders with placeholders for everything secret. The result is
+	// valid and of the right shape, and cannot be written.
+	Keyless bool
+	// Nodes limits a render to nodes by name; all if it is empty. A part of a
+	// tree cannot be written.
+	Nodes []string
+}
+
+// Result is a rendered environment, complete in memory.
+type Result struct {
+	Env      string
+	Nodes    []Node
+	Warnings diag.List
+
+	files []tree.File
+	lock  *tree.Lock // nil if the result cannot be written
+}
+
+// Node describes a rendered node.
+type Node struct {
+	Name string `json:"name"`
+	Role string `json:"role"`
+	Pool string `json:"pool"`
+	File string `json:"file"` // in the rendered tree of the environment
+}
+
+// Render makes the whole tree of an environment in memory.
+func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, error) {
+	e, err := r.readEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.understand(ctx, o.Keyless)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := p.selected(o.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Env: env}
+	c, err := newCompiler(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	res.Warnings.Add(p.config.Warnings...)
+	if err := c.renderAll(nodes, res); err != nil {
+		res.Warnings.Add(c.warnings...)
+		return res, err
+	}
+	res.Warnings.Add(c.warnings...)
+	if o.Keyless || len(o.Nodes) > 0 {
+		return res, nil
+	}
+	return res, p.sealLock(res)
+}
+
+// sealLock makes the lock of a complete result.
+func (p *plan) sealLock(res *Result) error {
+	lock, err := tree.NewLock(p.repo.world.Version, p.inputs, tree.Outputs(res.files))
+	if err != nil {
+		return err
+	}
+	lock.Seal = lock.ComputeSeal(p.secrets.operator.Derive(sealLabel))
+	res.lock = lock
+	return nil
+}
+
+// sealLabel names the key of the seal among those derived from the operators'
+// data key.
+const sealLabel = "seal"
+
+// selected returns the nodes that were asked for.
+func (p *plan) selected(names []string) ([]config.Node, error) {
+	if len(names) == 0 {
+		return p.nodes, nil
+	}
+	var problems diag.List
+	var found []config.Node
+	for _, name := range names {
+		i := slices.IndexFunc(p.nodes, func(n config.Node) bool { return n.Name == name })
+		if i < 0 {
+			problems.Add(p.noSuchNode(name))
+			continue
+		}
+		found = append(found, p.nodes[i])
+	}
+	return found, problems.Err()
+}
+
+func (p *plan) noSuchNode(name string) *diag.Problem {
+	all := make([]string, len(p.nodes))
+	for i, n := range p.nodes {
+		all[i] = n.Name
+	}
+	hint := diag.Suggest(name, all)
+	if hint == "" {
+		hint = "nodes: " + strings.Join(all[:min(len(all), 20)], ", ")
+	}
+	return diag.On("environment "+p.name, "has no node %q", name).WithHint("%s", hint).WithCode(diag.Usage)
+}
+
+// renderAll makes, validates and encrypts the configuration of each node.
+func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
+	var problems diag.List
+	found := newFindings()
+	for _, n := range nodes {
+		cfg, err := c.compose(node{n})
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		if err := c.validate(node{n}, cfg, found); err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		file := nodeFile(n.Name)
+		res.Nodes = append(res.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: file})
+		if c.secrets.operator == nil {
+			continue
+		}
+		data, err := c.encrypt(file, cfg)
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		res.files = append(res.files, tree.File{Path: file, Data: data})
+	}
+	problems.Add(found.problems()...)
+	c.warnings.Add(found.warnings()...)
+	return problems.Err()
+}
+
+// nodeFile names the file of a node in the rendered tree.
+func nodeFile(name string) string { return "nodes/" + name + ".yaml" }
+
+// encrypt writes a configuration with its secret values encrypted.
+func (c *compiler) encrypt(file string, cfg *machine.Config) ([]byte, error) {
+	docs := make([]envelope.Document, len(cfg.Documents()))
+	for i, d := range cfg.Documents() {
+		leaves, err := d.Leaves()
+		if err != nil {
+			return nil, err
+		}
+		text, err := d.Text()
+		if err != nil {
+			return nil, err
+		}
+		secret, err := cfg.Secret(d)
+		if err != nil {
+			return nil, err
+		}
+		docs[i] = envelope.Document{Text: text, Leaves: leaves, Secret: secret}
+	}
+	return envelope.Seal(docs, fileCipher{c.secrets.operator.File(c.name + "/" + file)})
+}
+
+// fileCipher encrypts in SOPS' format.
+type fileCipher struct{ *sopsage.File }
+
+func (f fileCipher) Encrypt(path []string, value string, kind yamltext.Kind) (string, error) {
+	return f.File.Encrypt(path, value, sopsTypes[kind])
+}
+
+var sopsTypes = map[yamltext.Kind]sopsage.Type{
+	yamltext.String: sopsage.Str, yamltext.Int: sopsage.Int, yamltext.Float: sopsage.Float, yamltext.Bool: sopsage.Bool,
+}
+
+// Summary says what a write did to the rendered tree.
+type Summary = tree.Summary
+
+// Write puts a rendered environment in place of the committed one, as a whole.
+func (r *Repo) Write(res *Result) (Summary, error) {
+	if res.lock == nil {
+		return Summary{}, fmt.Errorf("a partial render of %s cannot be written", res.Env)
+	}
+	return tree.Write(r.tree(res.Env), res.files, res.lock)
+}

@@ -1,0 +1,154 @@
+package render
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+)
+
+// World is what a render needs from outside of the repository. Rendering
+// itself depends on the keys only; clock and randomness are for new secrets.
+type World struct {
+	Keys   sopsage.Env
+	Now    func() time.Time
+	Random io.Reader
+	// Masker learns every secret that is decrypted, so that whoever prints
+	// messages can mask them.
+	Masker *secret.Masker
+	// Version of talosgen, as in "0.1.0": it stands in locks.
+	Version string
+}
+
+// Repo is a repository of environments.
+type Repo struct {
+	root  string
+	files repoFS
+	world World
+}
+
+const (
+	envsDir     = "envs"
+	patchesDir  = "patches"
+	chartsDir   = "charts"
+	renderedDir = "rendered"
+	sopsConfig  = ".sops.yaml"
+)
+
+// FindRoot looks for the repository that a directory is in: the nearest one
+// above with an envs directory.
+func FindRoot(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if info, err := os.Stat(filepath.Join(at, envsDir)); err == nil && info.IsDir() {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", diag.On(dir, "no directory with %s/ here or above", envsDir).
+				WithHint("run talosgen inside of its repository, name it with --repo, or start one with `talosgen init`").
+				WithCode(diag.Usage)
+		}
+	}
+}
+
+// Open opens the repository at a directory.
+func Open(root string, world World) (*Repo, error) {
+	guard, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, diag.On(root, "the repository cannot be opened: %v", reason(err)).WithCause(err)
+	}
+	if world.Masker == nil {
+		world.Masker = secret.NewMasker()
+	}
+	return &Repo{root: root, files: repoFS{root, guard}, world: world}, nil
+}
+
+// Close releases the repository.
+func (r *Repo) Close() error { return r.files.guard.Close() }
+
+// Root returns the directory of the repository.
+func (r *Repo) Root() string { return r.root }
+
+// Environments returns the names of all environments, sorted: the directories
+// of envs with a cluster.yaml.
+func (r *Repo) Environments() ([]string, error) {
+	entries, err := r.files.ReadDir(envsDir)
+	if err != nil {
+		return nil, diag.New(diag.Pos{File: envsDir}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	var names []string
+	for _, e := range entries {
+		_, err := r.files.Stat(path.Join(envsDir, e.Name(), clusterFile))
+		if err == nil {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// tree returns the directory of an environment's rendered tree.
+func (r *Repo) tree(env string) string { return filepath.Join(r.root, renderedDir, env) }
+
+// checkLinks refuses an environment whose directories lead out of the
+// repository.
+func (r *Repo) checkLinks(env string) error {
+	if strings.ContainsAny(env, `/\`) || env == "" || strings.HasPrefix(env, ".") {
+		return diag.On(env, "not the name of an environment").
+			WithHint("an environment is a directory of envs/, named here without the path").WithCode(diag.Usage)
+	}
+	var problems diag.List
+	for _, dir := range []string{patchesDir, path.Join(envsDir, env), chartsDir, path.Join(renderedDir, env)} {
+		if _, err := r.files.Stat(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems.Add(diag.New(diag.Pos{File: dir}, "the directory cannot be used: %v", reason(err)).
+				WithHint("links that lead out of the repository are not followed").WithCause(err))
+		}
+	}
+	return problems.Err()
+}
+
+// repoFS reads the files of a repository. Paths are followed as the system
+// does, which is cheap; links are followed by Stat alone, which refuses to
+// leave the repository. Directories are listed with the links in them, so
+// whoever meets one asks Stat.
+type repoFS struct {
+	root  string
+	guard *os.Root
+}
+
+var (
+	_ fs.StatFS     = repoFS{}
+	_ fs.ReadDirFS  = repoFS{}
+	_ fs.ReadFileFS = repoFS{}
+)
+
+func (f repoFS) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+
+// Open opens a file.
+func (f repoFS) Open(name string) (fs.File, error) { return os.Open(f.path(name)) }
+
+// ReadDir lists a directory, sorted.
+func (f repoFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(f.path(name)) }
+
+// ReadFile reads a file.
+func (f repoFS) ReadFile(name string) ([]byte, error) { return os.ReadFile(f.path(name)) }
+
+// Stat follows links within the repository.
+func (f repoFS) Stat(name string) (fs.FileInfo, error) { return f.guard.Stat(filepath.FromSlash(name)) }
+
+// reason is the text of an error without the path, which the problem has.
+func reason(err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}

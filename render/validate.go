@@ -1,0 +1,79 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// validate runs Talos' validation for a node. At the newest contract its
+// warnings are problems, as with `talosctl validate --strict`. Below, they are
+// about fields whose successor that Talos version does not have yet.
+func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error {
+	mode := machine.Cloud
+	if c.config.Provider == schemas.Static {
+		mode = machine.Metal
+	}
+	warnings, problems, err := cfg.Validate(mode)
+	if err != nil {
+		return err
+	}
+	for _, text := range problems {
+		found.add(n.Name, c.repo.world.Masker.String(text), false)
+	}
+	for _, text := range warnings {
+		found.add(n.Name, c.repo.world.Masker.String(text), !c.multiDoc)
+	}
+	return nil
+}
+
+// findings gathers what validation says of nodes, so that what is true of a
+// thousand nodes is said once.
+type findings struct {
+	order []finding
+	nodes map[finding][]string
+}
+
+type finding struct {
+	text    string
+	warning bool
+}
+
+func newFindings() *findings { return &findings{nodes: map[finding][]string{}} }
+
+func (f *findings) add(node, text string, warning bool) {
+	key := finding{text, warning}
+	if len(f.nodes[key]) == 0 {
+		f.order = append(f.order, key)
+	}
+	if !slices.Contains(f.nodes[key], node) {
+		f.nodes[key] = append(f.nodes[key], node)
+	}
+}
+
+func (f *findings) problems() diag.List { return f.list(false) }
+func (f *findings) warnings() diag.List { return f.list(true) }
+
+func (f *findings) list(warning bool) diag.List {
+	var list diag.List
+	for _, key := range f.order {
+		if key.warning != warning {
+			continue
+		}
+		nodes := f.nodes[key]
+		object := "node " + nodes[0]
+		if len(nodes) > 1 {
+			object += fmt.Sprintf(" and %d more", len(nodes)-1)
+		}
+		p := diag.On(object, "Talos does not accept the configuration: %s", key.text).
+			WithHint("`talosgen explain <env> %s <path>` shows which layer set a value", nodes[0])
+		if warning {
+			p = diag.On(object, "%s", key.text)
+		}
+		list.Add(p)
+	}
+	return list
+}
