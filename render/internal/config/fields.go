@@ -4,26 +4,35 @@ import (
 	"cmp"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// fieldLists are what fieldsOf found out: there are few types and many values.
+var fieldLists sync.Map
+
 // fieldsOf lists the fields of a struct that are keys, those of embedded
 // structs included.
 func fieldsOf(t reflect.Type) []reflect.StructField {
+	if known, ok := fieldLists.Load(t); ok {
+		return known.([]reflect.StructField)
+	}
 	var fields []reflect.StructField
 	for _, f := range reflect.VisibleFields(t) {
 		if !f.Anonymous {
 			fields = append(fields, f)
 		}
 	}
+	fieldLists.Store(t, fields)
 	return fields
 }
 
 func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
-	for _, f := range fieldsOf(t) {
-		if f.Tag.Get("yaml") == key {
-			return f, true
+	fields := fieldsOf(t)
+	for i := range fields {
+		if fields[i].Tag.Get("yaml") == key {
+			return fields[i], true
 		}
 	}
 	return reflect.StructField{}, false

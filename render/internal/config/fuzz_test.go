@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,12 +64,12 @@ func BenchmarkLoad(b *testing.B) {
 	text.WriteString(strings.Replace(minimal("provider: static\n"), "nodes: {controlPlane: {count: 1}}", "", 1))
 	text.WriteString("nodes:\n  controlPlane:\n    installDisk: /dev/sda\n    nodes:\n")
 	for i := range 1000 {
-		name := "n" + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
-		text.WriteString("      - name: " + name + "\n        match: {serial: " + name + "}\n        bootAddress: fd00::" +
-			strings.Map(func(r rune) rune { return 'a' + (r-'a')%6 }, name[1:]) + string(rune('0'+i%10)) + "\n        labels: {a: b, c: d}\n")
+		fmt.Fprintf(&text, "      - name: node-%d\n        match: {serial: s%d}\n        bootAddress: fd00::%x\n        labels: {a: b, c: d}\n", i, i, i)
 	}
 	data := []byte(text.String())
 	for b.Loop() {
-		_, _ = Load(testFile, data, nil)
+		if _, err := Load(testFile, data, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

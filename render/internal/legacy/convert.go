@@ -85,7 +85,10 @@ type converter func(*conversion, field) bool
 
 // run converts everything that is due.
 func run(file string, docs []*yaml.Node, opts Options) *conversion {
-	c := &conversion{file: file, opts: opts, table: newTable(Homes()), kinds: map[string]bool{Always: true}}
+	c := &conversion{file: file, opts: opts, table: homes(), kinds: map[string]bool{Always: true}}
+	if !slices.ContainsFunc(docs, func(doc *yaml.Node) bool { return isLegacy(content(doc)) }) {
+		return c
+	}
 	met := opts.Kinds
 	if met == nil {
 		met = generatedKinds
@@ -173,7 +176,11 @@ func (c *conversion) field(f field) bool {
 		return false
 	case isNull(f.value):
 		// unset: only in the way if its section is
-		return up != nil && c.collides(up)
+		if up == nil || !c.collides(up) {
+			return false
+		}
+		c.hits = append(c.hits, hit{field: f, converted: true})
+		return true
 	}
 	c.hits = append(c.hits, hit{field: f})
 	last, before := len(c.hits)-1, len(c.moved)

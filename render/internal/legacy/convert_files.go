@@ -12,6 +12,7 @@ const criPart = "/etc/cri/conf.d/20-customization.part"
 // convertFiles makes a document of each file below /etc.
 func convertFiles(c *conversion, f field) bool {
 	return c.each(f, func(item field) bool {
+		item.home = &Home{} // which document took it over depends on the path
 		path, name := text(item.value, "path"), ""
 		if rest, ok := strings.CutPrefix(path, "/etc/"); ok {
 			name = rest

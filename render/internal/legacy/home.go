@@ -3,6 +3,7 @@ package legacy
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Home says where Talos 1.14 keeps a legacy field of the v1alpha1 document.
@@ -90,6 +91,9 @@ type table struct {
 	// sections are the paths below which there are rows.
 	sections map[string]bool
 }
+
+// homes is the table, made once: it never changes.
+var homes = sync.OnceValue(func() table { return newTable(Homes()) })
 
 // newTable indexes the homes by path and hands conflicts down to fields that
 // have none of their own.

@@ -199,7 +199,7 @@ var homeCases = []homeCase{
 // legacy patch fails exactly where the table says so, and its conversion
 // passes, with the value in place.
 func TestTableIsWhatTalosDoes(t *testing.T) {
-	rows := newTable(Homes()).rows
+	rows := homes().rows
 	for _, role := range []machine.Type{machine.TypeControlPlane, machine.TypeWorker} {
 		base := bases()[role]
 		if err := validate(base); err != nil {

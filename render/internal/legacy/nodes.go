@@ -168,9 +168,10 @@ func (c *copier) copy(n *yaml.Node) (*yaml.Node, error) {
 		}
 		return resolved, err
 	}
-	c.active[n] = true
-	defer delete(c.active, n)
-
+	if n.Anchor != "" {
+		c.active[n] = true
+		defer delete(c.active, n)
+	}
 	out := *n
 	out.Anchor = ""
 	out.Content = make([]*yaml.Node, 0, len(n.Content))

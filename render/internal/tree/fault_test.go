@@ -59,8 +59,8 @@ func before(inner *system, ask func() error) *system {
 			return unless(func() error { return inner.write(path, data, perm) })
 		},
 		link: two(inner.link), symlink: two(inner.symlink), rename: two(inner.rename), exchange: two(inner.exchange),
-		syncTree:  func(string, []string) error { return ask() },
-		syncDir:   func(string) error { return ask() },
+		sync:      func(string) error { return ask() },
+		syncAll:   func([]string) error { return ask() },
 		removeAll: func(path string) error { return unless(func() error { return inner.removeAll(path) }) },
 	}
 }

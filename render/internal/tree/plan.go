@@ -30,7 +30,7 @@ type plan struct {
 	found   map[string]fs.FileMode // directories of the old tree and their permissions
 	carried []carried
 
-	written []string // what staging wrote and did not link
+	written []string // what staging made and did not link: files and directories
 }
 
 // carried is something in the old tree that talosgen did not write.

@@ -31,7 +31,7 @@ func (p *plan) stage(sys *system, root string) error {
 	if p.old != nil {
 		perm |= p.old.Mode().Perm()
 	}
-	if err := sys.mkdir(root, perm); err != nil {
+	if err := s.makeDir(root, perm); err != nil {
 		return err
 	}
 	for i, f := range p.files {
@@ -104,7 +104,12 @@ func (s *stager) mkdir(dir string) error {
 	if !ok {
 		perm = dirPerm
 	}
-	return s.sys.mkdir(filepath.Join(s.root, dir), perm|0o700)
+	return s.makeDir(filepath.Join(s.root, dir), perm|0o700)
+}
+
+func (s *stager) makeDir(path string, perm fs.FileMode) error {
+	s.written = append(s.written, path)
+	return s.sys.mkdir(path, perm)
 }
 
 // cannotLink reports whether the file system, or its rules, have no hard links

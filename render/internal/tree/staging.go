@@ -162,7 +162,7 @@ func (s *staging) swap(first bool) error {
 		return writeProblem(s.dir, err)
 	}
 	for _, dir := range []string{filepath.Dir(s.dir), s.path} {
-		if err := s.sys.syncDir(dir); err != nil {
+		if err := s.sys.sync(dir); err != nil {
 			return diag.New(diag.Pos{File: s.dir}, "was written, but may not outlast a power failure: %v", bare(err)).
 				WithHint("check the disk, then render again").WithCause(err)
 		}
@@ -189,8 +189,10 @@ func (s *staging) replaceInTwoSteps() error {
 	if err := s.sys.write(s.complete(), nil, filePerm); err != nil {
 		return err
 	}
-	if err := s.sys.syncTree(s.path, []string{s.complete()}); err != nil {
-		return err
+	for _, path := range []string{s.complete(), s.path} {
+		if err := s.sys.sync(path); err != nil {
+			return err
+		}
 	}
 	if err := s.sys.rename(s.dir, s.old()); err != nil {
 		return err
@@ -226,7 +228,7 @@ func (s *staging) empty() error {
 		if err := s.sys.rename(s.tree(), s.dir); err != nil {
 			return err
 		}
-		if err := s.sys.syncDir(filepath.Dir(s.dir)); err != nil {
+		if err := s.sys.sync(filepath.Dir(s.dir)); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,8 @@ type system struct {
 	symlink   func(target, path string) error
 	rename    func(from, to string) error
 	exchange  func(a, b string) error
-	syncTree  func(root string, written []string) error // everything below root; only written has new content
-	syncDir   func(path string) error
+	sync      func(path string) error    // the content of a file, or the names in a directory
+	syncAll   func(paths []string) error // all on one file system
 	removeAll func(path string) error // no error if there is nothing
 }
 
@@ -29,8 +29,8 @@ var realSystem = &system{
 	symlink:   os.Symlink,
 	rename:    os.Rename,
 	exchange:  exchange,
-	syncTree:  syncTree,
-	syncDir:   syncPath,
+	sync:      syncPath,
+	syncAll:   syncAll,
 	removeAll: os.RemoveAll,
 }
 
@@ -85,17 +85,11 @@ func syncPath(path string) error {
 	return errors.Join(retry(func() error { return unix.Fsync(fd) }), unix.Close(fd))
 }
 
-// syncEach makes everything below root last, file by file.
-func syncEach(root string, written []string) error {
-	for _, path := range written {
+func syncEach(paths []string) error {
+	for _, path := range paths {
 		if err := syncPath(path); err != nil {
 			return err
 		}
 	}
-	return fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		return syncPath(root + "/" + path)
-	})
+	return nil
 }

@@ -11,13 +11,16 @@ func exchange(a, b string) error {
 	return unix.RenamexNp(a, b, unix.RENAME_SWAP)
 }
 
-// syncTree hands every file to the disk, and then has the disk empty its cache
+// syncAll hands every path to the disk, and then has the disk empty its cache
 // once: that is the expensive part on macOS.
-func syncTree(root string, written []string) error {
-	if err := syncEach(root, written); err != nil {
+func syncAll(paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	if err := syncEach(paths); err != nil {
 		return err
 	}
-	fd, err := openRetry(unix.AT_FDCWD, root, unix.O_RDONLY|unix.O_CLOEXEC)
+	fd, err := openRetry(unix.AT_FDCWD, paths[0], unix.O_RDONLY|unix.O_CLOEXEC)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (p *plan) holds() bool {
 func (p *plan) execute(s *staging) error {
 	err := p.stage(s.sys, s.tree())
 	if err == nil {
-		err = s.sys.syncTree(s.tree(), p.written)
+		err = s.sys.syncAll(p.written)
 	}
 	if err != nil {
 		return writeProblem(p.dir, err)

@@ -61,8 +61,8 @@ func writeTree(t testing.TB, sys *system, dir string, c content) (Summary, error
 func mustWrite(t testing.TB, dir string, c content) Summary {
 	t.Helper()
 	sys := *realSystem
-	sys.syncTree = func(string, []string) error { return nil }
-	sys.syncDir = func(string) error { return nil }
+	sys.sync = func(string) error { return nil }
+	sys.syncAll = func([]string) error { return nil }
 	s, err := writeTree(t, &sys, dir, c)
 	if err != nil {
 		t.Fatal(err)
@@ -434,7 +434,7 @@ func TestTwoWritesAtOnce(t *testing.T) {
 	next := small.with("infra.yaml", "I")
 	sys := *realSystem
 	met := 0
-	sys.syncTree = func(root string, written []string) error {
+	sys.syncAll = func(paths []string) error {
 		met++
 		_, err := writeTree(t, realSystem, dir, small.with("infra.yaml", "other"))
 		assertProblem(t, err, diag.Conflict, "environment dev: another talosgen is writing it")
@@ -445,7 +445,7 @@ func TestTwoWritesAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 		mustWrite(t, filepath.Join(filepath.Dir(dir), "prod"), small) // another environment is free
-		return syncTree(root, written)
+		return syncAll(paths)
 	}
 	if _, err := writeTree(t, &sys, dir, next); err != nil || met != 1 {
 		t.Errorf("the first write: %v, met %d times", err, met)
@@ -503,14 +503,19 @@ func TestWithoutHardLinks(t *testing.T) {
 	}
 }
 
-func TestSyncEach(t *testing.T) {
+func TestSyncAll(t *testing.T) {
 	root := t.TempDir()
-	putFile(t, root, "a/b", "x")
-	if err := syncEach(root, []string{filepath.Join(root, "a/b")}); err != nil {
-		t.Error(err)
+	putFile(t, root, "file", "x")
+	for _, n := range []int{1, 100} { // path by path, and at once
+		paths := slices.Repeat([]string{root, filepath.Join(root, "file")}, n)
+		if err := syncAll(paths); err != nil {
+			t.Errorf("%d paths: %v", 2*n, err)
+		}
 	}
-	if err := syncEach(root, []string{filepath.Join(root, "absent")}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the error is %v", err)
+	for _, sync := range []func([]string) error{syncAll, syncEach} {
+		if err := sync([]string{filepath.Join(root, "absent")}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
 

@@ -1,0 +1,147 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/yamltext"
+	"github.com/talosgen/talosgen/render/internal/envelope"
+)
+
+// leaf is a value of a rendered file.
+type leaf = envelope.Leaf
+
+// openFile decrypts a rendered file and verifies that it is as it was written.
+func openFile(ctx context.Context, keys *sopsage.Keys, file string, data []byte) ([]leaf, error) {
+	block, err := sopsage.ParseBlock(file, data)
+	if err != nil {
+		return nil, err
+	}
+	if block == nil {
+		leaves, err := envelope.Open(data, -1, -1, sopsage.IsEncryptedValue, nil)
+		return leaves, notReadable(file, err)
+	}
+	key, err := keys.BlockKey(ctx, file, block)
+	if err != nil {
+		return nil, err
+	}
+	reader := key.Open(file)
+	leaves, err := envelope.Open(data, block.Start, block.End, sopsage.IsEncryptedValue, fileOpener{reader})
+	if err != nil {
+		return nil, notReadable(file, err)
+	}
+	return leaves, reader.VerifyMAC(block)
+}
+
+func notReadable(file string, err error) error {
+	var p *diag.Problem
+	if err == nil || errors.As(err, &p) {
+		return err
+	}
+	return diag.New(diag.Pos{File: file}, "cannot be read: %v", err).
+		WithHint("rendered files are never edited: run `talosgen render`, or restore the file from Git")
+}
+
+// fileOpener decrypts SOPS' format.
+type fileOpener struct{ *sopsage.Reader }
+
+func (o fileOpener) Decrypt(path []string, encrypted string) (string, yamltext.Kind, error) {
+	value, typ, err := o.Reader.Decrypt(path, encrypted)
+	if err != nil {
+		return "", 0, err
+	}
+	for kind, t := range sopsTypes {
+		if t == typ {
+			return value, kind, nil
+		}
+	}
+	return value, yamltext.String, nil
+}
+
+// Show returns the committed configuration of a node. Secret values are masked,
+// which needs no keys, or decrypted if reveal is set.
+func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]byte, error) {
+	if err := r.checkLinks(env); err != nil {
+		return nil, err
+	}
+	name := filepath.ToSlash(filepath.Join(renderedDir, env, nodeFile(nodeName)))
+	if strings.ContainsAny(nodeName, `/\`) {
+		return nil, diag.On(nodeName, "not the name of a node").WithCode(diag.Usage)
+	}
+	data, err := r.files.guard.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.New(diag.Pos{File: name}, "does not exist").
+			WithHint("%s", r.nodeHint(env, nodeName)).WithCode(diag.Usage)
+	}
+	if err != nil {
+		return nil, diag.New(diag.Pos{File: name}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	if !reveal {
+		return masked(name, data)
+	}
+	keys, err := r.keysOf(env)
+	if err != nil {
+		return nil, err
+	}
+	if !sopsage.IsEncryptedYAML(data) {
+		return data, nil
+	}
+	return keys.DecryptYAML(ctx, name, data)
+}
+
+// nodeHint says which nodes there are instead.
+func (r *Repo) nodeHint(env, nodeName string) string {
+	entries, err := r.files.ReadDir(renderedDir + "/" + env + "/nodes")
+	if err != nil {
+		return "render the environment first: `talosgen render " + env + "`"
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	if s := diag.Suggest(nodeName, names); s != "" {
+		return s
+	}
+	return "nodes: " + strings.Join(names[:min(len(names), 20)], ", ")
+}
+
+// keysOf prepares the keys for an environment without reading its sources.
+func (r *Repo) keysOf(env string) (*sopsage.Keys, error) {
+	e := &environment{repo: r, name: env, raw: map[string][]byte{}}
+	data, err := r.files.ReadFile(e.path(clusterFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.New(diag.Pos{File: e.path(clusterFile)}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	e.raw[e.path(clusterFile)] = data
+	if err := e.findKeys(); err != nil {
+		return nil, err
+	}
+	return e.keys, nil
+}
+
+// masked takes the sops block out of a file and masks the encrypted values.
+func masked(file string, data []byte) ([]byte, error) {
+	block, err := sopsage.ParseBlock(file, data)
+	if err != nil {
+		return nil, err
+	}
+	if block != nil {
+		data = append(data[:block.Start:block.Start], data[block.End:]...)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(data)) {
+		if value, ok := strings.CutSuffix(strings.TrimRight(line, "\n"), envelope.Marker); ok {
+			if i := strings.LastIndex(value, "ENC["); i >= 0 {
+				line = value[:i] + secret.Mask + "\n"
+			}
+		}
+		out.WriteString(line)
+	}
+	return []byte(out.String()), nil
+}

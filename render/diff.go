@@ -1,0 +1,178 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// Change is a difference between the committed tree and what a render would
+// make of the sources now.
+type Change struct {
+	File     string `json:"file"` // in the rendered tree of the environment
+	Document string `json:"document,omitempty"`
+	Path     string `json:"path,omitempty"` // "" for the whole file
+	Action   string `json:"action"`         // added, removed, changed
+	Old      string `json:"old,omitempty"`  // masked if it is secret
+	New      string `json:"new,omitempty"`
+	Secret   bool   `json:"secret,omitempty"`
+}
+
+// Actions of a change.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+)
+
+// Diff compares the committed tree with a result, by document and path. What
+// is secret is only said to have changed.
+func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
+	keys, err := r.keysOf(res.Env)
+	if err != nil {
+		return nil, err
+	}
+	old, err := r.committed(res)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	var problems diag.List
+	for _, f := range res.files {
+		before, exists := old[f.Path]
+		delete(old, f.Path)
+		switch {
+		case !exists:
+			changes = append(changes, Change{File: f.Path, Action: Added})
+		case !bytes.Equal(before, f.Data):
+			found, err := diffFile(ctx, keys, f, before)
+			problems.AddErr(err)
+			changes = append(changes, found...)
+		}
+	}
+	for file := range old {
+		changes = append(changes, Change{File: file, Action: Removed})
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.File, b.File) })
+	return changes, problems.Err()
+}
+
+// committed reads the rendered files that the lock names.
+func (r *Repo) committed(res *Result) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	lock, err := tree.ReadLock(r.tree(res.Env), r.world.Version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return files, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, out := range lock.Outputs {
+		data, err := os.ReadFile(filepath.Join(r.tree(res.Env), filepath.FromSlash(out.Path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, diag.New(diag.Pos{File: out.Path}, "cannot be read: %v", reason(err)).WithCause(err)
+		}
+		files[out.Path] = data
+	}
+	return files, nil
+}
+
+// diffFile compares two versions of a file value by value.
+func diffFile(ctx context.Context, keys *sopsage.Keys, f tree.File, before []byte) ([]Change, error) {
+	old, err := openFile(ctx, keys, f.Path, before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := openFile(ctx, keys, f.Path, f.Data)
+	if err != nil {
+		return nil, err
+	}
+	d := differ{file: f.Path}
+	d.compare(places(old), places(now))
+	if len(d.changes) == 0 {
+		// The values are the same: the encryption, the order or the layout changed.
+		d.changes = []Change{{File: f.Path, Action: Changed}}
+	}
+	return d.changes, nil
+}
+
+// place identifies a value in a file, whatever the order of its documents.
+type place struct{ document, path string }
+
+type located struct {
+	place
+	leaf leaf
+}
+
+// places names the document of each value by its kind and name.
+func places(leaves []leaf) []located {
+	names := map[int]string{}
+	for _, l := range leaves {
+		if len(l.Path) != 1 {
+			continue
+		}
+		switch l.Path[0].Key {
+		case "kind":
+			names[l.Document] = l.Value + names[l.Document]
+		case "name":
+			if name := "/" + l.Value; l.Secret {
+				names[l.Document] += "/" + secret.Mask
+			} else {
+				names[l.Document] += name
+			}
+		}
+	}
+	out := make([]located, len(leaves))
+	for i, l := range leaves {
+		out[i] = located{place{cmp.Or(names[l.Document], "v1alpha1"), l.Path.String()}, l}
+	}
+	return out
+}
+
+type differ struct {
+	file    string
+	changes []Change
+}
+
+func (d *differ) compare(old, now []located) {
+	before := map[place]leaf{}
+	for _, l := range old {
+		before[l.place] = l.leaf
+	}
+	for _, l := range now {
+		was, existed := before[l.place]
+		delete(before, l.place)
+		switch {
+		case !existed:
+			d.add(l.place, Added, leaf{}, l.leaf)
+		case was.Value != l.leaf.Value || was.Kind != l.leaf.Kind || was.Secret != l.leaf.Secret:
+			d.add(l.place, Changed, was, l.leaf)
+		}
+	}
+	for _, l := range old {
+		if was, gone := before[l.place]; gone {
+			delete(before, l.place)
+			d.add(l.place, Removed, was, leaf{})
+		}
+	}
+}
+
+func (d *differ) add(at place, action string, old, now leaf) {
+	d.changes = append(d.changes, Change{
+		File: d.file, Document: at.document, Path: at.path, Action: action,
+		Old: shown(old.Value, old.Secret), New: shown(now.Value, now.Secret), Secret: old.Secret || now.Secret,
+	})
+}

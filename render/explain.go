@@ -1,0 +1,125 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/render/internal/machine"
+)
+
+// Explained is a value of a machine configuration with the layers that had a
+// say about it.
+type Explained struct {
+	Document string   `json:"document"` // kind and name; "v1alpha1" for machine: and cluster:
+	Path     string   `json:"path"`     // within the document
+	Value    string   `json:"value"`    // masked if it is secret
+	Secret   bool     `json:"secret,omitempty"`
+	Origins  []Origin `json:"origins"` // lowest first: the last one set the value
+}
+
+// Origin is a layer's say about a value.
+type Origin struct {
+	Layer string `json:"layer"`
+	File  string `json:"file,omitempty"` // repository-relative; "" for what Talos generated
+	Line  int    `json:"line,omitempty"`
+	Value string `json:"value"` // what the layer set, masked if it is secret
+}
+
+// Name prints the value's place as [Repo.Explain] takes it: the path alone for
+// machine: and cluster:, else with the document in front.
+func (e Explained) Name() string {
+	if e.Document == machine.MainID.String() {
+		return e.Path
+	}
+	return e.Document + "." + e.Path
+}
+
+// Explain names, for every value of a node's configuration at or below a path,
+// the layers that set it. An empty path means the whole configuration.
+func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Explained, error) {
+	e, err := r.readEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.understand(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := p.selected([]string{nodeName})
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCompiler(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.layersOf(node{nodes[0]})
+	if err != nil {
+		return nil, err
+	}
+	patches := l.patches
+	if l.options != nil {
+		patches = append([]*machine.Patch{l.options}, patches...)
+	}
+	traced, err := machine.Trace(l.base, patches)
+	if err != nil {
+		return nil, err
+	}
+	return explained(traced, nodeName, path)
+}
+
+func explained(traced []machine.Traced, nodeName, path string) ([]Explained, error) {
+	var all []Explained
+	var names []string
+	for _, t := range traced {
+		x := Explained{Document: t.Document.String(), Path: t.Leaf.Path.String(), Value: shown(t.Leaf.Value, t.Secret), Secret: t.Secret}
+		names = append(names, x.Name())
+		if !below(x.Name(), path) {
+			continue
+		}
+		for _, o := range t.Origins {
+			x.Origins = append(x.Origins, Origin{Layer: o.Layer, File: o.Pos.File, Line: o.Pos.Line, Value: shown(o.Value, o.Secret)})
+		}
+		all = append(all, x)
+	}
+	if len(all) == 0 {
+		return nil, diag.On("node "+nodeName, "has no value at %q", path).
+			WithHint("%s", pathHint(path, names)).WithCode(diag.Usage)
+	}
+	return all, nil
+}
+
+func shown(value string, isSecret bool) string {
+	if isSecret {
+		return secret.Mask
+	}
+	return value
+}
+
+// below reports whether a place is a path, or lies under it.
+func below(name, path string) bool {
+	path = strings.TrimSuffix(path, ".")
+	rest, ok := strings.CutPrefix(name, path)
+	return ok && (path == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// pathHint suggests places that resemble a path.
+func pathHint(path string, names []string) string {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	var near []string
+	for _, n := range names {
+		if strings.Contains(n, last) && len(near) < 5 {
+			near = append(near, n)
+		}
+	}
+	if len(near) > 0 {
+		return "near it: " + strings.Join(near, ", ")
+	}
+	if s := diag.Suggest(path, names); s != "" {
+		return s
+	}
+	return fmt.Sprintf("`talosgen explain <env> <node> --all` lists all %d", len(names))
+}
