@@ -63,7 +63,7 @@ func checkTag(t *testing.T, what, text string, f reflect.StructField) {
 func TestFormats(t *testing.T) {
 	for name, tt := range map[string]struct{ good, bad string }{
 		"cidr":         {"10.0.0.0/16 fd00::/64 0.0.0.0/0", "10.0.0.1/16 10.0.0.0 10.0.0.0/33 x/8 ::ffff:1.2.3.0/120 fd00::1/64"},
-		"clusterName":  {"a dev talos-k8s 1a", "A -a a- a.b a_b " + strings.Repeat("a", 33)},
+		"clusterName":  {"a dev talos-k8s 1a", "A -a a- a.b a_b a/b .. " + strings.Repeat("a", 33)},
 		"devicePath":   {"/dev/sda /dev/disk/by-id/x", "sda /dev/ /sda"},
 		"dnsLabel":     {"a " + strings.Repeat("a", 63), "a/b ../x a. " + strings.Repeat("a", 64)},
 		"dnsName":      {"cluster.local a", ".a a..b A.b"},

@@ -154,11 +154,8 @@ func scalarSchema(f field) (dict, error) {
 	if enum := f.tags.Get("enum"); enum != "" {
 		return dict{"enum": strings.Split(enum, ",")}, nil
 	}
-	value := dict{"type": "string"}
-	if f.typ.mapping {
-		// Labels such as "true" or 1 are texts, quoted or not.
-		value["type"] = []string{"string", "number", "boolean"}
-	}
+	// What YAML takes for a number or a boolean is a text here, quoted or not.
+	value := dict{"type": []string{"string", "number", "boolean"}}
 	if name := f.tags.Get("format"); name != "" {
 		pattern, err := patternOf(name)
 		if err != nil {
