@@ -19,6 +19,7 @@ const deriveInfo = "talosgen v1 "
 // one environment. It is safe for concurrent use; the [File] and the [Reader]
 // that it makes are not.
 type DataKey struct {
+	masked
 	key   []byte
 	aead  cipher.AEAD
 	ivKey []byte

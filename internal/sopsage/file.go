@@ -17,6 +17,7 @@ import (
 // File encrypts the leaves of one rendered file. It holds the running MAC, so
 // every File belongs to one file and is used by one goroutine.
 type File struct {
+	masked
 	key    *DataKey
 	name   string
 	iv     hash.Hash // HMAC that gives the nonces

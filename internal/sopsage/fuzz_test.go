@@ -100,10 +100,8 @@ func FuzzBlock(f *testing.F) {
 		if block.Start < 0 || block.End > len(data) || block.Start >= block.End {
 			t.Fatalf("block at %d to %d of %d", block.Start, block.End, len(data))
 		}
-		if _, err := block.Recipients(); err == nil {
-			if _, err := NewKeys(Env{}).BlockKey(t.Context(), "f", block); err == nil {
-				t.Error("unwrapped without a key")
-			}
+		if recipients, err := block.Recipients(); err == nil && recipients.IsZero() {
+			t.Error("a block without recipients")
 		}
 		if err := key.Open("f").VerifyMAC(block); err == nil && len(data) == 0 {
 			t.Error("the MAC of nothing is right")

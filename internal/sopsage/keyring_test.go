@@ -193,6 +193,11 @@ func TestThresholdGroups(t *testing.T) {
 	}
 }
 
+func mustPublic(t *testing.T, seed byte) string {
+	_, public := identity(t, seed)
+	return public
+}
+
 func mustPrivate(t *testing.T, seed byte) string {
 	private, _ := identity(t, seed)
 	return private

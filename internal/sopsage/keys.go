@@ -15,6 +15,7 @@ import (
 // encrypted file needs them, and once; nothing is read and no command runs
 // before. It is safe for concurrent use.
 type Keys struct {
+	masked
 	env   Env
 	extra []KeyFile
 

@@ -3,14 +3,18 @@ package sopsage
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
+	"filippo.io/age/plugin"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 // encrypted gives a file that is encrypted for age public keys as sops does it.
@@ -187,6 +191,80 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 			t.Errorf("read %s although nothing is encrypted for SSH", name)
 		}
 	}
+}
+
+func TestPostQuantumKeys(t *testing.T) {
+	id, err := age.GenerateHybridIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := encrypted(t, id.Recipient().String())
+	if _, err := keysOf(id.String()).DecryptYAML(t.Context(), "s.sops.yaml", file); err != nil {
+		t.Error(err)
+	}
+	_, err = keysOf(mustPrivate(t, 1)).DecryptYAML(t.Context(), "s.sops.yaml", file)
+	wantError(t, err, id.Recipient().String()[:100])
+	if len(err.Error()) > 1500 {
+		t.Errorf("an error of %d bytes", len(err.Error()))
+	}
+}
+
+// TestBrokenPlugin: an identity whose plugin is not installed is told, and does
+// not keep a good one behind it from being used.
+func TestBrokenPlugin(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	private, public := identity(t, 1)
+	broken := plugin.EncodeIdentity("missing", []byte("x"))
+	if _, err := keysOf(broken+" "+private).DecryptYAML(t.Context(), "s.sops.yaml", encrypted(t, public)); err != nil {
+		t.Error(err)
+	}
+	_, err := keysOf(broken).DecryptYAML(t.Context(), "s.sops.yaml", encrypted(t, public))
+	wantError(t, err, "age-plugin-missing identity in SOPS_AGE_KEY", "this went wrong:")
+}
+
+func TestKeysNeverPrint(t *testing.T) {
+	_, key, private := testKeyring(t)
+	keys := keysOf(private)
+	if _, err := keys.DecryptYAML(t.Context(), "f", encrypted(t, mustPublic(t, 1))); err != nil {
+		t.Fatal(err)
+	}
+	file := key.File("f")
+	if _, err := file.Encrypt([]string{"a"}, "CANARY-value", Str); err != nil {
+		t.Fatal(err)
+	}
+	values := []any{key, *key, keys, file, *file, key.Open("f"), KeyFile{Name: "example", Data: []byte(private)}}
+	for _, value := range values {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
+			if text := fmt.Sprintf(verb, value); text != secret.Mask && text != "example" {
+				t.Errorf("%T is printed as %.60s", value, text)
+			}
+		}
+	}
+}
+
+func TestKeysAreSafeForConcurrentUse(t *testing.T) {
+	_, key, private := testKeyring(t)
+	data := []byte(encryptTemplate(t, key, "nodes/a.yaml", sample))
+	keys := keysOf(private)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			block, err := ParseBlock("nodes/a.yaml", data)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			key, err := keys.BlockKey(t.Context(), "nodes/a.yaml", block)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := readAll(key, string(data)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestSSHKeys(t *testing.T) {

@@ -67,6 +67,8 @@ var layouts = []struct{ name, file, want string }{
 	{"empty string", "a: \"«a|»\" # secret\nb: \"\"\nc: «c|S» # secret\n", `{a: "", b: "", c: S}`},
 	{"other comments", "# Written by talosgen\n\n# about secrets\na: «a|S» # secret\n# secret things\nb: readable # not secret\nl: # list\n    # item\n    - «l|S» # secret\n", "{a: S, b: readable, l: [S]}"},
 	{"empty lines", "a:\n    s: «a.s|S» # secret\n\nb: readable\n\nl:\n    - «l|S» # secret\n\n    - readable\n\nz: readable\n", "{a: {s: S}, b: readable, l: [S, readable], z: readable}"},
+	{"empty values", "a: {}\nb: []\nc: null\nd: «d|S» # secret\ne:\nf:\n    - {}\n    - «f|S» # secret\n    - null\n", "{a: {}, b: [], c: null, d: S, e: null, f: [{}, S, null]}"},
+	{"a comment between nested blocks", "a:\n    b:\n        s: «a.b.s|S» # secret\n    # about c\n    c:\n        - «a.c|S» # secret\n        # about the next\n        - readable\n# about d\nd: readable\n", "{a: {b: {s: S}, c: [S, readable]}, d: readable}"},
 	{"keys with special characters", "\"8080\":\n    a.b/c: readable\n    \"x: y\": «8080.x: y|S» # secret\n", `{"8080": {a.b/c: readable, "x: y": S}}`},
 	{"several documents", "a: «a|S» # secret\n«sops»---\na: «a|S» # secret\nb: readable\n---\napiVersion: v1alpha1\nl:\n    - k: «l.k|T» # secret\n", "{a: S}\n---\n{a: S, b: readable}\n---\n{apiVersion: v1alpha1, l: [{k: T}]}"},
 	{"secret in a later document only", "a: readable\n«sops»---\nb: «b|S» # secret\n", "{a: readable}\n---\n{b: S}"},

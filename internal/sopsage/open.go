@@ -9,6 +9,7 @@ import (
 
 // Reader decrypts the leaves of one rendered file, the reverse of [File].
 type Reader struct {
+	masked
 	key  *DataKey
 	name string
 	mac  hash.Hash

@@ -1,6 +1,7 @@
 package sopsage
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,8 +45,8 @@ func (r *Rule) metadata(wrapped sops.Metadata) sops.Metadata {
 // .sops.yaml and its name (for messages), and the file's path relative to it,
 // with slashes.
 func RuleFor(configName string, configData []byte, file string) (*Rule, error) {
-	if i := strings.Index(string(configData), "AGE-SECRET-KEY-"); i >= 0 {
-		line := 1 + strings.Count(string(configData[:i]), "\n")
+	if i := bytes.Index(bytes.ToUpper(configData), []byte("AGE-SECRET-KEY-")); i >= 0 {
+		line := 1 + bytes.Count(configData[:i], []byte("\n"))
 		return nil, diag.New(diag.Pos{File: configName, Line: line}, "a private age key").
 			WithHint("only public keys (age1…) belong here; if this was ever committed, replace the key").
 			WithCode(diag.Secrets)

@@ -98,26 +98,25 @@ func (a *attempt) try(set *identitySet, wrapped []*ageservice.MasterKey) bool {
 	if !slices.Contains(a.tried, set) {
 		a.tried = append(a.tried, set)
 	}
-	if len(set.ids) == 0 {
-		return false
-	}
 	for _, key := range wrapped {
-		part, err := decryptAge(key.EncryptedKey, set.ids)
-		if err == nil {
-			a.keys.parts[key.EncryptedKey] = part
-			return true
-		}
-		// A wrong passphrase, a missing plugin: worth telling, unlike an
-		// identity that is just not the right one.
-		if noMatch := new(age.NoIdentityMatchError); !errors.As(err, &noMatch) {
-			a.failures = append(a.failures, firstLine(err.Error()))
+		for _, id := range set.ids { // one by one: a failing plugin must not hide a good key
+			part, err := decryptAge(key.EncryptedKey, id)
+			if err == nil {
+				a.keys.parts[key.EncryptedKey] = part
+				return true
+			}
+			// A wrong passphrase, a missing plugin: worth telling, unlike an
+			// identity that is just not the right one.
+			if noMatch := new(age.NoIdentityMatchError); !errors.As(err, &noMatch) {
+				a.failures = append(a.failures, firstLine(err.Error()))
+			}
 		}
 	}
 	return false
 }
 
-func decryptAge(text string, ids []age.Identity) ([]byte, error) {
-	r, err := age.Decrypt(armor.NewReader(strings.NewReader(text)), ids...)
+func decryptAge(text string, id age.Identity) ([]byte, error) {
+	r, err := age.Decrypt(armor.NewReader(strings.NewReader(text)), id)
 	if err != nil {
 		return nil, err
 	}
