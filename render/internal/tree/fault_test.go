@@ -72,6 +72,20 @@ func withoutExchange() *system {
 	return &sys
 }
 
+// overlaid is a file system on which the tree's directory can neither be
+// exchanged nor renamed, only removed.
+func overlaid() *system {
+	sys := *realSystem
+	sys.exchange = func(_, _ string) error { return unix.EXDEV }
+	sys.rename = func(from, to string) error {
+		if filepath.Base(to) == "old" {
+			return unix.EXDEV
+		}
+		return os.Rename(from, to)
+	}
+	return &sys
+}
+
 // TestEveryCallFails fails each change of the disk in turn, once or for good,
 // and wants a whole tree, the old or the new one, at once or (without exchange)
 // after recovery; then the next write does its work and leaves nothing behind.
@@ -85,6 +99,7 @@ func TestEveryCallFails(t *testing.T) {
 	}{
 		{"exchange", realSystem, older, newer},
 		{"two steps", withoutExchange(), older, newer},
+		{"in place", overlaid(), older, newer},
 		{"first render", realSystem, nil, newer},
 		{"to nothing", realSystem, older, content{}},
 	} {

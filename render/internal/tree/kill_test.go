@@ -24,11 +24,8 @@ func TestMain(m *testing.M) {
 
 // writeUntilKilled writes two trees in turn, and a byte to stdout before each
 // change of the disk, by which the parent chooses the moment to kill.
-func writeUntilKilled(dir, system, size string) {
-	inner := realSystem
-	if system == "two steps" {
-		inner = withoutExchange()
-	}
+func writeUntilKilled(dir, systemName, size string) {
+	inner := map[string]*system{"exchange": realSystem, "two steps": withoutExchange(), "in place": overlaid()}[systemName]
 	sys := before(inner, func() error {
 		_, err := os.Stdout.Write([]byte{'.'})
 		return err
@@ -72,6 +69,7 @@ func TestKilled(t *testing.T) {
 	}{
 		{"exchange", 200, 50},
 		{"two steps", 10, 30},
+		{"in place", 10, 30},
 	} {
 		t.Run(tt.system, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "rendered", "dev")
@@ -134,8 +132,8 @@ func checkKilled(t *testing.T, dir, system string, size int) (leftover int) {
 	if exists(filepath.Join(filepath.Dir(dir), ".talosgen-dev")) {
 		leftover = 1
 	}
-	if system == "two steps" {
-		// Without exchange, the tree may be missing until recovery.
+	if system != "exchange" {
+		// Without exchange, the tree may be missing, or half there, until recovery.
 		if err := Recover(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,12 @@ import (
 //
 //	.gitignore  keeps all of it out of git status; made first, removed last
 //	tree/       the new tree; after an exchange, the old one
-//	complete    says that tree/ is complete, for file systems without exchange
-//	old/        the old tree on such file systems
+//
+// and, where the file system cannot exchange two directories:
+//
+//	complete    says that tree/ is complete
+//	replacing   says that the old tree is being removed where it is
+//	old/        the old tree, moved away
 //
 // It exists only while a write runs, or after one was killed. Its flock is held
 // by the one run that may change the tree.
@@ -27,10 +31,11 @@ type staging struct {
 	fd   int
 }
 
-func (s *staging) tree() string     { return filepath.Join(s.path, "tree") }
-func (s *staging) old() string      { return filepath.Join(s.path, "old") }
-func (s *staging) complete() string { return filepath.Join(s.path, "complete") }
-func (s *staging) ignore() string   { return filepath.Join(s.path, ".gitignore") }
+func (s *staging) tree() string      { return filepath.Join(s.path, "tree") }
+func (s *staging) old() string       { return filepath.Join(s.path, "old") }
+func (s *staging) complete() string  { return filepath.Join(s.path, "complete") }
+func (s *staging) replacing() string { return filepath.Join(s.path, "replacing") }
+func (s *staging) ignore() string    { return filepath.Join(s.path, ".gitignore") }
 
 // Recover settles what a killed write of the tree in dir has left: a complete
 // new tree whose old one is already moved away is put in place, everything
@@ -151,58 +156,8 @@ func (s *staging) prepare() error {
 }
 
 func leftoverProblem(path string, err error) error {
-	return diag.New(diag.Pos{File: path}, "what an interrupted run left cannot be settled: %v", bare(err)).
-		WithHint("check permissions and free space, then render again").WithCause(err)
-}
-
-// swap puts the staged tree in place of the old one.
-func (s *staging) swap(first bool) error {
-	err := s.replace(first)
-	if err != nil {
-		return writeProblem(s.dir, err)
-	}
-	for _, dir := range []string{filepath.Dir(s.dir), s.path} {
-		if err := s.sys.sync(dir); err != nil {
-			return diag.New(diag.Pos{File: s.dir}, "was written, but may not outlast a power failure: %v", bare(err)).
-				WithHint("check the disk, then render again").WithCause(err)
-		}
-	}
-	return nil
-}
-
-func (s *staging) replace(first bool) error {
-	if first {
-		return s.sys.rename(s.tree(), s.dir)
-	}
-	err := s.sys.exchange(s.tree(), s.dir)
-	for _, unsupported := range []error{unix.EINVAL, unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP} {
-		if errors.Is(err, unsupported) {
-			return s.replaceInTwoSteps()
-		}
-	}
-	return err
-}
-
-// replaceInTwoSteps is for file systems that cannot exchange. Between the two
-// renames there is no tree; the note tells [Recover] to do the second.
-func (s *staging) replaceInTwoSteps() error {
-	if err := s.sys.write(s.complete(), nil, filePerm); err != nil {
-		return err
-	}
-	for _, path := range []string{s.complete(), s.path} {
-		if err := s.sys.sync(path); err != nil {
-			return err
-		}
-	}
-	if err := s.sys.rename(s.dir, s.old()); err != nil {
-		return err
-	}
-	err := s.sys.rename(s.tree(), s.dir)
-	if err != nil {
-		// If this fails too, settle does the second rename, now or in the next run.
-		_ = s.sys.rename(s.old(), s.dir)
-	}
-	return err
+	return diag.New(diag.Pos{File: path}, "the exchange of the tree was interrupted, and cannot be completed: %v", bare(err)).
+		WithHint("check permissions and free space, then render again: that settles it").WithCause(err)
 }
 
 // close ends a write: it removes the old tree, or what was staged, and the
@@ -222,33 +177,21 @@ func (s *staging) settle() error {
 }
 
 // empty rolls an interrupted replacement forward and removes everything that
-// a write puts into the staging directory.
+// a write puts into the staging directory: the notes first, so that a tree that
+// is removed in part is never taken for a complete one.
 func (s *staging) empty() error {
 	if s.isHalfReplaced() {
-		if err := s.sys.rename(s.tree(), s.dir); err != nil {
+		if err := s.rollForward(); err != nil {
 			return err
 		}
 		if err := s.sys.sync(filepath.Dir(s.dir)); err != nil {
 			return err
 		}
 	}
-	for _, path := range []string{s.tree(), s.old(), s.complete(), s.ignore()} {
+	for _, path := range []string{s.complete(), s.replacing(), s.tree(), s.old(), s.ignore()} {
 		if err := s.sys.removeAll(path); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// isHalfReplaced reports whether a replacement in two steps stopped between
-// them. If there is a tree in place, it is whole, and newer work than what
-// was staged may be in it.
-func (s *staging) isHalfReplaced() bool {
-	return exists(s.complete()) && exists(s.tree()) && !exists(s.dir)
-}
-
-// exists errs on the side of yes, with which nothing is replaced.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -19,7 +19,7 @@ type system struct {
 	exchange  func(a, b string) error
 	sync      func(path string) error    // the content of a file, or the names in a directory
 	syncAll   func(paths []string) error // all on one file system
-	removeAll func(path string) error // no error if there is nothing
+	removeAll func(path string) error    // no error if there is nothing
 }
 
 var realSystem = &system{
