@@ -3,9 +3,12 @@ package legacy
 import (
 	"encoding/base64"
 	"encoding/pem"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // deleteDocument converts the deletion of a field into that of its document.
@@ -63,21 +66,18 @@ func (c *conversion) rest(f field, advice map[string]string) bool {
 		part := field{path: f.path + "." + key.Value, home: &Home{}, key: key}
 		if a, ok := advice[key.Value]; ok {
 			c.refuse(part, a)
-		} else if ok := c.refusedAt(key); !ok {
+		} else if !c.refusedAt(f) && !c.refusedAt(part) {
 			c.refuse(part, "talosgen does not know the field")
 		}
 	}
 	return len(f.value.Content) == 0
 }
 
-// refusedAt reports whether there is a problem at the node already.
-func (c *conversion) refusedAt(n *yaml.Node) bool {
-	for _, p := range c.problems {
-		if p.Pos.Line == n.Line && p.Pos.Column == n.Column {
-			return true
-		}
-	}
-	return false
+// refusedAt reports whether the field has a problem already.
+func (c *conversion) refusedAt(f field) bool {
+	return slices.ContainsFunc(c.problems, func(p *diag.Problem) bool {
+		return p.Pos.Line == f.key.Line && p.Pos.Column == f.key.Column
+	})
 }
 
 // each calls convert for every item of a list, which it leaves without those

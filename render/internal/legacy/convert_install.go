@@ -51,11 +51,15 @@ func (c *conversion) installDisk(f field) {
 	disk, hasDisk := f.sub("disk")
 	if selector, ok := f.sub("diskSelector"); ok {
 		expression, advice := diskExpression(selector.value)
+		done := advice == "" && c.put(selector, expression, f.home.Kind, "", "provisioning", "diskSelector", "match")
 		if advice != "" {
-			f.back(selector)
 			c.refuse(selector, advice)
-		} else if !c.put(selector, expression, f.home.Kind, "", "provisioning", "diskSelector", "match") {
+		}
+		if !done {
 			f.back(selector)
+			if hasDisk {
+				f.back(disk)
+			}
 		}
 		return
 	}

@@ -113,3 +113,33 @@ func compare(t *testing.T, file string, got []byte) {
 		t.Errorf("%s differs (go test -update rewrites it):\n%s", file, got)
 	}
 }
+
+func TestBareDocumentsGo(t *testing.T) {
+	out, problems := Convert("p.yaml", parse(t, "version: v1alpha1\nmachine: {nodeLabels: {a: b}}\n"), Options{})
+	if len(out) != 1 || isLegacy(content(out[0])) || len(problems) > 0 {
+		t.Errorf("got %s, %v", encode(t, out), problems)
+	}
+}
+
+// TestPlacesAreKept shows that what moved still knows where it came from.
+func TestPlacesAreKept(t *testing.T) {
+	out, _ := Convert("p.yaml", parse(t, "machine:\n  kubelet:\n    image: a:b\n"), Options{})
+	for _, n := range content(out[0]).Content {
+		if n.Line != 3 {
+			t.Errorf("%s is at line %d, want 3", n.Value, n.Line)
+		}
+	}
+}
+
+func TestManifestNames(t *testing.T) {
+	for _, tt := range []struct{ url, want string }{
+		{"https://a.example/v1/CRDs.yaml", "a-example-v1-crds"},
+		{"${URL}", "url"},
+		{"https://", "manifest"},
+		{"https://" + strings.Repeat("x", 100) + "/a.yml", strings.Repeat("x", 61) + "-a"},
+	} {
+		if got := manifestName(tt.url); got != tt.want {
+			t.Errorf("%s gives %q, want %q", tt.url, got, tt.want)
+		}
+	}
+}

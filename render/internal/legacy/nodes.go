@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// maxNodes bounds what aliases may expand to.
-const maxNodes = 200_000
+// maxAliased bounds how many nodes the aliases of a document may expand to.
+const maxAliased = 50_000
 
 // Encode writes documents as one YAML stream.
 func Encode(docs []*yaml.Node) ([]byte, error) {
@@ -45,6 +45,9 @@ func content(doc *yaml.Node) *yaml.Node {
 func isLegacy(root *yaml.Node) bool {
 	return isMapping(root) && get(root, "kind") == nil
 }
+
+// isBare reports whether a legacy document says nothing but its version.
+func isBare(root *yaml.Node) bool { return only(root, "version", "apiVersion") }
 
 func isMapping(n *yaml.Node) bool  { return n != nil && n.Kind == yaml.MappingNode }
 func isSequence(n *yaml.Node) bool { return n != nil && n.Kind == yaml.SequenceNode }
@@ -144,25 +147,31 @@ var errAliases = errors.New("aliases refer to themselves, or expand to too much"
 // copier copies nodes with their aliases resolved, since an anchor does not
 // reach into the other documents of a file.
 type copier struct {
-	left   int
+	left   int // nodes that aliases may still expand to
+	depth  int // of the aliases being resolved
 	active map[*yaml.Node]bool
 }
 
 // clone copies a document. Merge keys (<<) are resolved as well.
 func clone(n *yaml.Node) (*yaml.Node, error) {
-	c := copier{left: maxNodes, active: map[*yaml.Node]bool{}}
+	c := copier{left: maxAliased, active: map[*yaml.Node]bool{}}
 	return c.copy(n)
 }
 
 func (c *copier) copy(n *yaml.Node) (*yaml.Node, error) {
-	if c.left--; c.left < 0 || c.active[n] {
+	if c.depth > 0 {
+		c.left--
+	}
+	if c.left < 0 || c.active[n] {
 		return nil, errAliases
 	}
 	if n.Kind == yaml.AliasNode {
 		if n.Alias == nil {
 			return nil, errAliases
 		}
+		c.depth++
 		resolved, err := c.copy(n.Alias)
+		c.depth--
 		if err == nil {
 			at(resolved, n)
 		}
@@ -182,7 +191,7 @@ func (c *copier) copy(n *yaml.Node) (*yaml.Node, error) {
 		}
 		out.Content = append(out.Content, copied)
 	}
-	if out.Kind == yaml.MappingNode {
+	if indexOf(&out, "<<") >= 0 {
 		mergeKeys(&out)
 	}
 	return &out, nil
@@ -190,31 +199,31 @@ func (c *copier) copy(n *yaml.Node) (*yaml.Node, error) {
 
 // mergeKeys replaces "<<" by the keys that it adds.
 func mergeKeys(m *yaml.Node) {
-	for i := 0; i+1 < len(m.Content); {
-		if key := m.Content[i]; key.Value != "<<" || key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
-			i += 2
+	var sources []*yaml.Node
+	own := map[string]bool{}
+	kept := make([]*yaml.Node, 0, len(m.Content))
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		key, value := m.Content[i], m.Content[i+1]
+		switch {
+		case key.Value != "<<" || key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+			own[key.Value] = true
+			kept = append(kept, key, value)
+		case isSequence(value):
+			sources = append(sources, value.Content...)
+		default:
+			sources = append(sources, value)
+		}
+	}
+	for _, source := range sources {
+		if !isMapping(source) {
 			continue
 		}
-		value := m.Content[i+1]
-		sources := []*yaml.Node{value}
-		if isSequence(value) {
-			sources = value.Content
-		}
-		m.Content = append(m.Content[:i:i], m.Content[i+2:]...)
-		for _, source := range sources {
-			addMissing(m, source)
+		for i := 0; i+1 < len(source.Content); i += 2 {
+			if key := source.Content[i]; !own[key.Value] {
+				own[key.Value] = true
+				kept = append(kept, key, source.Content[i+1])
+			}
 		}
 	}
-}
-
-// addMissing appends the keys of source that m does not have.
-func addMissing(m, source *yaml.Node) {
-	if !isMapping(source) {
-		return
-	}
-	for i := 0; i+1 < len(source.Content); i += 2 {
-		if key := source.Content[i]; key.Kind == yaml.ScalarNode && indexOf(m, key.Value) < 0 {
-			m.Content = append(m.Content, key, source.Content[i+1])
-		}
-	}
+	m.Content = kept
 }
