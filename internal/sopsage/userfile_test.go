@@ -170,6 +170,27 @@ func TestRekey(t *testing.T) {
 	}
 }
 
+func TestSameRecipients(t *testing.T) {
+	_, a := identity(t, 1)
+	_, b := identity(t, 2)
+	file := encrypted(t, a, b)
+	for _, tt := range []struct {
+		name string
+		rule *Rule
+		want bool
+	}{
+		{"the same in another order", ruleOf(t, b, a), true},
+		{"one less", ruleOf(t, a), false},
+		{"another", ruleOf(t, a, mustPublic(t, 3)), false},
+	} {
+		if got, err := SameRecipients("s.sops.yaml", file, tt.rule); got != tt.want || err != nil {
+			t.Errorf("%s: %t, %v", tt.name, got, err)
+		}
+	}
+	_, err := SameRecipients("s.sops.yaml", []byte("a: CANARY\n"), ruleOf(t, a))
+	wantError(t, err, "s.sops.yaml")
+}
+
 func TestEncryptProblems(t *testing.T) {
 	private, public := identity(t, 1)
 	rule := ruleOf(t, public)
