@@ -114,6 +114,11 @@ func run(file string, docs []*yaml.Node, opts Options) *conversion {
 	for _, doc := range copies {
 		c.document(doc)
 	}
+	for _, doc := range c.out {
+		if root := content(doc); isMapping(root) && hasTag(root) {
+			oneLanguage(root)
+		}
+	}
 	return c
 }
 

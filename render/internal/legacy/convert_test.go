@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -141,5 +142,15 @@ func TestManifestNames(t *testing.T) {
 		if got := manifestName(tt.url); got != tt.want {
 			t.Errorf("%s gives %q, want %q", tt.url, got, tt.want)
 		}
+	}
+}
+
+// TestRootsAreFine converts documents that are given without document nodes.
+func TestRootsAreFine(t *testing.T) {
+	docs := parse(t, "machine: {certSANs: [a], nodeLabels: {a: b}}")
+	out, _ := Convert("p.yaml", []*yaml.Node{content(docs[0])}, Options{})
+	want := "machine: {certSANs: [a]}\n---\napiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels: {a: b}\n"
+	if got := encode(t, out); got != want {
+		t.Errorf("got\n%s", got)
 	}
 }

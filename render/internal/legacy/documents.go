@@ -1,6 +1,10 @@
 package legacy
 
-import "go.yaml.in/yaml/v4"
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // documents are the documents of the converted patch besides the legacy one:
 // those that were in the file, and those that the conversion makes. Several
@@ -145,5 +149,27 @@ func compatible(old, value *yaml.Node) bool {
 		return true
 	default:
 		return old.Value == value.Value
+	}
+}
+
+// hasTag reports whether there is a directive of talosgen's in a value.
+func hasTag(n *yaml.Node) bool {
+	return n.Tag == "!delete" || n.Tag == "!replace" || slices.ContainsFunc(n.Content, hasTag)
+}
+
+// oneLanguage writes Talos' deletions as talosgen's: fields that met in one
+// document may have brought both, which do not mix.
+func oneLanguage(n *yaml.Node) {
+	for i, value := range n.Content {
+		if text(value, "$patch") != "delete" {
+			oneLanguage(value)
+			continue
+		}
+		if isSequence(n) {
+			take(value, "$patch")
+			value.Tag, value.Style = "!delete", value.Style|yaml.TaggedStyle
+			continue
+		}
+		n.Content[i] = at(deletion(), value)
 	}
 }
