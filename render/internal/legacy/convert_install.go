@@ -17,7 +17,9 @@ var installAdvice = map[string]string{
 	"grubUseUKICmdline": "UnattendedInstallConfig has no such choice: remove the line, or keep configContract at 1.13",
 }
 
-// convertInstall converts the installation. The disk becomes a CEL expression.
+// convertInstall converts the installation. The disk becomes a CEL expression;
+// a patch that does not mention it relies on talosgen's merge, which puts back
+// the generated expression that Talos' own would lose.
 func convertInstall(c *conversion, f field) bool {
 	if !isMapping(f.value) {
 		return c.refuseShape(f, "a mapping")
@@ -39,9 +41,6 @@ func convertInstall(c *conversion, f field) bool {
 	} else if !exists && len(c.moved) > start {
 		// the legacy default, which is the opposite of the new one
 		c.put(bare(f), boolean(false), f.home.Kind, "", "provisioning", "wipe")
-	}
-	if !hasDisk && len(c.moved) > start && c.moved[start].doc.made {
-		c.moved[start].comment("# Talos drops provisioning.diskSelector.match if a patch of this document leaves it out: repeat it here")
 	}
 	return c.rest(f, installAdvice)
 }
