@@ -95,15 +95,24 @@ func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]b
 	return keys.DecryptYAML(ctx, name, data)
 }
 
-// nodeHint says which nodes there are instead.
-func (r *Repo) nodeHint(env, nodeName string) string {
+// RenderedNodes lists the nodes in the rendered tree of an environment.
+func (r *Repo) RenderedNodes(env string) ([]string, error) {
 	entries, err := r.files.ReadDir(renderedDir + "/" + env + "/nodes")
 	if err != nil {
-		return "render the environment first: `talosgen render " + env + "`"
+		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names, nil
+}
+
+// nodeHint says which nodes there are instead.
+func (r *Repo) nodeHint(env, nodeName string) string {
+	names, err := r.RenderedNodes(env)
+	if err != nil {
+		return "render the environment first: `talosgen render " + env + "`"
 	}
 	if s := diag.Suggest(nodeName, names); s != "" {
 		return s

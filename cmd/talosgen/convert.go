@@ -1,0 +1,94 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
+)
+
+func convertCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:      "convert-patch",
+		Usage:     "rewrite patches for the documents of Talos 1.14",
+		ArgsUsage: "<file>...",
+		Description: `Talos 1.14 keeps most of machine: and cluster: in documents of their own, and
+refuses a patch that sets the old field beside the new document. This prints
+each patch rewritten, as far as its fields have a home; the rest is reported
+and left in place.
+
+Examples:
+   talosgen convert-patch patches/common/kubelet.yaml
+   talosgen convert-patch --write patches/common/*.yaml`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "write", Aliases: []string{"w"}, Usage: "rewrite the files in place"},
+			&cli.BoolFlag{Name: "all", Usage: "convert deprecated fields too that Talos still accepts"},
+			&cli.StringFlag{Name: "role", Usage: "`ROLE` that the patch is for: controlplane, worker or all; default: as its path says"},
+		},
+		Action: w.convertAction,
+	}
+}
+
+func (w *world) convertAction(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return diag.On("", "which patches?").WithHint("talosgen convert-patch <file>...").WithCode(diag.Usage)
+	}
+	var problems diag.List
+	for _, file := range c.Args().Slice() {
+		problems.AddErr(w.convertFile(c, file))
+	}
+	return problems.Err()
+}
+
+func (w *world) convertFile(c *cli.Context, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be read").WithCause(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be read: %v", err).WithCause(err)
+	}
+	workers, err := reachesWorkers(c.String("role"), file)
+	if err != nil {
+		return err
+	}
+	out, remarks, err := render.ConvertPatch(file, data, render.ConvertOptions{Workers: workers, All: c.Bool("all")})
+	if err != nil {
+		return err
+	}
+	w.printWarnings(remarks)
+	if !c.Bool("write") {
+		return w.printData(out)
+	}
+	written, err := atomicfile.Write(file, out, info.Mode()&fs.ModePerm)
+	if err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be written: %v", err).WithCause(err)
+	}
+	if written {
+		w.say("rewrote %s", file)
+	} else {
+		w.say("%s: nothing to convert", file)
+	}
+	return nil
+}
+
+// reachesWorkers reports whether a patch applies to workers, by its role or,
+// where none is given, by the place that the layers have for it.
+func reachesWorkers(role, file string) (bool, error) {
+	switch role {
+	case "":
+		return !strings.Contains(filepath.ToSlash(file), "controlplane"), nil
+	case "controlplane":
+		return false, nil
+	case "worker", "all":
+		return true, nil
+	}
+	return false, diag.On("", "unknown role %q", role).WithHint("roles: controlplane, worker, all").WithCode(diag.Usage)
+}

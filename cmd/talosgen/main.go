@@ -1,0 +1,88 @@
+// Command talosgen renders and applies Kubernetes clusters on Talos Linux.
+// This package holds what touches the outside: arguments, environment,
+// terminal, exit codes. The work is done in render and apply.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// version is the release that this source is. It stands in locks, and decides
+// whether a tree was written by a newer talosgen.
+const version = "0.1.0"
+
+// internalError is the exit code after a panic, as in sysexits.h.
+const internalError = 70
+
+func main() {
+	// Rendering makes garbage fast and keeps little; memory stays bounded.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(1 << 30)
+	os.Exit(run(os.Args, systemWorld()))
+}
+
+// world is everything outside of the process that commands touch.
+type world struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	lookup         func(string) (string, bool)
+	cwd            func() (string, error)
+	now            func() time.Time
+	random         io.Reader
+	terminal       bool // stderr is one
+	masker         *secret.Masker
+}
+
+func systemWorld() *world {
+	return &world{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		lookup: os.LookupEnv, cwd: os.Getwd,
+		now: time.Now, random: rand.Reader, terminal: isTerminal(os.Stderr),
+		masker: secret.NewMasker(),
+	}
+}
+
+// panicHook lets a test panic in the middle of a command.
+var panicHook func()
+
+// run executes a command line and returns the exit code. Whatever is said on
+// stderr passes the masker, panics included.
+func run(args []string, w *world) (code int) {
+	w.stderr = w.masker.Writer(w.stderr)
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(w.stderr, "talosgen: internal error: %v\n\n%s\nplease report this at https://github.com/talosgen/talosgen/issues\n", p, debug.Stack())
+			code = internalError
+		}
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	app := newApp(w)
+	err := app.RunContext(ctx, permute(app, args))
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(w.stderr, "talosgen: interrupted")
+		return int(diag.Interrupted)
+	case err == nil:
+		return int(diag.OK)
+	case errors.Is(err, errDifferences):
+		return int(diag.Differences)
+	}
+	w.printError(err)
+	return int(diag.CodeOf(err))
+}
+
+// errDifferences ends a command that found differences and has printed them.
+var errDifferences = errors.New("differences found")

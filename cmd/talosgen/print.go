@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// Colours of the terminal. NO_COLOR (no-color.org) turns them off.
+const (
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+	reset  = "\x1b[0m"
+)
+
+func (w *world) colour(code, text string) string {
+	if no, set := w.lookup("NO_COLOR"); !w.terminal || (set && no != "") {
+		return text
+	}
+	return code + text + reset
+}
+
+// say prints progress and results for people: to stderr, because stdout is for
+// data.
+func (w *world) say(format string, args ...any) { fmt.Fprintf(w.stderr, format+"\n", args...) }
+
+// printError prints all problems, one below the other.
+func (w *world) printError(err error) {
+	var problems diag.List
+	problems.AddErr(err)
+	for _, p := range problems {
+		w.say("%s %s", w.colour(red, "error:"), p.Error())
+	}
+	if len(problems) > 1 {
+		w.say("%d problems", len(problems))
+	}
+}
+
+func (w *world) printWarnings(warnings diag.List) {
+	var sorted diag.List
+	if !errors.As(warnings.Err(), &sorted) {
+		return
+	}
+	for _, p := range sorted {
+		w.say("%s %s", w.colour(yellow, "warning:"), p.Error())
+	}
+}
+
+// printJSON prints data to stdout.
+func (w *world) printJSON(v any) error {
+	enc := json.NewEncoder(w.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// printData prints bytes to stdout.
+func (w *world) printData(data []byte) error {
+	_, err := w.stdout.Write(data)
+	return err
+}
+
+// count prints "1 node", "3 nodes".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// quoteValue shows a value of a configuration on one line.
+func quoteValue(v string) string {
+	const longest = 72
+	if first, _, several := strings.Cut(v, "\n"); several {
+		v = first + " ..."
+	}
+	if r := []rune(v); len(r) > longest {
+		v = string(r[:longest]) + "..."
+	}
+	if v == "" {
+		return `""`
+	}
+	return v
+}

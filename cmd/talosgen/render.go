@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
+)
+
+func renderCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:      "render",
+		Usage:     "make the machine configurations of an environment from its sources",
+		ArgsUsage: "<env>",
+		Description: `Reads envs/<env> and patches, and writes rendered/<env>: one complete,
+validated machine configuration per node, with its secrets encrypted, and a
+lock that says what they were made from. All is written, or nothing. If
+nothing changed since the last render, nothing is done.
+
+Examples:
+   talosgen render dev              render one environment
+   talosgen render --all            render every environment
+   talosgen render dev --check      is rendered/dev up to date? needs no key
+   talosgen render dev --keyless    validate everything without any key
+   talosgen render dev --node dev-control-plane-1
+                                    render and validate one node, write nothing`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "all environments"},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},
+			&cli.BoolFlag{Name: "keyless", Usage: "write nothing; render with placeholders in place of secrets"},
+			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
+			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file is not in the git index as it is"},
+			&cli.BoolFlag{Name: "force", Usage: "render even if nothing changed"},
+			outputFlag(),
+		},
+		Action:       w.renderAction,
+		BashComplete: w.completeEnvironments(false),
+	}
+}
+
+// renderReport is what render says of an environment, for programs.
+type renderReport struct {
+	Env         string        `json:"environment"`
+	UpToDate    bool          `json:"upToDate"`
+	Nodes       []render.Node `json:"nodes,omitempty"`
+	Added       []string      `json:"added,omitempty"`
+	Changed     []string      `json:"changed,omitempty"`
+	Removed     []string      `json:"removed,omitempty"`
+	Differences []difference  `json:"differences,omitempty"` // with --check
+	Warnings    []string      `json:"warnings,omitempty"`
+	NotInIndex  []string      `json:"notInIndex,omitempty"` // with --hook
+}
+
+type difference struct {
+	Path   string `json:"path"`
+	Change string `json:"change"`
+	Output bool   `json:"output"`
+}
+
+func (w *world) renderAction(c *cli.Context) error {
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	envs, err := renderTargets(c, repo)
+	if err != nil {
+		return err
+	}
+	var problems diag.List
+	var reports []renderReport
+	different := false
+	for _, env := range envs {
+		report, err := w.renderOne(c, repo, env)
+		if report != nil {
+			reports = append(reports, *report)
+			different = different || len(report.Differences) > 0 || len(report.NotInIndex) > 0
+		}
+		problems.AddErr(err)
+		if c.Context.Err() != nil {
+			break
+		}
+	}
+	if wantsJSON(c) {
+		if err := w.printJSON(reports); err != nil {
+			return err
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	if different {
+		return errDifferences
+	}
+	return nil
+}
+
+// renderTargets returns the environments that are meant.
+func renderTargets(c *cli.Context, repo *render.Repo) ([]string, error) {
+	if !c.Bool("all") {
+		env, err := environment(c)
+		return []string{env}, err
+	}
+	if c.NArg() > 0 {
+		return nil, diag.On("", "--all and an environment").WithHint("name one environment, or all").WithCode(diag.Usage)
+	}
+	return repo.Environments()
+}
+
+func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
+	if c.Bool("check") {
+		return w.check(repo, env)
+	}
+	options := render.Options{Keyless: c.Bool("keyless"), Nodes: c.StringSlice("node")}
+	partial := options.Keyless || len(options.Nodes) > 0
+	if !partial && !c.Bool("force") {
+		fresh, err := repo.Fresh(c.Context, env)
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			w.say("rendered/%s is up to date", env)
+			return w.hook(c, repo, &renderReport{Env: env, UpToDate: true})
+		}
+	}
+	return w.renderFresh(c, repo, env, options, partial)
+}
+
+func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, options render.Options, partial bool) (*renderReport, error) {
+	if panicHook != nil {
+		defer panicHook()
+	}
+	res, err := repo.Render(c.Context, env, options)
+	if res != nil {
+		w.printWarnings(res.Warnings)
+	}
+	if err != nil {
+		return nil, err
+	}
+	report := &renderReport{Env: env, Nodes: res.Nodes}
+	for _, p := range res.Warnings {
+		report.Warnings = append(report.Warnings, w.masker.String(p.Error()))
+	}
+	if partial {
+		w.say("%s: %s valid, nothing written", env, count(len(res.Nodes), "node"))
+		return report, nil
+	}
+	if err := c.Context.Err(); err != nil {
+		return nil, err
+	}
+	summary, err := repo.Write(res)
+	if err != nil {
+		return nil, err
+	}
+	report.Added, report.Changed, report.Removed = summary.Added, summary.Changed, summary.Removed
+	report.UpToDate = !summary.Written
+	w.say("rendered/%s: %s, %d added, %d changed, %d removed", env, count(len(res.Nodes), "node"), len(summary.Added), len(summary.Changed), len(summary.Removed))
+	return w.hook(c, repo, report)
+}
+
+// check compares the tree with its lock, without keys.
+func (w *world) check(repo *render.Repo, env string) (*renderReport, error) {
+	differences, err := repo.Check(env)
+	if err != nil {
+		return nil, err
+	}
+	report := &renderReport{Env: env, UpToDate: len(differences) == 0}
+	if report.UpToDate {
+		w.say("rendered/%s is up to date", env)
+		return report, nil
+	}
+	w.say("rendered/%s is not up to date:", env)
+	for _, d := range differences {
+		report.Differences = append(report.Differences, difference{Path: d.Path, Change: string(d.Kind), Output: d.Output})
+		path := d.Path
+		if d.Output {
+			path = "rendered/" + env + "/" + path
+		}
+		w.say("  %-8s %s", d.Kind, path)
+	}
+	w.say("run `talosgen render %s` and commit the result", env)
+	return report, nil
+}
+
+// hook adds, for pre-commit, the rendered files that a commit would miss.
+func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*renderReport, error) {
+	if !c.Bool("hook") {
+		return report, nil
+	}
+	missing, err := notInIndex(c.Context, repo.Root(), "rendered/"+report.Env)
+	if err != nil {
+		return report, err
+	}
+	report.NotInIndex = missing
+	if len(missing) > 0 {
+		w.say("not in the git index as rendered: %s", strings.Join(missing[:min(len(missing), 10)], ", "))
+		w.say("run `git add rendered/%s`", report.Env)
+	}
+	return report, nil
+}
+
+// notInIndex lists files below a directory that git does not have in its index
+// as they are: untracked, ignored, or changed since.
+func notInIndex(ctx context.Context, root, dir string) ([]string, error) {
+	var missing []string
+	for _, args := range [][]string{
+		{"ls-files", "-z", "--others", "--", dir},
+		{"diff", "-z", "--name-only", "--no-ext-diff", "--", dir},
+	} {
+		out, err := gitOutput(ctx, root, args...)
+		if err != nil {
+			return nil, diag.On("git", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
+		}
+		for _, file := range strings.Split(out, "\x00") {
+			if file != "" {
+				missing = append(missing, file)
+			}
+		}
+	}
+	return missing, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render"
+)
+
+// openRepo opens the repository that the command is about.
+func (w *world) openRepo(c *cli.Context) (*render.Repo, error) {
+	root := c.String(flagRepo)
+	if root == "" {
+		cwd, err := w.cwd()
+		if err != nil {
+			return nil, err
+		}
+		if root, err = render.FindRoot(cwd); err != nil {
+			return nil, err
+		}
+	}
+	return render.Open(root, w.renderWorld())
+}
+
+func (w *world) renderWorld() render.World {
+	return render.World{Keys: w.keyEnv(), Now: w.now, Random: w.random, Masker: w.masker, Version: version}
+}
+
+// keyEnv is where keys are looked for: where sops looks.
+func (w *world) keyEnv() sopsage.Env {
+	return sopsage.Env{
+		Lookup:   w.lookup,
+		GOOS:     runtime.GOOS,
+		ReadFile: os.ReadFile,
+		Run:      w.runKeyCommand,
+		Ask:      w.ask,
+		Tell:     func(message string) { w.say("%s", message) },
+	}
+}
+
+// ask asks for a passphrase on the terminal, without an echo.
+func (w *world) ask(prompt string) (string, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return "", errors.New("there is no terminal to ask on")
+	}
+	defer tty.Close()
+	fmt.Fprint(tty, prompt)
+	answer, err := term.ReadPassword(int(tty.Fd()))
+	fmt.Fprintln(tty)
+	return string(answer), err
+}
+
+// runKeyCommand runs a command that prints a key (SOPS_AGE_KEY_CMD). It may ask
+// for a passphrase, so it has the terminal.
+func (w *world) runKeyCommand(ctx context.Context, args, env []string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	return cmd.Output()
+}
+
+// environment returns the one positional argument of most commands.
+func environment(c *cli.Context, more ...string) (string, error) {
+	want := append([]string{"<env>"}, more...)
+	if c.NArg() == 0 {
+		return "", diag.On("", "which environment?").WithHint("%s %s", c.Command.HelpName, strings.Join(want, " ")).WithCode(diag.Usage)
+	}
+	required := 1
+	for _, m := range more {
+		if !strings.HasPrefix(m, "[") {
+			required++
+		}
+	}
+	if c.NArg() < required || c.NArg() > len(want) {
+		return "", diag.On("", "expected %s", strings.Join(want, " ")).WithHint("see `%s --help`", c.Command.HelpName).WithCode(diag.Usage)
+	}
+	return c.Args().First(), nil
+}
+
+// relative shortens a path for people.
+func (w *world) relative(path string) string {
+	cwd, err := w.cwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(cwd, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+// outputFlag selects the form of a command's data.
+func outputFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: flagOutput, Aliases: []string{"o"}, Usage: "`FORMAT` of the result: text or json", Value: "text",
+		Action: func(_ *cli.Context, v string) error {
+			if v != "text" && v != "json" {
+				return diag.On("", "unknown output format %q", v).WithHint("formats: text, json").WithCode(diag.Usage)
+			}
+			return nil
+		},
+	}
+}
+
+func wantsJSON(c *cli.Context) bool { return c.String(flagOutput) == "json" }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
+)
+
+func secretsCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:  "secrets",
+		Usage: "make and change the secrets of an environment",
+		Subcommands: []*cli.Command{
+			{
+				Name: "init", Usage: "make the secrets of a new environment", ArgsUsage: "<env>",
+				Description: `Makes the Talos secrets bundle, the cluster's own age key and the keyring, and
+encrypts them at once for the recipients in .sops.yaml. Existing secrets are
+never overwritten.
+
+Example:
+   talosgen secrets init dev`,
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
+					return repo.InitSecrets(c.Context, env)
+				}),
+			},
+			{
+				Name: "sync", Usage: "add the secrets that are missing", ArgsUsage: "<env>",
+				Description: `Generates every secret that the environment needs and does not have. What is
+there keeps its ciphertext.
+
+Example:
+   talosgen secrets sync dev`,
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
+					return repo.SyncSecrets(c.Context, env)
+				}),
+			},
+			{
+				Name: "edit", Usage: "edit secrets.sops.yaml in $EDITOR", ArgsUsage: "<env>",
+				Description: `Opens the decrypted file in $SOPS_EDITOR or $EDITOR. Values that you do not
+change keep their ciphertext. Secret variables go under variables: and are
+used in patches as ${NAME}.
+
+Example:
+   talosgen secrets edit dev`,
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
+					return repo.EditSecrets(c.Context, env, func(plain []byte) ([]byte, error) { return w.edit(c, plain) })
+				}),
+			},
+			{
+				Name: "rekey", Usage: "encrypt again after the recipients changed", ArgsUsage: "<env>",
+				Description: `Encrypts every encrypted source of the environment for the recipients that
+.sops.yaml has now, with new data keys.
+
+Example:
+   talosgen secrets rekey dev && talosgen render dev`,
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
+					return repo.RekeySecrets(c.Context, env)
+				}),
+			},
+			{
+				Name: "import", Usage: "take over the secrets of an existing cluster", ArgsUsage: "<env> <file>",
+				Description: `Reads what ` + "`talosctl gen secrets`" + ` wrote, or the machine configuration of a
+control plane, in the clear or encrypted with SOPS.
+
+Example:
+   talosgen secrets import prod ~/controlplane.yaml`,
+				Action: w.importAction,
+			},
+		},
+	}
+}
+
+// secretsAction runs a command on the secrets of one environment.
+func (w *world) secretsAction(do func(*cli.Context, *render.Repo, string) (*render.SecretsReport, error)) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		env, err := environment(c)
+		if err != nil {
+			return err
+		}
+		return w.onSecrets(c, env, do)
+	}
+}
+
+func (w *world) importAction(c *cli.Context) error {
+	env, err := environment(c, "<file>")
+	if err != nil {
+		return err
+	}
+	file := c.Args().Get(1)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be read: %v", err).WithCause(err)
+	}
+	return w.onSecrets(c, env, func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
+		return repo.ImportSecrets(c.Context, env, file, data)
+	})
+}
+
+func (w *world) onSecrets(c *cli.Context, env string, do func(*cli.Context, *render.Repo, string) (*render.SecretsReport, error)) error {
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	report, err := do(c, repo, env)
+	if err != nil {
+		return err
+	}
+	w.printSecrets(report)
+	return nil
+}
+
+func (w *world) printSecrets(report *render.SecretsReport) {
+	if len(report.Changed) == 0 {
+		w.say("nothing changed")
+	}
+	for _, file := range report.Changed {
+		w.say("wrote %s", file)
+	}
+	if len(report.Added) > 0 {
+		w.say("added %s", strings.Join(report.Added, ", "))
+	}
+	for _, note := range report.Notes {
+		w.say("%s", note)
+	}
+}
+
+// edit lets the user's editor change a text. It lies in a file of the user
+// alone, in memory where the system has a place for that, and is overwritten
+// before it is removed.
+func (w *world) edit(c *cli.Context, plain []byte) ([]byte, error) {
+	dir, err := os.MkdirTemp(memoryDir(), "talosgen-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "secrets.yaml")
+	if err := os.WriteFile(file, plain, 0o600); err != nil {
+		return nil, err
+	}
+	defer wipe(file)
+	if err := w.runEditor(c, file); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+}
+
+// memoryDir is a directory that is kept in memory, or "" for the usual one.
+func memoryDir() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+func wipe(file string) {
+	if info, err := os.Stat(file); err == nil {
+		_ = os.WriteFile(file, make([]byte, info.Size()), 0o600)
+	}
+}
+
+func (w *world) runEditor(c *cli.Context, file string) error {
+	editor := "vi"
+	for _, name := range []string{"SOPS_EDITOR", "EDITOR"} {
+		if v, ok := w.lookup(name); ok && v != "" {
+			editor = v
+			break
+		}
+	}
+	args := append(strings.Fields(editor), file)
+	cmd := exec.CommandContext(c.Context, args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.stdin, os.Stderr, os.Stderr
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return diag.On(args[0], "the editor was not found").WithHint("name one in $EDITOR").WithCode(diag.Usage)
+	}
+	if err != nil {
+		return diag.On(args[0], "the editor ended with an error (%v); nothing was changed", err)
+	}
+	return nil
+}
