@@ -9,15 +9,15 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// validate runs Talos' validation for a node. At the newest contract its
-// warnings are problems, as with `talosctl validate --strict`. Below, they are
-// about fields whose successor that Talos version does not have yet.
+// validate runs Talos' validation for a node, strictly at the newest contract.
+// Below, what the library warns of are fields whose successor that version of
+// Talos does not have yet, and its own `talosctl validate --strict` is silent.
 func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error {
 	mode := machine.Cloud
 	if c.config.Provider == schemas.Static {
 		mode = machine.Metal
 	}
-	warnings, problems, err := cfg.Validate(mode)
+	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 		found.add(n.Name, c.repo.world.Masker.String(text), false)
 	}
 	for _, text := range warnings {
-		found.add(n.Name, c.repo.world.Masker.String(text), !c.multiDoc)
+		found.add(n.Name, c.repo.world.Masker.String(text), true)
 	}
 	return nil
 }

@@ -30,10 +30,10 @@ func (m Mode) InContainer() bool { return false }
 
 var _ validation.RuntimeMode = Cloud
 
-// Validate runs Talos' own validation, as strict as `talosctl validate
-// --strict`, and returns what it finds: warnings, which strict validation takes
-// for errors too, and errors. Both are Talos' words.
-func (c *Config) Validate(mode Mode) (warnings, problems []string, err error) {
+// Validate runs Talos' own validation and returns what it finds, in Talos'
+// words. Strict makes problems of the warnings that `talosctl validate --strict`
+// takes for errors.
+func (c *Config) Validate(mode Mode, strict bool) (warnings, problems []string, err error) {
 	var docs []config.Document
 	for _, d := range c.docs {
 		if d.typed != nil {
@@ -44,7 +44,11 @@ func (c *Config) Validate(mode Mode) (warnings, problems []string, err error) {
 	if err != nil {
 		return nil, []string{err.Error()}, nil //nolint:nilerr // it is what validation found
 	}
-	warnings, err = all.ValidateAsClient(mode, validation.WithLocal())
+	options := []validation.Option{validation.WithLocal()}
+	if strict {
+		options = append(options, validation.WithStrict())
+	}
+	warnings, err = all.ValidateAsClient(mode, options...)
 	return warnings, messages(err), nil
 }
 
