@@ -50,6 +50,9 @@
 //   - Every mapping key must resolve to a string (quote 8080, true, null, 1.5,
 //     2026-01-01), and no readable integer may exceed 64 signed bits: sops
 //     refuses the whole file otherwise.
+//   - A readable text that YAML takes for a date must be quoted: sops would
+//     give it back as a date with a time. Numbers come back as the same number,
+//     not in the same spelling (0o17 as 15, 1.50 as 1.5).
 //   - [File.Encrypt] is called in the order in which the leaves stand in the
 //     file, over all its documents: the MAC covers the order.
 //   - Path elements are the mapping keys from the root of the leaf's own

@@ -1,13 +1,12 @@
 package sopsage
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"slices"
 	"strings"
 	"time"
-
-	"crypto/sha256"
 
 	"github.com/getsops/sops/v3"
 	"go.yaml.in/yaml/v4"

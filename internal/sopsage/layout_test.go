@@ -151,6 +151,15 @@ func TestLayoutsThatDoNotWork(t *testing.T) {
 			wantError(t, err, tt.err)
 		})
 	}
+	t.Run("readable date without quotes", func(t *testing.T) {
+		plain, err := sopsDecrypt(encryptTemplate(t, key, "nodes/a.yaml", "d: 2026-01-01\nq: \"2026-01-01\"\nn: 0o17\n"), key.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "d: 2026-01-01T00:00:00Z\nq: \"2026-01-01\"\n\"n\": 15\n"; plain != want {
+			t.Errorf("got %q, want %q", plain, want)
+		}
+	})
 	t.Run("on a line of its own in a list item", func(t *testing.T) {
 		file := encryptTemplate(t, key, "nodes/a.yaml", "l:\n    - # secret\n      k: «l.k|S»\n      x: readable\n")
 		again := sopsRewrite(t, file, key.key)
