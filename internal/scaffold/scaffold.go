@@ -1,0 +1,125 @@
+// Package scaffold owns the files that `talosgen init` writes into a new
+// repository. It makes them in memory; whoever calls it writes them, and then
+// lets talosgen make the environment's secrets.
+package scaffold
+
+import (
+	"embed"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Versions of a new environment, if the options name none: the newest that
+// talosgen knows, and the Kubernetes that this Talos installs by default.
+const (
+	DefaultTalosVersion      = "v1.14.1"
+	DefaultKubernetesVersion = "1.37.0"
+)
+
+// Providers are the values of [Options].Provider.
+var Providers = []string{"hetzner", "static"}
+
+// Options say what a new repository is for. All of them are public.
+type Options struct {
+	Provider          string // one of [Providers]
+	Env               string // the name of its first environment
+	ClusterName       string
+	AgeRecipient      string // the public age key that secrets are encrypted for
+	TalosVersion      string // [DefaultTalosVersion] if empty
+	KubernetesVersion string // [DefaultKubernetesVersion] if empty
+	TalosgenVersion   string // the release that checks pull requests, without a leading v
+}
+
+// File is a file of the new repository.
+type File struct {
+	Path string // with slashes, from the root of the repository
+	Data []byte
+	Mode fs.FileMode
+}
+
+//go:embed files
+var archives embed.FS
+
+// Files returns the files of a new repository, sorted by path. With the secrets
+// that `talosgen secrets init` makes, its environment renders at once.
+func Files(o Options) ([]File, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	fill := o.replacer()
+	var files []File
+	for _, name := range []string{"common", o.Provider} {
+		archive, err := archives.ReadFile("files/" + name + ".txtar")
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range split(string(archive)) {
+			files = append(files, File{Path: fill.Replace(f.name), Data: []byte(fill.Replace(f.text)), Mode: 0o644})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+// replacer fills in the blanks of the archives, which are written @NAME@.
+func (o Options) replacer() *strings.Replacer {
+	or := func(value, otherwise string) string {
+		if value == "" {
+			return otherwise
+		}
+		return value
+	}
+	return strings.NewReplacer(
+		"@ENV@", o.Env,
+		"@CLUSTER_NAME@", o.ClusterName,
+		"@AGE_RECIPIENT@", o.AgeRecipient,
+		"@TALOS_VERSION@", or(o.TalosVersion, DefaultTalosVersion),
+		"@KUBERNETES_VERSION@", or(o.KubernetesVersion, DefaultKubernetesVersion),
+		"@TALOSGEN_VERSION@", strings.TrimPrefix(o.TalosgenVersion, "v"),
+	)
+}
+
+// What options may hold. They end up in paths, in names of nodes, and in YAML
+// without quotes.
+var (
+	labelForm   = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$`)
+	versionForm = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){2}(-[0-9A-Za-z.-]+)?$`)
+	ageForm     = regexp.MustCompile(`^age1[a-z0-9]+$`)
+)
+
+// check reports everything that is wrong with the options.
+func (o Options) check() error {
+	var problems diag.List
+	fail := func(option, value, hint string) {
+		problems.Add(diag.On("", "%s %q cannot be used", option, value).WithHint("%s", hint).WithCode(diag.Usage))
+	}
+	if !ageForm.MatchString(o.AgeRecipient) {
+		// It may be the private key by mistake, so it is not repeated.
+		problems.Add(diag.On("", "the age recipient cannot be used").
+			WithHint("the public key of an age key pair begins with age1").WithCode(diag.Usage))
+	}
+	if !slices.Contains(Providers, o.Provider) {
+		fail("provider", o.Provider, "providers: "+strings.Join(Providers, ", "))
+	}
+	for _, f := range []struct {
+		option, value string
+		form          *regexp.Regexp
+		optional      bool
+		hint          string
+	}{
+		{"environment", o.Env, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
+		{"cluster name", o.ClusterName, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
+		{"Talos version", o.TalosVersion, versionForm, true, "a version has three numbers, such as " + DefaultTalosVersion},
+		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + DefaultKubernetesVersion},
+		{"talosgen version", o.TalosgenVersion, versionForm, false, "a version has three numbers, such as 0.1.0"},
+	} {
+		if !f.form.MatchString(f.value) && !(f.optional && f.value == "") {
+			fail(f.option, f.value, f.hint)
+		}
+	}
+	return problems.Err()
+}
