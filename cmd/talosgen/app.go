@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,82 +93,71 @@ func unknownCommand(name string, commands []*cli.Command) error {
 	return diag.On("", "unknown command %q", name).WithHint("%s", hint).WithCode(diag.Usage)
 }
 
-// permute moves flags in front of positional arguments: urfave/cli v2 takes
-// what follows the first positional for another one, without a word.
+// permute moves flags in front of positional arguments, and those of the
+// program in front of the command: urfave/cli v2 takes what follows the first
+// positional for another one, without a word.
 func permute(app *cli.App, args []string) []string {
 	if len(args) == 0 || slices.Contains(args, "--generate-bash-completion") {
 		return args
 	}
-	out := []string{args[0]}
+	var global, path, front, positional []string
 	flags, commands := app.Flags, app.Commands
 	rest := args[1:]
-	for {
-		taken, name := takeFlags(rest, flags)
-		out = append(out, rest[:taken]...)
-		rest = rest[taken:]
-		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
-		if name == "" || i < 0 {
+	for len(rest) > 0 {
+		arg := rest[0]
+		if arg == "--" {
+			positional = append(positional, rest[1:]...)
 			break
 		}
-		out = append(out, rest[0])
-		rest = rest[1:]
-		flags, commands = commands[i].Flags, commands[i].Subcommands
-		if len(commands) == 0 {
-			break
+		n := 1
+		switch command := findCommand(commands, arg); {
+		case strings.HasPrefix(arg, "-") && arg != "-":
+			own, program := findFlag(flags, arg), findFlag(app.Flags, arg)
+			if f := cmp.Or(own, program); f != nil && takesValue(f, arg) {
+				n = min(2, len(rest))
+			}
+			if own == nil && program != nil || len(path) == 0 {
+				global = append(global, rest[:n]...)
+			} else {
+				front = append(front, rest[:n]...)
+			}
+		case command != nil && len(positional) == 0:
+			path = append(path, arg)
+			flags, commands = command.Flags, command.Subcommands
+		default:
+			positional = append(positional, arg)
+			commands = nil
 		}
+		rest = rest[n:]
 	}
-	front, positional := split(rest, flags)
-	out = append(out, front...)
+	out := slices.Concat(args[:1], global, path, front)
 	if len(positional) > 0 {
 		out = append(out, "--")
 	}
 	return append(out, positional...)
 }
 
-// takeFlags returns how many leading arguments are flags with their values,
-// and the argument that follows them.
-func takeFlags(args []string, flags []cli.Flag) (n int, next string) {
-	for n < len(args) && strings.HasPrefix(args[n], "-") && args[n] != "--" {
-		if takesValue(args[n], flags) && n+1 < len(args) {
-			n++
+func findCommand(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
 		}
-		n++
 	}
-	if n < len(args) {
-		next = args[n]
-	}
-	return n, next
+	return nil
 }
 
-// split separates flags with their values from positional arguments.
-func split(args []string, flags []cli.Flag) (front, positional []string) {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--":
-			return front, append(positional, args[i+1:]...)
-		case strings.HasPrefix(arg, "-") && arg != "-":
-			front = append(front, arg)
-			if takesValue(arg, flags) && i+1 < len(args) {
-				i++
-				front = append(front, args[i])
-			}
-		default:
-			positional = append(positional, arg)
+// findFlag returns the flag that an argument such as -o or --output=json sets.
+func findFlag(flags []cli.Flag, arg string) cli.DocGenerationFlag {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	for _, f := range flags {
+		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+			return doc
 		}
 	}
-	return front, positional
+	return nil
 }
 
 // takesValue reports whether the argument after a flag belongs to it.
-func takesValue(arg string, flags []cli.Flag) bool {
-	name := strings.TrimLeft(arg, "-")
-	if strings.Contains(name, "=") {
-		return false
-	}
-	for _, f := range flags {
-		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
-			return doc.TakesValue()
-		}
-	}
-	return false
+func takesValue(f cli.DocGenerationFlag, arg string) bool {
+	return f.TakesValue() && !strings.Contains(arg, "=")
 }
