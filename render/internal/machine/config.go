@@ -7,7 +7,6 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
-	"github.com/siderolabs/talos/pkg/machinery/config/merge"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -111,7 +110,7 @@ func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
 			}
 		default:
 			// Merge takes over pointers of the patch, which others may use too.
-			if err := merge.Merge(m.own(i), right.Clone()); err != nil {
+			if err := mergeTyped(m.own(i), right.Clone(), pd.node); err != nil {
 				return diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s: %v", pd.id, err)
 			}
 		}

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -9,8 +11,8 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
 
-// zeroLeaf is a value of a patch that says nothing: null, "", 0, [], false.
-// Talos' merge keeps what is there instead, without a word.
+// zeroLeaf is a value of a patch that says nothing: null, "", 0, []. Talos'
+// merge keeps what is there instead, without a word, in most places.
 type zeroLeaf struct {
 	path []string
 	node *yaml.Node
@@ -43,14 +45,19 @@ func isZeroScalar(n *yaml.Node) bool {
 	case "!!null":
 		return true
 	case "!!str":
-		return n.Value == ""
-	case "!!bool":
-		return n.Value == "false" || n.Value == "False" || n.Value == "FALSE"
-	case "!!int", "!!float":
-		return n.Value == "0" || n.Value == "0.0"
+		return n.Value == "" || noDuration.MatchString(n.Value)
+	case "!!int":
+		i, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64)
+		return err == nil && i == 0
+	case "!!float":
+		f, err := strconv.ParseFloat(n.Value, 64)
+		return err == nil && f == 0
 	}
 	return false
 }
+
+// noDuration matches durations of zero: 0s, 0h0m.
+var noDuration = regexp.MustCompile(`^([+-]?0(\.0*)?(ns|us|µs|ms|s|m|h))+$`)
 
 // arrived reports values of a patch that Talos' merge ignored because they are
 // empty, while something else is there.
@@ -183,7 +190,7 @@ func (m *merger) lost(before, after *Document, patches []*Patch) (*yaml.Node, er
 				continue
 			}
 		}
-		if mentioned(patches, before.ID, l.Path) {
+		if mentioned(patches, before.ID, before.replacedAt(l.Path)) {
 			continue
 		}
 		if tree == nil {

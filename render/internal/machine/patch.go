@@ -98,11 +98,16 @@ func parseDocuments(file string, data []byte) ([]*yaml.Node, error) {
 		if err != nil {
 			return nil, parseProblem(file, err)
 		}
-		if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		if len(doc.Content) == 0 || saysNothing(doc.Content[0]) {
 			continue
 		}
 		docs = append(docs, doc.Content[0])
 	}
+}
+
+// saysNothing reports whether a document is null or {}.
+func saysNothing(root *yaml.Node) bool {
+	return root.Tag == "!!null" || root.Tag == "!!map" && len(root.Content) == 0
 }
 
 type patchLoader struct {
