@@ -91,7 +91,7 @@ func exampleKeyName(clusterYAML []byte) string {
 	if err := yaml.Unmarshal(clusterYAML, &c); err != nil {
 		return ""
 	}
-	return path.Clean(c.Secrets.ExampleKeyFile)
+	return c.Secrets.ExampleKeyFile
 }
 
 // plan is an environment that was understood: what to make of which sources.

@@ -170,7 +170,7 @@ func (e *environment) unwrapOperator(ctx context.Context, s *secrets) error {
 // file is needed before cluster.yaml can be read whole, because variables may
 // be encrypted; so it is looked for on its own, and cannot hold a variable.
 func (e *environment) exampleKey(name string) (*sopsage.KeyFile, error) {
-	file := path.Join(envsDir, e.name, name)
+	file := path.Join(envsDir, e.name, name) // cleaned
 	if name == "" {
 		return nil, nil
 	}
