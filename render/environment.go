@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"maps"
-	"path"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
