@@ -45,11 +45,11 @@ func (b builder) build(m cache.Module, title string) error {
 		return nil
 	}
 
-	unlock, err := b.lock(dir, title)
+	lock, err := b.lock(dir, title)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Close()
 
 	if cache.Ready(dir, m) {
 		fmt.Fprintf(b.out, "%s: built by another run\n", title)
@@ -67,7 +67,7 @@ func (b builder) build(m cache.Module, title string) error {
 		}
 	}
 
-	if err := b.compile(m, work, title); err != nil {
+	if err := b.compile(m, work, title, lock); err != nil {
 		return errors.Join(err, os.RemoveAll(work))
 	}
 
@@ -81,8 +81,8 @@ func (b builder) build(m cache.Module, title string) error {
 }
 
 // lock waits until no other run builds into dir. The lock goes away with the
-// process that holds it, however that ends.
-func (b builder) lock(dir, title string) (unlock func(), err error) {
+// processes that have the file open, however they end.
+func (b builder) lock(dir, title string) (*os.File, error) {
 	if err := os.MkdirAll(b.cache.Root, 0o755); err != nil {
 		return nil, err
 	}
@@ -105,11 +105,13 @@ func (b builder) lock(dir, title string) (unlock func(), err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 
-	return func() { file.Close() }, nil
+	return file, nil
 }
 
 // compile lays the module out in the work folder and builds its tools there.
-func (b builder) compile(m cache.Module, work, title string) error {
+// The compiler inherits the lock: if this process is killed, the next one
+// waits for what the compiler still writes.
+func (b builder) compile(m cache.Module, work, title string, lock *os.File) error {
 	source := filepath.Join(b.cache.Source, filepath.FromSlash(m.Folder))
 
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -127,7 +129,7 @@ func (b builder) compile(m cache.Module, work, title string) error {
 		args = append(args, "-o", filepath.Join("bin", tool.Name), tool.Package)
 
 		progress := newProgress(b.out, title+": "+tool.Name)
-		err := goCommand(work, progress, args...)
+		err := runGo(work, progress, []*os.File{lock}, args...)
 		progress.stop()
 
 		if err != nil {
@@ -141,10 +143,16 @@ func (b builder) compile(m cache.Module, work, title string) error {
 // goCommand runs the go command in a folder, with the settings that could
 // change its result fixed.
 func goCommand(dir string, output io.Writer, args ...string) error {
+	return runGo(dir, output, nil, args...)
+}
+
+// runGo is goCommand with open files that the command inherits.
+func runGo(dir string, output io.Writer, inherited []*os.File, args ...string) error {
 	command := exec.Command("go", args...)
 	command.Dir = dir
 	command.Stdout = output
 	command.Stderr = output
+	command.ExtraFiles = inherited
 	command.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GO111MODULE=on", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"os/exec"
@@ -140,6 +141,55 @@ func TestInterrupted(t *testing.T) {
 
 	if got := names(t, c); !slices.Equal(got, []string{filepath.Base(dir)}) {
 		t.Errorf("the cache holds %q", got)
+	}
+}
+
+// TestKilled kills a run in the middle of a build: the next one builds.
+func TestKilled(t *testing.T) {
+	if root := os.Getenv("PREPARE_TEST_ROOT"); root != "" {
+		c := cache.Cache{Root: root, Source: os.Getenv("PREPARE_TEST_SOURCE")}
+		if err := (builder{cache: c, out: os.Stdout}).buildAll([]cache.Module{hello}); err != nil {
+			t.Fatal(err)
+		}
+
+		return
+	}
+
+	c := newCache(t, `"survived"`)
+
+	for range 5 {
+		command := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		command.Env = append(os.Environ(), "PREPARE_TEST_ROOT="+c.Root, "PREPARE_TEST_SOURCE="+c.Source)
+
+		out, err := command.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if want := "[1/1] tools/hello: hello: building\n"; line != want {
+			t.Errorf("the run says %q (%v), want %q", line, err, want)
+		}
+
+		if err := command.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+
+		_ = command.Wait() // it was killed
+	}
+
+	build(t, c)
+
+	if got := say(t, c); got != "survived" {
+		t.Errorf("the program says %q", got)
+	}
+
+	if got := names(t, c); len(got) != 1 {
+		t.Errorf("the cache holds %q, want the one folder", got)
 	}
 }
 
