@@ -61,7 +61,7 @@ func (r *Repo) readEnvironment(name string) (*environment, error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return e, e.findKeys()
+	return e, nil
 }
 
 // findKeys prepares the keys of a run: those that sops would find, and the one

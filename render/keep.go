@@ -39,7 +39,7 @@ func (r *Repo) keeper(ctx context.Context, env string) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keeper{environment: e, ctx: ctx}, nil
+	return &keeper{environment: e, ctx: ctx}, e.findKeys()
 }
 
 // InitSecrets makes all secrets of a new environment: the Talos bundle, the

@@ -40,6 +40,9 @@ func (e *environment) path(name string) string { return path.Join(envsDir, e.nam
 // openSecrets decrypts what the environment keeps encrypted. All problems are
 // reported, each with the command that helps.
 func (e *environment) openSecrets(ctx context.Context) (*secrets, error) {
+	if err := e.findKeys(); err != nil {
+		return nil, err
+	}
 	s := &secrets{variables: subst.Vars{}}
 	var problems diag.List
 	problems.AddErr(e.checkPlainBundles())
