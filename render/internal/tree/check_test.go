@@ -2,7 +2,6 @@ package tree
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -120,52 +119,5 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v (%v), want %v", got, err, tt.want)
 			}
 		})
-	}
-}
-
-func putFile(t testing.TB, dir, path, data string) {
-	t.Helper()
-	file := filepath.Join(dir, path)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(data), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// BenchmarkCheck4000 checks 4000 inputs and outputs of 8 KiB, as a cluster of
-// 1000 nodes has; the lock is read and parsed each time.
-func BenchmarkCheck4000(b *testing.B) {
-	root := b.TempDir()
-	dir := filepath.Join(root, "rendered/prod")
-	body := strings.Repeat("machine: configuration\n", 8192/23)
-	var inputs, outputs []Entry
-	var paths []string
-	for i := range 2000 {
-		data := fmt.Sprint(i, body)
-		in, out := fmt.Sprintf("envs/prod/patches/nodes/n%04d/p.yaml", i), fmt.Sprintf("nodes/n%04d.yaml", i)
-		putFile(b, root, in, data)
-		putFile(b, dir, out, data)
-		paths = append(paths, in)
-		inputs = append(inputs, Entry{in, Digest([]byte(data))})
-		outputs = append(outputs, Entry{out, Digest([]byte(data))})
-	}
-	lock, err := NewLock("0.1.0", inputs, outputs)
-	if err != nil {
-		b.Fatal(err)
-	}
-	lock.Seal = lock.ComputeSeal(nil)
-	putFile(b, dir, LockName, string(lock.Encode()))
-	for b.Loop() {
-		lock, err := ReadLock(dir, "0.1.0")
-		if err != nil {
-			b.Fatal(err)
-		}
-		now, err := DigestFiles(root, paths)
-		if err != nil {
-			b.Fatal(err)
-		}
-		differences, err := Check(lock, now, dir)
-		if err != nil || len(differences) > 0 {
-			b.Fatal(differences, err)
-		}
 	}
 }

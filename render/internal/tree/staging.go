@@ -37,67 +37,53 @@ func (s *staging) complete() string  { return filepath.Join(s.path, "complete") 
 func (s *staging) replacing() string { return filepath.Join(s.path, "replacing") }
 func (s *staging) ignore() string    { return filepath.Join(s.path, ".gitignore") }
 
+// newStaging only names the directory: rendered/.talosgen-<env> for rendered/<env>.
+func newStaging(sys *system, dir string) *staging {
+	return &staging{sys: sys, dir: dir, path: filepath.Join(filepath.Dir(dir), ".talosgen-"+filepath.Base(dir))}
+}
+
 // Recover settles what a killed write of the tree in dir has left: a complete
-// new tree whose old one is already moved away is put in place, everything
+// new tree whose old one is already out of the way is put in place, everything
 // else is removed. It does nothing if a write is under way.
 func Recover(dir string) error { return recoverTree(realSystem, dir) }
 
 func recoverTree(sys *system, dir string) error {
-	s, err := openStaging(sys, dir, false)
-	switch {
-	case isMissing(err), errors.Is(err, errHeld):
+	s := newStaging(sys, dir)
+	err := s.lock(false)
+	if isMissing(err) || errors.Is(err, errHeld) {
 		return nil
-	case err != nil:
-		return err
 	}
-	defer unix.Close(s.fd)
-	if err := s.settle(); err != nil {
+	if err == nil {
+		err = s.settle()
+		_ = unix.Close(s.fd)
+	}
+	if err != nil {
 		return leftoverProblem(s.path, err)
 	}
 	return nil
 }
 
-// errHeld is the cause of the problem that another run writes the tree.
-var errHeld = errors.New("the tree is being written")
-
-// openStaging opens the staging directory and takes its flock. With create, it
-// is made if needed, and is empty but for .gitignore afterwards.
-func openStaging(sys *system, dir string, create bool) (*staging, error) {
-	name := filepath.Base(dir)
-	s := &staging{sys: sys, dir: dir, path: filepath.Join(filepath.Dir(dir), ".talosgen-"+name)}
-	if create {
-		if err := s.makeParent(); err != nil {
-			return nil, writeProblem(dir, err)
-		}
+// openStaging makes the staging directory and takes its flock. It is empty but
+// for .gitignore afterwards.
+func openStaging(sys *system, dir string) (*staging, error) {
+	s := newStaging(sys, dir)
+	if err := s.makeParent(); err != nil {
+		return nil, writeProblem(dir, err)
 	}
-	// The holder of the flock removes the directory when it is done, so the one
-	// that was opened may be gone by the time its flock is taken: try again.
-	for range 100 {
-		again, err := s.open(create)
-		if errors.Is(err, errHeld) {
-			return nil, diag.On("environment "+name, "another talosgen is writing it").
-				WithCode(diag.Conflict).WithCause(errHeld).
-				WithHint("wait until that run has ended, then render again")
-		}
-		if isMissing(err) && !create {
-			return nil, err
-		}
-		if err != nil {
-			return nil, writeProblem(s.path, err)
-		}
-		if again {
-			continue
-		}
-		if create {
-			err = s.prepare()
-		}
-		if err != nil {
-			_ = unix.Close(s.fd)
-			return nil, err
-		}
-		return s, nil
+	err := s.lock(true)
+	if errors.Is(err, errHeld) {
+		return nil, diag.On("environment "+filepath.Base(dir), "another talosgen is writing it").
+			WithCode(diag.Conflict).WithCause(err).
+			WithHint("wait until that run has ended, then render again")
 	}
-	return nil, writeProblem(s.path, unix.EAGAIN)
+	if err != nil {
+		return nil, writeProblem(s.path, err)
+	}
+	if err := s.prepare(); err != nil {
+		_ = unix.Close(s.fd)
+		return nil, err
+	}
+	return s, nil
 }
 
 // makeParent makes the directory that holds the trees.
@@ -109,30 +95,48 @@ func (s *staging) makeParent() error {
 	return s.sys.mkdir(parent, dirPerm)
 }
 
-// open tries once. It wants to be called again if the directory came or went
-// meanwhile.
-func (s *staging) open(create bool) (again bool, err error) {
+// errHeld says that another run has the flock.
+var errHeld = errors.New("the tree is being written")
+
+// lock opens the directory, with create also makes it, and takes its flock. The
+// holder of the flock removes the directory when it is done, so the one that
+// was opened may be gone by the time its flock is taken: then it tries again.
+func (s *staging) lock(create bool) error {
+	err := error(unix.EAGAIN)
+	for range 100 {
+		if err = s.open(create); err == nil && s.isCurrent() {
+			return nil
+		}
+		switch {
+		case err == nil:
+			_ = unix.Close(s.fd)
+			err = unix.EAGAIN
+		case !create || !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	return err
+}
+
+func (s *staging) open(create bool) (err error) {
 	if create {
 		if err := s.sys.mkdir(s.path, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
-			return false, err
+			return err
 		}
 	}
 	s.fd, err = openRetry(unix.AT_FDCWD, s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if err != nil {
-		if create && errors.Is(err, fs.ErrNotExist) {
-			return true, nil
-		}
-		return false, err
+		return err
 	}
 	err = unix.Flock(s.fd, unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		err = errHeld
-	}
-	if err == nil && s.isCurrent() {
-		return false, nil
+	if err == nil {
+		return nil
 	}
 	_ = unix.Close(s.fd)
-	return err == nil, err
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errHeld
+	}
+	return err
 }
 
 // isCurrent reports whether the directory that is open is still the one at its

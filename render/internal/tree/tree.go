@@ -59,7 +59,7 @@ func write(sys *system, dir string, files []File, lock *Lock) (Summary, error) {
 	if err != nil || !p.summary.Written {
 		return p.summary, err
 	}
-	s, err := openStaging(sys, dir, true)
+	s, err := openStaging(sys, dir)
 	if err != nil {
 		return Summary{}, err
 	}
