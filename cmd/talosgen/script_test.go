@@ -1,0 +1,68 @@
+package main
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the scripts that expect something else")
+
+// TestMain lets the test binary be talosgen itself: scripts run the real main
+// in processes of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"talosgen":     talosgenMain,
+		"unprivileged": unprivilegedMain,
+	})
+}
+
+// TestScripts runs the command line in repositories of its own. Each script
+// starts in an empty directory with its archive in it, and with nothing of the
+// machine's configuration.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		UpdateScripts:       *update,
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup:               isolate,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"repo":     cmdRepo,
+			"exits":    cmdExits,
+			"refuses":  cmdRefuses,
+			"edit":     cmdEdit,
+			"fill":     cmdFill,
+			"snapshot": cmdSnapshot,
+			"changes":  cmdChanges,
+		},
+	})
+}
+
+// isolate gives a script a home of its own, with the operator's key where sops
+// looks for it, and an editor for git that never asks.
+func isolate(env *testscript.Env) error {
+	f, err := prepared()
+	if err != nil {
+		return err
+	}
+	env.Values[stateKey{}] = &state{}
+	home := filepath.Join(env.WorkDir, ".home")
+	env.Setenv("HOME", home)
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Setenv("OPERATOR_KEY", filepath.Join(home, ".config", "sops", "age", "keys.txt"))
+	if err := writeFile(env.Getenv("OPERATOR_KEY"), f.operatorKey); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(home, "stranger.agekey"), f.strangerKey); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(home, "bundle.yaml"), f.bundle); err != nil {
+		return err
+	}
+	const identity = "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tautocrlf = false\n"
+	return writeFile(filepath.Join(home, ".gitconfig"), []byte(identity))
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// state is what the commands of one script remember.
+type state struct{ snapshot files }
+
+type stateKey struct{}
+
+// cmdRepo fills the current directory with the prepared repository, rendered if
+// so asked. What is there already stays: a script's archive overrides it.
+//
+//	repo [rendered]
+func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
+	f, err := prepared()
+	ts.Check(err)
+	from := f.sources
+	if len(args) == 1 && args[0] == "rendered" {
+		from = f.rendered
+	} else if len(args) > 0 || neg {
+		ts.Fatalf("usage: repo [rendered]")
+	}
+	ts.Check(from.writeMissing(ts.MkAbs(".")))
+}
+
+// cmdExits runs a program that must end with an exit code, and must not print a
+// secret of the prepared repository.
+//
+//	exits code program [argument...]
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || neg {
+		ts.Fatalf("usage: exits code program [argument...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	f, err := prepared()
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Check(err)
+	}
+	for _, stream := range []string{"stdout", "stderr"} {
+		if f.leaks(ts.ReadFile(stream)) {
+			ts.Fatalf("there is a secret on %s", stream)
+		}
+	}
+	code := 0
+	if exit != nil {
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// cmdRefuses is exits for a command that has nothing to say on stdout and
+// changes no file.
+//
+//	refuses code program [argument...]
+func cmdRefuses(ts *testscript.TestScript, neg bool, args []string) {
+	before := scan(ts)
+	cmdExits(ts, neg, args)
+	if ts.ReadFile("stdout") != "" {
+		ts.Fatalf("there is something on stdout")
+	}
+	if diff := before.diff(scan(ts)); diff != "" {
+		ts.Fatalf("files changed:\n%s", diff)
+	}
+}
+
+func scan(ts *testscript.TestScript) files {
+	found, err := readFiles(ts.MkAbs("."))
+	ts.Check(err)
+	return found
+}
+
+// cmdSnapshot remembers all files below the current directory, for changes.
+func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) > 0 || neg {
+		ts.Fatalf("usage: snapshot")
+	}
+	ts.Value(stateKey{}).(*state).snapshot = scan(ts)
+}
+
+// cmdChanges prints what changed since the snapshot, to stdout.
+func cmdChanges(ts *testscript.TestScript, neg bool, args []string) {
+	before := ts.Value(stateKey{}).(*state).snapshot
+	if len(args) > 0 || neg || before == nil {
+		ts.Fatalf("usage: changes, after a snapshot")
+	}
+	_, err := ts.Stdout().Write([]byte(before.diff(scan(ts))))
+	ts.Check(err)
+}
+
+// cmdEdit replaces a text that occurs in a file, everywhere in it.
+//
+//	edit file old new
+func cmdEdit(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 || neg {
+		ts.Fatalf("usage: edit file old new")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+}
+
+// cmdFill makes a file of so many megabytes, a comment in YAML.
+//
+//	fill file megabytes
+func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: fill file megabytes")
+	}
+	megabytes, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	line := []byte("# " + strings.Repeat("x", 61) + "\n")
+	ts.Check(writeFile(ts.MkAbs(args[0]), bytes.Repeat(line, megabytes<<20/len(line))))
+}
