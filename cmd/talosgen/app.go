@@ -32,7 +32,7 @@ func newApp(w *world) *cli.App {
 			&cli.StringFlag{Name: flagRepo, Aliases: []string{"C"}, Usage: "the repository's `DIR`; default: the nearest one above the current directory"},
 		},
 		Commands: []*cli.Command{
-			renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
+			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
 			secretsCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
 		},
 		Action: func(c *cli.Context) error {

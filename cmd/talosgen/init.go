@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/scaffold"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render"
+)
+
+func initCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "start a repository",
+		ArgsUsage: "<dir>",
+		Description: `Writes a repository with one environment that renders at once: cluster.yaml,
+cluster.env, patches, encrypted secrets, a Taskfile, a pre-commit
+configuration and a workflow that checks pull requests without keys. Your age
+key is the first one that sops finds in its key file; if there is none, one is
+made there, outside of the repository. Existing files are never overwritten.
+
+Examples:
+   talosgen init my-clusters
+   talosgen init home --provider static --env home --cluster-name home`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "provider", Usage: "where nodes come from: " + strings.Join(scaffold.Providers, " or "), Value: scaffold.Providers[0]},
+			&cli.StringFlag{Name: "env", Usage: "`NAME` of the first environment", Value: "dev"},
+			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: that of the environment"},
+			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: scaffold.DefaultTalosVersion},
+			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes", Value: scaffold.DefaultKubernetesVersion},
+		},
+		Action: w.initAction,
+	}
+}
+
+func (w *world) initAction(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return diag.On("", "which directory?").WithHint("talosgen init <dir>").WithCode(diag.Usage)
+	}
+	dir, env := c.Args().First(), c.String("env")
+	name := c.String("cluster-name")
+	if name == "" {
+		name = env
+	}
+	options := scaffold.Options{
+		Provider: c.String("provider"), Env: env, ClusterName: name, TalosgenVersion: version,
+		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"),
+	}
+	keyFile, recipient, made, err := w.operatorKey()
+	if err != nil {
+		return err
+	}
+	options.AgeRecipient = recipient
+	files, err := scaffold.Files(options)
+	if err != nil {
+		return err
+	}
+	if err := writeScaffold(dir, files); err != nil {
+		return err
+	}
+	if made {
+		w.say("made an age key for you: %s (keep a copy of it in a safe place)", keyFile)
+	} else {
+		w.say("using your age key %s", keyFile)
+	}
+	repo, err := render.Open(dir, w.renderWorld())
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	if _, err := repo.InitSecrets(c.Context, env); err != nil {
+		return err
+	}
+	w.say("wrote %s with the environment %q\n\nnext:\n  cd %s\n  git init\n  talosgen render %s", dir, env, dir, env)
+	return nil
+}
+
+// operatorKey finds the age key of whoever runs talosgen, or makes one where
+// sops will find it.
+func (w *world) operatorKey() (file, recipient string, made bool, err error) {
+	file, ok := w.lookup("SOPS_AGE_KEY_FILE")
+	if !ok || file == "" {
+		file = w.keyEnv().ConfigKeyFile()
+	}
+	if file == "" {
+		return "", "", false, diag.On("age key", "there is no home directory to keep it in").
+			WithHint("name a file in $SOPS_AGE_KEY_FILE").WithCode(diag.Secrets)
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		recipient, err = w.makeKey(file)
+		return file, recipient, true, err
+	}
+	if err != nil {
+		return file, "", false, diag.New(diag.Pos{File: file}, "your age keys cannot be read: %v", err).WithCode(diag.Secrets).WithCause(err)
+	}
+	public, err := sopsage.PublicKeys(file, data)
+	if err != nil {
+		return file, "", false, err
+	}
+	if len(public) == 0 {
+		return file, "", false, diag.New(diag.Pos{File: file}, "holds no age key whose public half is known").
+			WithHint("add one with `age-keygen >> %s`", file).WithCode(diag.Secrets)
+	}
+	return file, public[0], false, nil
+}
+
+// makeKey writes a new key as age-keygen does.
+func (w *world) makeKey(file string) (recipient string, err error) {
+	private, public, err := sopsage.GenerateIdentity(w.random)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", diag.New(diag.Pos{File: file}, "cannot be made: %v", err).WithCause(err)
+	}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "# created: %s\n# public key: %s\n%s\n", w.now().UTC().Format(time.RFC3339), public, private.Reveal())
+	if err := atomicfile.Create(file, text.Bytes(), 0o600); err != nil {
+		return "", diag.New(diag.Pos{File: file}, "cannot be written: %v", err).WithCause(err)
+	}
+	return public, nil
+}
+
+// writeScaffold writes all files, or none if one of them is there already.
+func writeScaffold(dir string, files []scaffold.File) error {
+	var problems diag.List
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path))); err == nil {
+			problems.Add(diag.New(diag.Pos{File: filepath.Join(dir, f.Path)}, "exists already").
+				WithHint("start a repository in an empty directory"))
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return diag.New(diag.Pos{File: path}, "cannot be written: %v", err).WithCause(err)
+		}
+		if err := atomicfile.Create(path, f.Data, f.Mode); err != nil {
+			return diag.New(diag.Pos{File: path}, "cannot be written: %v", err).WithCause(err)
+		}
+	}
+	return nil
+}
