@@ -1,0 +1,212 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parts are the parts of the module, and which parts each may import. Tests
+// keep to the same: a package that its tests cannot test alone is not apart.
+var parts = []part{
+	{"cmd/...", []string{"cmd/...", "render", "apply", "schemas", "internal/..."}},
+	{"render/...", []string{"render/...", "schemas", "internal/..."}},
+	{"apply/...", []string{"apply/...", "schemas", "internal/..."}},
+	{"schemas/...", []string{"schemas/...", "internal/..."}},
+	{"internal/...", []string{"internal/...", "schemas"}},
+	{"testenv/...", []string{"testenv/...", "render", "apply", "schemas", "internal/..."}},
+}
+
+type part struct {
+	packages string
+	may      []string
+}
+
+// testMay is what tests anywhere may import besides: the programs that they
+// compare with.
+const testMay = "testenv/toolenv"
+
+// owners are the packages that alone may import a library, so that a new
+// version of it, or its end, concerns one package. Tests are free: they compare
+// with libraries.
+var owners = []struct {
+	library string
+	owner   []string // patterns; none: nobody
+}{
+	{"filippo.io/age/...", []string{"internal/sopsage"}},
+	{"github.com/getsops/sops/v3/...", []string{"internal/sopsage"}},
+	{"github.com/siderolabs/talos/pkg/machinery/client/...", []string{"apply/internal/node"}},
+	{"github.com/siderolabs/talos/pkg/machinery/config/...", []string{"render/internal/machine"}},
+	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node"}},
+	{"github.com/siderolabs/crypto/...", []string{"render/internal/machine", "apply/internal/node"}},
+	{"github.com/urfave/cli/v2/...", []string{"cmd/talosgen"}},
+	{"golang.org/x/term/...", []string{"cmd/talosgen"}},
+	{"helm.sh/helm/v4/...", []string{"render/internal/addon/..."}},
+	{"sigs.k8s.io/kustomize/...", []string{"render/internal/addon/..."}},
+	{"github.com/hetznercloud/hcloud-go/v2/...", []string{"apply/internal/cloud"}},
+	{"github.com/fluxcd/pkg/ssa/...", []string{"apply/internal/kube"}},
+	{"k8s.io/client-go/...", []string{"apply/internal/kube"}},
+	{"github.com/rogpeppe/go-internal/...", nil},
+}
+
+// forbidden are imports that a part of the module must do without.
+var forbidden = []struct {
+	part, imported, reason string
+}{
+	{"render/...", "net/http", "render reads the repository, nothing else"},
+	{"render/...", "net", "render reads the repository, nothing else"},
+	{"render/...", "os/exec", "render runs no programs"},
+	{"schemas/...", "net/http", "schemas are data"},
+	{"schemas/...", "os/exec", "schemas are data"},
+	{"internal/...", "net/http", "leaves are shared with render"},
+	{"internal/...", "os/exec", "leaves are shared with render"},
+	{"render/...", "crypto/rand", "randomness is passed in"},
+	{"internal/...", "crypto/rand", "randomness is passed in"},
+	{"schemas/...", "crypto/rand", "randomness is passed in"},
+	{"render/...", "math/rand/...", "randomness is passed in"},
+	{"internal/...", "math/rand/...", "randomness is passed in"},
+	{"schemas/...", "math/rand/...", "randomness is passed in"},
+}
+
+// light are the packages whose tests must not build a heavy library, not even
+// through another package of the module.
+var light = []string{
+	"internal/atomicfile", "internal/diag", "internal/scaffold", "internal/secret", "internal/yamltext",
+	"render/internal/config", "render/internal/envelope", "render/internal/layer", "render/internal/legacy",
+	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "schemas",
+}
+
+var heavy = []string{"internal/sopsage", "render/internal/machine", "render/internal/addon/..."}
+
+func TestParts(t *testing.T)     { report(t, checkParts(sources(t))) }
+func TestOwners(t *testing.T)    { report(t, checkOwners(sources(t))) }
+func TestForbidden(t *testing.T) { report(t, checkForbidden(sources(t))) }
+func TestLight(t *testing.T)     { report(t, checkLight(sources(t))) }
+
+func checkParts(all []source) (violations []string) {
+	own := map[string]bool{}
+	for _, s := range all {
+		own[s.dir] = true
+	}
+	for _, s := range all {
+		i := slices.IndexFunc(parts, func(p part) bool { return within(s.dir, p.packages) })
+		if i < 0 {
+			violations = append(violations, s.line(s.file.Name)+": the package belongs to no part of the module; see parts in internal/archtest")
+			continue
+		}
+		s.imports(func(spec *ast.ImportSpec, imported string) {
+			if !own[imported] || withinAny(imported, parts[i].may) || s.test && imported == testMay {
+				return
+			}
+			violations = append(violations, fmt.Sprintf("%s: %s must not import %s; it may import %s",
+				s.line(spec), s.dir, imported, strings.Join(parts[i].may, ", ")))
+		})
+	}
+	return violations
+}
+
+func checkOwners(all []source) (violations []string) {
+	for _, s := range all {
+		if s.test {
+			continue
+		}
+		s.imports(func(spec *ast.ImportSpec, imported string) {
+			for _, o := range owners {
+				if !within(imported, o.library) {
+					continue
+				}
+				if !withinAny(s.dir, o.owner) {
+					violations = append(violations, fmt.Sprintf("%s: only %s may import %s",
+						s.line(spec), strings.Join(append(slices.Clone(o.owner), "tests"), " and "), imported))
+				}
+				return // the first line that fits decides
+			}
+		})
+	}
+	return violations
+}
+
+func checkForbidden(all []source) (violations []string) {
+	for _, s := range all {
+		if s.test {
+			continue
+		}
+		s.imports(func(spec *ast.ImportSpec, imported string) {
+			for _, f := range forbidden {
+				if within(s.dir, f.part) && within(imported, f.imported) {
+					violations = append(violations, fmt.Sprintf("%s: %s must not import %s: %s", s.line(spec), s.dir, imported, f.reason))
+				}
+			}
+		})
+	}
+	return violations
+}
+
+func checkLight(all []source) (violations []string) {
+	graph := map[string]map[string]bool{}
+	for _, s := range all {
+		if graph[s.dir] == nil {
+			graph[s.dir] = map[string]bool{}
+		}
+		if !s.test {
+			s.imports(func(_ *ast.ImportSpec, imported string) { graph[s.dir][imported] = true })
+		}
+	}
+	for _, from := range light {
+		if graph[from] == nil {
+			violations = append(violations, from+": there is no such package; see light in internal/archtest")
+			continue
+		}
+		if chain := reach(graph, from, nil); chain != nil {
+			violations = append(violations, fmt.Sprintf("%s must stay light: %s", from, strings.Join(chain, " imports ")))
+		}
+	}
+	return violations
+}
+
+// reach returns a chain of imports from a package to a heavy one, or nil.
+func reach(graph map[string]map[string]bool, at string, before []string) []string {
+	if slices.Contains(before, at) {
+		return nil
+	}
+	chain := append(slices.Clone(before), at)
+	if withinAny(at, heavy) {
+		return chain
+	}
+	for _, next := range slices.Sorted(maps.Keys(graph[at])) {
+		if found := reach(graph, next, chain); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func TestImportRules(t *testing.T) {
+	all := code(t, map[string]string{
+		"apply/a.go":                       "package apply\nimport _ \"github.com/talosgen/talosgen/render\"\n",
+		"cmd/talosgen/a.go":                "package main\nimport (\n_ \"github.com/talosgen/talosgen/render\"\n_ \"github.com/urfave/cli/v2\"\n)\n",
+		"extra/a.go":                       "package extra\n",
+		"render/a.go":                      "package render\nimport (\n_ \"os/exec\"\n_ \"filippo.io/age/armor\"\n_ \"github.com/talosgen/talosgen/internal/b\"\n)\n",
+		"render/a_test.go":                 "package render\nimport (\n_ \"os/exec\"\n_ \"filippo.io/age\"\n_ \"github.com/talosgen/talosgen/apply\"\n)\n",
+		"internal/b/b.go":                  "package b\nimport _ \"math/rand/v2\"\n",
+		"render/internal/machine/a.go":     "package machine\nimport (\n_ \"github.com/siderolabs/talos/pkg/machinery/config/merge\"\n_ \"github.com/siderolabs/talos/pkg/machinery/client\"\n)\n",
+		"render/internal/secretsfile/a.go": "package secretsfile\nimport _ \"github.com/talosgen/talosgen/internal/sopsage\"\n",
+	})
+	expect(t, checkParts(all),
+		"apply/a.go:2: apply must not import render",
+		"extra/a.go:1: the package belongs to no part",
+		"render/a_test.go:5: render must not import apply")
+	expect(t, checkOwners(all),
+		"render/a.go:4: only internal/sopsage and tests may import filippo.io/age/armor",
+		"render/internal/machine/a.go:4: only apply/internal/node and tests may import github.com/siderolabs/talos/pkg/machinery/client")
+	expect(t, checkForbidden(all),
+		"internal/b/b.go:2: internal/b must not import math/rand/v2: randomness is passed in",
+		"render/a.go:3: render must not import os/exec: render runs no programs")
+	want := "render/internal/secretsfile must stay light: render/internal/secretsfile imports internal/sopsage"
+	if got := checkLight(all); !slices.Contains(got, want) {
+		t.Errorf("%q is not in %q", want, got)
+	}
+}
