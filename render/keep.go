@@ -125,7 +125,7 @@ func (k *keeper) plain() ([]byte, error) {
 
 // fill generates what is missing in given and in the file, and writes it.
 func (k *keeper) fill(given *secretsfile.Secrets) (*SecretsReport, error) {
-	rule, err := k.rule(k.path(secretsName))
+	rule, err := k.repo.rule(k.path(secretsName))
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func (k *keeper) clusterRecipients(rule *sopsage.Rule, clusterKey secret.String)
 }
 
 // rule finds the creation rule of .sops.yaml for a file.
-func (k *keeper) rule(file string) (*sopsage.Rule, error) {
-	data, err := k.repo.files.ReadFile(sopsConfig)
+func (r *Repo) rule(file string) (*sopsage.Rule, error) {
+	data, err := r.files.ReadFile(sopsConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, diag.New(diag.Pos{File: sopsConfig}, "does not exist: it says for whom secrets are encrypted").
 			WithHint("write one with the public key of each operator:\ncreation_rules:\n  - path_regex: \\.sops\\.(yaml|env)$\n    age: age1...").WithCode(diag.Secrets)
@@ -358,7 +358,7 @@ func (k *keeper) rekeyFiles() (map[string][]byte, error) {
 		if !sopsage.NamedEncrypted(file) && !sopsage.IsEncryptedYAML(data) {
 			continue
 		}
-		rule, err := k.rule(file)
+		rule, err := k.repo.rule(file)
 		if err != nil {
 			problems.AddErr(err)
 			continue
@@ -385,7 +385,7 @@ func (k *keeper) rekeyFiles() (map[string][]byte, error) {
 
 // rotatedKeyring makes new data keys for the present recipients.
 func (k *keeper) rotatedKeyring(have *secretsfile.Secrets) ([]byte, error) {
-	rule, err := k.rule(k.path(secretsName))
+	rule, err := k.repo.rule(k.path(secretsName))
 	if err != nil {
 		return nil, err
 	}

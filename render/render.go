@@ -63,6 +63,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		return nil, err
 	}
 	res.Warnings.Add(p.config.Warnings...)
+	res.Warnings.Add(p.secrets.warnings...)
 	if err := c.renderAll(nodes, res); err != nil {
 		res.Warnings.Add(c.warnings...)
 		return res, err
@@ -124,6 +125,9 @@ func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
 	var problems diag.List
 	found := newFindings()
 	for _, n := range nodes {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
 		cfg, err := c.compose(node{n})
 		if err != nil {
 			problems.AddErr(err)

@@ -33,6 +33,7 @@ type secrets struct {
 	file      *secretsfile.Secrets
 	variables subst.Vars // of secrets.sops.yaml and cluster.sops.env
 	operator  *sopsage.DataKey
+	warnings  diag.List
 }
 
 func (e *environment) path(name string) string { return path.Join(envsDir, e.name, name) }
@@ -51,7 +52,25 @@ func (e *environment) openSecrets(ctx context.Context) (*secrets, error) {
 	if s.file != nil {
 		problems.AddErr(e.readBundle(s))
 	}
+	s.warnings.Add(e.checkRecipients())
 	return s, problems.Err()
+}
+
+// checkRecipients warns if .sops.yaml names other operators than those who can
+// read what is rendered. What is wrong with either file is for the commands
+// that need it: a render works with the keyring alone.
+func (e *environment) checkRecipients() *diag.Problem {
+	file := e.path(keyringFile)
+	keyring, err := sopsage.ParseKeyring(file, e.raw[file])
+	if err != nil {
+		return nil
+	}
+	rule, err := e.repo.rule(e.path(secretsName))
+	if err != nil || keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()) {
+		return nil
+	}
+	return diag.New(diag.Pos{File: sopsConfig}, "its recipients are not those of %s", file).
+		WithHint("`talosgen secrets rekey %s` encrypts everything for the present recipients", e.name)
 }
 
 // openOperator decrypts what files under nodes/ are encrypted and sealed with.

@@ -75,5 +75,5 @@ func (l *Lock) VerifySeal(key []byte) error {
 	}
 	return diag.On(LockName, "the seal does not fit: the rendered tree was edited outside a render, or sealed with another key").
 		WithCode(diag.Secrets).
-		WithHint("review `git diff`, then run `talosgen render`: it writes the tree from its sources and seals it")
+		WithHint("review `git diff`, then run `talosgen render <env> --force`: it writes the tree from its sources and seals it")
 }
