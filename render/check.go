@@ -59,7 +59,10 @@ func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
 	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.world.Version {
 		return false, err
 	}
-	return true, r.verifySeal(ctx, env, lock)
+	if err := r.verifySeal(ctx, env, lock); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // verifySeal reads what the seal's key is made from, and nothing else.

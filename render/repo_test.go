@@ -1,0 +1,127 @@
+package render_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render"
+)
+
+// testRepo is a repository that a test puts together.
+type testRepo struct {
+	t    testing.TB
+	root string
+}
+
+func newRepo(t testing.TB) *testRepo {
+	t.Helper()
+	return &testRepo{t, filepath.Join(t.TempDir(), "repository")}
+}
+
+// keyPair is an age key.
+type keyPair struct{ private, public string }
+
+// operatorKeys are keys of operators that exist in this process only.
+var operatorKeys = sync.OnceValue(func() []keyPair {
+	var keys []keyPair
+	for i := range 2 {
+		private, public, err := sopsage.GenerateIdentity(&markedRandom{next: 100 * i})
+		if err != nil {
+			panic(err)
+		}
+		keys = append(keys, keyPair{private.Reveal(), public})
+	}
+	return keys
+})
+
+// file writes a file of the repository.
+func (r *testRepo) file(name, text string) *testRepo {
+	r.t.Helper()
+	writeFile(r.t, r.root, name, text)
+	return r
+}
+
+// operators writes .sops.yaml: who reads the secrets of which environment. A
+// file *.part.sops.yaml is encrypted in part: what is under a key that ends in
+// "Secret", and passwords.
+func (r *testRepo) operators(public map[string]string) *testRepo {
+	r.t.Helper()
+	var b strings.Builder
+	b.WriteString("creation_rules:\n")
+	for _, env := range slices.Sorted(maps.Keys(public)) {
+		fmt.Fprintf(&b, "  - path_regex: (envs/%s|patches)/.*\\.part\\.sops\\.yaml$\n    encrypted_regex: (Secret|password|token)$\n    age: %s\n", env, public[env])
+		fmt.Fprintf(&b, "  - path_regex: (envs/%s|patches)/.*\\.sops\\.(yaml|env)$\n    age: %s\n", env, public[env])
+	}
+	return r.file(".sops.yaml", b.String())
+}
+
+// clusterOf is the smallest environment: a control plane and two workers, with
+// a contract.
+func clusterOf(env, contract string) string {
+	return "apiVersion: talosgen.dev/v1alpha1\n" +
+		"clusterName: " + env + "\n" +
+		"endpoint: https://api." + env + ".example.com:6443\n" +
+		"talos:\n  version: v1.14.1\n  configContract: " + contract + "\n" +
+		"kubernetes:\n  version: 1.36.3\n" +
+		"hetzner:\n  region: hel1\n  networkZone: eu-central\n" +
+		"nodes:\n  controlPlane:\n    count: 1\n    type: cpx22\n" +
+		"  workers:\n    nodepools:\n      - name: worker\n        count: 2\n        type: cpx22\n"
+}
+
+// environment writes an environment without secrets and patches.
+func (r *testRepo) environment(env, contract string) *testRepo {
+	r.t.Helper()
+	return r.file("envs/"+env+"/cluster.yaml", clusterOf(env, contract)).
+		file("envs/"+env+"/cluster.env", "CLUSTER_NAME="+env+"\n")
+}
+
+// initSecrets gives an environment the bundle of the canaries, a cluster key
+// and a keyring.
+func (r *testRepo) initSecrets(env, key string) *testRepo {
+	r.t.Helper()
+	if _, err := r.open(key).ImportSecrets(context.Background(), env, "bundle.yaml", []byte(markedBundle())); err != nil {
+		r.t.Fatal(err)
+	}
+	return r
+}
+
+// variables adds secret variables, given as YAML, to an environment.
+func (r *testRepo) variables(env, key, text string) *testRepo {
+	r.t.Helper()
+	_, err := r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
+		return append(plain, "variables:\n"+text...), nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r
+}
+
+// encrypted writes a file as sops would encrypt it.
+func (r *testRepo) encrypted(name, plain string) *testRepo {
+	r.t.Helper()
+	rule, err := sopsage.RuleFor(".sops.yaml", []byte(readFile(r.t, r.root, ".sops.yaml")), name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	data, err := sopsage.Encrypt(name, []byte(plain), rule, &markedRandom{}, testTime)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.file(name, string(data))
+}
+
+// open opens the repository with a key; without one if it is "".
+func (r *testRepo) open(key string) *render.Repo {
+	r.t.Helper()
+	w := world(r.t, map[string]string{"SOPS_AGE_KEY": key})
+	w.Random = &markedRandom{}
+	return openWorld(r.t, r.root, w)
+}
