@@ -158,6 +158,9 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 		return nil
 	}
 	rest := stripDirectives(pd.node)
+	if i < 0 && pd.node.Tag != tagReplace && onlyIdentity(rest) {
+		return nil // nothing but deletions was in it
+	}
 	if i >= 0 {
 		tree, err := m.docs[i].tree()
 		if err != nil {
@@ -171,7 +174,7 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 			if e.changed {
 				edited, err := decodeNode(p.File, pd.id, tree)
 				if err != nil {
-					return err
+					return diag.New(nodePos(p.File, pd.node), "what !delete and !replace leave of %s is no such document", pd.id)
 				}
 				m.docs[i] = &Document{ID: pd.id, typed: edited}
 				m.owned[pd.id] = true
@@ -183,6 +186,18 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 		return err
 	}
 	return m.merge(p, pd, []config.Document{typed})
+}
+
+// onlyIdentity reports whether a document says nothing but what it is.
+func onlyIdentity(root *yaml.Node) bool {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		switch key, value := root.Content[i].Value, root.Content[i+1]; {
+		case key == "apiVersion", key == "kind", key == "name":
+		case value.Kind != yaml.MappingNode || !onlyIdentity(value):
+			return false
+		}
+	}
+	return true
 }
 
 // tree parses the document's text.
@@ -198,16 +213,33 @@ func (d *Document) tree() (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
+// withoutComments copies a tree without its comments: they may hold secrets
+// that are encrypted in the file.
+func withoutComments(n *yaml.Node) *yaml.Node {
+	c := *n
+	c.HeadComment, c.LineComment, c.FootComment = "", "", ""
+	c.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		c.Content[i] = withoutComments(child)
+	}
+	return &c
+}
+
 // addUnknown passes on a document of a kind that the library does not know.
 func (m *merger) addUnknown(p *Patch, pd *patchDoc) error {
 	if m.index(pd.id) >= 0 {
 		return diag.New(nodePos(p.File, pd.node), "%s is in several patches, and talosgen's Talos library does not know how to merge that kind", pd.id).
 			WithHint("keep the document in one patch")
 	}
-	text, err := yaml.Marshal(pd.node)
+	text, err := yaml.Marshal(withoutComments(pd.node))
 	if err != nil {
-		return diag.New(nodePos(p.File, pd.node), "encoding %s: %v", pd.id, err)
+		return diag.New(nodePos(p.File, pd.node), "%s cannot be encoded", pd.id)
 	}
-	m.docs = append(m.docs, &Document{ID: pd.id, text: text})
+	doc := &Document{ID: pd.id, text: text}
+	if _, err := doc.Leaves(); err != nil {
+		return diag.New(nodePos(p.File, pd.node), "%s uses YAML that talosgen does not pass on", pd.id).
+			WithHint("keys that are not plain words, and the merge key <<, are not supported here").WithCause(err)
+	}
+	m.docs = append(m.docs, doc)
 	return nil
 }

@@ -30,12 +30,28 @@ func decodeNode(file string, id ID, node *yaml.Node) (doc config.Document, err e
 		return nil, decodeProblem(file, node, err)
 	}
 	if err := xyaml.CheckUnknownKeys(doc, node); err != nil {
-		return nil, unknownKeys(file, id, node, err)
+		return nil, unknownKeys(file, id, doc, node)
 	}
 	if err := xyaml.CheckNullElements(doc, node); err != nil {
-		return nil, diag.New(nodePos(file, node), "%s: %v", id, err).WithCause(errForeign)
+		return nil, nullProblems(file, node, err)
 	}
 	return doc, nil
+}
+
+// nullElement matches what the library says of null entries of lists and maps.
+var nullElement = regexp.MustCompile(`null value is not allowed at "(.+)" \(line (\d+)\)`)
+
+func nullProblems(file string, root *yaml.Node, err error) error {
+	var problems diag.List
+	for _, m := range nullElement.FindAllStringSubmatch(err.Error(), -1) {
+		line, _ := strconv.Atoi(m[2]) // digits only
+		problems.Add(diag.New(diag.Pos{File: file, Line: line}, "%s is null", m[1]).
+			WithHint("write what it should be, or leave it out"))
+	}
+	if len(problems) == 0 {
+		problems.Add(diag.New(nodePos(file, root), "%v", err).WithCause(errForeign))
+	}
+	return problems.Err()
 }
 
 func nodePos(file string, n *yaml.Node) diag.Pos {
@@ -54,7 +70,11 @@ func parseProblem(file string, err error) *diag.Problem {
 			message = load.ContextMsg + ": " + message
 		}
 	}
-	return diag.New(pos, "not valid YAML: %s", message)
+	p := diag.New(pos, "not valid YAML: %s", message)
+	if strings.Contains(message, "not allowed in a YAML tag") {
+		p.WithHint("put a space between a tag and what follows it: `{key: !delete }`")
+	}
+	return p
 }
 
 // cannotConstruct matches what the decoder says of a value of the wrong type;
@@ -119,67 +139,6 @@ func goTypeName(t string) string {
 		return "true or false"
 	}
 	return t[strings.LastIndexByte(t, '.')+1:]
-}
-
-// unknownKeys finds the places of the keys that the library's check names. Its
-// message is YAML with the keys as they nest, and the values, which are left
-// out.
-func unknownKeys(file string, id ID, node *yaml.Node, err error) error {
-	var problems diag.List
-	_, listing, _ := strings.Cut(err.Error(), "\n")
-	var named yaml.Node
-	if yaml.Unmarshal([]byte(listing), &named) == nil && len(named.Content) > 0 {
-		locateKeys(file, id, named.Content[0], node, nil, &problems)
-	}
-	if len(problems) == 0 {
-		problems.Add(diag.New(nodePos(file, node), "%s has keys that Talos does not know", id))
-	}
-	return problems.Err()
-}
-
-// locateKeys walks the listing and the document together. A key of the listing
-// whose value in the document is the same whole value is unknown; otherwise
-// something below it is.
-func locateKeys(file string, id ID, listing, node *yaml.Node, path []string, problems *diag.List) {
-	switch {
-	case listing.Kind == yaml.MappingNode && node.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(listing.Content); i += 2 {
-			key := listing.Content[i].Value
-			at, value := keyNode(node, key), valueAt(node, key)
-			if at == nil {
-				continue
-			}
-			below := append(path[:len(path):len(path)], key)
-			before := len(*problems)
-			if value.Kind != yaml.ScalarNode && !sameNode(listing.Content[i+1], value) {
-				locateKeys(file, id, listing.Content[i+1], value, below, problems)
-			}
-			if len(*problems) == before {
-				problems.Add(unknownKey(file, id, at, below))
-			}
-		}
-	case listing.Kind == yaml.SequenceNode && node.Kind == yaml.SequenceNode:
-		// The listing leaves out items without unknown keys: try each.
-		for _, item := range listing.Content {
-			for _, candidate := range node.Content {
-				before := len(*problems)
-				locateKeys(file, id, item, candidate, path, problems)
-				if len(*problems) > before {
-					break
-				}
-			}
-		}
-	}
-}
-
-func unknownKey(file string, id ID, at *yaml.Node, path []string) *diag.Problem {
-	p := diag.New(nodePos(file, at), "unknown key %q in %s", strings.Join(path, "."), id)
-	if id.IsMain() && len(path) == 1 {
-		p.WithHint("a patch for the main document starts with machine: or cluster:; other documents need apiVersion and kind")
-	} else if hint := diag.Suggest(path[len(path)-1], siblingKeys(id, path)); hint != "" {
-		p.WithHint("%s", hint)
-	}
-	return p
 }
 
 func keyNode(mapping *yaml.Node, key string) *yaml.Node {

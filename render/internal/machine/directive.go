@@ -18,6 +18,7 @@ const (
 
 // marks are the instructions that a parsed document holds.
 type marks struct {
+	file        string
 	directives  bool // !replace or !delete
 	patchDelete bool // Talos' $patch: delete
 	problems    []*diag.Problem
@@ -25,46 +26,68 @@ type marks struct {
 
 // findMarks walks a document for instructions, and checks them.
 func findMarks(file string, root *yaml.Node) marks {
-	m := marks{}
-	m.walk(file, root, false)
+	m := marks{file: file}
+	m.walk(root, false)
+	for _, key := range []string{"apiVersion", "kind", "name"} {
+		if v := valueAt(root, key); m.directives && v != nil && (v.Tag == tagDelete || v.Tag == tagReplace) {
+			m.add(v, "the document is known by its "+key, "write `--- !delete` before the document to remove it, `--- !replace` to replace it")
+		}
+	}
 	return m
 }
 
-func (m *marks) walk(file string, n *yaml.Node, inList bool) {
-	add := func(at *yaml.Node, message, hint string) {
-		m.problems = append(m.problems, diag.New(nodePos(file, at), "%s", message).WithHint("%s", hint))
-	}
+func (m *marks) add(at *yaml.Node, message, hint string) {
+	m.problems = append(m.problems, diag.New(nodePos(m.file, at), "%s", message).WithHint("%s", hint))
+}
+
+func (m *marks) walk(n *yaml.Node, inList bool) {
 	switch {
 	case n.Tag == tagReplace:
 		m.directives = true
 		if n.Kind == yaml.ScalarNode {
-			add(n, "!replace on a single value", "a single value always replaces; !replace is for lists and maps")
+			m.add(n, "!replace on a single value", "a single value always replaces; !replace is for lists and maps")
 		}
 	case n.Tag == tagDelete:
 		m.directives = true
-		if n.Kind == yaml.ScalarNode && (n.Value != "") != inList {
-			add(n, "!delete of what?", "write `key: !delete`; in a list, `- !delete x` removes the value x and\n`- !delete {name: x}` the item with that name")
+		if !deletesSomething(n, inList) {
+			m.add(n, "!delete of what?", "write `key: !delete`; in a list, `- !delete x` removes the value x and\n`- !delete {name: x}` the item with that name")
 		}
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") && n.Tag != "!":
-		add(n, "unknown tag "+n.Tag, "the tags of patches are !replace and !delete")
+		m.add(n, "unknown tag "+n.Tag, "the tags of patches are !replace and !delete")
+	case n.Kind == yaml.AliasNode && hasDirectives(n.Alias):
+		m.directives = true
+		m.add(n, "an alias of something with !replace or !delete", "write it out here: what these tags do depends on the place")
 	}
 	if n.Kind == yaml.MappingNode {
-		m.patchKey(n, add)
+		m.patchKey(n)
 	}
 	for _, c := range n.Content {
-		m.walk(file, c, n.Kind == yaml.SequenceNode)
+		m.walk(c, n.Kind == yaml.SequenceNode)
+	}
+}
+
+// deletesSomething reports whether a !delete says what to remove, and no more:
+// the key before it, the item of a list after it, or the document below it.
+func deletesSomething(n *yaml.Node, inList bool) bool {
+	switch {
+	case inList:
+		return n.Value != "" || n.Kind == yaml.MappingNode && len(n.Content) > 0
+	case n.Kind == yaml.MappingNode:
+		return valueAt(n, "kind") != nil // a document
+	default:
+		return n.Kind == yaml.ScalarNode && n.Value == ""
 	}
 }
 
 // patchKey looks at Talos' own $patch key.
-func (m *marks) patchKey(mapping *yaml.Node, add func(*yaml.Node, string, string)) {
+func (m *marks) patchKey(mapping *yaml.Node) {
 	key := keyNode(mapping, "$patch")
 	switch {
 	case key == nil:
 	case scalarAt(mapping, "$patch") == "delete":
 		m.patchDelete = true
 	default:
-		add(key, "Talos knows only $patch: delete", "use !replace on the list or map: `key: !replace [...]`")
+		m.add(key, "Talos knows only $patch: delete", "use !replace on the list or map: `key: !replace [...]`")
 	}
 }
 
@@ -72,7 +95,12 @@ func (m *marks) patchKey(mapping *yaml.Node, add func(*yaml.Node, string, string
 // Talos' decoder can check as a patch.
 func stripDirectives(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode && n.Kind != yaml.SequenceNode {
-		return n
+		if n.Tag != tagDelete {
+			return n
+		}
+		plain := *n // the value x of `- !delete x`
+		plain.Tag = ""
+		return &plain
 	}
 	out := *n
 	out.Content = nil
@@ -148,7 +176,8 @@ func (e *editor) remove(mapping *yaml.Node, key string) {
 }
 
 // sequence applies the directives in the items of a patch's list. An item is
-// matched to the target's by its first key, as Talos' $patch: delete does. An
+// matched to the target's by its first key, as Talos' $patch: delete does; but
+// all that match are deleted, so that deleting twice is the same as once. An
 // item that holds directives and is matched is merged here, because Talos would
 // append it to most lists.
 func (e *editor) sequence(target, patch *yaml.Node) *yaml.Node {
@@ -161,20 +190,27 @@ func (e *editor) sequence(target, patch *yaml.Node) *yaml.Node {
 		}
 		at := matchItem(target, item)
 		switch {
-		case item.Tag == tagDelete && at >= 0:
-			target.Content = slices.Delete(target.Content, at, at+1)
-			e.changed = true
 		case item.Tag == tagDelete:
+			for ; at >= 0; at = matchItem(target, item) {
+				target.Content = slices.Delete(target.Content, at, at+1)
+				e.changed = true
+			}
 		case item.Tag == tagReplace && at >= 0:
 			target.Content[at] = stripDirectives(item)
 			e.changed = true
-		case at >= 0:
+		case at >= 0 && item.Kind == yaml.MappingNode:
 			e.overlay(target.Content[at], e.mapping(target.Content[at], item))
-		default:
+		case hasValues(item):
 			rest.Content = append(rest.Content, stripDirectives(item))
 		}
 	}
 	return &rest
+}
+
+// hasValues reports whether an item that is not there yet says more than what
+// it is known by and what is not to be in it.
+func hasValues(item *yaml.Node) bool {
+	return item.Kind != yaml.MappingNode || item.Tag == tagReplace || len(stripDirectives(item).Content) > 2
 }
 
 // matchItem finds the item of a list that has the same first key and value as

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -40,35 +39,15 @@ func fieldsOf(t reflect.Type) map[string]field {
 				inner.index = append([]int{i}, inner.index...)
 				fields[key] = inner
 			}
-		case name != "" && name != "-" && f.IsExported():
+		case name == "-" || !f.IsExported():
+		case f.Tag.Get("yaml") == "":
+			fields[strings.ToLower(f.Name)] = field{f.Type, []int{i}, false}
+		case name != "":
 			fields[name] = field{f.Type, []int{i}, f.Tag.Get("merge") == "replace"}
 		}
 	}
 	knownFields.Store(t, fields)
 	return fields
-}
-
-// siblingKeys returns the keys that a document's type has where the last key
-// of the path stands, for suggestions.
-func siblingKeys(id ID, path []string) []string {
-	doc, err := newTyped(id)
-	if err != nil {
-		return nil
-	}
-	t := reflect.TypeOf(doc)
-	for _, key := range path[:len(path)-1] {
-		f, ok := fieldsOf(t)[key]
-		if !ok {
-			return nil
-		}
-		t = f.Type
-	}
-	var keys []string
-	for key := range fieldsOf(t) {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // replacedAt returns the path of the field that Talos' merge replaces whole, if

@@ -21,12 +21,9 @@ func mergeTyped(left, right config.Document, patch *yaml.Node) error {
 	l, r := reflect.ValueOf(left), reflect.ValueOf(right)
 	if l.Type() == r.Type() { // else the merge complains
 		protect(l, r, patch)
+		makeRoom(l, patch)
 	}
-	if err := merge.Merge(left, right); err != nil {
-		return err
-	}
-	insist(l, r, patch)
-	return nil
+	return merge.Merge(left, right)
 }
 
 // clobber is a field that Talos' merge overwrites with nothing when a patch
@@ -120,31 +117,34 @@ func protect(left, right reflect.Value, patch *yaml.Node) {
 	}
 }
 
-// insist sets single values that a patch sets, and that Talos' merge takes for
-// not set because their Go value is zero (the first word of an enumeration, a
-// percentage as a size), or mixes with what is there (URLs). Values that say
+// makeRoom clears single values that a patch is about to set. Talos' merge keeps
+// them if their Go value in the patch is zero (the first word of an enumeration,
+// a percentage as a size), mixes them with the new value (URLs: the password of
+// one with the host of the other), or fails (sizes of disks). Values that say
 // nothing in YAML too are left to the merge.
-func insist(left, right reflect.Value, patch *yaml.Node) {
-	fields := fieldsOf(left.Type())
-	if fields == nil || patch.Kind != yaml.MappingNode {
+func makeRoom(left reflect.Value, patch *yaml.Node) {
+	left = reflect.Indirect(left)
+	if left.Kind() != reflect.Struct || patch.Kind != yaml.MappingNode {
 		return
 	}
+	fields := fieldsOf(left.Type())
 	for i := 0; i+1 < len(patch.Content); i += 2 {
 		f, ok := fields[patch.Content[i].Value]
 		if !ok {
 			continue
 		}
-		from, to := fieldAt(right, f.index), fieldAt(left, f.index)
+		to, err := left.FieldByIndexErr(f.index)
 		value := patch.Content[i+1]
 		if value.Kind == yaml.AliasNode {
 			value = value.Alias
 		}
 		switch {
-		case !from.IsValid() || !to.IsValid() || to.Kind() == reflect.Slice || to.Kind() == reflect.Map:
+		case err != nil: // in an embedded struct that is not there
+		case to.Kind() == reflect.Slice && to.Type().Elem().Kind() != reflect.Uint8: // lists are appended to
 		case value.Kind == yaml.ScalarNode && !isZeroScalar(value):
-			to.Set(from)
+			to.SetZero()
 		case value.Kind == yaml.MappingNode:
-			insist(to, from, value)
+			makeRoom(to, value)
 		}
 	}
 }
