@@ -49,7 +49,7 @@ func lockOf(t testing.TB, version string, files []File) *Lock {
 func writeTree(t testing.TB, sys *system, dir string, c content) (Summary, error) {
 	t.Helper()
 	files := c.files()
-	return write(sys, dir, files, lockOf(t, "1.0.0", files))
+	return write(sys, filepath.Clean(dir), files, lockOf(t, "1.0.0", files))
 }
 
 // mustWrite leaves out the syncs, which tests cannot see and which take long.

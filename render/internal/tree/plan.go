@@ -181,10 +181,10 @@ func (p *plan) compare() error {
 			list = &p.summary.Unchanged
 		case isMissing(err), errors.Is(err, unix.EISDIR): // carry says if the directory has to stay
 			list = &p.summary.Added
-		case !p.owned[f.Path]:
-			foreign = append(foreign, f.Path)
 		case err != nil && !isOddFile(err):
 			return readProblem(p.path(f.Path), err)
+		case !p.owned[f.Path]:
+			foreign = append(foreign, f.Path)
 		}
 		if f.Path != LockName {
 			*list = append(*list, f.Path)

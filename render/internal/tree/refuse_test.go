@@ -2,10 +2,14 @@ package tree
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -95,6 +99,25 @@ func TestWriteRefusesAnotherLock(t *testing.T) {
 	if _, err := Write(dir, small.without("infra.yaml").files(), lock); err == nil {
 		t.Error("a lock that names other files is accepted")
 	}
+}
+
+// A file that cannot be written is named as it will be, not as it is staged.
+func TestUnwritableFileIsNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dev")
+	mustWrite(t, dir, small)
+	sys := *realSystem
+	sys.write = func(path string, data []byte, perm fs.FileMode) error {
+		if filepath.Base(path) == "full.yaml" {
+			return unix.ENOSPC
+		}
+		return writeNew(path, data, perm)
+	}
+	_, err := writeTree(t, &sys, dir+"/", small.with("nodes/full.yaml", ""))
+	assertProblem(t, err, diag.Input, "/dev/nodes/full.yaml: cannot be written: no space left on device\n  the tree is as it was")
+	assertTree(t, dir, small, nil)
+
+	_, err = writeTree(t, realSystem, dir, small.with("nodes/"+strings.Repeat("x", 300), ""))
+	assertProblem(t, err, diag.Input, "x: cannot be read: file name too long")
 }
 
 func TestTreeIsNoDirectory(t *testing.T) {

@@ -32,16 +32,16 @@ func (p *plan) stage(sys *system, root string) error {
 		perm |= p.old.Mode().Perm()
 	}
 	if err := s.makeDir(root, perm); err != nil {
-		return err
+		return writeProblem(p.dir, err)
 	}
 	for i, f := range p.files {
 		if err := s.place(f, p.same[i]); err != nil {
-			return err
+			return writeProblem(p.path(f.Path), err)
 		}
 	}
 	for _, c := range p.carried {
 		if err := s.carry(c); err != nil {
-			return err
+			return writeProblem(p.path(c.path), err)
 		}
 	}
 	return nil

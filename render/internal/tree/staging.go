@@ -45,7 +45,7 @@ func newStaging(sys *system, dir string) *staging {
 // Recover settles what a killed write of the tree in dir has left: a complete
 // new tree whose old one is already out of the way is put in place, everything
 // else is removed. It does nothing if a write is under way.
-func Recover(dir string) error { return recoverTree(realSystem, dir) }
+func Recover(dir string) error { return recoverTree(realSystem, filepath.Clean(dir)) }
 
 func recoverTree(sys *system, dir string) error {
 	s := newStaging(sys, dir)

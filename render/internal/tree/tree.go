@@ -13,6 +13,7 @@ package tree
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -48,7 +49,7 @@ type Summary struct {
 // It refuses to overwrite a file that the previous lock does not name, and a
 // tree that a newer talosgen than lock.Talosgen wrote.
 func Write(dir string, files []File, lock *Lock) (Summary, error) {
-	return write(realSystem, dir, files, lock)
+	return write(realSystem, filepath.Clean(dir), files, lock)
 }
 
 func write(sys *system, dir string, files []File, lock *Lock) (Summary, error) {
@@ -88,19 +89,18 @@ func (p *plan) holds() bool {
 
 // execute stages the planned tree and puts it in place.
 func (p *plan) execute(s *staging) error {
-	err := p.stage(s.sys, s.tree())
-	if err == nil {
-		err = s.sys.syncAll(p.written)
+	if err := p.stage(s.sys, s.tree()); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := s.sys.syncAll(p.written); err != nil {
 		return writeProblem(p.dir, err)
 	}
 	return s.swap(p.old == nil)
 }
 
-// writeProblem says that the tree could not be written; err says what failed.
-func writeProblem(dir string, err error) error {
-	return diag.New(diag.Pos{File: dir}, "cannot be written: %v", bare(err)).
+// writeProblem says what of the tree could not be written, and why.
+func writeProblem(path string, err error) error {
+	return diag.New(diag.Pos{File: path}, "cannot be written: %v", bare(err)).
 		WithHint("the tree is as it was; check permissions and free space, then render again").
 		WithCause(err)
 }
