@@ -35,7 +35,7 @@ func ConvertPatch(file string, data []byte, o ConvertOptions) (out []byte, remar
 			break
 		}
 		if err != nil {
-			return nil, nil, diag.New(diag.Pos{File: file}, "not valid YAML: %v", err)
+			return nil, nil, notYAML(file, err)
 		}
 		if len(doc.Content) > 0 {
 			docs = append(docs, doc.Content[0])
@@ -60,4 +60,17 @@ func sameDocuments(a, b []*yaml.Node) bool {
 		}
 	}
 	return true
+}
+
+// notYAML says where a file is not valid YAML.
+func notYAML(file string, err error) error {
+	pos, message := diag.Pos{File: file}, err.Error()
+	var load *yaml.LoadError
+	if errors.As(err, &load) {
+		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
+		if load.ContextMsg != "" {
+			message = load.ContextMsg + ": " + message
+		}
+	}
+	return diag.New(pos, "not valid YAML: %s", message).WithCause(err)
 }

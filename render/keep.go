@@ -86,7 +86,8 @@ func (r *Repo) ImportSecrets(ctx context.Context, env, file string, data []byte)
 	if err != nil {
 		var fromConfig error
 		if bundle, fromConfig = machine.BundleFromConfig(data); fromConfig != nil {
-			return nil, diag.New(diag.Pos{File: file}, "neither a secrets bundle (%v) nor the configuration of a control plane (%v)", err, fromConfig).WithCode(diag.Secrets)
+			return nil, diag.New(diag.Pos{File: file}, "has no secrets of a cluster to take over").
+				WithHint("taken for a bundle: %v\ntaken for a machine configuration: %v", err, fromConfig).WithCode(diag.Secrets)
 		}
 	}
 	k.mask(bundle.Values()...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,20 +41,22 @@ func (w *world) convertAction(c *cli.Context) error {
 		return diag.On("", "which patches?").WithHint("talosgen convert-patch <file>...").WithCode(diag.Usage)
 	}
 	var problems diag.List
-	for _, file := range c.Args().Slice() {
-		problems.AddErr(w.convertFile(c, file))
+	for i, file := range c.Args().Slice() {
+		problems.AddErr(w.convertFile(c, file, i == 0))
 	}
 	return problems.Err()
 }
 
-func (w *world) convertFile(c *cli.Context, file string) error {
+// convertFile converts one patch. Printed, each but the first starts a document
+// of its own.
+func (w *world) convertFile(c *cli.Context, file string, first bool) error {
 	info, err := os.Stat(file)
 	if err != nil {
-		return diag.New(diag.Pos{File: file}, "cannot be read").WithCause(err)
+		return unreadable(file, err)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return diag.New(diag.Pos{File: file}, "cannot be read: %v", err).WithCause(err)
+		return unreadable(file, err)
 	}
 	workers, err := reachesWorkers(c.String("role"), file)
 	if err != nil {
@@ -65,6 +68,9 @@ func (w *world) convertFile(c *cli.Context, file string) error {
 	}
 	w.printWarnings(remarks)
 	if !c.Bool("write") {
+		if !first && !bytes.HasPrefix(out, []byte("---")) {
+			out = append([]byte("---\n"), out...)
+		}
 		return w.printData(out)
 	}
 	written, err := atomicfile.Write(file, out, info.Mode()&fs.ModePerm)

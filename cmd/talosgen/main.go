@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -79,6 +81,10 @@ func run(args []string, w *world) (code int) {
 		return int(diag.OK)
 	case errors.Is(err, errDifferences):
 		return int(diag.Differences)
+	}
+	if exit := cli.ExitCoder(nil); errors.As(err, &exit) {
+		// urfave/cli's own, with codes of its own: `help` of what does not exist.
+		err = diag.On("", "%v", exit).WithHint("see `talosgen --help`").WithCode(diag.Usage)
 	}
 	w.printError(err)
 	return int(diag.CodeOf(err))

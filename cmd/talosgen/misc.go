@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -102,6 +103,10 @@ complete -c talosgen -f -a '(__talosgen_complete)'
 // there, for the completion of a shell.
 func (w *world) completeEnvironments(withNodes bool) cli.BashCompleteFunc {
 	return func(c *cli.Context) {
+		if n := c.NArg(); n > 0 && strings.HasPrefix(c.Args().Get(n-1), "-") {
+			cli.DefaultCompleteWithFlags(c.Command)(c)
+			return
+		}
 		repo, err := w.openRepo(c)
 		if err != nil {
 			return // a shell is told nothing rather than an error

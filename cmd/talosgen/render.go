@@ -212,7 +212,7 @@ func notInIndex(ctx context.Context, root, dir string) ([]string, error) {
 	} {
 		out, err := gitOutput(ctx, root, args...)
 		if err != nil {
-			return nil, diag.On("git", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
+			return nil, diag.On("", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
 		}
 		for _, file := range strings.Split(out, "\x00") {
 			if file != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +100,16 @@ func (w *world) relative(path string) string {
 		return rel
 	}
 	return path
+}
+
+// unreadable says that a file that the command line names cannot be read.
+func unreadable(file string, err error) error {
+	reason := err
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		reason = pathError.Err // the problem has the path
+	}
+	return diag.New(diag.Pos{File: file}, "cannot be read: %v", reason).WithCause(err)
 }
 
 // outputFlag selects the form of a command's data.

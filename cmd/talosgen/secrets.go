@@ -97,7 +97,7 @@ func (w *world) importAction(c *cli.Context) error {
 	file := c.Args().Get(1)
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return diag.New(diag.Pos{File: file}, "cannot be read: %v", err).WithCause(err)
+		return unreadable(file, err)
 	}
 	return w.onSecrets(c, env, func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
 		return repo.ImportSecrets(c.Context, env, file, data)
