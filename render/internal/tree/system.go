@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,7 @@ var realSystem = &system{
 	exchange:  exchange,
 	sync:      syncPath,
 	syncAll:   syncAll,
-	removeAll: os.RemoveAll,
+	removeAll: removeAll,
 }
 
 // mkdir makes a directory whose permissions do not depend on the umask.
@@ -65,6 +66,22 @@ func writeNew(path string, data []byte, perm fs.FileMode) error {
 		err = unix.Fchmod(fd, uint32(perm.Perm()))
 	}
 	return errors.Join(err, unix.Close(fd))
+}
+
+// removeAll also removes directories that their owner made read-only.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	// Each directory is made writable before it is read, hence from the top.
+	_ = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil // what cannot be changed, the removal reports
+	})
+	return os.RemoveAll(path)
 }
 
 // retry repeats a call that a signal interrupted.
