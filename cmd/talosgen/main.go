@@ -37,6 +37,7 @@ func main() {
 
 // world is everything outside of the process that commands touch.
 type world struct {
+	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	lookup         func(string) (string, bool)
@@ -62,7 +63,7 @@ var panicHook func()
 // run executes a command line and returns the exit code. Whatever is said on
 // stderr passes the masker, panics included.
 func run(args []string, w *world) (code int) {
-	w.stderr = w.masker.Writer(w.stderr)
+	w.args, w.stderr = args, w.masker.Writer(w.stderr)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(w.stderr, "talosgen: internal error: %v\n\n%s\nplease report this at https://github.com/talosgen/talosgen/issues\n", p, debug.Stack())

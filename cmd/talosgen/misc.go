@@ -103,7 +103,9 @@ complete -c talosgen -f -a '(__talosgen_complete)'
 // there, for the completion of a shell.
 func (w *world) completeEnvironments(withNodes bool) cli.BashCompleteFunc {
 	return func(c *cli.Context) {
-		if n := c.NArg(); n > 0 && strings.HasPrefix(c.Args().Get(n-1), "-") {
+		// The last argument asks for the completion of the one before. A flag there
+		// that is not complete is not among the arguments of c.
+		if n := len(w.args); n > 1 && strings.HasPrefix(w.args[n-2], "-") {
 			cli.DefaultCompleteWithFlags(c.Command)(c)
 			return
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 func secretsCommand(w *world) *cli.Command {
-	return &cli.Command{
+	command := &cli.Command{
 		Name:  "secrets",
 		Usage: "make and change the secrets of an environment",
 		Subcommands: []*cli.Command{
@@ -76,6 +76,10 @@ Example:
 			},
 		},
 	}
+	for _, c := range command.Subcommands {
+		c.BashComplete = w.completeEnvironments(false)
+	}
+	return command
 }
 
 // secretsAction runs a command on the secrets of one environment.
