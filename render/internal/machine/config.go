@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
@@ -111,11 +112,22 @@ func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
 		default:
 			// Merge takes over pointers of the patch, which others may use too.
 			if err := mergeTyped(m.own(i), right.Clone(), pd.node); err != nil {
-				return diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s: %v", pd.id, err)
+				return mergeProblem(p, pd, err)
 			}
 		}
 	}
 	return nil
+}
+
+// mergeProblem says why Talos cannot merge a document. Of the library's messages
+// only one holds no values.
+func mergeProblem(p *Patch, pd *patchDoc, err error) error {
+	problem := diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s", pd.id)
+	if strings.Contains(err.Error(), "merge type mismatch") {
+		problem.Message += ": " + err.Error()
+		problem.WithHint("a value has another type than the one in a lower layer; !replace on the map or list that holds it takes the new one")
+	}
+	return problem
 }
 
 // own returns a document that may be changed: a copy of the shared one, made at
