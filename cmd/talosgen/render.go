@@ -60,7 +60,26 @@ type difference struct {
 	Output bool   `json:"output"`
 }
 
+// excluding are flags of render of which one would be ignored.
+var excluding = [][2]string{
+	{"check", "keyless"}, {"check", "node"}, {"check", "force"},
+	{"hook", "keyless"}, {"hook", "node"}, {"force", "keyless"}, {"force", "node"}, {"all", "node"},
+}
+
+func checkRenderFlags(c *cli.Context) error {
+	for _, pair := range excluding {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return diag.On("", "--%s and --%s exclude each other", pair[0], pair[1]).
+				WithHint("see `talosgen render --help`").WithCode(diag.Usage)
+		}
+	}
+	return nil
+}
+
 func (w *world) renderAction(c *cli.Context) error {
+	if err := checkRenderFlags(c); err != nil {
+		return err
+	}
 	repo, err := w.openRepo(c)
 	if err != nil {
 		return err
@@ -112,7 +131,7 @@ func renderTargets(c *cli.Context, repo *render.Repo) ([]string, error) {
 
 func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
 	if c.Bool("check") {
-		return w.check(repo, env)
+		return w.check(c, repo, env)
 	}
 	options := render.Options{Keyless: c.Bool("keyless"), Nodes: c.StringSlice("node")}
 	partial := options.Keyless || len(options.Nodes) > 0
@@ -162,7 +181,7 @@ func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, optio
 }
 
 // check compares the tree with its lock, without keys.
-func (w *world) check(repo *render.Repo, env string) (*renderReport, error) {
+func (w *world) check(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
 	differences, err := repo.Check(env)
 	if err != nil {
 		return nil, err
@@ -170,7 +189,7 @@ func (w *world) check(repo *render.Repo, env string) (*renderReport, error) {
 	report := &renderReport{Env: env, UpToDate: len(differences) == 0}
 	if report.UpToDate {
 		w.say("rendered/%s is up to date", env)
-		return report, nil
+		return w.hook(c, repo, report)
 	}
 	w.say("rendered/%s is not up to date:", env)
 	for _, d := range differences {
