@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
@@ -28,7 +27,7 @@ func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
 	if err := r.checkLinks(env); err != nil {
 		return nil, nil, err
 	}
-	paths, err := layer.Inputs(r.files, env)
+	paths, err := r.inputs(env)
 	if err != nil {
 		return nil, nil, err
 	}

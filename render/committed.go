@@ -76,6 +76,9 @@ func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]b
 	}
 	data, err := r.files.guard.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := r.inputs(env); err != nil {
+			return nil, err
+		}
 		return nil, diag.New(diag.Pos{File: name}, "does not exist").
 			WithHint("%s", r.nodeHint(env, nodeName)).WithCode(diag.Usage)
 	}

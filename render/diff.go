@@ -102,6 +102,7 @@ func diffFile(ctx context.Context, keys *sopsage.Keys, f tree.File, before []byt
 	}
 	d := differ{file: f.Path}
 	d.compare(places(old), places(now))
+	d.group()
 	if len(d.changes) == 0 {
 		// The values are the same: the encryption, the order or the layout changed.
 		d.changes = []Change{{File: f.Path, Action: Changed}}
@@ -168,6 +169,17 @@ func (d *differ) compare(old, now []located) {
 			d.add(l.place, Removed, was, leaf{})
 		}
 	}
+}
+
+// group puts the changes of a document together, wherever they were found.
+func (d *differ) group() {
+	order := map[string]int{}
+	for _, c := range d.changes {
+		if _, seen := order[c.Document]; !seen {
+			order[c.Document] = len(order)
+		}
+	}
+	slices.SortStableFunc(d.changes, func(a, b Change) int { return order[a.Document] - order[b.Document] })
 }
 
 func (d *differ) add(at place, action string, old, now leaf) {

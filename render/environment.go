@@ -34,7 +34,7 @@ func (r *Repo) readEnvironment(name string) (*environment, error) {
 	if err := r.checkLinks(name); err != nil {
 		return nil, err
 	}
-	paths, err := layer.Inputs(r.files, name)
+	paths, err := r.inputs(name)
 	if err != nil {
 		return nil, err
 	}

@@ -215,16 +215,21 @@ func (k *keeper) addSecrets(given *secretsfile.Secrets, rule *sopsage.Rule) (add
 // makeKeyring makes the data keys of the environment if there are none.
 func (k *keeper) makeKeyring(rule *sopsage.Rule, clusterKey, binding secret.String, report *SecretsReport) error {
 	file := k.path(keyringFile)
-	if data, ok := k.raw[file]; ok {
-		keyring, err := sopsage.ParseKeyring(file, data)
-		if err == nil && !keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()) {
-			report.Notes = append(report.Notes, "the recipients in "+sopsConfig+" are not those of "+file+": run `talosgen secrets rekey "+k.name+"`")
-		}
-		return err
-	}
 	cluster, err := k.clusterRecipients(rule, clusterKey)
 	if err != nil {
 		return err
+	}
+	if data, ok := k.raw[file]; ok {
+		keyring, err := sopsage.ParseKeyring(file, data)
+		switch {
+		case err != nil:
+			return err
+		case !keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()):
+			report.Notes = append(report.Notes, "the recipients in "+sopsConfig+" are not those of "+file+": run `talosgen secrets rekey "+k.name+"`")
+		case !keyring.Recipients(sopsage.Cluster).Equal(cluster):
+			report.Notes = append(report.Notes, file+" is not for the cluster's age key: run `talosgen secrets rekey "+k.name+"`")
+		}
+		return nil
 	}
 	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.repo.world.Random, k.repo.world.Now())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/layer"
 )
 
 // World is what a render needs from outside of the repository. Rendering
@@ -113,6 +114,19 @@ func (r *Repo) checkLinks(env string) error {
 		}
 	}
 	return problems.Err()
+}
+
+// inputs lists the sources of an environment. That it does not exist is the
+// fault of whoever named it, and not of a file.
+func (r *Repo) inputs(env string) ([]string, error) {
+	paths, err := layer.Inputs(r.files, env)
+	if _, missing := r.files.Stat(path.Join(envsDir, env)); errors.Is(missing, fs.ErrNotExist) {
+		var p *diag.Problem
+		if errors.As(err, &p) {
+			return nil, p.WithCode(diag.Usage)
+		}
+	}
+	return paths, err
 }
 
 // repoFS reads the files of a repository. Paths are followed as the system
