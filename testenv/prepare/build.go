@@ -108,16 +108,15 @@ func (b builder) lock(dir, title string) (*os.File, error) {
 	return file, nil
 }
 
-// compile lays the module out in the work folder and builds its tools there.
+// compile lays the module out in the work folder, with its mains of our own,
+// and builds its tools there.
 // The compiler inherits the lock: if this process is killed, the next one
 // waits for what the compiler still writes.
 func (b builder) compile(m cache.Module, work, title string, lock *os.File) error {
 	source := filepath.Join(b.cache.Source, filepath.FromSlash(m.Folder))
 
-	for _, name := range []string{"go.mod", "go.sum"} {
-		if err := copyFile(filepath.Join(source, name), filepath.Join(work, name)); err != nil {
-			return err
-		}
+	if err := os.CopyFS(work, os.DirFS(source)); err != nil {
+		return err
 	}
 
 	if err := applyEdits(source, work); err != nil {
