@@ -16,6 +16,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"talosgen":     talosgenMain,
 		"unprivileged": unprivilegedMain,
+		"docs-editor":  docsEditorMain,
 	})
 }
 
