@@ -108,8 +108,7 @@ func (b builder) lock(dir, title string) (*os.File, error) {
 	return file, nil
 }
 
-// compile lays the module out in the work folder, with its mains of our own,
-// and builds its tools there.
+// compile lays the module out in the work folder and builds its tools there.
 // The compiler inherits the lock: if this process is killed, the next one
 // waits for what the compiler still writes.
 func (b builder) compile(m cache.Module, work, title string, lock *os.File) error {
@@ -124,15 +123,62 @@ func (b builder) compile(m cache.Module, work, title string, lock *os.File) erro
 	}
 
 	for _, tool := range m.Tools {
-		args := append([]string{"build", "-v"}, cache.BuildFlags...)
-		args = append(args, "-o", filepath.Join("bin", tool.Name), tool.Package)
+		if tool.Alias != "" {
+			if err := os.Symlink(tool.Alias, filepath.Join(work, "bin", tool.Name)); err != nil {
+				return err
+			}
 
-		progress := newProgress(b.out, title+": "+tool.Name)
-		err := runGo(work, progress, []*os.File{lock}, args...)
-		progress.stop()
+			continue
+		}
 
-		if err != nil {
-			return fmt.Errorf("%w\n%s", err, progress.tail())
+		if err := b.compileTool(m, tool, work, title, lock); err != nil {
+			return err
+		}
+	}
+
+	for _, files := range m.Files {
+		if err := copyFiles(files, work); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (b builder) compileTool(m cache.Module, tool cache.Tool, work, title string, lock *os.File) error {
+	args := append([]string{"build", "-v"}, m.BuildFlags()...)
+	args = append(args, "-o", filepath.Join("bin", tool.Name), tool.Package)
+
+	progress := newProgress(b.out, title+": "+tool.Name)
+	err := runGo(work, progress, []*os.File{lock}, args...)
+	progress.stop()
+
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, progress.tail())
+	}
+
+	return nil
+}
+
+// copyFiles copies files of a published module to where the programs are.
+func copyFiles(files cache.Files, work string) error {
+	upstream, err := moduleDir(work, files.Module)
+	if err != nil {
+		return err
+	}
+
+	names, err := filepath.Glob(filepath.Join(upstream, filepath.FromSlash(files.Glob)))
+	if err != nil {
+		return err
+	}
+
+	if len(names) == 0 {
+		return fmt.Errorf("%s has no %s", files.Module, files.Glob)
+	}
+
+	for _, name := range names {
+		if err := copyFile(name, filepath.Join(work, "bin", files.Folder, filepath.Base(name))); err != nil {
+			return err
 		}
 	}
 

@@ -37,17 +37,22 @@ func printList(w io.Writer, c cache.Cache, modules []cache.Module) error {
 }
 
 // version is the version that a go.mod requires of the module that holds a
-// package, which is the longest module path that the package starts with.
+// package, which is the longest module path that the package starts with. A
+// package of the go.mod's own module has none.
 func version(goMod []byte, pkg string) string {
 	module, found := "", "?"
 
 	for line := range strings.Lines(string(goMod)) {
+		if own, ok := strings.CutPrefix(line, "module "); ok && strings.HasPrefix(pkg, strings.TrimSpace(own)+"/") {
+			return "-"
+		}
+
 		fields := strings.Fields(strings.TrimPrefix(line, "require "))
 		if len(fields) < 2 || !strings.HasPrefix(fields[1], "v") {
 			continue
 		}
 
-		if strings.HasPrefix(pkg, fields[0]+"/") && len(fields[0]) > len(module) {
+		if strings.HasPrefix(pkg+"/", fields[0]+"/") && len(fields[0]) > len(module) {
 			module, found = fields[0], fields[1]
 		}
 	}
@@ -59,6 +64,10 @@ func state(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "missing"
+	}
+
+	if alias, err := os.Readlink(path); err == nil {
+		return "is " + alias
 	}
 
 	return fmt.Sprintf("%.1f MB", float64(info.Size())/1e6)

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,6 +119,34 @@ func TestBuildOnce(t *testing.T) {
 
 	if got := names(t, c); len(got) != 1 {
 		t.Errorf("the cache holds %q, want the one folder", got)
+	}
+}
+
+// TestFiles copies a file of a published module, and names one that it lacks.
+func TestFiles(t *testing.T) {
+	c := newCache(t, `"hello"`)
+	m := hello
+	m.Files = []cache.File{{Name: "config/main", Module: "example.org/hello", Path: "main.go"}}
+
+	if err := (builder{cache: c, out: io.Discard}).buildAll([]cache.Module{m}); err != nil {
+		t.Fatal(err)
+	}
+
+	dir, err := c.Dir(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	data, err := os.ReadFile(filepath.Join(dir, "config", "main"))
+	if err != nil || !strings.HasPrefix(string(data), "package main") {
+		t.Errorf("the copied file is %q, %v", data, err)
+	}
+
+	m.Files[0].Path = "none.go"
+
+	err = builder{cache: c, out: io.Discard}.buildAll([]cache.Module{m})
+	if err == nil || !strings.Contains(err.Error(), "none.go") {
+		t.Errorf("error %v, want one that names the missing file", err)
 	}
 }
 
@@ -279,6 +308,68 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// TestBed builds a module that has a program of its own, known by a second
+// name, and files of a published module.
+func TestBed(t *testing.T) {
+	c := newCache(t, `"hello"`)
+	write(t, filepath.Join(c.Source, "tools/hello/own/main.go"),
+		"package main\n\nimport \"os\"\n\nvar version = \"none\"\n\nfunc main() { println(os.Args[0], version) }\n")
+	write(t, filepath.Join(c.Source, "program/crd/one.yaml"), "kind: One\n")
+	write(t, filepath.Join(c.Source, "program/crd/README.md"), "")
+
+	bed := cache.Module{
+		Folder: "tools/hello",
+		Tools: []cache.Tool{
+			{Name: "own", Package: "example.org/tools/own"},
+			{Name: "other", Package: "example.org/hello", Alias: "own"},
+		},
+		Files:       []cache.Files{{Folder: "crds", Module: "example.org/hello", Glob: "crd/*.yaml"}},
+		LinkerFlags: "-X main.version=v1",
+	}
+
+	var out bytes.Buffer
+
+	b := builder{cache: c, out: &out}
+	if err := b.buildAll([]cache.Module{bed}); err != nil {
+		t.Fatal(err)
+	}
+
+	dir, err := c.Dir(bed)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if !cache.Ready(dir, bed) {
+		t.Error("it is built, and not ready")
+	}
+
+	path := filepath.Join(dir, "other")
+
+	said, err := exec.Command(path).CombinedOutput()
+	if got, want := strings.TrimSpace(string(said)), path+" v1"; err != nil || got != want {
+		t.Errorf("the program says %q (%v), want %q", got, err, want)
+	}
+
+	crds, err := os.ReadDir(filepath.Join(dir, "crds"))
+	if err != nil || len(crds) != 1 || crds[0].Name() != "one.yaml" {
+		t.Errorf("files %v (%v)", crds, err)
+	}
+
+	var list bytes.Buffer
+	if err := printList(&list, c, []cache.Module{bed}); err != nil {
+		t.Fatal(err)
+	}
+
+	if !strings.Contains(list.String(), "  is own  ") {
+		t.Errorf("the list does not tell the alias:\n%s", &list)
+	}
+
+	bed.Files[0].Glob = "none/*"
+	if err := b.buildAll([]cache.Module{bed}); err == nil || !strings.Contains(err.Error(), "has no none/*") {
+		t.Errorf("error %v, want one that names the missing files", err)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	all := []cache.Module{{Folder: "tools/one"}, {Folder: "tools/two"}, {Folder: "toolsets/three"}}
 
@@ -329,6 +420,8 @@ require (
 		"example.org/one/nested/v2/cmd/y": "v2.0.0",
 		"example.org/alone/cmd":           "v0.1.0",
 		"example.org/none/cmd":            "?",
+		"example.org/one":                 "v1.2.3",
+		"example.org/tools/own":           "-",
 	} {
 		if got := version(goMod, pkg); got != want {
 			t.Errorf("version of %s: %s, want %s", pkg, got, want)

@@ -6,6 +6,7 @@ package toolenv
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
@@ -50,7 +51,15 @@ func Staticcheck(t testing.TB) string {
 	return tool(t, "tools/staticcheck", "staticcheck")
 }
 
-func tool(t testing.TB, folder, name string) string {
+func tool(t testing.TB, module, name string) string {
+	t.Helper()
+
+	return filepath.Join(Folder(t, module), name)
+}
+
+// Folder returns the folder with the programs of a module below testenv, for
+// packages that start several of them together.
+func Folder(t testing.TB, module string) string {
 	t.Helper()
 
 	programs, err := cache.Open()
@@ -58,7 +67,7 @@ func tool(t testing.TB, folder, name string) string {
 		t.Fatal(err)
 	}
 
-	path, err := programs.Find(folder, name)
+	dir, err := programs.Find(module)
 
 	switch {
 	case err == nil:
@@ -68,5 +77,5 @@ func tool(t testing.TB, folder, name string) string {
 		t.Skipf("%v: go run ./testenv/prepare", err)
 	}
 
-	return path
+	return dir
 }

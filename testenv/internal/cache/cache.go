@@ -19,10 +19,6 @@ import (
 // Variable overrides the cache's folder.
 const Variable = "TALOSGEN_TESTENV_CACHE"
 
-// BuildFlags are the flags of every go build: small binaries that are the
-// same in every checkout.
-var BuildFlags = []string{"-trimpath", "-ldflags", "-s -w"}
-
 // Cache is the folder that holds the programs, and the testenv folder of the
 // checkout that says what they are built from.
 type Cache struct {
@@ -77,7 +73,7 @@ func findSource(dir string) (string, error) {
 // of the module, the Go version, the platform and the way of building.
 func (c Cache) Dir(m Module) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%s %s %s %q %q\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, BuildFlags, m)
+	fmt.Fprintf(hash, "%s %s %s %q %q\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, m.BuildFlags(), m)
 
 	source := os.DirFS(filepath.Join(c.Source, filepath.FromSlash(m.Folder)))
 
@@ -101,7 +97,8 @@ func (c Cache) Dir(m Module) (string, error) {
 	return filepath.Join(c.Root, path.Base(m.Folder)+"-"+id), nil
 }
 
-// Ready tells whether every tool of the module is in its folder.
+// Ready tells whether every tool of the module, and what it is used with, is
+// in its folder.
 func Ready(dir string, m Module) bool {
 	for _, tool := range m.Tools {
 		info, err := os.Stat(filepath.Join(dir, tool.Name))
@@ -110,11 +107,19 @@ func Ready(dir string, m Module) bool {
 		}
 	}
 
+	for _, files := range m.Files {
+		info, err := os.Stat(filepath.Join(dir, files.Folder))
+		if err != nil || !info.IsDir() {
+			return false
+		}
+	}
+
 	return true
 }
 
-// Find returns the path of a tool of the module in a folder below testenv.
-func (c Cache) Find(folder, tool string) (string, error) {
+// Find returns the folder that has the programs of the module in a folder
+// below testenv.
+func (c Cache) Find(folder string) (string, error) {
 	for _, m := range Modules() {
 		if m.Folder != folder {
 			continue
@@ -129,7 +134,7 @@ func (c Cache) Find(folder, tool string) (string, error) {
 			return "", fmt.Errorf("%s is not built", folder)
 		}
 
-		return filepath.Join(dir, tool), nil
+		return dir, nil
 	}
 
 	return "", fmt.Errorf("there is no module testenv/%s", folder)

@@ -3,11 +3,17 @@ package cache
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-var sample = Module{Folder: "tools/sample", Tools: []Tool{{"one", "example.org/one"}, {"two", "example.org/two"}}}
+var sample = Module{
+	Folder: "tools/sample",
+	Tools:  []Tool{{Name: "one", Package: "example.org/one"}, {Name: "two", Package: "example.org/two"}},
+	Files:  []Files{{Folder: "files", Module: "example.org/one", Glob: "*.yaml"}},
+}
 
 // newCache returns a cache whose source holds the sample module.
 func newCache(t *testing.T) Cache {
@@ -74,6 +80,17 @@ func TestDirFollowsContent(t *testing.T) {
 	other.Tools = other.Tools[:1]
 	step("fewer tools", other)
 
+	other.Files = []File{{Name: "crd.yaml", Module: "example.org/one", Path: "crd.yaml"}}
+	step("a file more", other)
+
+	other = sample
+	other.LinkerFlags = "-X main.version=v1"
+	step("other flags", other)
+
+	other = sample
+	other.Files = nil
+	step("fewer files", other)
+
 	if d := dir(t, c, sample); seen[d] != "a moved file" {
 		t.Errorf("the folder is not stable: %s", d)
 	}
@@ -90,7 +107,7 @@ func TestDirOfMissingModule(t *testing.T) {
 	}
 }
 
-func TestReadyNeedsEveryTool(t *testing.T) {
+func TestReadyNeedsEverything(t *testing.T) {
 	c := newCache(t)
 	d := dir(t, c, sample)
 
@@ -102,8 +119,14 @@ func TestReadyNeedsEveryTool(t *testing.T) {
 
 	write(t, filepath.Join(d, "two"), "")
 
+	if Ready(d, sample) {
+		t.Error("ready without the files")
+	}
+
+	write(t, filepath.Join(d, "files", "one.yaml"), "")
+
 	if !Ready(d, sample) {
-		t.Error("not ready with both tools")
+		t.Error("not ready with everything")
 	}
 }
 
@@ -115,7 +138,7 @@ func TestFind(t *testing.T) {
 
 	c.Root = t.TempDir()
 
-	if got, err := c.Find("tools/sops", "age"); err == nil {
+	if got, err := c.Find("tools/sops"); err == nil {
 		t.Errorf("found %s in an empty cache", got)
 	}
 
@@ -124,18 +147,22 @@ func TestFind(t *testing.T) {
 		for _, tool := range m.Tools {
 			write(t, filepath.Join(d, tool.Name), "")
 		}
+
+		for _, files := range m.Files {
+			write(t, filepath.Join(d, files.Folder, "one.yaml"), "")
+		}
 	}
 
-	got, err := c.Find("tools/talosctl-1.14", "talosctl")
+	got, err := c.Find("tools/talosctl-1.14")
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if want := "talosctl"; filepath.Base(got) != want || !strings.Contains(got, "talosctl-1.14-") {
+	if !strings.HasPrefix(filepath.Base(got), "talosctl-1.14-") {
 		t.Errorf("found %s", got)
 	}
 
-	if _, err := c.Find("tools/none", "none"); err == nil {
+	if _, err := c.Find("tools/none"); err == nil {
 		t.Error("found a tool of a module that does not exist")
 	}
 }
@@ -158,5 +185,31 @@ func TestOpen(t *testing.T) {
 
 	if _, err := findSource(t.TempDir()); err == nil {
 		t.Error("a folder outside of a checkout was accepted")
+	}
+}
+
+// TestKubernetesVersion compares what the programs say that they are with what
+// they are built from.
+func TestKubernetesVersion(t *testing.T) {
+	c, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	goMod, err := os.ReadFile(filepath.Join(c.Source, "kube", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	found := regexp.MustCompile(`(?m)^\tk8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)`).FindStringSubmatch(string(goMod))
+	if found == nil {
+		t.Fatal("go.mod of kube requires no k8s.io/kubernetes")
+	}
+
+	for i, name := range []string{"gitVersion", "gitMajor", "gitMinor"} {
+		flag := "version." + name + "=" + found[i+1]
+		if !slices.Contains(strings.Fields(strings.ReplaceAll(kube().LinkerFlags, "k8s.io/component-base/", "")), flag) {
+			t.Errorf("the linker flags %q lack %s", kube().LinkerFlags, flag)
+		}
 	}
 }

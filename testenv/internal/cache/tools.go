@@ -1,31 +1,93 @@
 package cache
 
+import "slices"
+
 // Tool is one program, built from a package of a published Go module.
 type Tool struct {
 	Name    string // file name of the binary
 	Package string // import path of its main package
+
+	// Alias is the tool of the same module that also is this one, when it is
+	// called by this name. Package then only says which version that is.
+	Alias string
+}
+
+// Files are files of a published module that the programs are used with.
+type Files struct {
+	Folder string // where they are, beside the programs
+	Module string // path of the module
+	Glob   string // slash-separated, in the module
 }
 
 // Module is a Go module of ours, a folder below testenv, that pins what one
 // or more tools are built from.
 type Module struct {
-	Folder string // slash-separated, below testenv
-	Tools  []Tool
+	Folder      string // slash-separated, below testenv
+	Tools       []Tool
+	Files       []Files
+	LinkerFlags string // besides those of every build
+}
+
+// BuildFlags are the flags of go build: small binaries that are the same in
+// every checkout.
+func (m Module) BuildFlags() []string {
+	linker := "-s -w"
+	if m.LinkerFlags != "" {
+		linker += " " + m.LinkerFlags
+	}
+
+	return []string{"-trimpath", "-ldflags", linker}
 }
 
 // Modules are all the modules, in the order in which they are built: the
 // quick ones first.
 func Modules() []Module {
-	talosctl := []Tool{{"talosctl", "github.com/siderolabs/talos/cmd/talosctl"}}
+	return slices.Concat(tools(), []Module{kube()})
+}
+
+// tools are programs that tests run as commands.
+func tools() []Module {
+	talosctl := []Tool{{Name: "talosctl", Package: "github.com/siderolabs/talos/cmd/talosctl"}}
 
 	return []Module{
-		{"tools/staticcheck", []Tool{{"staticcheck", "honnef.co/go/tools/cmd/staticcheck"}}},
-		{"tools/sops", []Tool{
-			{"age", "filippo.io/age/cmd/age"},
-			{"age-keygen", "filippo.io/age/cmd/age-keygen"},
-			{"sops", "github.com/getsops/sops/v3/cmd/sops"},
+		{Folder: "tools/staticcheck", Tools: []Tool{{Name: "staticcheck", Package: "honnef.co/go/tools/cmd/staticcheck"}}},
+		{Folder: "tools/sops", Tools: []Tool{
+			{Name: "age", Package: "filippo.io/age/cmd/age"},
+			{Name: "age-keygen", Package: "filippo.io/age/cmd/age-keygen"},
+			{Name: "sops", Package: "github.com/getsops/sops/v3/cmd/sops"},
 		}},
-		{"tools/talosctl-1.13", talosctl},
-		{"tools/talosctl-1.14", talosctl},
+		{Folder: "tools/talosctl-1.13", Tools: talosctl},
+		{Folder: "tools/talosctl-1.14", Tools: talosctl},
+	}
+}
+
+// kube is a Kubernetes control plane with Flux, which testenv/kubeenv starts.
+func kube() Module {
+	const controlPlane = "control-plane"
+
+	crds := func(module string) Files {
+		return Files{Folder: "crds", Module: module, Glob: "config/crd/bases/*.yaml"}
+	}
+
+	return Module{
+		Folder: "kube",
+		Tools: []Tool{
+			{Name: controlPlane, Package: "github.com/talosgen/talosgen/testenv/kube/control-plane"},
+			{Name: "etcd", Package: "go.etcd.io/etcd/server/v3", Alias: controlPlane},
+			{Name: "kube-apiserver", Package: "k8s.io/kubernetes/cmd/kube-apiserver", Alias: controlPlane},
+			{Name: "kube-controller-manager", Package: "k8s.io/kubernetes/cmd/kube-controller-manager", Alias: controlPlane},
+			{Name: "source-controller", Package: "github.com/fluxcd/source-controller"},
+			{Name: "kustomize-controller", Package: "github.com/fluxcd/kustomize-controller"},
+			{Name: "helm-controller", Package: "github.com/fluxcd/helm-controller"},
+		},
+		Files: []Files{
+			crds("github.com/fluxcd/source-controller"),
+			crds("github.com/fluxcd/kustomize-controller"),
+			crds("github.com/fluxcd/helm-controller"),
+		},
+		// What Kubernetes says that it is, which clients decide by. The same
+		// version as in go.mod, which a test makes sure of.
+		LinkerFlags: "-X k8s.io/component-base/version.gitVersion=v1.36.4" +
+			" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36",
 	}
 }
