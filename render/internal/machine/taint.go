@@ -3,6 +3,8 @@ package machine
 import (
 	"strings"
 
+	"github.com/siderolabs/talos/pkg/machinery/config/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/yamltext"
@@ -80,7 +82,7 @@ func (c *Config) Secret(d *Document) ([]bool, error) {
 		if l.Kind == yamltext.Null || l.Kind == yamltext.EmptyMap || l.Kind == yamltext.EmptySequence || l.Value == "" {
 			continue
 		}
-		if len(l.Path) == 1 && (l.Path[0].Key == "kind" || l.Path[0].Key == "apiVersion") {
+		if namesKind(l.Path) {
 			continue
 		}
 		pattern = l.Path.AppendPattern(pattern[:0])
@@ -148,52 +150,101 @@ func (l *patchLoader) taint(pd *patchDoc, expanded, encrypted map[*yaml.Node]boo
 	if l.patch.taint == nil {
 		l.patch.taint = newTaint()
 	}
-	t := l.patch.taint
-	patterns := map[string]bool{}
-	var walk func(n *yaml.Node, path yamltext.Path)
-	walk = func(n *yaml.Node, path yamltext.Path) {
-		switch n.Kind {
-		case yaml.ScalarNode:
-			if expanded[n] || encrypted[n] {
-				pattern := path.Pattern()
-				patterns[pattern] = true
-				t.addPlace(pd.id, pattern, n.Value)
-				t.addText(n.Value)
-			}
-		case yaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				walk(n.Content[i+1], append(path[:len(path):len(path)], yamltext.Key(n.Content[i].Value)))
-			}
-		case yaml.SequenceNode:
-			for i, item := range n.Content {
-				walk(item, append(path[:len(path):len(path)], yamltext.Index(i)))
-			}
-		case yaml.AliasNode:
-			walk(n.Alias, path)
-		}
+	w := taintWalk{
+		taint: l.patch.taint, id: pd.id, secret: map[string]bool{}, readable: map[string]bool{},
+		isSecret: func(n *yaml.Node) bool { return expanded[n] || encrypted[n] },
 	}
-	walk(pd.node, nil)
-	l.taintCanonical(t, pd, patterns)
+	w.walk(pd.node, nil, 0)
+	if len(w.secret) == 0 || pd.unknown {
+		return
+	}
+	if err := w.canonical(pd); err != nil {
+		l.problems.AddErr(err)
+	}
 }
 
-// taintCanonical adds the values at secret paths as Talos prints them.
-func (l *patchLoader) taintCanonical(t *Taint, pd *patchDoc, patterns map[string]bool) {
-	typed := pd.typed
-	if pd.directives {
-		typed, _ = decodeNode(l.src.File, pd.id, stripDirectives(pd.node)) // decoded before without an error
-	}
-	if typed == nil {
-		return
-	}
-	leaves, err := (&Document{ID: pd.id, typed: typed}).Leaves()
-	if err != nil {
-		l.problems.AddErr(err)
-		return
-	}
-	for i := range leaves {
-		if pattern := leaves[i].Path.Pattern(); patterns[pattern] {
-			t.addPlace(pd.id, pattern, leaves[i].Value)
-			t.addText(leaves[i].Value)
+// taintWalk walks a document of a patch for its secret scalars.
+type taintWalk struct {
+	taint    *Taint
+	id       ID
+	isSecret func(*yaml.Node) bool
+	secret   map[string]bool // patterns that have a secret value
+	readable map[string]bool // pattern and value of the others
+}
+
+// deepestAlias ends the walk in documents that hold themselves by an alias.
+const deepestAlias = 100
+
+func (w *taintWalk) walk(n *yaml.Node, path yamltext.Path, depth int) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		w.scalar(n, path)
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			w.walk(n.Content[i+1], append(path[:len(path):len(path)], yamltext.Key(n.Content[i].Value)), depth)
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			w.walk(item, append(path[:len(path):len(path)], yamltext.Index(i)), depth)
+		}
+	case yaml.AliasNode:
+		if depth < deepestAlias {
+			w.walk(n.Alias, path, depth+1)
 		}
 	}
+}
+
+func (w *taintWalk) scalar(n *yaml.Node, path yamltext.Path) {
+	pattern := path.Pattern()
+	switch {
+	case namesKind(path): // never secret
+	case w.isSecret(n):
+		w.secret[pattern] = true
+		w.taint.addPlace(w.id, pattern, n.Value)
+		w.taint.addText(n.Value)
+	default:
+		w.readable[pattern+n.Value] = true
+	}
+}
+
+// namesKind reports whether a path is that of a document's kind or version:
+// words of Talos', not values.
+func namesKind(path yamltext.Path) bool {
+	return len(path) == 1 && (path[0].Key == "kind" || path[0].Key == "apiVersion")
+}
+
+// canonical adds the values at secret paths as Talos prints them. A list may
+// hold secret and readable values; its other items are told apart by what is
+// written.
+func (w *taintWalk) canonical(pd *patchDoc) error {
+	var docs []config.Document
+	switch {
+	case pd.typed != nil:
+		docs = []config.Document{pd.typed}
+	case pd.selectors != nil:
+		docs = pd.selectors
+	default:
+		typed, err := decodeNode("", pd.id, stripDirectives(pd.node))
+		if err != nil {
+			return err
+		}
+		docs = []config.Document{typed}
+	}
+	for _, typed := range docs {
+		if _, selects := typed.(configloader.Selector); selects {
+			continue
+		}
+		leaves, err := (&Document{ID: pd.id, typed: typed}).Leaves()
+		if err != nil {
+			return err
+		}
+		for i := range leaves {
+			pattern := leaves[i].Path.Pattern()
+			if w.secret[pattern] && !w.readable[pattern+leaves[i].Value] {
+				w.taint.addPlace(pd.id, pattern, leaves[i].Value)
+				w.taint.addText(leaves[i].Value)
+			}
+		}
+	}
+	return nil
 }
