@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,34 +118,6 @@ func TestBuildOnce(t *testing.T) {
 
 	if got := names(t, c); len(got) != 1 {
 		t.Errorf("the cache holds %q, want the one folder", got)
-	}
-}
-
-// TestFiles copies a file of a published module, and names one that it lacks.
-func TestFiles(t *testing.T) {
-	c := newCache(t, `"hello"`)
-	m := hello
-	m.Files = []cache.File{{Name: "config/main", Module: "example.org/hello", Path: "main.go"}}
-
-	if err := (builder{cache: c, out: io.Discard}).buildAll([]cache.Module{m}); err != nil {
-		t.Fatal(err)
-	}
-
-	dir, err := c.Dir(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	data, err := os.ReadFile(filepath.Join(dir, "config", "main"))
-	if err != nil || !strings.HasPrefix(string(data), "package main") {
-		t.Errorf("the copied file is %q, %v", data, err)
-	}
-
-	m.Files[0].Path = "none.go"
-
-	err = builder{cache: c, out: io.Discard}.buildAll([]cache.Module{m})
-	if err == nil || !strings.Contains(err.Error(), "none.go") {
-		t.Errorf("error %v, want one that names the missing file", err)
 	}
 }
 

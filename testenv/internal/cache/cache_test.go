@@ -80,9 +80,6 @@ func TestDirFollowsContent(t *testing.T) {
 	other.Tools = other.Tools[:1]
 	step("fewer tools", other)
 
-	other.Files = []File{{Name: "crd.yaml", Module: "example.org/one", Path: "crd.yaml"}}
-	step("a file more", other)
-
 	other = sample
 	other.LinkerFlags = "-X main.version=v1"
 	step("other flags", other)
