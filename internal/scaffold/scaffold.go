@@ -73,8 +73,13 @@ func (o Options) replacer() *strings.Replacer {
 		}
 		return value
 	}
+	other := "prod"
+	if o.Env == other {
+		other = "staging"
+	}
 	return strings.NewReplacer(
 		"@ENV@", o.Env,
+		"@OTHER_ENV@", other,
 		"@CLUSTER_NAME@", o.ClusterName,
 		"@AGE_RECIPIENT@", o.AgeRecipient,
 		"@TALOS_VERSION@", or(o.TalosVersion, DefaultTalosVersion),

@@ -161,6 +161,17 @@ func TestOptionsAreUsed(t *testing.T) {
 	}
 }
 
+// The README shows how to add an environment: not the one that is there.
+func TestOtherEnvironment(t *testing.T) {
+	for env, other := range map[string]string{"dev": "prod", "prod": "staging"} {
+		o := options("hetzner")
+		o.Env = env
+		if text := content(t, files(t, o), "README.md"); !strings.Contains(text, "mkdir envs/"+other+"\n") {
+			t.Errorf("%s: the example is not %s", env, other)
+		}
+	}
+}
+
 // The first matching rule decides, so encrypted patches of an environment must
 // not fall to the rule for its secrets, which hides even their kind.
 func TestSopsRules(t *testing.T) {
