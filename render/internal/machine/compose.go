@@ -1,9 +1,6 @@
 package machine
 
 import (
-	"fmt"
-	"strings"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -13,13 +10,34 @@ import (
 // Composer makes the configurations of nodes from their layers, applying what
 // nodes have in common once. It is not safe for concurrent use.
 type Composer struct {
-	shared   map[string]*Config
-	warnings map[string]diag.List
+	stages map[stageKey]*stage
+}
+
+// stage is where shared patches lead to. Only those that nodes stop at have a
+// configuration.
+type stage struct {
+	cfg      *Config
+	warnings diag.List
+}
+
+// stageKey is what comes before a stage, and the patch that leads to it; the
+// first stage has the base in place of both.
+type stageKey struct {
+	base   *Config
+	before *stage
+	patch  *Patch
 }
 
 // NewComposer returns a composer that knows nothing yet.
-func NewComposer() *Composer {
-	return &Composer{shared: map[string]*Config{}, warnings: map[string]diag.List{}}
+func NewComposer() *Composer { return &Composer{stages: map[stageKey]*stage{}} }
+
+func (c *Composer) stage(key stageKey) *stage {
+	s := c.stages[key]
+	if s == nil {
+		s = &stage{}
+		c.stages[key] = s
+	}
+	return s
 }
 
 // Compose applies the layers of a node to its base. options are those of the
@@ -48,13 +66,12 @@ func (c *Composer) Compose(base *Config, options *Patch, patches []*Patch) (*Con
 
 // common applies shared patches, once for each combination.
 func (c *Composer) common(base *Config, patches []*Patch) (*Config, diag.List, error) {
-	var key strings.Builder
-	fmt.Fprintf(&key, "%p", base)
+	at := c.stage(stageKey{base: base})
 	for _, p := range patches {
-		fmt.Fprintf(&key, " %p", p)
+		at = c.stage(stageKey{before: at, patch: p})
 	}
-	if cfg := c.shared[key.String()]; cfg != nil {
-		return cfg, c.warnings[key.String()], nil
+	if at.cfg != nil {
+		return at.cfg, at.warnings, nil
 	}
 	cfg, warnings, err := base.Apply(patches)
 	if err != nil {
@@ -66,7 +83,7 @@ func (c *Composer) common(base *Config, patches []*Patch) (*Config, diag.List, e
 			return nil, warnings, err
 		}
 	}
-	c.shared[key.String()], c.warnings[key.String()] = cfg, warnings
+	at.cfg, at.warnings = cfg, warnings
 	return cfg, warnings, nil
 }
 
