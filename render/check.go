@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -31,7 +32,7 @@ func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	lock, err := tree.ReadLock(r.tree(env), r.world.Version)
+	lock, err := r.readLock(env)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, []Difference{{Path: tree.LockName, Kind: tree.Removed, Output: true}}, nil
 	}
@@ -43,7 +44,12 @@ func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
 		return nil, nil, err
 	}
 	differences, err := tree.Check(lock, inputs, r.tree(env))
-	return lock, differences, err
+	return lock, differences, r.local(err)
+}
+
+func (r *Repo) readLock(env string) (*tree.Lock, error) {
+	lock, err := tree.ReadLock(r.tree(env), r.world.Version)
+	return lock, r.local(err)
 }
 
 // Fresh reports whether a render would change nothing: the lock names the
@@ -52,7 +58,7 @@ func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
 // environment; a seal that is not genuine is an error.
 func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
 	if err := tree.Recover(r.tree(env)); err != nil {
-		return false, err
+		return false, r.local(err)
 	}
 	lock, differences, err := r.compare(env)
 	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.world.Version {
@@ -84,5 +90,9 @@ func (r *Repo) verifySeal(ctx context.Context, env string, lock *tree.Lock) erro
 	if err := e.openOperator(ctx, s); err != nil {
 		return err
 	}
-	return lock.VerifySeal(s.operator.Derive(sealLabel))
+	err := lock.VerifySeal(s.operator.Derive(sealLabel))
+	if p := (*diag.Problem)(nil); errors.As(err, &p) {
+		p.Pos.File = path.Join(renderedDir, env, tree.LockName)
+	}
+	return err
 }

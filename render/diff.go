@@ -70,7 +70,7 @@ func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
 // committed reads the rendered files that the lock names.
 func (r *Repo) committed(res *Result) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	lock, err := tree.ReadLock(r.tree(res.Env), r.world.Version)
+	lock, err := r.readLock(res.Env)
 	if errors.Is(err, fs.ErrNotExist) {
 		return files, nil
 	}

@@ -110,6 +110,9 @@ const reservedPrefix = "NODE_"
 // patches into layers. With keyless set, nothing is decrypted.
 func (e *environment) understand(ctx context.Context, keyless bool) (*plan, error) {
 	p := &plan{environment: e}
+	if err := e.checkPlaintext(); err != nil {
+		return nil, err
+	}
 	var err error
 	if keyless {
 		p.secrets, err = e.placeholders()

@@ -197,5 +197,6 @@ func (r *Repo) Write(res *Result) (Summary, error) {
 	if res.lock == nil {
 		return Summary{}, fmt.Errorf("a partial render of %s cannot be written", res.Env)
 	}
-	return tree.Write(r.tree(res.Env), res.files, res.lock)
+	summary, err := tree.Write(r.tree(res.Env), res.files, res.lock)
+	return summary, r.local(err)
 }

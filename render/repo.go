@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -64,7 +65,7 @@ func FindRoot(dir string) (string, error) {
 func Open(root string, world World) (*Repo, error) {
 	guard, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, diag.On(root, "the repository cannot be opened: %v", reason(err)).WithCause(err)
+		return nil, diag.On(root, "the repository cannot be opened: %v", reason(err)).WithCode(diag.Usage).WithCause(err)
 	}
 	if world.Masker == nil {
 		world.Masker = secret.NewMasker()
@@ -99,6 +100,19 @@ func (r *Repo) Environments() ([]string, error) {
 // tree returns the directory of an environment's rendered tree.
 func (r *Repo) tree(env string) string { return filepath.Join(r.root, renderedDir, env) }
 
+// local makes the places in problems with a tree begin at the repository, as
+// all others do.
+func (r *Repo) local(err error) error {
+	var problems diag.List
+	problems.AddErr(err)
+	for _, p := range problems {
+		if rel, err := filepath.Rel(r.root, p.Pos.File); err == nil && filepath.IsAbs(p.Pos.File) {
+			p.Pos.File = filepath.ToSlash(rel)
+		}
+	}
+	return err
+}
+
 // checkLinks refuses an environment whose directories lead out of the
 // repository.
 func (r *Repo) checkLinks(env string) error {
@@ -108,7 +122,12 @@ func (r *Repo) checkLinks(env string) error {
 	}
 	var problems diag.List
 	for _, dir := range []string{patchesDir, path.Join(envsDir, env), chartsDir, path.Join(renderedDir, env)} {
-		if _, err := r.files.Stat(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		info, err := r.files.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir():
+		case err == nil, errors.Is(err, syscall.ENOTDIR):
+			problems.Add(diag.New(diag.Pos{File: dir}, "a file is where a directory belongs"))
+		default:
 			problems.Add(diag.New(diag.Pos{File: dir}, "the directory cannot be used: %v", reason(err)).
 				WithHint("links that lead out of the repository are not followed").WithCause(err))
 		}

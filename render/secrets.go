@@ -46,7 +46,6 @@ func (e *environment) openSecrets(ctx context.Context) (*secrets, error) {
 	}
 	s := &secrets{variables: subst.Vars{}}
 	var problems diag.List
-	problems.AddErr(e.checkPlainBundles())
 	problems.AddErr(e.openOperator(ctx, s))
 	problems.AddErr(e.readSecretEnv(ctx, s))
 	if s.file != nil {
@@ -81,8 +80,29 @@ func (e *environment) openOperator(ctx context.Context, s *secrets) error {
 	return e.unwrapOperator(ctx, s)
 }
 
-// checkPlainBundles refuses secrets that lie about in the clear, and a second
-// place from which they could come.
+// checkPlaintext refuses what lies about in the clear and should not: a file
+// whose name promises that it is encrypted, and secrets bundles. It needs no
+// key, so whatever checks a commit finds it.
+func (e *environment) checkPlaintext() error {
+	var problems diag.List
+	for _, file := range e.paths {
+		if sopsage.NamedEncrypted(file) && !encrypted(file, e.raw[file]) {
+			problems.Add(diag.New(diag.Pos{File: file}, "plaintext in a *.sops.* file").
+				WithHint("encrypt it with `sops -e -i %s`; if it was ever committed, its secrets are known: rotate them", file).WithCode(diag.Secrets))
+		}
+	}
+	problems.AddErr(e.checkPlainBundles())
+	return problems.Err()
+}
+
+func encrypted(file string, data []byte) bool {
+	if path.Ext(file) == ".env" {
+		return sopsage.IsEncryptedDotenv(data)
+	}
+	return sopsage.IsEncryptedYAML(data)
+}
+
+// checkPlainBundles refuses secrets bundles beside the one that is encrypted.
 func (e *environment) checkPlainBundles() error {
 	var problems diag.List
 	for _, name := range plainBundles {

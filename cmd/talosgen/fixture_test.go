@@ -29,6 +29,7 @@ type fixture struct {
 	strangerKey []byte // of somebody who is no recipient
 	bundle      []byte // the Talos bundle in the clear
 	secrets     []string
+	random      io.Reader // the same in every run
 }
 
 // prepared makes the fixture, once for all scripts: decrypting is quick, making
@@ -56,12 +57,15 @@ func makeFixture(dir string) (*fixture, error) {
 			}
 		}
 	}
-	f := &fixture{operatorKey: parts["operator.agekey"], strangerKey: parts["stranger.agekey"], bundle: parts["bundle.yaml"]}
+	f := &fixture{
+		operatorKey: parts["operator.agekey"], strangerKey: parts["stranger.agekey"], bundle: parts["bundle.yaml"],
+		random: rand.NewChaCha8([32]byte{1}),
+	}
 	if f.secrets, err = leaves(parts["secrets.yaml"]); err != nil {
 		return nil, err
 	}
 	for _, env := range []string{"dev", "lab"} {
-		if err := encryptSecrets(dir, env, parts["secrets.yaml"]); err != nil {
+		if err := f.encryptSecrets(dir, env, parts["secrets.yaml"]); err != nil {
 			return nil, err
 		}
 		if err := f.talosgen(dir, "secrets", "sync", env); err != nil {
@@ -79,7 +83,7 @@ func makeFixture(dir string) (*fixture, error) {
 }
 
 // encryptSecrets writes the secrets of an environment.
-func encryptSecrets(dir, env string, plain []byte) error {
+func (f *fixture) encryptSecrets(dir, env string, plain []byte) error {
 	const config = ".sops.yaml"
 	data, err := os.ReadFile(filepath.Join(dir, config))
 	if err != nil {
@@ -90,7 +94,7 @@ func encryptSecrets(dir, env string, plain []byte) error {
 	if err != nil {
 		return err
 	}
-	encrypted, err := sopsage.Encrypt(file, plain, rule, fixedRandom(), fixedTime())
+	encrypted, err := sopsage.Encrypt(file, plain, rule, f.random, fixedTime())
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func (f *fixture) talosgen(dir string, args ...string) error {
 		stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr,
 		lookup: func(name string) (string, bool) { return string(f.operatorKey), name == "SOPS_AGE_KEY" },
 		cwd:    func() (string, error) { return dir, nil },
-		now:    fixedTime, random: fixedRandom(), masker: secret.NewMasker(),
+		now:    fixedTime, random: f.random, masker: secret.NewMasker(),
 	}
 	if code := run(append([]string{"talosgen"}, args...), w); code != 0 {
 		return fmt.Errorf("talosgen %s: exit code %d\n%s", strings.Join(args, " "), code, stderr.String())
@@ -113,8 +117,6 @@ func (f *fixture) talosgen(dir string, args ...string) error {
 }
 
 func fixedTime() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-
-func fixedRandom() io.Reader { return rand.NewChaCha8([32]byte{1}) }
 
 // leaves returns the values in a document that are long enough to be searched
 // for in foreign text.

@@ -126,7 +126,12 @@ func renderTargets(c *cli.Context, repo *render.Repo) ([]string, error) {
 	if c.NArg() > 0 {
 		return nil, diag.On("", "--all and an environment").WithHint("name one environment, or all").WithCode(diag.Usage)
 	}
-	return repo.Environments()
+	envs, err := repo.Environments()
+	if err == nil && len(envs) == 0 {
+		err = diag.New(diag.Pos{File: "envs"}, "there are no environments").
+			WithHint("an environment is a directory with a cluster.yaml; `talosgen init` writes one").WithCode(diag.Usage)
+	}
+	return envs, err
 }
 
 func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {

@@ -102,7 +102,8 @@ func cmdChanges(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// cmdEdit replaces a text that occurs in a file, everywhere in it.
+// cmdEdit replaces a text that occurs in a file, everywhere in it. \n is a line
+// break.
 //
 //	edit file old new
 func cmdEdit(ts *testscript.TestScript, neg bool, args []string) {
@@ -110,10 +111,11 @@ func cmdEdit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: edit file old new")
 	}
 	text := ts.ReadFile(args[0])
-	if !strings.Contains(text, args[1]) {
-		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	old, replacement := strings.ReplaceAll(args[1], `\n`, "\n"), strings.ReplaceAll(args[2], `\n`, "\n")
+	if !strings.Contains(text, old) {
+		ts.Fatalf("%s does not contain %q", args[0], old)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, old, replacement)), 0o644))
 }
 
 // cmdFill makes a file of so many megabytes, a comment in YAML.
