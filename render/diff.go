@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
@@ -115,30 +114,34 @@ type place struct{ document, path string }
 
 type located struct {
 	place
-	leaf leaf
+	shown string // the document for people: a secret name is masked
+	leaf  leaf
 }
 
 // places names the document of each value by its kind and name.
 func places(leaves []leaf) []located {
-	names := map[int]string{}
+	type name struct{ kind, is, shown string }
+	names := map[int]name{}
 	for _, l := range leaves {
 		if len(l.Path) != 1 {
 			continue
 		}
+		n := names[l.Document]
 		switch l.Path[0].Key {
 		case "kind":
-			names[l.Document] = l.Value + names[l.Document]
+			n.kind = l.Value
 		case "name":
-			if name := "/" + l.Value; l.Secret {
-				names[l.Document] += "/" + secret.Mask
-			} else {
-				names[l.Document] += name
-			}
+			n.is, n.shown = "/"+l.Value, "/"+shown(l.Value, l.Secret)
 		}
+		names[l.Document] = n
 	}
 	out := make([]located, len(leaves))
 	for i, l := range leaves {
-		out[i] = located{place{cmp.Or(names[l.Document], "v1alpha1"), l.Path.String()}, l}
+		n := names[l.Document]
+		if n.kind == "" {
+			n = name{kind: "v1alpha1"}
+		}
+		out[i] = located{place{n.kind + n.is, l.Path.String()}, n.kind + n.shown, l}
 	}
 	return out
 }
@@ -158,15 +161,15 @@ func (d *differ) compare(old, now []located) {
 		delete(before, l.place)
 		switch {
 		case !existed:
-			d.add(l.place, Added, leaf{}, l.leaf)
+			d.add(l, Added, leaf{}, l.leaf)
 		case was.Value != l.leaf.Value || was.Kind != l.leaf.Kind || was.Secret != l.leaf.Secret:
-			d.add(l.place, Changed, was, l.leaf)
+			d.add(l, Changed, was, l.leaf)
 		}
 	}
 	for _, l := range old {
 		if was, gone := before[l.place]; gone {
 			delete(before, l.place)
-			d.add(l.place, Removed, was, leaf{})
+			d.add(l, Removed, was, leaf{})
 		}
 	}
 }
@@ -182,9 +185,9 @@ func (d *differ) group() {
 	slices.SortStableFunc(d.changes, func(a, b Change) int { return order[a.Document] - order[b.Document] })
 }
 
-func (d *differ) add(at place, action string, old, now leaf) {
+func (d *differ) add(at located, action string, old, now leaf) {
 	d.changes = append(d.changes, Change{
-		File: d.file, Document: at.document, Path: at.path, Action: action,
+		File: d.file, Document: at.shown, Path: at.path, Action: action,
 		Old: shown(old.Value, old.Secret), New: shown(now.Value, now.Secret), Secret: old.Secret || now.Secret,
 	})
 }

@@ -74,8 +74,9 @@ func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Expla
 func explained(traced []machine.Traced, nodeName, path string) ([]Explained, error) {
 	var all []Explained
 	var names []string
+	documents := documentNames(traced)
 	for _, t := range traced {
-		x := Explained{Document: t.Document.String(), Path: t.Leaf.Path.String(), Value: shown(t.Leaf.Value, t.Secret), Secret: t.Secret}
+		x := Explained{Document: documents[t.Document], Path: t.Leaf.Path.String(), Value: shown(t.Leaf.Value, t.Secret), Secret: t.Secret}
 		names = append(names, x.Name())
 		if !below(x.Name(), path) {
 			continue
@@ -90,6 +91,21 @@ func explained(traced []machine.Traced, nodeName, path string) ([]Explained, err
 			WithHint("%s", pathHint(path, names)).WithCode(diag.Usage)
 	}
 	return all, nil
+}
+
+// documentNames names each document for people; a secret name is masked.
+func documentNames(traced []machine.Traced) map[machine.ID]string {
+	names := map[machine.ID]string{}
+	for _, t := range traced {
+		id := t.Document
+		if isName := len(t.Leaf.Path) == 1 && t.Leaf.Path[0].Key == "name"; isName && t.Secret {
+			id.Name = secret.Mask
+		} else if _, known := names[t.Document]; known {
+			continue
+		}
+		names[t.Document] = id.String()
+	}
+	return names
 }
 
 func shown(value string, isSecret bool) string {

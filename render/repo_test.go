@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -65,11 +66,12 @@ func (r *testRepo) operators(public map[string]string) *testRepo {
 // clusterOf is the smallest environment: a control plane and two workers, with
 // a contract.
 func clusterOf(env, contract string) string {
+	kubernetes := map[string]string{"v1.9": "1.32.0", "v1.12": "1.34.0"}[contract]
 	return "apiVersion: talosgen.dev/v1alpha1\n" +
 		"clusterName: " + env + "\n" +
 		"endpoint: https://api." + env + ".example.com:6443\n" +
 		"talos:\n  version: v1.14.1\n  configContract: " + contract + "\n" +
-		"kubernetes:\n  version: 1.36.3\n" +
+		"kubernetes:\n  version: " + cmp.Or(kubernetes, "1.36.3") + "\n" +
 		"hetzner:\n  region: hel1\n  networkZone: eu-central\n" +
 		"nodes:\n  controlPlane:\n    count: 1\n    type: cpx22\n" +
 		"  workers:\n    nodepools:\n      - name: worker\n        count: 2\n        type: cpx22\n"
@@ -125,3 +127,19 @@ func (r *testRepo) open(key string) *render.Repo {
 	w.Random = &markedRandom{}
 	return openWorld(r.t, r.root, w)
 }
+
+// sopsTakes tells whether sops could encrypt a text as it is: it takes mappings
+// only.
+func sopsTakes(text string) bool {
+	_, err := sopsage.Encrypt("x.sops.yaml", []byte(text), encryptAll(), &markedRandom{}, testTime)
+	return text != "" && err == nil
+}
+
+// encryptAll is a rule that encrypts everything.
+var encryptAll = sync.OnceValue(func() *sopsage.Rule {
+	rule, err := sopsage.RuleFor(".sops.yaml", []byte("creation_rules:\n  - age: "+operatorKeys()[0].public+"\n"), "x.sops.yaml")
+	if err != nil {
+		panic(err)
+	}
+	return rule
+})

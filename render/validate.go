@@ -21,11 +21,18 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 	if err != nil {
 		return err
 	}
+	if len(problems)+len(warnings) == 0 {
+		return nil
+	}
+	secrets, err := secretValues(cfg)
+	if err != nil {
+		return err
+	}
 	for _, text := range problems {
-		found.add(n.Name, c.repo.world.Masker.String(text), false)
+		found.add(n.Name, hide(text, secrets), false)
 	}
 	for _, text := range warnings {
-		found.add(n.Name, c.repo.world.Masker.String(text), true)
+		found.add(n.Name, hide(text, secrets), true)
 	}
 	return nil
 }

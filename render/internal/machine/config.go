@@ -74,7 +74,7 @@ type merger struct {
 func (m *merger) document(p *Patch, pd *patchDoc) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s", pd.id)
+			err = diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s", pd.shown)
 		}
 	}()
 	switch {
@@ -101,7 +101,7 @@ func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
 		i := m.index(typedID(right))
 		switch {
 		case i < 0 && selects:
-			m.warnings.Add(diag.New(nodePos(p.File, pd.node), "$patch: delete in %s, which is not there: nothing is deleted", pd.id))
+			m.warnings.Add(diag.New(nodePos(p.File, pd.node), "$patch: delete in %s, which is not there: nothing is deleted", pd.shown))
 		case i < 0:
 			m.docs = append(m.docs, &Document{ID: typedID(right), typed: right.Clone()})
 			m.owned[typedID(right)] = true
@@ -122,7 +122,7 @@ func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
 // mergeProblem says why Talos cannot merge a document. Of the library's messages
 // only one holds no values.
 func mergeProblem(p *Patch, pd *patchDoc, err error) error {
-	problem := diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s", pd.id)
+	problem := diag.New(nodePos(p.File, pd.node), "Talos cannot merge this into %s", pd.shown)
 	if strings.Contains(err.Error(), "merge type mismatch") {
 		problem.Message += ": " + err.Error()
 		problem.WithHint("a value has another type than the one in a lower layer; !replace on the map or list that holds it takes the new one")
@@ -184,16 +184,16 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 			e := editor{}
 			rest = e.mapping(tree, pd.node)
 			if e.changed {
-				edited, err := decodeNode(p.File, pd.id, tree)
+				edited, err := decodeNode(p.File, pd.shown, tree)
 				if err != nil {
-					return diag.New(nodePos(p.File, pd.node), "what !delete and !replace leave of %s is no such document", pd.id)
+					return diag.New(nodePos(p.File, pd.node), "what !delete and !replace leave of %s is no such document", pd.shown)
 				}
 				m.docs[i] = &Document{ID: pd.id, typed: edited}
 				m.owned[pd.id] = true
 			}
 		}
 	}
-	typed, err := decodeNode(p.File, pd.id, rest)
+	typed, err := decodeNode(p.File, pd.shown, rest)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (d *Document) tree() (*yaml.Node, error) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
-		return nil, fmt.Errorf("reading %s back: %w", d.ID, err)
+		return nil, fmt.Errorf("reading %s back: %w", d.ID.Kind, err)
 	}
 	return doc.Content[0], nil
 }
@@ -240,16 +240,16 @@ func withoutComments(n *yaml.Node) *yaml.Node {
 // addUnknown passes on a document of a kind that the library does not know.
 func (m *merger) addUnknown(p *Patch, pd *patchDoc) error {
 	if m.index(pd.id) >= 0 {
-		return diag.New(nodePos(p.File, pd.node), "%s is in several patches, and talosgen's Talos library does not know how to merge that kind", pd.id).
+		return diag.New(nodePos(p.File, pd.node), "%s is in several patches, and talosgen's Talos library does not know how to merge that kind", pd.shown).
 			WithHint("keep the document in one patch")
 	}
 	text, err := yaml.Marshal(withoutComments(pd.node))
 	if err != nil {
-		return diag.New(nodePos(p.File, pd.node), "%s cannot be encoded", pd.id)
+		return diag.New(nodePos(p.File, pd.node), "%s cannot be encoded", pd.shown)
 	}
 	doc := &Document{ID: pd.id, text: text}
 	if _, err := doc.Leaves(); err != nil {
-		return diag.New(nodePos(p.File, pd.node), "%s uses YAML that talosgen does not pass on", pd.id).
+		return diag.New(nodePos(p.File, pd.node), "%s uses YAML that talosgen does not pass on", pd.shown).
 			WithHint("keys that are not plain words, and the merge key <<, are not supported here").WithCause(err)
 	}
 	m.docs = append(m.docs, doc)

@@ -92,7 +92,7 @@ func (d *Document) Text() ([]byte, error) {
 	if d.text == nil {
 		text, err := yaml.Marshal(d.typed)
 		if err != nil {
-			return nil, fmt.Errorf("encoding %s: %w", d.ID, err)
+			return nil, fmt.Errorf("encoding %s: %w", d.ID.Kind, err)
 		}
 		d.text = text
 	}
@@ -116,7 +116,7 @@ func (d *Document) Leaves() ([]yamltext.Leaf, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", d.ID, err)
+		return nil, fmt.Errorf("reading %s: %w", d.ID.Kind, err)
 	}
 	d.leaves = leaves
 	return leaves, nil

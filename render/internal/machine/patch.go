@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -39,8 +40,9 @@ type Patch struct {
 
 // patchDoc is one document of a patch.
 type patchDoc struct {
-	id   ID
-	node *yaml.Node // with variables substituted
+	id    ID
+	shown ID         // id for messages: a secret name is masked
+	node  *yaml.Node // with variables substituted
 
 	// One of these says what to do with the document.
 	typed      config.Document   // merge it
@@ -122,9 +124,9 @@ func (l *patchLoader) at(n *yaml.Node) diag.Pos {
 	return diag.Pos{File: l.src.File, Line: n.Line, Column: n.Column}
 }
 
-// document loads one document. secret holds the scalars that are encrypted in
+// document loads one document. inFile holds the scalars that are encrypted in
 // the file.
-func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool) {
+func (l *patchLoader) document(root *yaml.Node, inFile map[*yaml.Node]bool) {
 	if root.Kind != yaml.MappingNode {
 		l.problems.Add(l.notAMapping(root))
 		return
@@ -135,6 +137,11 @@ func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool) {
 		return
 	}
 	pd := &patchDoc{id: idOf(expanded.Doc), node: expanded.Doc}
+	encrypted := carryOver(inFile, root, expanded.Doc)
+	if p := l.identify(pd, expanded.Secret, encrypted); p != nil {
+		l.problems.Add(p)
+		return
+	}
 	marks := findMarks(l.src.File, expanded.Doc)
 	l.problems.Add(marks.problems...)
 	if len(marks.problems) > 0 {
@@ -143,7 +150,7 @@ func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool) {
 	pd.directives = marks.directives
 	for _, other := range l.patch.docs {
 		if other.id == pd.id {
-			l.problems.Add(diag.New(l.at(root), "the file has a second document %s", pd.id).
+			l.problems.Add(diag.New(l.at(root), "the file has a second document %s", pd.shown).
 				WithHint("the first is at line %d; Talos takes one document of an identity from a file", other.node.Line))
 			return
 		}
@@ -154,7 +161,30 @@ func (l *patchLoader) document(root *yaml.Node, secret map[*yaml.Node]bool) {
 	}
 	pd.zero = zeroLeaves(pd.node)
 	l.patch.docs = append(l.patch.docs, pd)
-	l.taint(pd, expanded.Secret, carryOver(secret, root, expanded.Doc))
+	l.taint(pd, expanded.Secret, encrypted)
+}
+
+// identify masks the name of a document for messages if it is secret, and
+// refuses a secret kind: what a document is stays readable in rendered files. A
+// kind that Talos has is no secret, even if the whole file is encrypted.
+func (l *patchLoader) identify(pd *patchDoc, expanded, encrypted map[*yaml.Node]bool) *diag.Problem {
+	pd.shown = pd.id
+	if name := valueAt(pd.node, "name"); expanded[name] || encrypted[name] {
+		pd.shown.Name = secret.Mask
+	}
+	_, unknown := newTyped(pd.id)
+	for _, key := range []string{"apiVersion", "kind"} {
+		value := valueAt(pd.node, key)
+		switch {
+		case expanded[value]:
+			return diag.New(l.at(value), "a secret variable in %s", key).
+				WithHint("what a document is stays readable in rendered files")
+		case encrypted[value] && unknown != nil:
+			return diag.New(l.at(value), "%s is encrypted, and not one that talosgen's Talos library knows", key).
+				WithHint("what a document is stays readable in rendered files: leave it readable here too, with unencrypted_regex: ^(apiVersion|kind|name)$")
+		}
+	}
+	return nil
 }
 
 // carryOver translates a set of scalars of a document to the document with its
@@ -187,12 +217,12 @@ func (l *patchLoader) decode(pd *patchDoc, patchDelete bool) error {
 		return diag.New(l.at(pd.node), "$patch: delete beside !delete or !replace in one document").
 			WithHint("write !delete in place of $patch: delete")
 	case pd.directives:
-		_, err = decodeNode(l.src.File, pd.id, stripDirectives(pd.node))
+		_, err = decodeNode(l.src.File, pd.shown, stripDirectives(pd.node))
 		return err
 	case patchDelete:
 		return l.decodeSelectors(pd)
 	}
-	pd.typed, err = decodeNode(l.src.File, pd.id, pd.node)
+	pd.typed, err = decodeNode(l.src.File, pd.shown, pd.node)
 	return err
 }
 
@@ -219,7 +249,7 @@ func (l *patchLoader) decodeUnknown(pd *patchDoc) error {
 // loader, which makes a selector of each.
 func (l *patchLoader) decodeSelectors(pd *patchDoc) error {
 	// The loader's messages have the wrong places, and values: ours come first.
-	if _, err := decodeNode(l.src.File, pd.id, stripPatchDeletes(pd.node)); err != nil {
+	if _, err := decodeNode(l.src.File, pd.shown, stripPatchDeletes(pd.node)); err != nil {
 		return err
 	}
 	text, err := yaml.Marshal(pd.node)

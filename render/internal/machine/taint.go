@@ -181,7 +181,12 @@ func (w *taintWalk) walk(n *yaml.Node, path yamltext.Path, depth int) {
 		w.scalar(n, path)
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			w.walk(n.Content[i+1], append(path[:len(path):len(path)], yamltext.Key(n.Content[i].Value)), depth)
+			key, value := n.Content[i], n.Content[i+1]
+			if key.ShortTag() == "!!merge" {
+				w.merged(value, path, depth)
+				continue
+			}
+			w.walk(value, append(path[:len(path):len(path)], yamltext.Key(key.Value)), depth)
 		}
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
@@ -191,6 +196,18 @@ func (w *taintWalk) walk(n *yaml.Node, path yamltext.Path, depth int) {
 		if depth < deepestAlias {
 			w.walk(n.Alias, path, depth+1)
 		}
+	}
+}
+
+// merged walks what a merge key (<<) takes into the mapping at a path: another
+// mapping, or a list of them.
+func (w *taintWalk) merged(value *yaml.Node, path yamltext.Path, depth int) {
+	if value.Kind != yaml.SequenceNode {
+		w.walk(value, path, depth)
+		return
+	}
+	for _, mapping := range value.Content {
+		w.walk(mapping, path, depth)
 	}
 }
 
