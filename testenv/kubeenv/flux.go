@@ -1,0 +1,145 @@
+package kubeenv
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// FluxNamespace is where Flux runs: its Secrets and sources are looked for
+// there by default.
+const FluxNamespace = "flux-system"
+
+// startFlux defines Flux's kinds and starts its controllers. They run outside
+// of the cluster, as its administrator, and do not know it.
+func (c *Cluster) startFlux() error {
+	if err := c.defineFluxKinds(); err != nil {
+		return err
+	}
+
+	user, err := c.keys.client("flux", "system:masters")
+	if err != nil {
+		return err
+	}
+
+	kubeconfig, err := c.keys.writeKubeconfig(c.URL, user, "flux.kubeconfig")
+	if err != nil {
+		return err
+	}
+
+	storage := c.instance.address(portSource)
+
+	kustomize := []string{}
+	if c.config.overridden != "" {
+		kustomize = append(kustomize, "--override-manager="+c.config.overridden)
+	}
+
+	controllers := []struct {
+		name            string
+		health, metrics int
+		args            []string
+	}{
+		{"source-controller", portSourceHealth, portSourceMetrics, []string{
+			"--storage-path=" + c.instance.file("sources"), "--storage-addr=" + storage, "--storage-adv-addr=" + storage,
+		}},
+		{"kustomize-controller", portKustomizeHealth, portKustomizeMetrics, kustomize},
+		{"helm-controller", portHelmHealth, portHelmMetrics, nil},
+	}
+
+	if err := os.Mkdir(c.instance.file("sources"), 0o700); err != nil {
+		return err
+	}
+
+	var waits []func() error
+
+	for _, controller := range controllers {
+		health := c.instance.address(controller.health)
+
+		p, err := c.start(controller.name,
+			[]string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + FluxNamespace},
+			append(controller.args, "--watch-all-namespaces",
+				"--health-addr="+health, "--metrics-addr="+c.instance.address(controller.metrics))...)
+		if err != nil {
+			return err
+		}
+
+		waits = append(waits, func() error {
+			return p.wait(func() error { return healthy(http.DefaultClient, "http://"+health+"/readyz") })
+		})
+	}
+
+	var errs []error
+	for _, wait := range waits {
+		errs = append(errs, wait())
+	}
+
+	return errors.Join(errs...)
+}
+
+// defineFluxKinds applies the custom resource definitions of the controllers
+// and waits until the API server serves them.
+func (c *Cluster) defineFluxKinds() error {
+	names, err := filepath.Glob(filepath.Join(c.programs, "crds", "*.yaml"))
+	if err != nil {
+		return err
+	}
+
+	var definitions []string
+
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+
+		paths, err := c.client.apply(manager, string(data))
+		if err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(name), err)
+		}
+
+		definitions = append(definitions, paths...)
+	}
+
+	for _, path := range definitions {
+		if err := poll(readyWithin, func() error { return c.client.established(path) }); err != nil {
+			return err
+		}
+	}
+
+	_, err = c.client.apply(manager, "{apiVersion: v1, kind: Namespace, metadata: {name: "+FluxNamespace+"}}")
+
+	return err
+}
+
+// established tells whether a custom resource definition is in force.
+func (c client) established(path string) error {
+	_, definition, err := c.do(http.MethodGet, path, "", nil)
+	if err != nil {
+		return err
+	}
+
+	if status, message := definition.Condition("Established"); status != "True" {
+		return fmt.Errorf("%s is not established: %s", path, message)
+	}
+
+	return nil
+}
+
+// Reconcile makes Flux look at one of its objects now, waits until it has
+// done so and is ready, and returns the object.
+func (c *Cluster) Reconcile(t testing.TB, path string) Object {
+	t.Helper()
+
+	at := time.Now().Format(time.RFC3339Nano)
+	c.Patch(t, path, MergePatch, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{"reconcile.fluxcd.io/requestedAt": at}},
+	})
+
+	return c.WaitFor(t, path, func(o Object) bool {
+		return o.Text("status", "lastHandledReconcileAt") == at && Ready(o)
+	}, readyWithin)
+}

@@ -1,0 +1,116 @@
+package kubeenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is a running program of a cluster.
+type process struct {
+	name  string
+	log   string // name of its log file
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it ended
+}
+
+// spawner is the thread that starts all processes. The kernel ends a process
+// when the thread that started it ends, so this one lives for ever.
+var spawner = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+
+	go func() {
+		runtime.LockOSThread()
+
+		for f := range work {
+			f()
+		}
+	}()
+
+	return work
+})
+
+// start starts a program of the bed. It gets an environment of its own:
+// nothing of what is set for the tests, such as a proxy, is meant for it.
+func (c *Cluster) start(name string, env []string, args ...string) (*process, error) {
+	i := c.instance
+	p := &process{name: name, log: i.file(filepath.Join("logs", name+".log")), ended: make(chan struct{})}
+
+	log, err := os.Create(p.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the process has it open
+
+	tmp := i.file(filepath.Join("tmp", name))
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return nil, err
+	}
+
+	p.cmd = exec.Command(filepath.Join(c.programs, name), args...)
+	p.cmd.Dir = i.dir
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = attributes()
+	p.cmd.Env = append([]string{marker + "=" + i.dir, "HOME=" + tmp, "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}, env...)
+
+	started := make(chan error)
+	spawner() <- func() { started <- p.cmd.Start() }
+
+	if err := <-started; err != nil {
+		return nil, err
+	}
+
+	go func() {
+		_ = p.cmd.Wait() // how it ended is in its log
+		close(p.ended)
+	}()
+
+	c.processes = append(c.processes, p)
+
+	return p, nil
+}
+
+// kill ends the process at once, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+
+	<-p.ended
+}
+
+// wait waits until the process is ready, or has ended.
+func (p *process) wait(ready func() error) error {
+	start := time.Now()
+
+	err := poll(readyWithin, func() error {
+		select {
+		case <-p.ended:
+			return fmt.Errorf("%s %w", p.name, errEnded)
+		default:
+			return ready()
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("%s is not ready after %s: %w\n%s", p.name, time.Since(start).Round(time.Second), err, tail(p.log))
+	}
+
+	return nil
+}
+
+// tail returns the last lines of a log.
+func tail(log string) string {
+	const lines = 20
+
+	data, err := os.ReadFile(log)
+	if err != nil {
+		return err.Error()
+	}
+
+	all := strings.Split(strings.TrimSpace(string(data)), "\n")
+
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package kubeenv
+
+import "syscall"
+
+// attributes keep a process out of what a terminal sends to this one. Only
+// Linux ends it with this one.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
