@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/siderolabs/crypto/x509"
@@ -92,7 +93,7 @@ func complete(b *secrets.Bundle) error {
 	switch {
 	case b.Cluster == nil || b.Cluster.ID == "" || b.Cluster.Secret == "":
 		return errors.New("the secrets bundle has no cluster id and secret")
-	case b.Secrets == nil || b.Secrets.BootstrapToken == "":
+	case b.Secrets == nil || strings.Trim(b.Secrets.BootstrapToken, ".") == "": // "." out of a configuration without one
 		return errors.New("the secrets bundle has no bootstrap token")
 	case b.Secrets.SecretboxEncryptionSecret == "" && b.Secrets.AESCBCEncryptionSecret == "":
 		return errors.New("the secrets bundle has no encryption secret")

@@ -9,6 +9,7 @@ import (
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate"
 	talosmachine "github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -168,6 +169,11 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	}
 	c := &Config{}
 	for _, doc := range provider.Documents() {
+		if main, ok := doc.(*v1alpha1.Config); ok && role == ControlPlane && !multiDocument(vc) {
+			// The library leaves this one out since contract 1.3, also if there is
+			// no other: the API server could not read its Secrets any more.
+			main.ClusterConfig.ClusterAESCBCEncryptionSecret = bundle.bundle.Secrets.AESCBCEncryptionSecret //nolint:staticcheck // its place up to 1.13
+		}
 		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
 	}
 	return c, nil

@@ -55,8 +55,8 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	b.hostname()
 	b.kubernetesNode()
 	b.address()
-	if len(b.order) == 0 {
-		return nil, nil
+	if err := b.problems.Err(); err != nil || len(b.order) == 0 {
+		return nil, err
 	}
 	p := &Patch{File: file, Layer: OptionsLayer}
 	for _, id := range b.order {
@@ -64,7 +64,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 		if err != nil {
 			return nil, err
 		}
-		p.docs = append(p.docs, &patchDoc{id: id, node: b.docs[id], typed: typed})
+		p.docs = append(p.docs, &patchDoc{id: id, node: b.docs[id], typed: typed, zero: zeroLeaves(b.docs[id])})
 	}
 	return p, nil
 }
@@ -75,6 +75,8 @@ type optionBuilder struct {
 	vc      *talosconfig.VersionContract
 	docs    map[ID]*yaml.Node
 	order   []ID
+
+	problems diag.List
 }
 
 // hostname sets the node's name: in a document since Talos 1.12.
@@ -117,7 +119,14 @@ func (b *optionBuilder) kubernetesNode() {
 // taints are set by Talos on control planes. A worker may not change its own
 // taints (Kubernetes' NodeRestriction), so its kubelet registers with them.
 func (b *optionBuilder) taints() {
+	seen := map[string]bool{}
 	for _, t := range b.options.Taints {
+		if b.role == ControlPlane && seen[t.Key] {
+			b.problems.Add(diag.New(t.Pos, "a second taint with the key %q", t.Key).
+				WithHint("Talos sets the taints of control planes, and has one for each key"))
+			continue
+		}
+		seen[t.Key] = true
 		value := t.Effect
 		if t.Value != "" {
 			value = t.Value + ":" + t.Effect
