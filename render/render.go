@@ -123,7 +123,7 @@ func (p *plan) noSuchNode(name string) *diag.Problem {
 // renderAll makes, validates and encrypts the configuration of each node.
 func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
 	var problems diag.List
-	found := newFindings()
+	found := newFindings(c.name)
 	for _, n := range nodes {
 		if err := c.ctx.Err(); err != nil {
 			return err

@@ -40,6 +40,7 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 // findings gathers what validation says of nodes, so that what is true of a
 // thousand nodes is said once.
 type findings struct {
+	env   string
 	order []finding
 	nodes map[finding][]string
 }
@@ -49,7 +50,9 @@ type finding struct {
 	warning bool
 }
 
-func newFindings() *findings { return &findings{nodes: map[finding][]string{}} }
+func newFindings(env string) *findings {
+	return &findings{env: env, nodes: map[finding][]string{}}
+}
 
 func (f *findings) add(node, text string, warning bool) {
 	key := finding{text, warning}
@@ -76,7 +79,7 @@ func (f *findings) list(warning bool) diag.List {
 			object += fmt.Sprintf(" and %d more", len(nodes)-1)
 		}
 		p := diag.On(object, "Talos does not accept the configuration: %s", key.text).
-			WithHint("`talosgen explain <env> %s <path>` shows which layer set a value", nodes[0])
+			WithHint("`talosgen explain %s %s <path>` shows which layer set a value", f.env, nodes[0])
 		if warning {
 			p = diag.On(object, "%s", key.text)
 		}
