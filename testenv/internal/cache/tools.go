@@ -42,7 +42,7 @@ func (m Module) BuildFlags() []string {
 // Modules are all the modules, in the order in which they are built: the
 // quick ones first.
 func Modules() []Module {
-	return slices.Concat(tools(), []Module{kube()})
+	return slices.Concat(tools(), []Module{kube()}, talosnode())
 }
 
 // tools are programs that tests run as commands.

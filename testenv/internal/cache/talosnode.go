@@ -1,0 +1,39 @@
+package cache
+
+// talosnode is what testenv/talosenv starts Talos nodes with: machined and
+// containerd from their modules, and what stands in for the rest of the
+// operating system.
+func talosnode() []Module {
+	const (
+		own        = "github.com/talosgen/talosgen/testenv/talosnode/node/"
+		talos      = "github.com/siderolabs/talos"
+		containerd = "github.com/containerd/containerd/v2/cmd/"
+	)
+
+	return []Module{
+		{Folder: "talosnode/node", Tools: []Tool{
+			{Name: "init", Package: own + "init"},
+			{Name: "runc", Package: own + "runc"},
+			{Name: "kubelet", Package: own + "kubelet"},
+			{Name: "pause", Package: own + "pause"},
+		}},
+		{Folder: "talosnode/discovery", Tools: []Tool{
+			{Name: "discovery", Package: "github.com/talosgen/talosgen/testenv/talosnode/discovery"},
+		}},
+		{Folder: "talosnode/etcd", Tools: []Tool{{Name: "etcd", Package: "go.etcd.io/etcd/server/v3"}}},
+		{Folder: "talosnode/containerd", Tools: []Tool{
+			{Name: "containerd", Package: containerd + "containerd"},
+			{Name: "containerd-shim-runc-v2", Package: containerd + "containerd-shim-runc-v2"},
+		}},
+		{
+			Folder: "talosnode/machined-1.13",
+			Tools:  []Tool{{Name: "machined", Package: talos + "/internal/app/machined"}},
+			Files: []Files{
+				{Folder: "etc", Module: talos, Glob: "hack/*containerd.toml"},
+				{Folder: "etc", Module: talos, Glob: "hack/cri-plugin.part"},
+				{Folder: "etc", Module: talos, Glob: "hack/lvm.conf"},
+				{Folder: "etc", Module: talos, Glob: "hack/zoneinfo/Etc/UTC"},
+			},
+		},
+	}
+}

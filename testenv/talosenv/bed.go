@@ -1,0 +1,118 @@
+//go:build linux
+
+package talosenv
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/talosgen/talosgen/testenv/toolenv"
+)
+
+// Full is the variable that asks for the tests with nodes.
+const Full = "TALOSGEN_TESTENV_FULL"
+
+// bed is where the programs of nodes are.
+type bed struct {
+	node, machined, containerd string // folders
+	discovery, etcd            string // programs
+	runc                       string // of the host
+	libraries                  []string
+}
+
+// findBed finds the programs, or skips the test.
+func findBed(t testing.TB, o Options) bed {
+	t.Helper()
+
+	if os.Getenv(Full) != "1" {
+		t.Skipf("slow: %s=1 runs it", Full)
+	}
+
+	b := bed{
+		node:       toolenv.Folder(t, "talosnode/node"),
+		machined:   toolenv.Folder(t, "talosnode/machined-1.13"),
+		containerd: toolenv.Folder(t, "talosnode/containerd"),
+		discovery:  filepath.Join(toolenv.Folder(t, "talosnode/discovery"), "discovery"),
+		etcd:       filepath.Join(toolenv.Folder(t, "talosnode/etcd"), "etcd"),
+	}
+
+	if os.Geteuid() != 0 {
+		without(t, "Talos nodes are started by root only")
+	}
+
+	for _, program := range []string{"ip", "nsenter", "runc"} {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			without(t, program+" is missing: apt-get install iproute2 util-linux runc")
+		}
+
+		b.runc = path
+	}
+
+	b.libraries = libraries(b.runc)
+
+	return b
+}
+
+// without skips a test that cannot be run here, or fails it.
+func without(t testing.TB, reason string) {
+	t.Helper()
+
+	if os.Getenv(toolenv.Require) == "1" {
+		t.Fatal(reason)
+	}
+
+	t.Skip(reason)
+}
+
+// libraries are the files that the host's linker finds for a program. A static
+// program has none.
+func libraries(program string) []string {
+	output, err := exec.Command("ldd", program).Output()
+	if err != nil {
+		return nil
+	}
+
+	return regexp.MustCompile(`/[^ ]+`).FindAllString(string(output), -1)
+}
+
+// binds are the files of the host that a node sees, by their path in the node.
+func (b bed) binds() map[string]string {
+	binds := map[string]string{
+		"usr/bin/runc.real":           b.runc,
+		"usr/bin/runc":                filepath.Join(b.node, "runc"),
+		"etc/cri/containerd.toml":     filepath.Join(b.machined, "etc", "cri-containerd.toml"),
+		"etc/containerd/config.toml":  filepath.Join(b.machined, "etc", "containerd.toml"),
+		"etc/cri/conf.d/00-base.part": filepath.Join(b.machined, "etc", "cri-plugin.part"),
+		"etc/lvm/lvm.conf":            filepath.Join(b.machined, "etc", "lvm.conf"),
+		"usr/share/zoneinfo/Etc/UTC":  filepath.Join(b.machined, "etc", "UTC"),
+	}
+
+	// machined is what it is called as.
+	for _, name := range []string{"init", "poweroff", "shutdown", "dashboard"} {
+		binds["usr/bin/"+name] = filepath.Join(b.machined, "machined")
+	}
+
+	for _, name := range []string{"containerd", "containerd-shim-runc-v2"} {
+		binds["usr/bin/"+name] = filepath.Join(b.containerd, name)
+	}
+
+	for _, file := range b.libraries {
+		binds["usr/lib/"+filepath.Base(file)] = file
+	}
+
+	return binds
+}
+
+// images are the files of the images that nodes pull, by the last element of
+// their names.
+func (b bed) images() map[string]image {
+	return map[string]image{
+		"etcd":    {{path: "usr/local/bin/etcd", file: b.etcd}},
+		"kubelet": {{path: "usr/local/bin/kubelet", file: filepath.Join(b.node, "kubelet")}},
+		"pause":   {{path: "pause", file: filepath.Join(b.node, "pause")}},
+	}
+}
