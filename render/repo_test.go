@@ -143,3 +143,11 @@ var encryptAll = sync.OnceValue(func() *sopsage.Rule {
 	}
 	return rule
 })
+
+// decrypted returns what is in an encrypted file.
+func (r *testRepo) decrypted(name string) (string, error) {
+	lookup := func(string) (string, bool) { return operatorKeys()[0].private, true }
+	keys := sopsage.NewKeys(sopsage.Env{Lookup: lookup})
+	plain, err := keys.DecryptYAML(context.Background(), name, []byte(readFile(r.t, r.root, name)))
+	return string(plain), err
+}

@@ -70,6 +70,9 @@ func (d *decoder) target(n *yaml.Node) *yaml.Node {
 // object reads a mapping into a struct. Problems of the whole are placed at
 // its key.
 func (d *decoder) object(key, n *yaml.Node, out reflect.Value, path []string) {
+	if d.skip[n] {
+		return
+	}
 	if n.Kind != yaml.MappingNode {
 		d.fail(n, "its keys: "+strings.Join(keysOf(out.Type()), ", "), "%s must be a mapping, not %s", display(path), kindOf(n))
 		return
@@ -141,6 +144,9 @@ func (d *decoder) field(k, n *yaml.Node, f reflect.StructField, out reflect.Valu
 		return
 	}
 	d.pos[join(path)] = d.at(n)
+	if d.skip[n] {
+		return
+	}
 	if n.Kind != yaml.ScalarNode {
 		d.pos[join(path)] = d.at(k)
 	}
