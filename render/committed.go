@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -146,14 +147,62 @@ func masked(file string, data []byte) ([]byte, error) {
 	if block != nil {
 		data = append(data[:block.Start:block.Start], data[block.End:]...)
 	}
-	var out strings.Builder
-	for line := range strings.Lines(string(data)) {
-		if value, ok := strings.CutSuffix(strings.TrimRight(line, "\n"), envelope.Marker); ok {
-			if i := strings.LastIndex(value, "ENC["); i >= 0 {
-				line = value[:i] + secret.Mask + "\n"
+	var out bytes.Buffer
+	for i, doc := range yamltext.Split(data) {
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		leaves, err := encryptedLeaves(file, doc)
+		if err != nil {
+			return nil, err
+		}
+		written := 0
+		for j := range leaves {
+			if l := &leaves[j]; isEncrypted(l) {
+				out.Write(doc[written:l.ValueStart])
+				out.WriteString(secret.Mask + "\n")
+				written = l.End
 			}
 		}
-		out.WriteString(line)
+		out.Write(doc[written:])
 	}
-	return []byte(out.String()), nil
+	return out.Bytes(), nil
+}
+
+func isEncrypted(l *yamltext.Leaf) bool { return l.Style == 0 && sopsage.IsEncryptedValue(l.Value) }
+
+// encryptedLeaves reads a document of a rendered file. It refuses one that was
+// decrypted in place: sops leaves the mark of encrypted values behind.
+func encryptedLeaves(file string, doc []byte) ([]yamltext.Leaf, error) {
+	leaves, err := yamltext.Leaves(doc)
+	switch {
+	case err != nil && bytes.Contains(doc, []byte(envelope.Marker+"\n")):
+		return nil, decrypted(file) // sops writes texts in another style than render
+	case err != nil:
+		return nil, notReadable(file, err)
+	}
+	for i := range leaves {
+		l := &leaves[i]
+		line, _, _ := bytes.Cut(doc[l.Start:], []byte("\n"))
+		if l.Value != "" && !isEncrypted(l) && bytes.HasSuffix(line, []byte(envelope.Marker)) {
+			return nil, decrypted(file)
+		}
+	}
+	return leaves, nil
+}
+
+// checkEncrypted refuses a rendered file that was decrypted in place.
+func checkEncrypted(file string, data []byte) error {
+	for _, doc := range yamltext.Split(data) {
+		if _, err := encryptedLeaves(file, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decrypted(file string) error {
+	return diag.New(diag.Pos{File: file}, "secrets stand in the clear in this file").
+		WithHint("somebody decrypted it in place: run `talosgen render`, or restore the file from Git, and never commit it like this").
+		WithCode(diag.Secrets)
 }

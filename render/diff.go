@@ -91,6 +91,9 @@ func (r *Repo) committed(res *Result) (map[string][]byte, error) {
 
 // diffFile compares two versions of a file value by value.
 func diffFile(ctx context.Context, keys *sopsage.Keys, f tree.File, before []byte) ([]Change, error) {
+	if err := checkEncrypted(f.Path, before); err != nil {
+		return nil, err
+	}
 	old, err := openFile(ctx, keys, f.Path, before)
 	if err != nil {
 		return nil, err
@@ -186,8 +189,9 @@ func (d *differ) group() {
 }
 
 func (d *differ) add(at located, action string, old, now leaf) {
+	secret := old.Secret || now.Secret
 	d.changes = append(d.changes, Change{
 		File: d.file, Document: at.shown, Path: at.path, Action: action,
-		Old: shown(old.Value, old.Secret), New: shown(now.Value, now.Secret), Secret: old.Secret || now.Secret,
+		Old: shown(old.Value, secret), New: shown(now.Value, secret), Secret: secret,
 	})
 }
