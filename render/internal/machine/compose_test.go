@@ -17,6 +17,8 @@ var sharedTexts = []string{
 	"machine: {nodeLabels: {team: a, zone: shared}}",
 	"machine: {nodeLabels: {zone: ''}}",
 	"machine: {nodeLabels: {role: '${SECRET}'}}",
+	"machine: {nodeAnnotations: {a: '1'}, install: {grubUseUKICmdline: true}}",
+	"machine: {nodeAnnotations: {b: '2'}, install: {grubUseUKICmdline: false}}",
 	"machine: {certSANs: [a.example.org, b.example.org]}",
 	"machine: {certSANs: [c.example.org], sysctls: {x: '1'}}",
 	"machine: {certSANs: !replace [z.example.org]}",

@@ -103,7 +103,7 @@ func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
 		case i < 0 && selects:
 			m.warnings.Add(diag.New(nodePos(p.File, pd.node), "$patch: delete in %s, which is not there: nothing is deleted", pd.shown))
 		case i < 0:
-			m.docs = append(m.docs, &Document{ID: typedID(right), typed: right.Clone()})
+			m.docs = append(m.docs, &Document{ID: typedID(right), typed: clone(right)})
 			m.owned[typedID(right)] = true
 		case selects:
 			if err := m.remove(p, pd, m.own(i), selector, i); err != nil {
@@ -111,7 +111,7 @@ func (m *merger) merge(p *Patch, pd *patchDoc, docs []config.Document) error {
 			}
 		default:
 			// Merge takes over pointers of the patch, which others may use too.
-			if err := mergeTyped(m.own(i), right.Clone(), pd.node); err != nil {
+			if err := mergeTyped(m.own(i), clone(right), pd.node); err != nil {
 				return mergeProblem(p, pd, err)
 			}
 		}
@@ -136,7 +136,7 @@ func (m *merger) own(i int) config.Document {
 	d := m.docs[i]
 	typed := d.typed
 	if !m.owned[d.ID] {
-		typed = typed.Clone()
+		typed = clone(typed)
 		m.owned[d.ID] = true
 	}
 	m.docs[i] = &Document{ID: d.ID, typed: typed} // without the text, which is no longer right

@@ -151,13 +151,13 @@ func TestMergeKeeps(t *testing.T) {
 			setFragile(t, allocate(reflect.ValueOf(left), c.steps))
 			setFragile(t, allocate(reflect.ValueOf(upstream), c.steps))
 			allocate(reflect.ValueOf(right), c.steps)
-			if err := merge.Merge(upstream, right.Clone()); err != nil {
+			if err := merge.Merge(upstream, clone(right)); err != nil {
 				t.Fatal(err)
 			}
 			if fieldAt(reflect.ValueOf(upstream), c.steps).IsZero() {
 				lostByTalos++
 			}
-			want := fieldAt(reflect.ValueOf(left.Clone()), c.steps).Interface()
+			want := fieldAt(reflect.ValueOf(clone(left)), c.steps).Interface()
 			if err := mergeTyped(left, right, &yaml.Node{Kind: yaml.MappingNode}); err != nil {
 				t.Fatal(err)
 			}
