@@ -230,3 +230,52 @@ func uncached(docs []*Document) []*Document {
 	}
 	return out
 }
+
+// TestNodesDoNotChangeEachOther: what one node's patch does to a document that
+// nodes share stays with that node.
+func TestNodesDoNotChangeEachOther(t *testing.T) {
+	base := testBase(t, "v1.13", ControlPlane)
+	shared := mustLoad(t, "shared.yaml", `
+		machine:
+		  nodeAnnotations: {a: "1"}
+		  install: {grubUseUKICmdline: true}
+		  network: {searchDomains: [a.example.org]}
+		  baseRuntimeSpecOverrides: {process: {noNewPrivileges: true}}
+		cluster:
+		  apiServer: {authorizationConfig: [{type: Node, name: node}]}
+		  controlPlane: {endpoint: https://a.example.org:6443}`)
+	own := mustLoad(t, "own.yaml", `
+		machine:
+		  nodeAnnotations: {b: "2"}
+		  install: {grubUseUKICmdline: false}
+		  network: {searchDomains: [b.example.org]}
+		  baseRuntimeSpecOverrides: {process: {user: {uid: 5}}}
+		cluster:
+		  apiServer: {authorizationConfig: [{type: RBAC, name: rbac}]}
+		  controlPlane: {endpoint: https://b.example.org:6443}`)
+	own.PerNode = true
+	before := textOf(t, mustApply(t, base, "machine: {}")) // of the same layers, apart from the test
+	composer := NewComposer()
+	first, _, err := composer.Compose(base, nil, []*Patch{shared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := textOf(t, &Config{docs: uncached(first.docs)})
+	changed, _, err := composer.Compose(base, nil, []*Patch{shared, own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if textOf(t, changed) == want {
+		t.Error("the node's own patch has no effect")
+	}
+	again, _, err := composer.Compose(base, nil, []*Patch{shared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := textOf(t, &Config{docs: uncached(again.docs)}); have != want {
+		t.Errorf("a node without the patch has its values:\n%s", have)
+	}
+	if have := textOf(t, &Config{docs: uncached(base.docs)}); have != before {
+		t.Errorf("the base has changed:\n%s", have)
+	}
+}
