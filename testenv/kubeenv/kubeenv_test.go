@@ -45,8 +45,9 @@ func TestControlPlane(t *testing.T) {
 
 // TestOnce starts the package's cluster once.
 func TestOnce(t *testing.T) {
-	if Start(t, WithFlux()) != Start(t, WithFlux()) {
-		t.Error("two clusters with the same options")
+	first := Start(t, WithFlux())
+	if second := Start(t, WithFlux()); second != first {
+		t.Errorf("two clusters with the same options, at %s and %s", first.URL, second.URL)
 	}
 }
 
