@@ -155,6 +155,7 @@ func compareWithParser(t *testing.T, leaves []Leaf, in []byte) {
 		return // a repeated key, or a document that is no mapping
 	}
 	collect(doc.Content[0], nil, want, 0)
+	delete(want, fmt.Sprint(Path(nil))) // an empty document has no leaf
 	got := map[string]bool{}
 	for _, l := range leaves {
 		p := fmt.Sprint(l.Path)
