@@ -17,6 +17,7 @@ const Full = "TALOSGEN_TESTENV_FULL"
 
 // bed is where the programs of nodes are.
 type bed struct {
+	release                    string // of Talos
 	node, machined, containerd string // folders
 	discovery, etcd            string // programs
 	runc                       string // of the host
@@ -31,9 +32,12 @@ func findBed(t testing.TB, o Options) bed {
 		t.Skipf("slow: %s=1 runs it", Full)
 	}
 
+	const release = "1.13"
+
 	b := bed{
+		release:    release,
 		node:       toolenv.Folder(t, "talosnode/node"),
-		machined:   toolenv.Folder(t, "talosnode/machined-1.13"),
+		machined:   toolenv.Folder(t, "talosnode/machined-"+release),
 		containerd: toolenv.Folder(t, "talosnode/containerd"),
 		discovery:  filepath.Join(toolenv.Folder(t, "talosnode/discovery"), "discovery"),
 		etcd:       filepath.Join(toolenv.Folder(t, "talosnode/etcd"), "etcd"),

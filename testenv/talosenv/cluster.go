@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,6 +29,9 @@ type Options struct {
 type Cluster struct {
 	ControlPlanes []*Node
 	Workers       []*Node
+
+	// Gateway is the address of this machine on the nodes' network.
+	Gateway netip.Addr
 
 	bed     bed
 	claim   *claim
@@ -74,12 +78,15 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 
+	c.Gateway = c.network.host
+
 	if c.images, err = startRegistry(c.network.host, c.bed.images()); err != nil {
 		return err
 	}
 
 	for i := range o.ControlPlanes + o.Workers {
-		n := &Node{Name: fmt.Sprintf("cp-%d", i+1), Address: c.network.node(i)}
+		address := c.network.node(i)
+		n := &Node{Name: fmt.Sprintf("cp-%d", i+1), Address: address, MAC: macOf(address)}
 
 		list := &c.ControlPlanes
 		if i >= o.ControlPlanes {

@@ -3,18 +3,79 @@
 package talosenv
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
-// TestMaintenance starts nodes and waits for their API.
-func TestMaintenance(t *testing.T) {
+// TestNodes takes a control plane and a worker from maintenance mode to etcd,
+// with configurations that talosgen rendered.
+func TestNodes(t *testing.T) {
 	begin := time.Now()
 	c := Start(t, Options{ControlPlanes: 1, Workers: 1})
-	t.Logf("maintenance mode after %s", time.Since(begin).Round(time.Millisecond))
+	elapsed := stopwatch(t, begin)
 
-	if d := time.Since(begin); d > 20*time.Second {
+	if d := elapsed("maintenance mode"); d > 20*time.Second {
 		t.Errorf("maintenance mode took %s", d)
 	}
-	_ = c
+
+	stage, err := c.Insecure(t.Context(), t, c.Workers[0], "get", "machinestatus", "-o", "jsonpath={.spec.stage}")
+	if err != nil || strings.TrimSpace(stage) != "maintenance" {
+		t.Fatalf("the worker is in stage %q, %v", stage, err)
+	}
+
+	r := newRepository(t, c)
+	elapsed("rendered")
+
+	client := apply(t, c, r)
+	elapsed("applied")
+
+	for _, n := range c.Nodes() {
+		eventually(t, time.Minute, func(ctx context.Context) error {
+			_, err := client.Run(ctx, n, "version")
+			return err
+		})
+	}
+
+	elapsed("answers with mTLS")
+
+	cp := c.ControlPlanes[0]
+	eventually(t, time.Minute, func(ctx context.Context) error {
+		_, err := client.Run(ctx, cp, "bootstrap")
+		return err
+	})
+	elapsed("bootstrapped")
+
+	eventually(t, 3*time.Minute, func(ctx context.Context) error { return members(ctx, client, cp, 1) })
+	elapsed("etcd")
+
+	if _, err := client.Run(t.Context(), c.Workers[0], "bootstrap"); err == nil {
+		t.Error("a worker can be bootstrapped")
+	}
+
+	if output, err := client.Run(t.Context(), cp, "bootstrap"); err == nil || !strings.Contains(err.Error(), "AlreadyExists") {
+		t.Errorf("bootstrap a second time: %s, %v", output, err)
+	}
+}
+
+// apply hands every node its configuration, and returns a client for them.
+func apply(t *testing.T, c *Cluster, r *repository) *Client {
+	t.Helper()
+
+	for _, n := range c.Nodes() {
+		file := filepath.Join(t.TempDir(), n.Name+".yaml")
+		if err := os.WriteFile(file, r.machineConfig(n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+
+		eventually(t, time.Minute, func(ctx context.Context) error {
+			_, err := c.Insecure(ctx, t, n, "apply-config", "--file", file)
+			return err
+		})
+	}
+
+	return c.NewClient(t, r.machineConfig(c.ControlPlanes[0]))
 }

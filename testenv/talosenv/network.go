@@ -80,12 +80,12 @@ func (n *network) layOut(ctx context.Context) error {
 
 // connect gives a process that has a network namespace of its own a device
 // eth0 on the bridge.
-func (n *network) connect(ctx context.Context, pid int) error {
+func (n *network) connect(ctx context.Context, pid int, mac string) error {
 	n.ports++
 	port := fmt.Sprintf("port%d", n.ports)
 
 	return n.inside(ctx,
-		fmt.Sprintf("link add %s type veth peer name eth0 netns %d", port, pid),
+		fmt.Sprintf("link add %s type veth peer name eth0 address %s netns %d", port, mac, pid),
 		fmt.Sprintf("link set %s master br0 up", port),
 	)
 }
@@ -98,6 +98,12 @@ func (n *network) discovery() netip.Addr {
 // node is the address of a node.
 func (n *network) node(i int) netip.Addr {
 	return addressAt(n.octet, 10+i)
+}
+
+// macOf is the MAC address of the node with an address.
+func macOf(address netip.Addr) string {
+	a := address.As4()
+	return net.HardwareAddr{2, 0, a[0], a[1], a[2], a[3]}.String()
 }
 
 func (n *network) stop() error {

@@ -21,6 +21,7 @@ import (
 type Node struct {
 	Name    string
 	Address netip.Addr
+	MAC     string // of its only device
 
 	process *process
 }
@@ -61,7 +62,7 @@ func (n *Node) start(c *Cluster) error {
 		return err
 	}
 
-	if err := c.network.connect(context.Background(), n.process.pid()); err != nil {
+	if err := c.network.connect(context.Background(), n.process.pid(), n.MAC); err != nil {
 		return err
 	}
 

@@ -8,37 +8,28 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// sysctls are those that machined or the kubelet changes and that are not a
-// namespace's but the host's, as paths below /proc/sys.
-var sysctls = []string{
-	"kernel/panic",
-	"kernel/panic_on_oops",
-	"vm/overcommit_memory",
-	"fs/inotify/max_user_instances",
-}
+// sysctlFolders are those below /proc/sys that are the host's. Nodes have a
+// net of their own.
+var sysctlFolders = []string{"fs", "kernel", "vm"}
 
-// saveSysctls notes what the host has, unless another cluster already did.
+// notSysctls are those that change by themselves, or that are no settings.
+var notSysctls = []string{"kernel/ns_last_pid", "kernel/random/", "fs/binfmt_misc/"}
+
+// saveSysctls notes what the host has, unless another cluster already did:
+// machined, the kubelet and the patches of a machine configuration change
+// settings of the kernel that all nodes and the host share.
 func (s state) saveSysctls() error {
 	file := filepath.Join(s.folder, sysctlFile)
 	if _, err := os.Stat(file); err == nil {
 		return nil
 	}
 
-	values := map[string]string{}
-
-	for _, name := range sysctls {
-		value, err := os.ReadFile(filepath.Join(s.procSys, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-
-		if err != nil {
-			return err
-		}
-
-		values[name] = string(value)
+	values, err := s.readSysctls()
+	if err != nil {
+		return err
 	}
 
 	data, err := json.Marshal(values)
@@ -54,7 +45,7 @@ func (s state) saveSysctls() error {
 	return os.Rename(file+".new", file)
 }
 
-// restoreSysctls gives the host what was saved.
+// restoreSysctls gives the host back what was changed.
 func (s state) restoreSysctls() error {
 	file := filepath.Join(s.folder, sysctlFile)
 
@@ -67,16 +58,76 @@ func (s state) restoreSysctls() error {
 		return err
 	}
 
-	var values map[string]string
-	if err := json.Unmarshal(data, &values); err != nil {
+	var before map[string]string
+	if err := json.Unmarshal(data, &before); err != nil {
 		return err
 	}
 
-	for name, value := range values {
-		if err := os.WriteFile(filepath.Join(s.procSys, name), []byte(value), 0); err != nil {
-			return err
+	now, err := s.readSysctls()
+	if err != nil {
+		return err
+	}
+
+	var errs []error
+
+	for name, value := range before {
+		if now[name] != value {
+			errs = append(errs, os.WriteFile(filepath.Join(s.procSys, name), []byte(value), 0))
 		}
 	}
 
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+
 	return os.Remove(file)
+}
+
+// readSysctls reads all that may be read and written.
+func (s state) readSysctls() (map[string]string, error) {
+	values := map[string]string{}
+
+	for _, folder := range sysctlFolders {
+		err := filepath.WalkDir(filepath.Join(s.procSys, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+
+			name, err := filepath.Rel(s.procSys, path)
+			if err != nil {
+				return err
+			}
+
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+
+			if info.Mode().Perm()&0o600 != 0o600 || isNoSysctl(name) {
+				return nil
+			}
+
+			// Some may not be read on this machine; those are not written either.
+			if value, err := os.ReadFile(path); err == nil {
+				values[name] = string(value)
+			}
+
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	return values, nil
+}
+
+func isNoSysctl(name string) bool {
+	for _, prefix := range notSysctls {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+
+	return false
 }
