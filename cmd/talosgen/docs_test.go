@@ -109,6 +109,40 @@ func (p *page) anchors() []string {
 	return names
 }
 
+// TestArchitectureNamesEveryPackage keeps the table of packages as it is.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(repository, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, pattern := range []string{"*", "*/*", "*/*/*", "*/*/*/*"} {
+		sources, err := filepath.Glob(filepath.Join(repository, pattern, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range sources {
+			dir, err := filepath.Rel(repository, filepath.Dir(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[filepath.ToSlash(dir)] = true
+		}
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|").FindAllStringSubmatch(string(data), -1) {
+		named[m[1]] = true
+		if !found[m[1]] {
+			t.Errorf("there is no package %s any more", m[1])
+		}
+	}
+	for dir := range found {
+		if !named[dir] && !strings.HasPrefix(dir, "testenv/") {
+			t.Errorf("the table of packages has no line for %s", dir)
+		}
+	}
+}
+
 // TestDocsExamples runs the examples of the pages, each page in a copy of this
 // repository of its own.
 func TestDocsExamples(t *testing.T) {

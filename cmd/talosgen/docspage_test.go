@@ -139,7 +139,7 @@ func (e example) matches(printed string) bool {
 }
 
 // long are texts of which a page shows the beginning.
-var long = regexp.MustCompile(`(ENC\[AES256_GCM,data:|[a-z-]+sha256:[0-9a-f]{8})[^\]\s]*`)
+var long = regexp.MustCompile(`(ENC\[AES256_GCM,data:|[a-z-]*sha256[:-][0-9a-f]{8}|(?m:^index )|\bage1)[^\]\s]*`)
 
 // shorten makes what was printed into what a page shows.
 func shorten(printed string) []string {

@@ -95,7 +95,8 @@ func changeLine(ch render.Change) string {
 	case render.Removed:
 		return "  - " + place + ": " + quoteValue(ch.Old)
 	default:
-		return "  ~ " + place + ": " + quoteValue(ch.Old) + " -> " + quoteValue(ch.New)
+		old, now := quoteChange(ch.Old, ch.New)
+		return "  ~ " + place + ": " + old + " -> " + now
 	}
 }
 

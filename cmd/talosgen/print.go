@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -89,4 +90,23 @@ func quoteValue(v string) string {
 		return `""`
 	}
 	return v
+}
+
+// quoteChange shows two different values. If both begin alike and are too long
+// to show, it leaves out the beginning: a new version is at the end of an image.
+func quoteChange(old, now string) (string, string) {
+	before, after := quoteValue(old), quoteValue(now)
+	if before != after {
+		return before, after
+	}
+	same := 0
+	for same < min(len(old), len(now)) && old[same] == now[same] {
+		same++
+	}
+	const context = 24
+	from := max(strings.LastIndexAny(old[:same], " /:,=\n")+1, same-context)
+	for from > 0 && !utf8.RuneStart((old + " ")[from]) {
+		from--
+	}
+	return "..." + quoteValue(old[from:]), "..." + quoteValue(now[from:])
 }
