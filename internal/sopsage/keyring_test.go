@@ -73,7 +73,8 @@ func TestDerive(t *testing.T) {
 		}
 		seen[string(derived)] = true
 	}
-	if string(key.Derive("seal")) != string(key.Derive("seal")) {
+	first, second := key.Derive("seal"), key.Derive("seal")
+	if string(first) != string(second) {
 		t.Error("the same label gives two keys")
 	}
 }

@@ -209,7 +209,8 @@ func TestMergeLeavesClonesAlone(t *testing.T) {
 				}
 				before := marshal(t, right)
 				target := clone(left)
-				if merge.Merge(target, clone(right)) == nil && merge.Merge(target, clone(right)) == nil {
+				first, second := merge.Merge(target, clone(right)), merge.Merge(target, clone(right))
+				if first == nil && second == nil {
 					merged++
 				}
 				if after := marshal(t, right); after != before {

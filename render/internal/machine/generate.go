@@ -172,7 +172,8 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 		if main, ok := doc.(*v1alpha1.Config); ok && role == ControlPlane && !multiDocument(vc) {
 			// The library leaves this one out since contract 1.3, also if there is
 			// no other: the API server could not read its Secrets any more.
-			main.ClusterConfig.ClusterAESCBCEncryptionSecret = bundle.bundle.Secrets.AESCBCEncryptionSecret //nolint:staticcheck // its place up to 1.13
+			//lint:ignore SA1019 its place up to contract 1.13
+			main.ClusterConfig.ClusterAESCBCEncryptionSecret = bundle.bundle.Secrets.AESCBCEncryptionSecret
 		}
 		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
 	}
