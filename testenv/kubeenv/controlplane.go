@@ -14,9 +14,9 @@ const (
 	serviceAddress = "10.96.0.1" // of the API server
 )
 
-// The ports of an instance's block.
+// The ports of an instance's block. The first is held by the instance.
 const (
-	portEtcd = iota
+	portEtcd = iota + 1
 	portEtcdPeers
 	portAPI
 	portControllers

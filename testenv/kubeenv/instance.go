@@ -27,12 +27,12 @@ const (
 // everything else.
 const marker = "TALOSGEN_KUBEENV"
 
-// instance is a folder and a block of ports that one cluster has for itself,
-// on the whole machine. The lock says whether its test process lives.
+// instance is a folder and a block of ports that one cluster has for itself.
 type instance struct {
 	dir  string
-	port int // the first of the block
-	lock *os.File
+	port int          // the first of the block
+	lock *os.File     // of the folder: it says whether the test process lives
+	held net.Listener // at the first port: it keeps others off the block, whatever cache they use
 }
 
 // claim takes the first free block of ports and its folder, after it has
@@ -47,34 +47,64 @@ func claim(root string) (*instance, error) {
 	}
 
 	for port := firstPort; port < lastPort; port += portsEach {
-		dir := filepath.Join(root, folderName+strconv.Itoa(port))
-
-		lock, err := tryLock(dir + ".lock")
-		if err != nil {
-			return nil, err
+		i, err := claimBlock(filepath.Join(root, folderName+strconv.Itoa(port)), port)
+		if err != nil || i != nil {
+			return i, err
 		}
-
-		if lock == nil {
-			continue
-		}
-
-		i := &instance{dir: dir, port: port, lock: lock}
-
-		if !portsFree(port) {
-			i.lock.Close()
-			continue
-		}
-
-		// Somebody else's leftovers since the reaping above.
-		if err := errors.Join(reap(dir), i.makeFolders()); err != nil {
-			i.lock.Close()
-			return nil, err
-		}
-
-		return i, nil
 	}
 
 	return nil, fmt.Errorf("there are no %d free ports in a row from %d to %d", portsEach, firstPort, lastPort)
+}
+
+// claimBlock takes a folder and its ports, or returns nil if they are in use.
+func claimBlock(dir string, port int) (*instance, error) {
+	lock, err := tryLock(dir + ".lock")
+	if lock == nil || err != nil {
+		return nil, err
+	}
+
+	i := &instance{dir: dir, port: port, lock: lock}
+
+	if !i.holdPorts() {
+		i.free()
+		return nil, nil
+	}
+
+	// Somebody else's leftovers since the last look.
+	if err := errors.Join(reap(dir), i.makeFolders()); err != nil {
+		i.free()
+		return nil, err
+	}
+
+	return i, nil
+}
+
+// holdPorts takes the first port of the block, if nobody listens at any.
+func (i *instance) holdPorts() bool {
+	for n := range portsEach {
+		listener, err := net.Listen("tcp", i.address(n))
+		if err != nil {
+			return false
+		}
+
+		if n == 0 {
+			i.held = listener
+			continue
+		}
+
+		listener.Close()
+	}
+
+	return true
+}
+
+// free lets others have the folder and the ports.
+func (i *instance) free() {
+	if i.held != nil {
+		i.held.Close()
+	}
+
+	i.lock.Close()
 }
 
 func (i *instance) makeFolders() error {
@@ -95,7 +125,7 @@ func (i *instance) address(n int) string { return "127.0.0.1:" + strconv.Itoa(i.
 // release removes the folder and gives the ports back. Logs that are kept are
 // moved away; release returns where they are.
 func (i *instance) release(keepLogs bool) (kept string) {
-	defer i.lock.Close()
+	defer i.free()
 
 	if keepLogs {
 		kept = keptLogs(i.dir, time.Now())
@@ -134,20 +164,6 @@ func tryLock(name string) (*os.File, error) {
 	default:
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), file.Close())
 	}
-}
-
-// portsFree tells whether nobody listens at any port of a block.
-func portsFree(first int) bool {
-	for port := first; port < first+portsEach; port++ {
-		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			return false
-		}
-
-		listener.Close()
-	}
-
-	return true
 }
 
 // reapAll removes what instances left whose test process is gone, and all but

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/cache"
 )
 
 // sleeper starts a process as an instance in dir would have it, but one that
@@ -53,6 +55,8 @@ func mustClaim(t *testing.T, root string) *instance {
 		t.Fatal(err)
 	}
 
+	t.Cleanup(i.free)
+
 	return i
 }
 
@@ -72,20 +76,30 @@ func TestClaim(t *testing.T) {
 		t.Errorf("%s is left: %v", one.dir, err)
 	}
 
-	if again := mustClaim(t, root); again.port != one.port {
-		t.Errorf("port %d, want %d, which was given back", again.port, one.port)
+	lock, err := tryLock(one.dir + ".lock")
+	if lock == nil || err != nil {
+		t.Errorf("the folder is not free: %v", err)
+	}
+
+	if lock, err := tryLock(two.dir + ".lock"); lock != nil || err != nil {
+		t.Errorf("the other folder is free (%v)", err)
 	}
 }
 
 // TestClaimedPorts passes over a block that somebody else listens in.
 func TestClaimedPorts(t *testing.T) {
 	free := mustClaim(t, t.TempDir())
+	if other := mustClaim(t, t.TempDir()); other.port == free.port {
+		t.Errorf("claimed port %d, which another cache has claimed", other.port)
+	}
 
 	listener, err := net.Listen("tcp", free.address(portsEach-1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+
+	free.free()
 
 	if other := mustClaim(t, t.TempDir()); other.port == free.port {
 		t.Errorf("claimed port %d, which is in use", other.port)
@@ -100,13 +114,19 @@ func TestReap(t *testing.T) {
 	livingProcess := sleeper(t, living.dir)
 
 	dead := mustClaim(t, root)
-	dead.lock.Close()
+	if err := os.WriteFile(dead.file("data"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	dead.free()
 
 	first, second := sleeper(t, dead.dir), sleeper(t, dead.dir)
 	other := sleeper(t, filepath.Join(t.TempDir(), filepath.Base(dead.dir)))
 
-	if next := mustClaim(t, root); next.dir != dead.dir {
-		t.Errorf("claimed %s, want what the dead one had", next.dir)
+	mustClaim(t, root)
+
+	if _, err := os.Stat(dead.file("data")); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", dead.dir, err)
 	}
 
 	for _, ended := range []<-chan struct{}{first, second} {
@@ -174,8 +194,15 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 
 	shared := Start(t, WithFlux())
+
+	// In a cache of its own, where nobody else tidies up.
+	root := t.TempDir()
+	if err := os.Symlink(shared.programs, filepath.Join(root, filepath.Base(shared.programs))); err != nil {
+		t.Fatal(err)
+	}
+
 	command := exec.Command(os.Args[0], "-test.run=^TestKilled$")
-	command.Env = append(os.Environ(), "KUBEENV_TEST_KILLED=1")
+	command.Env = append(os.Environ(), "KUBEENV_TEST_KILLED=1", cache.Variable+"="+root)
 
 	out, err := command.StdoutPipe()
 	if err != nil {
