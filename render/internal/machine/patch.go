@@ -69,6 +69,12 @@ func LoadPatch(src Source, o LoadOptions) (*Patch, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, doc := range docs {
+		if expandedSize(doc, map[*yaml.Node]int{}) > largestExpansion {
+			return nil, diag.New(l.at(doc), "with its aliases written out the document is too large, or without end").
+				WithHint("an alias (*name) stands for all of its anchor (&name), also for the aliases in there")
+		}
+	}
 	if o.Inspect != nil {
 		if err := o.Inspect(docs); err != nil {
 			return nil, err
@@ -106,6 +112,33 @@ func parseDocuments(file string, data []byte) ([]*yaml.Node, error) {
 		}
 		docs = append(docs, doc.Content[0])
 	}
+}
+
+// largestExpansion is the number of nodes that a document may have with its
+// aliases written out; what follows walks all of them.
+const largestExpansion = 1_000_000
+
+// expandedSize counts the nodes of a tree with its aliases written out, up to
+// the largest. sizes holds those of anchors; one that is being counted is
+// in itself, and so without end.
+func expandedSize(n *yaml.Node, sizes map[*yaml.Node]int) int {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Anchor != "" {
+		if size, ok := sizes[n]; ok {
+			return size
+		}
+		sizes[n] = largestExpansion + 1
+	}
+	size := 1
+	for _, c := range n.Content {
+		size = min(size+expandedSize(c, sizes), largestExpansion+1)
+	}
+	if n.Anchor != "" {
+		sizes[n] = size
+	}
+	return size
 }
 
 // saysNothing reports whether a document is null or {}.

@@ -52,6 +52,8 @@ func TestLoadPatchRefuses(t *testing.T) {
 		{"no version", "kind: LinkConfig\nname: x\n", "p.yaml:1:1: the document has no apiVersion", "both apiVersion and kind"},
 		{"directive in an unknown kind", "apiVersion: v1beta9\nkind: NewConfig\nx: !delete\n", "p.yaml:1:1: !replace or !delete in a document of kind NewConfig", ""},
 		{"null item", "machine:\n  network:\n    interfaces:\n      -\n", `p.yaml:4: machine.network.interfaces[0] is null`, "leave it out"},
+		{"alias of itself", "machine:\n  kubelet:\n    extraConfig: &a\n      x: [*a, *a]\n", "p.yaml:1:1: with its aliases written out", "all of its anchor"},
+		{"aliases of aliases", "apiVersion: v9\nkind: X\na: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e, *e, *e, *e]\n", "p.yaml:1:1: with its aliases written out", ""},
 		{"broken YAML", "machine:\n\tcertSANs: []\n", "p.yaml:2:1: not valid YAML", ""},
 		{"undefined variable", "machine: {certSANs: ['${NOPE}']}\n", `p.yaml:1:23: variable "NOPE" is not defined`, ""},
 	} {

@@ -154,7 +154,7 @@ func (l *patchLoader) taint(pd *patchDoc, expanded, encrypted map[*yaml.Node]boo
 		taint: l.patch.taint, id: pd.id, secret: map[string]bool{}, readable: map[string]bool{},
 		isSecret: func(n *yaml.Node) bool { return expanded[n] || encrypted[n] },
 	}
-	w.walk(pd.node, nil, 0)
+	w.walk(pd.node, nil)
 	if len(w.secret) == 0 || pd.unknown {
 		return
 	}
@@ -172,10 +172,7 @@ type taintWalk struct {
 	readable map[string]bool // pattern and value of the others
 }
 
-// deepestAlias ends the walk in documents that hold themselves by an alias.
-const deepestAlias = 100
-
-func (w *taintWalk) walk(n *yaml.Node, path yamltext.Path, depth int) {
+func (w *taintWalk) walk(n *yaml.Node, path yamltext.Path) {
 	switch n.Kind {
 	case yaml.ScalarNode:
 		w.scalar(n, path)
@@ -183,31 +180,29 @@ func (w *taintWalk) walk(n *yaml.Node, path yamltext.Path, depth int) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			if key.ShortTag() == "!!merge" {
-				w.merged(value, path, depth)
+				w.merged(value, path)
 				continue
 			}
-			w.walk(value, append(path[:len(path):len(path)], yamltext.Key(key.Value)), depth)
+			w.walk(value, append(path[:len(path):len(path)], yamltext.Key(key.Value)))
 		}
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
-			w.walk(item, append(path[:len(path):len(path)], yamltext.Index(i)), depth)
+			w.walk(item, append(path[:len(path):len(path)], yamltext.Index(i)))
 		}
 	case yaml.AliasNode:
-		if depth < deepestAlias {
-			w.walk(n.Alias, path, depth+1)
-		}
+		w.walk(n.Alias, path)
 	}
 }
 
 // merged walks what a merge key (<<) takes into the mapping at a path: another
 // mapping, or a list of them.
-func (w *taintWalk) merged(value *yaml.Node, path yamltext.Path, depth int) {
+func (w *taintWalk) merged(value *yaml.Node, path yamltext.Path) {
 	if value.Kind != yaml.SequenceNode {
-		w.walk(value, path, depth)
+		w.walk(value, path)
 		return
 	}
 	for _, mapping := range value.Content {
-		w.walk(mapping, path, depth)
+		w.walk(mapping, path)
 	}
 }
 

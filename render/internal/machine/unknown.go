@@ -28,18 +28,12 @@ type keyFinder struct {
 	problems diag.List
 }
 
-// deepestKey ends the search in documents that hold themselves by an alias.
-const deepestKey = 100
-
 func (f *keyFinder) walk(t reflect.Type, n *yaml.Node, path []string) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
-	}
-	if len(path) > deepestKey {
-		return
 	}
 	switch {
 	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
