@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -93,6 +94,7 @@ func (r *Repo) verifySeal(ctx context.Context, env string, lock *tree.Lock) erro
 	err := lock.VerifySeal(s.operator.Derive(sealLabel))
 	if p := (*diag.Problem)(nil); errors.As(err, &p) {
 		p.Pos.File = path.Join(renderedDir, env, tree.LockName)
+		p.Hint = strings.ReplaceAll(p.Hint, "<env>", env)
 	}
 	return err
 }

@@ -60,6 +60,9 @@ func prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
+		if c.ArgsUsage == "" && c.Action != nil {
+			c.Action = withoutArguments(c.Action)
+		}
 		if len(c.Subcommands) > 0 && c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {
 				if ctx.Args().Present() {
@@ -69,6 +72,17 @@ func prepare(commands []*cli.Command) {
 			}
 		}
 		prepare(c.Subcommands)
+	}
+}
+
+// withoutArguments refuses arguments, which urfave/cli would ignore.
+func withoutArguments(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() > 0 {
+			return diag.On("", "%q is one argument too many", c.Args().First()).
+				WithHint("see `%s --help`", c.Command.HelpName).WithCode(diag.Usage)
+		}
+		return action(c)
 	}
 }
 

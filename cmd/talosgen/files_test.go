@@ -123,3 +123,12 @@ func writeLines(b *strings.Builder, old, text string) {
 func lines(text string) []string {
 	return strings.Split(timestamp.ReplaceAllString(text, "<time>"), "\n")
 }
+
+// joined is all files as one text.
+func joined(f files) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		fmt.Fprintf(&b, "-- %s --\n%s", name, f[name])
+	}
+	return b.String()
+}

@@ -154,10 +154,10 @@ func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*rende
 }
 
 func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, options render.Options, partial bool) (*renderReport, error) {
-	if panicHook != nil {
-		defer panicHook()
-	}
 	res, err := repo.Render(c.Context, env, options)
+	if panicHook != nil {
+		panicHook()
+	}
 	if res != nil {
 		w.printWarnings(res.Warnings)
 	}

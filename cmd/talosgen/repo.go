@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -88,18 +87,6 @@ func environment(c *cli.Context, more ...string) (string, error) {
 		return "", diag.On("", "expected %s", strings.Join(want, " ")).WithHint("see `%s --help`", c.Command.HelpName).WithCode(diag.Usage)
 	}
 	return c.Args().First(), nil
-}
-
-// relative shortens a path for people.
-func (w *world) relative(path string) string {
-	cwd, err := w.cwd()
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(cwd, path); err == nil && !strings.HasPrefix(rel, "..") {
-		return rel
-	}
-	return path
 }
 
 // unreadable says that a file that the command line names cannot be read.

@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"refuses":  cmdRefuses,
 			"edit":     cmdEdit,
 			"fill":     cmdFill,
+			"forge":    cmdForge,
 			"snapshot": cmdSnapshot,
 			"changes":  cmdChanges,
 		},
