@@ -30,6 +30,10 @@ type compiler struct {
 	plain    map[string][]byte         // decrypted patches
 	composer *machine.Composer
 	warnings diag.List
+
+	// Without keys:
+	uncertain     map[string]bool // patches that hold placeholders
+	skipUncertain bool            // leave them out
 }
 
 func newCompiler(ctx context.Context, p *plan) (*compiler, error) {
@@ -45,7 +49,7 @@ func newCompiler(ctx context.Context, p *plan) (*compiler, error) {
 		plan: p, ctx: ctx, placeholder: placeholder, multiDoc: multiDoc,
 		bases: map[string]*machine.Config{}, pools: map[string]*machine.Patch{},
 		patches: map[string]*machine.Patch{}, failed: map[string]bool{}, plain: map[string][]byte{},
-		composer: machine.NewComposer(),
+		composer: machine.NewComposer(), uncertain: map[string]bool{},
 	}, nil
 }
 
@@ -78,7 +82,7 @@ func (c *compiler) layersOf(n node) (layers, error) {
 			for _, file := range in.Files {
 				patch, err := c.patch(n, in, file, scope)
 				problems.AddErr(err)
-				if patch != nil {
+				if patch != nil && !(c.skipUncertain && c.uncertain[file]) {
 					l.patches = append(l.patches, patch)
 				}
 			}
@@ -138,14 +142,17 @@ func (c *compiler) patch(n node, in layer.Layer, file string, scope *subst.Scope
 		c.failed[file] = true
 		return nil, err
 	}
-	perNode := in.Kind == layer.Node || bytes.Contains(data, []byte("${"+reservedPrefix))
-	p, err := machine.LoadPatch(
-		machine.Source{File: file, Layer: describe(in), Data: data, Encrypted: encrypted},
-		machine.LoadOptions{Scope: scope, PerNode: perNode, Inspect: c.inspector(in, file, encrypted != nil)})
-	if err != nil && c.secrets.operator == nil && c.needsSecrets(data, encrypted) {
-		c.warnings.Add(diag.New(diag.Pos{File: file}, "not checked: without keys its values are not known").WithCause(err))
-		err = nil
+	if len(data) == 0 && encrypted != nil {
+		return nil, nil // nothing is readable without keys
 	}
+	perNode := in.Kind == layer.Node || mentionsNode(data)
+	src := machine.Source{File: file, Layer: describe(in), Data: data, Encrypted: encrypted}
+	options := machine.LoadOptions{Scope: scope, PerNode: perNode, Inspect: c.inspector(in, file, encrypted != nil)}
+	load := machine.LoadPatch
+	if c.secrets.operator == nil {
+		load = c.loadKeyless
+	}
+	p, err := load(src, options)
 	if err != nil {
 		c.failed[file] = true
 		return nil, err
@@ -166,7 +173,7 @@ func (c *compiler) content(file string) (data, encrypted []byte, err error) {
 	plain, done := c.plain[file]
 	if !done {
 		if c.secrets.operator == nil {
-			plain, err = withoutSecrets(data)
+			plain, err = c.placeholdersIn(file, data)
 		} else {
 			plain, err = c.keys.DecryptYAML(c.ctx, file, data)
 		}
@@ -178,18 +185,16 @@ func (c *compiler) content(file string) (data, encrypted []byte, err error) {
 	return plain, data, nil
 }
 
-// needsSecrets reports whether a patch cannot be judged by placeholders: it is
-// encrypted, or refers to a secret variable.
+// mentionsNode reports whether a patch may refer to variables of a node. In
+// double quotes, the brace behind a dollar sign may be written as an escape.
+func mentionsNode(data []byte) bool {
+	return bytes.Contains(data, []byte("${"+reservedPrefix)) || bytes.Contains(data, []byte(`$\`))
+}
+
+// needsSecrets reports whether a patch is encrypted, or refers to a secret
+// variable.
 func (c *compiler) needsSecrets(data, encrypted []byte) bool {
-	if encrypted != nil {
-		return true
-	}
-	for name := range c.secrets.variables {
-		if bytes.Contains(data, []byte("${"+name)) {
-			return true
-		}
-	}
-	return false
+	return encrypted != nil || bytes.Contains(data, []byte(`$\`)) || c.refersToSecret(string(data))
 }
 
 // inspector looks for fields that documents of a newer contract took over.

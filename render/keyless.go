@@ -1,11 +1,15 @@
 package render
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -54,29 +58,46 @@ func (e *environment) secretNames() []string {
 	return names
 }
 
-// withoutSecrets puts placeholders into an encrypted patch.
-func withoutSecrets(encrypted []byte) ([]byte, error) {
+// withoutSecrets puts placeholders into an encrypted patch. A document of which
+// not even the kind can be read is left out.
+func withoutSecrets(file string, encrypted []byte) (plain []byte, complete bool, err error) {
 	var out strings.Builder
-	dec := yaml.NewDecoder(strings.NewReader(string(encrypted)))
-	for i := 0; ; i++ {
+	complete = true
+	dec := yaml.NewDecoder(bytes.NewReader(encrypted))
+	for {
 		var doc yaml.Node
-		if err := dec.Decode(&doc); err != nil {
-			if i > 0 {
-				return []byte(out.String()), nil
-			}
-			return nil, err
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return []byte(out.String()), complete, nil
+		}
+		if err != nil {
+			return nil, false, diag.New(diag.Pos{File: file}, "not valid YAML").WithCode(diag.Secrets)
 		}
 		if len(doc.Content) == 0 {
 			continue
 		}
-		dropKey(doc.Content[0], "sops")
-		fillIn(doc.Content[0])
-		text, err := yaml.Marshal(doc.Content[0])
+		root := doc.Content[0]
+		dropKey(root, "sops")
+		if hidesKind(root) {
+			complete = false
+			continue
+		}
+		fillIn(root)
+		text, err := yaml.Marshal(root)
 		if err != nil {
-			return nil, err
+			return nil, false, diag.New(diag.Pos{File: file, Line: root.Line}, "a document cannot be written again").WithCode(diag.Secrets)
 		}
 		out.WriteString("---\n" + string(text))
 	}
+}
+
+func hidesKind(root *yaml.Node) bool {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		if key := root.Content[i].Value; (key == "apiVersion" || key == "kind") && sopsage.IsEncryptedValue(root.Content[i+1].Value) {
+			return true
+		}
+	}
+	return false
 }
 
 func dropKey(mapping *yaml.Node, key string) {

@@ -64,11 +64,12 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	}
 	res.Warnings.Add(p.config.Warnings...)
 	res.Warnings.Add(p.secrets.warnings...)
-	if err := c.renderAll(nodes, res); err != nil {
-		res.Warnings.Add(c.warnings...)
+	err = c.renderAll(nodes, res)
+	res.Warnings.Add(c.warnings...)
+	res.Warnings = unique(res.Warnings)
+	if err != nil {
 		return res, err
 	}
-	res.Warnings.Add(c.warnings...)
 	if o.Keyless || len(o.Nodes) > 0 {
 		return res, nil
 	}
@@ -128,30 +129,36 @@ func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		cfg, err := c.compose(node{n})
+		data, err := c.renderNode(node{n}, found)
 		if err != nil {
-			problems.AddErr(err)
-			continue
-		}
-		if err := c.validate(node{n}, cfg, found); err != nil {
 			problems.AddErr(err)
 			continue
 		}
 		file := nodeFile(n.Name)
 		res.Nodes = append(res.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: file})
-		if c.secrets.operator == nil {
-			continue
+		if data != nil {
+			res.files = append(res.files, tree.File{Path: file, Data: data})
 		}
-		data, err := c.encrypt(file, cfg)
-		if err != nil {
-			problems.AddErr(err)
-			continue
-		}
-		res.files = append(res.files, tree.File{Path: file, Data: data})
 	}
 	problems.Add(found.problems()...)
 	c.warnings.Add(found.warnings()...)
 	return problems.Err()
+}
+
+// renderNode makes, validates and encrypts the configuration of a node. Without
+// keys nothing can be encrypted.
+func (c *compiler) renderNode(n node, found *findings) ([]byte, error) {
+	if c.secrets.operator == nil {
+		return nil, c.validateKeyless(n, found)
+	}
+	cfg, err := c.compose(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.validate(n, cfg, found); err != nil {
+		return nil, err
+	}
+	return c.encrypt(nodeFile(n.Name), cfg)
 }
 
 // nodeFile names the file of a node in the rendered tree.

@@ -57,7 +57,8 @@ type patchDoc struct {
 type LoadOptions struct {
 	Scope   *subst.Scope // the variables
 	PerNode bool         // they are those of one node
-	// Inspect, if it is set, looks at the documents before substitution.
+	// Inspect, if it is set, looks at the documents before substitution, and may
+	// change them.
 	Inspect func(docs []*yaml.Node) error
 }
 
