@@ -7,7 +7,7 @@
 //
 //	yaml       its key
 //	required   "true": the key must be there
-//	default    the value if the key is missing
+//	default    the value if the key is missing; a list in YAML
 //	otherwise  the same in words, if the value depends on something
 //	enum       the only values, separated by commas
 //	format     the form of a text, of each text in a list or of each value in

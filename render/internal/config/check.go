@@ -2,11 +2,11 @@ package config
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -15,6 +15,7 @@ import (
 type checker struct {
 	*Config
 	problems *diag.List
+	scope    *subst.Scope // for variables that the file names
 }
 
 func (ch *checker) check() {
@@ -22,17 +23,43 @@ func (ch *checker) check() {
 	ch.checkVersions()
 	ch.checkSchematic()
 	ch.checkProvider()
+	ch.setDefaults()
 	pools := ch.pools()
 	ch.checkPools(pools)
+	ch.checkAutoscaler(pools)
 	ch.resolve(pools)
 	ch.checkControlPlane()
 	ch.checkNodes()
 	ch.checkNetwork()
+	ch.checkPinned(pools)
+	ch.checkOffsets(pools, !schemas.IsNotYet("nodes.workers.nodepools.offset"))
+	if ch.Provider == schemas.Hetzner {
+		ch.checkHetzner(pools)
+	}
+	ch.checkTalos()
+	ch.checkKubernetes()
+	ch.checkCNI()
+	ch.checkIngress()
 }
 
 func (ch *checker) fail(hint string, at []string, message string, args ...any) {
-	ch.problems.Add(diag.New(ch.Pos(at...), message, args...).WithHint("%s", hint))
+	ch.problems.Add(diag.New(ch.near(at), message, args...).WithHint("%s", hint))
 }
+
+func (ch *checker) warn(hint string, at []string, message string, args ...any) {
+	ch.Warnings.Add(diag.New(ch.near(at), message, args...).WithHint("%s", hint))
+}
+
+// near is the place of a value, or of what it would be in.
+func (ch *checker) near(at []string) diag.Pos {
+	for len(at) > 0 && !ch.has(at...) {
+		at = at[:len(at)-1]
+	}
+	return ch.Pos(at...)
+}
+
+// keys is the path of an option that is written with dots.
+func keys(option string) []string { return strings.Split(option, ".") }
 
 // checkExampleKey keeps the example key in the repository.
 func (ch *checker) checkExampleKey() {
@@ -56,17 +83,22 @@ func (ch *checker) checkSchematic() {
 	}
 }
 
+// hetznerOnly are options that mean nothing for machines that exist already.
+var hetznerOnly = []string{
+	"access", "deleteProtection", "hetzner", "autoscaler", "ingress.loadBalancer", "ingress.loadBalancerPools",
+	"network.cidr", "network.nodeSubnetMaskSize", "network.existing", "network.publicIpv4", "network.publicIpv6",
+	"network.mtu", "network.serverLimit", "network.natGateway", "network.vswitch",
+}
+
 // checkProvider refuses what belongs to the other provider.
 func (ch *checker) checkProvider() {
-	if ch.Provider == schemas.Static && ch.has("hetzner") {
-		ch.fail("remove it, or set provider: hetzner", []string{"hetzner"}, "hetzner is not for provider static")
+	if ch.Provider != schemas.Static {
+		return
 	}
-	seen := map[string]bool{}
-	for i, extension := range ch.Talos.Extensions {
-		if extension != "" && seen[extension] {
-			ch.fail("", []string{"talos", "extensions", strconv.Itoa(i)}, "the extension %s is listed twice", extension)
+	for _, option := range hetznerOnly {
+		if ch.has(keys(option)...) {
+			ch.fail("remove it, or set provider: hetzner", keys(option), "%s is not for provider static", option)
 		}
-		seen[extension] = true
 	}
 }
 
@@ -74,15 +106,8 @@ func (ch *checker) checkProvider() {
 func (ch *checker) checkPools(pools []pool) {
 	first := map[string][]string{}
 	for _, p := range pools {
-		at := append(slices.Clip(p.path), "name")
-		switch {
-		case p.name == "":
-		case p.role == Worker && p.name == ControlPlanePool:
-			ch.fail("", at, "%q is the name of the pool of control plane nodes", p.name)
-		case first[p.name] != nil:
-			ch.fail("the first one is on line "+strconv.Itoa(ch.Pos(first[p.name]...).Line), at, "a second pool named %q", p.name)
-		default:
-			first[p.name] = at
+		if p.role == Worker {
+			ch.checkPoolName(p.name, p.path, first)
 		}
 		switch ch.Provider {
 		case schemas.Static:
@@ -93,22 +118,32 @@ func (ch *checker) checkPools(pools []pool) {
 	}
 }
 
+// hetznerPoolOnly are options of pools that mean nothing for machines that
+// exist already.
+var hetznerPoolOnly = []string{
+	"count", "indexes", "type", "fallbackTypes", "location", "locations", "fallbackLocations", "offset", "backups",
+	"keepDisk", "rdns", "placementGroup", "subnet", "floatingIp", "floatingIpId", "privateVip",
+}
+
 func (ch *checker) checkStaticPool(p pool) {
-	for _, key := range []string{"count", "indexes", "type"} {
-		if at := append(slices.Clip(p.path), key); ch.has(at...) {
+	for _, key := range hetznerPoolOnly {
+		if at := sub(p.path, key); ch.has(at...) {
 			ch.fail("static nodes are listed under nodes", at, "%s is not for provider static", key)
 		}
 	}
-	listed := ch.has(append(slices.Clip(p.path), "nodes")...)
+	listed := ch.has(sub(p.path, "nodes")...)
 	if ch.has(p.path...) && (!listed || p.Nodes != nil && len(p.Nodes) == 0) {
 		ch.fail("nodes: [{name: …, match: {mac: …}, address: …}]", p.path, "%s has no nodes", display(p.path))
 	}
 }
 
 func (ch *checker) checkHetznerPool(p pool) {
-	at := func(key string) []string { return append(slices.Clip(p.path), key) }
-	if ch.has(at("nodes")...) {
-		ch.fail("give a count, or set provider: static", at("nodes"), "nodes is not for provider hetzner")
+	at := func(key string) []string { return sub(p.path, key) }
+	for _, key := range []string{"nodes", "vip"} {
+		if ch.has(at(key)...) {
+			hint := map[string]string{"nodes": "give a count, or set provider: static", "vip": "see privateVip and floatingIp"}[key]
+			ch.fail(hint, at(key), "%s is not for provider hetzner", key)
+		}
 	}
 	switch count, indexes := ch.has(at("count")...), ch.has(at("indexes")...); {
 	case count && indexes:

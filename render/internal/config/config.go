@@ -44,12 +44,21 @@ func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
 	}
 	d.refuseSecrets(expanded)
 	d.decode(expanded.Doc, &c.Cluster)
-	ch := checker{Config: c, problems: &problems}
+	ch := checker{Config: c, problems: &problems, scope: scope}
 	ch.check()
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
+	c.warnNotYet(schemas.NotYet)
+	c.Warnings = sorted(c.Warnings)
 	return c, nil
+}
+
+// sorted orders problems as an error does.
+func sorted(problems diag.List) diag.List {
+	var list diag.List
+	list.AddErr(problems.Err())
+	return list
 }
 
 // ExampleKeyFile is the path in the repository of the example key, or "".

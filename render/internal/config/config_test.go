@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 var update = flag.Bool("update", false, "write the expected results")
@@ -21,7 +23,8 @@ const testFile = "envs/dev/cluster.yaml"
 
 // TestLoad runs testdata/*.txtar: cluster.yaml, with the variables of
 // cluster.env, where a name that begins with SECRET is a secret, gives
-// nodes.txt and warnings.txt, or error.txt.
+// nodes.txt and warnings.txt, or error.txt; and resolved.yaml, everything with
+// its defaults, if the case has it.
 func TestLoad(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {
@@ -51,7 +54,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-var results = []string{"error.txt", "nodes.txt", "warnings.txt"}
+var results = []string{"error.txt", "nodes.txt", "warnings.txt", "resolved.yaml"}
 
 func loadCase(t *testing.T, in map[string][]byte) map[string]string {
 	c, err := Load(testFile, in["cluster.yaml"], testScope(t, in["cluster.env"]))
@@ -62,7 +65,18 @@ func loadCase(t *testing.T, in map[string][]byte) map[string]string {
 	for _, w := range c.Warnings {
 		got["warnings.txt"] += w.Error() + "\n"
 	}
+	if _, ok := in["resolved.yaml"]; ok {
+		got["resolved.yaml"] = resolved(t, c)
+	}
 	return got
+}
+
+func resolved(t *testing.T, c *Config) string {
+	data, err := yaml.Marshal(c.Cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // writeCase replaces the results in a case.
@@ -107,6 +121,24 @@ func describe(c *Config) string {
 		for _, t := range n.Taints {
 			fmt.Fprintf(&b, " taint=%s=%s:%s", t.Key, t.Value, t.Effect)
 		}
+		if n.Location != "" {
+			fmt.Fprintf(&b, " location=%s offset=%d", n.Location, n.Offset)
+		}
+		if n.Subnet.IsValid() {
+			fmt.Fprintf(&b, " subnet=%s", n.Subnet)
+		}
+		if n.PlacementGroup {
+			b.WriteString(" spread")
+		}
+		if len(n.FallbackTypes)+len(n.FallbackLocations) > 0 {
+			fmt.Fprintf(&b, " fallback=%v%v", n.FallbackTypes, n.FallbackLocations)
+		}
+		if n.Backups || n.KeepDisk || n.ReverseDNS != (schemas.ReverseDNS{}) {
+			fmt.Fprintf(&b, " backups=%v keepDisk=%v rdns=%v", n.Backups, n.KeepDisk, n.ReverseDNS)
+		}
+		if n.VLAN+n.MTU+len(n.Routes) > 0 {
+			fmt.Fprintf(&b, " vlan=%d mtu=%d routes=%v", n.VLAN, n.MTU, n.Routes)
+		}
 		if n.BootAddress.IsValid() {
 			fmt.Fprintf(&b, " match=%s/%s/%s boot=%s address=%s gateway=%s interface=%s",
 				n.Match.MAC, n.Match.UUID, n.Match.Serial, n.BootAddress, n.Address, n.Gateway, n.Interface)
@@ -118,8 +150,8 @@ func describe(c *Config) string {
 
 // minimal is the smallest file, with lines added to the end of a section.
 func minimal(extra string) string {
-	return "clusterName: dev\nendpoint: https://10.0.0.10:6443\ntalos: {version: 1.14.1}\n" +
-		"kubernetes: {version: v1.36.0}\nnodes: {controlPlane: {count: 1}}\n" + extra
+	return "clusterName: dev\nendpoint: https://10.0.0.10:6443\ntalos: {version: 1.14.1}\nhetzner: {region: hel1}\n" +
+		"kubernetes: {version: v1.36.0}\nnodes: {controlPlane: {count: 1, type: cpx22}}\n" + extra
 }
 
 func load(t *testing.T, text string) *Config {
@@ -140,9 +172,9 @@ func TestDefaults(t *testing.T) {
 		"contract":       {c.Talos.ConfigContract, "v1.14"},
 		"factory":        {c.Talos.ImageFactory, "factory.talos.dev"},
 		"kubernetes":     {c.Kubernetes.Version, "1.36.0"},
-		"pods":           {strings.Join(c.Network.PodCidrs, " "), "10.244.0.0/16"},
-		"services":       {strings.Join(c.Network.ServiceCidrs, " "), "10.96.0.0/12"},
-		"nodes":          {strings.Join(c.Network.NodeCidrs, " "), ""},
+		"pods":           {strings.Join(c.Network.PodCidrs, " "), "10.0.128.0/17"},
+		"services":       {strings.Join(c.Network.ServiceCidrs, " "), "10.0.96.0/19"},
+		"nodes":          {strings.Join(c.Network.NodeCidrs, " "), "10.0.64.0/19"},
 		"domain":         {c.Network.DNSDomain, "cluster.local"},
 		"example key":    {c.ExampleKeyFile(), ""},
 		"scheduling":     {fmt.Sprint(c.AllowScheduling()), "true"},
@@ -154,10 +186,16 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The default ranges follow the endpoint, also if it is an IPv6 URL: the
-// fourteenth of the traps in the reference.
+// The default ranges of static nodes follow the endpoint, also if it is an IPv6
+// URL: the fourteenth of the traps in the reference.
 func TestRangesFollowAnIPv6Endpoint(t *testing.T) {
-	c := load(t, strings.Replace(minimal(""), "https://10.0.0.10:6443", "'https://[fd00::10]:6443/'", 1))
+	c := load(t, `clusterName: home
+provider: static
+endpoint: https://[fd00::10]:6443/
+nodes:
+  controlPlane:
+    nodes: [{name: a, match: {serial: x}, address: fd00::11/64, installDisk: /dev/sda}]
+`)
 	if got := c.Network.PodCidrs[0] + " " + c.Network.ServiceCidrs[0]; got != "fc00:db8:10::/56 fc00:db8:20::/112" {
 		t.Errorf("got %s", got)
 	}
@@ -172,14 +210,14 @@ func TestExampleKeyFile(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	_, err := Load(testFile, []byte(minimal("secrets: {exampleKeyFile: ../../../key}\n")), nil)
-	if err == nil || !strings.Contains(err.Error(), "envs/dev/cluster.yaml:6:27: the example key is outside of the repository") {
+	if err == nil || !strings.Contains(err.Error(), "envs/dev/cluster.yaml:7:27: the example key is outside of the repository") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAllowScheduling(t *testing.T) {
-	workers := "  workers: {nodepools: [{name: w, count: %d}]}\n"
-	base := strings.Replace(minimal(""), "nodes: {controlPlane: {count: 1}}", "nodes:\n  controlPlane: {count: 1%s}", 1)
+	workers := "  workers: {nodepools: [{name: w, count: %d, type: cpx22}]}\n"
+	base := strings.Replace(minimal(""), "nodes: {controlPlane: {count: 1, type: cpx22}}", "nodes:\n  controlPlane: {count: 1, type: cpx22%s}", 1)
 	for _, tt := range []struct {
 		set     string
 		workers int
@@ -264,7 +302,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"a text", "abc\n", `cluster.yaml:1:1: cluster.yaml must be a mapping, not the text "abc"`},
 		{"not YAML", "a: [b\n", "cluster.yaml:2:1: not valid YAML: "},
 		{"unquoted variable", "a: b\nc: [${X}, b]\n", "cluster.yaml:2:6: not valid YAML: did not find expected ',' or ']', while parsing a flow sequence\n  quote a variable inside"},
-		{"two documents", minimal("---\nx: y\n"), "cluster.yaml:6:1: a second document"},
+		{"two documents", minimal("---\nx: y\n"), "cluster.yaml:7:1: a second document"},
 		{"unknown anchor", "a: *b\n", "cluster.yaml:1:4: not valid YAML: unknown anchor"},
 		{"large", strings.Repeat("#", maxSize+1), "cluster.yaml: the file is larger than 4 MiB"},
 	} {
@@ -278,9 +316,9 @@ func TestBrokenFiles(t *testing.T) {
 }
 
 func TestAliases(t *testing.T) {
-	c := load(t, strings.Replace(minimal(""), "nodes: {controlPlane: {count: 1}}", `nodes:
-  controlPlane: {count: 1, labels: &l {a: b}}
-  workers: {nodepools: [{name: w, count: 1, labels: *l}]}`, 1))
+	c := load(t, strings.Replace(minimal(""), "nodes: {controlPlane: {count: 1, type: cpx22}}", `nodes:
+  controlPlane: {count: 1, type: cpx22, labels: &l {a: b}}
+  workers: {nodepools: [{name: w, count: 1, type: cpx22, labels: *l}]}`, 1))
 	if got := c.Resolve()[1].Labels["a"]; got != "b" {
 		t.Errorf("the label is %q", got)
 	}

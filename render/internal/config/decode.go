@@ -48,6 +48,7 @@ func (d *decoder) fail(n *yaml.Node, hint, message string, args ...any) {
 
 // decode fills the struct that out points to.
 func (d *decoder) decode(root *yaml.Node, out any) {
+	d.pos[join(nil)] = d.at(root)
 	d.object(root, root, reflect.ValueOf(out).Elem(), nil)
 }
 
@@ -129,11 +130,29 @@ func (d *decoder) absent(key *yaml.Node, out reflect.Value, path []string) {
 // setDefault fills in the default of a key, or those below it.
 func setDefault(f reflect.StructField, out reflect.Value) {
 	if text, ok := f.Tag.Lookup("default"); ok {
-		out.SetString(text)
+		setText(text, out)
 	}
 	if out.Kind() == reflect.Struct {
 		for _, inner := range fieldsOf(out.Type()) {
 			setDefault(inner, out.FieldByIndex(inner.Index))
+		}
+	}
+}
+
+// setText sets a value to what a tag says. The tests hold tags to their types.
+func setText(text string, out reflect.Value) {
+	switch out.Kind() {
+	case reflect.String:
+		out.SetString(text)
+	case reflect.Bool:
+		out.SetBool(text == "true")
+	case reflect.Int:
+		n, _ := strconv.Atoi(text)
+		out.SetInt(int64(n))
+	default:
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &doc); err == nil {
+			_ = doc.Decode(out.Addr().Interface())
 		}
 	}
 }
@@ -158,6 +177,10 @@ func (d *decoder) field(k, n *yaml.Node, f reflect.StructField, out reflect.Valu
 	case reflect.Map:
 		d.mapping(n, f, out, path)
 	case reflect.Pointer:
+		if out.Type() == reflect.TypeFor[*yaml.Node]() {
+			d.tree(n, f, out, path)
+			return
+		}
 		v := reflect.New(out.Type().Elem())
 		if d.scalar(n, f, v.Elem(), path) {
 			out.Set(v)
@@ -173,6 +196,9 @@ func (d *decoder) list(n *yaml.Node, f reflect.StructField, out reflect.Value, p
 	if n.Kind != yaml.SequenceNode {
 		d.fail(n, exampleHint(f), "%s must be a list, not %s", display(path), kindOf(n))
 		return
+	}
+	if len(n.Content) == 0 && f.Tag.Get("required") == "true" {
+		d.fail(n, exampleHint(f), "%s is empty", display(path))
 	}
 	items := reflect.MakeSlice(out.Type(), len(n.Content), len(n.Content))
 	for i, item := range n.Content {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,14 +50,16 @@ func pattern(text string) *regexp.Regexp {
 // semantics are the rules that a pattern cannot tell. The complaint "invalid"
 // stands for the meaning of the format.
 var semantics = map[string]func(string) (value, complaint string){
-	"cidr":     cidr,
-	"endpoint": endpoint,
-	"ip":       ip,
-	"ipPrefix": ipPrefix,
-	"labelKey": labelKey,
-	"mac":      mac,
-	"registry": registry,
-	"uuid":     func(text string) (string, string) { return strings.ToLower(text), "" },
+	"cidr":         cidr,
+	"endpoint":     endpoint,
+	"ip":           ip,
+	"ipPrefix":     ipPrefix,
+	"labelKey":     labelKey,
+	"mac":          mac,
+	"portRange":    portRange,
+	"rdnsTemplate": rdnsTemplate,
+	"registry":     registry,
+	"uuid":         func(text string) (string, string) { return strings.ToLower(text), "" },
 	"taint": func(text string) (string, string) {
 		key, _, _ := strings.Cut(text[:strings.LastIndex(text, ":")], "=")
 		_, complaint := labelKey(key)
@@ -130,4 +133,35 @@ func registry(text string) (string, string) {
 func validPort(text string) bool {
 	port, err := strconv.Atoi(text)
 	return err == nil && port > 0 && port < 1<<16
+}
+
+// portRange wants ports that exist, the lower one first.
+func portRange(text string) (string, string) {
+	if text == "any" {
+		return text, ""
+	}
+	low, high, isRange := strings.Cut(text, "-")
+	if !isRange {
+		high = low
+	}
+	from, _ := strconv.Atoi(low)
+	to, _ := strconv.Atoi(high)
+	if !validPort(low) || !validPort(high) || from > to {
+		return "", "invalid"
+	}
+	return text, ""
+}
+
+// rdnsNames are what can stand in the template of a reverse DNS name.
+var rdnsNames = []string{"cluster-domain", "cluster-name", "hostname", "id", "ip-labels", "ip-type", "pool", "role"}
+
+var rdnsName = regexp.MustCompile(`\{\{ *([a-z-]+) *\}\}`)
+
+func rdnsTemplate(text string) (string, string) {
+	for _, m := range rdnsName.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(rdnsNames, m[1]) {
+			return "", fmt.Sprintf("may have {{ %s }} in it, not %q", strings.Join(rdnsNames, " }}, {{ "), m[0])
+		}
+	}
+	return text, ""
 }

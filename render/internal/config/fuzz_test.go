@@ -61,7 +61,7 @@ func FuzzLoad(f *testing.F) {
 // BenchmarkLoad reads a cluster of 1000 static nodes, the largest kind of file.
 func BenchmarkLoad(b *testing.B) {
 	var text strings.Builder
-	text.WriteString(strings.Replace(minimal("provider: static\n"), "nodes: {controlPlane: {count: 1}}", "", 1))
+	text.WriteString(strings.Replace(strings.Replace(minimal("provider: static\n"), "hetzner: {region: hel1}\n", "", 1), "nodes: {controlPlane: {count: 1, type: cpx22}}", "", 1))
 	text.WriteString("nodes:\n  controlPlane:\n    installDisk: /dev/sda\n    nodes:\n")
 	for i := range 1000 {
 		fmt.Fprintf(&text, "      - name: node-%d\n        match: {serial: s%d}\n        bootAddress: fd00::%x\n        labels: {a: b, c: d}\n", i, i, i)

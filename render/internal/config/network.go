@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // subnet is an address range and its place in the file.
@@ -17,11 +18,9 @@ type subnet struct {
 	set    bool // by the file; else it is a default
 }
 
-// checkNetwork fills in the default ranges, and checks that ranges and
-// addresses fit together.
+// checkNetwork checks that ranges and addresses fit together.
 func (ch *checker) checkNetwork() {
 	host := ch.endpointHost()
-	ch.setDefaultRanges(host.Is6())
 	pods := ch.subnets("podCidrs", "pod", ch.Network.PodCidrs)
 	services := ch.subnets("serviceCidrs", "service", ch.Network.ServiceCidrs)
 	nodes := ch.subnets("nodeCidrs", "node", ch.Network.NodeCidrs)
@@ -31,6 +30,12 @@ func (ch *checker) checkNetwork() {
 	ch.checkOutside("the endpoint", host, []string{"endpoint"}, slices.Concat(pods, services))
 	for _, n := range ch.nodes {
 		ch.checkNodeAddress(n, host, slices.Concat(pods, services), nodes)
+	}
+	ch.checkVIP(slices.Concat(pods, services))
+	ch.checkRoutes()
+	if ch.Provider == schemas.Hetzner {
+		ch.checkFamilies(nodes)
+		ch.checkPrivateNetwork(nodes)
 	}
 }
 
@@ -42,20 +47,6 @@ func (ch *checker) endpointHost() netip.Addr {
 	}
 	host, _ := netip.ParseAddr(u.Hostname())
 	return host
-}
-
-// setDefaultRanges uses the ranges that Talos has by default.
-func (ch *checker) setDefaultRanges(ipv6 bool) {
-	pods, services := "10.244.0.0/16", "10.96.0.0/12"
-	if ipv6 {
-		pods, services = "fc00:db8:10::/56", "fc00:db8:20::/112"
-	}
-	if len(ch.Network.PodCidrs) == 0 {
-		ch.Network.PodCidrs = []string{pods}
-	}
-	if len(ch.Network.ServiceCidrs) == 0 {
-		ch.Network.ServiceCidrs = []string{services}
-	}
 }
 
 func (ch *checker) subnets(key, what string, texts []string) []subnet {
@@ -75,7 +66,7 @@ func (ch *checker) subnets(key, what string, texts []string) []subnet {
 	return out
 }
 
-// checkFamilies allows one range for each IP version: Kubernetes has no more.
+// checkFamilies allows one range for each IP version: there is no use for more.
 func (ch *checker) checkFamilies(ranges []subnet) {
 	var seen [2]bool
 	for _, s := range ranges {
@@ -84,7 +75,7 @@ func (ch *checker) checkFamilies(ranges []subnet) {
 			family = 1
 		}
 		if seen[family] {
-			ch.fail("Kubernetes takes at most one IPv4 and one IPv6 subnet", s.path,
+			ch.fail("at most one IPv4 and one IPv6 subnet", s.path,
 				"a second %s subnet of the same IP version: %s", s.what, s.prefix)
 		}
 		seen[family] = true

@@ -3,6 +3,7 @@ package config
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -30,12 +31,26 @@ type Node struct {
 	Taints      []Taint // no two with the same key
 	InstallDisk string
 
+	// For servers of Hetzner Cloud, zero otherwise.
+	FallbackTypes     []string // to try if there is none of Type
+	Location          string
+	FallbackLocations []string     // to try if there is none in Location
+	Subnet            netip.Prefix // the pool's own; zero if it is in that of its role
+	Offset            int          // of the pool's addresses in the subnet
+	PlacementGroup    bool         // whether it is in one
+	Backups           bool
+	KeepDisk          bool
+	ReverseDNS        schemas.ReverseDNS // templates; empty texts if the pool has none
+
 	// For static nodes, zero otherwise.
 	Match       schemas.Match
 	BootAddress netip.Addr   // where it is before it is configured
 	Address     netip.Prefix // where it is afterwards; zero if DHCP says
 	Gateway     netip.Addr
 	Interface   string
+	VLAN        int
+	MTU         int
+	Routes      []schemas.Route
 
 	config *Config
 	paths  [][]string // where it is described: its own path, then its pool's
@@ -59,6 +74,12 @@ func (n Node) Pos(path ...string) diag.Pos {
 		}
 	}
 	return diag.Pos{File: n.config.file}
+}
+
+// Arm tells whether a server type of Hetzner Cloud has an Arm processor.
+func Arm(serverType string) bool {
+	digits, ok := strings.CutPrefix(serverType, "cax")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // Resolve lists the nodes in a stable order: the control plane, then the pools

@@ -8,6 +8,9 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// maxControlPlanes is the largest number of control plane nodes.
+const maxControlPlanes = 9
+
 // checkControlPlane counts the control plane nodes.
 func (ch *checker) checkControlPlane() {
 	at := []string{"nodes", "controlPlane"}
@@ -21,6 +24,8 @@ func (ch *checker) checkControlPlane() {
 	zero := pool.Count != nil && *pool.Count == 0
 	none := pool.Indexes != nil && len(pool.Indexes) == 0
 	switch {
+	case n > maxControlPlanes:
+		ch.fail("every change has to reach most of them; three or five are enough", at, "%d control plane nodes; at most %d make sense", n, maxControlPlanes)
 	case n == 0 && (zero || none):
 		ch.fail("one node makes a cluster, three survive the loss of one", at, "a cluster needs a control plane node")
 	case n > 0 && n%2 == 0:
@@ -29,19 +34,14 @@ func (ch *checker) checkControlPlane() {
 	}
 }
 
-// checkNodes looks at each node, and for what two of them share.
+// checkNodes looks at each static node, and for what two of them share.
 func (ch *checker) checkNodes() {
+	if ch.Provider != schemas.Static {
+		return
+	}
 	u := unique{ch, map[string]string{}}
-	long := map[string]bool{}
 	for _, n := range ch.nodes {
-		if len(n.Name) > maxNodeName && !long[n.Pool] {
-			long[n.Pool] = true
-			ch.fail("shorten the name of the cluster or of the pool", n.paths[0],
-				"the node name %q has more than %d characters", n.Name, maxNodeName)
-		}
-		if ch.Provider == schemas.Static {
-			ch.checkStatic(n, u)
-		}
+		ch.checkStatic(n, u)
 	}
 }
 
@@ -73,7 +73,7 @@ func (ch *checker) checkStaticAddresses(n Node, at func(...string) []string) {
 	if !hasAddress && !ch.has(at("bootAddress")...) {
 		ch.fail("give address, or bootAddress if DHCP always gives it the same", at(), "no address to reach the node at")
 	}
-	for _, key := range []string{"gateway", "interface"} {
+	for _, key := range []string{"gateway", "interface", "vlanId", "mtu"} {
 		if ch.has(at(key)...) && !hasAddress {
 			ch.fail("give address, or remove it", at(key), "%s without address", key)
 		}

@@ -16,15 +16,18 @@ import (
 // defaultInstallDisk is the disk of a Hetzner Cloud server.
 const defaultInstallDisk = "/dev/sda"
 
-// maxNodeName is the longest hostname.
-const maxNodeName = 63
+// maxPoolName is the longest <cluster>-<pool>: what follows it in the name of
+// a server, also of one that the autoscaler makes, still fits into a hostname.
+const maxPoolName = 56
 
 // pool is a pool of either role, and its place in the file.
 type pool struct {
 	schemas.Pool
-	name string
-	role string
-	path []string
+	name           string
+	role           string
+	subnet         netip.Prefix // of its own; zero if it shares that of its role
+	placementGroup bool
+	path           []string
 }
 
 // pools lists all pools: the control plane first, then the workers in the
@@ -35,13 +38,19 @@ func (c *Config) pools() []pool {
 		name: ControlPlanePool,
 		role: ControlPlane,
 		path: []string{"nodes", "controlPlane"},
+
+		placementGroup: true,
 	}}
 	for i, w := range c.Cluster.Nodes.Workers.NodePools {
+		subnet, _ := netip.ParsePrefix(w.Subnet) // the zero value if absent, or reported already
 		pools = append(pools, pool{
 			Pool: w.Pool,
 			name: w.Name,
 			role: Worker,
 			path: []string{"nodes", "workers", "nodepools", strconv.Itoa(i)},
+
+			subnet:         subnet,
+			placementGroup: w.PlacementGroup,
 		})
 	}
 	return pools
@@ -59,18 +68,26 @@ func (ch *checker) resolve(pools []pool) {
 	}
 }
 
-// hetznerNodes makes the nodes of a pool that has a count or indexes.
-func (ch *checker) hetznerNodes(p pool, taints []Taint) {
-	indexes := slices.Sorted(slices.Values(p.Indexes))
-	if p.Count != nil && len(indexes) == 0 {
+// indexNumbers are the indexes of a pool's nodes, in order. An index with a
+// problem is left out.
+func (p pool) indexNumbers() []int {
+	var numbers []int
+	if len(p.Indexes) > 0 {
+		numbers = slices.Sorted(slices.Values(p.Indexes))
+	} else if p.Count != nil {
 		for i := range *p.Count {
-			indexes = append(indexes, i+1)
+			numbers = append(numbers, i+1)
 		}
 	}
-	for _, i := range indexes {
-		if i == 0 || p.name == "" || ch.ClusterName == "" {
-			continue // reported already
-		}
+	return slices.DeleteFunc(numbers, func(n int) bool { return n == 0 })
+}
+
+// hetznerNodes makes the nodes of a pool that has a count or indexes.
+func (ch *checker) hetznerNodes(p pool, taints []Taint) {
+	if p.name == "" || ch.ClusterName == "" {
+		return // reported already
+	}
+	for _, i := range p.indexNumbers() {
 		ch.nodes = append(ch.nodes, Node{
 			Name:        fmt.Sprintf("%s-%s-%d", ch.ClusterName, p.name, i),
 			Role:        p.role,
@@ -81,16 +98,43 @@ func (ch *checker) hetznerNodes(p pool, taints []Taint) {
 			Annotations: p.Annotations,
 			Taints:      taints,
 			InstallDisk: cmp.Or(p.InstallDisk, defaultInstallDisk),
-			config:      ch.Config,
-			paths:       [][]string{p.path},
+
+			FallbackTypes:     p.FallbackTypes,
+			Location:          p.location(i),
+			FallbackLocations: p.FallbackLocations,
+			Subnet:            p.subnet,
+			Offset:            p.offset(),
+			PlacementGroup:    p.placementGroup,
+			Backups:           p.Backups,
+			KeepDisk:          p.KeepDisk,
+			ReverseDNS:        p.ReverseDNS,
+
+			config: ch.Config,
+			paths:  [][]string{p.path},
 		})
 	}
+}
+
+// location is where the node with an index is.
+func (p pool) location(index int) string {
+	if n := len(p.Locations); n > 0 {
+		return p.Locations[(index-1)%n]
+	}
+	return p.Location
+}
+
+// offset is where the addresses of the pool begin.
+func (p pool) offset() int {
+	if p.Offset == nil {
+		return 0
+	}
+	return *p.Offset
 }
 
 // staticNodes makes the nodes that a pool lists.
 func (ch *checker) staticNodes(p pool, taints []Taint) {
 	for i, s := range p.Nodes {
-		path := append(slices.Clip(p.path), "nodes", strconv.Itoa(i))
+		path := sub(sub(p.path, "nodes"), strconv.Itoa(i))
 		address, _ := netip.ParsePrefix(s.Address) // the zero value if absent, or reported already
 		boot, _ := netip.ParseAddr(s.BootAddress)
 		gateway, _ := netip.ParseAddr(s.Gateway)
@@ -110,8 +154,12 @@ func (ch *checker) staticNodes(p pool, taints []Taint) {
 			Address:     address,
 			Gateway:     gateway,
 			Interface:   s.Interface,
-			config:      ch.Config,
-			paths:       [][]string{path, p.path},
+			VLAN:        s.VLANID,
+			MTU:         s.MTU,
+			Routes:      s.Routes,
+
+			config: ch.Config,
+			paths:  [][]string{path, p.path},
 		})
 	}
 }

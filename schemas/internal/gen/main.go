@@ -24,7 +24,11 @@ func main() {
 
 // generate returns the generated files by their paths, for the package in dir.
 func generate(dir string) (map[string][]byte, error) {
-	m, err := loadModel(filepath.Join(dir, "cluster.go"))
+	files, err := filepath.Glob(filepath.Join(dir, "cluster*.go"))
+	if err != nil {
+		return nil, err
+	}
+	m, err := loadModel(files)
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,12 @@ import (
 	"go/parser"
 	"go/token"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// model is the struct types of a Go file, by name.
+// model is the struct types of Go files, by name.
 type model map[string]*object
 
 // object is a mapping in YAML.
@@ -28,41 +29,49 @@ type field struct {
 	tags reflect.StructTag
 }
 
-// fieldType is the type of a value: a scalar (string, int, bool), an object,
-// or a list of one or mapping from text to one.
+// fieldType is the type of a value: a scalar (string, int, bool), an object, a
+// tree of anything, or a list of one or mapping from text to one.
 type fieldType struct {
 	scalar   string
 	object   string
+	tree     bool
 	list     bool
 	mapping  bool
 	embedded bool
 }
 
-func loadModel(file string) (model, error) {
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-	if err != nil {
-		return nil, err
-	}
+func loadModel(files []string) (model, error) {
 	m := model{}
-	for _, decl := range parsed.Decls {
-		gen, ok := decl.(*ast.GenDecl)
-		if !ok || gen.Tok != token.TYPE {
-			continue
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
 		}
-		for _, spec := range gen.Specs {
-			t := spec.(*ast.TypeSpec)
-			st, ok := t.Type.(*ast.StructType)
-			if !ok {
-				return nil, fmt.Errorf("type %s is not a struct", t.Name)
+		for _, decl := range parsed.Decls {
+			if gen, ok := decl.(*ast.GenDecl); ok && gen.Tok == token.TYPE {
+				if err := m.readTypes(gen); err != nil {
+					return nil, err
+				}
 			}
-			o, err := readObject(t.Name.Name, gen.Doc, st)
-			if err != nil {
-				return nil, fmt.Errorf("type %s: %w", t.Name, err)
-			}
-			m[o.name] = o
 		}
 	}
 	return m, nil
+}
+
+func (m model) readTypes(gen *ast.GenDecl) error {
+	for _, spec := range gen.Specs {
+		t := spec.(*ast.TypeSpec)
+		st, ok := t.Type.(*ast.StructType)
+		if !ok {
+			return fmt.Errorf("type %s is not a struct", t.Name)
+		}
+		o, err := readObject(t.Name.Name, gen.Doc, st)
+		if err != nil {
+			return fmt.Errorf("type %s: %w", t.Name, err)
+		}
+		m[o.name] = o
+	}
+	return nil
 }
 
 func readObject(name string, doc *ast.CommentGroup, st *ast.StructType) (*object, error) {
@@ -100,6 +109,10 @@ func readType(e ast.Expr) (fieldType, error) {
 		return fieldType{object: e.Name}, nil
 	case *ast.StarExpr:
 		return readType(e.X)
+	case *ast.SelectorExpr:
+		if x, ok := e.X.(*ast.Ident); ok && x.Name == "yaml" && e.Sel.Name == "Node" {
+			return fieldType{tree: true}, nil
+		}
 	case *ast.ArrayType:
 		t, err := readType(e.Elt)
 		t.list = true
@@ -136,4 +149,18 @@ func (m model) flat(name string) ([]field, error) {
 		fields = append(fields, inner...)
 	}
 	return fields, nil
+}
+
+// has tells whether an object has an option: the keys that lead to it, with
+// dots between them.
+func (m model) has(object, option string) bool {
+	for key := range strings.SplitSeq(option, ".") {
+		fields, err := m.flat(object)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
+		if err != nil || i < 0 {
+			return false
+		}
+		object = fields[i].typ.object
+	}
+	return true
 }

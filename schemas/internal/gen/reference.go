@@ -24,13 +24,24 @@ first line is
 ` + "```" + `
 
 ` + "`talosgen schema`" + ` prints that schema.
+
+An option that is marked as not in effect yet is read and checked, and a render
+that finds it set warns.
 `
 
 // reference is the page that lists every option below the object root.
 func reference(m model, root string) ([]byte, error) {
+	for _, option := range schemas.NotYet {
+		if !m.has(root, option) {
+			return nil, fmt.Errorf("NotYet: there is no option %s", option)
+		}
+	}
 	p := page{model: m, seen: map[string]string{}}
 	p.b.WriteString(referenceHead)
 	if err := p.object("", root); err != nil {
+		return nil, err
+	}
+	if err := p.counterparts(root); err != nil {
 		return nil, err
 	}
 	return []byte(p.b.String()), nil
@@ -58,6 +69,7 @@ func (p *page) object(path, name string) error {
 }
 
 func (p *page) option(path string, f field) error {
+	plain := strings.ReplaceAll(path, "[]", "")
 	if f.typ.list {
 		path += "[]"
 	}
@@ -74,6 +86,9 @@ func (p *page) option(path string, f field) error {
 	fmt.Fprintf(&p.b, "- Default: %s\n", defaultWords(f))
 	if example := f.tags.Get("example"); example != "" {
 		fmt.Fprintf(&p.b, "- Example: `%s: %s`\n", f.key, example)
+	}
+	if schemas.IsNotYet(plain) {
+		p.b.WriteString("- Not in effect yet\n")
 	}
 	if f.typ.object == "" {
 		return nil
@@ -95,9 +110,16 @@ func typeWords(f field) (string, error) {
 		form = ", " + format.Meaning
 	}
 	if enum := f.tags.Get("enum"); enum != "" {
-		return "`" + strings.ReplaceAll(enum, ",", "` or `") + "`", nil
+		words := "`" + strings.ReplaceAll(enum, ",", "` or `") + "`"
+		if f.typ.list {
+			return "list; each " + words, nil
+		}
+		return words, nil
 	}
 	one := cmp.Or(map[string]string{"string": "text", "int": "number", "bool": "`true` or `false`"}[f.typ.scalar], "mapping")
+	if f.typ.tree {
+		return "mapping of anything", nil
+	}
 	if f.typ.scalar == "int" {
 		form = fmt.Sprintf(", %s to %s", f.tags.Get("min"), f.tags.Get("max"))
 	}

@@ -100,10 +100,15 @@ func property(f field) (dict, error) {
 	value["description"] = f.doc
 	if text, ok := f.tags.Lookup("default"); ok {
 		value["default"] = text
+		if !f.isText() {
+			if value["default"], err = valueOf(f, text); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if text := f.tags.Get("example"); text != "" {
-		var example any
-		if err := yaml.Unmarshal([]byte(text), &example); err != nil {
+		example, err := valueOf(f, text)
+		if err != nil {
 			return nil, err
 		}
 		value["examples"] = []any{example}
@@ -111,10 +116,28 @@ func property(f field) (dict, error) {
 	return value, nil
 }
 
+func (f field) isText() bool {
+	return f.typ.scalar == "string" && !f.typ.list && !f.typ.mapping
+}
+
+// valueOf reads the YAML in a tag. A text is a text, whatever it looks like.
+func valueOf(f field, text string) (value any, err error) {
+	if f.isText() {
+		var s string
+		err = yaml.Unmarshal([]byte(text), &s)
+		return s, err
+	}
+	err = yaml.Unmarshal([]byte(text), &value)
+	return value, err
+}
+
 // valueSchema describes the value of a key, or one value of several.
 func valueSchema(f field) (dict, error) {
-	if f.typ.object != "" {
+	switch {
+	case f.typ.object != "":
 		return dict{"$ref": "#/$defs/" + f.typ.object}, nil
+	case f.typ.tree:
+		return dict{"type": "object"}, nil
 	}
 	value, err := scalarSchema(f)
 	if err != nil {

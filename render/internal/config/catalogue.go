@@ -1,0 +1,61 @@
+package config
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// zones are the locations that Hetzner has, and the network zone of each. A
+// location that is not here may be a new one, so it is only warned of.
+var zones = map[string]string{
+	"fsn1": "eu-central", "nbg1": "eu-central", "hel1": "eu-central",
+	"ash": "us-east", "hil": "us-west", "sin": "ap-southeast",
+}
+
+// objectStorage are the locations with an S3 service.
+var objectStorage = []string{"fsn1", "nbg1", "hel1"}
+
+// removed are server types that Hetzner does not sell any more, what follows
+// them, and where that is so; nil is everywhere.
+var removed = []struct {
+	name      *regexp.Regexp
+	successor string
+	in        []string
+}{
+	{regexp.MustCompile(`^cx[1-5]1$`), "the types cx23 to cx53 and cpx12 to cpx62", nil},
+	{regexp.MustCompile(`^cx[2-5]2$`), "the types cx23 to cx53 and cpx12 to cpx62", nil},
+	{regexp.MustCompile(`^cpx[1-5]1$`), "the types cpx12 to cpx62", []string{"fsn1", "nbg1", "hel1"}},
+}
+
+// place is a location that the file names, or that a part of it has from the
+// region.
+type place struct {
+	name string
+	path []string
+}
+
+// checkLocation warns of a location that Hetzner does not have, and refuses one
+// that the private network does not reach.
+func (ch *checker) checkLocation(p place) {
+	zone, known := zones[p.name]
+	switch network := ch.Hetzner.NetworkZone; {
+	case p.name == "":
+	case !known:
+		ch.warn(diag.Suggest(p.name, slices.Sorted(maps.Keys(zones))), p.path, "unknown location %q", p.name)
+	case network != "" && zone != network:
+		ch.fail("a network is in one zone", p.path, "the location %s is in the network zone %s, the network in %s", p.name, zone, network)
+	}
+}
+
+// checkType warns of a server type that is not sold any more in a location.
+func (ch *checker) checkType(serverType, location string, at []string) {
+	for _, r := range removed {
+		if r.name.MatchString(serverType) && (r.in == nil || slices.Contains(r.in, location)) {
+			ch.warn("see "+r.successor+"; servers that exist are not affected", at,
+				"Hetzner sells no new servers of type %s in %s", serverType, location)
+		}
+	}
+}

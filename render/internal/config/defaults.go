@@ -1,0 +1,142 @@
+package config
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Cilium is a type of CNI.
+const Cilium = "cilium"
+
+// Hetzner's own servers, which answer nobody else.
+var (
+	hetznerNameservers = []string{"185.12.64.1", "185.12.64.2", "2a01:4ff:ff00::add:1", "2a01:4ff:ff00::add:2"}
+	hetznerTimeServers = []string{"ntp1.hetzner.de", "ntp2.hetzner.com", "ntp3.hetzner.net"}
+)
+
+// setDefaults fills in what follows from other values.
+func (ch *checker) setDefaults() {
+	hetzner := ch.Provider == schemas.Hetzner
+	ch.setEndpoint()
+	ch.setRanges()
+	setBool(&ch.Talos.DiskEncryption.State, hetzner)
+	setBool(&ch.Talos.DiskEncryption.Ephemeral, hetzner)
+	setBool(&ch.Talos.APIAccess.Enabled, hetzner)
+	setBool(&ch.Kubernetes.ExternalCloudProvider, hetzner)
+	cilium := ch.CNI.Type == Cilium
+	setBool(&ch.Kubernetes.Proxy.Enabled, !cilium || !ch.CNI.KubeProxyReplacement)
+	if !ch.has("cni", "encryption") {
+		ch.CNI.Encryption = map[bool]string{true: "wireguard", false: "none"}[cilium]
+	}
+	for i := range ch.Kubernetes.Kubelet.ExtraMounts {
+		m := &ch.Kubernetes.Kubelet.ExtraMounts[i]
+		m.Destination = cmp.Or(m.Destination, m.Source)
+	}
+	ch.setBackups()
+	if hetzner {
+		ch.setHetzner()
+		ch.setLocations()
+	}
+}
+
+// setEndpoint reaches the Kubernetes API of static nodes by their vip. That of
+// Hetzner follows from addresses that are not known here.
+func (ch *checker) setEndpoint() {
+	if ch.has("endpoint") || ch.Provider != schemas.Static {
+		return
+	}
+	vip := ch.Cluster.Nodes.ControlPlane.VIP
+	if addr, err := netip.ParseAddr(vip); err == nil {
+		ch.Endpoint = "https://" + netip.AddrPortFrom(addr, 6443).String()
+		ch.pos["endpoint"] = ch.Pos(keys("nodes.controlPlane.vip")...)
+		return
+	}
+	if !ch.has(keys("nodes.controlPlane.vip")...) {
+		ch.fail("for example endpoint: https://192.168.1.10:6443; or give nodes.controlPlane.vip", nil, "endpoint is required")
+	}
+}
+
+func (ch *checker) setHetzner() {
+	h, public := &ch.Hetzner, ch.Access == "public"
+	if !ch.has(keys("hetzner.networkZone")...) {
+		h.NetworkZone = zones[h.Region]
+	}
+	f := &h.Firewall
+	sources := ch.has(keys("hetzner.firewall.apiSource")...) || ch.has(keys("hetzner.firewall.kubeApiSource")...) ||
+		ch.has(keys("hetzner.firewall.talosApiSource")...)
+	setBool(&f.UseCurrentIPv4, public && !sources)
+	setBool(&f.UseCurrentIPv6, public && !sources)
+	if !ch.has(keys("hetzner.firewall.kubeApiSource")...) {
+		f.KubeAPISource = f.APISource
+	}
+	if !ch.has(keys("hetzner.firewall.talosApiSource")...) {
+		f.TalosAPISource = f.APISource
+	}
+	setBool(&h.APILoadBalancer.PublicNetwork, public)
+	setBool(&ch.Network.NATGateway.Enabled, !ch.Network.PublicIPv4)
+	setBuilder(&h.Images.AMD64, "cpx11", "ash")
+	setBuilder(&h.Images.ARM64, "cax11", "nbg1")
+	if ch.Network.MTU == 0 {
+		ch.Network.MTU = map[bool]int{false: 1450, true: 1400}[ch.Network.VSwitch.ID != 0]
+	}
+	if !ch.has(keys("talos.nameservers")...) {
+		ch.Talos.Nameservers = hetznerNameservers
+	}
+	if !ch.has(keys("talos.timeServers")...) {
+		ch.Talos.TimeServers = hetznerTimeServers
+	}
+}
+
+// setLocations puts into the region what has no location of its own.
+func (ch *checker) setLocations() {
+	region := ch.Hetzner.Region
+	places := []*string{
+		&ch.Cluster.Nodes.ControlPlane.Location, &ch.Network.NATGateway.Location, &ch.Hetzner.APILoadBalancer.Location,
+	}
+	for i := range ch.Cluster.Nodes.Workers.NodePools {
+		places = append(places, &ch.Cluster.Nodes.Workers.NodePools[i].Location)
+	}
+	for i := range ch.Autoscaler.NodePools {
+		places = append(places, &ch.Autoscaler.NodePools[i].Location)
+	}
+	shared := ch.Ingress.LoadBalancer
+	for i := range ch.Ingress.LoadBalancerPools {
+		p := &ch.Ingress.LoadBalancerPools[i]
+		places = append(places, &p.Location)
+		p.Type = cmp.Or(p.Type, shared.Type)
+		p.Algorithm = cmp.Or(p.Algorithm, shared.Algorithm)
+		setBool(&p.PublicNetwork, shared.PublicNetwork)
+	}
+	for _, place := range places {
+		*place = cmp.Or(*place, region)
+	}
+}
+
+// setBackups keeps backups in Hetzner's object storage.
+func (ch *checker) setBackups() {
+	s3 := &ch.Talos.Backups.S3
+	s3.Prefix = cmp.Or(s3.Prefix, ch.ClusterName)
+	if ch.Provider != schemas.Hetzner {
+		s3.Region = cmp.Or(s3.Region, "us-east-1")
+		return
+	}
+	s3.Region = cmp.Or(s3.Region, ch.Hetzner.Region)
+	if slices.Contains(objectStorage, s3.Region) {
+		s3.Endpoint = cmp.Or(s3.Endpoint, "https://"+s3.Region+".your-objectstorage.com")
+	}
+}
+
+func setBuilder(image *schemas.Image, serverType, location string) {
+	image.BuilderType = cmp.Or(image.BuilderType, serverType)
+	image.BuilderLocation = cmp.Or(image.BuilderLocation, location)
+}
+
+// setBool fills in what the file leaves open.
+func setBool(b **bool, value bool) {
+	if *b == nil {
+		*b = &value
+	}
+}

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// checkHetzner checks what is only for Hetzner Cloud.
+func (ch *checker) checkHetzner(pools []pool) {
+	ch.checkZone()
+	for _, p := range pools {
+		ch.checkServers(p)
+	}
+	ch.checkServerLimit()
+	ch.checkPlaces()
+	ch.checkFirewall()
+	ch.checkAPISources()
+	ch.checkReach()
+	ch.checkFloatingIP()
+	robot, at := ch.Hetzner.Robot, keys("hetzner.robot")
+	if (robot.UserVariable == "") != (robot.PasswordVariable == "") {
+		ch.fail("", at, "userVariable and passwordVariable belong together")
+	}
+	ch.checkVariable(sub(at, "userVariable"), robot.UserVariable, false)
+	ch.checkVariable(sub(at, "passwordVariable"), robot.PasswordVariable, true)
+	if e := ch.Network.Existing; e.ID != 0 && e.Name != "" {
+		ch.fail("the id is enough", keys("network.existing.name"), "the existing network has both an id and a name")
+	}
+}
+
+// checkZone warns of a zone that Hetzner does not have.
+func (ch *checker) checkZone() {
+	zone, at := ch.Hetzner.NetworkZone, keys("hetzner.networkZone")
+	known := []string{"eu-central", "us-east", "us-west", "ap-southeast"}
+	switch {
+	case ch.has(at...) && zone != "" && !slices.Contains(known, zone):
+		ch.warn(diag.Suggest(zone, known), at, "unknown network zone %q", zone)
+	case zone == "" && !ch.has(at...) && ch.has(keys("hetzner.region")...) && ch.Hetzner.Region != "":
+		ch.fail("for example networkZone: eu-central", keys("hetzner.region"), "the network zone of %s is not known; hetzner.networkZone is required", ch.Hetzner.Region)
+	}
+}
+
+// checkServers checks the types and locations of a pool.
+func (ch *checker) checkServers(p pool) {
+	at := func(key string) []string { return sub(p.path, key) }
+	if !ch.has(p.path...) {
+		return // reported already
+	}
+	if p.Type == "" && !ch.has(at("type")...) {
+		ch.fail("for example type: cpx22", p.path, "%s has no type", display(p.path))
+	}
+	if ch.has(at("location")...) && ch.has(at("locations")...) {
+		ch.fail("locations are in turn by index; remove one of them", at("locations"), "location and locations exclude each other")
+	}
+	ch.checkType(p.Type, p.Location, at("type"))
+	for i, t := range p.FallbackTypes {
+		item := sub(at("fallbackTypes"), strconv.Itoa(i))
+		ch.checkType(t, p.Location, item)
+		if t != "" && p.Type != "" && Arm(t) != Arm(p.Type) {
+			ch.fail("types that begin with cax have Arm processors, all others x86; make a pool for each", item,
+				"arm and x86 in one pool, with one image: %s and %s", p.Type, t)
+		}
+	}
+}
+
+// checkServerLimit counts what the network holds when every autoscaled pool is
+// full.
+func (ch *checker) checkServerLimit() {
+	servers := len(ch.nodes)
+	for _, p := range ch.Autoscaler.NodePools {
+		servers += p.Max
+	}
+	if *ch.Network.NATGateway.Enabled {
+		servers++
+	}
+	if limit := ch.Network.ServerLimit; limit > 0 && servers > limit {
+		ch.fail("Hetzner Cloud allows 100 in a network; if it allows more in your project, set network.serverLimit", keys("nodes"),
+			"%d servers, with all that the autoscaler may add; the network takes at most %d", servers, limit)
+	}
+}
+
+// checkPlaces checks every location, and that there is one for everything.
+func (ch *checker) checkPlaces() {
+	nowhere := false
+	for _, p := range ch.places() {
+		if ch.has(p.path...) {
+			ch.checkLocation(p)
+		} else if p.name == "" {
+			nowhere = true
+		}
+	}
+	region := keys("hetzner.region")
+	if ch.has(region...) {
+		ch.checkLocation(place{ch.Hetzner.Region, region})
+	} else if nowhere {
+		ch.fail("for example region: hel1; or give each pool a location", region[:1], "hetzner.region is required")
+	}
+}
+
+// places lists what is somewhere, with the region filled in.
+func (ch *checker) places() []place {
+	var all []place
+	if *ch.Network.NATGateway.Enabled {
+		all = append(all, place{ch.Network.NATGateway.Location, keys("network.natGateway.location")})
+	}
+	if lb := ch.Hetzner.APILoadBalancer; lb.Enabled {
+		all = append(all, place{lb.Location, keys("hetzner.apiLoadBalancer.location")})
+	}
+	for _, p := range ch.pools() {
+		if len(p.Locations) == 0 {
+			all = append(all, place{p.Location, sub(p.path, "location")})
+		}
+		all = append(all, placesOf(p.Locations, sub(p.path, "locations"))...)
+		all = append(all, placesOf(p.FallbackLocations, sub(p.path, "fallbackLocations"))...)
+	}
+	for i, p := range ch.Autoscaler.NodePools {
+		all = append(all, place{p.Location, []string{"autoscaler", "nodepools", strconv.Itoa(i), "location"}})
+	}
+	for i, p := range ch.Ingress.LoadBalancerPools {
+		all = append(all, place{p.Location, []string{"ingress", "loadBalancerPools", strconv.Itoa(i), "location"}})
+	}
+	return all
+}
+
+func placesOf(names, path []string) []place {
+	var all []place
+	for i, name := range names {
+		all = append(all, place{name, sub(path, strconv.Itoa(i))})
+	}
+	return all
+}
+
+// checkReach warns of servers that reach nobody.
+func (ch *checker) checkReach() {
+	n := ch.Network
+	if n.PublicIPv4 || *n.NATGateway.Enabled {
+		return
+	}
+	for _, r := range n.ExtraRoutes {
+		if to, err := netip.ParsePrefix(r.Destination); err == nil && to.Bits() == 0 && to.Addr().Is4() {
+			return
+		}
+	}
+	ch.warn("many registries have IPv4 addresses only; enable network.natGateway, or give a route to 0.0.0.0/0", keys("network.publicIpv4"),
+		"nodes have no way to the IPv4 internet")
+}
+
+func (ch *checker) checkFloatingIP() {
+	cp := ch.Cluster.Nodes.ControlPlane
+	if cp.FloatingIPID != 0 && !cp.FloatingIP {
+		ch.fail("", keys("nodes.controlPlane.floatingIpId"), "floatingIpId without floatingIp: true")
+	}
+}

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"strconv"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// warnNotYet warns of each of the options that the file sets: they were
+// checked, but nothing reads them yet.
+func (c *Config) warnNotYet(options []string) {
+	for _, option := range options {
+		if at := c.find(nil, keys(option)); at != nil {
+			c.Warnings.Add(diag.New(c.Pos(at...), "%s is not in effect yet", option).
+				WithHint("it is checked, and takes effect with a later talosgen"))
+		}
+	}
+}
+
+// find returns the first place below base that an option is set at, or nil. An
+// option goes through all items of a list.
+func (c *Config) find(base, option []string) []string {
+	if len(option) == 0 {
+		return base
+	}
+	for i := 0; c.has(sub(base, strconv.Itoa(i))...); i++ {
+		if at := c.find(sub(base, strconv.Itoa(i)), option); at != nil {
+			return at
+		}
+	}
+	if next := sub(base, option[0]); c.has(next...) {
+		return c.find(next, option[1:])
+	}
+	return nil
+}

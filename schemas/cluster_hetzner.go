@@ -1,0 +1,147 @@
+package schemas
+
+// HetznerCloud says where in Hetzner Cloud the cluster is, and what it has
+// there beside its servers.
+type HetznerCloud struct {
+	// The location of servers, load balancers and volumes. Required, unless
+	// each pool has a location.
+	Region string `yaml:"region" format:"identifier" example:"hel1"`
+	// The zone of the private network.
+	NetworkZone string `yaml:"networkZone" format:"identifier" otherwise:"that of region" example:"eu-central"`
+	// The names of SSH keys in the project. Talos has no SSH: they are for the
+	// NAT gateway, and keep Hetzner from sending passwords by mail.
+	SSHKeys []string `yaml:"sshKeys" format:"resourceName" otherwise:"none" example:"[my-key]"`
+	// Who reaches the nodes by their public addresses.
+	Firewall Firewall `yaml:"firewall"`
+	// A load balancer for the Kubernetes API.
+	APILoadBalancer APILoadBalancer `yaml:"apiLoadBalancer"`
+	// Names for the public addresses of everything that has no rdns of its own.
+	ReverseDNS ReverseDNS `yaml:"rdns"`
+	// Records in zones of Hetzner DNS.
+	DNS DNS `yaml:"dns"`
+	// The disk images of the servers.
+	Images Images `yaml:"images"`
+	// The account for dedicated servers.
+	Robot Robot `yaml:"robot"`
+}
+
+// Firewall says who reaches the nodes by their public addresses. What no rule
+// lets in is dropped. Hetzner filters neither the private network nor load
+// balancers.
+type Firewall struct {
+	// From where the Kubernetes and the Talos API may be used.
+	APISource []string `yaml:"apiSource" format:"cidr" otherwise:"see useCurrentIpv4 and useCurrentIpv6" example:"[203.0.113.0/24]"`
+	// From where the Kubernetes API may be used, instead of apiSource.
+	KubeAPISource []string `yaml:"kubeApiSource" format:"cidr" otherwise:"apiSource" example:"[203.0.113.7/32]"`
+	// From where the Talos API may be used, instead of apiSource.
+	TalosAPISource []string `yaml:"talosApiSource" format:"cidr" otherwise:"apiSource" example:"[203.0.113.7/32]"`
+	// Whether the IPv4 address of whoever runs apply may use both, for as long
+	// as it runs.
+	UseCurrentIPv4 *bool `yaml:"useCurrentIpv4" otherwise:"true if access is public and no source is given" example:"false"`
+	// The same for its IPv6 address.
+	UseCurrentIPv6 *bool `yaml:"useCurrentIpv6" otherwise:"true if access is public and no source is given" example:"false"`
+	// Rules in addition to those for the APIs.
+	ExtraRules []FirewallRule `yaml:"extraRules" otherwise:"none"`
+	// The id of a firewall that exists already, to use instead of making one.
+	ExistingID int `yaml:"existingId" min:"1" max:"9007199254740991" otherwise:"a firewall of the cluster's own" example:"1234567"`
+	// Set this if a restriction of the Kubernetes API's sources is meant for
+	// the nodes only, while its public load balancer is open to everyone.
+	AcknowledgeOpenLoadBalancer bool `yaml:"acknowledgeOpenLoadBalancer" default:"false" example:"true"`
+}
+
+// FirewallRule is a rule of the firewall.
+type FirewallRule struct {
+	// What it is for.
+	Description string `yaml:"description" required:"true" format:"description" example:"game server"`
+	// Whether it is about what comes in or what goes out. With a rule for what
+	// goes out, Hetzner drops everything else that goes out.
+	Direction string `yaml:"direction" default:"in" enum:"in,out" example:"in"`
+	// The protocol.
+	Protocol string `yaml:"protocol" required:"true" enum:"tcp,udp,icmp,esp,gre" example:"tcp"`
+	// The port, a range of ports, or any. Required for tcp and udp, and only
+	// for them.
+	Port string `yaml:"port" format:"portRange" example:"8080-8090"`
+	// Where packets that come in come from.
+	SourceIPs []string `yaml:"sourceIps" format:"cidr" otherwise:"required for direction in" example:"[0.0.0.0/0, '::/0']"`
+	// Where packets that go out go to.
+	DestinationIPs []string `yaml:"destinationIps" format:"cidr" otherwise:"required for direction out" example:"[203.0.113.0/24]"`
+}
+
+// APILoadBalancer is the load balancer of the Kubernetes API.
+type APILoadBalancer struct {
+	// Whether there is one.
+	Enabled bool `yaml:"enabled" default:"false" example:"true"`
+	// Its type.
+	Type string `yaml:"type" default:"lb11" format:"identifier" example:"lb21"`
+	// Where it is.
+	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
+	// Whether it has public addresses, which no firewall filters.
+	PublicNetwork *bool `yaml:"publicNetwork" otherwise:"true if access is public" example:"false"`
+}
+
+// ReverseDNS are names for public addresses. In a name, {{ cluster-name }},
+// {{ cluster-domain }}, {{ hostname }}, {{ pool }}, {{ role }}, {{ id }},
+// {{ ip-type }} and {{ ip-labels }} stand for what they say.
+type ReverseDNS struct {
+	// The name of both addresses. In it, {{ cluster-name }}, {{ cluster-domain
+	// }}, {{ hostname }}, {{ pool }}, {{ role }}, {{ id }}, {{ ip-type }} and
+	// {{ ip-labels }} stand for what they say.
+	Name string `yaml:"name" format:"rdnsTemplate" otherwise:"that of the cluster, else Hetzner's own" example:"'{{ hostname }}.{{ ip-type }}.example.com'"`
+	// The name of the IPv4 address.
+	IPv4 string `yaml:"ipv4" format:"rdnsTemplate" otherwise:"name" example:"'{{ hostname }}.example.com'"`
+	// The name of the IPv6 address.
+	IPv6 string `yaml:"ipv6" format:"rdnsTemplate" otherwise:"name" example:"'{{ hostname }}.example.com'"`
+}
+
+// DNS are records in zones of Hetzner DNS.
+type DNS struct {
+	// The records.
+	Records []DNSRecord `yaml:"records" otherwise:"none"`
+}
+
+// DNSRecord is a name in a zone that leads to a part of the cluster: an A and
+// an AAAA record, as far as there are addresses.
+type DNSRecord struct {
+	// The zone, which exists already.
+	Zone string `yaml:"zone" required:"true" format:"dnsName" example:"example.com"`
+	// The name in the zone; @ is the zone itself.
+	Name string `yaml:"name" required:"true" format:"recordName" example:"api.k8s"`
+	// Where it leads to: the Kubernetes API by its load balancer, floating IP
+	// or control planes, the control planes themselves, or the load balancers
+	// of ingress.
+	Target string `yaml:"target" default:"api" enum:"api,controlPlane,ingress" example:"ingress"`
+	// How many seconds it may be remembered.
+	TTL int `yaml:"ttl" default:"300" min:"60" max:"2147483647" example:"60"`
+}
+
+// Images are the disk images of the servers: snapshots with Talos.
+type Images struct {
+	// For servers with x86 processors.
+	AMD64 Image `yaml:"amd64"`
+	// For servers with Arm processors, whose types begin with cax.
+	ARM64 Image `yaml:"arm64"`
+}
+
+// Image says how the disk image of an architecture is found or made.
+type Image struct {
+	// Whether apply makes the snapshot if there is none.
+	Build bool `yaml:"build" default:"true" example:"false"`
+	// Which snapshot is taken: the one with exactly this Talos version and
+	// schematic, or the latest one with this schematic.
+	Selector string `yaml:"selector" default:"exact" enum:"exact,latest" example:"latest"`
+	// The type of the server that makes the snapshot.
+	BuilderType string `yaml:"builderType" format:"identifier" otherwise:"cpx11 for amd64, cax11 for arm64" example:"cpx22"`
+	// Where that server is.
+	BuilderLocation string `yaml:"builderLocation" format:"identifier" otherwise:"ash for amd64, nbg1 for arm64" example:"hel1"`
+}
+
+// Robot is the account for dedicated servers. Its user and password are secret
+// variables.
+type Robot struct {
+	// The secret variable that holds the user.
+	UserVariable string `yaml:"userVariable" format:"variable" otherwise:"none" example:"ROBOT_USER"`
+	// The secret variable that holds the password.
+	PasswordVariable string `yaml:"passwordVariable" format:"variable" otherwise:"none" example:"ROBOT_PASSWORD"`
+	// The URL of its API.
+	APIURL string `yaml:"apiUrl" default:"https://robot-ws.your-server.de" format:"url" example:"https://robot.example.com"`
+}

@@ -1,0 +1,134 @@
+package schemas
+
+// Nodes are the pools of a cluster.
+type Nodes struct {
+	// The control plane, a pool named control-plane.
+	ControlPlane ControlPlane `yaml:"controlPlane" required:"true"`
+	// The workers.
+	Workers Workers `yaml:"workers"`
+}
+
+// Workers are the pools of workers.
+type Workers struct {
+	// The pools of workers.
+	NodePools []WorkerPool `yaml:"nodepools" otherwise:"none"`
+}
+
+// ControlPlane is the pool of control plane nodes.
+type ControlPlane struct {
+	Pool `yaml:",inline"`
+	// Whether a floating IP, an address of its own that moves to a living
+	// node, leads to the Kubernetes API. Provider hetzner only.
+	FloatingIP bool `yaml:"floatingIp" default:"false" example:"true"`
+	// The id of a floating IP that exists already, to use instead of a new one.
+	FloatingIPID int `yaml:"floatingIpId" min:"1" max:"9007199254740991" otherwise:"a new floating IP" example:"12345678"`
+	// Whether the nodes share an address in the private network for the
+	// Kubernetes API. Provider hetzner only.
+	PrivateVIP bool `yaml:"privateVip" default:"true" example:"false"`
+	// An address in the subnet of the nodes that they share for the Kubernetes
+	// API, announced on their link. Provider static only.
+	VIP string `yaml:"vip" format:"ip" otherwise:"none" example:"192.168.1.5"`
+	// Whether ordinary pods may run on control plane nodes.
+	AllowScheduling *bool `yaml:"allowScheduling" otherwise:"true if there are no workers" example:"true"`
+}
+
+// WorkerPool is a pool of workers.
+type WorkerPool struct {
+	// The name of the pool, unique in the cluster. Nodes are named
+	// <clusterName>-<pool>-<index>.
+	Name string `yaml:"name" required:"true" format:"dnsLabel" example:"worker-1"`
+	Pool `yaml:",inline"`
+	// Whether Hetzner spreads the servers over hosts, in placement groups of
+	// ten. Control planes always are. Provider hetzner only.
+	PlacementGroup bool `yaml:"placementGroup" default:"true" example:"false"`
+	// A subnet of the pool's own, inside of network.nodeCidrs. Provider hetzner
+	// only.
+	Subnet string `yaml:"subnet" format:"cidr" otherwise:"the one that pools of workers share" example:"10.0.65.0/25"`
+}
+
+// Pool is a set of equal nodes.
+type Pool struct {
+	// How many nodes the pool has, with indexes from 1. Provider hetzner only.
+	Count *int `yaml:"count" min:"0" max:"9999" otherwise:"as many as indexes" example:"3"`
+	// The indexes of the nodes, instead of count, so that a node in the middle
+	// can go. Provider hetzner only.
+	Indexes []int `yaml:"indexes" min:"1" max:"9999" otherwise:"1 to count" example:"[1, 2, 4]"`
+	// The server type. Required with provider hetzner, and only for it.
+	Type string `yaml:"type" format:"identifier" example:"cpx22"`
+	// Server types to try, in order, if Hetzner has none of type left. Of the
+	// same architecture. Provider hetzner only.
+	FallbackTypes []string `yaml:"fallbackTypes" format:"identifier" otherwise:"none" example:"[cpx32, ccx13]"`
+	// Where the servers are. Provider hetzner only.
+	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
+	// Instead of location: where the servers are, in turn. The node with index
+	// 1 is in the first one, and so on, and none moves when the count changes.
+	// Provider hetzner only.
+	Locations []string `yaml:"locations" format:"identifier" otherwise:"location for all" example:"[fsn1, nbg1, hel1]"`
+	// Where to try, in order, if no server is to be had in its location.
+	// Provider hetzner only.
+	FallbackLocations []string `yaml:"fallbackLocations" format:"identifier" otherwise:"none" example:"[nbg1]"`
+	// Where in the subnet the addresses of the pool begin: a node has the
+	// address offset + index + 1. Recorded, so that no address moves when other
+	// pools change. Provider hetzner only.
+	Offset *int `yaml:"offset" min:"0" max:"65000" otherwise:"0" example:"20"`
+	// Whether Hetzner makes backups of the disks. Provider hetzner only.
+	Backups bool `yaml:"backups" default:"false" example:"true"`
+	// Whether the disk keeps its size when a server gets a larger type, so that
+	// it can get its old type back. Provider hetzner only.
+	KeepDisk bool `yaml:"keepDisk" default:"false" example:"true"`
+	// Names for the public addresses of the servers. Provider hetzner only.
+	ReverseDNS ReverseDNS `yaml:"rdns"`
+	// Kubernetes labels of the nodes.
+	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/tier: web}"`
+	// Kubernetes annotations of the nodes.
+	Annotations map[string]string `yaml:"annotations" keyFormat:"labelKey" otherwise:"none" example:"{example.com/owner: team a}"`
+	// Kubernetes taints of the nodes, as key=value:Effect or key:Effect.
+	Taints []string `yaml:"taints" format:"taint" otherwise:"none" example:"['example.com/dedicated=db:NoSchedule']"`
+	// The disk that Talos is installed to. Required for static nodes, here or
+	// at each node.
+	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"/dev/sda on hetzner" example:"/dev/nvme0n1"`
+	// The machines of the pool. Provider static only.
+	Nodes []StaticNode `yaml:"nodes" otherwise:"none"`
+}
+
+// StaticNode is a machine that exists already.
+type StaticNode struct {
+	// The name of the node and its hostname, unique in the cluster.
+	Name string `yaml:"name" required:"true" format:"dnsLabel" example:"nas"`
+	// How to recognise the machine before it is given a configuration.
+	Match Match `yaml:"match" required:"true"`
+	// Its address before it is configured.
+	BootAddress string `yaml:"bootAddress" format:"ip" otherwise:"that of address" example:"192.168.1.50"`
+	// Its final address, with the length of the subnet's prefix.
+	Address string `yaml:"address" format:"ipPrefix" otherwise:"from DHCP" example:"192.168.1.10/24"`
+	// The default gateway that goes with address.
+	Gateway string `yaml:"gateway" format:"ip" otherwise:"no default route" example:"192.168.1.1"`
+	// The network link that gets address.
+	Interface string `yaml:"interface" format:"linkName" otherwise:"the first physical link" example:"eth0"`
+	// The VLAN of address on that link.
+	VLANID int `yaml:"vlanId" min:"1" max:"4094" otherwise:"none" example:"100"`
+	// The largest packet on that link.
+	MTU int `yaml:"mtu" min:"576" max:"9216" otherwise:"that of the link" example:"9000"`
+	// Routes in addition to the default one.
+	Routes []Route `yaml:"routes" otherwise:"none"`
+	// The disk that Talos is installed to.
+	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of the pool" example:"/dev/nvme0n1"`
+	// Kubernetes labels in addition to those of the pool; they win over them.
+	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/disk: ssd}"`
+	// Kubernetes annotations in addition to those of the pool; they win over them.
+	Annotations map[string]string `yaml:"annotations" keyFormat:"labelKey" otherwise:"none" example:"{example.com/rack: r1}"`
+	// Kubernetes taints in addition to those of the pool; they win over those
+	// with the same key.
+	Taints []string `yaml:"taints" format:"taint" otherwise:"none" example:"['example.com/slow:PreferNoSchedule']"`
+}
+
+// Match holds what identifies a machine. Everything that is given must match;
+// at least one is.
+type Match struct {
+	// The MAC address of one of its network cards.
+	MAC string `yaml:"mac" format:"mac" example:"'52:54:00:12:34:56'"`
+	// The UUID in its SMBIOS data.
+	UUID string `yaml:"uuid" format:"uuid" example:"4c4c4544-0051-3010-8052-b4c04f4d3132"`
+	// The serial number in its SMBIOS data.
+	Serial string `yaml:"serial" format:"serial" example:"5QX0RM2"`
+}

@@ -1,0 +1,110 @@
+package schemas
+
+import (
+	"slices"
+	"strings"
+)
+
+// NotYet lists the options of cluster.yaml that are read and checked, but have
+// no effect yet, each with everything below it. A render warns of those that a
+// file sets, and the reference marks them: whoever gives one an effect removes
+// it here, and nowhere else. Indexes of lists are left out of the paths.
+var NotYet = []string{
+	"access",
+	"deleteProtection",
+
+	"network.nodeSubnetMaskSize",
+	"network.nativeRoutingCidr",
+	"network.existing",
+	"network.publicIpv4",
+	"network.publicIpv6",
+	"network.ipv6",
+	"network.mtu",
+	"network.extraRoutes",
+	"network.natGateway",
+	"network.vswitch",
+
+	"hetzner.sshKeys",
+	"hetzner.firewall",
+	"hetzner.apiLoadBalancer",
+	"hetzner.rdns",
+	"hetzner.dns",
+	"hetzner.images",
+	"hetzner.robot",
+
+	"nodes.controlPlane.fallbackTypes",
+	"nodes.controlPlane.location",
+	"nodes.controlPlane.locations",
+	"nodes.controlPlane.fallbackLocations",
+	"nodes.controlPlane.offset",
+	"nodes.controlPlane.backups",
+	"nodes.controlPlane.keepDisk",
+	"nodes.controlPlane.rdns",
+	"nodes.controlPlane.floatingIp",
+	"nodes.controlPlane.floatingIpId",
+	"nodes.controlPlane.privateVip",
+	"nodes.controlPlane.vip",
+	"nodes.controlPlane.nodes.vlanId",
+	"nodes.controlPlane.nodes.mtu",
+	"nodes.controlPlane.nodes.routes",
+	"nodes.workers.nodepools.fallbackTypes",
+	"nodes.workers.nodepools.location",
+	"nodes.workers.nodepools.locations",
+	"nodes.workers.nodepools.fallbackLocations",
+	"nodes.workers.nodepools.offset",
+	"nodes.workers.nodepools.backups",
+	"nodes.workers.nodepools.keepDisk",
+	"nodes.workers.nodepools.rdns",
+	"nodes.workers.nodepools.placementGroup",
+	"nodes.workers.nodepools.subnet",
+	"nodes.workers.nodepools.nodes.vlanId",
+	"nodes.workers.nodepools.nodes.mtu",
+	"nodes.workers.nodepools.nodes.routes",
+
+	"talos.diskEncryption",
+	"talos.kernelModules",
+	"talos.sysctls",
+	"talos.nameservers",
+	"talos.timeServers",
+	"talos.staticHosts",
+	"talos.trustedRoots",
+	"talos.registries",
+	"talos.logging",
+	"talos.discovery",
+	"talos.kubeSpan",
+	"talos.kubePrism",
+	"talos.hostDns",
+	"talos.certSans",
+	"talos.apiAccess",
+	"talos.discardUnpackedLayers",
+	"talos.backups",
+	"talos.upgrade",
+	"talos.reboot",
+
+	"kubernetes.apiHostname",
+	"kubernetes.apiServer",
+	"kubernetes.controllerManager",
+	"kubernetes.scheduler",
+	"kubernetes.etcd",
+	"kubernetes.proxy",
+	"kubernetes.kubelet",
+	"kubernetes.coreDns",
+	"kubernetes.admissionControl",
+	"kubernetes.externalCloudProvider",
+	"kubernetes.inlineManifests",
+	"kubernetes.remoteManifests",
+	"kubernetes.oidc",
+	"kubernetes.rbac",
+
+	"cni",
+	"autoscaler",
+	"ingress",
+}
+
+// IsNotYet tells whether an option, or one that it is below, is in [NotYet].
+// The path has no indexes of lists.
+func IsNotYet(path string) bool {
+	return slices.ContainsFunc(NotYet, func(option string) bool {
+		return path == option || strings.HasPrefix(path, option+".")
+	})
+}
