@@ -209,7 +209,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := command.Start(); err != nil {
+	if err := startWithUs(command); err != nil {
 		t.Fatal(err)
 	}
 

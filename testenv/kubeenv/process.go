@@ -35,6 +35,15 @@ var spawner = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
+// startWithUs starts a command that ends when this process does.
+func startWithUs(command *exec.Cmd) error {
+	command.SysProcAttr = attributes()
+	started := make(chan error)
+	spawner() <- func() { started <- command.Start() }
+
+	return <-started
+}
+
 // start starts a program of the bed. It gets an environment of its own:
 // nothing of what is set for the tests, such as a proxy, is meant for it.
 func (c *Cluster) start(name string, env []string, args ...string) (*process, error) {
@@ -55,13 +64,9 @@ func (c *Cluster) start(name string, env []string, args ...string) (*process, er
 	p.cmd = exec.Command(filepath.Join(c.programs, name), args...)
 	p.cmd.Dir = i.dir
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.SysProcAttr = attributes()
 	p.cmd.Env = append([]string{marker + "=" + i.dir, "HOME=" + tmp, "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}, env...)
 
-	started := make(chan error)
-	spawner() <- func() { started <- p.cmd.Start() }
-
-	if err := <-started; err != nil {
+	if err := startWithUs(p.cmd); err != nil {
 		return nil, err
 	}
 
