@@ -43,7 +43,7 @@ func version(goMod []byte, pkg string) string {
 	module, found := "", "?"
 
 	for line := range strings.Lines(string(goMod)) {
-		if own, ok := strings.CutPrefix(line, "module "); ok && strings.HasPrefix(pkg, strings.TrimSpace(own)+"/") {
+		if own, ok := strings.CutPrefix(line, "module "); ok && strings.HasPrefix(pkg+"/", strings.TrimSpace(own)+"/") {
 			return "-"
 		}
 

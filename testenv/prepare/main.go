@@ -1,7 +1,7 @@
 // Command prepare builds the real programs that talosgen's tests run, each
 // from its published Go module, into a cache folder outside of the checkout:
 //
-//	go run ./testenv/prepare [-list] [tools | tools/sops | kube | …]
+//	go run ./testenv/prepare [-list] [tools | tools/sops | kube | talosnode | …]
 //
 // It builds only what is missing, may be interrupted and run again, and may
 // run several times at once.
@@ -28,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("prepare", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: go run ./testenv/prepare [-list] [tools | tools/<name> | kube]…")
+		fmt.Fprintln(stderr, "usage: go run ./testenv/prepare [-list] [tools | tools/<name> | kube | talosnode]…")
 		flags.PrintDefaults()
 	}
 
@@ -50,6 +50,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if *list {
 		return printList(stdout, programs, modules)
 	}
+
+	prepareHost(thisHost(stderr), stderr, modules)
 
 	b := builder{cache: programs, out: stderr}
 	if err := b.buildAll(modules); err != nil {

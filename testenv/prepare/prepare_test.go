@@ -393,6 +393,7 @@ require (
 		"example.org/none/cmd":            "?",
 		"example.org/one":                 "v1.2.3",
 		"example.org/tools/own":           "-",
+		"example.org/tools":               "-",
 	} {
 		if got := version(goMod, pkg); got != want {
 			t.Errorf("version of %s: %s, want %s", pkg, got, want)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/talosgen/talosgen/testenv/internal/cache"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -47,15 +48,13 @@ func findBed(t testing.TB, o Options) bed {
 		without(t, "Talos nodes are started by root only")
 	}
 
-	for _, program := range []string{"ip", "nsenter", "runc"} {
-		path, err := exec.LookPath(program)
-		if err != nil {
-			without(t, program+" is missing: apt-get install iproute2 util-linux runc")
+	for _, program := range cache.HostPrograms() {
+		if _, err := exec.LookPath(program.Name); err != nil {
+			without(t, program.Name+" is missing: apt-get install "+program.Package)
 		}
-
-		b.runc = path
 	}
 
+	b.runc, _ = exec.LookPath("runc") // one of them
 	b.libraries = libraries(b.runc)
 
 	return b

@@ -193,20 +193,22 @@ func TestKubernetesVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	goMod, err := os.ReadFile(filepath.Join(c.Source, "kube", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	for _, folder := range []string{"kube", "talosnode/kubernetes"} {
+		goMod, err := os.ReadFile(filepath.Join(c.Source, filepath.FromSlash(folder), "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
 
-	found := regexp.MustCompile(`(?m)^\tk8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)`).FindStringSubmatch(string(goMod))
-	if found == nil {
-		t.Fatal("go.mod of kube requires no k8s.io/kubernetes")
-	}
+		found := regexp.MustCompile(`(?m)^\tk8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)`).FindStringSubmatch(string(goMod))
+		if found == nil {
+			t.Fatalf("go.mod of %s requires no k8s.io/kubernetes", folder)
+		}
 
-	for i, name := range []string{"gitVersion", "gitMajor", "gitMinor"} {
-		flag := "version." + name + "=" + found[i+1]
-		if !slices.Contains(strings.Fields(strings.ReplaceAll(kube().LinkerFlags, "k8s.io/component-base/", "")), flag) {
-			t.Errorf("the linker flags %q lack %s", kube().LinkerFlags, flag)
+		for i, name := range []string{"gitVersion", "gitMajor", "gitMinor"} {
+			flag := "k8s.io/component-base/version." + name + "=" + found[i+1]
+			if !slices.Contains(strings.Fields(kubernetesVersion), flag) {
+				t.Errorf("%s: the linker flags %q lack %s", folder, kubernetesVersion, flag)
+			}
 		}
 	}
 }

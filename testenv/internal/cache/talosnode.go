@@ -8,6 +8,8 @@ func talosnode() []Module {
 		own        = "github.com/talosgen/talosgen/testenv/talosnode/node/"
 		talos      = "github.com/siderolabs/talos"
 		containerd = "github.com/containerd/containerd/v2/cmd/"
+
+		nodeComponents = "node-components"
 	)
 
 	return []Module{
@@ -35,5 +37,23 @@ func talosnode() []Module {
 				{Folder: "etc", Module: talos, Glob: "hack/zoneinfo/Etc/UTC"},
 			},
 		},
+		{
+			Folder: "talosnode/kubernetes",
+			Tools: []Tool{
+				{Name: nodeComponents, Package: "github.com/talosgen/talosgen/testenv/talosnode/kubernetes/" + nodeComponents},
+				{Name: "kubelet", Package: "k8s.io/kubernetes/cmd/kubelet", Alias: nodeComponents},
+				{Name: "kube-scheduler", Package: "k8s.io/kubernetes/cmd/kube-scheduler", Alias: nodeComponents},
+			},
+			LinkerFlags: kubernetesVersion,
+		},
 	}
+}
+
+// HostProgram is a program of the operating system, and the Debian package
+// that has it.
+type HostProgram struct{ Name, Package string }
+
+// HostPrograms are what Talos nodes need of the machine besides what is built.
+func HostPrograms() []HostProgram {
+	return []HostProgram{{"ip", "iproute2"}, {"nsenter", "util-linux"}, {"runc", "runc"}}
 }

@@ -61,6 +61,11 @@ func tools() []Module {
 	}
 }
 
+// kubernetesVersion are linker flags with what Kubernetes says that it is, which
+// clients decide by. The same version as in go.mod, which a test makes sure of.
+const kubernetesVersion = "-X k8s.io/component-base/version.gitVersion=v1.36.4" +
+	" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
+
 // kube is a Kubernetes control plane with Flux, which testenv/kubeenv starts.
 func kube() Module {
 	const controlPlane = "control-plane"
@@ -85,9 +90,6 @@ func kube() Module {
 			crds("github.com/fluxcd/kustomize-controller"),
 			crds("github.com/fluxcd/helm-controller"),
 		},
-		// What Kubernetes says that it is, which clients decide by. The same
-		// version as in go.mod, which a test makes sure of.
-		LinkerFlags: "-X k8s.io/component-base/version.gitVersion=v1.36.4" +
-			" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36",
+		LinkerFlags: kubernetesVersion,
 	}
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/talosgen/talosgen/testenv/internal/cache"
+)
+
+// host is what prepare knows of the machine.
+type host struct {
+	look func(program string) (string, error)
+	root bool
+	run  func(name string, args ...string) error
+}
+
+// thisHost is the machine that prepare runs on. What its commands print goes
+// to out.
+func thisHost(out io.Writer) host {
+	return host{
+		look: exec.LookPath,
+		root: os.Geteuid() == 0,
+		run: func(name string, args ...string) error {
+			command := exec.Command(name, args...)
+			command.Stdout, command.Stderr = out, out
+			command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+
+			return command.Run()
+		},
+	}
+}
+
+// prepareHost installs what the modules need of the operating system where
+// that can be done, and else says so: the nodes' tests are skipped then.
+func prepareHost(h host, out io.Writer, modules []cache.Module) {
+	packages := missingPackages(h, modules)
+	if len(packages) == 0 {
+		return
+	}
+
+	install := append([]string{"install", "-y", "--no-install-recommends"}, packages...)
+
+	if _, err := h.look("apt-get"); err == nil && h.root {
+		if err = h.run("apt-get", install...); err == nil {
+			return
+		}
+
+		fmt.Fprintf(out, "apt-get: %v\n", err)
+	}
+
+	fmt.Fprintf(out, "Talos nodes need more of this machine: apt-get install %s\n", strings.Join(packages, " "))
+}
+
+// missingPackages are those that have programs that are not there.
+func missingPackages(h host, modules []cache.Module) (packages []string) {
+	needed := false
+
+	for _, m := range modules {
+		needed = needed || strings.HasPrefix(m.Folder, "talosnode/")
+	}
+
+	if !needed {
+		return nil
+	}
+
+	for _, program := range cache.HostPrograms() {
+		if _, err := h.look(program.Name); err != nil {
+			packages = append(packages, program.Package)
+		}
+	}
+
+	return packages
+}
