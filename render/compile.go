@@ -34,6 +34,7 @@ type compiler struct {
 	// Without keys:
 	uncertain     map[string]bool // patches that hold placeholders
 	skipUncertain bool            // leave them out
+	incomplete    bool            // of some, parts were left out
 }
 
 func newCompiler(ctx context.Context, p *plan) (*compiler, error) {

@@ -45,6 +45,7 @@ func (c *compiler) loadKeyless(src machine.Source, o machine.LoadOptions) (*mach
 		return nil, without
 	}
 	p.Warnings = nil
+	c.incomplete = true
 	c.warnings.Add(notInFull(src.File).WithCause(err))
 	return p, nil
 }
@@ -53,6 +54,7 @@ func (c *compiler) loadKeyless(src machine.Source, o machine.LoadOptions) (*mach
 func (c *compiler) placeholdersIn(file string, encrypted []byte) ([]byte, error) {
 	plain, complete, err := withoutSecrets(file, encrypted)
 	if err == nil && !complete {
+		c.incomplete = true
 		c.warnings.Add(notInFull(file))
 	}
 	return plain, err
@@ -126,7 +128,7 @@ func (c *compiler) validateKeyless(n node, found *findings) error {
 	}
 	all, err := c.tryOut(n)
 	if err == nil && len(all.problems()) == 0 {
-		found.take(all, nil)
+		found.take(all)
 		return nil
 	}
 	c.skipUncertain = true
@@ -135,7 +137,7 @@ func (c *compiler) validateKeyless(n node, found *findings) error {
 	if err != nil {
 		all = sure // validation had no turn
 	}
-	found.take(all, sure)
+	found.take(all.unlike(sure, !c.incomplete))
 	var problems, certain diag.List
 	certain.AddErr(sureErr)
 	for _, p := range listOf(err) {
@@ -160,18 +162,32 @@ func (c *compiler) tryOut(n node) (*findings, error) {
 	return found, c.validate(n, cfg, found)
 }
 
-// take adds findings to others. Problems that are not among the certain ones
-// become warnings.
-func (f *findings) take(all, certain *findings) {
+// take adds findings to others.
+func (f *findings) take(all *findings) {
 	for _, key := range all.order {
-		warning, text := key.warning, key.text
-		if !warning && certain != nil && len(certain.nodes[key]) == 0 {
-			warning, text = true, notCertain+text
-		}
 		for _, node := range all.nodes[key] {
-			f.add(node, text, warning)
+			f.add(node, key.text, key.warning)
 		}
 	}
+}
+
+// unlike turns problems that are not among the certain ones into warnings. They
+// say nothing, and are dropped, if they may come of values that were left out.
+func (f *findings) unlike(certain *findings, keep bool) *findings {
+	out := newFindings(f.env)
+	for _, key := range f.order {
+		warning, text := key.warning, key.text
+		if !warning && len(certain.nodes[key]) == 0 {
+			if !keep {
+				continue
+			}
+			warning, text = true, notCertain+text
+		}
+		for _, node := range f.nodes[key] {
+			out.add(node, text, warning)
+		}
+	}
+	return out
 }
 
 // listOf takes an error apart.
