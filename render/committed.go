@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/envelope"
+	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // leaf is a value of a rendered file.
@@ -97,6 +99,20 @@ func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]b
 		return data, nil
 	}
 	return keys.DecryptYAML(ctx, name, data)
+}
+
+// Outputs lists the files that the last render of an environment wrote, from
+// the root of the repository; the lock is the last.
+func (r *Repo) Outputs(env string) ([]string, error) {
+	lock, err := r.readLock(env)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, out := range lock.Outputs {
+		files = append(files, path.Join(renderedDir, env, out.Path))
+	}
+	return append(files, path.Join(renderedDir, env, tree.LockName)), nil
 }
 
 // RenderedNodes lists the nodes in the rendered tree of an environment.

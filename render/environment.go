@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -55,13 +56,21 @@ func (r *Repo) readEnvironment(name string) (*environment, error) {
 		e.inputs = append(e.inputs, tree.Entry{Path: p, Digest: tree.Digest(data)})
 	}
 	if _, ok := e.raw[e.path(clusterFile)]; !ok && len(problems) == 0 {
-		problems.Add(diag.New(diag.Pos{File: e.path(clusterFile)}, "does not exist: it describes the cluster").
-			WithHint("`talosgen init` writes one to start from"))
+		problems.Add(e.noClusterFile())
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+func (e *environment) noClusterFile() *diag.Problem {
+	p := diag.New(diag.Pos{File: e.path(clusterFile)}, "does not exist: it describes the cluster").
+		WithHint("`talosgen init` writes one to start from")
+	if other := e.path("cluster.yml"); slices.Contains(e.paths, other) {
+		p.WithHint("rename %s", other)
+	}
+	return p
 }
 
 // findKeys prepares the keys of a run: those that sops would find, and the one

@@ -115,27 +115,49 @@ func shown(value string, isSecret bool) string {
 	return value
 }
 
-// below reports whether a place is a path, or lies under it.
+// below reports whether a place is a path, or lies under it. Quotes do not
+// count: a shell takes them off.
 func below(name, path string) bool {
-	path = strings.TrimSuffix(path, ".")
+	name, path = plainPath(name), plainPath(path)
 	rest, ok := strings.CutPrefix(name, path)
 	return ok && (path == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// plainPath is a path without quotes, and without the name of the document that
+// needs none.
+func plainPath(path string) string {
+	path = strings.TrimPrefix(path, machine.MainID.String()+".")
+	return strings.TrimSuffix(strings.ReplaceAll(path, `"`, ""), ".")
 }
 
 // pathHint suggests places that resemble a path.
 func pathHint(path string, names []string) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
-	var near []string
+	var near, as []string
 	for _, n := range names {
 		if strings.Contains(n, last) && len(near) < 5 {
 			near = append(near, n)
 		}
+		as = append(as, firstKeys(n, strings.Count(path, ".")+1))
 	}
 	if len(near) > 0 {
 		return "near it: " + strings.Join(near, ", ")
 	}
-	if s := diag.Suggest(path, names); s != "" {
+	if s := diag.Suggest(path, as); s != "" {
 		return s
 	}
 	return fmt.Sprintf("`talosgen explain <env> <node> --all` lists all %d", len(names))
+}
+
+// firstKeys cuts a path off after n keys.
+func firstKeys(path string, n int) string {
+	for i, c := range path {
+		if c == '.' {
+			n--
+		}
+		if n == 0 {
+			return path[:i]
+		}
+	}
+	return path
 }

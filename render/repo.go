@@ -80,7 +80,8 @@ func (r *Repo) Close() error { return r.files.guard.Close() }
 func (r *Repo) Root() string { return r.root }
 
 // Environments returns the names of all environments, sorted: the directories
-// of envs with a cluster.yaml.
+// of envs. One without a cluster.yaml is not left out, so that a misspelt name
+// is noticed.
 func (r *Repo) Environments() ([]string, error) {
 	entries, err := r.files.ReadDir(envsDir)
 	if err != nil {
@@ -88,8 +89,8 @@ func (r *Repo) Environments() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		_, err := r.files.Stat(path.Join(envsDir, e.Name(), clusterFile))
-		if err == nil {
+		info, err := r.files.Stat(path.Join(envsDir, e.Name()))
+		if err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
 			names = append(names, e.Name())
 		}
 	}

@@ -130,6 +130,9 @@ func permute(app *cli.App, args []string) []string {
 			if f := cmp.Or(own, program); f != nil && takesValue(f, arg) {
 				n = min(2, len(rest))
 			}
+			if own == nil && program != nil && n == 1 && takesValue(program, arg) {
+				return []string{args[0], arg} // it would take the command for its value
+			}
 			if own == nil && program != nil || len(path) == 0 {
 				global = append(global, rest[:n]...)
 			} else {

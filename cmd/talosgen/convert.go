@@ -58,7 +58,7 @@ func (w *world) convertFile(c *cli.Context, file string, first bool) error {
 	if err != nil {
 		return unreadable(file, err)
 	}
-	workers, err := reachesWorkers(c.String("role"), file)
+	workers, err := w.reachesWorkers(c.String("role"), file)
 	if err != nil {
 		return err
 	}
@@ -87,14 +87,30 @@ func (w *world) convertFile(c *cli.Context, file string, first bool) error {
 
 // reachesWorkers reports whether a patch applies to workers, by its role or,
 // where none is given, by the place that the layers have for it.
-func reachesWorkers(role, file string) (bool, error) {
+func (w *world) reachesWorkers(role, file string) (bool, error) {
 	switch role {
 	case "":
-		return !strings.Contains(filepath.ToSlash(file), "controlplane"), nil
+		cwd, err := w.cwd()
+		if err != nil || filepath.IsAbs(file) {
+			cwd = ""
+		}
+		return !forControlPlanes(filepath.Join(cwd, file)), nil
 	case "controlplane":
 		return false, nil
 	case "worker", "all":
 		return true, nil
 	}
 	return false, diag.On("", "unknown role %q", role).WithHint("roles: controlplane, worker, all").WithCode(diag.Usage)
+}
+
+// forControlPlanes reports whether a patch lies where only control planes have
+// theirs: patches/controlplane, or patches/pools/control-plane.
+func forControlPlanes(file string) bool {
+	for _, name := range strings.Split(filepath.ToSlash(file), "/") {
+		name = strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".sops")
+		if name == "controlplane" || name == "control-plane" {
+			return true
+		}
+	}
+	return false
 }

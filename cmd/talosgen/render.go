@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -214,7 +215,11 @@ func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*
 	if !c.Bool("hook") {
 		return report, nil
 	}
-	missing, err := notInIndex(c.Context, repo.Root(), "rendered/"+report.Env)
+	outputs, err := repo.Outputs(report.Env)
+	if err != nil {
+		return report, err
+	}
+	missing, err := notInIndex(c.Context, repo.Root(), "rendered/"+report.Env, outputs)
 	if err != nil {
 		return report, err
 	}
@@ -226,23 +231,27 @@ func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*
 	return report, nil
 }
 
-// notInIndex lists files below a directory that git does not have in its index
-// as they are: untracked, ignored, or changed since.
-func notInIndex(ctx context.Context, root, dir string) ([]string, error) {
+// notInIndex lists outputs in a directory that git does not have in its index as
+// they are: untracked, ignored, or changed since; and files that are gone and
+// still in the index. Files of others in that directory are their business.
+func notInIndex(ctx context.Context, root, dir string, outputs []string) ([]string, error) {
 	var missing []string
 	for _, args := range [][]string{
-		{"ls-files", "-z", "--others", "--", dir},
-		{"diff", "-z", "--name-only", "--no-ext-diff", "--", dir},
+		{"ls-files", "-z", "--others"},
+		{"diff", "-z", "--name-only", "--no-ext-diff", "--relative", "--diff-filter=d"},
+		{"diff", "-z", "--name-only", "--no-ext-diff", "--relative", "--diff-filter=D"},
 	} {
-		out, err := gitOutput(ctx, root, args...)
+		out, err := gitOutput(ctx, root, append(args, "--", dir)...)
 		if err != nil {
 			return nil, diag.On("", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
 		}
+		gone := slices.Contains(args, "--diff-filter=D")
 		for _, file := range strings.Split(out, "\x00") {
-			if file != "" {
+			if file != "" && (gone || slices.Contains(outputs, file)) {
 				missing = append(missing, file)
 			}
 		}
 	}
+	slices.Sort(missing)
 	return missing, nil
 }
