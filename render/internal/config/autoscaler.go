@@ -20,7 +20,7 @@ func (ch *checker) checkAutoscaler(pools []pool) {
 		if p.Min > p.Max && ch.has(sub(at, "max")...) {
 			ch.fail("", sub(at, "min"), "min %d is greater than max %d", p.Min, p.Max)
 		}
-		ch.checkType(p.Type, p.Location, sub(at, "type"))
+		ch.checkType(p.Type, []string{p.Location}, sub(at, "type"))
 	}
 }
 

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -13,6 +15,11 @@ import (
 var zones = map[string]string{
 	"fsn1": "eu-central", "nbg1": "eu-central", "hel1": "eu-central",
 	"ash": "us-east", "hil": "us-west", "sin": "ap-southeast",
+}
+
+// networkZones lists the zones that Hetzner has.
+func networkZones() []string {
+	return slices.Compact(slices.Sorted(maps.Values(zones)))
 }
 
 // objectStorage are the locations with an S3 service.
@@ -44,18 +51,22 @@ func (ch *checker) checkLocation(p place) {
 	switch network := ch.Hetzner.NetworkZone; {
 	case p.name == "":
 	case !known:
-		ch.warn(diag.Suggest(p.name, slices.Sorted(maps.Keys(zones))), p.path, "unknown location %q", p.name)
-	case network != "" && zone != network:
+		known := slices.Sorted(maps.Keys(zones))
+		ch.warn(cmp.Or(diag.Suggest(p.name, known), "known ones: "+strings.Join(known, ", ")), p.path, "unknown location %q", p.name)
+	case slices.Contains(networkZones(), network) && zone != network:
 		ch.fail("a network is in one zone", p.path, "the location %s is in the network zone %s, the network in %s", p.name, zone, network)
 	}
 }
 
 // checkType warns of a server type that is not sold any more in a location.
-func (ch *checker) checkType(serverType, location string, at []string) {
-	for _, r := range removed {
-		if r.name.MatchString(serverType) && (r.in == nil || slices.Contains(r.in, location)) {
-			ch.warn("see "+r.successor+"; servers that exist are not affected", at,
-				"Hetzner sells no new servers of type %s in %s", serverType, location)
+func (ch *checker) checkType(serverType string, locations, at []string) {
+	for _, location := range locations {
+		for _, r := range removed {
+			if r.name.MatchString(serverType) && (r.in == nil || slices.Contains(r.in, location)) {
+				ch.warn("see "+r.successor+"; servers that exist are not affected", at,
+					"Hetzner sells no new servers of type %s in %s", serverType, location)
+				return
+			}
 		}
 	}
 }

@@ -24,7 +24,8 @@ const testFile = "envs/dev/cluster.yaml"
 // TestLoad runs testdata/*.txtar: cluster.yaml, with the variables of
 // cluster.env, where a name that begins with SECRET is a secret, gives
 // nodes.txt and warnings.txt, or error.txt; and resolved.yaml, everything with
-// its defaults, if the case has it.
+// its defaults, if the case has it. What is not in effect yet changes from day
+// to day, and has a test of its own.
 func TestLoad(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {
@@ -63,7 +64,9 @@ func loadCase(t *testing.T, in map[string][]byte) map[string]string {
 	}
 	got := map[string]string{"nodes.txt": describe(c)}
 	for _, w := range c.Warnings {
-		got["warnings.txt"] += w.Error() + "\n"
+		if !strings.Contains(w.Message, "not in effect yet") {
+			got["warnings.txt"] += w.Error() + "\n"
+		}
 	}
 	if _, ok := in["resolved.yaml"]; ok {
 		got["resolved.yaml"] = resolved(t, c)

@@ -24,16 +24,25 @@ func checkFormat(name, text string) (value, complaint string) {
 		panic("config: a tag in package schemas has the unknown format " + name)
 	}
 	if !pattern(format.Pattern).MatchString(text) {
-		return "", fmt.Sprintf("must be %s, not %q", format.Meaning, text)
+		return "", invalid(name, format, text)
 	}
 	check, ok := semantics[name]
 	if !ok {
 		return text, ""
 	}
 	if value, complaint = check(text); complaint == "invalid" {
-		complaint = fmt.Sprintf("must be %s, not %q", format.Meaning, text)
+		complaint = invalid(name, format, text)
 	}
 	return value, complaint
+}
+
+// invalid says what a text must be, and shows it, unless it may be a secret that
+// was put into a file that everyone can read.
+func invalid(name string, format schemas.Format, text string) string {
+	if name == "variable" || name == "ageRecipient" || strings.Contains(text, "@") && strings.Contains(text, "://") {
+		return "must be " + format.Meaning
+	}
+	return fmt.Sprintf("must be %s, not %q", format.Meaning, text)
 }
 
 var compiled sync.Map // patterns: the same few in every file
@@ -52,6 +61,8 @@ func pattern(text string) *regexp.Regexp {
 var semantics = map[string]func(string) (value, complaint string){
 	"cidr":         cidr,
 	"endpoint":     endpoint,
+	"host":         host,
+	"logEndpoint":  endpoint,
 	"ip":           ip,
 	"ipPrefix":     ipPrefix,
 	"labelKey":     labelKey,
@@ -99,17 +110,28 @@ func cidr(text string) (string, string) {
 
 func endpoint(text string) (string, string) {
 	u, err := url.Parse(text)
-	if err != nil || !validPort(u.Port()) {
-		return "", "invalid"
-	}
-	host := u.Hostname()
-	_, err = netip.ParseAddr(host)
-	isAddress := err == nil
-	lastLabel := host[strings.LastIndex(host, ".")+1:]
-	if !isAddress && strings.Trim(lastLabel, "0123456789") == "" || len(host) > 253 {
+	if err != nil || !validPort(u.Port()) || !validHost(u.Hostname()) {
 		return "", "invalid"
 	}
 	return strings.TrimSuffix(text, "/"), ""
+}
+
+func host(text string) (string, string) {
+	if addr, err := netip.ParseAddr(text); err == nil && !addr.Is4In6() {
+		return addr.String(), ""
+	}
+	if !validHost(text) || strings.Contains(text, ":") {
+		return "", "invalid"
+	}
+	return text, ""
+}
+
+// validHost tells whether a name can be one, or is an address. What ends in a
+// number is an address, or nothing.
+func validHost(host string) bool {
+	_, err := netip.ParseAddr(host)
+	lastLabel := host[strings.LastIndex(host, ".")+1:]
+	return err == nil || strings.Trim(lastLabel, "0123456789") != "" && len(host) <= 253
 }
 
 func labelKey(text string) (string, string) {

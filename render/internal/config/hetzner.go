@@ -34,7 +34,7 @@ func (ch *checker) checkHetzner(pools []pool) {
 // checkZone warns of a zone that Hetzner does not have.
 func (ch *checker) checkZone() {
 	zone, at := ch.Hetzner.NetworkZone, keys("hetzner.networkZone")
-	known := []string{"eu-central", "us-east", "us-west", "ap-southeast"}
+	known := networkZones()
 	switch {
 	case ch.has(at...) && zone != "" && !slices.Contains(known, zone):
 		ch.warn(diag.Suggest(zone, known), at, "unknown network zone %q", zone)
@@ -55,10 +55,14 @@ func (ch *checker) checkServers(p pool) {
 	if ch.has(at("location")...) && ch.has(at("locations")...) {
 		ch.fail("locations are in turn by index; remove one of them", at("locations"), "location and locations exclude each other")
 	}
-	ch.checkType(p.Type, p.Location, at("type"))
+	where := p.Locations
+	if len(where) == 0 {
+		where = []string{p.Location}
+	}
+	ch.checkType(p.Type, where, at("type"))
 	for i, t := range p.FallbackTypes {
 		item := sub(at("fallbackTypes"), strconv.Itoa(i))
-		ch.checkType(t, p.Location, item)
+		ch.checkType(t, where, item)
 		if t != "" && p.Type != "" && Arm(t) != Arm(p.Type) {
 			ch.fail("types that begin with cax have Arm processors, all others x86; make a pool for each", item,
 				"arm and x86 in one pool, with one image: %s and %s", p.Type, t)

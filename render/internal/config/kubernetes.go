@@ -22,7 +22,7 @@ func (ch *checker) checkKubernetes() {
 		return r.Namespace + "/" + r.Name
 	}))
 	if len(k.Kubelet.ExtraMounts) > 0 {
-		ch.checkLegacy(keys("kubernetes.kubelet.extraMounts"), "use volumes below /var/mnt, which the kubelet sees")
+		ch.checkLegacy(keys("kubernetes.kubelet.extraMounts"), "use a UserVolumeConfig in a patch")
 	}
 	period, err := time.ParseDuration(k.Kubelet.GracefulShutdown.Period)
 	critical, err2 := time.ParseDuration(k.Kubelet.GracefulShutdown.CriticalPods)

@@ -11,8 +11,7 @@ import (
 func (c *Config) warnNotYet(options []string) {
 	for _, option := range options {
 		if at := c.find(nil, keys(option)); at != nil {
-			c.Warnings.Add(diag.New(c.Pos(at...), "%s is not in effect yet", option).
-				WithHint("it is checked, and takes effect with a later talosgen"))
+			c.Warnings.Add(diag.New(c.Pos(at...), "%s is not in effect yet", option))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,11 @@ func TestTags(t *testing.T) {
 			if inner.Kind() == reflect.Struct && inner != reflect.TypeFor[yaml.Node]() {
 				walk(inner)
 				continue
+			}
+			for _, tag := range []string{"format", "keyFormat"} {
+				if name := f.Tag.Get(tag); name != "" && formatCases[name].good == "" {
+					t.Errorf("the format %s is not in formatCases", name)
+				}
 			}
 			if f.Tag.Get("example") == "" {
 				t.Errorf("%s.%s has no example", typ.Name(), f.Name)
@@ -72,29 +78,60 @@ func checkTag(t *testing.T, what, tag, text string, f reflect.StructField) {
 	}
 }
 
+var formatCases = map[string]struct{ good, bad string }{
+	"ageRecipient":   {"age1am3j6k6r06rkvs7fns29erfxxfds434e6geqj29gfmcpfrskfgtse76mk3", "age1 AGE-SECRET-KEY-1"},
+	"algorithm":      {"rfc4106(gcm(aes))", "A a/b"},
+	"argument":       {"v feature-gates", "--v a=b"},
+	"bucket":         {"my-backup a.b", "ab My -ab"},
+	"cron":           {"@daily", "daily 5 @never"},
+	"description":    {"a", ""},
+	"duration":       {"90s 1h30m 500ms", "90 s 1d -1s"},
+	"host":           {"10.0.0.1 fd00::1 a.example.com localhost", "A 10.0.0.300 a:6443 a/b"},
+	"identifier":     {"hel1 cpx22 1-a", "A a_b -a"},
+	"image":          {"a.example.com/b/c:v1 a:5000/b:v1 a/b:v1@sha256:" + strings.Repeat("0a", 32), "a/b a/b: A@b a/b:v1@sha256:0"},
+	"imageTag":       {"v1.34.5", ".a a/b a:b"},
+	"issuer":         {"https://a https://a/b", "http://a https://a?b https://u@a"},
+	"kernelArg":      {"a=b,c", ""},
+	"kernelModule":   {"nbd br_netfilter", "-a a/b"},
+	"kubernetesName": {"a system:node PodSecurity", "a/b -a"},
+	"labelSelector":  {"a a=b,c!=d", ""},
+	"logEndpoint":    {"tcp://192.168.1.30:5140 udp://[fd00::1]:5140/ tcp://a.example.com:1", "tcp://a http://a:1 tcp://a:0 tcp://a:1/b"},
+	"nonEmpty":       {"a", ""},
+	"objectPrefix":   {"a a/b", "/a a/"},
+	"path":           {"/ /var/lib", "a"},
+	"portRange":      {"80 80-85 any 65535", "0 65536 85-80 80- a"},
+	"rdnsTemplate":   {"a.b {{hostname}}.a {{hostname}}-{{ip-type}}.a", "a_b {{host}} {{}} {{hostname}"},
+	"recordName":     {"@ a a.b *.a * _a", "a* A a. *a"},
+	"registryOrAll":  {"* docker.io a:5000", "** a/b"},
+	"relativePath":   {"../a a/b", "/a"},
+	"resourceName":   {"a my-key me@example.com", "-a a/b " + strings.Repeat("a", 129)},
+	"sysctl":         {"a.b net/ipv4/conf/eth0.100/forwarding", "a .a a= a."},
+	"url":            {"https://a http://a:5000/b", "a ftp://a https://u:p@a https://"},
+	"variable":       {"A _a a1", "1a a-b ${A}"},
+	"cidr":           {"10.0.0.0/16 fd00::/64 0.0.0.0/0", "10.0.0.1/16 10.0.0.0 10.0.0.0/33 x/8 ::ffff:1.2.3.0/120 fd00::1/64"},
+	"clusterName":    {"a dev talos-k8s 1a", "A -a a- a.b a_b a/b .. " + strings.Repeat("a", 33)},
+	"devicePath":     {"/dev/sda /dev/disk/by-id/x", "sda /dev/ /sda"},
+	"dnsLabel":       {"a " + strings.Repeat("a", 63), "a/b ../x a. " + strings.Repeat("a", 64)},
+	"dnsName":        {"cluster.local a", ".a a..b A.b"},
+	"endpoint":       {"https://10.0.0.10:6443 https://[fd00::1]:6443 https://api.example.com:443 https://a:6443/", "http://a:1 https://a https://a:0 https://a:65536 https://a:1/x https://10.0.0.300:6443 https://fd00::1:6443 https://[x]:1 https://u@a:1 https://[10.0.0.1.2]:1"},
+	"extension":      {"siderolabs/qemu-guest-agent", "qemu-guest-agent siderolabs/ a/b/c"},
+	"ip":             {"10.0.0.1 fd00::1", "10.0.0 300.0.0.1 10.0.0.1/24 ::ffff:1.2.3.4 fe80::1%eth0"},
+	"ipPrefix":       {"10.0.0.1/24 fd00::1/64 10.0.0.1/32 10.0.0.0/31", "10.0.0.1 10.0.0.0/24"},
+	"labelKey":       {"a example.com/a A_b.c", "/a a/b/c -a a- a/ Example.com/a " + strings.Repeat("a", 64) + " " + strings.Repeat("a.", 130) + "a/b"},
+	"labelValue":     {"a A_b.c " + strings.Repeat("a", 63), "-a a/b a: " + strings.Repeat("a", 64)},
+	"linkName":       {"eth0 enp0s31f6", "a/b averyverylonglinkname"},
+	"mac":            {"52:54:00:12:34:56 52-54-00-AB-cd-56", "52:54:00:12:34 525400123456 52:54:00:12:34:5g"},
+	"minorVersion":   {"v1.13 1.13", "1 v1.13.1 1.x"},
+	"registry":       {"factory.talos.dev localhost:5000", "https://x x/y x:99999 :5000"},
+	"schematic":      {strings.Repeat("0a", 32), strings.Repeat("0A", 32) + " abc"},
+	"serial":         {"5QX0RM2", ""},
+	"taint":          {"a=b:NoSchedule a:NoExecute a=:PreferNoSchedule example.com/a=b:NoSchedule", "a a=b a=b:Never =b:NoSchedule a=b=c:NoSchedule a:b:NoSchedule"},
+	"uuid":           {"4c4c4544-0051-3010-8052-b4c04f4d3132", "4c4c4544 4c4c4544005130108052b4c04f4d3132"},
+	"version":        {"1.36.0 v1.14.1 v1.14.0-beta.1", "1.36 latest v1 1.36.0.1"},
+}
+
 func TestFormats(t *testing.T) {
-	for name, tt := range map[string]struct{ good, bad string }{
-		"cidr":         {"10.0.0.0/16 fd00::/64 0.0.0.0/0", "10.0.0.1/16 10.0.0.0 10.0.0.0/33 x/8 ::ffff:1.2.3.0/120 fd00::1/64"},
-		"clusterName":  {"a dev talos-k8s 1a", "A -a a- a.b a_b a/b .. " + strings.Repeat("a", 33)},
-		"devicePath":   {"/dev/sda /dev/disk/by-id/x", "sda /dev/ /sda"},
-		"dnsLabel":     {"a " + strings.Repeat("a", 63), "a/b ../x a. " + strings.Repeat("a", 64)},
-		"dnsName":      {"cluster.local a", ".a a..b A.b"},
-		"endpoint":     {"https://10.0.0.10:6443 https://[fd00::1]:6443 https://api.example.com:443 https://a:6443/", "http://a:1 https://a https://a:0 https://a:65536 https://a:1/x https://10.0.0.300:6443 https://fd00::1:6443 https://[x]:1 https://u@a:1 https://[10.0.0.1.2]:1"},
-		"extension":    {"siderolabs/qemu-guest-agent", "qemu-guest-agent siderolabs/ a/b/c"},
-		"ip":           {"10.0.0.1 fd00::1", "10.0.0 300.0.0.1 10.0.0.1/24 ::ffff:1.2.3.4 fe80::1%eth0"},
-		"ipPrefix":     {"10.0.0.1/24 fd00::1/64 10.0.0.1/32 10.0.0.0/31", "10.0.0.1 10.0.0.0/24"},
-		"labelKey":     {"a example.com/a A_b.c", "/a a/b/c -a a- a/ Example.com/a " + strings.Repeat("a", 64) + " " + strings.Repeat("a.", 130) + "a/b"},
-		"labelValue":   {"a A_b.c " + strings.Repeat("a", 63), "-a a/b a: " + strings.Repeat("a", 64)},
-		"linkName":     {"eth0 enp0s31f6", "a/b averyverylonglinkname"},
-		"mac":          {"52:54:00:12:34:56 52-54-00-AB-cd-56", "52:54:00:12:34 525400123456 52:54:00:12:34:5g"},
-		"minorVersion": {"v1.13 1.13", "1 v1.13.1 1.x"},
-		"registry":     {"factory.talos.dev localhost:5000", "https://x x/y x:99999 :5000"},
-		"schematic":    {strings.Repeat("0a", 32), strings.Repeat("0A", 32) + " abc"},
-		"serial":       {"5QX0RM2", ""},
-		"taint":        {"a=b:NoSchedule a:NoExecute a=:PreferNoSchedule example.com/a=b:NoSchedule", "a a=b a=b:Never =b:NoSchedule a=b=c:NoSchedule a:b:NoSchedule"},
-		"uuid":         {"4c4c4544-0051-3010-8052-b4c04f4d3132", "4c4c4544 4c4c4544005130108052b4c04f4d3132"},
-		"version":      {"1.36.0 v1.14.1 v1.14.0-beta.1", "1.36 latest v1 1.36.0.1"},
-	} {
+	for name, tt := range formatCases {
 		for _, text := range strings.Fields(tt.good) {
 			if _, complaint := checkFormat(name, text); complaint != "" {
 				t.Errorf("%s: %q %s", name, text, complaint)
@@ -105,8 +142,25 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%s: %q is taken", name, text)
 			}
 		}
-		if f, _ := schemas.FormatOf(name); regexp.MustCompile(f.Pattern).MatchString("a b\nc") {
+		// A description is for people.
+		if f, _ := schemas.FormatOf(name); !slices.Contains([]string{"description"}, name) && regexp.MustCompile(f.Pattern).MatchString("a b\nc") {
 			t.Errorf("%s matches several lines", name)
+		}
+	}
+}
+
+// What may be a secret in the wrong place is not shown.
+func TestFormatsDoNotShowSecrets(t *testing.T) {
+	for _, tt := range []struct{ format, text string }{
+		{"url", "https://user:CANARY@example.com"},
+		{"issuer", "https://user:CANARY@example.com"},
+		{"logEndpoint", "tcp://user:CANARY@example.com:1"},
+		{"endpoint", "https://user:CANARY@example.com:6443"},
+		{"variable", "CANARY!"},
+		{"ageRecipient", "AGE-SECRET-KEY-1CANARY"},
+	} {
+		if _, complaint := checkFormat(tt.format, tt.text); complaint == "" || strings.Contains(complaint, "CANARY") {
+			t.Errorf("%s: %q", tt.format, complaint)
 		}
 	}
 }

@@ -86,7 +86,8 @@ func (ch *checker) checkRegistries() {
 }
 
 // checkVariable checks a variable that the file names: that it is there, and
-// that a secret one is secret.
+// that a secret one is secret. The name is not shown: it may be the secret
+// itself, put into the wrong place.
 func (ch *checker) checkVariable(at []string, name string, secret bool) {
 	if name == "" || !ch.has(at...) {
 		return // absent, or reported already; what has a default is looked for later
@@ -98,9 +99,9 @@ func (ch *checker) checkVariable(at []string, name string, secret bool) {
 		if suggestion := diag.Suggest(name, ch.scope.Names()); suggestion != "" {
 			hint = suggestion + "\n" + hint
 		}
-		ch.fail(hint, at, "variable %q is not defined", name)
+		ch.fail(hint, at, "%s names a variable that is not defined", display(at))
 	case secret && !v.Secret:
-		ch.fail("move it to variables: in secrets.sops.yaml: talosgen secrets edit", at, "variable %q holds a password, but is readable", name)
+		ch.fail("move it to variables: in secrets.sops.yaml: talosgen secrets edit", at, "%s names a variable that everyone can read", display(at))
 	}
 }
 

@@ -88,3 +88,24 @@ func TestModelRefusesWhatItCannotDescribe(t *testing.T) {
 		}
 	}
 }
+
+func TestModelKnowsItsOptions(t *testing.T) {
+	m, err := loadModel([]string{packageDir + "/cluster.go", packageDir + "/cluster_nodes.go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for option, want := range map[string]bool{
+		"clusterName":                    true,
+		"nodes.controlPlane.count":       true,
+		"nodes.controlPlane.nodes.match": true,
+		"nodes.workers":                  true,
+		"nodes.controlPlane.cuont":       false,
+		"clusterName.x":                  false,
+		"Nodes":                          false,
+		"":                               false,
+	} {
+		if got := m.has("Cluster", option); got != want {
+			t.Errorf("%q: %v", option, got)
+		}
+	}
+}
