@@ -147,10 +147,7 @@ func (c *Cluster) WaitFor(t testing.TB, path string, condition func(Object) bool
 		return nil
 	})
 	if err != nil {
-		delete(last.Map("metadata"), "managedFields")
-
-		text, _ := json.MarshalIndent(last, "", "  ") // it was decoded from JSON
-		t.Fatalf("%v:\n%s", err, text)
+		t.Fatalf("%v:\n%s", err, last.describe())
 	}
 
 	return last

@@ -42,6 +42,12 @@ func claim(root string) (*instance, error) {
 		return nil, err
 	}
 
+	// One name for the folder, by which its processes are known.
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, err
+	}
+
 	if err := reapAll(root); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@
 // The package owns the processes and everything that they write. A package
 // of tests that shares one cluster has
 //
-//	func TestMain(m *testing.M) { kubeenv.Main(m) }
+//	func TestMain(m *testing.M) { os.Exit(kubeenv.Run(m)) }
 //
 // and calls [Start] in each test. Nothing is left behind: the kernel ends the
 // processes with the test process however that ends, and whatever remains of
@@ -77,7 +77,7 @@ type Cluster struct {
 // pool holds the clusters that the tests of a package share.
 type pool struct {
 	mu       sync.Mutex
-	running  bool // Main runs
+	running  bool // Run runs
 	clusters map[config]*shared
 }
 
@@ -89,9 +89,10 @@ type shared struct {
 
 var clusters = pool{clusters: map[config]*shared{}}
 
-// Main runs the tests of a package and then ends the clusters that they
-// shared. The logs of the clusters are kept if a test failed.
-func Main(m interface{ Run() int }) {
+// Run runs the tests of a package and then ends the clusters that they shared.
+// It returns the tests' exit code. The logs of the clusters are kept if a test
+// failed.
+func Run(m interface{ Run() int }) int {
 	clusters.mu.Lock()
 	clusters.running = true
 	clusters.mu.Unlock()
@@ -99,7 +100,8 @@ func Main(m interface{ Run() int }) {
 	code := m.Run()
 
 	clusters.stop(code != 0)
-	os.Exit(code)
+
+	return code
 }
 
 // Start returns the package's cluster with these options, and starts it first
@@ -148,7 +150,7 @@ func (p *pool) get(c config, programs, root string) (*Cluster, error) {
 
 	if !p.running {
 		p.mu.Unlock()
-		return nil, fmt.Errorf("a shared cluster needs func TestMain(m *testing.M) { kubeenv.Main(m) }")
+		return nil, fmt.Errorf("a shared cluster needs func TestMain(m *testing.M) { os.Exit(kubeenv.Run(m)) }")
 	}
 
 	s := p.clusters[c]

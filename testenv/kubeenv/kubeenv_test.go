@@ -14,7 +14,7 @@ import (
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
-func TestMain(m *testing.M) { Main(m) }
+func TestMain(m *testing.M) { os.Exit(Run(m)) }
 
 // within is how long a test waits for what takes a second or two, on a machine
 // that does much else.
@@ -157,8 +157,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestSharedNeedsMain refuses what nobody would end.
-func TestSharedNeedsMain(t *testing.T) {
+// TestSharedNeedsRun refuses what nobody would end.
+func TestSharedNeedsRun(t *testing.T) {
 	var p pool
 
 	if _, err := p.get(config{}, "", ""); err == nil || !strings.Contains(err.Error(), "TestMain") {

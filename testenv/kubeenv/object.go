@@ -1,11 +1,13 @@
 package kubeenv
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -107,11 +109,36 @@ func Exists(o Object) bool { return o != nil }
 // [Cluster.WaitFor].
 func Gone(o Object) bool { return o == nil }
 
+// describe is the object for an error: without what is long and says little,
+// and without the values of a Secret.
+func (o Object) describe() string {
+	if o == nil {
+		return "there is no object"
+	}
+
+	shown := maps.Clone(o)
+
+	metadata := maps.Clone(o.Map("metadata"))
+	delete(metadata, "managedFields")
+	shown["metadata"] = metadata
+
+	if o.Text("kind") == "Secret" {
+		delete(shown, "data")
+	}
+
+	text, err := json.MarshalIndent(shown, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+
+	return string(text)
+}
+
 // parse reads the objects of YAML documents; empty ones are left out.
 func parse(documents string) ([]Object, error) {
 	var objects []Object
 
-	decoder := yaml.NewDecoder(bytes.NewReader([]byte(documents)))
+	decoder := yaml.NewDecoder(strings.NewReader(documents))
 
 	for {
 		var object map[string]any
