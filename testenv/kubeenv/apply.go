@@ -16,44 +16,34 @@ import (
 func (c *Cluster) Apply(t testing.TB, manager string, force bool, documents ...string) []Object {
 	t.Helper()
 
-	var applied []Object
+	var all []Object
 
 	for _, text := range documents {
-		objects, err := parse(text)
+		applied, err := c.client.apply(manager, force, text)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		for _, object := range objects {
-			path, err := c.client.path(object)
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			query := applyQuery(manager, force)
-			applied = append(applied, c.must(t, http.MethodPatch, path+query, applyPatch, object))
-		}
+		all = append(all, applied...)
 	}
 
-	return applied
+	return all
 }
 
-// apply is Apply for what the cluster itself is made of.
-func (c client) apply(manager, documents string) ([]string, error) {
+// apply applies the objects of YAML documents.
+func (c client) apply(manager string, force bool, documents string) ([]Object, error) {
 	objects, err := parse(documents)
 	if err != nil {
 		return nil, err
 	}
 
-	var paths []string
-
-	for _, object := range objects {
+	for i, object := range objects {
 		path, err := c.path(object)
 		if err != nil {
 			return nil, err
 		}
 
-		status, answer, err := c.do(http.MethodPatch, path+applyQuery(manager, true), applyPatch, object)
+		status, answer, err := c.do(http.MethodPatch, path+applyQuery(manager, force), applyPatch, object)
 		if err != nil {
 			return nil, err
 		}
@@ -62,10 +52,10 @@ func (c client) apply(manager, documents string) ([]string, error) {
 			return nil, fmt.Errorf("apply %s: %d: %s", path, status, answer.Text("message"))
 		}
 
-		paths = append(paths, path)
+		objects[i] = answer
 	}
 
-	return paths, nil
+	return objects, nil
 }
 
 // applyQuery are the parameters of a server-side apply.

@@ -88,7 +88,7 @@ func (c *Cluster) defineFluxKinds() error {
 		return err
 	}
 
-	var definitions []string
+	var definitions []Object
 
 	for _, name := range names {
 		data, err := os.ReadFile(name)
@@ -96,28 +96,33 @@ func (c *Cluster) defineFluxKinds() error {
 			return err
 		}
 
-		paths, err := c.client.apply(manager, string(data))
+		applied, err := c.client.apply(manager, true, string(data))
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
 
-		definitions = append(definitions, paths...)
+		definitions = append(definitions, applied...)
 	}
 
-	for _, path := range definitions {
-		if err := poll(readyWithin, func() error { return c.client.established(path) }); err != nil {
+	for _, definition := range definitions {
+		if err := poll(readyWithin, func() error { return c.client.established(definition) }); err != nil {
 			return err
 		}
 	}
 
-	_, err = c.client.apply(manager, "{apiVersion: v1, kind: Namespace, metadata: {name: "+FluxNamespace+"}}")
+	_, err = c.client.apply(manager, true, "{apiVersion: v1, kind: Namespace, metadata: {name: "+FluxNamespace+"}}")
 
 	return err
 }
 
 // established tells whether a custom resource definition is in force.
-func (c client) established(path string) error {
-	_, definition, err := c.do(http.MethodGet, path, "", nil)
+func (c client) established(definition Object) error {
+	path, err := c.path(definition)
+	if err != nil {
+		return err
+	}
+
+	_, definition, err = c.do(http.MethodGet, path, "", nil)
 	if err != nil {
 		return err
 	}
