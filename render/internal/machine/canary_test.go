@@ -43,7 +43,7 @@ func leafPlaces(t reflect.Type, path string, wrap func(*yaml.Node) *yaml.Node, o
 		for _, key := range sortedKeys(fields) {
 			here = append(here, leafPlaces(fields[key].Type, path+"."+key, inMapping(key, wrap), append(open, t))...)
 		}
-		if isFreeForm(t) {
+		if freeForm(t) != nil {
 			here = append(here, leafPlace{path + ".x.y[]", func(n *yaml.Node) *yaml.Node {
 				list := &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}}
 				return inMapping("x", inMapping("y", wrap))(list)

@@ -2,11 +2,11 @@ package machine
 
 import (
 	"errors"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/siderolabs/gen/xyaml"
 	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"go.yaml.in/yaml/v4"
 
@@ -29,29 +29,10 @@ func decodeNode(file string, id ID, node *yaml.Node) (doc config.Document, err e
 	if err := node.Decode(doc); err != nil {
 		return nil, decodeProblem(file, node, err)
 	}
-	if err := xyaml.CheckUnknownKeys(doc, node); err != nil {
-		return nil, unknownKeys(file, id, doc, node)
-	}
-	if err := xyaml.CheckNullElements(doc, node); err != nil {
-		return nil, nullProblems(file, node, err)
+	if err := checkKeys(file, id, reflect.TypeOf(doc), node); err != nil {
+		return nil, err
 	}
 	return doc, nil
-}
-
-// nullElement matches what the library says of null entries of lists and maps.
-var nullElement = regexp.MustCompile(`null value is not allowed at "(.+)" \(line (\d+)\)`)
-
-func nullProblems(file string, root *yaml.Node, err error) error {
-	var problems diag.List
-	for _, m := range nullElement.FindAllStringSubmatch(err.Error(), -1) {
-		line, _ := strconv.Atoi(m[2]) // digits only
-		problems.Add(diag.New(diag.Pos{File: file, Line: line}, "%s is null", m[1]).
-			WithHint("write what it should be, or leave it out"))
-	}
-	if len(problems) == 0 {
-		problems.Add(diag.New(nodePos(file, root), "%v", err).WithCause(errForeign))
-	}
-	return problems.Err()
 }
 
 func nodePos(file string, n *yaml.Node) diag.Pos {
