@@ -27,7 +27,7 @@ func openFile(ctx context.Context, keys *sopsage.Keys, file string, data []byte)
 		return nil, err
 	}
 	if block == nil {
-		leaves, err := envelope.Open(data, -1, -1, sopsage.IsEncryptedValue, nil)
+		leaves, err := envelope.Open(data, -1, -1, sopsage.IsEncryptedValue, noOpener{file})
 		return leaves, notReadable(file, err)
 	}
 	key, err := keys.BlockKey(ctx, file, block)
@@ -39,7 +39,10 @@ func openFile(ctx context.Context, keys *sopsage.Keys, file string, data []byte)
 	if err != nil {
 		return nil, notReadable(file, err)
 	}
-	return leaves, reader.VerifyMAC(block)
+	if err := reader.VerifyMAC(block); err != nil {
+		return nil, err
+	}
+	return leaves, nil
 }
 
 func notReadable(file string, err error) error {
@@ -49,6 +52,14 @@ func notReadable(file string, err error) error {
 	}
 	return diag.New(diag.Pos{File: file}, "cannot be read: %v", err).
 		WithHint("rendered files are never edited: run `talosgen render`, or restore the file from Git")
+}
+
+// noOpener refuses to decrypt: the file has no sops block.
+type noOpener struct{ file string }
+
+func (o noOpener) Decrypt([]string, string) (string, yamltext.Kind, error) {
+	return "", 0, diag.New(diag.Pos{File: o.file}, "encrypted values without a sops block").
+		WithHint("rendered files are never edited: run `talosgen render`, or restore the file from Git").WithCode(diag.Secrets)
 }
 
 // fileOpener decrypts SOPS' format.
