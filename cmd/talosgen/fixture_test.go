@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -61,13 +63,13 @@ func makeFixture(dir string) (*fixture, error) {
 		operatorKey: parts["operator.agekey"], strangerKey: parts["stranger.agekey"], bundle: parts["bundle.yaml"],
 		random: rand.NewChaCha8([32]byte{1}),
 	}
-	if f.secrets, err = leaves(parts["secrets.yaml"]); err != nil {
+	for _, env := range []string{"dev", "lab"} {
+		parts["encrypt/envs/"+env+"/secrets.sops.yaml"] = parts["secrets.yaml"]
+	}
+	if err := f.encrypt(dir, parts); err != nil {
 		return nil, err
 	}
 	for _, env := range []string{"dev", "lab"} {
-		if err := f.encryptSecrets(dir, env, parts["secrets.yaml"]); err != nil {
-			return nil, err
-		}
 		if err := f.talosgen(dir, "secrets", "sync", env); err != nil {
 			return nil, err
 		}
@@ -82,23 +84,35 @@ func makeFixture(dir string) (*fixture, error) {
 	return f, err
 }
 
-// encryptSecrets writes the secrets of an environment.
-func (f *fixture) encryptSecrets(dir, env string, plain []byte) error {
+// encrypt writes the parts below encrypt/ into the repository, encrypted, and
+// remembers what is secret in them.
+func (f *fixture) encrypt(dir string, parts map[string][]byte) error {
 	const config = ".sops.yaml"
-	data, err := os.ReadFile(filepath.Join(dir, config))
-	if err != nil {
-		return err
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		file, ok := strings.CutPrefix(part, "encrypt/")
+		if !ok {
+			continue
+		}
+		rule, err := sopsage.RuleFor(config, parts["repo/"+config], file)
+		if err != nil {
+			return err
+		}
+		encrypted, err := sopsage.Encrypt(file, parts[part], rule, f.random, fixedTime())
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, file), encrypted); err != nil {
+			return err
+		}
+		plain := parts[part]
+		if path.Ext(file) == ".env" {
+			plain = bytes.ReplaceAll(plain, []byte("="), []byte(": ")) // as YAML
+		}
+		if f.secrets, err = appendSecrets(f.secrets, plain); err != nil {
+			return err
+		}
 	}
-	file := "envs/" + env + "/secrets.sops.yaml"
-	rule, err := sopsage.RuleFor(config, data, file)
-	if err != nil {
-		return err
-	}
-	encrypted, err := sopsage.Encrypt(file, plain, rule, f.random, fixedTime())
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, file), encrypted)
+	return nil
 }
 
 // talosgen runs a command in this process, with the operator's key.
@@ -118,30 +132,27 @@ func (f *fixture) talosgen(dir string, args ...string) error {
 
 func fixedTime() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// leaves returns the values in a document that are long enough to be searched
-// for in foreign text.
-func leaves(document []byte) ([]string, error) {
+// appendSecrets appends the values in a document that are long enough to be
+// searched for in foreign text.
+func appendSecrets(secrets []string, document []byte) ([]string, error) {
 	const shortest = 12
-	var out []string
-	dec := yaml.NewDecoder(bytes.NewReader(document))
 	var doc yaml.Node
-	if err := dec.Decode(&doc); err != nil {
+	if err := yaml.Unmarshal(document, &doc); err != nil {
 		return nil, err
 	}
-	var walk func(n *yaml.Node, key bool)
-	walk = func(n *yaml.Node, key bool) {
-		if n.Kind == yaml.ScalarNode && !key && len(n.Value) >= shortest {
-			out = append(out, n.Value)
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && len(n.Value) >= shortest {
+			secrets = append(secrets, n.Value)
 		}
 		for i, c := range n.Content {
-			walk(c, n.Kind == yaml.MappingNode && i%2 == 0)
+			if n.Kind != yaml.MappingNode || i%2 == 1 && n.Content[i-1].Value != "kind" {
+				walk(c)
+			}
 		}
 	}
-	walk(&doc, false)
-	if len(out) == 0 {
-		return nil, errors.New("no secrets to look for")
-	}
-	return out, nil
+	walk(&doc)
+	return secrets, nil
 }
 
 // leaks reports whether a text has a secret in it, in one of the forms in
