@@ -130,6 +130,17 @@ func mergeProblem(p *Patch, pd *patchDoc, err error) error {
 	return problem
 }
 
+// change puts another content into the place of a document.
+func (m *merger) change(i int, typed config.Document) {
+	d := m.docs[i]
+	before := d.before
+	if !m.owned[d.ID] { // else it is changed in place, and nobody may rely on it
+		before = d
+	}
+	m.docs[i] = &Document{ID: d.ID, typed: typed, before: before}
+	m.owned[d.ID] = true
+}
+
 // own returns a document that may be changed: a copy of the shared one, made at
 // the first change.
 func (m *merger) own(i int) config.Document {
@@ -137,9 +148,8 @@ func (m *merger) own(i int) config.Document {
 	typed := d.typed
 	if !m.owned[d.ID] {
 		typed = clone(typed)
-		m.owned[d.ID] = true
 	}
-	m.docs[i] = &Document{ID: d.ID, typed: typed} // without the text, which is no longer right
+	m.change(i, typed) // without the text, which is no longer right
 	return typed
 }
 
@@ -188,8 +198,7 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 				if err != nil {
 					return diag.New(nodePos(p.File, pd.node), "what !delete and !replace leave of %s is no such document", pd.shown)
 				}
-				m.docs[i] = &Document{ID: pd.id, typed: edited}
-				m.owned[pd.id] = true
+				m.change(i, edited)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
+	"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/yamltext"
@@ -81,22 +82,37 @@ func typedID(d config.Document) ID {
 type Document struct {
 	ID    ID
 	typed config.Document // nil if the library does not know the kind
+	// before is a document that this one was made of, to take text from.
+	before *Document
 
-	text   []byte
-	leaves []yamltext.Leaf
+	text     []byte
+	sections sections // of the main document, with its text
+	leaves   []yamltext.Leaf
 }
 
 // Text returns the document as YAML, without comments, in the style that Talos
 // writes. It is encoded at the first call.
 func (d *Document) Text() ([]byte, error) {
 	if d.text == nil {
-		text, err := yaml.Marshal(d.typed)
-		if err != nil {
-			return nil, fmt.Errorf("encoding %s: %w", d.ID.Kind, err)
+		if err := d.encode(); err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", d.ID, err)
 		}
-		d.text = text
 	}
 	return d.text, nil
+}
+
+func (d *Document) encode() (err error) {
+	main, ok := d.typed.(*v1alpha1.Config)
+	if !ok {
+		d.text, err = yaml.Marshal(d.typed)
+		return err
+	}
+	var known sections
+	if d.before != nil {
+		known = d.before.sections
+	}
+	d.text, d.sections, err = encodeMain(main, known)
+	return err
 }
 
 // Leaves returns the scalars of the text, which is rewritten first if it uses

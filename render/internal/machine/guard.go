@@ -160,7 +160,7 @@ func (m *merger) restore(id ID, i int, lost *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	m.docs[i] = &Document{ID: id, typed: typed}
+	m.change(i, typed)
 	return nil
 }
 

@@ -246,7 +246,11 @@ func (w *taintWalk) canonical(pd *patchDoc) error {
 		if _, selects := typed.(configloader.Selector); selects {
 			continue
 		}
-		leaves, err := (&Document{ID: pd.id, typed: typed}).Leaves()
+		text, err := yaml.Marshal(typed)
+		if err != nil {
+			return err
+		}
+		leaves, err := (&Document{ID: pd.id, typed: typed, text: text}).Leaves()
 		if err != nil {
 			return err
 		}
