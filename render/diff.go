@@ -192,6 +192,6 @@ func (d *differ) add(at located, action string, old, now leaf) {
 	secret := old.Secret || now.Secret
 	d.changes = append(d.changes, Change{
 		File: d.file, Document: at.shown, Path: at.path, Action: action,
-		Old: shown(old.Value, secret), New: shown(now.Value, secret), Secret: secret,
+		Old: display(old.Value, old.Kind, secret), New: display(now.Value, now.Kind, secret), Secret: secret,
 	})
 }

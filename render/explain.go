@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
@@ -76,7 +77,7 @@ func explained(traced []machine.Traced, nodeName, path string) ([]Explained, err
 	var names []string
 	documents := documentNames(traced)
 	for _, t := range traced {
-		x := Explained{Document: documents[t.Document], Path: t.Leaf.Path.String(), Value: shown(t.Leaf.Value, t.Secret), Secret: t.Secret}
+		x := Explained{Document: documents[t.Document], Path: t.Leaf.Path.String(), Value: display(t.Leaf.Value, t.Leaf.Kind, t.Secret), Secret: t.Secret}
 		names = append(names, x.Name())
 		if !below(x.Name(), path) {
 			continue
@@ -113,6 +114,19 @@ func shown(value string, isSecret bool) string {
 		return secret.Mask
 	}
 	return value
+}
+
+// display is shown for a value of any kind: what is empty looks as in YAML.
+func display(value string, kind yamltext.Kind, isSecret bool) string {
+	switch kind {
+	case yamltext.EmptyMap:
+		return "{}"
+	case yamltext.EmptySequence:
+		return "[]"
+	case yamltext.Null:
+		return "null"
+	}
+	return shown(value, isSecret)
 }
 
 // below reports whether a place is a path, or lies under it. Quotes do not

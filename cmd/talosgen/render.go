@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -182,8 +183,17 @@ func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, optio
 	}
 	report.Added, report.Changed, report.Removed = summary.Added, summary.Changed, summary.Removed
 	report.UpToDate = !summary.Written
-	w.say("rendered/%s: %s, %d added, %d changed, %d removed", env, count(len(res.Nodes), "node"), len(summary.Added), len(summary.Changed), len(summary.Removed))
+	w.say("rendered/%s: %s, %s", env, count(len(res.Nodes), "node"), whatChanged(summary))
 	return w.hook(c, repo, report)
+}
+
+// whatChanged sums a write up. The lock names the inputs too, so it may be all
+// that changes.
+func whatChanged(s render.Summary) string {
+	if s.Written && len(s.Added)+len(s.Changed)+len(s.Removed) == 0 {
+		return "only the lock changed"
+	}
+	return fmt.Sprintf("%d added, %d changed, %d removed", len(s.Added), len(s.Changed), len(s.Removed))
 }
 
 // check compares the tree with its lock, without keys.
