@@ -23,6 +23,9 @@ type bed struct {
 	discovery, etcd            string // programs
 	runc                       string // of the host
 	libraries                  []string
+
+	// Folders; only with Kubernetes.
+	controlPlane, nodeComponents string
 }
 
 // findBed finds the programs, or skips the test.
@@ -42,6 +45,11 @@ func findBed(t testing.TB, o Options) bed {
 		containerd: toolenv.Folder(t, "talosnode/containerd"),
 		discovery:  filepath.Join(toolenv.Folder(t, "talosnode/discovery"), "discovery"),
 		etcd:       filepath.Join(toolenv.Folder(t, "talosnode/etcd"), "etcd"),
+	}
+
+	if o.Kubernetes {
+		b.controlPlane = toolenv.Folder(t, "kube")
+		b.nodeComponents = toolenv.Folder(t, "talosnode/kubernetes")
 	}
 
 	if os.Geteuid() != 0 {
@@ -110,12 +118,46 @@ func (b bed) binds() map[string]string {
 	return binds
 }
 
+// systemFiles are what the kubelet asks for in its image. It looks for /run,
+// which Talos mounts at /var/run.
+var systemFiles = image{
+	{path: "etc/passwd", text: "root:x:0:0:root:/root:/bin/false\n"},
+	{path: "etc/group", text: "root:x:0:\n"},
+	{path: "run"},
+	{path: "tmp"},
+	{path: "var/run", link: "/run"},
+}
+
 // images are the files of the images that nodes pull, by the last element of
 // their names.
 func (b bed) images() map[string]image {
-	return map[string]image{
+	images := map[string]image{
 		"etcd":    {{path: "usr/local/bin/etcd", file: b.etcd}},
 		"kubelet": {{path: "usr/local/bin/kubelet", file: filepath.Join(b.node, "kubelet")}},
 		"pause":   {{path: "pause", file: filepath.Join(b.node, "pause")}},
 	}
+
+	if b.controlPlane == "" {
+		return images
+	}
+
+	// One binary is several components. Images that are equal have layers that
+	// a node keeps once.
+	for file, names := range map[string][]string{
+		filepath.Join(b.nodeComponents, "node-components"): {"kubelet", "kube-scheduler"},
+		filepath.Join(b.controlPlane, "control-plane"):     {"kube-apiserver", "kube-controller-manager"},
+	} {
+		files := image{{path: "usr/local/bin/" + names[0], file: file}}
+		for _, name := range names[1:] {
+			files = append(files, imageFile{path: "usr/local/bin/" + name, link: names[0]})
+		}
+
+		files = append(files, systemFiles...)
+
+		for _, name := range names {
+			images[name] = files
+		}
+	}
+
+	return images
 }

@@ -19,6 +19,10 @@ func (c *Cluster) Patch() string {
         endpoint: http://%s:%d/
 `, c.network.discovery(), discoveryPort)
 
+	if c.bed.controlPlane != "" {
+		patch += kubernetesPatch
+	}
+
 	for _, registry := range []string{"registry.k8s.io", "ghcr.io", "docker.io", "gcr.io"} {
 		patch += fmt.Sprintf(`---
 apiVersion: v1alpha1
@@ -32,3 +36,27 @@ skipFallback: true
 
 	return patch
 }
+
+// kubernetesPatch leaves out what would have to be pulled from elsewhere, and
+// lets the kubelet do without cgroups with controllers and without the right
+// to change the kernel's settings.
+// It goes on where the cluster section has begun.
+const kubernetesPatch = `  network:
+    cni:
+      name: none
+  proxy:
+    disabled: true
+  coreDNS:
+    disabled: true
+machine:
+  kubelet:
+    extraConfig:
+      cgroupsPerQOS: false
+      enforceNodeAllocatable: [none]
+      featureGates:
+        KubeletInUserNamespace: true
+`
+
+// cniConfig satisfies the kubelet that there is a network for pods. No pod of
+// these nodes asks for it: those of the control plane use the node's.
+const cniConfig = `{"cniVersion": "1.0.0", "name": "none", "plugins": [{"type": "bridge"}]}` + "\n"

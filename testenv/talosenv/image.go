@@ -21,6 +21,12 @@ type imageFile struct {
 	path string // in the image, without a leading slash
 	file string // of the host
 	link string // instead of a file, what the path is a link to
+	text string // instead of a file
+}
+
+// folder tells whether the path is that of an empty folder.
+func (f imageFile) folder() bool {
+	return f.file == "" && f.link == "" && f.text == ""
 }
 
 // blob is what a registry has under a digest.
@@ -70,6 +76,14 @@ func (i image) write(w io.Writer) error {
 	made := map[string]bool{".": true}
 
 	for _, f := range i {
+		if f.folder() {
+			if err := writeFolders(archive, f.path, made); err != nil {
+				return err
+			}
+
+			continue
+		}
+
 		if err := writeFolders(archive, path.Dir(f.path), made); err != nil {
 			return err
 		}
@@ -100,6 +114,17 @@ func writeFolders(archive *tar.Writer, folder string, made map[string]bool) erro
 func (f imageFile) write(archive *tar.Writer) error {
 	if f.link != "" {
 		return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: f.path, Linkname: f.link, Mode: 0o777})
+	}
+
+	if f.text != "" {
+		err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: 0o644, Size: int64(len(f.text))})
+		if err != nil {
+			return err
+		}
+
+		_, err = io.WriteString(archive, f.text)
+
+		return err
 	}
 
 	file, err := os.Open(f.file)

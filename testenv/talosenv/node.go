@@ -66,18 +66,24 @@ func (n *Node) start(c *Cluster) error {
 		return err
 	}
 
+	files := map[string]string{
+		"etc/hostname":         n.Name + "\n",
+		"etc/hosts":            "127.0.0.1 localhost\n",
+		"etc/os-release":       "NAME=Talos\nID=talos\n",
+		"usr/etc/in-container": "true\n",
+	}
+	if c.bed.controlPlane != "" {
+		files["etc/cni/net.d/10-none.conflist"] = cniConfig
+	}
+
 	return json.NewEncoder(tell).Encode(description{
 		Hostname: n.Name,
 		Address:  n.Address.String() + "/24",
 		Gateway:  c.network.host.String(),
 		Mount:    filepath.Join(c.claim.folder, mountPoint),
 		Binds:    c.bed.binds(),
-		Files: map[string]string{
-			"etc/hosts":            "127.0.0.1 localhost\n",
-			"etc/os-release":       "NAME=Talos\nID=talos\n",
-			"usr/etc/in-container": "true\n",
-		},
-		Env: []string{"PLATFORM=container", "TALOSSKU=2CPU-2048RAM", "HOME=/"},
+		Files:    files,
+		Env:      []string{"PLATFORM=container", "TALOSSKU=2CPU-2048RAM", "HOME=/"},
 	})
 }
 

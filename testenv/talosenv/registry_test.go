@@ -22,7 +22,7 @@ func TestRegistry(t *testing.T) {
 	writeFile(t, program, "a program")
 
 	r, err := startRegistry(netip.MustParseAddr("127.0.0.1"), map[string]image{
-		"etcd": {{path: "usr/local/bin/etcd", file: program}, {path: "usr/local/bin/etcdctl", link: "etcd"}},
+		"etcd": {{path: "usr/local/bin/etcd", file: program}, {path: "usr/local/bin/etcdctl", link: "etcd"}, {path: "tmp"}, {path: "etc/group", text: "root"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("layers %q, want %s", got, layer)
 	}
 
-	want := []string{"usr/", "usr/local/", "usr/local/bin/", "usr/local/bin/etcd", "usr/local/bin/etcdctl"}
+	want := []string{"usr/", "usr/local/", "usr/local/bin/", "usr/local/bin/etcd", "usr/local/bin/etcdctl", "tmp/", "etc/", "etc/group"}
 	if got := entries(t, get(t, http.MethodGet, r.url+"/v2/etcd/blobs/"+layer, http.StatusOK).checked(t, layer)); !slices.Equal(got, want) {
 		t.Errorf("the layer has %q, want %q", got, want)
 	}
