@@ -171,9 +171,6 @@ func (m *merger) remove(p *Patch, pd *patchDoc, doc config.Document, selector co
 func (m *merger) edit(p *Patch, pd *patchDoc) error {
 	i := m.index(pd.id)
 	if pd.node.Tag == tagDelete {
-		if pd.id.IsMain() {
-			return diag.New(nodePos(p.File, pd.node), "!delete of the whole machine configuration")
-		}
 		if i >= 0 {
 			m.docs = slices.Delete(m.docs, i, i+1)
 		}
@@ -189,17 +186,21 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 			return err
 		}
 		if pd.node.Tag == tagReplace {
-			m.docs = slices.Delete(m.docs, i, i+1)
-		} else {
-			e := editor{}
-			rest = e.mapping(tree, pd.node)
-			if e.changed {
-				edited, err := decodeNode(p.File, pd.shown, tree)
-				if err != nil {
-					return diag.New(nodePos(p.File, pd.node), "what !delete and !replace leave of %s is no such document", pd.shown)
-				}
-				m.change(i, edited)
+			typed, err := decodeNode(p.File, pd.shown, rest)
+			if err != nil {
+				return err
 			}
+			m.change(i, typed)
+			return nil
+		}
+		e := editor{}
+		rest = e.mapping(tree, pd.node)
+		if e.changed {
+			edited, err := decodeNode(p.File, pd.shown, tree)
+			if err != nil {
+				return diag.New(nodePos(p.File, pd.node), "what !delete and !replace leave of %s is no such document", pd.shown)
+			}
+			m.change(i, edited)
 		}
 	}
 	typed, err := decodeNode(p.File, pd.shown, rest)

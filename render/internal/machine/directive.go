@@ -28,6 +28,10 @@ type marks struct {
 func findMarks(file string, root *yaml.Node) marks {
 	m := marks{file: file}
 	m.walk(root, false)
+	if (root.Tag == tagDelete || root.Tag == tagReplace) && idOf(root).IsMain() {
+		m.add(root, root.Tag+" of the whole machine configuration", "only documents with a kind can be removed or replaced whole")
+		return m
+	}
 	for _, key := range []string{"apiVersion", "kind", "name"} {
 		if v := valueAt(root, key); m.directives && v != nil && (v.Tag == tagDelete || v.Tag == tagReplace) {
 			m.add(v, "the document is known by its "+key, "write `--- !delete` before the document to remove it, `--- !replace` to replace it")
@@ -69,11 +73,14 @@ func (m *marks) walk(n *yaml.Node, inList bool) {
 // deletesSomething reports whether a !delete says what to remove, and no more:
 // the key before it, the item of a list after it, or the document below it.
 func deletesSomething(n *yaml.Node, inList bool) bool {
+	isDocument := func(n *yaml.Node) bool {
+		return slices.ContainsFunc([]string{"kind", "machine", "cluster"}, func(key string) bool { return valueAt(n, key) != nil })
+	}
 	switch {
 	case inList:
 		return n.Value != "" || n.Kind == yaml.MappingNode && len(n.Content) > 0
 	case n.Kind == yaml.MappingNode:
-		return valueAt(n, "kind") != nil // a document
+		return isDocument(n)
 	default:
 		return n.Kind == yaml.ScalarNode && n.Value == ""
 	}

@@ -64,7 +64,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 		if err != nil {
 			return nil, err
 		}
-		p.docs = append(p.docs, &patchDoc{id: id, node: b.docs[id], typed: typed, zero: zeroLeaves(b.docs[id])})
+		p.docs = append(p.docs, &patchDoc{id: id, shown: id, node: b.docs[id], typed: typed, zero: zeroLeaves(b.docs[id])})
 	}
 	return p, nil
 }

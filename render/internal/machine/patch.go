@@ -185,7 +185,7 @@ func (l *patchLoader) document(root *yaml.Node, inFile map[*yaml.Node]bool) {
 	for _, other := range l.patch.docs {
 		if other.id == pd.id {
 			l.problems.Add(diag.New(l.at(root), "the file has a second document %s", pd.shown).
-				WithHint("the first is at line %d; Talos takes one document of an identity from a file", other.node.Line))
+				WithHint("the first is at line %d; write them as one, with `--- !replace` before it if it is to replace what is there", other.node.Line))
 			return
 		}
 	}
@@ -246,6 +246,9 @@ func (l *patchLoader) decode(pd *patchDoc, patchDelete bool) error {
 	_, err := newTyped(pd.id)
 	switch {
 	case errors.Is(err, errUnknownKind):
+		if pd.directives || patchDelete {
+			return diag.New(l.at(pd.node), "an instruction to delete or replace in a document of kind %s, which talosgen's Talos library does not know", pd.id.Kind)
+		}
 		return l.decodeUnknown(pd)
 	case pd.directives && patchDelete:
 		return diag.New(l.at(pd.node), "$patch: delete beside !delete or !replace in one document").
@@ -269,9 +272,6 @@ func (l *patchLoader) decodeUnknown(pd *patchDoc) error {
 		}
 		return diag.New(l.at(pd.node), "the document has no %s", missing).
 			WithHint("a document has both apiVersion and kind; a patch for machine: and cluster: has neither")
-	}
-	if pd.directives {
-		return diag.New(l.at(pd.node), "!replace or !delete in a document of kind %s, which talosgen's Talos library does not know", pd.id.Kind)
 	}
 	pd.unknown = true
 	l.patch.Warnings.Add(diag.New(l.at(pd.node), "kind %s (%s) is not known to talosgen's Talos library: the document is passed on as it is, unchecked", pd.id.Kind, pd.id.APIVersion).
