@@ -284,40 +284,6 @@ func (k *keeper) write(file string, data []byte, create bool) error {
 	return nil
 }
 
-// EditSecrets decrypts secrets.sops.yaml, lets edit change the text, and
-// encrypts it again. Values that did not change keep their ciphertext; if none
-// did, the file is not touched.
-func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []byte) ([]byte, error)) (*SecretsReport, error) {
-	k, err := r.keeper(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	file := k.path(secretsName)
-	plain, err := k.plain()
-	if err != nil {
-		return nil, err
-	}
-	if plain == nil {
-		return nil, diag.New(diag.Pos{File: file}, "does not exist").
-			WithHint("`talosgen secrets init %s` makes it", env).WithCode(diag.Secrets)
-	}
-	changed, err := edit(plain)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := secretsfile.Parse(file, changed); err != nil {
-		return nil, err
-	}
-	data, err := k.keys.Reencrypt(ctx, file, k.raw[file], changed, r.world.Now())
-	if err != nil {
-		return nil, err
-	}
-	if err := k.write(file, data, false); err != nil {
-		return nil, err
-	}
-	return &SecretsReport{Env: env, Changed: k.changed}, nil
-}
-
 // RekeySecrets encrypts everything of an environment again for the recipients
 // that .sops.yaml has now, with new data keys.
 func (r *Repo) RekeySecrets(ctx context.Context, env string) (*SecretsReport, error) {

@@ -45,6 +45,7 @@ type world struct {
 	now            func() time.Time
 	random         io.Reader
 	terminal       bool // stderr is one
+	answers        bool // stdin is one: there is somebody to ask
 	masker         *secret.Masker
 }
 
@@ -52,7 +53,7 @@ func systemWorld() *world {
 	return &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		lookup: os.LookupEnv, cwd: os.Getwd,
-		now: time.Now, random: rand.Reader, terminal: isTerminal(os.Stderr),
+		now: time.Now, random: rand.Reader, terminal: isTerminal(os.Stderr), answers: isTerminal(os.Stdin),
 		masker: secret.NewMasker(),
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -51,7 +52,9 @@ used in patches as ${NAME}.
 Example:
    talosgen secrets edit dev`,
 				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
-					return repo.EditSecrets(c.Context, env, func(plain []byte) ([]byte, error) { return w.edit(c, plain) })
+					return repo.EditSecrets(c.Context, env, func(plain []byte) ([]byte, error) {
+						return w.edit(c, plain, func(text []byte) error { return repo.CheckSecrets(env, text) })
+					})
 				}),
 			},
 			{
@@ -137,10 +140,10 @@ func (w *world) printSecrets(report *render.SecretsReport) {
 	}
 }
 
-// edit lets the user's editor change a text. It lies in a file of the user
-// alone, in memory where the system has a place for that, and is overwritten
-// before it is removed.
-func (w *world) edit(c *cli.Context, plain []byte) ([]byte, error) {
+// edit lets the user's editor change a text, again if the result is wrong and
+// the user wants to. It lies in a file of the user alone, in memory where the
+// system has a place for that, and is overwritten before it is removed.
+func (w *world) edit(c *cli.Context, plain []byte, check func([]byte) error) ([]byte, error) {
 	dir, err := os.MkdirTemp(memoryDir(), "talosgen-")
 	if err != nil {
 		return nil, err
@@ -151,10 +154,40 @@ func (w *world) edit(c *cli.Context, plain []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer wipe(file)
-	if err := w.runEditor(c, file); err != nil {
-		return nil, err
+	for {
+		if err := w.runEditor(c, file); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		problem := check(text)
+		if problem == nil || !w.answers {
+			return text, problem
+		}
+		if !w.again(problem) {
+			return nil, diag.On("", "nothing was changed").WithCode(diag.CodeOf(problem))
+		}
 	}
-	return os.ReadFile(file)
+}
+
+// again asks, on a terminal, whether to edit a text again that is wrong: what
+// was typed would be lost.
+func (w *world) again(problem error) bool {
+	w.printError(problem)
+	fmt.Fprint(w.stderr, "edit again? [Y/n] ")
+	var answer []byte
+	for key := make([]byte, 1); ; {
+		n, err := w.stdin.Read(key)
+		if n == 1 && key[0] != '\n' {
+			answer = append(answer, key[0])
+			continue
+		}
+		if n == 1 || err != nil {
+			return err == nil && !strings.EqualFold(strings.TrimSpace(string(answer)), "n")
+		}
+	}
 }
 
 // memoryDir is a directory that is kept in memory, or "" for the usual one.
