@@ -16,6 +16,8 @@
 //	min, max   the range of a number, or of each number in a list
 //	example    a value, in YAML
 //
+// What the types promise and nothing does yet is in [NotYet].
+//
 // The comment of a field says what it means, for a reader of the reference.
 package schemas
 

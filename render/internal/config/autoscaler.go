@@ -1,6 +1,10 @@
 package config
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/talosgen/talosgen/schemas"
+)
 
 // checkAutoscaler checks the pools that grow and shrink. Their names are in one
 // set with those of other pools.
@@ -34,7 +38,7 @@ func (ch *checker) checkPoolName(name string, pool []string, first map[string][]
 		ch.fail("", at, "%q is the name of the pool of control plane nodes", name)
 	case first[name] != nil:
 		ch.fail("the first one is on line "+strconv.Itoa(ch.Pos(first[name]...).Line), at, "a second pool named %q", name)
-	case length > maxPoolName:
+	case length > maxPoolName && ch.Provider == schemas.Hetzner:
 		ch.fail("shorten one of them", at, "%s-%s has %d characters; servers are named after it, so it may have at most %d",
 			ch.ClusterName, name, length, maxPoolName)
 	}
