@@ -37,7 +37,7 @@ func (m *merger) guard(patches []*Patch) error {
 		if still, err := m.lost(before, m.docs[i], patches); err != nil {
 			return err
 		} else if still != nil {
-			return diag.On(id.String(), "Talos' merge loses %s, which no patch mentions", firstPath(still)).
+			return diag.On(id.Kind, "Talos' merge loses %s, which no patch mentions", firstPath(still)).
 				WithHint("repeat the value in the patch that changes this document")
 		}
 	}
