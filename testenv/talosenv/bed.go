@@ -3,6 +3,7 @@
 package talosenv
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +37,7 @@ func findBed(t testing.TB, o Options) bed {
 		t.Skipf("slow: %s=1 runs it", Full)
 	}
 
-	const release = "1.13"
+	release := cmp.Or(o.Talos, "1.13")
 
 	b := bed{
 		release:    release,

@@ -18,6 +18,9 @@ type Options struct {
 	ControlPlanes int
 	Workers       int
 
+	// Talos is the release that the nodes run: "1.13", the default, or "1.14".
+	Talos string
+
 	// Kubernetes gives the nodes a kubelet that runs pods, and the images of
 	// the control plane. Without it they get a stand-in, which suffices for
 	// everything but Kubernetes itself, and etcd.

@@ -14,8 +14,14 @@ import (
 // TestNodes takes a control plane and a worker from maintenance mode to etcd,
 // with configurations that talosgen rendered.
 func TestNodes(t *testing.T) {
+	for _, release := range []string{"1.13", "1.14"} {
+		t.Run(release, func(t *testing.T) { testNodes(t, release) })
+	}
+}
+
+func testNodes(t *testing.T, release string) {
 	begin := time.Now()
-	c := Start(t, Options{ControlPlanes: 1, Workers: 1})
+	c := Start(t, Options{ControlPlanes: 1, Workers: 1, Talos: release})
 	elapsed := stopwatch(t, begin)
 
 	if d := elapsed("maintenance mode"); d > 20*time.Second {

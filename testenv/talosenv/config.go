@@ -2,46 +2,61 @@
 
 package talosenv
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
+
+// registries are those whose images the test has.
+var registries = []string{"registry.k8s.io", "ghcr.io", "docker.io", "gcr.io"}
 
 // Patch is what a machine configuration needs on these nodes, as a strategic
-// merge patch of several documents in the vocabulary of Talos 1.13: images
-// come from the test, and members find one another by the test's own discovery
-// service.
+// merge patch of several documents in the vocabulary of the nodes' release of
+// Talos: images come from the test, and members find one another by the test's
+// own discovery service.
 func (c *Cluster) Patch() string {
-	patch := fmt.Sprintf(`cluster:
+	discovery := fmt.Sprintf("http://%s:%d/", c.network.discovery(), discoveryPort)
+	kubernetes := c.bed.controlPlane != ""
+
+	var documents []string
+
+	if c.bed.release == "1.13" {
+		documents = legacyDocuments(discovery, kubernetes)
+	} else {
+		documents = currentDocuments(discovery, kubernetes)
+	}
+
+	for _, name := range registries {
+		documents = append(documents, fmt.Sprintf(`apiVersion: v1alpha1
+kind: RegistryMirrorConfig
+name: %s
+endpoints:
+  - url: %s
+skipFallback: true
+`, name, c.images.url))
+	}
+
+	return strings.Join(documents, "---\n")
+}
+
+// With Kubernetes the patches leave out what would have to be pulled from
+// elsewhere, and let the kubelet do without cgroups with controllers and
+// without the right to change the kernel's settings.
+
+// legacyDocuments are for contracts up to that of Talos 1.13.
+func legacyDocuments(discovery string, kubernetes bool) []string {
+	document := fmt.Sprintf(`cluster:
   discovery:
     enabled: true
     registries:
       kubernetes:
         disabled: true
       service:
-        endpoint: http://%s:%d/
-`, c.network.discovery(), discoveryPort)
+        endpoint: %s
+`, discovery)
 
-	if c.bed.controlPlane != "" {
-		patch += kubernetesPatch
-	}
-
-	for _, registry := range []string{"registry.k8s.io", "ghcr.io", "docker.io", "gcr.io"} {
-		patch += fmt.Sprintf(`---
-apiVersion: v1alpha1
-kind: RegistryMirrorConfig
-name: %s
-endpoints:
-  - url: %s
-skipFallback: true
-`, registry, c.images.url)
-	}
-
-	return patch
-}
-
-// kubernetesPatch leaves out what would have to be pulled from elsewhere, and
-// lets the kubelet do without cgroups with controllers and without the right
-// to change the kernel's settings.
-// It goes on where the cluster section has begun.
-const kubernetesPatch = `  network:
+	if kubernetes {
+		document += `  network:
     cni:
       name: none
   proxy:
@@ -56,6 +71,53 @@ machine:
       featureGates:
         KubeletInUserNamespace: true
 `
+	}
+
+	return []string{document}
+}
+
+// currentDocuments are for the contract of Talos 1.14.
+func currentDocuments(discovery string, kubernetes bool) []string {
+	documents := []string{fmt.Sprintf(`apiVersion: v1alpha1
+kind: DiscoveryServiceConfig
+name: default
+endpoint: %s
+`, discovery)}
+
+	if !kubernetes {
+		return documents
+	}
+
+	return append(documents, `apiVersion: v1alpha1
+kind: KubeletConfig
+config:
+  cgroupsPerQOS: false
+  enforceNodeAllocatable: [none]
+  featureGates:
+    KubeletInUserNamespace: true
+`)
+}
+
+// ControlPlanePatch is what the configurations of control planes need besides,
+// which is nothing unless the nodes run Kubernetes under Talos 1.14.
+func (c *Cluster) ControlPlanePatch() string {
+	if c.bed.controlPlane == "" || c.bed.release == "1.13" {
+		return ""
+	}
+
+	return `apiVersion: v1alpha1
+kind: KubeFlannelCNIConfig
+$patch: delete
+---
+apiVersion: v1alpha1
+kind: KubeProxyConfig
+enabled: false
+---
+apiVersion: v1alpha1
+kind: KubeCoreDNSConfig
+enabled: false
+`
+}
 
 // cniConfig satisfies the kubelet that there is a network for pods. No pod of
 // these nodes asks for it: those of the control plane use the node's.

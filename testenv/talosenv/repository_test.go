@@ -21,6 +21,8 @@ type repository struct {
 
 const environment = "lab"
 
+var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
+
 // program builds talosgen, once.
 var program = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(os.TempDir(), fmt.Sprintf("talosgen-%d", os.Getpid()))
@@ -44,19 +46,21 @@ func TestMain(m *testing.M) {
 }
 
 // newRepository does what a user does: talosgen init, edits, a patch.
-func newRepository(t *testing.T, c *Cluster, patches ...string) *repository {
+func newRepository(t *testing.T, c *Cluster) *repository {
 	t.Helper()
 
 	r := &repository{t: t, root: filepath.Join(t.TempDir(), "repository")}
 	t.Setenv("SOPS_AGE_KEY_FILE", filepath.Join(t.TempDir(), "key.txt"))
 
 	r.talosgen("init", r.root, "--provider", "static", "--env", environment,
-		"--talos-version", "v1.13.9", "--kubernetes-version", "1.36.3")
+		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", "1.36.3")
 	r.write("envs/lab/cluster.yaml", clusterYAML(c))
-	r.write("envs/lab/cluster.env", "CLUSTER_NAME=lab\n")
+	r.write("envs/lab/cluster.env", "")
 
-	for i, patch := range append([]string{c.Patch()}, patches...) {
-		r.write(fmt.Sprintf("envs/lab/patches/common/%d-nodes.yaml", i), patch)
+	r.write("envs/lab/patches/common/nodes.yaml", c.Patch())
+
+	if patch := c.ControlPlanePatch(); patch != "" {
+		r.write("envs/lab/patches/controlplane/nodes.yaml", patch)
 	}
 
 	r.talosgen("-C", r.root, "render", environment)
@@ -117,20 +121,19 @@ func clusterYAML(c *Cluster) string {
 	}
 
 	text := fmt.Sprintf(`apiVersion: talosgen.dev/v1alpha1
-clusterName: ${CLUSTER_NAME}
+clusterName: lab
 provider: static
 endpoint: https://%s:6443
 network:
-  nodeCidrs: [%s/24]
+  nodeCidrs: [%s]
 talos:
-  version: v1.13.9
+  version: %s
 kubernetes:
   version: 1.36.3
 nodes:
   controlPlane:
     nodes:
-`, c.ControlPlanes[0].Address, c.Gateway)
-	text = strings.Replace(text, c.Gateway.String()+"/24", subnet(c.claim.octet).String(), 1)
+`, c.ControlPlanes[0].Address, subnet(c.claim.octet), talosVersions[c.bed.release])
 	text += list(c.ControlPlanes, "      ")
 
 	if len(c.Workers) > 0 {

@@ -6,7 +6,6 @@ package cache
 func talosnode() []Module {
 	const (
 		own        = "github.com/talosgen/talosgen/testenv/talosnode/node/"
-		talos      = "github.com/siderolabs/talos"
 		containerd = "github.com/containerd/containerd/v2/cmd/"
 
 		nodeComponents = "node-components"
@@ -27,16 +26,8 @@ func talosnode() []Module {
 			{Name: "containerd", Package: containerd + "containerd"},
 			{Name: "containerd-shim-runc-v2", Package: containerd + "containerd-shim-runc-v2"},
 		}},
-		{
-			Folder: "talosnode/machined-1.13",
-			Tools:  []Tool{{Name: "machined", Package: talos + "/internal/app/machined"}},
-			Files: []Files{
-				{Folder: "etc", Module: talos, Glob: "hack/*containerd.toml"},
-				{Folder: "etc", Module: talos, Glob: "hack/cri-plugin.part"},
-				{Folder: "etc", Module: talos, Glob: "hack/lvm.conf"},
-				{Folder: "etc", Module: talos, Glob: "hack/zoneinfo/Etc/UTC"},
-			},
-		},
+		machined("1.13"),
+		machined("1.14"),
 		{
 			Folder: "talosnode/kubernetes",
 			Tools: []Tool{
@@ -45,6 +36,23 @@ func talosnode() []Module {
 				{Name: "kube-scheduler", Package: "k8s.io/kubernetes/cmd/kube-scheduler", Alias: nodeComponents},
 			},
 			LinkerFlags: kubernetesVersion,
+		},
+	}
+}
+
+// machined is the init system of a release of Talos, with the configuration
+// files that its image has.
+func machined(release string) Module {
+	const talos = "github.com/siderolabs/talos"
+
+	return Module{
+		Folder: "talosnode/machined-" + release,
+		Tools:  []Tool{{Name: "machined", Package: talos + "/internal/app/machined"}},
+		Files: []Files{
+			{Folder: "etc", Module: talos, Glob: "hack/*containerd.toml"},
+			{Folder: "etc", Module: talos, Glob: "hack/cri-plugin.part"},
+			{Folder: "etc", Module: talos, Glob: "hack/lvm.conf"},
+			{Folder: "etc", Module: talos, Glob: "hack/zoneinfo/Etc/UTC"},
 		},
 	}
 }
