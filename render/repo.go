@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/layer"
+	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // World is what a render needs from outside of the repository. Rendering
@@ -96,6 +97,25 @@ func (r *Repo) Environments() ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// AbandonedTrees returns the rendered trees whose environment is gone, sorted.
+func (r *Repo) AbandonedTrees() []string {
+	entries, err := r.files.ReadDir(renderedDir)
+	if err != nil {
+		return nil // nothing is rendered yet
+	}
+	var dirs []string
+	for _, e := range entries {
+		dir := path.Join(renderedDir, e.Name())
+		if _, err := r.files.Stat(path.Join(dir, tree.LockName)); err != nil || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if _, err := r.files.Stat(path.Join(envsDir, e.Name())); errors.Is(err, fs.ErrNotExist) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // tree returns the directory of an environment's rendered tree.

@@ -148,10 +148,17 @@ func permute(app *cli.App, args []string) []string {
 		rest = rest[n:]
 	}
 	out := slices.Concat(args[:1], global, path, front)
+	if asksForHelp(global) || asksForHelp(front) {
+		return out // it would look for help on the arguments
+	}
 	if len(positional) > 0 {
 		out = append(out, "--")
 	}
 	return append(out, positional...)
+}
+
+func asksForHelp(flags []string) bool {
+	return slices.ContainsFunc(flags, func(f string) bool { return f == "-h" || f == "--help" || f == "-help" })
 }
 
 func findCommand(commands []*cli.Command, name string) *cli.Command {

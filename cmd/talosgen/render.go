@@ -92,8 +92,8 @@ func (w *world) renderAction(c *cli.Context) error {
 		return err
 	}
 	var problems diag.List
-	var reports []renderReport
-	different := false
+	reports := []renderReport{}
+	different := c.Bool("all") && w.abandoned(repo) && c.Bool("check")
 	for _, env := range envs {
 		report, err := w.renderOne(c, repo, env)
 		if report != nil {
@@ -117,6 +117,16 @@ func (w *world) renderAction(c *cli.Context) error {
 		return errDifferences
 	}
 	return nil
+}
+
+// abandoned reports, and tells, whether there are trees without an environment:
+// nobody would render or check them again, and they could still be applied.
+func (w *world) abandoned(repo *render.Repo) bool {
+	trees := repo.AbandonedTrees()
+	for _, dir := range trees {
+		w.say("%s %s belongs to no environment\n  remove it with `git rm -r %s`", w.colour(yellow, "warning:"), dir, dir)
+	}
+	return len(trees) > 0
 }
 
 // renderTargets returns the environments that are meant.
