@@ -141,7 +141,7 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 		problems.AddErr(err)
 		return nil, problems.Err()
 	}
-	problems.Add(p.checkVersions())
+	problems.Add(p.checkVersions(), p.checkEndpoint())
 	p.nodes = p.config.Resolve()
 	refs := make([]layer.NodeRef, len(p.nodes))
 	for i, n := range p.nodes {

@@ -129,3 +129,13 @@ func (p *plan) checkVersions() *diag.Problem {
 	}
 	return nil
 }
+
+// checkEndpoint asks for the endpoint: it is not worked out from the load
+// balancer or the virtual IP yet.
+func (p *plan) checkEndpoint() *diag.Problem {
+	if p.config.Endpoint != "" {
+		return nil
+	}
+	return diag.New(diag.Pos{File: p.path(clusterFile)}, "endpoint is missing: the URL by which nodes and users reach the Kubernetes API").
+		WithHint("endpoint: https://api.example.com:6443")
+}

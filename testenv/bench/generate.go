@@ -51,17 +51,22 @@ talos:
   extensions: [siderolabs/qemu-guest-agent]
 kubernetes:
   version: 1.36.0
+hetzner:
+  region: hel1
 network:
+  serverLimit: 2000
   nodeCidrs: [10.0.0.0/16]
   podCidrs: [10.244.0.0/16]
   serviceCidrs: [10.96.0.0/12]
 nodes:
   controlPlane:
     count: 3
+    type: cpx22
   workers:
     nodepools:
       - name: worker
         count: %d
+        type: cpx22
         labels:
           example.com/pool: general
 `, version, n-3)
