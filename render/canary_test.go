@@ -103,9 +103,16 @@ configFiles:
     env:
         WHOLE: qzxkanarivogl95
         TINY: q~7
+    files:
+        - path: /var/etc/octal
+          permissions: 0o640
+          op: create
+          content: x
     kubelet:
         extraConfig:
             shutdownGracePeriod: 7m13s
+            imageGCHighThresholdPercent: 0x50
+            cpuCFSQuotaPeriod: 1.50
             maxPods: 48271
             enableDebuggingHandlers: true
             evictionHard:
@@ -172,6 +179,18 @@ func markedRepo(t testing.TB, contract string) *testRepo {
 	return r
 }
 
+// fullyMarkedRepo makes it with all patches that the contract has a place for.
+func fullyMarkedRepo(t testing.TB, contract string) *testRepo {
+	t.Helper()
+	r := markedRepo(t, contract)
+	for name, text := range markedPatches {
+		if contract != "v1.14" || !legacyOnly[name] {
+			r.patch(name, text)
+		}
+	}
+	return r
+}
+
 // patch adds a patch, encrypted if its name says so.
 func (r *testRepo) patch(name, text string) *testRepo {
 	r.t.Helper()
@@ -187,12 +206,7 @@ func (r *testRepo) patch(name, text string) *testRepo {
 func TestCanaries(t *testing.T) {
 	for _, contract := range []string{"v1.9", "v1.13", "v1.14"} {
 		t.Run(contract, func(t *testing.T) {
-			r := markedRepo(t, contract)
-			for name, text := range markedPatches {
-				if contract != "v1.14" || !legacyOnly[name] {
-					r.patch(name, text)
-				}
-			}
+			r := fullyMarkedRepo(t, contract)
 			repo := r.open(operatorKeys()[0].private)
 			res := mustRender(t, repo, "canary", render.Options{})
 			mustHidePrinted(t, "the result", res)

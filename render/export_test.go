@@ -59,3 +59,66 @@ func (res *Result) Text(file string) string {
 	}
 	return ""
 }
+
+// Naive composes the configuration of a node from the patches in the given
+// files, in that order, applying one after the other to one configuration. It
+// returns the documents.
+func (r *Repo) Naive(env, nodeName string, files []string) ([]string, error) {
+	e, err := r.readEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.understand(context.Background(), false)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := p.selected([]string{nodeName})
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCompiler(context.Background(), p)
+	if err != nil {
+		return nil, err
+	}
+	n := node{nodes[0]}
+	cfg, err := c.base(n)
+	if err != nil {
+		return nil, err
+	}
+	var patches []*machine.Patch
+	for _, options := range []machine.NodeOptions{c.sharedOptions(n), c.nodeOptions(n)} {
+		patch, err := machine.OptionsPatch("options", options, n.role(), c.config.Talos.ConfigContract)
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, patch)
+	}
+	for _, file := range files {
+		data, encrypted, err := c.content(file)
+		if err != nil {
+			return nil, err
+		}
+		patch, err := machine.LoadPatch(machine.Source{File: file, Data: data, Encrypted: encrypted}, machine.LoadOptions{Scope: n.scope(c.scope)})
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, patch)
+	}
+	for _, patch := range patches {
+		if patch == nil {
+			continue
+		}
+		if cfg, _, err = cfg.Apply([]*machine.Patch{patch}); err != nil {
+			return nil, err
+		}
+	}
+	var docs []string
+	for _, d := range cfg.Documents() {
+		text, err := d.Text()
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, string(text))
+	}
+	return docs, nil
+}

@@ -131,6 +131,61 @@ func TestStockToolsReadEveryNode(t *testing.T) {
 	}
 }
 
+// The same for secrets of every type in every place: decrypted by stock sops,
+// each is what a naive composition has there, and Talos takes it.
+func TestStockToolsReadSecretsOfEveryType(t *testing.T) {
+	sops := toolenv.Sops(t)
+	key := operatorKeys()[0].private
+	for contract, release := range map[string]string{"v1.9": "1.13", "v1.13": "1.13", "v1.14": "1.14"} {
+		r := fullyMarkedRepo(t, contract)
+		repo := r.open(key)
+		mustWrite(t, repo, "canary")
+		order := []string{"common", "controlplane"}
+		for _, file := range nodeFiles(t, r.root, "canary") {
+			node := strings.TrimSuffix(filepath.Base(file), ".yaml")
+			if strings.Contains(node, "worker") {
+				order = []string{"common", "worker", "nodes/" + node}
+			}
+			plain, err := run([]string{"SOPS_AGE_KEY=" + key}, sops, "-d", file)
+			if err != nil {
+				t.Errorf("%s: %s: %v", contract, node, err)
+				continue
+			}
+			naive, err := repo.Naive("canary", node, r.patchesIn(order))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := byIdentity(t, values(t, plain)), byIdentity(t, values(t, strings.Join(naive, "---\n")))
+			for id := range want {
+				for _, d := range unlike(id, got[id], want[id]) {
+					t.Errorf("%s: %s: %s", contract, node, d)
+				}
+			}
+			config := filepath.Join(t.TempDir(), "config.yaml")
+			writeFile(t, filepath.Dir(config), filepath.Base(config), plain)
+			if out, err := run(nil, toolenv.Talosctl(t, release), "validate", "--mode", "cloud", "-c", config); err != nil {
+				t.Errorf("%s: %s: talosctl %s: %v\n%s", contract, node, release, err, out)
+			}
+		}
+	}
+}
+
+// patchesIn lists the patches of the canaries in the directories of layers.
+func (r *testRepo) patchesIn(layers []string) []string {
+	r.t.Helper()
+	var files []string
+	for _, layer := range layers {
+		found, err := filepath.Glob(filepath.Join(r.root, "envs/canary/patches", layer, "*.yaml"))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, file := range found {
+			files = append(files, "envs/canary/patches/"+layer+"/"+filepath.Base(file))
+		}
+	}
+	return files
+}
+
 // expectations are the releases of talosctl that must accept the nodes of an
 // environment, and the mode to validate for.
 func expectations(t *testing.T, env string) (releases []string, mode string) {

@@ -7,7 +7,9 @@ package envelope
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
@@ -89,21 +91,22 @@ func sealDocument(file *bytes.Buffer, d Document, c Cipher) (encrypted bool, err
 	return encrypted, nil
 }
 
-// plain gives a value the type under which it is encrypted: SOPS keeps numbers
-// and booleans as such only in their plain spelling, anything else is a string.
+// plain gives a value the type and the spelling under which it is encrypted.
+// SOPS knows numbers and booleans in their plain spelling only: 0o600 is
+// encrypted as the number 384, so that it is a number still when sops has
+// decrypted it.
 func plain(l *yamltext.Leaf) (string, yamltext.Kind) {
 	switch l.Kind {
 	case yamltext.Int:
-		if n, err := strconv.Atoi(l.Value); err == nil && strconv.Itoa(n) == l.Value {
-			return l.Value, yamltext.Int
+		if n, err := strconv.ParseInt(strings.ReplaceAll(l.Value, "_", ""), 0, 64); err == nil {
+			return strconv.FormatInt(n, 10), yamltext.Int
 		}
 	case yamltext.Bool:
-		if l.Value == "true" || l.Value == "false" {
-			return l.Value, yamltext.Bool
-		}
+		return strings.ToLower(l.Value), yamltext.Bool
 	case yamltext.Float:
-		if f, err := strconv.ParseFloat(l.Value, 64); err == nil && strconv.FormatFloat(f, 'f', -1, 64) == l.Value {
-			return l.Value, yamltext.Float
+		f, err := strconv.ParseFloat(strings.ReplaceAll(l.Value, "_", ""), 64)
+		if err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return strconv.FormatFloat(f, 'f', -1, 64), yamltext.Float
 		}
 	}
 	return l.Value, yamltext.String

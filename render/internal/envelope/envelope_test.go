@@ -61,7 +61,7 @@ sops:
 ---
 kind: K
 flag: ENC[flag|"true"|3] # secret
-hex: ENC[hex|"0x10"|0] # secret
+hex: ENC[hex|"16"|1] # secret
 `
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -83,9 +83,26 @@ func checkOpened(t *testing.T, file []byte) {
 			text = append(text, fmt.Sprintf("%d %s %q", l.Document, l.Path, l.Value))
 		}
 	}
-	want := `0 b "5"; 0 list[0].k "two\nlines\n"; 0 list[1][0] "z"; 1 flag "true"; 1 hex "0x10"`
+	want := `0 b "5"; 0 list[0].k "two\nlines\n"; 0 list[1][0] "z"; 1 flag "true"; 1 hex "16"`
 	if got := strings.Join(text, "; "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// What is encrypted is a number or a boolean if the value is one, in the
+// spelling that SOPS has for it.
+func TestPlainSpellings(t *testing.T) {
+	for text, want := range map[string]string{
+		"5": `"5"|1`, "-5": `"-5"|1`, "0o600": `"384"|1`, "0600": `"384"|1`, "0x1F": `"31"|1`, "0b11": `"3"|1`, "1_000": `"1000"|1`,
+		"18446744073709551615": `"18446744073709551615"|0`,
+		"1.5":                  `"1.5"|2`, "1.50": `"1.5"|2`, "1e3": `"1000"|2`, "1e+21": `"1000000000000000000000"|2`, ".inf": `".inf"|0`, ".nan": `".nan"|0`,
+		"true": `"true"|3`, "False": `"false"|3`, "TRUE": `"true"|3`,
+		`"5"`: `"5"|0`, "'true'": `"true"|0`, "text": `"text"|0`, "2026-01-01": `"2026-01-01"|0`, "yes": `"yes"|0`,
+	} {
+		got, err := Seal([]Document{document(t, "a: "+text+"\n", "a")}, fake{})
+		if err != nil || !strings.HasPrefix(string(got), "a: ENC[a|"+want+"] # secret\n") {
+			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
+		}
 	}
 }
 
