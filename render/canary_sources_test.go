@@ -270,3 +270,15 @@ func TestCanariesInKeys(t *testing.T) {
 		}
 	}
 }
+
+// SOPS drops tags when it encrypts. What is left of `!delete` is an empty text,
+// and the message says why it does not delete.
+func TestEncryptedPatchHasNoTags(t *testing.T) {
+	r := markedRepo(t, "v1.13").
+		patch("common/x.yaml", "machine:\n  env:\n    A: x\n").
+		patch("common/y.sops.yaml", "machine:\n  env:\n    A: !delete\n")
+	_, err := r.open(operatorKeys()[0].private).Render(context.Background(), "canary", render.Options{})
+	if err == nil || !strings.Contains(err.Error(), "SOPS keeps no tags") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -32,8 +32,9 @@ type Patch struct {
 	PerNode  bool
 	Warnings diag.List
 
-	docs  []*patchDoc
-	taint *Taint
+	docs      []*patchDoc
+	taint     *Taint
+	encrypted bool
 }
 
 // patchDoc is one document of a patch.
@@ -63,7 +64,7 @@ type LoadOptions struct {
 // LoadPatch parses a patch file, substitutes its variables, and decodes it as
 // Talos does. All problems of the file are reported together.
 func LoadPatch(src Source, o LoadOptions) (*Patch, error) {
-	l := patchLoader{src: src, scope: o.Scope, patch: &Patch{File: src.File, Layer: src.Layer, PerNode: o.PerNode}}
+	l := patchLoader{src: src, scope: o.Scope, patch: &Patch{File: src.File, Layer: src.Layer, PerNode: o.PerNode, encrypted: src.Encrypted != nil}}
 	docs, err := parseDocuments(src.File, src.Data)
 	if err != nil {
 		return nil, err

@@ -78,8 +78,12 @@ func (m *merger) arrived(p *Patch, pd *patchDoc) error {
 		if !keptDespite(leaves, z) {
 			continue
 		}
+		hint := "write `%s: !delete` to remove the value, or !replace with a new list or map"
+		if p.encrypted {
+			hint += ",\nin a patch that is not encrypted: SOPS keeps no tags"
+		}
 		problems.Add(diag.New(nodePos(p.File, z.node), "%s has no effect: Talos keeps the value that a lower layer set", describeZero(z.node)).
-			WithHint("write `%s: !delete` to remove the value, or !replace with a new list or map", z.path[len(z.path)-1]))
+			WithHint(hint, z.path[len(z.path)-1]))
 	}
 	return problems.Err()
 }
