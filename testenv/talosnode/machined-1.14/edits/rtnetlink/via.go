@@ -3,7 +3,10 @@
 // testenv/prepare adds this file to a copy of that module.
 package rtnetlink
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"net"
+)
 
 // rtaVia is RTA_VIA of linux/rtnetlink.h.
 const rtaVia = 18
@@ -12,7 +15,7 @@ const rtaVia = 18
 // struct rtvia of linux/rtnetlink.h.
 type RouteVia struct {
 	Family uint16
-	Addr   []byte
+	Addr   net.IP
 }
 
 type byteEncoder interface{ Bytes(typ uint16, b []byte) }
