@@ -60,10 +60,10 @@ func (res *Result) Text(file string) string {
 	return ""
 }
 
-// Naive composes the configuration of a node from the patches in the given
-// files, in that order, applying one after the other to one configuration. It
-// returns the documents.
-func (r *Repo) Naive(env, nodeName string, files []string) ([]string, error) {
+// Naive composes the configurations of all nodes, each from the patches in the
+// files that order gives, in that order, applying one after the other to one
+// configuration. It returns the documents of each node.
+func (r *Repo) Naive(env string, order func(Node) []string) (map[string][]string, error) {
 	e, err := r.readEnvironment(env)
 	if err != nil {
 		return nil, err
@@ -72,15 +72,21 @@ func (r *Repo) Naive(env, nodeName string, files []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := p.selected([]string{nodeName})
-	if err != nil {
-		return nil, err
-	}
 	c, err := newCompiler(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}
-	n := node{nodes[0]}
+	all := map[string][]string{}
+	for _, n := range c.nodes {
+		files := order(Node{Name: n.Name, Role: n.Role, Pool: n.Pool})
+		if all[n.Name], err = c.naive(node{n}, files); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (c *compiler) naive(n node, files []string) ([]string, error) {
 	cfg, err := c.base(n)
 	if err != nil {
 		return nil, err

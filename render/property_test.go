@@ -106,18 +106,17 @@ func (g *randomRepo) mustBePlaced(t *testing.T, where string, err error) {
 // mustBeNaive compares what was rendered with a naive composition.
 func (g *randomRepo) mustBeNaive(t *testing.T, where string, repo *render.Repo, res *render.Result) {
 	t.Helper()
+	naive, err := repo.Naive("canary", func(n render.Node) []string { return g.filesOf(n.Role, n.Pool, n.Name) })
+	if err != nil {
+		t.Errorf("%s: naive: %v", where, err)
+	}
 	for _, n := range res.Nodes {
-		naive, err := repo.Naive("canary", n.Name, g.filesOf(n.Role, n.Pool, n.Name))
-		if err != nil {
-			t.Errorf("%s: %s: naive: %v", where, n.Name, err)
-			continue
-		}
 		shown, err := repo.Show(context.Background(), "canary", n.Name, true)
 		if err != nil {
 			t.Errorf("%s: %s: %v", where, n.Name, err)
 			continue
 		}
-		got, want := byIdentity(t, values(t, string(shown))), byIdentity(t, values(t, strings.Join(naive, "---\n")))
+		got, want := byIdentity(t, values(t, string(shown))), byIdentity(t, values(t, strings.Join(naive[n.Name], "---\n")))
 		for id := range want {
 			for _, d := range unlike(id, got[id], want[id]) {
 				t.Errorf("%s: %s: %s", where, n.Name, d)

@@ -140,22 +140,20 @@ func TestStockToolsReadSecretsOfEveryType(t *testing.T) {
 		r := fullyMarkedRepo(t, contract)
 		repo := r.open(key)
 		mustWrite(t, repo, "canary")
-		order := []string{"common", "controlplane"}
+		naive, err := repo.Naive("canary", func(n render.Node) []string {
+			return r.patchesIn("common", n.Role, "nodes/"+n.Name)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, file := range nodeFiles(t, r.root, "canary") {
 			node := strings.TrimSuffix(filepath.Base(file), ".yaml")
-			if strings.Contains(node, "worker") {
-				order = []string{"common", "worker", "nodes/" + node}
-			}
 			plain, err := run([]string{"SOPS_AGE_KEY=" + key}, sops, "-d", file)
 			if err != nil {
 				t.Errorf("%s: %s: %v", contract, node, err)
 				continue
 			}
-			naive, err := repo.Naive("canary", node, r.patchesIn(order))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, want := byIdentity(t, values(t, plain)), byIdentity(t, values(t, strings.Join(naive, "---\n")))
+			got, want := byIdentity(t, values(t, plain)), byIdentity(t, values(t, strings.Join(naive[node], "---\n")))
 			for id := range want {
 				for _, d := range unlike(id, got[id], want[id]) {
 					t.Errorf("%s: %s: %s", contract, node, d)
@@ -171,7 +169,7 @@ func TestStockToolsReadSecretsOfEveryType(t *testing.T) {
 }
 
 // patchesIn lists the patches of the canaries in the directories of layers.
-func (r *testRepo) patchesIn(layers []string) []string {
+func (r *testRepo) patchesIn(layers ...string) []string {
 	r.t.Helper()
 	var files []string
 	for _, layer := range layers {
