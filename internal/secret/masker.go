@@ -51,6 +51,9 @@ func (m *Masker) addForms(s string) {
 	if quoted, err := json.Marshal(s); err == nil {
 		m.addPiece(strings.Trim(string(quoted), `"`))
 	}
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		m.addPiece(enc.EncodeToString([]byte(s)))
+	}
 	// Inside a longer base64 text a secret can start at any of three
 	// alignments; the characters at its ends then depend on its neighbours.
 	for shift := range 3 {

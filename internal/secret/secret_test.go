@@ -40,6 +40,7 @@ func TestMasker(t *testing.T) {
 	m.Add(canary, "first-line\nsecond-line", "tiny")
 	for _, tt := range []struct{ name, in, want string }{
 		{"plain", "token " + canary + " is bad", "token " + Mask + " is bad"},
+		{"base64 of a whole secret", base64.StdEncoding.EncodeToString([]byte(canary)), Mask},
 		{"twice", canary + canary, Mask + Mask},
 		{"json", string(quoted), `"` + Mask + `"`},
 		{"cut off", "cannot unmarshal !!str `CANARY-s...` into int", "cannot unmarshal !!str `" + Mask + "...` into int"},

@@ -52,7 +52,8 @@ func (c *Config) Validate(mode Mode, strict bool) (warnings, problems []string, 
 	return warnings, messages(err), nil
 }
 
-// messages takes the errors apart that the library puts into one.
+// messages takes the errors apart that the library puts into one, each with
+// the text around it.
 func messages(err error) []string {
 	if err == nil {
 		return nil
@@ -61,9 +62,15 @@ func messages(err error) []string {
 	if !errors.As(err, &several) {
 		return []string{strings.TrimSpace(err.Error())}
 	}
+	around, ok := strings.CutSuffix(err.Error(), several.Error())
+	if !ok {
+		return []string{strings.TrimSpace(err.Error())}
+	}
 	var texts []string
 	for _, e := range several.Errors {
-		texts = append(texts, messages(e)...)
+		for _, text := range messages(e) {
+			texts = append(texts, around+text)
+		}
 	}
 	return texts
 }
