@@ -319,3 +319,25 @@ func TestCanariesLeaveNoFiles(t *testing.T) {
 		mustHideSecrets(t, name, text)
 	}
 }
+
+// The masker, which stands between everything that is printed and the outside,
+// knows every secret of a run: of the bundle, of variables, of encrypted
+// patches; and of those only what is encrypted in them.
+func TestMaskerKnowsEverySecret(t *testing.T) {
+	r := markedRepo(t, "v1.13").
+		patch("common/x.part.sops.yaml", "apiVersion: v1alpha1\nkind: RegistryAuthConfig\nname: readable.example.com\nusername: readable user\npassword: known to one patch only\n").
+		patch("nodes/canary-worker-2/y.sops.yaml", "machine:\n  env:\n    A: known to one node only\n").
+		moreVariables("    MORE: known as a variable\n")
+	w := world(t, map[string]string{"SOPS_AGE_KEY": operatorKeys()[0].private})
+	w.Masker = secret.NewMasker()
+	mustRender(t, openWorld(t, r.root, w), "canary", render.Options{})
+	for _, text := range []string{"known to one patch only", "known to one node only", "known as a variable", marker + "-token"} {
+		if masked := w.Masker.String("panic: " + text); masked != "panic: "+secret.Mask {
+			t.Errorf("%q becomes %q", text, masked)
+		}
+	}
+	const readable = "readable.example.com: readable user, canary-worker-2, RegistryAuthConfig"
+	if masked := w.Masker.String(readable); masked != readable {
+		t.Errorf("%q becomes %q", readable, masked)
+	}
+}

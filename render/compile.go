@@ -177,6 +177,7 @@ func (c *compiler) content(file string) (data, encrypted []byte, err error) {
 			plain, err = c.placeholdersIn(file, data)
 		} else {
 			plain, err = c.keys.DecryptYAML(c.ctx, file, data)
+			c.maskPatch(plain, data)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -184,6 +185,28 @@ func (c *compiler) content(file string) (data, encrypted []byte, err error) {
 		c.plain[file] = plain
 	}
 	return plain, data, nil
+}
+
+// maskPatch makes the masker know what is encrypted in a patch: the text of a
+// panic may hold it.
+func (c *compiler) maskPatch(plain, encrypted []byte) {
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && !bytes.Contains(encrypted, []byte(n.Value)) {
+			c.repo.world.Masker.Add(n.Value)
+		}
+		for _, child := range n.Content {
+			walk(child)
+		}
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(plain))
+	for {
+		var doc yaml.Node
+		if dec.Decode(&doc) != nil {
+			return // nothing more; what is wrong is reported when it is loaded
+		}
+		walk(&doc)
+	}
 }
 
 // mentionsNode reports whether a patch may refer to variables of a node. In

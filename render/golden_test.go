@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"context"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,21 +14,24 @@ import (
 	"github.com/talosgen/talosgen/render"
 )
 
-// howToUpdate says how the golden trees, which are the committed rendered/ of
-// this repository, are made anew.
-const howToUpdate = "if the change is meant: task golden (go run ./cmd/talosgen render --all --force)"
+// update renders the shipped environments again: their trees, as committed in
+// rendered/, are the golden files of this package.
+var update = flag.Bool("update", false, "render the shipped environments again")
 
 // What is committed in rendered/ is what a render makes of the sources, from
 // nothing, at any place.
 func TestShippedTreesAreGolden(t *testing.T) {
 	for _, env := range shippedEnvs(t) {
 		t.Run(env, func(t *testing.T) {
+			if *update {
+				mustWrite(t, open(t, shipped, nil), env)
+			}
 			root := copySources(t, shipped)
 			mustWrite(t, open(t, root, nil), env)
 			want := readTree(t, filepath.Join(shipped, "rendered", env))
 			compareTrees(t, readTree(t, filepath.Join(root, "rendered", env)), want)
 			if t.Failed() {
-				t.Log(howToUpdate)
+				t.Log("if the change is meant: task golden")
 			}
 		})
 	}

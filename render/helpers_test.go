@@ -16,7 +16,6 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render"
-	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // shipped is the repository that these tests are in: its environments are
@@ -40,18 +39,14 @@ func shippedEnvs(t *testing.T) []string {
 // it.
 var testTime = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 
-// testVersion is the version of talosgen that the shipped trees were written
-// by, which stands in their locks.
+// testVersion is the version of the talosgen that this source is, which stands
+// in locks.
 func testVersion(t testing.TB) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(shipped, "rendered", "dev", tree.LockName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(data), "\ntalosgen: ")
-	version, _, ok2 := strings.Cut(rest, "\n")
+	_, rest, ok := strings.Cut(readFile(t, shipped, "cmd/talosgen/main.go"), "\nconst version = \"")
+	version, _, ok2 := strings.Cut(rest, "\"\n")
 	if !ok || !ok2 {
-		t.Fatal("the lock of dev does not say by which talosgen it was written")
+		t.Fatal("cmd/talosgen does not say its version")
 	}
 	return version
 }

@@ -106,6 +106,18 @@ func (r *testRepo) variables(env, key, text string) *testRepo {
 	return r
 }
 
+// moreVariables adds secret variables to the environment of the canaries.
+func (r *testRepo) moreVariables(text string) *testRepo {
+	r.t.Helper()
+	_, err := r.open(operatorKeys()[0].private).EditSecrets(context.Background(), "canary", func(plain []byte) ([]byte, error) {
+		return append(plain, text...), nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r
+}
+
 // encrypted writes a file as sops would encrypt it.
 func (r *testRepo) encrypted(name, plain string) *testRepo {
 	r.t.Helper()

@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -26,6 +27,9 @@ type Masker struct {
 func NewMasker() *Masker {
 	return &Masker{known: map[string]bool{}, prefix: map[string][]string{}}
 }
+
+// Format prints [Mask] whatever the verb: a masker holds all secrets there are.
+func (m *Masker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(Mask)) }
 
 // Add makes the masker know secrets. Each line of a secret counts as a secret.
 func (m *Masker) Add(secrets ...string) {

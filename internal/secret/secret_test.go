@@ -67,6 +67,16 @@ func TestMaskerFindsBase64AtEveryAlignment(t *testing.T) {
 	}
 }
 
+func TestMaskerNeverPrints(t *testing.T) {
+	m := NewMasker()
+	m.Add(canary)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		if text := fmt.Sprintf(verb, m); text != Mask {
+			t.Errorf("%s prints %q", verb, text)
+		}
+	}
+}
+
 func TestMaskingWriter(t *testing.T) {
 	m := NewMasker()
 	m.Add(canary)
