@@ -24,9 +24,7 @@ type randomRepo struct {
 func newRandomRepo(seed uint64, faulty bool) *randomRepo {
 	g := &randomRepo{Rand: rand.New(rand.NewPCG(seed, 1)), patches: map[string]string{}, encrypted: map[string]string{}}
 	g.contract = one(g, "v1.12", "v1.13", "v1.14")
-	for _, pool := range []string{"worker", "storage", "gpu"}[:g.IntN(3)] {
-		g.pools = append(g.pools, pool)
-	}
+	g.pools = append(g.pools, []string{"worker", "storage", "gpu"}[:g.IntN(3)]...)
 	g.topology()
 	for range 2 + g.IntN(8) {
 		name := g.place() + fmt.Sprintf("/p%d.yaml", g.IntN(4))

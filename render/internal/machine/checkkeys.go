@@ -117,7 +117,7 @@ var (
 // unmarshals reports whether a type decodes YAML itself, and so may take any.
 func unmarshals(t reflect.Type) bool {
 	if known, ok := ownDecoders.Load(t); ok {
-		return known.(bool) //nolint:forcetypeassert // only these are stored
+		return known.(bool) // only these are stored
 	}
 	found := false
 	for _, u := range unmarshalers {

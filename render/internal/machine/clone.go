@@ -11,7 +11,7 @@ import (
 // what its generated code forgets (annotations, pointers to booleans), and a
 // merge changes that in place: one node's patch would change other nodes.
 func clone(d config.Document) config.Document {
-	return deepCopy(reflect.ValueOf(d)).Interface().(config.Document) //nolint:forcetypeassert // the same type
+	return deepCopy(reflect.ValueOf(d)).Interface().(config.Document) // the same type
 }
 
 // deepCopy copies a value and all that it refers to. Fields that are not
@@ -73,7 +73,7 @@ func refers(t reflect.Type) bool {
 		return false
 	}
 	if known, ok := referring.Load(t); ok {
-		return known.(bool) //nolint:forcetypeassert // only these are stored
+		return known.(bool) // only these are stored
 	}
 	found := false
 	for i := range t.NumField() {

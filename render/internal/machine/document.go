@@ -161,7 +161,7 @@ func newTyped(id ID) (config.Document, error) {
 		}
 		known, _ = knownKinds.LoadOrStore(id, reflect.TypeOf(loaded.Documents()[0]).Elem())
 	}
-	doc, ok := reflect.New(known.(reflect.Type)).Interface().(config.Document) //nolint:forcetypeassert // only types are stored
+	doc, ok := reflect.New(known.(reflect.Type)).Interface().(config.Document) // only types are stored
 	if !ok {
 		return nil, errUnknownKind
 	}

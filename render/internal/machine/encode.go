@@ -95,7 +95,7 @@ func singleField(f reflect.StructField) reflect.Type {
 		name string
 	}
 	if known, ok := singleFields.Load(key{f.Type, f.Name}); ok {
-		return known.(reflect.Type) //nolint:forcetypeassert // only these are stored
+		return known.(reflect.Type) // only these are stored
 	}
 	t := reflect.StructOf([]reflect.StructField{{Name: f.Name, Type: f.Type, Tag: f.Tag}})
 	singleFields.Store(key{f.Type, f.Name}, t)

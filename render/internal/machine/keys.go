@@ -27,7 +27,7 @@ func fieldsOf(t reflect.Type) map[string]field {
 		return nil
 	}
 	if known, ok := knownFields.Load(t); ok {
-		return known.(map[string]field) //nolint:forcetypeassert // only these are stored
+		return known.(map[string]field) // only these are stored
 	}
 	fields := map[string]field{}
 	for i := range t.NumField() {

@@ -47,12 +47,12 @@ var (
 // clobbersOf finds the fields of a document's type that its merge may clobber.
 func clobbersOf(t reflect.Type) []clobber {
 	if known, ok := clobbers.Load(t); ok {
-		return known.([]clobber) //nolint:forcetypeassert // only these are stored
+		return known.([]clobber) // only these are stored
 	}
 	f := clobberFinder{open: map[reflect.Type]bool{}}
 	f.walk(t, nil, nil)
 	known, _ := clobbers.LoadOrStore(t, f.found)
-	return known.([]clobber) //nolint:forcetypeassert // only these are stored
+	return known.([]clobber) // only these are stored
 }
 
 type clobberFinder struct {

@@ -42,7 +42,7 @@ func (c *Config) Validate(mode Mode, strict bool) (warnings, problems []string, 
 	}
 	all, err := container.New(docs...)
 	if err != nil {
-		return nil, []string{err.Error()}, nil //nolint:nilerr // it is what validation found
+		return nil, []string{err.Error()}, nil // it is what validation found
 	}
 	options := []validation.Option{validation.WithLocal()}
 	if strict {
