@@ -215,7 +215,7 @@ func resolve(text string) Kind {
 		return Null
 	case "true", "True", "TRUE", "false", "False", "FALSE":
 		return Bool
-	case ".inf", ".Inf", ".INF", "+.inf", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN":
+	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN", "-0":
 		return Float
 	}
 	if c := text[0]; c != '-' && c != '+' && c != '.' && (c < '0' || c > '9') {
