@@ -94,13 +94,9 @@ func libraries(program string) []string {
 // binds are the files of the host that a node sees, by their path in the node.
 func (b bed) binds() map[string]string {
 	binds := map[string]string{
-		"usr/bin/runc.real":           b.runc,
-		"usr/bin/runc":                filepath.Join(b.node, "runc"),
-		"etc/cri/containerd.toml":     filepath.Join(b.machined, "etc", "cri-containerd.toml"),
-		"etc/containerd/config.toml":  filepath.Join(b.machined, "etc", "containerd.toml"),
-		"etc/cri/conf.d/00-base.part": filepath.Join(b.machined, "etc", "cri-plugin.part"),
-		"etc/lvm/lvm.conf":            filepath.Join(b.machined, "etc", "lvm.conf"),
-		"usr/share/zoneinfo/Etc/UTC":  filepath.Join(b.machined, "etc", "UTC"),
+		"usr/bin/runc.real":          b.runc,
+		"usr/bin/runc":               filepath.Join(b.node, "runc"),
+		"usr/share/zoneinfo/Etc/UTC": filepath.Join(b.machined, "etc", "UTC"),
 	}
 
 	// machined is what it is called as.
@@ -117,6 +113,33 @@ func (b bed) binds() map[string]string {
 	}
 
 	return binds
+}
+
+// files are the texts that a node has in /etc. They are no binds, because
+// Talos 1.14 lays an overlay over the folder, which shows nothing that is
+// mounted in it.
+func (b bed) files() (map[string]string, error) {
+	files := map[string]string{}
+
+	for name, from := range map[string]string{
+		"etc/containerd/config.toml":  "containerd.toml",
+		"etc/cri/containerd.toml":     "cri-containerd.toml",
+		"etc/cri/conf.d/00-base.part": "cri-plugin.part",
+		"etc/lvm/lvm.conf":            "lvm.conf",
+	} {
+		text, err := os.ReadFile(filepath.Join(b.machined, "etc", from))
+		if err != nil {
+			return nil, err
+		}
+
+		files[name] = string(text)
+	}
+
+	if b.controlPlane != "" {
+		files["etc/cni/net.d/10-none.conflist"] = cniConfig
+	}
+
+	return files, nil
 }
 
 // systemFiles are what the kubelet asks for in its image. It looks for /run,
@@ -154,6 +177,8 @@ func (b bed) images() map[string]image {
 		}
 
 		files = append(files, systemFiles...)
+		files = append(files, imageFile{path: "usr/bin/mount", file: filepath.Join(b.node, "mount")},
+			imageFile{path: "usr/bin/umount", link: "mount"})
 
 		for _, name := range names {
 			images[name] = files

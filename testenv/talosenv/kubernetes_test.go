@@ -10,8 +10,14 @@ import (
 
 // TestKubernetes makes a control plane with the real kubelet healthy.
 func TestKubernetes(t *testing.T) {
+	for _, release := range []string{"1.13", "1.14"} {
+		t.Run(release, func(t *testing.T) { testKubernetes(t, release) })
+	}
+}
+
+func testKubernetes(t *testing.T, release string) {
 	begin := time.Now()
-	c := Start(t, Options{ControlPlanes: 1, Kubernetes: true})
+	c := Start(t, Options{ControlPlanes: 1, Kubernetes: true, Talos: release})
 	elapsed := stopwatch(t, begin)
 
 	client := apply(t, c, newRepository(t, c))

@@ -66,15 +66,15 @@ func (n *Node) start(c *Cluster) error {
 		return err
 	}
 
-	files := map[string]string{
-		"etc/hostname":         n.Name + "\n",
-		"etc/hosts":            "127.0.0.1 localhost\n",
-		"etc/os-release":       "NAME=Talos\nID=talos\n",
-		"usr/etc/in-container": "true\n",
+	files, err := c.bed.files()
+	if err != nil {
+		return err
 	}
-	if c.bed.controlPlane != "" {
-		files["etc/cni/net.d/10-none.conflist"] = cniConfig
-	}
+
+	files["etc/hostname"] = n.Name + "\n"
+	files["etc/hosts"] = "127.0.0.1 localhost\n"
+	files["etc/os-release"] = "NAME=Talos\nID=talos\n"
+	files["usr/etc/in-container"] = "true\n"
 
 	return json.NewEncoder(tell).Encode(description{
 		Hostname: n.Name,

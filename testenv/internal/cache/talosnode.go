@@ -16,6 +16,7 @@ func talosnode() []Module {
 			{Name: "init", Package: own + "init"},
 			{Name: "runc", Package: own + "runc"},
 			{Name: "kubelet", Package: own + "kubelet"},
+			{Name: "mount", Package: own + "mount"},
 			{Name: "pause", Package: own + "pause"},
 		}},
 		{Folder: "talosnode/discovery", Tools: []Tool{
