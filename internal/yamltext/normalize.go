@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -94,7 +95,10 @@ func scalarText(n *yaml.Node) string {
 		if n.Tag == "!!null" {
 			return "null"
 		}
-		return n.Value
+		// What is no string fits on a line; odd breaks may say otherwise.
+		if !strings.ContainsFunc(n.Value, unicode.IsSpace) {
+			return n.Value
+		}
 	}
 	if plainSafe(n.Value) {
 		return n.Value
