@@ -140,7 +140,7 @@ func (s *scanner) line() error {
 			at++
 		}
 		s.leaf.Dashed = true
-		if s.char(at) == '\n' {
+		if s.char(at) == '\n' || s.char(at) == '#' {
 			s.pending = true
 			return nil
 		}
