@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // stateFolder says which clusters there are on this machine: one folder for
@@ -35,6 +36,7 @@ type claim struct {
 	octet  int
 	folder string
 	cgroup string
+	logs   string // folder, which the test removes or keeps
 	lock   *os.File
 }
 
@@ -47,16 +49,16 @@ type state struct {
 
 // claimNetwork takes a network that is not in use, after clearing away what
 // tests that were killed have left.
-func claimNetwork(logs string) (*claim, error) {
+func claimNetwork() (*claim, error) {
 	cgroups, err := cgroupMount()
 	if err != nil {
 		return nil, err
 	}
 
-	return state{folder: stateFolder, cgroups: cgroups, procSys: "/proc/sys"}.claim(logs)
+	return state{folder: stateFolder, cgroups: cgroups, procSys: "/proc/sys"}.claim()
 }
 
-func (s state) claim(logs string) (*claim, error) {
+func (s state) claim() (*claim, error) {
 	unlock, err := s.lock()
 	if err != nil {
 		return nil, err
@@ -76,20 +78,28 @@ func (s state) claim(logs string) (*claim, error) {
 		return nil, err
 	}
 
-	c := &claim{state: s, octet: octet, folder: s.of(octet), cgroup: s.cgroupOf(octet)}
-	if err := c.take(logs); err != nil {
+	c := &claim{
+		state:  s,
+		octet:  octet,
+		folder: s.of(octet),
+		cgroup: s.cgroupOf(octet),
+		logs:   filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-%d", logsPrefix, octet, time.Now().UnixNano())),
+	}
+	if err := c.take(); err != nil {
 		return nil, errors.Join(err, s.remove(octet))
 	}
 
 	return c, nil
 }
 
-func (c *claim) take(logs string) error {
+// take makes what the reaper looks for before what it is to find, so that
+// nothing is lost if the test is killed in between.
+func (c *claim) take() error {
 	if err := os.MkdirAll(filepath.Join(c.folder, mountPoint), 0o755); err != nil {
 		return err
 	}
 
-	if err := os.Symlink(logs, filepath.Join(c.folder, logsLink)); err != nil {
+	if err := os.Symlink(c.logs, filepath.Join(c.folder, logsLink)); err != nil {
 		return err
 	}
 
@@ -100,7 +110,11 @@ func (c *claim) take(logs string) error {
 
 	c.lock = lock
 
-	return makeCgroup(c.cgroup)
+	if err := makeCgroup(c.cgroup); err != nil {
+		return err
+	}
+
+	return os.Mkdir(c.logs, 0o755)
 }
 
 // release gives the place back. The logs are the test's.

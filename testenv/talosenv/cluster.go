@@ -69,13 +69,11 @@ func (c *Cluster) Nodes() []*Node {
 }
 
 func (c *Cluster) start(ctx context.Context, o Options) (err error) {
-	if c.logs, err = os.MkdirTemp("", "talosgen-nodes-"); err != nil {
+	if c.claim, err = claimNetwork(); err != nil {
 		return err
 	}
 
-	if c.claim, err = claimNetwork(c.logs); err != nil {
-		return err
-	}
+	c.logs = c.claim.logs
 
 	if c.network, err = startNetwork(ctx, c.bed, c.claim, c.logs); err != nil {
 		return err
