@@ -38,6 +38,9 @@ type NodeOptions struct {
 	Gateway   Option
 	Interface Option // name of the link with the address
 	MAC       Option // or its hardware address
+
+	Talos      TalosOptions
+	Kubernetes KubernetesOptions
 }
 
 // OptionsLayer is the name of the layer that options make, for people.
@@ -55,6 +58,8 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	b.hostname()
 	b.kubernetesNode()
 	b.address()
+	b.talos()
+	b.kubernetes()
 	if err := b.problems.Err(); err != nil || len(b.order) == 0 {
 		return nil, err
 	}

@@ -1,0 +1,7 @@
+package machine
+
+// KubernetesOptions are the options of the components of Kubernetes.
+type KubernetesOptions struct{}
+
+// kubernetes sets the options of the components of Kubernetes.
+func (b *optionBuilder) kubernetes() {}
