@@ -1,15 +1,26 @@
 package schemas
 
+// InfrastructureVersion is the version of the format of infrastructure.yaml.
+const InfrastructureVersion = "talosgen.dev/v1alpha1"
+
 // Infrastructure is the content of rendered/<env>/infrastructure.yaml: the
 // resolved, desired state of Hetzner Cloud, with every name, address, rule and
-// default. It holds no secrets. `render` writes it, `apply` makes it so.
+// default, or the machines of a static environment. It holds no secrets.
+// `render` writes it, `apply` makes it so.
+//
+// What only Hetzner knows, such as a public address, is named by the object
+// that it belongs to: see [InfraTarget].
 type Infrastructure struct {
-	// The version of this format.
+	// The version of this format: [InfrastructureVersion].
 	APIVersion string `yaml:"apiVersion"`
 	// The name of the cluster: the label cluster of everything that it owns.
 	Cluster string `yaml:"cluster"`
-	// Where the nodes come from.
+	// Where the nodes come from: hetzner or static.
 	Provider string `yaml:"provider"`
+	// How the Kubernetes API is reached.
+	KubernetesAPI InfraAPI `yaml:"kubernetesApi"`
+	// How people reach the nodes.
+	Access InfraAccess `yaml:"access"`
 	// The private network; absent for static nodes.
 	Network *InfraNetwork `yaml:"network,omitempty"`
 	// Firewalls, applied to servers by label.
@@ -20,156 +31,66 @@ type Infrastructure struct {
 	PlacementGroups []InfraPlacementGroup `yaml:"placementGroups,omitempty"`
 	// Floating IPs.
 	FloatingIPs []InfraFloatingIP `yaml:"floatingIps,omitempty"`
-	// Servers, nodes first.
+	// Snapshots with Talos that servers are made from.
+	Images []InfraSnapshot `yaml:"images,omitempty"`
+	// Servers: nodes first, then the NAT gateway.
 	Servers []InfraServer `yaml:"servers,omitempty"`
+	// Pools whose servers the cluster itself makes and deletes.
+	AutoscalerPools []InfraAutoscalerPool `yaml:"autoscalerPools,omitempty"`
+	// Records in zones of Hetzner DNS, which exist already.
+	DNSRecords []InfraDNSRecord `yaml:"dnsRecords,omitempty"`
 	// Machines that exist already.
 	Machines []InfraMachine `yaml:"machines,omitempty"`
 }
 
-// InfraNetwork is a Hetzner Cloud network.
-type InfraNetwork struct {
-	// The name; of a network that exists already if the id is set.
+// InfraAPI says how the Kubernetes API is reached.
+type InfraAPI struct {
+	// The URL that nodes use, known before anything exists.
+	Endpoint string `yaml:"endpoint"`
+	// The private address that control planes share and announce themselves,
+	// as an alias IP in the network or on their link; empty if there is none.
+	VirtualIP string `yaml:"virtualIp,omitempty"`
+	// The URL that people use, if it is known; else External says whose public
+	// address it has.
+	ExternalEndpoint string `yaml:"externalEndpoint,omitempty"`
+	// What people reach the API by, in order of preference: its load balancer,
+	// its floating IP or the control planes.
+	External []InfraTarget `yaml:"external,omitempty"`
+	// A name that the certificate of the API holds, for clients that come by an
+	// address that it does not hold.
+	TLSServerName string `yaml:"tlsServerName"`
+	// The names and addresses that the certificates of the Kubernetes and the
+	// Talos API hold as far as they are known, in order.
+	CertSANs []string `yaml:"certSans"`
+}
+
+// InfraAccess says how people, and apply, reach the nodes.
+type InfraAccess struct {
+	// By public addresses (public) or only from the private network (private).
+	Mode string `yaml:"mode"`
+	// The server to go through by SSH to nodes without public addresses: a name
+	// in servers. Empty if there is none.
+	Jump string `yaml:"jump,omitempty"`
+	// Whether the current addresses of whoever runs apply are let in as long as
+	// it runs.
+	CurrentIPv4 bool `yaml:"currentIpv4"`
+	CurrentIPv6 bool `yaml:"currentIpv6"`
+}
+
+// Kinds of an [InfraTarget].
+const (
+	TargetLoadBalancer = "loadBalancer"
+	TargetFloatingIP   = "floatingIp"
+	TargetServer       = "server"
+)
+
+// InfraTarget stands for the public addresses of an object, which are known
+// only once it is there.
+type InfraTarget struct {
+	Kind string `yaml:"kind"` // loadBalancer, floatingIp or server
 	Name string `yaml:"name"`
-	// The id of a network that is not the cluster's own; 0 for one that is.
-	ExistingID int64             `yaml:"existingId,omitempty"`
-	IPRange    string            `yaml:"ipRange"`
-	Labels     map[string]string `yaml:"labels,omitempty"`
-	Protected  bool              `yaml:"protected"`
-	Subnets    []InfraSubnet     `yaml:"subnets"`
-	Routes     []InfraRoute      `yaml:"routes,omitempty"`
-}
-
-// InfraSubnet is a subnet of the network.
-type InfraSubnet struct {
-	// What it is for: control-plane, load-balancers, workers, autoscaler,
-	// bare-metal, or the pool that has it for itself.
-	Purpose     string `yaml:"purpose"`
-	Type        string `yaml:"type"` // cloud or vswitch
-	IPRange     string `yaml:"ipRange"`
-	NetworkZone string `yaml:"networkZone"`
-	VSwitchID   int64  `yaml:"vswitchId,omitempty"`
-}
-
-// InfraRoute is a route of the network.
-type InfraRoute struct {
-	Destination string `yaml:"destination"`
-	Gateway     string `yaml:"gateway"`
-}
-
-// InfraFirewall is a firewall with what it applies to.
-type InfraFirewall struct {
-	Name   string            `yaml:"name"`
-	Labels map[string]string `yaml:"labels"`
-	Rules  []InfraRule       `yaml:"rules"`
-	// The label selector of the servers that it applies to.
-	ApplyTo string `yaml:"applyTo"`
-}
-
-// InfraRule is a rule of a firewall. Hetzner drops what no rule lets in.
-type InfraRule struct {
-	Description    string   `yaml:"description"`
-	Direction      string   `yaml:"direction"` // in or out
-	Protocol       string   `yaml:"protocol"`  // tcp, udp, icmp, esp or gre
-	Port           string   `yaml:"port,omitempty"`
-	SourceIPs      []string `yaml:"sourceIps,omitempty"`
-	DestinationIPs []string `yaml:"destinationIps,omitempty"`
-}
-
-// InfraLoadBalancer is a load balancer.
-type InfraLoadBalancer struct {
-	Name      string            `yaml:"name"`
-	Type      string            `yaml:"type"`
-	Location  string            `yaml:"location"`
-	Algorithm string            `yaml:"algorithm"` // round_robin or least_connections
-	Labels    map[string]string `yaml:"labels"`
-	Protected bool              `yaml:"protected"`
-	PrivateIP string            `yaml:"privateIp"`
-	// Whether its public addresses are on.
-	PublicInterface bool           `yaml:"publicInterface"`
-	Services        []InfraService `yaml:"services"`
-	// The label selectors of its targets, reached by their private address.
-	Targets    []string        `yaml:"targets"`
-	ReverseDNS InfraReverseDNS `yaml:"reverseDns,omitempty"`
-}
-
-// InfraService is a port of a load balancer.
-type InfraService struct {
-	Protocol        string           `yaml:"protocol"`
-	ListenPort      int              `yaml:"listenPort"`
-	DestinationPort int              `yaml:"destinationPort"`
-	ProxyProtocol   bool             `yaml:"proxyProtocol"`
-	HealthCheck     InfraHealthCheck `yaml:"healthCheck"`
-}
-
-// InfraHealthCheck tells how a load balancer finds out whether a target works.
-type InfraHealthCheck struct {
-	Protocol    string   `yaml:"protocol"` // tcp or http
-	Port        int      `yaml:"port"`
-	Interval    int      `yaml:"interval"` // seconds
-	Timeout     int      `yaml:"timeout"`  // seconds
-	Retries     int      `yaml:"retries"`
-	Path        string   `yaml:"path,omitempty"`
-	Response    string   `yaml:"response,omitempty"`
-	TLS         bool     `yaml:"tls,omitempty"`
-	StatusCodes []string `yaml:"statusCodes,omitempty"`
-}
-
-// InfraPlacementGroup is a placement group of type spread, for ten servers.
-type InfraPlacementGroup struct {
-	Name   string            `yaml:"name"`
-	Labels map[string]string `yaml:"labels"`
-}
-
-// InfraFloatingIP is an address that moves between servers.
-type InfraFloatingIP struct {
-	Name        string            `yaml:"name"`
-	Type        string            `yaml:"type"` // ipv4 or ipv6
-	Location    string            `yaml:"location"`
-	Description string            `yaml:"description"`
-	Labels      map[string]string `yaml:"labels"`
-	Protected   bool              `yaml:"protected"`
-	ReverseDNS  InfraReverseDNS   `yaml:"reverseDns,omitempty"`
-}
-
-// InfraReverseDNS are templates of reverse DNS names, for what is known only
-// once an address is there.
-type InfraReverseDNS struct {
-	IPv4 string `yaml:"ipv4,omitempty"`
-	IPv6 string `yaml:"ipv6,omitempty"`
-}
-
-// InfraServer is a server.
-type InfraServer struct {
-	Name string `yaml:"name"`
-	// What it is: controlplane, worker or nat-gateway.
-	Role  string `yaml:"role"`
-	Pool  string `yaml:"pool,omitempty"`
-	Index int    `yaml:"index,omitempty"`
-	// The server types to try, in order.
-	Types []string `yaml:"types"`
-	// The locations to try, in order.
-	Locations      []string          `yaml:"locations"`
-	Image          InfraImage        `yaml:"image"`
-	PrivateIP      string            `yaml:"privateIp"`
-	PublicIPv4     bool              `yaml:"publicIpv4"`
-	PublicIPv6     bool              `yaml:"publicIpv6"`
-	PlacementGroup string            `yaml:"placementGroup,omitempty"`
-	SSHKeys        []string          `yaml:"sshKeys,omitempty"`
-	Labels         map[string]string `yaml:"labels"`
-	Protected      bool              `yaml:"protected"`
-	Backups        bool              `yaml:"backups,omitempty"`
-	// Whether the disk keeps its size when the type grows.
-	KeepDisk   bool            `yaml:"keepDisk,omitempty"`
-	UserData   string          `yaml:"userData,omitempty"`
-	ReverseDNS InfraReverseDNS `yaml:"reverseDns,omitempty"`
-}
-
-// InfraImage selects the image of a server: by name for one of Hetzner's, by
-// labels for a snapshot.
-type InfraImage struct {
-	Name         string `yaml:"name,omitempty"`
-	Selector     string `yaml:"selector,omitempty"`
-	Architecture string `yaml:"architecture"` // x86 or arm
+	// Whether the cluster itself makes the object, some time after it came up.
+	MadeByCluster bool `yaml:"madeByCluster,omitempty"`
 }
 
 // InfraMachine is a machine that exists already.
