@@ -59,6 +59,8 @@ var forbidden = []struct {
 	{"render/...", "net/http", "render reads the repository, nothing else"},
 	{"render/...", "net", "render reads the repository, nothing else"},
 	{"render/...", "os/exec", "render runs no programs"},
+	{"apply/plan/...", "net/http", "plan is pure"},
+	{"apply/plan/...", "crypto/rand", "randomness is passed in"},
 	{"schemas/...", "net/http", "schemas are data"},
 	{"schemas/...", "os/exec", "schemas are data"},
 	{"internal/...", "net/http", "leaves are shared with render"},
@@ -74,6 +76,7 @@ var forbidden = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
+	"apply/plan",
 	"internal/atomicfile", "internal/diag", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/config", "render/internal/envelope", "render/internal/layer", "render/internal/legacy",
 	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "schemas",

@@ -4,17 +4,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Labels by which talosgen knows what is its own.
 const (
-	labelCluster   = "cluster"
-	labelRole      = "role"
-	labelPool      = "nodepool"
-	labelComponent = "component"
-	labelManagedBy = "managed-by"
+	labelCluster   = schemas.LabelCluster
+	labelRole      = schemas.LabelRole
+	labelPool      = schemas.LabelPool
+	labelComponent = schemas.LabelComponent
+	labelManagedBy = schemas.LabelManagedBy
 
-	managedBy = "talosgen"
+	managedBy = schemas.ManagedBy
 )
 
 // labels returns the labels of an object of the cluster, with others added as

@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Kind is a kind of object that a plan changes.
+type Kind string
+
+// The kinds, in the order in which a cluster is built.
+const (
+	KindNetwork        Kind = "network"
+	KindSubnet         Kind = "subnet"
+	KindRoute          Kind = "route"
+	KindFirewall       Kind = "firewall"
+	KindPlacementGroup Kind = "placement-group"
+	KindSSHKey         Kind = "ssh-key"
+	KindFloatingIP     Kind = "floating-ip"
+	KindPrimaryIP      Kind = "primary-ip"
+	KindServer         Kind = "server"
+	KindVolume         Kind = "volume"
+	KindLoadBalancer   Kind = "load-balancer"
+	KindImage          Kind = "image"
+	KindRRSet          Kind = "dns-record"
+)
+
+// Key names an object within a plan: its kind, a slash, and its name. A subnet
+// is named by its range, a route by its destination, a set of DNS records by
+// name, zone and type: dns-record/api.example.com/A.
+type Key string
+
+// KeyOf makes a key.
+func KeyOf(kind Kind, name string) Key { return Key(string(kind) + "/" + name) }
+
+// Action is what happens to an object.
+type Action string
+
+// The actions. To replace is to delete and to create in one change: if it is
+// interrupted in between, the next plan creates.
+const (
+	Create  Action = "create"
+	Update  Action = "update"
+	Replace Action = "replace"
+	Delete  Action = "delete"
+)
+
+// Class says how much a change, or a field of one, disturbs.
+type Class string
+
+// The classes, from harmless to impossible.
+const (
+	InPlace     Class = "in-place"    // while the object works
+	PowerOff    Class = "power-off"   // the server has to be off meanwhile
+	Replacement Class = "replacement" // only a new object can have it
+	Refused     Class = "refused"     // not by apply
+)
+
+// Plan is what has to be done to make the infrastructure of a cluster what it
+// should be.
+type Plan struct {
+	Cluster string
+	// The changes, each one after those that it needs.
+	Changes []Change
+	// What should be known, and does not keep the plan from being executed.
+	Warnings []Note
+	// Why the plan must not be executed. See [Plan.Executable] for consent.
+	Refusals []Note
+	// What destroy does not touch although it belongs to, or hangs at, the
+	// cluster.
+	Left []Note
+	// The price of a month, before and after.
+	Cost Cost
+	// The objects that the changes read and write, as they were.
+	Reads []Digest
+	// The images that servers are to be made from; those without an id have to
+	// be made first.
+	Images []ImageNeed
+
+	// What the plan was made from. Together with a change they are all that is
+	// needed to execute it.
+	Desired  schemas.Infrastructure
+	Observed Observed
+}
+
+// Change is what happens to one object.
+type Change struct {
+	Key    Key
+	Kind   Kind
+	Name   string
+	ID     int64 // of the object that exists; 0 where there is none, or no id
+	Action Action
+	Class  Class
+	// What differs. Of a creation: what is worth reading, and every field that
+	// the executor sets by a call of its own. Of a deletion: none.
+	Fields []Field
+	// The changes that must be done before.
+	Needs []Key
+	// Whether something is lost that cannot be had again: an object, an
+	// address, backups.
+	Destructive bool
+	// The consent that it takes; NoConsent for most. Allowed says whether the
+	// policy gives it.
+	Consent Consent
+	Allowed bool
+	// Whether protection has to be lifted first.
+	LiftProtection bool
+	// Why.
+	Reason string
+
+	// Of a server that is created, or given another type: where and as what,
+	// best first.
+	Candidates []Candidate
+	// Of a server that is created: the id of the image; 0 if it has to be made
+	// first. Need is the entry of [Plan.Images].
+	Image int64
+	Need  ImageNeed
+}
+
+// Field is one difference. Path is the name of a field of infrastructure.yaml,
+// with the element of a list in brackets: services[6443], rules[…], labels.role.
+type Field struct {
+	// The field: services.
+	Name string
+	// Which element of a list or map; empty for a plain field. Lists of services
+	// by listenPort, targets by selector, firewalls by name, labels by key.
+	Item string
+	// What there is, and what there should be, as text; empty: nothing.
+	From, To string
+	Class    Class
+	Reason   string
+}
+
+// Consent is what somebody has to agree to.
+type Consent string
+
+// Consents.
+const (
+	NoConsent       Consent = ""
+	ConsentDestroy  Consent = "destroy"   // by name, or to everything destructive
+	ConsentPowerOff Consent = "power-off" // by name, or to every power-off
+	ConsentMade     Consent = "made"      // what the cluster itself made; destroy only
+	ConsentUnlock   Consent = "protected" // typing the cluster's name; destroy only
+)
+
+// Candidate is a server type in a location.
+type Candidate struct {
+	Type     string
+	Location string
+	// What Hetzner said when it was asked last.
+	Available bool
+}
+
+// ImageNeed is an image that servers are made from.
+type ImageNeed struct {
+	Name         string // of one of Hetzner's
+	Selector     string // of a snapshot
+	Architecture string // x86 or arm
+	ID           int64  // of the newest that is available; 0 if there is none
+}
+
+// Note is a sentence about an object, with what to do about it.
+type Note struct {
+	Key  Key // empty if it is about the whole
+	Text string
+	Hint string
+}
+
+// Digest stands for the state of an object when the plan was made.
+type Digest struct {
+	Key    Key
+	ID     int64
+	Digest string // SHA-256, hexadecimal; empty: it was not there
+}
+
+// Policy is what whoever runs apply agrees to.
+type Policy struct {
+	// Everything destructive that is in the plan.
+	AllowDestroy bool
+	// Every power-off that is in the plan.
+	AllowPowerOff bool
+	// Names or keys of objects that may be destroyed or powered off.
+	Allow []string
+	// Names or keys of objects that are not the cluster's and may become its
+	// own. They must be of the kind and name that is desired.
+	Adopt []string
+	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
+	// of the cluster made.
+	AllowMade bool
+	// Destroy only: the name of the cluster, typed by somebody who means it. It
+	// lifts protection.
+	Unprotect string
+}

@@ -1,0 +1,44 @@
+package schemas
+
+// Labels of the objects of a cluster on Hetzner. An object belongs to a cluster
+// by its labels alone: [LabelCluster] with the cluster's name, and
+// [LabelManagedBy] with [ManagedBy].
+const (
+	LabelCluster   = "cluster"
+	LabelRole      = "role"      // of a server: what it is
+	LabelPool      = "nodepool"  // the pool that a server, or what leads to it, belongs to
+	LabelComponent = "component" // of other objects: what they are for
+	LabelManagedBy = "managed-by"
+
+	ManagedBy = "talosgen"
+
+	// LabelNodeGroup is the label of servers that the cluster autoscaler made:
+	// the name of the cluster, a hyphen, and the pool.
+	LabelNodeGroup = "hcloud/node-group"
+)
+
+// Roles of servers and machines.
+const (
+	RoleControlPlane = "controlplane"
+	RoleWorker       = "worker"
+	RoleNATGateway   = "nat-gateway"
+)
+
+// What apply keeps on objects for itself. Labels with this prefix are never
+// desired and never drift.
+const (
+	LabelPrefix = "talosgen.dev/"
+
+	// LabelUserData says what a server was made with: a digest of the user data
+	// and SSH keys in infrastructure.yaml, which Hetzner does not tell again.
+	LabelUserData = LabelPrefix + "user-data"
+)
+
+// Components of objects that live only as long as a run of talosgen, or a
+// little longer after a crash. They are neither drift nor part of a plan;
+// later runs and destroy collect them.
+const (
+	ComponentLock    = "apply-lock"
+	ComponentSession = "session"
+	ComponentBuilder = "image-builder"
+)
