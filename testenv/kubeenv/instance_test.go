@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
+	"github.com/talosgen/talosgen/testenv/internal/child"
 )
 
 // sleeper starts a process as an instance in dir would have it, but one that
@@ -209,7 +210,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := startWithUs(command); err != nil {
+	if err := child.Start(command); err != nil {
 		t.Fatal(err)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
+	"github.com/talosgen/talosgen/testenv/internal/quiet"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -20,15 +21,23 @@ func TestMain(m *testing.M) { os.Exit(Run(m)) }
 // that does much else.
 const within = time.Minute
 
-// TestControlPlane wants the real thing: the version that was asked for, in
-// the time that was promised, with controllers that do their work.
+// TestReadyInTime holds the API server to the time that was promised. In a run
+// of all tests there is no verdict, as other packages are at work; .ci/run has
+// a step for it.
+func TestReadyInTime(t *testing.T) {
+	toolenv.Folder(t, "kube")
+
+	quiet.Within(t, 10*time.Second, func() (took time.Duration) {
+		t.Run("start", func(t *testing.T) { took = Start(t, Own(), WithoutControllerManager()).took })
+		return took
+	})
+}
+
+// TestControlPlane wants the real thing: the version that was asked for, with
+// controllers that do their work.
 func TestControlPlane(t *testing.T) {
 	c := Start(t, WithFlux())
 	t.Logf("the API server was ready after %s", c.took.Round(100*time.Millisecond))
-
-	if c.took > within {
-		t.Errorf("the API server was ready after %s; it takes 5 s on an idle machine, and less than 10", c.took)
-	}
 
 	if _, version := c.Do(t, http.MethodGet, "/version", "", nil); version.Text("gitVersion") != "v1.36.4" {
 		t.Errorf("the version is %v", version)

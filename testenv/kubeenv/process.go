@@ -5,10 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/child"
 )
 
 // process is a running program of a cluster.
@@ -17,31 +17,6 @@ type process struct {
 	log   string // name of its log file
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it ended
-}
-
-// spawner is the thread that starts all processes. The kernel ends a process
-// when the thread that started it ends, so this one lives for ever.
-var spawner = sync.OnceValue(func() chan<- func() {
-	work := make(chan func())
-
-	go func() {
-		runtime.LockOSThread()
-
-		for f := range work {
-			f()
-		}
-	}()
-
-	return work
-})
-
-// startWithUs starts a command that ends when this process does.
-func startWithUs(command *exec.Cmd) error {
-	command.SysProcAttr = attributes()
-	started := make(chan error)
-	spawner() <- func() { started <- command.Start() }
-
-	return <-started
 }
 
 // start starts a program of the bed. It gets an environment of its own:
@@ -66,7 +41,7 @@ func (c *Cluster) start(name string, env []string, args ...string) (*process, er
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.Env = append([]string{marker + "=" + i.dir, "HOME=" + tmp, "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}, env...)
 
-	if err := startWithUs(p.cmd); err != nil {
+	if err := child.Start(p.cmd); err != nil {
 		return nil, err
 	}
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,24 +9,61 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
+	"github.com/talosgen/talosgen/testenv/internal/child"
 )
 
 // builder builds modules into the cache.
 type builder struct {
-	cache cache.Cache
-	out   io.Writer // progress
+	cache    cache.Cache
+	out      io.Writer // progress; whole lines, from several builds at once
+	parallel int       // builds at once
 }
 
-// buildAll builds what is missing, one module after the other: go build uses
-// all processors by itself, and linking two of these at once needs 3 GB.
-func (b builder) buildAll(modules []cache.Module) error {
-	for i, m := range modules {
-		if err := b.build(m, fmt.Sprintf("[%d/%d] %s", i+1, len(modules), m.Folder)); err != nil {
+// buildAll builds what is missing. If ctx ends, so do the builds, and leave
+// nothing but what the compiler has cached.
+func (b builder) buildAll(ctx context.Context, modules []cache.Module) error {
+	b.out = &lineWriter{to: b.out}
+
+	if err := b.sweep(); err != nil {
+		return err
+	}
+
+	return schedule(ctx, modules, b.parallel, func(i int) error {
+		m := modules[i]
+
+		if err := b.build(ctx, m, fmt.Sprintf("[%d/%d] %s", i+1, len(modules), m.Folder)); err != nil {
 			return fmt.Errorf("%s: %w", m.Folder, err)
+		}
+
+		return nil
+	})
+}
+
+// sweep removes what killed runs left of modules that have changed since, so
+// that nobody will build them again.
+func (b builder) sweep() error {
+	works, err := filepath.Glob(filepath.Join(b.cache.Root, "*"+workSuffix))
+	if err != nil {
+		return err
+	}
+
+	for _, work := range works {
+		lock, err := tryLock(strings.TrimSuffix(work, workSuffix))
+		if err != nil {
+			return err
+		}
+
+		if lock == nil {
+			continue // a run is at it
+		}
+
+		if err := errors.Join(os.RemoveAll(work), lock.Close()); err != nil {
+			return err
 		}
 	}
 
@@ -34,7 +72,7 @@ func (b builder) buildAll(modules []cache.Module) error {
 
 // build builds one module, unless it is there. The folder of its programs
 // appears whole, by a rename, or not at all.
-func (b builder) build(m cache.Module, title string) error {
+func (b builder) build(ctx context.Context, m cache.Module, title string) error {
 	dir, err := b.cache.Dir(m)
 	if err != nil {
 		return err
@@ -57,7 +95,7 @@ func (b builder) build(m cache.Module, title string) error {
 	}
 
 	start := time.Now()
-	work := dir + ".tmp"
+	work := dir + workSuffix
 
 	// What an interrupted run left. The compiled packages are in Go's own
 	// build cache, so the next attempt goes on where that run stopped.
@@ -67,7 +105,7 @@ func (b builder) build(m cache.Module, title string) error {
 		}
 	}
 
-	if err := b.compile(m, work, title, lock); err != nil {
+	if err := b.compile(ctx, m, work, title, lock); err != nil {
 		return errors.Join(err, os.RemoveAll(work))
 	}
 
@@ -80,6 +118,9 @@ func (b builder) build(m cache.Module, title string) error {
 	return os.RemoveAll(work)
 }
 
+// workSuffix is how the names of folders end in which something is built.
+const workSuffix = ".tmp"
+
 // lock waits until no other run builds into dir. The lock goes away with the
 // processes that have the file open, however they end.
 func (b builder) lock(dir, title string) (*os.File, error) {
@@ -87,22 +128,34 @@ func (b builder) lock(dir, title string) (*os.File, error) {
 		return nil, err
 	}
 
+	lock, err := tryLock(dir)
+	if lock != nil || err != nil {
+		return lock, err
+	}
+
+	fmt.Fprintf(b.out, "%s: waiting for another run\n", title)
+
+	return lockFile(dir, syscall.LOCK_EX)
+}
+
+// tryLock returns nil if another run builds into dir.
+func tryLock(dir string) (*os.File, error) {
+	lock, err := lockFile(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, nil
+	}
+
+	return lock, err
+}
+
+func lockFile(dir string, how int) (*os.File, error) {
 	file, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
 
-	fd := int(file.Fd())
-
-	err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		fmt.Fprintf(b.out, "%s: waiting for another run\n", title)
-
-		err = syscall.Flock(fd, syscall.LOCK_EX)
-	}
-
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+	if err := syscall.Flock(int(file.Fd()), how); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", file.Name(), err), file.Close())
 	}
 
 	return file, nil
@@ -111,14 +164,14 @@ func (b builder) lock(dir, title string) (*os.File, error) {
 // compile lays the module out in the work folder and builds its tools there.
 // The compiler inherits the lock: if this process is killed, the next one
 // waits for what the compiler still writes.
-func (b builder) compile(m cache.Module, work, title string, lock *os.File) error {
+func (b builder) compile(ctx context.Context, m cache.Module, work, title string, lock *os.File) error {
 	source := filepath.Join(b.cache.Source, filepath.FromSlash(m.Folder))
 
 	if err := os.CopyFS(work, os.DirFS(source)); err != nil {
 		return err
 	}
 
-	if err := applyEdits(source, work); err != nil {
+	if err := applyEdits(ctx, source, work); err != nil {
 		return err
 	}
 
@@ -131,13 +184,13 @@ func (b builder) compile(m cache.Module, work, title string, lock *os.File) erro
 			continue
 		}
 
-		if err := b.compileTool(m, tool, work, title, lock); err != nil {
+		if err := b.compileTool(ctx, m, tool, work, title, lock); err != nil {
 			return err
 		}
 	}
 
 	for _, files := range m.Files {
-		if err := copyFiles(files, work); err != nil {
+		if err := copyFiles(ctx, files, work); err != nil {
 			return err
 		}
 	}
@@ -145,24 +198,24 @@ func (b builder) compile(m cache.Module, work, title string, lock *os.File) erro
 	return nil
 }
 
-func (b builder) compileTool(m cache.Module, tool cache.Tool, work, title string, lock *os.File) error {
+func (b builder) compileTool(ctx context.Context, m cache.Module, tool cache.Tool, work, title string, lock *os.File) error {
 	args := append([]string{"build", "-v"}, m.BuildFlags()...)
 	args = append(args, "-o", filepath.Join("bin", tool.Name), tool.Package)
 
 	progress := newProgress(b.out, title+": "+tool.Name)
-	err := runGo(work, progress, []*os.File{lock}, args...)
+	err := runGo(ctx, work, progress, []*os.File{lock}, args...)
 	progress.stop()
 
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, progress.tail())
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w\n%s", err, progress.tail())
 	}
 
-	return nil
+	return err
 }
 
 // copyFiles copies files of a published module to where the programs are.
-func copyFiles(files cache.Files, work string) error {
-	upstream, err := moduleDir(work, files.Module)
+func copyFiles(ctx context.Context, files cache.Files, work string) error {
+	upstream, err := moduleDir(ctx, work, files.Module)
 	if err != nil {
 		return err
 	}
@@ -187,26 +240,36 @@ func copyFiles(files cache.Files, work string) error {
 
 // goCommand runs the go command in a folder, with the settings that could
 // change its result fixed.
-func goCommand(dir string, output io.Writer, args ...string) error {
-	return runGo(dir, output, nil, args...)
+func goCommand(ctx context.Context, dir string, output io.Writer, args ...string) error {
+	return runGo(ctx, dir, output, nil, args...)
 }
 
-// runGo is goCommand with open files that the command inherits.
-func runGo(dir string, output io.Writer, inherited []*os.File, args ...string) error {
-	command := exec.Command("go", args...)
+// runGo is goCommand with open files that the command inherits. If ctx or this
+// process ends, the go command does, and with ctx also what it has started.
+func runGo(ctx context.Context, dir string, output io.Writer, inherited []*os.File, args ...string) error {
+	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = dir
 	command.Stdout = output
 	command.Stderr = output
 	command.ExtraFiles = inherited
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GO111MODULE=on", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("go %s: %w", args[0], err)
+	err := child.Start(command)
+	if err == nil {
+		err = command.Wait()
 	}
 
-	return nil
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("go %s: %w", args[0], err)
+	default:
+		return nil
+	}
 }
 
 // copyFile copies a file, making the folders that it needs.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type replacement struct{ File, Old, New string }
 
 // applyEdits makes the edits that source asks for, and points the go.mod in
 // work to the edited copies.
-func applyEdits(source, work string) error {
+func applyEdits(ctx context.Context, source, work string) error {
 	edits, err := readEdits(filepath.Join(source, "edits.json"))
 	if err != nil {
 		return err
@@ -36,12 +37,12 @@ func applyEdits(source, work string) error {
 		// Relative, so that the programs do not depend on where they were built.
 		copied := "./edited/" + strings.ReplaceAll(e.Module, "/", "_")
 
-		if err := e.apply(source, work, filepath.Join(work, filepath.FromSlash(copied))); err != nil {
+		if err := e.apply(ctx, source, work, filepath.Join(work, filepath.FromSlash(copied))); err != nil {
 			return fmt.Errorf("edits.json: %s: %w", e.Module, err)
 		}
 
 		var output bytes.Buffer
-		if err := goCommand(work, &output, "mod", "edit", "-replace", e.Module+"="+copied); err != nil {
+		if err := goCommand(ctx, work, &output, "mod", "edit", "-replace", e.Module+"="+copied); err != nil {
 			return fmt.Errorf("%w\n%s", err, &output)
 		}
 	}
@@ -73,8 +74,8 @@ func readEdits(name string) ([]edit, error) {
 }
 
 // apply copies the module to the folder and edits it there.
-func (e edit) apply(source, work, folder string) error {
-	upstream, err := moduleDir(work, e.Module)
+func (e edit) apply(ctx context.Context, source, work, folder string) error {
+	upstream, err := moduleDir(ctx, work, e.Module)
 	if err != nil {
 		return err
 	}
@@ -114,13 +115,13 @@ func (r replacement) apply(name string) error {
 
 // moduleDir is the folder of a module that the go.mod in work requires; it is
 // downloaded if need be.
-func moduleDir(work, module string) (string, error) {
+func moduleDir(ctx context.Context, work, module string) (string, error) {
 	var output bytes.Buffer
 
 	for _, args := range [][]string{{"mod", "download", module}, {"list", "-m", "-f", "{{.Dir}}", module}} {
 		output.Reset()
 
-		if err := goCommand(work, &output, args...); err != nil {
+		if err := goCommand(ctx, work, &output, args...); err != nil {
 			return "", fmt.Errorf("%w\n%s", err, &output)
 		}
 	}

@@ -8,23 +8,29 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "prepare:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("prepare", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
@@ -53,8 +59,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 
 	prepareHost(thisHost(stderr), stderr, modules)
 
-	b := builder{cache: programs, out: stderr}
-	if err := b.buildAll(modules); err != nil {
+	b := builder{cache: programs, out: stderr, parallel: parallel()}
+	if err := b.buildAll(ctx, modules); err != nil {
 		return err
 	}
 

@@ -56,8 +56,8 @@ func build(t *testing.T, c cache.Cache) string {
 
 	var out bytes.Buffer
 
-	b := builder{cache: c, out: &out}
-	if err := b.buildAll([]cache.Module{hello}); err != nil {
+	b := builder{cache: c, out: &out, parallel: 2}
+	if err := b.buildAll(t.Context(), []cache.Module{hello}); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 
@@ -121,8 +121,9 @@ func TestBuildOnce(t *testing.T) {
 	}
 }
 
-// TestInterrupted leaves behind what a killed run leaves: a work folder, and
-// a folder of programs that somebody emptied.
+// TestInterrupted leaves behind what a killed run leaves: a work folder, also
+// of a module that has changed since, and a folder of programs that somebody
+// emptied.
 func TestInterrupted(t *testing.T) {
 	c := newCache(t, `"again"`)
 
@@ -133,6 +134,7 @@ func TestInterrupted(t *testing.T) {
 
 	write(t, filepath.Join(dir+".tmp", "bin", "hello"), "half a program")
 	write(t, filepath.Join(dir, "other"), "")
+	write(t, filepath.Join(c.Root, "hello-ofbefore.tmp", "bin", "hello"), "half a program")
 	build(t, c)
 
 	if got := say(t, c); got != "again" {
@@ -148,7 +150,7 @@ func TestInterrupted(t *testing.T) {
 func TestKilled(t *testing.T) {
 	if root := os.Getenv("PREPARE_TEST_ROOT"); root != "" {
 		c := cache.Cache{Root: root, Source: os.Getenv("PREPARE_TEST_SOURCE")}
-		if err := (builder{cache: c, out: os.Stdout}).buildAll([]cache.Module{hello}); err != nil {
+		if err := (builder{cache: c, out: os.Stdout, parallel: 2}).buildAll(t.Context(), []cache.Module{hello}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -204,7 +206,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 
 	var out bytes.Buffer
 
-	err := builder{cache: c, out: &out}.buildAll([]cache.Module{hello})
+	err := builder{cache: c, out: &out, parallel: 2}.buildAll(t.Context(), []cache.Module{hello})
 	if err == nil || !strings.Contains(err.Error(), "undefined: undefinedWord") {
 		t.Errorf("error %v, want what the compiler says", err)
 	}
@@ -221,7 +223,9 @@ func TestTwoRunsAtOnce(t *testing.T) {
 
 	var runs sync.WaitGroup
 	for i := range outs {
-		runs.Go(func() { errs[i] = builder{cache: c, out: &outs[i]}.buildAll([]cache.Module{hello}) })
+		runs.Go(func() {
+			errs[i] = builder{cache: c, out: &outs[i], parallel: 2}.buildAll(t.Context(), []cache.Module{hello})
+		})
 	}
 
 	runs.Wait()
@@ -271,7 +275,7 @@ func TestEdits(t *testing.T) {
 
 			var out bytes.Buffer
 
-			err := builder{cache: c, out: &out}.buildAll([]cache.Module{hello})
+			err := builder{cache: c, out: &out, parallel: 2}.buildAll(t.Context(), []cache.Module{hello})
 
 			switch {
 			case test.want == "" && err != nil:
@@ -306,8 +310,8 @@ func TestBed(t *testing.T) {
 
 	var out bytes.Buffer
 
-	b := builder{cache: c, out: &out}
-	if err := b.buildAll([]cache.Module{bed}); err != nil {
+	b := builder{cache: c, out: &out, parallel: 2}
+	if err := b.buildAll(t.Context(), []cache.Module{bed}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -342,7 +346,7 @@ func TestBed(t *testing.T) {
 	}
 
 	bed.Files[0].Glob = "none/*"
-	if err := b.buildAll([]cache.Module{bed}); err == nil || !strings.Contains(err.Error(), "has no none/*") {
+	if err := b.buildAll(t.Context(), []cache.Module{bed}); err == nil || !strings.Contains(err.Error(), "has no none/*") {
 		t.Errorf("error %v, want one that names the missing files", err)
 	}
 }
@@ -411,7 +415,7 @@ func TestList(t *testing.T) {
 	t.Setenv(cache.Variable, t.TempDir())
 
 	var out, progress bytes.Buffer
-	if err := run([]string{"-list", "tools/sops"}, &out, &progress); err != nil {
+	if err := run(t.Context(), []string{"-list", "tools/sops"}, &out, &progress); err != nil {
 		t.Fatal(err)
 	}
 
@@ -420,7 +424,7 @@ func TestList(t *testing.T) {
 		t.Errorf("list:\n%s", &out)
 	}
 
-	if err := run([]string{"-list", "nothing"}, &out, &progress); err == nil {
+	if err := run(t.Context(), []string{"-list", "nothing"}, &out, &progress); err == nil {
 		t.Error("listed something that does not exist")
 	}
 }

@@ -15,6 +15,21 @@ const (
 	tailLines     = 30
 )
 
+// lineWriter lets several goroutines write lines, each in one call, to a
+// writer that is for one.
+type lineWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write writes one line or several.
+func (w *lineWriter) Write(lines []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.to.Write(lines)
+}
+
 // progress reads the output of go build -v, one line for each package that
 // is compiled, and says from time to time how far it is.
 type progress struct {

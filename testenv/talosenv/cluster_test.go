@@ -9,7 +9,26 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/quiet"
 )
+
+// TestReadyInTime holds two nodes to the time that was promised until they are
+// in maintenance mode. In a run of all tests there is no verdict, as other
+// packages are at work; .ci/run has a step for it.
+func TestReadyInTime(t *testing.T) {
+	findBed(t, Options{})
+
+	quiet.Within(t, 5*time.Second, func() (took time.Duration) {
+		t.Run("start", func(t *testing.T) {
+			begin := time.Now()
+			Start(t, Options{ControlPlanes: 1, Workers: 1})
+			took = time.Since(begin)
+		})
+
+		return took
+	})
+}
 
 // TestNodes takes a control plane and a worker from maintenance mode to etcd,
 // with configurations that talosgen rendered.
@@ -24,9 +43,7 @@ func testNodes(t *testing.T, release string) {
 	c := Start(t, Options{ControlPlanes: 1, Workers: 1, Talos: release})
 	elapsed := stopwatch(t, begin)
 
-	if d := elapsed("maintenance mode"); d > 20*time.Second {
-		t.Errorf("maintenance mode took %s", d)
-	}
+	elapsed("maintenance mode")
 
 	stage, err := c.Insecure(t.Context(), t, c.Workers[0], "get", "machinestatus", "-o", "jsonpath={.spec.stage}")
 	if err != nil || strings.TrimSpace(stage) != "maintenance" {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package kubeenv
+package child
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package kubeenv
+package child
 
 import "syscall"
 
