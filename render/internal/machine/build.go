@@ -3,6 +3,7 @@ package machine
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v4"
 
@@ -24,6 +25,13 @@ func sequenceNode(items ...*yaml.Node) *yaml.Node {
 func stringNode(value string, pos diag.Pos) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: pos.Line, Column: pos.Column}
 }
+
+func boolNode(value bool, pos diag.Pos) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(value), Line: pos.Line, Column: pos.Column}
+}
+
+// posOf is the place of a node, without its file.
+func posOf(n *yaml.Node) diag.Pos { return diag.Pos{Line: n.Line, Column: n.Column} }
 
 func put(mapping *yaml.Node, key string, value *yaml.Node) {
 	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: value.Line, Column: value.Column}, value)
@@ -70,4 +78,9 @@ func (b *optionBuilder) add(id ID, item *yaml.Node, path ...string) {
 		return
 	}
 	put(parent, key, sequenceNode(item))
+}
+
+// remove takes a document away that a lower layer has.
+func (b *optionBuilder) remove(id ID, pos diag.Pos) {
+	b.parent(id, pos, []string{""}).Tag = tagDelete
 }

@@ -106,9 +106,9 @@ func overlap(options *Patch, patches []*Patch) bool {
 }
 
 // eachLeaf calls visit with the path of each value of a document; lists count
-// as values.
+// as values, and so does what is replaced or removed whole.
 func eachLeaf(n *yaml.Node, path yamltext.Path, visit func(yamltext.Path)) {
-	if n.Kind != yaml.MappingNode {
+	if n.Kind != yaml.MappingNode || n.Tag == tagReplace || n.Tag == tagDelete {
 		visit(path)
 		return
 	}

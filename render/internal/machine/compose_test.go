@@ -46,6 +46,9 @@ var sharedTexts = []string{
 	"apiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels: {zone: shared}\ntaints: {a: NoSchedule}\n",
 	"apiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels: !replace {only: this}\n",
 	"apiVersion: v1alpha1\nkind: KubeNodeConfig\ntaints: {$patch: delete}\n",
+	"apiVersion: v1alpha1\nkind: KubeFlannelCNIConfig\nbackendMTU: 1400\n",
+	"apiVersion: v1alpha1\nkind: KubeAdmissionControlConfig\nname: PodSecurity\nconfiguration: {exemptions: {namespaces: [web]}}\n",
+	"cluster: {apiServer: {admissionControl: [{name: PodSecurity, configuration: {exemptions: {namespaces: [web]}}}]}}",
 	"",
 }
 
@@ -124,6 +127,13 @@ func (s *composeSource) next(t *testing.T, i int) composeCase {
 	}
 	if s.rand.IntN(2) == 0 {
 		o.Address, o.Interface = Option{Value: "10.0.0.5/24"}, Option{Value: "eth0"}
+	}
+	if s.rand.IntN(3) == 0 {
+		o.Kubernetes = KubernetesOptions{
+			NoCNI:            Option{Value: "none"},
+			Kubelet:          KubeletOptions{ComponentOptions: ComponentOptions{ExtraArgs: OptionMap{"v": {Value: "2"}}}},
+			AdmissionPlugins: []AdmissionPlugin{{Option{Value: podSecurity}, tree(t, "{kind: PodSecurityConfiguration}", 1)}},
+		}
 	}
 	if s.rand.IntN(10) > 0 {
 		p, err := OptionsPatch("cluster.yaml", o, role, contract)

@@ -54,7 +54,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	if err != nil {
 		return nil, err
 	}
-	b := optionBuilder{options: o, role: role, vc: vc, docs: map[ID]*yaml.Node{}}
+	b := optionBuilder{file: file, options: o, role: role, vc: vc, docs: map[ID]*yaml.Node{}}
 	b.hostname()
 	b.kubernetesNode()
 	b.address()
@@ -65,16 +65,21 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	}
 	p := &Patch{File: file, Layer: OptionsLayer}
 	for _, id := range b.order {
-		typed, err := decodeNode(file, id, b.docs[id])
+		pd := &patchDoc{id: id, shown: id, node: b.docs[id], directives: hasDirectives(b.docs[id]), zero: zeroLeaves(b.docs[id])}
+		typed, err := decodeNode(file, id, stripDirectives(pd.node))
 		if err != nil {
 			return nil, err
 		}
-		p.docs = append(p.docs, &patchDoc{id: id, shown: id, node: b.docs[id], typed: typed, zero: zeroLeaves(b.docs[id])})
+		if !pd.directives {
+			pd.typed = typed
+		}
+		p.docs = append(p.docs, pd)
 	}
 	return p, nil
 }
 
 type optionBuilder struct {
+	file    string
 	options NodeOptions
 	role    Role
 	vc      *talosconfig.VersionContract

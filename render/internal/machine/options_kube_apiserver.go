@@ -1,0 +1,146 @@
+package machine
+
+import (
+	"github.com/siderolabs/talos/pkg/machinery/config/types/k8s"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// AdmissionPlugin is a plugin of the API server with its configuration, which
+// is taken as a whole.
+type AdmissionPlugin struct {
+	Name          Option
+	Configuration *yaml.Node // a mapping, with its place in cluster.yaml
+}
+
+// OIDCOptions describe an OpenID Connect provider whose users can log in.
+type OIDCOptions struct {
+	IssuerURL, ClientID           Option
+	UsernameClaim, UsernamePrefix Option // no prefix if that has no value
+	GroupsClaim, GroupsPrefix     Option
+}
+
+// podSecurity is the admission plugin that Talos configures by itself.
+const podSecurity = "PodSecurity"
+
+func (b *optionBuilder) apiServer(o KubernetesOptions) {
+	p := b.home("cluster.apiServer", "KubeAPIServerConfig")
+	b.component(p, o.APIServer)
+	sans := "certSANs"
+	if multiDocument(b.vc) {
+		sans = "certExtraSANs"
+	}
+	for _, name := range o.CertSANs {
+		b.append(p, stringNode(name.Value, name.Pos), sans)
+	}
+	b.admission(o.AdmissionPlugins)
+	if o.OIDC != nil {
+		b.oidc(p, *o.OIDC)
+	}
+}
+
+// admission sets the configuration of plugins in place of what Talos generates
+// for the same plugin.
+func (b *optionBuilder) admission(plugins []AdmissionPlugin) {
+	for _, plugin := range plugins {
+		name, configuration := plugin.Name, copyNode(plugin.Configuration)
+		if multiDocument(b.vc) {
+			configuration.Tag = tagReplace
+			b.put(place{id: ID{mainKind, "KubeAdmissionControlConfig", name.Value}}, configuration, "configuration")
+			continue
+		}
+		item := mappingNode(name.Pos)
+		put(item, "name", stringNode(name.Value, name.Pos))
+		put(item, "configuration", configuration)
+		if name.Value == podSecurity {
+			item.Tag = tagReplace
+		}
+		b.add(MainID, item, "cluster", "apiServer", "admissionControl")
+	}
+}
+
+// oidc sets arguments up to contract 1.13. Since 1.14 the API server has a
+// configuration of authentication in their place, which Talos takes as a whole.
+func (b *optionBuilder) oidc(p place, o OIDCOptions) {
+	if !multiDocument(b.vc) {
+		b.oidcArgs(p, o)
+		return
+	}
+	pos := o.IssuerURL.Pos
+	configuration, err := defaultAuthentication(pos)
+	if err != nil {
+		b.problems.AddErr(err)
+		return
+	}
+	put(configuration, "jwt", sequenceNode(jwtAuthenticator(o)))
+	b.put(place{id: kind("KubeAuthenticationConfig")}, configuration, "configuration")
+}
+
+// oidcArgs spells "no prefix" as kube-apiserver does: for users it is -.
+func (b *optionBuilder) oidcArgs(p place, o OIDCOptions) {
+	if o.UsernamePrefix.Value == "" {
+		o.UsernamePrefix.Value = "-"
+	}
+	for _, arg := range []struct {
+		name string
+		Option
+	}{
+		{"oidc-issuer-url", o.IssuerURL},
+		{"oidc-client-id", o.ClientID},
+		{"oidc-username-claim", o.UsernameClaim},
+		{"oidc-username-prefix", o.UsernamePrefix},
+		{"oidc-groups-claim", o.GroupsClaim},
+		{"oidc-groups-prefix", o.GroupsPrefix},
+	} {
+		if arg.Value != "" {
+			b.put(p, stringNode(arg.Value, arg.Pos), "extraArgs", arg.name)
+		}
+	}
+}
+
+// defaultAuthentication is what Talos generates, but for those who log in: the
+// probes of the API server need no credentials.
+func defaultAuthentication(pos diag.Pos) (*yaml.Node, error) {
+	var generated yaml.Node
+	if err := generated.Encode(k8s.DefaultAuthenticationConfig().AuthConfig.Object); err != nil {
+		return nil, err
+	}
+	configuration := mappingNode(pos)
+	for i := 0; i+1 < len(generated.Content); i += 2 {
+		if key := generated.Content[i].Value; key != "jwt" {
+			put(configuration, key, placed(generated.Content[i+1], pos))
+		}
+	}
+	return configuration, nil
+}
+
+// placed copies a tree to a place in cluster.yaml.
+func placed(n *yaml.Node, pos diag.Pos) *yaml.Node {
+	c := *n
+	c.Line, c.Column, c.Content = pos.Line, pos.Column, nil
+	for _, child := range n.Content {
+		c.Content = append(c.Content, placed(child, pos))
+	}
+	return &c
+}
+
+func jwtAuthenticator(o OIDCOptions) *yaml.Node {
+	issuer := mappingNode(o.IssuerURL.Pos)
+	put(issuer, "url", stringNode(o.IssuerURL.Value, o.IssuerURL.Pos))
+	put(issuer, "audiences", sequenceNode(stringNode(o.ClientID.Value, o.ClientID.Pos)))
+	claims := mappingNode(o.IssuerURL.Pos)
+	put(claims, "username", claimMapping(o.UsernameClaim, o.UsernamePrefix))
+	put(claims, "groups", claimMapping(o.GroupsClaim, o.GroupsPrefix))
+	jwt := mappingNode(o.IssuerURL.Pos)
+	put(jwt, "issuer", issuer)
+	put(jwt, "claimMappings", claims)
+	return jwt
+}
+
+func claimMapping(claim, prefix Option) *yaml.Node {
+	m := mappingNode(claim.Pos)
+	put(m, "claim", stringNode(claim.Value, claim.Pos))
+	put(m, "prefix", stringNode(prefix.Value, prefix.Pos))
+	return m
+}
