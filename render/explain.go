@@ -57,7 +57,12 @@ func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Expla
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.layersOf(node{nodes[0]})
+	return c.explain(node{nodes[0]}, path)
+}
+
+// explain is [Repo.Explain] for a node of a plan.
+func (c *compiler) explain(n node, path string) ([]Explained, error) {
+	l, err := c.layersOf(n)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +74,7 @@ func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Expla
 	if err != nil {
 		return nil, err
 	}
-	return explained(traced, nodeName, path)
+	return explained(traced, n.Name, path)
 }
 
 func explained(traced []machine.Traced, nodeName, path string) ([]Explained, error) {

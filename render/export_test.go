@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"strings"
 
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
@@ -48,6 +49,63 @@ func (r *Repo) PatchTrial(env, file string, encrypted bool) (func(text []byte) (
 		all, err := explained(traced, c.nodes[0].Name, "")
 		return res, all, err
 	}, nil
+}
+
+// Outcome is all that a render of an environment leads to.
+type Outcome struct {
+	Contract string
+	Result   *Result
+	Values   map[string][]Explained // of each node, by its name
+	Clear    map[string]string      // configurations as they are decrypted
+}
+
+// Outcome renders an environment, and explains every value of its nodes.
+func (r *Repo) Outcome(env string) (*Outcome, error) {
+	e, err := r.readEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.understand(context.Background(), false)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCompiler(context.Background(), p)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Contract: p.config.Talos.ConfigContract, Result: &Result{Env: env}, Values: map[string][]Explained{}, Clear: map[string]string{}}
+	if err := c.renderAll(p.nodes, out.Result); err != nil {
+		return nil, err
+	}
+	out.Result.Warnings = append(p.config.Warnings, c.warnings...)
+	for _, n := range p.nodes {
+		if out.Values[n.Name], err = c.explain(node{n}, ""); err != nil {
+			return nil, err
+		}
+		cfg, err := c.compose(node{n})
+		if err != nil {
+			return nil, err
+		}
+		var docs []string
+		for _, d := range cfg.Documents() {
+			text, err := d.Text()
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, string(text))
+		}
+		out.Clear[n.Name] = strings.Join(docs, "---\n")
+	}
+	return out, nil
+}
+
+// Files lists the rendered files, in the tree of the environment.
+func (res *Result) Files() []string {
+	var all []string
+	for _, f := range res.files {
+		all = append(all, f.Path)
+	}
+	return all
 }
 
 // Text returns a rendered file.

@@ -1,0 +1,156 @@
+package render_test
+
+import (
+	"errors"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/schemas"
+	"github.com/talosgen/talosgen/testenv/toolenv"
+)
+
+// notInCases are the options that change nothing that is rendered by their
+// value, with the test that shows what they do instead.
+var notInCases = map[string]string{
+	"apiVersion":                                 "has one value so far",
+	"secrets.exampleKeyFile":                     "TestShippedTreesAreGolden: the shipped environments are read with it",
+	"provider":                                   "the files of the providers, which cases are merged into",
+	"hetzner.region":                             "for infrastructure.yaml, which is to come",
+	"hetzner.networkZone":                        "for infrastructure.yaml, which is to come",
+	"nodes.controlPlane.type":                    "for infrastructure.yaml, which is to come",
+	"nodes.workers.nodepools.type":               "for infrastructure.yaml, which is to come",
+	"network.serverLimit":                        "a check: TestProblems of render/internal/config",
+	"nodes.controlPlane.nodes.match.uuid":        "apply's, to recognise a machine",
+	"nodes.controlPlane.nodes.match.serial":      "apply's, to recognise a machine",
+	"nodes.controlPlane.nodes.bootAddress":       "apply's, to reach a machine",
+	"nodes.workers.nodepools.nodes.match.uuid":   "apply's, to recognise a machine",
+	"nodes.workers.nodepools.nodes.match.serial": "apply's, to recognise a machine",
+	"nodes.workers.nodepools.nodes.bootAddress":  "apply's, to reach a machine",
+}
+
+// Every option that is in effect has a case, which sets it to something else
+// than its default.
+func TestEveryOptionHasACase(t *testing.T) {
+	defaults := schemaOptions()
+	cases := map[string]string{}
+	for _, c := range optionCases(t) {
+		set := map[string]string{}
+		var doc yaml.Node
+		if err := yaml.Unmarshal(c.overlay, &doc); err != nil {
+			t.Fatal(err)
+		}
+		setOptions(doc.Content[0], "", defaults, set)
+		for _, option := range c.options {
+			cases[option] = c.name
+			value, known := defaults[option]
+			switch given, ok := set[option]; {
+			case !known:
+				t.Errorf("%s: there is no option %s", c.name, option)
+			case !ok:
+				t.Errorf("%s: its cluster.yaml does not set %s", c.name, option)
+			case given == value && given != "":
+				t.Errorf("%s: %s is set to its default", c.name, option)
+			}
+		}
+	}
+	for _, option := range slices.Sorted(maps.Keys(defaults)) {
+		switch _, excepted := notInCases[option]; {
+		case cases[option] != "" && excepted:
+			t.Errorf("%s has a case, %s: take it out of notInCases", option, cases[option])
+		case cases[option] == "" && !excepted && !schemas.IsNotYet(option):
+			t.Errorf("%s has no case in %s", option, optionsDir)
+		}
+	}
+	for option := range notInCases {
+		if _, known := defaults[option]; !known {
+			t.Errorf("notInCases: there is no option %s", option)
+		}
+	}
+}
+
+// schemaOptions lists the options of cluster.yaml with their defaults, as they
+// are written. Indexes of lists are left out of the paths.
+func schemaOptions() map[string]string {
+	all := map[string]string{}
+	var walk func(t reflect.Type, path string)
+	walk = func(t reflect.Type, path string) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			at := strings.TrimPrefix(path+"."+name, ".")
+			inner := f.Type
+			if inner.Kind() == reflect.Slice {
+				inner = inner.Elem()
+			}
+			switch {
+			case strings.Contains(options, "inline"):
+				walk(f.Type, path)
+			case inner.Kind() == reflect.Struct:
+				walk(inner, at)
+			default:
+				all[at] = f.Tag.Get("default")
+			}
+		}
+	}
+	walk(reflect.TypeFor[schemas.Cluster](), "")
+	return all
+}
+
+// setOptions lists the options that a part of a cluster.yaml sets.
+func setOptions(n *yaml.Node, path string, known, set map[string]string) {
+	if _, isOption := known[path]; isOption {
+		set[path] = n.Value
+		return
+	}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		setOptions(n.Content[i+1], strings.TrimPrefix(path+"."+n.Content[i].Value, "."), known, set)
+	}
+	for _, item := range n.Content {
+		if n.Kind == yaml.SequenceNode {
+			setOptions(item, path, known, set)
+		}
+	}
+}
+
+// What options lead to is accepted by real talosctl: 1.14, and 1.13 for older
+// contracts.
+func TestTalosctlTakesOptions(t *testing.T) {
+	old, current := toolenv.Talosctl(t, "1.13"), toolenv.Talosctl(t, "1.14")
+	bench := newOptionBench(t)
+	dir := t.TempDir()
+	mode := map[string]string{"hetzner": "cloud", "static": "metal"}
+	type configuration struct{ name, program, mode string }
+	var all []configuration
+	for _, c := range optionCases(t) {
+		for _, rel := range releases {
+			out, err := bench.render(rel, c.cluster(t))
+			if err != nil {
+				continue // as TestOptions expects
+			}
+			program := old
+			if out.Contract == "v1.14" {
+				program = current
+			}
+			for node, text := range out.Clear {
+				name := strings.Join([]string{c.name, rel.contract, node}, "_")
+				writeFile(t, dir, name, text)
+				all = append(all, configuration{name, program, mode[c.provider]})
+			}
+		}
+	}
+	each(all, func(c configuration) {
+		out, err := run(nil, c.program, "validate", "--strict", "--mode", c.mode, "-c", filepath.Join(dir, c.name))
+		if err != nil {
+			t.Error(errors.Join(errors.New(c.name), err), out)
+		}
+	})
+	if len(all) == 0 {
+		t.Error("nothing was validated")
+	}
+}
