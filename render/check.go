@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
@@ -25,7 +26,7 @@ func (r *Repo) Check(env string) ([]Difference, error) {
 }
 
 // compare reads the lock and compares it with the files.
-func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
+func (r *Repo) compare(env string) (*rendered.Lock, []Difference, error) {
 	if err := r.checkLinks(env); err != nil {
 		return nil, nil, err
 	}
@@ -35,7 +36,7 @@ func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
 	}
 	lock, err := r.readLock(env)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, []Difference{{Path: tree.LockName, Kind: tree.Removed, Output: true}}, nil
+		return nil, []Difference{{Path: rendered.LockName, Kind: tree.Removed, Output: true}}, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -48,7 +49,7 @@ func (r *Repo) compare(env string) (*tree.Lock, []Difference, error) {
 	return lock, differences, r.local(err)
 }
 
-func (r *Repo) readLock(env string) (*tree.Lock, error) {
+func (r *Repo) readLock(env string) (*rendered.Lock, error) {
 	lock, err := tree.ReadLock(r.tree(env), r.world.Version)
 	return lock, r.local(err)
 }
@@ -72,7 +73,7 @@ func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
 }
 
 // verifySeal reads what the seal's key is made from, and nothing else.
-func (r *Repo) verifySeal(ctx context.Context, env string, lock *tree.Lock) error {
+func (r *Repo) verifySeal(ctx context.Context, env string, lock *rendered.Lock) error {
 	e := &environment{repo: r, name: env, raw: map[string][]byte{}}
 	for _, name := range []string{clusterFile, keyringFile, secretsName} {
 		file := e.path(name)
@@ -91,9 +92,9 @@ func (r *Repo) verifySeal(ctx context.Context, env string, lock *tree.Lock) erro
 	if err := e.openOperator(ctx, s); err != nil {
 		return err
 	}
-	err := lock.VerifySeal(s.operator.Derive(sealLabel))
+	err := lock.VerifySeal(s.operator.Derive(rendered.SealLabel))
 	if p := (*diag.Problem)(nil); errors.As(err, &p) {
-		p.Pos.File = path.Join(renderedDir, env, tree.LockName)
+		p.Pos.File = path.Join(renderedDir, env, rendered.LockName)
 		p.Hint = strings.ReplaceAll(p.Hint, "<env>", env)
 	}
 	return err

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/envelope"
-	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // leaf is a value of a rendered file.
@@ -123,7 +123,7 @@ func (r *Repo) Outputs(env string) ([]string, error) {
 	for _, out := range lock.Outputs {
 		files = append(files, path.Join(renderedDir, env, out.Path))
 	}
-	return append(files, path.Join(renderedDir, env, tree.LockName)), nil
+	return append(files, path.Join(renderedDir, env, rendered.LockName)), nil
 }
 
 // RenderedNodes lists the nodes in the rendered tree of an environment.

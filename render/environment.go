@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/subst"
-	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // largestInput is how many bytes a source may have. Talos takes configurations
@@ -24,7 +24,7 @@ const largestInput = 4 << 20
 type environment struct {
 	repo   *Repo
 	name   string
-	inputs []tree.Entry
+	inputs []rendered.Entry
 	paths  []string
 	raw    map[string][]byte // by repository-relative path
 	keys   *sopsage.Keys
@@ -53,7 +53,7 @@ func (r *Repo) readEnvironment(name string) (*environment, error) {
 			continue
 		}
 		e.raw[p] = data
-		e.inputs = append(e.inputs, tree.Entry{Path: p, Digest: tree.Digest(data)})
+		e.inputs = append(e.inputs, rendered.Entry{Path: p, Digest: rendered.Digest(data)})
 	}
 	if _, ok := e.raw[e.path(clusterFile)]; !ok && len(problems) == 0 {
 		problems.Add(e.noClusterFile())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/config"
@@ -32,7 +33,7 @@ type Result struct {
 	Warnings diag.List
 
 	files []tree.File
-	lock  *tree.Lock // nil if the result cannot be written
+	lock  *rendered.Lock // nil if the result cannot be written
 }
 
 // Node describes a rendered node.
@@ -78,18 +79,14 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
-	lock, err := tree.NewLock(p.repo.world.Version, p.inputs, tree.Outputs(res.files))
+	lock, err := rendered.NewLock(p.repo.world.Version, p.inputs, tree.Outputs(res.files))
 	if err != nil {
 		return err
 	}
-	lock.Seal = lock.ComputeSeal(p.secrets.operator.Derive(sealLabel))
+	lock.Seal = lock.ComputeSeal(p.secrets.operator.Derive(rendered.SealLabel))
 	res.lock = lock
 	return nil
 }
-
-// sealLabel names the key of the seal among those derived from the operators'
-// data key.
-const sealLabel = "seal"
 
 // selected returns the nodes that were asked for.
 func (p *plan) selected(names []string) ([]config.Node, error) {

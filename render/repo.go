@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/layer"
-	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // World is what a render needs from outside of the repository. Rendering
@@ -108,7 +108,7 @@ func (r *Repo) AbandonedTrees() []string {
 	var dirs []string
 	for _, e := range entries {
 		dir := path.Join(renderedDir, e.Name())
-		if _, err := r.files.Stat(path.Join(dir, tree.LockName)); err != nil || strings.HasPrefix(e.Name(), ".") {
+		if _, err := r.files.Stat(path.Join(dir, rendered.LockName)); err != nil || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		if _, err := r.files.Stat(path.Join(envsDir, e.Name())); errors.Is(err, fs.ErrNotExist) {

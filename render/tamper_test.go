@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/render"
-	"github.com/talosgen/talosgen/render/internal/tree"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -138,14 +138,14 @@ func TestSealGivesAwayAChangedLock(t *testing.T) {
 	root := copySources(t, shipped)
 	r := open(t, root, nil)
 	mustWrite(t, r, "dev")
-	const node, lock = "rendered/dev/nodes/dev-worker-1.yaml", "rendered/dev/" + tree.LockName
+	const node, lock = "rendered/dev/nodes/dev-worker-1.yaml", "rendered/dev/" + rendered.LockName
 	text := readFile(t, root, node)
 	changed := strings.Replace(text, "type: worker", "type: controlplane", 1)
 	if changed == text {
 		t.Fatal("nothing was changed")
 	}
 	writeFile(t, root, node, changed)
-	writeFile(t, root, lock, strings.Replace(readFile(t, root, lock), tree.Digest([]byte(text)), tree.Digest([]byte(changed)), 1))
+	writeFile(t, root, lock, strings.Replace(readFile(t, root, lock), rendered.Digest([]byte(text)), rendered.Digest([]byte(changed)), 1))
 	if differences, err := r.Check("dev"); err != nil || len(differences) > 0 {
 		t.Fatalf("check: %v, %v", differences, err)
 	}

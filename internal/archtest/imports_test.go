@@ -87,7 +87,7 @@ var forbidden = []struct {
 // through another package of the module.
 var light = []string{
 	"apply/plan",
-	"internal/atomicfile", "internal/diag", "internal/scaffold", "internal/secret", "internal/yamltext",
+	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/config", "render/internal/envelope", "render/internal/layer", "render/internal/legacy",
 	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "schemas",
 }

@@ -68,7 +68,7 @@ var tree = sync.OnceValues(func() ([]source, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel != "." && (skipped(d.Name()) || otherModule(name)) {
+			if rel != "." && (skipped(rel) || otherModule(name)) {
 				return fs.SkipDir
 			}
 			return nil
@@ -87,8 +87,11 @@ var tree = sync.OnceValues(func() ([]source, error) {
 	return all, err
 })
 
+// skipped reports whether a directory holds no code of the module: test data,
+// and at the root what is rendered or built.
 func skipped(dir string) bool {
-	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"testdata", "rendered", "bin", "dist"}, dir)
+	name := path.Base(dir)
+	return strings.HasPrefix(name, ".") || name == "testdata" || slices.Contains([]string{"rendered", "bin", "dist"}, dir)
 }
 
 func otherModule(dir string) bool {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // BenchmarkWrite1000 writes trees of 1000 files of 8 KiB, as a cluster of 1000
@@ -14,7 +16,7 @@ func BenchmarkWrite1000(b *testing.B) {
 		b.Run(fmt.Sprintf("changed=%d", changed), func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "rendered", "prod")
 			trees := [2][]File{benchFiles(0, 0), benchFiles(changed, 1)}
-			locks := [2]*Lock{lockOf(b, "1.0.0", trees[0]), lockOf(b, "1.0.0", trees[1])}
+			locks := [2]*rendered.Lock{lockOf(b, "1.0.0", trees[0]), lockOf(b, "1.0.0", trees[1])}
 			if _, err := Write(dir, trees[1], locks[1]); err != nil {
 				b.Fatal(err)
 			}
@@ -48,7 +50,7 @@ func BenchmarkCheck4000(b *testing.B) {
 	root := b.TempDir()
 	dir := filepath.Join(root, "rendered/prod")
 	body := strings.Repeat("machine: configuration\n", 8192/23)
-	var inputs, outputs []Entry
+	var inputs, outputs []rendered.Entry
 	var paths []string
 	for i := range 2000 {
 		data := fmt.Sprint(i, body)
@@ -56,15 +58,15 @@ func BenchmarkCheck4000(b *testing.B) {
 		putFile(b, root, in, data)
 		putFile(b, dir, out, data)
 		paths = append(paths, in)
-		inputs = append(inputs, Entry{in, Digest([]byte(data))})
-		outputs = append(outputs, Entry{out, Digest([]byte(data))})
+		inputs = append(inputs, rendered.Entry{Path: in, Digest: rendered.Digest([]byte(data))})
+		outputs = append(outputs, rendered.Entry{Path: out, Digest: rendered.Digest([]byte(data))})
 	}
-	lock, err := NewLock("0.1.0", inputs, outputs)
+	lock, err := rendered.NewLock("0.1.0", inputs, outputs)
 	if err != nil {
 		b.Fatal(err)
 	}
 	lock.Seal = lock.ComputeSeal(nil)
-	putFile(b, dir, LockName, string(lock.Encode()))
+	putFile(b, dir, rendered.LockName, string(lock.Encode()))
 	for b.Loop() {
 		lock, err := ReadLock(dir, "0.1.0")
 		if err != nil {

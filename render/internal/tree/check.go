@@ -2,12 +2,14 @@ package tree
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // Kind is how a file differs from the lock.
@@ -29,13 +31,13 @@ type Difference struct {
 
 // DigestFiles reads files below root and returns their entries, in the given
 // order. All that cannot be read are reported at once.
-func DigestFiles(root string, paths []string) ([]Entry, error) {
+func DigestFiles(root string, paths []string) ([]rendered.Entry, error) {
 	r, err := newReader(root, true)
 	if err != nil {
 		return nil, readProblem(root, err)
 	}
 	defer r.close()
-	entries := make([]Entry, len(paths))
+	entries := make([]rendered.Entry, len(paths))
 	var problems diag.List
 	for i, path := range paths {
 		sum, err := r.digest(path)
@@ -43,29 +45,43 @@ func DigestFiles(root string, paths []string) ([]Entry, error) {
 			problems.Add(readProblem(path, err))
 			continue
 		}
-		entries[i] = Entry{path, digestText(sum)}
+		entries[i] = rendered.Entry{Path: path, Digest: rendered.DigestSum(sum)}
 	}
 	return entries, problems.Err()
 }
 
+// ReadLock reads the lock of an environment's directory. The error is
+// [fs.ErrNotExist] if there is none; see [rendered.ParseLock] for the others.
+func ReadLock(dir, current string) (*rendered.Lock, error) {
+	file := filepath.Join(dir, rendered.LockName)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, readProblem(file, err)
+	}
+	return rendered.ParseLock(file, data, current)
+}
+
 // Check compares the inputs as they are now (see [DigestFiles]), and the files
 // in dir, with the lock. It needs no key: it tells whether the tree is fresh
-// and as talosgen wrote it, while [Lock.VerifySeal] tells whether the lock is
-// to be trusted. Files in dir that the lock does not name are not talosgen's,
+// and as talosgen wrote it, while [rendered.Lock.VerifySeal] tells whether the
+// lock is to be trusted. Files in dir that the lock does not name are not talosgen's,
 // and no difference. Inputs come first; both parts are sorted by path.
-func Check(lock *Lock, inputs []Entry, dir string) ([]Difference, error) {
+func Check(lock *rendered.Lock, inputs []rendered.Entry, dir string) ([]Difference, error) {
 	differences := compareInputs(lock.Inputs, inputs)
 	outputs, err := compareOutputs(lock.Outputs, dir)
 	return append(differences, outputs...), err
 }
 
-func compareInputs(locked, now []Entry) []Difference {
+func compareInputs(locked, now []rendered.Entry) []Difference {
 	var differences []Difference
 	add := func(path string, kind Kind) {
 		differences = append(differences, Difference{Path: path, Kind: kind})
 	}
-	if !slices.IsSortedFunc(now, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }) {
-		now = sorted(now)
+	if !slices.IsSortedFunc(now, func(a, b rendered.Entry) int { return cmp.Compare(a.Path, b.Path) }) {
+		now = rendered.Sorted(now)
 	}
 	for len(locked) > 0 || len(now) > 0 {
 		switch {
@@ -85,7 +101,7 @@ func compareInputs(locked, now []Entry) []Difference {
 	return differences
 }
 
-func compareOutputs(locked []Entry, dir string) ([]Difference, error) {
+func compareOutputs(locked []rendered.Entry, dir string) ([]Difference, error) {
 	var differences []Difference
 	add := func(path string, kind Kind) {
 		differences = append(differences, Difference{Path: path, Kind: kind, Output: true})
@@ -105,7 +121,7 @@ func compareOutputs(locked []Entry, dir string) ([]Difference, error) {
 	for _, e := range locked {
 		sum, err := r.digest(e.Path)
 		switch {
-		case err == nil && matches(e.Digest, sum):
+		case err == nil && rendered.Matches(e.Digest, sum):
 		case err == nil, isOddFile(err):
 			add(e.Path, Changed)
 		case isMissing(err):
@@ -115,11 +131,4 @@ func compareOutputs(locked []Entry, dir string) ([]Difference, error) {
 		}
 	}
 	return differences, problems.Err()
-}
-
-// matches compares without making a text of the sum.
-func matches(digest string, sum [sha256.Size]byte) bool {
-	var text [2 * sha256.Size]byte
-	hex.Encode(text[:], sum[:])
-	return digest[len(digestPrefix):] == string(text[:])
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 func TestDigestFiles(t *testing.T) {
@@ -25,12 +26,12 @@ func TestDigestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := DigestFiles(root, []string{"envs/dev/cluster.env", "big", "empty", "exact", "link"})
-	want := []Entry{
-		{"envs/dev/cluster.env", Digest([]byte("A=1\n"))},
-		{"big", Digest([]byte(big))},
-		{"empty", "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-		{"exact", Digest([]byte(big[:64<<10]))},
-		{"link", Digest(nil)},
+	want := []rendered.Entry{
+		{Path: "envs/dev/cluster.env", Digest: rendered.Digest([]byte("A=1\n"))},
+		{Path: "big", Digest: rendered.Digest([]byte(big))},
+		{Path: "empty", Digest: "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+		{Path: "exact", Digest: rendered.Digest([]byte(big[:64<<10]))},
+		{Path: "link", Digest: rendered.Digest(nil)},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v (%v), want %v", got, err, want)
@@ -47,8 +48,10 @@ func TestDigestFiles(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	entry := func(path, data string) Entry { return Entry{path, Digest([]byte(data))} }
-	inputs := []Entry{entry("b", "1"), entry("d", "1"), entry("f", "1")}
+	entry := func(path, data string) rendered.Entry {
+		return rendered.Entry{Path: path, Digest: rendered.Digest([]byte(data))}
+	}
+	inputs := []rendered.Entry{entry("b", "1"), entry("d", "1"), entry("f", "1")}
 	outputs := map[string]string{"infra.yaml": "i", "nodes/a.yaml": "a", "nodes/b.yaml": "b"}
 	in := func(path string, kind Kind) Difference { return Difference{path, kind, false} }
 	out := func(path string, kind Kind) Difference { return Difference{path, kind, true} }
@@ -56,7 +59,7 @@ func TestCheck(t *testing.T) {
 		return func(dir string) error { return os.RemoveAll(filepath.Join(dir, name)) }
 	}
 	for name, tt := range map[string]struct {
-		inputs []Entry
+		inputs []rendered.Entry
 		touch  func(dir string) error
 		want   []Difference
 	}{
@@ -64,11 +67,11 @@ func TestCheck(t *testing.T) {
 		"own files are ignored": {touch: func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "nodes/README"), nil, 0o644)
 		}},
-		"unsorted inputs":  {inputs: []Entry{inputs[2], inputs[0], inputs[1]}},
-		"input changed":    {inputs: []Entry{inputs[0], entry("d", "2"), inputs[2]}, want: []Difference{in("d", Changed)}},
-		"input first":      {inputs: append([]Entry{entry("a", "")}, inputs...), want: []Difference{in("a", Added)}},
+		"unsorted inputs":  {inputs: []rendered.Entry{inputs[2], inputs[0], inputs[1]}},
+		"input changed":    {inputs: []rendered.Entry{inputs[0], entry("d", "2"), inputs[2]}, want: []Difference{in("d", Changed)}},
+		"input first":      {inputs: append([]rendered.Entry{entry("a", "")}, inputs...), want: []Difference{in("a", Added)}},
 		"input last":       {inputs: append(inputs[:3:3], entry("g", "")), want: []Difference{in("g", Added)}},
-		"input renamed":    {inputs: []Entry{inputs[0], entry("e", "1"), inputs[2]}, want: []Difference{in("d", Removed), in("e", Added)}},
+		"input renamed":    {inputs: []rendered.Entry{inputs[0], entry("e", "1"), inputs[2]}, want: []Difference{in("d", Removed), in("e", Added)}},
 		"input first gone": {inputs: inputs[1:], want: []Difference{in("b", Removed)}},
 		"input last gone":  {inputs: inputs[:2], want: []Difference{in("f", Removed)}},
 		"output edited": {touch: func(dir string) error {
@@ -96,12 +99,12 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "dev")
-			var locked []Entry
+			var locked []rendered.Entry
 			for path, data := range outputs {
 				putFile(t, dir, path, data)
 				locked = append(locked, entry(path, data))
 			}
-			lock, err := NewLock("0.1.0", inputs, locked)
+			lock, err := rendered.NewLock("0.1.0", inputs, locked)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,5 +122,11 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v (%v), want %v", got, err, tt.want)
 			}
 		})
+	}
+}
+
+func TestReadLockTellsAbsence(t *testing.T) {
+	if _, err := ReadLock(t.TempDir(), "0.1.0"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the error is %v", err)
 	}
 }

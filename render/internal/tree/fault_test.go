@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // faulty wraps a system so that its k-th change of the disk fails, and with
@@ -166,7 +167,7 @@ func isTree(t *testing.T, dir string, c, others content) bool {
 	if !exists(dir) {
 		return false
 	}
-	want := c.with(LockName, string(lockOf(t, "1.0.0", c.files()).Encode()))
+	want := c.with(rendered.LockName, string(lockOf(t, "1.0.0", c.files()).Encode()))
 	maps.Copy(want, others)
 	return reflect.DeepEqual(snapshot(t, dir), want)
 }

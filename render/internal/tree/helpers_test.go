@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // content is a tree as path → data.
@@ -36,9 +37,11 @@ func (c content) without(path string) content {
 	return c
 }
 
-func lockOf(t testing.TB, version string, files []File) *Lock {
+const digestA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+func lockOf(t testing.TB, version string, files []File) *rendered.Lock {
 	t.Helper()
-	l, err := NewLock(version, []Entry{{"envs/dev/cluster.env", digestA}}, Outputs(files))
+	l, err := rendered.NewLock(version, []rendered.Entry{{Path: "envs/dev/cluster.env", Digest: digestA}}, Outputs(files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,7 @@ func assertTree(t testing.TB, dir string, c, others content) {
 	want := content{}
 	maps.Copy(want, others)
 	maps.Copy(want, c)
-	want[LockName] = string(lockOf(t, "1.0.0", c.files()).Encode())
+	want[rendered.LockName] = string(lockOf(t, "1.0.0", c.files()).Encode())
 	if got := snapshot(t, dir); !reflect.DeepEqual(got, want) {
 		t.Errorf("the tree is\n%v\nwant\n%v", got, want)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // A child process of the tests writes trees into the directory that this
@@ -42,7 +44,7 @@ func writeUntilKilled(dir, systemName, size string) {
 }
 
 // killTree is one of two trees, in which about every third file is the same.
-func killTree(n, which int) ([]File, *Lock) {
+func killTree(n, which int) ([]File, *rendered.Lock) {
 	var files []File
 	for i := range n {
 		version := which % 2
@@ -52,7 +54,7 @@ func killTree(n, which int) ([]File, *Lock) {
 		path := fmt.Sprintf("nodes/worker-%d-of-%d.yaml", i, version)
 		files = append(files, File{path, bytes.Repeat([]byte(path+"\n"), 100)})
 	}
-	lock, err := NewLock("1.0.0", nil, Outputs(files))
+	lock, err := rendered.NewLock("1.0.0", nil, Outputs(files))
 	if err != nil {
 		panic(err)
 	}
@@ -155,11 +157,11 @@ func assertWhole(t *testing.T, dir string, size int) {
 	got := snapshot(t, dir)
 	for which := range 2 {
 		files, lock := killTree(size, which)
-		files = append(files, File{LockName, lock.Encode()})
+		files = append(files, File{rendered.LockName, lock.Encode()})
 		isFile := func(f File) bool { return got[f.Path] == string(f.Data) }
 		if len(got) == len(files) && !slices.ContainsFunc(files, func(f File) bool { return !isFile(f) }) {
 			return
 		}
 	}
-	t.Fatalf("the tree is neither the old nor the new one: %d files, lock\n%s", len(got), got[LockName])
+	t.Fatalf("the tree is neither the old nor the new one: %d files, lock\n%s", len(got), got[rendered.LockName])
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // plan is what a write will do, decided before anything is touched.
@@ -43,7 +44,7 @@ func (p *plan) path(name string) string { return filepath.Join(p.dir, name) }
 
 // makePlan compares the wanted tree with the one on disk. The plan is never
 // nil, so that its summary can be returned along with an error.
-func makePlan(dir string, files []File, lock *Lock) (*plan, error) {
+func makePlan(dir string, files []File, lock *rendered.Lock) (*plan, error) {
 	p := &plan{dir: dir, found: map[string]fs.FileMode{}}
 	if err := p.want(files, lock); err != nil {
 		return &plan{}, err
@@ -71,15 +72,15 @@ func makePlan(dir string, files []File, lock *Lock) (*plan, error) {
 }
 
 // want takes the files, and the lock as the last of them.
-func (p *plan) want(files []File, lock *Lock) error {
+func (p *plan) want(files []File, lock *rendered.Lock) error {
 	p.files = slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	if err := checkOutputs(p.files); err != nil {
 		return err
 	}
-	if !slices.EqualFunc(p.files, lock.Outputs, func(f File, e Entry) bool { return f.Path == e.Path }) {
+	if !slices.EqualFunc(p.files, lock.Outputs, func(f File, e rendered.Entry) bool { return f.Path == e.Path }) {
 		return errors.New("the lock does not name exactly the files of the tree")
 	}
-	p.files = append(p.files, File{LockName, lock.Encode()})
+	p.files = append(p.files, File{rendered.LockName, lock.Encode()})
 	p.parents = parents(p.files)
 	p.wanted = make(map[string]bool, len(p.files))
 	for _, f := range p.files {
@@ -118,11 +119,11 @@ func linkProblem(dir string) *diag.Problem {
 // readOwned reads the old lock. A damaged one (a merge conflict) still tells
 // what is talosgen's, and the render repairs it.
 func (p *plan) readOwned(current string) error {
-	p.owned = map[string]bool{LockName: true}
+	p.owned = map[string]bool{rendered.LockName: true}
 	if p.old == nil {
 		return nil
 	}
-	file := p.path(LockName)
+	file := p.path(rendered.LockName)
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -131,16 +132,16 @@ func (p *plan) readOwned(current string) error {
 		return readProblem(file, err)
 	}
 	p.oldLock = data
-	lock, err := ParseLock(file, data, current)
+	lock, err := rendered.ParseLock(file, data, current)
 	switch {
 	case err == nil:
 		for _, e := range lock.Outputs {
 			p.owned[e.Path] = true
 		}
-	case errors.Is(err, errNewer):
+	case errors.Is(err, rendered.ErrNewer):
 		return err
 	default:
-		for _, path := range ownedPaths(data) {
+		for _, path := range rendered.OwnedPaths(data) {
 			p.owned[path] = true
 		}
 	}
@@ -186,7 +187,7 @@ func (p *plan) compare() error {
 		case !p.owned[f.Path]:
 			foreign = append(foreign, f.Path)
 		}
-		if f.Path != LockName {
+		if f.Path != rendered.LockName {
 			*list = append(*list, f.Path)
 		}
 	}
@@ -196,9 +197,9 @@ func (p *plan) compare() error {
 // foreignProblems refuses to overwrite files that no lock names.
 func (p *plan) foreignProblems(paths []string) error {
 	if len(paths) > 3 && p.oldLock == nil {
-		return diag.New(diag.Pos{File: p.path(LockName)},
+		return diag.New(diag.Pos{File: p.path(rendered.LockName)},
 			"is missing, and %d files (%s, …) exist that a render would overwrite", len(paths), paths[0]).
-			WithHint("restore it (git checkout -- %s), or remove %s, then render again", p.path(LockName), p.dir)
+			WithHint("restore it (git checkout -- %s), or remove %s, then render again", p.path(rendered.LockName), p.dir)
 	}
 	var problems diag.List
 	for _, path := range paths {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 func TestWriteRefuses(t *testing.T) {
@@ -46,7 +47,7 @@ func TestWriteRefuses(t *testing.T) {
 		"two foreign files": {before: func(t *testing.T, dir string) { put("p")(t, dir); put("q")(t, dir) },
 			tree: small.with("p", "").with("q", ""), want: "2 problems"},
 		"lock is gone": {before: func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, LockName)); err != nil {
+			if err := os.Remove(filepath.Join(dir, rendered.LockName)); err != nil {
 				t.Fatal(err)
 			}
 		}, tree: content{"infra.yaml": "I", "nodes/a.yaml": "A", "nodes/b.yaml": "B", "addons/x/deep/k.yaml": "K"},
@@ -64,7 +65,7 @@ func TestWriteRefuses(t *testing.T) {
 			root := filepath.Dir(filepath.Dir(dir))
 			before := snapshot(t, root)
 			// A lock of exactly these paths, whatever they are.
-			lock := &Lock{Talosgen: "1.0.0", Outputs: sorted(Outputs(tt.tree.files()))}
+			lock := &rendered.Lock{Talosgen: "1.0.0", Outputs: rendered.Sorted(Outputs(tt.tree.files()))}
 			if tt.version != "" {
 				lock.Talosgen = tt.version
 			}

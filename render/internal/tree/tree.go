@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // File is one file of the tree, complete in memory.
@@ -24,11 +25,11 @@ type File struct {
 	Data []byte
 }
 
-// Outputs returns the entries of files, for [NewLock].
-func Outputs(files []File) []Entry {
-	entries := make([]Entry, len(files))
+// Outputs returns the entries of files, for [rendered.NewLock].
+func Outputs(files []File) []rendered.Entry {
+	entries := make([]rendered.Entry, len(files))
 	for i, f := range files {
-		entries[i] = Entry{f.Path, Digest(f.Data)}
+		entries[i] = rendered.Entry{Path: f.Path, Digest: rendered.Digest(f.Data)}
 	}
 	return entries
 }
@@ -48,11 +49,11 @@ type Summary struct {
 //
 // It refuses to overwrite a file that the previous lock does not name, and a
 // tree that a newer talosgen than lock.Talosgen wrote.
-func Write(dir string, files []File, lock *Lock) (Summary, error) {
+func Write(dir string, files []File, lock *rendered.Lock) (Summary, error) {
 	return write(realSystem, filepath.Clean(dir), files, lock)
 }
 
-func write(sys *system, dir string, files []File, lock *Lock) (Summary, error) {
+func write(sys *system, dir string, files []File, lock *rendered.Lock) (Summary, error) {
 	if err := recoverTree(sys, dir); err != nil {
 		return Summary{}, err
 	}
@@ -83,7 +84,7 @@ func (p *plan) holds() bool {
 	if err != nil || p.old == nil {
 		return os.IsNotExist(err) && p.old == nil
 	}
-	lock, _ := os.ReadFile(p.path(LockName))
+	lock, _ := os.ReadFile(p.path(rendered.LockName))
 	return os.SameFile(info, p.old) && bytes.Equal(lock, p.oldLock)
 }
 

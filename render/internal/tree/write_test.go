@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 func TestWriteSummary(t *testing.T) {
@@ -149,7 +150,7 @@ func TestModesDoNotDependOnTheUmask(t *testing.T) {
 			t.Fatalf("umask %o: %v", umask, err)
 		}
 		for path, want := range map[string]fs.FileMode{
-			"": 0o755, "nodes": 0o755, "addons/x/deep": 0o755, "nodes/a.yaml": 0o644, LockName: 0o644,
+			"": 0o755, "nodes": 0o755, "addons/x/deep": 0o755, "nodes/a.yaml": 0o644, rendered.LockName: 0o644,
 		} {
 			if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode().Perm() != want {
 				t.Errorf("umask %o: %s is %v (%v), want %v", umask, path, info, err, want)
@@ -214,13 +215,13 @@ func TestDirectoryInPlaceOfAnOldOutput(t *testing.T) {
 func TestDamagedLockIsRepaired(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dev")
 	mustWrite(t, dir, small)
-	file := filepath.Join(dir, LockName)
+	file := filepath.Join(dir, rendered.LockName)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	merged := strings.Replace(string(data), "outputs:\n", "<<<<<<< HEAD\noutputs:\n=======\noutputs:\n", 1)
-	putFile(t, dir, LockName, strings.Replace(merged, "seal:", ">>>>>>> other\nseal:", 1))
+	putFile(t, dir, rendered.LockName, strings.Replace(merged, "seal:", ">>>>>>> other\nseal:", 1))
 	next := small.with("nodes/a.yaml", "A").without("nodes/b.yaml")
 	mustWrite(t, dir, next)
 	assertTree(t, dir, next, nil)

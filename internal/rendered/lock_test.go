@@ -1,10 +1,9 @@
-package tree
+package rendered
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -169,7 +168,7 @@ func TestNewerLockIsRefusedFirst(t *testing.T) {
 		{"something: else\nversion: 2\ntalosgen: 0.7.0\n", "0.1.0", true},
 	} {
 		_, err := ParseLock("lock", []byte(tt.text), tt.current)
-		if errors.Is(err, errNewer) != tt.refused {
+		if errors.Is(err, ErrNewer) != tt.refused {
 			t.Errorf("this is %s: the error is %v", tt.current, err)
 		}
 		if tt.refused && (diag.CodeOf(err) != diag.Input || !strings.Contains(err.Error(), "upgrade")) {
@@ -178,16 +177,10 @@ func TestNewerLockIsRefusedFirst(t *testing.T) {
 	}
 }
 
-func TestReadLockTellsAbsence(t *testing.T) {
-	if _, err := ReadLock(t.TempDir(), "0.1.0"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the error is %v", err)
-	}
-}
-
 func TestOwnedPathsOfADamagedLock(t *testing.T) {
 	text := strings.Replace(goldenLock, "    nodes/", "<<<<<<< HEAD\n    nodes/dev-worker-1.yaml: "+digestB+"\r\n=======\n    nodes/", 1)
 	want := []string{`infra: "odd".yaml`, "nodes/dev-worker-1.yaml", "nodes/dev-control-plane-1.yaml"}
-	if got := ownedPaths([]byte(text)); !reflect.DeepEqual(got, want) {
+	if got := OwnedPaths([]byte(text)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -226,7 +219,7 @@ func FuzzParseLock(f *testing.F) {
 	f.Add([]byte(goldenLock))
 	f.Add([]byte(strings.ReplaceAll(goldenLock, "infra", `\\in"`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ownedPaths(data)
+		OwnedPaths(data)
 		l, err := ParseLock("lock", data, "0.1.0")
 		if err != nil {
 			return

@@ -1,4 +1,4 @@
-package tree
+package rendered
 
 import (
 	"crypto/hmac"
@@ -10,36 +10,14 @@ import (
 )
 
 const (
-	digestPrefix = "sha256:"
-	sealPrefix   = "hmac-sha256:"
+	// SealLabel names the key of the seal among those that are derived from the
+	// data key of the operators.
+	SealLabel = "seal"
+
+	sealPrefix = "hmac-sha256:"
 	// sealPurpose keeps this use of the key apart from every other use of it.
 	sealPurpose = "talosgen render.lock.yaml seal"
 )
-
-// Digest is how a lock names a content: its SHA-256, with the algorithm.
-func Digest(data []byte) string {
-	return digestText(sha256.Sum256(data))
-}
-
-func digestText(sum [sha256.Size]byte) string {
-	text := make([]byte, len(digestPrefix)+2*sha256.Size)
-	copy(text, digestPrefix)
-	hex.Encode(text[len(digestPrefix):], sum[:])
-	return string(text)
-}
-
-// validDigest reports whether text is the prefix and 64 lower-case hex digits.
-func validDigest(text, prefix string) bool {
-	if len(text) != len(prefix)+2*sha256.Size || text[:len(prefix)] != prefix {
-		return false
-	}
-	for i := len(prefix); i < len(text); i++ {
-		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
 
 // ComputeSeal returns the seal of everything in the lock but its seal. Whoever
 // does not have the key cannot make one that fits an edited lock.
@@ -68,7 +46,7 @@ func (l *Lock) ComputeSeal(key []byte) string {
 }
 
 // VerifySeal refuses a lock that was not sealed with this key as it is now.
-// It says nothing about the files: [Check] compares those with the lock.
+// It says nothing about the files: [Read] compares those with the lock.
 func (l *Lock) VerifySeal(key []byte) error {
 	if hmac.Equal([]byte(l.Seal), []byte(l.ComputeSeal(key))) {
 		return nil

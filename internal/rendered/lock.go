@@ -1,4 +1,4 @@
-package tree
+package rendered
 
 import (
 	"cmp"
@@ -41,14 +41,14 @@ type Lock struct {
 // NewLock sorts the entries into a lock without a seal. It refuses paths that
 // cannot stand in a lock, and paths that occur twice.
 func NewLock(talosgen string, inputs, outputs []Entry) (*Lock, error) {
-	l := &Lock{Talosgen: talosgen, Inputs: sorted(inputs), Outputs: sorted(outputs)}
+	l := &Lock{Talosgen: talosgen, Inputs: Sorted(inputs), Outputs: Sorted(outputs)}
 	var problems diag.List
 	if !validVersionText(talosgen) {
 		problems.Add(diag.On("version "+talosgen, "is not a version of talosgen"))
 	}
 	for _, entries := range [][]Entry{l.Inputs, l.Outputs} {
 		for i, e := range entries {
-			problems.Add(checkPath(e.Path))
+			problems.Add(CheckPath(e.Path))
 			if i > 0 && entries[i-1].Path == e.Path {
 				problems.Add(diag.On(e.Path, "occurs twice"))
 			}
@@ -63,7 +63,8 @@ func NewLock(talosgen string, inputs, outputs []Entry) (*Lock, error) {
 	return l, nil
 }
 
-func sorted(entries []Entry) []Entry {
+// Sorted returns the entries in the order of a lock.
+func Sorted(entries []Entry) []Entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
 }
 

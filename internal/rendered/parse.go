@@ -1,29 +1,12 @@
-package tree
+package rendered
 
 import (
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
-
-// ReadLock reads the lock of an environment's directory. The error is
-// [fs.ErrNotExist] if there is none; see [ParseLock] for the others.
-func ReadLock(dir, current string) (*Lock, error) {
-	file := filepath.Join(dir, LockName)
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if err != nil {
-		return nil, readProblem(file, err)
-	}
-	return ParseLock(file, data, current)
-}
 
 // ParseLock reads a lock exactly as [Lock.Encode] writes it, and nothing else;
 // file is for positions. A lock that a newer talosgen wrote than the current
@@ -52,8 +35,8 @@ func ParseLock(file string, data []byte, current string) (*Lock, error) {
 	return l, nil
 }
 
-// errNewer is the cause of the problem that a lock is of a newer talosgen.
-var errNewer = errors.New("written by a newer talosgen")
+// ErrNewer is the cause of the problem that a lock is of a newer talosgen.
+var ErrNewer = errors.New("written by a newer talosgen")
 
 // checkNewer looks at the head of the lock only.
 func (p *lockParser) checkNewer(current string) error {
@@ -76,7 +59,7 @@ func (p *lockParser) checkNewer(current string) error {
 	}
 	return diag.New(diag.Pos{File: p.file}, "written by talosgen %s, this is %s", talosgen, current).
 		WithHint("upgrade talosgen to at least the version that rendered this tree").
-		WithCause(errNewer)
+		WithCause(ErrNewer)
 }
 
 // lockParser reads line by line and keeps the first problem.
@@ -152,7 +135,7 @@ func parseEntry(line string) (e Entry, ok bool) {
 	e.Digest = line[colon+2:]
 	key := line[len(entryIndent):colon]
 	e.Path, ok = parseKey(key)
-	return e, ok && validDigest(e.Digest, digestPrefix) && checkPath(e.Path) == nil
+	return e, ok && validDigest(e.Digest, digestPrefix) && CheckPath(e.Path) == nil
 }
 
 // parseKey undoes appendKey.
@@ -185,10 +168,10 @@ func (p *lockParser) fail(format string, args ...any) {
 	p.problem = diag.New(diag.Pos{File: p.file, Line: p.number}, format, args...).WithHint("%s", hint)
 }
 
-// ownedPaths tells which outputs a lock names even if it cannot be parsed (a
+// OwnedPaths tells which outputs a lock names even if it cannot be parsed (a
 // merge conflict is the usual reason), so that a render can repair the tree:
 // every line of its output part that is an entry counts, from both sides.
-func ownedPaths(data []byte) []string {
+func OwnedPaths(data []byte) []string {
 	var paths []string
 	inOutputs := false
 	for line := range strings.Lines(string(data)) {
