@@ -1,0 +1,81 @@
+package cloud
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// Options are what a [Client] needs from outside.
+type Options struct {
+	// The URL of the API with its version; empty for Hetzner's own.
+	Endpoint string
+	// The token of the project.
+	Token secret.String
+	// Makes the connections.
+	HTTP http.RoundTripper
+	// The version of talosgen, for the User-Agent header.
+	Version string
+	// The time, and waiting.
+	Clock Clock
+	// A number from 0 to 1 by chance.
+	Chance func() float64
+	// Is told about every request, for -v; may be nil. It is called by several
+	// goroutines at once.
+	Log func(Request)
+}
+
+// Client is a connection to one project. It is safe for concurrent use.
+type Client struct {
+	api    *hcloud.Client
+	wire   *transport
+	clock  Clock
+	waiter *waiter
+}
+
+// New returns a client. It makes no request.
+func New(o Options) *Client {
+	wire := &transport{
+		next:    o.HTTP,
+		clock:   o.Clock,
+		chance:  o.Chance,
+		log:     o.Log,
+		limiter: limiter{clock: o.Clock},
+	}
+	options := []hcloud.ClientOption{
+		hcloud.WithToken(o.Token.Reveal()),
+		hcloud.WithApplication("talosgen", o.Version),
+		// A redirect would be a surprise, and must not carry the token away.
+		hcloud.WithHTTPClient(&http.Client{Transport: wire, CheckRedirect: noRedirect}),
+		// Repeating is the transport's business.
+		hcloud.WithRetryOpts(hcloud.RetryOpts{MaxRetries: 0}),
+	}
+	if o.Endpoint != "" {
+		options = append(options, hcloud.WithEndpoint(o.Endpoint))
+	}
+	api := hcloud.NewClient(options...)
+	return &Client{api: api, wire: wire, clock: o.Clock, waiter: newWaiter(o.Clock, api)}
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Stats are what a client has used so far.
+type Stats struct {
+	// Requests sent, repetitions included.
+	Requests int
+	// Time spent waiting because of the rate limit, over all requests.
+	Limited time.Duration
+	// Requests left in the project before the rate limit holds them up, as the
+	// last answer said; -1 before the first one.
+	Remaining int
+}
+
+// Stats returns what the client has used so far.
+func (c *Client) Stats() Stats { return c.wire.stats() }
+
+// ServerTime is the time of Hetzner's clock, as of the last answer. Before the
+// first answer it is this machine's.
+func (c *Client) ServerTime() time.Time { return c.wire.serverTime() }
