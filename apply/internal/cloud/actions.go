@@ -111,7 +111,7 @@ func (w *waiter) follow(ctx context.Context, p *pending, until time.Time) error 
 			return err
 		}
 		if !p.ended() && w.clock.Now().After(until) {
-			return fmt.Errorf("an action of Hetzner runs for more than %s", actionTimeout)
+			return diag.On("actions at Hetzner", "one runs for more than %s", actionTimeout).WithCode(diag.NotReady).WithHint(hintAgain)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func said(err error) (code hcloud.ErrorCode, message string) {
 	case errors.As(err, &lost):
 		return codeLost, lost.Error()
 	case errors.Is(err, hcloud.ErrStatusCode):
-		return codeStrange, err.Error()
+		return codeStrange, strings.TrimPrefix(err.Error(), "hcloud: ")
 	default:
 		return codeUnreachable, err.Error()
 	}
