@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -130,26 +130,43 @@ func TestWaitIsInterrupted(t *testing.T) {
 	}
 }
 
+// crowd is a clock that lets nobody sleep before everybody has come.
+type crowd struct {
+	*scriptedClock
+	once sync.Once
+	here func() bool
+}
+
+func (c *crowd) Sleep(ctx context.Context, d time.Duration) error {
+	c.once.Do(func() {
+		for !c.here() {
+			runtime.Gosched()
+		}
+	})
+	return c.scriptedClock.Sleep(ctx, d)
+}
+
 // TestWaitTogether: however many wait, and for however many actions, each poll
 // asks for all of them at once, 50 in a call.
 func TestWaitTogether(t *testing.T) {
 	const waiters, each = 20, 6
 	s := &script{ends: map[int64]int{}}
 	for id := range int64(waiters * each) {
-		s.ends[id+1] = 30 + int(id)
+		s.ends[id+1] = 1 + int(id)
 	}
-	w, _ := scriptedWaiter(s)
+	w, clock := scriptedWaiter(s)
+	w.clock = &crowd{scriptedClock: clock, here: func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.running) == waiters*each
+	}}
 	var group sync.WaitGroup
-	var begun sync.WaitGroup
-	begun.Add(waiters)
 	for i := range int64(waiters) {
 		group.Go(func() {
 			ids := make([]int64, each)
 			for j := range ids {
 				ids[j] = i*each + int64(j) + 1
 			}
-			begun.Done()
-			begun.Wait()
 			if err := w.wait(context.Background(), running(ids...)...); err != nil {
 				t.Error(err)
 			}
@@ -159,11 +176,11 @@ func TestWaitTogether(t *testing.T) {
 	if len(w.running) != 0 {
 		t.Errorf("still waiting for %v", w.running)
 	}
-	if most := slices.MaxFunc(s.asked, func(a, b []int64) int { return len(a) - len(b) }); len(most) != pollSize {
-		t.Errorf("asked for %d at most", len(most))
+	if got := fmt.Sprint(len(s.asked[0]), len(s.asked[1]), len(s.asked[2])); got != "50 50 20" {
+		t.Errorf("asked for %s at first", got)
 	}
 	// Alone, each would ask about its own until the last of them ends.
-	if s.polls > 200 {
+	if s.polls > 2*waiters*each {
 		t.Errorf("%d polls", s.polls)
 	}
 }
