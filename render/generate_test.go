@@ -67,8 +67,8 @@ func (g *randomRepo) topology() {
 	if len(g.pools) > 0 {
 		b.WriteString("  workers:\n    nodepools:\n")
 	}
-	for _, pool := range g.pools {
-		fmt.Fprintf(&b, "      - name: %s\n        count: %d\n        type: cpx22\n", pool, 1+g.IntN(2))
+	for i, pool := range g.pools {
+		fmt.Fprintf(&b, "      - name: %s\n        count: %d\n        offset: %d\n        type: cpx22\n", pool, 1+g.IntN(2), 10*i)
 		g.options(&b, "        ")
 	}
 	g.cluster = b.String()

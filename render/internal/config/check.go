@@ -32,7 +32,7 @@ func (ch *checker) check() {
 	ch.checkNodes()
 	ch.checkNetwork()
 	ch.checkPinned(pools)
-	ch.checkOffsets(pools, !schemas.IsNotYet("nodes.workers.nodepools.offset"))
+	ch.checkOffsets(pools)
 	if ch.Provider == schemas.Hetzner {
 		ch.checkHetzner(pools)
 	}

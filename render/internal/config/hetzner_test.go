@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // A restriction of the API's sources that its load balancer does not follow is
@@ -36,31 +34,27 @@ func TestOpenLoadBalancer(t *testing.T) {
 	}
 }
 
-// Pools that never recorded an offset are only asked for one if addresses are
-// given by it.
+// A pool that records no offset is at 0, whatever other pools there are.
 func TestOffsetsThatNobodyRecorded(t *testing.T) {
-	text := strings.Replace(minimal(""), "{count: 1, type: cpx22}", "{count: 1, type: cpx22}, workers: {nodepools: [{name: a, count: 2, type: cpx22}, {name: b, count: 1, type: cpx22%s}]}", 1)
+	text := strings.Replace(minimal(""), "{count: 1, type: cpx22}", "{count: 1, type: cpx22}, workers: {nodepools: [{name: a, count: 2, type: cpx22%s}, {name: b, count: %d, type: cpx22%s}]}", 1)
 	for _, tt := range []struct {
-		offset   string
-		recorded bool
-		overlap  bool
+		a       string
+		count   int
+		b       string
+		overlap bool
 	}{
-		{"", false, false},
-		{"", true, true},
-		{", offset: 0", false, true},
-		{", offset: 2", true, false},
+		{"", 1, "", true},
+		{"", 0, "", false},
+		{"", 1, ", offset: 0", true},
+		{"", 1, ", offset: 1", true},
+		{"", 1, ", offset: 2", false},
+		{", offset: 5", 5, "", false},
+		{", offset: 4", 5, "", true},
+		{"", 1, ", subnet: 10.0.65.0/25", false},
 	} {
-		c := load(t, fmt.Sprintf(text, ", offset: 100"))
-		pools := c.pools()
-		pools[2].Offset = nil
-		if tt.offset != "" {
-			offset := int(tt.offset[len(tt.offset)-1] - '0')
-			pools[2].Offset = &offset
-		}
-		ch := checker{Config: c, problems: &diag.List{}}
-		ch.checkOffsets(pools, tt.recorded)
-		if got := len(*ch.problems) > 0; got != tt.overlap {
-			t.Errorf("%+v: %v", tt, ch.problems)
+		_, err := Load(testFile, fmt.Appendf(nil, text, tt.a, tt.count, tt.b), nil)
+		if overlap := err != nil && strings.Contains(err.Error(), `the pools "a" and "b" overlap`); overlap != tt.overlap || !overlap && err != nil {
+			t.Errorf("%+v: %v", tt, err)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
+	"path"
 	"strconv"
 
 	"github.com/talosgen/talosgen/schemas"
@@ -57,24 +59,29 @@ func (ch *checker) checkInNodes(p pinned) {
 }
 
 // checkOffsets makes sure that no two nodes get one address: pools in the same
-// subnet have offsets that keep them apart. Only if addresses are recorded must
-// pools say so that never did.
-func (ch *checker) checkOffsets(pools []pool, recorded bool) {
+// subnet have offsets that keep them apart. A pool that records none is at 0,
+// whatever other pools there are, so its addresses never move either.
+func (ch *checker) checkOffsets(pools []pool) {
 	if ch.Provider != schemas.Hetzner {
 		return
 	}
 	for i, p := range pools {
 		for _, other := range pools[:i] {
-			if p.role != other.role || p.subnet != other.subnet || p.Offset == nil && other.Offset == nil && !recorded {
-				continue
+			if p.sharesSubnet(other) && ch.readable(p) && ch.readable(other) && ch.overlap(other, p, pools) {
+				break // one is enough to say about a pool
 			}
-			ch.checkApart(other, p, pools)
 		}
 	}
 }
 
-// checkApart reports the first address that two pools share.
-func (ch *checker) checkApart(a, b pool, pools []pool) {
+// readable tells whether the offset of a pool, if it has one, is a number.
+func (ch *checker) readable(p pool) bool { return p.Offset != nil || !ch.has(sub(p.path, "offset")...) }
+
+// sharesSubnet tells whether the addresses of two pools are in one subnet.
+func (p pool) sharesSubnet(with pool) bool { return p.role == with.role && p.subnet == with.subnet }
+
+// overlap reports the first address that two pools share.
+func (ch *checker) overlap(a, b pool, pools []pool) bool {
 	taken := map[int]int{}
 	for _, index := range a.indexNumbers() {
 		taken[a.offset()+index] = index
@@ -88,17 +95,30 @@ func (ch *checker) checkApart(a, b pool, pools []pool) {
 		if !ch.has(at...) {
 			at = b.path
 		}
-		ch.fail("addresses are offset + index + 1; offset: "+strconv.Itoa(freeOffset(pools, b))+" is free", at,
+		ch.fail(ch.offsetHint(a, b, freeOffset(pools, b)), at,
 			"the pools %q and %q overlap: node %d of the one and node %d of the other have the same address", a.name, b.name, first, index)
-		return
+		return true
 	}
+	return false
+}
+
+// offsetHint tells the way out of an overlap. Two branches may have taken the
+// same offset: which pool has servers already, a file cannot tell.
+func (ch *checker) offsetHint(a, b pool, free int) string {
+	env := path.Base(path.Dir(ch.file))
+	if b.Offset == nil {
+		return fmt.Sprintf("a pool without an offset is at 0, as %q on line %d; add offset: %d, which is free,\nor run `talosgen pool place %s`",
+			a.name, ch.near(sub(a.path, "offset")).Line, free, env)
+	}
+	return fmt.Sprintf("that of %q is on line %d; did two branches take the same offset? offset: %d is free\nfor the pool that has no servers yet, or run `talosgen pool place %s` with its name",
+		a.name, ch.near(sub(a.path, "offset")).Line, free, env)
 }
 
 // freeOffset is behind all nodes of the other pools in a pool's subnet.
 func freeOffset(pools []pool, of pool) int {
 	free := 0
 	for _, p := range pools {
-		if p.role != of.role || p.subnet != of.subnet || p.name == of.name {
+		if !p.sharesSubnet(of) || p.name == of.name {
 			continue
 		}
 		for _, index := range p.indexNumbers() {
