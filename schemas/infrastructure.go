@@ -66,7 +66,8 @@ type InfraAPI struct {
 
 // InfraAccess says how people, and apply, reach the nodes.
 type InfraAccess struct {
-	// By public addresses (public) or only from the private network (private).
+	// By public addresses (public), only from the private network (private), or
+	// by the addresses that the machines of a static environment have (direct).
 	Mode string `yaml:"mode"`
 	// The server to go through by SSH to nodes without public addresses: a name
 	// in servers. Empty if there is none.
@@ -88,19 +89,29 @@ const (
 // only once it is there.
 type InfraTarget struct {
 	Kind string `yaml:"kind"` // loadBalancer, floatingIp or server
-	Name string `yaml:"name"`
+	Name string `yaml:"name,omitempty"`
+	// The id of an existing object that is known by it, instead of a name.
+	ID int64 `yaml:"id,omitempty"`
 	// Whether the cluster itself makes the object, some time after it came up.
 	MadeByCluster bool `yaml:"madeByCluster,omitempty"`
 }
 
 // InfraMachine is a machine that exists already.
 type InfraMachine struct {
-	Name  string `yaml:"name"`
-	Role  string `yaml:"role"`
-	Pool  string `yaml:"pool"`
-	Match Match  `yaml:"match"`
+	Name string `yaml:"name"`
+	Role string `yaml:"role"`
+	Pool string `yaml:"pool"`
+	// How to recognise it: everything that is given must match.
+	Match InfraMatch `yaml:"match"`
 	// Where it is before it is configured, and afterwards.
 	BootAddress string `yaml:"bootAddress,omitempty"`
 	Address     string `yaml:"address,omitempty"`
 	InstallDisk string `yaml:"installDisk"`
+}
+
+// InfraMatch holds what identifies a machine.
+type InfraMatch struct {
+	MAC    string `yaml:"mac,omitempty"`    // of one of its network cards
+	UUID   string `yaml:"uuid,omitempty"`   // in its SMBIOS data
+	Serial string `yaml:"serial,omitempty"` // in its SMBIOS data
 }

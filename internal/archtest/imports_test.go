@@ -88,7 +88,8 @@ var forbidden = []struct {
 var light = []string{
 	"apply/plan",
 	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
-	"render/internal/config", "render/internal/envelope", "render/internal/layer", "render/internal/legacy",
+	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
+	"render/internal/layer", "render/internal/legacy",
 	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "schemas",
 }
 

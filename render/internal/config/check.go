@@ -28,10 +28,12 @@ func (ch *checker) check() {
 	ch.checkPools(pools)
 	ch.checkAutoscaler(pools)
 	ch.resolve(pools)
+	ch.setAddresses()
 	ch.checkControlPlane()
 	ch.checkNodes()
 	ch.checkNetwork()
 	ch.checkPinned(pools)
+	ch.checkSharedSubnets(pools)
 	ch.checkOffsets(pools)
 	if ch.Provider == schemas.Hetzner {
 		ch.checkHetzner(pools)
@@ -43,19 +45,11 @@ func (ch *checker) check() {
 }
 
 func (ch *checker) fail(hint string, at []string, message string, args ...any) {
-	ch.problems.Add(diag.New(ch.near(at), message, args...).WithHint("%s", hint))
+	ch.problems.Add(diag.New(ch.near(at...), message, args...).WithHint("%s", hint))
 }
 
 func (ch *checker) warn(hint string, at []string, message string, args ...any) {
-	ch.Warnings.Add(diag.New(ch.near(at), message, args...).WithHint("%s", hint))
-}
-
-// near is the place of a value, or of what it would be in.
-func (ch *checker) near(at []string) diag.Pos {
-	for len(at) > 0 && !ch.has(at...) {
-		at = at[:len(at)-1]
-	}
-	return ch.Pos(at...)
+	ch.Warnings.Add(diag.New(ch.near(at...), message, args...).WithHint("%s", hint))
 }
 
 // keys is the path of an option that is written with dots.

@@ -4,10 +4,12 @@
 package config
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -23,6 +25,10 @@ type Config struct {
 	file  string
 	pos   map[string]diag.Pos
 	nodes []Node
+
+	// On Hetzner, zero otherwise:
+	ranges address.Ranges
+	shared address.Subnets
 }
 
 // Load reads the cluster.yaml at file, a path in the repository, with the
@@ -82,6 +88,18 @@ func (c *Config) AllowScheduling() bool {
 	return true
 }
 
+// TalosMinor is the second number of the version of Talos.
+func (c *Config) TalosMinor() int { return minor(c.Talos.Version) }
+
+// FirstLocation is where things are that belong to the whole cluster.
+func (c *Config) FirstLocation() string {
+	cp := c.Cluster.Nodes.ControlPlane
+	if c.Hetzner.Region == "" && len(cp.Locations) > 0 {
+		return cp.Locations[0]
+	}
+	return cmp.Or(c.Hetzner.Region, cp.Location)
+}
+
 // Pos is the place of a value: the value itself, or the key if the value is a
 // list or a mapping. The elements of the path are keys, and indexes of lists
 // from "0". If the file does not set the value, the line is 0.
@@ -91,6 +109,20 @@ func (c *Config) Pos(path ...string) diag.Pos {
 	}
 	return diag.Pos{File: c.file}
 }
+
+// Near is the place of an option, written with dots and indexes such as
+// hetzner.dns.records.0.name, or of the nearest mapping that it would be in.
+func (c *Config) Near(option string) diag.Pos { return c.near(keys(option)...) }
+
+func (c *Config) near(at ...string) diag.Pos {
+	for len(at) > 0 && !c.has(at...) {
+		at = at[:len(at)-1]
+	}
+	return c.Pos(at...)
+}
+
+// Has tells whether the file sets an option, written as for [Config.Near].
+func (c *Config) Has(option string) bool { return c.has(keys(option)...) }
 
 // has tells whether the file sets a value, be it a wrong one.
 func (c *Config) has(path ...string) bool {

@@ -72,7 +72,7 @@ func TestServerLimit(t *testing.T) {
 		{50, 50, "", false},
 		{98, 0, "publicIpv4: false", true},
 		{99, 0, "publicIpv4: false", false},
-		{999, 0, "serverLimit: 1000", true},
+		{999, 0, "serverLimit: 1000, cidr: 10.0.0.0/8", true},
 	} {
 		text := strings.Replace(minimal("network: {"+tt.network+"}\n"), "{count: 1, type: cpx22}",
 			fmt.Sprintf("{count: 1, type: cpx22}, workers: {nodepools: [{name: a, count: %d, type: cpx22}]}", tt.count), 1) +

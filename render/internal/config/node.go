@@ -35,6 +35,7 @@ type Node struct {
 	FallbackTypes     []string // to try if there is none of Type
 	Location          string
 	FallbackLocations []string     // to try if there is none in Location
+	PrivateIP         netip.Addr   // its address in the private network
 	Subnet            netip.Prefix // the pool's own; zero if it is in that of its role
 	Offset            int          // of the pool's addresses in the subnet
 	PlacementGroup    bool         // whether it is in one

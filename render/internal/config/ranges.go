@@ -1,22 +1,18 @@
 package config
 
 import (
-	"encoding/binary"
 	"net/netip"
 
+	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // defaultNetwork is the private network on Hetzner Cloud.
 const defaultNetwork = "10.0.0.0/16"
 
-// widestServices is the prefix of the widest range of service addresses:
-// Kubernetes allows 20 bits of them.
-const widestServices = 12
-
 // setRanges fills in the ranges that the file leaves open. On Hetzner they are
-// parts of the private network: nodes the third eighth, services the fourth,
-// pods the second half. Elsewhere they are those that Talos has by default.
+// parts of the private network: see [address.ResolveRanges]. Elsewhere they are
+// those that Talos has by default.
 func (ch *checker) setRanges() {
 	n := &ch.Network
 	if ch.Provider == schemas.Hetzner {
@@ -40,16 +36,46 @@ func (ch *checker) setHetznerRanges() {
 	if err != nil || !network.Addr().Is4() || network.Bits() > smallestNetwork {
 		return // reported already, or by checkPrivateNetwork
 	}
-	services := part(network, 3, 3)
-	if services.Bits() < widestServices {
-		services = netip.PrefixFrom(services.Addr(), widestServices)
+	r, err := address.ResolveRanges(address.Ranges{
+		Network: network, Nodes: firstIPv4(n.NodeCidrs), Services: firstIPv4(n.ServiceCidrs), Pods: firstIPv4(n.PodCidrs),
+		SubnetBits: n.NodeSubnetMaskSize,
+	})
+	if err != nil {
+		return // cannot be, for a network of that size
 	}
-	setList(&n.NodeCidrs, part(network, 3, 2).String())
-	setList(&n.ServiceCidrs, services.String())
-	setList(&n.PodCidrs, part(network, 1, 1).String())
+	setList(&n.NodeCidrs, r.Nodes.String())
+	setList(&n.ServiceCidrs, r.Services.String())
+	setList(&n.PodCidrs, r.Pods.String())
 	if !ch.has("network", "nativeRoutingCidr") {
 		n.NativeRoutingCIDR = n.CIDR
 	}
+	ch.ranges = r
+	if ch.shared, err = address.ResolveSubnets(r); err != nil {
+		ch.failSubnets(err)
+	}
+}
+
+// failSubnets reports ranges that have no place for subnets of nodes, at what
+// the file says of them.
+func (ch *checker) failSubnets(err error) {
+	at := keys("network.cidr")
+	for _, key := range []string{"nodeSubnetMaskSize", "nodeCidrs", "podCidrs"} {
+		if own := sub(at[:1], key); ch.has(own...) {
+			at = own
+			break
+		}
+	}
+	ch.fail("10.0.0.0/16 has place for 128 nodes", at, "%v", err)
+}
+
+// firstIPv4 is the first IPv4 range of a list; zero if there is none.
+func firstIPv4(texts []string) netip.Prefix {
+	for _, text := range texts {
+		if p, err := netip.ParsePrefix(text); err == nil && p.Addr().Is4() {
+			return p
+		}
+	}
+	return netip.Prefix{}
 }
 
 // setList fills in a list that is empty.
@@ -57,12 +83,4 @@ func setList(list *[]string, value string) {
 	if len(*list) == 0 {
 		*list = []string{value}
 	}
-}
-
-// part is one of the equal parts of an IPv4 range: number n of 2^bits.
-func part(of netip.Prefix, bits, n int) netip.Prefix {
-	length := of.Bits() + bits
-	start := of.Masked().Addr().As4()
-	binary.BigEndian.PutUint32(start[:], binary.BigEndian.Uint32(start[:])+uint32(n)<<(32-length))
-	return netip.PrefixFrom(netip.AddrFrom4(start), length)
 }

@@ -1,29 +1,35 @@
 package infra
 
 import (
-	"cmp"
+	"maps"
 	"strconv"
+	"strings"
 
-	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/schemas"
 )
+
+// kubeAPI is the component that people reach the Kubernetes API by.
+const kubeAPI = "kube-api"
 
 // apiBalancer is the load balancer of the Kubernetes API. Its health check asks
 // for the version over TLS and takes the answer 401 for health: a TCP check
 // would not notice an API server that hangs.
 func (r *resolver) apiBalancer() {
-	if !r.in.API.Enabled {
+	lb := r.c.Hetzner.APILoadBalancer
+	if !lb.Enabled {
 		return
 	}
-	address, err := r.subnets.APILoadBalancer()
+	address, err := r.c.Subnets().APILoadBalancer()
 	if err != nil {
-		r.problems.Add(diag.On("infrastructure", "the API load balancer: %v", err))
+		r.fail("network", "", "the load balancer of the Kubernetes API: %v", err)
 		return
 	}
+	name := r.name(kubeAPI)
 	r.out.LoadBalancers = append(r.out.LoadBalancers, schemas.InfraLoadBalancer{
-		Name: r.in.name("kube-api"), Type: r.in.API.Type, Location: r.in.Location, Algorithm: "round_robin",
-		Labels: r.in.labels(labelComponent, "kube-api"), Protected: r.in.DeleteProtection,
-		PrivateIP: address.String(), PublicInterface: r.in.API.Public,
+		Name: name, Type: lb.Type, Location: lb.Location, Algorithm: "round_robin",
+		Labels: r.labels(labelComponent, kubeAPI), Protected: r.c.DeleteProtection,
+		PrivateIP: address.String(), PublicInterface: *lb.PublicNetwork,
 		Services: []schemas.InfraService{{
 			Protocol: "tcp", ListenPort: kubernetesPort, DestinationPort: kubernetesPort,
 			HealthCheck: schemas.InfraHealthCheck{
@@ -31,26 +37,9 @@ func (r *resolver) apiBalancer() {
 				Path: "/version", Response: "Status", TLS: true, StatusCodes: []string{"401"},
 			},
 		}},
-		Targets:    []string{r.in.selector(labelRole, roleControlPlane)},
-		ReverseDNS: r.in.RDNS,
+		Targets:    []string{r.selector(labelRole, config.ControlPlane)},
+		ReverseDNS: r.reverseDNS(subject{hostname: name}, *lb.PublicNetwork, *lb.PublicNetwork),
 	})
-}
-
-// checkBalancer refuses a restriction that would not restrict: Hetzner's
-// firewalls do not filter load balancers.
-func (r *resolver) checkBalancer() {
-	if !r.in.API.Enabled || !r.in.API.Public || r.in.API.AcknowledgeOpen {
-		return
-	}
-	for _, source := range r.in.Firewall.KubernetesSources {
-		if source.Bits() == 0 {
-			return
-		}
-	}
-	if len(r.in.Firewall.KubernetesSources) > 0 {
-		r.problems.Add(diag.New(r.in.API.Pos, "the sources of the Kubernetes API are restricted, but its load balancer is open to everyone: Hetzner's firewalls do not filter load balancers").
-			WithHint("turn the load balancer's public interface off, or acknowledge that it is open"))
-	}
 }
 
 // Ports of the nodes that ingress controllers listen on.
@@ -59,39 +48,75 @@ const (
 	ingressHTTPS = 30001
 )
 
-// ingressBalancers resolves the load balancers of ingress pools. Their targets
-// are the nodes of the pools, and the servers that the autoscaler makes for
-// them, which it labels in its own way.
+const ingress = "ingress"
+
+// ingressBalancers resolves the load balancers of ingress pools.
 func (r *resolver) ingressBalancers() {
 	number := 0
-	for _, pool := range r.in.Ingress {
+	for _, pool := range r.c.Ingress.LoadBalancerPools {
 		for i := range pool.Count {
-			address, err := r.subnets.IngressPool(number)
+			address, err := r.c.Subnets().IngressPool(number)
 			if err != nil {
-				r.problems.Add(diag.New(pool.Pos, "ingress pool %s: %v", pool.Name, err))
+				r.fail("ingress.loadBalancerPools", "a larger network, or network.nodeSubnetMaskSize, makes place for more",
+					"the load balancer %d of the pool %s: %v", i+1, pool.Name, err)
 				return
 			}
 			number++
-			var targets []string
-			for _, p := range pool.Pools {
-				targets = append(targets, r.in.selector(labelPool, p), "hcloud/node-group="+r.in.name(p))
-			}
-			r.out.LoadBalancers = append(r.out.LoadBalancers, schemas.InfraLoadBalancer{
-				Name: r.in.name(pool.Name, strconv.Itoa(i+1)), Type: pool.Type, Location: cmp.Or(pool.Location, r.in.Location),
-				Algorithm: pool.Algorithm, Labels: r.in.labels(labelComponent, "ingress", labelPool, pool.Name),
-				Protected: r.in.DeleteProtection, PrivateIP: address.String(), PublicInterface: pool.Public,
-				Services: []schemas.InfraService{
-					ingressService(80, ingressHTTP, pool.ProxyProtocol), ingressService(443, ingressHTTPS, pool.ProxyProtocol),
-				},
-				Targets: targets, ReverseDNS: template(pool.RDNS, r.in.RDNS),
-			})
+			r.out.LoadBalancers = append(r.out.LoadBalancers, r.ingressBalancer(pool, i+1, address.String()))
 		}
 	}
 }
 
-func ingressService(listen, destination int, proxyProtocol bool) schemas.InfraService {
-	return schemas.InfraService{
-		Protocol: "tcp", ListenPort: listen, DestinationPort: destination, ProxyProtocol: proxyProtocol,
-		HealthCheck: schemas.InfraHealthCheck{Protocol: "tcp", Port: destination, Interval: 3, Timeout: 3, Retries: 3},
+func (r *resolver) ingressBalancer(pool schemas.LoadBalancerPool, number int, address string) schemas.InfraLoadBalancer {
+	name := r.name(pool.Name, strconv.Itoa(number))
+	labels := maps.Clone(pool.Labels)
+	if labels == nil {
+		labels = map[string]string{}
 	}
+	maps.Copy(labels, r.labels(labelComponent, ingress, labelPool, pool.Name))
+	return schemas.InfraLoadBalancer{
+		Name: name, Type: pool.Type, Location: pool.Location, Algorithm: pool.Algorithm, Labels: labels,
+		Protected: r.c.DeleteProtection, PrivateIP: address, PublicInterface: *pool.PublicNetwork,
+		Services: []schemas.InfraService{r.ingressService(80, ingressHTTP), r.ingressService(443, ingressHTTPS)},
+		Targets:  r.ingressTargets(pool),
+		ReverseDNS: r.reverseDNS(subject{hostname: name, pool: pool.Name}, *pool.PublicNetwork, *pool.PublicNetwork,
+			pool.ReverseDNS, r.c.Ingress.LoadBalancer.ReverseDNS),
+	}
+}
+
+func (r *resolver) ingressService(listen, destination int) schemas.InfraService {
+	check := r.c.Ingress.LoadBalancer.HealthCheck
+	return schemas.InfraService{
+		Protocol: "tcp", ListenPort: listen, DestinationPort: destination, ProxyProtocol: true,
+		HealthCheck: schemas.InfraHealthCheck{
+			Protocol: "tcp", Port: destination, Interval: check.Interval, Timeout: check.Timeout, Retries: check.Retries,
+		},
+	}
+}
+
+// noBalancer is the label of Kubernetes that keeps a node out of load balancers.
+const noBalancer = "node.kubernetes.io/exclude-from-external-load-balancers"
+
+// ingressTargets are the selectors of the servers that a load balancer leads
+// to: those that the file gives, kept to the cluster, or each pool of workers,
+// and each group of servers that the autoscaler makes.
+func (r *resolver) ingressTargets(pool schemas.LoadBalancerPool) []string {
+	var targets []string
+	for _, s := range pool.TargetLabelSelector {
+		targets = append(targets, r.selector()+","+strings.TrimSpace(s))
+	}
+	if len(targets) > 0 {
+		return targets
+	}
+	for _, p := range r.c.Cluster.Nodes.Workers.NodePools {
+		if _, excluded := p.Labels[noBalancer]; !excluded {
+			targets = append(targets, r.selector(labelPool, p.Name))
+		}
+	}
+	for _, p := range r.autoscalerPools() {
+		if _, excluded := p.Labels[noBalancer]; !excluded {
+			targets = append(targets, labelGroup+"="+r.name(p.Name))
+		}
+	}
+	return targets
 }

@@ -1,9 +1,9 @@
 package infra
 
 import (
-	"net/netip"
 	"strconv"
 
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -13,6 +13,7 @@ const (
 	talosPort           = 50000
 	kubeSpanPort        = 51820
 	ciliumWireGuardPort = 51871
+	sshPort             = 22
 )
 
 // anywhere is every address.
@@ -21,34 +22,41 @@ var anywhere = []string{"0.0.0.0/0", "::/0"}
 // firewalls let in what the nodes serve to the outside; everything else is
 // dropped, and traffic of the private network is never filtered by Hetzner.
 // Without a source the APIs are reached by sessions of apply only.
-func (in *Input) firewalls() []schemas.InfraFirewall {
-	if !in.PublicIPv4 && !in.PublicIPv6 {
-		return nil // there is nothing that a firewall would filter
+func (r *resolver) firewalls() {
+	if !r.c.Network.PublicIPv4 && !r.c.Network.PublicIPv6 {
+		return // there is nothing that a firewall would filter
+	}
+	f := r.c.Hetzner.Firewall
+	if f.ExistingID != 0 {
+		r.out.Firewalls = append(r.out.Firewalls, schemas.InfraFirewall{ExistingID: int64(f.ExistingID), ApplyTo: r.nodeSelector()})
+		return
 	}
 	var rules []schemas.InfraRule
-	add := func(description, protocol string, port int, sources []string) {
-		if len(sources) > 0 {
-			rules = append(rules, schemas.InfraRule{Description: description, Direction: "in", Protocol: protocol, Port: strconv.Itoa(port), SourceIPs: sources})
-		}
+	rules = appendRule(rules, "Kubernetes API", "tcp", kubernetesPort, f.KubeAPISource)
+	rules = appendRule(rules, "Talos API", "tcp", talosPort, f.TalosAPISource)
+	if r.c.Talos.KubeSpan.Enabled {
+		rules = appendRule(rules, "KubeSpan", "udp", kubeSpanPort, anywhere)
 	}
-	add("Kubernetes API", "tcp", kubernetesPort, texts(in.Firewall.KubernetesSources))
-	add("Talos API", "tcp", talosPort, texts(in.Firewall.TalosSources))
-	if in.Firewall.KubeSpan {
-		add("KubeSpan", "udp", kubeSpanPort, anywhere)
+	if r.c.CNI.Type == config.Cilium && r.c.CNI.Encryption == "wireguard" {
+		rules = appendRule(rules, "Cilium WireGuard", "udp", ciliumWireGuardPort, anywhere)
 	}
-	if in.Firewall.CiliumWireGuard {
-		add("Cilium WireGuard", "udp", ciliumWireGuardPort, anywhere)
+	for _, extra := range f.ExtraRules {
+		rules = append(rules, schemas.InfraRule{
+			Description: extra.Description, Direction: extra.Direction, Protocol: extra.Protocol, Port: extra.Port,
+			SourceIPs: extra.SourceIPs, DestinationIPs: extra.DestinationIPs,
+		})
 	}
-	rules = append(rules, in.Firewall.Extra...)
-	return []schemas.InfraFirewall{{
-		Name: in.Cluster, Labels: in.labels(labelComponent, "nodes"), Rules: rules, ApplyTo: in.selector(),
-	}}
+	r.out.Firewalls = append(r.out.Firewalls, schemas.InfraFirewall{
+		Name: r.name("nodes"), Labels: r.labels(labelComponent, "nodes"), Rules: rules, ApplyTo: r.nodeSelector(),
+	})
 }
 
-func texts(prefixes []netip.Prefix) []string {
-	out := make([]string, len(prefixes))
-	for i, p := range prefixes {
-		out[i] = p.String()
+// appendRule adds a rule that lets something in, if there is a source.
+func appendRule(rules []schemas.InfraRule, description, protocol string, port int, sources []string) []schemas.InfraRule {
+	if len(sources) == 0 {
+		return rules
 	}
-	return out
+	return append(rules, schemas.InfraRule{
+		Description: description, Direction: "in", Protocol: protocol, Port: strconv.Itoa(port), SourceIPs: sources,
+	})
 }

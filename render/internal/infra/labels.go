@@ -5,24 +5,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/talosgen/talosgen/schemas"
+	"github.com/talosgen/talosgen/render/internal/config"
 )
 
 // Labels by which talosgen knows what is its own.
 const (
-	labelCluster   = schemas.LabelCluster
-	labelRole      = schemas.LabelRole
-	labelPool      = schemas.LabelPool
-	labelComponent = schemas.LabelComponent
-	labelManagedBy = schemas.LabelManagedBy
+	labelCluster   = "cluster"
+	labelRole      = "role"
+	labelPool      = "nodepool"
+	labelComponent = "component"
+	labelManagedBy = "managed-by"
 
-	managedBy = schemas.ManagedBy
+	managedBy = "talosgen"
 )
+
+// labelGroup is the label that the autoscaler gives the servers that it makes.
+const labelGroup = "hcloud/node-group"
 
 // labels returns the labels of an object of the cluster, with others added as
 // pairs of key and value.
-func (in *Input) labels(pairs ...string) map[string]string {
-	l := map[string]string{labelCluster: in.Cluster, labelManagedBy: managedBy}
+func (r *resolver) labels(pairs ...string) map[string]string {
+	l := map[string]string{labelCluster: r.c.ClusterName, labelManagedBy: managedBy}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		l[pairs[i]] = pairs[i+1]
 	}
@@ -30,12 +33,17 @@ func (in *Input) labels(pairs ...string) map[string]string {
 }
 
 // selector matches objects of the cluster with these labels too.
-func (in *Input) selector(pairs ...string) string {
-	all := map[string]string{labelCluster: in.Cluster}
+func (r *resolver) selector(pairs ...string) string {
+	all := map[string]string{labelCluster: r.c.ClusterName}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		all[pairs[i]] = pairs[i+1]
 	}
 	return selector(all)
+}
+
+// nodeSelector matches the servers that are nodes.
+func (r *resolver) nodeSelector() string {
+	return r.selector() + "," + labelRole + " in (" + config.ControlPlane + "," + config.Worker + ")"
 }
 
 func selector(labels map[string]string) string {
@@ -47,6 +55,6 @@ func selector(labels map[string]string) string {
 }
 
 // name makes the name of an object of the cluster.
-func (in *Input) name(parts ...string) string {
-	return strings.Join(append([]string{in.Cluster}, parts...), "-")
+func (r *resolver) name(parts ...string) string {
+	return strings.Join(append([]string{r.c.ClusterName}, parts...), "-")
 }

@@ -1,38 +1,36 @@
 package infra
 
 import (
-	"fmt"
-
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// Resolve computes the desired state of Hetzner Cloud. All problems are
-// reported together.
+// Input is the topology of a cluster, and what it does not say itself.
+type Input struct {
+	Config *config.Config
+	// Facts are the public addresses that are known; none if it is nil.
+	Facts *config.Facts
+	// Schematic is the id of the schematic of the nodes' image.
+	Schematic string
+	// HostKey is the public SSH host key of the NAT gateway, as in an
+	// authorized_keys file.
+	HostKey string
+}
+
+// Resolve computes the desired state of Hetzner Cloud, or the list of the
+// machines of a static environment. All problems are reported together.
 func Resolve(in Input) (*schemas.Infrastructure, error) {
-	ranges, err := ResolveRanges(in.Ranges)
-	if err != nil {
-		return nil, diag.On("infrastructure", "%v", err)
-	}
-	in.Ranges = ranges
-	subnets, err := ResolveSubnets(ranges)
-	if err != nil {
-		return nil, diag.On("infrastructure", "%v", err)
-	}
-	r := &resolver{in: &in, subnets: subnets, out: &schemas.Infrastructure{
-		APIVersion: schemas.ClusterVersion, Cluster: in.Cluster, Provider: schemas.Hetzner,
+	r := &resolver{Input: in, c: in.Config, out: &schemas.Infrastructure{
+		APIVersion: schemas.InfrastructureVersion, Cluster: in.Config.ClusterName, Provider: in.Config.Provider,
+		Access: schemas.InfraAccess{Mode: "direct"},
 	}}
-	r.network()
-	r.out.Firewalls = in.firewalls()
-	r.apiBalancer()
-	r.checkBalancer()
-	r.ingressBalancers()
-	r.floatingIP()
-	if r.userData, err = in.userData(); err != nil {
-		return nil, err
+	if in.Config.Provider == schemas.Static {
+		r.machines()
+	} else {
+		r.hetzner()
 	}
-	r.servers()
-	r.checkServers()
+	r.api()
 	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}
@@ -40,55 +38,42 @@ func Resolve(in Input) (*schemas.Infrastructure, error) {
 }
 
 type resolver struct {
-	in       *Input
-	subnets  Subnets
-	userData string // of nodes without public addresses
+	Input
+	c        *config.Config
 	out      *schemas.Infrastructure
 	problems diag.List
 }
 
-// network resolves the private network with its subnets.
-func (r *resolver) network() {
-	n := &schemas.InfraNetwork{
-		Name: r.in.Cluster, ExistingID: r.in.ExistingNetwork, IPRange: r.in.Ranges.Network.String(),
-		Labels: r.in.labels(), Protected: r.in.DeleteProtection, Routes: r.in.ExtraRoutes,
-	}
-	if r.in.ExistingNetwork != 0 {
-		n.Labels, n.Protected = nil, false // it is not ours to change
-	}
-	add := func(purpose, kind, ipRange string) {
-		n.Subnets = append(n.Subnets, schemas.InfraSubnet{Purpose: purpose, Type: kind, IPRange: ipRange, NetworkZone: r.in.NetworkZone})
-	}
-	add("control-plane", "cloud", r.subnets.ControlPlane.String())
-	add("load-balancers", "cloud", r.subnets.LoadBalancers.String())
-	add("workers", "cloud", r.subnets.Workers.String())
-	if r.in.Autoscaled {
-		add("autoscaler", "cloud", r.subnets.Autoscaler.String())
-	}
-	for _, pool := range r.in.Pools {
-		if pool.Subnet.IsValid() {
-			add(pool.Name, "cloud", pool.Subnet.String())
-		}
-	}
-	if r.in.VSwitchID != 0 {
-		add("bare-metal", "vswitch", r.subnets.BareMetal.String())
-		n.Subnets[len(n.Subnets)-1].VSwitchID = r.in.VSwitchID
-	}
-	if len(n.Subnets) > maxSubnets {
-		r.problems.Add(diag.On("infrastructure", "%d subnets; Hetzner allows %d in a network", len(n.Subnets), maxSubnets))
-	}
-	r.out.Network = n
+func (r *resolver) hetzner() {
+	f := r.c.Hetzner.Firewall
+	r.out.Access = schemas.InfraAccess{Mode: r.c.Access, CurrentIPv4: *f.UseCurrentIPv4, CurrentIPv6: *f.UseCurrentIPv6}
+	r.network()
+	r.firewalls()
+	r.apiBalancer()
+	r.ingressBalancers()
+	r.floatingIP()
+	r.images()
+	r.servers()
+	r.natGateway()
+	r.autoscaler()
+	r.dns()
 }
 
-// floatingIP resolves the public virtual IP of the Kubernetes API.
-func (r *resolver) floatingIP() {
-	if !r.in.FloatingIP {
-		return
+// fail reports a problem at an option of cluster.yaml, written with dots.
+func (r *resolver) fail(option, hint, message string, args ...any) {
+	r.problems.Add(diag.New(r.c.Near(option), message, args...).WithHint("%s", hint))
+}
+
+// machines lists the machines of a static environment.
+func (r *resolver) machines() {
+	for _, n := range r.c.Resolve() {
+		m := schemas.InfraMachine{Name: n.Name, Role: n.Role, Pool: n.Pool, Match: schemas.InfraMatch(n.Match), InstallDisk: n.InstallDisk}
+		if n.BootAddress.IsValid() {
+			m.BootAddress = n.BootAddress.String()
+		}
+		if n.Address.IsValid() {
+			m.Address = n.Address.String()
+		}
+		r.out.Machines = append(r.out.Machines, m)
 	}
-	r.out.FloatingIPs = append(r.out.FloatingIPs, schemas.InfraFloatingIP{
-		Name: r.in.name("kube-api"), Type: "ipv4", Location: r.in.Location,
-		Description: fmt.Sprintf("Kubernetes API of %s", r.in.Cluster),
-		Labels:      r.in.labels(labelComponent, "kube-api"), Protected: r.in.DeleteProtection,
-		ReverseDNS: schemas.InfraReverseDNS{IPv4: r.in.RDNS.IPv4},
-	})
 }

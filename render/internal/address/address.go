@@ -1,6 +1,15 @@
-package infra
+// Package address is the address plan of a cluster on Hetzner Cloud: which
+// ranges and subnets its network has, and which address in them is whose. It is
+// pure.
+//
+// The plan follows the one of hcloud-k8s/terraform-hcloud-kubernetes 5.6, which
+// people migrate from: a network is cut into ranges for nodes, services and
+// pods, and the range of the nodes into equal subnets, each with as many
+// addresses as the pod range has networks for nodes.
+package address
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 )
@@ -11,6 +20,9 @@ type Ranges struct {
 	Nodes    netip.Prefix
 	Services netip.Prefix
 	Pods     netip.Prefix // a /24 for each node
+	// SubnetBits is the prefix length of the subnets that the range of the
+	// nodes is divided into; 0 for as many addresses as Pods has networks.
+	SubnetBits int
 }
 
 // widestServices is the prefix of the widest service range: Kubernetes allows
@@ -42,6 +54,10 @@ func ResolveRanges(r Ranges) (Ranges, error) {
 	return r, nil
 }
 
+// smallestSubnet is the prefix of the smallest subnet that has an address for a
+// node beside those that are not a node's.
+const smallestSubnet = 29
+
 // Subnets are the subnets of the node range that every cluster has.
 type Subnets struct {
 	ControlPlane  netip.Prefix
@@ -49,9 +65,6 @@ type Subnets struct {
 	Workers       netip.Prefix // shared by all pools that have no subnet of their own
 	Autoscaler    netip.Prefix // for servers that the autoscaler makes
 	BareMetal     netip.Prefix // behind a vSwitch
-	// PinnedFrom is the number, within the internal half, of the first subnet
-	// that pools of their own subnet can have.
-	PinnedFrom int
 }
 
 // ResolveSubnets cuts the node range: its lower half for control plane, load
@@ -62,10 +75,13 @@ type Subnets struct {
 // address of the network, which is its gateway: then the lower half starts with
 // its second subnet.
 func ResolveSubnets(r Ranges) (Subnets, error) {
-	length := 32 - (24 - r.Pods.Bits())
+	length := cmp.Or(r.SubnetBits, 32-(24-r.Pods.Bits()))
 	bits := length - r.Nodes.Bits() - 1
-	if r.Pods.Bits() > 24 || bits < 1 {
-		return Subnets{}, fmt.Errorf("the ranges of nodes (%s) and pods (%s) do not fit: each subnet of nodes has a /%d, one address for each /24 of pods", r.Nodes, r.Pods, length)
+	switch {
+	case r.Pods.Bits() > 24:
+		return Subnets{}, fmt.Errorf("the pod range %s is smaller than the /24 that each node takes", r.Pods)
+	case bits < 1 || length > smallestSubnet:
+		return Subnets{}, fmt.Errorf("the node range %s cannot be cut into subnets with a /%d", r.Nodes, length)
 	}
 	internal, err := subnet(r.Nodes, 1, 0)
 	if err != nil {
@@ -79,7 +95,7 @@ func ResolveSubnets(r Ranges) (Subnets, error) {
 	if r.Nodes.Masked().Addr() == r.Network.Masked().Addr() {
 		first = 1
 	}
-	s := Subnets{PinnedFrom: first + 2}
+	var s Subnets
 	for _, part := range []struct {
 		to   *netip.Prefix
 		of   netip.Prefix
@@ -104,6 +120,7 @@ func ResolveSubnets(r Ranges) (Subnets, error) {
 const (
 	vipOffset         = -2 // private virtual IP, in the control plane's subnet
 	apiLoadBalancer   = -2 // in the load balancers' subnet
+	natGateway        = -3
 	ingressBalancer   = -4
 	firstPoolBalancer = -5 // of ingress pools, downwards
 )
@@ -116,6 +133,9 @@ func (s Subnets) APILoadBalancer() (netip.Addr, error) {
 	return host(s.LoadBalancers, apiLoadBalancer)
 }
 
+// NATGateway is the private address of the NAT gateway.
+func (s Subnets) NATGateway() (netip.Addr, error) { return host(s.LoadBalancers, natGateway) }
+
 // IngressLoadBalancer is the private address of the ingress load balancer.
 func (s Subnets) IngressLoadBalancer() (netip.Addr, error) {
 	return host(s.LoadBalancers, ingressBalancer)
@@ -124,15 +144,20 @@ func (s Subnets) IngressLoadBalancer() (netip.Addr, error) {
 // IngressPool is the private address of a load balancer in an ingress pool, by
 // its number over all pools, from 0.
 func (s Subnets) IngressPool(n int) (netip.Addr, error) {
+	if room := Room(s.LoadBalancers) + 1; n >= room {
+		return netip.Addr{}, fmt.Errorf("the subnet %s has addresses for %d of them", s.LoadBalancers, room)
+	}
 	return host(s.LoadBalancers, firstPoolBalancer-n)
 }
 
-// NodeAddress is the address of a node: its pool's offset in the subnet plus its
+// Room is how many nodes a subnet has addresses for.
+func Room(in netip.Prefix) int { return 1<<(32-in.Bits()) + firstPoolBalancer - 1 }
+
+// OfNode is the address of a node: its pool's offset in the subnet plus its
 // index, from 1. It depends on nothing else, so it never moves.
-func NodeAddress(in netip.Prefix, offset, index int) (netip.Addr, error) {
+func OfNode(in netip.Prefix, offset, index int) (netip.Addr, error) {
 	n := offset + index + 1 // 0 is the network, 1 kept free as hcloud-k8s does
-	last := 1<<(32-in.Bits()) + firstPoolBalancer
-	if index < 1 || offset < 0 || n > last {
+	if index < 1 || offset < 0 || n > Room(in)+1 {
 		return netip.Addr{}, fmt.Errorf("the subnet %s has no address for offset %d and index %d", in, offset, index)
 	}
 	return host(in, n)

@@ -1,8 +1,9 @@
-package infra
+package address
 
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"net/netip"
 )
 
@@ -15,6 +16,21 @@ func subnet(of netip.Prefix, bits, n int) (netip.Prefix, error) {
 	}
 	base := number(of.Masked().Addr())
 	return netip.PrefixFrom(address(base+uint32(n)<<(32-length)), length), nil
+}
+
+// Parts are the subnets of a range with a prefix length, in order.
+func Parts(of netip.Prefix, length int) iter.Seq[netip.Prefix] {
+	return func(yield func(netip.Prefix) bool) {
+		bits := length - of.Bits()
+		if bits < 0 {
+			return
+		}
+		for n := range 1 << bits {
+			if p, err := subnet(of, bits, n); err != nil || !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // host returns the address number n of a range; negative numbers count from its

@@ -1,0 +1,29 @@
+package infra
+
+import (
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// autoscalerPools are the pools that the autoscaler scales; none if it is off.
+func (r *resolver) autoscalerPools() []schemas.AutoscalerPool {
+	if !r.c.Autoscaler.Enabled {
+		return nil
+	}
+	return r.c.Autoscaler.NodePools
+}
+
+// autoscaler resolves the pools whose servers the cluster makes. They have no
+// label managed-by: talosgen does not make them.
+func (r *resolver) autoscaler() {
+	a, public := r.c.Autoscaler, r.c.Network
+	for _, p := range r.autoscalerPools() {
+		r.out.AutoscalerPools = append(r.out.AutoscalerPools, schemas.InfraAutoscalerPool{
+			Name: p.Name, Group: r.name(p.Name), Min: p.Min, Max: p.Max, Type: p.Type, Location: p.Location,
+			Image: r.image(p.Type), IPRange: r.c.AutoscalerSubnet(p).String(),
+			PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
+			Labels:    map[string]string{labelCluster: r.c.ClusterName, labelRole: config.Worker, labelPool: p.Name},
+			Discovery: a.Discovery, Cleanup: a.Cleanup,
+		})
+	}
+}

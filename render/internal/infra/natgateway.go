@@ -1,0 +1,72 @@
+package infra
+
+import (
+	"bytes"
+	_ "embed" // for the template
+	"strings"
+	"text/template"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+const (
+	natGateway = "nat-gateway"
+	// natImage is an image of Hetzner's own, which every location has.
+	natImage = "debian-13"
+	// everywhere is where the network's route to the gateway leads to.
+	everywhere = "0.0.0.0/0"
+)
+
+// natGateway resolves the server through which nodes without public addresses
+// reach the world, and people reach them: with a route of the network to it,
+// and a firewall that lets in SSH only.
+func (r *resolver) natGateway() {
+	gw := r.c.Network.NATGateway
+	if !*gw.Enabled {
+		return
+	}
+	address, err := r.c.Subnets().NATGateway()
+	if err != nil {
+		r.fail("network.natGateway", "", "the NAT gateway: %v", err)
+		return
+	}
+	userData, err := r.natUserData()
+	if err != nil {
+		r.fail("network.natGateway", "", "the NAT gateway: %v", err)
+		return
+	}
+	name := r.name(natGateway)
+	r.out.Servers = append(r.out.Servers, schemas.InfraServer{
+		Name: name, Role: natGateway, Types: []string{gw.Type}, Locations: []string{gw.Location},
+		Image:     schemas.InfraImage{Name: natImage, Architecture: architecture(gw.Type)},
+		PrivateIP: address.String(), PublicIPv4: true, PublicIPv6: true,
+		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, natGateway, labelComponent, natGateway),
+		Protected: r.c.DeleteProtection, UserData: userData, HostKey: r.HostKey,
+		ReverseDNS: r.reverseDNS(subject{hostname: name, role: natGateway}, true, true),
+	})
+	r.out.Firewalls = append(r.out.Firewalls, schemas.InfraFirewall{
+		Name: name, Labels: r.labels(labelComponent, natGateway), ApplyTo: r.selector(labelRole, natGateway),
+		Rules: appendRule(nil, "SSH", "tcp", sshPort, gw.SSHSource),
+	})
+	r.out.Network.Routes = append(r.out.Network.Routes, schemas.InfraRoute{Destination: everywhere, Gateway: address.String()})
+	if !r.c.Network.PublicIPv4 && !r.c.Network.PublicIPv6 || r.c.Access == "private" {
+		r.out.Access.Jump = name
+	}
+}
+
+//go:embed natgateway.cloudinit.tmpl
+var natTemplate string
+
+// natUserData makes the NAT gateway forward packets, also after a restart, and
+// gives it the SSH host key that apply knows.
+func (r *resolver) natUserData() (string, error) {
+	t, err := template.New(natGateway).Parse(natTemplate)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, struct{ Network, HostKeyMarker, HostKey string }{
+		r.c.Ranges().Network.String(), schemas.HostKeyMarker, strings.TrimSpace(r.HostKey),
+	})
+	return b.String(), err
+}
