@@ -45,11 +45,11 @@ func (ch *checker) check() {
 }
 
 func (ch *checker) fail(hint string, at []string, message string, args ...any) {
-	ch.problems.Add(diag.New(ch.near(at...), message, args...).WithHint("%s", hint))
+	ch.problems.Add(diag.New(ch.near(at), message, args...).WithHint("%s", hint))
 }
 
 func (ch *checker) warn(hint string, at []string, message string, args ...any) {
-	ch.Warnings.Add(diag.New(ch.near(at...), message, args...).WithHint("%s", hint))
+	ch.Warnings.Add(diag.New(ch.near(at), message, args...).WithHint("%s", hint))
 }
 
 // keys is the path of an option that is written with dots.

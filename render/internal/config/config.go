@@ -112,9 +112,9 @@ func (c *Config) Pos(path ...string) diag.Pos {
 
 // Near is the place of an option, written with dots and indexes such as
 // hetzner.dns.records.0.name, or of the nearest mapping that it would be in.
-func (c *Config) Near(option string) diag.Pos { return c.near(keys(option)...) }
+func (c *Config) Near(option string) diag.Pos { return c.near(keys(option)) }
 
-func (c *Config) near(at ...string) diag.Pos {
+func (c *Config) near(at []string) diag.Pos {
 	for len(at) > 0 && !c.has(at...) {
 		at = at[:len(at)-1]
 	}
