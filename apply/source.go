@@ -1,0 +1,54 @@
+package apply
+
+import (
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Source is what Git knows of a rendered tree.
+type Source struct {
+	// Repository says whether the tree is in a repository of Git at all.
+	Repository bool
+	// Commit is the one that is checked out, abbreviated; empty before the
+	// first.
+	Commit string
+	// Changed are the files of the tree that are not as in that commit, from the
+	// root of the repository.
+	Changed []string
+	// Branch is what is checked out; empty if it is no branch.
+	Branch string
+	// Upstream is the branch elsewhere that it follows, such as origin/main;
+	// empty if there is none.
+	Upstream string
+	// Pushed says whether the upstream, as far as is known here, has the same
+	// tree.
+	Pushed bool
+}
+
+// Check refuses a tree that others could not see: what runs must be what was
+// reviewed, and what Flux will find.
+func (s Source) Check(env string) error {
+	const allow = "--allow-dirty applies it nevertheless"
+	tree := "rendered/" + env
+	switch {
+	case !s.Repository:
+		return diag.On(tree, "is in no Git repository").
+			WithHint("apply makes what was committed and pushed, so that everybody can see what runs; %s", allow)
+	case s.Commit == "" || len(s.Changed) > 0:
+		const most = 5
+		list := s.Changed[:min(most, len(s.Changed))]
+		if len(s.Changed) > most {
+			list = append(list[:most:most], "…")
+		}
+		return diag.On(tree, "is not committed: %s", strings.Join(list, ", ")).
+			WithHint("commit it; %s", allow)
+	case s.Upstream == "":
+		return diag.On(tree, "commit %s is on no branch that is pushed anywhere", s.Commit).
+			WithHint("push it, with an upstream (git push -u); %s", allow)
+	case !s.Pushed:
+		return diag.On(tree, "commit %s is not on %s: the tree differs there", s.Commit, s.Upstream).
+			WithHint("push it, or fetch and take over what is there; %s", allow)
+	}
+	return nil
+}
