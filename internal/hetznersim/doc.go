@@ -1,0 +1,14 @@
+// Package hetznersim simulates the Hetzner Cloud API as an [http.Handler]: the
+// resources that talosgen, the cloud controller, the CSI driver and the cluster
+// autoscaler use, with their states, actions that take time, locks, conflicts,
+// limits, error codes and rate limit.
+//
+// What it knows about the API comes from its OpenAPI description of June 2026,
+// the changelog until November 2026, and the official Go client. Its tests drive
+// it with that client, and check every request and response against the
+// description. Where it differs from the real API, the simulator is wrong.
+//
+// All state is one value that consists of rows which never change once they are
+// stored: a change stores another row. A snapshot is therefore a copy of a few
+// slices, and a handler that fails leaves nothing behind.
+package hetznersim

@@ -1,0 +1,78 @@
+package hetznersim
+
+// Machines stands real machines behind simulated servers. It is told what
+// happens, in order, before the call that brought it about is answered. It may
+// not call the simulator.
+type Machines interface {
+	// Event tells what happened to a server.
+	Event(Event)
+}
+
+// Event is something that happens to the machine of a server.
+type Event struct {
+	Kind   EventKind
+	Server Machine
+}
+
+// EventKind is what happens to a machine.
+type EventKind string
+
+// What happens to machines.
+const (
+	MachineCreated EventKind = "created" // it has a disk with the image, and is off
+	MachineBooted  EventKind = "booted"  // power on, or a reboot
+	MachineHalted  EventKind = "halted"  // the power is off
+	MachineRebuilt EventKind = "rebuilt" // its disk was overwritten with an image
+	MachineDeleted EventKind = "deleted"
+)
+
+// Machine is what a machine can know about its server.
+type Machine struct {
+	ID         int64
+	Name       string
+	Type       string
+	Location   string
+	UserData   string
+	ImageID    int64
+	Labels     map[string]string // of the image
+	PublicIPv4 string            // empty without
+	PublicIPv6 string            // a network of /64; empty without
+	PrivateIPs []string
+	Rescue     bool     // it boots the rescue system
+	RescueKeys []string // the public SSH keys that the rescue system lets in
+}
+
+// note tells Machines, once the call is over, what happens to a server.
+func (st *state) note(kind EventKind, s *server) {
+	m := Machine{ID: s.ID, Name: s.Name, Type: s.Type, Location: s.Location, UserData: s.UserData,
+		ImageID: s.Image, Rescue: s.bootsRescue, RescueKeys: s.RescueKeys}
+	if image := st.images.get(s.Image); image != nil {
+		m.Labels = image.Labels
+	}
+	if ip := st.primaryIPs.get(s.IPv4); ip != nil {
+		m.PublicIPv4 = ip.IP
+	}
+	if ip := st.primaryIPs.get(s.IPv6); ip != nil {
+		m.PublicIPv6 = ip.IP
+	}
+	for _, n := range s.Nets {
+		m.PrivateIPs = append(m.PrivateIPs, n.IP)
+	}
+	st.events = with(st.events, Event{kind, m})
+}
+
+// tell delivers the events that have gathered.
+func (s *Sim) tell() {
+	s.deliver.Lock()
+	defer s.deliver.Unlock()
+	s.mu.Lock()
+	events := s.state.events
+	s.state.events = nil
+	s.mu.Unlock()
+	if s.cfg.Machines == nil {
+		return
+	}
+	for _, e := range events {
+		s.cfg.Machines.Event(e)
+	}
+}

@@ -1,0 +1,5 @@
+package hetznersim
+
+type zone struct{ common }
+
+const kindZone = "zone"
