@@ -208,6 +208,29 @@ func (e *environment) unwrapOperator(ctx context.Context, s *secrets) error {
 	return err
 }
 
+// ExampleKey returns the key file that an environment's cluster.yaml names for
+// an example, with its public keys; nil if it names none. Everybody has that
+// key, so nothing real may be encrypted for it.
+func (r *Repo) ExampleKey(env string) (*sopsage.KeyFile, []string, error) {
+	if err := r.checkLinks(env); err != nil {
+		return nil, nil, err
+	}
+	e := &environment{repo: r, name: env}
+	data, err := r.files.ReadFile(e.path(clusterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil // the environment may be gone, and its cluster not yet
+	}
+	if err != nil {
+		return nil, nil, diag.New(diag.Pos{File: e.path(clusterFile)}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	key, err := e.exampleKey(exampleKeyName(data))
+	if key == nil || err != nil {
+		return nil, nil, err
+	}
+	public, err := sopsage.PublicKeys(key.Name, key.Data)
+	return key, public, err
+}
+
 // exampleKey returns the key file that cluster.yaml names for examples. The
 // file is needed before cluster.yaml can be read whole, because variables may
 // be encrypted; so it is looked for on its own, and cannot hold a variable.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -239,9 +237,9 @@ func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*
 	if err != nil {
 		return report, err
 	}
-	missing, err := notInIndex(c.Context, repo.Root(), "rendered/"+report.Env, outputs)
+	missing, err := notInGit(c.Context, repo.Root(), "rendered/"+report.Env, outputs)
 	if err != nil {
-		return report, err
+		return report, diag.On("", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
 	}
 	report.NotInIndex = missing
 	if len(missing) > 0 {
@@ -249,29 +247,4 @@ func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*
 		w.say("run `git add rendered/%s`", report.Env)
 	}
 	return report, nil
-}
-
-// notInIndex lists outputs in a directory that git does not have in its index as
-// they are: untracked, ignored, or changed since; and files that are gone and
-// still in the index. Files of others in that directory are their business.
-func notInIndex(ctx context.Context, root, dir string, outputs []string) ([]string, error) {
-	var missing []string
-	for _, args := range [][]string{
-		{"ls-files", "-z", "--others"},
-		{"diff", "-z", "--name-only", "--no-ext-diff", "--relative", "--diff-filter=d"},
-		{"diff", "-z", "--name-only", "--no-ext-diff", "--relative", "--diff-filter=D"},
-	} {
-		out, err := gitOutput(ctx, root, append(args, "--", dir)...)
-		if err != nil {
-			return nil, diag.On("", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
-		}
-		gone := slices.Contains(args, "--diff-filter=D")
-		for _, file := range strings.Split(out, "\x00") {
-			if file != "" && (gone || slices.Contains(outputs, file)) {
-				missing = append(missing, file)
-			}
-		}
-	}
-	slices.Sort(missing)
-	return missing, nil
 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+// gitRepo is a repository of git with a rendered tree, which is pushed.
+type gitRepo struct {
+	t    *testing.T
+	root string
+}
+
+func newGitRepo(t *testing.T) gitRepo {
+	t.Helper()
+	r := gitRepo{t, t.TempDir()}
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	r.git("init", "-q", "-b", "main")
+	r.git("config", "user.name", "t")
+	r.git("config", "user.email", "t@example.com")
+	r.write("rendered/dev/nodes/a.yaml", "a")
+	r.write("rendered/dev/render.lock.yaml", "lock")
+	r.write("rendered/prod/render.lock.yaml", "lock")
+	return r
+}
+
+func (r gitRepo) git(args ...string) {
+	r.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", r.root}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func (r gitRepo) write(name, text string) {
+	r.t.Helper()
+	if err := writeFile(filepath.Join(r.root, name), []byte(text)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// push pushes what is committed to a new repository.
+func (r gitRepo) push() {
+	r.t.Helper()
+	remote := r.t.TempDir()
+	r.git("init", "-q", "--bare", remote)
+	r.git("remote", "add", "origin", remote)
+	r.git("push", "-q", "-u", "origin", "main")
+}
+
+// TestGitSource takes a repository through what can be the matter with it.
+func TestGitSource(t *testing.T) {
+	r := newGitRepo(t)
+	step := func(what string, want apply.Source) {
+		t.Helper()
+		got, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml", "render.lock.yaml"})
+		if got.Commit != "" {
+			got.Commit = "c"
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v (%v)\nwant %+v", what, got, err, want)
+		}
+	}
+	both := []string{"rendered/dev/nodes/a.yaml", "rendered/dev/render.lock.yaml"}
+	step("no commit", apply.Source{Repository: true, Changed: both})
+	r.write("README", "")
+	r.git("add", "README")
+	r.git("commit", "-qm", "first")
+	step("not in the commit", apply.Source{Repository: true, Commit: "c", Changed: both, Branch: "main"})
+	r.git("add", "-A")
+	step("staged only", apply.Source{Repository: true, Commit: "c", Changed: both, Branch: "main"})
+	r.git("commit", "-qm", "second")
+	step("no upstream", apply.Source{Repository: true, Commit: "c", Branch: "main"})
+	r.push()
+	pushed := apply.Source{Repository: true, Commit: "c", Branch: "main", Upstream: "origin/main", Pushed: true}
+	step("pushed", pushed)
+
+	r.write("rendered/dev/NOTES", "of somebody else")
+	r.write("rendered/prod/render.lock.yaml", "of another environment")
+	step("other files changed", pushed)
+	r.git("commit", "-qam", "prod")
+	step("a commit that is not pushed, but the tree is", pushed)
+
+	r.write("rendered/dev/nodes/a.yaml", "b")
+	changed := pushed
+	changed.Changed = both[:1]
+	step("changed", changed)
+	r.git("commit", "-qam", "dev")
+	ahead := pushed
+	ahead.Pushed = false
+	step("ahead", ahead)
+	r.git("push", "-q")
+	step("pushed again", pushed)
+
+	r.git("checkout", "-q", "--detach")
+	detached := pushed
+	detached.Branch = ""
+	step("as CI checks out", detached)
+	r.git("checkout", "-q", "main")
+
+	if err := os.Remove(filepath.Join(r.root, "rendered/dev/nodes/a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	step("gone", changed)
+}
+
+// TestGitSourceIgnored finds a tree that git is told to ignore.
+func TestGitSourceIgnored(t *testing.T) {
+	r := newGitRepo(t)
+	r.write(".gitignore", "rendered/\n")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "all")
+	r.push()
+	s, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml"})
+	if err != nil || len(s.Changed) != 1 || s.Check("dev") == nil {
+		t.Errorf("%+v (%v)", s, err)
+	}
+}
+
+func TestGitSourceWithoutGit(t *testing.T) {
+	dir := t.TempDir()
+	if s, err := gitSource(t.Context(), dir, "dev", nil); err != nil || s.Repository {
+		t.Errorf("outside of a repository: %+v (%v)", s, err)
+	}
+	if err := writeFile(filepath.Join(dir, ".git"), []byte("gitdir: /nowhere\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gitSource(t.Context(), dir, "dev", nil); err == nil {
+		t.Error("a broken repository counts as none")
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := gitSource(t.Context(), t.TempDir(), "dev", nil); err == nil || !strings.Contains(err.Error(), "--allow-dirty") {
+		t.Errorf("without git: %v", err)
+	}
+}
