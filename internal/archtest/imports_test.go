@@ -99,7 +99,8 @@ var light = []string{
 	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/layer", "render/internal/legacy",
-	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "schemas",
+	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
+	"schemas",
 }
 
 var heavy = []string{"internal/sopsage", "render/internal/machine", "render/internal/addon/..."}

@@ -1,0 +1,181 @@
+// Package yamledit changes single values of a YAML file that people write, and
+// leaves every other byte of it as it is: comments, order, quotes, layout.
+//
+// A file is never encoded again. An edit splices text, at places that follow
+// from the positions of the parsed nodes, and then the result is parsed and
+// compared with the tree that the edit means. What cannot be edited that way
+// (an anchor that is used elsewhere, a layout that nobody foresaw) is an error
+// with its place, and never a guess.
+package yamledit
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// File is a YAML file with one document. It does not change: an edit makes
+// another one.
+type File struct {
+	name  string
+	text  []byte
+	lines []int // the offset of each line, and the length of the text
+	root  *yaml.Node
+	used  map[*yaml.Node]bool // nodes with an anchor that an alias names
+}
+
+// Parse reads the text of a file; its name is for messages.
+func Parse(name string, text []byte) (*File, error) {
+	f := &File{name: name, text: text, lines: lineStarts(text), used: map[*yaml.Node]bool{}}
+	if !utf8.Valid(text) || bytes.ContainsAny(text, "\ufeff\u0085\u2028\u2029") || bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) {
+		return nil, f.refuse(nil, "the file has characters that cannot be edited around: a byte order mark, or unusual line breaks")
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, second yaml.Node
+	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, f.syntax(err)
+	}
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) || len(doc.Content) != 1 {
+		return nil, f.refuse(nil, "the file is not one YAML document")
+	}
+	f.root = doc.Content[0]
+	f.noteAliases(f.root)
+	return f, nil
+}
+
+// Text is the text of the file; it is not to be changed.
+func (f *File) Text() []byte { return f.text }
+
+func lineStarts(text []byte) []int {
+	starts := []int{0}
+	for i, c := range text {
+		if c == '\n' && i+1 < len(text) {
+			starts = append(starts, i+1)
+		}
+	}
+	return append(starts, len(text))
+}
+
+func (f *File) syntax(err error) error {
+	pos, message := diag.Pos{File: f.name}, err.Error()
+	var load *yaml.LoadError
+	if errors.As(err, &load) {
+		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
+	}
+	return diag.New(pos, "not valid YAML: %s", message).WithCause(err)
+}
+
+// refuse is the error about what is not edited.
+func (f *File) refuse(at *yaml.Node, format string, args ...any) error {
+	pos := diag.Pos{File: f.name}
+	if at != nil {
+		pos.Line, pos.Column = at.Line, at.Column
+	}
+	return diag.New(pos, format, args...).WithHint("edit the file by hand")
+}
+
+func (f *File) noteAliases(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		f.used[n.Alias] = true
+		return
+	}
+	for _, c := range n.Content {
+		f.noteAliases(c)
+	}
+}
+
+// find returns the node at a path of keys and of indexes from "0", or nil.
+func (f *File) find(path []string) (*yaml.Node, error) {
+	n := f.root
+	for _, step := range path {
+		if err := f.checkAlias(n); err != nil {
+			return nil, err
+		}
+		if n = child(n, step); n == nil {
+			return nil, nil
+		}
+	}
+	return n, f.checkAlias(n)
+}
+
+// child returns the value of a key, or an item.
+func child(n *yaml.Node, step string) *yaml.Node {
+	switch n.Kind {
+	case yaml.MappingNode:
+		if i := keyIndex(n, step); i >= 0 {
+			return n.Content[i+1]
+		}
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i]
+		}
+	}
+	return nil
+}
+
+// keyIndex is where a key is in the content of a mapping, or -1.
+func keyIndex(n *yaml.Node, key string) int {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Kind == yaml.ScalarNode && n.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// checkAlias refuses what a change would change in two places.
+func (f *File) checkAlias(n *yaml.Node) error {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return f.refuse(n, "*%s stands for what is written elsewhere, which would change too", n.Value)
+	case f.used[n]:
+		return f.refuse(n, "&%s is used elsewhere, which would change too", n.Anchor)
+	}
+	return nil
+}
+
+// offset is the place of a node in the text. Columns count characters.
+func (f *File) offset(n *yaml.Node) int {
+	at := f.lines[min(n.Line, len(f.lines))-1]
+	for range n.Column - 1 {
+		_, size := utf8.DecodeRune(f.text[at:])
+		at += size
+	}
+	return at
+}
+
+// line is the number, from 0, of the line that an offset is on.
+func (f *File) line(offset int) int {
+	low, high := 0, len(f.lines)-1
+	for low+1 < high {
+		if middle := (low + high) / 2; f.lines[middle] <= offset {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// lineText is a line, from 0, without its break.
+func (f *File) lineText(line int) string {
+	return strings.TrimRight(string(f.text[f.lines[line]:f.lines[line+1]]), "\r\n")
+}
+
+// count is how many lines the file has.
+func (f *File) count() int { return len(f.lines) - 1 }
+
+// newline is the line break that the file uses.
+func (f *File) newline() string {
+	if bytes.Contains(f.text, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
