@@ -24,7 +24,7 @@ type Explained struct {
 // Origin is a layer's say about a value.
 type Origin struct {
 	Layer string `json:"layer"`
-	File  string `json:"file,omitempty"` // repository-relative; "" for what Talos generated
+	File  string `json:"file,omitempty"` // repository-relative; "" for what Talos generated, and for defaults
 	Line  int    `json:"line,omitempty"`
 	Value string `json:"value"` // what the layer set, masked if it is secret
 }
@@ -88,7 +88,7 @@ func explained(traced []machine.Traced, nodeName, path string) ([]Explained, err
 			continue
 		}
 		for _, o := range t.Origins {
-			x.Origins = append(x.Origins, Origin{Layer: o.Layer, File: o.Pos.File, Line: o.Pos.Line, Value: shown(o.Value, o.Secret)})
+			x.Origins = append(x.Origins, origin(o))
 		}
 		all = append(all, x)
 	}
@@ -97,6 +97,17 @@ func explained(traced []machine.Traced, nodeName, path string) ([]Explained, err
 			WithHint("%s", pathHint(path, names)).WithCode(diag.Usage)
 	}
 	return all, nil
+}
+
+// defaultsLayer is where the values of options come from that cluster.yaml does
+// not set, for people.
+const defaultsLayer = "default of " + machine.OptionsLayer
+
+func origin(o machine.Origin) Origin {
+	if o.Layer == machine.OptionsLayer && o.Pos.Line == 0 {
+		o.Layer, o.Pos.File = defaultsLayer, ""
+	}
+	return Origin{Layer: o.Layer, File: o.Pos.File, Line: o.Pos.Line, Value: shown(o.Value, o.Secret)}
 }
 
 // documentNames names each document for people; a secret name is masked.

@@ -70,12 +70,15 @@ func (c *compiler) installImage() (string, error) {
 }
 
 // sharedOptions are the options that all nodes of a pool have in common. Static
-// nodes add to those of their pool, so for them there are none.
+// nodes add to those of their pool, so for them there are only those of the
+// cluster.
 func (c *compiler) sharedOptions(n node) machine.NodeOptions {
-	if c.config.Provider == schemas.Static {
-		return machine.NodeOptions{}
+	o := machine.NodeOptions{}
+	if c.config.Provider != schemas.Static {
+		o = c.kubernetesOptions(n)
 	}
-	return c.kubernetesOptions(n)
+	o.Kubernetes = c.kubernetes(n.role())
+	return o
 }
 
 // nodeOptions are the options of one node.

@@ -9,13 +9,17 @@ type Kubernetes struct {
 	// A name that leads to the Kubernetes API, for people. Certificates hold
 	// it.
 	APIHostname string `yaml:"apiHostname" format:"dnsName" otherwise:"none" example:"api.k8s.example.com"`
-	// The API server.
+	// The API server. On hetzner it has the argument enable-aggregator-routing.
 	APIServer Component `yaml:"apiServer"`
-	// The controller manager.
+	// The controller manager. On hetzner it has the argument bind-address:
+	// 0.0.0.0, for its metrics.
 	ControllerManager Component `yaml:"controllerManager"`
-	// The scheduler.
+	// The scheduler. On hetzner it has the argument bind-address: 0.0.0.0, for its
+	// metrics.
 	Scheduler Component `yaml:"scheduler"`
-	// The store of the control plane.
+	// The store of the control plane. Its members find one another in
+	// network.nodeCidrs. On hetzner it has the argument listen-metrics-urls:
+	// http://0.0.0.0:2381.
 	Etcd Component `yaml:"etcd"`
 	// What leads from a service to its pods on each node.
 	Proxy Proxy `yaml:"proxy"`
@@ -48,6 +52,8 @@ type Component struct {
 // Proxy is kube-proxy.
 type Proxy struct {
 	Component `yaml:",inline"`
+	// How it leads to pods. Contract v1.14 takes nftables only.
+	Mode string `yaml:"mode" enum:"nftables,iptables,ipvs" otherwise:"that of Talos" example:"nftables"`
 	// Whether it runs.
 	Enabled *bool `yaml:"enabled" otherwise:"false if Cilium replaces it" example:"false"`
 }
@@ -55,11 +61,15 @@ type Proxy struct {
 // Kubelet runs the pods of each node.
 type Kubelet struct {
 	Component `yaml:",inline"`
-	// Settings of its configuration file in addition.
+	// Settings of its configuration file in addition. On hetzner, systemReserved
+	// and kubeReserved keep processor time, memory and disk from pods.
 	ExtraConfig *yaml.Node `yaml:"extraConfig" otherwise:"none" example:"{maxPods: 200}"`
 	// Directories of the node that it can mount into pods. Contracts up to
 	// v1.13 only.
 	ExtraMounts []KubeletMount `yaml:"extraMounts" otherwise:"none"`
+	// Whether it asks the cluster for the certificate that it serves with, which
+	// something must approve: on hetzner, Talos' cloud controller manager does.
+	RotateServerCertificates *bool `yaml:"rotateServerCertificates" otherwise:"true on hetzner, else false" example:"true"`
 	// How it ends pods when the node shuts down.
 	GracefulShutdown GracefulShutdown `yaml:"gracefulShutdown"`
 }
@@ -96,7 +106,7 @@ type CoreDNS struct {
 type AdmissionPlugin struct {
 	// Its name.
 	Name string `yaml:"name" required:"true" format:"kubernetesName" example:"PodSecurity"`
-	// Its configuration.
+	// Its configuration, in place of that of Talos.
 	Configuration *yaml.Node `yaml:"configuration" required:"true" example:"{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration}"`
 }
 

@@ -79,22 +79,18 @@ var NotYet = []string{
 	"talos.upgrade",
 	"talos.reboot",
 
-	"kubernetes.apiHostname",
-	"kubernetes.apiServer",
-	"kubernetes.controllerManager",
-	"kubernetes.scheduler",
-	"kubernetes.etcd",
-	"kubernetes.proxy",
-	"kubernetes.kubelet",
-	"kubernetes.coreDns",
-	"kubernetes.admissionControl",
-	"kubernetes.externalCloudProvider",
-	"kubernetes.inlineManifests",
-	"kubernetes.remoteManifests",
-	"kubernetes.oidc",
-	"kubernetes.rbac",
+	"kubernetes.oidc.groupMappings", // addons, issue 7
+	"kubernetes.rbac",               // addons, issue 7
 
-	"cni",
+	"cni.manager",
+	"cni.encryption",
+	"cni.ipsec",
+	"cni.routingMode",
+	"cni.datapathMode",
+	"cni.loadBalancerAcceleration",
+	"cni.egressGateway",
+	"cni.gatewayApi",
+	"cni.hubble",
 	"autoscaler",
 	"ingress",
 }

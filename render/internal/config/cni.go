@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -41,6 +42,8 @@ func (ch *checker) checkCNI() {
 		ch.fail("set enabled: true", keys("cni.hubble.relay"), "the relay of Hubble needs Hubble")
 	}
 	ch.checkNativeRouting()
+	ch.Warnings.Add(diag.New(ch.Pos(keys("cni.type")...), "Cilium is not installed yet").
+		WithHint("nodes are ready for it: install it yourself, or pods get no network"))
 }
 
 // checkNoCilium refuses what only Cilium can do.

@@ -8,8 +8,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// Cilium is a type of CNI.
-const Cilium = "cilium"
+// Types of CNI.
+const (
+	Cilium  = "cilium"
+	Flannel = "flannel" // Talos' own
+)
 
 // Hetzner's own servers, which answer nobody else.
 var (
@@ -26,6 +29,7 @@ func (ch *checker) setDefaults() {
 	setBool(&ch.Talos.DiskEncryption.Ephemeral, hetzner)
 	setBool(&ch.Talos.APIAccess.Enabled, hetzner)
 	setBool(&ch.Kubernetes.ExternalCloudProvider, hetzner)
+	setBool(&ch.Kubernetes.Kubelet.RotateServerCertificates, hetzner)
 	cilium := ch.CNI.Type == Cilium
 	setBool(&ch.Kubernetes.Proxy.Enabled, !cilium || !ch.CNI.KubeProxyReplacement)
 	if !ch.has("cni", "encryption") {

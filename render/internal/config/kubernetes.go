@@ -1,10 +1,15 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/render/internal/legacy"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -24,12 +29,57 @@ func (ch *checker) checkKubernetes() {
 	if len(k.Kubelet.ExtraMounts) > 0 {
 		ch.checkLegacy(keys("kubernetes.kubelet.extraMounts"), "use a UserVolumeConfig in a patch")
 	}
+	ch.checkArguments()
+	ch.checkShutdown()
+	ch.checkOIDC()
+}
+
+// checkArguments refuses what contract 1.14 has another place for, or none.
+func (ch *checker) checkArguments() {
+	k, at := ch.Kubernetes, keys("kubernetes.apiServer.extraArgs")
+	for _, arg := range slices.Sorted(maps.Keys(k.APIServer.ExtraArgs)) {
+		advice, denied := legacy.DeniedArgument(arg)
+		switch oidc := strings.HasPrefix(arg, "oidc-"); {
+		case oidc && k.OIDC.Enabled:
+			ch.fail("write it under kubernetes.oidc", sub(at, arg), "the argument %s beside kubernetes.oidc", arg)
+		case oidc:
+			ch.checkLegacy(sub(at, arg), "use kubernetes.oidc")
+		case denied:
+			ch.checkLegacy(sub(at, arg), advice)
+		}
+	}
+	if len(k.Proxy.ExtraArgs) > 0 {
+		ch.checkLegacy(keys("kubernetes.proxy.extraArgs"), "write what they say as config: of a KubeProxyConfig document in a patch")
+	}
+	if mode := k.Proxy.Mode; mode != "" && mode != "nftables" {
+		ch.checkLegacy(keys("kubernetes.proxy.mode"), "use nftables: Talos warns of "+mode)
+	}
+}
+
+// checkShutdown wants one place for the time that pods have.
+func (ch *checker) checkShutdown() {
+	k := ch.Kubernetes
 	period, err := time.ParseDuration(k.Kubelet.GracefulShutdown.Period)
 	critical, err2 := time.ParseDuration(k.Kubelet.GracefulShutdown.CriticalPods)
 	if err == nil && err2 == nil && critical > period {
 		ch.fail("it is the last part of period", keys("kubernetes.kubelet.gracefulShutdown.criticalPods"), "criticalPods %s is longer than period %s", critical, period)
 	}
-	ch.checkOIDC()
+	for key, same := range map[string]string{"period": "shutdownGracePeriod", "criticalPods": "shutdownGracePeriodCriticalPods"} {
+		at := keys("kubernetes.kubelet.gracefulShutdown." + key)
+		if ch.has(at...) && k.Kubelet.ExtraConfig != nil && hasKey(k.Kubelet.ExtraConfig, same) {
+			ch.fail("remove one of them", at, "%s beside kubernetes.kubelet.extraConfig.%s", display(at), same)
+		}
+	}
+}
+
+// hasKey tells whether a mapping has a key.
+func hasKey(mapping *yaml.Node, key string) bool {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return true
+		}
+	}
+	return false
 }
 
 func (ch *checker) checkOIDC() {
@@ -43,9 +93,7 @@ func (ch *checker) checkOIDC() {
 			ch.fail("for example clusterRoles: [view]", append(sub(at, "groupMappings"), strconv.Itoa(i)), "a group without roles: %q", m.Group)
 		}
 	}
-	for arg := range ch.Kubernetes.APIServer.ExtraArgs {
-		if o.Enabled && strings.HasPrefix(arg, "oidc-") {
-			ch.fail("write it under kubernetes.oidc", keys("kubernetes.apiServer.extraArgs."+arg), "the argument %s beside kubernetes.oidc", arg)
-		}
+	if o.UsernamePrefix == "-" {
+		ch.fail(`write "" for none`, sub(at, "usernamePrefix"), "usernamePrefix cannot be -, which means none to kube-apiserver")
 	}
 }

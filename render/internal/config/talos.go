@@ -41,7 +41,7 @@ func (ch *checker) checkTalos() {
 // checkLegacy refuses an option that a newer contract has no home for.
 func (ch *checker) checkLegacy(at []string, hint string) {
 	if c := ch.Talos.ConfigContract; c != "" && minor(c) > lastLegacyMinor {
-		ch.fail(hint+", or set talos.configContract: v1."+strconv.Itoa(lastLegacyMinor), at,
+		ch.fail(hint+"; or set talos.configContract: v1."+strconv.Itoa(lastLegacyMinor), at,
 			"%s has no place in machine configurations of contract %s", display(at), c)
 	}
 }

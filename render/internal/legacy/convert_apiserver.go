@@ -23,9 +23,9 @@ var deniedArgs = []struct{ prefix, advice string }{
 	{"authorization-webhook-", "write a KubeAuthorizerConfig document of type Webhook"},
 }
 
-// adviceFor returns the advice for an argument; denied is false for those that
-// KubeAPIServerConfig takes.
-func adviceFor(arg string) (advice string, denied bool) {
+// DeniedArgument tells whether an argument of kube-apiserver, without --, has no
+// place in Talos 1.14's KubeAPIServerConfig, and what to do in its stead.
+func DeniedArgument(arg string) (advice string, denied bool) {
 	for _, d := range deniedArgs {
 		if strings.HasPrefix(arg, d.prefix) {
 			return d.advice, true
@@ -45,7 +45,7 @@ func convertAPIServerArgs(c *conversion, f field) bool {
 	denied := at(mapping(), f.value)
 	for i := 0; i+1 < len(f.value.Content); i += 2 {
 		target := allowed
-		if _, no := adviceFor(f.value.Content[i].Value); no {
+		if _, no := DeniedArgument(f.value.Content[i].Value); no {
 			target = denied
 		}
 		target.Content = append(target.Content, f.value.Content[i], f.value.Content[i+1])
@@ -60,7 +60,7 @@ func convertAPIServerArgs(c *conversion, f field) bool {
 	c.authorizationMode(f)
 	for i := 0; i+1 < len(f.value.Content); i += 2 {
 		key := f.value.Content[i]
-		advice, _ := adviceFor(key.Value)
+		advice, _ := DeniedArgument(key.Value)
 		c.refuse(field{path: f.path + "." + key.Value, home: &Home{}, key: key}, advice)
 	}
 	return len(f.value.Content) == 0

@@ -161,13 +161,13 @@ func convertExtraManifests(c *conversion, f field) bool {
 		if item.value.Kind != yaml.ScalarNode {
 			return c.refuseShape(item, "a URL")
 		}
-		return c.put(plain(item), item.value, "KubeExternalManifestConfig", manifestName(item.value.Value), "url")
+		return c.put(plain(item), item.value, "KubeExternalManifestConfig", ManifestName(item.value.Value), "url")
 	})
 }
 
-// manifestName makes a name of a URL that tells versions apart: its path
-// without the scheme, in DNS-1123.
-func manifestName(url string) string {
+// ManifestName makes a name of a manifest's URL that tells versions apart: its
+// path without the scheme, in DNS-1123.
+func ManifestName(url string) string {
 	_, rest, found := strings.Cut(url, "://")
 	if !found {
 		rest = url

@@ -139,7 +139,7 @@ func TestManifestNames(t *testing.T) {
 		{"https://", "manifest"},
 		{"https://" + strings.Repeat("x", 100) + "/a.yml", strings.Repeat("x", 61) + "-a"},
 	} {
-		if got := manifestName(tt.url); got != tt.want {
+		if got := ManifestName(tt.url); got != tt.want {
 			t.Errorf("%s gives %q, want %q", tt.url, got, tt.want)
 		}
 	}

@@ -1,0 +1,170 @@
+package render
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/legacy"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// kubernetes are the options of Kubernetes' components, which all nodes of a
+// role have in common.
+func (c *compiler) kubernetes(role machine.Role) machine.KubernetesOptions {
+	k := c.config.Kubernetes
+	o := machine.KubernetesOptions{
+		APIServer:         c.component("apiServer", k.APIServer),
+		ControllerManager: c.component("controllerManager", k.ControllerManager),
+		Scheduler:         c.component("scheduler", k.Scheduler),
+		Etcd:              machine.EtcdOptions{ComponentOptions: c.component("etcd", k.Etcd), AdvertisedSubnets: c.nodeCIDRs()},
+		Proxy: machine.ProxyOptions{
+			ComponentOptions: c.component("proxy", k.Proxy.Component),
+			Mode:             c.option(k.Proxy.Mode, "kubernetes", "proxy", "mode"),
+		},
+		Kubelet:          c.kubelet(role),
+		CoreDNS:          machine.CoreDNSOptions{Image: c.option(k.CoreDNS.Image, "kubernetes", "coreDns", "image")},
+		CertSANs:         c.certSANs(),
+		AdmissionPlugins: c.admissionPlugins(),
+		OIDC:             c.oidc(),
+		InlineManifests:  c.inlineManifests(),
+		RemoteManifests:  c.remoteManifests(),
+	}
+	if !*k.Proxy.Enabled {
+		o.Proxy.Disabled = machine.Option{Value: "true", Pos: c.firstPos("kubernetes.proxy.enabled", "cni.kubeProxyReplacement", "cni.type")}
+	}
+	if !k.CoreDNS.Enabled {
+		o.CoreDNS.Disabled = c.option("true", "kubernetes", "coreDns", "enabled")
+	}
+	if cni := c.config.CNI.Type; cni != config.Flannel {
+		o.NoCNI = c.option(cni, "cni", "type")
+	}
+	if *k.ExternalCloudProvider {
+		o.ExternalCloudProvider = c.option("true", "kubernetes", "externalCloudProvider")
+	}
+	return o
+}
+
+// option is a value of cluster.yaml with its place.
+func (c *compiler) option(value string, path ...string) machine.Option {
+	return machine.Option{Value: value, Pos: c.config.Pos(path...)}
+}
+
+// options are the items of a list with their places; the list's if the file
+// does not have the items.
+func (c *compiler) options(values []string, path ...string) []machine.Option {
+	var list []machine.Option
+	for i, value := range values {
+		o := c.option(value, append(path[:len(path):len(path)], strconv.Itoa(i))...)
+		if o.Pos.Line == 0 {
+			o.Pos = c.config.Pos(path...)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// firstPos is the place of the first of several options that the file sets.
+func (c *compiler) firstPos(options ...string) (pos diag.Pos) {
+	for _, option := range options {
+		if pos = c.config.Pos(strings.Split(option, ".")...); pos.Line > 0 {
+			break
+		}
+	}
+	return pos
+}
+
+func (c *compiler) nodeCIDRs() []machine.Option {
+	return c.options(c.config.Network.NodeCidrs, "network", "nodeCidrs")
+}
+
+// hetznerArgs are what components on Hetzner get besides what cluster.yaml says.
+// Its firewall keeps the world out, so metrics are open to the private network.
+var hetznerArgs = map[string]map[string]string{
+	"apiServer":         {"enable-aggregator-routing": "true"},
+	"controllerManager": {"bind-address": "0.0.0.0"},
+	"scheduler":         {"bind-address": "0.0.0.0"},
+	"etcd":              {"listen-metrics-urls": "http://0.0.0.0:2381"},
+}
+
+// component is the image and the arguments of a component.
+func (c *compiler) component(key string, k schemas.Component) machine.ComponentOptions {
+	args := machine.OptionMap{}
+	if c.config.Provider == schemas.Hetzner {
+		for arg, value := range hetznerArgs[key] {
+			args[arg] = c.option(value, "kubernetes", key, "extraArgs", arg)
+		}
+	}
+	for arg, value := range k.ExtraArgs {
+		args[arg] = c.option(value, "kubernetes", key, "extraArgs", arg)
+	}
+	return machine.ComponentOptions{Image: c.option(k.Image, "kubernetes", key, "image"), ExtraArgs: args}
+}
+
+// certSANs are the names of the API besides the endpoint's, which Talos adds.
+func (c *compiler) certSANs() []machine.Option {
+	name := c.config.Kubernetes.APIHostname
+	endpoint, err := url.Parse(c.config.Endpoint)
+	if name == "" || err == nil && endpoint.Hostname() == name {
+		return nil
+	}
+	return []machine.Option{c.option(name, "kubernetes", "apiHostname")}
+}
+
+func (c *compiler) admissionPlugins() []machine.AdmissionPlugin {
+	var plugins []machine.AdmissionPlugin
+	for i, p := range c.config.Kubernetes.AdmissionControl {
+		plugins = append(plugins, machine.AdmissionPlugin{
+			Name:          c.option(p.Name, "kubernetes", "admissionControl", strconv.Itoa(i), "name"),
+			Configuration: p.Configuration,
+		})
+	}
+	return plugins
+}
+
+// oidc spells out the default of usernamePrefix, which is kube-apiserver's.
+func (c *compiler) oidc() *machine.OIDCOptions {
+	k := c.config.Kubernetes.OIDC
+	if !k.Enabled {
+		return nil
+	}
+	at := func(value, key string) machine.Option {
+		return c.option(value, "kubernetes", "oidc", key)
+	}
+	prefix := at(k.UsernamePrefix, "usernamePrefix")
+	if prefix.Pos.Line == 0 && k.UsernameClaim != "email" {
+		prefix = machine.Option{Value: k.IssuerURL + "#", Pos: at("", "issuerUrl").Pos}
+	}
+	return &machine.OIDCOptions{
+		IssuerURL: at(k.IssuerURL, "issuerUrl"), ClientID: at(k.ClientID, "clientId"),
+		UsernameClaim: at(k.UsernameClaim, "usernameClaim"), UsernamePrefix: prefix,
+		GroupsClaim: at(k.GroupsClaim, "groupsClaim"), GroupsPrefix: at(k.GroupsPrefix, "groupsPrefix"),
+	}
+}
+
+func (c *compiler) inlineManifests() []machine.Manifest {
+	var manifests []machine.Manifest
+	for i, m := range c.config.Kubernetes.InlineManifests {
+		source := c.option(m.Contents, "kubernetes", "inlineManifests", strconv.Itoa(i), "contents")
+		manifests = append(manifests, machine.Manifest{Name: m.Name, Source: source})
+	}
+	return manifests
+}
+
+// remoteManifests have a name that is made of their URL, as convert-patch makes
+// it; a number tells apart those that come out the same.
+func (c *compiler) remoteManifests() []machine.Manifest {
+	var manifests []machine.Manifest
+	count := map[string]int{}
+	for _, source := range c.options(c.config.Kubernetes.RemoteManifests, "kubernetes", "remoteManifests") {
+		name := legacy.ManifestName(source.Value)
+		if count[name]++; count[name] > 1 {
+			name += "-" + strconv.Itoa(count[name])
+		}
+		manifests = append(manifests, machine.Manifest{Name: name, Source: source})
+	}
+	return manifests
+}
