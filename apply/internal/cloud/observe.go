@@ -1,0 +1,208 @@
+package cloud
+
+import (
+	"context"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Observe reads what [plan.Observed] has to hold for a cluster. It changes
+// nothing. A read that fails, fails all: nothing is taken for absent because it
+// could not be read.
+//
+// Each kind is one list of what has the cluster's label. Only where something
+// is missing in it that is desired, or attached to what is the cluster's, the
+// whole list is read: somebody may have taken the label away, or have something
+// else of that name.
+func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error) {
+	o := &observer{api: c.api, desired: desired, label: schemas.LabelCluster + "=" + desired.Cluster}
+	// What is attached to a network, and to servers, is known only after them.
+	for _, stage := range [][]read{
+		{o.networks, o.firewalls, o.placementGroups, o.floatingIPs, o.primaryIPs, o.sshKeys, o.images, o.zones},
+		{o.servers, o.loadBalancers},
+		{o.volumes, o.locations, o.serverTypes, o.loadBalancerTypes, o.pricing},
+	} {
+		for _, read := range stage {
+			if err := read(ctx); err != nil {
+				return plan.Observed{}, err
+			}
+		}
+	}
+	o.found.Time = c.ServerTime()
+	return o.found, nil
+}
+
+type read func(context.Context) error
+
+// observer collects what is found of a cluster.
+type observer struct {
+	api     *hcloud.Client
+	desired schemas.Infrastructure
+	label   string // the selector of what is the cluster's
+	found   plan.Observed
+}
+
+// kindOf is how a kind of object is listed.
+type kindOf[T, U any] struct {
+	what string
+	list func(context.Context, hcloud.ListOpts) ([]*T, *hcloud.Response, error)
+	from func(*T) U
+	meta func(U) plan.Meta
+}
+
+// own lists what has the cluster's label, and what is wanted whether it has it
+// or not.
+func own[T, U any](ctx context.Context, o *observer, w wanted, k kindOf[T, U]) ([]U, error) {
+	list := func(opts hcloud.ListOpts) ([]*T, *hcloud.Response, error) { return k.list(ctx, opts) }
+	raw, err := all(ctx, k.what, o.label, list)
+	if err != nil {
+		return nil, err
+	}
+	found := convert(raw, k.from)
+	names, ids := convert(found, func(u U) string { return k.meta(u).Name }), convert(found, func(u U) int64 { return k.meta(u).ID })
+	if !w.missing(names, ids) {
+		return found, nil
+	}
+	if raw, err = all(ctx, k.what, "", list); err != nil {
+		return nil, err
+	}
+	found = nil
+	for _, r := range raw {
+		u := k.from(r)
+		if m := k.meta(u); m.Labels[schemas.LabelCluster] == o.desired.Cluster || w.has(m.Name, m.ID) {
+			found = append(found, u)
+		}
+	}
+	return found, nil
+}
+
+func (o *observer) networks(ctx context.Context) (err error) {
+	var w wanted
+	if n := o.desired.Network; n != nil {
+		w = wanted{names: []string{n.Name}, ids: []int64{n.ExistingID}}
+	}
+	o.found.Networks, err = own(ctx, o, w, kindOf[hcloud.Network, plan.Network]{
+		what: "networks", from: networkFrom, meta: func(n plan.Network) plan.Meta { return n.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Network, *hcloud.Response, error) {
+			return o.api.Network.List(ctx, hcloud.NetworkListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+func (o *observer) firewalls(ctx context.Context) (err error) {
+	var w wanted
+	for _, f := range o.desired.Firewalls {
+		w.names, w.ids = append(w.names, f.Name), append(w.ids, f.ExistingID)
+	}
+	o.found.Firewalls, err = own(ctx, o, w, kindOf[hcloud.Firewall, plan.Firewall]{
+		what: "firewalls", from: firewallFrom, meta: func(f plan.Firewall) plan.Meta { return f.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Firewall, *hcloud.Response, error) {
+			return o.api.Firewall.List(ctx, hcloud.FirewallListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+func (o *observer) placementGroups(ctx context.Context) (err error) {
+	var w wanted
+	for _, g := range o.desired.PlacementGroups {
+		w.names = append(w.names, g.Name)
+	}
+	o.found.PlacementGroups, err = own(ctx, o, w, kindOf[hcloud.PlacementGroup, plan.PlacementGroup]{
+		what: "placement groups", from: placementGroupFrom, meta: func(g plan.PlacementGroup) plan.Meta { return g.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PlacementGroup, *hcloud.Response, error) {
+			return o.api.PlacementGroup.List(ctx, hcloud.PlacementGroupListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+func (o *observer) floatingIPs(ctx context.Context) (err error) {
+	var w wanted
+	for _, f := range o.desired.FloatingIPs {
+		w.names, w.ids = append(w.names, f.Name), append(w.ids, f.ExistingID)
+	}
+	o.found.FloatingIPs, err = own(ctx, o, w, kindOf[hcloud.FloatingIP, plan.FloatingIP]{
+		what: "floating IPs", from: floatingIPFrom, meta: func(f plan.FloatingIP) plan.Meta { return f.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.FloatingIP, *hcloud.Response, error) {
+			return o.api.FloatingIP.List(ctx, hcloud.FloatingIPListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+func (o *observer) primaryIPs(ctx context.Context) (err error) {
+	o.found.PrimaryIPs, err = own(ctx, o, wanted{}, kindOf[hcloud.PrimaryIP, plan.PrimaryIP]{
+		what: "primary IPs", from: primaryIPFrom, meta: func(p plan.PrimaryIP) plan.Meta { return p.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PrimaryIP, *hcloud.Response, error) {
+			return o.api.PrimaryIP.List(ctx, hcloud.PrimaryIPListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+// servers also takes in those that are attached to the cluster's network.
+func (o *observer) servers(ctx context.Context) (err error) {
+	w := wanted{ids: o.attached(func(n plan.Network) []int64 { return n.Servers })}
+	for _, s := range o.desired.Servers {
+		w.names = append(w.names, s.Name)
+	}
+	o.found.Servers, err = own(ctx, o, w, kindOf[hcloud.Server, plan.Server]{
+		what: "servers", from: serverFrom, meta: func(s plan.Server) plan.Meta { return s.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Server, *hcloud.Response, error) {
+			return o.api.Server.List(ctx, hcloud.ServerListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+// loadBalancers also takes in those that are attached to the cluster's network,
+// which the cloud controller made.
+func (o *observer) loadBalancers(ctx context.Context) (err error) {
+	w := wanted{ids: o.attached(func(n plan.Network) []int64 { return n.LoadBalancers })}
+	for _, l := range o.desired.LoadBalancers {
+		w.names = append(w.names, l.Name)
+	}
+	for _, r := range o.desired.DNSRecords {
+		for _, t := range r.Targets {
+			if t.Kind == schemas.TargetLoadBalancer {
+				w.names = append(w.names, t.Name)
+			}
+		}
+	}
+	o.found.LoadBalancers, err = own(ctx, o, w, kindOf[hcloud.LoadBalancer, plan.LoadBalancer]{
+		what: "load balancers", from: loadBalancerFrom, meta: func(l plan.LoadBalancer) plan.Meta { return l.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.LoadBalancer, *hcloud.Response, error) {
+			return o.api.LoadBalancer.List(ctx, hcloud.LoadBalancerListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
+
+// attached returns what is attached to the networks of the cluster, the existing
+// one that it uses included.
+func (o *observer) attached(of func(plan.Network) []int64) (ids []int64) {
+	for _, n := range o.found.Networks {
+		ids = append(ids, of(n)...)
+	}
+	return ids
+}
+
+// volumes also takes in those that are attached to servers of the cluster.
+func (o *observer) volumes(ctx context.Context) (err error) {
+	var w wanted
+	for _, s := range o.found.Servers {
+		w.ids = append(w.ids, s.Volumes...)
+	}
+	o.found.Volumes, err = own(ctx, o, w, kindOf[hcloud.Volume, plan.Volume]{
+		what: "volumes", from: volumeFrom, meta: func(v plan.Volume) plan.Meta { return v.Meta },
+		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Volume, *hcloud.Response, error) {
+			return o.api.Volume.List(ctx, hcloud.VolumeListOpts{ListOpts: l, Sort: oldestFirst})
+		},
+	})
+	return err
+}
