@@ -1,0 +1,162 @@
+package apply
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+type (
+	// Plan is what has to be done; see the package plan.
+	Plan = plan.Plan
+	// Policy is what whoever runs apply agrees to.
+	Policy = plan.Policy
+	// Event is a piece of news of a run.
+	Event = progress.Event
+	// State is how far a stage or a step of a run is.
+	State = progress.State
+)
+
+// The states of an [Event].
+const (
+	Begun  = progress.Begun
+	Note   = progress.Note
+	Done   = progress.Done
+	Failed = progress.Failed
+)
+
+// Cloud is how a project at Hetzner Cloud is reached.
+type Cloud struct {
+	// The URL of the API with its version; empty for Hetzner's own.
+	Endpoint string
+	// The token of the project; empty: the one in the rendered tree.
+	Token secret.String
+	// Public keys whose private half everybody has, besides that of the key
+	// that talosgen ships: a tree that they can read is for a simulator only.
+	Examples []string
+	// Makes the connections.
+	HTTP http.RoundTripper
+	// The time of this machine, and waiting.
+	Clock Clock
+	// A number from 0 to 1 by chance.
+	Chance func() float64
+	// Is told about every request, in one line; may be nil.
+	Log func(string)
+	// Is told how a run goes on; may be nil. Log and Tell are called by several
+	// goroutines at once.
+	Tell func(Event)
+}
+
+// Clock is the passing of time.
+type Clock = cloud.Clock
+
+// project is what a session needs of a project at Hetzner Cloud.
+type project interface {
+	Observe(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error)
+	Stats() cloud.Stats
+}
+
+// Session is an environment together with the project that it is to be in.
+type Session struct {
+	env     *Environment
+	project project
+	clock   Clock
+	tell    progress.Sink
+	stages  []StageTime
+}
+
+// StageTime is how long a stage of a run took.
+type StageTime struct {
+	Stage string        `json:"stage"`
+	Took  time.Duration `json:"-"`
+	// Seconds is Took for programs.
+	Seconds float64 `json:"seconds"`
+}
+
+// Connect finds the token, and makes no request yet. It refuses a tree that
+// everybody can read unless the endpoint is on this machine.
+func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
+	if err := e.checkExample(c.Endpoint, c.Examples); err != nil {
+		return nil, err
+	}
+	s := &Session{env: e, clock: c.Clock, tell: c.Tell}
+	if e.Infrastructure.Provider != schemas.Hetzner {
+		return s, nil
+	}
+	token := c.Token
+	if token.IsZero() {
+		var err error
+		if token, err = e.Token(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if token.IsZero() {
+		return nil, diag.On("environment "+e.name, "there is no token of the Hetzner Cloud project").
+			WithHint("set HCLOUD_TOKEN to a token that may read and write; the console makes one under Security, API tokens").
+			WithCode(diag.Secrets)
+	}
+	e.masker.Add(token.Reveal())
+	options := cloud.Options{
+		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Chance: c.Chance,
+	}
+	if c.Log != nil {
+		options.Log = func(r cloud.Request) { c.Log(r.String()) }
+	}
+	s.project = cloud.New(options)
+	return s, nil
+}
+
+// Plan looks at the project, and says what has to be done.
+func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
+	return s.make(ctx, policy, plan.Make)
+}
+
+// PlanDestroy looks at the project, and says what has to be done to remove
+// everything that belongs to the cluster.
+func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
+	return s.make(ctx, policy, plan.Destroy)
+}
+
+type makePlan func(schemas.Infrastructure, plan.Observed, plan.Policy) (*plan.Plan, error)
+
+func (s *Session) make(ctx context.Context, policy Policy, from makePlan) (p *Plan, err error) {
+	err = s.stage("observe", 0, func(progress.Stage) error {
+		var observed plan.Observed
+		if s.project != nil {
+			if observed, err = s.project.Observe(ctx, s.env.Infrastructure); err != nil {
+				return err
+			}
+		}
+		p, err = from(s.env.Infrastructure, observed, policy)
+		return err
+	})
+	return p, err
+}
+
+// stage runs a stage, tells of it and notes the time that it took.
+func (s *Session) stage(name string, steps int, do func(progress.Stage) error) error {
+	begin := s.clock.Now()
+	stage := progress.Begin(s.tell, name, steps)
+	err := stage.End(do(stage))
+	took := s.clock.Now().Sub(begin)
+	s.stages = append(s.stages, StageTime{Stage: name, Took: took, Seconds: took.Seconds()})
+	return err
+}
+
+// Requests returns how many requests the session has made, and how many are
+// left in the project before the rate limit holds them up; -1 if that is not
+// known.
+func (s *Session) Requests() (made, left int) {
+	if s.project == nil {
+		return 0, -1
+	}
+	stats := s.project.Stats()
+	return stats.Requests, stats.Remaining
+}

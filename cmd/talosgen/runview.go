@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+// runView shows a run of apply while it goes on: on a terminal what is being
+// done at the moment, below what is done; elsewhere one line for each step. It
+// is safe for concurrent use.
+type runView struct {
+	out  io.Writer
+	now  func() time.Time
+	live bool
+	// Of the terminal, in columns.
+	width func() int
+	// The requests left before the rate limit; -1 if that is not known.
+	left func() int
+
+	mu      sync.Mutex
+	stage   string
+	begun   time.Time // the stage
+	steps   int       // of the stage; 0 if that is not known
+	ended   int       // of its steps
+	running []runningStep
+	drawn   int // lines on the terminal that the next ones replace
+}
+
+type runningStep struct {
+	name, note string
+	begun      time.Time
+}
+
+// mostRunning is how many steps are shown at once.
+const mostRunning = 8
+
+// event takes in a piece of news.
+func (v *runView) event(e apply.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.show(v.take(e))
+}
+
+// redraw shows times that went on.
+func (v *runView) redraw() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.live && v.stage != "" {
+		v.show(nil)
+	}
+}
+
+// take changes the state, and returns the lines that stay.
+func (v *runView) take(e apply.Event) (lines []string) {
+	if e.Step == "" {
+		return v.takeStage(e)
+	}
+	i := slices.IndexFunc(v.running, func(r runningStep) bool { return r.name == e.Step })
+	if i < 0 {
+		v.running = append(v.running, runningStep{name: e.Step, begun: v.now()})
+		i = len(v.running) - 1
+	}
+	r := &v.running[i]
+	first, _, _ := strings.Cut(e.Text, "\n")
+	switch e.State {
+	case apply.Note:
+		if r.note = first; !v.live && first != "" {
+			lines = append(lines, fmt.Sprintf("  %s: %s", e.Step, first))
+		}
+	case apply.Done, apply.Failed:
+		v.ended++
+		lines = append(lines, v.endedLine(r, e.State, first))
+		v.running = slices.Delete(v.running, i, i+1)
+	}
+	return lines
+}
+
+func (v *runView) takeStage(e apply.Event) (lines []string) {
+	switch e.State {
+	case apply.Begun:
+		v.stage, v.begun, v.steps, v.ended, v.running = e.Stage, v.now(), e.Steps, 0, nil
+		if e.Steps > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s", e.Stage, count(e.Steps, "step")))
+		}
+	case apply.Done, apply.Failed:
+		word := ""
+		if e.State == apply.Failed {
+			word = " failed after"
+		}
+		if v.steps == 0 || e.State == apply.Failed {
+			lines = append(lines, fmt.Sprintf("%s%s %s", e.Stage, word, v.since(v.begun)))
+		}
+		v.stage, v.running = "", nil
+	}
+	return lines
+}
+
+func (v *runView) endedLine(r *runningStep, state apply.State, text string) string {
+	number := ""
+	if v.steps > 0 {
+		number = fmt.Sprintf("[%*d/%d] ", len(fmt.Sprint(v.steps)), v.ended, v.steps)
+	}
+	line := "  " + number + r.name
+	if state == apply.Failed {
+		line += " failed"
+	}
+	if line += " " + v.since(r.begun); text != "" {
+		line += ": " + text
+	}
+	return line
+}
+
+// show prints lines that stay, and on a terminal what is going on below them.
+func (v *runView) show(lines []string) {
+	var b strings.Builder
+	if v.live && v.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", v.drawn) // to where they began, and clear from there on
+		v.drawn = 0
+	}
+	for _, line := range lines {
+		b.WriteString(line + "\n")
+	}
+	if v.live && v.stage != "" {
+		for _, line := range v.current() {
+			b.WriteString(fit(line, v.width()) + "\n")
+			v.drawn++
+		}
+	}
+	if b.Len() > 0 {
+		_, _ = io.WriteString(v.out, b.String()) // there is nobody else to tell
+	}
+}
+
+// current are the lines about what is going on.
+func (v *runView) current() []string {
+	head := v.stage
+	if v.steps > 0 {
+		head += fmt.Sprintf(" %d/%d", v.ended, v.steps)
+	}
+	head += ", " + v.since(v.begun)
+	if left := v.left(); left >= 0 {
+		head += fmt.Sprintf(", %d requests left", left)
+	}
+	lines := []string{head}
+	for i, r := range v.running {
+		if i == mostRunning {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(v.running)-i))
+			break
+		}
+		line := fmt.Sprintf("  %s %s", r.name, v.since(r.begun))
+		if r.note != "" {
+			line += ": " + r.note
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (v *runView) since(begin time.Time) string { return seconds(v.now().Sub(begin)) }
+
+// seconds prints a duration as people read it.
+func seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// fit cuts a line for a terminal, on which a longer one would be two.
+func fit(line string, width int) string {
+	runes := []rune(line)
+	if width < 2 || len(runes) < width {
+		return line
+	}
+	return string(runes[:width-2]) + "…"
+}
