@@ -52,8 +52,8 @@ type LoadBalancerType struct {
 
 // Price is an amount, net and gross, as decimal text of the API.
 type Price struct {
-	Net   string `yaml:"net"`
-	Gross string `yaml:"gross"`
+	Net   string `yaml:"net" json:"net"`
+	Gross string `yaml:"gross" json:"gross"`
 }
 
 // TypePrice is the price of a type in a location.

@@ -1,26 +1,164 @@
 package plan
 
-import "github.com/talosgen/talosgen/schemas"
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
 
 // Make compares what is desired with what was observed. An error means that
 // the input cannot be compared; what must not be done is in Refusals.
 func Make(desired schemas.Infrastructure, observed Observed, policy Policy) (*Plan, error) {
-	return &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed}, nil
+	m, err := newMaker(desired, observed, policy)
+	if err != nil {
+		return nil, err
+	}
+	if desired.Provider == schemas.Hetzner {
+		m.network()
+		m.firewalls()
+		m.groups()
+		m.floatingIPs()
+		m.images()
+		m.servers()
+		m.primaryIPs()
+		m.balancers()
+		m.records()
+		m.staleSubnets()
+	}
+	return m.finish()
 }
 
-// Destroy plans the removal of everything that the cluster owns. What it needs
-// of desired are the name of the cluster and what it put into an existing
-// network.
-func Destroy(desired schemas.Infrastructure, observed Observed, policy Policy) (*Plan, error) {
-	return &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed}, nil
+// maker makes one plan.
+type maker struct {
+	desired  *schemas.Infrastructure
+	observed *Observed
+	policy   Policy
+	plan     *Plan
+	owner    owner
+	net      *Network       // the cluster's network; nil if it is not there yet
+	used     map[Key]bool   // kind/id of what is desired and there
+	ids      map[Key]int64  // ids by key of the same
+	full     map[int64]bool // placement groups without room
+}
+
+func newMaker(desired schemas.Infrastructure, observed Observed, policy Policy) (*maker, error) {
+	if desired.Cluster == "" {
+		return nil, diag.On("infrastructure.yaml", "the cluster has no name")
+	}
+	p := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed}
+	m := &maker{
+		desired: &p.Desired, observed: &p.Observed, policy: policy, plan: p,
+		used: map[Key]bool{}, ids: map[Key]int64{}, full: map[int64]bool{},
+	}
+	m.owner = owner{cluster: desired.Cluster}
+	m.net = m.findNetwork()
+	var own int64
+	if m.net != nil && !foreign(desired.Network) {
+		own = m.net.ID
+	}
+	m.owner = newOwner(m.desired, m.observed, own)
+	return m, nil
+}
+
+// finish orders the changes and adds what follows from all of them.
+func (m *maker) finish() (*Plan, error) {
+	if err := m.order(); err != nil {
+		return nil, err
+	}
+	m.cost()
+	m.reads()
+	return m.plan, nil
 }
 
 // Executable reports whether nothing is refused and every consent is given.
 func (p *Plan) Executable() bool {
-	for _, c := range p.Changes {
-		if !c.Allowed {
-			return false
+	return len(p.Refusals) == 0 && !slices.ContainsFunc(p.Changes, func(c Change) bool { return !c.Allowed })
+}
+
+// object is anything with an id, a name and labels.
+type object interface{ meta() Meta }
+
+func (m Meta) meta() Meta { return m }
+
+// claim finds the object of a desired name, if the cluster owns it or may adopt
+// it. Blocked says that something else has the name: nothing can be done then.
+func claim[T object](m *maker, kind Kind, name string, list []T) (have *T, blocked bool) {
+	i := slices.IndexFunc(list, func(o T) bool { return o.meta().Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	meta := list[i].meta()
+	change := Change{Key: KeyOf(kind, name), Name: name}
+	if !m.owner.owns(meta.Labels) && !change.in(m.policy.Adopt) {
+		m.refusal(change.Key,
+			fmt.Sprintf("something else has this name already: id %d, %s", meta.ID, ownedBy(meta.Labels)),
+			fmt.Sprintf("rename or remove it, or take it over with --adopt %s", change.Key))
+		m.use(kind, name, meta.ID)
+		return nil, true
+	}
+	m.use(kind, name, meta.ID)
+	return &list[i], false
+}
+
+// use remembers that an object is desired.
+func (m *maker) use(kind Kind, name string, id int64) {
+	m.used[KeyOf(kind, idText(id))] = true
+	m.ids[KeyOf(kind, name)] = id
+}
+
+// stale calls visit with the objects that the cluster owns and does not want.
+func stale[T object](m *maker, kind Kind, list []T, visit func(*T)) {
+	for i := range list {
+		meta := list[i].meta()
+		if m.owner.owns(meta.Labels) && !m.used[KeyOf(kind, idText(meta.ID))] {
+			visit(&list[i])
 		}
 	}
-	return len(p.Refusals) == 0
+}
+
+// ownedBy says in words who an object belongs to.
+func ownedBy(labels map[string]string) string {
+	cluster, by := labels[schemas.LabelCluster], labels[schemas.LabelManagedBy]
+	switch {
+	case cluster != "" && by == schemas.ManagedBy:
+		return fmt.Sprintf("of the cluster %s", cluster)
+	case by != "":
+		return fmt.Sprintf("managed by %s", by)
+	case len(labels) == 0:
+		return "without labels"
+	default:
+		return "without the labels of this cluster"
+	}
+}
+
+// labels compares labels, one field for each key. Labels that apply keeps for
+// itself are left alone.
+func (d *draft) labels(have, want map[string]string) {
+	all := maps.Clone(have)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, want)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		from, there := have[key]
+		to, wanted := want[key]
+		if internalLabel(key) || there == wanted && from == to {
+			continue
+		}
+		d.field(Field{Name: FieldLabels, Item: key, From: from, To: to, Class: InPlace, Reason: labelReason(there, wanted)})
+	}
+}
+
+func labelReason(there, wanted bool) string {
+	switch {
+	case !there:
+		return "the label is missing"
+	case !wanted:
+		return "nobody asked for this label"
+	default:
+		return ""
+	}
 }

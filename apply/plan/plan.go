@@ -58,76 +58,75 @@ const (
 // Plan is what has to be done to make the infrastructure of a cluster what it
 // should be.
 type Plan struct {
-	Cluster string
+	Cluster string `json:"cluster"`
 	// The changes, each one after those that it needs.
-	Changes []Change
+	Changes []Change `json:"changes"`
 	// What should be known, and does not keep the plan from being executed.
-	Warnings []Note
+	Warnings []Note `json:"warnings,omitempty"`
 	// Why the plan must not be executed. See [Plan.Executable] for consent.
-	Refusals []Note
+	Refusals []Note `json:"refusals,omitempty"`
 	// What destroy does not touch although it belongs to, or hangs at, the
 	// cluster.
-	Left []Note
+	Left []Note `json:"left,omitempty"`
 	// The price of a month, before and after.
-	Cost Cost
+	Cost Cost `json:"cost"`
 	// The objects that the changes read and write, as they were.
-	Reads []Digest
-	// The images that servers are to be made from; those without an id have to
-	// be made first.
-	Images []ImageNeed
+	Reads []Digest `json:"reads"`
 
 	// What the plan was made from. Together with a change they are all that is
 	// needed to execute it.
-	Desired  schemas.Infrastructure
-	Observed Observed
+	Desired  schemas.Infrastructure `json:"-"`
+	Observed Observed               `json:"-"`
 }
 
 // Change is what happens to one object.
 type Change struct {
-	Key    Key
-	Kind   Kind
-	Name   string
-	ID     int64 // of the object that exists; 0 where there is none, or no id
-	Action Action
-	Class  Class
+	Key    Key    `json:"key"`
+	Kind   Kind   `json:"kind"`
+	Name   string `json:"name"`
+	ID     int64  `json:"id,omitempty"` // of the object that exists; 0 where there is none, or no id
+	Action Action `json:"action"`
+	Class  Class  `json:"class"`
 	// What differs. Of a creation: what is worth reading, and every field that
 	// the executor sets by a call of its own. Of a deletion: none.
-	Fields []Field
+	Fields []Field `json:"fields,omitempty"`
 	// The changes that must be done before.
-	Needs []Key
+	Needs []Key `json:"needs,omitempty"`
+	// The objects that it relies on, changed or not.
+	relies []Key
 	// Whether something is lost that cannot be had again: an object, an
 	// address, backups.
-	Destructive bool
+	Destructive bool `json:"destructive,omitempty"`
 	// The consent that it takes; NoConsent for most. Allowed says whether the
 	// policy gives it.
-	Consent Consent
-	Allowed bool
+	Consent Consent `json:"consent,omitempty"`
+	Allowed bool    `json:"allowed"`
 	// Whether protection has to be lifted first.
-	LiftProtection bool
+	LiftProtection bool `json:"liftProtection,omitempty"`
 	// Why.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 
 	// Of a server that is created, or given another type: where and as what,
 	// best first.
-	Candidates []Candidate
+	Candidates []Candidate `json:"candidates,omitempty"`
 	// Of a server that is created: the id of the image; 0 if it has to be made
-	// first. Need is the entry of [Plan.Images].
-	Image int64
-	Need  ImageNeed
+	// first, by the change of kind image among Needs.
+	Image int64 `json:"image,omitempty"`
 }
 
 // Field is one difference. Path is the name of a field of infrastructure.yaml,
 // with the element of a list in brackets: services[6443], rules[…], labels.role.
 type Field struct {
 	// The field: services.
-	Name string
+	Name string `json:"name"`
 	// Which element of a list or map; empty for a plain field. Lists of services
 	// by listenPort, targets by selector, firewalls by name, labels by key.
-	Item string
+	Item string `json:"item,omitempty"`
 	// What there is, and what there should be, as text; empty: nothing.
-	From, To string
-	Class    Class
-	Reason   string
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	Class  Class  `json:"class"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Consent is what somebody has to agree to.
@@ -144,32 +143,24 @@ const (
 
 // Candidate is a server type in a location.
 type Candidate struct {
-	Type     string
-	Location string
+	Type     string `json:"type"`
+	Location string `json:"location"`
 	// What Hetzner said when it was asked last.
-	Available bool
-}
-
-// ImageNeed is an image that servers are made from.
-type ImageNeed struct {
-	Name         string // of one of Hetzner's
-	Selector     string // of a snapshot
-	Architecture string // x86 or arm
-	ID           int64  // of the newest that is available; 0 if there is none
+	Available bool `json:"available"`
 }
 
 // Note is a sentence about an object, with what to do about it.
 type Note struct {
-	Key  Key // empty if it is about the whole
-	Text string
-	Hint string
+	Key  Key    `json:"key,omitempty"` // empty if it is about the whole
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
 }
 
 // Digest stands for the state of an object when the plan was made.
 type Digest struct {
-	Key    Key
-	ID     int64
-	Digest string // SHA-256, hexadecimal; empty: it was not there
+	Key    Key    `json:"key"`
+	ID     int64  `json:"id,omitempty"`
+	Digest string `json:"digest,omitempty"` // SHA-256, hexadecimal; empty: it was not there
 }
 
 // Policy is what whoever runs apply agrees to.
@@ -183,6 +174,9 @@ type Policy struct {
 	// Names or keys of objects that are not the cluster's and may become its
 	// own. They must be of the kind and name that is desired.
 	Adopt []string
+	// Names or keys of servers that are no nodes, such as the NAT gateway, to
+	// delete and make again.
+	Replace []string
 	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
 	// of the cluster made.
 	AllowMade bool

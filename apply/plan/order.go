@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// kinds in the order in which a cluster is built; it is taken down in the
+// other direction.
+var kinds = []Kind{
+	KindImage, KindNetwork, KindSubnet, KindRoute, KindFirewall, KindPlacementGroup, KindSSHKey, KindFloatingIP,
+	KindPrimaryIP, KindServer, KindVolume, KindLoadBalancer, KindRRSet,
+}
+
+// order puts changes after those that they need, and otherwise into the order
+// in which people expect them.
+func (m *maker) order() error {
+	m.oneAtATime()
+	m.dropNeeds()
+	changes := m.plan.Changes
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(place(&a), place(&b)), natural(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	ordered := make([]Change, 0, len(changes))
+	done := map[Key]bool{}
+	for len(changes) > 0 {
+		i := slices.IndexFunc(changes, func(c Change) bool {
+			return !slices.ContainsFunc(c.Needs, func(k Key) bool { return !done[k] })
+		})
+		if i < 0 {
+			return fmt.Errorf("these changes need each other: %s", join(keysOf(changes)))
+		}
+		ordered = append(ordered, changes[i])
+		done[changes[i].Key] = true
+		changes = slices.Delete(changes, i, i+1)
+	}
+	m.plan.Changes = ordered
+	return nil
+}
+
+// place sorts changes that do not need each other.
+func place(c *Change) int {
+	i := slices.Index(kinds, c.Kind)
+	if c.Action == Delete {
+		return 2*len(kinds) - i
+	}
+	return i
+}
+
+// oneAtATime lets changes that take a server down wait for each other, and so
+// the removal of control planes: never two at once.
+func (m *maker) oneAtATime() {
+	var last Key
+	for i := range m.plan.Changes {
+		c := &m.plan.Changes[i]
+		if c.Kind != KindServer || !(c.Class == PowerOff || c.Action == Delete && m.controlPlane(c.ID)) {
+			continue
+		}
+		if last != "" {
+			c.Needs = append(c.Needs, last)
+		}
+		last = c.Key
+	}
+}
+
+func (m *maker) controlPlane(id int64) bool {
+	return slices.ContainsFunc(m.observed.Servers, func(s Server) bool {
+		return s.ID == id && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane
+	})
+}
+
+// dropNeeds forgets what nothing has to be done about, and repetitions.
+func (m *maker) dropNeeds() {
+	there := map[Key]bool{}
+	for _, c := range m.plan.Changes {
+		there[c.Key] = true
+	}
+	for i := range m.plan.Changes {
+		c := &m.plan.Changes[i]
+		c.relies = append(c.relies, c.Needs...)
+		var needs []Key
+		for _, k := range c.Needs {
+			if there[k] && k != c.Key && !slices.Contains(needs, k) {
+				needs = append(needs, k)
+			}
+		}
+		c.Needs = needs
+	}
+}
+
+func keysOf(changes []Change) []Key {
+	keys := make([]Key, len(changes))
+	for i, c := range changes {
+		keys[i] = c.Key
+	}
+	return keys
+}
+
+// natural compares names as people count: node-2 before node-10.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x > 0 && y > 0 {
+			n, k := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if c := cmp.Or(cmp.Compare(len(n), len(k)), strings.Compare(n, k), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many digits a text begins with.
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}

@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// signs of the actions.
+var signs = map[Action]string{Create: "+", Update: "~", Replace: "±", Delete: "-"}
+
+// String prints the plan for people: what changes, why, what it takes and what
+// it costs. It is the same for equal plans, to the byte, and holds no secrets:
+// of user data only a digest.
+func (p *Plan) String() string {
+	w := &printer{}
+	w.line(0, "%s: %s", p.Cluster, p.Summary())
+	if len(p.Changes) > 0 {
+		w.blank()
+	}
+	for _, c := range p.Changes {
+		w.change(&c)
+	}
+	w.notes("refused", p.Refusals)
+	w.consents(p.Changes)
+	w.notes("warnings", p.Warnings)
+	w.notes("left as it is", p.Left)
+	w.cost(p)
+	return w.String()
+}
+
+// Summary counts the changes in one line.
+func (p *Plan) Summary() string {
+	count := map[Action]int{}
+	for _, c := range p.Changes {
+		count[c.Action]++
+	}
+	var parts []string
+	for _, a := range []struct {
+		action Action
+		text   string
+	}{{Create, "to create"}, {Update, "to update"}, {Replace, "to replace"}, {Delete, "to delete"}} {
+		if n := count[a.action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, a.text))
+		}
+	}
+	if len(p.Refusals) > 0 {
+		parts = append(parts, fmt.Sprintf("%d refused", len(p.Refusals)))
+	}
+	if len(parts) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(parts, ", ")
+}
+
+type printer struct{ strings.Builder }
+
+// line writes one line. Texts of others (names, labels) cannot move the cursor
+// of a terminal.
+func (w *printer) line(indent int, format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	w.WriteString(strings.Repeat(" ", indent) + printable(text) + "\n")
+}
+
+func (w *printer) blank() { w.WriteString("\n") }
+
+func printable(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	quoted := strconv.Quote(text)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+func (w *printer) change(c *Change) {
+	w.line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
+	if c.Reason != "" && c.Action != Create {
+		w.line(4, "%s", c.Reason)
+	}
+	width := 0
+	for _, f := range c.Fields {
+		width = max(width, min(len(f.path()), maxColumn))
+	}
+	for _, f := range c.Fields {
+		w.line(4, "%-*s  %s%s", width, f.path(), f.transition(c.Action), f.remark(c))
+	}
+	if len(c.Candidates) > 1 {
+		w.line(4, "%-*s  %s", width, "or", alternatives(c.Candidates[1:]))
+	}
+}
+
+// maxColumn keeps one long path from moving everything else to the right.
+const maxColumn = 24
+
+// remarks are what is special about a change.
+func remarks(c *Change) string {
+	var texts []string
+	if c.Class == PowerOff {
+		texts = append(texts, "power-off")
+	}
+	if c.Class == Refused {
+		texts = append(texts, "refused")
+	}
+	if c.Destructive {
+		texts = append(texts, "destructive")
+	}
+	if c.LiftProtection {
+		texts = append(texts, "protected")
+	}
+	if !c.Allowed {
+		texts = append(texts, "needs consent")
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(texts, ", ") + ")"
+}
+
+// transition shows a field: what it becomes, or from what to what.
+func (f Field) transition(action Action) string {
+	switch {
+	case action == Create:
+		return f.To
+	case f.From == "":
+		return "+ " + f.To
+	case f.To == "":
+		return "- " + f.From
+	default:
+		return f.From + " -> " + f.To
+	}
+}
+
+func (f Field) remark(c *Change) string {
+	var texts []string
+	if f.Class != InPlace && c.Action == Update {
+		texts = append(texts, string(f.Class))
+	}
+	if f.Reason != "" {
+		texts = append(texts, f.Reason)
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(texts, ": ") + ")"
+}
+
+func alternatives(list []Candidate) string {
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = c.Type + " in " + c.Location
+		if !c.Available {
+			texts[i] += " (sold out)"
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (w *printer) notes(title string, notes []Note) {
+	if len(notes) == 0 {
+		return
+	}
+	w.blank()
+	w.line(0, "%s:", title)
+	for _, n := range notes {
+		if n.Key == "" {
+			w.line(2, "%s", n.Text)
+		} else {
+			w.line(2, "%s: %s", n.Key, n.Text)
+		}
+		if n.Hint != "" {
+			w.line(6, "%s", n.Hint)
+		}
+	}
+}
+
+// consents says how to agree to what nobody has agreed to yet.
+func (w *printer) consents(changes []Change) {
+	flags := map[Consent]string{
+		ConsentDestroy: "--allow %s, or --allow-destroy for all", ConsentPowerOff: "--allow %s, or --allow-power-off for all",
+		ConsentMade: "--allow %s, or --allow-made for all", ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",
+	}
+	title := false
+	for _, c := range changes {
+		if c.Allowed {
+			continue
+		}
+		if !title {
+			w.blank()
+			w.line(0, "consent is missing:")
+			title = true
+		}
+		w.line(2, flags[c.Consent], c.Key)
+	}
+}
+
+// cost prints what changes, and the sums.
+func (w *printer) cost(p *Plan) {
+	c := &p.Cost
+	if c.Currency == "" {
+		return
+	}
+	w.blank()
+	w.line(0, "cost of a month in %s, net (gross with %s %% VAT):", c.Currency, trimZeros(c.VATRate))
+	same := 0
+	for _, l := range c.Lines {
+		switch {
+		case l.Before == l.After:
+			same++
+		case l.After == Price{}:
+			w.line(2, "-%8s (%s)  %s: %s", cents(l.Before.Net), cents(l.Before.Gross), l.Key, l.What)
+		default:
+			w.line(2, "+%8s (%s)  %s: %s", cents(l.After.Net), cents(l.After.Gross), l.Key, l.What)
+		}
+	}
+	if same > 0 {
+		w.line(2, "%d other positions stay", same)
+	}
+	w.line(2, "before %s (%s), after %s (%s): %s (%s)", cents(c.Before.Net), cents(c.Before.Gross),
+		cents(c.After.Net), cents(c.After.Gross), difference(c.Before.Net, c.After.Net), difference(c.Before.Gross, c.After.Gross))
+	for _, what := range c.Unknown {
+		w.line(2, "the price of %s is not known; it is not in the sums", what)
+	}
+	if c.IncludedTraffic > 0 {
+		w.line(2, "%s of outgoing traffic are included; more is paid on top", traffic(c.IncludedTraffic))
+	}
+}
+
+// traffic writes bytes as Hetzner sells them, by the TB of 1024^4.
+func traffic(bytes uint64) string {
+	const tb = 1 << 40
+	return strconv.FormatFloat(float64(bytes)/tb, 'f', -1, 64) + " TB"
+}
+
+func trimZeros(decimal string) string {
+	if !strings.Contains(decimal, ".") {
+		return decimal
+	}
+	return strings.TrimRight(strings.TrimRight(decimal, "0"), ".")
+}
+
+// difference of two prices, with its sign.
+func difference(before, after string) string {
+	b, ok1 := new(big.Rat).SetString(before)
+	a, ok2 := new(big.Rat).SetString(after)
+	if !ok1 || !ok2 {
+		return "?"
+	}
+	d := a.Sub(a, b)
+	if d.Sign() < 0 {
+		return d.FloatString(2)
+	}
+	return "+" + d.FloatString(2)
+}
