@@ -53,18 +53,19 @@ func newMaker(desired schemas.Infrastructure, observed Observed, policy Policy) 
 		desired: &p.Desired, observed: &p.Observed, policy: policy, plan: p,
 		used: map[Key]bool{}, ids: map[Key]int64{}, full: map[int64]bool{},
 	}
-	m.owner = owner{cluster: desired.Cluster}
+	m.owner = newOwner(m.desired, m.observed)
 	m.net = m.findNetwork()
-	var own int64
-	if m.net != nil && !foreign(desired.Network) {
-		own = m.net.ID
-	}
-	m.owner = newOwner(m.desired, m.observed, own)
 	return m, nil
 }
 
 // finish orders the changes and adds what follows from all of them.
 func (m *maker) finish() (*Plan, error) {
+	m.oneAtATime()
+	return m.ordered()
+}
+
+// ordered orders the changes and adds what follows from their order.
+func (m *maker) ordered() (*Plan, error) {
 	if err := m.order(); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ var kinds = []Kind{
 // order puts changes after those that they need, and otherwise into the order
 // in which people expect them.
 func (m *maker) order() error {
-	m.oneAtATime()
 	m.dropNeeds()
 	changes := m.plan.Changes
 	slices.SortStableFunc(changes, func(a, b Change) int {

@@ -20,14 +20,17 @@ const (
 
 // owner tells what belongs to a cluster.
 type owner struct {
-	cluster string
-	network int64    // the id of the cluster's own network; 0 if it has none
-	groups  []string // node groups of its autoscaler
-	servers map[int64]bool
+	cluster  string
+	networks map[int64]bool // ids of the cluster's own networks
+	groups   []string       // node groups of its autoscaler
+	servers  map[int64]bool // ids of its servers, those of the autoscaler included
 }
 
-func newOwner(desired *schemas.Infrastructure, observed *Observed, network int64) owner {
-	o := owner{cluster: desired.Cluster, network: network, servers: map[int64]bool{}}
+func newOwner(desired *schemas.Infrastructure, observed *Observed) owner {
+	o := owner{cluster: desired.Cluster, networks: map[int64]bool{}, servers: map[int64]bool{}}
+	for _, n := range observed.Networks {
+		o.networks[n.ID] = o.owns(n.Labels)
+	}
 	for _, p := range desired.AutoscalerPools {
 		o.groups = append(o.groups, p.Group)
 	}
@@ -68,7 +71,7 @@ func (o owner) made(s Server) bool {
 
 // attached reports whether something is in the cluster's own network.
 func (o owner) attached(nets []PrivateNet) bool {
-	return o.network != 0 && slices.ContainsFunc(nets, func(n PrivateNet) bool { return n.Network == o.network })
+	return slices.ContainsFunc(nets, func(n PrivateNet) bool { return o.networks[n.Network] })
 }
 
 // madeBalancer reports whether the cloud controller of the cluster made a load

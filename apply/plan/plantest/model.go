@@ -223,14 +223,6 @@ func fieldsOf(c plan.Change) []string {
 	return names
 }
 
-func field(c plan.Change, name, item string) (plan.Field, bool) {
-	i := slices.IndexFunc(c.Fields, func(f plan.Field) bool { return f.Name == name && (item == "" || f.Item == item) })
-	if i < 0 {
-		return plan.Field{}, false
-	}
-	return c.Fields[i], true
-}
-
 // setLabels writes labels to an object.
 func setLabels(meta *plan.Meta, want map[string]string) {
 	meta.Labels = plan.MergeLabels(want, meta.Labels)
