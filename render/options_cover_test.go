@@ -26,6 +26,8 @@ var notInCases = map[string]string{
 	"nodes.controlPlane.type":                    "for infrastructure.yaml, which is to come",
 	"nodes.workers.nodepools.type":               "for infrastructure.yaml, which is to come",
 	"network.serverLimit":                        "a check: TestProblems of render/internal/config",
+	"nodes.controlPlane.offset":                  "for infrastructure.yaml, which is to come",
+	"nodes.workers.nodepools.offset":             "for infrastructure.yaml, which is to come",
 	"nodes.controlPlane.nodes.match.uuid":        "apply's, to recognise a machine",
 	"nodes.controlPlane.nodes.match.serial":      "apply's, to recognise a machine",
 	"nodes.controlPlane.nodes.bootAddress":       "apply's, to reach a machine",

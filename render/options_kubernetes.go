@@ -148,8 +148,10 @@ func (c *compiler) oidc() *machine.OIDCOptions {
 func (c *compiler) inlineManifests() []machine.Manifest {
 	var manifests []machine.Manifest
 	for i, m := range c.config.Kubernetes.InlineManifests {
-		source := c.option(m.Contents, "kubernetes", "inlineManifests", strconv.Itoa(i), "contents")
-		manifests = append(manifests, machine.Manifest{Name: m.Name, Source: source})
+		at := func(value, key string) machine.Option {
+			return c.option(value, "kubernetes", "inlineManifests", strconv.Itoa(i), key)
+		}
+		manifests = append(manifests, machine.Manifest{Name: at(m.Name, "name"), Source: at(m.Contents, "contents")})
 	}
 	return manifests
 }
@@ -164,7 +166,7 @@ func (c *compiler) remoteManifests() []machine.Manifest {
 		if count[name]++; count[name] > 1 {
 			name += "-" + strconv.Itoa(count[name])
 		}
-		manifests = append(manifests, machine.Manifest{Name: name, Source: source})
+		manifests = append(manifests, machine.Manifest{Name: machine.Option{Value: name, Pos: source.Pos}, Source: source})
 	}
 	return manifests
 }

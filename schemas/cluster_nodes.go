@@ -28,7 +28,8 @@ type ControlPlane struct {
 	// An address in the subnet of the nodes that they share for the Kubernetes
 	// API, announced on their link. Provider static only.
 	VIP string `yaml:"vip" format:"ip" otherwise:"none" example:"192.168.1.5"`
-	// Whether ordinary pods may run on control plane nodes.
+	// Whether ordinary pods may run on control plane nodes, and load balancers of
+	// services lead there.
 	AllowScheduling *bool `yaml:"allowScheduling" otherwise:"true if there are no workers" example:"true"`
 }
 

@@ -37,22 +37,35 @@ func put(mapping *yaml.Node, key string, value *yaml.Node) {
 	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: value.Line, Column: value.Column}, value)
 }
 
+// document returns a document, which begins at a place if it is new.
+func (b *optionBuilder) document(id ID, pos diag.Pos) *yaml.Node {
+	if doc := b.docs[id]; doc != nil {
+		return doc
+	}
+	doc := mappingNode(pos)
+	if !id.IsMain() {
+		put(doc, "apiVersion", stringNode(id.APIVersion, pos))
+		put(doc, "kind", stringNode(id.Kind, pos))
+		if id.Name != "" {
+			put(doc, "name", stringNode(id.Name, pos))
+		}
+	}
+	b.docs[id] = doc
+	b.order = append(b.order, id)
+	return doc
+}
+
+// named is document for a kind of which there are several.
+func (b *optionBuilder) named(kind string, name Option) place {
+	id := ID{mainKind, kind, name.Value}
+	b.document(id, name.Pos)
+	return place{id: id}
+}
+
 // parent returns the mapping that the last key of a path goes into, making what
 // is missing on the way.
 func (b *optionBuilder) parent(id ID, pos diag.Pos, path []string) *yaml.Node {
-	at := b.docs[id]
-	if at == nil {
-		at = mappingNode(pos)
-		if !id.IsMain() {
-			put(at, "apiVersion", stringNode(id.APIVersion, pos))
-			put(at, "kind", stringNode(id.Kind, pos))
-			if id.Name != "" {
-				put(at, "name", stringNode(id.Name, pos))
-			}
-		}
-		b.docs[id] = at
-		b.order = append(b.order, id)
-	}
+	at := b.document(id, pos)
 	for _, key := range path[:len(path)-1] {
 		next := valueAt(at, key)
 		if next == nil {
@@ -82,5 +95,5 @@ func (b *optionBuilder) add(id ID, item *yaml.Node, path ...string) {
 
 // remove takes a document away that a lower layer has.
 func (b *optionBuilder) remove(id ID, pos diag.Pos) {
-	b.parent(id, pos, []string{""}).Tag = tagDelete
+	b.document(id, pos).Tag = tagDelete
 }

@@ -7,9 +7,12 @@ import (
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/compatibility"
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate"
 	talosmachine "github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/config/types/k8s"
 	"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -34,7 +37,7 @@ type Settings struct {
 	DNSDomain         string
 	InstallDisk       string // "" for none
 	InstallImage      string
-	AllowScheduling   bool // on control planes
+	AllowScheduling   bool // of ordinary pods on control planes, which load balancers lead to then
 }
 
 // parseContract reads a version contract such as "v1.13".
@@ -169,15 +172,34 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	}
 	c := &Config{}
 	for _, doc := range provider.Documents() {
-		if main, ok := doc.(*v1alpha1.Config); ok && role == ControlPlane && !multiDocument(vc) {
-			// The library leaves this one out since contract 1.3, also if there is
-			// no other: the API server could not read its Secrets any more.
-			//lint:ignore SA1019 its place up to contract 1.13
-			main.ClusterConfig.ClusterAESCBCEncryptionSecret = bundle.bundle.Secrets.AESCBCEncryptionSecret
+		if role == ControlPlane {
+			correct(doc, s, bundle, vc)
 		}
 		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
 	}
 	return c, nil
+}
+
+// correct puts right what the library generates for a control plane.
+func correct(doc config.Document, s Settings, bundle *Bundle, vc *talosconfig.VersionContract) {
+	var labels map[string]string
+	switch doc := doc.(type) {
+	case *k8s.KubeNodeConfigV1Alpha1:
+		labels = doc.LabelsConfig
+	case *v1alpha1.Config:
+		//lint:ignore SA1019 its place up to contract 1.13
+		labels = doc.MachineConfig.MachineNodeLabels
+		if !multiDocument(vc) {
+			// The library leaves this one out since contract 1.3, also if there is
+			// no other: the API server could not read its Secrets any more.
+			//lint:ignore SA1019 its place up to contract 1.13
+			doc.ClusterConfig.ClusterAESCBCEncryptionSecret = bundle.bundle.Secrets.AESCBCEncryptionSecret
+		}
+	}
+	if s.AllowScheduling {
+		// What runs there must be reached by load balancers as well.
+		delete(labels, constants.LabelExcludeFromExternalLB)
+	}
 }
 
 // CheckKubernetes reports whether a Kubernetes version runs on the Talos

@@ -57,8 +57,7 @@ type CoreDNSOptions struct {
 
 // Manifest is something that Talos applies when the cluster begins.
 type Manifest struct {
-	Name   string
-	Source Option
+	Name, Source Option
 }
 
 // place is where a contract keeps a component: a section of the v1alpha1
@@ -174,18 +173,18 @@ func (b *optionBuilder) manifests(o KubernetesOptions) {
 	for _, m := range o.InlineManifests {
 		contents := stringNode(m.Source.Value, m.Source.Pos)
 		if multiDocument(b.vc) {
-			b.put(place{id: ID{mainKind, "KubeInlineManifestConfig", m.Name}}, contents, "manifest")
+			b.put(b.named("KubeInlineManifestConfig", m.Name), contents, "manifest")
 			continue
 		}
-		item := mappingNode(m.Source.Pos)
-		put(item, "name", stringNode(m.Name, m.Source.Pos))
+		item := mappingNode(m.Name.Pos)
+		put(item, "name", stringNode(m.Name.Value, m.Name.Pos))
 		put(item, "contents", contents)
 		b.add(MainID, item, "cluster", "inlineManifests")
 	}
 	for _, m := range o.RemoteManifests {
 		url := stringNode(m.Source.Value, m.Source.Pos)
 		if multiDocument(b.vc) {
-			b.put(place{id: ID{mainKind, "KubeExternalManifestConfig", m.Name}}, url, "url")
+			b.put(b.named("KubeExternalManifestConfig", m.Name), url, "url")
 			continue
 		}
 		b.add(MainID, url, "cluster", "extraManifests")

@@ -47,7 +47,7 @@ func (b *optionBuilder) admission(plugins []AdmissionPlugin) {
 		name, configuration := plugin.Name, copyNode(plugin.Configuration)
 		if multiDocument(b.vc) {
 			configuration.Tag = tagReplace
-			b.put(place{id: ID{mainKind, "KubeAdmissionControlConfig", name.Value}}, configuration, "configuration")
+			b.put(b.named("KubeAdmissionControlConfig", name), configuration, "configuration")
 			continue
 		}
 		item := mappingNode(name.Pos)

@@ -75,11 +75,11 @@ var controlPlaneCases = []optionCase{
 	{"external cloud provider", kubeOptions(KubernetesOptions{ExternalCloudProvider: at("true", 1)}), nil, map[string][3]string{
 		"v1.9": {"v1alpha1", "cluster.externalCloudProvider", "{enabled: true}"},
 	}},
-	{"inline manifest", kubeOptions(KubernetesOptions{InlineManifests: []Manifest{{"web", at("kind: Namespace\n", 1)}}}), onControlPlanes, map[string][3]string{
+	{"inline manifest", kubeOptions(KubernetesOptions{InlineManifests: []Manifest{{at("web", 1), at("kind: Namespace\n", 1)}}}), onControlPlanes, map[string][3]string{
 		"v1.9":  {"v1alpha1", "cluster.inlineManifests", `[{name: web, contents: "kind: Namespace\n"}]`},
 		"v1.14": {"KubeInlineManifestConfig/web", "manifest", `"kind: Namespace\n"`},
 	}},
-	{"remote manifest", kubeOptions(KubernetesOptions{RemoteManifests: []Manifest{{"crds", at("https://example.com/crds.yaml", 1)}}}), onControlPlanes, map[string][3]string{
+	{"remote manifest", kubeOptions(KubernetesOptions{RemoteManifests: []Manifest{{at("crds", 1), at("https://example.com/crds.yaml", 1)}}}), onControlPlanes, map[string][3]string{
 		"v1.9":  {"v1alpha1", "cluster.extraManifests", "['https://example.com/crds.yaml']"},
 		"v1.14": {"KubeExternalManifestConfig/crds", "url", "https://example.com/crds.yaml"},
 	}},
@@ -213,7 +213,7 @@ func TestWorkersHaveNoControlPlane(t *testing.T) {
 	o := kubeOptions(KubernetesOptions{
 		APIServer: component, ControllerManager: component, Scheduler: component, Etcd: EtcdOptions{ComponentOptions: component},
 		Proxy: ProxyOptions{Disabled: at("true", 1)}, CoreDNS: CoreDNSOptions{Disabled: at("true", 1)}, NoCNI: at("none", 1),
-		CertSANs: []Option{at("a.example.com", 1)}, OIDC: &login, InlineManifests: []Manifest{{"a", at("b", 1)}},
+		CertSANs: []Option{at("a.example.com", 1)}, OIDC: &login, InlineManifests: []Manifest{{at("a", 1), at("b", 1)}},
 	})
 	for _, contract := range contracts {
 		if p, err := OptionsPatch("cluster.yaml", o, Worker, contract); p != nil || err != nil {

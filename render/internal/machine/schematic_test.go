@@ -157,3 +157,22 @@ func TestValidateFinds(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadBalancersReachPods: control planes are kept from load balancers only
+// if no ordinary pods run there.
+func TestLoadBalancersReachPods(t *testing.T) {
+	bundle, other := bundles(t)
+	for _, contract := range contracts {
+		for _, allow := range []bool{false, true} {
+			s := testSettings(contract)
+			s.AllowScheduling = allow
+			cfg, err := Generate(s, ControlPlane, bundle, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := strings.Contains(textOf(t, cfg), "node.kubernetes.io/exclude-from-external-load-balancers"); kept == allow {
+				t.Errorf("%s: ordinary pods %v, kept from load balancers %v", contract, allow, kept)
+			}
+		}
+	}
+}
