@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
@@ -18,6 +19,10 @@ import (
 // nil, and what is a problem already stays as it is.
 func explain(object, doing string, err error) error {
 	var problem *diag.Problem
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // the URL says nothing to people
+	}
 	switch {
 	case err == nil:
 		return nil

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,6 +53,7 @@ type transport struct {
 	chance  func() float64
 	log     func(Request)
 	limiter limiter
+	lock    atomic.Pointer[Lock]
 
 	mu      sync.Mutex
 	sent    int
@@ -63,6 +65,9 @@ type transport struct {
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var tries [len(verdictTries)]int
 	for {
+		if err := t.keep(req); err != nil {
+			return nil, err
+		}
 		resp, err := t.try(req)
 		v := judge(req, resp, err)
 		tries[v]++
@@ -161,7 +166,8 @@ func (t *transport) stats() Stats {
 func (t *transport) serverTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.clock.Now().Add(t.ahead)
+	// Without its monotonic part, which stands still while a laptop sleeps.
+	return t.clock.Now().Round(0).Add(t.ahead)
 }
 
 // verdict says what to do after a try.

@@ -1,0 +1,207 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+func (s *step) wantedBalancer() (*schemas.InfraLoadBalancer, error) {
+	return desired(s, s.plan.Desired.LoadBalancers, func(w schemas.InfraLoadBalancer) string { return w.Name })
+}
+
+// createBalancer makes a load balancer. The call that creates it can neither
+// choose its address in the network nor have targets there.
+func (s *step) createBalancer(ctx context.Context) error {
+	want, err := s.wantedBalancer()
+	if err != nil {
+		return err
+	}
+	opts := hcloud.LoadBalancerCreateOpts{
+		Name:             want.Name,
+		LoadBalancerType: &hcloud.LoadBalancerType{Name: want.Type},
+		Algorithm:        &hcloud.LoadBalancerAlgorithm{Type: hcloud.LoadBalancerAlgorithmType(want.Algorithm)},
+		Location:         &hcloud.Location{Name: want.Location},
+		Labels:           want.Labels,
+		PublicInterface:  &want.PublicInterface,
+	}
+	for _, service := range want.Services {
+		opts.Services = append(opts.Services, createService(service))
+	}
+	made, _, err := s.api.LoadBalancer.Create(ctx, opts)
+	if err != nil {
+		return err
+	}
+	have := loadBalancerFrom(made.LoadBalancer)
+	s.made(have.ID)
+	if err := s.waiter.wait(ctx, made.Action); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.found.LoadBalancers = append(s.found.LoadBalancers, have)
+	s.mu.Unlock()
+	return s.finishBalancer(ctx, want, have)
+}
+
+// finishBalancer does what the call that creates a load balancer does not.
+func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalancer, have plan.LoadBalancer) error {
+	l := &hcloud.LoadBalancer{ID: have.ID}
+	if want.PrivateIP != "" {
+		if err := s.attachBalancer(ctx, l, want.PrivateIP); err != nil {
+			return err
+		}
+	}
+	for _, selector := range want.Targets {
+		if err := s.addTarget(ctx, l, selector); err != nil {
+			return err
+		}
+	}
+	for _, a := range []struct{ ip, template string }{
+		{have.PublicIPv4.IP, want.ReverseDNS.IPv4}, {have.PublicIPv6.IP, want.ReverseDNS.IPv6},
+	} {
+		if a.ip != "" && a.template != "" {
+			if err := s.reverse(ctx, l, a.ip, plan.ReverseName(a.template, have.ID, a.ip)); err != nil {
+				return err
+			}
+		}
+	}
+	if want.Protected {
+		return s.protectBalancer(ctx, l, true)
+	}
+	return nil
+}
+
+func (s *step) updateBalancer(ctx context.Context) error {
+	want, err := s.wantedBalancer()
+	if err != nil {
+		return err
+	}
+	have, err := observed(s, s.plan.Observed.LoadBalancers, func(l plan.LoadBalancer) plan.Meta { return l.Meta })
+	if err != nil {
+		return err
+	}
+	u := &balancerUpdate{step: s, want: want, have: have, l: &hcloud.LoadBalancer{ID: s.ID}}
+	return s.set(ctx,
+		one{plan.FieldLabels, u.labels},
+		one{plan.FieldType, u.resize},
+		one{plan.FieldAlgorithm, u.algorithm},
+		one{plan.FieldPublic, u.public},
+		one{plan.FieldPrivateIP, u.privateIP},
+		one{plan.FieldServices, u.services},
+		one{plan.FieldTargets, u.targets},
+		one{plan.FieldReverseDNS, u.reverseNames},
+		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectBalancer(ctx, u.l, on(f)) }},
+	)
+}
+
+func (s *step) attachBalancer(ctx context.Context, l *hcloud.LoadBalancer, ip string) error {
+	return s.changeNetwork(ctx, "attach it to the network with "+ip, func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.LoadBalancer.AttachToNetwork(ctx, l, hcloud.LoadBalancerAttachToNetworkOpts{Network: n, IP: net.ParseIP(ip)})
+	})
+}
+
+func (s *step) addTarget(ctx context.Context, l *hcloud.LoadBalancer, selector string) error {
+	return s.await(ctx, "add the target "+selector, func() (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.LoadBalancer.AddLabelSelectorTarget(ctx, l, hcloud.LoadBalancerAddLabelSelectorTargetOpts{
+			Selector: selector, UsePrivateIP: hcloud.Ptr(true),
+		})
+	})
+}
+
+// removeTarget takes a target away that has a name as in a plan.
+func (s *step) removeTarget(ctx context.Context, l *hcloud.LoadBalancer, name string) error {
+	return s.await(ctx, "remove the target "+name, func() (*hcloud.Action, *hcloud.Response, error) {
+		if id, is := strings.CutPrefix(name, "server "); is {
+			number, err := strconv.ParseInt(id, 10, 64)
+			if err != nil {
+				return nil, nil, err
+			}
+			return s.api.LoadBalancer.RemoveServerTarget(ctx, l, &hcloud.Server{ID: number})
+		}
+		if ip, is := strings.CutPrefix(name, "ip "); is {
+			return s.api.LoadBalancer.RemoveIPTarget(ctx, l, net.ParseIP(ip))
+		}
+		return s.api.LoadBalancer.RemoveLabelSelectorTarget(ctx, l, name)
+	})
+}
+
+func (s *step) protectBalancer(ctx context.Context, l *hcloud.LoadBalancer, on bool) error {
+	return s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.LoadBalancer.ChangeProtection(ctx, l, hcloud.LoadBalancerChangeProtectionOpts{Delete: &on})
+	})
+}
+
+func (s *step) deleteBalancer(ctx context.Context) error {
+	if s.LiftProtection {
+		if err := s.protectBalancer(ctx, &hcloud.LoadBalancer{ID: s.ID}, false); err != nil {
+			return done(err)
+		}
+	}
+	action, err := s.dropBalancer(ctx, s.ID)
+	if err == nil {
+		err = s.waiter.wait(ctx, action)
+	}
+	return done(err)
+}
+
+// dropBalancer deletes a load balancer. Since 2026-10-05 the answer holds an
+// action; before, it was empty, which hcloud-go cannot read.
+func (s *step) dropBalancer(ctx context.Context, id int64) (*hcloud.Action, error) {
+	req, err := s.api.NewRequest(ctx, http.MethodDelete, fmt.Sprintf("/load_balancers/%d", id), nil)
+	if err != nil {
+		return nil, err
+	}
+	var body bytes.Buffer
+	if _, err := s.api.Do(req, &body); err != nil || body.Len() == 0 {
+		return nil, err
+	}
+	var answer schema.ActionGetResponse
+	if err := json.Unmarshal(body.Bytes(), &answer); err != nil {
+		return nil, diag.On(s.object, "the answer to its deletion cannot be read: %v", err).WithCode(diag.Remote)
+	}
+	if answer.Action.ID == 0 {
+		return nil, nil
+	}
+	return hcloud.ActionFromSchema(answer.Action), nil
+}
+
+func createService(w schemas.InfraService) hcloud.LoadBalancerCreateOptsService {
+	h := w.HealthCheck
+	out := hcloud.LoadBalancerCreateOptsService{
+		Protocol:        hcloud.LoadBalancerServiceProtocol(w.Protocol),
+		ListenPort:      &w.ListenPort,
+		DestinationPort: &w.DestinationPort,
+		Proxyprotocol:   &w.ProxyProtocol,
+		HealthCheck: &hcloud.LoadBalancerCreateOptsServiceHealthCheck{
+			Protocol: hcloud.LoadBalancerServiceProtocol(h.Protocol),
+			Port:     &h.Port,
+			Interval: seconds(h.Interval),
+			Timeout:  seconds(h.Timeout),
+			Retries:  &h.Retries,
+		},
+	}
+	if h.Protocol == string(hcloud.LoadBalancerServiceProtocolHTTP) {
+		out.HealthCheck.HTTP = &hcloud.LoadBalancerCreateOptsServiceHealthCheckHTTP{
+			Domain: hcloud.Ptr(""), Path: &h.Path, Response: &h.Response, StatusCodes: h.StatusCodes, TLS: &h.TLS,
+		}
+	}
+	return out
+}
+
+func seconds(n int) *time.Duration {
+	d := time.Duration(n) * time.Second
+	return &d
+}

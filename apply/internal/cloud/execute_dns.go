@@ -1,0 +1,94 @@
+package cloud
+
+import (
+	"context"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+func (s *step) createRecords(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.DNSRecords, plan.RecordName)
+	if err != nil {
+		return err
+	}
+	made, _, err := s.api.Zone.CreateRRSet(ctx, &hcloud.Zone{Name: want.Zone}, hcloud.ZoneRRSetCreateOpts{
+		Name: want.Name, Type: hcloud.ZoneRRSetType(want.Type), TTL: &want.TTL,
+		Labels: plan.RecordLabels(s.plan.Cluster), Records: s.records(want),
+	})
+	if err != nil {
+		return err
+	}
+	return s.waiter.wait(ctx, made.Action)
+}
+
+// records are the values by what is there now: objects that were made since the
+// plan have got their addresses.
+func (s *step) records(want *schemas.InfraDNSRecord) []hcloud.ZoneRRSetRecord {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return convert(plan.RecordValues(*want, &s.found), func(v string) hcloud.ZoneRRSetRecord {
+		return hcloud.ZoneRRSetRecord{Value: v}
+	})
+}
+
+func (s *step) updateRecords(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.DNSRecords, plan.RecordName)
+	if err != nil {
+		return err
+	}
+	set := rrset(want.Zone, want.Name, want.Type)
+	return s.set(ctx,
+		one{plan.FieldValues, func(ctx context.Context, _ []plan.Field) error {
+			return s.await(ctx, "set its values", func() (*hcloud.Action, *hcloud.Response, error) {
+				return s.api.Zone.SetRRSetRecords(ctx, set, hcloud.ZoneRRSetSetRecordsOpts{Records: s.records(want)})
+			})
+		}},
+		one{plan.FieldTTL, func(ctx context.Context, _ []plan.Field) error {
+			return s.await(ctx, "set its TTL", func() (*hcloud.Action, *hcloud.Response, error) {
+				return s.api.Zone.ChangeRRSetTTL(ctx, set, hcloud.ZoneRRSetChangeTTLOpts{TTL: &want.TTL})
+			})
+		}},
+		one{plan.FieldLabels, func(ctx context.Context, _ []plan.Field) error {
+			_, _, err := s.api.Zone.UpdateRRSet(ctx, set, hcloud.ZoneRRSetUpdateOpts{Labels: plan.RecordLabels(s.plan.Cluster)})
+			return err
+		}},
+	)
+}
+
+func rrset(zone, name, kind string) *hcloud.ZoneRRSet {
+	return &hcloud.ZoneRRSet{Zone: &hcloud.Zone{Name: zone}, Name: name, Type: hcloud.ZoneRRSetType(kind)}
+}
+
+func (s *step) deleteRecords(ctx context.Context) error {
+	set, err := s.observedRecords()
+	if err != nil {
+		return err
+	}
+	if s.LiftProtection {
+		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
+			return s.api.Zone.ChangeRRSetProtection(ctx, set, hcloud.ZoneRRSetChangeProtectionOpts{Change: hcloud.Ptr(false)})
+		}); err != nil {
+			return done(err)
+		}
+	}
+	deleted, _, err := s.api.Zone.DeleteRRSet(ctx, set)
+	if err == nil {
+		err = s.waiter.wait(ctx, deleted.Action)
+	}
+	return done(err)
+}
+
+func (s *step) observedRecords() (*hcloud.ZoneRRSet, error) {
+	for _, z := range s.plan.Observed.Zones {
+		for _, r := range z.RRSets {
+			if plan.RecordName(schemas.InfraDNSRecord{Zone: z.Name, Name: r.Name, Type: r.Type}) == s.Name {
+				return rrset(z.Name, r.Name, r.Type), nil
+			}
+		}
+	}
+	return nil, diag.On(s.object, "it was not observed").WithCode(diag.Remote)
+}

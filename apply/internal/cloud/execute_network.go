@@ -1,0 +1,169 @@
+package cloud
+
+import (
+	"context"
+	"net"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+func (s *step) createNetwork(ctx context.Context) error {
+	want := s.plan.Desired.Network
+	ipRange, err := parseCIDR(want.IPRange)
+	if err != nil {
+		return err
+	}
+	made, _, err := s.api.Network.Create(ctx, hcloud.NetworkCreateOpts{
+		Name: want.Name, IPRange: ipRange, Labels: want.Labels, ExposeRoutesToVSwitch: want.ExposeRoutesToVSwitch,
+	})
+	if err != nil {
+		return err
+	}
+	s.made(made.ID)
+	if want.Protected {
+		return s.protectNetwork(ctx, made.ID, true)
+	}
+	return nil
+}
+
+func (s *step) updateNetwork(ctx context.Context) error {
+	s.net.Lock()
+	defer s.net.Unlock()
+	want, n := s.plan.Desired.Network, &hcloud.Network{ID: s.ID}
+	update := func(ctx context.Context, _ []plan.Field) error {
+		have, err := observed(s, s.plan.Observed.Networks, func(n plan.Network) plan.Meta { return n.Meta })
+		if err != nil {
+			return err
+		}
+		_, _, err = s.api.Network.Update(ctx, n, hcloud.NetworkUpdateOpts{
+			Labels: plan.MergeLabels(want.Labels, have.Labels), ExposeRoutesToVSwitch: &want.ExposeRoutesToVSwitch,
+		})
+		return err
+	}
+	return s.set(ctx,
+		one{plan.FieldIPRange, func(ctx context.Context, _ []plan.Field) error {
+			ipRange, err := parseCIDR(want.IPRange)
+			if err != nil {
+				return err
+			}
+			return s.await(ctx, "extend its range", func() (*hcloud.Action, *hcloud.Response, error) {
+				return s.api.Network.ChangeIPRange(ctx, n, hcloud.NetworkChangeIPRangeOpts{IPRange: ipRange})
+			})
+		}},
+		one{plan.FieldExpose, update},
+		one{plan.FieldLabels, update},
+		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectNetwork(ctx, s.ID, on(f)) }},
+	)
+}
+
+func (s *step) protectNetwork(ctx context.Context, id int64, on bool) error {
+	return s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.Network.ChangeProtection(ctx, &hcloud.Network{ID: id}, hcloud.NetworkChangeProtectionOpts{Delete: &on})
+	})
+}
+
+func (s *step) deleteNetwork(ctx context.Context) error {
+	if s.LiftProtection {
+		if err := s.protectNetwork(ctx, s.ID, false); err != nil {
+			return done(err)
+		}
+	}
+	_, err := s.api.Network.Delete(ctx, &hcloud.Network{ID: s.ID})
+	return done(err)
+}
+
+func (s *step) createSubnet(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.Network.Subnets, func(n schemas.InfraSubnet) string { return n.IPRange })
+	if err != nil {
+		return err
+	}
+	ipRange, err := parseCIDR(want.IPRange)
+	if err != nil {
+		return err
+	}
+	return s.changeNetwork(ctx, "add the subnet", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.Network.AddSubnet(ctx, n, hcloud.NetworkAddSubnetOpts{Subnet: hcloud.NetworkSubnet{
+			Type:        hcloud.NetworkSubnetType(want.Type),
+			IPRange:     ipRange,
+			NetworkZone: hcloud.NetworkZone(want.NetworkZone),
+			VSwitchID:   want.VSwitchID,
+		}})
+	})
+}
+
+func (s *step) deleteSubnet(ctx context.Context) error {
+	ipRange, err := parseCIDR(s.Name)
+	if err != nil {
+		return err
+	}
+	return done(s.changeNetwork(ctx, "remove the subnet", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.Network.DeleteSubnet(ctx, n, hcloud.NetworkDeleteSubnetOpts{Subnet: hcloud.NetworkSubnet{IPRange: ipRange}})
+	}))
+}
+
+func (s *step) createRoute(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.Network.Routes, func(r schemas.InfraRoute) string { return r.Destination })
+	if err != nil {
+		return err
+	}
+	destination, err := parseCIDR(want.Destination)
+	if err != nil {
+		return err
+	}
+	route := hcloud.NetworkRoute{Destination: destination, Gateway: net.ParseIP(want.Gateway)}
+	return s.changeNetwork(ctx, "add the route", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.Network.AddRoute(ctx, n, hcloud.NetworkAddRouteOpts{Route: route})
+	})
+}
+
+// updateRoute takes the old route away: Hetzner has no call to change one.
+func (s *step) updateRoute(ctx context.Context) error {
+	if err := s.deleteRoute(ctx); err != nil {
+		return err
+	}
+	return s.createRoute(ctx)
+}
+
+func (s *step) deleteRoute(ctx context.Context) error {
+	for _, have := range s.clusterNetwork().Routes {
+		if have.Destination != s.Name {
+			continue
+		}
+		destination, err := parseCIDR(have.Destination)
+		if err != nil {
+			return err
+		}
+		route := hcloud.NetworkRoute{Destination: destination, Gateway: net.ParseIP(have.Gateway)}
+		return done(s.changeNetwork(ctx, "remove the route", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
+			return s.api.Network.DeleteRoute(ctx, n, hcloud.NetworkDeleteRouteOpts{Route: route})
+		}))
+	}
+	return nil
+}
+
+// clusterNetwork is the cluster's network as it was observed.
+func (s *step) clusterNetwork() plan.Network {
+	if id, err := s.network(); err == nil {
+		for _, n := range s.plan.Observed.Networks {
+			if n.ID == id.ID {
+				return n
+			}
+		}
+	}
+	return plan.Network{}
+}
+
+// changeNetwork makes a change of the cluster's network, one at a time: Hetzner
+// refuses two at once.
+func (s *step) changeNetwork(ctx context.Context, doing string, call func(*hcloud.Network) (*hcloud.Action, *hcloud.Response, error)) error {
+	n, err := s.network()
+	if err != nil {
+		return err
+	}
+	s.net.Lock()
+	defer s.net.Unlock()
+	return s.await(ctx, doing, func() (*hcloud.Action, *hcloud.Response, error) { return call(n) })
+}

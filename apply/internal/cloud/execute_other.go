@@ -1,0 +1,103 @@
+package cloud
+
+import (
+	"context"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+func groupName(g schemas.InfraPlacementGroup) string { return g.Name }
+
+func (s *step) createGroup(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.PlacementGroups, groupName)
+	if err != nil {
+		return err
+	}
+	made, _, err := s.api.PlacementGroup.Create(ctx, hcloud.PlacementGroupCreateOpts{
+		Name: want.Name, Labels: want.Labels, Type: hcloud.PlacementGroupTypeSpread,
+	})
+	if err != nil {
+		return err
+	}
+	s.made(made.PlacementGroup.ID)
+	return s.waiter.wait(ctx, made.Action)
+}
+
+func (s *step) updateGroup(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.PlacementGroups, groupName)
+	if err != nil {
+		return err
+	}
+	have, err := observed(s, s.plan.Observed.PlacementGroups, func(g plan.PlacementGroup) plan.Meta { return g.Meta })
+	if err != nil {
+		return err
+	}
+	return s.set(ctx, one{plan.FieldLabels, func(ctx context.Context, _ []plan.Field) error {
+		_, _, err := s.api.PlacementGroup.Update(ctx, &hcloud.PlacementGroup{ID: s.ID}, hcloud.PlacementGroupUpdateOpts{
+			Labels: plan.MergeLabels(want.Labels, have.Labels),
+		})
+		return err
+	}})
+}
+
+func (s *step) deleteGroup(ctx context.Context) error {
+	_, err := s.api.PlacementGroup.Delete(ctx, &hcloud.PlacementGroup{ID: s.ID})
+	return done(err)
+}
+
+// deleteVolume takes the volume from its server first.
+func (s *step) deleteVolume(ctx context.Context) error {
+	volume := &hcloud.Volume{ID: s.ID}
+	if s.LiftProtection {
+		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
+			return s.api.Volume.ChangeProtection(ctx, volume, hcloud.VolumeChangeProtectionOpts{Delete: hcloud.Ptr(false)})
+		}); err != nil {
+			return done(err)
+		}
+	}
+	have, _, err := s.api.Volume.GetByID(ctx, s.ID)
+	if err != nil || have == nil {
+		return done(err)
+	}
+	if have.Server != nil {
+		if err := s.await(ctx, "take it from its server", func() (*hcloud.Action, *hcloud.Response, error) {
+			return s.api.Volume.Detach(ctx, volume)
+		}); err != nil {
+			return done(err)
+		}
+	}
+	_, err = s.api.Volume.Delete(ctx, volume)
+	return done(err)
+}
+
+func (s *step) createImage(ctx context.Context) error {
+	want, err := desired(s, s.plan.Desired.Images, plan.ImageName)
+	if err != nil {
+		return err
+	}
+	if s.inputs.Image == nil {
+		return diag.On(s.object, "the image is missing").WithCode(diag.Remote).WithHint("make it: talosgen image build")
+	}
+	id, err := s.inputs.Image(ctx, *want)
+	if err == nil {
+		s.made(id)
+	}
+	return err
+}
+
+func (s *step) deleteImage(ctx context.Context) error {
+	image := &hcloud.Image{ID: s.ID}
+	if s.LiftProtection {
+		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
+			return s.api.Image.ChangeProtection(ctx, image, hcloud.ImageChangeProtectionOpts{Delete: hcloud.Ptr(false)})
+		}); err != nil {
+			return done(err)
+		}
+	}
+	_, err := s.api.Image.Delete(ctx, image)
+	return done(err)
+}

@@ -1,0 +1,169 @@
+package cloud
+
+import (
+	"context"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// serverUpdate is a change of a living server.
+type serverUpdate struct {
+	*step
+	want   *schemas.InfraServer
+	have   *plan.Server
+	server *hcloud.Server
+	off    bool // it has been switched off for this change
+}
+
+// updateServer changes a living server: first what protects it and would
+// disturb its next start, then what it has to be off for, then the rest.
+func (s *step) updateServer(ctx context.Context) error {
+	want, err := s.wantedServer()
+	if err != nil {
+		return err
+	}
+	have, err := observed(s, s.plan.Observed.Servers, func(s plan.Server) plan.Meta { return s.Meta })
+	if err != nil {
+		return err
+	}
+	u := &serverUpdate{step: s, want: want, have: have, server: &hcloud.Server{ID: s.ID}}
+	return s.set(ctx,
+		one{plan.FieldLabels, u.labels},
+		one{plan.FieldFirewalls, u.firewalls},
+		one{plan.FieldRescue, u.rescue},
+		one{plan.FieldISO, u.iso},
+		one{plan.FieldType, u.rescale},
+		one{plan.FieldGroup, u.group},
+		one{plan.FieldPublicIPv4, u.publicIPv4},
+		one{plan.FieldPublicIPv6, u.publicIPv6},
+		one{always, u.restart},
+		one{plan.FieldPrivateIP, u.privateIP},
+		one{plan.FieldPower, u.power},
+		one{plan.FieldReverseDNS, u.reverseNames},
+		one{plan.FieldBackups, func(ctx context.Context, f []plan.Field) error { return s.backups(ctx, u.server, on(f)) }},
+		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectServer(ctx, u.server, on(f)) }},
+	)
+}
+
+func (u *serverUpdate) labels(ctx context.Context, _ []plan.Field) error {
+	_, _, err := u.api.Server.Update(ctx, u.server, hcloud.ServerUpdateOpts{Labels: plan.MergeLabels(u.want.Labels, u.have.Labels)})
+	return err
+}
+
+func (u *serverUpdate) firewalls(ctx context.Context, fields []plan.Field) error {
+	for _, f := range fields {
+		id, err := u.firewallID(f.Item)
+		if err != nil {
+			return err
+		}
+		if err := u.awaitAll(ctx, "apply the firewall "+f.Item, func() ([]*hcloud.Action, *hcloud.Response, error) {
+			return u.api.Firewall.ApplyResources(ctx, &hcloud.Firewall{ID: id}, []hcloud.FirewallResource{byServer(u.ID)})
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firewallID is the id of a desired firewall; one that exists already may have
+// no name.
+func (s *step) firewallID(name string) (int64, error) {
+	for _, f := range s.plan.Desired.Firewalls {
+		if firewallName(f) == name && f.ExistingID != 0 {
+			return f.ExistingID, nil
+		}
+	}
+	return s.id(plan.KindFirewall, name)
+}
+
+func (u *serverUpdate) rescue(ctx context.Context, _ []plan.Field) error {
+	return u.await(ctx, "turn off its rescue system", func() (*hcloud.Action, *hcloud.Response, error) {
+		return u.api.Server.DisableRescue(ctx, u.server)
+	})
+}
+
+func (u *serverUpdate) iso(ctx context.Context, _ []plan.Field) error {
+	return u.await(ctx, "take out its ISO", func() (*hcloud.Action, *hcloud.Response, error) {
+		return u.api.Server.DetachISO(ctx, u.server)
+	})
+}
+
+// rescale gives the server another type: the first one that Hetzner has room
+// for.
+func (u *serverUpdate) rescale(ctx context.Context, _ []plan.Field) error {
+	if err := u.switchOff(ctx); err != nil {
+		return err
+	}
+	var failures []error
+	for _, candidate := range u.Candidates {
+		err := u.await(ctx, "make it a "+candidate.Type, func() (*hcloud.Action, *hcloud.Response, error) {
+			return u.api.Server.ChangeType(ctx, u.server, hcloud.ServerChangeTypeOpts{
+				ServerType: &hcloud.ServerType{Name: candidate.Type}, UpgradeDisk: !u.want.KeepDisk,
+			})
+		})
+		if err == nil || !soldOut(err) {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	// It is better off as it was than off.
+	if err := u.restart(ctx, nil); err != nil {
+		failures = append(failures, err)
+	}
+	return allSoldOut(u.object, failures)
+}
+
+// group lets the server leave its placement group, and join another.
+func (u *serverUpdate) group(ctx context.Context, fields []plan.Field) error {
+	if fields[0].To != "" {
+		if err := u.switchOff(ctx); err != nil {
+			return err
+		}
+	}
+	if u.have.PlacementGroup != 0 {
+		if err := u.await(ctx, "take it from its placement group", func() (*hcloud.Action, *hcloud.Response, error) {
+			return u.api.Server.RemoveFromPlacementGroup(ctx, u.server)
+		}); err != nil {
+			return err
+		}
+	}
+	if fields[0].To == "" {
+		return nil
+	}
+	id, err := u.id(plan.KindPlacementGroup, u.want.PlacementGroup)
+	if err != nil {
+		return err
+	}
+	return u.await(ctx, "add it to the placement group "+u.want.PlacementGroup, func() (*hcloud.Action, *hcloud.Response, error) {
+		return u.api.Server.AddToPlacementGroup(ctx, u.server, &hcloud.PlacementGroup{ID: id})
+	})
+}
+
+// privateIP attaches the server to the network, and takes it from its old
+// address there before.
+func (u *serverUpdate) privateIP(ctx context.Context, fields []plan.Field) error {
+	if fields[0].From != "" {
+		if err := u.changeNetwork(ctx, "detach it from the network", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
+			return u.api.Server.DetachFromNetwork(ctx, u.server, hcloud.ServerDetachFromNetworkOpts{Network: n})
+		}); err != nil {
+			return err
+		}
+	}
+	return u.attach(ctx, u.server, u.want.PrivateIP)
+}
+
+func (u *serverUpdate) reverseNames(ctx context.Context, fields []plan.Field) error {
+	for _, f := range fields {
+		ip := u.have.PublicIPv4.IP
+		if f.Item == string(hcloud.PrimaryIPTypeIPv6) {
+			ip = u.have.PublicIPv6.IP
+		}
+		if err := u.reverse(ctx, u.server, ip, f.To); err != nil {
+			return err
+		}
+	}
+	return nil
+}

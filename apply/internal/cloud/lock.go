@@ -1,0 +1,182 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+const (
+	// lockTime is how long a lock lasts without renewal. It is renewed with the
+	// first request after a third of it.
+	lockTime = 10 * time.Minute
+	// lockMargin is how long before its end a lock is not trusted any more: a
+	// call that is sent then could have its effect after the end.
+	lockMargin = requestTimeout + 30*time.Second
+	// lockTries bounds how often an expired lock is taken over, while others try
+	// the same.
+	lockTries = 5
+)
+
+// Holder is who holds the lock of a cluster.
+type Holder struct {
+	ID      int64 // of the firewall that is the lock
+	Owner   string
+	Run     string
+	Expires time.Time // by Hetzner's clock
+}
+
+// Lock is the right to change a cluster: a firewall without rules whose name
+// only one can have. While it is held, every request of the client renews it
+// when it is time, and nothing is written once it has expired.
+type Lock struct {
+	client *Client
+	run    Run
+
+	mu     sync.Mutex // held while it is renewed
+	marker marker
+	lost   error // why it is not held any more
+}
+
+// lockName is the name that only one firewall of a project can have.
+func lockName(cluster string) string { return cluster + "-apply-lock" }
+
+// Acquire takes the lock of the run's cluster. If another run holds it the
+// error names it, and has the exit code [diag.Conflict]. A lock that has expired
+// is taken over: it is deleted by its id, so that of several runs that do this
+// none deletes the new lock of another, and the creation decides who wins.
+func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
+	what := "lock of the cluster " + run.Cluster
+	for range lockTries {
+		m, err := c.createMarker(ctx, run, hcloud.FirewallCreateOpts{
+			Name:   lockName(run.Cluster),
+			Labels: run.labels(schemas.ComponentLock, c.ServerTime().Add(lockTime)),
+		})
+		if err == nil {
+			l := &Lock{client: c, run: run, marker: m}
+			c.wire.hold(l)
+			return l, nil
+		}
+		if !Stale(err) {
+			return nil, explain(what, "take it", err)
+		}
+		holder, err := c.Holder(ctx, run.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		if holder == nil {
+			continue // it was released meanwhile
+		}
+		if c.ServerTime().Before(holder.Expires) {
+			return nil, heldBy(what, *holder, c.ServerTime())
+		}
+		if _, err := c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: holder.ID}); done(err) != nil {
+			return nil, explain(what, "take it over", err)
+		}
+	}
+	return nil, diag.On(what, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
+}
+
+func heldBy(what string, h Holder, now time.Time) error {
+	return diag.On(what, "%s holds it, until %s (in %s)", h.Owner, h.Expires.UTC().Format(time.RFC3339), h.Expires.Sub(now).Round(time.Second)).
+		WithCode(diag.Conflict).
+		WithHint("wait until that run is done, or has been dead for that long\nif you are sure that it is dead: talosgen unlock")
+}
+
+// Holder returns who holds the lock of a cluster, or held it last and did not
+// release it; nil if it is free.
+func (c *Client) Holder(ctx context.Context, cluster string) (*Holder, error) {
+	f, _, err := c.api.Firewall.GetByName(ctx, lockName(cluster))
+	what := "lock of the cluster " + cluster
+	switch {
+	case err != nil:
+		return nil, explain(what, "read it", err)
+	case f == nil:
+		return nil, nil
+	case f.Labels[schemas.LabelCluster] != cluster || f.Labels[schemas.LabelComponent] != schemas.ComponentLock:
+		return nil, diag.On(what, "the firewall %s is something else", f.Name).WithCode(diag.Conflict).
+			WithHint("rename it: talosgen uses the name for its lock")
+	}
+	m := markerFrom(f)
+	return &Holder{ID: m.id, Owner: m.labels[labelOwner], Run: m.labels[labelRun], Expires: m.expires}, nil
+}
+
+// Unlock takes the lock of a cluster from a run that is dead. It returns who
+// held it; nil if it was free.
+func (c *Client) Unlock(ctx context.Context, cluster string) (*Holder, error) {
+	holder, err := c.Holder(ctx, cluster)
+	if err != nil || holder == nil {
+		return nil, err
+	}
+	_, err = c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: holder.ID})
+	return holder, explain("lock of the cluster "+cluster, "remove it", done(err))
+}
+
+// Release gives the lock back. One that was lost is left to whoever has it.
+func (l *Lock) Release(ctx context.Context) error {
+	l.client.wire.hold(nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.client.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: l.marker.id})
+	return explain("lock of the cluster "+l.run.Cluster, "release it", done(err))
+}
+
+// Keep renews the lock if it is time, and fails if it is not held any more. The
+// client does it with each request; who waits long without any calls it.
+func (l *Lock) Keep(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil {
+		return l.lost
+	}
+	now, end := l.client.ServerTime(), l.marker.expires
+	if now.After(end.Add(-lockMargin)) {
+		l.lost = l.notHeld("it expired at %s", end.UTC().Format(time.RFC3339))
+		return l.lost
+	}
+	if now.Before(end.Add(-lockTime + lockTime/3)) {
+		return nil
+	}
+	err := l.client.renewMarker(withoutLock(ctx), &l.marker, now.Add(lockTime))
+	if gone(err) {
+		l.lost = l.notHeld("somebody removed it")
+		return l.lost
+	}
+	return explain("lock of the cluster "+l.run.Cluster, "renew it", err)
+}
+
+func (l *Lock) notHeld(format string, args ...any) error {
+	return diag.On("lock of the cluster "+l.run.Cluster, "this run does not hold it any more: %s", fmt.Sprintf(format, args...)).
+		WithCode(diag.Conflict).
+		WithHint("another run may be at work, so nothing more is written\nrun the same command again: it goes on where this run stopped")
+}
+
+type lockKey struct{}
+
+// withoutLock marks the requests that renew the lock.
+func withoutLock(ctx context.Context) context.Context {
+	return context.WithValue(ctx, lockKey{}, true)
+}
+
+// hold makes every request keep a lock; nil for none.
+func (t *transport) hold(l *Lock) { t.lock.Store(l) }
+
+// keep renews the lock before a request, if there is one. Without the lock what
+// only reads goes on.
+func (t *transport) keep(req *http.Request) error {
+	l := t.lock.Load()
+	if l == nil || req.Context().Value(lockKey{}) != nil {
+		return nil
+	}
+	if err := l.Keep(req.Context()); err != nil && req.Method != http.MethodGet {
+		return err
+	}
+	return nil
+}
