@@ -171,7 +171,9 @@ func (c *call) publicAddresses(id int64, in serverInput) error {
 		want4, want6 = p.IPv4 == nil || *p.IPv4, p.IPv6 == nil || *p.IPv6
 		id4, id6 = deref(p.IPv4ID), deref(p.IPv6ID)
 	}
-	if !want4 && !want6 && len(in.Networks) == 0 {
+	// One that is not started may get its network later: the Terraform provider
+	// makes servers without public addresses that way.
+	if start := in.Start == nil || *in.Start; start && !want4 && !want6 && len(in.Networks) == 0 {
 		return fail("invalid_input", "server must have a public IP or a network")
 	}
 	if want4 {
