@@ -98,7 +98,7 @@ var light = []string{
 	"apply/plan",
 	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
-	"render/internal/layer", "render/internal/legacy",
+	"render/internal/layer", "render/internal/legacy", "render/internal/pools",
 	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
 	"schemas",
 }

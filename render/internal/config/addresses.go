@@ -30,7 +30,7 @@ func (ch *checker) setAddresses() {
 			n.PrivateIP = addr
 			continue
 		}
-		if !full[n.Pool] {
+		if !full[n.Pool] && !ch.overlapping {
 			full[n.Pool] = true
 			ch.fail("give the pool a subnet of its own, or the cluster a larger network", n.paths[0],
 				"the subnet %s has addresses for %d nodes, none for offset %d and index %d", in, max(address.Room(in), 0), n.Offset, n.Index)
@@ -39,15 +39,26 @@ func (ch *checker) setAddresses() {
 }
 
 // SubnetOf is the subnet that a server is in.
-func (c *Config) SubnetOf(n Node) netip.Prefix {
+func (c *Config) SubnetOf(n Node) netip.Prefix { return c.subnetOf(n.Subnet, n.Role) }
+
+func (c *Config) subnetOf(own netip.Prefix, role string) netip.Prefix {
 	switch {
-	case n.Subnet.IsValid():
-		return n.Subnet
-	case n.Role == ControlPlane:
+	case own.IsValid():
+		return own
+	case role == ControlPlane:
 		return c.shared.ControlPlane
 	default:
 		return c.shared.Workers
 	}
+}
+
+// room is how many nodes the subnet of a pool has addresses for.
+func (c *Config) room(p pool) int {
+	in := c.subnetOf(p.subnet, p.role)
+	if !in.IsValid() {
+		return 0
+	}
+	return max(address.Room(in), 0)
 }
 
 // AutoscalerSubnet is the subnet of the servers that the autoscaler makes for a

@@ -34,6 +34,16 @@ type Config struct {
 // Load reads the cluster.yaml at file, a path in the repository, with the
 // variables in scope. The error holds all problems that the file has.
 func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
+	return loadChecked(file, data, scope, false)
+}
+
+// LoadOverlapping is [Load] for who is going to change the pools: their
+// addresses may overlap, or lie beyond their subnet.
+func LoadOverlapping(file string, data []byte, scope *subst.Scope) (*Config, error) {
+	return loadChecked(file, data, scope, true)
+}
+
+func loadChecked(file string, data []byte, scope *subst.Scope, overlapping bool) (*Config, error) {
 	root, err := parse(file, data)
 	if err != nil {
 		return nil, err
@@ -50,7 +60,7 @@ func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
 	}
 	d.refuseSecrets(expanded)
 	d.decode(expanded.Doc, &c.Cluster)
-	ch := checker{Config: c, problems: &problems, scope: scope}
+	ch := checker{Config: c, problems: &problems, scope: scope, overlapping: overlapping}
 	ch.check()
 	if err := problems.Err(); err != nil {
 		return nil, err

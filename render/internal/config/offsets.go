@@ -6,6 +6,7 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -62,7 +63,7 @@ func (ch *checker) checkInNodes(p pinned) {
 // subnet have offsets that keep them apart. A pool that records none is at 0,
 // whatever other pools there are, so its addresses never move either.
 func (ch *checker) checkOffsets(pools []pool) {
-	if ch.Provider != schemas.Hetzner {
+	if ch.Provider != schemas.Hetzner || ch.overlapping {
 		return
 	}
 	for i, p := range pools {
@@ -95,7 +96,7 @@ func (ch *checker) overlap(a, b pool, pools []pool) bool {
 		if !ch.has(at...) {
 			at = b.path
 		}
-		ch.fail(ch.offsetHint(a, b, freeOffset(pools, b)), at,
+		ch.fail(ch.offsetHint(a, b, ch.freeOffset(pools, b)), at,
 			"the pools %q and %q overlap: node %d of the one and node %d of the other have the same address", a.name, b.name, first, index)
 		return true
 	}
@@ -114,16 +115,14 @@ func (ch *checker) offsetHint(a, b pool, free int) string {
 		a.name, ch.near(sub(a.path, "offset")).Line, free, env)
 }
 
-// freeOffset is behind all nodes of the other pools in a pool's subnet.
-func freeOffset(pools []pool, of pool) int {
-	free := 0
+// freeOffset is an offset at which a pool meets no other.
+func (ch *checker) freeOffset(pools []pool, of pool) int {
+	taken := address.Places{}
 	for _, p := range pools {
-		if !p.sharesSubnet(of) || p.name == of.name {
-			continue
-		}
-		for _, index := range p.indexNumbers() {
-			free = max(free, p.offset()+index)
+		if p.sharesSubnet(of) && p.name != of.name {
+			taken.Add(p.offset(), p.indexNumbers())
 		}
 	}
-	return (free + 9) / 10 * 10
+	free, _ := taken.FreeOffset(of.indexNumbers(), ch.room(of)) // that there is none, setAddresses reports
+	return free
 }

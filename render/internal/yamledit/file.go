@@ -105,6 +105,30 @@ func (f *File) find(path []string) (*yaml.Node, error) {
 	return n, f.checkAlias(n)
 }
 
+// Len is how many items the list at a path has, or keys the mapping; -1 if there
+// is neither.
+func (f *File) Len(path []string) int {
+	n := at(f.root, path)
+	switch {
+	case n == nil:
+	case n.Kind == yaml.SequenceNode:
+		return len(n.Content)
+	case n.Kind == yaml.MappingNode:
+		return len(n.Content) / 2
+	}
+	return -1
+}
+
+// Scalar is the text of the scalar at a path, without quotes, and whether there
+// is one.
+func (f *File) Scalar(path []string) (string, bool) {
+	n := at(f.root, path)
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	return n.Value, true
+}
+
 // child returns the value of a key, or an item.
 func child(n *yaml.Node, step string) *yaml.Node {
 	switch n.Kind {

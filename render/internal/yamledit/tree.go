@@ -17,9 +17,12 @@ func clone(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// at is the node at a path that is known to exist.
+// at is the node at a path, or nil.
 func at(n *yaml.Node, path []string) *yaml.Node {
 	for _, step := range path {
+		if n == nil {
+			return nil
+		}
 		n = child(n, step)
 	}
 	return n
