@@ -130,9 +130,10 @@ func (d *draft) services(have []Service, want []schemas.InfraService) {
 		}
 	}
 	for _, w := range want {
-		from, to := "", serviceText(Service{InfraService: w})
+		service := Service{InfraService: w}
+		from, to := "", serviceText(service)
 		if i := slices.IndexFunc(have, func(h Service) bool { return h.ListenPort == w.ListenPort }); i >= 0 {
-			from = serviceText(have[i])
+			from, to = serviceDifference(have[i], service)
 		}
 		if from != to {
 			d.field(Field{Name: FieldServices, Item: strconv.Itoa(w.ListenPort), From: from, To: to, Class: InPlace})
@@ -143,29 +144,46 @@ func (d *draft) services(have []Service, want []schemas.InfraService) {
 // defaultStatusCodes are healthy to Hetzner if none are named.
 var defaultStatusCodes = []string{"2??", "3??"}
 
-// serviceText writes a service in one form.
-func serviceText(s Service) string {
-	text := fmt.Sprintf("%s to %d", s.Protocol, s.DestinationPort)
-	if s.ProxyProtocol {
-		text += " with proxy protocol"
-	}
+// serviceParts are the properties of a service as text, always in the same
+// places.
+func serviceParts(s Service) []string {
 	h := s.HealthCheck
-	text += fmt.Sprintf(", checked by %s at %d every %ds, timeout %ds, %d retries", h.Protocol, h.Port, h.Interval, h.Timeout, h.Retries)
+	parts := []string{
+		s.Protocol, fmt.Sprintf("to %d", s.DestinationPort), "proxy protocol " + onOff(s.ProxyProtocol), "checked by " + h.Protocol,
+		fmt.Sprintf("at %d", h.Port), fmt.Sprintf("every %ds", h.Interval), fmt.Sprintf("timeout %ds", h.Timeout), fmt.Sprintf("%d retries", h.Retries),
+	}
 	if h.Protocol != "http" {
-		return text
+		return append(parts, "", "", "", "", "")
 	}
 	codes := h.StatusCodes
 	if len(codes) == 0 {
 		codes = defaultStatusCodes
 	}
-	text += fmt.Sprintf(" for %s%s with status %s", s.Domain, h.Path, strings.Join(slices.Sorted(slices.Values(codes)), ","))
-	if h.Response != "" {
-		text += fmt.Sprintf(" and %q", h.Response)
+	return append(parts, "TLS "+onOff(h.TLS), "domain "+orNone(s.Domain), "path "+h.Path,
+		"status "+strings.Join(slices.Sorted(slices.Values(codes)), " or "), "answer "+orNone(h.Response))
+}
+
+// unsaid are properties that are not worth a word, unless they differ.
+var unsaid = []string{"", "proxy protocol off", "TLS off", "domain nothing", "answer nothing"}
+
+// serviceText writes a service in one form.
+func serviceText(s Service) string {
+	return strings.Join(slices.DeleteFunc(serviceParts(s), func(p string) bool { return slices.Contains(unsaid, p) }), ", ")
+}
+
+// serviceDifference writes what differs between two services.
+func serviceDifference(have, want Service) (from, to string) {
+	a, b := serviceParts(have), serviceParts(want)
+	var was, will []string
+	for i := range a {
+		if a[i] != b[i] {
+			was, will = append(was, a[i]), append(will, b[i])
+		}
 	}
-	if h.TLS {
-		text += " over TLS"
+	join := func(list []string) string {
+		return strings.Join(slices.DeleteFunc(list, func(p string) bool { return p == "" }), ", ")
 	}
-	return text
+	return orNone(join(was)), orNone(join(will))
 }
 
 // How targets are reached, as text.

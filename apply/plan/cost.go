@@ -82,19 +82,27 @@ func (m *maker) change(kind Kind, id int64) *Change {
 	return &m.plan.Changes[i]
 }
 
-// line adds a price at the times that it is paid.
-func (c *costs) line(key Key, what string, price Price, when state) {
-	a, ok := amountOf(price)
+// position is something that is paid for. Without a price it is not known.
+type position struct {
+	what    string
+	price   Price
+	traffic uint64 // that is included, in bytes
+}
+
+// line adds a position at the times that it is paid.
+func (c *costs) line(key Key, p position, when state) {
+	a, ok := amountOf(p.price)
 	if !ok {
-		c.cost.Unknown = append(c.cost.Unknown, what)
+		c.cost.Unknown = append(c.cost.Unknown, p.what)
 		return
 	}
-	l := CostLine{Key: key, What: what}
+	l := CostLine{Key: key, What: p.what}
 	if when.before {
 		l.Before, c.before = a.price(), c.before.plus(a)
 	}
 	if when.after {
 		l.After, c.after = a.price(), c.after.plus(a)
+		c.cost.IncludedTraffic += p.traffic
 	}
 	c.cost.Lines = append(c.cost.Lines, l)
 }
@@ -102,22 +110,25 @@ func (c *costs) line(key Key, what string, price Price, when state) {
 // server adds a server that is there, and what becomes of it.
 func (c *costs) server(s *Server) {
 	key := KeyOf(KindServer, s.Name)
-	change := c.m.change(KindServer, s.ID)
-	after := server{s.Type, s.Location, s.Backups, s.PublicIPv4.IP != ""}
-	before := after
-	switch {
+	before := server{s.Type, s.Location, s.Backups, s.PublicIPv4.IP != ""}
+	after := before
+	switch change := c.m.change(KindServer, s.ID); {
 	case change == nil:
 	case change.Action == Delete:
-		c.serverLines(key, before, state{before: true})
-		return
+		after = server{}
 	case change.Action == Replace:
 		after = c.planned(change)
 	default:
-		after = after.with(change)
+		after = before.with(change)
 	}
-	c.serverLines(key, before, state{true, after == before})
-	if after != before {
-		c.serverLines(key, after, state{after: true})
+	was, will := c.m.positions(before), c.m.positions(after)
+	for _, p := range was {
+		c.line(key, p, state{true, slices.Contains(will, p)})
+	}
+	for _, p := range will {
+		if !slices.Contains(was, p) {
+			c.line(key, p, state{after: true})
+		}
 	}
 }
 
@@ -129,12 +140,13 @@ type server struct {
 
 func (s server) with(change *Change) server {
 	for _, f := range change.Fields {
-		switch f.Name {
-		case FieldType:
+		switch {
+		case f.Class == Refused:
+		case f.Name == FieldType:
 			s.kind = f.To
-		case FieldBackups:
+		case f.Name == FieldBackups:
 			s.backups = f.To == "on"
-		case FieldPublicIPv4:
+		case f.Name == FieldPublicIPv4:
 			s.ipv4 = f.To != ""
 		}
 	}
@@ -142,54 +154,59 @@ func (s server) with(change *Change) server {
 }
 
 func (c *costs) newServer(change *Change) {
-	c.serverLines(change.Key, c.planned(change), state{after: true})
+	for _, p := range c.m.positions(c.planned(change)) {
+		c.line(change.Key, p, state{after: true})
+	}
 }
 
 // planned is what a server that is made will be, if the first candidate works.
 func (c *costs) planned(change *Change) server {
-	var s server
-	if len(change.Candidates) > 0 {
-		s.kind, s.location = change.Candidates[0].Type, change.Candidates[0].Location
-	}
 	i := slices.IndexFunc(c.m.desired.Servers, func(w schemas.InfraServer) bool { return w.Name == change.Name })
-	if i >= 0 {
-		s.backups, s.ipv4 = c.m.desired.Servers[i].Backups, c.m.desired.Servers[i].PublicIPv4
+	if len(change.Candidates) == 0 || i < 0 {
+		return server{}
 	}
-	return s
+	want, first := c.m.desired.Servers[i], change.Candidates[0]
+	return server{first.Type, first.Location, want.Backups, want.PublicIPv4}
 }
 
-func (c *costs) serverLines(key Key, s server, when state) {
-	what := fmt.Sprintf("%s in %s", s.kind, s.location)
-	price := Price{}
-	if t := c.m.typeOf(s.kind); t != nil {
-		price = c.typePrice(t.Prices, s.location, when)
+// positions are what a server costs.
+func (m *maker) positions(s server) []position {
+	if s == (server{}) {
+		return nil
 	}
-	c.line(key, what, price, when)
+	p := position{what: fmt.Sprintf("%s in %s", s.kind, s.location)}
+	if t := m.typeOf(s.kind); t != nil {
+		p.price, p.traffic = typePrice(t.Prices, s.location)
+	}
+	list := []position{p}
+	pricing := m.observed.Catalogue.Pricing
 	if s.backups {
-		percent, ok := new(big.Rat).SetString(c.m.observed.Catalogue.Pricing.ServerBackup)
-		if a, known := amountOf(price); ok && known {
-			price = a.times(percent.Quo(percent, big.NewRat(100, 1))).price()
-		} else {
-			price = Price{}
-		}
-		c.line(key, "backups of "+what, price, when)
+		list = append(list, position{what: "backups of " + p.what, price: percentOf(p.price, pricing.ServerBackup)})
 	}
 	if s.ipv4 {
-		c.line(key, "IPv4 address in "+s.location, addressPrice(c.m.observed.Catalogue.Pricing.PrimaryIPs, ipv4, s.location), when)
+		list = append(list, position{what: "IPv4 address in " + s.location, price: addressPrice(pricing.PrimaryIPs, ipv4, s.location)})
 	}
+	return list
 }
 
-// typePrice is the price of a type in a location; included traffic is added up
-// along the way.
-func (c *costs) typePrice(prices []TypePrice, location string, when state) Price {
-	i := slices.IndexFunc(prices, func(p TypePrice) bool { return p.Location == location })
-	if i < 0 {
+// percentOf is a part of a price; no price if one of the texts is none.
+func percentOf(p Price, percent string) Price {
+	part, ok := new(big.Rat).SetString(percent)
+	a, known := amountOf(p)
+	if !ok || !known {
 		return Price{}
 	}
-	if when.after {
-		c.cost.IncludedTraffic += prices[i].IncludedTraffic
+	return a.times(part.Quo(part, big.NewRat(100, 1))).price()
+}
+
+// typePrice is the price of a type in a location, and the traffic that comes
+// with it.
+func typePrice(prices []TypePrice, location string) (Price, uint64) {
+	i := slices.IndexFunc(prices, func(p TypePrice) bool { return p.Location == location })
+	if i < 0 {
+		return Price{}, 0
 	}
-	return prices[i].Monthly
+	return prices[i].Monthly, prices[i].IncludedTraffic
 }
 
 func addressPrice(prices []AddressPrice, ipType, location string) Price {

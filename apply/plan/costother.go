@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // stays says when an object that is there costs.
@@ -15,68 +13,87 @@ func (c *costs) stays(kind Kind, id int64) state {
 	return state{true, change == nil || change.Action != Delete}
 }
 
+// becomes adds an object that is there, as it was and as it will be.
+func (c *costs) becomes(key Key, was, will position, when state) {
+	if when.after && will != was {
+		c.line(key, will, state{after: true})
+		when.after = false
+	}
+	c.line(key, was, when)
+}
+
+// to is what a change makes of a field, or what it is already.
+func (c *Change) to(name, is string) string {
+	if c == nil {
+		return is
+	}
+	for _, f := range c.Fields {
+		if f.Name == name && f.To != "" && f.Class != Refused {
+			return f.To
+		}
+	}
+	return is
+}
+
 // balancers adds load balancers: those that are there, then new ones.
 func (c *costs) balancers() {
 	for _, b := range c.m.observed.LoadBalancers {
 		if !c.m.owner.owns(b.Labels) && !c.m.owner.madeBalancer(b) && !c.m.adopted(KindLoadBalancer, b.ID) {
 			continue
 		}
-		kind, location := b.Type, b.Location
-		if change := c.m.change(KindLoadBalancer, b.ID); change != nil {
-			for _, f := range change.Fields {
-				switch {
-				case f.Name == FieldType && f.To != "":
-					kind = f.To
-				case f.Name == FieldLocation:
-					location = f.To
-				}
-			}
-		}
-		key, when := KeyOf(KindLoadBalancer, b.Name), c.stays(KindLoadBalancer, b.ID)
-		if kind != b.Type || location != b.Location {
-			c.balancer(key, kind, location, state{after: true})
-			when.after = false
-		}
-		c.balancer(key, b.Type, b.Location, when)
+		change := c.m.change(KindLoadBalancer, b.ID)
+		will := c.m.balancerPosition(change.to(FieldType, b.Type), change.to(FieldLocation, b.Location))
+		c.becomes(KeyOf(KindLoadBalancer, b.Name), c.m.balancerPosition(b.Type, b.Location), will, c.stays(KindLoadBalancer, b.ID))
 	}
-	for _, ch := range c.m.plan.Changes {
-		i := slices.IndexFunc(c.m.desired.LoadBalancers, func(b schemas.InfraLoadBalancer) bool { return b.Name == ch.Name })
-		if ch.Kind == KindLoadBalancer && ch.Action == Create && i >= 0 {
-			c.balancer(ch.Key, c.m.desired.LoadBalancers[i].Type, c.m.desired.LoadBalancers[i].Location, state{after: true})
+	for _, w := range c.m.desired.LoadBalancers {
+		if key := KeyOf(KindLoadBalancer, w.Name); c.m.creates(key) {
+			c.line(key, c.m.balancerPosition(w.Type, w.Location), state{after: true})
 		}
 	}
 }
 
-func (c *costs) balancer(key Key, kind, location string, when state) {
-	price := Price{}
-	types := c.m.observed.Catalogue.LoadBalancerTypes
+// creates reports whether the plan creates an object.
+func (m *maker) creates(key Key) bool {
+	return slices.ContainsFunc(m.plan.Changes, func(c Change) bool { return c.Key == key && c.Action == Create })
+}
+
+func (m *maker) balancerPosition(kind, location string) position {
+	p := position{what: kind + " in " + location}
+	types := m.observed.Catalogue.LoadBalancerTypes
 	if i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == kind }); i >= 0 {
-		price = c.typePrice(types[i].Prices, location, when)
+		p.price, p.traffic = typePrice(types[i].Prices, location)
 	}
-	c.line(key, kind+" in "+location, price, when)
+	return p
 }
 
 // floatingIPs adds floating IPs, and public addresses that wait for a server.
 func (c *costs) floatingIPs() {
 	prices := c.m.observed.Catalogue.Pricing
+	of := func(ipType, location string) position {
+		return position{what: floatingText(ipType, location), price: addressPrice(prices.FloatingIPs, ipType, location)}
+	}
 	for _, f := range c.m.observed.FloatingIPs {
 		if !c.m.owner.owns(f.Labels) && !c.m.adopted(KindFloatingIP, f.ID) {
 			continue
 		}
-		c.line(KeyOf(KindFloatingIP, f.Name), floatingText(f.Type, f.Location), addressPrice(prices.FloatingIPs, f.Type, f.Location), c.stays(KindFloatingIP, f.ID))
+		change := c.m.change(KindFloatingIP, f.ID)
+		will := of(change.to(FieldType, f.Type), change.to(FieldLocation, f.Location))
+		c.becomes(KeyOf(KindFloatingIP, f.Name), of(f.Type, f.Location), will, c.stays(KindFloatingIP, f.ID))
 	}
-	for _, ch := range c.m.plan.Changes {
-		i := slices.IndexFunc(c.m.desired.FloatingIPs, func(f schemas.InfraFloatingIP) bool { return f.Name == ch.Name })
-		if ch.Kind == KindFloatingIP && ch.Action == Create && i >= 0 {
-			w := c.m.desired.FloatingIPs[i]
-			c.line(ch.Key, floatingText(w.Type, w.Location), addressPrice(prices.FloatingIPs, w.Type, w.Location), state{after: true})
+	for _, w := range c.m.desired.FloatingIPs {
+		if key := KeyOf(KindFloatingIP, w.Name); c.m.creates(key) {
+			c.line(key, of(w.Type, w.Location), state{after: true})
 		}
 	}
 	for _, p := range c.m.observed.PrimaryIPs {
 		if p.Assignee == 0 && p.Type == ipv4 && c.m.owner.owns(p.Labels) {
-			c.line(KeyOf(KindPrimaryIP, p.Name), "IPv4 address in "+p.Location, addressPrice(prices.PrimaryIPs, p.Type, p.Location), c.stays(KindPrimaryIP, p.ID))
+			c.line(KeyOf(KindPrimaryIP, p.Name), waiting(prices, p), c.stays(KindPrimaryIP, p.ID))
 		}
 	}
+}
+
+func waiting(prices Pricing, p PrimaryIP) position {
+	return position{what: "IPv4 address in " + p.Location, price: addressPrice(prices.PrimaryIPs, p.Type, p.Location)}
 }
 
 func floatingText(ipType, location string) string {
@@ -110,5 +127,5 @@ func (c *costs) sized(key Key, what string, perGB Price, size *big.Rat, when sta
 	if a, ok := amountOf(perGB); ok {
 		price = a.times(size).price()
 	}
-	c.line(key, what, price, when)
+	c.line(key, position{what: what, price: price}, when)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -31,6 +32,7 @@ func Destroy(desired schemas.Infrastructure, observed Observed, policy Policy) (
 	destroyAll(m, KindPlacementGroup, observed.PlacementGroups, func(*PlacementGroup) bool { return false })
 	m.destroyFirewalls()
 	m.leaveForeign()
+	m.leaveImages()
 	destroyAll(m, KindNetwork, observed.Networks, func(n *Network) bool { return n.Protected })
 	m.destroyOrder()
 	return m.ordered()
@@ -62,10 +64,9 @@ func nameOf(meta Meta) string {
 // destroy adds a deletion, with the consent that it takes. Made says which part
 // of the cluster made it; empty for what is the cluster's own.
 func (m *maker) destroy(d *draft, protected bool, made string) {
-	d.Destructive, d.LiftProtection, d.Reason = true, protected, "it is the cluster's"
+	d.Destructive, d.LiftProtection, d.Reason = true, protected, made
 	d.Allowed = true
 	if made != "" {
-		d.Reason = made
 		d.Consent = ConsentMade // which the policy gives: others are left
 	}
 	if protected {
@@ -262,4 +263,18 @@ func (m *maker) gatewayGoes(address string) bool {
 	return slices.ContainsFunc(m.observed.Servers, func(s Server) bool {
 		return m.hasAddress(s, address) && m.goes(KindServer, s.ID)
 	})
+}
+
+// leaveImages says which images stay: another environment may
+// use them.
+func (m *maker) leaveImages() {
+	for _, want := range m.desired.Images {
+		selector, err := labelselector.Parse(want.Selector)
+		for _, have := range m.observed.Images {
+			if err == nil && have.Name == "" && have.Architecture == want.Architecture && selector.Matches(have.Labels) && !m.doomed(have.Labels) {
+				m.left(KeyOf(KindImage, idText(have.ID)), fmt.Sprintf("it belongs to no cluster: %s for %s", want.Selector, want.Architecture),
+					"if no environment needs it: talosgen image prune")
+			}
+		}
+	}
 }

@@ -97,7 +97,6 @@ func claim[T object](m *maker, kind Kind, name string, list []T) (have *T, block
 		m.refusal(change.Key,
 			fmt.Sprintf("something else has this name already: id %d, %s", meta.ID, ownedBy(meta.Labels)),
 			fmt.Sprintf("rename or remove it, or take it over with --adopt %s", change.Key))
-		m.use(kind, name, meta.ID)
 		return nil, true
 	}
 	m.use(kind, name, meta.ID)

@@ -39,16 +39,16 @@ func (m *maker) findNetwork() *Network {
 
 // network compares the network, its subnets and its routes.
 func (m *maker) network() {
-	want := m.desired.Network
+	want, usable := m.desired.Network, false
 	switch {
 	case want == nil:
 	case foreign(want):
-		m.foreignNetwork(want)
+		usable = m.foreignNetwork(want)
 	default:
-		m.ownNetwork(want)
+		usable = m.ownNetwork(want)
 	}
 	stale(m, KindNetwork, m.observed.Networks, m.deleteNetwork)
-	if want != nil {
+	if usable {
 		m.subnets(want)
 		m.routes(want)
 	}
@@ -69,11 +69,12 @@ func networkName(n *schemas.InfraNetwork) string {
 	return n.Name
 }
 
-func (m *maker) foreignNetwork(want *schemas.InfraNetwork) {
+// foreignNetwork reports whether the network can be used: it changes nothing.
+func (m *maker) foreignNetwork(want *schemas.InfraNetwork) bool {
 	key := m.networkKey()
 	if m.net == nil {
 		m.refusal(key, "there is no such network in the project", "make it, or correct the network in cluster.yaml")
-		return
+		return false
 	}
 	m.use(KindNetwork, networkName(want), m.net.ID)
 	if !samePrefix(want.IPRange, m.net.IPRange) {
@@ -84,19 +85,21 @@ func (m *maker) foreignNetwork(want *schemas.InfraNetwork) {
 		m.refusal(key, "it does not tell its vSwitch the routes, and it is not the cluster's own",
 			"turn on exposing routes to the vSwitch at the network")
 	}
+	return true
 }
 
-func (m *maker) ownNetwork(want *schemas.InfraNetwork) {
+// ownNetwork reports whether the network can be used: nobody else has its name.
+func (m *maker) ownNetwork(want *schemas.InfraNetwork) bool {
 	have, blocked := claim(m, KindNetwork, want.Name, m.observed.Networks)
 	if blocked {
-		return
+		return false
 	}
 	if have == nil {
 		d := m.draft(KindNetwork, want.Name, 0, Create)
 		d.show(FieldIPRange, want.IPRange)
 		d.Reason = missing
 		m.add(d)
-		return
+		return true
 	}
 	d := m.draft(KindNetwork, want.Name, have.ID, Update)
 	m.networkRange(d, have.IPRange, want.IPRange)
@@ -104,6 +107,7 @@ func (m *maker) ownNetwork(want *schemas.InfraNetwork) {
 	d.labels(have.Labels, want.Labels)
 	d.differ(FieldProtected, onOff(have.Protected), onOff(want.Protected), "")
 	m.add(d)
+	return true
 }
 
 // networkRange lets a network grow around what it has; Hetzner allows no more.

@@ -166,21 +166,21 @@ type Digest struct {
 // Policy is what whoever runs apply agrees to.
 type Policy struct {
 	// Everything destructive that is in the plan.
-	AllowDestroy bool
+	AllowDestroy bool `yaml:"allowDestroy,omitempty"`
 	// Every power-off that is in the plan.
-	AllowPowerOff bool
+	AllowPowerOff bool `yaml:"allowPowerOff,omitempty"`
 	// Names or keys of objects that may be destroyed or powered off.
-	Allow []string
+	Allow []string `yaml:"allow,omitempty"`
 	// Names or keys of objects that are not the cluster's and may become its
 	// own. They must be of the kind and name that is desired.
-	Adopt []string
+	Adopt []string `yaml:"adopt,omitempty"`
 	// Names or keys of servers that are no nodes, such as the NAT gateway, to
 	// delete and make again.
-	Replace []string
+	Replace []string `yaml:"replace,omitempty"`
 	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
 	// of the cluster made.
-	AllowMade bool
+	AllowMade bool `yaml:"allowMade,omitempty"`
 	// Destroy only: the name of the cluster, typed by somebody who means it. It
 	// lifts protection.
-	Unprotect string
+	Unprotect string `yaml:"unprotect,omitempty"`
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -81,18 +82,29 @@ func (w *printer) change(c *Change) {
 	}
 	width := 0
 	for _, f := range c.Fields {
-		width = max(width, min(len(f.path()), maxColumn))
+		width = max(width, len(f.title()))
 	}
 	for _, f := range c.Fields {
-		w.line(4, "%-*s  %s%s", width, f.path(), f.transition(c.Action), f.remark(c))
+		w.line(4, "%-*s  %s%s", width, f.title(), f.transition(c.Action), f.remark(c))
 	}
 	if len(c.Candidates) > 1 {
 		w.line(4, "%-*s  %s", width, "or", alternatives(c.Candidates[1:]))
 	}
 }
 
-// maxColumn keeps one long path from moving everything else to the right.
-const maxColumn = 24
+// member reports whether a field is about an element of a set: that it is there
+// is all that there is to say.
+func (f Field) member() bool {
+	return slices.Contains([]string{FieldRules, FieldApplyTo, FieldTargets, FieldFirewalls}, f.Name)
+}
+
+// title is the path of a field, without an element that follows.
+func (f Field) title() string {
+	if f.member() {
+		return f.Name
+	}
+	return f.path()
+}
 
 // remarks are what is special about a change.
 func remarks(c *Change) string {
@@ -103,7 +115,7 @@ func remarks(c *Change) string {
 	if c.Class == Refused {
 		texts = append(texts, "refused")
 	}
-	if c.Destructive {
+	if c.Destructive && c.Action != Delete {
 		texts = append(texts, "destructive")
 	}
 	if c.LiftProtection {
@@ -120,16 +132,30 @@ func remarks(c *Change) string {
 
 // transition shows a field: what it becomes, or from what to what.
 func (f Field) transition(action Action) string {
-	switch {
-	case action == Create:
-		return f.To
-	case f.From == "":
-		return "+ " + f.To
-	case f.To == "":
-		return "- " + f.From
-	default:
-		return f.From + " -> " + f.To
+	from, to := f.From, f.To
+	if f.member() && (from == "" || to == "") {
+		from, to = memberText(from, f.Item), memberText(to, f.Item)
 	}
+	switch {
+	case from == "" && (action == Create || action == Replace):
+		return to
+	case from == "":
+		return "+ " + to
+	case to == "":
+		return "- " + from
+	case f.member():
+		return f.Item + ": " + from + " -> " + to
+	default:
+		return from + " -> " + to
+	}
+}
+
+// memberText is the element, if it is there.
+func memberText(text, item string) string {
+	if text == "" {
+		return ""
+	}
+	return item
 }
 
 func (f Field) remark(c *Change) string {
@@ -157,17 +183,30 @@ func alternatives(list []Candidate) string {
 	return strings.Join(texts, ", ")
 }
 
+// notes prints notes, those with the same words as one.
 func (w *printer) notes(title string, notes []Note) {
 	if len(notes) == 0 {
 		return
 	}
 	w.blank()
 	w.line(0, "%s:", title)
+	done := map[Note]bool{}
 	for _, n := range notes {
-		if n.Key == "" {
-			w.line(2, "%s", n.Text)
+		words := Note{Text: n.Text, Hint: n.Hint}
+		if done[words] {
+			continue
+		}
+		done[words] = true
+		var keys []Key
+		for _, other := range notes {
+			if other.Text == n.Text && other.Hint == n.Hint && other.Key != "" {
+				keys = append(keys, other.Key)
+			}
+		}
+		if len(keys) > 0 {
+			w.line(2, "%s: %s", join(keys), n.Text)
 		} else {
-			w.line(2, "%s: %s", n.Key, n.Text)
+			w.line(2, "%s", n.Text)
 		}
 		if n.Hint != "" {
 			w.line(6, "%s", n.Hint)
@@ -198,7 +237,7 @@ func (w *printer) consents(changes []Change) {
 // cost prints what changes, and the sums.
 func (w *printer) cost(p *Plan) {
 	c := &p.Cost
-	if c.Currency == "" {
+	if len(c.Lines)+len(c.Unknown) == 0 {
 		return
 	}
 	w.blank()
@@ -214,8 +253,12 @@ func (w *printer) cost(p *Plan) {
 			w.line(2, "+%8s (%s)  %s: %s", cents(l.After.Net), cents(l.After.Gross), l.Key, l.What)
 		}
 	}
-	if same > 0 {
-		w.line(2, "%d other positions stay", same)
+	switch same {
+	case 0:
+	case 1:
+		w.line(2, "1 position stays as it is")
+	default:
+		w.line(2, "%d positions stay as they are", same)
 	}
 	w.line(2, "before %s (%s), after %s (%s): %s (%s)", cents(c.Before.Net), cents(c.Before.Gross),
 		cents(c.After.Net), cents(c.After.Gross), difference(c.Before.Net, c.After.Net), difference(c.Before.Gross, c.After.Gross))

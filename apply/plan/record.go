@@ -68,7 +68,7 @@ func (m *maker) record(want schemas.InfraDNSRecord) {
 func (m *maker) nobody(want schemas.InfraDNSRecord) string {
 	names := make([]string, len(want.Targets))
 	for i, t := range want.Targets {
-		names[i] = t.Kind + " " + t.Name
+		names[i] = string(targetKey(t))
 	}
 	return fmt.Sprintf("there is no address for it yet from %s", strings.Join(names, ", "))
 }
@@ -111,7 +111,10 @@ func valuesText(values []string, late []Key) string {
 // values are the addresses that a record should have, and the keys of changes
 // that it takes to know the others.
 func (m *maker) values(want schemas.InfraDNSRecord) (values []string, late []Key) {
-	return RecordValues(want, m.observed), m.lateTargets(want)
+	late = m.lateTargets(want)
+	known := want
+	known.Targets = slices.DeleteFunc(slices.Clone(want.Targets), func(t schemas.InfraTarget) bool { return slices.Contains(late, targetKey(t)) })
+	return RecordValues(known, m.observed), late
 }
 
 // lateTargets are the keys of changes that give targets an address, or another

@@ -286,7 +286,7 @@ func (m *maker) checkControlPlanes() {
 		}
 	}
 	if living > 0 && staying == 0 {
-		m.refusal("", fmt.Sprintf("none of the %d control planes of the cluster would stay: the cluster would be lost", living),
+		m.refusal("", fmt.Sprintf("not one of the cluster's control planes would stay, of %d: the cluster would be lost", living),
 			"keep at least one until the new ones have joined, or remove the whole cluster: talosgen destroy")
 	}
 }

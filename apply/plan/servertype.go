@@ -18,14 +18,15 @@ func (m *maker) candidates(d *draft, want schemas.InfraServer) {
 	for _, name := range want.Types {
 		for _, location := range want.Locations {
 			if why := m.unsuitable(name, location, want.Image.Architecture); why != "" {
-				problems = append(problems, why)
+				if !slices.Contains(problems, why) {
+					problems = append(problems, why)
+				}
 				continue
 			}
 			d.Candidates = append(d.Candidates, Candidate{Type: name, Location: location, Available: m.available(name, location)})
 		}
 	}
 	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
-	problems = slices.Compact(problems)
 	switch {
 	case len(d.Candidates) == 0:
 		m.refusal(d.Key, "there is no type and location that it can be made with: "+strings.Join(problems, "; "), "choose other types or locations in cluster.yaml")
