@@ -2,13 +2,13 @@ package hetznersim_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/hetznersim/simtest"
 )
 
 // project is a simulator with the official client on it.
@@ -28,9 +28,7 @@ func newProject(t *testing.T, o hetznersim.Options) *project {
 		o.PerCall = time.Second
 	}
 	sim := hetznersim.New(o)
-	server := httptest.NewServer(sim)
-	t.Cleanup(server.Close)
-	p := &project{T: t, sim: sim, url: server.URL + "/v1"}
+	p := &project{T: t, sim: sim, url: simtest.Serve(t, sim)}
 	p.client = p.withToken(sim.Token())
 	return p
 }

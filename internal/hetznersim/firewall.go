@@ -152,6 +152,9 @@ func updateFirewall(c *call, f *firewall) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.lock(f.ref()); err != nil {
+		return reply{}, err
+	}
 	if f, err = apply(in, kindFirewall, &c.st.firewalls, f); err != nil {
 		return reply{}, err
 	}

@@ -133,8 +133,11 @@ func updateImage(c *call, i *image) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if i.Type == "system" {
+		return reply{}, fail("forbidden", "insufficient permissions for this request")
+	}
 	var v invalid
-	v.check(in.Type == "" || in.Type == "snapshot" && i.Type != "system", "type", "Only a backup can become a snapshot.")
+	v.check(in.Type == "" || in.Type == "snapshot", "type", "Only a backup can become a snapshot.")
 	if in.Labels != nil {
 		checkLabels(&v, *in.Labels)
 	}

@@ -39,6 +39,11 @@ func (st *state) members(network int64) (all []member) {
 			}
 		}
 	}
+	for _, b := range st.balancers.rows {
+		if b.Net != nil && b.Net.Network == network {
+			all = append(all, member{b.ref(), netip.MustParseAddr(b.Net.IP), nil, b.Net.status})
+		}
+	}
 	return all
 }
 
@@ -114,6 +119,11 @@ func (st *state) leaveNetwork(id int64) {
 			st.servers.change(s.ID, func(s *server) { s.Nets = s.netsWithout(id) })
 		}
 	}
+	for _, b := range slices.Clone(st.balancers.rows) {
+		if b.Net != nil && b.Net.Network == id {
+			st.balancers.change(b.ID, func(b *balancer) { b.Net = nil })
+		}
+	}
 }
 
 // listMembers lists who is in a network (new in 2026).
@@ -135,7 +145,7 @@ func listMembers(c *call, n *network) (reply, error) {
 	l := listing[*row]{key: "members", rows: rows, plain: true,
 		head: func(r *row) *common { return &r.common },
 		view: func(r *row) any {
-			return obj{"type": r.of.Type, r.of.Type: obj{"id": r.of.ID}, "ip": r.ip.String(),
+			return obj{"type": r.of.Type, "id": r.of.ID, "ip": r.ip.String(),
 				"alias_ips": some(r.alias), "subnet": r.subnet, "status": r.status}
 		}}
 	for _, filter := range []struct {

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// primaryIP is a public address that a server boots with.
+// primaryIP is a public address that a server boots with, or that a load
+// balancer has.
 type primaryIP struct {
 	common
 	publicIP
 	Location   string
-	Server     int64 // 0 while it is not assigned
-	AutoDelete bool  // it dies with its server
+	Of         ref  // whom it is assigned to; zero for nobody
+	AutoDelete bool // it dies with whom it is assigned to
 }
 
 // publicIP is what primary and floating IPs have in common.
@@ -124,54 +125,50 @@ type primaryIPView struct {
 func (st *state) viewPrimary(p *primaryIP) primaryIPView {
 	v := primaryIPView{ID: p.ID, Name: p.Name, Labels: filled(p.Labels), Created: p.Created,
 		Location: st.cat.location(p.Location), IP: p.IP, DNSPtr: some(p.Pointers),
-		Protection: protection{p.Protected}, Type: p.Type, AutoDelete: p.AutoDelete, Assignee: kindServer}
-	if p.Server != 0 {
-		v.AssigneeID = &p.Server
+		Protection: protection{p.Protected}, Type: p.Type, AutoDelete: p.AutoDelete, Assignee: unassigned}
+	if p.Of.ID != 0 {
+		v.Assignee, v.AssigneeID = p.Of.Type, &p.Of.ID
 	}
 	return v
 }
 
-// givePrimary assigns a primary IP to a server, or a new one if id is 0.
-func (c *call) givePrimary(to int64, kind string, id int64) error {
-	s := c.st.servers.get(to)
+// unassigned is the assignee_type of a primary IP that nobody has, since
+// 2026-08-01.
+const unassigned = "unassigned"
+
+// primaryFor is the primary IP for something in a location: the one of an ID,
+// or a new one, which will die with whom it is assigned to, if id is 0.
+func (c *call) primaryFor(of ref, location, kind string, id int64) (int64, error) {
 	p := c.st.primaryIPs.get(id)
 	switch {
 	case id == 0:
 		if err := c.within(c.cfg.Limits.PrimaryIPs, len(c.st.primaryIPs.rows), "Primary_IP"); err != nil {
-			return err
+			return 0, err
 		}
-		p = &primaryIP{common: c.fresh("", nil), publicIP: c.st.newPublicIP(kind), Location: s.Location, AutoDelete: true}
+		p = &primaryIP{common: c.fresh("", nil), publicIP: c.st.newPublicIP(kind), Location: location, AutoDelete: true}
 		p.Name = fmt.Sprintf("primary_ip-%d", p.ID)
+		c.st.primaryIPs.put(p)
 	case p == nil:
-		return notFound(kindPrimaryIP, id)
+		return 0, notFound(kindPrimaryIP, id)
 	case p.Type != kind:
-		return fail("primary_ip_version_mismatch", "the specified Primary IP has the wrong IP version")
-	case p.Server != 0:
-		return fail("primary_ip_assigned", "the specified Primary IP is already assigned to a server")
-	case p.Location != s.Location:
-		return fail("invalid_input", "the specified Primary IP is in location %s, not %s", p.Location, s.Location)
+		return 0, fail("primary_ip_version_mismatch", "the specified Primary IP has the wrong IP version")
+	case p.Of.ID != 0:
+		return 0, fail("primary_ip_assigned", "the specified Primary IP is already assigned")
+	case p.Location != location:
+		return 0, fail("invalid_input", "the specified Primary IP is in location %s, not %s", p.Location, location)
 	}
-	next := *p
-	next.Server = to
-	c.st.primaryIPs.put(&next)
-	c.st.servers.change(to, func(s *server) {
-		if kind == "ipv4" {
-			s.IPv4 = next.ID
-		} else {
-			s.IPv6 = next.ID
-		}
-	})
-	return nil
+	c.st.primaryIPs.change(p.ID, func(p *primaryIP) { p.Of = of })
+	return p.ID, nil
 }
 
-// releasePrimaries lets go of the primary IPs of a server that is deleted.
-func (st *state) releasePrimaries(server int64) {
-	for _, p := range keep(st.primaryIPs.rows, func(p *primaryIP) bool { return p.Server == server }) {
+// releasePrimaries lets go of the primary IPs of something that is deleted.
+func (st *state) releasePrimaries(of ref) {
+	for _, p := range keep(st.primaryIPs.rows, func(p *primaryIP) bool { return p.Of == of }) {
 		if p.AutoDelete {
 			st.primaryIPs.drop(p.ID)
 			continue
 		}
-		st.primaryIPs.change(p.ID, func(p *primaryIP) { p.Server = 0 })
+		st.primaryIPs.change(p.ID, func(p *primaryIP) { p.Of = ref{} })
 	}
 }
 

@@ -81,7 +81,7 @@ func deletePrimary(c *call, p *primaryIP) (reply, error) {
 	switch {
 	case p.Protected:
 		return reply{}, isProtected(kindPrimaryIP)
-	case p.Server != 0:
+	case p.Of.ID != 0:
 		return reply{}, fail("must_be_unassigned", "the Primary IP must be unassigned to be deleted")
 	}
 	if err := c.lock(p.ref()); err != nil {
@@ -99,31 +99,25 @@ func (c *call) assign(p *primaryIP, s *server) (*action, error) {
 	switch {
 	case s.Status != off:
 		return nil, fail("server_not_stopped", "server must be stopped")
-	case p.Server != 0:
+	case p.Of.ID != 0:
 		return nil, fail("primary_ip_already_assigned", "Primary IP is already assigned to a different server")
 	case p.Type == "ipv4" && s.IPv4 != 0:
 		return nil, fail("server_has_ipv4", "server already has an IPv4 address")
 	case p.Type == "ipv6" && s.IPv6 != 0:
 		return nil, fail("server_has_ipv6", "server already has an IPv6 address")
 	}
-	if err := c.givePrimary(s.ID, p.Type, p.ID); err != nil {
+	if _, err := c.primaryFor(s.ref(), s.Location, p.Type, p.ID); err != nil {
 		return nil, err
 	}
+	c.st.servers.change(s.ID, func(s *server) { s.setPrimary(p.Type, p.ID) })
 	return c.begin(job{command: "assign_primary_ip", on: []ref{p.ref(), s.ref()}, undo: takePrimary(p.ID)}), nil
 }
 
 func takePrimary(id int64) effect {
 	return func(st *state, _ time.Time) {
 		st.primaryIPs.change(id, func(p *primaryIP) {
-			st.servers.change(p.Server, func(s *server) {
-				if s.IPv4 == id {
-					s.IPv4 = 0
-				}
-				if s.IPv6 == id {
-					s.IPv6 = 0
-				}
-			})
-			p.Server = 0
+			st.servers.change(p.Of.ID, func(s *server) { s.setPrimary(p.Type, 0) })
+			p.Of = ref{}
 		})
 	}
 }
@@ -153,7 +147,10 @@ func unassignPrimary(c *call, p *primaryIP) (reply, error) {
 	if err := c.lock(p.ref()); err != nil {
 		return reply{}, err
 	}
-	s := c.st.servers.get(p.Server)
+	s := c.st.servers.get(p.Of.ID)
+	if s == nil && p.Of.ID != 0 {
+		return reply{}, fail("service_error", "the Primary IP of a load balancer can not be unassigned")
+	}
 	if s == nil {
 		return reply{}, fail("service_error", "Primary IP is not assigned")
 	}
@@ -162,6 +159,9 @@ func unassignPrimary(c *call, p *primaryIP) (reply, error) {
 	}
 	if s.Status != off {
 		return reply{}, fail("server_not_stopped", "server must be stopped")
+	}
+	if p.Type == "ipv4" && c.st.publicTarget(s) {
+		return reply{}, fail("server_is_load_balancer_target", "the server's IPv4 address is a load balancer target")
 	}
 	return c.acted(c.begin(job{command: "unassign_primary_ip", on: []ref{p.ref(), s.ref()}, finish: takePrimary(p.ID)}))
 }
@@ -181,6 +181,9 @@ func protectPrimary(c *call, p *primaryIP) (reply, error) {
 	protect, err := wantedProtection(c)
 	if err != nil {
 		return reply{}, err
+	}
+	if protect && p.AutoDelete {
+		return reply{}, badField("delete", "Not possible with auto_delete.")
 	}
 	c.st.primaryIPs.change(p.ID, func(p *primaryIP) { p.Protected = protect })
 	return c.acted(c.done("change_protection", p.ref()))

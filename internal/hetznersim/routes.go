@@ -6,15 +6,20 @@ import "slices"
 func routes() []route {
 	return slices.Concat(
 		actionRoutes(),
+		balancerRoutes(),
 		catalogueRoutes(),
 		firewallRoutes(),
 		floatingIPRoutes(),
 		groupRoutes(),
 		imageRoutes(),
 		networkRoutes(),
+		pricingRoutes(),
 		primaryIPRoutes(),
+		rrsetRoutes(),
+		serverActionRoutes(),
 		serverRoutes(),
 		sshKeyRoutes(),
 		volumeRoutes(),
+		zoneRoutes(),
 	)
 }

@@ -23,6 +23,7 @@ type server struct {
 	RescueKeys []string
 	Rescue     bool // the next boot is one into the rescue system
 
+	rescueUntil time.Time
 	bootsRescue bool // it runs the rescue system
 	deaf        bool // its operating system does not hear of ACPI
 }
@@ -42,6 +43,15 @@ const (
 const kindServer = "server"
 
 func (s *server) ref() ref { return ref{s.ID, kindServer} }
+
+// setPrimary sets the primary IP of a version; 0 is none.
+func (s *server) setPrimary(kind string, id int64) {
+	if kind == "ipv4" {
+		s.IPv4 = id
+	} else {
+		s.IPv6 = id
+	}
+}
 
 // in returns the server's interface in a network, or nil.
 func (s *server) in(network int64) *attachment {
@@ -141,7 +151,7 @@ func (st *state) viewServer(s *server) serverView {
 	v := serverView{ID: s.ID, Name: s.Name, Status: s.Status, Created: s.Created, PublicNet: st.viewPublicNet(s),
 		PrivateNet: []privateNetView{}, ServerType: st.viewType(t), Location: st.cat.location(s.Location),
 		Rescue: s.Rescue, Locked: st.busy(s.ref()), Protection: serverProtection{s.Protected, s.Protected},
-		Labels: filled(s.Labels), Volumes: st.volumesOf(s.ID), LoadBalancers: st.balancersOf(s.ID), Disk: s.Disk}
+		Labels: filled(s.Labels), Volumes: st.volumesOf(s.ID), LoadBalancers: st.balancersOf(s), Disk: s.Disk}
 	for _, n := range s.Nets {
 		if n.status != memberAttaching {
 			v.PrivateNet = append(v.PrivateNet, privateNetView{n.Network, n.IP, some(n.Alias), n.MAC})

@@ -176,13 +176,20 @@ func (c *call) publicAddresses(id int64, in serverInput) error {
 	if start := in.Start == nil || *in.Start; start && !want4 && !want6 && len(in.Networks) == 0 {
 		return fail("invalid_input", "server must have a public IP or a network")
 	}
-	if want4 {
-		if err := c.givePrimary(id, "ipv4", id4); err != nil {
+	for _, ip := range []struct {
+		want bool
+		kind string
+		id   int64
+	}{{want4, "ipv4", id4}, {want6, "ipv6", id6}} {
+		if !ip.want {
+			continue
+		}
+		s := c.st.servers.get(id)
+		got, err := c.primaryFor(s.ref(), s.Location, ip.kind, ip.id)
+		if err != nil {
 			return err
 		}
-	}
-	if want6 {
-		return c.givePrimary(id, "ipv6", id6)
+		c.st.servers.change(id, func(s *server) { s.setPrimary(ip.kind, got) })
 	}
 	return nil
 }

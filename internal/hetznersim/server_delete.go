@@ -29,14 +29,12 @@ func dropServer(id int64) effect {
 		if s == nil {
 			return
 		}
-		st.releasePrimaries(id)
+		st.releasePrimaries(s.ref())
 		st.releaseFloating(id)
 		st.unplugVolumes(id)
 		st.leaveFirewalls(id)
 		st.leaveBalancers(id)
-		for _, i := range keep(st.images.rows, func(i *image) bool { return i.BoundTo != nil && *i.BoundTo == id }) {
-			st.images.drop(i.ID)
-		}
+		st.dropBackups(id)
 		st.servers.drop(id)
 		st.note(MachineDeleted, s)
 	}

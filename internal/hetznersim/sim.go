@@ -33,6 +33,12 @@ type Options struct {
 	Limits Limits
 	// Machines hears of what happens to servers; nil for nobody.
 	Machines Machines
+	// RescaledStaysOff leaves a server off after change_type. The description says
+	// that it is started again.
+	RescaledStaysOff bool
+	// DedicatedIPs are addresses of dedicated servers of the same owner, which can
+	// be targets of load balancers.
+	DedicatedIPs []string
 	// OldLoadBalancerDelete answers the deletion of a load balancer with 204 and
 	// no action, as the API did before 2026-10-05.
 	OldLoadBalancerDelete bool

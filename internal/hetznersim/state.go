@@ -23,6 +23,7 @@ type state struct {
 	images      table[image, *image]
 	networks    table[network, *network]
 	primaryIPs  table[primaryIP, *primaryIP]
+	rrsets      table[rrset, *rrset]
 	servers     table[server, *server]
 	sshKeys     table[sshKey, *sshKey]
 	volumes     table[volume, *volume]
@@ -64,6 +65,7 @@ func (st *state) clone() *state {
 	c.images = st.images.clone()
 	c.networks = st.networks.clone()
 	c.primaryIPs = st.primaryIPs.clone()
+	c.rrsets = st.rrsets.clone()
 	c.servers = st.servers.clone()
 	c.sshKeys = st.sshKeys.clone()
 	c.volumes = st.volumes.clone()

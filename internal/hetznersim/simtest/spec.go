@@ -1,0 +1,144 @@
+package simtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// SpecFile is where the description of the API is, and whether it is there.
+func SpecFile() (string, bool) {
+	name := os.Getenv("TALOSGEN_HETZNER_SPEC")
+	if name == "" {
+		_, here, _, _ := runtime.Caller(0)
+		name = filepath.Join(filepath.Dir(here), "../../../../shared/specs/hetzner-cloud.openapi.json")
+	}
+	_, err := os.Stat(name)
+	return name, err == nil || !errors.Is(err, fs.ErrNotExist)
+}
+
+// description is the API's description with what has changed since, or nil if
+// it is not there. Reading it takes seconds, so it is read once.
+var description = sync.OnceValues(func() (*openapi3.T, error) {
+	name, found := SpecFile()
+	if !found {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	overlay(doc)
+	if text, err = json.Marshal(doc); err != nil {
+		return nil, err
+	}
+	return openapi3.NewLoader().LoadFromData(text)
+})
+
+type object = map[string]any
+
+// overlay brings the description of June 2026 up to November, and lets pass
+// what Hetzner's own client sends and the API accepts.
+func overlay(doc object) {
+	walk(doc, func(o object) {
+		// The validator takes a discriminator without mapping for one with.
+		delete(o, "discriminator")
+		properties, _ := o["properties"].(object)
+		if properties == nil {
+			return
+		}
+		if _, found := properties["datacenter"]; found {
+			optional(o, "datacenter") // gone since 2026-07-01
+		}
+		if kind, found := properties["assignee_type"].(object); found {
+			kind["enum"] = []any{"server", "load_balancer", "unassigned"} // since 2026-08-01
+			optional(o, "assignee_type")
+		}
+		if _, isService := properties["proxyprotocol"]; isService {
+			optional(o, "proxyprotocol", "health_check") // the client leaves them out
+		}
+		if _, isCheck := properties["status_codes"]; isCheck {
+			optional(o, "domain") // the client leaves it out
+		}
+	})
+	for path, item := range doc["paths"].(object) {
+		for method, op := range item.(object) {
+			if op, is := op.(object); is {
+				amend(method+" "+path, op)
+			}
+		}
+	}
+}
+
+// amend changes one operation.
+func amend(name string, op object) {
+	responses, _ := op["responses"].(object)
+	for lower, upper := range map[string]string{"4xx": "4XX", "5xx": "5XX"} {
+		if r, found := responses[lower]; found {
+			responses[upper] = r
+			delete(responses, lower)
+		}
+	}
+	switch name {
+	case "post /servers":
+		body := op["requestBody"].(object)["content"].(object)["application/json"].(object)["schema"].(object)
+		properties := body["properties"].(object)
+		// The client sends IDs as numbers.
+		properties["image"], properties["server_type"] = object{}, object{}
+		properties["ssh_keys"] = object{"type": "array"}
+	case "delete /load_balancers/{id}":
+		// An action since 2026-10-05.
+		responses["201"] = object{"description": "", "content": object{"application/json": object{"schema": object{
+			"type": "object", "required": []any{"action"}, "properties": object{"action": object{"type": "object"}}}}}}
+	}
+}
+
+// walk calls visit with every object of a document.
+func walk(node any, visit func(object)) {
+	switch node := node.(type) {
+	case object:
+		visit(node)
+		for _, v := range node {
+			walk(v, visit)
+		}
+	case []any:
+		for _, v := range node {
+			walk(v, visit)
+		}
+	}
+}
+
+// optional takes properties from those that a schema requires.
+func optional(schema object, names ...string) {
+	required, _ := schema["required"].([]any)
+	var left []any
+	for _, r := range required {
+		if !contains(names, r) {
+			left = append(left, r)
+		}
+	}
+	schema["required"] = left
+	if len(left) == 0 {
+		delete(schema, "required")
+	}
+}
+
+func contains(names []string, r any) bool {
+	for _, n := range names {
+		if n == r {
+			return true
+		}
+	}
+	return false
+}
