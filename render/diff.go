@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/tree"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Change is a difference between the committed tree and what a render would
@@ -103,7 +104,11 @@ func diffFile(ctx context.Context, keys *sopsage.Keys, f tree.File, before []byt
 		return nil, err
 	}
 	d := differ{file: f.Path}
-	d.compare(places(old), places(now))
+	if f.Path == schemas.InfrastructureFile {
+		d.compare(itemPlaces(old), itemPlaces(now))
+	} else {
+		d.compare(places(old), places(now))
+	}
 	d.group()
 	if len(d.changes) == 0 {
 		// The values are the same: the encryption, the order or the layout changed.

@@ -14,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // largestInput is how many bytes a source may have. Talos takes configurations
@@ -110,6 +111,11 @@ type plan struct {
 	nodes   []config.Node
 	layers  *layer.Layers
 	scope   *subst.Scope
+
+	facts     *config.Facts // nil if nothing is known
+	infra     *schemas.Infrastructure
+	schematic string
+	hostKey   string // public, of the NAT gateway
 }
 
 // reservedPrefix begins the names of the variables that talosgen defines.
@@ -141,7 +147,8 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 		problems.AddErr(err)
 		return nil, problems.Err()
 	}
-	problems.Add(p.checkVersions(), p.checkEndpoint())
+	problems.Add(p.checkVersions())
+	problems.AddErr(p.resolve())
 	p.nodes = p.config.Resolve()
 	refs := make([]layer.NodeRef, len(p.nodes))
 	for i, n := range p.nodes {

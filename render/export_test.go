@@ -77,6 +77,9 @@ func (r *Repo) Outcome(env string) (*Outcome, error) {
 	if err := c.renderAll(p.nodes, out.Result); err != nil {
 		return nil, err
 	}
+	if err := c.renderInfrastructure(out.Result); err != nil {
+		return nil, err
+	}
 	out.Result.Warnings = append(p.config.Warnings, c.warnings...)
 	for _, n := range p.nodes {
 		if out.Values[n.Name], err = c.explain(node{n}, ""); err != nil {

@@ -7,12 +7,16 @@ import (
 	"io"
 	"io/fs"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/sshkey"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // keeper makes and changes the secret files of an environment.
@@ -181,7 +185,24 @@ func (k *keeper) generate(given, have *secretsfile.Secrets) error {
 		}
 		given.KeyringBinding = secret.New(base64.StdEncoding.EncodeToString(random))
 	}
+	if have.SSHHostKey.IsZero() && mayHaveGateway(k.raw[k.path(clusterFile)]) {
+		private, err := sshkey.New(k.repo.world.Random)
+		if err != nil {
+			return err
+		}
+		given.SSHHostKey = private
+	}
 	return nil
+}
+
+// mayHaveGateway tells whether an environment can turn a NAT gateway on: all
+// can but static ones. Whatever else is wrong with the file is reported when it
+// is read as a whole.
+func mayHaveGateway(clusterYAML []byte) bool {
+	var c struct {
+		Provider string `yaml:"provider"`
+	}
+	return yaml.Unmarshal(clusterYAML, &c) == nil && c.Provider != schemas.Static
 }
 
 // addSecrets writes secrets into secrets.sops.yaml, or makes the file.

@@ -30,8 +30,11 @@ func (n node) scope(parent *subst.Scope) *subst.Scope {
 	if n.Index > 0 {
 		vars["NODE_INDEX"] = subst.Var{Value: strconv.Itoa(n.Index)}
 	}
-	if n.Address.IsValid() {
+	switch {
+	case n.Address.IsValid():
 		vars["NODE_ADDRESS"] = subst.Var{Value: n.Address.Addr().String()}
+	case n.PrivateIP.IsValid():
+		vars["NODE_ADDRESS"] = subst.Var{Value: n.PrivateIP.String()}
 	}
 	return &subst.Scope{Parent: parent, Vars: vars}
 }
@@ -42,7 +45,7 @@ func (c *compiler) settings(n node) (machine.Settings, error) {
 	image, err := c.installImage()
 	return machine.Settings{
 		ClusterName:       cfg.ClusterName,
-		Endpoint:          cfg.Endpoint,
+		Endpoint:          c.infra.KubernetesAPI.Endpoint,
 		Contract:          cfg.Talos.ConfigContract,
 		KubernetesVersion: cfg.Kubernetes.Version,
 		PodSubnets:        cfg.Network.PodCidrs,
@@ -59,14 +62,7 @@ var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "me
 
 func (c *compiler) installImage() (string, error) {
 	talos := c.config.Talos
-	schematic := talos.Schematic
-	if schematic == "" {
-		var err error
-		if schematic, err = machine.SchematicID(talos.Extensions, talos.ExtraKernelArgs); err != nil {
-			return "", err
-		}
-	}
-	return machine.InstallImage(talos.ImageFactory, platforms[c.config.Provider], schematic, talos.Version)
+	return machine.InstallImage(talos.ImageFactory, platforms[c.config.Provider], c.schematic, talos.Version)
 }
 
 // sharedOptions are the options that all nodes of a pool have in common. Static
@@ -131,14 +127,4 @@ func (p *plan) checkVersions() *diag.Problem {
 		return diag.New(p.config.Pos("kubernetes", "version"), "Talos %s does not run this Kubernetes: %v", p.config.Talos.ConfigContract, err)
 	}
 	return nil
-}
-
-// checkEndpoint asks for the endpoint: it is not worked out from the load
-// balancer or the virtual IP yet.
-func (p *plan) checkEndpoint() *diag.Problem {
-	if p.config.Endpoint != "" {
-		return nil
-	}
-	return diag.New(diag.Pos{File: p.path(clusterFile)}, "endpoint is missing: the URL by which nodes and users reach the Kubernetes API").
-		WithHint("endpoint: https://api.example.com:6443")
 }

@@ -179,7 +179,8 @@ func (b *optionBench) differences(t *testing.T, rel release, c optionCase) strin
 		return problemsText(err, lines)
 	}
 	b.mustHide(t, c, out)
-	text := nodeDifferences(base, out, lines) + fileDifferences(t, base.Result, out.Result)
+	files := strings.ReplaceAll(fileDifferences(t, base.Result, out.Result), rel.talos, "(talos.version)")
+	text := nodeDifferences(base, out, lines) + files
 	for _, option := range c.options {
 		if w := option + " is not in effect yet"; strings.Contains(fmt.Sprint(out.Result.Warnings), w) {
 			t.Error(w)

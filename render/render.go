@@ -66,6 +66,9 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	res.Warnings.Add(p.config.Warnings...)
 	res.Warnings.Add(p.secrets.warnings...)
 	err = c.renderAll(nodes, res)
+	if err == nil && len(o.Nodes) == 0 {
+		err = c.renderInfrastructure(res)
+	}
 	res.Warnings.Add(c.warnings...)
 	res.Warnings = unique(res.Warnings)
 	if err != nil {

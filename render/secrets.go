@@ -134,7 +134,7 @@ func (e *environment) readSecretsFile(ctx context.Context, s *secrets) error {
 	if s.file, err = secretsfile.Parse(file, plain); err != nil {
 		return err
 	}
-	e.mask(s.file.ClusterAgeKey, s.file.KeyringBinding)
+	e.mask(s.file.ClusterAgeKey, s.file.KeyringBinding, s.file.SSHHostKey)
 	for name, v := range s.file.Variables {
 		e.mask(v)
 		s.variables[name] = subst.Var{Value: v.Reveal(), Secret: true, Pos: diag.Pos{File: file}}

@@ -5,6 +5,21 @@ import (
 	"strings"
 )
 
+// HostKeyFile is the file in a rendered tree that holds a [HostKey], if the
+// cluster has a NAT gateway.
+const HostKeyFile = "ssh-host-key.yaml"
+
+// HostKeySecret is the key in that file whose value is encrypted.
+const HostKeySecret = "privateKey"
+
+// HostKey is the SSH host key of the NAT gateway.
+type HostKey struct {
+	APIVersion string `yaml:"apiVersion"` // [InfrastructureVersion]
+	Cluster    string `yaml:"cluster"`
+	PublicKey  string `yaml:"publicKey"`  // as in an authorized_keys file
+	PrivateKey string `yaml:"privateKey"` // PEM, in the format of OpenSSH; a secret
+}
+
 // HostKeyMarker stands in the user data of a server for its private SSH host
 // key, which is a secret: apply puts the key there when it makes the server.
 const HostKeyMarker = "${SSH_HOST_KEY}"

@@ -3,6 +3,10 @@ package schemas
 // InfrastructureVersion is the version of the format of infrastructure.yaml.
 const InfrastructureVersion = "talosgen.dev/v1alpha1"
 
+// InfrastructureFile is the file in a rendered tree that holds an
+// [Infrastructure].
+const InfrastructureFile = "infrastructure.yaml"
+
 // Infrastructure is the content of rendered/<env>/infrastructure.yaml: the
 // resolved, desired state of Hetzner Cloud, with every name, address, rule and
 // default, or the machines of a static environment. It holds no secrets.

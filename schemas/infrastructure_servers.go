@@ -26,7 +26,7 @@ type InfraServer struct {
 	// that lives. See [FillHostKey] for what may stand in it.
 	UserData string `yaml:"userData,omitempty"`
 	// The public SSH host key of the server, as in an authorized_keys file.
-	// The private one is in rendered/<env>/ssh-host-key.yaml, encrypted.
+	// The private one is in [HostKeyFile], encrypted.
 	HostKey    string          `yaml:"hostKey,omitempty"`
 	ReverseDNS InfraReverseDNS `yaml:"reverseDns,omitempty"`
 }

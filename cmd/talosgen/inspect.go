@@ -85,7 +85,7 @@ func changeLine(ch render.Change) string {
 			render.Changed: "  ~ encryption or order only",
 		}[ch.Action]
 	}
-	place := ch.Document + " " + ch.Path
+	place := strings.TrimSpace(ch.Document + " " + ch.Path)
 	if ch.Secret {
 		return map[string]string{render.Added: "  + ", render.Removed: "  - ", render.Changed: "  ~ "}[ch.Action] + place + ": secret " + ch.Action
 	}

@@ -20,16 +20,18 @@ const (
 	KeyTalos          = "talos"          // the Talos secrets bundle, as `talosctl gen secrets` writes it
 	KeyClusterAgeKey  = "clusterAgeKey"  // the private age key that the cluster itself holds
 	KeyKeyringBinding = "keyringBinding" // what keyring.yaml is sealed with
+	KeySSHHostKey     = "sshHostKey"     // the private SSH host key of the NAT gateway
 	KeyVariables      = "variables"      // secret variables, for ${NAME} in patches
 )
 
-var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeyVariables}
+var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyVariables}
 
 // Secrets are the secrets of an environment.
 type Secrets struct {
 	Talos          secret.String // YAML; empty if the file has none
 	ClusterAgeKey  secret.String
 	KeyringBinding secret.String
+	SSHHostKey     secret.String
 	Variables      map[string]secret.String
 }
 
@@ -54,16 +56,12 @@ func Parse(file string, plain []byte) (*Secrets, error) {
 				continue
 			}
 			s.Talos = secret.New(string(text))
-		case KeyClusterAgeKey, KeyKeyringBinding:
+		case KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey:
 			if value.Kind != yaml.ScalarNode || value.Value == "" {
 				problem(key, "is not a single value")
 				continue
 			}
-			if key == KeyClusterAgeKey {
-				s.ClusterAgeKey = secret.New(value.Value)
-			} else {
-				s.KeyringBinding = secret.New(value.Value)
-			}
+			*s.single(key) = secret.New(value.Value)
 		case KeyVariables:
 			readVariables(value, s.Variables, problem)
 		default:
@@ -75,6 +73,18 @@ func Parse(file string, plain []byte) (*Secrets, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// single is the place of a secret that is a single value.
+func (s *Secrets) single(key string) *secret.String {
+	switch key {
+	case KeyClusterAgeKey:
+		return &s.ClusterAgeKey
+	case KeyKeyringBinding:
+		return &s.KeyringBinding
+	default:
+		return &s.SSHHostKey
+	}
 }
 
 func hint(key string) string {
@@ -142,11 +152,10 @@ func Add(file string, plain []byte, s *Secrets) (out []byte, added []string, err
 		}
 		add(KeyTalos, bundle)
 	}
-	if !s.ClusterAgeKey.IsZero() {
-		add(KeyClusterAgeKey, stringNode(s.ClusterAgeKey))
-	}
-	if !s.KeyringBinding.IsZero() {
-		add(KeyKeyringBinding, stringNode(s.KeyringBinding))
+	for _, key := range []string{KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey} {
+		if value := *s.single(key); !value.IsZero() {
+			add(key, stringNode(value))
+		}
 	}
 	if len(added) == 0 {
 		return plain, nil, nil
