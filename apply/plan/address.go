@@ -34,7 +34,7 @@ func (m *maker) floatingIPs() {
 		d := m.draft(KindFloatingIP, f.Name, f.ID, Delete)
 		d.Destructive, d.LiftProtection, d.Reason = true, f.Protected, unwanted
 		if f.Server != 0 {
-			d.needs(m.serverKey(f.Server))
+			d.after(m.serverKey(f.Server))
 		}
 		m.add(d)
 	})

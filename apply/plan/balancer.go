@@ -63,7 +63,7 @@ func (m *maker) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
 	d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
 	for _, b := range m.observed.LoadBalancers {
 		if b.Name != want.Name && m.balancerAddress(&b) == want.PrivateIP {
-			d.needs(KeyOf(KindLoadBalancer, b.Name))
+			d.after(KeyOf(KindLoadBalancer, b.Name))
 		}
 	}
 }

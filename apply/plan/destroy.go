@@ -124,7 +124,7 @@ func (m *maker) destroyVolumes() {
 	for _, v := range m.observed.Volumes {
 		d := m.draft(KindVolume, v.Name, v.ID, Delete)
 		if v.Server != 0 {
-			d.needs(m.serverKey(v.Server))
+			d.after(m.serverKey(v.Server))
 		}
 		switch {
 		case m.owner.madeVolume(v):
@@ -194,7 +194,7 @@ func (m *maker) destroyOrder() {
 		c := &m.plan.Changes[i]
 		for _, other := range m.plan.Changes {
 			if c.waitsFor(&other) {
-				c.Needs = append(c.Needs, other.Key)
+				c.gone = append(c.gone, other.Key)
 			}
 		}
 	}

@@ -40,15 +40,12 @@ func (d *draft) refuse(f Field, hint string, args ...any) {
 	d.hints = append(d.hints, fmt.Sprintf(hint, args...))
 }
 
-// needs adds changes that must be done before; those that turn out not to be
-// in the plan are dropped at the end.
-func (d *draft) needs(keys ...Key) {
-	for _, k := range keys {
-		if k != d.Key && !slices.Contains(d.Needs, k) {
-			d.Needs = append(d.Needs, k)
-		}
-	}
-}
+// needs adds objects that must be there before. Those that nothing has to be
+// done about are dropped at the end.
+func (d *draft) needs(keys ...Key) { d.Needs = append(d.Needs, keys...) }
+
+// after adds objects that must be gone before, or at least have left.
+func (d *draft) after(keys ...Key) { d.gone = append(d.gone, keys...) }
 
 // add takes a draft into the plan, unless it is an update of nothing.
 func (m *maker) add(d *draft) {

@@ -44,7 +44,7 @@ func (m *maker) firewalls() {
 func (m *maker) needsLeaving(d *draft, id int64) {
 	for _, s := range m.observed.Servers {
 		if slices.ContainsFunc(s.Firewalls, func(a AppliedFirewall) bool { return a.ID == id }) {
-			d.needs(KeyOf(KindServer, s.Name))
+			d.after(KeyOf(KindServer, s.Name))
 		}
 	}
 }

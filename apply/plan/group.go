@@ -26,7 +26,7 @@ func (m *maker) groups() {
 		d := m.draft(KindPlacementGroup, g.Name, g.ID, Delete)
 		d.Reason = unwanted
 		for _, id := range g.Servers {
-			d.needs(m.serverKey(id))
+			d.after(m.serverKey(id))
 		}
 		m.add(d)
 	})

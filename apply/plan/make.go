@@ -16,7 +16,9 @@ func Make(desired schemas.Infrastructure, observed Observed, policy Policy) (*Pl
 	if err != nil {
 		return nil, err
 	}
-	if desired.Provider == schemas.Hetzner {
+	switch desired.Provider {
+	case schemas.Static:
+	case schemas.Hetzner:
 		m.network()
 		m.firewalls()
 		m.groups()
@@ -27,6 +29,8 @@ func Make(desired schemas.Infrastructure, observed Observed, policy Policy) (*Pl
 		m.balancers()
 		m.records()
 		m.staleSubnets()
+	default:
+		return nil, diag.On("infrastructure.yaml", "there is no provider %q", desired.Provider)
 	}
 	return m.finish()
 }

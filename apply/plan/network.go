@@ -77,6 +77,9 @@ func (m *maker) foreignNetwork(want *schemas.InfraNetwork) bool {
 		return false
 	}
 	m.use(KindNetwork, networkName(want), m.net.ID)
+	if m.owner.owns(m.net.Labels) {
+		m.warn(key, "by its labels it is the cluster's own, and destroy deletes it", "remove the labels if it is not")
+	}
 	if !samePrefix(want.IPRange, m.net.IPRange) {
 		m.refusal(key, fmt.Sprintf("its range is %s, not %s, and it is not the cluster's own", m.net.IPRange, want.IPRange),
 			"set the range in cluster.yaml to that of the network")
@@ -130,10 +133,10 @@ func (m *maker) deleteNetwork(n *Network) {
 	d := m.draft(KindNetwork, n.Name, n.ID, Delete)
 	d.Destructive, d.LiftProtection, d.Reason = true, n.Protected, unwanted
 	for _, id := range n.Servers {
-		d.needs(m.serverKey(id))
+		d.after(m.serverKey(id))
 	}
 	for _, id := range n.LoadBalancers {
-		d.needs(m.balancerKey(id))
+		d.after(m.balancerKey(id))
 	}
 	m.add(d)
 }

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -31,7 +31,8 @@ func (m *maker) order() error {
 			return !slices.ContainsFunc(c.Needs, func(k Key) bool { return !done[k] })
 		})
 		if i < 0 {
-			return fmt.Errorf("these changes need each other: %s", join(keysOf(changes)))
+			return diag.On("infrastructure.yaml", "these changes wait for each other: %s", join(keysOf(changes))).
+				WithHint("make them one after the other: two objects cannot swap their addresses at once")
 		}
 		ordered = append(ordered, changes[i])
 		done[changes[i].Key] = true
@@ -60,7 +61,7 @@ func (m *maker) oneAtATime() {
 			continue
 		}
 		if last != "" {
-			c.Needs = append(c.Needs, last)
+			c.gone = append(c.gone, last)
 		}
 		last = c.Key
 	}
@@ -72,19 +73,30 @@ func (m *maker) controlPlane(id int64) bool {
 	})
 }
 
-// dropNeeds forgets what nothing has to be done about, and repetitions.
+// dropNeeds forgets what nothing has to be done about, and repetitions. What
+// must be there does not wait for the end of something that has its name.
 func (m *maker) dropNeeds() {
-	there := map[Key]bool{}
+	actions := map[Key]Action{}
 	for _, c := range m.plan.Changes {
-		there[c.Key] = true
+		actions[c.Key] = c.Action
 	}
 	for i := range m.plan.Changes {
 		c := &m.plan.Changes[i]
-		c.relies = append(c.relies, c.Needs...)
+		c.relies = append(append(c.relies, c.Needs...), c.gone...)
 		var needs []Key
-		for _, k := range c.Needs {
-			if there[k] && k != c.Key && !slices.Contains(needs, k) {
+		take := func(k Key) {
+			if actions[k] != "" && k != c.Key && !slices.Contains(needs, k) {
 				needs = append(needs, k)
+			}
+		}
+		for _, k := range c.Needs {
+			if actions[k] != Delete {
+				take(k)
+			}
+		}
+		for _, k := range c.gone {
+			if actions[k] != Create {
+				take(k)
 			}
 		}
 		c.Needs = needs

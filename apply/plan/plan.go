@@ -92,8 +92,9 @@ type Change struct {
 	Fields []Field `json:"fields,omitempty"`
 	// The changes that must be done before.
 	Needs []Key `json:"needs,omitempty"`
-	// The objects that it relies on, changed or not.
-	relies []Key
+	// The objects that it relies on, changed or not, and those that must be gone
+	// or have left before.
+	relies, gone []Key
 	// Whether something is lost that cannot be had again: an object, an
 	// address, backups.
 	Destructive bool `json:"destructive,omitempty"`

@@ -70,7 +70,7 @@ func (m *maker) nobody(want schemas.InfraDNSRecord) string {
 	for i, t := range want.Targets {
 		names[i] = string(targetKey(t))
 	}
-	return fmt.Sprintf("there is no address for it yet from %s", strings.Join(names, ", "))
+	return fmt.Sprintf("there is no address for it from %s", strings.Join(names, ", "))
 }
 
 func (m *maker) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RRSet, values []string, late []Key) {
@@ -85,7 +85,9 @@ func (m *maker) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RRSe
 	}
 	// A record whose addresses are all gone is left until there is one again:
 	// to be unreachable is no better than to lead to the old place.
-	if len(values)+len(late) > 0 {
+	if len(values)+len(late) == 0 {
+		m.warn(d.Key, m.nobody(want)+": it still leads to "+strings.Join(have.Values, ", "), "it changes with the first apply after there is an address")
+	} else {
 		d.differ(FieldValues, valuesText(canonicalAddresses(have.Values), nil), valuesText(values, late), "")
 		d.needs(late...)
 	}
@@ -150,7 +152,7 @@ func (m *maker) willHave(t schemas.InfraTarget, recordType string) bool {
 		i := slices.IndexFunc(m.desired.Servers, func(s schemas.InfraServer) bool { return s.Name == t.Name })
 		return i >= 0 && (recordType == "A" && m.desired.Servers[i].PublicIPv4 || recordType == "AAAA" && m.desired.Servers[i].PublicIPv6)
 	case schemas.TargetFloatingIP:
-		i := slices.IndexFunc(m.desired.FloatingIPs, func(f schemas.InfraFloatingIP) bool { return floatingName(f) == t.Name })
+		i := slices.IndexFunc(m.desired.FloatingIPs, func(f schemas.InfraFloatingIP) bool { return f.Name == t.Name })
 		return i >= 0 && m.desired.FloatingIPs[i].Type == addressType(recordType)
 	default:
 		i := slices.IndexFunc(m.desired.LoadBalancers, func(b schemas.InfraLoadBalancer) bool { return b.Name == t.Name })
@@ -169,7 +171,7 @@ func targetKey(t schemas.InfraTarget) Key {
 	kind := map[string]Kind{
 		schemas.TargetServer: KindServer, schemas.TargetFloatingIP: KindFloatingIP, schemas.TargetLoadBalancer: KindLoadBalancer,
 	}[t.Kind]
-	return KeyOf(kind, t.Name)
+	return KeyOf(kind, nameOf(Meta{ID: t.ID, Name: t.Name}))
 }
 
 // RecordValues are the addresses that a set of DNS records should have, as far
@@ -195,13 +197,13 @@ func publicAddresses(t schemas.InfraTarget, observed *Observed) (v4, v6 string) 
 	switch t.Kind {
 	case schemas.TargetServer:
 		for _, s := range observed.Servers {
-			if s.Name == t.Name {
+			if s.is(t) {
 				return s.PublicIPv4.IP, s.PublicIPv6.IP
 			}
 		}
 	case schemas.TargetFloatingIP:
 		for _, f := range observed.FloatingIPs {
-			if f.Name == t.Name || idText(f.ID) == t.Name {
+			if f.is(t) {
 				if f.Type == ipv6 {
 					return "", f.IP
 				}
@@ -210,12 +212,17 @@ func publicAddresses(t schemas.InfraTarget, observed *Observed) (v4, v6 string) 
 		}
 	case schemas.TargetLoadBalancer:
 		for _, b := range observed.LoadBalancers {
-			if b.Name == t.Name && b.PublicInterface {
+			if b.is(t) && b.PublicInterface {
 				return b.PublicIPv4.IP, b.PublicIPv6.IP
 			}
 		}
 	}
 	return "", ""
+}
+
+// is reports whether an object is a target: by its id, if the target has one.
+func (m Meta) is(t schemas.InfraTarget) bool {
+	return t.ID != 0 && m.ID == t.ID || t.ID == 0 && m.Name == t.Name
 }
 
 // canonicalAddresses sorts addresses and writes equal ones in one form.

@@ -95,7 +95,7 @@ func (m *maker) serverNeeds(d *draft, want schemas.InfraServer) {
 	group := m.ids[KeyOf(KindPlacementGroup, want.PlacementGroup)]
 	for _, s := range m.observed.Servers {
 		if m.hasAddress(s, want.PrivateIP) || group != 0 && m.full[group] && s.PlacementGroup == group {
-			d.needs(KeyOf(KindServer, s.Name))
+			d.after(KeyOf(KindServer, s.Name))
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (m *maker) madeWith(key Key, want schemas.InfraServer, have *Server) {
 	if was := have.Labels[schemas.LabelUserData]; was != "" && was != userDataDigest(want) {
 		m.warn(key, "it was made with other user data, SSH keys or host key", again)
 	}
-	if have.ImageID != 0 && !m.madeFrom(want.Image, have) {
+	if !m.madeFrom(want.Image, have) {
 		m.warn(key, "it was made from another image", again+imageHint(want))
 	}
 }

@@ -53,7 +53,7 @@ func (m *maker) privateAddress(d *draft, want schemas.InfraServer, have *Server)
 		d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
 		for _, s := range m.observed.Servers {
 			if s.ID != have.ID && m.hasAddress(s, want.PrivateIP) {
-				d.needs(KeyOf(KindServer, s.Name))
+				d.after(KeyOf(KindServer, s.Name))
 			}
 		}
 	}

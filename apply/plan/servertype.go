@@ -156,8 +156,15 @@ func (m *maker) cannotBecome(name string, have *Server) string {
 	return ""
 }
 
-// madeFrom reports whether a server was made from an image that is desired.
+// madeFrom reports whether a server was made from an image that is desired, as
+// far as that can be known: the image may be gone.
 func (m *maker) madeFrom(want schemas.InfraImage, have *Server) bool {
+	if t := m.typeOf(have.Type); t != nil && t.Architecture != want.Architecture {
+		return false
+	}
+	if have.ImageID == 0 {
+		return true
+	}
 	if want.Name != "" {
 		return have.ImageName == want.Name
 	}

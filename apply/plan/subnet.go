@@ -63,7 +63,7 @@ func (m *maker) overlapping(d *draft, other Subnet) {
 		m.refusal(d.Key, fmt.Sprintf("it overlaps the subnet %s of the network", other.IPRange), "choose a range that is free")
 		return
 	}
-	d.needs(KeyOf(KindSubnet, other.IPRange))
+	d.after(KeyOf(KindSubnet, other.IPRange))
 }
 
 // foreignSubnet takes a subnet of a network that is not the cluster's own as it
@@ -170,14 +170,14 @@ func (m *maker) staleSubnets() {
 		var staying []Key
 		for _, key := range m.members(s.IPRange) {
 			if m.leaves(key) {
-				d.needs(key)
+				d.after(key)
 			} else {
 				staying = append(staying, key)
 			}
 		}
 		for _, r := range m.net.Routes {
 			if inRange(s.IPRange, r.Gateway) {
-				d.needs(KeyOf(KindRoute, r.Destination))
+				d.after(KeyOf(KindRoute, r.Destination))
 			}
 		}
 		if len(staying) > 0 {
