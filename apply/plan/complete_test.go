@@ -103,14 +103,15 @@ func findings(t *testing.T, desired schemas.Infrastructure, m *plantest.Model) s
 	return fmt.Sprint(p.Changes, p.Refusals, p.Warnings)
 }
 
-// excused returns the entry of notCompared that covers a path.
-func excused(path string) string {
+// excused returns the entry of notCompared that covers a path: the longest, for
+// one may begin like another.
+func excused(path string) (entry string) {
 	for field := range notCompared {
-		if strings.Contains(path, field) {
-			return field
+		if strings.Contains(path, field) && len(field) > len(entry) {
+			entry = field
 		}
 	}
-	return ""
+	return entry
 }
 
 // path leads to a leaf: to a value that is neither a struct nor a list of them.
