@@ -75,8 +75,12 @@ func (c *checker) compare(r *http.Request, body []byte, rec *httptest.ResponseRe
 	if len(body) > 0 && copied.Header.Get("Content-Type") == "" {
 		problems = append(problems, "the request has a body and no Content-Type")
 	}
-	in := &openapi3filter.RequestValidationInput{Request: copied, PathParams: params, Route: route, Options: &openapi3filter.Options{
-		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true, IncludeResponseStatus: true}}
+	o := &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+		SkipSettingDefaults: true, IncludeResponseStatus: true}
+	o.WithCustomSchemaErrorFunc(func(err *openapi3.SchemaError) string {
+		return strings.Join(err.JSONPointer(), ".") + ": " + err.Reason
+	})
+	in := &openapi3filter.RequestValidationInput{Request: copied, PathParams: params, Route: route, Options: o}
 	if rec.Code < 400 {
 		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
 			problems = append(problems, "request: "+err.Error())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -54,22 +55,12 @@ func overlay(doc object) {
 	walk(doc, func(o object) {
 		// The validator takes a discriminator without mapping for one with.
 		delete(o, "discriminator")
+		// Gone since 2026-07-01; the others are what the client leaves out.
+		optional(o, "datacenter", "proxyprotocol", "health_check", "domain")
 		properties, _ := o["properties"].(object)
-		if properties == nil {
-			return
-		}
-		if _, found := properties["datacenter"]; found {
-			optional(o, "datacenter") // gone since 2026-07-01
-		}
 		if kind, found := properties["assignee_type"].(object); found {
 			kind["enum"] = []any{"server", "load_balancer", "unassigned"} // since 2026-08-01
 			optional(o, "assignee_type")
-		}
-		if _, isService := properties["proxyprotocol"]; isService {
-			optional(o, "proxyprotocol", "health_check") // the client leaves them out
-		}
-		if _, isCheck := properties["status_codes"]; isCheck {
-			optional(o, "domain") // the client leaves it out
 		}
 	})
 	for path, item := range doc["paths"].(object) {
@@ -91,12 +82,18 @@ func amend(name string, op object) {
 		}
 	}
 	switch name {
-	case "post /servers":
+	case "post /servers", "post /servers/{id}/actions/rebuild":
 		body := op["requestBody"].(object)["content"].(object)["application/json"].(object)["schema"].(object)
 		properties := body["properties"].(object)
 		// The client sends IDs as numbers.
-		properties["image"], properties["server_type"] = object{}, object{}
-		properties["ssh_keys"] = object{"type": "array"}
+		for _, name := range []string{"image", "server_type"} {
+			if _, found := properties[name]; found {
+				properties[name] = object{}
+			}
+		}
+		if _, found := properties["ssh_keys"]; found {
+			properties["ssh_keys"] = object{"type": "array"}
+		}
 	case "delete /load_balancers/{id}":
 		// An action since 2026-10-05.
 		responses["201"] = object{"description": "", "content": object{"application/json": object{"schema": object{
@@ -121,24 +118,12 @@ func walk(node any, visit func(object)) {
 
 // optional takes properties from those that a schema requires.
 func optional(schema object, names ...string) {
-	required, _ := schema["required"].([]any)
-	var left []any
-	for _, r := range required {
-		if !contains(names, r) {
-			left = append(left, r)
-		}
+	required, is := schema["required"].([]any)
+	if !is {
+		return
 	}
-	schema["required"] = left
-	if len(left) == 0 {
-		delete(schema, "required")
-	}
-}
-
-func contains(names []string, r any) bool {
-	for _, n := range names {
-		if n == r {
-			return true
-		}
-	}
-	return false
+	schema["required"] = slices.DeleteFunc(required, func(r any) bool {
+		name, _ := r.(string)
+		return slices.Contains(names, name)
+	})
 }
