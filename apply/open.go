@@ -59,6 +59,11 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 // Name returns the name of the environment.
 func (e *Environment) Name() string { return e.name }
 
+// Files are the names of the tree's files, sorted; the lock is the last.
+func (e *Environment) Files() []string {
+	return append(slices.Sorted(maps.Keys(e.files)), rendered.LockName)
+}
+
 // path is where a file of the tree is in the repository, for messages.
 func (e *Environment) path(file string) string { return path.Join("rendered", e.name, file) }
 

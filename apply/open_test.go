@@ -17,6 +17,8 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 )
 
+var fixedTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
 // operators are a key pair and data keys that were made with it.
 type operators struct {
 	public  string
@@ -47,7 +49,7 @@ func operatorsOf(t *testing.T, private secret.String, public string, random *ran
 		ReadFile: func(string) ([]byte, error) { return nil, os.ErrNotExist },
 	})}
 	binding := secret.New(strings.Repeat("b", 44))
-	o.keyring, err = sopsage.NewKeyring(recipients, recipients, binding, random, time.Unix(1e9, 0))
+	o.keyring, err = sopsage.NewKeyring(recipients, recipients, binding, random, fixedTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func forgedKey(t *testing.T, o operators) operators {
 		t.Fatal(err)
 	}
 	binding := secret.New(strings.Repeat("c", 44))
-	ring, err := sopsage.NewKeyring(recipients, recipients, binding, random, time.Unix(1e9, 0))
+	ring, err := sopsage.NewKeyring(recipients, recipients, binding, random, fixedTime)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,9 @@ type (
 	State = progress.State
 )
 
+// ConsentMade is the consent to remove what the cluster itself made.
+const ConsentMade = plan.ConsentMade
+
 // The states of an [Event].
 const (
 	Begun  = progress.Begun
@@ -57,16 +60,10 @@ type Cloud struct {
 // Clock is the passing of time.
 type Clock = cloud.Clock
 
-// project is what a session needs of a project at Hetzner Cloud.
-type project interface {
-	Observe(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error)
-	Stats() cloud.Stats
-}
-
 // Session is an environment together with the project that it is to be in.
 type Session struct {
 	env     *Environment
-	project project
+	project *cloud.Client // nil for machines that exist already
 	clock   Clock
 	tell    progress.Sink
 	stages  []StageTime
@@ -115,26 +112,29 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 
 // Plan looks at the project, and says what has to be done.
 func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
-	return s.make(ctx, policy, plan.Make)
+	return s.plan(ctx, "observe", policy, plan.Make)
 }
 
 // PlanDestroy looks at the project, and says what has to be done to remove
 // everything that belongs to the cluster.
 func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
-	return s.make(ctx, policy, plan.Destroy)
+	return s.plan(ctx, "observe", policy, plan.Destroy)
 }
 
 type makePlan func(schemas.Infrastructure, plan.Observed, plan.Policy) (*plan.Plan, error)
 
-func (s *Session) make(ctx context.Context, policy Policy, from makePlan) (p *Plan, err error) {
-	err = s.stage("observe", 0, func(progress.Stage) error {
+// plan observes and plans, as a stage of the run.
+func (s *Session) plan(ctx context.Context, stage string, policy Policy, make makePlan) (p *Plan, err error) {
+	err = s.stage(stage, 0, func(progress.Stage) error {
 		var observed plan.Observed
 		if s.project != nil {
+			var err error
 			if observed, err = s.project.Observe(ctx, s.env.Infrastructure); err != nil {
 				return err
 			}
 		}
-		p, err = from(s.env.Infrastructure, observed, policy)
+		var err error
+		p, err = make(s.env.Infrastructure, observed, policy)
 		return err
 	})
 	return p, err

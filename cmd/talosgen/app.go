@@ -33,6 +33,7 @@ func newApp(w *world) *cli.App {
 		},
 		Commands: []*cli.Command{
 			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
+			planCommand(w), applyCommand(w), destroyCommand(w), unlockCommand(w),
 			secretsCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
 		},
 		Action: func(c *cli.Context) error {
@@ -53,7 +54,8 @@ patches for all nodes, roles, pools and single nodes into validated Talos
 machine configurations, committed to Git with their secrets encrypted.
 
 Exit codes: 0 done or in sync; 1 differences found; 2 wrong usage;
-3 invalid input; 4 secrets or keys; 130 interrupted.`
+3 invalid input; 4 secrets or keys; 5 remote failure; 6 stale plan or lock held;
+7 not ready in time; 130 interrupted.`
 
 // prepare gives each command what urfave/cli does not inherit.
 func prepare(commands []*cli.Command) {

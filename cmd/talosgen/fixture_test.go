@@ -61,7 +61,7 @@ func makeFixture(dir string) (*fixture, error) {
 	}
 	f := &fixture{
 		operatorKey: parts["operator.agekey"], strangerKey: parts["stranger.agekey"], bundle: parts["bundle.yaml"],
-		random: rand.NewChaCha8([32]byte{1}),
+		random: rand.NewChaCha8([32]byte{1}), secrets: []string{simToken},
 	}
 	for _, env := range []string{"dev", "lab"} {
 		parts["encrypt/envs/"+env+"/secrets.sops.yaml"] = parts["secrets.yaml"]

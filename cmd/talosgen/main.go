@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -43,9 +44,12 @@ type world struct {
 	lookup         func(string) (string, bool)
 	cwd            func() (string, error)
 	now            func() time.Time
+	sleep          func(context.Context, time.Duration) error
 	random         io.Reader
-	terminal       bool // stderr is one
-	answers        bool // stdin is one: there is somebody to ask
+	http           http.RoundTripper
+	terminal       bool       // stderr is one
+	answers        bool       // stdin is one: there is somebody to ask
+	width          func() int // of the terminal, in columns; 0 if that is not known
 	masker         *secret.Masker
 }
 
@@ -53,7 +57,8 @@ func systemWorld() *world {
 	return &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		lookup: os.LookupEnv, cwd: os.Getwd,
-		now: time.Now, random: rand.Reader, terminal: isTerminal(os.Stderr), answers: isTerminal(os.Stdin),
+		now: time.Now, sleep: sleepFor, random: rand.Reader, http: http.DefaultTransport,
+		terminal: isTerminal(os.Stderr), answers: isTerminal(os.Stdin), width: func() int { return terminalWidth(os.Stderr) },
 		masker: secret.NewMasker(),
 	}
 }

@@ -15,6 +15,15 @@ import (
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
+// terminalWidth is the width of a terminal in columns; 0 if it is none.
+func terminalWidth(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // Colours of the terminal. NO_COLOR (no-color.org) turns them off.
 const (
 	red    = "\x1b[31m"

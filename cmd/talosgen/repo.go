@@ -91,12 +91,16 @@ func environment(c *cli.Context, more ...string) (string, error) {
 
 // unreadable says that a file that the command line names cannot be read.
 func unreadable(file string, err error) error {
-	reason := err
+	return diag.New(diag.Pos{File: file}, "cannot be read: %v", reasonOf(err)).WithCause(err)
+}
+
+// reasonOf is an error without its path, for a problem that has it.
+func reasonOf(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
-		reason = pathError.Err // the problem has the path
+		return pathError.Err
 	}
-	return diag.New(diag.Pos{File: file}, "cannot be read: %v", reason).WithCause(err)
+	return err
 }
 
 // outputFlag selects the form of a command's data.

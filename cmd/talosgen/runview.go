@@ -56,6 +56,21 @@ func (v *runView) redraw() {
 	}
 }
 
+// line shows a line that stays, which is no news of a step.
+func (v *runView) line(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.show([]string{text})
+}
+
+// clear ends the view: what was being done is not shown any more.
+func (v *runView) clear() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.stage, v.running = "", nil
+	v.show(nil)
+}
+
 // take changes the state, and returns the lines that stay.
 func (v *runView) take(e apply.Event) (lines []string) {
 	if e.Step == "" {

@@ -39,6 +39,9 @@ func TestScripts(t *testing.T) {
 			"forge":    cmdForge,
 			"snapshot": cmdSnapshot,
 			"changes":  cmdChanges,
+			"sim":      cmdSim,
+			"calls":    cmdCalls,
+			"fault":    cmdFault,
 		},
 	})
 }
@@ -51,6 +54,7 @@ func isolate(env *testscript.Env) error {
 		return err
 	}
 	env.Values[stateKey{}] = &state{}
+	env.Values[simKey{}] = &simHolder{}
 	home := filepath.Join(env.WorkDir, ".home")
 	env.Setenv("HOME", home)
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))

@@ -177,17 +177,8 @@ func (w *world) edit(c *cli.Context, plain []byte, check func([]byte) error) ([]
 func (w *world) again(problem error) bool {
 	w.printError(problem)
 	fmt.Fprint(w.stderr, "edit again? [Y/n] ")
-	var answer []byte
-	for key := make([]byte, 1); ; {
-		n, err := w.stdin.Read(key)
-		if n == 1 && key[0] != '\n' {
-			answer = append(answer, key[0])
-			continue
-		}
-		if n == 1 || err != nil {
-			return err == nil && !strings.EqualFold(strings.TrimSpace(string(answer)), "n")
-		}
-	}
+	answer, err := w.readAnswer()
+	return err == nil && !strings.EqualFold(answer, "n")
 }
 
 // memoryDir is a directory that is kept in memory, or "" for the usual one.

@@ -1,0 +1,191 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// parallel is how many changes are made at once. More gain little: Hetzner
+// changes a network for one after the other, and the rate limit is per project.
+const parallel = 8
+
+// releaseWithin is how long giving the lock back may take, also after an
+// interrupt.
+const releaseWithin = 30 * time.Second
+
+// Owner is who runs a command, for others who find its lock.
+type Owner struct {
+	// Who, and on which machine, for people.
+	Name string
+	// What no other run has: letters, digits and hyphens.
+	Run string
+}
+
+// Report is what a run did.
+type Report struct {
+	// The changes that were made, in the order in which they were done.
+	Done []Change
+	// What is left to do, as far as it is known; nil if nothing was done.
+	Left *Plan
+	// How long each stage took.
+	Stages []StageTime
+}
+
+// Change is a change of a plan.
+type Change = plan.Change
+
+// Apply makes the changes of a plan that somebody agreed to, and looks again.
+// Nobody else changes the cluster meanwhile. Nothing is changed if something
+// that the plan reads or writes is not any more as it was: the error then has
+// the exit code [diag.Conflict]. The report says what was done also if there is
+// an error.
+func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
+	return s.run(ctx, agreed, policy, owner, plan.Make)
+}
+
+// Destroy is Apply for a plan of [Session.PlanDestroy].
+func (s *Session) Destroy(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
+	return s.run(ctx, agreed, policy, owner, plan.Destroy)
+}
+
+func (s *Session) run(ctx context.Context, agreed *Plan, policy Policy, owner Owner, make makePlan) (*Report, error) {
+	r := &Report{}
+	if !agreed.Executable() {
+		return r, notExecutable(agreed)
+	}
+	if len(agreed.Changes) == 0 {
+		r.Left = agreed
+		return r, nil
+	}
+	err := s.locked(ctx, owner, func() error {
+		current, err := s.plan(ctx, "check", policy, make)
+		if err != nil {
+			return err
+		}
+		if err := stale(agreed, current); err != nil {
+			return err
+		}
+		current.Changes = only(current.Changes, agreed.Changes)
+		return s.execute(ctx, r, current, policy, make)
+	})
+	r.Stages = s.stages
+	return r, err
+}
+
+// locked runs something while this run holds the lock of the cluster. What dead
+// runs left behind is removed first.
+func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err error) {
+	run := cloud.Run{Cluster: s.env.Infrastructure.Cluster, Owner: owner.Name, ID: owner.Run}
+	var lock *cloud.Lock
+	err = s.stage("lock", 0, func(progress.Stage) error {
+		lock, err = s.project.Acquire(ctx, run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// Also after an interrupt: the lock would keep others out for minutes.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
+		defer cancel()
+		var problems diag.List
+		problems.AddErr(err)
+		problems.AddErr(lock.Release(ctx))
+		err = problems.Err()
+	}()
+	if _, err := s.project.CollectSessions(ctx, run.Cluster, false); err != nil {
+		return err
+	}
+	return do()
+}
+
+// execute makes the changes and notes what was done.
+func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy, make makePlan) error {
+	return s.stage("execute", len(p.Changes), func(stage progress.Stage) error {
+		loop := execute.Loop{
+			Observe: func(ctx context.Context) (plan.Observed, error) { return s.project.Observe(ctx, p.Desired) },
+			Plan:    func(o plan.Observed) (*plan.Plan, error) { return make(p.Desired, o, policy) },
+			Executor: func(p *plan.Plan) execute.Do {
+				return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey}).Do
+			},
+			Stale: cloud.Stale,
+			Sleep: s.clock.Sleep,
+		}
+		left, err := loop.Converge(ctx, p, execute.Options{
+			Parallel: parallel,
+			Report:   func(e execute.Event) { r.note(stage, e) },
+		})
+		r.Left = left
+		return err
+	})
+}
+
+// note takes in, and tells, how a change goes on.
+func (r *Report) note(stage progress.Stage, e execute.Event) {
+	step := fmt.Sprintf("%s %s", e.Change.Action, e.Change.Key)
+	switch e.State {
+	case execute.Started:
+		stage.Step(step, progress.Begun, "")
+	case execute.Done:
+		r.Done = append(r.Done, e.Change)
+		stage.Step(step, progress.Done, "")
+	case execute.Failed:
+		stage.Step(step, progress.Failed, e.Err.Error())
+	case execute.Skipped:
+		stage.Step(step, progress.Failed, "not tried, because of what failed before")
+	}
+}
+
+// AgreeToDestroy is a plan of [Session.PlanDestroy], from the same observation,
+// after somebody agreed to more.
+func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
+	return plan.Destroy(p.Desired, p.Observed, policy)
+}
+
+// notExecutable says why a plan must not be executed.
+func notExecutable(p *Plan) error {
+	var problems diag.List
+	for _, n := range p.Refusals {
+		problems.Add(diag.On(object(n.Key), "%s", n.Text).WithHint("%s", n.Hint))
+	}
+	for _, c := range p.Changes {
+		if !c.Allowed {
+			problems.Add(diag.On(string(c.Key), "to %s it needs consent: %s", c.Action, c.Reason).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
+}
+
+func object(key plan.Key) string {
+	if key == "" {
+		return "plan"
+	}
+	return string(key)
+}
+
+// stale refuses a plan if something that it reads or writes has changed since.
+func stale(agreed, current *Plan) error {
+	var problems diag.List
+	for _, d := range agreed.Reads {
+		if !slices.Contains(current.Reads, d) {
+			problems.Add(diag.On(string(d.Key), "it has changed since the plan was made").WithCode(diag.Conflict).
+				WithHint("look at a new plan"))
+		}
+	}
+	return problems.Err()
+}
+
+// only returns the changes of which somebody agreed to one.
+func only(changes, agreed []plan.Change) []plan.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool {
+		return !slices.ContainsFunc(agreed, func(a plan.Change) bool { return a.Key == c.Key && a.Action == c.Action })
+	})
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+func applyCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "apply",
+		Usage:        "make Hetzner Cloud what rendered/<env> says",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Shows the plan, asks, makes the changes and looks again. It may be interrupted
+at any time: run it again, and it goes on where it stopped. Only one apply of a
+cluster is at work at a time. What destroys something, or powers a server off,
+needs consent by name.
+
+The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
+
+Examples:
+   talosgen apply prod                   show the plan, ask, make the changes
+   talosgen apply prod --yes             do not ask, as in CI
+   talosgen apply prod --allow prod-worker-3
+                                         with consent to destroy one server`,
+		Flags: sessionFlags(append(policyFlags(),
+			&cli.BoolFlag{Name: "yes", Usage: "make the changes without asking"},
+			outputFlag())...),
+		Action: w.applyAction,
+	}
+}
+
+func (w *world) applyAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	agreed := policy(c)
+	p, err := s.Plan(c.Context, agreed)
+	if err != nil {
+		return err
+	}
+	if !wantsJSON(c) {
+		s.view.line(strings.TrimRight(p.String(), "\n"))
+	}
+	if len(p.Changes) > 0 && p.Executable() && !c.Bool("yes") {
+		if err := w.confirm(s, "make these changes?"); err != nil {
+			return err
+		}
+	}
+	report, err := s.Apply(c.Context, p, agreed, w.owner())
+	s.stop()
+	return w.endRun(c, s, report, err)
+}
+
+// endRun reports what a run did, and returns its error.
+func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err error) error {
+	if wantsJSON(c) {
+		if err := w.printJSON(newRunReport(s, r)); err != nil {
+			return err
+		}
+	}
+	w.sayRun(s, r)
+	return err
+}
+
+// runReport is what a run did, for programs.
+type runReport struct {
+	Env      string            `json:"environment"`
+	Cluster  string            `json:"cluster"`
+	Done     []changeReport    `json:"done"`
+	Left     []changeReport    `json:"left"`
+	Stages   []apply.StageTime `json:"stages"`
+	Requests int               `json:"requests"`
+	// Requests that are left in the project; -1 if that is not known.
+	RequestsLeft int `json:"requestsLeft"`
+}
+
+type changeReport struct {
+	Action string `json:"action"`
+	Key    string `json:"key"`
+	ID     int64  `json:"id,omitempty"`
+}
+
+func newRunReport(s *cloudSession, r *apply.Report) runReport {
+	out := runReport{
+		Env: s.env.Name(), Cluster: s.env.Infrastructure.Cluster,
+		Done: changeReports(r.Done), Left: []changeReport{}, Stages: r.Stages,
+	}
+	if r.Left != nil {
+		out.Left = changeReports(r.Left.Changes)
+	}
+	out.Requests, out.RequestsLeft = s.Requests()
+	return out
+}
+
+func changeReports(changes []apply.Change) []changeReport {
+	out := make([]changeReport, len(changes))
+	for i, c := range changes {
+		out[i] = changeReport{Action: string(c.Action), Key: string(c.Key), ID: c.ID}
+	}
+	return out
+}
+
+// sayRun sums a run up for people.
+func (w *world) sayRun(s *cloudSession, r *apply.Report) {
+	if len(r.Done) > 0 || len(r.Stages) > 1 {
+		w.say("%s%s", count(len(r.Done), "change"), stageTimes(r.Stages))
+	}
+	if r.Left != nil && len(r.Left.Changes) > 0 {
+		w.say("left to do: %s", r.Left.Summary())
+	}
+	w.sayRequests(s)
+}
+
+func stageTimes(stages []apply.StageTime) string {
+	var total time.Duration
+	var parts []string
+	for _, s := range stages {
+		total += s.Took
+		parts = append(parts, s.Stage+" "+seconds(s.Took))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in %s: %s", seconds(total), strings.Join(parts, ", "))
+}
+
+// confirm asks on a terminal. Where there is none, nobody could have answered.
+func (w *world) confirm(s *cloudSession, question string) error {
+	if !w.answers {
+		return diag.On("", "there is nobody to ask: %s", question).
+			WithHint("--yes answers it").WithCode(diag.Usage)
+	}
+	s.view.clear()
+	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
+	answer, err := w.readAnswer()
+	if err != nil || !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		return diag.On("", "nothing was changed").WithCode(diag.Differences)
+	}
+	return nil
+}
+
+// readAnswer reads a line that somebody types, byte by byte: what comes after it
+// is for others.
+func (w *world) readAnswer() (string, error) {
+	var answer []byte
+	for key := make([]byte, 1); ; {
+		n, err := w.stdin.Read(key)
+		if n == 1 && key[0] != '\n' {
+			answer = append(answer, key[0])
+			continue
+		}
+		if n == 1 || err != nil {
+			return strings.TrimSpace(string(answer)), err
+		}
+	}
+}
+
+// owner is who runs this, for others who find the lock.
+func (w *world) owner() apply.Owner {
+	name := "somebody"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	var id [8]byte
+	_, _ = io.ReadFull(w.random, id[:]) // the time makes up for it
+	return apply.Owner{Name: name, Run: fmt.Sprintf("%x-%s", w.now().Unix(), hex.EncodeToString(id[:]))}
+}

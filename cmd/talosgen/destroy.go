@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+const (
+	flagYesDestroy = "yes-destroy"
+	flagAllowMade  = "allow-made"
+)
+
+func destroyCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "destroy",
+		Usage:        "remove a cluster from Hetzner Cloud, with everything that it owns",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Shows what would be removed, asks for the name of the cluster, and removes it:
+all that carries the cluster's labels, and nothing else in the project. What the
+cluster itself made (load balancers of services, volumes, servers of the
+autoscaler) is listed, and removed only if that is agreed to. Snapshots and data
+on volumes are gone for good.
+
+The same commit applied again gives a cluster with the same identity.
+
+Examples:
+   talosgen destroy dev                    show, ask for the name, remove
+   talosgen destroy dev --yes-destroy dev --allow-made
+                                           do not ask, as in CI`,
+		Flags: sessionFlags(
+			&cli.StringFlag{Name: flagYesDestroy, Usage: "the `NAME` of the cluster, instead of typing it; lifts protection"},
+			&cli.BoolFlag{Name: flagAllowMade, Usage: "also what the cluster itself made: load balancers, volumes, servers"},
+			outputFlag()),
+		Action: w.destroyAction,
+	}
+}
+
+func (w *world) destroyAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	cluster := s.env.Infrastructure.Cluster
+	if name := c.String(flagYesDestroy); name != "" && name != cluster {
+		return diag.On("--"+flagYesDestroy, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
+	}
+	agreed := apply.Policy{AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy)}
+	p, err := s.PlanDestroy(c.Context, agreed)
+	if err != nil {
+		return err
+	}
+	if !wantsJSON(c) {
+		s.view.line(strings.TrimRight(p.String(), "\n"))
+	}
+	if len(p.Changes) > 0 && agreed.Unprotect == "" {
+		if p, agreed, err = w.agreeToDestroy(s, p, agreed); err != nil {
+			return err
+		}
+	}
+	report, err := s.Destroy(c.Context, p, agreed, w.owner())
+	s.stop()
+	return w.endRun(c, s, report, err)
+}
+
+// agreeToDestroy asks for the name of the cluster, and about what the cluster
+// made. It returns the plan, from the same observation, with that consent.
+func (w *world) agreeToDestroy(s *cloudSession, p *apply.Plan, agreed apply.Policy) (*apply.Plan, apply.Policy, error) {
+	cluster := s.env.Infrastructure.Cluster
+	if !w.answers {
+		return nil, agreed, diag.On("", "there is nobody to ask for the name of the cluster").
+			WithHint("--%s %s answers it", flagYesDestroy, cluster).WithCode(diag.Usage)
+	}
+	s.view.clear()
+	made := slices.ContainsFunc(p.Changes, func(c apply.Change) bool { return !c.Allowed && c.Consent == apply.ConsentMade })
+	if made && !agreed.AllowMade {
+		fmt.Fprint(w.stderr, "also remove what the cluster itself made, with the data on volumes? [y/N] ")
+		answer, err := w.readAnswer()
+		agreed.AllowMade = err == nil && (strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"))
+	}
+	fmt.Fprintf(w.stderr, "type the name of the cluster (%s) to remove it: ", cluster)
+	answer, err := w.readAnswer()
+	if err != nil || answer != cluster {
+		return nil, agreed, diag.On("", "nothing was changed").WithCode(diag.Differences)
+	}
+	agreed.Unprotect = answer
+	p, err = apply.AgreeToDestroy(p, agreed)
+	return p, agreed, err
+}

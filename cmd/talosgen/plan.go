@@ -1,0 +1,96 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+// Flags of what whoever runs a command agrees to.
+const (
+	flagAllow         = "allow"
+	flagAllowDestroy  = "allow-destroy"
+	flagAllowPowerOff = "allow-power-off"
+	flagAdopt         = "adopt"
+)
+
+// policyFlags are those of plan and apply.
+func policyFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME` (repeatable)"},
+		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
+		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
+		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
+	}
+}
+
+func policy(c *cli.Context) apply.Policy {
+	return apply.Policy{
+		Allow:         c.StringSlice(flagAllow),
+		AllowDestroy:  c.Bool(flagAllowDestroy),
+		AllowPowerOff: c.Bool(flagAllowPowerOff),
+		Adopt:         c.StringSlice(flagAdopt),
+	}
+}
+
+func planCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "plan",
+		Usage:        "show what apply would change at Hetzner Cloud, and what that costs",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Compares rendered/<env>/infrastructure.yaml with what there is, and changes
+nothing. Exits 1 if there is something to do, or something that must not be
+done.
+
+The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
+
+Examples:
+   talosgen plan prod                  what would be done?
+   talosgen plan prod --allow prod-worker-3
+                                       with consent to destroy one server`,
+		Flags: sessionFlags(append(policyFlags(),
+			outputFlag())...),
+		Action: w.planAction,
+	}
+}
+
+func (w *world) planAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	p, err := s.Plan(c.Context, policy(c))
+	s.stop()
+	if err != nil {
+		return err
+	}
+	if err := w.printPlan(c, p); err != nil {
+		return err
+	}
+	w.sayRequests(s)
+	if len(p.Changes) > 0 || len(p.Refusals) > 0 {
+		return errDifferences
+	}
+	return nil
+}
+
+// printPlan prints a plan to stdout.
+func (w *world) printPlan(c *cli.Context, p *apply.Plan) error {
+	if wantsJSON(c) {
+		return w.printJSON(p)
+	}
+	return w.printData([]byte(p.String()))
+}
+
+// sayRequests says how much of the rate limit was used.
+func (w *world) sayRequests(s *cloudSession) {
+	made, left := s.Requests()
+	switch {
+	case made == 0:
+	case left < 0:
+		w.say("%s", count(made, "request"))
+	default:
+		w.say("%s, %d left in this hour", count(made, "request"), left)
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+func unlockCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "unlock",
+		Usage:        "take the lock of a cluster from a run that is dead",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `While apply or destroy is at work, it holds the lock of the cluster: a firewall
+without rules named <cluster>-apply-lock. A lock that was not renewed for ten
+minutes is taken over without being asked for. This removes it before: be sure
+that the run is dead, or two would be at work.
+
+Examples:
+   talosgen unlock prod        say who holds the lock, ask, remove it
+   talosgen unlock prod --yes  do not ask`,
+		Flags:  sessionFlags(&cli.BoolFlag{Name: "yes", Usage: "remove it without asking"}),
+		Action: w.unlockAction,
+	}
+}
+
+func (w *world) unlockAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	holder, err := s.Holder(c.Context)
+	if err != nil {
+		return err
+	}
+	if holder == nil {
+		w.say("nobody holds the lock")
+		return nil
+	}
+	w.say("%s holds the lock, until %s unless it is renewed", holder.Owner, holder.Expires.UTC().Format(time.RFC3339))
+	if !c.Bool("yes") {
+		if err := w.confirm(s, "is that run dead?"); err != nil {
+			return err
+		}
+	}
+	if _, err := s.Unlock(c.Context); err != nil {
+		return err
+	}
+	w.say("removed the lock")
+	return nil
+}
