@@ -21,6 +21,7 @@ func Destroy(desired schemas.Infrastructure, observed Observed, policy Policy) (
 	if err != nil {
 		return nil, err
 	}
+	m.plan.Destroy = true
 	m.destroyBalancers()
 	m.destroyServers()
 	m.destroyVolumes()

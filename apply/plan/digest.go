@@ -17,11 +17,7 @@ func (m *maker) reads() {
 			return
 		}
 		seen[key] = true
-		d := Digest{Key: key, ID: id}
-		if object := m.observe(key, id); object != nil {
-			d.Digest = digestOf(object)
-		}
-		m.plan.Reads = append(m.plan.Reads, d)
+		m.plan.Reads = append(m.plan.Reads, m.digest(key, id))
 	}
 	for _, c := range m.plan.Changes {
 		read(c.Key, c.ID)
@@ -33,6 +29,15 @@ func (m *maker) reads() {
 		}
 	}
 	slices.SortFunc(m.plan.Reads, func(a, b Digest) int { return natural(string(a.Key), string(b.Key)) })
+}
+
+// digest identifies the state of an object.
+func (m *maker) digest(key Key, id int64) Digest {
+	d := Digest{Key: key, ID: id}
+	if object := m.observe(key, id); object != nil {
+		d.Digest = digestOf(object)
+	}
+	return d
 }
 
 func digestOf(object any) string {

@@ -52,7 +52,7 @@ func newMaker(desired schemas.Infrastructure, observed Observed, policy Policy) 
 	if desired.Cluster == "" {
 		return nil, diag.On("infrastructure.yaml", "the cluster has no name")
 	}
-	p := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed}
+	p := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed, policy: policy}
 	m := &maker{
 		desired: &p.Desired, observed: &p.Observed, policy: policy, plan: p,
 		used: map[Key]bool{}, ids: map[Key]int64{}, full: map[int64]bool{},

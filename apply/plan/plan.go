@@ -59,6 +59,8 @@ const (
 // should be.
 type Plan struct {
 	Cluster string `json:"cluster"`
+	// Whether the plan is one of [Destroy].
+	Destroy bool `json:"destroy,omitempty"`
 	// The changes, each one after those that it needs.
 	Changes []Change `json:"changes"`
 	// What should be known, and does not keep the plan from being executed.
@@ -77,6 +79,8 @@ type Plan struct {
 	// needed to execute it.
 	Desired  schemas.Infrastructure `json:"-"`
 	Observed Observed               `json:"-"`
+
+	policy Policy
 }
 
 // Change is what happens to one object.
@@ -167,21 +171,21 @@ type Digest struct {
 // Policy is what whoever runs apply agrees to.
 type Policy struct {
 	// Everything destructive that is in the plan.
-	AllowDestroy bool `yaml:"allowDestroy,omitempty"`
+	AllowDestroy bool `yaml:"allowDestroy,omitempty" json:"allowDestroy,omitempty"`
 	// Every power-off that is in the plan.
-	AllowPowerOff bool `yaml:"allowPowerOff,omitempty"`
+	AllowPowerOff bool `yaml:"allowPowerOff,omitempty" json:"allowPowerOff,omitempty"`
 	// Names or keys of objects that may be destroyed or powered off.
-	Allow []string `yaml:"allow,omitempty"`
+	Allow []string `yaml:"allow,omitempty" json:"allow,omitempty"`
 	// Names or keys of objects that are not the cluster's and may become its
 	// own. They must be of the kind and name that is desired.
-	Adopt []string `yaml:"adopt,omitempty"`
+	Adopt []string `yaml:"adopt,omitempty" json:"adopt,omitempty"`
 	// Names or keys of servers that are no nodes, such as the NAT gateway, to
 	// delete and make again.
-	Replace []string `yaml:"replace,omitempty"`
+	Replace []string `yaml:"replace,omitempty" json:"replace,omitempty"`
 	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
 	// of the cluster made.
-	AllowMade bool `yaml:"allowMade,omitempty"`
+	AllowMade bool `yaml:"allowMade,omitempty" json:"allowMade,omitempty"`
 	// Destroy only: the name of the cluster, typed by somebody who means it. It
 	// lifts protection.
-	Unprotect string `yaml:"unprotect,omitempty"`
+	Unprotect string `yaml:"unprotect,omitempty" json:"unprotect,omitempty"`
 }
