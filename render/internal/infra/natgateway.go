@@ -50,7 +50,7 @@ func (r *resolver) natGateway() {
 	})
 	r.out.Network.Routes = append(r.out.Network.Routes, schemas.InfraRoute{Destination: everywhere, Gateway: address.String()})
 	if !r.c.Network.PublicIPv4 && !r.c.Network.PublicIPv6 || r.c.Access == "private" {
-		r.out.Access.Jump = name
+		r.out.Access.Jump, r.out.Access.JumpSession = name, len(gw.SSHSource) == 0
 	}
 }
 
