@@ -2,10 +2,12 @@ package cloud
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -28,12 +30,18 @@ type Options struct {
 	Log func(Request)
 }
 
-// Client is a connection to one project. It is safe for concurrent use.
+// Client is a connection to one project, for one run. It is safe for concurrent
+// use.
 type Client struct {
 	api    *hcloud.Client
 	wire   *transport
 	clock  Clock
 	waiter *waiter
+	sold   struct {
+		sync.Mutex
+		known     bool
+		catalogue plan.Catalogue
+	}
 }
 
 // New returns a client. It makes no request.

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -23,7 +24,7 @@ func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (p
 	for _, stage := range [][]read{
 		{o.networks, o.firewalls, o.placementGroups, o.floatingIPs, o.primaryIPs, o.sshKeys, o.images, o.zones},
 		{o.servers, o.loadBalancers},
-		{o.volumes, o.locations, o.serverTypes, o.loadBalancerTypes, o.pricing},
+		{o.volumes, func(ctx context.Context) error { return c.catalogue(ctx, o) }},
 	} {
 		for _, read := range stage {
 			if err := read(ctx); err != nil {
@@ -33,6 +34,24 @@ func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (p
 	}
 	o.found.Time = c.ServerTime()
 	return o.found, nil
+}
+
+// catalogue reads what Hetzner sells, once for a run: it is the same when the
+// run looks again.
+func (c *Client) catalogue(ctx context.Context, o *observer) error {
+	c.sold.Lock()
+	defer c.sold.Unlock()
+	if c.sold.known {
+		o.found.Catalogue = c.sold.catalogue
+		return nil
+	}
+	for _, read := range []read{o.locations, o.serverTypes, o.loadBalancerTypes, o.pricing} {
+		if err := read(ctx); err != nil {
+			return err
+		}
+	}
+	c.sold.known, c.sold.catalogue = true, o.found.Catalogue
+	return nil
 }
 
 type read func(context.Context) error
@@ -205,4 +224,32 @@ func (o *observer) volumes(ctx context.Context) (err error) {
 		},
 	})
 	return err
+}
+
+// settleTries bounds how often a motion is waited for: some minutes.
+const settleTries = 40
+
+// ObserveSettled observes when nothing of the cluster is in motion any more: a
+// run that was interrupted leaves servers that come up or go, and a plan made
+// of that would not be true for long.
+func (c *Client) ObserveSettled(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error) {
+	for n := range settleTries {
+		o, err := c.Observe(ctx, desired)
+		if err != nil || !moving(o, desired.Cluster) {
+			return o, err
+		}
+		if err := c.clock.Sleep(ctx, backoff(n, firstPoll, mostPoll, 1)); err != nil {
+			return o, explain("servers", "wait until none is in motion", err)
+		}
+	}
+	return c.Observe(ctx, desired)
+}
+
+// moving reports whether a server of the cluster is on its way to another
+// status.
+func moving(o plan.Observed, cluster string) bool {
+	return slices.ContainsFunc(o.Servers, func(s plan.Server) bool {
+		still := s.Status == string(hcloud.ServerStatusRunning) || s.Status == string(hcloud.ServerStatusOff)
+		return s.Labels[schemas.LabelCluster] == cluster && (s.Locked || !still)
+	})
 }

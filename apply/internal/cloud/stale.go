@@ -11,6 +11,10 @@ import (
 // what the plan was made from, or that nobody knows: because the answer of a
 // call was lost, or because somebody else changes the project. A new
 // observation and a new plan tell what is left to do.
+//
+// Among them are errors that usually mean something else: invalid_input is also
+// the answer to a subnet that is there already. Whoever tries again is to give
+// up when the same error comes back.
 func Stale(err error) bool {
 	var lost *LostAnswer
 	if errors.As(err, &lost) {
@@ -45,6 +49,8 @@ var staleCodes = []hcloud.ErrorCode{
 	hcloud.ErrorCodeServerHasIPv6,
 	hcloud.ErrorCodeVolumeAlreadyAttached,
 	hcloud.ErrorCodeIPNotAvailable,
+	hcloud.ErrorCodeInvalidInput,
+	hcloud.ErrorCodeServiceError,
 	"must_be_unassigned",
 	"already_in_placement_group",
 }

@@ -38,7 +38,7 @@ type Loop struct {
 // switch off although nobody agreed to it ends the run instead.
 func (l Loop) Converge(ctx context.Context, agreed *plan.Plan, o Options) (*plan.Plan, error) {
 	current, consent := agreed, consentTo(agreed)
-	var before string
+	var failure, done string // of the round before
 	for n := range rounds {
 		if len(current.Changes) == 0 {
 			return current, nil
@@ -46,39 +46,31 @@ func (l Loop) Converge(ctx context.Context, agreed *plan.Plan, o Options) (*plan
 		if err := consent.check(current); err != nil {
 			return current, err
 		}
-		failed := Run(ctx, current.Changes, l.Executor(current), o)
-		if failed != nil && !l.allStale(failed) {
+		switch failed := Run(ctx, current.Changes, l.Executor(current), o); {
+		case failed != nil && (!l.allStale(failed) || failed.Error() == failure):
 			return current, failed
-		}
-		// Without failure, the same plan again means that a change has no effect.
-		if failed == nil && before == text(current) {
-			return current, diag.On("verify", "changes have no effect: %s", before).WithCode(diag.Remote).
+		case failed != nil:
+			failure, done = failed.Error(), ""
+			// What was lost on the way may still have its effect.
+			if err := l.Sleep(ctx, time.Duration(n+1)*5*time.Second); err != nil {
+				return current, failed
+			}
+		case text(current) == done:
+			return current, diag.On("verify", "changes have no effect: %s", done).WithCode(diag.Remote).
 				WithHint("please report this with the output of -v")
+		default:
+			failure, done = "", text(current)
 		}
-		before = text(current)
-		next, err := l.again(ctx, failed, n)
+		observed, err := l.Observe(ctx)
 		if err != nil {
 			return current, err
 		}
-		current = next
-	}
-	return current, diag.On("apply", "after %d rounds there is still something to change: %s", rounds, text(current)).
-		WithCode(diag.NotReady).WithHint("does somebody else change the project? run the same command again when they are done")
-}
-
-// again observes and plans. After a lost answer it waits first: the call may
-// still be on its way.
-func (l Loop) again(ctx context.Context, failed error, n int) (*plan.Plan, error) {
-	if failed != nil {
-		if err := l.Sleep(ctx, time.Duration(n+1)*5*time.Second); err != nil {
+		if current, err = l.Plan(observed); err != nil {
 			return nil, err
 		}
 	}
-	observed, err := l.Observe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return l.Plan(observed)
+	return current, diag.On("apply", "after %d rounds there is still something to change: %s", rounds, text(current)).
+		WithCode(diag.NotReady).WithHint("does somebody else change the project? run the same command again when they are done")
 }
 
 // allStale reports whether a new plan is the answer to every error.
