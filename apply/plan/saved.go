@@ -70,62 +70,68 @@ func Load(name string, text []byte) (*Saved, error) {
 }
 
 // Resume makes the plan again from what is desired and observed now, and
-// returns it with the changes that were saved, if it still is the plan that was
-// saved. Otherwise the error says what has changed since, with the exit code
-// [diag.Conflict]. What the plan neither writes nor relies on may have changed.
-//
-// More is consent in addition to what the saved plan has.
+// returns it, if it still is the plan that was saved: see [Plan.Again]. More is
+// consent in addition to what the saved plan has.
 func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more Policy) (*Plan, error) {
-	stale := s.stale(desired, observed)
-	if len(stale) > 0 {
-		return nil, s.staleError(stale)
+	switch {
+	case desired.Cluster != s.Plan.Cluster:
+		return nil, s.Plan.staleError("it is a plan of another cluster, not of " + desired.Cluster)
+	case digestOf(desired) != s.Desired:
+		return nil, s.Plan.staleError("infrastructure.yaml has changed")
 	}
-	run := Make
-	if s.Plan.Destroy {
-		run = Destroy
-	}
-	p, err := run(desired, observed, s.Policy.and(more))
+	reviewed := *s.Plan
+	reviewed.Desired, reviewed.policy = desired, s.Policy
+	return reviewed.Again(observed, more)
+}
+
+// Again makes the plan again from a later observation, and returns it with the
+// changes that it had, if what they write and rely on is as it was, and the
+// same follows from it. Otherwise the error says what has changed, with the exit
+// code [diag.Conflict]. Everything else may have changed: it is not touched.
+func (p *Plan) Again(observed Observed, more Policy) (*Plan, error) {
+	policy := p.policy.and(more)
+	m, err := newMaker(p.Desired, observed, policy)
 	if err != nil {
 		return nil, err
 	}
-	p.restrict(s.Plan)
-	if stale := p.unlike(s.Plan); len(stale) > 0 {
-		return nil, s.staleError(stale)
+	if changed := m.changed(p.Reads); len(changed) > 0 {
+		return nil, p.staleError(changed...)
 	}
-	return p, nil
-}
-
-func (s *Saved) staleError(stale []string) error {
-	return diag.On("plan of "+s.Plan.Cluster, "it is stale: %s", strings.Join(stale, ", ")).
-		WithHint("make it again, and review it: talosgen plan <env> --out <file>").WithCode(diag.Conflict)
-}
-
-// stale says which of the things that the plan was made from have changed.
-func (s *Saved) stale(desired schemas.Infrastructure, observed Observed) []string {
-	if desired.Cluster != s.Plan.Cluster {
-		return []string{"it is a plan of another cluster, not of " + desired.Cluster}
+	run := Make
+	if p.Destroy {
+		run = Destroy
 	}
-	var stale []string
-	if digestOf(desired) != s.Desired {
-		stale = append(stale, "infrastructure.yaml has changed")
-	}
-	m, err := newMaker(desired, observed, s.Policy)
+	now, err := run(p.Desired, observed, policy)
 	if err != nil {
-		return append(stale, err.Error())
+		return nil, err
 	}
-	for _, was := range s.Plan.Reads {
+	now.restrict(p)
+	if changed := now.unlike(p); len(changed) > 0 {
+		return nil, p.staleError(changed...)
+	}
+	return now, nil
+}
+
+func (p *Plan) staleError(changed ...string) error {
+	return diag.On("plan of "+p.Cluster, "it is stale: %s", strings.Join(changed, ", ")).
+		WithHint("make a new plan, and look at it").WithCode(diag.Conflict)
+}
+
+// changed says which objects are not as they were.
+func (m *maker) changed(reads []Digest) (changed []string) {
+	for _, was := range reads {
 		is := m.digest(was.Key, was.ID)
 		switch {
 		case is.Digest == was.Digest:
 		case was.Digest == "":
-			stale = append(stale, fmt.Sprintf("%s is there now", was.Key))
+			changed = append(changed, fmt.Sprintf("%s is there now", was.Key))
 		case is.Digest == "":
-			stale = append(stale, fmt.Sprintf("%s is gone", was.Key))
+			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
 		default:
-			stale = append(stale, fmt.Sprintf("%s has changed", was.Key))
+			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
 		}
 	}
-	return stale
+	return changed
 }
 
 // and adds the consent of another policy.
@@ -142,10 +148,10 @@ func (p Policy) and(more Policy) Policy {
 	return p
 }
 
-// restrict drops what a saved plan does not do: it was not reviewed.
-func (p *Plan) restrict(saved *Plan) {
+// restrict drops what an earlier plan does not do: it was not reviewed.
+func (p *Plan) restrict(earlier *Plan) {
 	keys := map[Key]bool{"": true}
-	for _, c := range saved.Changes {
+	for _, c := range earlier.Changes {
 		keys[c.Key] = true
 	}
 	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return !keys[c.Key] })
@@ -154,13 +160,13 @@ func (p *Plan) restrict(saved *Plan) {
 		c.Needs = slices.DeleteFunc(c.Needs, func(k Key) bool { return !keys[k] })
 	}
 	p.Refusals = slices.DeleteFunc(p.Refusals, func(n Note) bool { return !keys[n.Key] })
-	p.Cost = saved.Cost
+	p.Cost = earlier.Cost
 }
 
-// unlike says which changes of a plan differ from the saved ones. What Hetzner
+// unlike says which changes of a plan differ from those of an earlier one. What Hetzner
 // has to sell, and consent, may differ.
-func (p *Plan) unlike(saved *Plan) (keys []string) {
-	for _, was := range saved.Changes {
+func (p *Plan) unlike(earlier *Plan) (keys []string) {
+	for _, was := range earlier.Changes {
 		i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.Key == was.Key })
 		if i < 0 || essence(p.Changes[i]) != essence(was) {
 			keys = append(keys, fmt.Sprintf("something else would happen to %s now", was.Key))

@@ -161,6 +161,9 @@ func (u *serverUpdate) reverseNames(ctx context.Context, fields []plan.Field) er
 		if f.Item == string(hcloud.PrimaryIPTypeIPv6) {
 			ip = u.have.PublicIPv6.IP
 		}
+		if ip == "" {
+			continue // it comes with this change: the next plan names it
+		}
 		if err := u.reverse(ctx, u.server, ip, f.To); err != nil {
 			return err
 		}
