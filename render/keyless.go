@@ -26,11 +26,16 @@ func (e *environment) placeholders() (*secrets, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &secrets{bundle: bundle, variables: subst.Vars{}}
+	return &secrets{bundle: bundle, variables: e.secretVariables()}, nil
+}
+
+// secretVariables are the secret variables with placeholders as values.
+func (e *environment) secretVariables() subst.Vars {
+	vars := subst.Vars{}
 	for _, name := range e.secretNames() {
-		s.variables[name] = subst.Var{Value: placeholder, Secret: true}
+		vars[name] = subst.Var{Value: placeholder, Secret: true}
 	}
-	return s, nil
+	return vars
 }
 
 // newestContract is one whose bundle works for all: bundles differ only in what

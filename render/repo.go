@@ -71,7 +71,7 @@ func Open(root string, world World) (*Repo, error) {
 	if world.Masker == nil {
 		world.Masker = secret.NewMasker()
 	}
-	return &Repo{root: root, files: repoFS{root, guard}, world: world}, nil
+	return &Repo{root: root, files: repoFS{root: root, guard: guard}, world: world}, nil
 }
 
 // Close releases the repository.
@@ -174,8 +174,9 @@ func (r *Repo) inputs(env string) ([]string, error) {
 // leave the repository. Directories are listed with the links in them, so
 // whoever meets one asks Stat.
 type repoFS struct {
-	root  string
-	guard *os.Root
+	root   string
+	guard  *os.Root
+	edited map[string][]byte // files that are to be read as if they held this
 }
 
 var (
@@ -193,7 +194,12 @@ func (f repoFS) Open(name string) (fs.File, error) { return os.Open(f.path(name)
 func (f repoFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(f.path(name)) }
 
 // ReadFile reads a file.
-func (f repoFS) ReadFile(name string) ([]byte, error) { return os.ReadFile(f.path(name)) }
+func (f repoFS) ReadFile(name string) ([]byte, error) {
+	if text, ok := f.edited[name]; ok {
+		return text, nil
+	}
+	return os.ReadFile(f.path(name))
+}
 
 // Stat follows links within the repository.
 func (f repoFS) Stat(name string) (fs.FileInfo, error) { return f.guard.Stat(filepath.FromSlash(name)) }

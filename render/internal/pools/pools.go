@@ -55,17 +55,26 @@ func open(s Source) (*editor, error) {
 func (e *editor) finish() (*Result, error) {
 	after, err := config.Load(e.File, e.file.Text(), e.Scope)
 	if err != nil {
-		var problems diag.List
-		problems.AddErr(err)
-		for _, p := range problems {
-			p.Message += " (after the change; nothing was written)"
-		}
-		return nil, problems.Err()
+		return nil, e.invalid(err)
 	}
 	if err := e.checkMoves(after); err != nil {
 		return nil, err
 	}
 	return &Result{Text: e.file.Text(), Config: after, Notes: e.notes}, nil
+}
+
+// invalid tells why the file cannot be changed: because of what is wrong with it
+// already, else because of what would be wrong with it.
+func (e *editor) invalid(err error) error {
+	if _, already := config.Load(e.File, e.Text, e.Scope); already != nil {
+		return already
+	}
+	var problems diag.List
+	problems.AddErr(err)
+	for _, p := range problems {
+		p.Message = "after this change, " + p.Message
+	}
+	return problems.Err()
 }
 
 // checkMoves makes sure of the promise that this package is about.

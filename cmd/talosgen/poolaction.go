@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
+)
+
+func (w *world) poolListAction(c *cli.Context) error {
+	env, err := environment(c)
+	if err != nil {
+		return err
+	}
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	pools, err := repo.Pools(env)
+	switch {
+	case err != nil:
+		return err
+	case wantsJSON(c):
+		return w.printJSON(pools)
+	default:
+		return w.printData(poolTable(pools))
+	}
+}
+
+// poolTable is a table for people.
+func poolTable(pools []render.Pool) []byte {
+	var out bytes.Buffer
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "POOL\tROLE\tTYPE\tNODES\tSUBNET\tOFFSET\tINDEX\tADDRESS")
+	for _, p := range pools {
+		nodes, offset := strconv.Itoa(len(p.Nodes)), "-"
+		if p.Autoscaled {
+			nodes = fmt.Sprintf("%d to %d", p.Min, p.Max)
+		}
+		if p.Offset != nil {
+			offset = strconv.Itoa(*p.Offset)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s", p.Name, p.Role, dash(p.Type), nodes, dash(p.Subnet), offset)
+		for i, n := range p.Nodes {
+			if i > 0 {
+				fmt.Fprint(table, "\t\t\t\t\t")
+			}
+			fmt.Fprintf(table, "\t%s\t%s\n", indexOrName(n), dash(n.Address))
+		}
+		if len(p.Nodes) == 0 {
+			fmt.Fprintln(table, "\t-\t-")
+		}
+	}
+	table.Flush()
+	return out.Bytes()
+}
+
+// indexOrName is what tells a node from others of its pool.
+func indexOrName(n render.PoolNode) string {
+	if n.Index > 0 {
+		return strconv.Itoa(n.Index)
+	}
+	return n.Name
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func (w *world) poolAddAction(c *cli.Context) error {
+	env, err := environment(c, "<pool>")
+	if err != nil {
+		return err
+	}
+	pool := render.NewPool{
+		Name: c.Args().Get(1), Type: c.String("type"), Location: c.String("location"), Subnet: c.String("subnet"),
+		Count: c.Int("count"), Spread: c.Bool("placement-group"), Taints: c.StringSlice("taint"),
+		Autoscaled: c.IsSet("max"), Min: c.Int("min"), Max: c.Int("max"),
+	}
+	switch {
+	case pool.Type == "":
+		return diag.On("", "which server type?").WithHint("for example --type cpx22").WithCode(diag.Usage)
+	case c.IsSet("min") && !c.IsSet("max"):
+		return diag.On("", "--min without --max").WithHint("give both for a pool of the autoscaler, or --count").WithCode(diag.Usage)
+	case pool.Autoscaled && (c.IsSet("count") || c.IsSet("placement-group")):
+		return diag.On("", "--max is for pools of the autoscaler, which have no --count and no --placement-group").WithCode(diag.Usage)
+	case pool.Count < 0 || pool.Min < 0 || pool.Max < 0:
+		return diag.On("", "a number of nodes is not negative").WithCode(diag.Usage)
+	}
+	if pool.Labels, err = pairs(c, "label"); err != nil {
+		return err
+	}
+	if pool.Annotations, err = pairs(c, "annotation"); err != nil {
+		return err
+	}
+	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) { return repo.AddPool(env, pool) })
+}
+
+// pairs reads a flag that is given as KEY=VALUE, several times.
+func pairs(c *cli.Context, flag string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range c.StringSlice(flag) {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, diag.On("", "--%s %s: expected KEY=VALUE", flag, text).WithCode(diag.Usage)
+		}
+		all[key] = value
+	}
+	return all, nil
+}
+
+func (w *world) poolScaleAction(c *cli.Context) error {
+	env, err := environment(c, "<pool>", "[<count>]")
+	if err != nil {
+		return err
+	}
+	name := c.Args().Get(1)
+	limits := c.IsSet("min") || c.IsSet("max")
+	if limits == (c.NArg() == 3) {
+		return diag.On("", "give the number of nodes, or --min and --max for a pool of the autoscaler").
+			WithHint("talosgen pool scale %s %s 3", env, name).WithCode(diag.Usage)
+	}
+	if limits {
+		return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) {
+			return repo.ScalePoolLimits(env, name, number(c, "min"), number(c, "max"))
+		})
+	}
+	count, err := strconv.Atoi(c.Args().Get(2))
+	if err != nil || count < 0 {
+		return diag.On("", "%q is not a number of nodes", c.Args().Get(2)).WithCode(diag.Usage)
+	}
+	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) { return repo.ScalePool(env, name, count) })
+}
+
+// number is the value of a flag, nil if it is not given.
+func number(c *cli.Context, flag string) *int {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	n := c.Int(flag)
+	return &n
+}
+
+func (w *world) poolRemoveAction(c *cli.Context) error {
+	env, err := environment(c, "<pool>")
+	if err != nil {
+		return err
+	}
+	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) {
+		return repo.RemovePool(env, c.Args().Get(1), c.StringSlice("node"))
+	})
+}
+
+func (w *world) poolPlaceAction(c *cli.Context) error {
+	env, err := environment(c, "[<pool>]")
+	if err != nil {
+		return err
+	}
+	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) {
+		return repo.PlacePools(env, c.Args().Slice()[1:])
+	})
+}
+
+// changePools makes a change, shows it, renders what follows from it, and writes
+// both. Nothing is written if the render fails.
+func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.PoolChange, error)) error {
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	change, err := make(repo)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(change.Before, change.After) {
+		w.say("%s has it already; nothing changed", change.File)
+		return nil
+	}
+	if err := w.printPoolChange(change); err != nil || c.Bool("dry-run") {
+		return err
+	}
+	if c.Bool("no-render") {
+		return w.writePools(change)
+	}
+	res, err := change.Render(c.Context)
+	if res != nil {
+		w.printWarnings(res.Warnings)
+	}
+	if err != nil {
+		w.say("nothing was written")
+		return err
+	}
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	if err := w.writePools(change); err != nil {
+		return err
+	}
+	summary, err := repo.Write(res)
+	if err != nil {
+		return err
+	}
+	w.say("rendered/%s: %s, %s", change.Env, count(len(res.Nodes), "node"), whatChanged(summary))
+	return nil
+}
+
+func (w *world) writePools(change *render.PoolChange) error {
+	if err := change.Write(); err != nil {
+		return err
+	}
+	w.say("wrote %s", change.File)
+	return nil
+}
+
+// printPoolChange prints the difference to stdout, as git does.
+func (w *world) printPoolChange(change *render.PoolChange) error {
+	for _, note := range change.Notes {
+		w.say("%s %s", w.colour(yellow, "note:"), note)
+	}
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: slices.Collect(strings.Lines(string(change.Before))), FromFile: "a/" + change.File,
+		B: slices.Collect(strings.Lines(string(change.After))), ToFile: "b/" + change.File,
+		Context: 3,
+	})
+	if err != nil {
+		return err
+	}
+	return w.printData([]byte(text))
+}
+
+// completePools prints environments, and then the pools of one, for the
+// completion of a shell.
+func (w *world) completePools(c *cli.Context) {
+	if c.NArg() != 1 {
+		w.completeEnvironments(false)(c)
+		return
+	}
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return // a shell is told nothing rather than an error
+	}
+	defer repo.Close()
+	pools, err := repo.Pools(c.Args().First())
+	if err != nil {
+		return
+	}
+	for _, p := range pools {
+		fmt.Fprintln(w.stdout, p.Name)
+	}
+}
