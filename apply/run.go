@@ -111,7 +111,7 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy, make makePlan) error {
 	return s.stage("execute", len(p.Changes), func(stage progress.Stage) error {
 		loop := execute.Loop{
-			Observe: func(ctx context.Context) (plan.Observed, error) { return s.project.Observe(ctx, p.Desired) },
+			Observe: func(ctx context.Context) (plan.Observed, error) { return s.project.ObserveSettled(ctx, p.Desired) },
 			Plan:    func(o plan.Observed) (*plan.Plan, error) { return make(p.Desired, o, policy) },
 			Executor: func(p *plan.Plan) execute.Do {
 				return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey}).Do

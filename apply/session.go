@@ -129,7 +129,7 @@ func (s *Session) plan(ctx context.Context, stage string, policy Policy, make ma
 		var observed plan.Observed
 		if s.project != nil {
 			var err error
-			if observed, err = s.project.Observe(ctx, s.env.Infrastructure); err != nil {
+			if observed, err = s.project.ObserveSettled(ctx, s.env.Infrastructure); err != nil {
 				return err
 			}
 		}

@@ -226,8 +226,8 @@ func (o *observer) volumes(ctx context.Context) (err error) {
 	return err
 }
 
-// settleTries bounds how often a motion is waited for: some minutes.
-const settleTries = 40
+// settleTries bounds how often a motion is waited for: about two minutes.
+const settleTries = 20
 
 // ObserveSettled observes when nothing of the cluster is in motion any more: a
 // run that was interrupted leaves servers that come up or go, and a plan made
