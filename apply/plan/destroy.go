@@ -33,9 +33,9 @@ func Destroy(desired schemas.Infrastructure, observed Observed, policy Policy) (
 	destroyAll(m, KindPlacementGroup, observed.PlacementGroups, func(*PlacementGroup) bool { return false })
 	m.destroyFirewalls()
 	m.leaveForeign()
-	m.leaveImages()
 	destroyAll(m, KindNetwork, observed.Networks, func(n *Network) bool { return n.Protected })
 	m.destroyOrder()
+	m.leaveImages()
 	return m.ordered()
 }
 
