@@ -57,7 +57,7 @@ func (s *Session) Destroy(ctx context.Context, agreed *Plan, policy Policy, owne
 }
 
 func (s *Session) run(ctx context.Context, agreed *Plan, policy Policy, owner Owner, make makePlan) (*Report, error) {
-	r := &Report{}
+	r := &Report{Stages: s.stages}
 	if !agreed.Executable() {
 		return r, notExecutable(agreed)
 	}

@@ -52,11 +52,12 @@ servers:
 
 // bench is an environment, a simulated project and a terminal.
 type bench struct {
-	t     *testing.T
-	sim   *hetznersim.Sim
-	clock *hetznersim.ScriptedClock
-	env   *Environment
-	url   string
+	t      *testing.T
+	sim    *hetznersim.Sim
+	clock  *hetznersim.ScriptedClock
+	env    *Environment
+	server *httptest.Server
+	url    string
 
 	mu   sync.Mutex
 	told []Event
@@ -67,11 +68,21 @@ func newBench(t *testing.T, infrastructure string) *bench {
 	t.Helper()
 	clock := hetznersim.NewClock(fixedTime)
 	b := &bench{t: t, clock: clock, sim: hetznersim.New(hetznersim.Options{Clock: clock, Token: canaryToken, ActionTime: hetznersim.Instant})}
-	server := httptest.NewServer(b.sim)
-	t.Cleanup(server.Close)
-	b.url = server.URL + "/v1"
+	b.listen()
+	t.Cleanup(func() { b.server.Close() })
 	b.render(infrastructure)
 	return b
+}
+
+func (b *bench) listen() {
+	b.server = httptest.NewServer(b.sim)
+	b.url = b.server.URL + "/v1"
+}
+
+// settle waits for requests that nobody waits for any more.
+func (b *bench) settle() {
+	b.server.Close()
+	b.listen()
 }
 
 // render makes the environment desire something else.
@@ -268,6 +279,7 @@ func TestApplyInterrupted(t *testing.T) {
 	if diag.CodeOf(err) != diag.Interrupted {
 		t.Errorf("error (%d) %v", diag.CodeOf(err), err)
 	}
+	b.settle()
 	if got := b.apply(Policy{}); len(got.Done) == 0 {
 		t.Error("nothing was left to do")
 	}

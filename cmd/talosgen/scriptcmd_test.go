@@ -136,7 +136,7 @@ func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // lockLine is a line of a lock that names an output.
-var lockLine = regexp.MustCompile(`(?m)^    (nodes/\S+): sha256:[0-9a-f]{64}$`)
+var lockLine = regexp.MustCompile(`(?m)^    (nodes/\S+|infrastructure\.yaml): sha256:[0-9a-f]{64}$`)
 
 // cmdForge makes the digests in a lock match the files, as somebody would who
 // changed a rendered file and wants nobody to notice.

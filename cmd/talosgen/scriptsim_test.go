@@ -1,15 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // simToken is the token of the simulated project in scripts: a canary, which no
@@ -17,30 +23,73 @@ import (
 const simToken = "canary-hcloud-token-0123456789abcdef"
 
 // simulated is the simulated project of a script.
-type simulated struct {
-	*hetznersim.Sim
-	clock *hetznersim.ScriptedClock
-}
+type simulated struct{ *hetznersim.Sim }
 
 type simKey struct{}
 
 // cmdSim starts a project of its own for the script, and tells talosgen where
-// it is by its variables.
+// it is by its variables. With environments, it has the images that their
+// rendered trees want.
 //
-//	sim
+//	sim [env...]
 func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: sim")
+	if neg {
+		ts.Fatalf("usage: sim [env...]")
 	}
-	clock := hetznersim.NewClock(fixedTime())
-	p := &simulated{clock: clock, Sim: hetznersim.New(hetznersim.Options{
-		Clock: clock, Token: simToken, ActionTime: hetznersim.Instant,
+	p := &simulated{hetznersim.New(hetznersim.Options{
+		Clock: hetznersim.NewClock(fixedTime()), Token: simToken, ReadOnlyToken: simToken + "-readonly", ActionTime: hetznersim.Instant,
 	})}
 	server := httptest.NewServer(p)
 	ts.Defer(server.Close)
 	ts.Value(simKey{}).(*simHolder).sim = p
 	ts.Setenv(endpointVariable, server.URL+"/v1")
 	ts.Setenv(tokenVariable, simToken)
+	ts.Setenv(hurryVariable, "1")
+	for _, env := range args {
+		var infra schemas.Infrastructure
+		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
+		for _, image := range infra.Images {
+			ts.Check(p.addImage(image))
+		}
+	}
+	p.ResetCalls()
+}
+
+// addImage makes a snapshot as `talosgen image build` would have it.
+func (p *simulated) addImage(image schemas.InfraSnapshot) error {
+	type object map[string]any
+	var server struct{ Server struct{ ID int64 } }
+	serverType := map[string]string{"x86": "cpx22", "arm": "cax11"}[image.Architecture]
+	err := p.call(http.MethodPost, "/servers", object{
+		"name": "builder", "server_type": serverType, "image": "debian-13", "location": "fsn1", "start_after_create": false,
+	}, &server)
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/servers/%d", server.Server.ID)
+	return errors.Join(
+		p.call(http.MethodPost, path+"/actions/create_image", object{"type": "snapshot", "labels": image.Labels}, nil),
+		p.call(http.MethodDelete, path, nil, nil))
+}
+
+// call makes a request to the project.
+func (p *simulated) call(method, path string, body, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req := httptest.NewRequest(method, "/v1"+path, bytes.NewReader(text))
+	req.Header.Set("Authorization", "Bearer "+simToken)
+	req.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	p.ServeHTTP(answer, req)
+	if answer.Code >= 300 {
+		return fmt.Errorf("%s %s: %d %s", method, path, answer.Code, answer.Body)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer.Body.Bytes(), into)
 }
 
 // simHolder is where a script keeps its project.
@@ -70,9 +119,10 @@ func cmdCalls(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%d requests, more than %d", len(calls), most)
 		}
 	}
+	out := ts.Stdout() // also if there is nothing to say
 	for _, c := range calls {
 		if c.Method != http.MethodGet {
-			fmt.Fprintln(ts.Stdout(), c)
+			fmt.Fprintln(out, c.Method, c.Path, c.Status)
 		}
 	}
 }
@@ -95,4 +145,22 @@ func cmdFault(ts *testscript.TestScript, neg bool, args []string) {
 	default:
 		ts.Fatalf("usage: fault method path code, or fault off")
 	}
+}
+
+// cmdHoldLock makes the lock of a cluster as a run would have it that was
+// killed just now.
+//
+//	hold-lock cluster owner
+func cmdHoldLock(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: hold-lock cluster owner")
+	}
+	ts.Check(simOf(ts).call(http.MethodPost, "/firewalls", map[string]any{
+		"name": args[0] + "-apply-lock",
+		"labels": map[string]string{
+			schemas.LabelCluster: args[0], schemas.LabelManagedBy: schemas.ManagedBy, schemas.LabelComponent: schemas.ComponentLock,
+			schemas.LabelPrefix + "owner":   strings.ReplaceAll(args[1], "@", "."),
+			schemas.LabelPrefix + "expires": strconv.FormatInt(fixedTime().Add(5*time.Minute).Unix(), 10),
+		},
+	}, nil))
 }
