@@ -150,9 +150,9 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 	problems.Add(p.checkVersions())
 	problems.AddErr(p.resolve())
 	p.nodes = p.config.Resolve()
-	refs := make([]layer.NodeRef, len(p.nodes))
-	for i, n := range p.nodes {
-		refs[i] = node{n}.ref()
+	var refs []layer.NodeRef
+	for _, n := range append(slices.Clip(p.nodes), p.config.AutoscaledNodes()...) {
+		refs = append(refs, node{n}.ref())
 	}
 	p.layers, err = layer.Arrange(e.paths, e.name, refs)
 	problems.AddErr(err)

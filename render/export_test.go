@@ -2,6 +2,8 @@ package render
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/render/internal/config"
@@ -77,11 +79,14 @@ func (r *Repo) Outcome(env string) (*Outcome, error) {
 	if err := c.renderAll(p.nodes, out.Result); err != nil {
 		return nil, err
 	}
-	if err := c.renderInfrastructure(out.Result); err != nil {
+	if err := errors.Join(c.renderAutoscaled(out.Result), c.renderInfrastructure(out.Result)); err != nil {
 		return nil, err
 	}
+	for _, n := range p.config.AutoscaledNodes() {
+		out.Result.Nodes = append(out.Result.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: node{n}.file()})
+	}
 	out.Result.Warnings = append(p.config.Warnings, c.warnings...)
-	for _, n := range p.nodes {
+	for _, n := range append(slices.Clip(p.nodes), p.config.AutoscaledNodes()...) {
 		if out.Values[n.Name], err = c.explain(node{n}, ""); err != nil {
 			return nil, err
 		}

@@ -23,9 +23,11 @@ func (n node) role() machine.Role { return machine.Role(n.Node.Role) }
 // scope adds the variables of the node.
 func (n node) scope(parent *subst.Scope) *subst.Scope {
 	vars := subst.Vars{
-		"NODE_NAME": {Value: n.Name},
 		"NODE_ROLE": {Value: n.Node.Role},
 		"NODE_POOL": {Value: n.Pool},
+	}
+	if !n.Autoscaled {
+		vars["NODE_NAME"] = subst.Var{Value: n.Name}
 	}
 	if n.Index > 0 {
 		vars["NODE_INDEX"] = subst.Var{Value: strconv.Itoa(n.Index)}
@@ -87,7 +89,9 @@ func (c *compiler) nodeOptions(n node) machine.NodeOptions {
 	if name.Line == 0 {
 		name = n.Pos()
 	}
-	o.Hostname = machine.Option{Value: n.Name, Pos: name}
+	if !n.Autoscaled {
+		o.Hostname = machine.Option{Value: n.Name, Pos: name}
+	}
 	if n.Address.IsValid() {
 		o.Address = machine.Option{Value: n.Address.String(), Pos: n.Pos("address")}
 		o.Interface = machine.Option{Value: n.Interface, Pos: n.Pos("interface")}

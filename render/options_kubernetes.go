@@ -1,7 +1,6 @@
 package render
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -102,16 +101,6 @@ func (c *compiler) component(key string, k schemas.Component) machine.ComponentO
 		args[arg] = c.option(value, "kubernetes", key, "extraArgs", arg)
 	}
 	return machine.ComponentOptions{Image: c.option(k.Image, "kubernetes", key, "image"), ExtraArgs: args}
-}
-
-// certSANs are the names of the API besides the endpoint's, which Talos adds.
-func (c *compiler) certSANs() []machine.Option {
-	name := c.config.Kubernetes.APIHostname
-	endpoint, err := url.Parse(c.config.Endpoint)
-	if name == "" || err == nil && endpoint.Hostname() == name {
-		return nil
-	}
-	return []machine.Option{c.option(name, "kubernetes", "apiHostname")}
 }
 
 func (c *compiler) admissionPlugins() []machine.AdmissionPlugin {

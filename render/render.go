@@ -66,8 +66,12 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	res.Warnings.Add(p.config.Warnings...)
 	res.Warnings.Add(p.secrets.warnings...)
 	err = c.renderAll(nodes, res)
-	if err == nil && len(o.Nodes) == 0 {
-		err = c.renderInfrastructure(res)
+	if len(o.Nodes) == 0 {
+		var problems diag.List
+		problems.AddErr(err)
+		problems.AddErr(c.renderAutoscaled(res))
+		problems.AddErr(c.renderInfrastructure(res))
+		err = problems.Err()
 	}
 	res.Warnings.Add(c.warnings...)
 	res.Warnings = unique(res.Warnings)
@@ -91,20 +95,22 @@ func (p *plan) sealLock(res *Result) error {
 	return nil
 }
 
-// selected returns the nodes that were asked for.
+// selected returns the nodes that were asked for. What stands for the servers
+// that the autoscaler makes can be, too.
 func (p *plan) selected(names []string) ([]config.Node, error) {
 	if len(names) == 0 {
 		return p.nodes, nil
 	}
 	var problems diag.List
 	var found []config.Node
+	all := append(slices.Clip(p.nodes), p.config.AutoscaledNodes()...)
 	for _, name := range names {
-		i := slices.IndexFunc(p.nodes, func(n config.Node) bool { return n.Name == name })
+		i := slices.IndexFunc(all, func(n config.Node) bool { return n.Name == name })
 		if i < 0 {
 			problems.Add(p.noSuchNode(name))
 			continue
 		}
-		found = append(found, p.nodes[i])
+		found = append(found, all[i])
 	}
 	return found, problems.Err()
 }
@@ -134,7 +140,7 @@ func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
 			problems.AddErr(err)
 			continue
 		}
-		file := nodeFile(n.Name)
+		file := node{n}.file()
 		res.Nodes = append(res.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: file})
 		if data != nil {
 			res.files = append(res.files, tree.File{Path: file, Data: data})
@@ -158,7 +164,12 @@ func (c *compiler) renderNode(n node, found *findings) ([]byte, error) {
 	if err := c.validate(n, cfg, found); err != nil {
 		return nil, err
 	}
-	return c.encrypt(nodeFile(n.Name), cfg)
+	if n.Autoscaled {
+		if err := c.checkUserData(n, cfg); err != nil {
+			return nil, err
+		}
+	}
+	return c.encrypt(n.file(), cfg)
 }
 
 // nodeFile names the file of a node in the rendered tree.

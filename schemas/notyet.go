@@ -20,7 +20,6 @@ var NotYet = []string{
 
 	"nodes.controlPlane.floatingIp",
 	"nodes.controlPlane.floatingIpId",
-	"nodes.controlPlane.privateVip",
 	"nodes.controlPlane.vip",
 	"nodes.controlPlane.nodes.vlanId",
 	"nodes.controlPlane.nodes.mtu",
@@ -61,11 +60,7 @@ var NotYet = []string{
 	"cni.egressGateway",
 	"cni.gatewayApi",
 	"cni.hubble",
-	"autoscaler.enabled",
 	"autoscaler.imageTag",
-	"autoscaler.nodepools.annotations",
-	"autoscaler.nodepools.labels",
-	"autoscaler.nodepools.taints",
 	"ingress.nginx",
 	"ingress.loadBalancerPools.localTraffic",
 }

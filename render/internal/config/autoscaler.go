@@ -20,7 +20,14 @@ func (ch *checker) checkAutoscaler(pools []pool) {
 	for i, p := range a.NodePools {
 		at := []string{"autoscaler", "nodepools", strconv.Itoa(i)}
 		ch.checkPoolName(p.Name, at, first)
-		ch.taints(p.Taints, at)
+		taints := ch.taints(p.Taints, at)
+		if a.Enabled {
+			ch.autoscaled = append(ch.autoscaled, Node{
+				Name: ch.ClusterName + "-" + p.Name, Role: Worker, Pool: p.Name, Type: p.Type, Location: p.Location,
+				Labels: p.Labels, Annotations: p.Annotations, Taints: taints, InstallDisk: defaultInstallDisk,
+				Autoscaled: true, config: ch.Config, paths: [][]string{at},
+			})
+		}
 		if p.Min > p.Max && ch.has(sub(at, "max")...) {
 			ch.fail("", sub(at, "min"), "min %d is greater than max %d", p.Min, p.Max)
 		}

@@ -26,6 +26,8 @@ type Config struct {
 	pos   map[string]diag.Pos
 	nodes []Node
 
+	autoscaled []Node // one for each pool
+
 	// On Hetzner, zero otherwise:
 	ranges address.Ranges
 	shared address.Subnets

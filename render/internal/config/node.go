@@ -43,6 +43,10 @@ type Node struct {
 	KeepDisk          bool
 	ReverseDNS        schemas.ReverseDNS // templates; empty texts if the pool has none
 
+	// Autoscaled says that this stands for all servers that the autoscaler makes
+	// for a pool, none of which has a name or an address yet.
+	Autoscaled bool
+
 	// For static nodes, zero otherwise.
 	Match       schemas.Match
 	BootAddress netip.Addr   // where it is before it is configured
@@ -82,6 +86,10 @@ func Arm(serverType string) bool {
 	digits, ok := strings.CutPrefix(serverType, "cax")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
+
+// AutoscaledNodes stand for the servers that the autoscaler makes: one for each
+// of its pools, named after the group of its servers; none if it is off.
+func (c *Config) AutoscaledNodes() []Node { return c.autoscaled }
 
 // Resolve lists the nodes in a stable order: the control plane, then the pools
 // of workers as the file lists them, each by index, static nodes as the file

@@ -19,8 +19,9 @@ type SAN struct {
 	Pos   diag.Pos
 }
 
-// CertSANs lists what the certificates have to hold beside what Talos puts into
-// them itself: the names of the service, and each node's own addresses. The
+// CertSANs lists what the certificates have to hold beside the names of the
+// service and each node's own addresses, which Talos puts into them itself: the
+// host of the endpoint first, then everything else that they are reached by. The
 // names and addresses that people and nodes come by do not change while the
 // cluster grows and shrinks, so that no living node gets a new certificate.
 func CertSANs(c *config.Config, facts *config.Facts, api schemas.InfraAPI) []SAN {

@@ -1,0 +1,79 @@
+package render
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// maxUserData is how much user data Hetzner takes with a server, in bytes.
+const maxUserData = 32 << 10
+
+// file names the file of a node in the rendered tree. What stands for the
+// servers that the autoscaler makes is no node.
+func (n node) file() string {
+	if n.Autoscaled {
+		return "autoscaler/" + n.Pool + ".yaml"
+	}
+	return nodeFile(n.Name)
+}
+
+// renderAutoscaled makes the configuration of the servers of each pool that the
+// autoscaler scales.
+func (c *compiler) renderAutoscaled(res *Result) error {
+	var problems diag.List
+	found := newFindings(c.name)
+	for _, n := range c.config.AutoscaledNodes() {
+		data, err := c.renderNode(node{n}, found)
+		problems.AddErr(err)
+		if data != nil {
+			res.files = append(res.files, tree.File{Path: node{n}.file(), Data: data})
+		}
+	}
+	problems.Add(found.problems()...)
+	c.warnings.Add(found.warnings()...)
+	return problems.Err()
+}
+
+// checkUserData makes sure that the autoscaler can give a new server its
+// configuration: it hands it over as user data, compressed, which Talos takes
+// since 1.9.
+func (c *compiler) checkUserData(n node, cfg *machine.Config) error {
+	var text bytes.Buffer
+	for i, d := range cfg.Documents() {
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		doc, err := d.Text()
+		if err != nil {
+			return err
+		}
+		text.Write(doc)
+	}
+	size, err := compressed(text.Bytes())
+	if err != nil || size <= maxUserData {
+		return err
+	}
+	return diag.New(n.Pos("name"), "the configuration of the servers of pool %s has %d bytes as user data, compressed; Hetzner takes %d", n.Pool, size, maxUserData).
+		WithHint("keep large files, manifests and certificates out of what workers get, or give the pool a count of nodes instead of the autoscaler")
+}
+
+// compressed is the size of user data as gzip, in base64.
+func compressed(data []byte) (int, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := z.Write(data); err != nil {
+		return 0, err
+	}
+	if err := z.Close(); err != nil {
+		return 0, err
+	}
+	return base64.StdEncoding.EncodedLen(b.Len()), nil
+}
