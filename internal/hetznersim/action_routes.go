@@ -10,7 +10,7 @@ import (
 
 // kinds of resources that have actions, and how their paths call them.
 var kindsWithActions = []struct{ path, kind string }{
-	{"certificates", "certificate"},
+	{"certificates", kindCertificate},
 	{"firewalls", kindFirewall},
 	{"floating_ips", kindFloatingIP},
 	{"images", kindImage},

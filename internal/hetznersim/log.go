@@ -3,6 +3,7 @@ package hetznersim
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -27,7 +28,7 @@ func (c Call) String() string {
 	if c.Status == 0 {
 		return text + " lost"
 	}
-	text += " " + http.StatusText(c.Status)
+	text += " " + strconv.Itoa(c.Status)
 	if c.Code != "" {
 		text += " " + c.Code
 	}

@@ -8,6 +8,7 @@ func routes() []route {
 		actionRoutes(),
 		balancerRoutes(),
 		catalogueRoutes(),
+		certificateRoutes(),
 		firewallRoutes(),
 		floatingIPRoutes(),
 		groupRoutes(),

@@ -24,6 +24,7 @@ type server struct {
 	Rescue     bool // the next boot is one into the rescue system
 
 	rescueUntil time.Time
+	boots       int
 	bootsRescue bool // it runs the rescue system
 	deaf        bool // its operating system does not hear of ACPI
 }

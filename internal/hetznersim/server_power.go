@@ -9,6 +9,7 @@ const acpiTime = 10 * time.Second
 func (st *state) boot(id int64) {
 	s := st.servers.change(id, func(s *server) {
 		s.Status, s.bootsRescue, s.Rescue = serverOn, s.Rescue, false
+		s.boots++
 	})
 	if s != nil {
 		st.note(MachineBooted, s)
@@ -60,7 +61,7 @@ func shutDown(c *call, s *server) (reply, error) {
 	}
 	if s.Status == serverOn && !s.deaf {
 		c.later(acpiTime, func(st *state, _ time.Time) {
-			if now := st.servers.get(s.ID); now != nil && now.Status == serverOn {
+			if now := st.servers.get(s.ID); now != nil && now.Status == serverOn && now.boots == s.boots {
 				st.halt(s.ID)
 			}
 		})

@@ -98,11 +98,19 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.fault != nil && a.fault.Then != nil {
 		a.fault.Then()
 	}
+	s.tell()
 	if a.fault != nil && !a.fault.As.allowAnswer(r.Context(), s.cfg.Clock) {
 		panic(http.ErrAbortHandler)
 	}
-	s.tell()
 	a.write(w)
+}
+
+// Settle lets everything happen that is due, as the next call would.
+func (s *Sim) Settle() {
+	s.mu.Lock()
+	s.state.settle(s.cfg.Clock.Now())
+	s.mu.Unlock()
+	s.tell()
 }
 
 // answer is what a request gets.

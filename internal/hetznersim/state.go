@@ -16,18 +16,19 @@ type state struct {
 	deferred []deferred
 	events   []Event // not delivered yet
 
-	balancers   table[balancer, *balancer]
-	firewalls   table[firewall, *firewall]
-	floatingIPs table[floatingIP, *floatingIP]
-	groups      table[group, *group]
-	images      table[image, *image]
-	networks    table[network, *network]
-	primaryIPs  table[primaryIP, *primaryIP]
-	rrsets      table[rrset, *rrset]
-	servers     table[server, *server]
-	sshKeys     table[sshKey, *sshKey]
-	volumes     table[volume, *volume]
-	zones       table[zone, *zone]
+	balancers    table[balancer, *balancer]
+	certificates table[certificate, *certificate]
+	firewalls    table[firewall, *firewall]
+	floatingIPs  table[floatingIP, *floatingIP]
+	groups       table[group, *group]
+	images       table[image, *image]
+	networks     table[network, *network]
+	primaryIPs   table[primaryIP, *primaryIP]
+	rrsets       table[rrset, *rrset]
+	servers      table[server, *server]
+	sshKeys      table[sshKey, *sshKey]
+	volumes      table[volume, *volume]
+	zones        table[zone, *zone]
 
 	stock []soldOut
 	rate  bucket
@@ -59,6 +60,7 @@ func (st *state) clone() *state {
 	c.deferred = slices.Clone(st.deferred)
 	c.events = slices.Clone(st.events)
 	c.balancers = st.balancers.clone()
+	c.certificates = st.certificates.clone()
 	c.firewalls = st.firewalls.clone()
 	c.floatingIPs = st.floatingIPs.clone()
 	c.groups = st.groups.clone()

@@ -74,7 +74,7 @@ func rrsetRoutes() []route {
 		{http.MethodDelete, one, onRRSet(deleteRRSet)},
 		{http.MethodPost, one + "/actions/set_records", onRRSet(editRecords("set_rrset_records", func(_, in []record) []record { return in }))},
 		{http.MethodPost, one + "/actions/remove_records", onRRSet(editRecords("remove_rrset_records", withoutRecords))},
-		{http.MethodPost, one + "/actions/update_records", onRRSet(editRecords("update_rrset_records", commentRecords))},
+		{http.MethodPost, one + "/actions/update_records", onRRSet(okInstead(editRecords("update_rrset_records", commentRecords)))},
 		{http.MethodPost, one + "/actions/add_records", onZone(addRecords)},
 		{http.MethodPost, one + "/actions/change_ttl", onRRSet(changeRRSetTTL)},
 		{http.MethodPost, one + "/actions/change_protection", onRRSet(protectRRSet)},

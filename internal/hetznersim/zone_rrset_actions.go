@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"net/http"
 	"slices"
 	"time"
 )
@@ -35,6 +36,15 @@ func editRecords(command string, edit func(have, in []record) []record) func(*ca
 			return reply{}, err
 		}
 		return c.edits(command, z, r, func(r *rrset) { r.Records = edit(r.Records, in.Records) })
+	}
+}
+
+// okInstead answers 200 where other actions answer 201, as update_records does.
+func okInstead(do func(*call, *zone, *rrset) (reply, error)) func(*call, *zone, *rrset) (reply, error) {
+	return func(c *call, z *zone, r *rrset) (reply, error) {
+		answer, err := do(c, z, r)
+		answer.status = http.StatusOK
+		return answer, err
 	}
 }
 

@@ -82,23 +82,25 @@ func amend(name string, op object) {
 		}
 	}
 	switch name {
-	case "post /servers", "post /servers/{id}/actions/rebuild":
-		body := op["requestBody"].(object)["content"].(object)["application/json"].(object)["schema"].(object)
-		properties := body["properties"].(object)
+	case "post /servers":
+		properties := bodyOf(op)
 		// The client sends IDs as numbers.
-		for _, name := range []string{"image", "server_type"} {
-			if _, found := properties[name]; found {
-				properties[name] = object{}
-			}
-		}
-		if _, found := properties["ssh_keys"]; found {
-			properties["ssh_keys"] = object{"type": "array"}
-		}
+		properties["image"], properties["server_type"] = object{}, object{}
+		properties["ssh_keys"] = object{"type": "array"}
+	case "post /servers/{id}/actions/rebuild":
+		bodyOf(op)["image"] = object{}
+	case "post /servers/{id}/actions/create_image":
+		bodyOf(op)["description"] = object{"type": "string", "nullable": true}
 	case "delete /load_balancers/{id}":
 		// An action since 2026-10-05.
 		responses["201"] = object{"description": "", "content": object{"application/json": object{"schema": object{
 			"type": "object", "required": []any{"action"}, "properties": object{"action": object{"type": "object"}}}}}}
 	}
+}
+
+// bodyOf are the properties of an operation's request.
+func bodyOf(op object) object {
+	return op["requestBody"].(object)["content"].(object)["application/json"].(object)["schema"].(object)["properties"].(object)
 }
 
 // walk calls visit with every object of a document.
