@@ -100,8 +100,13 @@ func steady(s *Server) {
 	}
 }
 
+// lookup finds an object and strips it. What belongs to a run counts as absent:
+// runs renew their locks and session firewalls while they last.
 func lookup[T object](list []T, id int64, name string, strip func(*T)) any {
 	for _, o := range list {
+		if transient(o.meta().Labels) {
+			continue
+		}
 		if o.meta().ID == id && id != 0 || id == 0 && o.meta().Name == name {
 			strip(&o)
 			return o

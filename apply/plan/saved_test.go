@@ -128,6 +128,8 @@ func TestResumeDestroy(t *testing.T) {
 		t.Fatal(err)
 	}
 	saved := save(t, p)
+	session := map[string]string{"cluster": "prod", "managed-by": "talosgen", "component": "session"}
+	m.Observed.Firewalls = append(m.Observed.Firewalls, plan.Firewall{Meta: plan.Meta{ID: 1, Name: "prod-session", Labels: session}})
 	again, err := saved.Resume(desired, m.Observed, plan.Policy{})
 	if err != nil || again.String() != p.String() {
 		t.Fatalf("%v\n%s", err, again)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
@@ -35,6 +36,10 @@ func (m *maker) candidates(d *draft, want schemas.InfraServer) {
 		m.warn(d.Key, strings.Join(problems, "; "), "the other types and locations are tried")
 	}
 	first := d.Candidates[0]
+	if offer := m.typeOf(first.Type).at(first.Location); !offer.UnavailableAfter.IsZero() {
+		m.warn(d.Key, fmt.Sprintf("%s is sold in %s until %s only", first.Type, first.Location, offer.UnavailableAfter.Format(time.DateOnly)),
+			"choose its successor in cluster.yaml")
+	}
 	if !first.Available {
 		m.warn(d.Key, "Hetzner says that it has no such server now, of any type and location", "it is tried nevertheless; add types or locations to fall back to")
 	}
