@@ -41,11 +41,16 @@ func generate(repo, version string, n int, binary string) error {
 	return secrets(repo, binary)
 }
 
-func workerName(i int) string { return fmt.Sprintf("bench-worker-%d", i) }
+// poolSize is the number of workers in a pool.
+const poolSize = 100
+
+func workerName(i int) string {
+	return fmt.Sprintf("bench-pool-%d-%d", (i-1)/poolSize+1, (i-1)%poolSize+1)
+}
 
 func clusterYAML(version string, n int) string {
-	return fmt.Sprintf(`clusterName: bench
-endpoint: https://10.0.0.10:6443
+	text := fmt.Sprintf(`clusterName: bench
+endpoint: https://api.example.com:6443
 talos:
   version: %s
   extensions: [siderolabs/qemu-guest-agent]
@@ -53,23 +58,29 @@ kubernetes:
   version: 1.36.0
 hetzner:
   region: hel1
+  firewall:
+    apiSource: [203.0.113.0/24]
 network:
   serverLimit: 2000
-  nodeCidrs: [10.0.0.0/16]
-  podCidrs: [10.244.0.0/16]
-  serviceCidrs: [10.96.0.0/12]
+  cidr: 10.0.0.0/8
 nodes:
   controlPlane:
     count: 3
     type: cpx22
   workers:
     nodepools:
-      - name: worker
+`, version)
+	for first := 0; first < n-3; first += poolSize {
+		text += fmt.Sprintf(`      - name: pool-%d
         count: %d
+        offset: %d
+        placementGroup: false
         type: cpx22
         labels:
           example.com/pool: general
-`, version, n-3)
+`, first/poolSize+1, min(poolSize, n-3-first), first)
+	}
+	return text
 }
 
 func commonPatch(i int) string {

@@ -1,7 +1,7 @@
 // Command bench measures talosgen render as a whole process, on clusters that
-// it generates: three control planes, the rest workers, nine patches for each
-// node (three common, three of the role, three of the node), secrets in a
-// SOPS file, everything encrypted. It prints a table of CPU and wall time and
+// it generates: three control planes, the rest workers in pools of a hundred,
+// nine patches for each node (three common, three of the role, three of the
+// node), secrets in a SOPS file, everything encrypted. It prints a table of CPU and wall time and
 // peak memory; it judges nothing.
 //
 //	go run ./testenv/bench            all sizes, medians of five runs
