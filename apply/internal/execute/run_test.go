@@ -1,0 +1,234 @@
+package execute_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// changes parses "a b<a c<a,b": the names of changes, and what they need.
+func changes(text string) (out []plan.Change) {
+	for word := range strings.FieldsSeq(text) {
+		name, needs, _ := strings.Cut(word, "<")
+		c := plan.Change{Key: plan.Key(name), Action: plan.Update, Class: plan.InPlace, Allowed: true}
+		for need := range strings.SplitSeq(needs, ",") {
+			if need != "" {
+				c.Needs = append(c.Needs, plan.Key(need))
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+var states = map[execute.State]string{execute.Started: "…", execute.Done: "+", execute.Failed: "!", execute.Skipped: "-"}
+
+// TestOrder: what runs in which order, one change at a time. A change whose name
+// ends in ! fails, one that ends in ? is refused by the token.
+func TestOrder(t *testing.T) {
+	for _, tt := range []struct{ name, changes, want, err string }{
+		{"nothing", "", "", ""},
+		{"as planned", "a b c", "a… a+ b… b+ c… c+", ""},
+		{"needs first", "a<c b c", "b… b+ c… c+ a… a+", ""},
+		{"a need that is not in the plan", "a<x", "a… a+", ""},
+		{"others go on after a failure", "a! b<a! c<b d", "a!… a!! b- c- d… d+", "a! failed"},
+		{"what needs it may come before", "c<b b<a! a! d", "a!… a!! b- c- d… d+", "a! failed"},
+		{"all errors", "a! b! c", "a!… a!! b!… b!! c… c+", "a! failed\nb! failed\n2 problems"},
+		{"no further with a bad token", "a? b c", "a?… a?! b- c-", "a? failed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var events []string
+			err := execute.Run(t.Context(), changes(tt.changes), func(_ context.Context, c plan.Change) error {
+				switch {
+				case strings.HasSuffix(string(c.Key), "!"):
+					return diag.On("", "%s failed", c.Key).WithCode(diag.Remote)
+				case strings.HasSuffix(string(c.Key), "?"):
+					return diag.On("", "%s failed", c.Key).WithCode(diag.Secrets)
+				}
+				return nil
+			}, execute.Options{Report: func(e execute.Event) {
+				events = append(events, string(e.Change.Key)+states[e.State])
+			}})
+			if got := strings.Join(events, " "); got != tt.want {
+				t.Errorf("%s\nwant %s", got, tt.want)
+			}
+			if got := fmt.Sprint(err); err == nil && tt.err != "" || err != nil && got != tt.err {
+				t.Errorf("error %q, want %q", got, tt.err)
+			}
+		})
+	}
+}
+
+// TestParallel: as many changes as allowed run at once, never more, and none
+// before what it needs.
+func TestParallel(t *testing.T) {
+	var mu sync.Mutex
+	running, most := 0, 0
+	done := map[plan.Key]bool{}
+	var text []string
+	for i := range 30 {
+		text = append(text, fmt.Sprintf("a%d b%d<a%d", i, i, i))
+	}
+	full := make(chan struct{}) // closed when four run at once
+	err := execute.Run(t.Context(), changes(strings.Join(text, " ")), func(_ context.Context, c plan.Change) error {
+		mu.Lock()
+		running++
+		if most = max(most, running); most == 4 && full != nil {
+			close(full)
+			full = nil
+		}
+		for _, need := range c.Needs {
+			if !done[need] {
+				t.Errorf("%s before %s", c.Key, need)
+			}
+		}
+		wait := full
+		mu.Unlock()
+		if wait != nil {
+			<-wait
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		running--
+		done[c.Key] = true
+		return nil
+	}, execute.Options{Parallel: 4})
+	if err != nil || most != 4 || len(done) != 60 {
+		t.Errorf("%d at once, %d done, %v", most, len(done), err)
+	}
+}
+
+// TestInterruptedRun: what runs is waited for, nothing new begins.
+func TestInterruptedRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var events []string
+	err := execute.Run(ctx, changes("a b"), func(context.Context, plan.Change) error {
+		cancel()
+		return nil
+	}, execute.Options{Report: func(e execute.Event) { events = append(events, string(e.Change.Key)+states[e.State]) }})
+	if got, want := strings.Join(events, " "), "a… a+ b-"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if !errors.Is(err, context.Canceled) || diag.CodeOf(err) != diag.Interrupted {
+		t.Errorf("error %v", err)
+	}
+}
+
+var errStale = errors.New("stale")
+
+// TestConverge is about rounds: what each plan holds, which changes fail, and
+// how the run ends. In a round, a change with ~ fails as stale, one with ! for
+// good.
+func TestConverge(t *testing.T) {
+	destructive := func(c *plan.Change) { c.Action, c.Destructive = plan.Delete, true }
+	off := func(c *plan.Change) { c.Class = plan.PowerOff }
+	for _, tt := range []struct {
+		name   string
+		plans  []string
+		change func(*plan.Change) // of the changes after the first plan
+		want   string             // what was done, and the pauses
+		err    string
+	}{
+		{"nothing to do", []string{""}, nil, "", ""},
+		{"done", []string{"a b", ""}, nil, "a b", ""},
+		{"late", []string{"a", "b", ""}, nil, "a b", ""},
+		{"an answer was lost", []string{"a~ b", "a", ""}, nil, "a~ b 5s a", ""},
+		{"lost, but it had its effect", []string{"a~ b<a~", "b", ""}, nil, "a~ 5s b", ""},
+		{"lost twice", []string{"a~", "b~", "a", ""}, nil, "a~ 5s b~ 10s a", ""},
+		{"the same error again", []string{"a~", "a~", ""}, nil, "a~ 5s a~", "a~ failed"},
+		{"failed for good", []string{"a! b", ""}, nil, "a! b", "a! failed"},
+		{"no effect", []string{"a", "a"}, nil, "a a", "verify: changes have no effect: update a"},
+		{"no effect after a lost answer", []string{"a~", "a", "a"}, nil, "a~ 5s a a", "verify: changes have no effect: update a"},
+		{"it never ends", []string{"a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a"}, nil, "a b a b a b a b a b", "after 10 rounds"},
+		{"destruction that nobody agreed to", []string{"a", "b"}, destructive, "a", "b: to delete it was not agreed to"},
+		{"power-off that nobody agreed to", []string{"a", "b"}, off, "a", "b: to update it was not agreed to"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log []string
+			round := 0
+			next := func() *plan.Plan {
+				p := &plan.Plan{Changes: changes(strings.ReplaceAll(tt.plans[round], "~", ""))}
+				for i, word := range strings.Fields(tt.plans[round]) {
+					name, _, _ := strings.Cut(word, "<")
+					p.Changes[i].Reason = name
+					if round > 0 && tt.change != nil {
+						tt.change(&p.Changes[i])
+					}
+				}
+				round++
+				return p
+			}
+			first := next()
+			loop := execute.Loop{
+				Observe: func(context.Context) (plan.Observed, error) { return plan.Observed{}, nil },
+				Plan:    func(plan.Observed) (*plan.Plan, error) { return next(), nil },
+				Executor: func(*plan.Plan) execute.Do {
+					return func(_ context.Context, c plan.Change) error {
+						log = append(log, c.Reason)
+						switch {
+						case strings.HasSuffix(c.Reason, "~"):
+							return diag.On("", "%s failed", c.Reason).WithCode(diag.Remote).WithCause(errStale)
+						case strings.HasSuffix(c.Reason, "!"):
+							return diag.On("", "%s failed", c.Reason).WithCode(diag.Remote)
+						}
+						return nil
+					}
+				},
+				Stale: func(err error) bool { return errors.Is(err, errStale) },
+				Sleep: func(_ context.Context, d time.Duration) error { log = append(log, d.String()); return nil },
+			}
+			last, err := loop.Converge(t.Context(), first, execute.Options{})
+			if got := strings.Join(log, " "); got != tt.want {
+				t.Errorf("%s\nwant %s", got, tt.want)
+			}
+			if tt.err == "" && (err != nil || len(last.Changes) > 0) || tt.err != "" && !strings.Contains(fmt.Sprint(err), tt.err) {
+				t.Errorf("error %v, want %q", err, tt.err)
+			}
+		})
+	}
+}
+
+// TestConvergeIsRefused: a plan that later rounds may not execute ends the run.
+func TestConvergeIsRefused(t *testing.T) {
+	loop := execute.Loop{
+		Observe:  func(context.Context) (plan.Observed, error) { return plan.Observed{}, nil },
+		Executor: func(*plan.Plan) execute.Do { return func(context.Context, plan.Change) error { return nil } },
+		Plan: func(plan.Observed) (*plan.Plan, error) {
+			return &plan.Plan{Changes: changes("a"), Refusals: []plan.Note{{Key: "network/prod", Text: "somebody took the name", Hint: "rename it"}}}, nil
+		},
+	}
+	_, err := loop.Converge(t.Context(), &plan.Plan{Changes: changes("a")}, execute.Options{})
+	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "network/prod: somebody took the name\n  rename it") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestConvergeStopsOnErrors: an observation or a plan that fails is an error,
+// never an empty one.
+func TestConvergeStopsOnErrors(t *testing.T) {
+	no := errors.New("no")
+	for _, observe := range []bool{true, false} {
+		loop := execute.Loop{
+			Executor: func(*plan.Plan) execute.Do { return func(context.Context, plan.Change) error { return nil } },
+			Observe: func(context.Context) (plan.Observed, error) {
+				if observe {
+					return plan.Observed{}, no
+				}
+				return plan.Observed{}, nil
+			},
+			Plan: func(plan.Observed) (*plan.Plan, error) { return nil, no },
+		}
+		if _, err := loop.Converge(t.Context(), &plan.Plan{Changes: slices.Clip(changes("a"))}, execute.Options{}); !errors.Is(err, no) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
