@@ -93,7 +93,7 @@ func (w *walk) step() {
 	before := w.config
 	pools := before.Pools()
 	p := pools[w.IntN(len(pools))]
-	result, err, touched := w.change(before, p)
+	result, gone, err := w.change(before, p)
 	if err != nil {
 		return // there is no room, or the pool is none of that kind
 	}
@@ -101,14 +101,14 @@ func (w *walk) step() {
 	old := w.text
 	w.text, w.config = string(result.Text), result.Config
 	w.checkAddresses(before, w.config)
-	w.checkComments(old, touched)
+	w.checkComments(old, gone)
 	if w.comment() {
 		w.load()
 	}
 }
 
 // change makes a random change, and tells which pool is gone, if one is.
-func (w *walk) change(before *config.Config, p config.Pool) (result *Result, err error, gone string) {
+func (w *walk) change(before *config.Config, p config.Pool) (result *Result, gone string, err error) {
 	verb, n := w.IntN(10), w.IntN(9)
 	w.history = append(w.history, fmt.Sprintf("%d %s %d", verb, p.Name, n))
 	switch {
@@ -133,11 +133,11 @@ func (w *walk) change(before *config.Config, p config.Pool) (result *Result, err
 	default:
 		nodes := poolNodes(before, p.Name)
 		if len(nodes) == 0 {
-			return nil, fmt.Errorf("no nodes"), ""
+			return nil, "", fmt.Errorf("no nodes")
 		}
 		result, err = RemoveNodes(w.source(), p.Name, []string{nodes[n%len(nodes)], nodes[0]})
 	}
-	return result, err, gone
+	return result, gone, err
 }
 
 func poolNodes(c *config.Config, pool string) (names []string) {

@@ -7,16 +7,16 @@ import (
 )
 
 // insertEntry writes a new entry in front of the entry at a place of a mapping.
-func (f *File) insertEntry(m *yaml.Node, place int, key string, value *yaml.Node) []splice {
+func (f *File) insertEntry(m *yaml.Node, place int, key, value *yaml.Node) []splice {
 	if isFlow(m) {
-		return f.insertFlowEntry(m, place, scalar(Text(key))+": "+inline(value))
+		return f.insertFlowEntry(m, place, scalar(key)+": "+inline(value))
 	}
 	if place == 0 {
 		return nil // a mapping in lines has an entry
 	}
 	column := column(m.Content[0])
 	line := f.line(max(f.entryEnd(m, place-2, column+1)-1, 0))
-	return f.insertLines(line+1, column, entry(scalar(Text(key)), value))
+	return f.insertLines(line+1, column, entry(scalar(key), value))
 }
 
 // insertLines writes lines in front of a line.

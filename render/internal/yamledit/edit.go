@@ -32,6 +32,8 @@ func (f *File) replace(path []string, old, key string, value *yaml.Node, after [
 	case m == nil || m.Kind != yaml.MappingNode:
 		return nil, f.refuse(m, "there is no mapping at %v", path)
 	}
+	styled := like(With(Map(), key, value), m)
+	name, value := styled.Content[0], styled.Content[1]
 	want := clone(f.root)
 	into := at(want, path)
 	i := keyIndex(m, old)
@@ -42,17 +44,17 @@ func (f *File) replace(path []string, old, key string, value *yaml.Node, after [
 				place = k + 2
 			}
 		}
-		into.Content = slices.Insert(into.Content, place, Text(key), clone(value))
-		return f.apply(m, want, f.insertEntry(m, place, key, value))
+		into.Content = slices.Insert(into.Content, place, name, clone(value))
+		return f.apply(m, want, f.insertEntry(m, place, name, value))
 	}
 	if err := f.checkAlias(m.Content[i+1]); err != nil {
 		return nil, err
 	}
-	into.Content[i], into.Content[i+1] = Text(key), clone(value)
+	into.Content[i], into.Content[i+1] = name, clone(value)
 	splices := f.replaceValue(m, i, value)
 	if key != old {
 		k := m.Content[i]
-		splices = append([]splice{{f.offset(k), f.end(k, 0), scalar(Text(key))}}, splices...)
+		splices = append([]splice{{f.offset(k), f.end(k, 0), scalar(name)}}, splices...)
 	}
 	return f.apply(m, want, splices)
 }
@@ -63,6 +65,9 @@ func (f *File) Insert(path []string, index int, value *yaml.Node) (*File, error)
 	list, err := f.list(path)
 	if err != nil {
 		return nil, err
+	}
+	if len(list.Content) > 0 {
+		value = like(value, list.Content[0])
 	}
 	want := clone(f.root)
 	into := at(want, path)

@@ -134,8 +134,8 @@ func TestNothingElseChanges(t *testing.T) {
 		old, new string
 	}{
 		{"set  a 2", "a: 1 ", "a: 2 "},
-		{"set b x v", "'y'", "v"},
-		{"set b n 1", "w}", "w, n: 1}"},
+		{"set b x v", "'y'", "'v'"},
+		{"set b n o", "w}", "w, n: 'o'}"},
 		{"remove c 0", "    - p\n", ""},
 		{"insert c 2 r", "q # two\n", "q # two\n    - r\n"},
 		{"rename  a d [1, 2]", "a: 1 ", "d: [1, 2] "},

@@ -67,7 +67,7 @@ func With(m *yaml.Node, key string, value *yaml.Node) *yaml.Node {
 
 // scalar writes a scalar on one line, with quotes if it needs them anywhere.
 func scalar(n *yaml.Node) string {
-	if n.ShortTag() == "!!str" && isPlain(n.Value) {
+	if n.Style&quoted == 0 && n.ShortTag() == "!!str" && isPlain(n.Value) {
 		return n.Value
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{n}}

@@ -1,0 +1,102 @@
+package pools
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+var update = flag.Bool("update", false, "write the expected results")
+
+// TestChanges runs the files of testdata: each begins with changes, which are
+// made of the file in one after the other; out is what becomes of it, with the
+// errors and notes as comments at the end. A line of changes is one of
+//
+//	add name count [subnet]
+//	autoscale name min max
+//	scale name count
+//	limits name max
+//	remove name [node...]
+//	place [name...]
+func TestChanges(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, out := archive.Files[0].Data, &archive.Files[1].Data
+			got := changed(t, string(archive.Comment), in)
+			if *update {
+				*out = got
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(got, *out) {
+				t.Errorf("got\n%s\nwant\n%s", got, *out)
+			}
+		})
+	}
+}
+
+func changed(t *testing.T, changes string, text []byte) []byte {
+	said := ""
+	for line := range strings.Lines(changes) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		vars, err := subst.ParseEnv("envs/dev/cluster.env", []byte("SIZE=2\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := change(t, Source{File: testFile, Text: text, Scope: &subst.Scope{Vars: vars}}, fields)
+		if err != nil {
+			said += "# " + strings.ReplaceAll(err.Error(), "\n", "\n# ") + "\n"
+			continue
+		}
+		text = result.Text
+		for _, note := range result.Notes {
+			said += "# note: " + note + "\n"
+		}
+	}
+	return append(bytes.Clone(text), said...)
+}
+
+func change(t *testing.T, s Source, fields []string) (*Result, error) {
+	args := append(fields[1:], "", "", "")
+	first, _ := strconv.Atoi(args[1])
+	second, _ := strconv.Atoi(args[2])
+	switch fields[0] {
+	case "add":
+		return Add(s, New{Name: args[0], Type: "cpx22", Count: first, Subnet: args[2], Spread: true})
+	case "autoscale":
+		return Add(s, New{Name: args[0], Type: "cpx22", Location: "fsn1", Min: first, Max: second, Autoscaled: true})
+	case "scale":
+		return Scale(s, args[0], first)
+	case "limits":
+		return ScaleLimits(s, args[0], nil, &first)
+	case "remove":
+		if len(fields) > 2 {
+			return RemoveNodes(s, args[0], fields[2:])
+		}
+		return Remove(s, args[0])
+	case "place":
+		return Place(s, fields[1:])
+	}
+	t.Fatalf("unknown change %q", fields)
+	return nil, nil
+}
