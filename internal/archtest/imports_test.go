@@ -73,6 +73,7 @@ var forbidden = []struct {
 	{"render/...", "os/exec", "render runs no programs"},
 	{"apply/plan/...", "net/http", "plan is pure"},
 	{"apply/plan/...", "crypto/rand", "randomness is passed in"},
+	{"apply/preflight", "net/http", "preflight is pure"},
 	{"schemas/...", "net/http", "schemas are data"},
 	{"schemas/...", "os/exec", "schemas are data"},
 	{"internal/...", "net/http", "leaves are shared with render"},
@@ -95,7 +96,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/plan",
+	"apply/plan", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/layer", "render/internal/legacy", "render/internal/pools",

@@ -1,0 +1,213 @@
+package preflight
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/labelselector"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+func token(in *Input) []Finding {
+	switch in.TokenWrites {
+	case Yes:
+		return []Finding{fine("it is valid and may write")}
+	case No:
+		return []Finding{failed("make a token with the permission Read & Write in Hetzner's console", "it may only read")}
+	default:
+		return []Finding{fine("it is valid; whether it may write shows with the first write")}
+	}
+}
+
+// name looks for another cluster of the same name: something with the label of
+// the cluster that is not talosgen's.
+func name(in *Input) (found []Finding) {
+	other := func(kind plan.Kind, m plan.Meta) {
+		by := m.Labels[schemas.LabelManagedBy]
+		if m.Labels[schemas.LabelCluster] != in.Plan.Cluster || by == schemas.ManagedBy || m.Labels[schemas.LabelNodeGroup] != "" || by == "csi-driver" {
+			return
+		}
+		found = append(found, failed("choose another name, or remove the label cluster from it",
+			"%s has the label cluster=%s, but is not managed by talosgen (id %d)", plan.KeyOf(kind, m.Name), in.Plan.Cluster, m.ID))
+	}
+	o := &in.Plan.Observed
+	for _, n := range o.Networks {
+		other(plan.KindNetwork, n.Meta)
+	}
+	for _, f := range o.Firewalls {
+		other(plan.KindFirewall, f.Meta)
+	}
+	for _, b := range o.LoadBalancers {
+		other(plan.KindLoadBalancer, b.Meta)
+	}
+	for _, g := range o.PlacementGroups {
+		other(plan.KindPlacementGroup, g.Meta)
+	}
+	for _, f := range o.FloatingIPs {
+		other(plan.KindFloatingIP, f.Meta)
+	}
+	for _, s := range o.Servers {
+		other(plan.KindServer, s.Meta)
+	}
+	return found
+}
+
+func refusals(in *Input) (found []Finding) {
+	for _, n := range in.Plan.Refusals {
+		text := n.Text
+		if n.Key != "" {
+			text = fmt.Sprintf("%s: %s", n.Key, n.Text)
+		}
+		found = append(found, failed(n.Hint, "%s", text))
+	}
+	return found
+}
+
+// types says where the servers that are to be made can be had now.
+func types(in *Input) (found []Finding) {
+	need := map[string]int{} // by what there is to choose from
+	free := map[string]bool{}
+	for _, c := range in.Plan.Changes {
+		if c.Kind != plan.KindServer || len(c.Candidates) == 0 {
+			continue
+		}
+		var there []string
+		for _, o := range c.Candidates {
+			if o.Available {
+				there = append(there, o.Type+" in "+o.Location)
+			}
+		}
+		choice := strings.Join(there, ", ")
+		if choice == "" {
+			choice = "none of " + c.Candidates[0].Type + " and what may take its place"
+		}
+		need[choice]++
+		free[choice] = len(there) > 0
+	}
+	for _, choice := range slices.Sorted(maps.Keys(need)) {
+		if free[choice] {
+			found = append(found, fine("for %s: %s", servers(need[choice]), choice))
+		} else {
+			found = append(found, warning("add types or locations to fall back to, or try later", "for %s Hetzner has %s now", servers(need[choice]), choice))
+		}
+	}
+	return found
+}
+
+func servers(n int) string {
+	if n == 1 {
+		return "1 server"
+	}
+	return fmt.Sprintf("%d servers", n)
+}
+
+func images(in *Input) (found []Finding) {
+	for _, c := range in.Plan.Changes {
+		if c.Kind == plan.KindImage && c.Action == plan.Create {
+			found = append(found, fine("%s is made first", c.Name))
+		}
+	}
+	return found
+}
+
+// ranges finds servers that are in another network too, with addresses that
+// mean two things there.
+func ranges(in *Input) (found []Finding) {
+	want := in.Plan.Desired.Network
+	if want == nil {
+		return nil
+	}
+	ours, err := netip.ParsePrefix(want.IPRange)
+	if err != nil {
+		return []Finding{failed("render again", "%q is no range", want.IPRange)}
+	}
+	o := &in.Plan.Observed
+	for _, s := range o.Servers {
+		if s.Labels[schemas.LabelCluster] != in.Plan.Cluster {
+			continue
+		}
+		for _, a := range s.PrivateNets {
+			i := slices.IndexFunc(o.Networks, func(n plan.Network) bool { return n.ID == a.Network })
+			if i < 0 || o.Networks[i].Name == want.Name || o.Networks[i].ID == want.ExistingID {
+				continue
+			}
+			if p, err := netip.ParsePrefix(o.Networks[i].IPRange); err == nil && p.Overlaps(ours) {
+				found = append(found, failed("detach it there, or choose another range",
+					"server/%s is also in the network %s, whose range %s overlaps %s", s.Name, o.Networks[i].Name, p, ours))
+			}
+		}
+	}
+	return found
+}
+
+// apis are the ports that apply has to reach.
+var apis = []struct{ name, port string }{{"Kubernetes API", "6443"}, {"Talos API", "50000"}}
+
+// access says whether whoever runs apply gets through the firewalls: by the
+// session firewall, or because a rule lets them in.
+func access(in *Input) []Finding {
+	d := &in.Plan.Desired
+	if d.Access.CurrentIPv4 || d.Access.CurrentIPv6 {
+		return session(in)
+	}
+	if d.Access.Mode != "public" || len(d.Firewalls) == 0 {
+		return nil
+	}
+	if len(in.Own) == 0 {
+		return []Finding{warning("", "your public address is not known: whether the firewall lets you in shows later")}
+	}
+	var found []Finding
+	for _, api := range apis {
+		for _, own := range in.Own {
+			if letsIn(d, api.port, own) {
+				found = append(found, fine("the firewall lets %s in to the %s", own, api.name))
+				continue
+			}
+			found = append(found, warning("add it to the sources in cluster.yaml, or let current addresses in: hetzner.firewall",
+				"no rule of the firewall lets %s in to the %s", own, api.name))
+		}
+	}
+	return found
+}
+
+func session(in *Input) (found []Finding) {
+	for _, own := range in.Own {
+		if own.Is4() && in.Plan.Desired.Access.CurrentIPv4 || own.Is6() && in.Plan.Desired.Access.CurrentIPv6 {
+			found = append(found, fine("%s is let in for as long as apply runs", own))
+		}
+	}
+	if len(found) == 0 {
+		found = append(found, warning("name the sources in cluster.yaml, or run apply where the address can be found", "your public address is not known, so no session firewall can let it in"))
+	}
+	return found
+}
+
+// letsIn reports whether a rule of a firewall of the control planes lets an
+// address in to a TCP port.
+func letsIn(d *schemas.Infrastructure, port string, own netip.Addr) bool {
+	labels := map[string]string{schemas.LabelCluster: d.Cluster, schemas.LabelManagedBy: schemas.ManagedBy, schemas.LabelRole: schemas.RoleControlPlane}
+	for _, f := range d.Firewalls {
+		selector, err := labelselector.Parse(f.ApplyTo)
+		if err != nil || !selector.Matches(labels) {
+			continue
+		}
+		for _, r := range f.Rules {
+			if r.Direction == "in" && r.Protocol == "tcp" && r.Port == port && contains(r.SourceIPs, own) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func contains(ranges []string, own netip.Addr) bool {
+	return slices.ContainsFunc(ranges, func(text string) bool {
+		p, err := netip.ParsePrefix(text)
+		a, single := netip.ParseAddr(text)
+		return err == nil && p.Contains(own) || single == nil && a == own
+	})
+}
