@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
@@ -11,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // parallel is how many changes are made at once. More gain little: Hetzner
@@ -42,21 +42,13 @@ type Report struct {
 // Change is a change of a plan.
 type Change = plan.Change
 
-// Apply makes the changes of a plan that somebody agreed to, and looks again.
+// Apply makes the changes of a plan that somebody agreed to, be it of
+// [Session.Plan], [Session.PlanDestroy] or [Session.Resume], and looks again.
 // Nobody else changes the cluster meanwhile. Nothing is changed if something
 // that the plan reads or writes is not any more as it was: the error then has
 // the exit code [diag.Conflict]. The report says what was done also if there is
 // an error.
 func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
-	return s.run(ctx, agreed, policy, owner, plan.Make)
-}
-
-// Destroy is Apply for a plan of [Session.PlanDestroy].
-func (s *Session) Destroy(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
-	return s.run(ctx, agreed, policy, owner, plan.Destroy)
-}
-
-func (s *Session) run(ctx context.Context, agreed *Plan, policy Policy, owner Owner, make makePlan) (*Report, error) {
 	r := &Report{Stages: s.stages}
 	if !agreed.Executable() {
 		return r, notExecutable(agreed)
@@ -66,15 +58,11 @@ func (s *Session) run(ctx context.Context, agreed *Plan, policy Policy, owner Ow
 		return r, nil
 	}
 	err := s.locked(ctx, owner, func() error {
-		current, err := s.plan(ctx, "check", policy, make)
+		current, err := s.plan(ctx, "check", func(o plan.Observed) (*Plan, error) { return agreed.Again(o, Policy{}) })
 		if err != nil {
 			return err
 		}
-		if err := stale(agreed, current); err != nil {
-			return err
-		}
-		current.Changes = only(current.Changes, agreed.Changes)
-		return s.execute(ctx, r, current, policy, make)
+		return s.execute(ctx, r, current, policy)
 	})
 	r.Stages = s.stages
 	return r, err
@@ -108,11 +96,11 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 }
 
 // execute makes the changes and notes what was done.
-func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy, make makePlan) error {
+func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy) error {
 	return s.stage("execute", len(p.Changes), func(stage progress.Stage) error {
 		loop := execute.Loop{
 			Observe: func(ctx context.Context) (plan.Observed, error) { return s.project.ObserveSettled(ctx, p.Desired) },
-			Plan:    func(o plan.Observed) (*plan.Plan, error) { return make(p.Desired, o, policy) },
+			Plan:    func(o plan.Observed) (*plan.Plan, error) { return again(p)(p.Desired, o, policy) },
 			Executor: func(p *plan.Plan) execute.Do {
 				return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey}).Do
 			},
@@ -126,6 +114,14 @@ func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy
 		r.Left = left
 		return err
 	})
+}
+
+// again returns how a plan is made.
+func again(p *Plan) func(schemas.Infrastructure, plan.Observed, Policy) (*Plan, error) {
+	if p.Destroy {
+		return plan.Destroy
+	}
+	return plan.Make
 }
 
 // note takes in, and tells, how a change goes on.
@@ -169,23 +165,4 @@ func object(key plan.Key) string {
 		return "plan"
 	}
 	return string(key)
-}
-
-// stale refuses a plan if something that it reads or writes has changed since.
-func stale(agreed, current *Plan) error {
-	var problems diag.List
-	for _, d := range agreed.Reads {
-		if !slices.Contains(current.Reads, d) {
-			problems.Add(diag.On(string(d.Key), "it has changed since the plan was made").WithCode(diag.Conflict).
-				WithHint("look at a new plan"))
-		}
-	}
-	return problems.Err()
-}
-
-// only returns the changes of which somebody agreed to one.
-func only(changes, agreed []plan.Change) []plan.Change {
-	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool {
-		return !slices.ContainsFunc(agreed, func(a plan.Change) bool { return a.Key == c.Key && a.Action == c.Action })
-	})
 }

@@ -227,7 +227,7 @@ func TestApplyRefuses(t *testing.T) {
 		p.Reads[len(p.Reads)-1].Digest = "as it was long ago"
 		b.sim.ResetCalls()
 		r, err := s.Apply(t.Context(), p, policy, owner)
-		if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "it has changed since the plan was made") || len(r.Done) > 0 {
+		if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "it is stale: ") || len(r.Done) > 0 {
 			t.Errorf("error (%d) %v, done %v", diag.CodeOf(err), err, keys(r.Done))
 		}
 	})
@@ -293,7 +293,7 @@ func TestDestroy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Destroy(t.Context(), p, Policy{}, Owner{Name: "ann@desk", Run: "2"})
+	r, err := s.Apply(t.Context(), p, Policy{}, Owner{Name: "ann@desk", Run: "2"})
 	if err != nil || len(r.Left.Changes) > 0 {
 		t.Fatalf("left %v (%v)", r.Left, err)
 	}

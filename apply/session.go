@@ -16,6 +16,8 @@ import (
 type (
 	// Plan is what has to be done; see the package plan.
 	Plan = plan.Plan
+	// Saved is a plan in a file.
+	Saved = plan.Saved
 	// Policy is what whoever runs apply agrees to.
 	Policy = plan.Policy
 	// Event is a piece of news of a run.
@@ -112,29 +114,32 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 
 // Plan looks at the project, and says what has to be done.
 func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
-	return s.plan(ctx, "observe", policy, plan.Make)
+	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return plan.Make(s.env.Infrastructure, o, policy) })
 }
 
 // PlanDestroy looks at the project, and says what has to be done to remove
 // everything that belongs to the cluster.
 func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
-	return s.plan(ctx, "observe", policy, plan.Destroy)
+	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return plan.Destroy(s.env.Infrastructure, o, policy) })
 }
 
-type makePlan func(schemas.Infrastructure, plan.Observed, plan.Policy) (*plan.Plan, error)
+// Resume looks at the project, and makes a saved plan a plan again, with more
+// consent than it was made with. If something that it reads or writes is not
+// any more as it was, the error has the exit code [diag.Conflict].
+func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan, error) {
+	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return saved.Resume(s.env.Infrastructure, o, more) })
+}
 
 // plan observes and plans, as a stage of the run.
-func (s *Session) plan(ctx context.Context, stage string, policy Policy, make makePlan) (p *Plan, err error) {
+func (s *Session) plan(ctx context.Context, stage string, make func(plan.Observed) (*Plan, error)) (p *Plan, err error) {
 	err = s.stage(stage, 0, func(progress.Stage) error {
 		var observed plan.Observed
 		if s.project != nil {
-			var err error
 			if observed, err = s.project.ObserveSettled(ctx, s.env.Infrastructure); err != nil {
 				return err
 			}
 		}
-		var err error
-		p, err = make(s.env.Infrastructure, observed, policy)
+		p, err = make(observed)
 		return err
 	})
 	return p, err

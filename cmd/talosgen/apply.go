@@ -31,10 +31,12 @@ The token of the project is in $` + tokenVariable + `, or else in the rendered t
 Examples:
    talosgen apply prod                   show the plan, ask, make the changes
    talosgen apply prod --yes             do not ask, as in CI
+   talosgen apply prod --plan plan.json  make the changes of a plan that was kept
    talosgen apply prod --allow prod-worker-3
                                          with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "yes", Usage: "make the changes without asking"},
+			&cli.StringFlag{Name: "plan", Usage: "the changes of the plan in `FILE`, if nothing that it is about has changed"},
 			outputFlag())...),
 		Action: w.applyAction,
 	}
@@ -47,7 +49,7 @@ func (w *world) applyAction(c *cli.Context) error {
 	}
 	defer s.stop()
 	agreed := policy(c)
-	p, err := s.Plan(c.Context, agreed)
+	p, err := planToApply(c, s, agreed)
 	if err != nil {
 		return err
 	}
@@ -62,6 +64,27 @@ func (w *world) applyAction(c *cli.Context) error {
 	report, err := s.Apply(c.Context, p, agreed, w.owner())
 	s.stop()
 	return w.endRun(c, s, report, err)
+}
+
+// planToApply is a new plan, or the one that was kept.
+func planToApply(c *cli.Context, s *cloudSession, agreed apply.Policy) (*apply.Plan, error) {
+	file := c.String("plan")
+	if file == "" {
+		return s.Plan(c.Context, agreed)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	saved, err := apply.LoadPlan(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if saved.Plan.Destroy {
+		return nil, diag.New(diag.Pos{File: file}, "it is a plan of what to remove").
+			WithHint("`talosgen destroy` makes its own, and asks for the name of the cluster").WithCode(diag.Usage)
+	}
+	return s.Resume(c.Context, saved, agreed)
 }
 
 // endRun reports what a run did, and returns its error.

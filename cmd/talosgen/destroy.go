@@ -65,7 +65,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 			return err
 		}
 	}
-	report, err := s.Destroy(c.Context, p, agreed, w.owner())
+	report, err := s.Apply(c.Context, p, agreed, w.owner())
 	s.stop()
 	return w.endRun(c, s, report, err)
 }

@@ -4,6 +4,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // Flags of what whoever runs a command agrees to.
@@ -47,9 +49,12 @@ The token of the project is in $` + tokenVariable + `, or else in the rendered t
 
 Examples:
    talosgen plan prod                  what would be done?
+   talosgen plan prod --out plan.json  keep the plan, for apply --plan
    talosgen plan prod --allow prod-worker-3
                                        with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
+			&cli.BoolFlag{Name: "destroy", Usage: "what destroy would remove"},
+			&cli.StringFlag{Name: "out", Usage: "write the plan to `FILE`; it holds no secrets"},
 			outputFlag())...),
 		Action: w.planAction,
 	}
@@ -60,10 +65,19 @@ func (w *world) planAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Plan(c.Context, policy(c))
+	make := s.Plan
+	if c.Bool("destroy") {
+		make = s.PlanDestroy
+	}
+	p, err := make(c.Context, policy(c))
 	s.stop()
 	if err != nil {
 		return err
+	}
+	if file := c.String("out"); file != "" {
+		if err := savePlan(file, p); err != nil {
+			return err
+		}
 	}
 	if err := w.printPlan(c, p); err != nil {
 		return err
@@ -77,10 +91,26 @@ func (w *world) planAction(c *cli.Context) error {
 
 // printPlan prints a plan to stdout.
 func (w *world) printPlan(c *cli.Context, p *apply.Plan) error {
-	if wantsJSON(c) {
-		return w.printJSON(p)
+	if !wantsJSON(c) {
+		return w.printData([]byte(p.String()))
 	}
-	return w.printData([]byte(p.String()))
+	data, err := p.JSON()
+	if err != nil {
+		return err
+	}
+	return w.printData(data)
+}
+
+// savePlan writes a plan to a file, for apply --plan.
+func savePlan(file string, p *apply.Plan) error {
+	data, err := p.Save()
+	if err != nil {
+		return err
+	}
+	if _, err := atomicfile.Write(file, data, 0o644); err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be written: %v", reasonOf(err)).WithCause(err)
+	}
+	return nil
 }
 
 // sayRequests says how much of the rate limit was used.
