@@ -81,6 +81,9 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	if o.Keyless || len(o.Nodes) > 0 {
 		return res, nil
 	}
+	if err := p.warnFixed(res); err != nil {
+		return res, err
+	}
 	return res, p.sealLock(res)
 }
 
