@@ -93,22 +93,34 @@ func (w *walk) step() {
 	before := w.config
 	pools := before.Pools()
 	p := pools[w.IntN(len(pools))]
-	result, gone, err := w.change(before, p)
+	result, gone, nodes, err := w.change(before, p)
 	if err != nil {
-		return // there is no room, or the pool is none of that kind
+		w.checkRefusal(err) // there is no room, or the pool is none of that kind
+		return
 	}
 	w.done++
 	old := w.text
 	w.text, w.config = string(result.Text), result.Config
 	w.checkAddresses(before, w.config)
+	w.checkGone(before, nodes)
 	w.checkComments(old, gone)
 	if w.comment() {
 		w.load()
 	}
 }
 
-// change makes a random change, and tells which pool is gone, if one is.
-func (w *walk) change(before *config.Config, p config.Pool) (result *Result, gone string, err error) {
+// checkRefusal makes sure that no change fails for what it is about.
+func (w *walk) checkRefusal(err error) {
+	for _, never := range []string{"overlap", "would move", "cannot be edited", "not valid YAML"} {
+		if strings.Contains(err.Error(), never) {
+			w.fail("%v", err)
+		}
+	}
+}
+
+// change makes a random change, and tells which pool is to be gone, and which
+// nodes.
+func (w *walk) change(before *config.Config, p config.Pool) (result *Result, gone string, nodes []string, err error) {
 	verb, n := w.IntN(10), w.IntN(9)
 	w.history = append(w.history, fmt.Sprintf("%d %s %d", verb, p.Name, n))
 	switch {
@@ -121,7 +133,7 @@ func (w *walk) change(before *config.Config, p config.Pool) (result *Result, gon
 		result, err = Add(w.source(), added)
 	case verb < 3:
 		result, err = Remove(w.source(), p.Name)
-		gone = p.Name
+		gone, nodes = p.Name, poolNodes(before, p.Name)
 	case verb < 4:
 		result, err = Place(w.source(), nil)
 	case verb < 7 && p.Autoscaled:
@@ -130,14 +142,20 @@ func (w *walk) change(before *config.Config, p config.Pool) (result *Result, gon
 		if result, err = Scale(w.source(), p.Name, n); err == nil {
 			w.checkCount(result, p.Name, n)
 		}
-	default:
-		nodes := poolNodes(before, p.Name)
-		if len(nodes) == 0 {
-			return nil, "", fmt.Errorf("no nodes")
+		if nodes = poolNodes(before, p.Name); n < len(nodes) {
+			nodes = nodes[n:] // the highest go first
+		} else {
+			nodes = nil
 		}
-		result, err = RemoveNodes(w.source(), p.Name, []string{nodes[n%len(nodes)], nodes[0]})
+	default:
+		all := poolNodes(before, p.Name)
+		if len(all) == 0 {
+			return nil, "", nil, fmt.Errorf("no nodes")
+		}
+		nodes = []string{all[n%len(all)], all[0]}
+		result, err = RemoveNodes(w.source(), p.Name, nodes)
 	}
-	return result, gone, err
+	return result, gone, nodes, err
 }
 
 func poolNodes(c *config.Config, pool string) (names []string) {
@@ -179,6 +197,16 @@ func (w *walk) checkAddresses(before, after *config.Config) {
 			w.fail("%s and %s both have %s", node, other, at)
 		}
 		owners[at] = node
+	}
+}
+
+// checkGone makes sure that the nodes that were to go are gone, and no others.
+func (w *walk) checkGone(before *config.Config, gone []string) {
+	is := addresses(w.config)
+	for _, n := range before.Resolve() {
+		if _, stays := is[n.Name]; stays == slices.Contains(gone, n.Name) {
+			w.fail("%s stays: %t; to go were %q", n.Name, stays, gone)
+		}
 	}
 }
 
