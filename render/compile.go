@@ -127,7 +127,11 @@ func (c *compiler) poolOptions(n node) (*machine.Patch, error) {
 	if p, done := c.pools[n.Pool]; done {
 		return p, nil
 	}
-	p, err := machine.OptionsPatch(c.path(clusterFile), c.sharedOptions(n), n.role(), c.config.Talos.ConfigContract)
+	var p *machine.Patch
+	options, err := c.sharedOptions(n)
+	if err == nil {
+		p, err = machine.OptionsPatch(c.path(clusterFile), options, n.role(), c.config.Talos.ConfigContract)
+	}
 	c.pools[n.Pool] = p
 	return p, err
 }

@@ -158,7 +158,11 @@ func (c *compiler) naive(n node, files []string) ([]string, error) {
 		return nil, err
 	}
 	var patches []*machine.Patch
-	for _, options := range []machine.NodeOptions{c.sharedOptions(n), c.nodeOptions(n)} {
+	shared, err := c.sharedOptions(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, options := range []machine.NodeOptions{shared, c.nodeOptions(n)} {
 		patch, err := machine.OptionsPatch("options", options, n.role(), c.config.Talos.ConfigContract)
 		if err != nil {
 			return nil, err

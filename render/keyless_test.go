@@ -82,7 +82,11 @@ func TestKeylessWithSecretsInTypedPlaces(t *testing.T) {
 	for _, contract := range []string{"v1.9", "v1.13", "v1.14"} {
 		t.Run(contract, func(t *testing.T) {
 			r := fullyMarkedRepo(t, contract)
-			r.patch("common/typed.yaml", "apiVersion: v1alpha1\nkind: TimeSyncConfig\nbootTimeout: ${PERIOD}\n")
+			typed := "apiVersion: v1alpha1\nkind: TimeSyncConfig\nbootTimeout: ${PERIOD}\n"
+			if contract == "v1.9" {
+				typed = "machine: {time: {bootTimeout: \"${PERIOD}\"}}\n"
+			}
+			r.patch("common/typed.yaml", typed)
 			r.patch("common/validated.yaml", "apiVersion: v1alpha1\nkind: DummyLinkConfig\nname: dummy0\nmtu: ${PORT}\naddresses:\n  - address: 192.0.2.1/32\n")
 			r.patch("common/link.sops.yaml", "apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: other\nurl: udp://qzxkanarivogl95.example.com:48271/\n")
 			mustRender(t, r.open(operatorKeys()[0].private), "canary", render.Options{})

@@ -68,15 +68,17 @@ func (c *compiler) installImage() (string, error) {
 }
 
 // sharedOptions are the options that all nodes of a pool have in common. Static
-// nodes add to those of their pool, so for them there are only those of the
-// cluster.
-func (c *compiler) sharedOptions(n node) machine.NodeOptions {
-	o := machine.NodeOptions{}
-	if c.config.Provider != schemas.Static {
+// nodes have links of their own, and add to the labels of their pool.
+func (c *compiler) sharedOptions(n node) (machine.NodeOptions, error) {
+	o, err := machine.NodeOptions{}, error(nil)
+	if c.config.Provider == schemas.Hetzner {
 		o = c.kubernetesOptions(n)
+		o.Links, err = c.serverLinks(n.Node.Role)
 	}
+	o.Talos = c.talosOptions()
 	o.Kubernetes = c.kubernetes(n.role())
-	return o
+	o.Kubernetes.CertSANs = append(o.Kubernetes.CertSANs, o.Talos.CertSANs...)
+	return o, err
 }
 
 // nodeOptions are the options of one node.
@@ -84,6 +86,9 @@ func (c *compiler) nodeOptions(n node) machine.NodeOptions {
 	o := machine.NodeOptions{}
 	if c.config.Provider == schemas.Static {
 		o = c.kubernetesOptions(n)
+		if link := c.staticLink(n); link != nil {
+			o.Links = []machine.Link{*link}
+		}
 	}
 	name := n.Pos("name")
 	if name.Line == 0 {
@@ -91,14 +96,6 @@ func (c *compiler) nodeOptions(n node) machine.NodeOptions {
 	}
 	if !n.Autoscaled {
 		o.Hostname = machine.Option{Value: n.Name, Pos: name}
-	}
-	if n.Address.IsValid() {
-		o.Address = machine.Option{Value: n.Address.String(), Pos: n.Pos("address")}
-		o.Interface = machine.Option{Value: n.Interface, Pos: n.Pos("interface")}
-		o.MAC = machine.Option{Value: n.Match.MAC, Pos: n.Pos("match", "mac")}
-	}
-	if n.Gateway.IsValid() {
-		o.Gateway = machine.Option{Value: n.Gateway.String(), Pos: n.Pos("gateway")}
 	}
 	return o
 }

@@ -2,9 +2,7 @@ package render
 
 import (
 	"strconv"
-	"strings"
 
-	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/legacy"
 	"github.com/talosgen/talosgen/render/internal/machine"
@@ -45,35 +43,6 @@ func (c *compiler) kubernetes(role machine.Role) machine.KubernetesOptions {
 		o.ExternalCloudProvider = c.option("true", "kubernetes", "externalCloudProvider")
 	}
 	return o
-}
-
-// option is a value of cluster.yaml with its place.
-func (c *compiler) option(value string, path ...string) machine.Option {
-	return machine.Option{Value: value, Pos: c.config.Pos(path...)}
-}
-
-// options are the items of a list with their places; the list's if the file
-// does not have the items.
-func (c *compiler) options(values []string, path ...string) []machine.Option {
-	var list []machine.Option
-	for i, value := range values {
-		o := c.option(value, append(path[:len(path):len(path)], strconv.Itoa(i))...)
-		if o.Pos.Line == 0 {
-			o.Pos = c.config.Pos(path...)
-		}
-		list = append(list, o)
-	}
-	return list
-}
-
-// firstPos is the place of the first of several options that the file sets.
-func (c *compiler) firstPos(options ...string) (pos diag.Pos) {
-	for _, option := range options {
-		if pos = c.config.Pos(strings.Split(option, ".")...); pos.Line > 0 {
-			break
-		}
-	}
-	return pos
 }
 
 func (c *compiler) nodeCIDRs() []machine.Option {

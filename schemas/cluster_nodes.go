@@ -23,8 +23,9 @@ type ControlPlane struct {
 	// The id of a floating IP that exists already, to use instead of a new one.
 	FloatingIPID int `yaml:"floatingIpId" min:"1" max:"9007199254740991" otherwise:"a new floating IP" example:"12345678"`
 	// Whether the nodes share an address in the private network for the
-	// Kubernetes API. Provider hetzner only.
-	PrivateVIP bool `yaml:"privateVip" default:"true" example:"false"`
+	// Kubernetes API. Nodes move it by Hetzner's API, so the secret variable
+	// HCLOUD_TOKEN goes into their configurations. Provider hetzner only.
+	PrivateVIP *bool `yaml:"privateVip" otherwise:"true if neither endpoint nor hetzner.apiLoadBalancer gives another way" example:"false"`
 	// An address in the subnet of the nodes that they share for the Kubernetes
 	// API, announced on their link. Provider static only.
 	VIP string `yaml:"vip" format:"ip" otherwise:"none" example:"192.168.1.5"`
@@ -105,7 +106,7 @@ type StaticNode struct {
 	// The default gateway that goes with address.
 	Gateway string `yaml:"gateway" format:"ip" otherwise:"no default route" example:"192.168.1.1"`
 	// The network link that gets address.
-	Interface string `yaml:"interface" format:"linkName" otherwise:"the first physical link" example:"eth0"`
+	Interface string `yaml:"interface" format:"linkName" otherwise:"the one with the MAC address of match" example:"eth0"`
 	// The VLAN of address on that link.
 	VLANID int `yaml:"vlanId" min:"1" max:"4094" otherwise:"none" example:"100"`
 	// The largest packet on that link.

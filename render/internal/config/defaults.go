@@ -28,6 +28,7 @@ func (ch *checker) setDefaults() {
 	setBool(&ch.Talos.DiskEncryption.State, hetzner)
 	setBool(&ch.Talos.DiskEncryption.Ephemeral, hetzner)
 	setBool(&ch.Talos.APIAccess.Enabled, hetzner)
+	setBool(&ch.Cluster.Nodes.ControlPlane.PrivateVIP, hetzner && !ch.has("endpoint") && !ch.Hetzner.APILoadBalancer.Enabled)
 	setBool(&ch.Kubernetes.ExternalCloudProvider, hetzner)
 	setBool(&ch.Kubernetes.Kubelet.RotateServerCertificates, hetzner)
 	cilium := ch.CNI.Type == Cilium

@@ -73,6 +73,9 @@ func (ch *checker) checkStaticAddresses(n Node, at func(...string) []string) {
 	if !hasAddress && !ch.has(at("bootAddress")...) {
 		ch.fail("give address, or bootAddress if DHCP always gives it the same", at(), "no address to reach the node at")
 	}
+	if ch.needsLink(n, hasAddress) && n.Interface == "" && !ch.has(at("interface")...) && !ch.has(at("match", "mac")...) {
+		ch.fail("give interface, or match.mac", at(), "addresses and routes of the node are for a network link, and nothing says which")
+	}
 	for _, key := range []string{"gateway", "interface", "vlanId", "mtu"} {
 		if ch.has(at(key)...) && !hasAddress {
 			ch.fail("give address, or remove it", at(key), "%s without address", key)
@@ -87,6 +90,12 @@ func (ch *checker) checkStaticAddresses(n Node, at func(...string) []string) {
 	case !n.Address.IsSingleIP() && !n.Address.Contains(n.Gateway):
 		ch.fail("", at("gateway"), "the gateway %s is not in the subnet %s", n.Gateway, n.Address.Masked())
 	}
+}
+
+// needsLink tells whether the configuration of a static node names a link.
+func (ch *checker) needsLink(n Node, hasAddress bool) bool {
+	hasVIP := n.Role == ControlPlane && ch.Cluster.Nodes.ControlPlane.VIP != ""
+	return hasAddress || hasVIP || len(n.Routes)+len(ch.Network.ExtraRoutes) > 0
 }
 
 // unique finds values that only one node may have.

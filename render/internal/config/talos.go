@@ -32,6 +32,9 @@ func (ch *checker) checkTalos() {
 	if t.KubeSpan.Enabled && !t.Discovery.Service && !t.Discovery.Kubernetes {
 		ch.fail("enable talos.discovery.service", keys("talos.kubeSpan.enabled"), "KubeSpan without discovery: nodes do not find one another")
 	}
+	if t.HostDNS.ForwardKubeDNSToHost && !t.HostDNS.Enabled {
+		ch.fail("enable talos.hostDns", keys("talos.hostDns.forwardKubeDnsToHost"), "the cluster's DNS cannot ask a DNS cache that is not there")
+	}
 	if t.Discovery.Kubernetes {
 		ch.checkLegacy(keys("talos.discovery.kubernetes"), "use discovery.service")
 	}

@@ -62,7 +62,7 @@ func (r *resolver) virtualIP() string {
 	if r.c.Provider == schemas.Static {
 		return cp.VIP
 	}
-	if !cp.PrivateVIP {
+	if !*cp.PrivateVIP {
 		return ""
 	}
 	address, err := r.c.Subnets().ControlPlaneVIP()

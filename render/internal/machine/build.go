@@ -26,6 +26,18 @@ func stringNode(value string, pos diag.Pos) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: pos.Line, Column: pos.Column}
 }
 
+func stringNodes(items []Option) *yaml.Node {
+	nodes := make([]*yaml.Node, len(items))
+	for i, item := range items {
+		nodes[i] = stringNode(item.Value, item.Pos)
+	}
+	return sequenceNode(nodes...)
+}
+
+func intNode(value int, pos diag.Pos) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(value), Line: pos.Line, Column: pos.Column}
+}
+
 func boolNode(value bool, pos diag.Pos) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(value), Line: pos.Line, Column: pos.Column}
 }
@@ -91,6 +103,14 @@ func (b *optionBuilder) add(id ID, item *yaml.Node, path ...string) {
 		return
 	}
 	put(parent, key, sequenceNode(item))
+}
+
+// keepSecret notes that a value is secret.
+func (b *optionBuilder) keepSecret(value *yaml.Node) {
+	if b.secret == nil {
+		b.secret = map[*yaml.Node]bool{}
+	}
+	b.secret[value] = true
 }
 
 // remove takes a document away that a lower layer has.

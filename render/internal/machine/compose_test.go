@@ -126,7 +126,7 @@ func (s *composeSource) next(t *testing.T, i int) composeCase {
 		o.NodeCIDRs = []Option{{Value: "10.0.0.0/24"}}
 	}
 	if s.rand.IntN(2) == 0 {
-		o.Address, o.Interface = Option{Value: "10.0.0.5/24"}, Option{Value: "eth0"}
+		o.Links = []Link{{Name: Option{Value: "eth0"}, Address: Option{Value: "10.0.0.5/24"}}}
 	}
 	if s.rand.IntN(3) == 0 {
 		o.Kubernetes = KubernetesOptions{

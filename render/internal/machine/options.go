@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"strings"
-
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
 	"go.yaml.in/yaml/v4"
 
@@ -34,10 +32,7 @@ type NodeOptions struct {
 	Taints      []NodeTaint
 	NodeCIDRs   []Option // subnets that hold the node's own address
 
-	Address   Option // final address, with its prefix length
-	Gateway   Option
-	Interface Option // name of the link with the address
-	MAC       Option // or its hardware address
+	Links []Link
 
 	Talos      TalosOptions
 	Kubernetes KubernetesOptions
@@ -57,7 +52,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	b := optionBuilder{file: file, options: o, role: role, vc: vc, docs: map[ID]*yaml.Node{}}
 	b.hostname()
 	b.kubernetesNode()
-	b.address()
+	b.links()
 	b.talos()
 	b.kubernetes()
 	if err := b.problems.Err(); err != nil || len(b.order) == 0 {
@@ -75,7 +70,29 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 		}
 		p.docs = append(p.docs, pd)
 	}
-	return p, nil
+	return p, b.taint(p)
+}
+
+// taint tells the patch where it holds secrets.
+func (b *optionBuilder) taint(p *Patch) error {
+	if len(b.secret) == 0 {
+		return nil
+	}
+	p.taint = newTaint()
+	for _, pd := range p.docs {
+		w := taintWalk{
+			taint: p.taint, id: pd.id, secret: map[string]bool{}, readable: map[string]bool{},
+			isSecret: func(n *yaml.Node) bool { return b.secret[n] },
+		}
+		w.walk(pd.node, nil)
+		if len(w.secret) == 0 {
+			continue
+		}
+		if err := w.canonical(pd); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type optionBuilder struct {
@@ -85,6 +102,7 @@ type optionBuilder struct {
 	vc      *talosconfig.VersionContract
 	docs    map[ID]*yaml.Node
 	order   []ID
+	secret  map[*yaml.Node]bool // values that are
 
 	problems diag.List
 }
@@ -94,7 +112,7 @@ func (b *optionBuilder) hostname() {
 	o := b.options.Hostname
 	switch {
 	case o.Value == "":
-	case b.vc.Greater(talosconfig.TalosVersion1_11):
+	case b.since(talosconfig.TalosVersion1_12):
 		doc := kind("HostnameConfig")
 		b.set(doc, o.Pos, o.Value, "hostname")
 		b.set(doc, o.Pos, "off", "auto")
@@ -160,61 +178,4 @@ func (b *optionBuilder) taints() {
 			}
 		}
 	}
-}
-
-// address sets a static address: in link documents since Talos 1.12.
-func (b *optionBuilder) address() {
-	o := b.options
-	if o.Address.Value == "" {
-		return
-	}
-	if b.vc.Greater(talosconfig.TalosVersion1_11) {
-		b.linkDocuments()
-		return
-	}
-	link := mappingNode(o.Address.Pos)
-	if o.Interface.Value != "" {
-		put(link, "interface", stringNode(o.Interface.Value, o.Interface.Pos))
-	} else {
-		selector := mappingNode(o.MAC.Pos)
-		put(selector, "hardwareAddr", stringNode(o.MAC.Value, o.MAC.Pos))
-		put(link, "deviceSelector", selector)
-	}
-	put(link, "addresses", sequenceNode(stringNode(o.Address.Value, o.Address.Pos)))
-	if o.Gateway.Value != "" {
-		route := mappingNode(o.Gateway.Pos)
-		put(route, "network", stringNode(anyNetwork(o.Gateway.Value), o.Gateway.Pos))
-		put(route, "gateway", stringNode(o.Gateway.Value, o.Gateway.Pos))
-		put(link, "routes", sequenceNode(route))
-	}
-	b.add(MainID, link, "machine", "network", "interfaces")
-}
-
-// linkAlias is the name given to a link that is known by its hardware address.
-const linkAlias = "net0"
-
-func (b *optionBuilder) linkDocuments() {
-	o := b.options
-	name := o.Interface
-	if name.Value == "" {
-		name = Option{linkAlias, o.MAC.Pos}
-		alias := ID{mainKind, "LinkAliasConfig", linkAlias}
-		b.set(alias, o.MAC.Pos, `mac(link.permanent_addr) == "`+strings.ToLower(o.MAC.Value)+`"`, "selector", "match")
-	}
-	link := ID{mainKind, "LinkConfig", name.Value}
-	address := mappingNode(o.Address.Pos)
-	put(address, "address", stringNode(o.Address.Value, o.Address.Pos))
-	b.add(link, address, "addresses")
-	if o.Gateway.Value != "" {
-		route := mappingNode(o.Gateway.Pos)
-		put(route, "gateway", stringNode(o.Gateway.Value, o.Gateway.Pos))
-		b.add(link, route, "routes")
-	}
-}
-
-func anyNetwork(gateway string) string {
-	if strings.Contains(gateway, ":") {
-		return "::/0"
-	}
-	return "0.0.0.0/0"
 }

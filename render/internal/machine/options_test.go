@@ -50,15 +50,15 @@ var optionCases = []optionCase{
 		"v1.9":  {"v1alpha1", "machine.kubelet.nodeIP.validSubnets", "[10.0.0.0/16, fd00::/64]"},
 		"v1.14": {"KubeNodeConfig", "nodeIP.validSubnets", "[10.0.0.0/16, fd00::/64]"},
 	}},
-	{"address of an interface", NodeOptions{Address: at("10.0.0.5/24", 4), Gateway: at("10.0.0.1", 5), Interface: at("eth0", 6)}, nil, map[string][3]string{
+	{"address of an interface", NodeOptions{Links: []Link{{Name: at("eth0", 6), Address: at("10.0.0.5/24", 4), Routes: []Route{{Gateway: at("10.0.0.1", 5)}}}}}, nil, map[string][3]string{
 		"v1.9":  {"v1alpha1", "machine.network.interfaces", "[{interface: eth0, addresses: [10.0.0.5/24], routes: [{network: 0.0.0.0/0, gateway: 10.0.0.1}]}]"},
 		"v1.12": {"LinkConfig/eth0", "", "{apiVersion: v1alpha1, kind: LinkConfig, name: eth0, addresses: [{address: 10.0.0.5/24}], routes: [{gateway: 10.0.0.1}]}"},
 	}},
-	{"address by MAC", NodeOptions{Address: at("fd00::5/64", 4), Gateway: at("fd00::1", 5), MAC: at("AA:BB:CC:00:11:22", 6)}, nil, map[string][3]string{
+	{"address by MAC", NodeOptions{Links: []Link{{MAC: at("AA:BB:CC:00:11:22", 6), Address: at("fd00::5/64", 4), Routes: []Route{{Gateway: at("fd00::1", 5)}}}}}, nil, map[string][3]string{
 		"v1.9":  {"v1alpha1", "machine.network.interfaces", "[{deviceSelector: {hardwareAddr: 'AA:BB:CC:00:11:22'}, addresses: ['fd00::5/64'], routes: [{network: '::/0', gateway: 'fd00::1'}]}]"},
 		"v1.12": {"LinkConfig/net0", "", "{apiVersion: v1alpha1, kind: LinkConfig, name: net0, addresses: [{address: 'fd00::5/64'}], routes: [{gateway: 'fd00::1'}]}"},
 	}},
-	{"alias of the MAC", NodeOptions{Address: at("10.0.0.5/24", 4), MAC: at("AA:BB:CC:00:11:22", 6)}, nil, map[string][3]string{
+	{"alias of the MAC", NodeOptions{Links: []Link{{MAC: at("AA:BB:CC:00:11:22", 6), Address: at("10.0.0.5/24", 4)}}}, nil, map[string][3]string{
 		"v1.12": {"LinkAliasConfig/net0", "selector.match", `mac(link.permanent_addr) == "aa:bb:cc:00:11:22"`},
 	}},
 }

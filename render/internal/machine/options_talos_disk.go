@@ -1,0 +1,45 @@
+package machine
+
+import (
+	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// EncryptionOptions say which of Talos' own partitions are encrypted.
+type EncryptionOptions struct {
+	State, Ephemeral Option // "true", or no value
+	Key              Option // nodeID or tpm, as Talos writes them
+}
+
+// unqueued are options of dm-crypt: with them it works on the processor that
+// asks, which is faster on the disks of today.
+var unqueued = []string{"no_read_workqueue", "no_write_workqueue"}
+
+// encryption: in documents of the volumes since 1.11.
+func (b *optionBuilder) encryption(o EncryptionOptions) {
+	for _, v := range []struct {
+		on             Option
+		volume, legacy string
+	}{{o.State, "STATE", "state"}, {o.Ephemeral, "EPHEMERAL", "ephemeral"}} {
+		if v.on.Value == "" {
+			continue
+		}
+		p := place{MainID, []string{"machine", "systemDiskEncryption", v.legacy}}
+		if b.since(talosconfig.TalosVersion1_11) {
+			p = place{ID{mainKind, "VolumeConfig", v.volume}, []string{"encryption"}}
+		}
+		b.luks(p, v.on.Pos, o.Key)
+	}
+}
+
+func (b *optionBuilder) luks(p place, pos diag.Pos, key Option) {
+	b.put(p, stringNode("luks2", pos), "provider")
+	slot := mappingNode(pos)
+	put(slot, "slot", intNode(0, pos))
+	put(slot, key.Value, mappingNode(key.Pos))
+	b.append(p, slot, "keys")
+	for _, option := range unqueued {
+		b.append(p, stringNode(option, pos), "options")
+	}
+}
