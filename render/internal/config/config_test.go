@@ -197,7 +197,7 @@ provider: static
 endpoint: https://[fd00::10]:6443/
 nodes:
   controlPlane:
-    nodes: [{name: a, match: {serial: x}, address: fd00::11/64, installDisk: /dev/sda}]
+    nodes: [{name: a, match: {serial: x}, interface: eth0, address: fd00::11/64, installDisk: /dev/sda}]
 `)
 	if got := c.Network.PodCidrs[0] + " " + c.Network.ServiceCidrs[0]; got != "fc00:db8:10::/56 fc00:db8:20::/112" {
 		t.Errorf("got %s", got)
@@ -253,7 +253,7 @@ nodes:
     taints: ["a:NoSchedule"]
     nodes:
       - name: one
-        match: {serial: x}
+        match: {mac: "52:54:00:00:00:01"}
         address: 192.168.1.10/24
         labels:
           tier: b
