@@ -92,7 +92,7 @@ func (c *Client) createMarker(ctx context.Context, run Run, opts hcloud.Firewall
 	if lookup != nil {
 		return marker{}, lookup
 	}
-	if there != nil && there.Labels[labelRun] == labelValue(run.ID) {
+	if there != nil && there.Labels[labelRun] == labelValue(run.ID) && c.ServerTime().Before(markerFrom(there).expires) {
 		return markerFrom(there), nil
 	}
 	return marker{}, err

@@ -72,21 +72,17 @@ func (o *observer) addImage(i plan.Image) {
 	}
 }
 
-// zones reads the zones in which records are desired, and of each the record
-// sets that have the cluster's label or are desired.
+// zones reads the zones of the project, and of each the record sets that have
+// the cluster's label or are desired: a zone in which no record is desired any
+// more may still hold some.
 func (o *observer) zones(ctx context.Context) error {
-	for _, r := range o.desired.DNSRecords {
-		known := func(z plan.Zone) bool { return z.Name == r.Zone }
-		if slices.ContainsFunc(o.found.Zones, known) {
-			continue
-		}
-		zone, _, err := o.api.Zone.GetByName(ctx, r.Zone)
-		if err != nil {
-			return explain("DNS zone "+r.Zone, "read", err)
-		}
-		if zone == nil {
-			continue // the plan says so
-		}
+	found, err := all(ctx, "DNS zones", "", func(l hcloud.ListOpts) ([]*hcloud.Zone, *hcloud.Response, error) {
+		return o.api.Zone.List(ctx, hcloud.ZoneListOpts{ListOpts: l, Sort: oldestFirst})
+	})
+	if err != nil {
+		return err
+	}
+	for _, zone := range found {
 		z := zoneFrom(zone)
 		if z.RRSets, err = o.rrsets(ctx, zone); err != nil {
 			return err

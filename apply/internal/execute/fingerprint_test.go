@@ -36,6 +36,7 @@ func (p *project) fingerprint() string {
 	var lines []string
 	for what, list := range lists {
 		for _, o := range list {
+			plain(what, o)
 			text, err := json.Marshal(normal("", o, names))
 			if err != nil {
 				p.Fatal(err)
@@ -45,6 +46,29 @@ func (p *project) fingerprint() string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// plain takes away in which of two equal ways something was done. A firewall is
+// at a server by its selector, or also by itself: what counts is that it is
+// there, which the server says. An address comes with a server, or was given to
+// it later.
+func plain(what string, o map[string]any) {
+	switch what {
+	case "firewalls":
+		var selectors []any
+		for _, a := range o["applied_to"].([]any) {
+			if by := a.(map[string]any); by["type"] == "label_selector" {
+				selectors = append(selectors, by["label_selector"])
+			}
+		}
+		o["applied_to"] = selectors
+	case "primary_ips":
+		if o["assignee_id"] != nil {
+			delete(o, "name")
+			delete(o, "labels")
+			delete(o, "id")
+		}
+	}
 }
 
 // list reads a whole list, as somebody else.
@@ -116,6 +140,7 @@ func normal(key string, v any, names map[float64]string) any {
 					out[k] = m["name"]
 				}
 			case slices.Contains(noise, k):
+			case k == "id" && (key == "ipv4" || key == "ipv6"):
 			case k == "ip" && (key == "ipv4" || key == "ipv6" || out["assignee_id"] != nil || v["home_location"] != nil || v["auto_delete"] != nil || v["dns_ptr"] != nil):
 				out[k] = "#"
 			default:

@@ -1,0 +1,194 @@
+package execute_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+)
+
+// drift is what somebody does by hand in the project, to a server or something
+// else by chance. What Hetzner refuses does not happen.
+type drift struct {
+	name string
+	do   func(d *drifter, r *rand.Rand)
+}
+
+// drifter is somebody who does things by hand.
+type drifter struct {
+	*project
+	ctx context.Context
+}
+
+func choose[T any](r *rand.Rand, all []T, err error) (one T) {
+	if err == nil && len(all) > 0 {
+		one = all[r.IntN(len(all))]
+	}
+	return one
+}
+
+func (d *drifter) server(r *rand.Rand) *hcloud.Server {
+	all, err := d.others.Server.All(d.ctx)
+	return choose(r, all, err)
+}
+
+func (d *drifter) balancer(r *rand.Rand) *hcloud.LoadBalancer {
+	all, err := d.others.LoadBalancer.All(d.ctx)
+	return choose(r, all, err)
+}
+
+func (d *drifter) firewall(r *rand.Rand) *hcloud.Firewall {
+	all, err := d.others.Firewall.All(d.ctx)
+	return choose(r, all, err)
+}
+
+func (d *drifter) network(r *rand.Rand) *hcloud.Network {
+	all, err := d.others.Network.All(d.ctx)
+	return choose(r, all, err)
+}
+
+var drifts = []drift{
+	{"delete a server", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			off := false
+			_, _, _ = d.others.Server.ChangeProtection(d.ctx, s, hcloud.ServerChangeProtectionOpts{Delete: &off, Rebuild: &off})
+			d.clock.Advance(time.Minute)
+			_, _ = d.others.Server.Delete(d.ctx, s)
+		}
+	}},
+	{"switch a server off", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			_, _, _ = d.others.Server.Poweroff(d.ctx, s)
+		}
+	}},
+	{"protect a server", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			on := r.IntN(2) == 0
+			_, _, _ = d.others.Server.ChangeProtection(d.ctx, s, hcloud.ServerChangeProtectionOpts{Delete: &on, Rebuild: &on})
+		}
+	}},
+	{"add a label to a server", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			s.Labels["by"] = "hand"
+			_, _, _ = d.others.Server.Update(d.ctx, s, hcloud.ServerUpdateOpts{Labels: s.Labels})
+		}
+	}},
+	{"detach a server", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil && len(s.PrivateNet) > 0 {
+			_, _, _ = d.others.Server.DetachFromNetwork(d.ctx, s, hcloud.ServerDetachFromNetworkOpts{Network: s.PrivateNet[0].Network})
+		}
+	}},
+	{"enable the rescue system", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			_, _, _ = d.others.Server.EnableRescue(d.ctx, s, hcloud.ServerEnableRescueOpts{Type: hcloud.ServerRescueTypeLinux64})
+		}
+	}},
+	{"take a server from its placement group", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil && s.PlacementGroup != nil {
+			_, _, _ = d.others.Server.RemoveFromPlacementGroup(d.ctx, s)
+		}
+	}},
+	{"name a server's address", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil && s.PublicNet.IPv4.IP != nil {
+			_, _, _ = d.others.Server.ChangeDNSPtr(d.ctx, s, s.PublicNet.IPv4.IP.String(), hcloud.Ptr("by.hand.example.com"))
+		}
+	}},
+	{"open the firewall", func(d *drifter, r *rand.Rand) {
+		if f := d.firewall(r); f != nil {
+			_, all, _ := net.ParseCIDR("0.0.0.0/0")
+			_, _, _ = d.others.Firewall.SetRules(d.ctx, f, hcloud.FirewallSetRulesOpts{Rules: []hcloud.FirewallRule{{
+				Direction: hcloud.FirewallRuleDirectionIn, Protocol: hcloud.FirewallRuleProtocolTCP, Port: hcloud.Ptr("any"), SourceIPs: []net.IPNet{*all},
+			}}})
+		}
+	}},
+	{"take the firewall away", func(d *drifter, r *rand.Rand) {
+		if f := d.firewall(r); f != nil {
+			_, _, _ = d.others.Firewall.RemoveResources(d.ctx, f, f.AppliedTo)
+			if r.IntN(2) == 0 {
+				d.clock.Advance(time.Minute)
+				_, _ = d.others.Firewall.Delete(d.ctx, f)
+			}
+		}
+	}},
+	{"delete a load balancer", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil {
+			_, _, _ = d.others.LoadBalancer.ChangeProtection(d.ctx, l, hcloud.LoadBalancerChangeProtectionOpts{Delete: hcloud.Ptr(false)})
+			d.clock.Advance(time.Minute)
+			_, _ = d.others.LoadBalancer.Delete(d.ctx, l)
+		}
+	}},
+	{"remove a target", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil && len(l.Targets) > 0 && l.Targets[0].LabelSelector != nil {
+			_, _, _ = d.others.LoadBalancer.RemoveLabelSelectorTarget(d.ctx, l, l.Targets[0].LabelSelector.Selector)
+		}
+	}},
+	{"change a service", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil && len(l.Services) > 0 {
+			_, _, _ = d.others.LoadBalancer.UpdateService(d.ctx, l, l.Services[0].ListenPort, hcloud.LoadBalancerUpdateServiceOpts{
+				Protocol: hcloud.LoadBalancerServiceProtocolTCP, DestinationPort: hcloud.Ptr(1234),
+			})
+		}
+	}},
+	{"remove a service", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil && len(l.Services) > 0 {
+			_, _, _ = d.others.LoadBalancer.DeleteService(d.ctx, l, l.Services[0].ListenPort)
+		}
+	}},
+	{"add a service", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil {
+			_, _, _ = d.others.LoadBalancer.AddService(d.ctx, l, hcloud.LoadBalancerAddServiceOpts{
+				Protocol: hcloud.LoadBalancerServiceProtocolTCP, ListenPort: hcloud.Ptr(9999), DestinationPort: hcloud.Ptr(9999),
+			})
+		}
+	}},
+	{"change an algorithm", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil {
+			_, _, _ = d.others.LoadBalancer.ChangeAlgorithm(d.ctx, l, hcloud.LoadBalancerChangeAlgorithmOpts{Type: hcloud.LoadBalancerAlgorithmTypeLeastConnections})
+		}
+	}},
+	{"detach a load balancer", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil && len(l.PrivateNet) > 0 {
+			for _, t := range l.Targets {
+				if t.LabelSelector != nil {
+					_, _, _ = d.others.LoadBalancer.RemoveLabelSelectorTarget(d.ctx, l, t.LabelSelector.Selector)
+					d.clock.Advance(time.Minute)
+				}
+			}
+			_, _, _ = d.others.LoadBalancer.DetachFromNetwork(d.ctx, l, hcloud.LoadBalancerDetachFromNetworkOpts{Network: l.PrivateNet[0].Network})
+		}
+	}},
+	{"hide a load balancer", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil {
+			_, _, _ = d.others.LoadBalancer.DisablePublicInterface(d.ctx, l)
+		}
+	}},
+	{"remove a route", func(d *drifter, r *rand.Rand) {
+		if n := d.network(r); n != nil && len(n.Routes) > 0 {
+			_, _, _ = d.others.Network.DeleteRoute(d.ctx, n, hcloud.NetworkDeleteRouteOpts{Route: n.Routes[0]})
+		}
+	}},
+	{"add a subnet", func(d *drifter, r *rand.Rand) {
+		if n := d.network(r); n != nil {
+			_, ipRange, _ := net.ParseCIDR("10.0.200.0/24")
+			_, _, _ = d.others.Network.AddSubnet(d.ctx, n, hcloud.NetworkAddSubnetOpts{Subnet: hcloud.NetworkSubnet{
+				Type: hcloud.NetworkSubnetTypeCloud, NetworkZone: hcloud.NetworkZoneEUCentral, IPRange: ipRange,
+			}})
+		}
+	}},
+	{"label the network", func(d *drifter, r *rand.Rand) {
+		if n := d.network(r); n != nil {
+			n.Labels["by"] = "hand"
+			_, _, _ = d.others.Network.Update(d.ctx, n, hcloud.NetworkUpdateOpts{Labels: n.Labels})
+		}
+	}},
+	{"delete a floating IP", func(d *drifter, r *rand.Rand) {
+		all, err := d.others.FloatingIP.All(d.ctx)
+		if f := choose(r, all, err); f != nil {
+			_, _, _ = d.others.FloatingIP.ChangeProtection(d.ctx, f, hcloud.FloatingIPChangeProtectionOpts{Delete: hcloud.Ptr(false)})
+			d.clock.Advance(time.Minute)
+			_, _ = d.others.FloatingIP.Delete(d.ctx, f)
+		}
+	}},
+}
