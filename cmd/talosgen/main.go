@@ -89,6 +89,9 @@ func run(args []string, w *world) (code int) {
 	case errors.Is(err, errDifferences):
 		return int(diag.Differences)
 	}
+	if own := commandExit(0); errors.As(err, &own) {
+		return int(own)
+	}
 	if exit := cli.ExitCoder(nil); errors.As(err, &exit) {
 		// urfave/cli's own, with codes of its own: `help` of what does not exist.
 		err = diag.On("", "%v", exit).WithHint("see `talosgen --help`").WithCode(diag.Usage)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -22,8 +21,8 @@ import (
 // command may print.
 const simToken = "canary-hcloud-token-0123456789abcdef"
 
-// simulated is the simulated project of a script.
-type simulated struct{ *hetznersim.Sim }
+// simProject is the simulated project of a script.
+type simProject struct{ *hetznersim.Sim }
 
 type simKey struct{}
 
@@ -36,7 +35,7 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: sim [env...]")
 	}
-	p := &simulated{hetznersim.New(hetznersim.Options{
+	p := &simProject{hetznersim.New(hetznersim.Options{
 		Clock: hetznersim.NewClock(fixedTime()), Token: simToken, ReadOnlyToken: simToken + "-readonly", ActionTime: hetznersim.Instant,
 	})}
 	server := httptest.NewServer(p)
@@ -48,32 +47,13 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 	for _, env := range args {
 		var infra schemas.Infrastructure
 		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
-		for _, image := range infra.Images {
-			ts.Check(p.addImage(image))
-		}
+		seed(p.Sim, infra)
 	}
 	p.ResetCalls()
 }
 
-// addImage makes a snapshot as `talosgen image build` would have it.
-func (p *simulated) addImage(image schemas.InfraSnapshot) error {
-	type object map[string]any
-	var server struct{ Server struct{ ID int64 } }
-	serverType := map[string]string{"x86": "cpx22", "arm": "cax11"}[image.Architecture]
-	err := p.call(http.MethodPost, "/servers", object{
-		"name": "builder", "server_type": serverType, "image": "debian-13", "location": "fsn1", "start_after_create": false,
-	}, &server)
-	if err != nil {
-		return err
-	}
-	path := fmt.Sprintf("/servers/%d", server.Server.ID)
-	return errors.Join(
-		p.call(http.MethodPost, path+"/actions/create_image", object{"type": "snapshot", "labels": image.Labels}, nil),
-		p.call(http.MethodDelete, path, nil, nil))
-}
-
 // call makes a request to the project.
-func (p *simulated) call(method, path string, body, into any) error {
+func (p *simProject) call(method, path string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -93,9 +73,9 @@ func (p *simulated) call(method, path string, body, into any) error {
 }
 
 // simHolder is where a script keeps its project.
-type simHolder struct{ sim *simulated }
+type simHolder struct{ sim *simProject }
 
-func simOf(ts *testscript.TestScript) *simulated {
+func simOf(ts *testscript.TestScript) *simProject {
 	p := ts.Value(simKey{}).(*simHolder).sim
 	if p == nil {
 		ts.Fatalf("there is no project: sim first")

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Flags of sim.
+const (
+	flagListen = "listen"
+	flagSeed   = "seed"
+	flagSpeed  = "speed"
+)
+
+func simCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:      "sim",
+		Usage:     "simulate a Hetzner Cloud project, to try plan and apply without an account",
+		ArgsUsage: "[-- <command> [argument...]]",
+		Description: `Serves the Hetzner Cloud API on loopback: servers, networks, firewalls, load
+balancers, images, addresses, volumes, DNS zones, with their states, limits and
+errors. There are no machines behind the servers.
+
+With a command, it runs the command with HCLOUD_ENDPOINT and HCLOUD_TOKEN set,
+and ends with it. Without one it prints these variables, for talosgen and every
+other program that uses the API, and serves until it is interrupted. Then the
+project is gone.
+
+With --seed, the project begins with what an environment expects to find: the
+snapshots with Talos that its servers are made from, and its DNS zones.
+
+Examples:
+   talosgen sim --seed dev -- sh                  a shell to try things in
+   talosgen sim --seed dev -- talosgen plan dev
+   talosgen sim --verbose                         show every request`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to serve on; port 0 is any free one"},
+			&cli.StringSliceFlag{Name: flagSeed, Usage: "begin with what the environment `ENV` expects to find; may be repeated"},
+			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "`TIMES` as fast as at Hetzner do actions end; 0: at once"},
+			&cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"},
+		},
+		Action: w.simAction,
+	}
+}
+
+func (w *world) simAction(c *cli.Context) error {
+	sim, err := w.newSim(c)
+	if err != nil {
+		return err
+	}
+	listener, err := listenLoopback(c.Context, c.String(flagListen))
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: w.logged(sim, c.Bool(flagVerbose)), ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	project := simulated{endpoint: "http://" + listener.Addr().String() + "/v1", token: sim.Token()}
+	if c.Args().Present() {
+		err = w.runWith(c.Context, project, c.Args().Slice())
+	} else {
+		err = w.serveUntilDone(c.Context, project, served)
+	}
+	_ = server.Close() // nothing here is worth waiting for
+	return err
+}
+
+// simulated is where a simulated project is.
+type simulated struct{ endpoint, token string }
+
+// serveUntilDone tells where the project is, and waits for the interruption.
+func (w *world) serveUntilDone(ctx context.Context, p simulated, served <-chan error) error {
+	text := fmt.Sprintf("export %s=%s\nexport %s=%s\n", endpointVariable, p.endpoint, tokenVariable, p.token)
+	if err := w.printData([]byte(text)); err != nil {
+		return err
+	}
+	w.say("a simulated project of Hetzner Cloud is at %s; interrupt to end it", p.endpoint)
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-served:
+		return diag.On("sim", "cannot serve: %v", err).WithCode(diag.Remote).WithCause(err)
+	}
+}
+
+// runWith runs a command that finds the project by its variables, and ends as
+// the command does.
+func (w *world) runWith(ctx context.Context, p simulated, args []string) error {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Env = append(os.Environ(), endpointVariable+"="+p.endpoint, tokenVariable+"="+p.token)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.stdin, w.stdout, os.Stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit) && exit.Exited():
+		return commandExit(exit.ExitCode())
+	}
+	return diag.On(args[0], "cannot be run: %v", reasonOf(err)).WithCode(diag.Usage).WithCause(err)
+}
+
+// commandExit is the exit code of a command that talosgen ran, and as which it
+// ends: the command has said what is wrong.
+type commandExit int
+
+func (e commandExit) Error() string {
+	return fmt.Sprintf("the command ended with exit code %d", int(e))
+}
+
+// newSim makes the project that the command line describes.
+func (w *world) newSim(c *cli.Context) (*hetznersim.Sim, error) {
+	speed := c.Float64(flagSpeed)
+	if speed < 0 {
+		return nil, diag.On("--"+flagSpeed, "%v is less than 0", speed).WithHint("0 ends every action at once").WithCode(diag.Usage)
+	}
+	token := make([]byte, 32)
+	if _, err := io.ReadFull(w.random, token); err != nil {
+		return nil, fmt.Errorf("no randomness for a token: %w", err)
+	}
+	sim := hetznersim.New(hetznersim.Options{Clock: clock{w}, Token: hex.EncodeToString(token), ActionTime: scaled(speed)})
+	if len(c.StringSlice(flagSeed)) == 0 {
+		return sim, nil
+	}
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	for _, env := range c.StringSlice(flagSeed) {
+		infra, err := renderedInfrastructure(repo.Root(), env)
+		if err != nil {
+			return nil, err
+		}
+		seed(sim, infra)
+	}
+	return sim, nil
+}
+
+// scaled is how long actions take, so many times as fast as at Hetzner.
+func scaled(speed float64) func(string) time.Duration {
+	if speed == 0 {
+		return hetznersim.Instant
+	}
+	return func(command string) time.Duration {
+		return time.Duration(float64(hetznersim.DefaultActionTime(command)) / speed)
+	}
+}
+
+// renderedInfrastructure reads what an environment wants. Neither the seal nor
+// fields that this talosgen does not know matter to a simulated project.
+func renderedInfrastructure(root, env string) (infra schemas.Infrastructure, err error) {
+	tree, err := renderedTree(root, env)
+	if err != nil {
+		return infra, err
+	}
+	const name = "infrastructure.yaml"
+	pos := diag.Pos{File: "rendered/" + env + "/" + name}
+	data, err := fs.ReadFile(tree, name)
+	if err == nil {
+		err = yaml.Load(data, &infra, yaml.WithKnownFields(false))
+	}
+	if err != nil {
+		return infra, diag.New(pos, "cannot be read: %v", reasonOf(err)).WithHint("render the environment again: `talosgen render %s`", env).WithCause(err)
+	}
+	return infra, nil
+}
+
+// snapshotDisk is how large the disks of seeded snapshots are, in GB: no larger
+// than any server type's.
+const snapshotDisk = 10
+
+// seed makes what an environment expects to find in its project.
+func seed(sim *hetznersim.Sim, infra schemas.Infrastructure) {
+	for _, image := range infra.Images {
+		sim.AddSnapshot("Talos, without any content", image.Architecture, snapshotDisk, image.Labels)
+	}
+	for _, record := range infra.DNSRecords {
+		sim.AddZone(record.Zone)
+	}
+}
+
+// listenLoopback listens where only this machine can connect: the API has no
+// encryption here.
+func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err == nil {
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			err = errors.New("not an address of loopback")
+		}
+	}
+	if err != nil {
+		return nil, diag.On("--"+flagListen, "%q: %v", address, err).
+			WithHint("such as 127.0.0.1:8443 or [::1]:0: only this machine may connect").WithCode(diag.Usage)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, diag.On("--"+flagListen, "%v", err).WithHint("port 0 is any free one").WithCode(diag.Usage).WithCause(err)
+	}
+	return listener, nil
+}
+
+// logged shows the requests that a simulator has answered.
+func (w *world) logged(sim *hetznersim.Sim, show bool) http.Handler {
+	if !show {
+		return sim
+	}
+	var line sync.Mutex
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		status := &statusWriter{ResponseWriter: rw}
+		sim.ServeHTTP(status, r)
+		line.Lock()
+		defer line.Unlock()
+		w.say("%s %s: %d", r.Method, r.URL.RequestURI(), status.status)
+	})
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader notes the status and sends it.
+func (s *statusWriter) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
