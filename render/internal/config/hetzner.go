@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // checkHetzner checks what is only for Hetzner Cloud.
@@ -19,6 +20,13 @@ func (ch *checker) checkHetzner(pools []pool) {
 	ch.checkFirewall()
 	ch.checkAPISources()
 	ch.checkReach()
+	ch.checkGateway()
+	ch.checkUnique(keys("hetzner.dns.records"), "name", namesOf(ch.Hetzner.DNS.Records, func(r schemas.DNSRecord) string {
+		if r.Name == "" || r.Zone == "" {
+			return "" // reported already
+		}
+		return r.Name + " in " + r.Zone
+	}))
 	ch.checkFloatingIP()
 	robot, at := ch.Hetzner.Robot, keys("hetzner.robot")
 	if (robot.UserVariable == "") != (robot.PasswordVariable == "") {
@@ -150,6 +158,16 @@ func (ch *checker) checkReach() {
 	}
 	ch.warn("many registries have IPv4 addresses only; enable network.natGateway, or give a route to 0.0.0.0/0", keys("network.publicIpv4"),
 		"nodes have no way to the IPv4 internet")
+}
+
+// checkGateway makes sure that somebody can go through the NAT gateway where it
+// is the only way to the nodes.
+func (ch *checker) checkGateway() {
+	n := ch.Network
+	if *n.NATGateway.Enabled && !n.PublicIPv4 && !n.PublicIPv6 && len(ch.Hetzner.SSHKeys) == 0 && !ch.has(keys("hetzner.sshKeys")...) {
+		ch.fail("for example hetzner.sshKeys: [my-key], the name of a key in the project", keys("network.publicIpv4"),
+			"nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys names nobody who could use it")
+	}
 }
 
 func (ch *checker) checkFloatingIP() {

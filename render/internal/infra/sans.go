@@ -68,17 +68,20 @@ func (s *sans) addAt(value string, pos diag.Pos) {
 	}
 }
 
-// facts adds the public addresses of what people reach the API by.
+// facts adds the public addresses of what people reach the API by, at the
+// options that there is such an object for.
 func (s *sans) facts(facts *config.Facts) {
 	if facts == nil {
 		return
 	}
-	for i, f := range facts.Addresses {
-		if f.Kind == schemas.TargetServer {
-			continue // it knows its addresses itself
-		}
-		for _, address := range []string{f.IPv4, f.IPv6} {
-			s.addAt(address, facts.Pos("addresses", strconv.Itoa(i)))
+	options := map[string]string{
+		schemas.TargetLoadBalancer: "hetzner.apiLoadBalancer.enabled",
+		schemas.TargetFloatingIP:   "nodes.controlPlane.floatingIp",
+	}
+	for _, f := range facts.Addresses {
+		if option := options[f.Kind]; option != "" { // a server knows its addresses itself
+			s.add(f.IPv4, option)
+			s.add(f.IPv6, option)
 		}
 	}
 }
