@@ -42,6 +42,7 @@ var advice = map[hcloud.ErrorCode]guidance{
 	hcloud.ErrorCodeTimeout:          {hintAgain, diag.OK},
 	hcloud.ErrorCodeUnknownError:     {hintStatus + ", then " + hintAgain, diag.OK},
 	hcloud.ErrorCodeRobotUnavailable: {hintAgain, diag.OK},
+	"action_failed":                  {hintStatus + ", then " + hintAgain, diag.OK},
 	"unavailable":                    {hintStatus + ", then " + hintAgain, diag.OK},
 	hcloud.ErrorCodeMaintenance:      {"Hetzner works on it: " + hintStatus, diag.NotReady},
 	codeLost:                         {"nobody knows whether it had its effect; " + hintAgain, diag.OK},

@@ -51,6 +51,7 @@ var staleCodes = []hcloud.ErrorCode{
 	hcloud.ErrorCodeIPNotAvailable,
 	hcloud.ErrorCodeInvalidInput,
 	hcloud.ErrorCodeServiceError,
+	"action_failed",
 	"must_be_unassigned",
 	"already_in_placement_group",
 }

@@ -31,6 +31,7 @@ type project struct {
 	sim    *hetznersim.Sim
 	clock  *hetznersim.ScriptedClock
 	http   http.RoundTripper
+	url    string
 	others *hcloud.Client // somebody else, and what the tests look with
 }
 
@@ -39,7 +40,7 @@ func newProject(t testing.TB, o hetznersim.Options) *project {
 	clock := hetznersim.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
 	o.Clock = clock
 	sim := hetznersim.New(o)
-	p := &project{TB: t, sim: sim, clock: clock, http: direct{sim}}
+	p := &project{TB: t, sim: sim, clock: clock, http: direct{sim}, url: endpoint}
 	p.others = hcloud.NewClient(hcloud.WithEndpoint(endpoint), hcloud.WithToken(sim.Token()),
 		hcloud.WithHTTPClient(&http.Client{Transport: p.http}))
 	p.furnish()
@@ -129,11 +130,12 @@ type run struct {
 	destroy  bool
 	parallel int
 	report   func(execute.Event)
+	began    time.Time
 }
 
 func (p *project) run(infra schemas.Infrastructure, policy plan.Policy) *run {
-	return &run{project: p, infra: infra, policy: policy, client: cloud.New(cloud.Options{
-		Endpoint: endpoint, Token: secret.New(p.sim.Token()), HTTP: p.http, Version: "test",
+	return &run{project: p, infra: infra, policy: policy, began: p.clock.Now(), client: cloud.New(cloud.Options{
+		Endpoint: p.url, Token: secret.New(p.sim.Token()), HTTP: p.http, Version: "test",
 		Clock: p.clock, Chance: func() float64 { return 1 },
 	})}
 }
