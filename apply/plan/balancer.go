@@ -195,14 +195,14 @@ const (
 // targets compares targets. All that are desired are label selectors.
 func (d *draft) targets(have []Target, want []string) {
 	for _, t := range have {
-		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return canonicalSelector(w) == canonicalSelector(t.Selector) })
+		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return sameSelector(w, t.Selector) })
 		if !wanted {
 			d.field(Field{Name: FieldTargets, Item: targetText(t), From: targetReach(t), Class: InPlace, Reason: "nobody asked for this target"})
 		}
 	}
 	for _, w := range want {
 		from := ""
-		i := slices.IndexFunc(have, func(t Target) bool { return t.Selector != "" && canonicalSelector(t.Selector) == canonicalSelector(w) })
+		i := slices.IndexFunc(have, func(t Target) bool { return t.Selector != "" && sameSelector(t.Selector, w) })
 		if i >= 0 {
 			from = targetReach(have[i])
 		}

@@ -93,10 +93,9 @@ func (m *maker) foreignMembers(key Key, have *Firewall) {
 // applyTo compares the label selectors of a firewall. Only of the cluster's own
 // firewall others are removed.
 func (d *draft) applyTo(have []string, want string, own bool) {
-	wanted := canonicalSelector(want)
 	there := false
 	for _, s := range have {
-		if canonicalSelector(s) == wanted {
+		if sameSelector(s, want) {
 			there = true
 		} else if own {
 			d.field(Field{Name: FieldApplyTo, Item: s, From: "applied", Class: InPlace, Reason: "nobody asked for this selector"})
@@ -115,6 +114,8 @@ func canonicalSelector(text string) string {
 	}
 	return s.String()
 }
+
+func sameSelector(a, b string) bool { return canonicalSelector(a) == canonicalSelector(b) }
 
 // rules compares rules as sets: their order means nothing.
 func (d *draft) rules(have, want []schemas.InfraRule) {

@@ -183,8 +183,5 @@ func essence(c Change) string {
 			c.Fields[i].To = "" // that of the first candidate
 		}
 	}
-	if len(c.Needs) == 0 {
-		c.Needs = nil
-	}
 	return digestOf(c)
 }

@@ -121,6 +121,32 @@ func TestResumeKeepsConsent(t *testing.T) {
 	}
 }
 
+// A file does not decide what is done: what was written into it by hand makes
+// it stale.
+func TestResumeEdited(t *testing.T) {
+	desired, m := scaled(t)
+	good, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range []struct{ old, new string }{
+		{`"action": "create"`, `"action": "delete"`},
+		{`"to": "prod-w-pg-1"`, `"to": "other"`},
+		{`"image": `, `"image": 9`},
+		{`"server/prod-w-2"`, `"server/prod-w-3"`},
+		{`"apiVersion"`, `"apiVersion"`},
+	} {
+		saved, err := plan.Load("plan.json", []byte(strings.Replace(string(good), edit.old, edit.new, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = saved.Resume(desired, m.Observed, plan.Policy{})
+		if edited := edit.old != edit.new; edited != (err != nil) || edited && !strings.Contains(err.Error(), "something else would happen to server/prod-w-") {
+			t.Errorf("%s: %v", edit.new, err)
+		}
+	}
+}
+
 func TestResumeDestroy(t *testing.T) {
 	desired, m := scaled(t)
 	p, err := plan.Destroy(desired, m.Observed, plan.Policy{})

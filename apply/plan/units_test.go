@@ -76,7 +76,11 @@ func TestNewestImage(t *testing.T) {
 	m := &maker{observed: &Observed{Images: []Image{
 		image(1, day(1), "available", "x86"), image(4, day(3), "available", "x86"), image(3, day(3), "available", "x86"),
 		image(5, day(4), "creating", "x86"), image(6, day(5), "available", "arm"),
+		{Meta: Meta{ID: 7, Name: "debian-13", Labels: map[string]string{"os": "talos"}}, Status: "available", Architecture: "x86"},
 	}}}
+	if got := m.imageID(schemas.InfraImage{Name: "debian-13", Architecture: "x86"}); got != 7 {
+		t.Errorf("by name: %d", got)
+	}
 	for _, tt := range []struct {
 		selector, arch string
 		want           int64
