@@ -77,7 +77,6 @@ func (c *compiler) sharedOptions(n node) (machine.NodeOptions, error) {
 	}
 	o.Talos = c.talosOptions()
 	o.Kubernetes = c.kubernetes(n.role())
-	o.Kubernetes.CertSANs = append(o.Kubernetes.CertSANs, o.Talos.CertSANs...)
 	return o, err
 }
 

@@ -63,8 +63,8 @@ type InfraAPI struct {
 	// A name that the certificate of the API holds, for clients that come by an
 	// address that it does not hold.
 	TLSServerName string `yaml:"tlsServerName"`
-	// The names and addresses that the certificates of the Kubernetes and the
-	// Talos API hold as far as they are known, in order.
+	// The names and addresses that the certificates of the API hold as far as
+	// they are known, beside each node's own.
 	CertSANs []string `yaml:"certSans"`
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// SAN is a name or an address that the certificates of the Kubernetes and the
-// Talos API hold, with the place in the sources that it comes from. If nothing
-// says so, its line is 0.
+// SAN is a name or an address that the certificates of the Kubernetes API hold,
+// with the place in the sources that it comes from. If nothing says so, its line
+// is 0.
 type SAN struct {
 	Value string
 	Pos   diag.Pos
