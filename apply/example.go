@@ -16,7 +16,7 @@ const exampleRecipient = "age1q50r0rahnfq4zhxk4ct3f4v08qj0lhfvq2ppxteuq2a9w6qrcq
 // talked to is on this machine: its secrets are known to everybody, so whoever
 // finds the cluster owns it. known are further keys that are public.
 func (e *Environment) checkExample(endpoint string, known []string) error {
-	if onLoopback(endpoint) {
+	if OnLoopback(endpoint) {
 		return nil
 	}
 	for _, recipient := range append([]string{exampleRecipient}, known...) {
@@ -30,8 +30,8 @@ func (e *Environment) checkExample(endpoint string, known []string) error {
 	return nil
 }
 
-// onLoopback reports whether a URL is of this machine alone.
-func onLoopback(endpoint string) bool {
+// OnLoopback reports whether a URL is of this machine alone.
+func OnLoopback(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return false

@@ -26,9 +26,6 @@ type (
 	State = progress.State
 )
 
-// ConsentMade is the consent to remove what the cluster itself made.
-const ConsentMade = plan.ConsentMade
-
 // The states of an [Event].
 const (
 	Begun  = progress.Begun

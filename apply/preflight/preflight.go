@@ -29,6 +29,9 @@ type Finding struct {
 	Hint  string `json:"hint,omitempty"`
 }
 
+// Token is the check of the token: what it finds is a matter of secrets.
+const Token = "token"
+
 // Answer is yes, no, or not known.
 type Answer string
 
@@ -73,7 +76,7 @@ var checks = []struct {
 	fine  string
 	check func(*Input) []Finding
 }{
-	{"token", "", token},
+	{Token, "", token},
 	{"name", "nothing else in the project uses the name of the cluster", name},
 	{"plan", "nothing in the plan is refused", refusals},
 	{"server types", "no server has to be made", types},

@@ -33,8 +33,8 @@ func newApp(w *world) *cli.App {
 		},
 		Commands: []*cli.Command{
 			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
-			planCommand(w), applyCommand(w), destroyCommand(w), unlockCommand(w),
-			secretsCommand(w), poolCommand(w), simCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
+			planCommand(w), applyCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), simCommand(w),
+			secretsCommand(w), poolCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -56,8 +56,11 @@ func (w *world) applyAction(c *cli.Context) error {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
-	if len(p.Changes) > 0 && p.Executable() && !c.Bool("yes") {
-		if err := w.confirm(s, "make these changes?"); err != nil {
+	if len(p.Changes) > 0 && p.Executable() {
+		if err := w.preflight(c, s, p); err != nil {
+			return err
+		}
+		if err := w.agree(c, s, "make these changes?"); err != nil {
 			return err
 		}
 	}
@@ -160,19 +163,28 @@ func stageTimes(stages []apply.StageTime) string {
 	return fmt.Sprintf(" in %s: %s", seconds(total), strings.Join(parts, ", "))
 }
 
-// confirm asks on a terminal. Where there is none, nobody could have answered.
-func (w *world) confirm(s *cloudSession, question string) error {
+// agree asks on a terminal, unless --yes answers. Where there is no terminal,
+// nobody could have answered.
+func (w *world) agree(c *cli.Context, s *cloudSession, question string) error {
+	if c.Bool("yes") {
+		return nil
+	}
 	if !w.answers {
 		return diag.On("", "there is nobody to ask: %s", question).
 			WithHint("--yes answers it").WithCode(diag.Usage)
 	}
 	s.view.clear()
-	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
-	answer, err := w.readAnswer()
-	if err != nil || !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+	if !w.yes(question) {
 		return diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}
 	return nil
+}
+
+// yes asks a question, and reports whether the answer is yes.
+func (w *world) yes(question string) bool {
+	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
+	answer, err := w.readAnswer()
+	return err == nil && (strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"))
 }
 
 // readAnswer reads a line that somebody types, byte by byte: what comes after it

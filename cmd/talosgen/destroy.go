@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +35,8 @@ Examples:
                                            do not ask, as in CI`,
 		Flags: sessionFlags(
 			&cli.StringFlag{Name: flagYesDestroy, Usage: "the `NAME` of the cluster, instead of typing it; lifts protection"},
-			&cli.BoolFlag{Name: flagAllowMade, Usage: "also what the cluster itself made: load balancers, volumes, servers"},
+			&cli.StringSliceFlag{Name: flagAllow, Usage: "also the object `NAME` that the cluster itself made (repeatable)"},
+			&cli.BoolFlag{Name: flagAllowMade, Usage: "also all that the cluster itself made: load balancers, volumes, servers"},
 			outputFlag()),
 		Action: w.destroyAction,
 	}
@@ -52,7 +52,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 	if name := c.String(flagYesDestroy); name != "" && name != cluster {
 		return diag.On("--"+flagYesDestroy, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
 	}
-	agreed := apply.Policy{AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy)}
+	agreed := apply.Policy{Allow: c.StringSlice(flagAllow), AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy)}
 	p, err := s.PlanDestroy(c.Context, agreed)
 	if err != nil {
 		return err
@@ -79,11 +79,14 @@ func (w *world) agreeToDestroy(s *cloudSession, p *apply.Plan, agreed apply.Poli
 			WithHint("--%s %s answers it", flagYesDestroy, cluster).WithCode(diag.Usage)
 	}
 	s.view.clear()
-	made := slices.ContainsFunc(p.Changes, func(c apply.Change) bool { return !c.Allowed && c.Consent == apply.ConsentMade })
-	if made && !agreed.AllowMade {
-		fmt.Fprint(w.stderr, "also remove what the cluster itself made, with the data on volumes? [y/N] ")
-		answer, err := w.readAnswer()
-		agreed.AllowMade = err == nil && (strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"))
+	withMade := agreed
+	withMade.AllowMade = true
+	more, err := apply.AgreeToDestroy(p, withMade)
+	if err != nil {
+		return nil, agreed, err
+	}
+	if len(more.Changes) > len(p.Changes) && w.yes("also remove what the cluster itself made, with the data on volumes?") {
+		agreed = withMade
 	}
 	fmt.Fprintf(w.stderr, "type the name of the cluster (%s) to remove it: ", cluster)
 	answer, err := w.readAnswer()

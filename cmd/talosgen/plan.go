@@ -14,6 +14,7 @@ const (
 	flagAllowDestroy  = "allow-destroy"
 	flagAllowPowerOff = "allow-power-off"
 	flagAdopt         = "adopt"
+	flagReplace       = "replace"
 )
 
 // policyFlags are those of plan and apply.
@@ -23,6 +24,7 @@ func policyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
 		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
 		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
+		&cli.StringSliceFlag{Name: flagReplace, Usage: "delete the server `NAME`, which is no node, and make it again (repeatable)"},
 	}
 }
 
@@ -32,6 +34,7 @@ func policy(c *cli.Context) apply.Policy {
 		AllowDestroy:  c.Bool(flagAllowDestroy),
 		AllowPowerOff: c.Bool(flagAllowPowerOff),
 		Adopt:         c.StringSlice(flagAdopt),
+		Replace:       c.StringSlice(flagReplace),
 	}
 }
 

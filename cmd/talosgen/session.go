@@ -45,9 +45,10 @@ func sessionFlags(more ...cli.Flag) []cli.Flag {
 // cloudSession is an environment and its project, as a command uses them.
 type cloudSession struct {
 	*apply.Session
-	env  *apply.Environment
-	view *runView
-	stop func() // of the view
+	env   *apply.Environment
+	view  *runView
+	stop  func() // of the view
+	local bool   // the API is on this machine
 }
 
 // openSession opens the rendered tree that the command names, and prepares to
@@ -81,7 +82,7 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 		return nil, err
 	}
 	token, _ := w.lookup(tokenVariable)
-	s := &cloudSession{env: env}
+	s := &cloudSession{env: env, local: apply.OnLoopback(endpoint)}
 	s.view, s.stop = w.startView(func() int {
 		if s.Session == nil {
 			return -1
