@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -25,13 +26,14 @@ func Serve(t testing.TB, sim *hetznersim.Sim) (endpoint string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var handler http.Handler = sim
-	if doc != nil {
-		handler = &checker{t, sim, doc}
-	} else {
-		t.Log("the description of the Hetzner Cloud API is not there: requests and answers are not compared with it; see internal/hetznersim/simtest")
+	known, err := theShapes()
+	if err != nil {
+		t.Fatal(err)
 	}
-	server := httptest.NewServer(handler)
+	if doc == nil {
+		t.Log("the description of the Hetzner Cloud API is not there: requests and answers are compared with shapes only; see internal/hetznersim/simtest")
+	}
+	server := httptest.NewServer(&checker{t, sim, doc, known})
 	t.Cleanup(server.Close)
 	return server.URL + "/v1"
 }
@@ -40,7 +42,8 @@ func Serve(t testing.TB, sim *hetznersim.Sim) (endpoint string) {
 type checker struct {
 	t   testing.TB
 	sim http.Handler
-	doc *openapi3.T
+	doc *openapi3.T // nil if it is not there
+	all *shapes
 }
 
 // ServeHTTP lets the simulator answer, and compares.
@@ -52,7 +55,11 @@ func (c *checker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	rec := httptest.NewRecorder()
 	c.sim.ServeHTTP(rec, r)
-	for _, problem := range c.compare(r, body, rec) {
+	problems := c.all.checkCall(r.Method, strings.TrimPrefix(r.URL.Path, "/v1"), decoded(body), rec.Code, decoded(rec.Body.Bytes()))
+	if c.doc != nil {
+		problems = append(problems, c.compare(r, body, rec)...)
+	}
+	for _, problem := range problems {
 		c.t.Errorf("%s %s %s → %d %s: %s", r.Method, r.URL, body, rec.Code, rec.Body, problem)
 	}
 	for k, v := range rec.Header() {
@@ -62,6 +69,15 @@ func (c *checker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(rec.Body.Bytes())
 }
 
+// decoded is JSON as a value: nil if it is none.
+func decoded(text []byte) (value any) {
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil
+	}
+	return value
+}
+
+// compare compares a call with the description.
 func (c *checker) compare(r *http.Request, body []byte, rec *httptest.ResponseRecorder) (problems []string) {
 	route, params := c.route(r.Method, strings.TrimPrefix(r.URL.Path, "/v1"))
 	if route == nil {

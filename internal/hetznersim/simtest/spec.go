@@ -86,7 +86,7 @@ func amend(name string, op object) {
 		properties := bodyOf(op)
 		// The client sends IDs as numbers.
 		properties["image"], properties["server_type"] = object{}, object{}
-		properties["ssh_keys"] = object{"type": "array"}
+		properties["ssh_keys"] = object{"type": "array", "items": object{}}
 	case "post /servers/{id}/actions/rebuild":
 		bodyOf(op)["image"] = object{}
 	case "post /servers/{id}/actions/create_image":
