@@ -109,6 +109,7 @@ var kinds = map[plan.Kind]struct{ create, update, remove maker }{
 	plan.KindPlacementGroup: {(*step).createGroup, (*step).updateGroup, (*step).deleteGroup},
 	plan.KindFloatingIP:     {(*step).createFloatingIP, (*step).updateFloatingIP, (*step).deleteFloatingIP},
 	plan.KindPrimaryIP:      {(*step).impossible, (*step).impossible, (*step).deletePrimaryIP},
+	plan.KindSSHKey:         {(*step).impossible, (*step).impossible, (*step).deleteSSHKey},
 	plan.KindServer:         {(*step).createServer, (*step).updateServer, (*step).deleteServer},
 	plan.KindVolume:         {(*step).impossible, (*step).impossible, (*step).deleteVolume},
 	plan.KindLoadBalancer:   {(*step).createBalancer, (*step).updateBalancer, (*step).deleteBalancer},

@@ -49,6 +49,11 @@ func (s *step) deleteGroup(ctx context.Context) error {
 	return done(err)
 }
 
+func (s *step) deleteSSHKey(ctx context.Context) error {
+	_, err := s.api.SSHKey.Delete(ctx, &hcloud.SSHKey{ID: s.ID})
+	return done(err)
+}
+
 // deleteVolume takes the volume from its server first.
 func (s *step) deleteVolume(ctx context.Context) error {
 	volume := &hcloud.Volume{ID: s.ID}

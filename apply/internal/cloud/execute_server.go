@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
@@ -235,14 +236,38 @@ func (s *step) protectServer(ctx context.Context, server *hcloud.Server, on bool
 }
 
 // deleteServer deletes a server. Its addresses go with it, and it leaves its
-// network, placement group, firewalls and load balancers by itself.
+// network, placement group, firewalls, load balancers and volumes by itself.
 func (s *step) deleteServer(ctx context.Context) error {
+	if err := s.claimVolumes(ctx); err != nil {
+		return err
+	}
 	if s.LiftProtection {
 		if err := s.protectServer(ctx, &hcloud.Server{ID: s.ID}, false); err != nil {
 			return done(err)
 		}
 	}
 	return s.dropServer(ctx, s.ID)
+}
+
+// madeByCSI is what volumes of the CSI driver have as managed-by.
+const madeByCSI = "csi-driver"
+
+// claimVolumes labels the volumes of the CSI driver at the server with the
+// cluster: that they are at its servers is often all that says whose they are,
+// and once the server is gone a later run could not find them any more.
+func (s *step) claimVolumes(ctx context.Context) error {
+	for _, v := range s.plan.Observed.Volumes {
+		if v.Server != s.ID || v.Labels[schemas.LabelManagedBy] != madeByCSI || v.Labels[schemas.LabelCluster] != "" {
+			continue
+		}
+		labels := maps.Clone(v.Labels)
+		labels[schemas.LabelCluster] = s.plan.Cluster
+		_, _, err := s.api.Volume.Update(ctx, &hcloud.Volume{ID: v.ID}, hcloud.VolumeUpdateOpts{Labels: labels})
+		if done(err) != nil {
+			return explain(s.object, "label its volume "+v.Name, err)
+		}
+	}
+	return nil
 }
 
 func (s *step) dropServer(ctx context.Context, id int64) error {

@@ -10,20 +10,17 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// sshKeys reads the keys of the project if servers are made with some.
+// sshKeys reads the keys that servers are made with, and those of the cluster.
 func (o *observer) sshKeys(ctx context.Context) error {
 	var w wanted
 	for _, s := range o.desired.Servers {
 		w.names = append(w.names, s.SSHKeys...)
 	}
-	if len(w.names) == 0 {
-		return nil
-	}
 	found, err := all(ctx, "SSH keys", "", func(l hcloud.ListOpts) ([]*hcloud.SSHKey, *hcloud.Response, error) {
 		return o.api.SSHKey.List(ctx, hcloud.SSHKeyListOpts{ListOpts: l, Sort: oldestFirst})
 	})
 	for _, k := range found {
-		if w.has(k.Name, 0) {
+		if w.has(k.Name, 0) || k.Labels[schemas.LabelCluster] == o.desired.Cluster {
 			o.found.SSHKeys = append(o.found.SSHKeys, sshKeyFrom(k))
 		}
 	}

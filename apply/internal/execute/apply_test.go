@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -232,6 +233,62 @@ func TestNeighbours(t *testing.T) {
 	p.destroy(small)
 	if got := p.fingerprint(); got != want {
 		t.Errorf("destroy leaves another project:\n%s", differences(got, want))
+	}
+}
+
+// make does what parts of a cluster do while it lives: the cloud controller makes
+// a load balancer, the CSI driver a volume, the autoscaler a server.
+func (p *project) make(cluster string) {
+	p.Helper()
+	ctx := context.Background()
+	n, _, err := p.others.Network.GetByName(ctx, cluster)
+	n = must(p, n, nil, err)
+	worker, _, err := p.others.Server.GetByName(ctx, cluster+"-worker-1")
+	worker = must(p, worker, nil, err)
+	balancer, _, err := p.others.LoadBalancer.Create(ctx, hcloud.LoadBalancerCreateOpts{
+		Name: "a9f8e7", LoadBalancerType: &hcloud.LoadBalancerType{Name: "lb11"}, Location: &hcloud.Location{Name: "nbg1"},
+		Network: n, Labels: map[string]string{"hcloud-ccm/service-uid": "1234"},
+	})
+	must(p, balancer, nil, err)
+	p.clock.Advance(time.Hour)
+	volume, _, err := p.others.Volume.Create(ctx, hcloud.VolumeCreateOpts{
+		Name: "pvc-1", Size: 10, Server: worker, Labels: map[string]string{"managed-by": "csi-driver", "pvc-name": "data"},
+	})
+	must(p, volume, nil, err)
+	p.clock.Advance(time.Hour)
+	server, _, err := p.others.Server.Create(ctx, hcloud.ServerCreateOpts{
+		Name: cluster + "-auto-6f3b", ServerType: &hcloud.ServerType{Name: "cx23"}, Image: &hcloud.Image{Name: plantest.Debian},
+		Location: &hcloud.Location{Name: "nbg1"}, Networks: []*hcloud.Network{n}, Labels: map[string]string{"hcloud/node-group": cluster + "-auto"},
+	})
+	must(p, server, nil, err)
+	p.clock.Advance(time.Hour)
+}
+
+// TestWhatTheClusterMade: destroy takes it only if somebody agrees; without, it
+// and the network that it is in stay, and are named.
+func TestWhatTheClusterMade(t *testing.T) {
+	p := newProject(t, hetznersim.Options{})
+	empty := p.fingerprint()
+	p.run(infrastructure(private), everything).mustApply()
+	p.make("prod")
+	r := p.run(infrastructure(private), plan.Policy{Unprotect: "prod"})
+	r.destroy = true
+	last, err := r.apply(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, n := range last.Left {
+		left = append(left, string(n.Key))
+	}
+	for _, key := range []string{"load-balancer/a9f8e7", "server/prod-auto-6f3b", "volume/pvc-1", "network/prod"} {
+		if !slices.Contains(left, key) {
+			t.Errorf("%s is not among what is left: %s", key, left)
+		}
+	}
+	p.destroy(private)
+	if got := p.fingerprint(); got != empty {
+		t.Errorf("it is not empty:\n%s", differences(got, empty))
 	}
 }
 

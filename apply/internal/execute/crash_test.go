@@ -28,20 +28,21 @@ func with(s plantest.Spec, change func(*plantest.Spec)) plantest.Spec {
 var scenarios = []struct {
 	name     string
 	from, to *plantest.Spec
+	made     bool // the cluster has made things itself
 }{
-	{"create", nil, &small},
-	{"create a private one", nil, &private},
-	{"change", &small, ptr(with(small, func(s *plantest.Spec) {
+	{name: "create", to: &small},
+	{name: "create a private one", to: &private},
+	{name: "change", from: &small, to: ptr(with(small, func(s *plantest.Spec) {
 		s.Protected, s.ReverseDNS, s.Rules, s.Pools[0].Backups, s.Pools[0].Groups = false, false, 2, false, false
 	}))},
-	{"rescale", &small, ptr(with(small, func(s *plantest.Spec) { s.Pools[0].Size = 1 }))},
-	{"go private", ptr(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS = false, false, false })),
-		ptr(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS, s.Private = false, false, false, true }))},
-	{"go public", &private, ptr(with(private, func(s *plantest.Spec) { s.Private = false }))},
-	{"scale up", &small, ptr(with(small, func(s *plantest.Spec) { s.Pools[0].Count, s.ControlPlanes, s.Ingress = 3, 3, 1 }))},
-	{"scale down", &whole, ptr(with(whole, func(s *plantest.Spec) { s.Pools[0].Count, s.Ingress, s.FloatingIP, s.DNS = 1, 0, false, false }))},
-	{"destroy", &small, nil},
-	{"destroy a private one", &private, nil},
+	{name: "rescale", from: &small, to: ptr(with(small, func(s *plantest.Spec) { s.Pools[0].Size = 1 }))},
+	{name: "go private", from: ptr(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS = false, false, false })),
+		to: ptr(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS, s.Private = false, false, false, true }))},
+	{name: "go public", from: &private, to: ptr(with(private, func(s *plantest.Spec) { s.Private = false }))},
+	{name: "scale up", from: &small, to: ptr(with(small, func(s *plantest.Spec) { s.Pools[0].Count, s.ControlPlanes, s.Ingress = 3, 3, 1 }))},
+	{name: "scale down", from: &whole, to: ptr(with(whole, func(s *plantest.Spec) { s.Pools[0].Count, s.Ingress, s.FloatingIP, s.DNS = 1, 0, false, false }))},
+	{name: "destroy", from: &small},
+	{name: "destroy what it made too", from: &private, made: true},
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -85,6 +86,9 @@ func everyCall(t *testing.T, disturb func(p *project, r func() *run, f hetznersi
 			p := newProject(t, hetznersim.Options{})
 			if s.from != nil {
 				p.run(infrastructure(*s.from), everything).mustApply()
+			}
+			if s.made {
+				p.make(s.from.Cluster)
 			}
 			before := p.sim.Snapshot()
 			r := func() *run {
