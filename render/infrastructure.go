@@ -75,11 +75,11 @@ func (p *plan) publicHostKey() (string, error) {
 }
 
 // certSANs are the names and addresses that the certificates of the Kubernetes
-// API have to hold besides the endpoint's, which Talos adds, each with the place
+// and the Talos API have to hold, that of the endpoint first, each with the place
 // that it comes from.
 func (p *plan) certSANs() []machine.Option {
 	var all []machine.Option
-	for _, san := range infra.CertSANs(p.config, p.facts, p.infra.KubernetesAPI)[1:] {
+	for _, san := range infra.CertSANs(p.config, p.facts, p.infra.KubernetesAPI) {
 		all = append(all, machine.Option{Value: san.Value, Pos: san.Pos})
 	}
 	return all

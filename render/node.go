@@ -75,7 +75,7 @@ func (c *compiler) sharedOptions(n node) (machine.NodeOptions, error) {
 		o = c.kubernetesOptions(n)
 		o.Links, err = c.serverLinks(n.Node.Role)
 	}
-	o.Talos = c.talosOptions()
+	o.Talos = c.talosOptions(n.Node.Role)
 	o.Kubernetes = c.kubernetes(n.role())
 	return o, err
 }

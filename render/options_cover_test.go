@@ -129,7 +129,7 @@ func TestTalosctlTakesOptions(t *testing.T) {
 	var all []configuration
 	for _, c := range optionCases(t) {
 		for _, rel := range releases {
-			out, err := bench.render(rel, c.cluster(t))
+			out, err := bench.render(rel, c.cluster(t), c.facts)
 			if err != nil {
 				continue // as TestOptions expects
 			}

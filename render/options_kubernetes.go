@@ -24,7 +24,7 @@ func (c *compiler) kubernetes(role machine.Role) machine.KubernetesOptions {
 		},
 		Kubelet:          c.kubelet(role),
 		CoreDNS:          machine.CoreDNSOptions{Image: c.option(k.CoreDNS.Image, "kubernetes", "coreDns", "image")},
-		CertSANs:         c.certSANs(),
+		CertSANs:         c.certSANs()[1:], // Talos adds the endpoint's itself
 		AdmissionPlugins: c.admissionPlugins(),
 		OIDC:             c.oidc(),
 		InlineManifests:  c.inlineManifests(),

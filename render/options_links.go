@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Links of servers of Hetzner Cloud: the first one is that of the public
@@ -42,8 +43,14 @@ func (c *compiler) serverLinks(role string) ([]machine.Link, error) {
 		return nil, diag.New(c.config.Near("network.cidr"), "%v", err)
 	}
 	private.Routes = c.privateRoutes(gateway)
+	var problems diag.List
 	private.VIP, err = c.privateVIP(role)
-	return append(links, private), err
+	problems.AddErr(err)
+	if n.PublicIPv4 {
+		links[0].VIP, err = c.floatingIP(role)
+		problems.AddErr(err)
+	}
+	return append(links, private), problems.Err()
 }
 
 // privateRoutes are the routes of the private network, all of which lead over
@@ -118,17 +125,36 @@ func (c *compiler) privateVIP(role string) (*machine.VIP, error) {
 	if err != nil {
 		return nil, diag.New(pos, "the virtual IP of the control planes: %v", err)
 	}
+	return c.cloudVIP(address.String(), pos)
+}
+
+// floatingIP is the public address that control planes share. It is known when
+// apply has made it, and facts.yaml says so.
+func (c *compiler) floatingIP(role string) (*machine.VIP, error) {
+	if role != config.ControlPlane || !c.config.Cluster.Nodes.ControlPlane.FloatingIP || c.facts == nil {
+		return nil, nil
+	}
+	for _, f := range c.facts.Addresses {
+		if f.Kind == schemas.TargetFloatingIP && f.IPv4 != "" {
+			return c.cloudVIP(f.IPv4, c.config.Near("nodes.controlPlane.floatingIp"))
+		}
+	}
+	return nil, nil
+}
+
+// cloudVIP is an address that nodes move by Hetzner's API.
+func (c *compiler) cloudVIP(address string, pos diag.Pos) (*machine.VIP, error) {
 	token, ok := c.scope.Lookup(tokenVariable)
 	switch {
 	case !ok:
-		return nil, diag.New(pos, "the virtual IP of the control planes is moved by Hetzner's API, and there is no secret variable %s", tokenVariable).
+		return nil, diag.New(pos, "control planes move the address that they share by Hetzner's API, and there is no secret variable %s", tokenVariable).
 			WithHint("`talosgen secrets edit %s` adds one under variables:; or have an endpoint or a load balancer, and privateVip: false", c.name).WithCode(diag.Secrets)
 	case !token.Secret:
 		return nil, diag.New(token.Pos, "%s is readable for everyone", tokenVariable).
 			WithHint("`talosgen secrets edit %s` adds it under variables:; if it was ever committed, replace it", c.name).WithCode(diag.Secrets)
 	}
 	return &machine.VIP{
-		Address: machine.Option{Value: address.String(), Pos: pos},
+		Address: machine.Option{Value: address, Pos: pos},
 		Token:   &machine.SecretOption{Value: secret.New(token.Value), Pos: pos},
 	}, nil
 }

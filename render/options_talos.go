@@ -5,12 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
 // talosOptions are the options of the operating system, which all nodes of a
 // role have in common.
-func (c *compiler) talosOptions() machine.TalosOptions {
+func (c *compiler) talosOptions(role string) machine.TalosOptions {
 	t := c.config.Talos
 	o := machine.TalosOptions{
 		CertSANs:    c.options(t.CertSANs, keys("talos.certSans")...),
@@ -35,6 +36,9 @@ func (c *compiler) talosOptions() machine.TalosOptions {
 		KeepLayers: c.truth(!t.DiscardUnpackedLayers, keys("talos.discardUnpackedLayers")...),
 	}
 	c.talosLists(&o)
+	if role == config.ControlPlane {
+		o.CertSANs = c.certSANs() // people come to control planes, which lead on to workers
+	}
 	if access := t.APIAccess; *access.Enabled {
 		o.APIAccess = &machine.APIAccess{
 			Enabled: c.option("true", keys("talos.apiAccess.enabled")...),

@@ -19,7 +19,8 @@ import (
 // tested together: in its head what they are and a line `options: ` with the
 // paths of those it is about; cluster.yaml is what they are set to, merged into
 // the file of a provider (`base: static`, else hetzner); then, for each version
-// contract, all in which the render with them differs from the one without.
+// contract, all in which the render with them differs from the one without. A
+// facts.yaml may come after cluster.yaml.
 // `go test ./render -run TestOptions -update` writes that part.
 const optionsDir = "testdata/options"
 
@@ -41,6 +42,7 @@ type optionCase struct {
 	options  []string // what it is about
 	provider string
 	overlay  []byte // its cluster.yaml
+	facts    string // its facts.yaml, if there is one
 }
 
 // optionCases reads all of them.
@@ -69,6 +71,9 @@ func optionCases(t *testing.T) []optionCase {
 			t.Fatalf("%s names no options, or has no cluster.yaml", file)
 		}
 		c.overlay = archive.Files[0].Data
+		if len(archive.Files) > 1 && archive.Files[1].Name == "facts.yaml" {
+			c.facts = string(archive.Files[1].Data)
+		}
 		all = append(all, c)
 	}
 	return all
@@ -93,7 +98,11 @@ func TestOptions(t *testing.T) {
 // the same stand together.
 func (c optionCase) compare(t *testing.T, got []string) {
 	t.Helper()
-	want := &txtar.Archive{Comment: c.archive.Comment, Files: c.archive.Files[:1:1]}
+	given := 1
+	if c.facts != "" {
+		given = 2
+	}
+	want := &txtar.Archive{Comment: c.archive.Comment, Files: c.archive.Files[:given:given]}
 	for i := 0; i < len(got); {
 		names, text := releases[i].contract, got[i]
 		for i++; i < len(got) && got[i] == text; i++ {
@@ -149,8 +158,12 @@ func newOptionBench(t testing.TB) *optionBench {
 func envOf(rel release) string { return strings.ReplaceAll(rel.contract, ".", "-") }
 
 // render renders an environment with a cluster.yaml.
-func (b *optionBench) render(rel release, cluster string) (*render.Outcome, error) {
+func (b *optionBench) render(rel release, cluster, facts string) (*render.Outcome, error) {
 	b.repo.file("envs/"+envOf(rel)+"/cluster.yaml", cluster)
+	if facts != "" {
+		b.repo.file("envs/"+envOf(rel)+"/facts.yaml", facts)
+		defer os.Remove(filepath.Join(b.repo.root, "envs", envOf(rel), "facts.yaml"))
+	}
 	return b.open.Outcome(envOf(rel))
 }
 
@@ -159,7 +172,7 @@ func (b *optionBench) base(t *testing.T, rel release, provider string) *render.O
 	t.Helper()
 	key := rel.contract + provider
 	if b.bases[key] == nil {
-		out, err := b.render(rel, readFile(t, optionsDir, provider+".yaml"))
+		out, err := b.render(rel, readFile(t, optionsDir, provider+".yaml"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +187,7 @@ func (b *optionBench) differences(t *testing.T, rel release, c optionCase) strin
 	cluster := c.cluster(t)
 	lines := optionLines(t, cluster)
 	base := b.base(t, rel, c.provider)
-	out, err := b.render(rel, cluster)
+	out, err := b.render(rel, cluster, c.facts)
 	if err != nil {
 		return problemsText(err, lines)
 	}

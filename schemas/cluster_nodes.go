@@ -18,7 +18,9 @@ type Workers struct {
 type ControlPlane struct {
 	Pool `yaml:",inline"`
 	// Whether a floating IP, an address of its own that moves to a living
-	// node, leads to the Kubernetes API. Provider hetzner only.
+	// node, leads to the Kubernetes API. Nodes move it by Hetzner's API, as
+	// with privateVip, once facts.yaml says which address it is. Provider
+	// hetzner only.
 	FloatingIP bool `yaml:"floatingIp" default:"false" example:"true"`
 	// The id of a floating IP that exists already, to use instead of a new one.
 	FloatingIPID int `yaml:"floatingIpId" min:"1" max:"9007199254740991" otherwise:"a new floating IP" example:"12345678"`

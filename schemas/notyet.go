@@ -15,9 +15,6 @@ var NotYet = []string{
 
 	"hetzner.robot",
 
-	"nodes.controlPlane.floatingIp",
-	"nodes.controlPlane.floatingIpId",
-
 	"talos.backups",
 	"talos.upgrade",
 	"talos.reboot",
