@@ -37,6 +37,19 @@ type compiler struct {
 	incomplete    bool            // of some, parts were left out
 }
 
+// compiler reads an environment, and returns what makes its configurations.
+func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compiler, error) {
+	e, err := r.readEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.understand(ctx, keyless)
+	if err != nil {
+		return nil, err
+	}
+	return newCompiler(ctx, p)
+}
+
 func newCompiler(ctx context.Context, p *plan) (*compiler, error) {
 	placeholder, err := machine.PlaceholderBundle(p.config.Talos.ConfigContract, p.repo.world.Now())
 	if err != nil {

@@ -41,19 +41,11 @@ func (e Explained) Name() string {
 // Explain names, for every value of a node's configuration at or below a path,
 // the layers that set it. An empty path means the whole configuration.
 func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Explained, error) {
-	e, err := r.readEnvironment(env)
+	c, err := r.compiler(ctx, env, false)
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.understand(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := p.selected([]string{nodeName})
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCompiler(ctx, p)
+	nodes, err := c.selected([]string{nodeName})
 	if err != nil {
 		return nil, err
 	}

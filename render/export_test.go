@@ -15,15 +15,7 @@ import (
 // With encrypted set, the patch counts as one of which every value was
 // encrypted, and text is what was in it.
 func (r *Repo) PatchTrial(env, file string, encrypted bool) (func(text []byte) (*Result, []Explained, error), error) {
-	e, err := r.readEnvironment(env)
-	if err != nil {
-		return nil, err
-	}
-	p, err := e.understand(context.Background(), false)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCompiler(context.Background(), p)
+	c, err := r.compiler(context.Background(), env, false)
 	if err != nil {
 		return nil, err
 	}
@@ -63,30 +55,22 @@ type Outcome struct {
 
 // Outcome renders an environment, and explains every value of its nodes.
 func (r *Repo) Outcome(env string) (*Outcome, error) {
-	e, err := r.readEnvironment(env)
+	c, err := r.compiler(context.Background(), env, false)
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.understand(context.Background(), false)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCompiler(context.Background(), p)
-	if err != nil {
-		return nil, err
-	}
-	out := &Outcome{Contract: p.config.Talos.ConfigContract, Result: &Result{Env: env}, Values: map[string][]Explained{}, Clear: map[string]string{}}
-	if err := c.renderAll(p.nodes, out.Result); err != nil {
+	out := &Outcome{Contract: c.config.Talos.ConfigContract, Result: &Result{Env: env}, Values: map[string][]Explained{}, Clear: map[string]string{}}
+	if err := c.renderAll(c.nodes, out.Result); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(c.renderAutoscaled(out.Result), c.renderInfrastructure(out.Result)); err != nil {
 		return nil, err
 	}
-	for _, n := range p.config.AutoscaledNodes() {
+	for _, n := range c.config.AutoscaledNodes() {
 		out.Result.Nodes = append(out.Result.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: node{n}.file()})
 	}
-	out.Result.Warnings = append(p.config.Warnings, c.warnings...)
-	for _, n := range append(slices.Clip(p.nodes), p.config.AutoscaledNodes()...) {
+	out.Result.Warnings = append(c.config.Warnings, c.warnings...)
+	for _, n := range append(slices.Clip(c.nodes), c.config.AutoscaledNodes()...) {
 		if out.Values[n.Name], err = c.explain(node{n}, ""); err != nil {
 			return nil, err
 		}
@@ -94,13 +78,9 @@ func (r *Repo) Outcome(env string) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		var docs []string
-		for _, d := range cfg.Documents() {
-			text, err := d.Text()
-			if err != nil {
-				return nil, err
-			}
-			docs = append(docs, string(text))
+		docs, err := textsOf(cfg)
+		if err != nil {
+			return nil, err
 		}
 		out.Clear[n.Name] = strings.Join(docs, "---\n")
 	}
@@ -130,15 +110,7 @@ func (res *Result) Text(file string) string {
 // files that order gives, in that order, applying one after the other to one
 // configuration. It returns the documents of each node.
 func (r *Repo) Naive(env string, order func(Node) []string) (map[string][]string, error) {
-	e, err := r.readEnvironment(env)
-	if err != nil {
-		return nil, err
-	}
-	p, err := e.understand(context.Background(), false)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCompiler(context.Background(), p)
+	c, err := r.compiler(context.Background(), env, false)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +160,11 @@ func (c *compiler) naive(n node, files []string) ([]string, error) {
 			return nil, err
 		}
 	}
+	return textsOf(cfg)
+}
+
+// textsOf encodes the documents of a configuration.
+func textsOf(cfg *machine.Config) ([]string, error) {
 	var docs []string
 	for _, d := range cfg.Documents() {
 		text, err := d.Text()

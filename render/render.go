@@ -46,25 +46,17 @@ type Node struct {
 
 // Render makes the whole tree of an environment in memory.
 func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, error) {
-	e, err := r.readEnvironment(env)
+	c, err := r.compiler(ctx, env, o.Keyless)
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.understand(ctx, o.Keyless)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := p.selected(o.Nodes)
+	nodes, err := c.selected(o.Nodes)
 	if err != nil {
 		return nil, err
 	}
 	res := &Result{Env: env}
-	c, err := newCompiler(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	res.Warnings.Add(p.config.Warnings...)
-	res.Warnings.Add(p.secrets.warnings...)
+	res.Warnings.Add(c.config.Warnings...)
+	res.Warnings.Add(c.secrets.warnings...)
 	err = c.renderAll(nodes, res)
 	if len(o.Nodes) == 0 {
 		var problems diag.List
@@ -81,10 +73,10 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	if o.Keyless || len(o.Nodes) > 0 {
 		return res, nil
 	}
-	if err := p.warnFixed(res); err != nil {
+	if err := c.warnFixed(res); err != nil {
 		return res, err
 	}
-	return res, p.sealLock(res)
+	return res, c.sealLock(res)
 }
 
 // sealLock makes the lock of a complete result.

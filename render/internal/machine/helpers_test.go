@@ -2,11 +2,13 @@ package machine
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -207,4 +209,52 @@ func leafOf(t testing.TB, cfg *Config, id ID, path string) (leaf yamltext.Leaf, 
 		}
 	}
 	return leaf, false, false
+}
+
+// everyKind yields an empty document of each kind that Talos has, the one
+// without a kind included.
+func everyKind(t testing.TB) iter.Seq2[ID, config.Document] {
+	return func(yield func(ID, config.Document) bool) {
+		t.Helper()
+		for _, k := range append(registeredKinds(t), mainKind) {
+			id := kind(k)
+			if k == mainKind {
+				id = MainID
+			}
+			doc, err := newTyped(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(id, doc) {
+				return
+			}
+		}
+	}
+}
+
+// knownLeaf is a value of a configuration, and whether it is known as secret.
+type knownLeaf struct {
+	yamltext.Leaf
+	document ID
+	secret   bool
+}
+
+// everyLeaf lists the values of a configuration.
+func everyLeaf(t testing.TB, cfg *Config) []knownLeaf {
+	t.Helper()
+	var all []knownLeaf
+	for _, d := range cfg.Documents() {
+		leaves, err := d.Leaves()
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets, err := cfg.Secret(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range leaves {
+			all = append(all, knownLeaf{l, d.ID, secrets[i]})
+		}
+	}
+	return all
 }

@@ -12,19 +12,9 @@ import (
 func secretPaths(t testing.TB, cfg *Config) []string {
 	t.Helper()
 	var paths []string
-	for _, d := range cfg.Documents() {
-		leaves, err := d.Leaves()
-		if err != nil {
-			t.Fatal(err)
-		}
-		secrets, err := cfg.Secret(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range leaves {
-			if secrets[i] {
-				paths = append(paths, d.ID.String()+" "+leaves[i].Path.String())
-			}
+	for _, l := range everyLeaf(t, cfg) {
+		if l.secret {
+			paths = append(paths, l.document.String()+" "+l.Path.String())
 		}
 	}
 	slices.Sort(paths)
