@@ -59,7 +59,7 @@ var advice = map[hcloud.ErrorCode]guidance{
 	hcloud.ErrorCodeServerAlreadyAttached:   {hintOther, diag.OK},
 	hcloud.ErrorCodeServerAlreadyAdded:      {hintOther, diag.OK},
 	hcloud.ErrorCodeFirewallAlreadyApplied:  {hintOther, diag.OK},
-	hcloud.ErrorCodeFirewallAlreadyRemoved:  {hintOther, diag.OK},
+	"firewall_already_removed":              {hintOther, diag.OK},
 	hcloud.ErrorCodeTargetAlreadyDefined:    {hintOther, diag.OK},
 	hcloud.ErrorCodeSourcePortAlreadyUsed:   {hintOther, diag.OK},
 	hcloud.ErrorCodeVolumeAlreadyAttached:   {hintOther, diag.OK},

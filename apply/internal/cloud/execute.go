@@ -23,7 +23,10 @@ import (
 // that [Stale] knows means that the plan is not true any more: observe, plan,
 // go on.
 type Executor struct {
-	*Client
+	client *Client
+	api    *hcloud.Client
+	waiter *waiter
+	clock  Clock
 	plan   *plan.Plan
 	inputs Inputs
 	net    sync.Mutex // Hetzner refuses two changes of a network at once
@@ -44,7 +47,10 @@ type Inputs struct {
 
 // Executor returns an executor of a plan.
 func (c *Client) Executor(p *plan.Plan, in Inputs) *Executor {
-	e := &Executor{Client: c, plan: p, inputs: in, ids: map[plan.Key]int64{}, found: p.Observed}
+	e := &Executor{
+		client: c, api: c.api, waiter: c.waiter, clock: c.clock, plan: p,
+		inputs: in, ids: map[plan.Key]int64{}, found: p.Observed,
+	}
 	o := &e.found
 	know(e, plan.KindNetwork, o.Networks, func(n plan.Network) plan.Meta { return n.Meta })
 	know(e, plan.KindFirewall, o.Firewalls, func(f plan.Firewall) plan.Meta { return f.Meta })

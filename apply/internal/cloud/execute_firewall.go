@@ -140,7 +140,7 @@ func (s *step) applyTo(ctx context.Context, fields []plan.Field) error {
 	})
 }
 
-func (s *step) deleteFirewall(ctx context.Context) error { return s.removeFirewall(ctx, s.ID) }
+func (s *step) deleteFirewall(ctx context.Context) error { return s.client.removeFirewall(ctx, s.ID) }
 
 // removeFirewall deletes a firewall. One in use cannot be deleted, so it is
 // taken from everything first that it is applied to by then.

@@ -27,9 +27,13 @@ type simulated struct {
 	url   string
 }
 
+// simulate returns a project whose actions end at once.
 func simulate(t *testing.T) *simulated {
-	clock := hetznersim.NewClock(start)
-	sim := hetznersim.New(hetznersim.Options{Clock: clock, ActionTime: hetznersim.Instant})
+	return simulateWith(t, hetznersim.NewClock(start), hetznersim.Instant)
+}
+
+func simulateWith(t *testing.T, clock *hetznersim.ScriptedClock, actions func(string) time.Duration) *simulated {
+	sim := hetznersim.New(hetznersim.Options{Clock: clock, ActionTime: actions})
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
 	return &simulated{t, sim, clock, server.URL + "/v1"}

@@ -55,7 +55,7 @@ var drifts = []drift{
 			off := false
 			_, _, _ = d.others.Server.ChangeProtection(d.ctx, s, hcloud.ServerChangeProtectionOpts{Delete: &off, Rebuild: &off})
 			d.clock.Advance(time.Minute)
-			_, _ = d.others.Server.Delete(d.ctx, s)
+			_, _, _ = d.others.Server.DeleteWithResult(d.ctx, s)
 		}
 	}},
 	{"switch a server off", func(d *drifter, r *rand.Rand) {
@@ -116,7 +116,7 @@ var drifts = []drift{
 		if l := d.balancer(r); l != nil {
 			_, _, _ = d.others.LoadBalancer.ChangeProtection(d.ctx, l, hcloud.LoadBalancerChangeProtectionOpts{Delete: hcloud.Ptr(false)})
 			d.clock.Advance(time.Minute)
-			_, _ = d.others.LoadBalancer.Delete(d.ctx, l)
+			_, _, _ = d.others.LoadBalancer.DeleteWithResult(d.ctx, l)
 		}
 	}},
 	{"remove a target", func(d *drifter, r *rand.Rand) {

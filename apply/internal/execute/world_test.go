@@ -96,8 +96,8 @@ func (p *project) furnish() {
 	})
 	must(p, image, nil, err)
 	p.clock.Advance(time.Hour)
-	_, err = p.others.Server.Delete(ctx, server.Server)
-	must(p, 0, nil, err)
+	deleted, _, err := p.others.Server.DeleteWithResult(ctx, server.Server)
+	must(p, deleted, nil, err)
 	p.clock.Advance(time.Hour)
 	p.sim.ResetCalls()
 }
