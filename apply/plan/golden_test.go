@@ -47,6 +47,27 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// The consents of a destroy: none for what is the cluster's own.
+func TestDestroyConsents(t *testing.T) {
+	const file = "testdata/plans/destroy-everything.txtar"
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[plan.Key]plan.Consent{}
+	for _, c := range planOf(t, file, archive).Changes {
+		got[c.Key] = c.Consent
+	}
+	for key, want := range map[plan.Key]plan.Consent{
+		"firewall/prod": plan.NoConsent, "volume/pvc-1": plan.ConsentMade, "load-balancer/a1b2c3": plan.ConsentMade,
+		"server/prod-worker-1": plan.ConsentUnlock, "network/prod": plan.ConsentUnlock,
+	} {
+		if is, found := got[key]; !found || is != want {
+			t.Errorf("%s: %q, want %q", key, is, want)
+		}
+	}
+}
+
 // sources are the files of a case without the plan.
 func sources(archive *txtar.Archive) []txtar.File {
 	var files []txtar.File

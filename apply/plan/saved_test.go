@@ -121,6 +121,19 @@ func TestResumeKeepsConsent(t *testing.T) {
 	}
 }
 
+// What is refused about the whole stays refused.
+func TestResumeKeepsRefusals(t *testing.T) {
+	desired, m := scaled(t)
+	desired.Servers = desired.Servers[1:]
+	p, err := save(t, mustMake(t, desired, m, everything)).Resume(desired, m.Observed, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Executable() || len(p.Refusals) != 1 {
+		t.Errorf("%+v", p.Refusals)
+	}
+}
+
 // A file does not decide what is done: what was written into it by hand makes
 // it stale.
 func TestResumeEdited(t *testing.T) {
@@ -179,6 +192,7 @@ func TestLoadErrors(t *testing.T) {
 		{"more", string(good) + "{}", "this is no saved plan: something follows after the plan"},
 		{"other version", strings.Replace(string(good), "v1alpha1", "v9", 1), `the plan has the version "talosgen.dev/plan/v9", this talosgen reads talosgen.dev/plan/v1alpha1`},
 		{"no plan", `{"apiVersion":"talosgen.dev/plan/v1alpha1"}`, "the file holds no plan"},
+		{"an empty plan", `{"apiVersion":"talosgen.dev/plan/v1alpha1","plan":{}}`, "the file holds no plan"},
 	} {
 		if _, err := plan.Load("plan.json", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) || diag.CodeOf(err) != diag.Input {
 			t.Errorf("%s: %v", tt.name, err)
