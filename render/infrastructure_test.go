@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -20,7 +21,7 @@ import (
 // gatewayCluster has no public addresses.
 const gatewayCluster = `clusterName: prod
 network: {publicIpv4: false, publicIpv6: false}
-hetzner: {region: hel1, sshKeys: [me]}
+hetzner: {region: hel1, sshKeys: [me], apiLoadBalancer: {enabled: true, publicNetwork: false}}
 nodes: {controlPlane: {count: 1, type: cpx22}}
 autoscaler: {enabled: true, nodepools: [{name: burst, max: 5, type: cpx22}]}
 `
@@ -73,6 +74,33 @@ func TestHostKey(t *testing.T) {
 		t.Errorf("cloud-init reads %v, %v", cloudInit.Keys, err)
 	}
 }
+
+// Talos reads what nodes without public addresses are made with.
+func TestUserDataIsTalos(t *testing.T) {
+	r, key := gatewayRepo(t)
+	var out schemas.Infrastructure
+	if err := yaml.Unmarshal([]byte(mustRender(t, r.open(key), "prod", render.Options{}).Text(schemas.InfrastructureFile)), &out); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := configloader.NewFromBytes([]byte(out.Servers[0].UserData))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := cfg.NetworkCommonLinkConfigs()
+	if len(links) != 1 || links[0].Name() != "eth0" || len(links[0].Routes()) != 1 {
+		t.Errorf("links are %v", links)
+	}
+	if warnings, err := cfg.Validate(cloud{}); err != nil || len(warnings) > 0 {
+		t.Errorf("%v, %v", warnings, err)
+	}
+}
+
+// cloud is the mode of a machine in a cloud.
+type cloud struct{}
+
+func (cloud) String() string        { return "cloud" }
+func (cloud) RequiresInstall() bool { return false }
+func (cloud) InContainer() bool     { return false }
 
 // Without the key, or with something else in its place, a render says what to
 // do, and not what is there.

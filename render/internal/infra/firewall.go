@@ -41,10 +41,7 @@ func (r *resolver) firewalls() {
 		rules = appendRule(rules, "Cilium WireGuard", "udp", ciliumWireGuardPort, anywhere)
 	}
 	for _, extra := range f.ExtraRules {
-		rules = append(rules, schemas.InfraRule{
-			Description: extra.Description, Direction: extra.Direction, Protocol: extra.Protocol, Port: extra.Port,
-			SourceIPs: extra.SourceIPs, DestinationIPs: extra.DestinationIPs,
-		})
+		rules = append(rules, schemas.InfraRule(extra))
 	}
 	r.out.Firewalls = append(r.out.Firewalls, schemas.InfraFirewall{
 		Name: r.name("nodes"), Labels: r.labels(labelComponent, "nodes"), Rules: rules, ApplyTo: r.nodeSelector(),
