@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
@@ -111,9 +112,21 @@ func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy
 			Parallel: parallel,
 			Report:   func(e execute.Event) { r.note(stage, e) },
 		})
-		r.Left = left
+		r.Left = r.without(left)
 		return err
 	})
+}
+
+// without is a plan without the changes that were made.
+func (r *Report) without(p *Plan) *Plan {
+	if p == nil {
+		return nil
+	}
+	left := *p
+	left.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool {
+		return slices.ContainsFunc(r.Done, func(d Change) bool { return d.Key == c.Key && d.Action == c.Action })
+	})
+	return &left
 }
 
 // again returns how a plan is made.

@@ -16,6 +16,8 @@ import (
 type (
 	// Plan is what has to be done; see the package plan.
 	Plan = plan.Plan
+	// Cost is the price of a month.
+	Cost = plan.Cost
 	// Saved is a plan in a file.
 	Saved = plan.Saved
 	// Policy is what whoever runs apply agrees to.

@@ -103,12 +103,14 @@ func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err err
 
 // runReport is what a run did, for programs.
 type runReport struct {
-	Env      string            `json:"environment"`
-	Cluster  string            `json:"cluster"`
-	Done     []changeReport    `json:"done"`
-	Left     []changeReport    `json:"left"`
-	Stages   []apply.StageTime `json:"stages"`
-	Requests int               `json:"requests"`
+	Env     string            `json:"environment"`
+	Cluster string            `json:"cluster"`
+	Done    []changeReport    `json:"done"`
+	Left    []changeReport    `json:"left"`
+	Stages  []apply.StageTime `json:"stages"`
+	// The price of a month, as of what was looked at last; absent if nothing was.
+	Cost     *apply.Cost `json:"cost,omitempty"`
+	Requests int         `json:"requests"`
 	// Requests that are left in the project; -1 if that is not known.
 	RequestsLeft int `json:"requestsLeft"`
 }
@@ -125,7 +127,7 @@ func newRunReport(s *cloudSession, r *apply.Report) runReport {
 		Done: changeReports(r.Done), Left: []changeReport{}, Stages: r.Stages,
 	}
 	if r.Left != nil {
-		out.Left = changeReports(r.Left.Changes)
+		out.Left, out.Cost = changeReports(r.Left.Changes), &r.Left.Cost
 	}
 	out.Requests, out.RequestsLeft = s.Requests()
 	return out
@@ -146,6 +148,9 @@ func (w *world) sayRun(s *cloudSession, r *apply.Report) {
 	}
 	if r.Left != nil && len(r.Left.Changes) > 0 {
 		w.say("left to do: %s", r.Left.Summary())
+	}
+	if r.Left != nil && len(r.Done) > 0 && len(r.Left.Changes) == 0 && r.Left.Cost.Sum() != "" {
+		w.say("a month costs %s", r.Left.Cost.Sum())
 	}
 	w.sayRequests(s)
 }

@@ -60,7 +60,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
-	if len(p.Changes) > 0 && agreed.Unprotect == "" {
+	if agreed.Unprotect == "" {
 		if p, agreed, err = w.agreeToDestroy(s, p, agreed); err != nil {
 			return err
 		}
@@ -74,19 +74,24 @@ func (w *world) destroyAction(c *cli.Context) error {
 // made. It returns the plan, from the same observation, with that consent.
 func (w *world) agreeToDestroy(s *cloudSession, p *apply.Plan, agreed apply.Policy) (*apply.Plan, apply.Policy, error) {
 	cluster := s.env.Infrastructure.Cluster
+	withMade := agreed
+	withMade.AllowMade = true
+	all, err := apply.AgreeToDestroy(p, withMade)
+	if err != nil || len(all.Changes) == 0 {
+		return p, agreed, err
+	}
 	if !w.answers {
+		if len(p.Changes) == 0 {
+			return p, agreed, nil // what is left, needs consent that was not given
+		}
 		return nil, agreed, diag.On("", "there is nobody to ask for the name of the cluster").
 			WithHint("--%s %s answers it", flagYesDestroy, cluster).WithCode(diag.Usage)
 	}
 	s.view.clear()
-	withMade := agreed
-	withMade.AllowMade = true
-	more, err := apply.AgreeToDestroy(p, withMade)
-	if err != nil {
-		return nil, agreed, err
-	}
-	if len(more.Changes) > len(p.Changes) && w.yes("also remove what the cluster itself made, with the data on volumes?") {
+	if len(all.Changes) > len(p.Changes) && w.yes("also remove what the cluster itself made, with the data on volumes?") {
 		agreed = withMade
+	} else if len(p.Changes) == 0 {
+		return p, agreed, nil
 	}
 	fmt.Fprintf(w.stderr, "type the name of the cluster (%s) to remove it: ", cluster)
 	answer, err := w.readAnswer()

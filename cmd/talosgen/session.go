@@ -187,6 +187,9 @@ func (w *world) chance() float64 {
 	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
 }
 
+// redrawEvery is how often a terminal shows that time goes on.
+const redrawEvery = 500 * time.Millisecond
+
 // startView shows what a session does. On a terminal times go on while nothing
 // else happens.
 func (w *world) startView(left func() int) (view *runView, stop func()) {
@@ -198,7 +201,7 @@ func (w *world) startView(left func() int) (view *runView, stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for w.sleep(ctx, 500*time.Millisecond) == nil {
+		for w.sleep(ctx, redrawEvery) == nil {
 			view.redraw()
 		}
 	}()

@@ -5,6 +5,8 @@ package execute
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -81,6 +83,21 @@ type run struct {
 type result struct {
 	index int
 	err   error
+	panic string // of the change, with its stack; empty if there was none
+}
+
+// try makes a change. A panic is handed over to whoever runs all changes: in a
+// goroutine of its own it would end the program past everything that masks
+// secrets.
+func (r *run) try(ctx context.Context, do Do, i int) (res result) {
+	res.index = i
+	defer func() {
+		if p := recover(); p != nil {
+			res.panic = fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+		}
+	}()
+	res.err = do(ctx, r.changes[i])
+	return res
 }
 
 // step starts what can be started, waits for the end of one change, and reports
@@ -94,13 +111,16 @@ func (r *run) step(ctx context.Context, do Do) bool {
 		r.state[i] = running
 		r.running++
 		r.report(Event{Change: r.changes[i], State: Started})
-		go func() { r.results <- result{i, do(ctx, r.changes[i])} }()
+		go func() { r.results <- r.try(ctx, do, i) }()
 	}
 	if r.running == 0 {
 		return false
 	}
 	done := <-r.results
 	r.running--
+	if done.panic != "" {
+		panic(done.panic)
+	}
 	if done.err == nil {
 		r.finish(done.index, Done, nil)
 		return true
