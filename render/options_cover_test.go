@@ -23,8 +23,6 @@ var notInCases = map[string]string{
 	"provider":                                   "the files of the providers, which cases are merged into",
 	"talos.configContract":                       "TestShippedTreesAreGolden: the environment home has an older one than its Talos",
 	"talos.logging.destinations.format":          "has one value so far",
-	"nodes.controlPlane.offset":                  "for infrastructure.yaml, which is to come",
-	"nodes.workers.nodepools.offset":             "for infrastructure.yaml, which is to come",
 	"network.serverLimit":                        "a check: TestProblems of render/internal/config",
 	"nodes.controlPlane.nodes.match.uuid":        "apply's, to recognise a machine",
 	"nodes.controlPlane.nodes.match.serial":      "apply's, to recognise a machine",
