@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -55,9 +56,12 @@ func lockName(cluster string) string { return cluster + "-apply-lock" }
 func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 	what := "lock of the cluster " + run.Cluster
 	for range lockTries {
+		expires, err := c.expiry(ctx, lockTime)
+		if err != nil {
+			return nil, explain(what, "read the time", err)
+		}
 		m, err := c.createMarker(ctx, run, hcloud.FirewallCreateOpts{
-			Name:   lockName(run.Cluster),
-			Labels: run.labels(schemas.ComponentLock, c.ServerTime().Add(lockTime)),
+			Name: lockName(run.Cluster), Labels: run.labels(schemas.ComponentLock, expires),
 		})
 		if err == nil {
 			l := &Lock{client: c, run: run, marker: m}
@@ -136,21 +140,25 @@ func (l *Lock) Keep(ctx context.Context) error {
 	if l.lost != nil {
 		return l.lost
 	}
-	now, end := l.client.ServerTime(), l.marker.expires
-	if now.After(end.Add(-lockMargin)) {
-		l.lost = l.notHeld("it expired at %s", end.UTC().Format(time.RFC3339))
-		return l.lost
-	}
-	if now.Before(end.Add(-lockTime + lockTime/3)) {
+	now, last := l.client.ServerTime(), l.marker.expires.Add(-lockMargin)
+	if !now.After(last) && now.Before(l.marker.expires.Add(-lockTime+lockTime/3)) {
 		return nil
 	}
-	err := l.client.renewMarker(withoutLock(ctx), &l.marker, now.Add(lockTime))
-	if gone(err) {
+	// Who takes it over deletes what had expired. A renewal after that moment
+	// would let two runs believe that they hold it.
+	err := l.client.renewMarker(renewal(ctx, last), &l.marker, now.Add(lockTime))
+	switch {
+	case errors.Is(err, errExpired):
+		l.lost = l.notHeld("it expired at %s", l.marker.expires.UTC().Format(time.RFC3339))
+		return l.lost
+	case gone(err):
 		l.lost = l.notHeld("somebody removed it")
 		return l.lost
 	}
 	return explain("lock of the cluster "+l.run.Cluster, "renew it", err)
 }
+
+var errExpired = errors.New("the lock has expired")
 
 func (l *Lock) notHeld(format string, args ...any) error {
 	return diag.On("lock of the cluster "+l.run.Cluster, "this run does not hold it any more: %s", fmt.Sprintf(format, args...)).
@@ -158,11 +166,12 @@ func (l *Lock) notHeld(format string, args ...any) error {
 		WithHint("another run may be at work, so nothing more is written\nrun the same command again: it goes on where this run stopped")
 }
 
-type lockKey struct{}
+// lastKey is the key of the time of Hetzner's clock after which a request must
+// not be sent any more: that of a renewal.
+type lastKey struct{}
 
-// withoutLock marks the requests that renew the lock.
-func withoutLock(ctx context.Context) context.Context {
-	return context.WithValue(ctx, lockKey{}, true)
+func renewal(ctx context.Context, last time.Time) context.Context {
+	return context.WithValue(ctx, lastKey{}, last)
 }
 
 // hold makes every request keep a lock; nil for none.
@@ -171,8 +180,14 @@ func (t *transport) hold(l *Lock) { t.lock.Store(l) }
 // keep renews the lock before a request, if there is one. Without the lock what
 // only reads goes on.
 func (t *transport) keep(req *http.Request) error {
+	if last, is := req.Context().Value(lastKey{}).(time.Time); is {
+		if t.serverTime().After(last) {
+			return errExpired
+		}
+		return nil
+	}
 	l := t.lock.Load()
-	if l == nil || req.Context().Value(lockKey{}) != nil {
+	if l == nil {
 		return nil
 	}
 	if err := l.Keep(req.Context()); err != nil && req.Method != http.MethodGet {

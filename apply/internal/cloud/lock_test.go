@@ -33,7 +33,11 @@ func simulate(t *testing.T) *simulated {
 }
 
 func simulateWith(t *testing.T, clock *hetznersim.ScriptedClock, actions func(string) time.Duration) *simulated {
-	sim := hetznersim.New(hetznersim.Options{Clock: clock, ActionTime: actions})
+	return serveSim(t, clock, hetznersim.Options{Clock: clock, ActionTime: actions})
+}
+
+func serveSim(t *testing.T, clock *hetznersim.ScriptedClock, o hetznersim.Options) *simulated {
+	sim := hetznersim.New(o)
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
 	return &simulated{t, sim, clock, server.URL + "/v1"}
@@ -126,9 +130,6 @@ func TestSlept(t *testing.T) {
 			t.Run(fmt.Sprint(takenOver, ahead), func(t *testing.T) {
 				s, ctx := simulate(t), context.Background()
 				alice, bob := s.client(ahead), s.client(0)
-				if _, err := alice.Holder(ctx, "prod"); err != nil { // any call tells the time
-					t.Fatal(err)
-				}
 				lock, err := alice.Acquire(ctx, who("alice"))
 				if err != nil {
 					t.Fatal(err)
@@ -158,6 +159,35 @@ func TestSlept(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestHeldUp: what waits for the rate limit until the lock has expired is not
+// sent any more.
+func TestHeldUp(t *testing.T) {
+	clock := hetznersim.NewClock(start)
+	s := serveSim(t, clock, hetznersim.Options{Clock: clock, ActionTime: hetznersim.Instant, RateLimit: 100})
+	ctx := context.Background()
+	alice := s.client(0)
+	lock, err := alice.Acquire(ctx, who("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What comes back, a request in 36 seconds, others take for an hour.
+	s.sim.Inject(hetznersim.Fault{Times: 12, As: hetznersim.Status(429, "rate_limit_exceeded", "limit of 100 requests per hour reached")})
+	if err := write(alice, "late"); diag.CodeOf(err) != diag.Conflict {
+		t.Errorf("exit %d: %v", diag.CodeOf(err), err)
+	}
+	if clock.Now().Before(start.Add(lockTime - lockMargin)) {
+		t.Errorf("at %s already", clock.Now())
+	}
+	for _, c := range s.sim.Calls() {
+		if c.Method != "GET" && c.Code == "" && c.Time.After(start.Add(lockTime)) {
+			t.Errorf("sent at %s: %s", c.Time, c)
+		}
+	}
+	if err := lock.Release(ctx); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -240,7 +270,7 @@ func TestLockName(t *testing.T) {
 func TestLockSurvivesLostAnswers(t *testing.T) {
 	for _, when := range []hetznersim.When{hetznersim.BeforeEffect, hetznersim.AfterEffect} {
 		s, ctx := simulate(t), context.Background()
-		s.sim.Inject(hetznersim.Fault{Call: 1, When: when, As: hetznersim.Drop()})
+		s.sim.Inject(hetznersim.Fault{Method: "POST", When: when, As: hetznersim.Drop()})
 		c := s.client(0)
 		lock, err := c.Acquire(ctx, who("alice"))
 		if err != nil {

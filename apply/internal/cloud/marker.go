@@ -76,6 +76,17 @@ func labelValue(text string) string {
 	return strings.Trim(value, "-_.")
 }
 
+// expiry returns when something expires that lasts so long from now on, by
+// Hetzner's clock. That of this machine may be wrong by hours.
+func (c *Client) expiry(ctx context.Context, lasts time.Duration) (time.Time, error) {
+	if !c.wire.knowsTime() {
+		if _, _, err := c.api.Location.List(ctx, hcloud.LocationListOpts{}); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return c.ServerTime().Add(lasts), nil
+}
+
 // createMarker makes a marker of a run. Another one of that name is an error
 // with the code uniqueness_error, unless it is of the same run: then the answer
 // of an earlier try was lost.

@@ -41,9 +41,13 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 	if len(a.From) == 0 || len(a.Ports) == 0 {
 		return nil, diag.On(what, "there is nothing to let in").WithCode(diag.Remote)
 	}
+	expires, err := c.expiry(ctx, sessionTime)
+	if err != nil {
+		return nil, explain(what, "read the time", err)
+	}
 	opts := hcloud.FirewallCreateOpts{
 		Name:    run.Cluster + "-session-" + labelValue(run.ID),
-		Labels:  run.labels(schemas.ComponentSession, c.ServerTime().Add(sessionTime)),
+		Labels:  run.labels(schemas.ComponentSession, expires),
 		ApplyTo: []hcloud.FirewallResource{bySelector(a.Servers)},
 	}
 	var from []net.IPNet
@@ -58,7 +62,6 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 	}
 	// After a lost answer it is there, or the name is free.
 	var m marker
-	var err error
 	for range 2 {
 		if m, err = c.createMarker(ctx, run, opts); err == nil || !Stale(err) {
 			break

@@ -58,6 +58,7 @@ type transport struct {
 	mu      sync.Mutex
 	sent    int
 	limited time.Duration
+	told    bool          // whether an answer told the time
 	ahead   time.Duration // of Hetzner's clock before ours
 }
 
@@ -65,9 +66,6 @@ type transport struct {
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var tries [len(verdictTries)]int
 	for {
-		if err := t.keep(req); err != nil {
-			return nil, err
-		}
 		resp, err := t.try(req)
 		v := judge(req, resp, err)
 		tries[v]++
@@ -89,6 +87,9 @@ func (t *transport) try(req *http.Request) (*http.Response, error) {
 	defer t.limiter.done()
 	if err := t.sleepLimited(req.Context(), t.limiter.take()); err != nil {
 		return nil, err
+	}
+	if err := t.keep(req); err != nil {
+		return nil, &notSent{err}
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), requestTimeout)
 	defer cancel()
@@ -130,7 +131,7 @@ func (t *transport) account(resp *http.Response, err error) {
 	t.sent++
 	if err == nil {
 		if date, perr := http.ParseTime(resp.Header.Get("Date")); perr == nil {
-			t.ahead = date.Sub(t.clock.Now())
+			t.told, t.ahead = true, date.Sub(t.clock.Now())
 		}
 	}
 	t.mu.Unlock()
@@ -163,12 +164,25 @@ func (t *transport) stats() Stats {
 	return Stats{Requests: t.sent, Limited: t.limited, Remaining: t.limiter.left()}
 }
 
+// knowsTime reports whether an answer has told Hetzner's time.
+func (t *transport) knowsTime() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.told
+}
+
 func (t *transport) serverTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// Without its monotonic part, which stands still while a laptop sleeps.
 	return t.clock.Now().Round(0).Add(t.ahead)
 }
+
+// notSent is the error of a request that the run must not make any more.
+type notSent struct{ error }
+
+// Unwrap returns why.
+func (e *notSent) Unwrap() error { return e.error }
 
 // verdict says what to do after a try.
 type verdict int
@@ -185,8 +199,9 @@ var verdictTries = [...]int{failed: failureTries, busy: busyTries, limited: limi
 
 // judge decides about a try from the method and what came back.
 func judge(req *http.Request, resp *http.Response, err error) verdict {
+	var refused *notSent
 	switch {
-	case req.Context().Err() != nil:
+	case req.Context().Err() != nil, errors.As(err, &refused):
 		return final
 	case err != nil:
 		if repeatable(req.Method) || neverSent(err) {
