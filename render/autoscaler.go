@@ -17,10 +17,13 @@ const maxUserData = 32 << 10
 // servers that the autoscaler makes is no node.
 func (n node) file() string {
 	if n.Autoscaled {
-		return "autoscaler/" + n.Pool + ".yaml"
+		return autoscaledFile(n.Name)
 	}
 	return nodeFile(n.Name)
 }
+
+// autoscaledFile names the file of a group of servers in the rendered tree.
+func autoscaledFile(group string) string { return "autoscaler/" + group + ".yaml" }
 
 // renderAutoscaled makes the configuration of the servers of each pool that the
 // autoscaler scales.

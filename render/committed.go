@@ -78,7 +78,8 @@ func (o fileOpener) Decrypt(path []string, encrypted string) (string, yamltext.K
 	return value, yamltext.String, nil
 }
 
-// Show returns the committed configuration of a node. Secret values are masked,
+// Show returns the committed configuration of a node, or of a group of servers
+// that the autoscaler makes. Secret values are masked,
 // which needs no keys, or decrypted if reveal is set.
 func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]byte, error) {
 	if err := r.checkLinks(env); err != nil {
@@ -89,6 +90,12 @@ func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]b
 		return nil, diag.On(nodeName, "not the name of a node").WithCode(diag.Usage)
 	}
 	data, err := r.files.guard.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		group := path.Join(renderedDir, env, autoscaledFile(nodeName))
+		if found, second := r.files.guard.ReadFile(group); second == nil {
+			name, data, err = group, found, nil
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := r.inputs(env); err != nil {
 			return nil, err

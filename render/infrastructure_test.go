@@ -95,6 +95,25 @@ func TestUserDataIsTalos(t *testing.T) {
 	}
 }
 
+// A group of servers that the autoscaler makes is shown and explained like a
+// node, but has no name of one.
+func TestAutoscaledGroup(t *testing.T) {
+	r, key := gatewayRepo(t)
+	repo := r.open(key)
+	mustWrite(t, repo, "prod")
+	text, err := repo.Show(context.Background(), "prod", "prod-burst", true)
+	if err != nil || !strings.Contains(string(text), "https://10.0.64.254:6443") || strings.Contains(string(text), "hostname:") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if all, err := repo.Explain(context.Background(), "prod", "prod-burst", "KubeClusterConfig.endpoint"); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+	r.file("envs/prod/patches/worker.yaml", "apiVersion: v1alpha1\nkind: EnvironmentConfig\nvariables:\n  NAME: ${NODE_NAME}\n")
+	if _, err := r.open(key).Render(context.Background(), "prod", render.Options{}); err == nil || !strings.Contains(err.Error(), "worker.yaml:4:9: ") {
+		t.Errorf("a name that it does not have: %v", err)
+	}
+}
+
 // cloud is the mode of a machine in a cloud.
 type cloud struct{}
 
