@@ -26,7 +26,7 @@ const (
 	FieldDescription = "description"
 	FieldPublicIPv4  = "publicIpv4" // of a server; it has to be off
 	FieldPublicIPv6  = "publicIpv6"
-	FieldFirewalls   = "firewalls"      // of a server: items by name; applied to it directly
+	FieldFirewalls   = "firewalls"      // of a server: items by name; applied to it directly, or no longer
 	FieldGroup       = "placementGroup" // of a server; to join one it has to be off
 	FieldBackups     = "backups"
 	FieldRescue      = "rescue"     // of a server: To is empty, it is turned off

@@ -229,6 +229,7 @@ func (m *maker) serverPlace(d *draft, want schemas.InfraServer, have *Server) {
 // at the server, unless it has no public address to filter. Firewalls by
 // selector come with delay: until then the server would be open.
 func (m *maker) serverFirewalls(d *draft, want schemas.InfraServer, have *Server) {
+	m.needlessFirewalls(d, want, have)
 	if have.PublicIPv4.IP == "" && have.PublicIPv6.IP == "" {
 		return
 	}
@@ -240,6 +241,21 @@ func (m *maker) serverFirewalls(d *draft, want schemas.InfraServer, have *Server
 		}
 		d.needs(KeyOf(KindFirewall, name))
 		d.field(Field{Name: FieldFirewalls, Item: name, To: "applied", Class: InPlace, Reason: "the server is open without it"})
+	}
+}
+
+// needlessFirewalls removes firewalls from a server that they do not apply to any
+// more: they came with its creation, and no selector takes them away.
+func (m *maker) needlessFirewalls(d *draft, want schemas.InfraServer, have *Server) {
+	apply := m.firewallsOf(want.Labels)
+	for _, f := range m.desired.Firewalls {
+		name := firewallName(f)
+		id := m.ids[KeyOf(KindFirewall, name)]
+		applied := slices.ContainsFunc(m.observed.Firewalls, func(o Firewall) bool { return o.ID == id && slices.Contains(o.Servers, have.ID) })
+		wanted := slices.ContainsFunc(apply, func(a schemas.InfraFirewall) bool { return firewallName(a) == name })
+		if id != 0 && applied && !wanted {
+			d.field(Field{Name: FieldFirewalls, Item: name, From: "applied", Class: InPlace, Reason: "it is not for servers with these labels"})
+		}
 	}
 }
 

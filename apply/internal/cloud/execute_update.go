@@ -59,8 +59,12 @@ func (u *serverUpdate) firewalls(ctx context.Context, fields []plan.Field) error
 		if err != nil {
 			return err
 		}
-		if err := u.awaitAll(ctx, "apply the firewall "+f.Item, func() ([]*hcloud.Action, *hcloud.Response, error) {
-			return u.api.Firewall.ApplyResources(ctx, &hcloud.Firewall{ID: id}, []hcloud.FirewallResource{byServer(u.ID)})
+		doing, call := "apply the firewall "+f.Item, u.api.Firewall.ApplyResources
+		if f.To == "" {
+			doing, call = "take the firewall "+f.Item+" away", u.api.Firewall.RemoveResources
+		}
+		if err := u.awaitAll(ctx, doing, func() ([]*hcloud.Action, *hcloud.Response, error) {
+			return call(ctx, &hcloud.Firewall{ID: id}, []hcloud.FirewallResource{byServer(u.ID)})
 		}); err != nil {
 			return err
 		}

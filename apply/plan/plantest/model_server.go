@@ -102,15 +102,30 @@ func (m *Model) newServer(p *plan.Plan, c plan.Change, want schemas.InfraServer)
 	if s.PlacementGroup, err = m.place(want.PlacementGroup); err != nil {
 		return err
 	}
-	for _, f := range p.Desired.Firewalls {
-		if selects([]string{f.ApplyTo}, want.Labels) {
-			if _, err := m.firewallOf(f); err != nil {
-				return err
-			}
-		}
+	made, err := create(m, &o.Servers, s)
+	if err != nil {
+		return err
 	}
-	_, err = create(m, &o.Servers, s)
-	return err
+	return m.protect(p, made)
+}
+
+// protect applies the firewalls of a new server directly, in the call that
+// creates it.
+func (m *Model) protect(p *plan.Plan, s *plan.Server) error {
+	if s.PublicIPv4.IP == "" && s.PublicIPv6.IP == "" {
+		return nil
+	}
+	for _, w := range p.Desired.Firewalls {
+		if !selects([]string{w.ApplyTo}, s.Labels) {
+			continue
+		}
+		f, err := m.firewallOf(w)
+		if err != nil {
+			return err
+		}
+		f.Servers = append(f.Servers, s.ID)
+	}
+	return nil
 }
 
 func (m *Model) firewallOf(f schemas.InfraFirewall) (*plan.Firewall, error) {
@@ -217,10 +232,13 @@ func (m *Model) serverField(p *plan.Plan, want schemas.InfraServer, s *plan.Serv
 			return err
 		}
 		firewall, err := m.firewallOf(w)
-		if err == nil && !slices.Contains(firewall.Servers, s.ID) {
+		if err != nil {
+			return err
+		}
+		firewall.Servers = slices.DeleteFunc(firewall.Servers, func(id int64) bool { return id == s.ID })
+		if f.To != "" {
 			firewall.Servers = append(firewall.Servers, s.ID)
 		}
-		return err
 	case plan.FieldLabels:
 		setLabels(&s.Meta, want.Labels)
 	case plan.FieldReverseDNS:

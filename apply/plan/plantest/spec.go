@@ -21,7 +21,8 @@ type Spec struct {
 	DNS           bool // a record for the API
 	Protected     bool
 	ReverseDNS    bool
-	Rules         int // rules of the firewall besides those of the APIs
+	Rules         int  // rules of the firewall besides those of the APIs
+	NodesOnly     bool // the firewall is not for the NAT gateway
 }
 
 // Pool is a pool of workers.
@@ -46,7 +47,7 @@ func Random(r *rand.Rand, cluster string) Spec {
 		})
 	}
 	s.Private, s.API, s.Ingress, s.FloatingIP = coin(r), coin(r), r.IntN(2), coin(r)
-	s.DNS, s.Protected, s.ReverseDNS, s.Rules = coin(r), coin(r), coin(r), r.IntN(3)
+	s.DNS, s.Protected, s.ReverseDNS, s.Rules, s.NodesOnly = coin(r), coin(r), coin(r), r.IntN(3), coin(r)
 	return s
 }
 
@@ -79,7 +80,7 @@ func (s Spec) Change(r *rand.Rand) Spec {
 	case 7:
 		s.Protected, s.ReverseDNS = coin(r), coin(r)
 	case 8:
-		s.Rules = r.IntN(4)
+		s.Rules, s.NodesOnly = r.IntN(4), coin(r)
 	case 9:
 		s.ControlPlanes = 4 - s.ControlPlanes
 	case 10:
@@ -157,6 +158,9 @@ func (s Spec) network() *schemas.InfraNetwork {
 
 func (s Spec) firewalls() []schemas.InfraFirewall {
 	f := schemas.InfraFirewall{Name: s.Cluster, Labels: s.labels("component", "nodes"), ApplyTo: "cluster=" + s.Cluster}
+	if s.NodesOnly {
+		f.ApplyTo += ",role in (controlplane,worker)"
+	}
 	for i := range s.Rules + 1 {
 		f.Rules = append(f.Rules, schemas.InfraRule{
 			Description: fmt.Sprintf("rule %d", i), Direction: "in", Protocol: "tcp", Port: fmt.Sprint(6443 + i), SourceIPs: []string{"0.0.0.0/0", "::/0"},
