@@ -24,7 +24,10 @@ import (
 )
 
 // wire takes requests to a simulated project, without a network.
-type wire struct{ sim http.Handler }
+type wire struct {
+	sim   http.Handler
+	after func(*http.Request) // is told of each request that had its effect; may be nil
+}
 
 // RoundTrip answers as the project does.
 func (w wire) RoundTrip(req *http.Request) (resp *http.Response, err error) {
@@ -44,6 +47,9 @@ func (w wire) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	}
 	answer := httptest.NewRecorder()
 	w.sim.ServeHTTP(answer, arrived)
+	if w.after != nil {
+		w.after(req)
+	}
 	return answer.Result(), nil
 }
 
@@ -52,6 +58,8 @@ type terminal struct {
 	t   *testing.T
 	dir string
 	sim simProject
+
+	after func(*http.Request) // of [wire]
 }
 
 func newTerminal(t *testing.T) *terminal {
@@ -92,7 +100,7 @@ func (b *terminal) run(typed string, args ...string) (code int, shown string) {
 	w.answers, w.terminal = true, true
 	w.width = func() int { return 100 }
 	w.cwd = func() (string, error) { return b.dir, nil }
-	w.now, w.http, w.random = clock.Now, wire{b.sim}, f.random
+	w.now, w.http, w.random = clock.Now, wire{b.sim, b.after}, f.random
 	w.sleep = func(ctx context.Context, d time.Duration) error {
 		if d == redrawEvery {
 			<-ctx.Done() // nobody looks in between
@@ -200,11 +208,17 @@ func TestApplyPanics(t *testing.T) {
 // lock back, and goes on the next time.
 func TestApplyInterrupted(t *testing.T) {
 	b := newTerminal(t)
-	b.sim.Inject(hetznersim.Fault{Method: http.MethodPost, Path: "/servers", When: hetznersim.AfterEffect, Then: func() { interruptSelf(t) }})
+	b.after = func(req *http.Request) {
+		if req.Method == http.MethodPost && req.URL.Path == "/v1/servers" {
+			interruptSelf(t)
+			<-req.Context().Done()
+		}
+	}
 	code, shown := b.run("", "apply", "dev", "--allow-dirty", "--yes")
 	if code != int(diag.Interrupted) || !strings.Contains(shown, "talosgen: interrupted") {
 		t.Errorf("exit code %d\n%s", code, shown)
 	}
+	b.after = nil
 	if code, shown = b.run("", "apply", "dev", "--allow-dirty", "--yes"); code != 0 || b.names("servers") != 3 {
 		t.Errorf("the next time: exit code %d, %d servers\n%s", code, b.names("servers"), shown)
 	}

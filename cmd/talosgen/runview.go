@@ -119,6 +119,7 @@ func (v *runView) takeStage(e apply.Event) (lines []string) {
 func (v *runView) endedLine(r *runningStep, state apply.State, text string) string {
 	number := ""
 	if v.steps > 0 {
+		v.steps = max(v.steps, v.ended) // a run may find more to do
 		number = fmt.Sprintf("[%*d/%d] ", len(fmt.Sprint(v.steps)), v.ended, v.steps)
 	}
 	line := "  " + number + r.name
