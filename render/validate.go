@@ -17,6 +17,13 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 	if c.config.Provider == schemas.Static {
 		mode = machine.Metal
 	}
+	shadowed, err := cfg.Shadowed()
+	if err != nil {
+		return err
+	}
+	for _, path := range shadowed {
+		found.add(n.Name, path+" of a patch has no effect: SysctlConfig, which options of cluster.yaml become, wins over it; write the patch as a SysctlConfig", false)
+	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {
 		return err
@@ -29,7 +36,7 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 		return err
 	}
 	for _, text := range problems {
-		found.add(n.Name, hide(text, secrets), false)
+		found.add(n.Name, "Talos does not accept the configuration: "+hide(text, secrets), false)
 	}
 	for _, text := range warnings {
 		found.add(n.Name, hide(text, secrets), true)
@@ -78,10 +85,9 @@ func (f *findings) list(warning bool) diag.List {
 		if len(nodes) > 1 {
 			object += fmt.Sprintf(" and %d more", len(nodes)-1)
 		}
-		p := diag.On(object, "Talos does not accept the configuration: %s", key.text).
-			WithHint("`talosgen explain %s %s <path>` shows which layer set a value", f.env, nodes[0])
-		if warning {
-			p = diag.On(object, "%s", key.text)
+		p := diag.On(object, "%s", key.text)
+		if !warning {
+			p.WithHint("`talosgen explain %s %s <path>` shows which layer set a value", f.env, nodes[0])
 		}
 		list.Add(p)
 	}
