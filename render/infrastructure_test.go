@@ -90,7 +90,7 @@ func TestUserDataIsTalos(t *testing.T) {
 	if len(links) != 1 || links[0].Name() != "eth0" || len(links[0].Routes()) != 1 {
 		t.Errorf("links are %v", links)
 	}
-	if warnings, err := cfg.Validate(cloud{}); err != nil || len(warnings) > 0 {
+	if warnings, err := cfg.ValidateAsClient(cloud{}); err != nil || len(warnings) > 0 {
 		t.Errorf("%v, %v", warnings, err)
 	}
 }
