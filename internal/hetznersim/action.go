@@ -117,6 +117,7 @@ type deferred struct {
 
 // settle brings a state to a time: everything that is due happens, in order.
 func (st *state) settle(now time.Time) {
+	st.now = now
 	for {
 		a, d := st.nextAction(), st.nextDeferred()
 		switch {

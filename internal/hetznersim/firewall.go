@@ -54,14 +54,14 @@ func (st *state) viewFirewall(f *firewall) firewallView {
 	return v
 }
 
-// selected are the servers that a label selector matches.
+// selected are the servers that a label selector matches, and has noticed.
 func (st *state) selected(text string) (ids []int64) {
 	s, err := labelselector.Parse(text)
 	if err != nil {
 		return nil // it was checked when it came in
 	}
 	for _, r := range st.servers.rows {
-		if s.Matches(r.Labels) {
+		if s.Matches(r.Labels) && !st.unnoticed(r) {
 			ids = append(ids, r.ID)
 		}
 	}
@@ -72,12 +72,21 @@ func (st *state) selected(text string) (ids []int64) {
 func (st *state) firewallsOf(s *server) []firewallSeen {
 	seen := []firewallSeen{}
 	for _, f := range st.firewalls.rows {
-		if f.covers(s) {
-			seen = append(seen, firewallSeen{f.ID, "applied"})
+		if !f.covers(s) {
+			continue
 		}
+		status := "applied"
+		if !slices.Contains(f.Servers, s.ID) && st.unnoticed(s) {
+			status = "pending"
+		}
+		seen = append(seen, firewallSeen{f.ID, status})
 	}
 	return seen
 }
+
+// unnoticed reports whether label selectors have not seen the labels of a
+// server yet.
+func (st *state) unnoticed(s *server) bool { return st.now.Sub(s.labelled) < st.selectorDelay }
 
 func (f *firewall) covers(s *server) bool {
 	return slices.Contains(f.Servers, s.ID) || slices.ContainsFunc(f.Selectors, func(text string) bool {

@@ -72,6 +72,8 @@ func DefaultActionTime(command string) time.Duration {
 	switch command {
 	case "create_server", "rebuild_server":
 		return 10 * time.Second
+	case "apply_label_selector": // no action; how long a selector takes to notice a server
+		return 5 * time.Second
 	case "create_image":
 		return 90 * time.Second
 	case "change_server_type":

@@ -50,7 +50,7 @@ func (p *publicIP) pointer(ip string) string {
 
 // firstPublicIPv4 begins the range for tests of networks (RFC 2544), which
 // nobody on the internet has.
-var firstPublicIPv4 = netip.MustParseAddr("198.18.0.1").As4()
+var firstPublicIPv4 = netip.MustParseAddr("198.18.0.1")
 
 // newPublicIP is an address that nothing else has.
 func (st *state) newPublicIP(kind string) publicIP {
@@ -59,8 +59,8 @@ func (st *state) newPublicIP(kind string) publicIP {
 	if kind == "ipv6" {
 		return publicIP{Type: kind, IP: fmt.Sprintf("2001:db8:%x:%x::/64", n>>16, n&0xffff)}
 	}
-	b := firstPublicIPv4
-	b[2], b[3] = b[2]+byte(n/250), byte(n%250)+1
+	b := st.first.As4()
+	b[2], b[3] = b[2]+byte(n/250), b[3]+byte(n%250)
 	ip := netip.AddrFrom4(b).String()
 	return publicIP{Type: kind, IP: ip, Pointers: []dnsPtr{{ip, defaultPointer(ip)}}}
 }

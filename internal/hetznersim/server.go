@@ -24,6 +24,7 @@ type server struct {
 	Rescue     bool // the next boot is one into the rescue system
 
 	rescueUntil time.Time
+	labelled    time.Time // when it got its labels
 	boots       int
 	bootsRescue bool // it runs the rescue system
 	deaf        bool // its operating system does not hear of ACPI
@@ -239,6 +240,9 @@ func updateServer(c *call, s *server) (reply, error) {
 	}
 	if s, err = apply(in, kindServer, &c.st.servers, s); err != nil {
 		return reply{}, err
+	}
+	if in.Labels != nil {
+		s = c.st.servers.change(s.ID, func(s *server) { s.labelled = c.now })
 	}
 	return c.server(s)
 }

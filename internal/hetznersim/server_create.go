@@ -96,7 +96,7 @@ func (c *call) newServer(in serverInput) (*server, error) {
 		}
 	}
 	return &server{common: c.fresh(in.Name, in.Labels), Status: initializing, Type: t.Name,
-		Image: i.ID, Disk: t.Disk, UserData: in.UserData}, nil
+		Image: i.ID, Disk: t.Disk, UserData: in.UserData, labelled: c.now}, nil
 }
 
 // imageFor finds the image of a server type: of those with a name, the one for

@@ -191,3 +191,29 @@ func TestConflicts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSelectorsTakeTheirTime: a label selector notices a server after a while.
+func TestSelectorsTakeTheirTime(t *testing.T) {
+	p := newProject(t, hetznersim.Options{})
+	f := must(p.client.Firewall.Create(t.Context(), hcloud.FirewallCreateOpts{Name: "a", ApplyTo: []hcloud.FirewallResource{
+		{Type: hcloud.FirewallResourceTypeLabelSelector, LabelSelector: &hcloud.FirewallResourceLabelSelector{Selector: "role=x"}}}}))
+	p.wait(f.Actions...)
+	s := p.running("a")
+	look := func(onServer string, selected int) {
+		t.Helper()
+		seen := must(p.client.Server.GetByID(t.Context(), s.ID)).PublicNet.Firewalls
+		status := "none"
+		if len(seen) > 0 {
+			status = string(seen[0].Status)
+		}
+		to := must(p.client.Firewall.GetByID(t.Context(), f.Firewall.ID)).AppliedTo[0].AppliedToResources
+		if status != onServer || len(to) != selected {
+			t.Errorf("%s, %v", status, to)
+		}
+	}
+	look("none", 0)
+	must(p.client.Server.Update(t.Context(), s, hcloud.ServerUpdateOpts{Labels: map[string]string{"role": "x"}}))
+	look("pending", 0)
+	p.sim.Clock().(*hetznersim.ScriptedClock).Advance(5 * time.Second)
+	look("applied", 1)
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -33,6 +34,10 @@ type Options struct {
 	Limits Limits
 	// Machines hears of what happens to servers; nil for nobody.
 	Machines Machines
+	// FirstPublicIPv4 is the first public address that is given away, in a range
+	// of some ten thousand. Unset it is 198.18.0.1, in a range that nobody on the
+	// internet has; one such as 127.64.0.1 lets something on this machine stand in.
+	FirstPublicIPv4 netip.Addr
 	// RescaledStaysOff leaves a server off after change_type. The description says
 	// that it is started again.
 	RescaledStaysOff bool
@@ -75,7 +80,10 @@ func New(o Options) *Sim {
 	if o.ActionTime == nil {
 		o.ActionTime = DefaultActionTime
 	}
-	return &Sim{cfg: o, router: newRouter(routes()), state: newState()}
+	if !o.FirstPublicIPv4.IsValid() {
+		o.FirstPublicIPv4 = firstPublicIPv4
+	}
+	return &Sim{cfg: o, router: newRouter(routes()), state: newState(o)}
 }
 
 // Token is the token that may do everything.

@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -10,6 +11,11 @@ type state struct {
 	cat    *catalogue // never changes
 	lastID int64
 	lastIP int // how many public addresses were given away
+	now    time.Time
+	first  netip.Addr // the first public IPv4 address
+
+	// selectorDelay is how long a label selector takes to notice a server.
+	selectorDelay time.Duration
 
 	actions  table[action, *action]
 	running  []int64 // the IDs of the actions that have not ended
@@ -39,8 +45,9 @@ type state struct {
 // finds nothing.
 const firstID = 100_000_000
 
-func newState() *state {
-	st := &state{cat: newCatalogue(), lastID: firstID}
+func newState(o Options) *state {
+	st := &state{cat: newCatalogue(), lastID: firstID, now: o.Clock.Now(), first: o.FirstPublicIPv4,
+		selectorDelay: o.ActionTime("apply_label_selector")}
 	for _, i := range systemImages() {
 		st.images.put(i)
 	}

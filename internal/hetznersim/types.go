@@ -143,8 +143,16 @@ func shelf[E any](kind string, list func(*catalogue) []*E, head func(*E) *common
 	}
 }
 
+// gone answers for what was removed on 2026-10-01.
+func gone(*call) (reply, error) {
+	e := fail("deprecated_api_endpoint", "API functionality was removed")
+	e.Details = obj{"announcement": "https://docs.hetzner.cloud/changelog"}
+	return reply{}, e
+}
+
 func catalogueRoutes() []route {
 	return slices.Concat(
+		[]route{{http.MethodGet, "/datacenters", gone}, {http.MethodGet, "/datacenters/{id}", gone}},
 		shelf("location", func(c *catalogue) []*location { return c.locations },
 			func(l *location) *common { return &common{ID: l.ID, Name: l.Name} },
 			func(_ *state, l *location) any { return l }),

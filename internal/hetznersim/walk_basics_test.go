@@ -55,6 +55,10 @@ func walkCatalogue(p *project) {
 		p.Errorf("%v", all)
 	}
 	must(c.Location.GetByID(ctx, 1))
+	_, err := c.Datacenter.All(ctx)
+	p.refused(err, hcloud.ErrorDeprecatedAPIEndpoint)
+	_, _, err = c.Datacenter.GetByID(ctx, 1)
+	p.refused(err, hcloud.ErrorDeprecatedAPIEndpoint)
 	types := must2(c.ServerType.All(ctx))
 	cx23 := must(c.ServerType.GetByName(ctx, "cx23"))
 	if len(types) < 20 || cx23.Cores != 2 || cx23.Memory != 4 || cx23.Pricings[0].Monthly.Net != "2.9900000000" || !cx23.Locations[0].Available {
