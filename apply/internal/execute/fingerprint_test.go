@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/plan/plantest"
 )
@@ -23,6 +24,7 @@ var everywhere = []string{
 // addresses that Hetzner chooses by #.
 func (p *project) fingerprint() string {
 	p.Helper()
+	p.clock.Advance(10 * time.Second) // by then label selectors have noticed every server
 	names := map[float64]string{}
 	lists := map[string][]map[string]any{}
 	for _, what := range everywhere {
