@@ -12,6 +12,7 @@ type Machines interface {
 type Event struct {
 	Kind   EventKind
 	Server Machine
+	Image  int64 // the ID of the snapshot or backup that was taken; 0 for other events
 }
 
 // EventKind is what happens to a machine.
@@ -23,6 +24,7 @@ const (
 	MachineBooted  EventKind = "booted"  // power on, or a reboot
 	MachineHalted  EventKind = "halted"  // the power is off
 	MachineRebuilt EventKind = "rebuilt" // its disk was overwritten with an image
+	MachineImaged  EventKind = "imaged"  // an image of its disk, as it is now, was begun
 	MachineDeleted EventKind = "deleted"
 )
 
@@ -44,6 +46,16 @@ type Machine struct {
 
 // note tells Machines, once the call is over, what happens to a server.
 func (st *state) note(kind EventKind, s *server) {
+	st.events = with(st.events, Event{Kind: kind, Server: st.machine(s)})
+}
+
+// noteImage tells them that an image of a server's disk is taken.
+func (st *state) noteImage(s *server, image int64) {
+	st.events = with(st.events, Event{Kind: MachineImaged, Server: st.machine(s), Image: image})
+}
+
+// machine is what a machine can know about its server.
+func (st *state) machine(s *server) Machine {
 	m := Machine{ID: s.ID, Name: s.Name, Type: s.Type, Location: s.Location, UserData: s.UserData,
 		ImageID: s.Image, Rescue: s.bootsRescue, RescueKeys: s.RescueKeys}
 	if image := st.images.get(s.Image); image != nil {
@@ -58,7 +70,7 @@ func (st *state) note(kind EventKind, s *server) {
 	for _, n := range s.Nets {
 		m.PrivateIPs = append(m.PrivateIPs, n.IP)
 	}
-	st.events = with(st.events, Event{kind, m})
+	return m
 }
 
 // tell delivers the events that have gathered.

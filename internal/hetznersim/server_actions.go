@@ -104,6 +104,7 @@ func createImage(c *call, s *server) (reply, error) {
 		i.Type, i.BoundTo = "backup", &s.ID
 	}
 	c.st.images.put(i)
+	c.st.noteImage(s, i.ID)
 	a := c.begin(job{command: "create_image", on: []ref{s.ref(), i.ref()},
 		finish: func(st *state, _ time.Time) {
 			st.images.change(i.ID, func(i *image) { i.Status, i.SizeGB = "available", float64(i.Disk)*snapshotShare })

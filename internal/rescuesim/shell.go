@@ -1,0 +1,120 @@
+package rescuesim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// session serves one connection.
+func (m *Machines) session(up *machine, conn net.Conn, config *ssh.ServerConfig) {
+	_, channels, requests, err := ssh.NewServerConn(conn, config)
+	if err != nil {
+		return // the client says why
+	}
+	go ssh.DiscardRequests(requests)
+	for open := range channels {
+		if open.ChannelType() != "session" {
+			_ = open.Reject(ssh.UnknownChannelType, "only sessions")
+			continue
+		}
+		channel, requests, err := open.Accept()
+		if err != nil {
+			return
+		}
+		go m.commands(up, channel, requests)
+	}
+}
+
+// commands runs what is asked for in a session.
+func (m *Machines) commands(up *machine, channel ssh.Channel, requests <-chan *ssh.Request) {
+	defer channel.Close()
+	for r := range requests {
+		var exec struct{ Command string }
+		if r.Type != "exec" || ssh.Unmarshal(r.Payload, &exec) != nil {
+			_ = r.Reply(false, nil)
+			continue
+		}
+		_ = r.Reply(true, nil)
+		status := m.run(up, channel, exec.Command)
+		_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
+		return
+	}
+}
+
+// command is that of apply/internal/image: the URL, the digest, the disk.
+var command = regexp.MustCompile(`^bash -s -- '([^']*)' '([0-9a-f]*)' '/dev/sda'$`)
+
+// Exit codes, as the script has them.
+const (
+	exitDownload = 23
+	exitDigest   = 26
+	exitUnknown  = 127
+)
+
+// run writes an image to the disk, as the script would.
+func (m *Machines) run(up *machine, channel ssh.Channel, text string) uint32 {
+	words := command.FindStringSubmatch(text)
+	script, err := io.ReadAll(channel)
+	if words == nil || err != nil || len(script) == 0 {
+		fmt.Fprintf(channel.Stderr(), "the simulated rescue system cannot run %q\n", text)
+		return exitUnknown
+	}
+	m.change(up.id, func(d *Disk) { *d = Disk{URL: words[1]} })
+	content, err := m.fetch(up.ctx, words[1])
+	if err != nil {
+		fmt.Fprintf(channel.Stderr(), "the download failed: %v\n", err)
+		return exitDownload
+	}
+	defer content.Close()
+	sum := sha256.New()
+	size, err := m.copy(up, channel, io.TeeReader(content, sum))
+	if err != nil {
+		fmt.Fprintf(channel.Stderr(), "the download failed: %v\n", err)
+		return exitDownload
+	}
+	digest := hex.EncodeToString(sum.Sum(nil))
+	if words[2] != "" && words[2] != digest {
+		fmt.Fprintf(channel.Stderr(), "the download has the digest %s\n", digest)
+		return exitDigest
+	}
+	m.change(up.id, func(d *Disk) { d.Complete = true })
+	fmt.Fprintln(channel, size, digest, digest)
+	return 0
+}
+
+// piece is how much is written at once.
+const piece = 64 << 10
+
+// copy writes to the disk piece by piece, and tells how far it is.
+func (m *Machines) copy(up *machine, channel ssh.Channel, content io.Reader) (size int, err error) {
+	for buffer := make([]byte, piece); ; {
+		n, err := content.Read(buffer)
+		if up.ctx.Err() != nil {
+			return size, errors.New("the power is off")
+		}
+		m.change(up.id, func(d *Disk) { d.Content = append(d.Content, buffer[:n]...) })
+		size += n
+		fmt.Fprintf(channel.Stderr(), "\r%d bytes (simulated) copied", size)
+		if err != nil {
+			fmt.Fprintln(channel.Stderr())
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return size, err
+		}
+	}
+}
+
+// change changes the disk of a machine, if it still is there.
+func (m *Machines) change(id int64, do func(*Disk)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	do(m.disk(id))
+}
