@@ -54,14 +54,14 @@ const (
 	asActionError
 )
 
-// Drop closes the connection without an answer. It is the zero Outcome.
+// Drop closes the connection without an answer. It is the zero Outcome. Go's
+// client repeats a GET whose connection is lost, unless its context has ended.
 func Drop() Outcome { return Outcome{} }
 
 // Hang never answers: the client must give up.
 func Hang() Outcome { return Outcome{kind: asHang} }
 
 // Slow answers after a time of the simulator's clock, as if nothing was wrong.
-// Use it with AfterEffect.
 func Slow(d time.Duration) Outcome { return Outcome{kind: asSlow, delay: d} }
 
 // Status answers with an error of the API: 503, "unavailable", "please wait".
@@ -96,6 +96,9 @@ func (s *Sim) ClearFaults() {
 	defer s.mu.Unlock()
 	s.faults = nil
 }
+
+// instead reports whether the outcome takes the place of the answer.
+func (o Outcome) instead() bool { return o.kind != asActionError && o.kind != asSlow }
 
 // strike returns the fault of a call, if there is one, and counts it.
 func (s *Sim) strike(method, at string) *Fault {

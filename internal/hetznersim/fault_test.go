@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 		{"a status after", hetznersim.Fault{Path: "/networks", When: hetznersim.AfterEffect, As: hetznersim.Status(502, "bad_gateway", "oh")}, "oh (bad_gateway", true},
 		{"another method", hetznersim.Fault{Method: "PUT"}, "", true},
 		{"another path", hetznersim.Fault{Path: "/servers/*"}, "", true},
-		{"slow", hetznersim.Fault{Call: 1, When: hetznersim.AfterEffect, As: hetznersim.Slow(time.Minute)}, "", true},
+		{"slow", hetznersim.Fault{Call: 1, As: hetznersim.Slow(time.Minute)}, "", true},
 		{"no answer before", hetznersim.Fault{Call: 1, As: hetznersim.Hang()}, "context canceled", false},
 		{"no answer after", hetznersim.Fault{Call: 1, When: hetznersim.AfterEffect, As: hetznersim.Hang()}, "context canceled", true},
 	} {

@@ -120,20 +120,19 @@ func createFloating(c *call) (reply, error) {
 		return reply{}, err
 	}
 	f.publicIP = c.st.newPublicIP(in.Type)
-	s := c.st.servers.get(in.Server)
-	switch l := c.st.cat.pickLocation(in.Home); {
-	case in.Server != 0 && s == nil:
-		return reply{}, notFound(kindServer, in.Server)
-	case l == nil:
-		return reply{}, fail("invalid_input", "location %q not found", in.Home)
-	default:
-		f.Home = l.Name
+	beside := in.Server
+	if in.Home != "" {
+		beside = 0
 	}
-	if s != nil && in.Home == "" {
-		f.Home = s.Location
+	if f.Home, err = c.besides(beside, in.Home); err != nil {
+		return reply{}, err
 	}
 	c.st.floatingIPs.put(f)
 	answer := obj{}
+	s := c.st.servers.get(in.Server)
+	if s == nil && in.Server != 0 {
+		return reply{}, notFound(kindServer, in.Server)
+	}
 	if s != nil {
 		answer["action"] = c.moveFloating(f, s).view(c.now)
 	}

@@ -38,22 +38,14 @@ func createPrimary(c *call) (reply, error) {
 		return reply{}, err
 	}
 	p := &primaryIP{common: c.fresh(in.Name, in.Labels), publicIP: c.st.newPublicIP(in.Type), AutoDelete: in.AutoDelete}
+	if p.Location, err = c.besides(in.Assignee, in.Location); err != nil {
+		return reply{}, err
+	}
+	c.st.primaryIPs.put(p)
 	if in.Assignee == 0 {
-		l := c.st.cat.pickLocation(in.Location)
-		if l == nil {
-			return reply{}, fail("invalid_input", "location %q not found", in.Location)
-		}
-		p.Location = l.Name
-		c.st.primaryIPs.put(p)
 		return created(obj{kindPrimaryIP: c.st.viewPrimary(p)})
 	}
-	s := c.st.servers.get(in.Assignee)
-	if s == nil {
-		return reply{}, notFound(kindServer, in.Assignee)
-	}
-	p.Location = s.Location
-	c.st.primaryIPs.put(p)
-	a, err := c.assign(p, s)
+	a, err := c.assign(p, c.st.servers.get(in.Assignee))
 	if err != nil {
 		return reply{}, err
 	}

@@ -92,14 +92,8 @@ func createImage(c *call, s *server) (reply, error) {
 	if err := c.within(c.cfg.Limits.Snapshots, snapshots, "snapshot"); err != nil {
 		return reply{}, err
 	}
-	i := &image{common: c.fresh("", in.Labels), Type: "snapshot", Status: "creating", Disk: s.Disk,
-		From: &imageSource{s.ID, s.Name}, Flavor: "unknown", Arch: c.st.cat.serverType(idOrName(s.Type)).Arch}
-	if from := c.st.images.get(s.Image); from != nil {
-		i.Flavor, i.Version = from.Flavor, from.Version
-	}
-	if i.Description = deref(in.Description); in.Description == nil {
-		i.Description = "snapshot " + c.now.UTC().Format(time.DateTime)
-	}
+	i := c.imageOf(s, in.Labels)
+	set(&i.Description, in.Description)
 	if in.Type == "backup" {
 		i.Type, i.BoundTo = "backup", &s.ID
 	}
@@ -112,6 +106,17 @@ func createImage(c *call, s *server) (reply, error) {
 		undo: func(st *state, _ time.Time) { st.images.drop(i.ID) },
 	})
 	return created(obj{kindImage: viewImage(i), "action": a.view(c.now)})
+}
+
+// imageOf is the snapshot of a server's disk that is about to be made.
+func (c *call) imageOf(s *server, labels map[string]string) *image {
+	i := &image{common: c.fresh("", labels), Type: "snapshot", Status: "creating", Disk: s.Disk,
+		Description: "snapshot " + c.now.UTC().Format(time.DateTime),
+		From:        &imageSource{s.ID, s.Name}, Flavor: "unknown", Arch: c.st.cat.serverType(idOrName(s.Type)).Arch}
+	if from := c.st.images.get(s.Image); from != nil {
+		i.Flavor, i.Version = from.Flavor, from.Version
+	}
+	return i
 }
 
 // rebuild writes an image over the disk, and starts the server.
@@ -169,16 +174,8 @@ func changeServerType(c *call, s *server) (reply, error) {
 	if err := v.err(); err != nil {
 		return reply{}, err
 	}
-	from, to := c.st.cat.serverType(idOrName(s.Type)), c.st.cat.serverType(in.Type)
-	switch {
-	case s.Status != off:
-		return reply{}, fail("server_not_stopped", "server must be stopped before changing its type")
-	case to == nil:
-		return reply{}, badField("server_type", "server type %q not found", in.Type)
-	case to.Deprecated != nil, to.Arch != from.Arch, to == from, to.Disk < s.Disk:
-		return reply{}, fail("invalid_server_type", "server type %s does not fit for the server", to.Name)
-	}
-	if err := c.st.checkStock(c.st.cat.location(s.Location), to); err != nil {
+	to, err := c.rescaled(s, in.Type)
+	if err != nil {
 		return reply{}, err
 	}
 	c.st.servers.change(s.ID, func(s *server) { s.Status = migrating })
@@ -198,10 +195,24 @@ func changeServerType(c *call, s *server) (reply, error) {
 	}))
 }
 
+// rescaled finds the type that a server is to get, if it can get it.
+func (c *call) rescaled(s *server, wanted idOrName) (*serverType, error) {
+	from, to := c.st.cat.serverType(idOrName(s.Type)), c.st.cat.serverType(wanted)
+	switch {
+	case s.Status != off:
+		return nil, fail("server_not_stopped", "server must be stopped before changing its type")
+	case to == nil:
+		return nil, badField("server_type", "server type %q not found", wanted)
+	case to.Deprecated != nil, to.Arch != from.Arch, to == from, to.Disk < s.Disk:
+		return nil, fail("invalid_server_type", "server type %s does not fit for the server", to.Name)
+	}
+	return to, c.st.checkStock(c.st.cat.location(s.Location), to)
+}
+
 // pointServer changes the reverse DNS of a server's own addresses.
 func pointServer(c *call, s *server) (reply, error) {
 	ids := slices.DeleteFunc([]int64{s.IPv4, s.IPv6}, func(id int64) bool { return id == 0 })
-	var last error = badField("ip", "The server has no public address.")
+	last := badField("ip", "The server has no public address.")
 	for _, id := range ids {
 		r, err := c.pointPrimary(c.st.primaryIPs.get(id), s.ref())
 		if err == nil {

@@ -89,7 +89,7 @@ func TestLoadBalancerDeletion(t *testing.T) {
 		made := must(p.client.LoadBalancer.Create(t.Context(), hcloud.LoadBalancerCreateOpts{Name: "a",
 			LoadBalancerType: &hcloud.LoadBalancerType{Name: "lb11"}, Location: &hcloud.Location{Name: "fsn1"}}))
 		p.wait(made.Action)
-		got, err := p.client.LoadBalancer.Delete(t.Context(), made.LoadBalancer)
+		_, got, err := p.client.LoadBalancer.DeleteWithResult(t.Context(), made.LoadBalancer)
 		if (err != nil) != old || got.StatusCode != want {
 			t.Errorf("old %v: %v, %v", old, got, err)
 		}

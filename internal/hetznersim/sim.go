@@ -171,7 +171,7 @@ func (s *Sim) handle(r *http.Request, body []byte, now time.Time, a *answer) (re
 		return reply{}, fail("invalid_input", "invalid query: %v", err)
 	}
 	a.fault = s.strike(r.Method, "/"+path)
-	if a.fault != nil && a.fault.When == BeforeEffect && a.fault.As.kind != asActionError {
+	if a.fault != nil && a.fault.When == BeforeEffect && a.fault.As.instead() {
 		return a.fault.As.reply(reply{}, nil)
 	}
 	c := &call{cfg: &s.cfg, st: s.state, now: now, vars: vars, query: query, body: body, url: "http://" + r.Host + r.URL.Path}

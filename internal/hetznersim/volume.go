@@ -143,12 +143,8 @@ func createVolume(c *call) (reply, error) {
 		return reply{}, err
 	}
 	d := &volume{common: c.fresh(in.Name, in.Labels), Status: "creating", Size: in.Size, Format: in.Format}
-	if s := c.st.servers.get(in.Server); s != nil {
-		d.Location = s.Location
-	} else if l := c.st.cat.pickLocation(in.Location); l != nil && in.Server == 0 {
-		d.Location = l.Name
-	} else {
-		return reply{}, fail("not_found", "location or server not found")
+	if d.Location, err = c.besides(in.Server, in.Location); err != nil {
+		return reply{}, err
 	}
 	c.st.volumes.put(d)
 	a := c.begin(job{command: "create_volume", on: []ref{d.ref()},
@@ -165,6 +161,21 @@ func createVolume(c *call) (reply, error) {
 		next = append(next, c.begin(job{command: "attach_volume", on: []ref{d.ref(), {in.Server, kindServer}}, after: a}))
 	}
 	return created(obj{kindVolume: c.st.viewVolume(c.st.volumes.get(d.ID)), "action": a.view(c.now), "next_actions": c.actions(next...)})
+}
+
+// besides is the location of a server, or the one that is named if there is
+// none.
+func (c *call) besides(server int64, named idOrName) (string, error) {
+	if server == 0 {
+		if l := c.st.cat.pickLocation(named); l != nil {
+			return l.Name, nil
+		}
+		return "", fail("invalid_input", "location %q not found", named)
+	}
+	if s := c.st.servers.get(server); s != nil {
+		return s.Location, nil
+	}
+	return "", notFound(kindServer, server)
 }
 
 func updateVolume(c *call, d *volume) (reply, error) {

@@ -28,11 +28,11 @@ func walkActions[R any](p *project, kind actionReader[R], resource R, path strin
 	if one.Status != hcloud.ActionStatusSuccess || one.Progress != 100 || one.Finished.IsZero() {
 		p.Errorf("%+v", one)
 	}
-	p.get(fmt.Sprintf("%s/actions/%d", path, own[0].ID))
+	p.get(fmt.Sprintf("%s/actions/%d", path, own[0].ID), http.StatusOK)
 }
 
 // get reads what the client cannot.
-func (p *project) get(path string) {
+func (p *project) get(path string, want int) {
 	p.Helper()
 	r, err := http.NewRequestWithContext(p.Context(), http.MethodGet, p.url+path, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *project) get(path string) {
 		p.Fatal(err)
 	}
 	_ = got.Body.Close()
-	if got.StatusCode != http.StatusOK {
+	if got.StatusCode != want {
 		p.Errorf("GET %s: %s", path, got.Status)
 	}
 }
@@ -55,10 +55,8 @@ func walkCatalogue(p *project) {
 		p.Errorf("%v", all)
 	}
 	must(c.Location.GetByID(ctx, 1))
-	_, err := c.Datacenter.All(ctx)
-	p.refused(err, hcloud.ErrorDeprecatedAPIEndpoint)
-	_, _, err = c.Datacenter.GetByID(ctx, 1)
-	p.refused(err, hcloud.ErrorDeprecatedAPIEndpoint)
+	p.get("/datacenters", http.StatusGone)
+	p.get("/datacenters/1", http.StatusGone)
 	types := must2(c.ServerType.All(ctx))
 	cx23 := must(c.ServerType.GetByName(ctx, "cx23"))
 	if len(types) < 20 || cx23.Cores != 2 || cx23.Memory != 4 || cx23.Pricings[0].Monthly.Net != "2.9900000000" || !cx23.Locations[0].Available {
