@@ -159,11 +159,21 @@ func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
 	return plan.Destroy(p.Desired, p.Observed, policy)
 }
 
-// notExecutable says why a plan must not be executed.
+// notExecutable says why a plan must not be executed, each reason once.
 func notExecutable(p *Plan) error {
 	var problems diag.List
+	first := map[string]*diag.Problem{}
+	more := map[string]int{}
 	for _, n := range p.Refusals {
-		problems.Add(diag.On(object(n.Key), "%s", n.Text).WithHint("%s", n.Hint))
+		if first[n.Text] != nil {
+			more[n.Text]++
+			continue
+		}
+		first[n.Text] = diag.On(object(n.Key), "%s", n.Text).WithHint("%s", n.Hint)
+		problems.Add(first[n.Text])
+	}
+	for text, n := range more {
+		first[text].Object += fmt.Sprintf(" and %d more", n)
 	}
 	for _, c := range p.Changes {
 		if !c.Allowed {

@@ -45,7 +45,7 @@ other program that uses the API, and serves until it is interrupted. Then the
 project is gone.
 
 With --seed, the project begins with what an environment expects to find: the
-snapshots with Talos that its servers are made from, and its DNS zones.
+snapshots with Talos that its servers are made from, SSH keys, DNS zones.
 
 Examples:
    talosgen sim --seed dev -- sh                  a shell to try things in
@@ -196,6 +196,11 @@ func seed(sim *hetznersim.Sim, infra schemas.Infrastructure) {
 	}
 	for _, record := range infra.DNSRecords {
 		sim.AddZone(record.Zone)
+	}
+	for _, server := range infra.Servers {
+		for _, key := range server.SSHKeys {
+			sim.AddSSHKey(key)
+		}
 	}
 }
 

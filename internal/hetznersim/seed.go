@@ -1,6 +1,10 @@
 package hetznersim
 
-import "maps"
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+)
 
 // AddSnapshot makes an image as create_image would, without a server: for
 // projects that begin with images. The disk is in GB. It returns the ID.
@@ -29,4 +33,23 @@ func (s *Sim) AddZone(name string) int64 {
 		s.state.rrsets.put(&rrset{common: common{ID: s.state.newID(), Name: in.Name, Created: now}, Zone: z.ID, Type: in.Type, Records: in.Records})
 	}
 	return z.ID
+}
+
+// AddSSHKey makes an SSH key, unless there is one of the name: for projects that
+// begin with keys. Nobody has the private half. It returns the ID.
+func (s *Sim) AddSSHKey(name string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := find(s.state.sshKeys.rows, func(k *sshKey) bool { return k.Name == name }); k != nil {
+		return k.ID
+	}
+	const algorithm = "ssh-ed25519"
+	point := sha256.Sum256([]byte(name)) // any 32 bytes will do
+	blob := append([]byte{0, 0, 0, byte(len(algorithm))}, algorithm...)
+	blob = append(append(blob, 0, 0, 0, byte(len(point))), point[:]...)
+	text := algorithm + " " + base64.StdEncoding.EncodeToString(blob) + " " + name
+	print, _ := fingerprint(text) // it is well-formed
+	k := &sshKey{common: common{ID: s.state.newID(), Name: name, Created: s.cfg.Clock.Now()}, Key: text, Fingerprint: print}
+	s.state.sshKeys.put(k)
+	return k.ID
 }
