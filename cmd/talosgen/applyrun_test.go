@@ -10,13 +10,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
@@ -68,22 +65,26 @@ func newTerminal(t *testing.T) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b, _ := terminalIn(t, f.rendered, "dev")
+	return b
+}
+
+// terminalIn has a repository with these files, and a project with what an
+// environment expects to find.
+func terminalIn(t *testing.T, repo files, env string) (*terminal, schemas.Infrastructure) {
+	t.Helper()
 	b := &terminal{t: t, dir: t.TempDir(), sim: simProject{hetznersim.New(hetznersim.Options{
 		Clock: hetznersim.NewClock(fixedTime()), Token: simToken, ActionTime: hetznersim.Instant,
 	})}}
-	if err := f.rendered.writeMissing(b.dir); err != nil {
+	if err := repo.writeMissing(b.dir); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(b.dir, "rendered/dev/infrastructure.yaml"))
+	infra, err := renderedInfrastructure(b.dir, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var infra schemas.Infrastructure
-	if err := yaml.Unmarshal(data, &infra); err != nil {
-		t.Fatal(err)
-	}
 	seed(b.sim.Sim, infra)
-	return b
+	return b, infra
 }
 
 // run runs a command while somebody types, and returns its exit code and what
@@ -130,6 +131,44 @@ func (b *terminal) names(path string) int {
 		b.t.Fatal(err)
 	}
 	return len(list)
+}
+
+// TestApplyShipped makes what the shipped environments say, and nothing else,
+// in an empty project; then there is nothing to do, which takes few requests;
+// then it removes them, and nothing is left but what was there before.
+func TestApplyShipped(t *testing.T) {
+	repo, err := exampleFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, env := range []string{"dev", "prod"} {
+		t.Run(env, func(t *testing.T) {
+			b, infra := terminalIn(t, repo, env)
+			if code, shown := b.run("", "apply", env, "--allow-dirty", "--yes"); code != 0 {
+				t.Fatalf("exit code %d\n%s", code, shown)
+			}
+			for path, want := range map[string]int{
+				"servers": len(infra.Servers), "networks": 1, "firewalls": len(infra.Firewalls), "load_balancers": len(infra.LoadBalancers),
+				"placement_groups": len(infra.PlacementGroups), "floating_ips": len(infra.FloatingIPs), "volumes": 0,
+			} {
+				if got := b.names(path); got != want {
+					t.Errorf("%d %s, want %d", got, path, want)
+				}
+			}
+			b.sim.ResetCalls()
+			if code, shown := b.run("", "apply", env, "--allow-dirty", "--yes"); code != 0 || len(b.sim.Calls()) > 20 || !strings.Contains(shown, "nothing to do") {
+				t.Errorf("the second time: exit code %d, %d requests\n%s", code, len(b.sim.Calls()), shown)
+			}
+			if code, shown := b.run("", "destroy", env, "--allow-dirty", "--yes-destroy", infra.Cluster); code != 0 {
+				t.Errorf("destroy: exit code %d\n%s", code, shown)
+			}
+			for _, path := range []string{"servers", "networks", "firewalls", "load_balancers", "placement_groups", "primary_ips", "floating_ips"} {
+				if got := b.names(path); got != 0 {
+					t.Errorf("%d %s are left", got, path)
+				}
+			}
+		})
+	}
 }
 
 // TestApplyAsks asks before it changes something, on a terminal.

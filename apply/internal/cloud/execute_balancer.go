@@ -24,7 +24,8 @@ func (s *step) wantedBalancer() (*schemas.InfraLoadBalancer, error) {
 }
 
 // createBalancer makes a load balancer. The call that creates it can neither
-// choose its address in the network nor have targets there.
+// choose its address in the network nor have targets there; nor can it be
+// without public addresses before it is in a network.
 func (s *step) createBalancer(ctx context.Context) error {
 	want, err := s.wantedBalancer()
 	if err != nil {
@@ -36,7 +37,6 @@ func (s *step) createBalancer(ctx context.Context) error {
 		Algorithm:        &hcloud.LoadBalancerAlgorithm{Type: hcloud.LoadBalancerAlgorithmType(want.Algorithm)},
 		Location:         &hcloud.Location{Name: want.Location},
 		Labels:           want.Labels,
-		PublicInterface:  &want.PublicInterface,
 	}
 	for _, service := range want.Services {
 		opts.Services = append(opts.Services, createService(service))
@@ -61,6 +61,11 @@ func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalanc
 	l := &hcloud.LoadBalancer{ID: have.ID}
 	if want.PrivateIP != "" {
 		if err := s.attachBalancer(ctx, l, want.PrivateIP); err != nil {
+			return err
+		}
+	}
+	if !want.PublicInterface {
+		if err := s.publicBalancer(ctx, l, false); err != nil {
 			return err
 		}
 	}
@@ -98,13 +103,25 @@ func (s *step) updateBalancer(ctx context.Context) error {
 		one{plan.FieldLabels, u.labels},
 		one{plan.FieldType, u.resize},
 		one{plan.FieldAlgorithm, u.algorithm},
-		one{plan.FieldPublic, u.public},
 		one{plan.FieldPrivateIP, u.privateIP},
+		one{plan.FieldPublic, func(ctx context.Context, f []plan.Field) error { return s.publicBalancer(ctx, u.l, on(f)) }},
 		one{plan.FieldServices, u.services},
 		one{plan.FieldTargets, u.targets},
 		one{plan.FieldReverseDNS, u.reverseNames},
 		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectBalancer(ctx, u.l, on(f)) }},
 	)
+}
+
+// publicBalancer turns the public addresses of a load balancer on or off.
+func (s *step) publicBalancer(ctx context.Context, l *hcloud.LoadBalancer, wanted bool) error {
+	if wanted {
+		return s.await(ctx, "turn its public addresses on", func() (*hcloud.Action, *hcloud.Response, error) {
+			return s.api.LoadBalancer.EnablePublicInterface(ctx, l)
+		})
+	}
+	return s.await(ctx, "turn its public addresses off", func() (*hcloud.Action, *hcloud.Response, error) {
+		return s.api.LoadBalancer.DisablePublicInterface(ctx, l)
+	})
 }
 
 func (s *step) attachBalancer(ctx context.Context, l *hcloud.LoadBalancer, ip string) error {

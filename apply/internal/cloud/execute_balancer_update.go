@@ -42,15 +42,6 @@ func (u *balancerUpdate) algorithm(ctx context.Context, _ []plan.Field) error {
 	})
 }
 
-func (u *balancerUpdate) public(ctx context.Context, fields []plan.Field) error {
-	return u.await(ctx, "turn its public addresses "+fields[0].To, func() (*hcloud.Action, *hcloud.Response, error) {
-		if on(fields) {
-			return u.api.LoadBalancer.EnablePublicInterface(ctx, u.l)
-		}
-		return u.api.LoadBalancer.DisablePublicInterface(ctx, u.l)
-	})
-}
-
 // privateIP attaches the load balancer to the network. Targets that are reached
 // there leave it before it does, and come back with it.
 func (u *balancerUpdate) privateIP(ctx context.Context, fields []plan.Field) error {
