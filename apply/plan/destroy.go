@@ -32,6 +32,7 @@ func Destroy(desired schemas.Infrastructure, observed Observed, policy Policy) (
 	destroyAll(m, KindSSHKey, observed.SSHKeys, func(*SSHKey) bool { return false })
 	destroyAll(m, KindPlacementGroup, observed.PlacementGroups, func(*PlacementGroup) bool { return false })
 	m.destroyFirewalls()
+	m.leaveFirewalls()
 	m.leaveForeign()
 	destroyAll(m, KindNetwork, observed.Networks, func(n *Network) bool { return n.Protected })
 	m.destroyOrder()
@@ -169,6 +170,27 @@ func (m *maker) destroyFirewalls() {
 			continue
 		}
 		m.destroy(d, false, "")
+	}
+}
+
+// leaveFirewalls takes the cluster's selector from firewalls of somebody else.
+func (m *maker) leaveFirewalls() {
+	for _, want := range m.desired.Firewalls {
+		for _, have := range m.observed.Firewalls {
+			if want.ExistingID == 0 || have.ID != want.ExistingID {
+				continue
+			}
+			d := m.draft(KindFirewall, firewallName(want), have.ID, Update)
+			d.Class, d.Allowed, d.Reason = InPlace, true, "the firewall itself is not the cluster's"
+			for _, s := range have.Selectors {
+				if sameSelector(s, want.ApplyTo) || m.ourSelector(s) {
+					d.field(Field{Name: FieldApplyTo, Item: s, From: "applied", Class: InPlace})
+				}
+			}
+			if len(d.Fields) > 0 {
+				m.plan.Changes = append(m.plan.Changes, d.Change)
+			}
+		}
 	}
 }
 

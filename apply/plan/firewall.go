@@ -25,7 +25,7 @@ func (m *maker) firewalls() {
 		default:
 			d := m.draft(KindFirewall, want.Name, have.ID, Update)
 			d.rules(have.Rules, want.Rules)
-			d.applyTo(have.Selectors, want.ApplyTo, true)
+			d.applyTo(have.Selectors, want.ApplyTo, anySelector)
 			d.labels(have.Labels, want.Labels)
 			m.add(d)
 			m.foreignMembers(d.Key, have)
@@ -53,7 +53,7 @@ func (m *maker) createFirewall(want schemas.InfraFirewall) {
 	d := m.draft(KindFirewall, want.Name, 0, Create)
 	d.Reason = missing
 	d.rules(nil, want.Rules)
-	d.applyTo(nil, want.ApplyTo, true)
+	d.applyTo(nil, want.ApplyTo, anySelector)
 	m.add(d)
 }
 
@@ -76,7 +76,7 @@ func (m *maker) foreignFirewall(want schemas.InfraFirewall) {
 	have := m.observed.Firewalls[i]
 	m.use(KindFirewall, name, have.ID)
 	d := m.draft(KindFirewall, name, have.ID, Update)
-	d.applyTo(have.Selectors, want.ApplyTo, false)
+	d.applyTo(have.Selectors, want.ApplyTo, m.ourSelector)
 	m.add(d)
 }
 
@@ -90,14 +90,25 @@ func (m *maker) foreignMembers(key Key, have *Firewall) {
 	}
 }
 
-// applyTo compares the label selectors of a firewall. Only of the cluster's own
-// firewall others are removed.
-func (d *draft) applyTo(have []string, want string, own bool) {
+// anySelector is for the cluster's own firewalls: every selector at them is ours
+// to remove.
+func anySelector(string) bool { return true }
+
+// ourSelector reports whether a selector at a firewall of somebody else is the
+// cluster's: it selects servers of this cluster only.
+func (m *maker) ourSelector(text string) bool {
+	ours := schemas.LabelCluster + "=" + m.desired.Cluster
+	return slices.Contains(strings.Split(canonicalSelector(text), ","), ours)
+}
+
+// applyTo compares the label selectors of a firewall. Others are removed if they
+// are ours.
+func (d *draft) applyTo(have []string, want string, ours func(string) bool) {
 	there := false
 	for _, s := range have {
 		if sameSelector(s, want) {
 			there = true
-		} else if own {
+		} else if ours(s) {
 			d.field(Field{Name: FieldApplyTo, Item: s, From: "applied", Class: InPlace, Reason: "nobody asked for this selector"})
 		}
 	}
