@@ -283,16 +283,16 @@ func trimZeros(decimal string) string {
 	return strings.TrimRight(strings.TrimRight(decimal, "0"), ".")
 }
 
-// difference of two prices, with its sign.
+// difference of two prices, rounded, with its sign.
 func difference(before, after string) string {
 	b, ok1 := new(big.Rat).SetString(before)
 	a, ok2 := new(big.Rat).SetString(after)
 	if !ok1 || !ok2 {
 		return "?"
 	}
-	d := a.Sub(a, b)
-	if d.Sign() < 0 {
-		return d.FloatString(2)
+	text := a.Sub(a, b).FloatString(2)
+	if strings.HasPrefix(text, "-") && text != "-0.00" {
+		return text
 	}
-	return "+" + d.FloatString(2)
+	return "+" + strings.TrimPrefix(text, "-")
 }

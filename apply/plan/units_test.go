@@ -68,6 +68,16 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
+func TestDifference(t *testing.T) {
+	for _, tt := range []struct{ before, after, want string }{
+		{"1.00", "2.50", "+1.50"}, {"2.50", "1.00", "-1.50"}, {"1", "1", "+0.00"}, {"0.002", "0.00", "+0.00"}, {"0.00", "0.002", "+0.00"}, {"x", "1", "?"}, {"1", "", "?"},
+	} {
+		if got := difference(tt.before, tt.after); got != tt.want {
+			t.Errorf("%s to %s: %s", tt.before, tt.after, got)
+		}
+	}
+}
+
 func TestNewestImage(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
 	image := func(id int64, created time.Time, status, arch string) Image {
