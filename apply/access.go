@@ -1,0 +1,219 @@
+package apply
+
+import (
+	"context"
+	"io"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/access"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// AccessRequest asks for a file that gives access to a cluster.
+type AccessRequest struct {
+	// How long a new certificate is valid. One that is in the file already stays
+	// as long as more than a third of that is left, and no more than all of it.
+	Lifetime time.Duration
+	// Whether to replace what another cluster has under the same name.
+	Replace bool
+	// Where the file is, for messages, and what it holds now.
+	File     string
+	Existing []byte
+
+	Now    time.Time
+	Random io.Reader
+}
+
+// AccessFile is a file that gives access to a cluster.
+type AccessFile struct {
+	Content   secret.String // it holds a private key
+	Context   string        // its name in the file
+	Endpoints []string      // where it leads to
+	Expires   time.Time     // the end of its certificate
+	Kept      bool          // the certificate was in the file already
+	// What its reader should know before they rely on it; may be empty.
+	Note string
+}
+
+// TalosRoles are the roles that [Environment.Talosconfig] can be asked for.
+func TalosRoles() []string { return access.Roles() }
+
+// Talosconfig makes a file for talosctl, or adds to one. Nothing is asked of the
+// cluster. The endpoints, if there are any, replace those that the tree names.
+func (e *Environment) Talosconfig(ctx context.Context, r AccessRequest, role string, endpoints []string) (*AccessFile, error) {
+	if err := access.CheckRole(role); err != nil {
+		return nil, err
+	}
+	for _, endpoint := range endpoints {
+		if err := checkEndpoint(endpoint); err != nil {
+			return nil, err
+		}
+	}
+	authorities, err := e.authorities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	note := ""
+	if len(endpoints) == 0 {
+		endpoints, note = talosEndpoints(e.Infrastructure)
+	}
+	f, err := authorities.Talos.Talosconfig(e.accessRequest(r), role, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	return e.accessFile(f, endpoints, note), nil
+}
+
+// Kubeconfig makes a file for kubectl with the rights of an administrator, or
+// adds to one. Nothing is asked of the cluster. The URL of the API, unless it is
+// empty, replaces the one that the tree names.
+func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, api string) (*AccessFile, error) {
+	server, note, err := kubernetesServer(e.Infrastructure.KubernetesAPI, api)
+	if err != nil {
+		return nil, err
+	}
+	authorities, err := e.authorities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := authorities.Kubernetes.Kubeconfig(e.accessRequest(r), server)
+	if err != nil {
+		return nil, err
+	}
+	return e.accessFile(f, []string{server.URL}, note), nil
+}
+
+// authorities are read from the machine configuration of the first control
+// plane, in memory. All control planes have the same.
+func (e *Environment) authorities(ctx context.Context) (*access.Authorities, error) {
+	nodes := controlPlanes(e.Infrastructure)
+	if len(nodes) == 0 {
+		return nil, diag.New(diag.Pos{File: e.path(infrastructureFile)}, "has no control plane").
+			WithHint("only the configuration of a control plane holds the authorities that sign certificates")
+	}
+	name := "nodes/" + nodes[0].name + ".yaml"
+	config, err := e.Decrypt(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return access.Read(e.path(name), []byte(config.Reveal()))
+}
+
+func (e *Environment) accessRequest(r AccessRequest) access.Request {
+	return access.Request{
+		Context: e.Infrastructure.Cluster, Lifetime: r.Lifetime, Replace: r.Replace,
+		File: r.File, Existing: r.Existing, Now: r.Now, Random: r.Random,
+	}
+}
+
+func (e *Environment) accessFile(f *access.File, endpoints []string, note string) *AccessFile {
+	e.masker.Add(f.Key.Reveal())
+	return &AccessFile{
+		Content: f.Content, Context: e.Infrastructure.Cluster, Endpoints: endpoints, Expires: f.Expires, Kept: f.Kept, Note: note,
+	}
+}
+
+// planeAddress is a control plane and its address in the private network, or
+// its only one.
+type planeAddress struct{ name, address string }
+
+// controlPlanes are sorted by name.
+func controlPlanes(i schemas.Infrastructure) []planeAddress {
+	const role = "controlplane"
+	var found []planeAddress
+	for _, s := range i.Servers {
+		if s.Role == role {
+			found = append(found, planeAddress{s.Name, s.PrivateIP})
+		}
+	}
+	for _, m := range i.Machines {
+		if m.Role == role {
+			address, _, _ := strings.Cut(m.Address, "/")
+			found = append(found, planeAddress{m.Name, address})
+		}
+	}
+	slices.SortFunc(found, func(a, b planeAddress) int { return strings.Compare(a.name, b.name) })
+	return found
+}
+
+// talosEndpoints are the addresses at which control planes answer talosctl. All
+// of them are in their certificates: a node's own, and the names that people use.
+func talosEndpoints(i schemas.Infrastructure) (endpoints []string, note string) {
+	if name := publicName(i); name != "" {
+		return []string{name}, ""
+	}
+	for _, node := range controlPlanes(i) {
+		if node.address != "" {
+			endpoints = append(endpoints, node.address)
+		}
+	}
+	switch {
+	case i.Access.Mode == "public":
+		note = "the public addresses of the control planes are not in Git, so these are the private ones; name others with --endpoints"
+	case i.Access.Mode == "private":
+		note = "these addresses are reached from the private network only"
+	}
+	return endpoints, note
+}
+
+// publicName is the name or address at which control planes of public nodes are
+// reached, if it is theirs: a load balancer passes on Kubernetes only.
+func publicName(i schemas.Infrastructure) string {
+	api := i.KubernetesAPI
+	if i.Access.Mode != "public" || api.ExternalEndpoint == "" {
+		return ""
+	}
+	for _, target := range api.External {
+		if target.Kind == schemas.TargetLoadBalancer {
+			return ""
+		}
+	}
+	u, err := url.Parse(api.ExternalEndpoint)
+	if err != nil || len(i.LoadBalancers) > 0 && len(api.External) == 0 {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// kubernetesServer is where kubectl finds the API.
+func kubernetesServer(api schemas.InfraAPI, override string) (access.Server, string, error) {
+	server, note := access.Server{URL: api.ExternalEndpoint}, ""
+	switch {
+	case override != "":
+		server.URL = override
+		if !strings.Contains(server.URL, "://") {
+			server.URL = "https://" + server.URL
+		}
+	case server.URL == "":
+		server.URL = api.Endpoint
+		note = "the public address of the Kubernetes API is not in Git, so this is the one that nodes use; name another with --server"
+	}
+	u, err := url.Parse(server.URL)
+	if err != nil || u.Hostname() == "" || u.Scheme != "https" || u.User != nil {
+		return server, "", diag.On("--server", "not the URL of a Kubernetes API").
+			WithHint("such as https://203.0.113.7:6443").WithCode(diag.Usage)
+	}
+	if !slices.Contains(api.CertSANs, u.Hostname()) {
+		server.TLSName = api.TLSServerName
+	}
+	return server, note, nil
+}
+
+// checkEndpoint refuses what talosctl would not understand.
+func checkEndpoint(text string) error {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return nil
+	}
+	u, err := url.Parse("//" + text)
+	if err != nil || text == "" || u.Host != text || u.Hostname() == "" {
+		return diag.On("--endpoints", "%q is not the address of a node", text).
+			WithHint("a name or an address, such as 203.0.113.7 or node.example.com").WithCode(diag.Usage)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package access
+
+import (
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Server is where a Kubernetes API is.
+type Server struct {
+	URL string
+	// A name that its certificate holds, if it does not hold that of the URL.
+	TLSName string
+}
+
+// Kubeconfig puts an administrator's context into a configuration of kubectl,
+// and makes it the current one. The namespace and other settings that the
+// context and its cluster had stay.
+func (a *Authority) Kubeconfig(r Request, server Server) (*File, error) {
+	doc, err := r.parse()
+	if err != nil {
+		return nil, err
+	}
+	root := doc.Content[0]
+	if text(root, "apiVersion") == "" {
+		set(root, "apiVersion", scalar("v1"))
+	}
+	if text(root, "kind") == "" {
+		set(root, "kind", scalar("Config"))
+	}
+	if err := a.setCluster(r, root, server); err != nil {
+		return nil, err
+	}
+	userName := "admin@" + r.Context
+	user, err := r.entry(root, "users", userName, "user")
+	if err != nil {
+		return nil, err
+	}
+	id, kept, err := r.identity(a, kubernetesAdmin, ECDSA, text(user, "client-certificate-data"), text(user, "client-key-data"))
+	if err != nil {
+		return nil, err
+	}
+	remove(user, otherCredentials...)
+	set(user, "client-certificate-data", scalar(encode64(id.Certificate)))
+	set(user, "client-key-data", scalar(encode64([]byte(id.Key.Reveal()))))
+	if err := r.setContext(root, userName); err != nil {
+		return nil, err
+	}
+	return r.file(doc, id, kept, style{indent: 2, compact: true})
+}
+
+// otherCredentials are the keys of a user that kubectl could prefer to a
+// certificate in the file.
+var otherCredentials = []string{
+	"client-certificate", "client-key", "token", "tokenFile", "exec", "auth-provider", "username", "password",
+}
+
+// setContext joins the cluster and the user. A context of another cluster is not
+// ours to change.
+func (r Request) setContext(root *yaml.Node, user string) error {
+	context, err := r.entry(root, "contexts", r.Context, "context")
+	if err != nil {
+		return err
+	}
+	if of := text(context, "cluster"); of != "" && of != r.Context && !r.Replace {
+		return r.anotherCluster()
+	}
+	set(context, "cluster", scalar(r.Context))
+	set(context, "user", scalar(user))
+	set(root, "current-context", scalar(r.Context))
+	return nil
+}
+
+// setCluster says where the API is. A cluster without an authority, or with one
+// in a file, is not one that was written here.
+func (a *Authority) setCluster(r Request, root *yaml.Node, server Server) error {
+	cluster, err := r.entry(root, "clusters", r.Context, "cluster")
+	if err != nil {
+		return err
+	}
+	if len(cluster.Content) > 0 && !r.Replace && !a.same(text(cluster, "certificate-authority-data")) {
+		return r.anotherCluster()
+	}
+	set(cluster, "server", scalar(server.URL))
+	set(cluster, "certificate-authority-data", scalar(encode64(a.pem)))
+	remove(cluster, "certificate-authority", "insecure-skip-tls-verify")
+	if server.TLSName == "" {
+		remove(cluster, "tls-server-name")
+	} else {
+		set(cluster, "tls-server-name", scalar(server.TLSName))
+	}
+	return nil
+}
+
+// entry returns what a list of a kubeconfig holds under a name, which it makes
+// if there is none. The list is one of {name: …, <key>: {…}}.
+func (r Request) entry(root *yaml.Node, list, name, key string) (*yaml.Node, error) {
+	entries := get(root, list)
+	switch {
+	case entries == nil || entries.ShortTag() == "!!null":
+		entries = sequence(nil)
+		set(root, list, entries)
+	case entries.Kind != yaml.SequenceNode:
+		return nil, diag.New(diag.Pos{File: r.File, Line: entries.Line, Column: entries.Column}, "%s is not a list", list).WithHint("%s", untouched)
+	}
+	if len(entries.Content) == 0 {
+		entries.Style = 0 // [] is no example of how to write it
+	}
+	for _, e := range entries.Content {
+		if text(e, "name") == name {
+			return r.child(e, key)
+		}
+	}
+	e := mapping()
+	set(e, key, mapping())
+	set(e, "name", scalar(name))
+	entries.Content = append(entries.Content, e)
+	return get(e, key), nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Flags of the commands that write credentials.
+const (
+	flagLifetime = "lifetime"
+	flagForce    = "force"
+)
+
+// shortestLifetime of a certificate: clocks differ, and commands take time.
+const shortestLifetime = time.Minute
+
+// accessFlags are those of both commands that write credentials.
+func accessFlags(standard string, more ...cli.Flag) []cli.Flag {
+	return append(more,
+		&cli.StringFlag{Name: flagOutput, Aliases: []string{"o"}, Usage: "`FILE` to write, or to add to; - is stdout; default: " + standard},
+		&cli.DurationFlag{Name: flagLifetime, Usage: "how long the certificate is valid", Value: 12 * time.Hour, Action: checkLifetime},
+		&cli.BoolFlag{Name: flagForce, Usage: "replace what another cluster has in the file under the same name"},
+	)
+}
+
+func checkLifetime(_ *cli.Context, d time.Duration) error {
+	if d < shortestLifetime {
+		return diag.On("--"+flagLifetime, "%v is too short", d).WithHint("the shortest is %v", shortestLifetime).WithCode(diag.Usage)
+	}
+	return nil
+}
+
+// accessMaker makes the file that a command is about.
+type accessMaker func(*apply.Environment, apply.AccessRequest) (*apply.AccessFile, error)
+
+// writeAccess opens the environment that the command names, makes its file, and
+// writes it to where the command, or else the tool that reads it, has it. what
+// the certificate allows is for the message.
+func (w *world) writeAccess(c *cli.Context, standard func() (string, error), what string, make accessMaker) error {
+	env, err := w.openEnvironment(c)
+	if err != nil {
+		return err
+	}
+	path := c.String(flagOutput)
+	if path == "" {
+		if path, err = standard(); err != nil {
+			return err
+		}
+	}
+	r := apply.AccessRequest{
+		Lifetime: c.Duration(flagLifetime), Replace: c.Bool(flagForce), File: path, Now: w.now(), Random: w.random,
+	}
+	if path != "-" {
+		if r.Existing, err = os.ReadFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return unreadable(path, err)
+		}
+	}
+	f, err := make(env, r)
+	if err != nil {
+		return err
+	}
+	if f.Note != "" {
+		w.say("%s %s", w.colour(yellow, "note:"), f.Note)
+	}
+	if path == "-" {
+		return w.printData([]byte(f.Content.Reveal()))
+	}
+	written, err := writePrivate(path, []byte(f.Content.Reveal()))
+	if err != nil {
+		return diag.New(diag.Pos{File: path}, "cannot be written: %v", reasonOf(err)).WithCause(err)
+	}
+	verb := "is as it should be:"
+	if written {
+		verb = "has"
+	}
+	w.say("%s %s context %q, %s until %s", path, verb, f.Context, what, f.Expires.UTC().Format(time.RFC3339))
+	return nil
+}
+
+// openEnvironment opens the rendered tree that the command names, committed or
+// not: nothing is applied.
+func (w *world) openEnvironment(c *cli.Context) (*apply.Environment, error) {
+	name, err := environment(c)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	env, _, err := w.openTree(c.Context, repo, name)
+	return env, err
+}
+
+// writePrivate writes a file that only its owner may read, also if it was
+// readable for others.
+func writePrivate(path string, data []byte) (written bool, err error) {
+	const ownerDir, owner = 0o700, 0o600
+	if err := os.MkdirAll(filepath.Dir(path), ownerDir); err != nil {
+		return false, err
+	}
+	if written, err = atomicfile.Write(path, data, owner); err != nil {
+		return written, err
+	}
+	return written, os.Chmod(path, owner)
+}
+
+// inHome is a file in the user's home.
+func (w *world) inHome(path ...string) (string, error) {
+	home, _ := w.lookup("HOME")
+	if home == "" {
+		return "", diag.On("", "there is no home directory: HOME is not set").WithHint("name a file with --output").WithCode(diag.Usage)
+	}
+	return filepath.Join(append([]string{home}, path...)...), nil
+}
