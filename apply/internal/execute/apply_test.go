@@ -101,7 +101,7 @@ func TestHundredServers(t *testing.T) {
 	}
 	r.mustApply()
 	for _, c := range p.sim.Calls() {
-		if c.Code == "rate_limit_exceeded" {
+		if c.Code != "" && c.Method != http.MethodGet {
 			t.Errorf("%s", c)
 		}
 	}
