@@ -1,0 +1,69 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Transport opens connections to addresses, host:port. It may be used by several
+// goroutines at once.
+type Transport interface {
+	Dial(ctx context.Context, address string) (net.Conn, error)
+}
+
+// connectWithin is how long an address may take to answer, if the context gives
+// it longer: a firewall that drops packets never answers.
+const connectWithin = 10 * time.Second
+
+// Direct connects from this machine.
+type Direct struct{}
+
+// Dial connects. The error says which address does not answer, and how.
+func (Direct) Dial(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, unreachable(address, err)
+	}
+	return conn, nil
+}
+
+// unreachable says why there is no connection to an address.
+func unreachable(address string, err error) error {
+	p := diag.On(address, "cannot be reached: %v", reason(err)).WithCode(diag.Remote).WithCause(err)
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		p.Message = "refuses connections"
+		p.WithHint("the machine is there, but nothing listens on that port: is it still starting, or another machine?")
+	case errors.As(err, &dns):
+		p.Message = "the name cannot be resolved: " + dns.Err
+	case isTimeout(err):
+		p.Message = "does not answer"
+		p.WithHint("is it running, and does its firewall let you in?")
+	}
+	return p
+}
+
+// reason is the innermost error, which does not say the address again.
+func reason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return err
+}
+
+func isTimeout(err error) bool {
+	var n net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &n) && n.Timeout()
+}
