@@ -63,7 +63,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if err != nil {
 			return err
 		}
-		return s.execute(ctx, r, current, policy)
+		return s.execute(ctx, r, current, policy, owner)
 	})
 	r.Stages = s.stages
 	return r, err
@@ -72,7 +72,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 // locked runs something while this run holds the lock of the cluster. What dead
 // runs left behind is removed first.
 func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err error) {
-	run := cloud.Run{Cluster: s.env.Infrastructure.Cluster, Owner: owner.Name, ID: owner.Run}
+	run := s.run(owner)
 	var lock *cloud.Lock
 	err = s.stage("lock", 0, func(progress.Stage) error {
 		lock, err = s.project.Acquire(ctx, run)
@@ -93,17 +93,20 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 	if _, err := s.project.CollectSessions(ctx, run.Cluster, false); err != nil {
 		return err
 	}
+	if _, err := s.project.CollectBuilders(ctx, run.Cluster); err != nil {
+		return err
+	}
 	return do()
 }
 
 // execute makes the changes and notes what was done.
-func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy) error {
+func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
 	return s.stage("execute", len(p.Changes), func(stage progress.Stage) error {
 		loop := execute.Loop{
 			Observe: func(ctx context.Context) (plan.Observed, error) { return s.project.ObserveSettled(ctx, p.Desired) },
 			Plan:    func(o plan.Observed) (*plan.Plan, error) { return again(p)(p.Desired, o, policy) },
 			Executor: func(p *plan.Plan) execute.Do {
-				return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey}).Do
+				return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
 			},
 			Stale: cloud.Stale,
 			Sleep: s.clock.Sleep,
@@ -127,6 +130,15 @@ func (r *Report) without(p *Plan) *Plan {
 		return slices.ContainsFunc(r.Done, func(d Change) bool { return d.Key == c.Key && d.Action == c.Action })
 	})
 	return &left
+}
+
+// makeImage makes an image as a step of a stage.
+func (s *Session) makeImage(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
+	maker := s.imageMaker(owner)
+	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
+		step := fmt.Sprintf("%s %s", plan.Create, plan.KeyOf(plan.KindImage, plan.ImageName(want)))
+		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+	}
 }
 
 // again returns how a plan is made.

@@ -45,8 +45,10 @@ type Cloud struct {
 	// Public keys whose private half everybody has, besides that of the key
 	// that talosgen ships: a tree that they can read is for a simulator only.
 	Examples []string
-	// Makes the connections.
+	// Makes the connections to the API.
 	HTTP http.RoundTripper
+	// Makes images that are missing.
+	Builder Builder
 	// The time of this machine, and waiting.
 	Clock Clock
 	// A number from 0 to 1 by chance.
@@ -65,6 +67,7 @@ type Clock = cloud.Clock
 type Session struct {
 	env     *Environment
 	project *cloud.Client // nil for machines that exist already
+	builder Builder
 	clock   Clock
 	tell    progress.Sink
 	stages  []StageTime
@@ -84,9 +87,12 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	if err := e.checkExample(c.Endpoint, c.Examples); err != nil {
 		return nil, err
 	}
-	s := &Session{env: e, clock: c.Clock, tell: c.Tell}
+	s := &Session{env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder}
 	if e.Infrastructure.Provider != schemas.Hetzner {
 		return s, nil
+	}
+	if err := c.Builder.Mirrors.Check(e.Infrastructure.Images); err != nil {
+		return nil, err
 	}
 	token := c.Token
 	if token.IsZero() {

@@ -24,7 +24,8 @@ func applyCommand(w *world) *cli.Command {
 		Description: `Shows the plan, asks, makes the changes and looks again. It may be interrupted
 at any time: run it again, and it goes on where it stopped. Only one apply of a
 cluster is at work at a time. What destroys something, or powers a server off,
-needs consent by name.
+needs consent by name. Images that are missing are made first, as by
+` + "`talosgen image build`" + `.
 
 The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
 
@@ -37,7 +38,7 @@ Examples:
 		Flags: sessionFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "yes", Usage: "make the changes without asking"},
 			&cli.StringFlag{Name: "plan", Usage: "the changes of the plan in `FILE`, if nothing that it is about has changed"},
-			outputFlag())...),
+			imageURLFlag(), outputFlag())...),
 		Action: w.applyAction,
 	}
 }

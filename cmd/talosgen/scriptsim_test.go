@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -35,14 +36,19 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: sim [env...]")
 	}
+	machines, err := rescuesim.New(bytes.NewReader(make([]byte, 1024)), fetchPicture)
+	ts.Check(err)
+	ts.Defer(machines.Close)
 	p := &simProject{hetznersim.New(hetznersim.Options{
 		Clock: hetznersim.NewClock(fixedTime()), Token: simToken, ReadOnlyToken: simToken + "-readonly", ActionTime: hetznersim.Instant,
+		Machines: machines,
 	})}
-	server := httptest.NewServer(p)
+	server := httptest.NewServer(proxied(p, machines.Dial))
 	ts.Defer(server.Close)
 	ts.Value(simKey{}).(*simHolder).sim = p
 	ts.Setenv(endpointVariable, server.URL+"/v1")
 	ts.Setenv(tokenVariable, simToken)
+	ts.Setenv(proxyVariable, server.URL)
 	ts.Setenv(hurryVariable, "1")
 	for _, env := range args {
 		var infra schemas.Infrastructure

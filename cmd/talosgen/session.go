@@ -81,6 +81,10 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	builder, err := w.imageBuilder(c)
+	if err != nil {
+		return nil, err
+	}
 	token, _ := w.lookup(tokenVariable)
 	s := &cloudSession{env: env, local: apply.OnLoopback(endpoint)}
 	s.view, s.stop = w.startView(func() int {
@@ -92,7 +96,7 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 	})
 	s.Session, err = env.Connect(c.Context, apply.Cloud{
 		Endpoint: endpoint, Token: secret.New(token), Examples: examples,
-		HTTP: w.http, Clock: clock{w}, Chance: w.chance,
+		HTTP: w.http, Clock: clock{w}, Chance: w.chance, Builder: builder,
 		Log: w.requestLog(c, s.view), Tell: s.view.event,
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -37,10 +39,11 @@ func simCommand(w *world) *cli.Command {
 		ArgsUsage: "[-- <command> [argument...]]",
 		Description: `Serves the Hetzner Cloud API on loopback: servers, networks, firewalls, load
 balancers, images, addresses, volumes, DNS zones, with their states, limits and
-errors. There are no machines behind the servers.
+errors. There are no machines behind the servers, but for a rescue system that
+images can be made with: it downloads nothing, and writes a picture of one.
 
-With a command, it runs the command with HCLOUD_ENDPOINT and HCLOUD_TOKEN set,
-and ends with it. Without one it prints these variables, for talosgen and every
+With a command, it runs the command with HCLOUD_ENDPOINT, HCLOUD_TOKEN and
+TALOSGEN_PROXY set, and ends with it. Without one it prints these variables, for talosgen and every
 other program that uses the API, and serves until it is interrupted. Then the
 project is gone.
 
@@ -62,7 +65,12 @@ Examples:
 }
 
 func (w *world) simAction(c *cli.Context) error {
-	sim, err := w.newSim(c)
+	machines, err := rescuesim.New(w.random, fetchPicture)
+	if err != nil {
+		return fmt.Errorf("no randomness for a key: %w", err)
+	}
+	defer machines.Close()
+	sim, err := w.newSim(c, machines)
 	if err != nil {
 		return err
 	}
@@ -70,10 +78,10 @@ func (w *world) simAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: w.logged(sim, c.Bool(flagVerbose)), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: proxied(w.logged(sim, c.Bool(flagVerbose)), machines.Dial), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	project := simulated{endpoint: "http://" + listener.Addr().String() + "/v1", token: sim.Token()}
+	project := simulated{proxy: "http://" + listener.Addr().String(), token: sim.Token()}
 	if c.Args().Present() {
 		err = w.runWith(c.Context, project, c.Args().Slice())
 	} else {
@@ -83,16 +91,26 @@ func (w *world) simAction(c *cli.Context) error {
 	return err
 }
 
+// fetchPicture stands for the download of an image, without a network.
+func fetchPicture(_ context.Context, url string) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(strings.Repeat("in place of "+url+"\n", 2000))), nil
+}
+
 // simulated is where a simulated project is.
-type simulated struct{ endpoint, token string }
+type simulated struct{ proxy, token string }
+
+// variables lead talosgen, and other programs, to it.
+func (p simulated) variables() []string {
+	return []string{endpointVariable + "=" + p.proxy + "/v1", tokenVariable + "=" + p.token, proxyVariable + "=" + p.proxy}
+}
 
 // serveUntilDone tells where the project is, and waits for the interruption.
 func (w *world) serveUntilDone(ctx context.Context, p simulated, served <-chan error) error {
-	text := fmt.Sprintf("export %s=%s\nexport %s=%s\n", endpointVariable, p.endpoint, tokenVariable, p.token)
+	text := "export " + strings.Join(p.variables(), "\nexport ") + "\n"
 	if err := w.printData([]byte(text)); err != nil {
 		return err
 	}
-	w.say("a simulated project of Hetzner Cloud is at %s; interrupt to end it", p.endpoint)
+	w.say("a simulated project of Hetzner Cloud is at %s/v1; interrupt to end it", p.proxy)
 	select {
 	case <-ctx.Done():
 		return nil
@@ -106,7 +124,7 @@ func (w *world) serveUntilDone(ctx context.Context, p simulated, served <-chan e
 func (w *world) runWith(ctx context.Context, p simulated, args []string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Env = append(os.Environ(), endpointVariable+"="+p.endpoint, tokenVariable+"="+p.token)
+	cmd.Env = append(os.Environ(), p.variables()...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.stdin, w.stdout, os.Stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -128,7 +146,7 @@ func (e commandExit) Error() string {
 }
 
 // newSim makes the project that the command line describes.
-func (w *world) newSim(c *cli.Context) (*hetznersim.Sim, error) {
+func (w *world) newSim(c *cli.Context, machines hetznersim.Machines) (*hetznersim.Sim, error) {
 	speed := c.Float64(flagSpeed)
 	if speed < 0 {
 		return nil, diag.On("--"+flagSpeed, "%v is less than 0", speed).WithHint("0 ends every action at once").WithCode(diag.Usage)
@@ -137,7 +155,7 @@ func (w *world) newSim(c *cli.Context) (*hetznersim.Sim, error) {
 	if _, err := io.ReadFull(w.random, token); err != nil {
 		return nil, fmt.Errorf("no randomness for a token: %w", err)
 	}
-	sim := hetznersim.New(hetznersim.Options{Clock: clock{w}, Token: hex.EncodeToString(token), ActionTime: scaled(speed)})
+	sim := hetznersim.New(hetznersim.Options{Clock: clock{w}, Token: hex.EncodeToString(token), ActionTime: scaled(speed), Machines: machines})
 	if len(c.StringSlice(flagSeed)) == 0 {
 		return sim, nil
 	}

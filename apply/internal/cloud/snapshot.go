@@ -104,6 +104,14 @@ func (c *Client) Snapshots(ctx context.Context, selector, architecture string) (
 	return convert(found, imageFrom), err
 }
 
+// Servers lists all servers of a project, whoever they belong to.
+func (c *Client) Servers(ctx context.Context) ([]plan.Server, error) {
+	found, err := all(ctx, "servers", "", func(l hcloud.ListOpts) ([]*hcloud.Server, *hcloud.Response, error) {
+		return c.api.Server.List(ctx, hcloud.ServerListOpts{ListOpts: l, Sort: oldestFirst})
+	})
+	return convert(found, serverFrom), err
+}
+
 // RemoveSnapshot deletes a snapshot. One that is gone already is no error.
 func (c *Client) RemoveSnapshot(ctx context.Context, id int64) error {
 	_, err := c.api.Image.Delete(ctx, &hcloud.Image{ID: id})

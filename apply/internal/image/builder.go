@@ -12,31 +12,32 @@ import (
 )
 
 // Candidates returns the servers that an image can be made with, best first:
-// the one that was asked for, then others with the same architecture, those
-// with the smallest disk and the lowest price first. A server can only be made
-// from a snapshot of a disk that is no larger than its own, so types with more
-// than most GB are left out; 0 is no limit.
+// the one that was asked for, if it is sold, then others with the same
+// architecture, those with the smallest disk and the lowest price first. A
+// server can only be made from a snapshot of a disk that is no larger than its
+// own, so types with more than most GB are left out; 0 is no limit.
 func Candidates(c plan.Catalogue, want schemas.InfraSnapshot, most int, now time.Time) []plan.Candidate {
-	out := []plan.Candidate{{Type: want.BuilderType, Location: want.BuilderLocation}}
 	types := slices.Clone(c.ServerTypes)
 	slices.SortStableFunc(types, func(a, b plan.ServerType) int {
 		return cmp.Or(cmp.Compare(a.Disk, b.Disk), cmp.Compare(price(a), price(b)), cmp.Compare(a.Name, b.Name))
 	})
+	var asked, others []plan.Candidate
 	for _, t := range types {
 		if t.Architecture != want.Architecture || most > 0 && t.Disk > most {
 			continue
 		}
 		for _, l := range t.Locations {
-			ended := !l.UnavailableAfter.IsZero() && l.UnavailableAfter.Before(now)
 			one := plan.Candidate{Type: t.Name, Location: l.Name, Available: l.Available}
-			switch {
-			case one.Type == out[0].Type && one.Location == out[0].Location:
-				out[0] = one
-			case l.Available && !ended:
-				out = append(out, one)
+			switch ended := !l.UnavailableAfter.IsZero() && l.UnavailableAfter.Before(now); {
+			case ended:
+			case t.Name == want.BuilderType && l.Name == want.BuilderLocation:
+				asked = append(asked, one) // sold out or not: it was asked for
+			case l.Available:
+				others = append(others, one)
 			}
 		}
 	}
+	out := append(asked, others...)
 	return out[:min(len(out), mostCandidates)]
 }
 

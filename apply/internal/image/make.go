@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -20,6 +19,8 @@ const (
 	othersPause = 15 * time.Second
 	// othersTries bounds these: longer than a builder may live.
 	othersTries = 500
+	// progressStep is how many bytes are written between pieces of news.
+	progressStep = 100_000_000
 	// cleanupTime is how long removing the builder may take, also after an
 	// interrupt.
 	cleanupTime = 2 * time.Minute
@@ -163,24 +164,13 @@ func (m *Maker) write(ctx context.Context, b cloud.Builder, s Source, k key, tel
 	}
 	defer r.close()
 	tell("downloading " + s.URL)
+	next := int64(0)
 	return r.write(ctx, s, func(bytes int64) error {
-		tell(fmt.Sprintf("wrote %d MB", bytes/1_000_000))
+		if bytes >= next {
+			tell(fmt.Sprintf("wrote %d MB", bytes/1_000_000))
+			next = bytes + progressStep
+		}
 		// Nothing else talks to Hetzner meanwhile.
 		return m.Project.KeepLock(ctx)
 	})
-}
-
-// Missing returns the images that are desired and not there.
-func Missing(p *plan.Plan) (missing []schemas.InfraSnapshot) {
-	for _, c := range p.Changes {
-		if c.Kind != plan.KindImage || c.Action != plan.Create {
-			continue
-		}
-		for _, want := range p.Desired.Images {
-			if plan.ImageName(want) == c.Name {
-				missing = append(missing, want)
-			}
-		}
-	}
-	return missing
 }

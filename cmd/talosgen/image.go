@@ -1,0 +1,251 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Flags of the commands about images.
+const (
+	flagImageURL   = "image-url"
+	flagAutoscaler = "autoscaler-config"
+	flagDryRun     = "dry-run"
+)
+
+// imageURLFlag says where images come from.
+func imageURLFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: flagImageURL, Usage: "download images from `[ARCH=]URL` instead of the Image Factory; {path}, {arch}; #sha256=DIGEST is checked (repeatable)"}
+}
+
+// imageBuilder is what images are made with.
+func (w *world) imageBuilder(c *cli.Context) (b apply.Builder, err error) {
+	b.Random = w.random
+	if b.Mirrors, err = apply.ParseMirrors(c.StringSlice(flagImageURL)); err != nil {
+		return b, err
+	}
+	b.Dial, err = w.serverDialer()
+	return b, err
+}
+
+func autoscalerFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: flagAutoscaler, Usage: "what `CLUSTER=FILE` says is the autoscaler's configuration in that cluster; CLUSTER=none: it has none (repeatable)"}
+}
+
+func imageCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:  "image",
+		Usage: "the snapshots with Talos that servers are made from",
+		Subcommands: []*cli.Command{
+			imageBuildCommand(w), imageListCommand(w), imagePruneCommand(w),
+		},
+	}
+}
+
+func imageBuildCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "build",
+		Usage:        "make the snapshots that an environment wants and its project lacks",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Hetzner Cloud takes no uploads. So a temporary server for each architecture boots
+the rescue system, downloads the image from the Image Factory, writes it to its
+disk, reads it back and is switched off; the snapshot is taken of that disk. The
+server and its SSH key are removed, also what an earlier run left that was
+killed. ` + "`talosgen apply`" + ` does the same with what is missing.
+
+The servers are reached on port 22, through $` + proxyVariable + ` if that is set.
+
+Examples:
+   talosgen image build prod
+   talosgen image build prod --dry-run
+   talosgen image build prod --image-url https://mirror.example.com/{path}
+   talosgen image build prod --image-url arm64=https://example.com/talos.raw.xz`,
+		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only say what would be made"}),
+		Action: w.imageBuildAction,
+	}
+}
+
+func (w *world) imageBuildAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	missing, err := s.MissingImages(c.Context)
+	if err != nil {
+		return err
+	}
+	for _, want := range missing {
+		s.view.line(fmt.Sprintf("missing: %s for %s", want.Selector, apply.ImageArch(want.Architecture)))
+	}
+	switch {
+	case len(missing) == 0:
+		s.view.line("every image is there")
+	case !c.Bool(flagDryRun):
+		err = s.BuildImages(c.Context, missing, w.owner())
+	}
+	s.stop()
+	w.sayRequests(s)
+	return err
+}
+
+func imagePruneCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "prune",
+		Usage:        "delete the snapshots that nothing refers to",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Deletes, in the project of an environment, snapshots with Talos that talosgen
+made. It spares what any environment of the repository refers to, what a server
+was made from, and what a living autoscaler may make servers from. What an
+autoscaler refers to stands in a Secret of its cluster: as long as nobody has
+said what, everything is spared. The same goes for clusters in the project that
+are not in the repository.
+
+Examples:
+   talosgen image prune prod --dry-run   what would be deleted, and what stays why
+   talosgen image prune prod             show, ask, delete
+   talosgen image prune prod --yes --autoscaler-config prod=cluster-config.json`,
+		Flags: sessionFlags(autoscalerFlag(),
+			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted"},
+			&cli.BoolFlag{Name: "yes", Usage: "delete without asking"}, outputFlag()),
+		Action: w.imagePruneAction,
+	}
+}
+
+func (w *world) imagePruneAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	uses, err := w.imageUses(c, s)
+	if err != nil {
+		return err
+	}
+	doomed := 0
+	for _, u := range uses {
+		if u.Prunable() {
+			doomed++
+		}
+	}
+	s.view.clear()
+	if wantsJSON(c) && (c.Bool(flagDryRun) || doomed == 0) {
+		return w.printJSON(imageReports(uses))
+	}
+	if !wantsJSON(c) {
+		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
+	}
+	if c.Bool(flagDryRun) || doomed == 0 {
+		w.say("%s to delete", count(doomed, "snapshot"))
+		return nil
+	}
+	if err := w.agree(c, s, fmt.Sprintf("delete %s?", count(doomed, "snapshot"))); err != nil {
+		return err
+	}
+	removed, err := s.PruneImages(c.Context, uses, w.owner())
+	s.stop()
+	if wantsJSON(c) {
+		if err := w.printJSON(imageReports(removed)); err != nil {
+			return err
+		}
+	}
+	w.say("deleted %s", count(len(removed), "snapshot"))
+	return err
+}
+
+// imageUses lists the snapshots, and what refers to them.
+func (w *world) imageUses(c *cli.Context, s *cloudSession) ([]apply.ImageUse, error) {
+	autoscalers, err := readAutoscalers(c.StringSlice(flagAutoscaler))
+	if err != nil {
+		return nil, err
+	}
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	environments, err := allInfrastructure(repo.Root())
+	if err != nil {
+		return nil, err
+	}
+	return s.Images(c.Context, environments, autoscalers)
+}
+
+// allInfrastructure reads what every environment of a repository wants. One that
+// cannot be read is an error: nobody knows what it refers to.
+func allInfrastructure(root string) (all []apply.ImageEnvironment, err error) {
+	found, err := os.ReadDir(filepath.Join(root, "rendered"))
+	if err != nil {
+		return nil, diag.New(diag.Pos{File: "rendered"}, "cannot be read: %v", reasonOf(err)).WithCause(err)
+	}
+	for _, entry := range found {
+		_, err := os.Stat(filepath.Join(root, "rendered", entry.Name(), schemas.InfrastructureFile))
+		if os.IsNotExist(err) || !entry.IsDir() {
+			continue // not the tree of an environment
+		}
+		infra, err := renderedInfrastructure(root, entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, apply.ImageEnvironment{Name: entry.Name(), Infrastructure: infra})
+	}
+	sources, err := os.ReadDir(filepath.Join(root, "envs"))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, diag.New(diag.Pos{File: "envs"}, "cannot be read: %v", reasonOf(err)).WithCause(err)
+	}
+	return all, checkRendered(root, sources)
+}
+
+// checkRendered refuses environments that are not rendered.
+func checkRendered(root string, sources []fs.DirEntry) error {
+	var problems diag.List
+	for _, entry := range sources {
+		if !entry.IsDir() {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, "envs", entry.Name(), "cluster.yaml")); os.IsNotExist(err) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, "rendered", entry.Name(), schemas.InfrastructureFile)); err != nil {
+			problems.Add(diag.New(diag.Pos{File: "rendered/" + entry.Name()}, "is not there: nobody knows which images the environment wants").
+				WithHint("render it: `talosgen render %s`", entry.Name()))
+		}
+	}
+	return problems.Err()
+}
+
+// noAutoscaler stands for a cluster that has none.
+const noAutoscaler = "none"
+
+// readAutoscalers reads the configurations that are given as cluster=file.
+func readAutoscalers(texts []string) (map[string]apply.Autoscaler, error) {
+	all := map[string]apply.Autoscaler{}
+	for _, text := range texts {
+		cluster, file, found := strings.Cut(text, "=")
+		if !found || cluster == "" || file == "" {
+			return nil, diag.On("--"+flagAutoscaler, "%q is not CLUSTER=FILE", text).WithCode(diag.Usage)
+		}
+		if file == noAutoscaler {
+			all[cluster] = nil
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, unreadable(file, err)
+		}
+		if all[cluster], err = apply.ParseAutoscaler(file, data); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+func imageListCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "list",
+		Usage:        "list the snapshots with Talos in the project of an environment",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Lists them, the newest first, with what refers to them: environments of the
+repository, servers, and living autoscalers.
+
+Examples:
+   talosgen image list prod
+   talosgen image list prod -o json`,
+		Flags:  sessionFlags(autoscalerFlag(), outputFlag()),
+		Action: w.imageListAction,
+	}
+}
+
+func (w *world) imageListAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	uses, err := w.imageUses(c, s)
+	s.stop()
+	if err != nil {
+		return err
+	}
+	if wantsJSON(c) {
+		return w.printJSON(imageReports(uses))
+	}
+	return w.printData([]byte(imageTable(uses, s.ServerTime())))
+}
+
+// imageReport is a snapshot for programs.
+type imageReport struct {
+	ID           int64  `json:"id"`
+	Version      string `json:"talosVersion"`
+	Schematic    string `json:"schematic"`
+	Architecture string `json:"architecture"` // as Talos names it
+	// GB, compressed: what is paid for.
+	Size      float64   `json:"sizeGB"`
+	Created   time.Time `json:"created"`
+	Status    string    `json:"status"`
+	Protected bool      `json:"protected"`
+	UsedBy    []string  `json:"usedBy"`
+	// What may refer to it, because nobody knows.
+	MaybeUsedBy []string `json:"maybeUsedBy"`
+	// Whether prune deletes it.
+	Prunable bool `json:"prunable"`
+}
+
+func imageReports(uses []apply.ImageUse) []imageReport {
+	out := make([]imageReport, len(uses))
+	for i, u := range uses {
+		out[i] = imageReport{
+			ID: u.ID, Version: u.Labels["talos_version"], Schematic: u.Labels["talos_schematic_id"],
+			Architecture: apply.ImageArch(u.Architecture), Size: u.ImageSize, Created: u.Created, Status: u.Status, Protected: u.Protected,
+			UsedBy: append([]string{}, u.By...), MaybeUsedBy: append([]string{}, u.Maybe...), Prunable: u.Prunable(),
+		}
+	}
+	return out
+}
+
+// schematicShown is how much of the id of a schematic people need.
+const schematicShown = 8
+
+// imageTable shows snapshots to people.
+func imageTable(uses []apply.ImageUse, now time.Time) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tTALOS\tSCHEMATIC\tARCH\tSIZE\tAGE\tUSED BY")
+	for _, u := range uses {
+		schematic := u.Labels["talos_schematic_id"]
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.2f GB\t%s\t%s\n", u.ID, u.Labels["talos_version"], schematic[:min(len(schematic), schematicShown)],
+			apply.ImageArch(u.Architecture), u.ImageSize, age(now.Sub(u.Created)), usedBy(u))
+	}
+	_ = t.Flush() // into memory
+	return b.String()
+}
+
+// usedBy says why a snapshot stays, or that it does not.
+func usedBy(u apply.ImageUse) string {
+	parts := append([]string{}, u.By...)
+	for _, m := range u.Maybe {
+		parts = append(parts, "perhaps "+m)
+	}
+	switch {
+	case u.Status != "available":
+		parts = append(parts, "it is "+u.Status)
+	case u.Protected:
+		parts = append(parts, "it is protected")
+	case len(parts) == 0 && !u.Prunable():
+		parts = append(parts, "talosgen did not make it")
+	case len(parts) == 0:
+		parts = append(parts, "nothing")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// age prints a duration as people count it.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	}
+}
