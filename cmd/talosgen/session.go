@@ -151,6 +151,10 @@ func (w *world) endpoint(c *cli.Context) (string, error) {
 		return "", diag.On("--"+flagEndpoint, "not the URL of an API").
 			WithHint("such as https://api.hetzner.cloud/v1, or what `talosgen sim` prints").WithCode(diag.Usage)
 	}
+	if u.Scheme == "http" && !apply.OnLoopback(endpoint) {
+		return "", diag.On("--"+flagEndpoint, "without encryption the token could be read on the way").
+			WithHint("use https:// for everything that is not on this machine").WithCode(diag.Usage)
+	}
 	return endpoint, nil
 }
 
