@@ -74,6 +74,10 @@ var forbidden = []struct {
 	{"apply/plan/...", "net/http", "plan is pure"},
 	{"apply/plan/...", "crypto/rand", "randomness is passed in"},
 	{"apply/preflight", "net/http", "preflight is pure"},
+	{"apply/nodeplan/...", "net", "it is pure"},
+	{"apply/nodeplan/...", "net/http", "it is pure"},
+	{"apply/nodeplan/...", "time", "clocks are for those who execute plans"},
+	{"apply/nodeplan/...", "crypto/rand", "randomness is passed in"},
 	{"schemas/...", "net/http", "schemas are data"},
 	{"schemas/...", "os/exec", "schemas are data"},
 	{"internal/...", "net/http", "leaves are shared with render"},
@@ -96,7 +100,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/plan", "apply/preflight",
+	"apply/internal/access", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/layer", "render/internal/legacy", "render/internal/pools",
