@@ -19,7 +19,7 @@ import (
 // whole list is read: somebody may have taken the label away, or have something
 // else of that name.
 func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error) {
-	o := &observer{api: c.api, desired: desired, label: schemas.LabelCluster + "=" + desired.Cluster}
+	o := newObserver(c.api, desired)
 	// What is attached to a network, and to servers, is known only after them.
 	for _, stage := range [][]read{
 		{o.networks, o.firewalls, o.placementGroups, o.floatingIPs, o.primaryIPs, o.sshKeys, o.images, o.zones},
@@ -62,6 +62,10 @@ type observer struct {
 	desired schemas.Infrastructure
 	label   string // the selector of what is the cluster's
 	found   plan.Observed
+}
+
+func newObserver(api *hcloud.Client, desired schemas.Infrastructure) *observer {
+	return &observer{api: api, desired: desired, label: schemas.LabelCluster + "=" + desired.Cluster}
 }
 
 // kindOf is how a kind of object is listed.
@@ -231,15 +235,23 @@ const settleTries = 20
 
 // ObserveSettled observes when nothing of the cluster is in motion any more: a
 // run that was interrupted leaves servers that come up or go, and a plan made
-// of that would not be true for long.
+// of that would not be true for long. What moves on after that is observed as
+// it is.
 func (c *Client) ObserveSettled(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error) {
+	found, err := c.Observe(ctx, desired)
+	if err != nil || !moving(found.Servers, desired.Cluster) {
+		return found, err
+	}
 	for n := range settleTries {
-		o, err := c.Observe(ctx, desired)
-		if err != nil || !moving(o, desired.Cluster) {
-			return o, err
-		}
 		if err := c.clock.Sleep(ctx, backoff(n, firstPoll, mostPoll, 1)); err != nil {
-			return o, explain("servers", "wait until none is in motion", err)
+			return plan.Observed{}, explain("servers", "wait until none is in motion", err)
+		}
+		o := newObserver(c.api, desired)
+		if err := o.servers(ctx); err != nil {
+			return plan.Observed{}, err
+		}
+		if !moving(o.found.Servers, desired.Cluster) {
+			break
 		}
 	}
 	return c.Observe(ctx, desired)
@@ -247,8 +259,8 @@ func (c *Client) ObserveSettled(ctx context.Context, desired schemas.Infrastruct
 
 // moving reports whether a server of the cluster is on its way to another
 // status.
-func moving(o plan.Observed, cluster string) bool {
-	return slices.ContainsFunc(o.Servers, func(s plan.Server) bool {
+func moving(servers []plan.Server, cluster string) bool {
+	return slices.ContainsFunc(servers, func(s plan.Server) bool {
 		still := s.Status == string(hcloud.ServerStatusRunning) || s.Status == string(hcloud.ServerStatusOff)
 		return s.Labels[schemas.LabelCluster] == cluster && (s.Locked || !still)
 	})
