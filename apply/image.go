@@ -75,10 +75,13 @@ func (s *Session) MissingImages(ctx context.Context) (missing []schemas.InfraSna
 }
 
 // BuildImages makes images, all at once. Nobody else changes the cluster
-// meanwhile.
+// meanwhile. With nothing to make, it removes what dead runs left.
 func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapshot, owner Owner) error {
-	if s.project == nil {
+	switch {
+	case s.project == nil:
 		return s.noProject()
+	case len(wanted) == 0:
+		return s.sweep(ctx, owner)
 	}
 	return s.locked(ctx, owner, func() error {
 		return s.stage("build", len(wanted), func(stage progress.Stage) error {
@@ -105,6 +108,23 @@ func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapsho
 			return list.Err()
 		})
 	})
+}
+
+// sweep removes what dead runs left while they made images, for runs that change
+// nothing else. Servers that nobody needs cost money.
+func (s *Session) sweep(ctx context.Context, owner Owner) error {
+	if s.project == nil {
+		return nil
+	}
+	left, err := s.project.BuildersLeft(ctx, s.env.Infrastructure.Cluster)
+	if err != nil || !left {
+		return err
+	}
+	err = s.locked(ctx, owner, func() error { return nil })
+	if diag.CodeOf(err) == diag.Conflict {
+		return nil // the run that they belong to lives
+	}
+	return err
 }
 
 // imageMaker makes images for a run.

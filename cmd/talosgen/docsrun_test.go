@@ -93,7 +93,7 @@ func (s *session) run(command string) string {
 	cmd.Env = []string{
 		"HOME=" + s.home, "XDG_CONFIG_HOME=" + filepath.Join(s.home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
 		"PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"LC_ALL=C", "TZ=UTC", "EDITOR=docs-editor", editedVariable + "=" + filepath.Join(s.home, editedFile),
+		"LC_ALL=C", "TZ=UTC", hurryVariable + "=1", "EDITOR=docs-editor", editedVariable + "=" + filepath.Join(s.home, editedFile),
 	}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

@@ -87,10 +87,10 @@ func (w *world) imageBuildAction(c *cli.Context) error {
 	for _, want := range missing {
 		s.view.line(fmt.Sprintf("missing: %s for %s", want.Selector, apply.ImageArch(want.Architecture)))
 	}
-	switch {
-	case len(missing) == 0:
+	if len(missing) == 0 {
 		s.view.line("every image is there")
-	case !c.Bool(flagDryRun):
+	}
+	if !c.Bool(flagDryRun) {
 		err = s.BuildImages(c.Context, missing, w.owner())
 	}
 	s.stop()

@@ -38,6 +38,21 @@ func (c *Client) CollectBuilders(ctx context.Context, cluster string) (removed [
 	return removed, nil
 }
 
+// BuildersLeft reports whether [Client.CollectBuilders] would remove something,
+// were the lock of the cluster held.
+func (c *Client) BuildersLeft(ctx context.Context, cluster string) (left bool, err error) {
+	for _, what := range c.temporaries() {
+		_, err := what.remove(ctx, func(_ string, labels map[string]string) bool {
+			left = left || c.leftOver(labels[labelFor], expiry(labels), cluster)
+			return false
+		})
+		if err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}
+
 // temporary is a kind of object that a build needs for a while.
 type temporary struct {
 	remove func(ctx context.Context, which func(name string, labels map[string]string) bool) ([]string, error)

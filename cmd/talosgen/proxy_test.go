@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// TestThroughProxy: what is sent comes back, the first bytes included, which a
+// server may send before it was spoken to.
+func TestThroughProxy(t *testing.T) {
+	ours, theirs := net.Pipe()
+	go func() {
+		_, _ = io.WriteString(theirs, "hello ")
+		_, _ = io.CopyN(theirs, theirs, 4)
+		_ = theirs.Close()
+	}()
+	server := httptest.NewServer(proxied(http.NotFoundHandler(), func(_ context.Context, _, address string) (net.Conn, error) {
+		if address != "198.18.0.1:22" {
+			return nil, errors.New("no such server")
+		}
+		return ours, nil
+	}))
+	defer server.Close()
+	w := &world{lookup: func(name string) (string, bool) { return server.URL, name == proxyVariable }}
+	dial, err := w.serverDialer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := dial(t.Context(), "tcp", "198.18.0.1:22")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "echo"); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := io.ReadAll(conn); err != nil || string(said) != "hello echo" {
+		t.Errorf("%q, %v", said, err)
+	}
+	if _, err := dial(t.Context(), "tcp", "198.18.0.2:22"); err == nil || !strings.Contains(err.Error(), "502 Bad Gateway") {
+		t.Errorf("error %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := dial(ended, "tcp", "198.18.0.1:22"); err == nil {
+		t.Error("it connected after the end")
+	}
+}
+
+func TestProxyVariable(t *testing.T) {
+	for text, fits := range map[string]bool{"": true, "http://127.0.0.1:3128": true, "socks5://127.0.0.1": false, "127.0.0.1:3128": false, "http://me:qzxkanarivogl95@h": false} {
+		w := &world{lookup: func(string) (string, bool) { return text, true }}
+		_, err := w.serverDialer()
+		if (err == nil) != fits || err != nil && (diag.CodeOf(err) != diag.Usage || strings.Contains(err.Error(), "qzxkanarivogl95")) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
