@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -71,7 +72,7 @@ func (m *maker) cost() {
 	c.volumes()
 	c.images()
 	slices.SortStableFunc(c.cost.Lines, func(a, b CostLine) int {
-		return cmp.Or(natural(string(a.Key), string(b.Key)), cmp.Compare(a.What, b.What))
+		return cmp.Or(natural.Compare(string(a.Key), string(b.Key)), cmp.Compare(a.What, b.What))
 	})
 	slices.Sort(c.cost.Unknown)
 	c.cost.Unknown = slices.Compact(c.cost.Unknown)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/talosgen/talosgen/internal/natural"
 )
 
 // reads notes the objects that the changes of the plan write or rely on, as
@@ -28,7 +30,7 @@ func (m *maker) reads() {
 			read(KeyOf(KindImage, idText(c.Image)), c.Image)
 		}
 	}
-	slices.SortFunc(m.plan.Reads, func(a, b Digest) int { return natural(string(a.Key), string(b.Key)) })
+	slices.SortFunc(m.plan.Reads, func(a, b Digest) int { return natural.Compare(string(a.Key), string(b.Key)) })
 }
 
 // digest identifies the state of an object.

@@ -3,9 +3,9 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -22,7 +22,7 @@ func (m *maker) order() error {
 	m.dropNeeds()
 	changes := m.plan.Changes
 	slices.SortStableFunc(changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(place(&a), place(&b)), natural(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(place(&a), place(&b)), natural.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	ordered := make([]Change, 0, len(changes))
 	done := map[Key]bool{}
@@ -109,29 +109,4 @@ func keysOf(changes []Change) []Key {
 		keys[i] = c.Key
 	}
 	return keys
-}
-
-// natural compares names as people count: node-2 before node-10.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		x, y := digits(a), digits(b)
-		if x > 0 && y > 0 {
-			n, k := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
-			if c := cmp.Or(cmp.Compare(len(n), len(k)), strings.Compare(n, k), cmp.Compare(x, y)); c != 0 {
-				return c
-			}
-			a, b = a[x:], b[y:]
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// digits is how many digits a text begins with.
-func digits(s string) int {
-	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }

@@ -38,17 +38,6 @@ func TestReverseAddress(t *testing.T) {
 	}
 }
 
-func TestNatural(t *testing.T) {
-	sorted := []string{"", "a", "a-1", "a-2", "a-02", "a-10", "a-10b", "ab", "b"}
-	for i, a := range sorted {
-		for j, b := range sorted {
-			if got := natural(a, b); got < 0 != (i < j) || got > 0 != (i > j) {
-				t.Errorf("%q, %q: %d", a, b, got)
-			}
-		}
-	}
-}
-
 func TestDecimal(t *testing.T) {
 	for _, tt := range []struct{ in, want, cents string }{
 		{"0", "0.00", "0.00"},

@@ -1,0 +1,232 @@
+// Package bootstrap decides whether etcd is bootstrapped, and on which node:
+// exactly once in the life of a cluster, whoever runs apply, and whenever.
+//
+// The package is pure. Whoever executes its decisions keeps to this:
+//
+//   - look at the intent first, then at each control plane, then decide, do one
+//     thing, and begin again;
+//   - hold the lock of the cluster, and let every call end before it expires;
+//   - call Bootstrap only over a connection to the boot that was looked at
+//     ([Decision.BootID]): never connect again for it.
+//
+// Why that is enough: etcd is bootstrapped only after two looks in a row found
+// every control plane, each in the same boot, without etcd. Data cannot vanish
+// within a boot, so there was a moment between the two looks at which no etcd
+// was anywhere. After it, only runs that follow the same intent call, and they
+// call the same boot of the same node, which accepts one call only.
+package bootstrap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/natural"
+)
+
+// State is what a control plane says of its etcd.
+type State string
+
+// The states.
+const (
+	// Unknown: it was not reached, or did not say. The zero value is the same.
+	Unknown State = "unknown"
+	// Foreign: it answers, but not as a node of this cluster.
+	Foreign State = "foreign"
+	// Maintenance: it has no configuration yet, and proves nothing.
+	Maintenance State = "maintenance"
+	// Empty: it is configured, and has no etcd: its data directory is empty, and
+	// the service waits to be bootstrapped or to join.
+	Empty State = "empty"
+	// Data: it has data of etcd, which does not serve.
+	Data State = "data"
+	// Serving: its etcd serves.
+	Serving State = "serving"
+)
+
+// ControlPlane is a control plane as it was seen.
+type ControlPlane struct {
+	Name string
+	// Whether the tree has it. What only has the labels of the cluster has to
+	// prove as much.
+	InTree bool
+	// The machine that the node is (a server's id, a UUID), and its boot.
+	Machine string
+	BootID  string
+	State   State
+	// Of a state Unknown or Foreign: why.
+	Reason string
+	// Of a state Serving: the id of the etcd cluster.
+	Cluster string
+}
+
+// Intent is what is recorded beside the cluster, as a label on its network or a
+// Lease. The zero value says that nothing is.
+type Intent struct {
+	// The node that is to be bootstrapped, and the machine that it was.
+	Node    string
+	Machine string
+	// Whether etcd was seen to serve since.
+	Done bool
+}
+
+// Observation is one look: the intent, and every control plane that the tree
+// has or that has the cluster's labels.
+type Observation struct {
+	Intent        Intent
+	ControlPlanes []ControlPlane
+}
+
+// Action is what to do next.
+type Action string
+
+// The actions. After all but Finished and Refuse, look again.
+const (
+	Record    Action = "record"    // write the intent: Node and Machine
+	LookAgain Action = "look"      // at once: once more, then it is sure
+	Call      Action = "bootstrap" // call Bootstrap on Node, over a connection to BootID
+	Wait      Action = "wait"      // for what Reason says, a while
+	MarkDone  Action = "mark-done" // write that the intent is done
+	Finished  Action = "finished"  // nothing
+	Refuse    Action = "refuse"    // stop: Reason, and Hint
+)
+
+// Decision is an action, and why.
+type Decision struct {
+	Action  Action
+	Node    string
+	Machine string
+	BootID  string
+	Reason  string
+	Hint    string
+}
+
+// Decide decides from two looks in a row; the first time, earlier is empty.
+// Recover says that somebody wants a new etcd cluster from a snapshot, in place
+// of the one that was lost.
+func Decide(now, earlier Observation, recover bool) Decision {
+	planes := slices.Clone(now.ControlPlanes)
+	slices.SortFunc(planes, func(a, b ControlPlane) int {
+		return cmp.Or(natural.Compare(a.Name, b.Name), cmp.Compare(a.Machine, b.Machine))
+	})
+	if d, decided := contradiction(planes); decided {
+		return d
+	}
+	if serving := in(planes, Serving); len(serving) > 0 {
+		if !now.Intent.Done {
+			return Decision{Action: MarkDone, Node: serving[0].Name, Machine: serving[0].Machine, Reason: "etcd serves on " + names(serving)}
+		}
+		return Decision{Action: Finished, Reason: "etcd serves on " + names(serving)}
+	}
+	if data := in(planes, Data); len(data) > 0 {
+		return Decision{Action: Wait, Reason: "etcd has data on " + names(data) + ", but does not serve",
+			Hint: "if it does not come back: see its log with talosctl logs etcd, or recover from a snapshot on nodes that are reset"}
+	}
+	if unknown := in(planes, Unknown, ""); len(unknown) > 0 {
+		return Decision{Action: Wait, Reason: "nobody knows whether there is etcd on " + reasons(unknown),
+			Hint: "etcd is bootstrapped only if every control plane says that it has none: start it, or take it out of the cluster"}
+	}
+	if bare := in(planes, Maintenance); len(bare) > 0 {
+		return Decision{Action: Wait, Reason: names(bare) + " has no configuration yet"}
+	}
+	return choose(now, earlier, planes, recover)
+}
+
+// contradiction refuses what cannot be one cluster.
+func contradiction(planes []ControlPlane) (Decision, bool) {
+	refuse := func(reason, hint string) (Decision, bool) {
+		return Decision{Action: Refuse, Reason: reason, Hint: hint}, true
+	}
+	if foreign := in(planes, Foreign); len(foreign) > 0 {
+		return refuse("another cluster has "+reasons(foreign), "check the addresses in infrastructure.yaml; to take the machine over, reset it first")
+	}
+	for i := range planes {
+		for _, other := range planes[:i] {
+			if other.Name == planes[i].Name {
+				return refuse("two machines are "+other.Name, "take one of them out of the cluster")
+			}
+			if a, b := other.Cluster, planes[i].Cluster; other.State == Serving && planes[i].State == Serving && a != b {
+				return refuse(fmt.Sprintf("there are two etcd clusters: %s on %s, %s on %s", a, other.Name, b, planes[i].Name),
+					"find out which of them has the data of the cluster, and reset the nodes of the other one")
+			}
+		}
+	}
+	return Decision{}, false
+}
+
+// choose decides if every control plane has proved that it has no etcd.
+func choose(now, earlier Observation, planes []ControlPlane, recover bool) Decision {
+	intent := now.Intent
+	if intent.Done && !recover {
+		return Decision{Action: Refuse, Reason: "the cluster was bootstrapped before, and no control plane has etcd any more",
+			Hint: "with --recover-from a snapshot it gets its data back"}
+	}
+	wanted := func(p ControlPlane) bool {
+		return p.InTree && (intent.Node == "" || intent.Done || p.Name == intent.Node)
+	}
+	i := slices.IndexFunc(planes, wanted)
+	switch {
+	case i < 0 && intent.Node == "":
+		return Decision{Action: Refuse, Reason: "the tree has no control plane", Hint: "set controlPlanes in cluster.yaml"}
+	case i < 0:
+		return Decision{Action: Refuse, Reason: "somebody began to bootstrap " + intent.Node + ", which this tree does not have",
+			Hint: "apply the tree that has it; or remove the record if that node is gone for good"}
+	}
+	p := planes[i]
+	d := Decision{Node: p.Name, Machine: p.Machine, BootID: p.BootID}
+	switch {
+	case intent != Intent{Node: p.Name, Machine: p.Machine}:
+		d.Action, d.Reason = Record, "no control plane has etcd; "+p.Name+" is the first"
+	case !confirmed(now, earlier):
+		d.Action, d.Reason = LookAgain, "no control plane has etcd, if it still is so at a second look"
+	default:
+		d.Action, d.Reason = Call, "no control plane has etcd"
+	}
+	return d
+}
+
+// confirmed reports whether two looks saw the same: the same intent, and the
+// same control planes in the same boots, without etcd.
+func confirmed(now, earlier Observation) bool {
+	if now.Intent != earlier.Intent || len(now.ControlPlanes) != len(earlier.ControlPlanes) {
+		return false
+	}
+	for _, p := range now.ControlPlanes {
+		same := func(e ControlPlane) bool {
+			return e.Name == p.Name && e.Machine == p.Machine && e.BootID == p.BootID && e.State == Empty
+		}
+		if p.BootID == "" || p.State != Empty || !slices.ContainsFunc(earlier.ControlPlanes, same) {
+			return false
+		}
+	}
+	return true
+}
+
+func in(planes []ControlPlane, states ...State) (found []ControlPlane) {
+	for _, p := range planes {
+		if slices.Contains(states, p.State) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func names(planes []ControlPlane) string {
+	list := make([]string, len(planes))
+	for i, p := range planes {
+		list[i] = p.Name
+	}
+	return strings.Join(list, ", ")
+}
+
+func reasons(planes []ControlPlane) string {
+	list := make([]string, len(planes))
+	for i, p := range planes {
+		list[i] = p.Name
+		if p.Reason != "" {
+			list[i] += " (" + p.Reason + ")"
+		}
+	}
+	return strings.Join(list, ", ")
+}
