@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/image"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -38,6 +39,19 @@ func ParseAutoscaler(file string, text []byte) (Autoscaler, error) {
 
 // ImageArch returns an architecture of Hetzner Cloud as Talos names it.
 func ImageArch(hetzner string) string { return image.Arch(hetzner) }
+
+// ServerDialer connects to servers, through the HTTP proxy at a URL if that is
+// not empty.
+func ServerDialer(proxy string) (Dialer, error) {
+	if proxy == "" {
+		return reach.Direct{}.Dial, nil
+	}
+	p, err := reach.NewProxy(proxy, nil, reach.Direct{})
+	if err != nil {
+		return nil, err
+	}
+	return p.Dial, nil
+}
 
 // Builder is what it takes to make images.
 type Builder struct {

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,57 +18,17 @@ const proxyVariable = "TALOSGEN_PROXY"
 // the environment names.
 func (w *world) serverDialer() (apply.Dialer, error) {
 	text, _ := w.lookup(proxyVariable)
-	if text == "" {
-		return new(net.Dialer).DialContext, nil
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		w.masker.Add(password)
 	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" || u.Host == "" || u.User != nil {
-		return nil, diag.On("$"+proxyVariable, "not the URL of an HTTP proxy").
-			WithHint("such as http://127.0.0.1:3128, or what `talosgen sim` prints").WithCode(diag.Usage)
+	dial, err := apply.ServerDialer(text)
+	var problem *diag.Problem
+	if errors.As(err, &problem) {
+		problem.Object = "$" + proxyVariable
 	}
-	return func(ctx context.Context, _, address string) (net.Conn, error) {
-		return throughProxy(ctx, u.Host, address)
-	}, nil
+	return dial, err
 }
-
-// throughProxy lets a proxy connect to an address.
-func throughProxy(ctx context.Context, proxy, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", proxy)
-	if err != nil {
-		return nil, err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	c, err := askProxy(conn, address)
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return c, nil
-}
-
-func askProxy(conn net.Conn, address string) (net.Conn, error) {
-	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", address); err != nil {
-		return nil, err
-	}
-	reader := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect})
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the proxy cannot connect to %s: %s", address, resp.Status)
-	}
-	return &bufferedConn{conn, reader}, nil
-}
-
-// bufferedConn is a connection of which something may have been read already.
-type bufferedConn struct {
-	net.Conn
-	reader io.Reader
-}
-
-// Read reads from what was read already, and then from the connection.
-func (c *bufferedConn) Read(p []byte) (int, error) { return c.reader.Read(p) }
 
 // proxied answers the method CONNECT by connecting with dial, and leaves the
 // rest to a handler.
@@ -81,7 +38,7 @@ func proxied(next http.Handler, dial apply.Dialer) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		there, err := dial(r.Context(), "tcp", r.Host)
+		there, err := dial(r.Context(), r.Host)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
@@ -96,18 +53,19 @@ func proxied(next http.Handler, dial apply.Dialer) http.Handler {
 		if _, err := io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
 			return // the client has gone away
 		}
-		pump(&bufferedConn{here, buffered}, there)
+		pump(here, buffered, there)
 	})
 }
 
-// pump passes on what both sides send, until one of them ends.
-func pump(a, b net.Conn) {
+// pump passes on what both sides send, until one of them ends. Some of what the
+// first one sent was read already, and is in the buffer.
+func pump(here net.Conn, buffered io.Reader, there net.Conn) {
 	ended := make(chan struct{}, 2)
-	pass := func(to, from net.Conn) {
+	pass := func(to io.Writer, from io.Reader) {
 		_, _ = io.Copy(to, from) // how it ended is their affair
 		ended <- struct{}{}
 	}
-	go pass(a, b)
-	go pass(b, a)
+	go pass(here, there)
+	go pass(there, buffered)
 	<-ended
 }

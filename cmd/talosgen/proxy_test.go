@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 // TestThroughProxy: what is sent comes back, the first bytes included, which a
@@ -22,19 +23,19 @@ func TestThroughProxy(t *testing.T) {
 		_, _ = io.CopyN(theirs, theirs, 4)
 		_ = theirs.Close()
 	}()
-	server := httptest.NewServer(proxied(http.NotFoundHandler(), func(_ context.Context, _, address string) (net.Conn, error) {
+	server := httptest.NewServer(proxied(http.NotFoundHandler(), func(_ context.Context, address string) (net.Conn, error) {
 		if address != "198.18.0.1:22" {
 			return nil, errors.New("no such server")
 		}
 		return ours, nil
 	}))
 	defer server.Close()
-	w := &world{lookup: func(name string) (string, bool) { return server.URL, name == proxyVariable }}
+	w := &world{masker: secret.NewMasker(), lookup: func(name string) (string, bool) { return server.URL, name == proxyVariable }}
 	dial, err := w.serverDialer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := dial(t.Context(), "tcp", "198.18.0.1:22")
+	conn, err := dial(t.Context(), "198.18.0.1:22")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,22 +46,29 @@ func TestThroughProxy(t *testing.T) {
 	if said, err := io.ReadAll(conn); err != nil || string(said) != "hello echo" {
 		t.Errorf("%q, %v", said, err)
 	}
-	if _, err := dial(t.Context(), "tcp", "198.18.0.2:22"); err == nil || !strings.Contains(err.Error(), "502 Bad Gateway") {
+	if _, err := dial(t.Context(), "198.18.0.2:22"); err == nil || !strings.Contains(err.Error(), "502 Bad Gateway") {
 		t.Errorf("error %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := dial(ended, "tcp", "198.18.0.1:22"); err == nil {
+	if _, err := dial(ended, "198.18.0.1:22"); err == nil {
 		t.Error("it connected after the end")
 	}
 }
 
+// TestProxyVariable: the error names the variable, and the password of a proxy
+// is a secret.
 func TestProxyVariable(t *testing.T) {
-	for text, fits := range map[string]bool{"": true, "http://127.0.0.1:3128": true, "socks5://127.0.0.1": false, "127.0.0.1:3128": false, "http://me:qzxkanarivogl95@h": false} {
-		w := &world{lookup: func(string) (string, bool) { return text, true }}
+	for text, fits := range map[string]bool{
+		"": true, "http://127.0.0.1:3128": true, "https://me:qzxkanarivogl95@127.0.0.1": true, "socks5://me:qzxkanarivogl95@127.0.0.1": false, "127.0.0.1:3128": false,
+	} {
+		w := &world{masker: secret.NewMasker(), lookup: func(string) (string, bool) { return text, true }}
 		_, err := w.serverDialer()
-		if (err == nil) != fits || err != nil && (diag.CodeOf(err) != diag.Usage || strings.Contains(err.Error(), "qzxkanarivogl95")) {
+		if (err == nil) != fits || err != nil && (diag.CodeOf(err) != diag.Usage || !strings.HasPrefix(err.Error(), "$TALOSGEN_PROXY: ")) {
 			t.Errorf("%q: %v", text, err)
+		}
+		if strings.Contains(w.masker.String(text), "qzxkanarivogl95") {
+			t.Errorf("%q: the masker does not know the password", text)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (m *Machines) boot(s hetznersim.Machine) {
 }
 
 // Dial connects to a machine by the public address of its server.
-func (m *Machines) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (m *Machines) Dial(ctx context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -140,9 +140,9 @@ func (m *Machines) Dial(ctx context.Context, network, address string) (net.Conn,
 	up := m.up[host]
 	m.mu.Unlock()
 	if up == nil || port != "22" {
-		return nil, &net.OpError{Op: "dial", Net: network, Err: errors.New("connection refused by the simulated server " + address)}
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused by the simulated server " + address)}
 	}
-	return new(net.Dialer).DialContext(ctx, network, up.listener.Addr().String())
+	return new(net.Dialer).DialContext(ctx, "tcp", up.listener.Addr().String())
 }
 
 // Snapshot returns the disk that a snapshot was taken of.

@@ -44,7 +44,7 @@ func booted(t *testing.T, fetch Fetch, line string) *Machines {
 }
 
 func (m *Machines) login(t *testing.T, signer ssh.Signer) (*ssh.Client, error) {
-	conn, err := m.Dial(t.Context(), "tcp", address+":22")
+	conn, err := m.Dial(t.Context(), address+":22")
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func TestWhoGetsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Dial(t.Context(), "tcp", address+":50000"); err == nil {
+	if _, err := m.Dial(t.Context(), address+":50000"); err == nil {
 		t.Error("another port is open")
 	}
 	m.Event(hetznersim.Event{Kind: hetznersim.MachineHalted, Server: hetznersim.Machine{ID: 7}})

@@ -249,7 +249,7 @@ func TestPrivateKeyStays(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	w := newWorld(t)
 	p := w.process("prod", "1")
-	p.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }
+	p.Dial = func(context.Context, string) (net.Conn, error) { return nil, errors.New("no route") }
 	_, err := p.run(w.want("x86"))
 	if err == nil || diag.CodeOf(err) != diag.NotReady || !strings.Contains(err.Error(), "cannot be reached by SSH: no route\n  does something") {
 		t.Errorf("error %v", err)

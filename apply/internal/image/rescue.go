@@ -31,8 +31,8 @@ const (
 	handshakeTime = 30 * time.Second
 )
 
-// Dialer opens a connection to a server, as [net.Dialer.DialContext] does.
-type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+// Dialer opens a connection to a server, host:port.
+type Dialer func(ctx context.Context, address string) (net.Conn, error)
 
 // key is the key of one build. It is in memory only, and ends with it.
 type key struct {
@@ -95,6 +95,10 @@ func (m *Maker) connect(ctx context.Context, address string, k key) (*rescue, er
 			return nil, err
 		}
 	}
+	var problem *diag.Problem
+	if errors.As(last, &problem) {
+		last = errors.New(problem.Message) // the hint is about nodes
+	}
 	return nil, diag.On("rescue system at "+address, "cannot be reached by SSH: %v", last).WithCode(diag.NotReady).WithCause(last).
 		WithHint("does something between here and there block port 22?")
 }
@@ -102,7 +106,7 @@ func (m *Maker) connect(ctx context.Context, address string, k key) (*rescue, er
 func (m *Maker) handshake(ctx context.Context, address string, config *ssh.ClientConfig) (*ssh.Client, error) {
 	dialing, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
-	conn, err := m.Dial(dialing, "tcp", address)
+	conn, err := m.Dial(dialing, address)
 	if err != nil {
 		return nil, err
 	}

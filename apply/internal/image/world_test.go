@@ -131,11 +131,11 @@ func (w *world) process(cluster, run string) *process {
 	})
 	p.Maker = &Maker{
 		Project: project, Run: cloud.Run{Cluster: cluster, Owner: "ann@desk", ID: run}, Clock: w.clock, Random: seeded(run[0]),
-		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			if p.killed.Load() {
 				return nil, errKilled
 			}
-			return w.machines.Dial(ctx, network, address)
+			return w.machines.Dial(ctx, address)
 		},
 	}
 	return p
