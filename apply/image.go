@@ -95,7 +95,7 @@ func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapsho
 	case s.project == nil:
 		return s.noProject()
 	case len(wanted) == 0:
-		return s.sweep(ctx, owner)
+		return s.sweep(ctx, owner, false)
 	}
 	return s.locked(ctx, owner, func() error {
 		return s.stage("build", len(wanted), func(stage progress.Stage) error {
@@ -122,23 +122,6 @@ func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapsho
 			return list.Err()
 		})
 	})
-}
-
-// sweep removes what dead runs left while they made images, for runs that change
-// nothing else. Servers that nobody needs cost money.
-func (s *Session) sweep(ctx context.Context, owner Owner) error {
-	if s.project == nil {
-		return nil
-	}
-	left, err := s.project.BuildersLeft(ctx, s.env.Infrastructure.Cluster)
-	if err != nil || !left {
-		return err
-	}
-	err = s.locked(ctx, owner, func() error { return nil })
-	if diag.CodeOf(err) == diag.Conflict {
-		return nil // the run that they belong to lives
-	}
-	return err
 }
 
 // imageMaker makes images for a run.

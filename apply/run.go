@@ -56,7 +56,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 	}
 	if len(agreed.Changes) == 0 {
 		r.Left = agreed
-		return r, s.sweep(ctx, owner)
+		return r, s.sweep(ctx, owner, temporary(agreed.Observed))
 	}
 	err := s.locked(ctx, owner, func() error {
 		current, err := s.plan(ctx, "check", func(o plan.Observed) (*Plan, error) { return agreed.Again(o, Policy{}) })

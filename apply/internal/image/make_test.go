@@ -16,8 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/hetznersim/simtest"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 // TestMake: both architectures at once, byte for byte, taken of machines that
@@ -55,6 +58,22 @@ func TestMake(t *testing.T) {
 			t.Errorf("the second run: %s", c)
 		}
 	}
+}
+
+// TestOverHTTP: the same over real HTTP, each request and answer compared with
+// the description of the API.
+func TestOverHTTP(t *testing.T) {
+	w := newWorld(t)
+	p := w.process("prod", "1")
+	p.Project = cloud.New(cloud.Options{
+		Endpoint: simtest.Serve(t, w.sim), Token: secret.New(w.sim.Token()), HTTP: http.DefaultTransport, Version: "test",
+		Clock: w.clock, Chance: func() float64 { return 1 },
+	})
+	want := w.want("arm")
+	if _, err := p.run(want); err != nil {
+		t.Fatal(err)
+	}
+	w.check(want)
 }
 
 func (w *world) log() string {
