@@ -66,6 +66,9 @@ func (c *compiler) explain(n node, path string) ([]Explained, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.nameOptions(n, traced); err != nil {
+		return nil, err
+	}
 	return explained(traced, n.Name, path)
 }
 
