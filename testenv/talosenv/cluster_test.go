@@ -85,12 +85,12 @@ func testNodes(t *testing.T, release string) {
 }
 
 // apply hands every node its configuration, and returns a client for them.
-func apply(t *testing.T, c *Cluster, r *repository) *Client {
+func apply(t *testing.T, c *Cluster, r *Repository) *Client {
 	t.Helper()
 
 	for _, n := range c.Nodes() {
 		file := filepath.Join(t.TempDir(), n.Name+".yaml")
-		if err := os.WriteFile(file, r.machineConfig(n), 0o600); err != nil {
+		if err := os.WriteFile(file, r.MachineConfig(n), 0o600); err != nil {
 			t.Fatal(err)
 		}
 
@@ -100,5 +100,5 @@ func apply(t *testing.T, c *Cluster, r *repository) *Client {
 		})
 	}
 
-	return c.NewClient(t, r.machineConfig(c.ControlPlanes[0]))
+	return c.NewClient(t, r.MachineConfig(c.ControlPlanes[0]))
 }

@@ -63,8 +63,18 @@ func legacyDocuments(discovery string, kubernetes bool) []string {
     disabled: true
   coreDNS:
     disabled: true
-machine:
-  kubelet:
+`
+	}
+
+	// Talos insists on it in containers.
+	document += `machine:
+  features:
+    hostDNS:
+      forwardKubeDNSToHost: true
+`
+
+	if kubernetes {
+		document += `  kubelet:
     extraConfig:
       cgroupsPerQOS: false
       enforceNodeAllocatable: [none]
@@ -82,7 +92,11 @@ func currentDocuments(discovery string, kubernetes bool) []string {
 kind: DiscoveryServiceConfig
 name: default
 endpoint: %s
-`, discovery)}
+`, discovery), `apiVersion: v1alpha1
+kind: ResolverConfig
+hostDNS:
+  forwardKubeDNSToHost: true
+`}
 
 	if !kubernetes {
 		return documents

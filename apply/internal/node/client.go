@@ -1,0 +1,137 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"strconv"
+	"time"
+
+	cosi "github.com/cosi-project/runtime/api/v1alpha1"
+	talosx509 "github.com/siderolabs/crypto/x509"
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// Target is a node, and where its API is.
+type Target struct {
+	Name    string // for messages
+	Address string // an address, with a port if it is not 50000
+}
+
+// Credentials are what a client shows, and what it expects to be shown.
+type Credentials struct {
+	Authority   []byte // the certificate of the machine authority, PEM
+	Certificate []byte // PEM
+	Key         secret.String
+}
+
+// Client talks to one node. It connects when it is first used, and again when
+// the connection was lost. It may be used by several goroutines at once.
+type Client struct {
+	target    Target
+	conn      *grpc.ClientConn
+	machine   machine.MachineServiceClient
+	resources cosi.StateClient
+	failures  *failures
+}
+
+// answerWithin is how long a call may take that does not wait for anything. One
+// of them, the list of etcd's members, else waits for ever on a node that was
+// not bootstrapped.
+const answerWithin = 30 * time.Second
+
+// largest is the size in bytes up to which a message is received, as in Talos'
+// own client.
+const largest = constants.GRPCMaxMessageSize
+
+// Maintenance makes a client for a node that has no configuration yet. Nothing
+// proves who answers, unless the fingerprint of the node's key is given, as the
+// node shows it on its console.
+func Maintenance(t Target, through reach.Transport, fingerprint string) (*Client, error) {
+	config := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // there is nothing to verify against
+	if fingerprint != "" {
+		want, err := talosx509.ParseFingerprint(fingerprint)
+		if err != nil || len(want) != sha256.Size {
+			return nil, diag.On("node "+t.Name, "%q is no fingerprint of a certificate", fingerprint).
+				WithHint("the node shows it on its console").WithCause(err)
+		}
+		config.VerifyConnection = func(s tls.ConnectionState) error {
+			if got := talosx509.SPKIFingerprint(s.PeerCertificates[0]); !want.Equal(got) {
+				return &wrongFingerprintError{got: got.String(), want: want.String()}
+			}
+			return nil
+		}
+	}
+	return dial(t, through, config)
+}
+
+// Connect makes a client for a node that has its configuration. now tells the
+// time by which certificates are judged.
+func Connect(t Target, through reach.Transport, c Credentials, now func() time.Time) (*Client, error) {
+	roots := x509.NewCertPool()
+	pair, err := tls.X509KeyPair(c.Certificate, []byte(c.Key.Reveal()))
+	if err != nil || !roots.AppendCertsFromPEM(c.Authority) {
+		// The error could quote the key.
+		return nil, diag.On("node "+t.Name, "the client certificate, its key or the authority cannot be read").WithCode(diag.Secrets)
+	}
+	return dial(t, through, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, Time: now})
+}
+
+func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error) {
+	address := t.address()
+	config.ServerName, _, _ = net.SplitHostPort(address)
+	config.MinVersion = tls.VersionTLS12
+	seen := &failures{}
+	// The name is resolved by whatever leads there, not here.
+	conn, err := grpc.NewClient("passthrough:///"+address,
+		grpc.WithContextDialer(seen.dialer(through)),
+		grpc.WithTransportCredentials(seen.credentials(config)),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			// A node comes back some time after a reboot, and is awaited.
+			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+			MinConnectTimeout: answerWithin,
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)))
+	if err != nil {
+		return nil, diag.On("node "+t.Name, "its address %q cannot be used: %v", t.Address, err).WithCause(err)
+	}
+	return &Client{
+		target: t, conn: conn, failures: seen,
+		machine: machine.NewMachineServiceClient(conn), resources: cosi.NewStateClient(conn),
+	}, nil
+}
+
+// address is host:port.
+func (t Target) address() string {
+	if _, _, err := net.SplitHostPort(t.Address); err == nil {
+		return t.Address
+	}
+	return net.JoinHostPort(t.Address, strconv.Itoa(constants.ApidPort))
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Target returns which node it is.
+func (c *Client) Target() Target { return c.target }
+
+// call makes a call that has to end soon. what says what was to be done, for the
+// error.
+func call[Request, Response any](
+	ctx context.Context, c *Client, what string, request Request,
+	method func(context.Context, Request, ...grpc.CallOption) (Response, error),
+) (Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	response, err := method(ctx, request)
+	return response, c.explain(what, err)
+}

@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"regexp"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// wrongFingerprintError is a node that is not the one that was meant.
+type wrongFingerprintError struct{ got, want string }
+
+// Error names both fingerprints.
+func (e *wrongFingerprintError) Error() string { return "shows the key " + e.got + ", not " + e.want }
+
+// Code returns the gRPC code of an error of this package: codes.Unknown for one
+// without, codes.OK for nil.
+func Code(err error) codes.Code {
+	var s interface{ GRPCStatus() *status.Status }
+	switch {
+	case err == nil:
+		return codes.OK
+	case errors.As(err, &s):
+		return s.GRPCStatus().Code()
+	}
+	return codes.Unknown
+}
+
+// explain makes an error for people of one of gRPC. The code stays, for [Code].
+func (c *Client) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	p := diag.On("node "+c.target.Name, "%s: %s", what, oneLine(status.Convert(err).Message())).WithCode(diag.Remote).WithCause(err)
+	switch status.Code(err) {
+	case codes.Unavailable:
+		c.explainConnection(p, what)
+	case codes.DeadlineExceeded:
+		p.Message = what + ": no answer in time"
+		p.WithHint("the node is reached, but busy, or waits for something: `talosctl dmesg` shows what")
+		if cause := c.failures.cause(); cause != nil {
+			c.explainConnection(p, what)
+		}
+	case codes.Canceled:
+		p.Message = what + ": interrupted"
+	case codes.PermissionDenied:
+		p.WithHint("in maintenance mode a node shows little; else the role of the client certificate does not allow it")
+	case codes.Unimplemented:
+		p.WithHint("this version of Talos, or a node of this role, cannot do it")
+	}
+	return p
+}
+
+// explainConnection says why there is no connection.
+func (c *Client) explainConnection(p *diag.Problem, what string) {
+	cause := c.failures.cause()
+	var problem *diag.Problem
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var wrong *wrongFingerprintError
+	switch {
+	case errors.As(cause, &problem):
+		p.Message, p.Hint, p.Code = what+": "+first(problem.Error()), problem.Hint, problem.Code
+	case errors.As(cause, &wrong):
+		p.Message = what + ": the node " + wrong.Error()
+		p.WithHint("another machine has the address %s, or somebody is in between", c.target.Address).WithCode(diag.Secrets)
+	case errors.As(cause, &unknown):
+		p.Message = what + ": the node shows a certificate of another authority"
+		p.WithHint("it is in maintenance mode, or belongs to another cluster, or another machine has the address %s", c.target.Address).WithCode(diag.Secrets)
+	case errors.As(cause, &name):
+		p.Message = what + ": the node's certificate does not hold " + name.Host
+		p.WithHint("use an address that the node itself has, or add the name to machine.certSANs").WithCode(diag.Secrets)
+	case errors.As(cause, &invalid) && invalid.Reason == x509.Expired:
+		p.Message = what + ": the node's certificate is not valid now: " + invalid.Detail
+		p.WithHint("is the clock of this machine right, and that of the node?").WithCode(diag.Secrets)
+	case errors.Is(cause, context.DeadlineExceeded):
+		p.Message = what + ": no TLS handshake in time"
+	case cause != nil:
+		explainAlert(p, what, cause.Error())
+	}
+}
+
+// alerts are what a node says, in TLS, about a client's certificate. The error
+// that it makes here has no type of its own.
+var alerts = []struct{ text, message, hint string }{
+	{"tls: certificate required", "the node wants a client certificate: it has its configuration already", "apply goes on with one by itself; is it the machine that you mean?"},
+	{"tls: expired certificate", "the client certificate has expired, or is not valid yet by the node's clock", "is the clock of this machine right, and that of the node?"},
+	{"tls: unknown certificate authority", "the node does not accept the client certificate: another authority signed it", "the node belongs to another cluster, or the secrets of the environment were changed after it was made"},
+	{"tls: bad certificate", "the node does not accept the client certificate", "the node belongs to another cluster, or the secrets of the environment were changed after it was made"},
+}
+
+func explainAlert(p *diag.Problem, what, text string) {
+	p.Message = what + ": no connection: " + text
+	for _, a := range alerts {
+		if strings.Contains(text, a.text) {
+			p.Message = what + ": " + a.message
+			p.WithHint("%s", a.hint).WithCode(diag.Secrets)
+			return
+		}
+	}
+}
+
+// counted is how Talos' errors begin that hold several.
+var counted = regexp.MustCompile(`\d+ errors? occurred:$`)
+
+// oneLine writes what a node says without the layout of lists of errors.
+func oneLine(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "* ")
+		line = strings.TrimSpace(counted.ReplaceAllString(line, ""))
+		switch soFar := b.String(); {
+		case line == "":
+			continue
+		case strings.HasSuffix(soFar, ":"):
+			b.WriteString(" ")
+		case soFar != "":
+			b.WriteString("; ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// first is the first line of a text: the rest is a hint.
+func first(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,141 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// Bootstrap makes the node the first member of a new etcd. With recovered it
+// takes what [Client.Upload] has brought. A node that has an etcd already
+// answers AlreadyExists, one that is not ready yet FailedPrecondition, and a
+// worker Unimplemented: see [Code].
+func (c *Client) Bootstrap(ctx context.Context, recovered bool) error {
+	_, err := call(ctx, c, "bootstrap", &machine.BootstrapRequest{RecoverEtcd: recovered}, c.machine.Bootstrap)
+	return err
+}
+
+// MemberID is the id of a member of etcd.
+type MemberID uint64
+
+// String is the id as etcd's own tools write it.
+func (id MemberID) String() string { return strconv.FormatUint(uint64(id), 16) }
+
+// Member is a member of etcd.
+type Member struct {
+	ID       MemberID
+	Hostname string // empty for one that has not started yet
+	PeerURLs []string
+	Learner  bool // it has no vote yet
+}
+
+// Members lists the members of etcd as this node knows them.
+func (c *Client) Members(ctx context.Context) ([]Member, error) {
+	const what = "list etcd's members"
+	response, err := call(ctx, c, what, &machine.EtcdMemberListRequest{}, c.machine.EtcdMemberList)
+	m, err := only(c, what, response.GetMessages(), err)
+	if err != nil {
+		return nil, err
+	}
+	var found []Member
+	for _, e := range m.GetMembers() {
+		found = append(found, Member{ID: MemberID(e.GetId()), Hostname: e.GetHostname(), PeerURLs: e.GetPeerUrls(), Learner: e.GetIsLearner()})
+	}
+	return found, nil
+}
+
+// EtcdStatus is what the member on a node says about itself.
+type EtcdStatus struct {
+	Member    MemberID
+	Leader    MemberID // 0 if there is none
+	RaftTerm  uint64
+	RaftIndex uint64
+	Applied   uint64 // the index up to which it has caught up
+	Size      int64  // of its database, in bytes
+	Learner   bool
+	Errors    []string // alarms
+}
+
+// EtcdStatus reads the state of the member on this node.
+func (c *Client) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
+	const what = "read the state of etcd"
+	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.EtcdStatus)
+	m, err := only(c, what, response.GetMessages(), err)
+	if err != nil {
+		return EtcdStatus{}, err
+	}
+	s := m.GetMemberStatus()
+	return EtcdStatus{
+		Member: MemberID(s.GetMemberId()), Leader: MemberID(s.GetLeader()), RaftTerm: s.GetRaftTerm(), RaftIndex: s.GetRaftIndex(),
+		Applied: s.GetRaftAppliedIndex(), Size: s.GetDbSize(), Learner: s.GetIsLearner(), Errors: s.GetErrors(),
+	}, nil
+}
+
+// Snapshot writes a snapshot of etcd: all that Kubernetes has, secrets included.
+// It takes as long as it takes: the context bounds it.
+func (c *Client) Snapshot(ctx context.Context, to io.Writer) error {
+	const what = "take a snapshot of etcd"
+	stream, err := c.machine.EtcdSnapshot(ctx, &machine.EtcdSnapshotRequest{})
+	if err != nil {
+		return c.explain(what, err)
+	}
+	return c.copy(what, stream, to)
+}
+
+// Upload brings a snapshot to the node, from which a following [Client.Bootstrap]
+// recovers.
+func (c *Client) Upload(ctx context.Context, from io.Reader) error {
+	const what = "upload a snapshot of etcd"
+	const piece = 64 << 10
+	stream, err := c.machine.EtcdRecover(ctx)
+	if err != nil {
+		return c.explain(what, err)
+	}
+	buffer := make([]byte, piece)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			// That the stream is over says nothing: the reason comes with its end.
+			if sendErr := stream.Send(&common.Data{Bytes: buffer[:n]}); sendErr != nil {
+				break
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = stream.CloseAndRecv()
+	return c.explain(what, err)
+}
+
+// Forfeit makes another member the leader, if this one is.
+func (c *Client) Forfeit(ctx context.Context) error {
+	_, err := call(ctx, c, "give up the leadership of etcd", &machine.EtcdForfeitLeadershipRequest{}, c.machine.EtcdForfeitLeadership)
+	return err
+}
+
+// Leave takes this node's member out of etcd. Whether it is out, the list of
+// another member says.
+func (c *Client) Leave(ctx context.Context) error {
+	_, err := call(ctx, c, "leave etcd", &machine.EtcdLeaveClusterRequest{}, c.machine.EtcdLeaveCluster)
+	return err
+}
+
+// RemoveMember takes another member out of etcd: one whose node is dead. One that
+// is not there any more is no error.
+func (c *Client) RemoveMember(ctx context.Context, id MemberID) error {
+	_, err := call(ctx, c, "remove member "+id.String()+" of etcd", &machine.EtcdRemoveMemberByIDRequest{MemberId: uint64(id)}, c.machine.EtcdRemoveMemberByID)
+	if Code(err) == codes.NotFound {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// only returns the one message of a response: a call is to one node.
+func only[M any](c *Client, what string, messages []M, err error) (M, error) {
+	var none M
+	switch {
+	case err != nil:
+		return none, err
+	case len(messages) != 1:
+		return none, diag.On("node "+c.target.Name, "%s: there are %d answers", what, len(messages)).WithCode(diag.Remote)
+	}
+	return messages[0], nil
+}
+
+// Version returns the version of Talos that runs, such as v1.14.1.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	const what = "read its version"
+	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.Version)
+	m, err := only(c, what, response.GetMessages(), err)
+	return m.GetVersion().GetTag(), err
+}
+
+// BootID returns what the kernel calls this boot: another one after a reboot.
+func (c *Client) BootID(ctx context.Context) (string, error) {
+	const what = "read its boot id"
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	stream, err := c.machine.Read(ctx, &machine.ReadRequest{Path: "/proc/sys/kernel/random/boot_id"})
+	if err != nil {
+		return "", c.explain(what, err)
+	}
+	var text strings.Builder
+	err = c.copy(what, stream, &text)
+	return strings.TrimSpace(text.String()), err
+}
+
+// copy writes what a stream brings.
+func (c *Client) copy(what string, stream grpc.ServerStreamingClient[common.Data], to io.Writer) error {
+	for {
+		data, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return c.explain(what, err)
+		case streamError(data) != "":
+			return diag.On("node "+c.target.Name, "%s: %s", what, streamError(data)).WithCode(diag.Remote)
+		}
+		if _, err := to.Write(data.GetBytes()); err != nil {
+			return err
+		}
+	}
+}
+
+// streamError is why a stream ends early.
+func streamError(data *common.Data) string {
+	//lint:ignore SA1019 nodes of today still say it there
+	return data.GetMetadata().GetError()
+}
+
+// Mode says how a configuration takes effect.
+type Mode = machine.ApplyConfigurationRequest_Mode
+
+// Auto reboots if it has to. NoReboot refuses what needs a reboot. Staged takes
+// effect at the next reboot.
+const (
+	Auto     = machine.ApplyConfigurationRequest_AUTO
+	NoReboot = machine.ApplyConfigurationRequest_NO_REBOOT
+	Staged   = machine.ApplyConfigurationRequest_STAGED
+)
+
+// Applied is what a node says about a configuration that it took.
+type Applied struct {
+	Mode     Mode     // what it made of auto
+	Warnings []string // of its validation
+	Details  string
+}
+
+// Apply hands a configuration to the node. That it was taken does not mean that
+// it is in effect: wait for the stage. The error names no value of it, but what
+// the node says of a value may.
+func (c *Client) Apply(ctx context.Context, config secret.String, mode Mode) (Applied, error) {
+	const what = "apply its configuration"
+	request := &machine.ApplyConfigurationRequest{Data: []byte(config.Reveal()), Mode: mode}
+	response, err := call(ctx, c, what, request, c.machine.ApplyConfiguration)
+	m, err := only(c, what, response.GetMessages(), err)
+	if err != nil {
+		return Applied{}, err
+	}
+	return Applied{Mode: m.GetMode(), Warnings: m.GetWarnings(), Details: m.GetModeDetails()}, nil
+}
+
+// Service is a service of Talos, such as etcd or kubelet.
+type Service struct {
+	Name    string
+	State   string // such as Running, Waiting, Preparing, Failed
+	Checked bool   // its health is known
+	Healthy bool
+	Message string // of the last check, or the last event
+}
+
+// Services lists the services of the node.
+func (c *Client) Services(ctx context.Context) ([]Service, error) {
+	const what = "list its services"
+	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.ServiceList)
+	m, err := only(c, what, response.GetMessages(), err)
+	if err != nil {
+		return nil, err
+	}
+	var found []Service
+	for _, s := range m.GetServices() {
+		health := s.GetHealth()
+		service := Service{
+			Name: s.GetId(), State: s.GetState(),
+			Checked: !health.GetUnknown(), Healthy: health.GetHealthy(), Message: health.GetLastMessage(),
+		}
+		if events := s.GetEvents().GetEvents(); service.Message == "" && len(events) > 0 {
+			service.Message = events[len(events)-1].GetMsg()
+		}
+		found = append(found, service)
+	}
+	return found, nil
+}
+
+// Reboot reboots the node. It is down some time after this returns: wait for
+// another boot id.
+func (c *Client) Reboot(ctx context.Context) error {
+	_, err := call(ctx, c, "reboot", &machine.RebootRequest{}, c.machine.Reboot)
+	return err
+}
+
+// Reset wipes the node, and reboots it into maintenance mode or switches it off.
+// A graceful one of a control plane leaves etcd first, and fails if it cannot.
+func (c *Client) Reset(ctx context.Context, graceful, reboot bool) error {
+	_, err := call(ctx, c, "reset", &machine.ResetRequest{Graceful: graceful, Reboot: reboot}, c.machine.Reset)
+	return err
+}

@@ -1,0 +1,118 @@
+//go:build linux
+
+package talosenv
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Repository is a user's repository, with an environment for a cluster.
+type Repository struct {
+	t       testing.TB
+	root    string
+	program string
+}
+
+const environment = "lab"
+
+var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
+
+// NewRepository does with talosgen, whose file is given, what a user does: init,
+// edits, patches, render.
+func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
+	t.Helper()
+
+	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: program}
+	t.Setenv("SOPS_AGE_KEY_FILE", filepath.Join(t.TempDir(), "key.txt"))
+
+	r.talosgen("init", r.root, "--provider", "static", "--env", environment,
+		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", "1.36.3")
+	r.write("envs/lab/cluster.yaml", clusterYAML(c))
+	r.write("envs/lab/cluster.env", "")
+
+	r.write("envs/lab/patches/common/nodes.yaml", c.Patch())
+
+	if patch := c.ControlPlanePatch(); patch != "" {
+		r.write("envs/lab/patches/controlplane/nodes.yaml", patch)
+	}
+
+	r.talosgen("-C", r.root, "render", environment)
+
+	return r
+}
+
+func (r *Repository) write(name, text string) {
+	r.t.Helper()
+
+	file := filepath.Join(r.root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// MachineConfig is the plain configuration of a node, as talosctl takes it.
+func (r *Repository) MachineConfig(n *Node) []byte {
+	r.t.Helper()
+
+	return r.talosgen("-C", r.root, "show", environment, n.Name, "--reveal")
+}
+
+func (r *Repository) talosgen(args ...string) []byte {
+	r.t.Helper()
+
+	var stdout, stderr bytes.Buffer
+
+	command := exec.Command(r.program, args...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+
+	if err := command.Run(); err != nil {
+		r.t.Fatalf("talosgen %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+
+	return stdout.Bytes()
+}
+
+// clusterYAML describes the nodes that there are.
+func clusterYAML(c *Cluster) string {
+	list := func(nodes []*Node, indent string) string {
+		var text strings.Builder
+		for _, n := range nodes {
+			fmt.Fprintf(&text, "%s- { name: %s, match: { mac: %q }, bootAddress: %s, address: %s/24, gateway: %s, installDisk: /dev/sda }\n",
+				indent, n.Name, n.MAC, n.Address, n.Address, c.Gateway)
+		}
+
+		return text.String()
+	}
+
+	text := fmt.Sprintf(`apiVersion: talosgen.dev/v1alpha1
+clusterName: lab
+provider: static
+endpoint: https://%s:6443
+network:
+  nodeCidrs: [%s]
+talos:
+  version: %s
+kubernetes:
+  version: 1.36.3
+nodes:
+  controlPlane:
+    nodes:
+`, c.ControlPlanes[0].Address, subnet(c.claim.octet), talosVersions[c.bed.release])
+	text += list(c.ControlPlanes, "      ")
+
+	if len(c.Workers) > 0 {
+		text += "  workers:\n    nodepools:\n      - name: worker\n        nodes:\n" + list(c.Workers, "          ")
+	}
+
+	return text
+}
