@@ -62,12 +62,13 @@ type printer struct{ strings.Builder }
 // of a terminal.
 func (w *printer) line(indent int, format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	w.WriteString(strings.Repeat(" ", indent) + printable(text) + "\n")
+	w.WriteString(strings.Repeat(" ", indent) + Printable(text) + "\n")
 }
 
 func (w *printer) blank() { w.WriteString("\n") }
 
-func printable(text string) string {
+// Printable returns a text in which nothing can move the cursor of a terminal.
+func Printable(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text
 	}

@@ -100,7 +100,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/nodeplan/safety", "apply/plan", "apply/preflight",
+	"apply/internal/access", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/nodeplan/safety", "apply/plan", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/layer", "render/internal/legacy", "render/internal/pools",

@@ -1,0 +1,200 @@
+package nodeplan_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+const running = `version: v1alpha1
+machine:
+    token: CANARYCANARY
+    type: %s
+    kubelet:
+        image: ghcr.io/siderolabs/kubelet:v1.35.0
+    sysctls:
+        vm.swappiness: "10"
+cluster:
+    apiServer:
+        certSANs:
+            - 10.0.64.254
+`
+
+// changes are what Git has instead, by the class that they have.
+var changes = map[string]func(string) string{
+	"same":     func(s string) string { return s },
+	"harmless": func(s string) string { return strings.Replace(s, `"10"`, `"60"`, 1) },
+	"restart":  func(s string) string { return s + "            - api.example.com\n" },
+	"reboot":   func(s string) string { return strings.Replace(s, "    sysctls:", "    udev: {}\n    sysctls:", 1) },
+	"version":  func(s string) string { return strings.Replace(s, "v1.35.0", "v1.36.0", 1) },
+	"refused":  func(s string) string { return s + "    network:\n        podSubnets:\n            - 10.0.0.0/8\n" },
+	"secret":   func(s string) string { return strings.Replace(s, "CANARYCANARY", "OTHERCANARY", 1) },
+}
+
+// situation is a case, read from lines:
+//
+//	node cp-1 control-plane configured running harmless [unregistered]
+//	member cp-1 healthy|dead|learning
+//	unknown
+//	policy mode=auto parallel=2 allow=cp-3
+//
+// A node whose change is "gone" is not in the tree.
+type situation struct {
+	desired  nodeplan.Desired
+	observed nodeplan.Observed
+	policy   nodeplan.Policy
+}
+
+func read(t *testing.T, text string) situation {
+	t.Helper()
+	s := situation{desired: nodeplan.Desired{Cluster: "prod"}, observed: nodeplan.Observed{Known: true, Running: nodeconfig.Running{Kubernetes: "v1.35.0"}}}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0:
+		case f[0] == "node":
+			s.node(t, f[1:])
+		case f[0] == "member":
+			s.observed.Members = append(s.observed.Members, nodeplan.Member{
+				ID: "id-of-" + f[1], Node: f[1], Healthy: f[2] != "dead", Learner: f[2] == "learning"})
+		case f[0] == "unknown":
+			s.observed.Known = false
+		case f[0] == "policy":
+			for _, p := range f[1:] {
+				name, value, _ := strings.Cut(p, "=")
+				switch name {
+				case "mode":
+					s.policy.Mode = nodeplan.Mode(value)
+				case "parallel":
+					_, _ = fmt.Sscan(value, &s.policy.MaxParallel)
+				case "allow":
+					s.policy.Allow = append(s.policy.Allow, value)
+				}
+			}
+		default:
+			t.Fatalf("what is %q?", line)
+		}
+	}
+	return s
+}
+
+func (s *situation) node(t *testing.T, f []string) {
+	t.Helper()
+	n := nodeplan.Node{Name: f[0], Role: f[1], Reach: nodeplan.Reach(f[2]), Stage: f[3], BootID: "boot", ConfigVersion: "1",
+		Registered: f[2] != "maintenance" && (len(f) < 6 || f[5] != "unregistered")}
+	text := fmt.Sprintf(running, n.Role)
+	if n.Reach == nodeplan.Configured {
+		n.Config = config(t, text)
+	}
+	s.observed.Nodes = append(s.observed.Nodes, n)
+	if f[4] == "gone" {
+		return
+	}
+	role := n.Role
+	if f[4] == "role" {
+		role, f[4] = nodeplan.Worker, "same"
+	}
+	s.desired.Nodes = append(s.desired.Nodes, nodeplan.Want{Name: n.Name, Role: role, Config: config(t, changes[f[4]](text))})
+}
+
+func config(t *testing.T, text string) *nodeconfig.Config {
+	t.Helper()
+	c, err := nodeconfig.Parse("rendered", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestPlans(t *testing.T) {
+	files, err := filepath.Glob("testdata/plans/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := read(t, string(archive.Files[0].Data))
+			p, err := nodeplan.Make(s.desired, s.observed, s.policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := p.String()
+			if *update {
+				archive.Files = append(archive.Files[:1], txtar.File{Name: "plan", Data: []byte(got)})
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if len(archive.Files) < 2 || got != string(archive.Files[1].Data) {
+				t.Errorf("got:\n%s", got)
+			}
+			encoded, err := p.JSON()
+			if all := fmt.Sprintf("%s %s %+v %#v", got, encoded, *p, p); err != nil || strings.Contains(all, "CANARY") {
+				t.Errorf("a secret is printed, or %v", err)
+			}
+			inOrder(t, p)
+			if changed := p.Stale(s.observed); len(changed) > 0 {
+				t.Errorf("it is stale at once: %v", changed)
+			}
+		})
+	}
+}
+
+// inOrder checks that keys are unique, and that each step comes after those
+// that it needs.
+func inOrder(t *testing.T, p *nodeplan.Plan) {
+	t.Helper()
+	done := map[string]bool{}
+	for _, s := range p.Steps {
+		for _, need := range s.Needs {
+			if !done[string(need)] {
+				t.Errorf("%s comes before %s", s.Key, need)
+			}
+		}
+		if done[string(s.Key)] {
+			t.Errorf("%s is there twice", s.Key)
+		}
+		done[string(s.Key)] = true
+		if (s.Action == nodeplan.Configure || s.Action == nodeplan.Stage) && p.Send(s.Node).IsZero() {
+			t.Errorf("%s sends nothing", s.Key)
+		}
+	}
+}
+
+func TestStale(t *testing.T) {
+	text := "node cp-1 control-plane configured running harmless\nmember cp-1 healthy\n"
+	s := read(t, text)
+	p, err := nodeplan.Make(s.desired, s.observed, s.policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*nodeplan.Observed)
+		want   string
+	}{
+		"rebooted":     {func(o *nodeplan.Observed) { o.Nodes[0].BootID = "later" }, "node/cp-1 has changed"},
+		"reconfigured": {func(o *nodeplan.Observed) { o.Nodes[0].ConfigVersion = "2" }, "node/cp-1 has changed"},
+		"gone":         {func(o *nodeplan.Observed) { o.Nodes = nil }, "node/cp-1 is gone"},
+		"another":      {func(o *nodeplan.Observed) { o.Nodes = append(o.Nodes, nodeplan.Node{Name: "x"}) }, "node/x is there now"},
+		"etcd":         {func(o *nodeplan.Observed) { o.Members[0].Healthy = false }, "etcd/members has changed"},
+	} {
+		now := read(t, text).observed
+		c.change(&now)
+		if got := strings.Join(p.Stale(now), ", "); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
