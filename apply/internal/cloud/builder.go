@@ -160,8 +160,11 @@ func (c *Client) createBuilder(ctx context.Context, run Run, opts hcloud.ServerC
 // run's, because an answer was lost; or left over, and has to go; or at work.
 func (c *Client) builderThere(ctx context.Context, run Run, name string, taken error) (*Builder, error) {
 	there, _, err := c.api.Server.GetByName(ctx, name)
-	if err != nil || there == nil {
-		return nil, errors.Join(taken, err)
+	switch {
+	case err != nil:
+		return nil, err
+	case there == nil: // it has just gone
+		return nil, &LostAnswer{Err: taken}
 	}
 	b := builderFrom(there)
 	switch {

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -202,16 +201,36 @@ func TestSoldOut(t *testing.T) {
 func TestTwoRuns(t *testing.T) {
 	w := newWorld(t)
 	want := w.want("x86")
-	var both sync.WaitGroup
+	first, second := w.process("prod", "1"), w.process("dev", "2")
+	begun, done := make(chan struct{}), make(chan struct{})
+	w.sim.Inject(hetznersim.Fault{Method: "POST", Path: "/servers/*/actions/enable_rescue", When: hetznersim.AfterEffect, As: hetznersim.Slow(0), Then: func() { close(begun) }})
+	second.Clock = patient{w.clock, done}
 	ids, errs := make([][]int64, 2), make([]error, 2)
-	for i, cluster := range []string{"prod", "dev"} {
-		both.Go(func() { ids[i], errs[i] = w.process(cluster, fmt.Sprint(i+1)).run(want) })
-	}
+	var both sync.WaitGroup
+	both.Go(func() { ids[0], errs[0] = first.run(want); close(done) })
+	both.Go(func() { <-begun; ids[1], errs[1] = second.run(want) })
 	both.Wait()
 	if errs[0] != nil || errs[1] != nil || !slices.Equal(ids[0], ids[1]) {
 		t.Errorf("%v, %v", ids, errs)
 	}
+	if told := strings.Join(second.told, "\n"); !strings.Contains(told, "ann-desk makes the same image") && !strings.Contains(told, "waiting for the snapshot") {
+		t.Errorf("the second one says\n%s", told)
+	}
 	w.check(want)
+}
+
+// patient is a clock on which waiting for another run takes until that is done.
+type patient struct {
+	*hetznersim.ScriptedClock
+	done <-chan struct{}
+}
+
+func (p patient) Sleep(ctx context.Context, d time.Duration) error {
+	if d != othersPause {
+		return p.ScriptedClock.Sleep(ctx, d)
+	}
+	<-p.done
+	return ctx.Err()
 }
 
 // TestLeftOver: what a dead run of another cluster left is removed when its time

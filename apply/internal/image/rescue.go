@@ -135,7 +135,7 @@ type written struct {
 func (r *rescue) write(ctx context.Context, s Source, tell func(bytes int64) error) (w written, err error) {
 	session, err := r.client.NewSession()
 	if err != nil {
-		return w, err
+		return w, explain(s.URL, err, "")
 	}
 	defer session.Close()
 	stop := context.AfterFunc(ctx, r.close)
