@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -162,6 +163,36 @@ cluster:
 	for _, want := range []string{"cannot read a configuration with documents of Talos 1.14", "an image with a digest"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// Of a whole rendered file, only the lines that are held are not sent as Git
+// has them: comments and layout stay.
+func TestSendsGitsText(t *testing.T) {
+	files, err := filepath.Glob("../../../rendered/*/nodes/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		git := string(text)
+		held := regexp.MustCompile(`(?m)^( *image: (?:ghcr\.io/siderolabs/kubelet|registry\.k8s\.io/kube-apiserver|factory\S+):)\S+$`)
+		want := held.ReplaceAllString(git, "${1}v1.2.3")
+		if want == git {
+			t.Fatalf("%s has no versions", file)
+		}
+		// What has to be sent is that the node does not debug.
+		active := strings.Replace(want, "\ndebug: false\n", "\ndebug: true\n", 1)
+		d, err := nodeconfig.Compare(parse(t, active), parse(t, git), nodeconfig.Running{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Changes) != 1 || d.Class() != nodeconfig.NoReboot || d.Send.Reveal() != want {
+			t.Errorf("%s: %s", file, describe(d))
 		}
 	}
 }
