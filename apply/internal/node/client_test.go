@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -43,6 +45,46 @@ func TestConnect(t *testing.T) {
 	if version, err := client.Version(t.Context()); version != "v1.14.1" || err != nil {
 		t.Errorf("got %q, %v", version, err)
 	}
+}
+
+// TestThroughJump: calls go through a bastion, and find a new way when it was
+// rebooted.
+func TestThroughJump(t *testing.T) {
+	s := reachtest.Start(t)
+	jump, err := reach.NewJump(reach.Bastion{Name: "gw", Address: s.Address, User: "root", HostKey: s.KnownHost(), Signers: s.Signers}, reach.Direct{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer jump.Close()
+	a := newAuthority(t)
+	client, err := Connect(answers(nil).start(t, a, loopback(), a), jump, a.client(a, now), fixedNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for range 2 {
+		err := Wait(t.Context(), eagerClock{}, Patience{Within: time.Minute}, "a", "reached", func(ctx context.Context) error {
+			_, err := client.Version(ctx)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Kill()
+	}
+	if s.Connections() != 2 {
+		t.Errorf("%d SSH connections", s.Connections())
+	}
+}
+
+// eagerClock stands still, and gives way to what else is to be done.
+type eagerClock struct{}
+
+func (eagerClock) Now() time.Time { return now }
+
+func (eagerClock) Sleep(ctx context.Context, _ time.Duration) error {
+	runtime.Gosched()
+	return ctx.Err()
 }
 
 func TestConnectionErrors(t *testing.T) {

@@ -3,6 +3,8 @@ package reach
 import (
 	"bufio"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -17,12 +19,21 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// bastion is how a server is gone through.
+func bastion(s *reachtest.Server) Bastion {
+	return Bastion{Name: "prod-nat-gateway", Address: s.Address, User: "root", HostKey: s.KnownHost(), Signers: s.Signers}
+}
+
+// ecdsaKey is the public half of a key that nobody has.
+const ecdsaKey = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBHrtFJhvangA2CfRyn+0k6m2kCG2zi4M9wR44FoG2IOodd5/3OZ6br/hbVhXrEw40UtDhb3PQyU8giM/QQuk7Fs="
+
 // echo is a server that says everything back.
 func echo(t *testing.T) (address string) {
-	return listen(t, func(c net.Conn) { _, _ = io.Copy(c, c); _ = c.Close() })
+	return reachtest.Listen(t, func(c net.Conn) { _, _ = io.Copy(c, c); _ = c.Close() })
 }
 
 // nobody is an address at which nothing listens.
@@ -90,12 +101,12 @@ func TestDirect(t *testing.T) {
 
 // TestJump: all connections share one way through the bastion.
 func TestJump(t *testing.T) {
-	s := startSSHD(t)
-	j := newJump(t, s.bastion())
+	s := reachtest.Start(t)
+	j := newJump(t, bastion(s))
 	for range 3 {
 		checkCarries(t, j, echo(t))
 	}
-	if n := s.connections(); n != 1 {
+	if n := s.Connections(); n != 1 {
 		t.Errorf("%d SSH connections", n)
 	}
 }
@@ -103,13 +114,13 @@ func TestJump(t *testing.T) {
 // TestJumpAgain: when the bastion was rebooted in between, the next connection
 // finds its way.
 func TestJumpAgain(t *testing.T) {
-	s := startSSHD(t)
-	j := newJump(t, s.bastion())
+	s := reachtest.Start(t)
+	j := newJump(t, bastion(s))
 	for range 3 {
 		checkCarries(t, j, echo(t))
-		s.kill()
+		s.Kill()
 	}
-	if n := s.connections(); n != 3 {
+	if n := s.Connections(); n != 3 {
 		t.Errorf("%d SSH connections", n)
 	}
 }
@@ -118,34 +129,34 @@ func TestJumpErrors(t *testing.T) {
 	target := nobody(t)
 	for _, tt := range []struct {
 		name  string
-		wrong func(*testing.T, *sshd, *Bastion)
+		wrong func(*testing.T, *reachtest.Server, *Bastion)
 		code  diag.Code
 		want  []string
 	}{
-		{"another host key", func(t *testing.T, _ *sshd, b *Bastion) {
-			b.HostKey = string(ssh.MarshalAuthorizedKey(newSigner(t).PublicKey()))
+		{"another host key", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
+			b.HostKey = string(ssh.MarshalAuthorizedKey(reachtest.NewSigner(t).PublicKey()))
 		}, diag.Secrets, []string{"server prod-nat-gateway (127.0.0.1:", "shows the host key SHA256:", ", not SHA256:", "somebody is in between"}},
-		{"another kind of host key", func(_ *testing.T, _ *sshd, b *Bastion) { b.HostKey = ecdsaKey },
+		{"another kind of host key", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.HostKey = ecdsaKey },
 			diag.Secrets, []string{"has no host key of the type ecdsa-sha2-nistp256"}},
-		{"another user", func(_ *testing.T, _ *sshd, b *Bastion) { b.User = "ada" },
+		{"another user", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.User = "ada" },
 			diag.Secrets, []string{"accepts none of your SSH keys for user ada", "ssh-add"}},
-		{"another key", func(t *testing.T, _ *sshd, b *Bastion) {
-			other := newSigner(t)
+		{"another key", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
+			other := reachtest.NewSigner(t)
 			b.Signers = func() ([]ssh.Signer, error) { return []ssh.Signer{other}, nil }
 		}, diag.Secrets, []string{"accepts none of your SSH keys for user root"}},
-		{"nobody there", func(t *testing.T, _ *sshd, b *Bastion) { b.Address = target },
+		{"nobody there", func(t *testing.T, _ *reachtest.Server, b *Bastion) { b.Address = target },
 			diag.Remote, []string{"server prod-nat-gateway", "the way to the nodes leads through it", "refuses connections"}},
-		{"no SSH", func(t *testing.T, _ *sshd, b *Bastion) {
-			b.Address = listen(t, func(c net.Conn) { _ = c.Close() })
+		{"no SSH", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
+			b.Address = reachtest.Listen(t, func(c net.Conn) { _ = c.Close() })
 		}, diag.Remote, []string{"server prod-nat-gateway"}},
-		{"forwards nothing", func(_ *testing.T, s *sshd, _ *Bastion) { s.prohibit = true },
+		{"forwards nothing", func(_ *testing.T, s *reachtest.Server, _ *Bastion) { s.Prohibit() },
 			diag.Remote, []string{target + ": must not be reached through prod-nat-gateway", "AllowTcpForwarding"}},
-		{"the node refuses", func(*testing.T, *sshd, *Bastion) {},
+		{"the node refuses", func(*testing.T, *reachtest.Server, *Bastion) {},
 			diag.Remote, []string{target + ": cannot be reached from prod-nat-gateway (127.0.0.1:", "Connection refused"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := startSSHD(t)
-			b := s.bastion()
+			s := reachtest.Start(t)
+			b := bastion(s)
 			tt.wrong(t, s, &b)
 			_, err := newJump(t, b).Dial(t.Context(), target)
 			checkError(t, err, tt.code, tt.want...)
@@ -164,17 +175,17 @@ func TestJumpWithoutHostKey(t *testing.T) {
 // TestJumpInterrupted: a bastion that says nothing holds nobody up for longer
 // than they want to wait.
 func TestJumpInterrupted(t *testing.T) {
-	s := startSSHD(t)
-	b := s.bastion()
+	s := reachtest.Start(t)
+	b := bastion(s)
 	ctx, cancel := context.WithCancel(t.Context())
-	b.Address = listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); cancel() })
+	b.Address = reachtest.Listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); cancel() })
 	_, err := newJump(t, b).Dial(ctx, "192.0.2.1:50000")
 	checkError(t, err, diag.Remote, "did not finish the SSH handshake in time")
 }
 
 func TestParseKey(t *testing.T) {
-	s := newSigner(t)
-	_, key, err := newKeyPair()
+	s := reachtest.NewSigner(t)
+	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +237,7 @@ func proxyHandler(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n")
-	pipe(struct {
+	reachtest.Pipe(struct {
 		io.Reader
 		io.WriteCloser
 	}{rest, conn}, target)
@@ -278,7 +289,7 @@ func TestProxyErrors(t *testing.T) {
 	_, err = p.Dial(t.Context(), "192.0.2.1:50000")
 	checkError(t, err, diag.Remote, "the way to the nodes leads through it", "refuses connections")
 	ctx, cancel := context.WithCancel(t.Context())
-	silent, err := NewProxy("http://"+listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); cancel() }), nil, Direct{})
+	silent, err := NewProxy("http://"+reachtest.Listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); cancel() }), nil, Direct{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +306,7 @@ func TestJumpThroughProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := NewJump(startSSHD(t).bastion(), p)
+	j, err := NewJump(bastion(reachtest.Start(t)), p)
 	if err != nil {
 		t.Fatal(err)
 	}

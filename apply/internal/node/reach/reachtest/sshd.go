@@ -1,4 +1,6 @@
-package reach
+// Package reachtest serves what stands between a test and what it reaches: an
+// SSH server that really passes connections on.
+package reachtest
 
 import (
 	"crypto/ed25519"
@@ -12,28 +14,26 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshd is an SSH server that passes connections on.
-type sshd struct {
-	address string
-	hostKey ssh.PublicKey
-	user    ssh.Signer // whom it lets in
+// Server is an SSH server on loopback that passes connections on, for root only.
+type Server struct {
+	Address string // host:port
+	HostKey ssh.PublicKey
+	User    ssh.Signer // the key that it lets in
 
 	mu       sync.Mutex
 	sessions []net.Conn
 	accepted int
-	prohibit bool // it forwards nothing
+	prohibit bool
 }
-
-// ecdsaKey is the public half of a key that nobody has.
-const ecdsaKey = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBHrtFJhvangA2CfRyn+0k6m2kCG2zi4M9wR44FoG2IOodd5/3OZ6br/hbVhXrEw40UtDhb3PQyU8giM/QQuk7Fs="
 
 func newKeyPair() (ed25519.PublicKey, ed25519.PrivateKey, error) {
 	return ed25519.GenerateKey(rand.Reader)
 }
 
-func newSigner(t *testing.T) ssh.Signer {
+// NewSigner makes an SSH key.
+func NewSigner(t testing.TB) ssh.Signer {
 	t.Helper()
-	_, key, err := newKeyPair()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,25 +44,25 @@ func newSigner(t *testing.T) ssh.Signer {
 	return signer
 }
 
-func startSSHD(t *testing.T) *sshd {
+// Start serves until the test ends.
+func Start(t testing.TB) *Server {
 	t.Helper()
-	host := newSigner(t)
-	s := &sshd{hostKey: host.PublicKey(), user: newSigner(t)}
+	host := NewSigner(t)
+	s := &Server{HostKey: host.PublicKey(), User: NewSigner(t)}
 	config := &ssh.ServerConfig{PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-		if meta.User() != "root" || string(key.Marshal()) != string(s.user.PublicKey().Marshal()) {
+		if meta.User() != "root" || string(key.Marshal()) != string(s.User.PublicKey().Marshal()) {
 			return nil, io.EOF
 		}
 		return nil, nil
 	}}
 	config.AddHostKey(host)
-	listener := listen(t, func(conn net.Conn) { s.serve(conn, config) })
-	s.address = listener
-	t.Cleanup(s.kill)
+	s.Address = Listen(t, func(conn net.Conn) { s.serve(conn, config) })
+	t.Cleanup(s.Kill)
 	return s
 }
 
-// listen serves connections on loopback until the test ends.
-func listen(t *testing.T, serve func(net.Conn)) (address string) {
+// Listen serves connections on loopback until the test ends.
+func Listen(t testing.TB, serve func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,7 +81,7 @@ func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-func (s *sshd) serve(conn net.Conn, config *ssh.ServerConfig) {
+func (s *Server) serve(conn net.Conn, config *ssh.ServerConfig) {
 	s.mu.Lock()
 	s.sessions, s.accepted = append(s.sessions, conn), s.accepted+1
 	s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *sshd) serve(conn net.Conn, config *ssh.ServerConfig) {
 }
 
 // forward is direct-tcpip of RFC 4254, section 7.2.
-func (s *sshd) forward(c ssh.NewChannel) {
+func (s *Server) forward(c ssh.NewChannel) {
 	var want struct {
 		Host       string
 		Port       uint32
@@ -127,11 +127,11 @@ func (s *sshd) forward(c ssh.NewChannel) {
 		return
 	}
 	go ssh.DiscardRequests(requests)
-	pipe(channel, target)
+	Pipe(channel, target)
 }
 
-// pipe copies both ways until one of them ends.
-func pipe(a, b io.ReadWriteCloser) {
+// Pipe copies both ways until one of them ends.
+func Pipe(a, b io.ReadWriteCloser) {
 	var once sync.Once
 	end := func() { once.Do(func() { _ = a.Close(); _ = b.Close() }) }
 	go func() { _, _ = io.Copy(a, b); end() }()
@@ -139,8 +139,8 @@ func pipe(a, b io.ReadWriteCloser) {
 	end()
 }
 
-// kill cuts all connections.
-func (s *sshd) kill() {
+// Kill cuts all connections.
+func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.sessions {
@@ -149,16 +149,22 @@ func (s *sshd) kill() {
 	s.sessions = nil
 }
 
-func (s *sshd) connections() int {
+// Connections is how many there have been.
+func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.accepted
 }
 
-func (s *sshd) bastion() Bastion {
-	return Bastion{
-		Name: "prod-nat-gateway", Address: s.address, User: "root",
-		HostKey: string(ssh.MarshalAuthorizedKey(s.hostKey)),
-		Signers: func() ([]ssh.Signer, error) { return []ssh.Signer{s.user}, nil },
-	}
+// Prohibit makes it refuse to pass connections on.
+func (s *Server) Prohibit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prohibit = true
 }
+
+// KnownHost is its host key, as in an authorized_keys file.
+func (s *Server) KnownHost() string { return string(ssh.MarshalAuthorizedKey(s.HostKey)) }
+
+// Signers are the keys that it lets in.
+func (s *Server) Signers() ([]ssh.Signer, error) { return []ssh.Signer{s.User}, nil }
