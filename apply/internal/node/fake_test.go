@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	cosi "github.com/cosi-project/runtime/api/v1alpha1"
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc"
@@ -90,6 +91,8 @@ type fakeNode struct {
 	version func(context.Context) (*machine.VersionResponse, error)
 	data    []string // what streams bring
 	failure string   // what they say at their end
+
+	resources *fakeResources // may be nil
 }
 
 // Version is the call that tests make.
@@ -130,6 +133,9 @@ func (f *fakeNode) start(t *testing.T, shows *authority, template *x509.Certific
 	}
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)))
 	machine.RegisterMachineServiceServer(server, f)
+	if f.resources != nil {
+		cosi.RegisterStateServer(server, f.resources)
+	}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(server.Stop)
 	return Target{Name: "a", Address: l.Addr().String()}

@@ -168,8 +168,10 @@ func (c *Client) Hardware(ctx context.Context) (Hardware, error) {
 	if h.Disks, err = listed[Disk](ctx, c, what, disks); err != nil {
 		return Hardware{}, err
 	}
-	h.Volumes, err = listed[Volume](ctx, c, what, volumes)
-	return h, err
+	if h.Volumes, err = listed[Volume](ctx, c, what, volumes); err != nil {
+		return Hardware{}, err
+	}
+	return h, nil
 }
 
 // macs are the addresses of network cards: the ones that they were made with, if
