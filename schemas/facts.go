@@ -1,5 +1,8 @@
 package schemas
 
+// FactsVersion is the version of the format of facts.yaml.
+const FactsVersion = "talosgen.dev/v1alpha1"
+
 // Facts is the content of envs/<env>/facts.yaml: what `apply` learned from
 // Hetzner and does not change any more. It is committed; an environment works
 // without it too.

@@ -25,7 +25,8 @@ func applyCommand(w *world) *cli.Command {
 at any time: run it again, and it goes on where it stopped. Only one apply of a
 cluster is at work at a time. What destroys something, or powers a server off,
 needs consent by name. Images that are missing are made first, as by
-` + "`talosgen image build`" + `.
+` + "`talosgen image build`" + `. Public addresses that stay are kept in
+envs/<env>/facts.yaml, to be committed.
 
 The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
 
@@ -91,7 +92,7 @@ func planToApply(c *cli.Context, s *cloudSession, agreed apply.Policy) (*apply.P
 	return s.Resume(c.Context, saved, agreed)
 }
 
-// endRun reports what a run did, and returns its error.
+// endRun reports what a run did, keeps what it learned, and returns its error.
 func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err error) error {
 	if wantsJSON(c) {
 		if err := w.printJSON(newRunReport(s, r)); err != nil {
@@ -99,7 +100,10 @@ func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err err
 		}
 	}
 	w.sayRun(s, r)
-	return err
+	if err != nil {
+		return err
+	}
+	return w.keepFacts(s, r)
 }
 
 // runReport is what a run did, for programs.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,6 +58,8 @@ type terminal struct {
 	sim simProject
 
 	after func(*http.Request) // of [wire]
+	// Where the project is said to be; empty: on this machine.
+	endpoint string
 }
 
 func newTerminal(t *testing.T) *terminal {
@@ -111,7 +114,7 @@ func (b *terminal) run(typed string, args ...string) (code int, shown string) {
 	}
 	w.lookup = func(name string) (string, bool) {
 		v, ok := map[string]string{
-			"SOPS_AGE_KEY": string(f.operatorKey), tokenVariable: simToken, endpointVariable: "http://127.0.0.1:1/v1", "NO_COLOR": "1",
+			"SOPS_AGE_KEY": string(f.operatorKey), tokenVariable: simToken, endpointVariable: cmp.Or(b.endpoint, "http://127.0.0.1:1/v1"), "NO_COLOR": "1",
 		}[name]
 		return v, ok
 	}

@@ -45,6 +45,7 @@ func sessionFlags(more ...cli.Flag) []cli.Flag {
 // cloudSession is an environment and its project, as a command uses them.
 type cloudSession struct {
 	*apply.Session
+	root  string // of the repository
 	env   *apply.Environment
 	view  *runView
 	stop  func() // of the view
@@ -86,7 +87,7 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 		return nil, err
 	}
 	token, _ := w.lookup(tokenVariable)
-	s := &cloudSession{env: env, local: apply.OnLoopback(endpoint)}
+	s := &cloudSession{root: repo.Root(), env: env, local: apply.OnLoopback(endpoint)}
 	s.view, s.stop = w.startView(func() int {
 		if s.Session == nil {
 			return -1
