@@ -26,10 +26,6 @@ type Server struct {
 	prohibit bool
 }
 
-func newKeyPair() (ed25519.PublicKey, ed25519.PrivateKey, error) {
-	return ed25519.GenerateKey(rand.Reader)
-}
-
 // NewSigner makes an SSH key.
 func NewSigner(t testing.TB) ssh.Signer {
 	t.Helper()
