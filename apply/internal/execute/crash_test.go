@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/plantest"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // small is a cluster with one of each kind of object.
@@ -31,7 +33,7 @@ func with(s plantest.Spec, change func(*plantest.Spec)) plantest.Spec {
 // or to nothing.
 type scenario struct {
 	name     string
-	from, to *plantest.Spec
+	from, to *schemas.Infrastructure
 	before   func(*project) // what happens between
 }
 
@@ -40,41 +42,46 @@ type scenario struct {
 func (s scenario) begin(t *testing.T) (*project, func() *run) {
 	t.Helper()
 	p := newProject(t, hetznersim.Options{})
+	p.supply(*cmp.Or(s.to, s.from))
 	if s.from != nil {
-		p.run(infrastructure(*s.from), everything).mustApply()
+		p.run(*s.from, everything).mustApply()
 	}
 	if s.before != nil {
 		s.before(p)
 	}
 	return p, func() *run {
 		if s.to != nil {
-			return p.run(infrastructure(*s.to), everything)
+			return p.run(*s.to, everything)
 		}
 		policy := everything
 		policy.AllowMade, policy.Unprotect = true, s.from.Cluster
-		r := p.run(infrastructure(*s.from), policy)
+		r := p.run(*s.from, policy)
 		r.destroy = true
 		return r
 	}
 }
 
 var scenarios = []scenario{
-	{name: "create", to: &small},
-	{name: "create a private one", to: &private},
-	{name: "change", from: &small, to: ptr(with(small, func(s *plantest.Spec) {
+	{name: "create", to: of(small)},
+	{name: "create a private one", to: of(private)},
+	{name: "change", from: of(small), to: of(with(small, func(s *plantest.Spec) {
 		s.Protected, s.ReverseDNS, s.Rules, s.Pools[0].Backups, s.Pools[0].Groups = false, false, 2, false, false
 	}))},
-	{name: "rescale", from: &small, to: ptr(with(small, func(s *plantest.Spec) { s.Pools[0].Size = 1 }))},
-	{name: "go private", from: ptr(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS = false, false, false })),
-		to: ptr(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS, s.Private = false, false, false, true }))},
-	{name: "go public", from: &private, to: ptr(with(private, func(s *plantest.Spec) { s.Private = false }))},
-	{name: "scale up", from: &small, to: ptr(with(small, func(s *plantest.Spec) { s.Pools[0].Count, s.ControlPlanes, s.Ingress = 3, 3, 1 }))},
-	{name: "scale down", from: &whole, to: ptr(with(whole, func(s *plantest.Spec) { s.Pools[0].Count, s.Ingress, s.FloatingIP, s.DNS = 1, 0, false, false })), before: (*project).assign},
-	{name: "destroy", from: &small},
-	{name: "destroy what it made too", from: &private, before: func(p *project) { p.make("prod") }},
+	{name: "rescale", from: of(small), to: of(with(small, func(s *plantest.Spec) { s.Pools[0].Size = 1 }))},
+	{name: "go private", from: of(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS = false, false, false })),
+		to: of(with(small, func(s *plantest.Spec) { s.API, s.FloatingIP, s.DNS, s.Private = false, false, false, true }))},
+	{name: "go public", from: of(private), to: of(with(private, func(s *plantest.Spec) { s.Private = false }))},
+	{name: "scale up", from: of(small), to: of(with(small, func(s *plantest.Spec) { s.Pools[0].Count, s.ControlPlanes, s.Ingress = 3, 3, 1 }))},
+	{name: "scale down", from: of(whole), to: of(with(whole, func(s *plantest.Spec) { s.Pools[0].Count, s.Ingress, s.FloatingIP, s.DNS = 1, 0, false, false })), before: (*project).assign},
+	{name: "destroy", from: of(small)},
+	{name: "destroy what it made too", from: of(private), before: func(p *project) { p.make("prod") }},
 }
 
-func ptr[T any](v T) *T { return &v }
+// of spells out a spec.
+func of(s plantest.Spec) *schemas.Infrastructure {
+	infra := infrastructure(s)
+	return &infra
+}
 
 // TestOneRound: a run that nothing disturbs makes every change once, and looks
 // once more: what a change leaves undone would be seen there, and done in a
@@ -123,22 +130,25 @@ func (p *project) assign() {
 // an undisturbed one would have ended, without duplicates, with nothing left
 // over. All calls, not a sample.
 func TestCrashAnywhere(t *testing.T) {
-	everyCall(t, func(p *project, r func() *run, f hetznersim.Fault) {
-		ctx, kill := context.WithCancel(context.Background())
-		f.Then = kill
-		p.sim.Inject(f)
-		if _, err := r().apply(ctx); err == nil {
-			p.Fatal("the run did not notice that it was killed")
-		}
-		kill()
-		p.sim.ClearFaults()
-		r().mustApply()
-	})
+	everyCall(t, scenarios, crash)
+}
+
+// crash kills a run at a fault, and runs again.
+func crash(p *project, r func() *run, f hetznersim.Fault) {
+	ctx, kill := context.WithCancel(context.Background())
+	f.Then = kill
+	p.sim.Inject(f)
+	if _, err := r().apply(ctx); err == nil {
+		p.Fatal("the run did not notice that it was killed")
+	}
+	kill()
+	p.sim.ClearFaults()
+	r().mustApply()
 }
 
 // TestLostAnywhere: the same, but the process lives and goes on by itself.
 func TestLostAnywhere(t *testing.T) {
-	everyCall(t, func(p *project, r func() *run, f hetznersim.Fault) {
+	everyCall(t, scenarios, func(p *project, r func() *run, f hetznersim.Fault) {
 		p.sim.Inject(f)
 		r().mustApply()
 	})
@@ -146,7 +156,7 @@ func TestLostAnywhere(t *testing.T) {
 
 // everyCall calls disturb for every call of every scenario, and both times that
 // it can fail, and compares what it ends with.
-func everyCall(t *testing.T, disturb func(p *project, r func() *run, f hetznersim.Fault)) {
+func everyCall(t *testing.T, scenarios []scenario, disturb func(p *project, r func() *run, f hetznersim.Fault)) {
 	pace := 1
 	if testing.Short() {
 		pace = 11 // a sample; CI tries them all
