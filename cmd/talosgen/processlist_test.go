@@ -31,7 +31,7 @@ func TestNoSecretInProcessList(t *testing.T) {
 	}
 	walk("talosgen", newApp(w).Commands)
 
-	const list = `tr '\0' '\n' <"/proc/$$/cmdline"; tr '\0' '\n' <"/proc/$PPID/cmdline"; case $HCLOUD_TOKEN in 6b6b6b6b*) echo it has a token;; esac`
+	const list = `tr '\0' '\n' <"/proc/$$/cmdline"; tr '\0' '\n' <"/proc/$PPID/cmdline"; case $HCLOUD_TOKEN in 6b6b*) echo it has a token;; esac`
 	w, stdout, stderr := testWorld()
 	w.random = strings.NewReader(strings.Repeat("k", 4096)) // "6b6b…" is the token
 	if code := run([]string{"talosgen", "sim", "--", "sh", "-c", list}, w); code != 0 {
