@@ -24,6 +24,7 @@ var notInCases = map[string]string{
 	"talos.configContract":                       "TestShippedTreesAreGolden: the environment home has an older one than its Talos",
 	"talos.logging.destinations.format":          "has one value so far",
 	"network.serverLimit":                        "a check: TestProblems of render/internal/config",
+	"nodes.controlPlane.acknowledgeEvenCount":    "a check: the files even and bad_even of render/internal/config",
 	"nodes.controlPlane.nodes.match.uuid":        "apply's, to recognise a machine",
 	"nodes.controlPlane.nodes.match.serial":      "apply's, to recognise a machine",
 	"nodes.controlPlane.nodes.bootAddress":       "apply's, to reach a machine",

@@ -131,7 +131,8 @@ type Image struct {
 	Selector string `yaml:"selector" default:"exact" enum:"exact,latest" example:"latest"`
 	// The type of the server that makes the snapshot.
 	BuilderType string `yaml:"builderType" format:"identifier" otherwise:"cpx11 for amd64, cax11 for arm64" example:"cpx22"`
-	// Where that server is.
+	// Where that server is, for some minutes. Snapshots can be used in all
+	// locations; cpx11 is not sold in Europe any more.
 	BuilderLocation string `yaml:"builderLocation" format:"identifier" otherwise:"ash for amd64, nbg1 for arm64" example:"hel1"`
 }
 

@@ -34,6 +34,9 @@ type ControlPlane struct {
 	// Whether ordinary pods may run on control plane nodes, and load balancers of
 	// services lead there.
 	AllowScheduling *bool `yaml:"allowScheduling" otherwise:"true if there are no workers" example:"true"`
+	// Set this while there is an even number of control plane nodes for a time,
+	// such as between the removal of a broken one and its successor.
+	AcknowledgeEvenCount bool `yaml:"acknowledgeEvenCount" default:"false" example:"true"`
 }
 
 // WorkerPool is a pool of workers.

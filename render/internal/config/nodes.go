@@ -1,10 +1,10 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
-	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -29,9 +29,18 @@ func (ch *checker) checkControlPlane() {
 	case n == 0 && (zero || none):
 		ch.fail("one node makes a cluster, three survive the loss of one", at, "a cluster needs a control plane node")
 	case n > 0 && n%2 == 0:
-		ch.Warnings.Add(diag.New(ch.Pos(at...), "%d control plane nodes", n).
-			WithHint("etcd survives the loss of %d of %d, no more than with %d; take an odd number", (n-1)/2, n, n-1))
+		ch.checkEven(n, at)
 	}
+}
+
+// checkEven refuses an even number of control plane nodes, unless it is meant:
+// while a broken one is replaced there is nothing else to have.
+func (ch *checker) checkEven(n int, at []string) {
+	say, rest := ch.fail, "; take an odd number,\nor set nodes.controlPlane.acknowledgeEvenCount: true while one is replaced"
+	if ch.Cluster.Nodes.ControlPlane.AcknowledgeEvenCount {
+		say, rest = ch.warn, "; take an odd number again soon"
+	}
+	say(fmt.Sprintf("etcd survives the loss of %d of %d, no more than with %d", (n-1)/2, n, n-1)+rest, at, "%d control plane nodes", n)
 }
 
 // checkNodes looks at each static node, and for what two of them share.
