@@ -6,25 +6,40 @@ package secret
 import (
 	"encoding/json"
 	"fmt"
+	"unique"
 )
 
 // Mask is what is shown in place of a secret.
 const Mask = "******"
 
 // String is a secret text. Every way of printing, formatting or marshalling it
-// gives [Mask]; only [String.Reveal] gives the text.
+// gives [Mask] (or an address of memory, where package fmt may call no method:
+// in unexported fields of others); only [String.Reveal] gives the text. Equal
+// texts are equal values.
 type String struct {
-	text string
+	// fmt prints unexported fields of unexported fields without asking them; a
+	// handle is a pointer, which it does not follow.
+	text unique.Handle[string]
 }
 
 // New wraps a secret text.
-func New(text string) String { return String{text} }
+func New(text string) String {
+	if text == "" {
+		return String{}
+	}
+	return String{unique.Make(text)}
+}
 
 // Reveal returns the text itself.
-func (s String) Reveal() string { return s.text }
+func (s String) Reveal() string {
+	if s.IsZero() {
+		return ""
+	}
+	return s.text.Value()
+}
 
 // IsZero reports whether the text is empty.
-func (s String) IsZero() bool { return s.text == "" }
+func (s String) IsZero() bool { return s == String{} }
 
 // String returns [Mask].
 func (s String) String() string { return Mask }

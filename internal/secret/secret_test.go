@@ -31,6 +31,27 @@ func TestStringNeverPrints(t *testing.T) {
 	}
 }
 
+// Package fmt calls no methods of values in unexported fields.
+func TestUnexportedFieldsNeverPrint(t *testing.T) {
+	type inner struct{ s String }
+	s := New(canary)
+	values := []any{inner{s}, &inner{s}, []inner{{s}}, map[string]inner{"a": {s}}, struct{ i inner }{inner{s}},
+		struct{ m map[String]*inner }{map[String]*inner{s: {s}}}, struct{ l []String }{[]String{s}}}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		for _, value := range values {
+			if text := fmt.Sprintf(verb, value); strings.Contains(text, "CANARY") || strings.Contains(text, fmt.Sprintf("%x", canary)) {
+				t.Errorf("%s of %T prints %q", verb, value, text)
+			}
+		}
+	}
+}
+
+func TestEqualTextsAreEqual(t *testing.T) {
+	if New("a") != New("a") || New("a") == New("b") || New("") != (String{}) || !New("").IsZero() || (String{}).Reveal() != "" {
+		t.Error("texts and values are not equal alike")
+	}
+}
+
 func TestMasker(t *testing.T) {
 	quoted, err := json.Marshal(canary)
 	if err != nil {
