@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -23,22 +24,18 @@ import (
 	"github.com/talosgen/talosgen/testenv/internal/child"
 )
 
+// programs is where [built] is, until the tests end.
+var programs string
+
 // built is the talosgen that runs are made with.
 var built = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(os.TempDir(), "talosgen-e2e-test-"+time.Now().Format("150405.000000"), "talosgen")
+	file := filepath.Join(programs, "talosgen")
 	output, err := exec.Command("go", "build", "-o", file, "github.com/talosgen/talosgen/cmd/talosgen").CombinedOutput()
 	if err != nil {
-		return "", &buildError{err, output}
+		return "", fmt.Errorf("building talosgen: %w\n%s", err, output)
 	}
 	return file, nil
 })
-
-type buildError struct {
-	error
-	output []byte
-}
-
-func (e *buildError) Error() string { return e.error.Error() + "\n" + string(e.output) }
 
 // runVariable makes the test program a run, with these arguments, one in a line.
 const runVariable = "TALOSGEN_E2E_RUN"
@@ -51,11 +48,18 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	code := m.Run()
-	if file, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(file))
+	os.Exit(tests(m))
+}
+
+func tests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "talosgen-e2e-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	os.Exit(code)
+	defer os.RemoveAll(dir)
+	programs = dir
+	return m.Run()
 }
 
 // bed is a simulated project, with something between it and a run that notes

@@ -38,6 +38,23 @@ func (r *run) affordable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	month, currency, err := price(text)
+	if err != nil {
+		return err
+	}
+	// Hetzner takes each hour that has begun, up to the price of a month, which is
+	// that of some 620 hours: see the prices of any server type.
+	const hours = 620
+	fmt.Fprintf(r.out, "it costs %.2f %s a month, gross: %.3f for each hour that begins\n", month, currency, month/hours)
+	if month > r.options.maxMonth {
+		return fmt.Errorf("%.2f %s a month is more than %.2f; -max-month allows more", month, currency, r.options.maxMonth)
+	}
+	return nil
+}
+
+// price is what a month costs after a plan, gross. A plan that leaves something
+// out of it has none.
+func price(planned []byte) (month float64, currency string, err error) {
 	var plan struct {
 		Cost struct {
 			Currency string   `json:"currency"`
@@ -47,25 +64,17 @@ func (r *run) affordable(ctx context.Context) error {
 			} `json:"after"`
 		} `json:"cost"`
 	}
-	if err := json.Unmarshal(text, &plan); err != nil {
-		return fmt.Errorf("the plan: %w", err)
+	if err := json.Unmarshal(planned, &plan); err != nil {
+		return 0, "", fmt.Errorf("the plan: %w", err)
 	}
-	cost := plan.Cost
-	if len(cost.Unknown) > 0 {
-		return fmt.Errorf("nobody knows what %s costs", strings.Join(cost.Unknown, ", "))
+	if unknown := plan.Cost.Unknown; len(unknown) > 0 {
+		return 0, "", fmt.Errorf("nobody knows what %s costs", strings.Join(unknown, ", "))
 	}
-	month, err := strconv.ParseFloat(cost.After.Gross, 64)
+	month, err = strconv.ParseFloat(plan.Cost.After.Gross, 64)
 	if err != nil {
-		return fmt.Errorf("the plan has no cost: %w", err)
+		return 0, "", fmt.Errorf("the plan has no cost: %w", err)
 	}
-	// Hetzner takes each hour that has begun, up to the price of a month, which is
-	// that of some 620 hours: see the prices of any server type.
-	const hours = 620
-	fmt.Fprintf(r.out, "it costs %.2f %s a month, gross: %.3f for each hour that begins\n", month, cost.Currency, month/hours)
-	if month > r.options.maxMonth {
-		return fmt.Errorf("%.2f %s a month is more than %.2f; -max-month allows more", month, cost.Currency, r.options.maxMonth)
-	}
-	return nil
+	return month, plan.Cost.Currency, nil
 }
 
 // plan returns a plan, whether or not there is something to do.
