@@ -117,7 +117,7 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
-	for _, pattern := range []string{"*", "*/*", "*/*/*", "*/*/*/*"} {
+	for _, pattern := range []string{"*", "*/*", "*/*/*", "*/*/*/*", "*/*/*/*/*"} {
 		sources, err := filepath.Glob(filepath.Join(repository, pattern, "*.go"))
 		if err != nil {
 			t.Fatal(err)
