@@ -69,7 +69,7 @@ func (ch *checker) checkOffsets(pools []pool) {
 	for i, p := range pools {
 		for _, other := range pools[:i] {
 			if p.name == other.name {
-				break // reported already, and an offset would not help
+				continue // reported already, and an offset would not help
 			}
 			if p.sharesSubnet(other) && ch.readable(p) && ch.readable(other) && ch.overlap(other, p, pools) {
 				break // one is enough to say about a pool
