@@ -62,7 +62,7 @@ func kinds() []kind {
 		{"servers", `{"delete": false, "rebuild": false}`},
 		{"floating_ips", unprotected}, {"primary_ips", unprotected}, {"volumes", unprotected},
 		{"firewalls", ""}, {"placement_groups", ""}, {"networks", unprotected},
-		{"ssh_keys", ""}, {"images", unprotected},
+		{"ssh_keys", ""}, {"images", unprotected}, {"zones", unprotected},
 	}
 }
 

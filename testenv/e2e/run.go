@@ -139,10 +139,18 @@ func (r *run) collect(ctx context.Context) error {
 	return nil
 }
 
-// conform runs the scripts that the simulator is tested with.
-func (r *run) conform(ctx context.Context) error {
+// conform runs the scripts that the simulator is tested with. What they make is
+// named like the cluster, so that it is removed with it.
+func (r *run) conform(ctx context.Context) (err error) {
+	if r.options.writes {
+		// First, or cleaning up would take every snapshot for the run's own.
+		if r.images, err = r.fitting(ctx); err != nil {
+			return err
+		}
+		r.changed = true
+	}
 	target := conformance.Target{Endpoint: r.project.endpoint, Token: r.project.token, Client: r.project.client,
-		Run: fmt.Sprintf("c%x", r.now().Unix()), Pause: func(ctx context.Context) error { return r.project.sleep(ctx, time.Second) }}
+		Run: r.cluster, Pause: func(ctx context.Context) error { return r.project.sleep(ctx, time.Second) }}
 	var problems []error
 	for _, s := range r.scripts {
 		if s.Writes && !r.options.writes {
@@ -152,7 +160,7 @@ func (r *run) conform(ctx context.Context) error {
 		problems = append(problems, s.Run(ctx, target))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("the simulator is wrong:\n%w", err)
+		return fmt.Errorf("the API is not as the simulator's scripts say:\n%w", err)
 	}
 	return nil
 }
