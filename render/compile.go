@@ -38,6 +38,7 @@ type compiler struct {
 }
 
 // compiler reads an environment, and returns what makes its configurations.
+// What comes with an error is good for [compiler.refused] only.
 func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compiler, error) {
 	e, err := r.readEnvironment(env)
 	if err != nil {
@@ -45,7 +46,7 @@ func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compile
 	}
 	p, err := e.understand(ctx, keyless)
 	if err != nil {
-		return nil, err
+		return &compiler{plan: p}, err
 	}
 	return newCompiler(ctx, p)
 }

@@ -122,7 +122,8 @@ type plan struct {
 const reservedPrefix = "NODE_"
 
 // understand decrypts, reads cluster.env and cluster.yaml, and sorts the
-// patches into layers. With keyless set, nothing is decrypted.
+// patches into layers. With keyless set, nothing is decrypted. A plan that comes
+// with an error is good for its warnings only.
 func (e *environment) understand(ctx context.Context, keyless bool) (*plan, error) {
 	p := &plan{environment: e}
 	if err := e.checkPlaintext(); err != nil {
@@ -145,7 +146,7 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 	p.config, err = config.Load(file, e.raw[file], p.scope)
 	if err != nil {
 		problems.AddErr(err)
-		return nil, problems.Err()
+		return p, problems.Err()
 	}
 	problems.Add(p.checkVersions())
 	problems.AddErr(p.resolve())

@@ -48,7 +48,7 @@ type Node struct {
 func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, error) {
 	c, err := r.compiler(ctx, env, o.Keyless)
 	if err != nil {
-		return nil, err
+		return c.refused(), err
 	}
 	nodes, err := c.selected(o.Nodes)
 	if err != nil {
@@ -77,6 +77,15 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		return res, err
 	}
 	return res, c.sealLock(res)
+}
+
+// refused is the result for an environment that cannot be understood: what is
+// to be warned of all the same.
+func (c *compiler) refused() *Result {
+	if c == nil || c.plan == nil || c.config == nil {
+		return nil
+	}
+	return &Result{Warnings: c.config.Warnings}
 }
 
 // sealLock makes the lock of a complete result.

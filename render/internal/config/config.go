@@ -34,7 +34,8 @@ type Config struct {
 }
 
 // Load reads the cluster.yaml at file, a path in the repository, with the
-// variables in scope. The error holds all problems that the file has.
+// variables in scope. The error holds all problems that the file has; what comes
+// with one, if not nil, holds nothing but the warnings.
 func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
 	return loadChecked(file, data, scope, false)
 }
@@ -65,7 +66,7 @@ func loadChecked(file string, data []byte, scope *subst.Scope, overlapping bool)
 	ch := checker{Config: c, problems: &problems, scope: scope, overlapping: overlapping}
 	ch.check()
 	if err := problems.Err(); err != nil {
-		return nil, err
+		return &Config{Warnings: sorted(c.Warnings)}, err
 	}
 	c.warnNotYet(schemas.NotYet)
 	c.Warnings = sorted(c.Warnings)
