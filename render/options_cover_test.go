@@ -18,19 +18,13 @@ import (
 // notInCases are the options that change nothing that is rendered by their
 // value, with the test that shows what they do instead.
 var notInCases = map[string]string{
-	"apiVersion":                                 "has one value so far",
-	"secrets.exampleKeyFile":                     "TestShippedTreesAreGolden: the shipped environments are read with it",
-	"provider":                                   "the files of the providers, which cases are merged into",
-	"talos.configContract":                       "TestShippedTreesAreGolden: the environment home has an older one than its Talos",
-	"talos.logging.destinations.format":          "has one value so far",
-	"network.serverLimit":                        "a check: the files bad_hetzner and bad_many of render/internal/config",
-	"nodes.controlPlane.acknowledgeEvenCount":    "a check: the files even and bad_even of render/internal/config",
-	"nodes.controlPlane.nodes.match.uuid":        "apply's, to recognise a machine",
-	"nodes.controlPlane.nodes.match.serial":      "apply's, to recognise a machine",
-	"nodes.controlPlane.nodes.bootAddress":       "apply's, to reach a machine",
-	"nodes.workers.nodepools.nodes.match.uuid":   "apply's, to recognise a machine",
-	"nodes.workers.nodepools.nodes.match.serial": "apply's, to recognise a machine",
-	"nodes.workers.nodepools.nodes.bootAddress":  "apply's, to reach a machine",
+	"apiVersion":                              "has one value so far",
+	"secrets.exampleKeyFile":                  "TestShippedTreesAreGolden: the shipped environments are read with it",
+	"provider":                                "the files of the providers, which cases are merged into",
+	"talos.configContract":                    "TestShippedTreesAreGolden: the environment home has an older one than its Talos",
+	"talos.logging.destinations.format":       "has one value so far",
+	"network.serverLimit":                     "a check: the files bad_hetzner and bad_many of render/internal/config",
+	"nodes.controlPlane.acknowledgeEvenCount": "a check: the files even and bad_even of render/internal/config",
 }
 
 // Every option that is in effect has a case, which sets it to something else
