@@ -19,8 +19,8 @@ var NotYet = []string{
 	"talos.upgrade",
 	"talos.reboot",
 
-	"kubernetes.oidc.groupMappings", // addons, issue 7
-	"kubernetes.rbac",               // addons, issue 7
+	"kubernetes.oidc.groupMappings", // manifests: with the addons
+	"kubernetes.rbac",               // manifests: with the addons
 
 	"cni.manager",
 	"cni.encryption",
