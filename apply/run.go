@@ -63,6 +63,9 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if err != nil {
 			return err
 		}
+		if current, err = s.quiesce(ctx, current, policy); err != nil {
+			return err
+		}
 		return s.execute(ctx, r, current, policy, owner)
 	})
 	r.Stages = s.stages

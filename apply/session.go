@@ -70,6 +70,7 @@ type Session struct {
 	builder Builder
 	clock   Clock
 	tell    progress.Sink
+	local   bool // the endpoint is on this machine: a simulator
 	stages  []StageTime
 }
 
@@ -87,7 +88,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	if err := e.checkExample(c.Endpoint, c.Examples); err != nil {
 		return nil, err
 	}
-	s := &Session{env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder}
+	s := &Session{env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder, local: OnLoopback(c.Endpoint)}
 	if e.Infrastructure.Provider != schemas.Hetzner {
 		return s, nil
 	}

@@ -88,6 +88,11 @@ func (a *Authority) Sign(who Subject, kind KeyType, lifetime time.Duration, now 
 	}, err
 }
 
+// Admin signs an administrator of Kubernetes, as [Authority.Sign] does.
+func (a *Authority) Admin(lifetime time.Duration, now time.Time, random io.Reader) (Identity, error) {
+	return a.Sign(kubernetesAdmin, ECDSA, lifetime, now, random)
+}
+
 // CheckTime refuses an authority that is not valid now: nobody would accept what
 // it signs.
 func (a *Authority) CheckTime(now time.Time) error {

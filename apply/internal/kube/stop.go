@@ -1,0 +1,110 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// order is what has to stop before a cluster is removed, by the names of
+// images, one group after the other: Flux would start the others again, the
+// autoscaler makes servers, and the cloud controller load balancers and routes.
+var order = [][]string{
+	{"kustomize-controller", "helm-controller"},
+	{"cluster-autoscaler"},
+	{"hcloud-cloud-controller-manager"},
+}
+
+const (
+	// nowhere is a label that no node has.
+	nowhere = "talosgen.dev/stopped"
+	// A group has this long to stop: a pod gets 30 seconds by default.
+	stopWithin = time.Minute
+	pollEvery  = 2 * time.Second
+)
+
+// StopControllers stops what would make servers, load balancers or routes while
+// the cluster is removed, and waits until it has. It returns what it told to
+// stop. What cannot be stopped does not spare the rest; only an API that is
+// silent (see [Silent]) ends it.
+func (c *Client) StopControllers(ctx context.Context) (stopped []string, err error) {
+	all, err := c.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var problems diag.List
+	for _, images := range order {
+		var told []workload
+		for _, w := range all {
+			if !w.runs(images) || w.quiet() {
+				continue
+			}
+			switch err := c.stop(ctx, w); {
+			case absent(err):
+			case Silent(err) || ctx.Err() != nil:
+				return stopped, err
+			case err != nil:
+				problems.AddErr(err)
+			default:
+				told, stopped = append(told, w), append(stopped, w.String())
+			}
+		}
+		if err := c.wait(ctx, told); Silent(err) || ctx.Err() != nil {
+			return stopped, err
+		} else if err != nil {
+			problems.AddErr(err)
+		}
+	}
+	return stopped, problems.Err()
+}
+
+// stop tells a workload to run nothing.
+func (c *Client) stop(ctx context.Context, w workload) error {
+	path, patch := w.path(), map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+		"nodeSelector": map[string]string{nowhere: "true"},
+	}}}}
+	if w.resource == deployments {
+		path, patch = path+"/scale", map[string]any{"spec": map[string]any{"replicas": 0}}
+	}
+	return c.do(ctx, http.MethodPatch, path+"?fieldManager="+manager, patch, &struct{}{})
+}
+
+// wait waits until nothing is left of workloads. Those that go on running are
+// in the error, each.
+func (c *Client) wait(ctx context.Context, told []workload) error {
+	end := c.clock.Now().Add(stopWithin)
+	var problems diag.List
+	for _, w := range told {
+		for {
+			now := workload{resource: w.resource}
+			err := c.do(ctx, http.MethodGet, w.path(), nil, &now)
+			if absent(err) || err == nil && now.quiet() {
+				break
+			}
+			if err == nil && !c.clock.Now().Before(end) {
+				err = diag.On("Kubernetes API", "%s", stillRuns(now)).WithCode(diag.NotReady)
+			}
+			if err == nil {
+				err = c.clock.Sleep(ctx, pollEvery)
+			}
+			if Silent(err) || ctx.Err() != nil {
+				return err
+			}
+			if err != nil {
+				problems.AddErr(err)
+				break
+			}
+		}
+	}
+	return problems.Err()
+}
+
+func stillRuns(w workload) string {
+	if !w.told() {
+		return fmt.Sprintf("somebody started %s again", w)
+	}
+	return fmt.Sprintf("%s still runs after %s", w, stopWithin)
+}
