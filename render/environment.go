@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/layer"
+	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -114,7 +115,7 @@ type plan struct {
 
 	facts     *config.Facts // nil if nothing is known
 	infra     *schemas.Infrastructure
-	schematic string
+	schematic machine.Schematic
 	hostKey   string // public, of the NAT gateway
 }
 

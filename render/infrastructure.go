@@ -26,21 +26,23 @@ func (p *plan) resolve() error {
 		p.facts, err = config.LoadFacts(p.path(factsFile), data)
 		problems.AddErr(err)
 	}
-	p.schematic, err = p.schematicID()
+	p.schematic, err = p.newSchematic()
 	problems.AddErr(err)
 	p.hostKey, err = p.publicHostKey()
 	problems.AddErr(err)
-	p.infra, err = infra.Resolve(infra.Input{Config: p.config, Facts: p.facts, Schematic: p.schematic, HostKey: p.hostKey})
+	p.infra, err = infra.Resolve(infra.Input{Config: p.config, Facts: p.facts, Schematic: p.schematic.ID, SchematicText: p.schematic.Text, HostKey: p.hostKey})
 	problems.AddErr(err)
 	return problems.Err()
 }
 
-func (p *plan) schematicID() (string, error) {
+// newSchematic is the one of the nodes. Of one that is given by its id, only
+// that is known.
+func (p *plan) newSchematic() (machine.Schematic, error) {
 	talos := p.config.Talos
 	if talos.Schematic != "" {
-		return talos.Schematic, nil
+		return machine.Schematic{ID: talos.Schematic}, nil
 	}
-	return machine.SchematicID(talos.Extensions, talos.ExtraKernelArgs)
+	return machine.NewSchematic(talos.Extensions, talos.ExtraKernelArgs)
 }
 
 // hasGateway tells whether the cluster has a NAT gateway.

@@ -64,7 +64,7 @@ var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "me
 
 func (c *compiler) installImage() (string, error) {
 	talos := c.config.Talos
-	return machine.InstallImage(talos.ImageFactory, platforms[c.config.Provider], c.schematic, talos.Version)
+	return machine.InstallImage(talos.ImageFactory, platforms[c.config.Provider], c.schematic.ID, talos.Version)
 }
 
 // sharedOptions are the options that all nodes of a pool have in common. Static

@@ -48,6 +48,9 @@ type InfraSnapshot struct {
 	Build bool `yaml:"build"`
 	// Where its content comes from.
 	URL string `yaml:"url"`
+	// The schematic that the Image Factory is told before it makes the image;
+	// empty if only its id is known.
+	Schematic string `yaml:"schematic,omitempty"`
 	// The labels that it is made with.
 	Labels map[string]string `yaml:"labels"`
 	// The server that makes it.

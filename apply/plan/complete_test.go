@@ -23,6 +23,7 @@ var notCompared = map[string]string{
 	":InfraServer.Index":             "the name says it",
 	":InfraServer.KeepDisk":          "matters only while the type changes",
 	":InfraSnapshot.URL":             "matters when there is no image",
+	":InfraSnapshot.Schematic":       "matters when there is no image",
 	":InfraSnapshot.Build":           "matters when there is no image",
 	":InfraSnapshot.Labels":          "the selector finds the image",
 	":InfraSnapshot.BuilderType":     "matters when there is no image",

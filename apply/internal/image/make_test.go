@@ -146,7 +146,7 @@ func TestWriteFails(t *testing.T) {
 	}{
 		{"cut short once", short, 1, "", ""},
 		{"cut short always", short, 9, "", "the download failed: unexpected EOF"},
-		{"not there", missing, 9, "", "the download failed: 404 Not Found\n  is the schematic known to the Image Factory?"},
+		{"not there", missing, 9, "", "the download failed: 404 Not Found\n  --image-url takes the image from elsewhere; "},
 		{"another digest", nil, 0, strings.Repeat("0", 64), "the download has the digest "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -143,7 +143,7 @@ func (r *rescue) write(ctx context.Context, s Source, tell func(bytes int64) err
 	var out bytes.Buffer
 	said := &progressWriter{tell: tell, stop: r.close}
 	session.Stdin, session.Stdout, session.Stderr = strings.NewReader(rescueScript), &out, said
-	err = session.Run(fmt.Sprintf("bash -s -- %s %s %s", quote(s.URL), quote(s.SHA256), quote(disk)))
+	err = session.Run(s.command(disk))
 	switch {
 	case ctx.Err() != nil:
 		return w, ctx.Err()
@@ -156,6 +156,11 @@ func (r *rescue) write(ctx context.Context, s Source, tell func(bytes int64) err
 		return w, fmt.Errorf("the rescue system said %q: %w", out.String(), err)
 	}
 	return w, nil
+}
+
+// command runs rescue.sh, which comes by stdin.
+func (s Source) command(disk string) string {
+	return fmt.Sprintf("bash -s -- %s %s %s %s", quote(s.URL), quote(s.SHA256), quote(disk), quote(s.Schematic))
 }
 
 // quote makes a text one word for a shell.
@@ -174,7 +179,7 @@ var errAgain = errors.New("another try may help")
 var hints = map[int]string{
 	20:           "run the same command again: it makes a new server",
 	21:           "name one of those with --image-url",
-	exitDownload: "is the schematic known to the Image Factory? it has to be uploaded there once; --image-url takes the image from elsewhere",
+	exitDownload: "--image-url takes the image from elsewhere; a schematic of which only the id is known has to be uploaded to the Image Factory once",
 	exitUnpack:   "was the download cut short, or is it something else?",
 	25:           "the image may be larger than the disk: choose a larger builderType in cluster.yaml",
 	26:           "it is not the digest that was asked for with #sha256=",

@@ -1,11 +1,12 @@
 # Writes a disk image from a URL to a disk, in Hetzner's rescue system, and
 # reads it back. Arguments: the URL; the SHA-256 digest that the download must
-# have, or nothing; the disk. The last line of stdout is the result: the bytes
+# have, or nothing; the disk; the schematic of the image, or nothing, which the
+# Image Factory is told before. The last line of stdout is the result: the bytes
 # on the disk, their SHA-256 digest, and that of the download. What dd says of
 # its progress, and what went wrong, is on stderr.
 set -uo pipefail
 export LC_ALL=C
-url=$1 digest=$2 disk=$3
+url=$1 digest=$2 disk=$3 schematic=${4-}
 
 fail() {
 	printf '%s\n' "$2" >&2
@@ -34,6 +35,14 @@ wc -c <"$work/count" >"$work/size" &
 # Nothing of what was on the disk may stay. Not every disk can discard.
 blkdiscard -f "$disk" 2>/dev/null || true
 
+# The factory makes images only of schematics that it has been told. What it
+# answers matters only if it then has no image.
+untold=
+if [ -n "$schematic" ] &&
+	! wget --no-verbose --timeout=60 --tries=2 -O /dev/null --post-data "$schematic" "${url%%/image/*}/schematics" 2>"$work/told.log"; then
+	untold=" (the schematic was not taken: $(grep . "$work/told.log" | tail -n 1))"
+fi
+
 wget --no-verbose --timeout=60 --tries=1 -O - "$url" 2>"$work/wget.log" |
 	tee "$work/packed" |
 	$unpack 2>"$work/unpack.log" |
@@ -47,7 +56,7 @@ if [ "${status[4]}" -ne 0 ]; then
 fi
 if [ "${status[0]}" -ne 0 ] && [ "${status[0]}" -ne 141 ]; then
 	reason=$(grep . "$work/wget.log" | tail -n 1)
-	fail 23 "the download failed: ${reason:-it was cut short}"
+	fail 23 "the download failed: ${reason:-it was cut short}$untold"
 fi
 if [ "${status[2]}" -ne 0 ]; then
 	fail 24 "the image cannot be unpacked: $(tail -n 1 "$work/unpack.log")"

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -98,6 +99,55 @@ func TestScript(t *testing.T) {
 			}
 			if progress != int64(len(raw)) {
 				t.Errorf("the last progress is %d", progress)
+			}
+		})
+	}
+}
+
+// The Image Factory has an image once it has been told the schematic.
+func TestScriptTellsSchematic(t *testing.T) {
+	if _, err := exec.LookPath("wget"); err != nil {
+		t.Skip("wget is not here: the script is not tested")
+	}
+	const schematic = "customization:\n    extraKernelArgs:\n        - it's=quoted\n"
+	raw := bytes.Repeat([]byte{0x55, 0xaa}, 4096)
+	for _, tt := range []struct {
+		name, schematic string
+		refuse          bool
+		exit            int
+		said            string
+	}{
+		{"told", schematic, false, 0, ""},
+		{"not told", "", false, 23, "the download failed: "},
+		{"refused", schematic, true, 23, "(the schematic was not taken: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var known []byte
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == http.MethodPost && r.URL.Path == "/schematics" && !tt.refuse:
+					known, _ = io.ReadAll(r.Body)
+					w.WriteHeader(http.StatusCreated)
+				case r.Method == http.MethodGet && r.URL.Path == "/image/"+sum(known)+"/v1.14.1/hcloud-amd64.raw":
+					_, _ = w.Write(raw)
+				default:
+					http.NotFound(w, r)
+				}
+			}))
+			defer server.Close()
+			disk := filepath.Join(t.TempDir(), "sda")
+			if err := os.WriteFile(disk, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			source := Source{URL: server.URL + "/image/" + sum([]byte(schematic)) + "/v1.14.1/hcloud-amd64.raw", Schematic: tt.schematic}
+			cmd := exec.CommandContext(t.Context(), "bash", "-c", source.command(disk))
+			cmd.Stdin = strings.NewReader(rescueScript)
+			said, _ := cmd.CombinedOutput() // the exit code tells
+			if code := cmd.ProcessState.ExitCode(); code != tt.exit || !strings.Contains(string(said), tt.said) {
+				t.Fatalf("exit code %d: %s", code, said)
+			}
+			if written, err := os.ReadFile(disk); tt.exit == 0 && (err != nil || !bytes.Equal(written, raw)) {
+				t.Errorf("%d bytes are on the disk; %v", len(written), err)
 			}
 		})
 	}

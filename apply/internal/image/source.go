@@ -15,6 +15,8 @@ type Source struct {
 	// The SHA-256 digest, in hexadecimal, that the download must have; empty:
 	// any. The Image Factory tells none.
 	SHA256 string
+	// What the Image Factory is told before, or nothing.
+	Schematic string
 }
 
 // goArch are the architectures as Talos names them.
@@ -74,7 +76,7 @@ func (m Mirrors) Source(want schemas.InfraSnapshot) Source {
 		link = m[""]
 	}
 	if link == "" {
-		return Source{URL: want.URL}
+		return Source{URL: want.URL, Schematic: want.Schematic}
 	}
 	link, digest, _ := strings.Cut(link, "#sha256=")
 	path := want.URL

@@ -78,6 +78,7 @@ func (r *resolver) images() {
 		r.out.Images = append(r.out.Images, schemas.InfraSnapshot{
 			Architecture: arch, Selector: r.imageSelector(arch), Build: o.Build, Labels: labels,
 			URL:         fmt.Sprintf("https://%s/image/%s/%s/hcloud-%s.raw.xz", r.c.Talos.ImageFactory, r.Schematic, r.c.Talos.Version, goArch[arch]),
+			Schematic:   r.SchematicText,
 			BuilderType: o.BuilderType, BuilderLocation: o.BuilderLocation,
 		})
 	}

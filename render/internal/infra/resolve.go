@@ -13,6 +13,8 @@ type Input struct {
 	Facts *config.Facts
 	// Schematic is the id of the schematic of the nodes' image.
 	Schematic string
+	// SchematicText is the schematic itself; empty if only its id is known.
+	SchematicText string
 	// HostKey is the public SSH host key of the NAT gateway, as in an
 	// authorized_keys file.
 	HostKey string

@@ -75,7 +75,7 @@ func input(t *testing.T, in map[string][]byte) Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Input{Config: c, Schematic: testSchematic, HostKey: testHostKey}
+	r := Input{Config: c, Schematic: testSchematic, SchematicText: "customization: {}\n", HostKey: testHostKey}
 	if data, ok := in["facts.yaml"]; ok {
 		if r.Facts, err = config.LoadFacts(factsFile, data); err != nil {
 			t.Fatal(err)

@@ -22,18 +22,26 @@ type schematic struct {
 	} `yaml:"customization"`
 }
 
-// SchematicID computes the id that the Image Factory gives to an image with
-// official extensions and kernel arguments. The order of both matters to it.
-func SchematicID(extensions, kernelArgs []string) (string, error) {
+// Schematic is a schematic of the Image Factory.
+type Schematic struct {
+	// Its id: the SHA-256 of the text.
+	ID string
+	// The document that the factory has to be told once, before it makes images.
+	Text string
+}
+
+// NewSchematic returns the schematic of an image with official extensions and
+// kernel arguments. The order of both matters to the Image Factory.
+func NewSchematic(extensions, kernelArgs []string) (Schematic, error) {
 	var s schematic
 	s.Customization.ExtraKernelArgs = kernelArgs
 	s.Customization.SystemExtensions.OfficialExtensions = extensions
 	text, err := yaml.Marshal(s)
 	if err != nil {
-		return "", fmt.Errorf("encoding the schematic: %w", err)
+		return Schematic{}, fmt.Errorf("encoding the schematic: %w", err)
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return Schematic{ID: hex.EncodeToString(sum[:]), Text: string(text)}, nil
 }
 
 // InstallImage names the installer image of a schematic. Before Talos 1.10 the
