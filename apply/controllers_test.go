@@ -249,6 +249,10 @@ func TestDestroyWithoutControllers(t *testing.T) {
 			if !strings.HasPrefix(c.told(), test.want) || strings.Count(c.told(), "\n") != 1 {
 				t.Errorf("told %q, want %q", c.told(), test.want)
 			}
+			b.noToken()
+			if text := fmt.Sprintf("%+v %q", b.told, b.log); strings.Contains(text, "PRIVATE KEY") || strings.Contains(text, base64.StdEncoding.EncodeToString(c.key)) {
+				t.Error("a key was told")
+			}
 		})
 	}
 }
