@@ -1,0 +1,63 @@
+// Package manifest holds Kubernetes objects as plain values: reading them from
+// YAML with positions, what identifies one, and writing them so that equal
+// objects give equal bytes. It knows no kind; it is pure.
+package manifest
+
+import "strings"
+
+// Object is a Kubernetes object: maps with text keys, lists, texts, numbers
+// (int64, uint64 or float64), booleans and nil, as JSON has them.
+type Object map[string]any
+
+// ID says which object of a cluster one is, whatever the version of its API.
+type ID struct {
+	Group, Kind, Namespace, Name string
+}
+
+// String is kind.group/namespace/name, without what is empty: Secret/kube-system/hcloud.
+func (id ID) String() string {
+	kind := id.Kind
+	if id.Group != "" {
+		kind += "." + id.Group
+	}
+	if id.Namespace != "" {
+		return kind + "/" + id.Namespace + "/" + id.Name
+	}
+	return kind + "/" + id.Name
+}
+
+// ID returns which object it is.
+func (o Object) ID() ID {
+	group, _, found := strings.Cut(o.APIVersion(), "/")
+	if !found {
+		group = ""
+	}
+	return ID{Group: group, Kind: o.Kind(), Namespace: o.Namespace(), Name: o.Name()}
+}
+
+// APIVersion returns the group and version of the object's API.
+func (o Object) APIVersion() string { return o.text("apiVersion") }
+
+// Kind returns the kind of the object.
+func (o Object) Kind() string { return o.text("kind") }
+
+// Name returns metadata.name.
+func (o Object) Name() string { return o.metadata().text("name") }
+
+// Namespace returns metadata.namespace; empty if it has none.
+func (o Object) Namespace() string { return o.metadata().text("namespace") }
+
+func (o Object) metadata() Object {
+	switch m := o["metadata"].(type) {
+	case map[string]any:
+		return m
+	case Object:
+		return m
+	}
+	return nil
+}
+
+func (o Object) text(key string) string {
+	text, _ := o[key].(string)
+	return text
+}
