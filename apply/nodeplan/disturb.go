@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 	"github.com/talosgen/talosgen/internal/natural"
 )
 
@@ -63,7 +63,7 @@ func (m *maker) mayStop(name string) bool {
 		m.refuse(name, "its change disturbs etcd, and nobody knows how etcd is", "bring a control plane back that can be asked")
 		return false
 	}
-	if reason := safety.CanStop(m.members, name); reason != "" {
+	if reason := etcdsafety.CanStop(m.members, name); reason != "" {
 		m.refuse(name, "it must not stop: "+reason, "bring the other members back first; talosgen etcd status shows them")
 		return false
 	}
@@ -125,7 +125,7 @@ func (m *maker) removeWorker(n Node) {
 func (m *maker) removePlane(n Node) {
 	member := slices.IndexFunc(m.observed.Members, func(e Member) bool { return e.Node == n.Name })
 	dead := n.Reach != Configured
-	switch reason := safety.CanRemove(m.members, n.Name); {
+	switch reason := etcdsafety.CanRemove(m.members, n.Name); {
 	case !m.observed.Known:
 		m.refuse(n.Name, "it must not be removed: nobody knows how etcd is", "bring a control plane back that can be asked")
 		return
@@ -153,7 +153,7 @@ func (m *maker) removePlane(n Node) {
 		before = m.step(DeleteNode, n.Name, "the tree does not have it", before).Key
 	}
 	m.planes = before
-	m.members = safety.Without(m.members, n.Name)
+	m.members = etcdsafety.Without(m.members, n.Name)
 }
 
 func (m *maker) leave(n Node, id string, dead bool, before plan.Key) plan.Key {

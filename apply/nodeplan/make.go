@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -40,7 +40,7 @@ type maker struct {
 	policy   Policy
 	plan     *Plan
 	// The members of etcd as the steps so far leave them.
-	members []safety.Member
+	members []etcdsafety.Member
 	// The last step of what may happen one after the other only: to control
 	// planes, and to each of as many workers as may be away at once.
 	planes  plan.Key
@@ -174,7 +174,7 @@ func (m *maker) join(want Want, node Node) error {
 	default:
 		m.step(Configure, want.Name, "it is new", m.well())
 		m.planes = m.step(Join, want.Name, "", key(Configure, want.Name)).Key
-		m.members = append(safety.Without(m.members, want.Name), safety.Member{Node: want.Name, Voter: true, Healthy: true})
+		m.members = append(etcdsafety.Without(m.members, want.Name), etcdsafety.Member{Node: want.Name, Voter: true, Healthy: true})
 	}
 	return nil
 }
@@ -182,12 +182,12 @@ func (m *maker) join(want Want, node Node) error {
 // mayJoin says why a control plane must not join a cluster that there may be.
 func (m *maker) mayJoin(want Want) string {
 	lives := slices.ContainsFunc(m.observed.Nodes, func(n Node) bool { return n.Role == ControlPlane && n.Reach == Configured })
-	voters, healthy := safety.Count(m.members)
+	voters, healthy := etcdsafety.Count(m.members)
 	switch {
 	case want.Role != ControlPlane:
 	case !m.observed.Known && lives:
 		return "nobody knows how etcd is"
-	case voters > 0 && healthy < safety.Quorum(voters):
+	case voters > 0 && healthy < etcdsafety.Quorum(voters):
 		return "etcd has lost its quorum"
 	}
 	return ""

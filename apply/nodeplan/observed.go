@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // Roles of nodes, in the words of the labels of servers.
@@ -91,10 +91,10 @@ func (o *Observed) node(name string) Node {
 
 // safe are the members as rules of safety see them: what we do not reach is not
 // healthy, whatever its peers say.
-func (o *Observed) safe() (members []safety.Member) {
+func (o *Observed) safe() (members []etcdsafety.Member) {
 	for _, m := range o.Members {
 		n := o.node(m.Node)
-		members = append(members, safety.Member{Node: m.Node, Voter: !m.Learner,
+		members = append(members, etcdsafety.Member{Node: m.Node, Voter: !m.Learner,
 			Healthy: m.Healthy && n.Reach == Configured && n.Stage == StageRunning})
 	}
 	return members

@@ -9,8 +9,8 @@ import (
 
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // Any plan that may be executed is, in a random order that its needs allow, with
@@ -69,7 +69,7 @@ func randomSituation(random *rand.Rand) string {
 
 // cluster is a model of etcd and of workers while a plan is executed.
 type cluster struct {
-	members []safety.Member
+	members []etcdsafety.Member
 	away    map[string]bool // workers
 	workers int             // that may be away
 }
@@ -77,7 +77,7 @@ type cluster struct {
 func newCluster(s situation) *cluster {
 	c := &cluster{away: map[string]bool{}, workers: max(s.policy.MaxParallel, 1)}
 	for _, m := range s.observed.Members {
-		c.members = append(c.members, safety.Member{Node: m.Node, Cluster: "A", Voter: !m.Learner, Healthy: m.Healthy})
+		c.members = append(c.members, etcdsafety.Member{Node: m.Node, Cluster: "A", Voter: !m.Learner, Healthy: m.Healthy})
 	}
 	return c
 }
@@ -100,7 +100,7 @@ func (c *cluster) run(random *rand.Rand, p *nodeplan.Plan) string {
 			begun[s.Key] = true
 			c.begin(s)
 		}
-		if v := safety.Check(before, c.members, true); len(v) > 0 {
+		if v := etcdsafety.Check(before, c.members, true); len(v) > 0 {
 			return fmt.Sprintf("%s: %v", s.Key, v)
 		}
 		if len(c.away) > c.workers {
@@ -115,9 +115,9 @@ func (c *cluster) begin(s nodeplan.Step) {
 	disturbs := s.Action == nodeplan.Reboot || slices.ContainsFunc(s.Changes, func(f nodeconfig.Change) bool { return s.Action == nodeplan.Configure && f.Class == "restart" })
 	switch {
 	case s.Action == nodeplan.Leave || s.Action == nodeplan.RemoveMember:
-		c.members = safety.Without(c.members, s.Node)
+		c.members = etcdsafety.Without(c.members, s.Node)
 	case s.Action == nodeplan.Join:
-		c.members = append(c.members, safety.Member{Node: s.Node, Cluster: "A", Voter: true, Healthy: true})
+		c.members = append(c.members, etcdsafety.Member{Node: s.Node, Cluster: "A", Voter: true, Healthy: true})
 	case disturbs && worker:
 		c.away[s.Node] = true
 	case disturbs:

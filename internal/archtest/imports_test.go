@@ -101,8 +101,8 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/nodeplan/safety", "apply/plan", "apply/preflight",
-	"internal/atomicfile", "internal/diag", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
+	"apply/internal/access", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
+	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/catalogue", "render/internal/layer", "render/internal/legacy", "render/internal/manifest", "render/internal/pools",
 	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",

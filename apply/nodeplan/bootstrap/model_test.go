@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // A world of machines, in which runs of apply take one small step each, in any
@@ -175,10 +175,10 @@ func (w *world) event(runs []*run) {
 	}
 }
 
-func (w *world) members() (members []safety.Member) {
+func (w *world) members() (members []etcdsafety.Member) {
 	for name, m := range w.machines {
 		if m.cluster != "" {
-			members = append(members, safety.Member{Node: name, Cluster: m.cluster, Voter: true, Healthy: m.up})
+			members = append(members, etcdsafety.Member{Node: name, Cluster: m.cluster, Voter: true, Healthy: m.up})
 		}
 	}
 	return members
@@ -198,7 +198,7 @@ func schedule(t *testing.T, seed uint64, runs []*run) (made int) {
 		} else {
 			w.step(runs[w.random.IntN(len(runs))])
 		}
-		if v := safety.Check(before, w.members(), false); len(v) > 0 {
+		if v := etcdsafety.Check(before, w.members(), false); len(v) > 0 {
 			t.Fatalf("seed %d: %v\n%s", seed, v, strings.Join(w.trace, "\n"))
 		}
 	}

@@ -1,18 +1,18 @@
-package safety_test
+package etcdsafety_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // members writes a cluster in short: a letter for each, h healthy, d down, l
 // learning.
-func members(short string) (list []safety.Member) {
+func members(short string) (list []etcdsafety.Member) {
 	for i, c := range short {
-		list = append(list, safety.Member{Node: fmt.Sprint(i), Cluster: "A", Voter: c != 'l', Healthy: c != 'd'})
+		list = append(list, etcdsafety.Member{Node: fmt.Sprint(i), Cluster: "A", Voter: c != 'l', Healthy: c != 'd'})
 	}
 	return list
 }
@@ -40,7 +40,7 @@ func TestStopAndRemove(t *testing.T) {
 	} {
 		list := members(c.members)
 		for _, v := range []struct{ what, got, want string }{
-			{"stop", safety.CanStop(list, c.node), c.stop}, {"remove", safety.CanRemove(list, c.node), c.remove},
+			{"stop", etcdsafety.CanStop(list, c.node), c.stop}, {"remove", etcdsafety.CanRemove(list, c.node), c.remove},
 		} {
 			if (v.want == "") != (v.got == "") || !strings.Contains(v.got, v.want) {
 				t.Errorf("%s, %s %s: got %q, want %q", c.members, v.what, c.node, v.got, v.want)
@@ -50,10 +50,10 @@ func TestStopAndRemove(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	two := append(members("h"), safety.Member{Node: "9", Cluster: "B"})
+	two := append(members("h"), etcdsafety.Member{Node: "9", Cluster: "B"})
 	for _, c := range []struct {
 		name          string
-		before, after []safety.Member
+		before, after []etcdsafety.Member
 		chosen        bool
 		want          string
 	}{
@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 		{"the last one", members("h"), nil, true, "the last member"},
 		{"two clusters", members("h"), two, false, "two etcd clusters: [A B]"},
 	} {
-		got := strings.Join(safety.Check(c.before, c.after, c.chosen), "; ")
+		got := strings.Join(etcdsafety.Check(c.before, c.after, c.chosen), "; ")
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}

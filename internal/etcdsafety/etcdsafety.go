@@ -1,8 +1,8 @@
-// Package safety holds the two rules that nothing that talosgen does to nodes
+// Package etcdsafety holds the two rules that nothing that talosgen does to nodes
 // may break: there are never two etcd clusters, and no step that was chosen
 // puts the quorum of etcd at risk. Plans ask it before; simulators and tests
 // check with it after each step.
-package safety
+package etcdsafety
 
 import (
 	"fmt"
