@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,7 +13,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -22,7 +27,8 @@ import (
 const manager = "talosgen"
 
 const (
-	// answerWithin is how long a request may take, with its connection.
+	// answerWithin is how long a request may take, with its connection, unless
+	// [Options] say something else.
 	answerWithin = 5 * time.Second
 	// mostBytes is more than a page of a list ever has.
 	mostBytes = 64 << 20
@@ -47,13 +53,21 @@ type Options struct {
 	// Opens connections to addresses, host:port.
 	Dial  func(ctx context.Context, address string) (net.Conn, error)
 	Clock Clock
+	// How long a request may take, with its connection; 0: 5 seconds. A request
+	// that webhooks look at takes longer: each of them may take 30 seconds.
+	Within time.Duration
+	// How long a request that got no answer, or one that asks for patience, is
+	// repeated; 0: not at all.
+	Patience time.Duration
 }
 
 // Client talks to one API.
 type Client struct {
-	url   string
-	http  *http.Client
-	clock Clock
+	url      string
+	http     *http.Client
+	clock    Clock
+	patience time.Duration
+	requests atomic.Int64
 }
 
 // New makes a client. It makes no connection yet.
@@ -79,11 +93,29 @@ func New(o Options) (*Client, error) {
 			MinVersion: tls.VersionTLS12, Time: o.Clock.Now,
 		},
 	}
-	return &Client{url: o.URL, clock: o.Clock, http: &http.Client{Transport: transport, Timeout: answerWithin}}, nil
+	return &Client{
+		url: o.URL, clock: o.Clock, patience: o.Patience,
+		http: &http.Client{Transport: transport, Timeout: cmp.Or(o.Within, answerWithin)},
+	}, nil
 }
 
 // Close ends the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Requests returns how many requests were made, with repetitions.
+func (c *Client) Requests() int { return int(c.requests.Load()) }
+
+// Clientset returns client-go's view of the same API, through the same
+// connections. It repeats nothing, and is told no warnings.
+func (c *Client) Clientset() (kubernetes.Interface, error) {
+	set, err := kubernetes.NewForConfigAndClient(&rest.Config{
+		Host: c.url, UserAgent: manager, QPS: -1, WarningHandler: rest.NoWarnings{},
+	}, c.http)
+	if err != nil {
+		return nil, diag.On("Kubernetes API", "no client can be made: %v", err).WithCause(err)
+	}
+	return set, nil
+}
 
 // silentError is an API that does not answer at all.
 type silentError struct{ err error }
@@ -98,35 +130,67 @@ func Silent(err error) bool {
 	return errors.As(err, &silent)
 }
 
+// Content types of what is sent.
+const (
+	mergePatch = "application/merge-patch+json"
+	applyPatch = "application/apply-patch+yaml"
+	jsonPatch  = "application/json-patch+json"
+	plainJSON  = "application/json"
+)
+
 // do sends a request, with a merge patch if that is not nil, and decodes the
 // answer into to.
 func (c *Client) do(ctx context.Context, method, path string, patch, to any) error {
-	var body []byte
-	if patch != nil {
+	return c.send(ctx, method, path, mergePatch, patch, to)
+}
+
+// send sends a request, with a body if that is not nil, and decodes the answer
+// into to. It repeats what got no answer, or is to be asked again, as long as
+// the client has patience.
+func (c *Client) send(ctx context.Context, method, path, content string, body, to any) error {
+	var text []byte
+	if body != nil {
 		var err error
-		if body, err = json.Marshal(patch); err != nil {
+		if text, err = json.Marshal(body); err != nil {
 			return err
 		}
 	}
+	begin := c.clock.Now()
+	for n := 0; ; n++ {
+		err := c.once(ctx, method, path, content, text, to)
+		pause, again := retryAfter(err, n)
+		if !again || ctx.Err() != nil || c.clock.Now().Add(pause).Sub(begin) > c.patience {
+			return err
+		}
+		if err := c.clock.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// once sends a request once.
+func (c *Client) once(ctx context.Context, method, path, content string, body []byte, to any) error {
+	c.requests.Add(1)
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Accept", "application/json")
-	if patch != nil {
-		request.Header.Set("Content-Type", "application/merge-patch+json")
+	request.Header.Set("Accept", plainJSON)
+	request.Header.Set("User-Agent", manager)
+	if len(body) > 0 {
+		request.Header.Set("Content-Type", content)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return noAnswer(ctx, err)
+		return c.noAnswer(ctx, err)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, mostBytes))
 	if err != nil {
-		return noAnswer(ctx, err)
+		return c.noAnswer(ctx, err)
 	}
-	if response.StatusCode != http.StatusOK {
-		return refusal(method, path, response.StatusCode, answer)
+	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusMultipleChoices {
+		return refusal(method, path, response, answer)
 	}
 	if err := json.Unmarshal(answer, to); err != nil {
 		return diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", method, path, err).WithCode(diag.Remote)
@@ -135,7 +199,7 @@ func (c *Client) do(ctx context.Context, method, path string, patch, to any) err
 }
 
 // noAnswer tells silence from what is wrong with a connection that exists.
-func noAnswer(ctx context.Context, err error) error {
+func (c *Client) noAnswer(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -145,40 +209,10 @@ func noAnswer(ctx context.Context, err error) error {
 	}
 	var timeout net.Error
 	if !Silent(err) && errors.As(err, &timeout) && timeout.Timeout() {
-		err = &silentError{fmt.Errorf("does not answer within %s", answerWithin)}
+		err = &silentError{fmt.Errorf("does not answer within %s", c.http.Timeout)}
 	}
 	if Silent(err) {
 		return err
 	}
-	return diag.On("Kubernetes API", "%v", err).WithCode(diag.Remote).WithCause(err)
-}
-
-// refusalError is an answer that is none of success.
-type refusalError struct {
-	status  int
-	request string
-	message string // what the API says; may be empty
-}
-
-func (e *refusalError) Error() string {
-	text := fmt.Sprintf("%s: %d %s", e.request, e.status, http.StatusText(e.status))
-	if e.message != "" {
-		text += ": " + e.message
-	}
-	return text
-}
-
-func refusal(method, path string, status int, answer []byte) error {
-	var said struct {
-		Message string `json:"message"`
-	}
-	_ = json.Unmarshal(answer, &said) // a proxy's page has none
-	r := &refusalError{status: status, request: method + " " + path, message: said.Message}
-	return diag.On("Kubernetes API", "%v", r).WithCode(diag.Remote).WithCause(r)
-}
-
-// absent reports whether there is no such object.
-func absent(err error) bool {
-	var r *refusalError
-	return errors.As(err, &r) && r.status == http.StatusNotFound
+	return diag.On("Kubernetes API", "%v", err).WithHint("%s", connectionHint(err)).WithCode(diag.Remote).WithCause(err)
 }

@@ -1,0 +1,156 @@
+package kube
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// refusalError is an answer that is none of success.
+type refusalError struct {
+	status  int
+	request string
+	message string // what the API says; may be empty
+	reason  metav1.StatusReason
+	causes  []metav1.StatusCause
+	after   time.Duration // when to ask again, if the API says so
+}
+
+func (e *refusalError) Error() string {
+	text := fmt.Sprintf("%s: %d %s", e.request, e.status, http.StatusText(e.status))
+	if e.message != "" {
+		text += ": " + e.message
+	}
+	return text
+}
+
+func refusal(method, path string, response *http.Response, answer []byte) error {
+	var said metav1.Status
+	_ = json.Unmarshal(answer, &said) // a proxy's page has none
+	r := &refusalError{status: response.StatusCode, request: method + " " + path, message: said.Message, reason: said.Reason}
+	if said.Details != nil {
+		r.causes = said.Details.Causes
+	}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+		r.after = time.Duration(seconds) * time.Second
+	}
+	return diag.On("Kubernetes API", "%v", r).WithHint("%s", r.hint()).WithCode(diag.Remote).WithCause(r)
+}
+
+// caused reports whether a cause is of a type.
+func (e *refusalError) caused(by metav1.CauseType) bool {
+	for _, c := range e.causes {
+		if c.Type == by {
+			return true
+		}
+	}
+	return false
+}
+
+// refused returns the answer behind an error, or nil.
+func refused(err error) *refusalError {
+	var r *refusalError
+	errors.As(err, &r)
+	return r
+}
+
+// absent reports whether there is no such object.
+func absent(err error) bool {
+	r := refused(err)
+	return r != nil && r.status == http.StatusNotFound
+}
+
+// The causes that the API server gives without a constant in its library.
+const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
+
+// What an API server says of webhooks, in its messages only.
+const (
+	webhookDenied = "admission webhook "
+	webhookFailed = "failed calling webhook "
+)
+
+// hint says what to do about an answer.
+func (e *refusalError) hint() string {
+	switch {
+	case strings.Contains(e.message, webhookFailed):
+		return "the webhook does not answer: look at what runs it, and whether its service has endpoints; what is only applied after it cannot be its reason"
+	case strings.Contains(e.message, webhookDenied):
+		return "the webhook's own rules are against it: change the object, or the rule"
+	case e.caused(namespaceTerminating):
+		return "somebody deletes the namespace: wait until it is gone, then run this again"
+	case e.status == http.StatusUnauthorized:
+		return "the API server does not accept the certificate: it is valid for a short time only, so compare the clocks; and the tree must be of this cluster"
+	case e.status == http.StatusForbidden && e.reason == metav1.StatusReasonForbidden:
+		return "the certificate is one of system:masters: an authorizer or an admission plugin of the API server refuses it"
+	case e.status == http.StatusNotFound && e.unknownKind():
+		return "the API server does not serve this kind: is its CustomResourceDefinition there, and established?"
+	}
+	return ""
+}
+
+// unknownKind reports whether a 404 is about the kind, and not about an object.
+func (e *refusalError) unknownKind() bool {
+	return strings.Contains(e.message, "the server could not find the requested resource") ||
+		strings.Contains(e.message, "404 page not found")
+}
+
+const (
+	firstPause = 500 * time.Millisecond
+	mostPause  = 10 * time.Second
+)
+
+// retryAfter reports whether a request is worth repeating, and after how long;
+// n counts the repetitions. Everything that is sent may be sent twice.
+func retryAfter(err error, n int) (pause time.Duration, again bool) {
+	pause = min(firstPause<<min(n, 8), mostPause)
+	if Silent(err) || lost(err) {
+		return pause, true
+	}
+	r := refused(err)
+	if r == nil {
+		return 0, false
+	}
+	switch r.status {
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return max(pause, r.after), true
+	}
+	return 0, false
+}
+
+// lost reports whether a connection broke before the answer was there.
+func lost(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// connectionHint says what to do about a connection that exists, and is no good.
+func connectionHint(err error) string {
+	var invalid x509.CertificateInvalidError
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var alert *net.OpError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate of the API server is not valid now: compare the clocks; Talos makes a new one when the API server starts"
+	case errors.As(err, &authority):
+		return "this is not the cluster that the tree is of, or its authority was replaced"
+	case errors.As(err, &name):
+		return "the name or address is not in the certificate: is it in kubernetesApi.certSans of infrastructure.yaml?"
+	case errors.As(err, &alert) && alert.Op == "remote error":
+		return "the API server does not accept the certificate: compare the clocks; and the tree must be of this cluster"
+	}
+	return ""
+}
