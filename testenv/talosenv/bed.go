@@ -58,6 +58,10 @@ func findBed(t testing.TB, o Options) bed {
 	}
 
 	for _, program := range cache.HostPrograms() {
+		if program.Bastion && !o.Bastion {
+			continue
+		}
+
 		if _, err := exec.LookPath(program.Name); err != nil {
 			without(t, program.Name+" is missing: apt-get install "+program.Package)
 		}

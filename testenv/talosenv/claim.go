@@ -234,7 +234,7 @@ func (s state) freeOctet() (int, error) {
 	}
 
 	for octet := range 256 {
-		if _, err := os.Stat(s.of(octet)); err == nil || overlaps(subnet(octet), addresses) {
+		if _, err := os.Stat(s.of(octet)); err == nil || overlaps(subnet(octet), addresses) || overlaps(outside(octet), addresses) {
 			continue
 		}
 
@@ -258,6 +258,12 @@ func overlaps(p netip.Prefix, addresses []net.Addr) bool {
 // for its peers.
 func subnet(octet int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 30, byte(octet), 0}), 24)
+}
+
+// outside is a network of the host and a bastion: of 198.18.0.0/15, which is for
+// tests of networks (RFC 2544). Its address is the host's.
+func outside(octet int) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(octet), 1}), 30)
 }
 
 func (s state) of(octet int) string {

@@ -29,6 +29,7 @@ import (
 type Client struct {
 	program string
 	config  string // file
+	enter   []string
 }
 
 // clientValid is how long a client's certificate is valid.
@@ -44,7 +45,7 @@ func (c *Cluster) NewClient(t testing.TB, machineConfig []byte) *Client {
 		t.Fatal(err)
 	}
 
-	client := &Client{program: toolenv.Talosctl(t, c.bed.release), config: filepath.Join(t.TempDir(), "talosconfig")}
+	client := &Client{program: toolenv.Talosctl(t, c.bed.release), config: filepath.Join(t.TempDir(), "talosconfig"), enter: c.network.enter()}
 	if err := os.WriteFile(client.config, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func (c *Cluster) NewClient(t testing.TB, machineConfig []byte) *Client {
 // Run runs talosctl against one node and returns what it prints.
 func (c *Client) Run(ctx context.Context, n *Node, args ...string) (string, error) {
 	args = append([]string{"--talosconfig", c.config, "--endpoints", n.Address.String(), "--nodes", n.Address.String()}, args...)
-	return talosctl(ctx, c.program, args...)
+	return talosctl(ctx, c.enter, c.program, args...)
 }
 
 // Insecure runs talosctl against a node in maintenance mode.
@@ -64,13 +65,15 @@ func (c *Cluster) Insecure(ctx context.Context, t testing.TB, n *Node, args ...s
 
 	args = append(args, "--insecure", "--nodes", n.Address.String())
 
-	return talosctl(ctx, toolenv.Talosctl(t, c.bed.release), args...)
+	return talosctl(ctx, c.network.enter(), toolenv.Talosctl(t, c.bed.release), args...)
 }
 
-func talosctl(ctx context.Context, program string, args ...string) (string, error) {
+// talosctl runs in the nodes' network, which this machine may not reach.
+func talosctl(ctx context.Context, enter []string, program string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 
-	command := exec.CommandContext(ctx, program, args...)
+	args = append(append(enter[1:len(enter):len(enter)], program), args...)
+	command := exec.CommandContext(ctx, enter[0], args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
 	command.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH")}
 

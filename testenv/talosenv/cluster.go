@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -25,6 +26,14 @@ type Options struct {
 	// the control plane. Without it they get a stand-in, which suffices for
 	// everything but Kubernetes itself, and etcd.
 	Kubernetes bool
+
+	// Bastion puts the nodes where this machine does not reach them, behind an
+	// SSH server that passes connections on: see [Cluster.StartBastion].
+	Bastion bool
+
+	// Network is the nodes' network, if it has to be a certain one: only with
+	// Bastion, as the host's own networks are of no concern then.
+	Network netip.Prefix
 }
 
 // Cluster is a set of nodes on a network of their own, each in maintenance
@@ -32,14 +41,17 @@ type Options struct {
 type Cluster struct {
 	ControlPlanes []*Node
 	Workers       []*Node
+	booted        []*Node
 
-	// Gateway is the address of this machine on the nodes' network.
+	// Gateway is the address on the nodes' network of this machine, or of the
+	// bastion.
 	Gateway netip.Addr
 
 	bed     bed
 	claim   *claim
 	network *network
 	images  *registry
+	bastion *process
 	logs    string // folder of the nodes' output
 }
 
@@ -63,9 +75,10 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// Nodes are all of them, control planes first.
+// Nodes are all of them, control planes first, and at the end those that were
+// booted later.
 func (c *Cluster) Nodes() []*Node {
-	return append(c.ControlPlanes[:len(c.ControlPlanes):len(c.ControlPlanes)], c.Workers...)
+	return slices.Concat(c.ControlPlanes, c.Workers, c.booted)
 }
 
 func (c *Cluster) start(ctx context.Context, o Options) (err error) {
@@ -75,42 +88,69 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 
 	c.logs = c.claim.logs
 
-	if c.network, err = startNetwork(ctx, c.bed, c.claim, c.logs); err != nil {
+	if c.network, err = startNetwork(ctx, c.bed, c.claim, o); err != nil {
 		return err
 	}
 
-	c.Gateway = c.network.host
+	c.Gateway = c.network.gateway()
 
-	if c.images, err = startRegistry(c.network.host, c.bed.images()); err != nil {
+	if err = c.network.do(func() error {
+		c.images, err = startRegistry(c.Gateway, c.bed.images())
+		return err
+	}); err != nil {
 		return err
 	}
 
-	for i := range o.ControlPlanes + o.Workers {
-		address := c.network.node(i)
-		n := &Node{Name: fmt.Sprintf("cp-%d", i+1), Address: address, MAC: macOf(address)}
-
-		list := &c.ControlPlanes
-		if i >= o.ControlPlanes {
-			n.Name, list = fmt.Sprintf("worker-%d", i-o.ControlPlanes+1), &c.Workers
+	for i := range o.ControlPlanes {
+		if _, err := c.boot(&c.ControlPlanes, fmt.Sprintf("cp-%d", i+1), c.network.node(i)); err != nil {
+			return err
 		}
+	}
 
-		*list = append(*list, n)
+	for i := range o.Workers {
+		if _, err := c.boot(&c.Workers, fmt.Sprintf("worker-%d", i+1), c.network.node(o.ControlPlanes+i)); err != nil {
+			return err
+		}
+	}
 
-		if err := n.start(c); err != nil {
+	return c.wait(ctx, c.Nodes()...)
+}
+
+// boot adds a node to a list, and starts it.
+func (c *Cluster) boot(list *[]*Node, name string, address netip.Addr) (*Node, error) {
+	n := &Node{Name: name, Address: address, MAC: macOf(address)}
+	*list = append(*list, n)
+
+	if err := n.start(c); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+
+	return n, nil
+}
+
+// wait waits until nodes answer.
+func (c *Cluster) wait(ctx context.Context, nodes ...*Node) error {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+
+	for _, n := range nodes {
+		if err := n.waitAPI(ctx, c.network); err != nil {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
-	defer cancel()
+	return nil
+}
 
-	for _, n := range c.Nodes() {
-		if err := n.waitAPI(ctx); err != nil {
-			return fmt.Errorf("%s: %w; see %s", n.Name, err, n.process.log)
-		}
+// Boot starts one more node, with an address of the nodes' network, and waits
+// until it is in maintenance mode.
+func (c *Cluster) Boot(ctx context.Context, name string, address netip.Addr) (*Node, error) {
+	n, err := c.boot(&c.booted, name, address)
+	if err != nil {
+		return nil, err
 	}
 
-	return nil
+	return n, c.wait(ctx, n)
 }
 
 // cleanUp stops everything, and keeps the logs of a test that failed.
@@ -150,6 +190,8 @@ func (c *Cluster) stop() error {
 	if c.images != nil {
 		errs = append(errs, c.images.stop())
 	}
+
+	errs = append(errs, c.StopBastion())
 
 	if c.network != nil {
 		errs = append(errs, c.network.stop())

@@ -5,6 +5,7 @@ package talosenv
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"io"
 	"net"
 	"net/netip"
@@ -12,6 +13,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/internal/sshkey"
 )
 
 // victimVariable says how the test process that TestVictim is in ends.
@@ -24,10 +27,15 @@ func TestVictim(t *testing.T) {
 		t.Skip("run by other tests")
 	}
 
-	c := Start(t, Options{ControlPlanes: 1})
+	c := Start(t, Options{ControlPlanes: 1, Bastion: how == "bastion"})
+	address := netip.AddrPortFrom(c.ControlPlanes[0].Address, apiPort)
+
+	if how == "bastion" {
+		address = c.StartBastion(t, newHostKey(t))
+	}
 
 	// To standard output, which the parent reads line by line.
-	if _, err := io.WriteString(os.Stdout, c.ControlPlanes[0].Address.String()+"\n"); err != nil {
+	if _, err := io.WriteString(os.Stdout, address.String()+"\n"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -70,12 +78,12 @@ func startVictim(ctx context.Context, t *testing.T, how string) *victim {
 	return &victim{command: command, stdin: stdin, lines: bufio.NewScanner(stdout)}
 }
 
-// address waits until the victim's node runs.
-func (v *victim) address(t *testing.T) netip.Addr {
+// address waits until the victim's node or bastion runs.
+func (v *victim) address(t *testing.T) netip.AddrPort {
 	t.Helper()
 
 	for v.lines.Scan() {
-		if address, err := netip.ParseAddr(v.lines.Text()); err == nil {
+		if address, err := netip.ParseAddrPort(v.lines.Text()); err == nil {
 			return address
 		}
 
@@ -84,7 +92,7 @@ func (v *victim) address(t *testing.T) netip.Addr {
 
 	t.Fatal("the process has ended before its node ran")
 
-	return netip.Addr{}
+	return netip.AddrPort{}
 }
 
 // TestKilled kills a test at many moments. The next one clears away what is
@@ -113,6 +121,44 @@ func TestKilled(t *testing.T) {
 	Start(t, Options{ControlPlanes: 1})
 }
 
+// TestKilledBastion kills a test whose nodes are behind a bastion that somebody
+// is connected to.
+func TestKilledBastion(t *testing.T) {
+	findBed(t, Options{Bastion: true})
+
+	v := startVictim(t.Context(), t, "bastion")
+	address := v.address(t)
+
+	session, err := net.Dial("tcp", address.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+
+	if err := v.command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := v.command.Wait(); err == nil {
+		t.Fatal("it has not been killed")
+	}
+
+	Start(t, Options{})
+	checkNothingLeft(t)
+}
+
+// newHostKey is a key for a bastion.
+func newHostKey(t *testing.T) string {
+	t.Helper()
+
+	key, err := sshkey.New(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return key.Reveal()
+}
+
 // TestPanic ends a test in the worst way that a test itself can.
 func TestPanic(t *testing.T) {
 	findBed(t, Options{})
@@ -136,7 +182,7 @@ func TestTwoAtOnce(t *testing.T) {
 	c := Start(t, Options{ControlPlanes: 1})
 	other := v.address(t)
 
-	if own := c.ControlPlanes[0].Address; own == other {
+	if own := c.ControlPlanes[0].Address; own == other.Addr() {
 		t.Fatalf("both have %s", own)
 	}
 
@@ -157,9 +203,9 @@ func TestTwoAtOnce(t *testing.T) {
 	checkNothingLeft(t)
 }
 
-// answers tells whether there is an API at an address.
-func answers(address netip.Addr) bool {
-	connection, err := net.DialTimeout("tcp", net.JoinHostPort(address.String(), apiPort), 2*time.Second)
+// answers tells whether something listens at an address.
+func answers(address netip.AddrPort) bool {
+	connection, err := net.DialTimeout("tcp", address.String(), 2*time.Second)
 	if err != nil {
 		return false
 	}

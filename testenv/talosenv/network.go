@@ -18,9 +18,14 @@ import (
 // network is a bridge in a network namespace of its own, where no firewall of
 // the host applies, and a cable from there to the host. The namespace is that
 // of the discovery service, and goes away with it.
+//
+// The cable ends on the bridge, so that the host is on the nodes' network. With
+// a bastion it ends beside it, on a network of two: the host reaches the
+// namespace, and only that reaches the nodes.
 type network struct {
 	octet   int
-	host    netip.Addr // of this process on the network
+	nodes   netip.Prefix
+	bastion bool
 	service *process
 	ports   int
 }
@@ -30,14 +35,17 @@ const discoveryPort = 3000
 
 // startNetwork starts the discovery service and lays out the network around
 // it.
-func startNetwork(ctx context.Context, b bed, c *claim, logs string) (*network, error) {
-	n := &network{octet: c.octet, host: addressAt(c.octet, 1)}
+func startNetwork(ctx context.Context, b bed, c *claim, o Options) (*network, error) {
+	n := &network{octet: c.octet, nodes: subnet(c.octet), bastion: o.Bastion}
+	if o.Network.IsValid() {
+		n.nodes = o.Network
+	}
 
 	service, err := launch{
 		command:    exec.Command(b.discovery, fmt.Sprintf(":%d", discoveryPort)),
 		namespaces: syscall.CLONE_NEWNET,
 		cgroup:     filepath.Join(c.cgroup, "discovery"),
-		log:        filepath.Join(logs, "discovery.log"),
+		log:        filepath.Join(c.logs, "discovery.log"),
 	}.start()
 	if err != nil {
 		return nil, err
@@ -56,7 +64,7 @@ func (n *network) layOut(ctx context.Context) error {
 	err := n.inside(ctx,
 		"link set lo up",
 		"link add br0 type bridge",
-		fmt.Sprintf("addr add %s/24 dev br0", n.discovery()),
+		fmt.Sprintf("addr add %s/%d dev br0", n.discovery(), n.nodes.Bits()),
 		"link set br0 up",
 	)
 	if err != nil {
@@ -68,12 +76,22 @@ func (n *network) layOut(ctx context.Context) error {
 		return err
 	}
 
-	if err := n.inside(ctx, "link set host master br0 up"); err != nil {
+	host, inside := netip.PrefixFrom(n.gateway(), n.nodes.Bits()), []string{"link set host master br0 up"}
+	if n.bastion {
+		host = outside(n.octet)
+		inside = []string{
+			fmt.Sprintf("addr add %s/%d dev br0", n.gateway(), n.nodes.Bits()),
+			fmt.Sprintf("addr add %s/%d dev host", n.public(), host.Bits()),
+			"link set host up",
+		}
+	}
+
+	if err := n.inside(ctx, inside...); err != nil {
 		return err
 	}
 
 	return ip(ctx, nil,
-		fmt.Sprintf("addr add %s/24 dev %s", n.host, device(n.octet)),
+		fmt.Sprintf("addr add %s dev %s", host, device(n.octet)),
 		fmt.Sprintf("link set %s up", device(n.octet)),
 	)
 }
@@ -90,14 +108,30 @@ func (n *network) connect(ctx context.Context, pid int, mac string) error {
 	)
 }
 
+// gateway is the first address of the nodes' network: that of the host, or of
+// the bastion.
+func (n *network) gateway() netip.Addr {
+	return n.nodes.Masked().Addr().Next()
+}
+
 // discovery is the address of the discovery service.
 func (n *network) discovery() netip.Addr {
-	return addressAt(n.octet, 2)
+	return n.gateway().Next()
+}
+
+// public is the bastion's address on the host's side.
+func (n *network) public() netip.Addr {
+	return outside(n.octet).Addr().Next()
 }
 
 // node is the address of a node.
 func (n *network) node(i int) netip.Addr {
-	return addressAt(n.octet, 10+i)
+	address := n.discovery()
+	for range 8 + i {
+		address = address.Next()
+	}
+
+	return address
 }
 
 // macOf is the MAC address of the node with an address.
@@ -110,18 +144,19 @@ func (n *network) stop() error {
 	return errors.Join(removeDevice(device(n.octet)), n.service.stop())
 }
 
+// enter is a command that runs another in the namespace of the bridge.
+func (n *network) enter() []string {
+	return []string{"nsenter", "--net=/proc/" + strconv.Itoa(n.service.pid()) + "/ns/net"}
+}
+
 // inside runs ip in the namespace of the bridge.
 func (n *network) inside(ctx context.Context, lines ...string) error {
-	return ip(ctx, []string{"nsenter", "--net", "--target", strconv.Itoa(n.service.pid())}, lines...)
+	return ip(ctx, n.enter(), lines...)
 }
 
 // device is the name of the host's end of the cable. Cgroups have it too.
 func device(octet int) string {
 	return fmt.Sprintf("talosgen-%d", octet)
-}
-
-func addressAt(octet, host int) netip.Addr {
-	return netip.AddrFrom4([4]byte{172, 30, byte(octet), byte(host)})
 }
 
 // removeDevice removes a device, if it is there.

@@ -7,14 +7,12 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // Node is one node.
@@ -37,7 +35,7 @@ type description struct {
 	Env      []string
 }
 
-const apiPort = "50000"
+const apiPort = 50000
 
 func (n *Node) start(c *Cluster) error {
 	ready, tell, err := os.Pipe()
@@ -78,8 +76,8 @@ func (n *Node) start(c *Cluster) error {
 
 	return json.NewEncoder(tell).Encode(description{
 		Hostname: n.Name,
-		Address:  n.Address.String() + "/24",
-		Gateway:  c.network.host.String(),
+		Address:  netip.PrefixFrom(n.Address, c.network.nodes.Bits()).String(),
+		Gateway:  c.Gateway.String(),
 		Mount:    filepath.Join(c.claim.folder, mountPoint),
 		Binds:    c.bed.binds(),
 		Files:    files,
@@ -98,25 +96,21 @@ func (n *Node) Stop() error {
 }
 
 // waitAPI waits until the node's API answers.
-func (n *Node) waitAPI(ctx context.Context) error {
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
+func (n *Node) waitAPI(ctx context.Context, by *network) error {
+	address := netip.AddrPortFrom(n.Address, apiPort).String()
 
-	// Nothing can be verified before the node has a configuration.
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
-
-	for {
-		connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(n.Address.String(), apiPort))
-		if err == nil {
-			return connection.Close()
+	return n.process.waitPort(ctx, func(ctx context.Context) (net.Conn, error) {
+		connection, err := by.dial(ctx, address)
+		if err != nil {
+			return nil, err
 		}
 
-		select {
-		case <-ticker.C:
-		case <-n.process.exited:
-			return fmt.Errorf("the node has ended: %w", errors.Join(n.process.err, err))
-		case <-ctx.Done():
-			return fmt.Errorf("the API does not answer: %w", err)
+		// Nothing can be verified before the node has a configuration.
+		secured := tls.Client(connection, &tls.Config{InsecureSkipVerify: true})
+		if err := secured.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, connection.Close())
 		}
-	}
+
+		return secured, nil
+	})
 }

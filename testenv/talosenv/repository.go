@@ -107,7 +107,7 @@ kubernetes:
 nodes:
   controlPlane:
     nodes:
-`, c.ControlPlanes[0].Address, subnet(c.claim.octet), talosVersions[c.bed.release])
+`, c.ControlPlanes[0].Address, c.network.nodes.Masked(), talosVersions[c.bed.release])
 	text += list(c.ControlPlanes, "      ")
 
 	if len(c.Workers) > 0 {

@@ -60,9 +60,17 @@ func machined(release string) Module {
 
 // HostProgram is a program of the operating system, and the Debian package
 // that has it.
-type HostProgram struct{ Name, Package string }
+type HostProgram struct {
+	Name, Package string
+	Bastion       bool // only tests with a bastion need it
+}
 
 // HostPrograms are what Talos nodes need of the machine besides what is built.
 func HostPrograms() []HostProgram {
-	return []HostProgram{{"ip", "iproute2"}, {"nsenter", "util-linux"}, {"runc", "runc"}}
+	return []HostProgram{
+		{Name: "ip", Package: "iproute2"},
+		{Name: "nsenter", Package: "util-linux"},
+		{Name: "runc", Package: "runc"},
+		{Name: "sshd", Package: "openssh-server", Bastion: true},
+	}
 }
