@@ -1,0 +1,123 @@
+package ownership
+
+import (
+	"path"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/manifest"
+)
+
+// Located is an object, and where it is written.
+type Located struct {
+	manifest.Object
+	Pos diag.Pos
+}
+
+// Kustomize returns what Flux applies from a directory: what its
+// kustomization.yaml builds, or all manifests in it and below. The path is
+// relative to the root of the repository.
+type Kustomize func(path string) ([]Located, error)
+
+const (
+	groupKustomize = "kustomize.toolkit.fluxcd.io"
+	groupHelm      = "helm.toolkit.fluxcd.io"
+	groupSource    = "source.toolkit.fluxcd.io"
+)
+
+// OfFlux are the claims of every Kustomization and HelmRelease among the
+// objects of a repository: of the directories that Kustomizations name, and of
+// the charts that are known.
+func OfFlux(objects []Located, kustomize Kustomize) ([]Claim, error) {
+	var claims []Claim
+	var problems diag.List
+	for _, o := range objects {
+		switch o.ID().Group + "/" + o.Kind() {
+		case groupKustomize + "/Kustomization":
+			found, err := ofKustomization(o, kustomize)
+			problems.AddErr(err)
+			claims = append(claims, found...)
+		case groupHelm + "/HelmRelease":
+			claims = append(claims, ofRelease(o, objects)...)
+		}
+	}
+	return claims, problems.Err()
+}
+
+func ofKustomization(o Located, kustomize Kustomize) (claims []Claim, err error) {
+	spec := section(o.Object, "spec")
+	owner := Owner{Kustomization, o.Namespace() + "/" + o.Name()}
+	applied, err := kustomize(path.Clean(strings.TrimPrefix(text(spec["path"]), "/")))
+	for _, a := range applied {
+		if target := text(spec["targetNamespace"]); target != "" && a.Namespace() != "" {
+			a.Object = inNamespace(a.Object, target)
+		}
+		claims = append(claims, OfObject(a.Object, Claim{Owner: owner, Pos: a.Pos})...)
+	}
+	return claims, err
+}
+
+// inNamespace is an object with another namespace.
+func inNamespace(o manifest.Object, namespace string) manifest.Object {
+	copied := manifest.Object{}
+	for k, v := range o {
+		copied[k] = v
+	}
+	metadata := map[string]any{}
+	for k, v := range section(o, "metadata") {
+		metadata[k] = v
+	}
+	metadata["namespace"] = namespace
+	copied["metadata"] = metadata
+	return copied
+}
+
+// ofRelease are the claims of a HelmRelease: that of its name among the
+// releases of a namespace, and what its chart is known to bring.
+func ofRelease(o Located, objects []Located) []Claim {
+	spec := section(o.Object, "spec")
+	namespace := first(text(spec["targetNamespace"]), o.Namespace())
+	name := first(text(spec["releaseName"]), releaseName(text(spec["targetNamespace"]), o.Name()))
+	c := Claim{Owner: Owner{HelmRelease, o.Namespace() + "/" + o.Name()}, Pos: o.Pos}
+	release := c
+	release.Thing = Thing{Object: manifest.ID{Kind: "Helm release", Namespace: namespace, Name: name}}
+	values := section(spec, "values")
+	return append([]Claim{release}, chartClaims(chartName(spec, o.Namespace(), objects), namespace, values, c)...)
+}
+
+// releaseName is the name that helm-controller gives a release without one
+// (HelmReleaseSpec.releaseName).
+func releaseName(target, name string) string {
+	if target != "" {
+		return target + "-" + name
+	}
+	return name
+}
+
+// chartName is the chart that a HelmRelease installs: its own template's, or
+// that of the source that it refers to.
+func chartName(spec map[string]any, namespace string, objects []Located) string {
+	if name := text(section(spec, "chart", "spec")["chart"]); name != "" {
+		return path.Base(name)
+	}
+	ref := section(spec, "chartRef")
+	for _, o := range objects {
+		id := o.ID()
+		if id.Group != groupSource || id.Kind != text(ref["kind"]) || id.Name != text(ref["name"]) ||
+			id.Namespace != first(text(ref["namespace"]), namespace) {
+			continue
+		}
+		source := section(o.Object, "spec")
+		return path.Base(first(text(source["chart"]), text(source["url"])))
+	}
+	return ""
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
