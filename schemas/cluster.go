@@ -47,6 +47,8 @@ type Cluster struct {
 	Autoscaler Autoscaler `yaml:"autoscaler"`
 	// How traffic from outside reaches services.
 	Ingress Ingress `yaml:"ingress"`
+	// What runs the addons from Git.
+	GitOps GitOps `yaml:"gitops"`
 }
 
 // Secrets says where secrets come from.

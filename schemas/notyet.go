@@ -32,6 +32,7 @@ var NotYet = []string{
 	"cni.gatewayApi",
 	"cni.hubble",
 	"autoscaler.imageTag",
+	"gitops",
 	"ingress.nginx",
 	"ingress.loadBalancerPools.localTraffic",
 }

@@ -44,6 +44,7 @@ func (ch *checker) check() {
 	ch.checkKubernetes()
 	ch.checkCNI()
 	ch.checkIngress()
+	ch.checkGitOps()
 }
 
 func (ch *checker) fail(hint string, at []string, message string, args ...any) {

@@ -86,6 +86,10 @@ var formatCases = map[string]struct{ good, bad string }{
 	"cron":           {"@daily", "daily 5 @never"},
 	"description":    {"a", ""},
 	"duration":       {"90s 1h30m 500ms", "90 s 1d -1s"},
+	"gitBranch":      {"main release/1.x feature_a", "-a a/ .a a..b/"},
+	"gitRepository":  {"https://github.com/a/b ssh://git@git.example.com:2222/a.git ssh://git@[fd00::1]/a", "http://a/b git@github.com:a/b https://github.com https://a/b?c https://u:p@a/b"},
+	"knownHost":      {"a␣ssh-ed25519␣AAAA [a]:2222␣ssh-ed25519␣AAA=␣me@example.com", "a a␣AAAA ␣ssh-rsa␣AAAA"},
+	"repositoryPath": {"a a/b-c/d.e", "/a a/ ../a a/../b a//b"},
 	"host":           {"10.0.0.1 fd00::1 a.example.com localhost", "A 10.0.0.300 a:6443 a/b"},
 	"identifier":     {"hel1 cpx22 1-a", "A a_b -a"},
 	"image":          {"a.example.com/b/c:v1 a:5000/b:v1 a/b:v1@sha256:" + strings.Repeat("0a", 32), "a/b a/b: A@b a/b:v1@sha256:0"},
@@ -131,13 +135,16 @@ var formatCases = map[string]struct{ good, bad string }{
 }
 
 func TestFormats(t *testing.T) {
+	spaces := strings.NewReplacer("␣", " ")
 	for name, tt := range formatCases {
 		for _, text := range strings.Fields(tt.good) {
+			text = spaces.Replace(text)
 			if _, complaint := checkFormat(name, text); complaint != "" {
 				t.Errorf("%s: %q %s", name, text, complaint)
 			}
 		}
 		for _, text := range strings.Fields(tt.bad) {
+			text = spaces.Replace(text)
 			if _, complaint := checkFormat(name, text); complaint == "" {
 				t.Errorf("%s: %q is taken", name, text)
 			}
@@ -153,6 +160,7 @@ func TestFormats(t *testing.T) {
 func TestFormatsDoNotShowSecrets(t *testing.T) {
 	for _, tt := range []struct{ format, text string }{
 		{"url", "https://user:CANARY@example.com"},
+		{"gitRepository", "https://user:CANARY@example.com/a"},
 		{"issuer", "https://user:CANARY@example.com"},
 		{"logEndpoint", "tcp://user:CANARY@example.com:1"},
 		{"endpoint", "https://user:CANARY@example.com:6443"},
