@@ -39,6 +39,11 @@ type Patience struct {
 // reason to end; the last thing that was seen is in the error, whose exit code
 // is [diag.NotReady].
 func Wait(ctx context.Context, clock Clock, p Patience, node, what string, check func(context.Context) error) error {
+	return WaitFor(ctx, clock, p, "node "+node, what, check)
+}
+
+// WaitFor is [Wait] for an object that is no node.
+func WaitFor(ctx context.Context, clock Clock, p Patience, object, what string, check func(context.Context) error) error {
 	end := clock.Now().Add(p.Within)
 	for {
 		err := check(ctx)
@@ -49,7 +54,7 @@ func Wait(ctx context.Context, clock Clock, p Patience, node, what string, check
 			return ctx.Err()
 		}
 		if !clock.Now().Before(end) {
-			return tooLate(node, what, p.Within, err)
+			return tooLate(object, what, p.Within, err)
 		}
 		if err := clock.Sleep(ctx, p.Every); err != nil {
 			return err
@@ -57,8 +62,8 @@ func Wait(ctx context.Context, clock Clock, p Patience, node, what string, check
 	}
 }
 
-func tooLate(node, what string, within time.Duration, err error) error {
-	problem := diag.On("node "+node, "not %s within %v: %s", what, within, first(err.Error())).WithCode(diag.NotReady).WithCause(err)
+func tooLate(object, what string, within time.Duration, err error) error {
+	problem := diag.On(object, "not %s within %v: %s", what, within, first(err.Error())).WithCode(diag.NotReady).WithCause(err)
 	var known *diag.Problem
 	if errors.As(err, &known) {
 		problem.Message = fmt.Sprintf("not %s within %v: %s", what, within, known.Message)
