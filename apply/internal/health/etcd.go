@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan/safety"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // etcd checks that all members that can be asked say the same, and that enough
@@ -43,17 +43,17 @@ func (c *checker) why() string {
 // quorum counts those members as healthy that say themselves that they have a
 // leader.
 func (c *checker) quorum(members []node.Member, asked []Node) {
-	var counted []safety.Member
+	var counted []etcdsafety.Member
 	for _, m := range members {
 		healthy := slices.ContainsFunc(asked, func(n Node) bool { return n.Etcd.Status.Member == m.ID && n.Etcd.Status.Leader != 0 })
-		counted = append(counted, safety.Member{Node: m.Hostname, Voter: !m.Learner, Healthy: healthy})
+		counted = append(counted, etcdsafety.Member{Node: m.Hostname, Voter: !m.Learner, Healthy: healthy})
 	}
-	voters, healthy := safety.Count(counted)
+	voters, healthy := etcdsafety.Count(counted)
 	state := OK
-	if healthy < safety.Quorum(voters) {
+	if healthy < etcdsafety.Quorum(voters) {
 		state = Failed
 	}
-	c.report.add(Quorum, "", state, "%d of %d members are healthy, %d are needed", healthy, voters, safety.Quorum(voters))
+	c.report.add(Quorum, "", state, "%d of %d members are healthy, %d are needed", healthy, voters, etcdsafety.Quorum(voters))
 }
 
 // agree checks that all control planes can be asked, and list the same members.
