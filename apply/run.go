@@ -105,18 +105,21 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 // execute makes the changes and notes what was done.
 func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
 	return s.stage("execute", len(p.Changes), func(stage progress.Stage) error {
-		loop := execute.Loop{
-			Observe: func(ctx context.Context) (plan.Observed, error) { return s.project.ObserveSettled(ctx, p.Desired) },
-			Plan:    func(o plan.Observed) (*plan.Plan, error) { return again(p)(p.Desired, o, policy) },
-			Executor: func(p *plan.Plan) execute.Do {
-				return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
-			},
-			Stale: cloud.Stale,
-			Sleep: s.clock.Sleep,
+		loop := execute.Infrastructure(p)
+		loop.Stale, loop.Sleep = cloud.Stale, s.clock.Sleep
+		loop.Again = func(ctx context.Context) (*plan.Plan, error) {
+			o, err := s.project.ObserveSettled(ctx, p.Desired)
+			if err != nil {
+				return nil, err
+			}
+			return again(p)(p.Desired, o, policy)
 		}
-		left, err := loop.Converge(ctx, p, execute.Options{
+		loop.Executor = func(p *plan.Plan) execute.Do[Change] {
+			return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
+		}
+		left, err := loop.Converge(ctx, p, execute.Options[Change]{
 			Parallel: parallel,
-			Report:   func(e execute.Event) { r.note(stage, e) },
+			Report:   func(e execute.Event[Change]) { r.note(stage, e) },
 		})
 		r.Left = r.without(left)
 		return err
@@ -153,13 +156,13 @@ func again(p *Plan) func(schemas.Infrastructure, plan.Observed, Policy) (*Plan, 
 }
 
 // note takes in, and tells, how a change goes on.
-func (r *Report) note(stage progress.Stage, e execute.Event) {
-	step := fmt.Sprintf("%s %s", e.Change.Action, e.Change.Key)
+func (r *Report) note(stage progress.Stage, e execute.Event[Change]) {
+	step := fmt.Sprintf("%s %s", e.Step.Action, e.Step.Key)
 	switch e.State {
 	case execute.Started:
 		stage.Step(step, progress.Begun, "")
 	case execute.Done:
-		r.Done = append(r.Done, e.Change)
+		r.Done = append(r.Done, e.Step)
 		stage.Step(step, progress.Done, "")
 	case execute.Failed:
 		stage.Step(step, progress.Failed, e.Err.Error())

@@ -148,3 +148,6 @@ func (p Plan) Stale(now Observed) (changed []string) {
 	}
 	return changed
 }
+
+// Order returns the key of the step, and those of the steps before it.
+func (s Step) Order() (key plan.Key, needs []plan.Key) { return s.Key, s.Needs }

@@ -189,3 +189,6 @@ type Policy struct {
 	// lifts protection.
 	Unprotect string `yaml:"unprotect,omitempty" json:"unprotect,omitempty"`
 }
+
+// Order returns the key of the change, and those of the changes before it.
+func (c Change) Order() (key Key, needs []Key) { return c.Key, c.Needs }

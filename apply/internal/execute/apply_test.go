@@ -94,9 +94,9 @@ func TestHundredServers(t *testing.T) {
 	})
 	r := p.run(infrastructure(spec), everything)
 	r.parallel = 8
-	r.report = func(e execute.Event) {
+	r.report = func(e execute.Event[plan.Change]) {
 		if e.State == execute.Failed || e.State == execute.Skipped {
-			t.Errorf("%s: %v", e.Change.Key, e.Err)
+			t.Errorf("%s: %v", e.Step.Key, e.Err)
 		}
 	}
 	r.mustApply()
@@ -208,11 +208,11 @@ func TestOneAfterTheOther(t *testing.T) {
 	r := p.run(infrastructure(with(from, func(s *plantest.Spec) { s.Pools[0].Size = 2 })), everything)
 	r.parallel = 8
 	var open []plan.Key
-	r.report = func(e execute.Event) {
+	r.report = func(e execute.Event[plan.Change]) {
 		if e.State == execute.Started {
-			open = append(open, e.Change.Key)
+			open = append(open, e.Step.Key)
 		} else {
-			open = slices.DeleteFunc(open, func(k plan.Key) bool { return k == e.Change.Key })
+			open = slices.DeleteFunc(open, func(k plan.Key) bool { return k == e.Step.Key })
 		}
 		if len(open) > 1 {
 			t.Errorf("at once: %s", open)

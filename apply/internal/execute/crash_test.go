@@ -93,9 +93,9 @@ func TestOneRound(t *testing.T) {
 			p.sim.ResetCalls()
 			r := begin()
 			times := map[plan.Key]int{}
-			r.report = func(e execute.Event) {
-				if times[e.Change.Key]++; times[e.Change.Key] > 2 || e.State > execute.Done {
-					t.Errorf("%s %s again: %+v", e.Change.Action, e.Change.Key, e.Change.Fields)
+			r.report = func(e execute.Event[plan.Change]) {
+				if times[e.Step.Key]++; times[e.Step.Key] > 2 || e.State > execute.Done {
+					t.Errorf("%s %s again: %+v", e.Step.Action, e.Step.Key, e.Step.Fields)
 				}
 			}
 			r.mustApply()

@@ -16,5 +16,5 @@ func TestPanic(t *testing.T) {
 			t.Errorf("panic %q", said)
 		}
 	}()
-	_ = Run(t.Context(), []plan.Change{{Key: "a"}}, func(context.Context, plan.Change) error { panic("broken") }, Options{})
+	_ = Run(t.Context(), []plan.Change{{Key: "a"}}, func(context.Context, plan.Change) error { panic("broken") }, Options[plan.Change]{})
 }

@@ -1,6 +1,6 @@
-// Package execute makes the changes of a plan: each after those that it needs,
+// Package execute does the steps of a plan: each after those that it needs,
 // several at once, and again from a new observation where the world was not as
-// the plan had it. It knows no client: what makes a change is passed in.
+// the plan had it. It knows no client: what does a step is passed in.
 package execute
 
 import (
@@ -13,43 +13,50 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Do makes one change. It returns when the change is complete.
-type Do func(context.Context, plan.Change) error
+// Step is something to do: a change of the infrastructure, a step with a node.
+type Step interface {
+	// Order returns the name of the step within its plan, and the names of those
+	// that must be done before.
+	Order() (key plan.Key, needs []plan.Key)
+}
 
-// State is how far a change is.
+// Do does one step. It returns when the step is complete.
+type Do[S Step] func(context.Context, S) error
+
+// State is how far a step is.
 type State int
 
-// The states of a change, in the order in which they are reported.
+// The states of a step, in the order in which they are reported.
 const (
 	Started State = iota
 	Done
 	Failed
-	Skipped // not tried: a change that it needs failed, or the run stopped
+	Skipped // not tried: a step that it needs failed, or the run stopped
 )
 
-// Event is a change that reached a state.
-type Event struct {
-	Change plan.Change
-	State  State
-	Err    error // of a failed change
+// Event is a step that reached a state.
+type Event[S Step] struct {
+	Step  S
+	State State
+	Err   error // of a failed step
 }
 
-// Options say how changes are made.
-type Options struct {
-	// How many changes are made at once; less than one is one.
+// Options say how steps are done.
+type Options[S Step] struct {
+	// How many steps are done at once; less than one is one.
 	Parallel int
 	// Is told about every step, one at a time; may be nil.
-	Report func(Event)
+	Report func(Event[S])
 }
 
-// Run makes changes in the order of their needs. What needs a failed change is
+// Run does steps in the order of their needs. What needs a failed step is
 // skipped, and so is everything once the context ends, the token is refused or
 // the lock is lost; what runs then is waited for. All errors are returned.
-func Run(ctx context.Context, changes []plan.Change, do Do, o Options) error {
-	r := &run{changes: changes, state: make([]status, len(changes)), o: o, results: make(chan result)}
+func Run[S Step](ctx context.Context, steps []S, do Do[S], o Options[S]) error {
+	r := &run[S]{steps: steps, state: make([]status, len(steps)), o: o, results: make(chan result)}
 	for r.step(ctx, do) {
 	}
-	for i := range changes {
+	for i := range steps {
 		if r.state[i] == waiting {
 			r.finish(i, Skipped, nil)
 		}
@@ -70,10 +77,10 @@ const (
 	failed // or skipped
 )
 
-type run struct {
-	changes []plan.Change
+type run[S Step] struct {
+	steps   []S
 	state   []status
-	o       Options
+	o       Options[S]
 	running int
 	stopped bool
 	results chan result
@@ -83,26 +90,26 @@ type run struct {
 type result struct {
 	index int
 	err   error
-	panic string // of the change, with its stack; empty if there was none
+	panic string // of the step, with its stack; empty if there was none
 }
 
-// try makes a change. A panic is handed over to whoever runs all changes: in a
+// try does a step. A panic is handed over to whoever runs all steps: in a
 // goroutine of its own it would end the program past everything that masks
 // secrets.
-func (r *run) try(ctx context.Context, do Do, i int) (res result) {
+func (r *run[S]) try(ctx context.Context, do Do[S], i int) (res result) {
 	res.index = i
 	defer func() {
 		if p := recover(); p != nil {
 			res.panic = fmt.Sprintf("%v\n\n%s", p, debug.Stack())
 		}
 	}()
-	res.err = do(ctx, r.changes[i])
+	res.err = do(ctx, r.steps[i])
 	return res
 }
 
-// step starts what can be started, waits for the end of one change, and reports
+// step starts what can be started, waits for the end of one step, and reports
 // whether there is more to do.
-func (r *run) step(ctx context.Context, do Do) bool {
+func (r *run[S]) step(ctx context.Context, do Do[S]) bool {
 	for r.running < max(1, r.o.Parallel) && !r.stopped && ctx.Err() == nil {
 		i := r.next()
 		if i < 0 {
@@ -110,7 +117,7 @@ func (r *run) step(ctx context.Context, do Do) bool {
 		}
 		r.state[i] = running
 		r.running++
-		r.report(Event{Change: r.changes[i], State: Started})
+		r.report(Event[S]{Step: r.steps[i], State: Started})
 		go func() { r.results <- r.try(ctx, do, i) }()
 	}
 	if r.running == 0 {
@@ -134,14 +141,14 @@ func (r *run) step(ctx context.Context, do Do) bool {
 	return true
 }
 
-// next returns the first change that waits for nothing, or -1. Changes that
-// wait for a failed one are skipped on the way.
-func (r *run) next() int {
-	for i, c := range r.changes {
+// next returns the first step that waits for nothing, or -1. Steps that wait
+// for a failed one are skipped on the way.
+func (r *run[S]) next() int {
+	for i, s := range r.steps {
 		if r.state[i] != waiting {
 			continue
 		}
-		switch r.needs(c) {
+		switch r.needs(s) {
 		case succeeded:
 			return i
 		case failed:
@@ -152,12 +159,13 @@ func (r *run) next() int {
 	return -1
 }
 
-// needs returns succeeded if everything that a change needs is done, failed if
+// needs returns succeeded if everything that a step needs is done, failed if
 // something of it failed, else waiting. What is not in the plan is done.
-func (r *run) needs(c plan.Change) status {
+func (r *run[S]) needs(s S) status {
 	all := succeeded
-	for i, other := range r.changes {
-		if !slices.Contains(c.Needs, other.Key) {
+	_, needs := s.Order()
+	for i, other := range r.steps {
+		if key, _ := other.Order(); !slices.Contains(needs, key) {
 			continue
 		}
 		switch r.state[i] {
@@ -170,15 +178,15 @@ func (r *run) needs(c plan.Change) status {
 	return all
 }
 
-func (r *run) finish(i int, s State, err error) {
+func (r *run[S]) finish(i int, s State, err error) {
 	r.state[i] = failed
 	if s == Done {
 		r.state[i] = succeeded
 	}
-	r.report(Event{Change: r.changes[i], State: s, Err: err})
+	r.report(Event[S]{Step: r.steps[i], State: s, Err: err})
 }
 
-func (r *run) report(e Event) {
+func (r *run[S]) report(e Event[S]) {
 	if r.o.Report != nil {
 		r.o.Report(e)
 	}

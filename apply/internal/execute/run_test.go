@@ -55,8 +55,8 @@ func TestOrder(t *testing.T) {
 					return diag.On("", "%s failed", c.Key).WithCode(diag.Secrets)
 				}
 				return nil
-			}, execute.Options{Report: func(e execute.Event) {
-				events = append(events, string(e.Change.Key)+states[e.State])
+			}, execute.Options[plan.Change]{Report: func(e execute.Event[plan.Change]) {
+				events = append(events, string(e.Step.Key)+states[e.State])
 			}})
 			if got := strings.Join(events, " "); got != tt.want {
 				t.Errorf("%s\nwant %s", got, tt.want)
@@ -101,7 +101,7 @@ func TestParallel(t *testing.T) {
 		running--
 		done[c.Key] = true
 		return nil
-	}, execute.Options{Parallel: 4})
+	}, execute.Options[plan.Change]{Parallel: 4})
 	if err != nil || most != 4 || len(done) != 60 {
 		t.Errorf("%d at once, %d done, %v", most, len(done), err)
 	}
@@ -114,7 +114,7 @@ func TestInterruptedRun(t *testing.T) {
 	err := execute.Run(ctx, changes("a b"), func(context.Context, plan.Change) error {
 		cancel()
 		return nil
-	}, execute.Options{Report: func(e execute.Event) { events = append(events, string(e.Change.Key)+states[e.State]) }})
+	}, execute.Options[plan.Change]{Report: func(e execute.Event[plan.Change]) { events = append(events, string(e.Step.Key)+states[e.State]) }})
 	if got, want := strings.Join(events, " "), "a… a+ b-"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -168,25 +168,23 @@ func TestConverge(t *testing.T) {
 				return p
 			}
 			first := next()
-			loop := execute.Loop{
-				Observe: func(context.Context) (plan.Observed, error) { return plan.Observed{}, nil },
-				Plan:    func(plan.Observed) (*plan.Plan, error) { return next(), nil },
-				Executor: func(*plan.Plan) execute.Do {
-					return func(_ context.Context, c plan.Change) error {
-						log = append(log, c.Reason)
-						switch {
-						case strings.HasSuffix(c.Reason, "~"):
-							return diag.On("", "%s failed", c.Reason).WithCode(diag.Remote).WithCause(errStale)
-						case strings.HasSuffix(c.Reason, "!"):
-							return diag.On("", "%s failed", c.Reason).WithCode(diag.Remote)
-						}
-						return nil
+			loop := execute.Infrastructure(first)
+			loop.Again = func(context.Context) (*plan.Plan, error) { return next(), nil }
+			loop.Executor = func(*plan.Plan) execute.Do[plan.Change] {
+				return func(_ context.Context, c plan.Change) error {
+					log = append(log, c.Reason)
+					switch {
+					case strings.HasSuffix(c.Reason, "~"):
+						return diag.On("", "%s failed", c.Reason).WithCode(diag.Remote).WithCause(errStale)
+					case strings.HasSuffix(c.Reason, "!"):
+						return diag.On("", "%s failed", c.Reason).WithCode(diag.Remote)
 					}
-				},
-				Stale: func(err error) bool { return errors.Is(err, errStale) },
-				Sleep: func(_ context.Context, d time.Duration) error { log = append(log, d.String()); return nil },
+					return nil
+				}
 			}
-			last, err := loop.Converge(t.Context(), first, execute.Options{})
+			loop.Stale = func(err error) bool { return errors.Is(err, errStale) }
+			loop.Sleep = func(_ context.Context, d time.Duration) error { log = append(log, d.String()); return nil }
+			last, err := loop.Converge(t.Context(), first, execute.Options[plan.Change]{})
 			if got := strings.Join(log, " "); got != tt.want {
 				t.Errorf("%s\nwant %s", got, tt.want)
 			}
@@ -199,14 +197,9 @@ func TestConverge(t *testing.T) {
 
 // TestConvergeIsRefused: a plan that later rounds may not execute ends the run.
 func TestConvergeIsRefused(t *testing.T) {
-	loop := execute.Loop{
-		Observe:  func(context.Context) (plan.Observed, error) { return plan.Observed{}, nil },
-		Executor: func(*plan.Plan) execute.Do { return func(context.Context, plan.Change) error { return nil } },
-		Plan: func(plan.Observed) (*plan.Plan, error) {
-			return &plan.Plan{Changes: changes("a"), Refusals: []plan.Note{{Key: "network/prod", Text: "somebody took the name", Hint: "rename it"}}}, nil
-		},
-	}
-	_, err := loop.Converge(t.Context(), &plan.Plan{Changes: changes("a")}, execute.Options{})
+	_, err := again(func(context.Context) (*plan.Plan, error) {
+		return &plan.Plan{Changes: changes("a"), Refusals: []plan.Note{{Key: "network/prod", Text: "somebody took the name", Hint: "rename it"}}}, nil
+	}).Converge(t.Context(), &plan.Plan{Changes: changes("a")}, execute.Options[plan.Change]{})
 	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "network/prod: somebody took the name\n  rename it") {
 		t.Errorf("error %v", err)
 	}
@@ -216,19 +209,19 @@ func TestConvergeIsRefused(t *testing.T) {
 // never an empty one.
 func TestConvergeStopsOnErrors(t *testing.T) {
 	no := errors.New("no")
-	for _, observe := range []bool{true, false} {
-		loop := execute.Loop{
-			Executor: func(*plan.Plan) execute.Do { return func(context.Context, plan.Change) error { return nil } },
-			Observe: func(context.Context) (plan.Observed, error) {
-				if observe {
-					return plan.Observed{}, no
-				}
-				return plan.Observed{}, nil
-			},
-			Plan: func(plan.Observed) (*plan.Plan, error) { return nil, no },
-		}
-		if _, err := loop.Converge(t.Context(), &plan.Plan{Changes: slices.Clip(changes("a"))}, execute.Options{}); !errors.Is(err, no) {
-			t.Errorf("error %v", err)
-		}
+	_, err := again(func(context.Context) (*plan.Plan, error) { return nil, no }).
+		Converge(t.Context(), &plan.Plan{Changes: slices.Clip(changes("a"))}, execute.Options[plan.Change]{})
+	if !errors.Is(err, no) {
+		t.Errorf("error %v", err)
 	}
+}
+
+// again is a loop whose changes have no effect, and what it finds then.
+func again(next func(context.Context) (*plan.Plan, error)) execute.Loop[*plan.Plan, plan.Change] {
+	loop := execute.Infrastructure(&plan.Plan{Changes: changes("a")})
+	loop.Executor = func(*plan.Plan) execute.Do[plan.Change] {
+		return func(context.Context, plan.Change) error { return nil }
+	}
+	loop.Again = next
+	return loop
 }

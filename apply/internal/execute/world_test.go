@@ -129,7 +129,7 @@ type run struct {
 	policy   plan.Policy
 	destroy  bool
 	parallel int
-	report   func(execute.Event)
+	report   func(execute.Event[plan.Change])
 	began    time.Time
 }
 
@@ -151,7 +151,7 @@ func (r *run) observe(ctx context.Context) (plan.Observed, error) {
 	return r.client.ObserveSettled(ctx, r.infra)
 }
 
-func (r *run) executor(p *plan.Plan) execute.Do {
+func (r *run) executor(p *plan.Plan) execute.Do[plan.Change] {
 	return r.client.Executor(p, cloud.Inputs{
 		HostKey: func(string) (secret.String, error) { return secret.New("private key"), nil },
 	}).Do
@@ -172,8 +172,16 @@ func (r *run) apply(ctx context.Context) (last *plan.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	loop := execute.Loop{Observe: r.observe, Plan: r.plan, Executor: r.executor, Stale: cloud.Stale, Sleep: r.clock.Sleep}
-	return loop.Converge(ctx, first, execute.Options{Parallel: r.parallel, Report: r.report})
+	loop := execute.Infrastructure(first)
+	loop.Executor, loop.Stale, loop.Sleep = r.executor, cloud.Stale, r.clock.Sleep
+	loop.Again = func(ctx context.Context) (*plan.Plan, error) {
+		observed, err := r.observe(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.plan(observed)
+	}
+	return loop.Converge(ctx, first, execute.Options[plan.Change]{Parallel: r.parallel, Report: r.report})
 }
 
 // mustApply applies, and wants nothing left to do.

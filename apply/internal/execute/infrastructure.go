@@ -1,0 +1,63 @@
+package execute
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Infrastructure is the part of a loop that all plans of the infrastructure
+// share: later ones do no more than somebody agreed to with this one.
+func Infrastructure(agreed *plan.Plan) Loop[*plan.Plan, plan.Change] {
+	c := consent{}
+	for _, ch := range agreed.Changes {
+		c[ch.Key] = ch
+	}
+	return Loop[*plan.Plan, plan.Change]{
+		Steps: func(p *plan.Plan) []plan.Change { return p.Changes },
+		Check: c.check, Text: text,
+	}
+}
+
+// consent is what somebody agreed to, by object.
+type consent map[plan.Key]plan.Change
+
+// check refuses what nobody has agreed to: harmless changes go without, and so
+// does everything about an object that this run makes.
+func (c consent) check(p *plan.Plan) error {
+	var list diag.List
+	for _, r := range p.Refusals {
+		list.Add(diag.On(string(r.Key), "%s", r.Text).WithHint("%s", r.Hint).WithCode(diag.Conflict))
+	}
+	for _, ch := range p.Changes {
+		agreed := c[ch.Key]
+		made := agreed.Action == plan.Create || agreed.Action == plan.Replace
+		switch {
+		case !ch.Allowed,
+			ch.Destructive && !agreed.Destructive,
+			ch.Class == plan.PowerOff && agreed.Class != plan.PowerOff && !made:
+			list.Add(diag.On(string(ch.Key), "to %s it was not agreed to, and is needed only since the run began: %s", ch.Action, ch.Reason).
+				WithCode(diag.Conflict).WithHint("somebody else changes the project; look at a new plan"))
+		}
+	}
+	return list.Err()
+}
+
+// text names the changes of a plan.
+func text(p *plan.Plan) string {
+	var parts []string
+	for _, c := range p.Changes {
+		var fields []string
+		for _, f := range c.Fields {
+			fields = append(fields, strings.TrimSuffix(f.Name+" "+f.Item, " "))
+		}
+		part := fmt.Sprintf("%s %s", c.Action, c.Key)
+		if len(fields) > 0 {
+			part += " (" + strings.Join(fields, ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
+}
