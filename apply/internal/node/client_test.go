@@ -111,6 +111,9 @@ func TestConnectionErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := connect(t, tt.target, tt.shows).Version(t.Context())
 			checkError(t, err, tt.code, tt.want...)
+			if want := strings.Contains(tt.name, "the node is of another"); OtherAuthority(err) != want {
+				t.Errorf("of another authority: %v", !want)
+			}
 		})
 	}
 }

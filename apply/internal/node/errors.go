@@ -32,6 +32,13 @@ func Code(err error) codes.Code {
 	return codes.Unknown
 }
 
+// OtherAuthority reports whether an error of this package says that the node
+// shows a certificate of another authority than the one that was expected.
+func OtherAuthority(err error) bool {
+	var unknown x509.UnknownAuthorityError
+	return errors.As(err, &unknown)
+}
+
 // explain makes an error for people of one of gRPC. The code stays, for [Code].
 func (c *Client) explain(what string, err error) error {
 	if err == nil {
@@ -73,7 +80,8 @@ func (c *Client) explainConnection(p *diag.Problem, what string) {
 		p.WithHint("another machine has the address %s, or somebody is in between", c.target.Address).WithCode(diag.Secrets)
 	case errors.As(cause, &unknown):
 		p.Message = what + ": the node shows a certificate of another authority"
-		p.WithHint("it is in maintenance mode, or belongs to another cluster, or another machine has the address %s", c.target.Address).WithCode(diag.Secrets)
+		p.WithHint("it is in maintenance mode, or belongs to another cluster, or another machine has the address %s", c.target.Address).
+			WithCode(diag.Secrets).WithCause(errors.Join(p.Unwrap(), unknown))
 	case errors.As(cause, &name):
 		p.Message = what + ": the node's certificate does not hold " + name.Host
 		p.WithHint("use an address that the node itself has, or add the name to machine.certSANs").WithCode(diag.Secrets)

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // Bootstrap makes the node the first member of a new etcd. With recovered it
@@ -20,6 +24,46 @@ func (c *Client) Bootstrap(ctx context.Context, recovered bool) error {
 	_, err := call(ctx, c, "bootstrap", &machine.BootstrapRequest{RecoverEtcd: recovered}, c.machine.Bootstrap)
 	return err
 }
+
+// etcdData is where etcd keeps its data on a node.
+const etcdData = constants.EtcdDataPath
+
+// EtcdData reports whether there is anything in the directory of etcd's data. It
+// is what the node itself looks at before a bootstrap. Before /var is mounted
+// the answer says nothing: ask a node whose etcd is [EtcdPreparing].
+func (c *Client) EtcdData(ctx context.Context) (bool, error) {
+	const what = "look for data of etcd"
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	stream, err := c.machine.List(ctx, &machine.ListRequest{Root: etcdData, Recurse: true, RecursionDepth: 1})
+	if err != nil {
+		return false, c.explain(what, err)
+	}
+	found, seen := false, false
+	for {
+		entry, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF) && !seen:
+			return false, diag.On("node "+c.target.Name, "%s: the node says nothing of %s", what, etcdData).WithCode(diag.Remote)
+		case errors.Is(err, io.EOF):
+			return found, nil
+		case err != nil:
+			return false, c.explain(what, err)
+		case entry.GetError() != "":
+			return false, diag.On("node "+c.target.Name, "%s: %s", what, oneLine(entry.GetError())).WithCode(diag.Remote)
+		}
+		seen = true
+		found = found || strings.TrimRight(entry.GetName(), "/") != strings.TrimRight(etcdData, "/")
+	}
+}
+
+// States of the service etcd. One that is being prepared has its image, and
+// waits to be bootstrapped, or to find another member, unless it has data.
+const (
+	Etcd          = "etcd"
+	EtcdPreparing = "Preparing"
+	EtcdRunning   = "Running"
+)
 
 // MemberID is the id of a member of etcd.
 type MemberID uint64

@@ -100,6 +100,19 @@ func (f *fakeNode) Version(ctx context.Context, _ *emptypb.Empty) (*machine.Vers
 	return f.version(ctx)
 }
 
+// List brings the data as names of files; the failure is the error of one.
+func (f *fakeNode) List(_ *machine.ListRequest, stream grpc.ServerStreamingServer[machine.FileInfo]) error {
+	for _, name := range f.data {
+		if err := stream.Send(&machine.FileInfo{Name: name}); err != nil {
+			return err
+		}
+	}
+	if f.failure != "" {
+		return stream.Send(&machine.FileInfo{Name: "/var/lib/etcd", Error: f.failure})
+	}
+	return nil
+}
+
 // EtcdSnapshot brings the data.
 func (f *fakeNode) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream grpc.ServerStreamingServer[common.Data]) error {
 	for _, d := range f.data {

@@ -101,19 +101,26 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 // Config reads the configuration that is active on the node, as it was applied.
 // It needs a client certificate of an administrator.
 func (c *Client) Config(ctx context.Context) (secret.String, error) {
+	config, _, err := c.Active(ctx)
+	return config, err
+}
+
+// Active is [Client.Config], and the version of the resource, which grows with
+// each change within a boot.
+func (c *Client) Active(ctx context.Context) (config secret.String, version string, err error) {
 	const active = "v1alpha1"
 	const what = "read its configuration"
 	response, err := call(ctx, c, what, &cosi.GetRequest{
 		Namespace: machineConfigs.namespace, Type: machineConfigs.name, Id: active,
 	}, c.resources.Get)
 	if err != nil {
-		return secret.String{}, err
+		return secret.String{}, "", err
 	}
 	var spec configpb.MachineConfigSpec
 	if err := proto.Unmarshal(response.GetResource().GetSpec().GetProtoSpec(), &spec); err != nil || len(spec.GetYamlMarshalled()) == 0 {
-		return secret.String{}, diag.On("node "+c.target.Name, "%s: the answer has an unknown form", what).WithCode(diag.Remote)
+		return secret.String{}, "", diag.On("node "+c.target.Name, "%s: the answer has an unknown form", what).WithCode(diag.Remote)
 	}
-	return secret.New(string(spec.GetYamlMarshalled())), nil
+	return secret.New(string(spec.GetYamlMarshalled())), response.GetResource().GetMetadata().GetVersion(), nil
 }
 
 // Hardware is what tells one machine from another, and what is on its disks.
