@@ -58,6 +58,8 @@ var owners = []struct {
 	{"sigs.k8s.io/kustomize/...", []string{"render/internal/addon/..."}},
 	{"github.com/hetznercloud/hcloud-go/v2/...", []string{"apply/internal/cloud"}},
 	{"github.com/fluxcd/pkg/ssa/...", []string{"apply/internal/kube"}},
+	{"k8s.io/client-go/kubernetes/scheme", []string{"apply/internal/kube", "render/internal/kubeschema"}}, // the table of kinds
+	{"k8s.io/apiextensions-apiserver/...", []string{"apply/internal/kube", "render/internal/kubeschema"}},
 	{"k8s.io/client-go/...", []string{"apply/internal/kube"}},
 	{"github.com/rogpeppe/go-internal/...", nil},
 }
@@ -109,7 +111,7 @@ var light = []string{
 	"schemas",
 }
 
-var heavy = []string{"internal/sopsage", "render/internal/machine", "render/internal/addon/..."}
+var heavy = []string{"internal/sopsage", "render/internal/machine", "render/internal/addon/...", "render/internal/kubeschema"}
 
 func TestParts(t *testing.T)     { report(t, checkParts(sources(t))) }
 func TestOwners(t *testing.T)    { report(t, checkOwners(sources(t))) }
