@@ -47,6 +47,14 @@ func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
 	return r
 }
 
+// Change writes one of its files, whose name is relative, and renders.
+func (r *Repository) Change(name, text string) {
+	r.t.Helper()
+
+	r.write(name, text)
+	r.talosgen("-C", r.root, "render", environment)
+}
+
 func (r *Repository) write(name, text string) {
 	r.t.Helper()
 

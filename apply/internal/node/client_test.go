@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -232,5 +234,22 @@ func checkError(t *testing.T, err error, code diag.Code, texts ...string) {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v does not say %q", err, text)
 		}
+	}
+}
+
+// TestNodeShowsItsConfiguration: what Talos 1.13 says of a change that needs a
+// reboot has lines of the configuration that it has, with its secrets.
+func TestNodeShowsItsConfiguration(t *testing.T) {
+	a := newAuthority(t)
+	said := status.Error(codes.InvalidArgument, "this config change can't be applied in immediate mode\ndiff:\n--- a\n+++ b\n cluster:\n     secret: canary-m1NQzZQI4hNN\n")
+	_, err := connect(t, answers(said).start(t, a, loopback(), a), a.client(a, now)).Version(t.Context())
+	checkError(t, err, diag.Remote, "can't be applied in immediate mode", "reboot")
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, "canary") {
+			t.Errorf("the error shows a secret: %s", text)
+		}
+	}
+	if Code(err) != codes.InvalidArgument {
+		t.Errorf("code %v", Code(err))
 	}
 }

@@ -44,7 +44,11 @@ func (c *Client) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
+	err, shows := withoutDifference(err)
 	p := diag.On("node "+c.target.Name, "%s: %s", what, oneLine(status.Convert(err).Message())).WithCode(diag.Remote).WithCause(err)
+	if shows {
+		p.WithHint("it needs a reboot to take effect")
+	}
 	switch status.Code(err) {
 	case codes.Unavailable:
 		c.explainConnection(p, what)
@@ -62,6 +66,20 @@ func (c *Client) explain(what string, err error) error {
 		p.WithHint("this version of Talos, or a node of this role, cannot do it")
 	}
 	return p
+}
+
+// differenceFollows is how Talos up to 1.13 begins to show the lines around
+// what it cannot change while it runs. They have the node's secrets, readable.
+const differenceFollows = "\ndiff:"
+
+// withoutDifference drops what a node shows of its configuration, and tells
+// whether there was something.
+func withoutDifference(err error) (cleaned error, shows bool) {
+	message, _, shows := strings.Cut(status.Convert(err).Message(), differenceFollows)
+	if !shows {
+		return err, false
+	}
+	return status.Error(status.Code(err), message), true
 }
 
 // explainConnection says why there is no connection.
