@@ -100,10 +100,16 @@ func scalarText(n *yaml.Node) string {
 			return n.Value
 		}
 	}
-	if plainSafe(n.Value) {
-		return n.Value
+	return Text(n.Value)
+}
+
+// Text prints a string as a scalar on one line, with quotes unless every reader
+// of YAML takes it for a string without them.
+func Text(s string) string {
+	if plainSafe(s) {
+		return s
 	}
-	return quote(n.Value)
+	return quote(s)
 }
 
 // plainSafe reports whether a text stays a string without quotes.

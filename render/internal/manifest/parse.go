@@ -1,0 +1,134 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// maxSize is far more than the largest set of CRDs that projects release.
+const maxSize = 32 << 20
+
+// Parse reads the objects of a file: YAML documents or JSON, as Kubernetes
+// reads them. Lists are taken apart and empty documents left out. Keys that are
+// there twice, and documents that are no objects, are problems with their
+// place; all of them are reported. file is for those places alone.
+func Parse(file string, text []byte) ([]Object, error) {
+	if len(text) > maxSize {
+		return nil, diag.New(diag.Pos{File: file}, "the file is larger than %d MiB", maxSize>>20)
+	}
+	r := &reader{file: file}
+	var objects []Object
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			r.problems.Add(syntaxProblem(file, err))
+			break // nothing after it can be trusted
+		}
+		objects = append(objects, r.document(&doc)...)
+	}
+	if err := r.problems.Err(); err != nil {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// syntaxProblem gives an error of the YAML library its place.
+func syntaxProblem(file string, err error) *diag.Problem {
+	pos, message := diag.Pos{File: file}, err.Error()
+	var load *yaml.LoadError
+	if errors.As(err, &load) {
+		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
+		if load.ContextMsg != "" {
+			message += ", " + load.ContextMsg
+		}
+	}
+	return diag.New(pos, "not valid YAML: %s", message).WithCause(err)
+}
+
+// document reads the objects of one document.
+func (r *reader) document(doc *yaml.Node) []Object {
+	root := doc
+	if doc.Kind == yaml.DocumentNode {
+		if len(doc.Content) == 0 {
+			return nil
+		}
+		root = doc.Content[0]
+	}
+	before := len(r.problems)
+	switch value := r.value(root, 0, false).(type) {
+	case nil:
+	case map[string]any:
+		if len(r.problems) == before && len(value) > 0 {
+			return r.objects(root, value)
+		}
+	default:
+		r.fail(root, "the document is no object").WithHint("a Kubernetes object is a map with apiVersion, kind and metadata")
+	}
+	return nil
+}
+
+// objects checks what every object has, and takes lists apart.
+func (r *reader) objects(n *yaml.Node, object Object) []Object {
+	items, isList := object["items"].([]any)
+	if object.Kind() != "" && isList && strings.HasSuffix(object.Kind(), "List") && object.Name() == "" {
+		return r.items(child(n, "items"), items)
+	}
+	for _, field := range []struct{ name, value string }{
+		{"apiVersion", object.APIVersion()}, {"kind", object.Kind()}, {"metadata.name", object.Name()},
+	} {
+		if field.value != "" {
+			continue
+		}
+		p := r.fail(n, "the object has no %s", field.name)
+		if name := object.metadata().text("generateName"); field.name == "metadata.name" && name != "" {
+			p.WithHint("generateName makes a new object each time; give it a name")
+		} else if field.name == "metadata.name" {
+			p.Message = "the " + object.Kind() + " has no metadata.name"
+		}
+		return nil
+	}
+	return []Object{object}
+}
+
+func (r *reader) items(n *yaml.Node, items []any) (objects []Object) {
+	for i, item := range items {
+		at := n.Content[i]
+		if m, ok := item.(map[string]any); ok {
+			objects = append(objects, r.objects(at, m)...)
+			continue
+		}
+		r.fail(at, "the item of the list is no object")
+	}
+	return objects
+}
+
+// child is the value of a key in a mapping, with aliases followed.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return follow(n.Content[i+1])
+		}
+	}
+	return &yaml.Node{}
+}
+
+func follow(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
