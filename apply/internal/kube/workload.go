@@ -2,14 +2,8 @@ package kube
 
 import (
 	"context"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 )
-
-// pageSize is how many objects a list asks for at once.
-const pageSize = 250
 
 // resources are the kinds of workload that controllers run as.
 var resources = []string{deployments, daemonSets}
@@ -98,28 +92,13 @@ func (w workload) quiet() bool {
 // list returns the workloads of all namespaces.
 func (c *Client) list(ctx context.Context) (all []workload, err error) {
 	for _, resource := range resources {
-		next := ""
-		for {
-			query := url.Values{"limit": {strconv.Itoa(pageSize)}}
-			if next != "" {
-				query.Set("continue", next)
-			}
-			var page struct {
-				Metadata struct {
-					Continue string `json:"continue"`
-				} `json:"metadata"`
-				Items []workload `json:"items"`
-			}
-			if err := c.do(ctx, http.MethodGet, "/apis/apps/v1/"+resource+"?"+query.Encode(), nil, &page); err != nil {
-				return nil, err
-			}
-			for _, w := range page.Items {
-				w.resource = resource
-				all = append(all, w)
-			}
-			if next = page.Metadata.Continue; next == "" {
-				break
-			}
+		found, err := listAll[workload](ctx, c, "/apis/apps/v1/"+resource, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range found {
+			w.resource = resource
+			all = append(all, w)
 		}
 	}
 	return all, nil

@@ -1,0 +1,114 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Node is a node that is registered.
+type Node struct {
+	Name  string
+	Ready bool
+	// Why it is not ready, as its kubelet says.
+	Message string
+	// It is not ready for want of a CNI, and of nothing else that it says.
+	NoNetwork bool
+	// No pods are placed on it.
+	Cordoned bool
+	// The version of its kubelet, such as v1.35.0.
+	Kubelet string
+}
+
+const nodesPath = "/api/v1/nodes"
+
+// drained is the annotation of a node that was cordoned here: one that somebody
+// else has cordoned stays so.
+const drained = "talosgen.dev/drained"
+
+// Nodes lists the nodes that are registered.
+func (c *Client) Nodes(ctx context.Context) (nodes []Node, err error) {
+	all, err := listAll[corev1.Node](ctx, c, nodesPath, nil)
+	for _, n := range all {
+		nodes = append(nodes, nodeOf(n))
+	}
+	return nodes, err
+}
+
+// nodeOf reads what is of interest. A kubelet without a CNI names that in the
+// message of the condition, behind what else keeps it from being ready.
+func nodeOf(n corev1.Node) Node {
+	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
+	found := Node{
+		Name: n.Name, Cordoned: n.Spec.Unschedulable, Kubelet: n.Status.NodeInfo.KubeletVersion,
+		Message: "its kubelet has not reported yet",
+	}
+	for _, condition := range n.Status.Conditions {
+		if condition.Type != corev1.NodeReady {
+			continue
+		}
+		found.Ready = condition.Status == corev1.ConditionTrue
+		found.Message = condition.Message
+		found.NoNetwork = !found.Ready && strings.HasPrefix(condition.Message, "container runtime network not ready: "+noCNI)
+	}
+	if found.Ready {
+		found.Message = ""
+	}
+	return found
+}
+
+func nodePath(name string) string { return nodesPath + "/" + url.PathEscape(name) }
+
+// cordon keeps new pods away from a node. It reports whether Kubernetes knows
+// the node.
+func (c *Client) cordon(ctx context.Context, name string) (known bool, err error) {
+	var n corev1.Node
+	if err := c.do(ctx, http.MethodGet, nodePath(name), nil, &n); absent(err) {
+		return false, nil
+	} else if err != nil || n.Spec.Unschedulable {
+		return true, err
+	}
+	return c.patchNode(ctx, name, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{drained: "true"}},
+		"spec":     map[string]any{"unschedulable": true},
+	})
+}
+
+// Uncordon lets pods in again, unless somebody else than [Client.Drain] keeps
+// them out. A node that Kubernetes does not know is no error.
+func (c *Client) Uncordon(ctx context.Context, name string) error {
+	var n corev1.Node
+	err := c.do(ctx, http.MethodGet, nodePath(name), nil, &n)
+	if absent(err) || err == nil && n.Annotations[drained] == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.patchNode(ctx, name, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{drained: nil}},
+		"spec":     map[string]any{"unschedulable": nil},
+	})
+	return err
+}
+
+func (c *Client) patchNode(ctx context.Context, name string, patch any) (known bool, err error) {
+	err = c.do(ctx, http.MethodPatch, nodePath(name)+"?fieldManager="+manager, patch, &corev1.Node{})
+	if absent(err) {
+		return false, nil
+	}
+	return true, err
+}
+
+// DeleteNode removes a node from Kubernetes. One that is not there is no error.
+// Its kubelet registers again if it still runs.
+func (c *Client) DeleteNode(ctx context.Context, name string) error {
+	err := c.do(ctx, http.MethodDelete, nodePath(name), nil, &struct{}{})
+	if absent(err) {
+		return nil
+	}
+	return err
+}

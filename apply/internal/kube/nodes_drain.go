@@ -1,0 +1,177 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// DrainOptions say how a node is drained.
+type DrainOptions struct {
+	// How long pods may take to leave.
+	Within time.Duration
+	// The node does not come back: pods that nothing makes anew leave too. They
+	// stay on a node that reboots, and start again with it.
+	ForGood bool
+	// Is told what is waited for, whenever that changes; may be nil.
+	Tell func(string)
+}
+
+// Drain keeps new pods away from a node, and asks those that run there to leave,
+// by the rules of kubectl: those of DaemonSets and static ones stay, what is in
+// an emptyDir is lost, and a PodDisruptionBudget is respected for as long as the
+// options allow. The node stays cordoned, also after an error.
+//
+// A node that Kubernetes does not know has nothing to drain; an API that does
+// not answer is an error.
+func (c *Client) Drain(ctx context.Context, name string, o DrainOptions) error {
+	known, err := c.cordon(ctx, name)
+	if err != nil || !known {
+		return err
+	}
+	end, told := c.clock.Now().Add(o.Within), ""
+	for {
+		left, err := c.evictAll(ctx, name, o.ForGood)
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		text := describe(left)
+		if text != told && o.Tell != nil {
+			o.Tell("waits: " + text)
+		}
+		told = text
+		if !c.clock.Now().Before(end) {
+			return diag.On("node "+name, "not drained within %v: %s", o.Within, text).WithCode(diag.NotReady).
+				WithHint("it stays cordoned: let the pods go, by more replicas or another PodDisruptionBudget, and run the same command again;\nor give it up with kubectl uncordon")
+		}
+		if err := c.clock.Sleep(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// leaving is a pod that has not left yet.
+type leaving struct {
+	pod string // namespace/name
+	why string // what keeps it; empty: it is on its way
+}
+
+// evictAll asks every pod to leave that is not on its way yet, and returns those
+// that are still there.
+func (c *Client) evictAll(ctx context.Context, node string, forGood bool) (left []leaving, err error) {
+	pods, err := listAll[corev1.Pod](ctx, c, "/api/v1/pods", url.Values{"fieldSelector": {"spec.nodeName=" + node}})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pods {
+		if stays(p, forGood) {
+			continue
+		}
+		l := leaving{pod: p.Namespace + "/" + p.Name}
+		if p.DeletionTimestamp == nil {
+			gone, why, err := c.evict(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			if gone {
+				continue
+			}
+			l.why = why
+		}
+		left = append(left, l)
+	}
+	return left, nil
+}
+
+// stays reports whether a pod is not asked to leave.
+func stays(p corev1.Pod, forGood bool) bool {
+	owner := metav1.GetControllerOf(&p)
+	switch {
+	case p.Annotations[corev1.MirrorPodAnnotationKey] != "": // a static pod
+		return true
+	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed: // it runs no more
+		return true
+	case owner == nil:
+		return !forGood
+	}
+	return owner.Kind == "DaemonSet"
+}
+
+// evict asks a pod to leave. It is gone already, or is on its way, or something
+// keeps it for the time being, and why says what.
+func (c *Client) evict(ctx context.Context, p corev1.Pod) (gone bool, why string, err error) {
+	eviction, err := json.Marshal(&policyv1.Eviction{
+		TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
+		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(p.UID))},
+	})
+	if err != nil {
+		return false, "", err
+	}
+	// Not by what repeats requests: that a budget is in the way is no reason to
+	// let the other pods wait.
+	err = c.once(ctx, http.MethodPost, "/api/v1/namespaces/"+p.Namespace+"/pods/"+p.Name+"/eviction", plainJSON, eviction, &struct{}{})
+	r := refused(err)
+	_, again := retryAfter(err, 0)
+	switch {
+	case err == nil:
+		return false, "", nil
+	case r != nil && (r.status == http.StatusNotFound || r.status == http.StatusConflict): // or another pod has its name
+		return true, "", nil
+	case r != nil && r.caused(namespaceTerminating):
+		return false, "its namespace is being deleted", nil
+	case r != nil && again:
+		return false, blockedBy(r), nil
+	case again:
+		return false, err.Error(), nil
+	}
+	return false, "", err
+}
+
+// blockedBy names the budget that an eviction would break.
+func blockedBy(r *refusalError) string {
+	for _, c := range r.causes {
+		if c.Type == policyv1.DisruptionBudgetCause {
+			return c.Message
+		}
+	}
+	return r.message
+}
+
+// describe says which pods are still there, and why the first of them that
+// something keeps is kept.
+func describe(left []leaving) string {
+	const most = 3
+	slices.SortStableFunc(left, func(a, b leaving) int { // kept ones first
+		switch {
+		case (a.why == "") == (b.why == ""):
+			return strings.Compare(a.pod, b.pod)
+		case a.why != "":
+			return -1
+		}
+		return 1
+	})
+	var parts []string
+	for _, l := range left[:min(most, len(left))] {
+		text := "pod " + l.pod
+		if l.why != "" {
+			text += " (" + strings.TrimSuffix(l.why, ".") + ")"
+		}
+		parts = append(parts, text)
+	}
+	if n := len(left) - most; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(parts, ", ")
+}
