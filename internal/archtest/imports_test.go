@@ -107,7 +107,7 @@ var light = []string{
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/catalogue", "render/internal/layer", "render/internal/legacy", "render/internal/manifest", "render/internal/ownership", "render/internal/pools",
-	"render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
+	"render/internal/references", "render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
 	"schemas",
 }
 

@@ -1,6 +1,10 @@
 package ownership
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/render/internal/manifest"
+)
 
 // manifests are those that Talos applies, by its configuration.
 type manifests struct {
@@ -20,31 +24,31 @@ func builtin(documents []map[string]any) manifests {
 	}
 	for _, d := range documents {
 		if _, other := d["kind"]; !other {
-			return fromCluster(section(d, "cluster"), section(d, "machine"))
+			return fromCluster(manifest.Section(d, "cluster"), manifest.Section(d, "machine"))
 		}
 	}
 	return manifests{}
 }
 
 func fromCluster(cluster, machine map[string]any) manifests {
-	cni := section(cluster, "network", "cni")
+	cni := manifest.Section(cluster, "network", "cni")
 	m := manifests{
 		flannel: cni["name"] == nil || cni["name"] == "flannel",
-		proxy:   section(cluster, "proxy")["disabled"] != true,
-		coreDNS: section(cluster, "coreDNS")["disabled"] != true,
-		access:  section(machine, "features", "kubernetesTalosAPIAccess")["enabled"] == true,
+		proxy:   manifest.Section(cluster, "proxy")["disabled"] != true,
+		coreDNS: manifest.Section(cluster, "coreDNS")["disabled"] != true,
+		access:  manifest.Section(machine, "features", "kubernetesTalosAPIAccess")["enabled"] == true,
 	}
 	if cni["name"] == "custom" {
-		m.external = append(m.external, texts(cni["urls"])...)
+		m.external = append(m.external, manifest.Texts(cni["urls"])...)
 	}
-	m.external = append(m.external, texts(cluster["extraManifests"])...)
-	if external := section(cluster, "externalCloudProvider"); external["enabled"] == true {
-		m.external = append(m.external, texts(external["manifests"])...)
+	m.external = append(m.external, manifest.Texts(cluster["extraManifests"])...)
+	if external := manifest.Section(cluster, "externalCloudProvider"); external["enabled"] == true {
+		m.external = append(m.external, manifest.Texts(external["manifests"])...)
 	}
 	list, _ := cluster["inlineManifests"].([]any)
 	for _, item := range list {
 		in, _ := item.(map[string]any)
-		m.inline = append(m.inline, named{text(in["name"]), text(in["contents"])})
+		m.inline = append(m.inline, named{manifest.Text(in["name"]), manifest.Text(in["contents"])})
 	}
 	return m
 }
@@ -61,31 +65,10 @@ func fromDocuments(documents []map[string]any) (m manifests) {
 		case "KubeTalosAPIAccessConfig":
 			m.access = true
 		case "KubeInlineManifestConfig":
-			m.inline = append(m.inline, named{text(d["name"]), text(d["manifest"])})
+			m.inline = append(m.inline, named{manifest.Text(d["name"]), manifest.Text(d["manifest"])})
 		case "KubeExternalManifestConfig":
-			m.external = append(m.external, text(d["url"]))
+			m.external = append(m.external, manifest.Text(d["url"]))
 		}
 	}
 	return m
-}
-
-// section follows keys through maps; nil where there is nothing.
-func section(m map[string]any, keys ...string) map[string]any {
-	for _, key := range keys {
-		m, _ = m[key].(map[string]any)
-	}
-	return m
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
-func texts(v any) (all []string) {
-	list, _ := v.([]any)
-	for _, item := range list {
-		all = append(all, text(item))
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -45,11 +46,11 @@ func OfFlux(objects []Located, kustomize Kustomize) ([]Claim, error) {
 }
 
 func ofKustomization(o Located, kustomize Kustomize) (claims []Claim, err error) {
-	spec := section(o.Object, "spec")
+	spec := manifest.Section(o.Object, "spec")
 	owner := Owner{Kustomization, o.Namespace() + "/" + o.Name()}
-	applied, err := kustomize(path.Clean(strings.TrimPrefix(text(spec["path"]), "/")))
+	applied, err := kustomize(path.Clean(strings.TrimPrefix(manifest.Text(spec["path"]), "/")))
 	for _, a := range applied {
-		if target := text(spec["targetNamespace"]); target != "" && a.Namespace() != "" {
+		if target := manifest.Text(spec["targetNamespace"]); target != "" && a.Namespace() != "" {
 			a.Object = inNamespace(a.Object, target)
 		}
 		claims = append(claims, OfObject(a.Object, Claim{Owner: owner, Pos: a.Pos})...)
@@ -64,7 +65,7 @@ func inNamespace(o manifest.Object, namespace string) manifest.Object {
 		copied[k] = v
 	}
 	metadata := map[string]any{}
-	for k, v := range section(o, "metadata") {
+	for k, v := range manifest.Section(o, "metadata") {
 		metadata[k] = v
 	}
 	metadata["namespace"] = namespace
@@ -75,13 +76,13 @@ func inNamespace(o manifest.Object, namespace string) manifest.Object {
 // ofRelease are the claims of a HelmRelease: that of its name among the
 // releases of a namespace, and what its chart is known to bring.
 func ofRelease(o Located, objects []Located) []Claim {
-	spec := section(o.Object, "spec")
-	namespace := first(text(spec["targetNamespace"]), o.Namespace())
-	name := first(text(spec["releaseName"]), releaseName(text(spec["targetNamespace"]), o.Name()))
+	spec := manifest.Section(o.Object, "spec")
+	namespace := cmp.Or(manifest.Text(spec["targetNamespace"]), o.Namespace())
+	name := cmp.Or(manifest.Text(spec["releaseName"]), releaseName(manifest.Text(spec["targetNamespace"]), o.Name()))
 	c := Claim{Owner: Owner{HelmRelease, o.Namespace() + "/" + o.Name()}, Pos: o.Pos}
 	release := c
 	release.Thing = Thing{Object: manifest.ID{Kind: "Helm release", Namespace: namespace, Name: name}}
-	values := section(spec, "values")
+	values := manifest.Section(spec, "values")
 	return append([]Claim{release}, chartClaims(chartName(spec, o.Namespace(), objects), namespace, values, c)...)
 }
 
@@ -97,27 +98,18 @@ func releaseName(target, name string) string {
 // chartName is the chart that a HelmRelease installs: its own template's, or
 // that of the source that it refers to.
 func chartName(spec map[string]any, namespace string, objects []Located) string {
-	if name := text(section(spec, "chart", "spec")["chart"]); name != "" {
+	if name := manifest.Text(manifest.Section(spec, "chart", "spec")["chart"]); name != "" {
 		return path.Base(name)
 	}
-	ref := section(spec, "chartRef")
+	ref := manifest.Section(spec, "chartRef")
 	for _, o := range objects {
 		id := o.ID()
-		if id.Group != groupSource || id.Kind != text(ref["kind"]) || id.Name != text(ref["name"]) ||
-			id.Namespace != first(text(ref["namespace"]), namespace) {
+		if id.Group != groupSource || id.Kind != manifest.Text(ref["kind"]) || id.Name != manifest.Text(ref["name"]) ||
+			id.Namespace != cmp.Or(manifest.Text(ref["namespace"]), namespace) {
 			continue
 		}
-		source := section(o.Object, "spec")
-		return path.Base(first(text(source["chart"]), text(source["url"])))
-	}
-	return ""
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
+		source := manifest.Section(o.Object, "spec")
+		return path.Base(cmp.Or(manifest.Text(source["chart"]), manifest.Text(source["url"])))
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -72,7 +73,7 @@ func (t *terraform) resource(r terraformResource) {
 			t.claims = append(t.claims, OfObject(o, c)...)
 		}
 	case r.Type == "kubectl_manifest":
-		objects, err := t.parse(t.file+": "+r.Address, []byte(text(r.Values["yaml_body"])))
+		objects, err := t.parse(t.file+": "+r.Address, []byte(manifest.Text(r.Values["yaml_body"])))
 		t.problems.AddErr(err)
 		for _, o := range objects {
 			t.claims = append(t.claims, OfObject(o, c)...)
@@ -88,11 +89,11 @@ func (t *terraform) resource(r terraformResource) {
 }
 
 func (t *terraform) release(r terraformResource, c Claim) {
-	namespace := first(text(r.Values["namespace"]), "default")
+	namespace := cmp.Or(manifest.Text(r.Values["namespace"]), "default")
 	release := c
-	release.Thing = Thing{Object: manifest.ID{Kind: "Helm release", Namespace: namespace, Name: text(r.Values["name"])}}
+	release.Thing = Thing{Object: manifest.ID{Kind: "Helm release", Namespace: namespace, Name: manifest.Text(r.Values["name"])}}
 	t.claims = append(t.claims, release)
-	chart := text(r.Values["chart"])
+	chart := manifest.Text(r.Values["chart"])
 	t.claims = append(t.claims, chartClaims(chart[strings.LastIndexByte(chart, '/')+1:], namespace, t.values(r), c)...)
 }
 
@@ -101,7 +102,7 @@ func (t *terraform) release(r terraformResource, c Claim) {
 // that matter here.
 func (t *terraform) values(r terraformResource) map[string]any {
 	all := map[string]any{}
-	for _, in := range texts(r.Values["values"]) {
+	for _, in := range manifest.Texts(r.Values["values"]) {
 		var layer map[string]any
 		if err := yaml.Unmarshal([]byte(in), &layer); err != nil {
 			t.problems.Add(diag.On(t.file+": "+r.Address, "its values are no YAML").WithCause(err))
@@ -124,9 +125,9 @@ func (t *terraform) typed(r terraformResource, c Claim) {
 		return
 	}
 	m, _ := metadata[0].(map[string]any)
-	id := manifest.ID{Group: api.group, Kind: api.kind, Name: text(m["name"])}
+	id := manifest.ID{Group: api.group, Kind: api.kind, Name: manifest.Text(m["name"])}
 	if api.namespaced {
-		id.Namespace = first(text(m["namespace"]), "default")
+		id.Namespace = cmp.Or(manifest.Text(m["namespace"]), "default")
 	}
 	o := manifest.Object{"apiVersion": strings.TrimPrefix(api.group+"/v1", "/"), "kind": api.kind,
 		"metadata": map[string]any{"name": id.Name, "namespace": id.Namespace}, "data": r.Values["data"]}

@@ -1,0 +1,51 @@
+package references
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"github.com/talosgen/talosgen/render/internal/manifest"
+)
+
+// kustomization follows what a Kustomization of Flux needs: its directory, its
+// source, what it waits for, and what it decrypts and substitutes with.
+func (c *checker) kustomization(o manifest.Object) {
+	spec := manifest.Section(o, "spec")
+	dir := path.Clean(strings.TrimPrefix(manifest.Text(spec["path"]), "/"))
+	if c.world.Directory != nil && !c.world.Directory(dir) {
+		c.found = append(c.found, Dangling{From: o.ID(), Path: "spec.path", To: manifest.ID{Kind: "directory", Name: dir},
+			Hint: "the path is relative to the root of the repository"})
+	}
+	c.flux(o, "spec.sourceRef", manifest.Section(spec, "sourceRef"), manifest.Text(manifest.Section(spec, "sourceRef")["kind"]))
+	for i, on := range manifest.Maps(spec["dependsOn"]) {
+		c.flux(o, index("spec.dependsOn", i), on, "Kustomization")
+	}
+	c.flux(o, "spec.decryption.secretRef", manifest.Section(spec, "decryption", "secretRef"), "Secret")
+	for i, from := range manifest.Maps(manifest.Section(spec, "postBuild")["substituteFrom"]) {
+		if from["optional"] != true {
+			c.flux(o, index("spec.postBuild.substituteFrom", i), from, manifest.Text(from["kind"]))
+		}
+	}
+}
+
+func (c *checker) release(o manifest.Object) {
+	spec := manifest.Section(o, "spec")
+	template := manifest.Section(spec, "chart", "spec", "sourceRef")
+	c.flux(o, "spec.chart.spec.sourceRef", template, manifest.Text(template["kind"]))
+	c.flux(o, "spec.chartRef", manifest.Section(spec, "chartRef"), manifest.Text(manifest.Section(spec, "chartRef")["kind"]))
+	for i, on := range manifest.Maps(spec["dependsOn"]) {
+		c.flux(o, index("spec.dependsOn", i), on, "HelmRelease")
+	}
+	for i, from := range manifest.Maps(spec["valuesFrom"]) {
+		if from["optional"] != true {
+			c.flux(o, index("spec.valuesFrom", i), from, manifest.Text(from["kind"]))
+		}
+	}
+}
+
+// flux follows a reference of Flux: into its own namespace unless it says
+// another one.
+func (c *checker) flux(o manifest.Object, path string, ref map[string]any, kind string) {
+	c.need(o, path, manifest.ID{Kind: kind, Namespace: cmp.Or(manifest.Text(ref["namespace"]), o.Namespace()), Name: manifest.Text(ref["name"])}, "")
+}
