@@ -19,7 +19,7 @@ type Block struct {
 	// is the file before [File.Block] was added.
 	Start, End int
 
-	lastModified, mac, regex, macOnly, version string
+	lastModified, mac, regex, dataRegex, macOnly, version string
 
 	skeleton string // the text without the MAC: equal for all files of a data key
 	node     *yaml.Node
@@ -86,7 +86,7 @@ func (b *Block) read(doc *yaml.Node) error {
 	b.node = doc.Content[0].Content[1]
 	fields := map[string]*string{
 		"lastmodified": &b.lastModified, "mac": &b.mac, "version": &b.version,
-		"encrypted_comment_regex": &b.regex, "mac_only_encrypted": &b.macOnly,
+		"encrypted_comment_regex": &b.regex, "encrypted_regex": &b.dataRegex, "mac_only_encrypted": &b.macOnly,
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(b.node.Content); i += 2 {
@@ -108,9 +108,11 @@ func (b *Block) read(doc *yaml.Node) error {
 // writes: with another rule, sops would see other leaves as encrypted than
 // talosgen does.
 func (b *Block) checkRules() error {
+	marked := b.regex == commentRegex && b.dataRegex == ""
+	manifest := b.regex == "" && b.dataRegex == dataRegex
 	switch {
-	case b.regex != commentRegex:
-		return errors.New("encrypted_comment_regex is not the one that marks secrets")
+	case !marked && !manifest:
+		return errors.New("its rule is not the one that tells which values are secret")
 	case b.macOnly != "true":
 		return errors.New("mac_only_encrypted is missing")
 	}

@@ -23,10 +23,12 @@ type DataKey struct {
 	key   []byte
 	aead  cipher.AEAD
 	ivKey []byte
-	block skeleton
+	block skeleton // of files with marked leaves
+
+	manifestBlock skeleton // of Kubernetes Secrets
 }
 
-func newDataKey(key []byte, block skeleton) (*DataKey, error) {
+func newDataKey(key []byte, block, manifestBlock skeleton) (*DataKey, error) {
 	if len(key) != dataKeySize {
 		return nil, errors.New("the data key has the wrong length")
 	}
@@ -38,7 +40,7 @@ func newDataKey(key []byte, block skeleton) (*DataKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DataKey{key: key, aead: aead, block: block}
+	d := &DataKey{key: key, aead: aead, block: block, manifestBlock: manifestBlock}
 	d.ivKey = d.Derive("iv")
 	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"slices"
 	"strings"
 
 	"github.com/getsops/sops/v3"
@@ -19,6 +20,7 @@ import (
 type File struct {
 	masked
 	key    *DataKey
+	block  *skeleton
 	name   string
 	iv     hash.Hash // HMAC that gives the nonces
 	mac    hash.Hash // SHA-512 over the plaintexts, as SOPS computes it
@@ -31,7 +33,22 @@ type File struct {
 // slashes: it is part of every nonce, so equal values in two files never share
 // one.
 func (d *DataKey) File(name string) *File {
-	return &File{key: d, name: name, iv: hmac.New(sha256.New, d.ivKey), mac: newMAC()}
+	return &File{key: d, block: &d.block, name: name, iv: hmac.New(sha256.New, d.ivKey), mac: newMAC()}
+}
+
+// Manifest starts a rendered file that is one Kubernetes Secret, as
+// [DataKey.File] does. Of such a file every leaf of which [InManifest] says so
+// is to be encrypted, and no marker stands behind it.
+func (d *DataKey) Manifest(name string) *File {
+	f := d.File(name)
+	f.block = &d.manifestBlock
+	return f
+}
+
+// InManifest tells whether a leaf of a Kubernetes Secret is encrypted: the path
+// holds the keys that lead to it. SOPS looks for the names anywhere in a path.
+func InManifest(path []string) bool {
+	return slices.Contains(path, "data") || slices.Contains(path, "stringData")
 }
 
 // newMAC starts a MAC over encrypted values only (mac_only_encrypted).
@@ -95,7 +112,7 @@ func (f *File) Leaves() int { return f.leaves }
 // Block gives the sops block of the file, once all leaves are encrypted: text
 // that starts with "sops:" in the first column and ends with a line break.
 func (f *File) Block() []byte {
-	b := f.key.block
+	b := f.block
 	f.aad = append(f.aad[:0], b.lastModified...) // no colon at its end, so no leaf can have it
 	f.plain = append(f.plain[:0], macString(f.mac)...)
 	return []byte(b.before + f.seal(Str) + b.after)

@@ -20,6 +20,11 @@ const SOPSVersion = "3.13.3"
 // its hash sign, so " secret" is what it sees of "# secret".
 const commentRegex = "^ secret$"
 
+// dataRegex selects the encrypted leaves of a Kubernetes Secret: everything
+// below keys of these names. Comments would not do: Flux decrypts what
+// kustomize made of the file, and comments do not survive that.
+const dataRegex = "^(data|stringData)$"
+
 // keyFields are the entries of SOPS metadata that hold wrapped keys, as opposed
 // to dates, rules and the MAC.
 var keyFields = map[string]bool{
@@ -142,7 +147,8 @@ type skeleton struct {
 // macLine is how a block's line of the MAC starts.
 const macLine = "\n    mac: "
 
-// newSkeleton prints the block for a data key's metadata.
+// newSkeleton prints the block for a data key's metadata, with the rule that
+// the metadata have.
 func newSkeleton(md sops.Metadata) (skeleton, error) {
 	md.MessageAuthenticationCode = "MAC"
 	tree, err := metadataTree(md)
@@ -162,4 +168,11 @@ func newSkeleton(md sops.Metadata) (skeleton, error) {
 		after:        "\n" + after,
 		lastModified: md.LastModified.Format(time.RFC3339),
 	}, nil
+}
+
+// newManifestSkeleton prints the block of a Kubernetes Secret for a data key's
+// metadata.
+func newManifestSkeleton(md sops.Metadata) (skeleton, error) {
+	md.EncryptedCommentRegex, md.EncryptedRegex = "", dataRegex
+	return newSkeleton(md)
 }

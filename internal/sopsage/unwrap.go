@@ -55,7 +55,11 @@ func (k *Keys) unwrap(ctx context.Context, file string, md sops.Metadata) (*Data
 	if err != nil {
 		return nil, err
 	}
-	dataKey, err := newDataKey(key, block)
+	manifestBlock, err := newManifestSkeleton(md)
+	if err != nil {
+		return nil, err
+	}
+	dataKey, err := newDataKey(key, block, manifestBlock)
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: file}, "%s", err).WithCode(diag.Secrets)
 	}
