@@ -19,11 +19,33 @@ const maxSize = 32 << 20
 // there twice, and documents that are no objects, are problems with their
 // place; all of them are reported. file is for those places alone.
 func Parse(file string, text []byte) ([]Object, error) {
-	if len(text) > maxSize {
-		return nil, diag.New(diag.Pos{File: file}, "the file is larger than %d MiB", maxSize>>20)
+	located, err := Locate(file, text)
+	if err != nil {
+		return nil, err
 	}
-	r := &reader{file: file}
 	var objects []Object
+	for _, l := range located {
+		objects = append(objects, l.Object)
+	}
+	return objects, nil
+}
+
+// Locate is [Parse] with the places of the objects.
+func Locate(file string, text []byte) ([]Located, error) {
+	return locate(&reader{file: file}, text)
+}
+
+// LocateAny is [Locate] for a file that may hold something else: documents that
+// are no maps, or have no apiVersion or no kind, are left out.
+func LocateAny(file string, text []byte) ([]Located, error) {
+	return locate(&reader{file: file, any: true}, text)
+}
+
+func locate(r *reader, text []byte) ([]Located, error) {
+	if len(text) > maxSize {
+		return nil, diag.New(diag.Pos{File: r.file}, "the file is larger than %d MiB", maxSize>>20)
+	}
+	var objects []Located
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var doc yaml.Node
@@ -32,7 +54,7 @@ func Parse(file string, text []byte) ([]Object, error) {
 			break
 		}
 		if err != nil {
-			r.problems.Add(syntaxProblem(file, err))
+			r.problems.Add(syntaxProblem(r.file, err))
 			break // nothing after it can be trusted
 		}
 		objects = append(objects, r.document(&doc)...)
@@ -57,7 +79,7 @@ func syntaxProblem(file string, err error) *diag.Problem {
 }
 
 // document reads the objects of one document.
-func (r *reader) document(doc *yaml.Node) []Object {
+func (r *reader) document(doc *yaml.Node) []Located {
 	root := doc
 	if doc.Kind == yaml.DocumentNode {
 		if len(doc.Content) == 0 {
@@ -73,13 +95,19 @@ func (r *reader) document(doc *yaml.Node) []Object {
 			return r.objects(root, value)
 		}
 	default:
+		if r.any {
+			return nil
+		}
 		r.fail(root, "the document is no object").WithHint("a Kubernetes object is a map with apiVersion, kind and metadata")
 	}
 	return nil
 }
 
 // objects checks what every object has, and takes lists apart.
-func (r *reader) objects(n *yaml.Node, object Object) []Object {
+func (r *reader) objects(n *yaml.Node, object Object) []Located {
+	if r.any && (object.APIVersion() == "" || object.Kind() == "") {
+		return nil
+	}
 	items, isList := object["items"].([]any)
 	if object.Kind() != "" && isList && strings.HasSuffix(object.Kind(), "List") && object.Name() == "" {
 		return r.items(child(n, "items"), items)
@@ -98,10 +126,10 @@ func (r *reader) objects(n *yaml.Node, object Object) []Object {
 		}
 		return nil
 	}
-	return []Object{object}
+	return []Located{{Object: object, Pos: diag.Pos{File: r.file, Line: n.Line, Column: n.Column}, node: n}}
 }
 
-func (r *reader) items(n *yaml.Node, items []any) (objects []Object) {
+func (r *reader) items(n *yaml.Node, items []any) (objects []Located) {
 	for i, item := range items {
 		at := n.Content[i]
 		if m, ok := item.(map[string]any); ok {

@@ -17,6 +17,7 @@ const (
 // reader turns nodes into values and collects what is wrong with them.
 type reader struct {
 	file     string
+	any      bool // what is no object is left out
 	problems diag.List
 	aliased  int // nodes read through an alias so far
 }

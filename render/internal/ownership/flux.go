@@ -9,16 +9,10 @@ import (
 	"github.com/talosgen/talosgen/render/internal/manifest"
 )
 
-// Located is an object, and where it is written.
-type Located struct {
-	manifest.Object
-	Pos diag.Pos
-}
-
 // Kustomize returns what Flux applies from a directory: what its
 // kustomization.yaml builds, or all manifests in it and below. The path is
 // relative to the root of the repository.
-type Kustomize func(path string) ([]Located, error)
+type Kustomize func(path string) ([]manifest.Located, error)
 
 const (
 	groupKustomize = "kustomize.toolkit.fluxcd.io"
@@ -29,7 +23,7 @@ const (
 // OfFlux are the claims of every Kustomization and HelmRelease among the
 // objects of a repository: of the directories that Kustomizations name, and of
 // the charts that are known.
-func OfFlux(objects []Located, kustomize Kustomize) ([]Claim, error) {
+func OfFlux(objects []manifest.Located, kustomize Kustomize) ([]Claim, error) {
 	var claims []Claim
 	var problems diag.List
 	for _, o := range objects {
@@ -45,7 +39,7 @@ func OfFlux(objects []Located, kustomize Kustomize) ([]Claim, error) {
 	return claims, problems.Err()
 }
 
-func ofKustomization(o Located, kustomize Kustomize) (claims []Claim, err error) {
+func ofKustomization(o manifest.Located, kustomize Kustomize) (claims []Claim, err error) {
 	spec := manifest.Section(o.Object, "spec")
 	owner := Owner{Kustomization, o.Namespace() + "/" + o.Name()}
 	applied, err := kustomize(path.Clean(strings.TrimPrefix(manifest.Text(spec["path"]), "/")))
@@ -75,7 +69,7 @@ func inNamespace(o manifest.Object, namespace string) manifest.Object {
 
 // ofRelease are the claims of a HelmRelease: that of its name among the
 // releases of a namespace, and what its chart is known to bring.
-func ofRelease(o Located, objects []Located) []Claim {
+func ofRelease(o manifest.Located, objects []manifest.Located) []Claim {
 	spec := manifest.Section(o.Object, "spec")
 	namespace := cmp.Or(manifest.Text(spec["targetNamespace"]), o.Namespace())
 	name := cmp.Or(manifest.Text(spec["releaseName"]), releaseName(manifest.Text(spec["targetNamespace"]), o.Name()))
@@ -97,7 +91,7 @@ func releaseName(target, name string) string {
 
 // chartName is the chart that a HelmRelease installs: its own template's, or
 // that of the source that it refers to.
-func chartName(spec map[string]any, namespace string, objects []Located) string {
+func chartName(spec map[string]any, namespace string, objects []manifest.Located) string {
 	if name := manifest.Text(manifest.Section(spec, "chart", "spec")["chart"]); name != "" {
 		return path.Base(name)
 	}

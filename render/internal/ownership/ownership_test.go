@@ -60,7 +60,7 @@ func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
 		}
 		claims = append(claims, more...)
 	}
-	var flux []Located
+	var flux []manifest.Located
 	for _, f := range archive.Files {
 		dir, _, _ := strings.Cut(f.Name, "/")
 		switch {
@@ -77,7 +77,7 @@ func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
 			flux = append(flux, located(t, f)...)
 		}
 	}
-	add(OfFlux(flux, func(dir string) (in []Located, err error) {
+	add(OfFlux(flux, func(dir string) (in []manifest.Located, err error) {
 		for _, o := range flux {
 			if dir == "." || strings.HasPrefix(o.Pos.File, dir+"/") {
 				in = append(in, o)
@@ -88,10 +88,10 @@ func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
 	return claims
 }
 
-func located(t *testing.T, f txtar.File) (all []Located) {
+func located(t *testing.T, f txtar.File) (all []manifest.Located) {
 	t.Helper()
 	for _, d := range documents(t, f.Data) {
-		all = append(all, Located{d, diag.Pos{File: f.Name}})
+		all = append(all, manifest.Located{Object: d, Pos: diag.Pos{File: f.Name}})
 	}
 	return all
 }
