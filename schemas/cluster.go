@@ -49,6 +49,9 @@ type Cluster struct {
 	Ingress Ingress `yaml:"ingress"`
 	// What runs the addons from Git.
 	GitOps GitOps `yaml:"gitops"`
+	// What runs in the cluster, by name: your own addons, and what is other than
+	// talosgen would have it for those that it knows.
+	Addons map[string]Addon `yaml:"addons" keyFormat:"dnsLabel" otherwise:"those that other options ask for" example:"{metrics-server: {enabled: false}}"`
 }
 
 // Secrets says where secrets come from.

@@ -23,6 +23,63 @@ type HetznerCloud struct {
 	Images Images `yaml:"images"`
 	// The account for dedicated servers.
 	Robot Robot `yaml:"robot"`
+	// Whether the cloud controller makes a route in the private network for the
+	// pods of each node. A network has at most 100.
+	PodRoutes *bool `yaml:"podRoutes" otherwise:"true with cni.type cilium and cni.routingMode native, else false" example:"false"`
+	// What load balancers are like that services ask for and that say nothing
+	// else in their annotations.
+	LoadBalancers LoadBalancers `yaml:"loadBalancers"`
+	// Volumes of pods in Hetzner Cloud.
+	Volumes Volumes `yaml:"volumes"`
+}
+
+// LoadBalancers are defaults for the load balancers of services.
+type LoadBalancers struct {
+	// Whether services of type LoadBalancer get one.
+	Enabled bool `yaml:"enabled" default:"true" example:"false"`
+	// Their type.
+	Type string `yaml:"type" default:"lb11" format:"identifier" example:"lb21"`
+	// Where they are.
+	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
+	// How they choose a target.
+	Algorithm string `yaml:"algorithm" default:"least_connections" enum:"least_connections,round_robin" example:"round_robin"`
+	// Whether they have public addresses.
+	PublicNetwork bool `yaml:"publicNetwork" default:"true" example:"false"`
+	// Whether their IPv6 address is told to the service too.
+	IPv6 bool `yaml:"ipv6" default:"true" example:"false"`
+	// Whether they reach nodes by their private addresses.
+	PrivateTargets bool `yaml:"privateTargets" default:"true" example:"false"`
+	// Whether their private address is told to the service too.
+	PrivateIngress bool `yaml:"privateIngress" default:"false" example:"true"`
+	// Whether they tell targets the client's address by the PROXY protocol, which
+	// the target must expect.
+	ProxyProtocol bool `yaml:"proxyProtocol" default:"false" example:"true"`
+	// How they find out whether a target works.
+	HealthCheck HealthCheck `yaml:"healthCheck"`
+}
+
+// Volumes are volumes of pods in Hetzner Cloud.
+type Volumes struct {
+	// The storage classes.
+	StorageClasses []StorageClass `yaml:"storageClasses" otherwise:"hcloud-volumes-encrypted, the default, and hcloud-volumes"`
+	// Labels of the volumes in Hetzner Cloud.
+	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{team: data}"`
+}
+
+// StorageClass is a kind of volume that pods can ask for.
+type StorageClass struct {
+	// Its name.
+	Name string `yaml:"name" required:"true" format:"dnsName" example:"hcloud-volumes-xfs"`
+	// Whether volumes are encrypted, with LUKS and one passphrase for all. A
+	// volume that exists does not change.
+	Encrypted bool `yaml:"encrypted" default:"false" example:"true"`
+	// Whether it is for those who name no class.
+	Default bool `yaml:"default" default:"false" example:"true"`
+	// What becomes of a volume that nobody claims any more.
+	ReclaimPolicy string `yaml:"reclaimPolicy" default:"Delete" enum:"Delete,Retain" example:"Retain"`
+	// Parameters for the driver in addition. A change needs the class to be made
+	// again.
+	Parameters map[string]string `yaml:"parameters" otherwise:"none" example:"{csi.storage.k8s.io/fstype: xfs}"`
 }
 
 // Firewall says who reaches the nodes by their public addresses. What no rule

@@ -14,6 +14,10 @@ var NotYet = []string{
 	"network.vswitch.vlanId",
 
 	"hetzner.robot",
+	"hetzner.podRoutes",
+	"hetzner.loadBalancers",
+	"hetzner.volumes",
+	"addons",
 
 	"talos.backups",
 	"talos.upgrade",

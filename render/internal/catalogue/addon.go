@@ -4,6 +4,7 @@
 package catalogue
 
 import (
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/manifest"
 	"github.com/talosgen/talosgen/schemas"
@@ -49,6 +50,9 @@ type Addon struct {
 	// What becomes of a chart's hooks that install something; empty: they are
 	// an error.
 	Hooks Hooks
+	// Whether whatever removes objects that are no longer in Git must spare
+	// these: without them, pods have no network or volumes lose their data.
+	Keep bool
 	// Who declared it, for messages: an option of cluster.yaml, such as
 	// cni.type, or addons.<name>.
 	Origin string
@@ -89,13 +93,25 @@ type Chart struct {
 // Remote is a file from elsewhere.
 type Remote struct {
 	URL    string
-	SHA256 string // in hex
+	SHA256 string // in hex; empty: the one in charts.lock
 }
 
 // Facts are what a catalogue entry may decide from.
 type Facts struct {
+	Environment    string
 	Cluster        schemas.Cluster        // cluster.yaml with all defaults
 	Infrastructure schemas.Infrastructure // resolved
-	// Values of secrets, by the names that Needs of the entry gives.
+	// Values of secrets, by the names in [Needs]: those of secret variables.
+	// One that is missing is an error of [Addons].
 	Secrets map[string]secret.String
+	// The complete machine configurations of the servers that the autoscaler
+	// makes, by the name of their pool.
+	Autoscaled map[string]secret.String
+	// The public half of the cluster's own age key.
+	ClusterRecipient string
+	// Near is where cluster.yaml sets an option, written with dots, or the
+	// nearest mapping that it would be in. May be nil.
+	Near func(option string) diag.Pos
+	// Has tells whether cluster.yaml sets an option. May be nil: it sets none.
+	Has func(option string) bool
 }

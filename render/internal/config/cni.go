@@ -78,8 +78,6 @@ func (ch *checker) checkIngress() {
 	if in.Nginx.Kind == "DaemonSet" && ch.has(keys("ingress.nginx.replicas")...) {
 		ch.fail("a DaemonSet has a pod on every node", keys("ingress.nginx.replicas"), "replicas are for kind Deployment")
 	}
-	if hc := in.LoadBalancer.HealthCheck; hc.Timeout > hc.Interval {
-		ch.fail("", keys("ingress.loadBalancer.healthCheck"), "a timeout of %d seconds, with %d between two attempts", hc.Timeout, hc.Interval)
-	}
+	ch.checkHealth(keys("ingress.loadBalancer.healthCheck"), in.LoadBalancer.HealthCheck)
 	ch.checkUnique(keys("ingress.loadBalancerPools"), "name", namesOf(in.LoadBalancerPools, func(p schemas.LoadBalancerPool) string { return p.Name }))
 }

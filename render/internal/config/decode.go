@@ -218,14 +218,14 @@ func (d *decoder) list(n *yaml.Node, f reflect.StructField, out reflect.Value, p
 	out.Set(items)
 }
 
-// mapping reads a mapping from text to text.
+// mapping reads a mapping from text to text, or to structs.
 func (d *decoder) mapping(n *yaml.Node, f reflect.StructField, out reflect.Value, path []string) {
 	if n.Kind != yaml.MappingNode {
 		d.fail(n, exampleHint(f), "%s must be a mapping, not %s", display(path), kindOf(n))
 		return
 	}
 	seen := map[string]*yaml.Node{}
-	texts := reflect.MakeMapWithSize(out.Type(), len(n.Content)/2)
+	values := reflect.MakeMapWithSize(out.Type(), len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, value := n.Content[i], d.target(n.Content[i+1])
 		if !d.isKey(k, seen) {
@@ -241,12 +241,16 @@ func (d *decoder) mapping(n *yaml.Node, f reflect.StructField, out reflect.Value
 			d.fail(value, `write "" for an empty text`, "%s is empty", display(keyPath))
 			continue
 		}
-		text := reflect.New(out.Type().Elem()).Elem()
-		if d.scalar(value, f, text, keyPath) {
-			texts.SetMapIndex(reflect.ValueOf(k.Value), text)
+		item := reflect.New(out.Type().Elem()).Elem()
+		if item.Kind() == reflect.Struct {
+			d.pos[join(keyPath)] = d.at(k)
+			d.object(k, value, item, keyPath)
+			values.SetMapIndex(reflect.ValueOf(k.Value), item)
+		} else if d.scalar(value, f, item, keyPath) {
+			values.SetMapIndex(reflect.ValueOf(k.Value), item)
 		}
 	}
-	out.Set(texts)
+	out.Set(values)
 }
 
 // sub is path with one more element, in memory of its own.

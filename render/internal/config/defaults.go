@@ -43,6 +43,8 @@ func (ch *checker) setDefaults() {
 	ch.setBackups()
 	if hetzner {
 		ch.setHetzner()
+		setBool(&ch.Hetzner.PodRoutes, cilium && ch.CNI.RoutingMode == "native")
+		ch.setVolumes()
 		ch.setLocations()
 	}
 }
@@ -100,6 +102,7 @@ func (ch *checker) setLocations() {
 	region := ch.Hetzner.Region
 	places := []*string{
 		&ch.Cluster.Nodes.ControlPlane.Location, &ch.Network.NATGateway.Location, &ch.Hetzner.APILoadBalancer.Location,
+		&ch.Hetzner.LoadBalancers.Location,
 	}
 	for i := range ch.Cluster.Nodes.Workers.NodePools {
 		places = append(places, &ch.Cluster.Nodes.Workers.NodePools[i].Location)
@@ -117,6 +120,16 @@ func (ch *checker) setLocations() {
 	}
 	for _, place := range places {
 		*place = cmp.Or(*place, region)
+	}
+}
+
+// setVolumes gives pods encrypted volumes, and others to those who ask for them.
+func (ch *checker) setVolumes() {
+	if !ch.has(keys("hetzner.volumes.storageClasses")...) {
+		ch.Hetzner.Volumes.StorageClasses = []schemas.StorageClass{
+			{Name: "hcloud-volumes-encrypted", Encrypted: true, Default: true, ReclaimPolicy: "Delete"},
+			{Name: "hcloud-volumes", ReclaimPolicy: "Delete"},
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ func (ch *checker) checkHetzner(pools []pool) {
 		return r.Name + " in " + r.Zone
 	}))
 	ch.checkFloatingIP()
+	ch.checkCloudAddons()
 	robot, at := ch.Hetzner.Robot, keys("hetzner.robot")
 	if (robot.UserVariable == "") != (robot.PasswordVariable == "") {
 		ch.fail("", at, "userVariable and passwordVariable belong together")

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -17,7 +19,7 @@ func (c *Config) warnNotYet(options []string) {
 }
 
 // find returns the first place below base that an option is set at, or nil. An
-// option goes through all items of a list.
+// option goes through all items of a list, and all addons.
 func (c *Config) find(base, option []string) []string {
 	if len(option) == 0 {
 		return base
@@ -25,6 +27,15 @@ func (c *Config) find(base, option []string) []string {
 	for i := 0; c.has(sub(base, strconv.Itoa(i))...); i++ {
 		if at := c.find(sub(base, strconv.Itoa(i)), option); at != nil {
 			return at
+		}
+	}
+	if len(base) == 1 && base[0] == "addons" {
+		for _, name := range slices.Sorted(maps.Keys(c.Addons)) {
+			if next := sub(sub(base, name), option[0]); c.has(next...) {
+				if at := c.find(next, option[1:]); at != nil {
+					return at
+				}
+			}
 		}
 	}
 	if next := sub(base, option[0]); c.has(next...) {

@@ -47,7 +47,7 @@ func optionsOf(typ reflect.Type, base string) []string {
 		option := strings.TrimPrefix(base+"."+f.Tag.Get("yaml"), ".")
 		all = append(all, option)
 		inner := f.Type
-		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+		for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, inner.Kind()) {
 			inner = inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct && inner != reflect.TypeFor[yaml.Node]() {

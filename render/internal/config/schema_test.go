@@ -22,7 +22,7 @@ func TestTags(t *testing.T) {
 	walk = func(typ reflect.Type) {
 		for _, f := range fieldsOf(typ) {
 			inner := f.Type
-			for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, inner.Kind()) {
 				inner = inner.Elem()
 			}
 			if inner.Kind() == reflect.Struct && inner != reflect.TypeFor[yaml.Node]() {
@@ -112,6 +112,9 @@ var formatCases = map[string]struct{ good, bad string }{
 	"sysctl":         {"a.b net/ipv4/conf/eth0.100/forwarding", "a .a a= a."},
 	"url":            {"https://a http://a:5000/b", "a ftp://a https://u:p@a https://"},
 	"variable":       {"A _a a1", "1a a-b ${A}"},
+	"chartName":      {"cilium a.b_c", "a/b -a ../a"},
+	"chartRepo":      {"https://a oci://a/b", "a file:///a https://u:p@a git://a"},
+	"sha256":         {strings.Repeat("0a", 32), "abc " + strings.Repeat("0A", 32)},
 	"cidr":           {"10.0.0.0/16 fd00::/64 0.0.0.0/0", "10.0.0.1/16 10.0.0.0 10.0.0.0/33 x/8 ::ffff:1.2.3.0/120 fd00::1/64"},
 	"clusterName":    {"a dev talos-k8s 1a", "A -a a- a.b a_b a/b .. " + strings.Repeat("a", 33)},
 	"devicePath":     {"/dev/sda /dev/disk/by-id/x", "sda /dev/ /sda"},

@@ -69,12 +69,15 @@ func (p *page) object(path, name string) error {
 }
 
 func (p *page) option(path string, f field) error {
-	plain := strings.ReplaceAll(path, "[]", "")
-	if f.typ.list {
+	plain := strings.NewReplacer("[]", "", ".<name>", "").Replace(path)
+	switch {
+	case f.typ.list:
 		path += "[]"
+	case f.typ.mapping && f.typ.object != "":
+		path += ".<name>"
 	}
 	level := "###"
-	if !strings.Contains(path, ".") {
+	if !strings.Contains(plain, ".") {
 		level = "##"
 	}
 	fmt.Fprintf(&p.b, "\n%s `%s`\n\n%s\n\n", level, path, f.doc)

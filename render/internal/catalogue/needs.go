@@ -1,0 +1,88 @@
+package catalogue
+
+import (
+	"io"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// Need is a secret that an addon needs: a variable in secrets.sops.yaml.
+type Need struct {
+	// The name of the variable.
+	Name string
+	// Its addon.
+	Addon string
+	// The option of cluster.yaml that asks for it.
+	Option string
+	// What it is, for messages, such as: the token of the Hetzner Cloud project.
+	What string
+	// Generate makes one from random bytes, for secrets sync. Nil if nobody can
+	// make it up, such as a password of an account.
+	Generate func(random io.Reader) (secret.String, error)
+	// Shape is a text that looks like one and is none, for a render without
+	// keys.
+	Shape string
+}
+
+// Needs lists the secrets that the addons of a cluster need, each once, in the
+// order of the addons. It looks at no secret.
+func Needs(given Facts) []Need {
+	f := &facts{Facts: given}
+	var all []Need
+	for _, e := range entries() {
+		on, origin := f.enabled(e)
+		if !on {
+			continue
+		}
+		for _, need := range f.needsOf(e, origin) {
+			if !slices.ContainsFunc(all, func(n Need) bool { return n.Name == need.Name }) {
+				all = append(all, need)
+			}
+		}
+	}
+	return all
+}
+
+// needsOf are the needs of an entry, with whose they are.
+func (f *facts) needsOf(e entry, origin string) []Need {
+	if e.needs == nil {
+		return nil
+	}
+	needs := e.needs(f)
+	for i := range needs {
+		needs[i].Addon = e.name
+		if needs[i].Option == "" {
+			needs[i].Option = origin
+		}
+	}
+	return needs
+}
+
+// checkNeeds reports secrets that an addon needs and the environment lacks.
+func (f *facts) checkNeeds(e entry, origin string) {
+	for _, n := range f.needsOf(e, origin) {
+		if !f.Secrets[n.Name].IsZero() {
+			continue
+		}
+		p := diag.New(f.near(n.Option), "addon %s needs the secret variable %s: %s", n.Addon, n.Name, n.What).WithCode(diag.Secrets)
+		if n.Generate != nil {
+			p.WithHint("`talosgen secrets sync %s` makes it", f.Environment)
+		} else {
+			p.WithHint("`talosgen secrets edit %s` adds it under variables:; or turn the addon off: addons.%s.enabled: false", f.Environment, n.Addon)
+		}
+		f.problems.Add(p)
+	}
+}
+
+// hcloudToken is the variable that holds the token of the Hetzner Cloud project.
+const hcloudToken = "HCLOUD_TOKEN"
+
+// tokenShape is a text of the form of such a token.
+const tokenShape = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// needToken is the need of what talks to the Hetzner Cloud API.
+func needToken(*facts) []Need {
+	return []Need{{Name: hcloudToken, What: "a token of the Hetzner Cloud project that may read and write", Shape: tokenShape}}
+}

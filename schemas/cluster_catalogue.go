@@ -1,0 +1,57 @@
+package schemas
+
+// Addon is what runs in the cluster, or is configured in it: one that talosgen
+// knows and that is changed here, or one of your own. Values of charts are in
+// patches/addons/<addon>/values.yaml and envs/<env>/addons/<addon>/values.yaml.
+type Addon struct {
+	// Whether the cluster has it.
+	Enabled *bool `yaml:"enabled" otherwise:"true for one of your own; see docs/reference/addons.md for those that talosgen knows" example:"true"`
+	// The version of the chart or release; of one that is built in, the tag of
+	// its image. Required for a chart that is not in the repository.
+	Version string `yaml:"version" format:"imageTag" otherwise:"that of the talosgen in use" example:"1.21.0"`
+	// Where its objects come from; instead of what talosgen would take.
+	Source AddonSource `yaml:"source"`
+	// Where objects go that name no namespace. It is made if it is not there.
+	Namespace string `yaml:"namespace" format:"dnsLabel" otherwise:"see docs/reference/addons.md; required for one of your own whose objects name none" example:"cert-manager"`
+	// What pods in that namespace may do, as Kubernetes' pod security standards
+	// have it.
+	PodSecurity string `yaml:"podSecurity" enum:"privileged,baseline,restricted" otherwise:"what the addon needs; for one of your own Talos' default, baseline" example:"restricted"`
+	// When it comes up: what others need first, then what configures that, then
+	// the rest.
+	Layer string `yaml:"layer" enum:"controllers,configs,apps" otherwise:"that of the addon; apps for one of your own" example:"controllers"`
+	// Addons that have to be ready before.
+	DependsOn []string `yaml:"dependsOn" format:"dnsLabel" otherwise:"none" example:"[cert-manager]"`
+	// What becomes of a chart's hooks that install something: objects as all
+	// others, or nothing.
+	Hooks string `yaml:"hooks" enum:"keep,drop" otherwise:"a chart with such hooks is an error" example:"drop"`
+}
+
+// AddonSource is where the objects of an addon come from: one of these.
+type AddonSource struct {
+	// A Helm chart.
+	Chart ChartSource `yaml:"chart"`
+	// Manifests from elsewhere, such as those of a release.
+	Manifests []RemoteSource `yaml:"manifests" otherwise:"none"`
+	// A file or directory in the repository, with manifests or a kustomization;
+	// relative to its root.
+	Path string `yaml:"path" format:"repositoryPath" otherwise:"none" example:"manifests/podinfo"`
+}
+
+// ChartSource names a Helm chart: by repository and name, or by path.
+type ChartSource struct {
+	// The URL of a repository, or oci:// with the registry and the path up to
+	// the chart's name.
+	Repository string `yaml:"repository" format:"chartRepo" otherwise:"none" example:"https://charts.example.com"`
+	// The name of the chart.
+	Name string `yaml:"name" format:"chartName" otherwise:"none" example:"podinfo"`
+	// A directory or an archive in the repository; relative to its root.
+	Path string `yaml:"path" format:"repositoryPath" otherwise:"none" example:"charts/podinfo"`
+}
+
+// RemoteSource is a file with manifests.
+type RemoteSource struct {
+	// Its URL.
+	URL string `yaml:"url" required:"true" format:"url" example:"https://example.com/v1.6.1/install.yaml"`
+	// Its digest, in hexadecimal.
+	SHA256 string `yaml:"sha256" format:"sha256" otherwise:"the one in charts/charts.lock" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+}
