@@ -50,7 +50,7 @@ var owners = []struct {
 	{"github.com/getsops/sops/v3/...", []string{"internal/sopsage"}},
 	{"github.com/siderolabs/talos/pkg/machinery/client/...", []string{"apply/internal/node"}},
 	{"github.com/siderolabs/talos/pkg/machinery/config/...", []string{"render/internal/machine"}},
-	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node"}},
+	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node", "internal/talossim"}},
 	{"github.com/siderolabs/crypto/...", []string{"render/internal/machine", "apply/internal/node"}},
 	{"github.com/urfave/cli/v2/...", []string{"cmd/talosgen"}},
 	{"golang.org/x/term/...", []string{"cmd/talosgen"}},
@@ -72,6 +72,8 @@ var forbidden = []struct {
 	{"render/...", "net", "render reads the repository, nothing else"},
 	{"render/...", "internal/hetznersim/...", "render reads the repository, nothing else"},
 	{"apply/...", "internal/hetznersim/...", "only tests and the command sim need it"},
+	{"apply/...", "internal/talossim/...", "only tests and the command sim need it"},
+	{"render/...", "internal/talossim/...", "render reads the repository, nothing else"},
 	{"render/...", "os/exec", "render runs no programs"},
 	{"apply/...", "os/exec", "apply holds the token, which no list of processes may show"},
 	{"apply/plan/...", "net/http", "plan is pure"},
@@ -98,6 +100,7 @@ var spared = []struct {
 	part, imported, reason string
 }{
 	{"internal/hetznersim/...", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/talossim/simtest", "crypto/rand", "only tests import it, and no key that it makes is compared"},
 }
 
 // light are the packages whose tests must not build a heavy library, not even

@@ -38,7 +38,7 @@ type Credentials struct {
 // the connection was lost. It may be used by several goroutines at once.
 type Client struct {
 	target    Target
-	conn      *grpc.ClientConn
+	conn      *connection
 	machine   machine.MachineServiceClient
 	resources cosi.StateClient
 	failures  *failures
@@ -91,22 +91,21 @@ func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error
 	config.ServerName, _, _ = net.SplitHostPort(address)
 	config.MinVersion = tls.VersionTLS12
 	seen := &failures{}
-	// The name is resolved by whatever leads there, not here.
-	conn, err := grpc.NewClient("passthrough:///"+address,
-		grpc.WithContextDialer(seen.dialer(through)),
-		grpc.WithTransportCredentials(seen.credentials(config)),
-		grpc.WithConnectParams(grpc.ConnectParams{
-			// A node comes back some time after a reboot, and is awaited.
-			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
-			MinConnectTimeout: answerWithin,
-		}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)))
-	if err != nil {
+	c := &connection{dial: func() (*grpc.ClientConn, error) {
+		// The name is resolved by whatever leads there, not here.
+		return grpc.NewClient("passthrough:///"+address,
+			grpc.WithContextDialer(seen.dialer(through)),
+			grpc.WithTransportCredentials(seen.credentials(config)),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: answerWithin}),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)))
+	}}
+	var err error
+	if c.now, err = c.dial(); err != nil {
 		return nil, diag.On("node "+t.Name, "its address %q cannot be used: %v", t.Address, err).WithCause(err)
 	}
 	return &Client{
-		target: t, conn: conn, failures: seen,
-		machine: machine.NewMachineServiceClient(conn), resources: cosi.NewStateClient(conn),
+		target: t, conn: c, failures: seen,
+		machine: machine.NewMachineServiceClient(c), resources: cosi.NewStateClient(c),
 	}, nil
 }
 

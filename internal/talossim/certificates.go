@@ -1,0 +1,152 @@
+package talossim
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"slices"
+	"time"
+)
+
+// identity is what a machine shows to clients, and whom it lets in.
+type identity struct {
+	certificate tls.Certificate
+	clients     *x509.CertPool // nil: everybody
+}
+
+// config is how a server with it talks TLS.
+func (i *identity) config(now func() time.Time, protocols ...string) *tls.Config {
+	c := &tls.Config{Certificates: []tls.Certificate{i.certificate}, Time: now, MinVersion: tls.VersionTLS13, NextProtos: protocols}
+	if i.clients != nil {
+		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, i.clients
+	}
+	return c
+}
+
+// valid is how long certificates of machines are valid: a day, as in Talos, and
+// more, because nothing here renews them.
+const valid = 10 * 365 * 24 * time.Hour
+
+// early is how long before now they begin to be.
+const early = time.Hour
+
+// selfSigned is what a machine shows in maintenance mode.
+func (m *Machine) selfSigned() (*identity, error) {
+	key, err := m.newKey()
+	if err != nil {
+		return nil, err
+	}
+	t := m.template()
+	return m.sign(t, t, key, key)
+}
+
+// certified is what a machine shows that has a configuration: a certificate that
+// the authority in it has signed. Workers do not have its key, and get the
+// certificate from a control plane: without one they have none.
+func (m *Machine) certified() (*identity, error) {
+	authority, key, err := m.authority()
+	if err != nil {
+		return nil, err
+	}
+	own, err := m.newKey()
+	if err != nil {
+		return nil, err
+	}
+	t := m.template()
+	for _, name := range append(slices.Clone(m.active.main.Machine.CertSANs), m.active.hostname) {
+		addName(t, name)
+	}
+	id, err := m.sign(t, authority, own, key)
+	if err == nil {
+		id.clients = x509.NewCertPool()
+		id.clients.AddCert(authority)
+	}
+	return id, err
+}
+
+var errNoControlPlane = errors.New("no control plane signs a certificate")
+
+// authority returns the machine authority of the active configuration.
+func (m *Machine) authority() (*x509.Certificate, crypto.Signer, error) {
+	ca := m.active.main.Machine.CA
+	if ca.Key == "" {
+		signs := func(o *Machine) bool {
+			return o.controlPlane() && o.active.cluster() == m.active.cluster() && o.reached() && !o.apiAt.After(o.fleet.now)
+		}
+		i := slices.IndexFunc(m.fleet.machines, signs)
+		if i < 0 {
+			return nil, nil, errNoControlPlane
+		}
+		ca = m.fleet.machines[i].active.main.Machine.CA
+	}
+	return ca.parse()
+}
+
+// parse reads an authority with its key.
+func (p pair) parse() (*x509.Certificate, crypto.Signer, error) {
+	block, _ := pem.Decode(asPEM(p.Crt + p.Cert))
+	keyBlock, _ := pem.Decode(asPEM(p.Key))
+	if block == nil || keyBlock == nil {
+		return nil, nil, errors.New("the authority in the configuration is not PEM")
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := parseKey(keyBlock.Bytes)
+	return certificate, key, err
+}
+
+func parseKey(der []byte) (crypto.Signer, error) {
+	if key, err := x509.ParsePKCS8PrivateKey(der); err == nil {
+		if signer, ok := key.(crypto.Signer); ok {
+			return signer, nil
+		}
+	}
+	if key, err := x509.ParseECPrivateKey(der); err == nil {
+		return key, nil
+	}
+	return x509.ParsePKCS1PrivateKey(der)
+}
+
+func (m *Machine) newKey() (crypto.Signer, error) {
+	_, key, err := ed25519.GenerateKey(m.fleet.random)
+	return key, err
+}
+
+// template is a certificate for the addresses of the machine.
+func (m *Machine) template() *x509.Certificate {
+	t := &x509.Certificate{
+		SerialNumber: new(big.Int).SetUint64(m.fleet.newNumber("serial")),
+		Subject:      pkix.Name{CommonName: m.spec.Name},
+		NotBefore:    m.fleet.now.Add(-early), NotAfter: m.fleet.now.Add(valid),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, a := range append(slices.Clone(m.spec.Public), m.spec.Private...) {
+		addName(t, a)
+	}
+	return t
+}
+
+// addName lets a certificate hold an address, or a name.
+func addName(t *x509.Certificate, name string) {
+	if ip := net.ParseIP(name); ip != nil {
+		t.IPAddresses = append(t.IPAddresses, ip)
+	} else if name != "" {
+		t.DNSNames = append(t.DNSNames, name)
+	}
+}
+
+func (m *Machine) sign(template, parent *x509.Certificate, key, by crypto.Signer) (*identity, error) {
+	der, err := x509.CreateCertificate(m.fleet.random, template, parent, key.Public(), by)
+	if err != nil {
+		return nil, err
+	}
+	return &identity{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}, nil
+}

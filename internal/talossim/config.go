@@ -1,0 +1,204 @@
+package talossim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// config is a machine configuration, as far as a simulated machine understands
+// it.
+type config struct {
+	text      []byte
+	documents []map[string]any
+	main      mainDocument
+	hostname  string
+	labels    map[string]string
+	taints    map[string]string
+	kubelet   string // its image
+	endpoint  string // of the Kubernetes API
+	kubeCA    pair
+}
+
+// pair is a certificate and its key: PEM in base64, or plain in documents of
+// Talos 1.14, which call the certificate cert.
+type pair struct {
+	Crt  string `yaml:"crt"`
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+}
+
+type mainDocument struct {
+	Machine struct {
+		Type     string   `yaml:"type"`
+		CA       pair     `yaml:"ca"`
+		CertSANs []string `yaml:"certSANs"`
+		Kubelet  struct {
+			Image string `yaml:"image"`
+		} `yaml:"kubelet"`
+		Network struct {
+			Hostname string `yaml:"hostname"`
+		} `yaml:"network"`
+		NodeLabels map[string]string `yaml:"nodeLabels"`
+		NodeTaints map[string]string `yaml:"nodeTaints"`
+	} `yaml:"machine"`
+	Cluster struct {
+		ControlPlane struct {
+			Endpoint string `yaml:"endpoint"`
+		} `yaml:"controlPlane"`
+		CA   pair `yaml:"ca"`
+		Etcd struct {
+			CA pair `yaml:"ca"`
+		} `yaml:"etcd"`
+	} `yaml:"cluster"`
+}
+
+// otherDocument is what other documents say that matters here.
+type otherDocument struct {
+	Hostname  string            `yaml:"hostname"`
+	Labels    map[string]string `yaml:"labels"`
+	Taints    map[string]string `yaml:"taints"`
+	Image     string            `yaml:"image"`
+	Endpoint  string            `yaml:"endpoint"`
+	IssuingCA pair              `yaml:"issuingCA"`
+}
+
+// parseConfig reads a configuration. The errors are those that Talos gives for
+// what it cannot read, in short.
+func parseConfig(text []byte) (*config, error) {
+	c := &config{text: bytes.Clone(text)}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var node yaml.Node
+		if err := dec.Decode(&node); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, errors.New("failed to decode the configuration: it is not YAML")
+		}
+		if err := c.document(&node); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.documents) == 0 {
+		return nil, errors.New("no configuration documents found")
+	}
+	return c, c.check()
+}
+
+func (c *config) document(node *yaml.Node) error {
+	var d map[string]any
+	if err := node.Decode(&d); err != nil {
+		return errors.New("a document of the configuration is no map")
+	}
+	c.documents = append(c.documents, d)
+	kind, _ := d["kind"].(string)
+	if kind == "" {
+		if err := node.Decode(&c.main); err != nil {
+			return errors.New("the main document of the configuration has values of other types")
+		}
+		m := c.main.Machine
+		c.hostname, c.labels, c.taints, c.kubelet = m.Network.Hostname, m.NodeLabels, m.NodeTaints, m.Kubelet.Image
+		c.endpoint, c.kubeCA = c.main.Cluster.ControlPlane.Endpoint, c.main.Cluster.CA
+		return nil
+	}
+	var o otherDocument
+	if err := node.Decode(&o); err != nil {
+		return nil // of another shape: it is none of those below
+	}
+	switch kind {
+	case "HostnameConfig":
+		c.hostname = o.Hostname
+	case "KubeNodeConfig":
+		c.labels, c.taints = o.Labels, o.Taints
+	case "KubeletConfig":
+		c.kubelet = o.Image
+	case "KubeClusterConfig":
+		c.endpoint = o.Endpoint
+	case "KubeAPIServerCAConfig":
+		c.kubeCA = pair{Crt: o.IssuingCA.Cert, Key: o.IssuingCA.Key}
+	}
+	return nil
+}
+
+// check refuses what Talos' validation refuses first.
+func (c *config) check() error {
+	switch t := c.main.Machine.Type; {
+	case !c.hasMain():
+		return nil
+	case t != "" && t != "controlplane" && t != "worker" && t != "init":
+		return fmt.Errorf("invalid machine type: %q", t)
+	case t != "" && c.main.Machine.CA.Crt == "":
+		return errors.New("issuing Talos API CA or accepted CAs are required")
+	}
+	return nil
+}
+
+// hasMain reports whether there is the document without a kind.
+func (c *config) hasMain() bool {
+	return slices.ContainsFunc(c.documents, func(d map[string]any) bool { return d["kind"] == nil })
+}
+
+// complete reports whether a machine can boot with it.
+func (c *config) complete() bool { return c.main.Machine.Type != "" }
+
+func (c *config) controlPlane() bool { return c.main.Machine.Type != "worker" && c.complete() }
+
+// cluster tells one cluster from another: its machine authority.
+func (c *config) cluster() string {
+	sum := sha256.Sum256([]byte(c.main.Machine.CA.Crt))
+	return hex.EncodeToString(sum[:8])
+}
+
+// immediate are the keys of machine whose change takes effect without a reboot
+// in Talos 1.13.
+var immediate = strings.Fields(`ca acceptedCAs time certSANs install network sysfs sysctls logging controlPlane kubelet
+kernel registries pods seccompProfiles nodeAnnotations nodeLabels nodeTaints features`)
+
+// needsReboot reports whether Talos 1.13 can only change to another
+// configuration by a reboot: it compares the main document.
+func (c *config) needsReboot(other *config) bool {
+	return !reflect.DeepEqual(c.rest(), other.rest())
+}
+
+// rest is what is left of the main document without what changes at once.
+func (c *config) rest() map[string]any {
+	left := map[string]any{}
+	for _, d := range c.documents {
+		if d["kind"] != nil {
+			continue
+		}
+		left = maps.Clone(d)
+		delete(left, "debug")
+		delete(left, "cluster")
+		if m, isMap := left["machine"].(map[string]any); isMap {
+			m = maps.Clone(m)
+			for _, key := range immediate {
+				delete(m, key)
+			}
+			left["machine"] = m
+		}
+	}
+	return left
+}
+
+// pem returns PEM, plain or in base64, as PEM.
+func asPEM(text string) []byte {
+	if strings.Contains(text, "-----BEGIN ") {
+		return []byte(text)
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	return data
+}

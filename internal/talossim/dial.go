@@ -1,0 +1,129 @@
+package talossim
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// The ports on which machines answer.
+const (
+	talosPort = "50000"
+	kubePort  = "6443"
+)
+
+// View is how a fleet looks from somewhere: which addresses are reached.
+type View struct {
+	fleet   *Fleet
+	network string
+}
+
+// From returns the view from within a private network, such as a NAT gateway
+// has. The empty network is that of everybody: only public addresses are reached.
+func (f *Fleet) From(network string) View { return View{f, network} }
+
+// Dial connects to an address of everybody's view, host:port.
+func (f *Fleet) Dial(ctx context.Context, address string) (net.Conn, error) {
+	return f.From("").Dial(ctx, address)
+}
+
+// DialContext is [Fleet.Dial] for clients that name the kind of network too.
+func (f *Fleet) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
+	return f.Dial(ctx, address)
+}
+
+// DialContext is [View.Dial] for clients that name the kind of network too.
+func (v View) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
+	return v.Dial(ctx, address)
+}
+
+// Dial connects to an address, host:port. Where nobody answers it does not wait
+// for anything, but fails as if it had.
+func (v View) Dial(ctx context.Context, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	s, err := v.find(host, port)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
+	}
+	conn, err := s.listener.DialContext(ctx)
+	if err != nil { // it was closed meanwhile
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	}
+	return conn, nil
+}
+
+// errNoServer is a machine that cannot be talked to for a reason of its own.
+var errNoServer = errors.New("the simulated node cannot make its certificate")
+
+// find returns what listens there.
+func (v View) find(host, port string) (*server, error) {
+	f := v.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settle()
+	i := slices.IndexFunc(f.machines, func(m *Machine) bool {
+		return slices.Contains(m.spec.Public, host) ||
+			v.network != "" && m.spec.Network == v.network && slices.Contains(m.spec.Private, host)
+	})
+	if i < 0 || !f.machines[i].on || f.machines[i].cut {
+		return nil, os.ErrDeadlineExceeded
+	}
+	m := f.machines[i]
+	if port != talosPort || m.apiAt.IsZero() || m.apiAt.After(f.now) {
+		return nil, syscall.ECONNREFUSED
+	}
+	return m.listen()
+}
+
+// server is what listens on a machine, until it goes down or shows another
+// certificate.
+type server struct {
+	listener *bufconn.Listener
+	stop     func()
+}
+
+// buffered is how many bytes of a connection may be on their way.
+const buffered = 64 << 10
+
+// listen returns the server of the API, which is made when it is first needed.
+func (m *Machine) listen() (*server, error) {
+	if m.server != nil {
+		return m.server, nil
+	}
+	if m.certs == nil {
+		var err error
+		if m.active == nil {
+			m.certs, err = m.selfSigned()
+		} else {
+			m.certs, err = m.certified()
+		}
+		if errors.Is(err, errNoControlPlane) {
+			return nil, syscall.ECONNREFUSED
+		}
+		if err != nil {
+			return nil, errors.Join(errNoServer, err)
+		}
+	}
+	m.server = m.serve(m.certs)
+	return m.server, nil
+}
+
+// hangUp ends all connections. Calls that are under way find no machine any
+// more.
+func (m *Machine) hangUp() {
+	m.epoch++
+	m.certs = nil
+	m.wake() // streams end
+	if m.server != nil {
+		m.server.stop()
+		m.server = nil
+	}
+}

@@ -1,0 +1,290 @@
+package talossim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// onControlPlane refuses what only a control plane can do.
+func (m *Machine) onControlPlane(what string) error {
+	switch {
+	case m.active == nil:
+		return status.Errorf(codes.Unimplemented, "machine type is not set, cannot use %s API", what)
+	case !m.controlPlane():
+		return status.Errorf(codes.Unimplemented, "%s is only available on control plane nodes", what)
+	}
+	return nil
+}
+
+// etcdOf returns the etcd that a control plane reaches, its own or that of
+// others. Where there is none, whoever asks waits in vain.
+func (m *Machine) etcdOf(what string) (*etcdCluster, error) {
+	if err := m.onControlPlane(what); err != nil {
+		return nil, err
+	}
+	if c := m.etcd.cluster; c != nil && c.quorum() {
+		return c, nil
+	}
+	if c := m.fleet.serving(m.active.cluster()); c != nil && !m.leaving() {
+		return c, nil
+	}
+	return nil, errHang
+}
+
+// Bootstrap makes a new etcd.
+func (s *service) Bootstrap(ctx context.Context, in *machine.BootstrapRequest) (r *machine.BootstrapResponse, err error) {
+	err = s.do(ctx, func() error {
+		m := s.m
+		if !m.services && m.active != nil {
+			return status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
+		}
+		if err := m.onControlPlane("bootstrap"); err != nil {
+			return err
+		}
+		switch {
+		case !m.synced:
+			return status.Error(codes.FailedPrecondition, "time is not in sync yet")
+		case m.etcd.cluster != nil:
+			return status.Error(codes.AlreadyExists, "etcd data directory is not empty")
+		case !m.run.bootstrapped: // else it begins anew, with the same result
+			m.create(in.GetRecoverEtcd())
+		}
+		r = &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}
+		return nil
+	})
+	return r, err
+}
+
+// EtcdMemberList lists members.
+func (s *service) EtcdMemberList(ctx context.Context, _ *machine.EtcdMemberListRequest) (r *machine.EtcdMemberListResponse, err error) {
+	err = s.do(ctx, func() error {
+		c, err := s.m.etcdOf("member list")
+		if err != nil {
+			return err
+		}
+		list := &machine.EtcdMembers{}
+		for _, m := range c.members {
+			list.LegacyMembers = append(list.LegacyMembers, m.name)
+			list.Members = append(list.Members, &machine.EtcdMember{Id: m.id, Hostname: m.name, PeerUrls: []string{m.peer}, IsLearner: m.learner})
+		}
+		r = &machine.EtcdMemberListResponse{Messages: []*machine.EtcdMembers{list}}
+		return nil
+	})
+	return r, err
+}
+
+// local returns the etcd of the machine itself, which need not have a quorum.
+func (m *Machine) local(what string) (*etcdCluster, error) {
+	if err := m.onControlPlane(what); err != nil {
+		return nil, err
+	}
+	if !m.run.serving {
+		return nil, errHang
+	}
+	return m.etcd.cluster, nil
+}
+
+// dbSize is the size of every database.
+const dbSize = 64 << 10
+
+// EtcdStatus says how the member on the machine is.
+func (s *service) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (r *machine.EtcdStatusResponse, err error) {
+	err = s.do(ctx, func() error {
+		c, err := s.m.local("etcd status")
+		if err != nil {
+			return err
+		}
+		st := &machine.EtcdMemberStatus{
+			MemberId: s.m.etcd.member, Leader: c.leader, RaftTerm: c.term, RaftIndex: c.index, RaftAppliedIndex: c.index,
+			DbSize: dbSize, DbSizeInUse: dbSize / 2, ProtocolVersion: "3.6.16", StorageVersion: "3.6.0",
+		}
+		if own := s.m.member(); own != nil {
+			st.IsLearner = own.learner
+		}
+		if c.leader == 0 {
+			st.Errors = []string{"etcdserver: no leader"}
+		}
+		r = &machine.EtcdStatusResponse{Messages: []*machine.EtcdStatus{{MemberStatus: st}}}
+		return nil
+	})
+	return r, err
+}
+
+// EtcdAlarmList lists no alarms.
+func (s *service) EtcdAlarmList(ctx context.Context, _ *emptypb.Empty) (r *machine.EtcdAlarmListResponse, err error) {
+	err = s.do(ctx, func() error {
+		_, err := s.m.local("etcd alarm list")
+		r = &machine.EtcdAlarmListResponse{Messages: []*machine.EtcdAlarm{{}}}
+		return err
+	})
+	return r, err
+}
+
+// EtcdForfeitLeadership gives the leadership to another voter.
+func (s *service) EtcdForfeitLeadership(ctx context.Context, _ *machine.EtcdForfeitLeadershipRequest) (r *machine.EtcdForfeitLeadershipResponse, err error) {
+	err = s.do(ctx, func() error {
+		c, err := s.m.etcdOf("etcd forfeit leadership")
+		if err != nil {
+			return err
+		}
+		if len(c.members) == 1 {
+			return errors.New("failed to forfeit leadership: cannot forfeit leadership, only one member")
+		}
+		answer := &machine.EtcdForfeitLeadership{}
+		for _, m := range c.members {
+			if c.leader == s.m.etcd.member && m.id != c.leader && !m.learner && m.healthy(c) {
+				c.leader, answer.Member = m.id, m.name
+				c.term++
+				break
+			}
+		}
+		r = &machine.EtcdForfeitLeadershipResponse{Messages: []*machine.EtcdForfeitLeadership{answer}}
+		return nil
+	})
+	return r, err
+}
+
+// EtcdLeaveCluster takes the member of the machine out, and its data away.
+func (s *service) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLeaveClusterRequest) (r *machine.EtcdLeaveClusterResponse, err error) {
+	err = s.do(ctx, func() error {
+		if _, err := s.m.etcdOf("etcd leave"); err != nil {
+			return err
+		}
+		if s.m.etcd.cluster == nil {
+			return errors.New("failed to leave cluster: failed to get local etcd member ID: resource EtcdMembers.etcd.talos.dev(etcd/local@undefined) doesn't exist")
+		}
+		if !s.m.leave() {
+			return errHang // it tries for five minutes
+		}
+		r = &machine.EtcdLeaveClusterResponse{Messages: []*machine.EtcdLeaveCluster{{}}}
+		return nil
+	})
+	return r, err
+}
+
+// leave takes the member out, if etcd lets it go. The service stays stopped
+// until the next boot, in which it would join again.
+func (m *Machine) leave() bool {
+	c := m.etcd.cluster
+	if own := m.member(); own != nil {
+		if !c.quorum() || c.refusal(own.id) != "" {
+			return false
+		}
+		c.remove(own.id)
+	}
+	m.run = etcdRun{stopped: true}
+	m.dropData()
+	return true
+}
+
+// EtcdRemoveMemberByID takes any member out.
+func (s *service) EtcdRemoveMemberByID(ctx context.Context, in *machine.EtcdRemoveMemberByIDRequest) (r *machine.EtcdRemoveMemberByIDResponse, err error) {
+	err = s.do(ctx, func() error {
+		c, err := s.m.etcdOf("etcd remove member")
+		if err != nil {
+			return err
+		}
+		gone := c.member(in.GetMemberId())
+		if gone == nil {
+			return status.Error(codes.NotFound, "etcdserver: member not found")
+		}
+		if refusal := c.refusal(gone.id); refusal != "" {
+			return errors.New("failed to remove member: " + refusal)
+		}
+		c.remove(gone.id)
+		if gone.machine.etcd.cluster == c && gone.machine.etcd.member == gone.id && gone.machine.run.serving {
+			gone.machine.run = etcdRun{failed: "the member has been permanently removed from the cluster"}
+		}
+		r = &machine.EtcdRemoveMemberByIDResponse{Messages: []*machine.EtcdRemoveMemberByID{{}}}
+		return nil
+	})
+	return r, err
+}
+
+// saved is what a snapshot holds.
+type saved struct {
+	Cluster  string `json:"cluster"` // its id
+	Identity string `json:"identity"`
+	Index    uint64 `json:"index"`
+}
+
+// snapshot is a database with a digest at its end, as etcd writes it.
+func (c *etcdCluster) snapshot() []byte {
+	text, err := json.Marshal(saved{c.name(), c.identity, c.index})
+	if err != nil {
+		panic(err) // plain data cannot fail
+	}
+	db := make([]byte, dbSize, dbSize+sha256.Size)
+	copy(db, text)
+	sum := sha256.Sum256(db)
+	return append(db, sum[:]...)
+}
+
+// validSnapshot reports whether a snapshot is whole.
+func validSnapshot(data []byte) bool {
+	if len(data) != dbSize+sha256.Size {
+		return false
+	}
+	sum := sha256.Sum256(data[:dbSize])
+	return string(sum[:]) == string(data[dbSize:])
+}
+
+// EtcdSnapshot streams a snapshot.
+func (s *service) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream grpc.ServerStreamingServer[common.Data]) error {
+	var data []byte
+	err := s.do(stream.Context(), func() error {
+		c, err := s.m.local("etcd snapshot")
+		if err == nil {
+			data = c.snapshot()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	const piece = 16 << 10
+	for len(data) > 0 {
+		n := min(piece, len(data))
+		if err := stream.Send(&common.Data{Bytes: data[:n]}); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// EtcdRecover takes a snapshot, whatever it is.
+func (s *service) EtcdRecover(stream grpc.ClientStreamingServer[common.Data, machine.EtcdRecoverResponse]) error {
+	var data []byte
+	for {
+		piece, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		data = append(data, piece.GetBytes()...)
+	}
+	err := s.do(stream.Context(), func() error {
+		if err := s.m.onControlPlane("etcd recover"); err != nil {
+			return err
+		}
+		s.m.etcd.upload = data
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(&machine.EtcdRecoverResponse{Messages: []*machine.EtcdRecover{{}}})
+}

@@ -1,0 +1,184 @@
+package talossim
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Call is a call that was made to a machine.
+type Call struct {
+	Time    time.Time
+	Machine string
+	Method  string // without its service: Version
+	Code    codes.Code
+}
+
+// Fault is something that goes wrong with one call, or several.
+type Fault struct {
+	// Call is the number of the call that it strikes, counted from 1 since New or
+	// the last [Fleet.ResetCalls]; 0 is any.
+	Call int
+	// Machine and Method restrict it to calls; patterns of [path.Match]. Empty is
+	// any.
+	Machine, Method string
+	// Times is how often it strikes; 0 is once, a negative one is always.
+	Times int
+	// After says that the call has its effect all the same, and only its answer is
+	// lost.
+	After bool
+	// As is what the client sees.
+	As Outcome
+	// Then is called when it strikes, before the client is answered; nil for
+	// nothing. A test stops its client there.
+	Then func()
+}
+
+// Outcome is what a client sees of a fault.
+type Outcome struct {
+	err  error
+	slow time.Duration
+}
+
+// Drop ends the connection without an answer. It is the zero Outcome.
+func Drop() Outcome { return Outcome{} }
+
+// Hang gives no answer in time. No time passes on the clock: who waits in
+// simulated time has not waited.
+func Hang() Outcome { return Outcome{err: errHang} }
+
+// Slow answers after a time of the fleet's clock, as if nothing was wrong.
+func Slow(d time.Duration) Outcome { return Outcome{slow: d} }
+
+// Status answers with an error.
+func Status(code codes.Code, message string) Outcome {
+	return Outcome{err: status.Error(code, message)}
+}
+
+// Inject adds a fault. Of several that fit a call, the first one strikes.
+func (f *Fleet) Inject(fault Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if fault.Times == 0 {
+		fault.Times = 1
+	}
+	f.faults = append(f.faults, &fault)
+}
+
+// ClearFaults takes all faults away.
+func (f *Fleet) ClearFaults() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = nil
+}
+
+// Calls returns the calls since New or the last ResetCalls.
+func (f *Fleet) Calls() []Call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+
+// ResetCalls forgets the calls, and counts from 1 again.
+func (f *Fleet) ResetCalls() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls, f.count = nil, 0
+}
+
+// underway is a call that is being answered.
+type underway struct {
+	ctx    context.Context
+	number int // its index in calls, as long as they are not reset
+	made   Call
+	fault  *Fault
+}
+
+// begin is what happens before a call has any effect.
+func (s *service) begin(ctx context.Context, fullMethod string) (*underway, error) {
+	f := s.fleet
+	method := fullMethod[strings.LastIndex(fullMethod, "/")+1:]
+	f.mu.Lock()
+	f.settle()
+	f.count++
+	c := &underway{ctx: ctx, number: len(f.calls), made: Call{Time: f.now, Machine: s.m.spec.Name, Method: method}}
+	f.calls = append(f.calls, c.made)
+	c.fault = f.strike(s.m.spec.Name, method)
+	gone, silent := s.m.epoch != s.epoch, s.m.silent
+	f.mu.Unlock()
+	switch {
+	case gone:
+		return nil, s.end(c, errGone)
+	case silent:
+		return nil, s.end(c, errHang)
+	case c.fault != nil && !c.fault.After && c.fault.As.slow == 0:
+		return nil, s.end(c, c.fault.error())
+	}
+	if err := s.authorize(ctx, method); err != nil {
+		return nil, s.end(c, err)
+	}
+	return c, nil
+}
+
+// end is what happens after a call had its effect, and before it is answered.
+func (s *service) end(c *underway, err error) error {
+	f := s.fleet
+	if c.fault != nil {
+		if c.fault.After || c.fault.As.slow > 0 {
+			err = s.late(c, err)
+		}
+		if c.fault.Then != nil {
+			c.fault.Then()
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c.made.Code = status.Code(err)
+	if c.number < len(f.calls) {
+		f.calls[c.number] = c.made
+	}
+	return err
+}
+
+// late is the answer of a call that had its effect.
+func (s *service) late(c *underway, err error) error {
+	if d := c.fault.As.slow; d > 0 {
+		if sleepErr := s.fleet.clock.Sleep(c.ctx, d); sleepErr != nil {
+			return errGone
+		}
+		return err
+	}
+	return c.fault.error()
+}
+
+// error is what the client sees.
+func (fault *Fault) error() error {
+	if fault.As.err != nil {
+		return fault.As.err
+	}
+	return errGone
+}
+
+// strike finds the fault that strikes a call.
+func (f *Fleet) strike(machine, method string) *Fault {
+	for _, fault := range f.faults {
+		if fault.Times != 0 && (fault.Call == 0 || fault.Call == f.count) && fits(fault.Machine, machine) && fits(fault.Method, method) {
+			fault.Times--
+			return fault
+		}
+	}
+	return nil
+}
+
+func fits(pattern, name string) bool {
+	if pattern == "" {
+		return true
+	}
+	matched, err := path.Match(pattern, name)
+	return err == nil && matched
+}

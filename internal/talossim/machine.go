@@ -1,0 +1,307 @@
+package talossim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+)
+
+// Spec is a machine as it was bought.
+type Spec struct {
+	Name string
+	// Addresses that everybody reaches, and those of the private network that is
+	// called Network, which only machines in it reach. See [Fleet.From].
+	Public  []string
+	Private []string
+	Network string
+	MACs    []string // one for each network card
+	UUID    string   // of SMBIOS; empty is a new one
+	Serial  string   // of SMBIOS
+	Disks   []Disk   // none is one of 80 GB
+	// Talos is the version that it boots, such as v1.14.1; empty is that.
+	Talos string
+	// Schematic is the id of the image, if it came from the Image Factory.
+	Schematic string
+	// Installed says that Talos is on its disk, as in a snapshot at Hetzner Cloud:
+	// it needs no installation, and boots nothing once the disk was wiped. Else it
+	// boots from elsewhere until Talos is installed, and again after a wipe.
+	Installed bool
+	// UserData is what the platform gives the machine at its first boot: nothing,
+	// a whole machine configuration, or a part of one.
+	UserData string
+}
+
+// Disk is a disk of a machine.
+type Disk struct {
+	Path, Model, Serial, WWID string
+	Size                      uint64 // bytes
+	// What is on it: the partition table or file system, and the partitions.
+	// Empty is nothing.
+	Content    string
+	Partitions []Partition
+}
+
+// Partition is a part of a disk.
+type Partition struct {
+	Path, Content, Label, PartitionLabel string
+}
+
+const defaultTalos = "v1.14.1"
+
+// Stages of a machine, in Talos' words.
+const (
+	stageBooting     = "booting"
+	stageInstalling  = "installing"
+	stageMaintenance = "maintenance"
+	stageRunning     = "running"
+	stageRebooting   = "rebooting"
+	stageResetting   = "resetting"
+	stageShutdown    = "shuttingDown"
+)
+
+// Machine is a machine of a fleet. Its methods are what happens to machines
+// without anybody asking Talos.
+type Machine struct {
+	fleet *Fleet
+	spec  Spec
+
+	// Hardware.
+	on      bool
+	boots   int // how often the power came on, or a reboot began
+	bootID  string
+	cut     bool // from all networks
+	silent  bool // connections are accepted, and nothing is answered
+	stays   bool // down at the next reboot
+	userSet bool // user data was read
+
+	// On the disk.
+	installed bool
+	wiped     bool
+	persisted *config
+	etcd      etcdDisk
+
+	// In memory.
+	stage    string
+	apiAt    time.Time // when the API answers; zero: not at all
+	synced   bool      // the clock
+	services bool      // they run
+	active   *config
+	certs    *identity // nil until it has one
+	run      etcdRun
+	version  int // of the active configuration
+	epoch    int // of the API: connections belong to one
+	server   *server
+	actor    string // the client whose call is being carried out
+	log      []*machine.Event
+	logged   chan struct{} // closed when something is added to log
+}
+
+func newMachine(f *Fleet, s Spec) *Machine {
+	if s.Talos == "" {
+		s.Talos = defaultTalos
+	}
+	if s.UUID == "" {
+		s.UUID = f.newUUID("uuid of " + s.Name)
+	}
+	if len(s.Disks) == 0 {
+		s.Disks = []Disk{{Path: "/dev/sda", Model: "QEMU HARDDISK", Size: 80 << 30}}
+	}
+	return &Machine{fleet: f, spec: s, installed: s.Installed, logged: make(chan struct{})}
+}
+
+// Name returns the name.
+func (m *Machine) Name() string { return m.spec.Name }
+
+// PowerOn switches it on.
+func (m *Machine) PowerOn() { m.fleet.change(byItself, m.powerOn) }
+
+// PowerOff switches it off at once, as when its power fails.
+func (m *Machine) PowerOff() { m.fleet.change(byItself, m.powerOff) }
+
+// Cut takes it from all networks: whoever calls gets no answer.
+func (m *Machine) Cut() { m.fleet.change(byItself, func() { m.cut = true; m.hangUp() }) }
+
+// Heal takes back [Machine.Cut] and [Machine.Silence].
+func (m *Machine) Heal() { m.fleet.change(byItself, func() { m.cut, m.silent = false, false }) }
+
+// Silence lets it accept connections and answer nothing, as one does whose disk
+// hangs.
+func (m *Machine) Silence() { m.fleet.change(byItself, func() { m.silent = true }) }
+
+// StayDown lets it not come back from its next reboot.
+func (m *Machine) StayDown() { m.fleet.change(byItself, func() { m.stays = true }) }
+
+// Stage returns the stage; empty if it is off.
+func (m *Machine) Stage() string {
+	var stage string
+	m.fleet.change(byItself, func() { stage = m.stage })
+	return stage
+}
+
+// Config returns the active configuration; empty if there is none.
+func (m *Machine) Config() string {
+	var text string
+	m.fleet.change(byItself, func() {
+		if m.active != nil {
+			text = string(m.active.text)
+		}
+	})
+	return text
+}
+
+func (m *Machine) powerOn() {
+	if !m.on {
+		m.on = true
+		m.boot()
+	}
+}
+
+func (m *Machine) powerOff() {
+	m.down()
+	m.on = false
+}
+
+// down ends all that runs.
+func (m *Machine) down() {
+	m.hangUp()
+	m.boots++
+	m.stage, m.apiAt, m.synced, m.services = "", time.Time{}, false, false
+	m.active, m.run = nil, etcdRun{}
+	m.forget()
+}
+
+// boot starts the machine.
+func (m *Machine) boot() {
+	m.down()
+	m.bootID = m.fleet.newUUID("boot of " + m.spec.Name)
+	if m.wiped && m.spec.Installed {
+		return // there is nothing to boot
+	}
+	m.setStage(stageBooting)
+	m.after(m.fleet.timing.Boot, m.booted)
+}
+
+// booted is when Talos looks for a configuration.
+func (m *Machine) booted() {
+	if m.persisted == nil && !m.userSet && m.spec.UserData != "" {
+		m.userSet = true
+		if c, err := parseConfig([]byte(m.spec.UserData)); err == nil {
+			m.persisted = c
+		}
+	}
+	if m.persisted != nil && m.persisted.complete() && m.installed {
+		m.configured(m.persisted)
+		return
+	}
+	if m.persisted != nil && m.persisted.complete() { // from user data
+		m.install()
+		return
+	}
+	m.setStage(stageMaintenance)
+	m.apiAt = m.fleet.now
+}
+
+// take is a machine in maintenance mode that is given a configuration.
+func (m *Machine) take(c *config) {
+	m.persisted = c
+	if !c.complete() {
+		return
+	}
+	if m.installed {
+		m.configured(c)
+		return
+	}
+	m.install()
+}
+
+// install writes Talos to the disk. The API answers meanwhile.
+func (m *Machine) install() {
+	m.activate(m.persisted)
+	m.setStage(stageInstalling)
+	m.after(m.fleet.timing.Install, func() {
+		m.installed, m.wiped = true, false
+		m.goDown(stageRebooting, m.boot)
+	})
+}
+
+// configured is a machine that goes on with a configuration.
+func (m *Machine) configured(c *config) {
+	m.activate(c)
+	m.setStage(stageBooting)
+	m.after(m.fleet.timing.TimeSync, func() {
+		m.synced = true
+		m.after(m.fleet.timing.Services, func() {
+			m.services = true
+			if m.controlPlane() {
+				m.startEtcd()
+			}
+			m.progress()
+		})
+	})
+}
+
+// activate makes a configuration the active one, and the API ask for
+// certificates.
+func (m *Machine) activate(c *config) {
+	m.hangUp()
+	m.active = c
+	m.version++
+	m.apiAt = m.fleet.now.Add(m.fleet.timing.Certify)
+}
+
+// progress is called when something has changed that a stage depends on.
+func (m *Machine) progress() {
+	if m.stage == stageBooting && m.services && (!m.controlPlane() || m.votes()) {
+		m.setStage(stageRunning)
+	}
+}
+
+// goDown is an orderly end, after which something follows.
+func (m *Machine) goDown(stage string, then func()) {
+	m.setStage(stage)
+	m.services = false
+	m.run = etcdRun{stopped: true}
+	m.after(m.fleet.timing.Shutdown, func() {
+		if m.stays {
+			m.stays = false
+			m.powerOff()
+			return
+		}
+		then()
+	})
+}
+
+// wipe empties the disks.
+func (m *Machine) wipe() {
+	m.installed, m.wiped = false, true
+	m.persisted = nil
+	m.dropData()
+}
+
+func (m *Machine) setStage(stage string) {
+	m.stage = stage
+	m.emitStage()
+}
+
+// controlPlane reports whether its configuration makes it one.
+func (m *Machine) controlPlane() bool { return m.active != nil && m.active.controlPlane() }
+
+// up reports whether Talos runs with its configuration, and is not on its way
+// down.
+func (m *Machine) up() bool {
+	return m.on && m.active != nil && (m.stage == stageBooting || m.stage == stageRunning)
+}
+
+// leaving reports whether it is on its way down.
+func (m *Machine) leaving() bool {
+	return m.stage == stageRebooting || m.stage == stageResetting || m.stage == stageShutdown
+}
+
+// reached reports whether others reach it.
+func (m *Machine) reached() bool { return m.on && !m.cut && !m.silent }
+
+// has reports whether an address is its own.
+func (m *Machine) has(address string) bool {
+	return slices.Contains(m.spec.Public, address) || slices.Contains(m.spec.Private, address)
+}

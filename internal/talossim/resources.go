@@ -1,0 +1,220 @@
+package talossim
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	cosi "github.com/cosi-project/runtime/api/v1alpha1"
+	configpb "github.com/siderolabs/talos/pkg/machinery/api/resource/config"
+	"go.yaml.in/yaml/v4"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// resources are what a machine tells about itself.
+type resources struct {
+	cosi.UnimplementedStateServer
+
+	*service
+}
+
+// resource is one of them. Its spec is YAML, or a message of its own.
+type resource struct {
+	namespace, kind, id string
+	version             int
+	spec                any
+	raw                 []byte
+}
+
+// sensitive is the kind that only administrators see.
+const sensitive = "MachineConfigs.config.talos.dev"
+
+// kinds say what there is of each kind.
+var kinds = map[string]func(*Machine) []resource{
+	"MachineStatuses.runtime.talos.dev":     (*Machine).statusResource,
+	"SystemInformations.hardware.talos.dev": (*Machine).systemResource,
+	"LinkStatuses.net.talos.dev":            (*Machine).linkResources,
+	"Disks.block.talos.dev":                 (*Machine).diskResources,
+	"DiscoveredVolumes.block.talos.dev":     (*Machine).volumeResources,
+	sensitive:                               (*Machine).configResource,
+	"ExtensionStatuses.runtime.talos.dev":   (*Machine).extensionResources,
+	"EtcdMembers.etcd.talos.dev":            (*Machine).memberResource,
+	"TimeStatuses.v1alpha1.talos.dev":       (*Machine).timeResource,
+	"MachineTypes.config.talos.dev":         (*Machine).typeResource,
+}
+
+// find returns the resources of a kind.
+func (r *resources) find(ctx context.Context, namespace, kind string) (found []resource, err error) {
+	admin := r.admin(ctx)
+	err = r.do(ctx, func() error {
+		of := kinds[kind]
+		switch {
+		case of == nil:
+			return status.Errorf(codes.PermissionDenied, "resource type %q is not supported", kind)
+		case kind == sensitive && !admin:
+			return errDenied
+		}
+		for _, one := range of(r.m) {
+			if one.namespace == namespace {
+				one.kind = kind
+				found = append(found, one)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Get returns one resource.
+func (r *resources) Get(ctx context.Context, in *cosi.GetRequest) (*cosi.GetResponse, error) {
+	found, err := r.find(ctx, in.GetNamespace(), in.GetType())
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range found {
+		if one.id == in.GetId() {
+			message, err := one.message()
+			return &cosi.GetResponse{Resource: message}, err
+		}
+	}
+	return nil, status.Errorf(codes.NotFound, "resource %s(%s/%s@undefined) doesn't exist", in.GetType(), in.GetNamespace(), in.GetId())
+}
+
+// List returns all of a kind.
+func (r *resources) List(in *cosi.ListRequest, stream grpc.ServerStreamingServer[cosi.ListResponse]) error {
+	found, err := r.find(stream.Context(), in.GetNamespace(), in.GetType())
+	if err != nil {
+		return err
+	}
+	for _, one := range found {
+		message, err := one.message()
+		if err != nil {
+			return err
+		}
+		if err := stream.Send(&cosi.ListResponse{Resource: message}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message is a resource as it is sent.
+func (r resource) message() (*cosi.Resource, error) {
+	spec := &cosi.Spec{ProtoSpec: r.raw}
+	if r.spec != nil {
+		text, err := yaml.Marshal(r.spec)
+		if err != nil {
+			return nil, err
+		}
+		spec.YamlSpec = string(text)
+	}
+	return &cosi.Resource{
+		Metadata: &cosi.Metadata{Namespace: r.namespace, Type: r.kind, Id: r.id, Version: strconv.Itoa(max(r.version, 1)), Phase: "running"},
+		Spec:     spec,
+	}, nil
+}
+
+type fields = map[string]any
+
+func (m *Machine) statusResource() []resource {
+	unmet := []fields{}
+	if m.stage == stageBooting && m.active != nil {
+		for _, v := range m.serviceStates() {
+			if !v.known || !v.healthy {
+				unmet = append(unmet, fields{"name": "services", "reason": v.name + " not healthy"})
+			}
+		}
+	}
+	return []resource{{namespace: "runtime", id: "machine", spec: fields{
+		"stage": m.stage, "status": fields{"ready": len(unmet) == 0, "unmetConditions": unmet},
+	}}}
+}
+
+func (m *Machine) systemResource() []resource {
+	return []resource{{namespace: "hardware", id: "systeminformation", spec: fields{
+		"manufacturer": "simulated", "uuid": m.spec.UUID, "serialnumber": m.spec.Serial,
+	}}}
+}
+
+func (m *Machine) linkResources() []resource {
+	all := []resource{{namespace: "network", id: "lo", spec: fields{"type": "loopback", "hardwareAddr": "00:00:00:00:00:00", "permanentAddr": ""}}}
+	for i, mac := range m.spec.MACs {
+		all = append(all, resource{namespace: "network", id: fmt.Sprintf("eth%d", i), spec: fields{"type": "ether", "hardwareAddr": mac, "permanentAddr": mac}})
+	}
+	return all
+}
+
+func (m *Machine) diskResources() (all []resource) {
+	for _, d := range m.spec.Disks {
+		all = append(all, resource{namespace: "runtime", id: base(d.Path), spec: fields{
+			"dev_path": d.Path, "size": d.Size, "model": d.Model, "serial": d.Serial, "wwid": d.WWID, "readonly": false, "cdrom": false, "symlinks": []string{},
+		}})
+	}
+	return all
+}
+
+// volumeResources are what is on the disks: on the first one Talos, if it is
+// installed.
+func (m *Machine) volumeResources() (all []resource) {
+	for i, d := range m.spec.Disks {
+		if i == 0 && m.installed {
+			d.Content = "gpt"
+			d.Partitions = []Partition{{d.Path + "1", "vfat", "EFI", "EFI"}, {d.Path + "2", "xfs", "STATE", "STATE"}, {d.Path + "3", "xfs", "EPHEMERAL", "EPHEMERAL"}}
+		} else if m.wiped {
+			d.Content, d.Partitions = "", nil
+		}
+		all = append(all, volume(d.Path, "", d.Content, "", ""))
+		for _, p := range d.Partitions {
+			all = append(all, volume(p.Path, d.Path, p.Content, p.Label, p.PartitionLabel))
+		}
+	}
+	return all
+}
+
+func volume(path, parent, content, label, partitionLabel string) resource {
+	return resource{namespace: "runtime", id: base(path), spec: fields{
+		"dev_path": path, "parent_dev_path": parent, "name": content, "label": label, "partition_label": partitionLabel,
+	}}
+}
+
+func base(path string) string { return path[len("/dev/"):] }
+
+// configResource is the active configuration.
+func (m *Machine) configResource() []resource {
+	if m.active == nil {
+		return nil
+	}
+	raw, err := proto.Marshal(&configpb.MachineConfigSpec{YamlMarshalled: m.active.text})
+	if err != nil {
+		panic(err) // bytes cannot fail
+	}
+	return []resource{{namespace: "config", id: "v1alpha1", version: m.version, raw: raw}}
+}
+
+func (m *Machine) extensionResources() []resource {
+	if m.spec.Schematic == "" {
+		return nil
+	}
+	return []resource{{namespace: "runtime", id: "0", spec: fields{"metadata": fields{"name": "schematic", "version": m.spec.Schematic}}}}
+}
+
+func (m *Machine) memberResource() []resource {
+	if m.etcd.cluster == nil || !m.run.serving {
+		return nil
+	}
+	return []resource{{namespace: "etcd", id: "local", spec: fields{"memberID": fmt.Sprintf("%016x", m.etcd.member)}}}
+}
+
+func (m *Machine) timeResource() []resource {
+	return []resource{{namespace: "runtime", id: "node", spec: fields{"synced": m.synced, "epoch": 0, "syncDisabled": false}}}
+}
+
+func (m *Machine) typeResource() []resource {
+	if m.active == nil {
+		return nil
+	}
+	return []resource{{namespace: "config", id: "machine-type", spec: m.active.main.Machine.Type}}
+}
