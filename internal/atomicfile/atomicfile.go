@@ -8,6 +8,7 @@ package atomicfile
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func Write(path string, data []byte, perm fs.FileMode) (written bool, err error)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
-	if err := place(path, data, perm, os.Rename); err != nil {
+	if err := place(path, whole(data), perm, os.Rename); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -42,7 +43,24 @@ func Create(path string, data []byte, perm fs.FileMode) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	return place(path, data, perm, os.Link)
+	return place(path, whole(data), perm, os.Link)
+}
+
+// CreateStream is [Create] for content that is written piece by piece. If write
+// fails there is no file.
+func CreateStream(path string, perm fs.FileMode, write func(io.Writer) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	return place(path, write, perm, os.Link)
+}
+
+// whole writes content that is in memory.
+func whole(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
 }
 
 // target follows a symbolic link, so that replacing a file keeps the link.
@@ -54,16 +72,16 @@ func target(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// place writes the data to a temporary file beside path and then gives it its
+// place writes to a temporary file beside path and then gives it its
 // name with the function given: a rename replaces, a link does not.
-func place(path string, data []byte, perm fs.FileMode, name func(from, to string) error) error {
+func place(path string, write func(io.Writer) error, perm fs.FileMode, name func(from, to string) error) error {
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temp.Name()) // after a rename there is nothing left to remove
-	if err := fill(temp, data, perm); err != nil {
+	if err := fill(temp, write, perm); err != nil {
 		return err
 	}
 	if err := name(temp.Name(), path); err != nil {
@@ -73,8 +91,8 @@ func place(path string, data []byte, perm fs.FileMode, name func(from, to string
 }
 
 // fill writes, sets the permissions whatever the umask is, and makes both last.
-func fill(f *os.File, data []byte, perm fs.FileMode) error {
-	_, err := f.Write(data)
+func fill(f *os.File, write func(io.Writer) error, perm fs.FileMode) error {
+	err := write(f)
 	if err == nil {
 		err = f.Chmod(perm)
 	}

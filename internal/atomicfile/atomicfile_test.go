@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func TestFailedPlacingLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	failure := errors.New("no space left")
 	path := filepath.Join(dir, "secrets.sops.yaml")
-	err := place(path, []byte("x"), 0o600, func(_, _ string) error { return failure })
+	err := place(path, whole([]byte("x")), 0o600, func(_, _ string) error { return failure })
 	if !errors.Is(err, failure) {
 		t.Errorf("the error is %v", err)
 	}
@@ -110,10 +111,40 @@ func TestCreateLosesARace(t *testing.T) {
 	if err := os.WriteFile(path, []byte("theirs"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := place(path, []byte("ours"), 0o600, os.Link); !errors.Is(err, fs.ErrExist) {
+	if err := place(path, whole([]byte("ours")), 0o600, os.Link); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the error is %v", err)
 	}
 	assertFile(t, path, "theirs", 0o600)
+	assertAlone(t, path)
+}
+
+// TestCreateStream leaves nothing behind if what writes fails.
+func TestCreateStream(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "backup")
+	broken := errors.New("broken")
+	write := func(fails error) func(io.Writer) error {
+		return func(w io.Writer) error {
+			for _, piece := range []string{"first ", "second"} {
+				if _, err := io.WriteString(w, piece); err != nil {
+					return err
+				}
+			}
+			return fails
+		}
+	}
+	if err := CreateStream(path, 0o600, write(broken)); !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+	assertEntries(t, filepath.Dir(path))
+	if err := CreateStream(path, 0o600, write(nil)); err != nil {
+		t.Fatal(err)
+	}
+	assertFile(t, path, "first second", 0o600)
+	called := false
+	err := CreateStream(path, 0o600, func(io.Writer) error { called = true; return nil })
+	if !errors.Is(err, fs.ErrExist) || called {
+		t.Errorf("the second gives %v, called %v", err, called)
+	}
 	assertAlone(t, path)
 }
 

@@ -39,7 +39,7 @@ func (k *Keys) plainKey(ctx context.Context, file string, md *sops.Metadata) ([]
 	service := []keyservice.KeyServiceClient{keyservice.NewCustomLocalClient(service{attempt: a})}
 	key, err := md.GetDataKeyWithKeyServices(service, sops.DefaultDecryptionOrder)
 	if err != nil {
-		return nil, a.problem(file, md).WithCause(err)
+		return nil, a.problem(file, Recipients{groups: md.KeyGroups}.Strings()).WithCause(err)
 	}
 	md.DataKey = nil // never kept where a printed struct would show it
 	return key, nil
@@ -152,14 +152,14 @@ func (s service) Decrypt(ctx context.Context, req *keyservice.DecryptRequest) (*
 
 var errNoIdentity = age.ErrIncorrectIdentity
 
-// problem explains why no data key could be recovered.
-func (a *attempt) problem(file string, md *sops.Metadata) *diag.Problem {
+// problem explains why something that was encrypted for the recipients could not
+// be decrypted.
+func (a *attempt) problem(file string, recipients []string) *diag.Problem {
 	var mine, looked []string
 	for _, set := range a.tried {
 		mine = append(mine, set.public...)
 		looked = append(looked, set.looked...)
 	}
-	recipients := Recipients{groups: md.KeyGroups}.Strings()
 	var hint strings.Builder
 	message := "no identity was found to decrypt it with"
 	if len(mine) > 0 {
