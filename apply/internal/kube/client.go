@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -141,23 +142,31 @@ const (
 // do sends a request, with a merge patch if that is not nil, and decodes the
 // answer into to.
 func (c *Client) do(ctx context.Context, method, path string, patch, to any) error {
-	return c.send(ctx, method, path, mergePatch, patch, to)
+	return c.send(ctx, request{method: method, path: path, content: mergePatch, body: patch}, to)
+}
+
+// request is what is asked of the API.
+type request struct {
+	method, path string
+	accept       string // empty: JSON
+	content      string // of the body
+	body         any    // nil: none
 }
 
 // send sends a request, with a body if that is not nil, and decodes the answer
 // into to. It repeats what got no answer, or is to be asked again, as long as
 // the client has patience.
-func (c *Client) send(ctx context.Context, method, path, content string, body, to any) error {
+func (c *Client) send(ctx context.Context, r request, to any) error {
 	var text []byte
-	if body != nil {
+	if r.body != nil {
 		var err error
-		if text, err = json.Marshal(body); err != nil {
+		if text, err = json.Marshal(r.body); err != nil {
 			return err
 		}
 	}
 	begin := c.clock.Now()
 	for n := 0; ; n++ {
-		err := c.once(ctx, method, path, content, text, to)
+		err := c.once(ctx, r, text, to)
 		pause, again := retryAfter(err, n)
 		if !again || ctx.Err() != nil || c.clock.Now().Add(pause).Sub(begin) > c.patience {
 			return err
@@ -169,18 +178,18 @@ func (c *Client) send(ctx context.Context, method, path, content string, body, t
 }
 
 // once sends a request once.
-func (c *Client) once(ctx context.Context, method, path, content string, body []byte, to any) error {
+func (c *Client) once(ctx context.Context, r request, body []byte, to any) error {
 	c.requests.Add(1)
-	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, r.method, c.url+r.path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Accept", plainJSON)
-	request.Header.Set("User-Agent", manager)
+	q.Header.Set("Accept", cmp.Or(r.accept, plainJSON))
+	q.Header.Set("User-Agent", manager)
 	if len(body) > 0 {
-		request.Header.Set("Content-Type", content)
+		q.Header.Set("Content-Type", r.content)
 	}
-	response, err := c.http.Do(request)
+	response, err := c.http.Do(q)
 	if err != nil {
 		return c.noAnswer(ctx, err)
 	}
@@ -190,10 +199,10 @@ func (c *Client) once(ctx context.Context, method, path, content string, body []
 		return c.noAnswer(ctx, err)
 	}
 	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusMultipleChoices {
-		return refusal(method, path, response, answer)
+		return refusal(r.method, r.path, response, answer)
 	}
-	if err := json.Unmarshal(answer, to); err != nil {
-		return diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", method, path, err).WithCode(diag.Remote)
+	if err := utiljson.Unmarshal(answer, to); err != nil {
+		return diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", r.method, r.path, err).WithCode(diag.Remote)
 	}
 	return nil
 }

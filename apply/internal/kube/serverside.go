@@ -1,0 +1,169 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fluxcd/pkg/ssa/normalize"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Normalize brings an object into the form in which Flux applies it: texts of a
+// Secret as data, protocols of ports filled in, no status. What talosgen applies
+// first must be the same, or Flux would not own what it then finds.
+func Normalize(o kubeplan.Object) (kubeplan.Object, error) {
+	u := &unstructured.Unstructured{Object: o}
+	u = u.DeepCopy()
+	if err := normalize.UnstructuredList([]*unstructured.Unstructured{u}); err != nil {
+		return nil, diag.On(o.ID().String(), "is not what Kubernetes expects: %v", err).
+			WithHint("run `talosgen check`").WithCause(err)
+	}
+	return u.Object, nil
+}
+
+// Trials asks what the API would do to each item, without doing it.
+func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubeplan.ID]kubeplan.Trial, error) {
+	k, err := c.discoverFor(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	trials := map[kubeplan.ID]kubeplan.Trial{}
+	var mu sync.Mutex
+	var jobs []func() error
+	for _, item := range items {
+		jobs = append(jobs, func() error {
+			trial, err := c.try(ctx, k, item)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			trials[item.ID()] = trial
+			return nil
+		})
+	}
+	return trials, inParallel(jobs)
+}
+
+// discoverFor is [Client.discover] if there is anything to ask it for.
+func (c *Client) discoverFor(ctx context.Context, items []kubeplan.Item) (*kinds, error) {
+	if len(items) == 0 {
+		return &kinds{}, nil
+	}
+	return c.discover(ctx)
+}
+
+func (c *Client) try(ctx context.Context, k *kinds, item kubeplan.Item) (kubeplan.Trial, error) {
+	result, err := c.applyOne(ctx, k, item, true)
+	r := refused(err)
+	switch {
+	case err == nil:
+		return kubeplan.Trial{Result: result}, nil
+	case r == nil || again(r):
+		return kubeplan.Trial{}, err
+	case r.caused(metav1.CauseTypeFieldManagerConflict):
+		return kubeplan.Trial{Conflicts: conflictsOf(r)}, nil
+	case r.immutable() != "":
+		return kubeplan.Trial{Immutable: r.immutable()}, nil
+	}
+	return kubeplan.Trial{Refused: r.Error(), Hint: r.hint()}, nil
+}
+
+// again reports whether an answer says nothing about the object.
+func again(r *refusalError) bool {
+	_, again := retryAfter(r, 0)
+	return again || r.status == http.StatusUnauthorized
+}
+
+// applyOne applies an object as its owner, never by force.
+func (c *Client) applyOne(ctx context.Context, k *kinds, item kubeplan.Item, dryRun bool) (kubeplan.Object, error) {
+	r, found := k.of(item.Object)
+	if !found {
+		return nil, diag.On(item.ID().String(), "the API serves no %s", kubeplan.Served(item.Object)).
+			WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote)
+	}
+	query := url.Values{"fieldManager": {item.Manager()}, "force": {"false"}, "fieldValidation": {"Strict"}}
+	if dryRun {
+		query.Set("dryRun", "All")
+	}
+	id := item.ID()
+	var result map[string]any
+	err := c.send(ctx, request{
+		method: http.MethodPatch, path: r.path(id.Namespace, id.Name) + "?" + query.Encode(), content: applyPatch, body: item.Send(),
+	}, &result)
+	return result, on(id, err)
+}
+
+// on gives a refusal the object that it is about.
+func on(id kubeplan.ID, err error) error {
+	r := refused(err)
+	if r == nil {
+		return err
+	}
+	return diag.On(id.String(), "%s", r.short()).WithHint("%s", r.hint()).WithCode(diag.Remote).WithCause(r)
+}
+
+// short is the answer without the request.
+func (e *refusalError) short() string {
+	text := strconv.Itoa(e.status) + " " + http.StatusText(e.status)
+	if e.message != "" {
+		text = e.message
+	}
+	return text
+}
+
+// conflictsOf are the fields that an apply would take from others.
+func conflictsOf(r *refusalError) (conflicts []kubeplan.FieldConflict) {
+	for _, cause := range r.causes {
+		if cause.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		name := managerOf(cause.Message)
+		i := slices.IndexFunc(conflicts, func(f kubeplan.FieldConflict) bool { return f.Manager == name })
+		if i < 0 {
+			i = len(conflicts)
+			conflicts = append(conflicts, kubeplan.FieldConflict{Manager: name})
+		}
+		if field := strings.TrimPrefix(cause.Field, "."); !slices.Contains(conflicts[i].Fields, field) {
+			conflicts[i].Fields = append(conflicts[i].Fields, field)
+		}
+	}
+	return conflicts
+}
+
+// managerOf finds the manager in: conflict with "helm" using apps/v1 …
+func managerOf(message string) string {
+	_, rest, found := strings.Cut(message, `"`)
+	name, _, closed := strings.Cut(rest, `"`)
+	if !found || !closed {
+		return message
+	}
+	return name
+}
+
+// immutable is why an object would have to be made anew; empty if it need not.
+func (e *refusalError) immutable() string {
+	if e.status != http.StatusUnprocessableEntity {
+		return ""
+	}
+	var fields []string
+	for _, cause := range e.causes {
+		if strings.Contains(cause.Message, "immutable") || cause.Type == metav1.CauseTypeForbidden && strings.Contains(cause.Message, "updates to") {
+			fields = append(fields, cause.Field)
+		}
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	slices.Sort(fields)
+	return strings.Join(slices.Compact(fields), ", ") + " cannot be changed on an object that is there"
+}

@@ -1,0 +1,80 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/fluxcd/pkg/ssa"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// takeovers is how often a change of managers is tried again, because somebody
+// else changed the object meanwhile, as controllers do with statuses.
+const takeovers = 8
+
+// takeOver makes the fields of other managers the owner's. The object stays as
+// it is.
+func (c *Client) takeOver(ctx context.Context, k *kinds, s kubeplan.Step) error {
+	r, found := k.of(s.Live())
+	if !found {
+		return nil // nothing of its kind is there
+	}
+	path := r.path(s.ID().Namespace, s.ID().Name)
+	for n := 0; ; n++ {
+		var live map[string]any
+		if err := c.do(ctx, http.MethodGet, path, nil, &live); absent(err) {
+			return nil
+		} else if err != nil {
+			return on(s.ID(), err)
+		}
+		patch, err := managersPatch(live, s.Others, s.Item().Manager())
+		if err != nil || patch == nil {
+			return err
+		}
+		err = c.send(ctx, request{method: http.MethodPatch, path: path + "?fieldManager=" + manager, content: jsonPatch, body: patch}, &struct{}{})
+		if r := refused(err); r != nil && n < takeovers && (r.status == http.StatusConflict || r.status == http.StatusUnprocessableEntity) {
+			continue // it has another version by now
+		}
+		return on(s.ID(), err)
+	}
+}
+
+// managersPatch gives the fields of managers to another one, if the object still
+// is in this version; nil if there is nothing to give.
+func managersPatch(live map[string]any, from []string, to string) ([]any, error) {
+	o := &unstructured.Unstructured{Object: live}
+	var managers []ssa.FieldManager
+	for _, name := range from {
+		for _, operation := range []metav1.ManagedFieldsOperationType{metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate} {
+			managers = append(managers, ssa.FieldManager{Name: name, ExactMatch: true, OperationType: operation})
+		}
+	}
+	patches, err := ssa.PatchReplaceFieldsManagers(o, managers, to)
+	if err != nil || len(patches) == 0 {
+		return nil, err
+	}
+	all := []any{map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()}}
+	for _, p := range patches {
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// explainConflict says whose fields an apply would have taken.
+func explainConflict(s kubeplan.Step, err error) error {
+	r := refused(err)
+	if r == nil || !r.caused(metav1.CauseTypeFieldManagerConflict) {
+		return err
+	}
+	var texts []string
+	for _, c := range conflictsOf(r) {
+		texts = append(texts, c.Manager+" owns "+strings.Join(c.Fields, ", "))
+	}
+	return diag.On(s.ID().String(), "is not applied, %s", strings.Join(texts, "; ")).
+		WithHint("`talosgen takeover <env>` gives them to %s, if nothing else is to keep them", s.Owner).WithCode(diag.Conflict).WithCause(r)
+}

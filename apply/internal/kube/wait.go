@@ -1,0 +1,182 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Readiness says whether an object is ready, and what it is waited for
+// otherwise.
+func Readiness(o kubeplan.Object) (ready bool, text string) {
+	if o == nil {
+		return false, "it is not there"
+	}
+	result, err := status.Compute(&unstructured.Unstructured{Object: o})
+	if err != nil {
+		return false, err.Error()
+	}
+	if result.Status != status.CurrentStatus {
+		return false, cmp.Or(result.Message, string(result.Status))
+	}
+	// To kstatus an object without any condition is ready; Flux sets one as soon
+	// as it has looked.
+	if strings.HasSuffix(o.ID().Group, ".toolkit.fluxcd.io") && len(o.List("status", "conditions")) == 0 && o.Value("spec", "suspend") != true {
+		return false, "Flux has not looked at it yet"
+	}
+	return true, ""
+}
+
+// ready waits until the objects of a stage are ready.
+func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kubeplan.Step) error {
+	waiting, err := e.unready(ctx, steps)
+	within := cmp.Or(e.Waits.Stage, stageWithin)
+	end := e.Client.clock.Now().Add(within)
+	name := "wait for " + string(stage)
+	said := map[kubeplan.ID]string{}
+	for err == nil && len(waiting) > 0 {
+		if len(said) == 0 {
+			e.Stage.Step(name, progress.Begun, "")
+		}
+		for _, w := range waiting {
+			if said[w.id] != w.text {
+				said[w.id] = w.text
+				e.Stage.Step(name, progress.Note, w.id.String()+": "+w.text)
+			}
+		}
+		if !e.Client.clock.Now().Before(end) {
+			err = e.stuck(ctx, stage, waiting, within)
+			break
+		}
+		if err = e.Client.clock.Sleep(ctx, lookEvery); err == nil {
+			waiting, err = e.unready(ctx, steps)
+		}
+	}
+	switch {
+	case len(said) == 0:
+	case err != nil:
+		e.Stage.Step(name, progress.Failed, oneLine(err))
+	default:
+		e.Stage.Step(name, progress.Done, "")
+	}
+	return err
+}
+
+// waited is an object that is not ready.
+type waited struct {
+	id   kubeplan.ID
+	text string
+	live kubeplan.Object
+}
+
+// unready reads the objects of steps that talosgen makes, and returns those that
+// are not ready.
+func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting []waited, err error) {
+	var look []kubeplan.Step
+	for _, s := range steps {
+		// What was ready when it was seen, and was not touched, is not asked again.
+		if ready, _ := Readiness(s.Live()); s.Item() == nil || s.Action == kubeplan.FluxOwns || !s.Effective() && ready {
+			continue
+		}
+		look = append(look, s)
+	}
+	if len(look) == 0 {
+		return nil, nil
+	}
+	k, err := e.Client.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[resource][]kubeplan.ID{}
+	for _, s := range look {
+		if r, found := k.of(s.Item().Object); found {
+			wanted[r] = append(wanted[r], s.ID())
+		}
+	}
+	now := map[kubeplan.ID]kubeplan.Object{}
+	if err := e.Client.read(ctx, wanted, now); err != nil {
+		return nil, err
+	}
+	for _, s := range look {
+		if ready, text := Readiness(now[s.ID()]); !ready {
+			waiting = append(waiting, waited{s.ID(), text, now[s.ID()]})
+		}
+	}
+	return waiting, nil
+}
+
+// stuck says what is not ready, each with its last events.
+func (e *Executor) stuck(ctx context.Context, stage kubeplan.Stage, waiting []waited, within time.Duration) error {
+	var problems diag.List
+	for _, w := range waiting {
+		text := fmt.Sprintf("is not ready after %s: %s", within, w.text)
+		hint := "what is done is done: run it again, and it waits again"
+		if events := e.Client.lastEvents(ctx, w.id); len(events) > 0 {
+			hint = "last events:\n" + strings.Join(events, "\n")
+		}
+		problems.Add(diag.On(w.id.String(), "%s", text).WithHint("%s", hint).WithCode(diag.NotReady))
+	}
+	return problems.Err()
+}
+
+const mostEvents = 3
+
+// lastEvents are the last events about an object and what it made, newest first.
+// That there are none to be had is no error of its own: they explain another one.
+func (c *Client) lastEvents(ctx context.Context, id kubeplan.ID) (lines []string) {
+	namespace := cmp.Or(id.Namespace, "default")
+	type event struct {
+		Involved struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"involvedObject"`
+		Reason  string    `json:"reason"`
+		Message string    `json:"message"`
+		Type    string    `json:"type"`
+		Last    time.Time `json:"lastTimestamp"`
+		At      time.Time `json:"eventTime"`
+	}
+	var events []event
+	err := c.pages(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace)+"/events", func(_ page, raw json.RawMessage) error {
+		var e event
+		if err := utiljson.Unmarshal(raw, &e); err != nil {
+			return err
+		}
+		if e.Involved.Kind == id.Kind && e.Involved.Name == id.Name || strings.HasPrefix(e.Involved.Name, id.Name+"-") {
+			events = append(events, e)
+		}
+		return nil
+	})
+	if err != nil {
+		return []string{"they cannot be read: " + oneLine(err)}
+	}
+	when := func(e event) time.Time {
+		if e.Last.IsZero() {
+			return e.At
+		}
+		return e.Last
+	}
+	// Warnings say more than that something was made.
+	slices.SortStableFunc(events, func(a, b event) int {
+		return cmp.Or(-cmp.Compare(a.Type, b.Type), when(b).Compare(when(a)))
+	})
+	for _, e := range events[:min(len(events), mostEvents)] {
+		lines = append(lines, fmt.Sprintf("%s %s/%s: %s: %s", e.Type, e.Involved.Kind, e.Involved.Name, e.Reason, strings.Join(strings.Fields(e.Message), " ")))
+	}
+	return lines
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
