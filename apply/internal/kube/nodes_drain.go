@@ -121,7 +121,9 @@ func (c *Client) evict(ctx context.Context, p corev1.Pod) (gone bool, why string
 	}
 	// Not by what repeats requests: that a budget is in the way is no reason to
 	// let the other pods wait.
-	err = c.once(ctx, http.MethodPost, "/api/v1/namespaces/"+p.Namespace+"/pods/"+p.Name+"/eviction", plainJSON, eviction, &struct{}{})
+	err = c.once(ctx, request{
+		method: http.MethodPost, path: "/api/v1/namespaces/" + p.Namespace + "/pods/" + p.Name + "/eviction", content: plainJSON,
+	}, eviction, &struct{}{})
 	r := refused(err)
 	_, again := retryAfter(err, 0)
 	switch {
