@@ -86,7 +86,7 @@ func (i Item) Send() Object {
 		labels[labelNamespace], labels[labelName] = namespace, name
 		metadata["labels"] = labels
 	}
-	return i.Object.withMetadata(metadata)
+	return i.Object.WithMetadata(metadata)
 }
 
 // Desired is what the rendered tree wants.

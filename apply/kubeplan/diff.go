@@ -28,7 +28,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // Diff says how an object differs from another one of the same name, besides
 // its status and what the API server keeps.
 func Diff(from, to Object) []Field {
-	d := differ{secret: from.Secret() || to.Secret()}
+	d := differ{secret: from.IsSecret() || to.IsSecret()}
 	d.values("", shown(from), shown(to))
 	return d.fields
 }

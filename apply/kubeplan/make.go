@@ -43,18 +43,18 @@ func (m *maker) unique(wanted map[ID]*Item, item *Item) {
 }
 
 func (m *maker) refuse(id ID, text, hint string) {
-	m.plan.Refusals = append(m.plan.Refusals, plan.Note{Key: id.Key(), Text: text, Hint: hint})
+	m.plan.Refusals = append(m.plan.Refusals, plan.Note{Key: keyOf(id), Text: text, Hint: hint})
 }
 
 func (m *maker) warn(id ID, text, hint string) {
-	m.plan.Warnings = append(m.plan.Warnings, plan.Note{Key: id.Key(), Text: text, Hint: hint})
+	m.plan.Warnings = append(m.plan.Warnings, plan.Note{Key: keyOf(id), Text: text, Hint: hint})
 }
 
 // item says what becomes of a desired object.
 func (m *maker) item(item *Item) Step {
 	id := item.ID()
 	live := m.observed.live(id)
-	s := Step{Key: id.Key(), Stage: item.Stage, Owner: item.Owner(), File: item.File, Allowed: true, id: id, item: item, live: live}
+	s := Step{Key: keyOf(id), Stage: item.Stage, Owner: item.Owner(), File: item.File, Allowed: true, id: id, item: item, live: live}
 	if s.Others = m.given(item, live); len(s.Others) > 0 {
 		s.Action, s.Reason = HandOver, "talosgen made it, and it is Flux's now"
 		return s
@@ -199,7 +199,7 @@ func (m *maker) delete(id ID, live Object) {
 		return
 	}
 	s := Step{
-		Key: id.Key(), Action: Delete, Owner: ManagerTalosgen, Consent: plan.ConsentDestroy, Allowed: m.allowed(id),
+		Key: keyOf(id), Action: Delete, Owner: ManagerTalosgen, Consent: plan.ConsentDestroy, Allowed: m.allowed(id),
 		Reason: "it is not in Git any more", id: id, live: live,
 	}
 	switch id.Kind {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Action is what becomes of an object.
@@ -145,7 +146,7 @@ func (p Plan) Executable() (reasons []string) {
 // Stale returns what is not any more as the plan has seen it.
 func (p Plan) Stale(now Observed) (changed []string) {
 	for _, was := range p.Reads {
-		id, _ := ParseID(string(was.Key))
+		id, _ := manifest.ParseID(string(was.Key))
 		switch digest := digestOf(now.live(id)); {
 		case digest == was.Digest:
 		case digest == "":
@@ -167,9 +168,9 @@ func digestOf(o Object) string {
 		return ""
 	}
 	if generation, ok := o.Value("metadata", "generation").(int64); ok {
-		return fmt.Sprintf("%s generation %d", o.UID(), generation)
+		return fmt.Sprintf("%s generation %d", UID(o), generation)
 	}
-	return fmt.Sprintf("%s version %s", o.UID(), o.Version())
+	return fmt.Sprintf("%s version %s", UID(o), o.Text("metadata", "resourceVersion"))
 }
 
 // JSON writes the plan for programs.

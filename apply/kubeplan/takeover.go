@@ -58,7 +58,7 @@ func Takeover(desired Desired, observed Observed) *Plan {
 			continue
 		}
 		s := Step{
-			Key: id.Key(), Action: Unchanged, Stage: item.Stage, Owner: item.Owner(), File: item.File,
+			Key: keyOf(id), Action: Unchanged, Stage: item.Stage, Owner: item.Owner(), File: item.File,
 			Others: leftOf(item, live), Allowed: true, id: id, item: &item, live: live,
 		}
 		if other := m.otherOwner(&item, live); other != "" {

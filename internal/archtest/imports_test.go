@@ -79,6 +79,9 @@ var forbidden = []struct {
 	{"apply/plan/...", "net/http", "plan is pure"},
 	{"apply/plan/...", "crypto/rand", "randomness is passed in"},
 	{"apply/preflight", "net/http", "preflight is pure"},
+	{"apply/kubeplan/...", "net/http", "it is pure"},
+	{"apply/kubeplan/...", "time", "clocks are for those who execute plans"},
+	{"apply/kubeplan/...", "crypto/rand", "randomness is passed in"},
 	{"apply/nodeplan/...", "net", "it is pure"},
 	{"apply/nodeplan/...", "net/http", "it is pure"},
 	{"apply/nodeplan/...", "time", "clocks are for those who execute plans"},
@@ -106,10 +109,10 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
+	"apply/internal/access", "apply/kubeplan", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
-	"render/internal/catalogue", "render/internal/layer", "render/internal/legacy", "render/internal/manifest", "render/internal/ownership", "render/internal/pools",
+	"render/internal/catalogue", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",
 	"render/internal/references", "render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
 	"schemas",
 }

@@ -224,7 +224,7 @@ func (e *Executor) delete(ctx context.Context, s kubeplan.Step) error {
 		method: http.MethodDelete, path: path, content: plainJSON,
 		body: map[string]any{
 			"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground",
-			"preconditions": map[string]any{"uid": s.Live().UID()},
+			"preconditions": map[string]any{"uid": kubeplan.UID(s.Live())},
 		},
 	}, &struct{}{})
 	if absent(err) {
@@ -237,7 +237,7 @@ func (e *Executor) delete(ctx context.Context, s kubeplan.Step) error {
 	for {
 		var now map[string]any
 		err := e.Client.do(ctx, http.MethodGet, path, nil, &now)
-		if absent(err) || err == nil && kubeplan.Object(now).UID() != s.Live().UID() {
+		if absent(err) || err == nil && kubeplan.UID(now) != kubeplan.UID(s.Live()) {
 			return nil
 		}
 		if err == nil && !e.Client.clock.Now().Before(end) {

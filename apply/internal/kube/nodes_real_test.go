@@ -49,7 +49,7 @@ func TestRealDrain(t *testing.T) {
 	defer c.Close()
 	remove := func(path string, options any) func() {
 		return func() {
-			if err := c.send(context.Background(), http.MethodDelete, path, plainJSON, options, &struct{}{}); err != nil {
+			if err := c.send(context.Background(), request{method: http.MethodDelete, path: path, content: plainJSON, body: options}, &struct{}{}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 const (
@@ -229,7 +230,7 @@ func (c *Client) inventory(ctx context.Context) (ids []kubeplan.ID, err error) {
 		if line == "" {
 			continue
 		}
-		id, ok := kubeplan.ParseID(line)
+		id, ok := manifest.ParseID(line)
 		if !ok {
 			return nil, diag.On("ConfigMap "+inventoryNamespace+"/"+inventoryName, "%q names no object", line).
 				WithHint("somebody edited it: a line is kind.group/namespace/name").WithCode(diag.Remote)

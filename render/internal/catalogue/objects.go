@@ -3,7 +3,7 @@ package catalogue
 import (
 	"strings"
 
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Short names for what objects are made of.

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 var update = flag.Bool("update", false, "write what is expected again")

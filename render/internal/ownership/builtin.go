@@ -3,7 +3,7 @@ package ownership
 import (
 	"slices"
 
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // manifests are those that Talos applies, by its configuration.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Manager is a system that creates objects and keeps them.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Kustomize returns what Flux applies from a directory: what its

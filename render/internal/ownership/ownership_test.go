@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 var update = flag.Bool("update", false, "write what is expected again")

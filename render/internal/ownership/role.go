@@ -3,7 +3,7 @@ package ownership
 import (
 	"slices"
 
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Role is a part that only one may play in a cluster.

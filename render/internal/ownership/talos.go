@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Machine is the configuration of a control plane.

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // kustomization follows what a Kustomization of Flux needs: its directory, its

@@ -1,7 +1,7 @@
 package references
 
 import (
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // podSpec returns the pods of an object, and where they are described.

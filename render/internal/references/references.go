@@ -8,7 +8,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Dangling is a reference to what is not there.

@@ -26,6 +26,20 @@ func (id ID) String() string {
 	return kind + "/" + id.Name
 }
 
+// ParseID reads what [ID.String] wrote.
+func ParseID(text string) (id ID, ok bool) {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 3 {
+		return ID{}, false
+	}
+	id.Kind, id.Group, _ = strings.Cut(parts[0], ".")
+	id.Name = parts[len(parts)-1]
+	if len(parts) == 3 {
+		id.Namespace = parts[1]
+	}
+	return id, id.Kind != "" && id.Name != ""
+}
+
 // ID returns which object it is.
 func (o Object) ID() ID {
 	group, _, found := strings.Cut(o.APIVersion(), "/")
