@@ -1,0 +1,125 @@
+package gitops
+
+import (
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+var update = flag.Bool("update", false, "write the expected results")
+
+// testSettings are those of a case; with engine flux unless it says otherwise.
+type testSettings struct {
+	Engine      string            `yaml:"engine"`
+	Credentials map[string]string `yaml:"credentials"`
+	Path        string            `yaml:"path"`
+}
+
+// testAddon is an addon of a case. Its objects are documents of a file
+// <name>.yaml.
+type testAddon struct {
+	Name        string   `yaml:"name"`
+	Layer       string   `yaml:"layer"`
+	DependsOn   []string `yaml:"dependsOn"`
+	Namespace   string   `yaml:"namespace"`
+	PodSecurity string   `yaml:"podSecurity"`
+	Keep        bool     `yaml:"keep"`
+}
+
+// TestArrange runs testdata/*.txtar: addons.yaml, settings.yaml, and the objects
+// of each addon and of Flux' components give the files of want.txt, or
+// error.txt.
+func TestArrange(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCase(t, file, archive)
+		})
+	}
+}
+
+func checkCase(t *testing.T, file string, archive *txtar.Archive) {
+	in := map[string]string{}
+	kept := archive.Files[:0:0]
+	for _, f := range archive.Files {
+		in[f.Name] = string(f.Data)
+		if f.Name != "want.txt" && f.Name != "error.txt" {
+			kept = append(kept, f)
+		}
+	}
+	addons, settings := readCase(t, in)
+	files, err := Arrange(addons, settings)
+	name, got := "want.txt", listing(t, files)
+	if err != nil {
+		name, got = "error.txt", err.Error()+"\n"
+	}
+	if *update {
+		out := txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: append(kept, txtar.File{Name: name, Data: []byte(got)})})
+		writeGolden(t, file, out)
+		return
+	}
+	if got != in[name] {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, in[name])
+	}
+}
+
+func readCase(t *testing.T, in map[string]string) ([]Addon, Settings) {
+	t.Helper()
+	var listed []testAddon
+	given := testSettings{Engine: schemas.Flux, Path: "rendered/dev"}
+	for name, into := range map[string]any{"addons.yaml": &listed, "settings.yaml": &given} {
+		if err := yaml.Unmarshal([]byte(in[name]), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	objects := func(name string) []manifest.Object {
+		all, err := manifest.Parse(name, []byte(in[name]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	var addons []Addon
+	for _, a := range listed {
+		addons = append(addons, Addon{
+			Name: a.Name, Layer: catalogue.Layer(a.Layer), DependsOn: a.DependsOn, Namespace: a.Namespace,
+			PodSecurity: a.PodSecurity, Keep: a.Keep, Origin: "addons." + a.Name, Objects: objects(a.Name + ".yaml"),
+		})
+	}
+	return addons, Settings{
+		GitOps: schemas.GitOps{
+			Engine: given.Engine, Repository: "https://git.example.com/clusters", Branch: "main", Path: given.Path, Interval: "10m",
+		},
+		Credentials: given.Credentials, AgeKey: "AGE-SECRET-KEY-1", Components: objects("components.yaml"),
+	}
+}
+
+// listing shows files with their content.
+func listing(t *testing.T, files []File) string {
+	t.Helper()
+	domains := map[Domain]string{Plain: "", Operator: " (operator)", Cluster: " (cluster)"}
+	var b strings.Builder
+	for _, f := range files {
+		text, err := manifest.Encode(f.Objects...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("## " + f.Path + domains[f.Domain] + "\n" + string(text))
+	}
+	return b.String()
+}
