@@ -19,6 +19,8 @@ type Node struct {
 	NoNetwork bool
 	// No pods are placed on it.
 	Cordoned bool
+	// It was cordoned by [Client.Drain], and no [Client.Uncordon] came after.
+	Drained bool
 	// The version of its kubelet, such as v1.35.0.
 	Kubelet string
 }
@@ -43,7 +45,7 @@ func (c *Client) Nodes(ctx context.Context) (nodes []Node, err error) {
 func nodeOf(n corev1.Node) Node {
 	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
 	found := Node{
-		Name: n.Name, Cordoned: n.Spec.Unschedulable, Kubelet: n.Status.NodeInfo.KubeletVersion,
+		Name: n.Name, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Kubelet: n.Status.NodeInfo.KubeletVersion,
 		Message: "its kubelet has not reported yet",
 	}
 	for _, condition := range n.Status.Conditions {

@@ -316,11 +316,11 @@ func TestNodes(t *testing.T) {
 		{"new", nil, Node{Message: "its kubelet has not reported yet"}},
 	} {
 		f := &fakeNodeAPI{node: &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{Unschedulable: true},
+			ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{drained: "true"}}, Spec: corev1.NodeSpec{Unschedulable: true},
 			Status: corev1.NodeStatus{Conditions: test.conditions, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.35.0"}},
 		}}
 		nodes, err := f.client(t, newTestClock()).Nodes(t.Context())
-		test.want.Name, test.want.Cordoned, test.want.Kubelet = "n", true, "v1.35.0"
+		test.want.Name, test.want.Cordoned, test.want.Drained, test.want.Kubelet = "n", true, true, "v1.35.0"
 		if err != nil || !reflect.DeepEqual(nodes, []Node{test.want}) {
 			t.Errorf("%s: %+v (%v), want %+v", test.name, nodes, err, test.want)
 		}
