@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
@@ -33,6 +34,9 @@ func main() {
 	// Rendering makes garbage fast and keeps little; memory stays bounded.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(1 << 30)
+	// Helm writes what it thinks of values, secret ones too, to the log that all
+	// libraries share. Nothing of ours goes there.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(run(os.Args, systemWorld()))
 }
 

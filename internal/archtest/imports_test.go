@@ -54,6 +54,7 @@ var owners = []struct {
 	{"github.com/siderolabs/crypto/...", []string{"render/internal/machine", "apply/internal/node"}},
 	{"github.com/urfave/cli/v2/...", []string{"cmd/talosgen"}},
 	{"golang.org/x/term/...", []string{"cmd/talosgen"}},
+	{"github.com/santhosh-tekuri/jsonschema/v6/...", []string{"render/internal/addon"}},
 	{"helm.sh/helm/v4/...", []string{"render/internal/addon/..."}},
 	{"sigs.k8s.io/kustomize/...", []string{"render/internal/addon/..."}},
 	{"github.com/hetznercloud/hcloud-go/v2/...", []string{"apply/internal/cloud"}},

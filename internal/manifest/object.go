@@ -1,6 +1,6 @@
 // Package manifest holds Kubernetes objects as plain values: reading them from
-// YAML with positions, what identifies one, and writing them so that equal
-// objects give equal bytes. It knows no kind; it is pure.
+// YAML with positions, what identifies one, its scope, and writing them so that
+// equal objects give equal bytes. It is pure.
 package manifest
 
 import "strings"
@@ -61,8 +61,10 @@ func (o Object) Name() string { return o.metadata().text("name") }
 // Namespace returns metadata.namespace; empty if it has none.
 func (o Object) Namespace() string { return o.metadata().text("namespace") }
 
-func (o Object) metadata() Object {
-	switch m := o["metadata"].(type) {
+func (o Object) metadata() Object { return o.child("metadata") }
+
+func (o Object) child(key string) Object {
+	switch m := o[key].(type) {
 	case map[string]any:
 		return m
 	case Object:

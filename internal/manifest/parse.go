@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -112,21 +113,43 @@ func (r *reader) objects(n *yaml.Node, object Object) []Located {
 	if object.Kind() != "" && isList && strings.HasSuffix(object.Kind(), "List") && object.Name() == "" {
 		return r.items(child(n, "items"), items)
 	}
-	for _, field := range []struct{ name, value string }{
-		{"apiVersion", object.APIVersion()}, {"kind", object.Kind()}, {"metadata.name", object.Name()},
+	for _, field := range []struct {
+		name, value string
+		in          Object
+	}{
+		{"apiVersion", object.APIVersion(), object}, {"kind", object.Kind(), object}, {"name", object.Name(), object.metadata()},
 	} {
-		if field.value != "" {
-			continue
+		if field.value == "" {
+			r.fail(n, "%s", missing(object, field.name, field.in[field.name] != nil)).WithHint("%s", hintMissing(object, field.name))
+			return nil
 		}
-		p := r.fail(n, "the object has no %s", field.name)
-		if name := object.metadata().text("generateName"); field.name == "metadata.name" && name != "" {
-			p.WithHint("generateName makes a new object each time; give it a name")
-		} else if field.name == "metadata.name" {
-			p.Message = "the " + object.Kind() + " has no metadata.name"
-		}
-		return nil
 	}
 	return []Located{{Object: object, Pos: diag.Pos{File: r.file, Line: n.Line, Column: n.Column}, node: n}}
+}
+
+// missing says that an object lacks a field, or has something else than a text
+// in it.
+func missing(o Object, field string, isThere bool) string {
+	if field == "name" {
+		field = "metadata.name"
+	}
+	switch {
+	case isThere:
+		return fmt.Sprintf("the %s of the object is no text", field)
+	case o.Kind() == "":
+		return fmt.Sprintf("the object has no %s", field)
+	}
+	return fmt.Sprintf("the %s has no %s", o.Kind(), field)
+}
+
+func hintMissing(o Object, field string) string {
+	if field == "name" && o.metadata().text("generateName") != "" {
+		return "generateName makes a new object each time; give it a name"
+	}
+	if field == "name" && o.metadata()[field] != nil {
+		return "quote it: without quotes y, no and 1 are no texts"
+	}
+	return ""
 }
 
 func (r *reader) items(n *yaml.Node, items []any) (objects []Located) {

@@ -1,0 +1,77 @@
+package manifest
+
+import "strings"
+
+// Scope says whether objects of a kind are in a namespace.
+type Scope int
+
+// What is known of a kind.
+const (
+	UnknownScope Scope = iota // no definition of the kind is known
+	Namespaced
+	ClusterWide
+)
+
+const definition = "CustomResourceDefinition"
+
+// Scopes knows the scope of the kinds of Kubernetes and of custom resources.
+type Scopes struct {
+	custom map[[2]string]Scope // by group and kind
+}
+
+// NewScopes learns custom resources from their definitions; other objects are
+// ignored.
+func NewScopes(objects ...Object) *Scopes {
+	s := &Scopes{custom: map[[2]string]Scope{}}
+	for _, o := range objects {
+		if !o.IsDefinition() {
+			continue
+		}
+		spec := o.child("spec")
+		scope := Namespaced
+		if spec.text("scope") == "Cluster" {
+			scope = ClusterWide
+		}
+		s.custom[[2]string{spec.text("group"), spec.child("names").text("kind")}] = scope
+	}
+	return s
+}
+
+// Of returns the scope of an object's kind.
+func (s *Scopes) Of(o Object) Scope {
+	id := o.ID()
+	for _, r := range resources {
+		if r.group == id.Group && r.kind == id.Kind {
+			if r.cluster {
+				return ClusterWide
+			}
+			return Namespaced
+		}
+	}
+	return s.custom[[2]string{id.Group, id.Kind}]
+}
+
+// IsDefinition reports whether the object defines a custom resource.
+func (o Object) IsDefinition() bool {
+	return o.Kind() == definition && strings.HasPrefix(o.APIVersion(), "apiextensions.k8s.io/")
+}
+
+// SetNamespace puts those objects into a namespace that need one and have none,
+// and takes it from those that cannot have one. Objects whose scope is unknown
+// stay as they are; they are returned if they have no namespace.
+func (s *Scopes) SetNamespace(namespace string, objects []Object) (unknown []Object) {
+	for _, o := range objects {
+		switch scope := s.Of(o); {
+		case scope == ClusterWide:
+			if m := o.metadata(); m != nil {
+				delete(m, "namespace")
+			}
+		case o.Namespace() != "":
+		case scope == Namespaced:
+			o.metadata()["namespace"] = namespace
+		default:
+			unknown = append(unknown, o)
+		}
+	}
+	return unknown
+}
