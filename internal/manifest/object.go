@@ -56,12 +56,14 @@ func (o Object) APIVersion() string { return o.text("apiVersion") }
 func (o Object) Kind() string { return o.text("kind") }
 
 // Name returns metadata.name.
-func (o Object) Name() string { return o.metadata().text("name") }
+func (o Object) Name() string { return o.Metadata().text("name") }
 
 // Namespace returns metadata.namespace; empty if it has none.
-func (o Object) Namespace() string { return o.metadata().text("namespace") }
+func (o Object) Namespace() string { return o.Metadata().text("namespace") }
 
-func (o Object) metadata() Object { return o.child("metadata") }
+// Metadata returns the metadata of the object itself, not a copy; nil if there
+// is none.
+func (o Object) Metadata() Object { return o.child("metadata") }
 
 func (o Object) child(key string) Object {
 	switch m := o[key].(type) {

@@ -20,15 +20,26 @@ const maxSize = 32 << 20
 // there twice, and documents that are no objects, are problems with their
 // place; all of them are reported. file is for those places alone.
 func Parse(file string, text []byte) ([]Object, error) {
-	located, err := Locate(file, text)
+	objects, _, err := parse(&reader{file: file}, text)
+	return objects, err
+}
+
+// ParseLoose is [Parse] for files that others wrote: keys that are there twice
+// are warnings, and the last one counts, as for Helm and kubectl.
+func ParseLoose(file string, text []byte) ([]Object, diag.List, error) {
+	return parse(&reader{file: file, loose: true}, text)
+}
+
+func parse(r *reader, text []byte) ([]Object, diag.List, error) {
+	located, err := locate(r, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var objects []Object
 	for _, l := range located {
 		objects = append(objects, l.Object)
 	}
-	return objects, nil
+	return objects, r.warnings, nil
 }
 
 // Locate is [Parse] with the places of the objects.
@@ -117,7 +128,7 @@ func (r *reader) objects(n *yaml.Node, object Object) []Located {
 		name, value string
 		in          Object
 	}{
-		{"apiVersion", object.APIVersion(), object}, {"kind", object.Kind(), object}, {"name", object.Name(), object.metadata()},
+		{"apiVersion", object.APIVersion(), object}, {"kind", object.Kind(), object}, {"name", object.Name(), object.Metadata()},
 	} {
 		if field.value == "" {
 			r.fail(n, "%s", missing(object, field.name, field.in[field.name] != nil)).WithHint("%s", hintMissing(object, field.name))
@@ -143,10 +154,10 @@ func missing(o Object, field string, isThere bool) string {
 }
 
 func hintMissing(o Object, field string) string {
-	if field == "name" && o.metadata().text("generateName") != "" {
+	if field == "name" && o.Metadata().text("generateName") != "" {
 		return "generateName makes a new object each time; give it a name"
 	}
-	if field == "name" && o.metadata()[field] != nil {
+	if field == "name" && o.Metadata()[field] != nil {
 		return "quote it: without quotes y, no and 1 are no texts"
 	}
 	return ""

@@ -63,12 +63,12 @@ func (s *Scopes) SetNamespace(namespace string, objects []Object) (unknown []Obj
 	for _, o := range objects {
 		switch scope := s.Of(o); {
 		case scope == ClusterWide:
-			if m := o.metadata(); m != nil {
+			if m := o.Metadata(); m != nil {
 				delete(m, "namespace")
 			}
 		case o.Namespace() != "":
 		case scope == Namespaced:
-			o.metadata()["namespace"] = namespace
+			o.Metadata()["namespace"] = namespace
 		default:
 			unknown = append(unknown, o)
 		}

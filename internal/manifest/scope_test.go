@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func parse(t *testing.T, text string) []Object {
+func read(t *testing.T, text string) []Object {
 	t.Helper()
 	objects, err := Parse("test.yaml", []byte(text))
 	if err != nil {
@@ -30,7 +30,7 @@ spec: {group: cert-manager.io, scope: Cluster, names: {kind: ClusterIssuer}}
 `
 
 func TestSetNamespace(t *testing.T) {
-	objects := parse(t, `
+	objects := read(t, `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: other}}
@@ -47,7 +47,7 @@ func TestSetNamespace(t *testing.T) {
 ---
 {apiVersion: x/v1, kind: X, metadata: {name: h, namespace: own}}
 `)
-	unknown := NewScopes(parse(t, crds)...).SetNamespace("ns", objects)
+	unknown := NewScopes(read(t, crds)...).SetNamespace("ns", objects)
 	want := []string{
 		"ConfigMap/ns/a", "ConfigMap/other/b", "Namespace/c", "ClusterRole.rbac.authorization.k8s.io/d",
 		"Issuer.cert-manager.io/ns/e", "ClusterIssuer.cert-manager.io/f", "X.x/g", "X.x/own/h",
@@ -68,7 +68,7 @@ func ids(objects []Object) (all []string) {
 }
 
 func TestSort(t *testing.T) {
-	objects := parse(t, `
+	objects := read(t, `
 {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: z}}
 ---
 {apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: w}}

@@ -18,7 +18,9 @@ const (
 type reader struct {
 	file     string
 	any      bool // what is no object is left out
+	loose    bool // keys that are there twice are warnings
 	problems diag.List
+	warnings diag.List
 	aliased  int // nodes read through an alias so far
 }
 
@@ -70,8 +72,7 @@ func (r *reader) mapping(n *yaml.Node, depth int, inAlias bool) map[string]any {
 		if !ok {
 			continue
 		}
-		if _, double := result[name]; double {
-			r.fail(key, "the key %q is there twice", name).WithHint("remove one of them; which one counts depends on the reader")
+		if _, double := result[name]; double && !r.twice(key, name) {
 			continue
 		}
 		result[name] = r.value(value, depth+1, inAlias)
@@ -80,6 +81,17 @@ func (r *reader) mapping(n *yaml.Node, depth int, inAlias bool) map[string]any {
 		r.merge(result, merge, depth)
 	}
 	return result
+}
+
+// twice reports a key that is there again, and tells whether the new value
+// counts.
+func (r *reader) twice(key *yaml.Node, name string) bool {
+	if r.loose {
+		r.warnings.Add(diag.New(diag.Pos{File: r.file, Line: key.Line, Column: key.Column}, "the key %q is there twice; the last one counts", name))
+		return true
+	}
+	r.fail(key, "the key %q is there twice", name).WithHint("remove one of them; which one counts depends on the reader")
+	return false
 }
 
 // merge adds what a merge key (<<) stands for, where the map has nothing.
