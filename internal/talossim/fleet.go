@@ -115,9 +115,15 @@ func (f *Fleet) machine(name string) *Machine {
 	return nil
 }
 
-// Remove takes a machine away, with all that it has stored.
+// Remove takes a machine away, with all that it has stored, as somebody does who
+// deletes its server: what that does to etcd was chosen.
 func (f *Fleet) Remove(name string) {
 	f.change(chosen, func() { f.remove(name) })
+}
+
+// Lose is [Fleet.Remove] by fate: the machine burns.
+func (f *Fleet) Lose(name string) {
+	f.change(byItself, func() { f.remove(name) })
 }
 
 func (f *Fleet) remove(name string) {

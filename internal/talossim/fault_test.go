@@ -1,0 +1,102 @@
+package talossim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc/codes"
+
+	"github.com/talosgen/talosgen/internal/talossim"
+)
+
+func TestFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault talossim.Fault
+		want  codes.Code
+		done  bool // the machine reboots all the same
+		took  time.Duration
+	}{
+		{"none", talossim.Fault{Method: "Version"}, codes.OK, true, 0},
+		{"of another machine", talossim.Fault{Machine: "cp-[2-9]"}, codes.OK, true, 0},
+		{"of another call", talossim.Fault{Call: 2}, codes.OK, true, 0},
+		{"before", talossim.Fault{Call: 1, Machine: "cp-1", Method: "Reboot"}, codes.Unavailable, false, 0},
+		{"its answer is lost", talossim.Fault{After: true}, codes.Unavailable, true, 0},
+		{"hangs", talossim.Fault{Method: "Re*", As: talossim.Hang()}, codes.DeadlineExceeded, false, 0},
+		{"slow", talossim.Fault{As: talossim.Slow(time.Second)}, codes.OK, true, time.Second},
+		{"an error", talossim.Fault{As: talossim.Status(codes.Internal, "no")}, codes.Internal, false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.bootstrap("cp-1")
+			c := w.admin("cp-1")
+			w.fleet.ResetCalls()
+			struck := false
+			tt.fault.Then = func() { struck = true }
+			w.fleet.Inject(tt.fault)
+			begin := w.fleet.Clock().Now()
+			_, err := c.Reboot(t.Context(), &machine.RebootRequest{})
+			w.expectCode("the call", err, tt.want)
+			if took := w.fleet.Clock().Now().Sub(begin); took != tt.took {
+				t.Errorf("it took %v", took)
+			}
+			if done := w.fleet.Machine("cp-1").Stage() == "rebooting"; done != tt.done {
+				t.Errorf("rebooting: %v", done)
+			}
+			if want := tt.want != codes.OK || tt.took > 0; struck != want {
+				t.Errorf("struck: %v", struck)
+			}
+			calls := w.fleet.Calls()
+			if len(calls) != 1 || calls[0].Method != "Reboot" || calls[0].Machine != "cp-1" || calls[0].Code != tt.want {
+				t.Errorf("calls %+v", calls)
+			}
+		})
+	}
+}
+
+// TestFaultTimes: a fault strikes as often as it should.
+func TestFaultTimes(t *testing.T) {
+	for _, tt := range []struct{ times, want int }{{0, 1}, {2, 2}, {-1, 5}} {
+		w := newWorld(t)
+		w.add("a")
+		w.fleet.Inject(talossim.Fault{Times: tt.times, As: talossim.Hang()})
+		c, failed := w.bare("a"), 0
+		for range 5 {
+			if _, err := c.Version(t.Context(), nothing); err != nil {
+				failed++
+			}
+		}
+		if failed != tt.want {
+			t.Errorf("%d times: %d", tt.times, failed)
+		}
+		w.fleet.ClearFaults()
+		w.must(c.Version(t.Context(), nothing))
+	}
+}
+
+// TestManyNodes: hundreds of nodes cost little.
+func TestManyNodes(t *testing.T) {
+	const many = 300
+	w := newWorld(t)
+	w.bootstrap("cp-1", "cp-2", "cp-3")
+	var names []string
+	for i := range many {
+		names = append(names, fmt.Sprintf("worker-%d", i+1))
+	}
+	w.add(names...)
+	for _, name := range names {
+		w.apply(name, w.cluster.Worker(name))
+	}
+	w.pass(long)
+	for _, m := range w.fleet.Machines() {
+		if m.Stage() != "running" {
+			t.Fatalf("%s is %s", m.Name(), m.Stage())
+		}
+	}
+	for _, name := range names {
+		w.must(w.admin(name).Version(t.Context(), nothing))
+	}
+	w.sound()
+}
