@@ -97,15 +97,27 @@ func (n *network) layOut(ctx context.Context) error {
 }
 
 // connect gives a process that has a network namespace of its own a device
-// eth0 on the bridge.
-func (n *network) connect(ctx context.Context, pid int, mac string) error {
+// eth0 on the bridge, and returns the name of the port there.
+func (n *network) connect(ctx context.Context, pid int, mac string) (port string, err error) {
 	n.ports++
-	port := fmt.Sprintf("port%d", n.ports)
+	port = fmt.Sprintf("port%d", n.ports)
 
-	return n.inside(ctx,
+	return port, n.inside(ctx,
 		fmt.Sprintf("link add %s type veth peer name eth0 address %s netns %d", port, mac, pid),
 		fmt.Sprintf("link set %s master br0 up", port),
 	)
+}
+
+// disconnect removes a port. The kernel does so by itself when it clears away
+// the node's namespace, but that may take a minute, and as long the bridge sends
+// there what is meant for another node with the same address.
+func (n *network) disconnect(ctx context.Context, port string) error {
+	err := n.inside(ctx, "link del "+port)
+	if err != nil && n.inside(ctx, "link show dev "+port) != nil {
+		return nil // it is gone
+	}
+
+	return err
 }
 
 // gateway is the first address of the nodes' network: that of the host, or of

@@ -22,6 +22,8 @@ type Node struct {
 	MAC     string // of its only device
 
 	process *process
+	network *network
+	port    string // of the network; empty once the node was stopped
 }
 
 // description is what testenv/talosnode/node/init reads.
@@ -60,7 +62,9 @@ func (n *Node) start(c *Cluster) error {
 		return err
 	}
 
-	if err := c.network.connect(context.Background(), n.process.pid(), n.MAC); err != nil {
+	n.network = c.network
+
+	if n.port, err = c.network.connect(context.Background(), n.process.pid(), n.MAC); err != nil {
 		return err
 	}
 
@@ -92,7 +96,14 @@ func (n *Node) Stop() error {
 		return nil
 	}
 
-	return n.process.stop()
+	err := n.process.stop()
+
+	if n.port != "" {
+		err = errors.Join(err, n.network.disconnect(context.Background(), n.port))
+		n.port = ""
+	}
+
+	return err
 }
 
 // waitAPI waits until the node's API answers.
