@@ -48,7 +48,7 @@ func Locate(file string, text []byte) ([]Located, error) {
 }
 
 // LocateAny is [Locate] for a file that may hold something else: documents that
-// are no maps, or have no apiVersion or no kind, are left out.
+// are no maps, or have no apiVersion, kind or metadata, are left out.
 func LocateAny(file string, text []byte) ([]Located, error) {
 	return locate(&reader{file: file, any: true}, text)
 }
@@ -117,7 +117,7 @@ func (r *reader) document(doc *yaml.Node) []Located {
 
 // objects checks what every object has, and takes lists apart.
 func (r *reader) objects(n *yaml.Node, object Object) []Located {
-	if r.any && (object.APIVersion() == "" || object.Kind() == "") {
+	if r.any && (object.APIVersion() == "" || object.Kind() == "" || object["metadata"] == nil) {
 		return nil
 	}
 	items, isList := object["items"].([]any)

@@ -1,0 +1,204 @@
+// Package treecheck looks at a whole tree of manifests before anything is
+// applied: does each object fit its kind, does everything lead somewhere that
+// is named, and does each object have one owner.
+package treecheck
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/kubeschema"
+	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/render/internal/ownership"
+	"github.com/talosgen/talosgen/render/internal/references"
+)
+
+// Input is what is looked at.
+type Input struct {
+	// The repository. Paths in Kustomizations are relative to its root.
+	Repository fs.FS
+	// A rendered tree, or any directory with manifests.
+	Dir      string
+	Rendered bool
+	// The version of Kubernetes; empty: the one that control planes in the tree
+	// run, or else Newest.
+	Kubernetes string
+	// A plan of Terraform as JSON, and its name; may be nil.
+	Terraform     []byte
+	TerraformFile string
+	// Builds a directory with a kustomization.yaml that does more than list
+	// resources.
+	Build func(dir string) ([]manifest.Located, error)
+}
+
+// Newest is the latest version of Kubernetes whose kinds are known.
+const Newest = "1.37.0"
+
+// Report is what was found.
+type Report struct {
+	Kubernetes string
+	// Everything that somebody creates or manages, by name, with who does.
+	Claims []ownership.Claim
+	// What is wrong with single objects, and with what they refer to.
+	Problems diag.List
+	// What has two owners.
+	Conflicts []ownership.Conflict
+	// Kinds that no schema is known of, sorted, and other things that were not
+	// looked at.
+	Notes []string
+	// How many objects were checked.
+	Objects int
+}
+
+type checker struct {
+	in     Input
+	files  *files
+	inside map[string]bool // directories that are being built
+	notes  []string
+
+	machines []ownership.Machine // control planes
+	objects  []manifest.Located  // all that are written down, once
+	claims   []ownership.Claim
+	problems diag.List
+}
+
+// Check looks at a tree. What is wrong in it is in the report; an error is that
+// it could not be looked at.
+func Check(in Input) (*Report, error) {
+	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}}
+	if !c.files.isDir(in.Dir) {
+		return nil, diag.New(diag.Pos{File: in.Dir}, "there is no such directory").WithCode(diag.Usage)
+	}
+	if err := c.load(); err != nil {
+		return nil, err
+	}
+	c.own()
+	r := &Report{Kubernetes: c.kubernetes(), Claims: c.claims, Conflicts: ownership.Conflicts(c.claims), Objects: len(c.objects)}
+	if err := c.schemas(r); err != nil {
+		return nil, err
+	}
+	c.references()
+	r.Problems = c.problems
+	r.Notes = append(r.Notes, c.notes...)
+	slices.Sort(r.Notes)
+	r.Notes = slices.Compact(r.Notes)
+	return r, nil
+}
+
+// load reads all files. Patches of kustomizations are parts of objects, and
+// configurations of machines are none.
+func (c *checker) load() error {
+	names, err := c.files.below(c.in.Dir, nil)
+	if err != nil {
+		return err
+	}
+	patches, err := c.patches()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if m, ok := c.machine(name); ok {
+			if isControlPlane(m) {
+				c.machines = append(c.machines, m)
+			}
+			continue
+		}
+		if patches[name] || c.in.Rendered && !strings.Contains(strings.TrimPrefix(name, c.in.Dir+"/"), "/") {
+			continue
+		}
+		objects, err := c.files.objects(name)
+		c.problems.AddErr(err)
+		c.objects = append(c.objects, objects...)
+	}
+	return nil
+}
+
+// own finds out who has which objects.
+func (c *checker) own() {
+	for _, m := range c.machines {
+		claims, err := ownership.OfTalos(m)
+		c.problems.AddErr(err)
+		c.claims = append(c.claims, unseen(c.claims, claims)...)
+	}
+	bootstrap := path.Join(c.in.Dir, "bootstrap") + "/"
+	var watched []manifest.Located
+	for _, o := range c.objects {
+		below, found := strings.CutPrefix(o.Pos.File, bootstrap)
+		if !found || !c.in.Rendered {
+			watched = append(watched, o)
+			continue
+		}
+		addon, _, _ := strings.Cut(below, "/")
+		c.claims = append(c.claims, ownership.OfObject(o.Object, ownership.Claim{
+			Owner: ownership.Owner{Manager: ownership.Talosgen, Name: "bootstrap/" + addon}, Pos: o.Pos})...)
+	}
+	claims, err := ownership.OfFlux(watched, c.kustomize)
+	c.problems.AddErr(err)
+	c.claims = append(c.claims, claims...)
+	if c.in.Terraform != nil {
+		claims, err := ownership.OfTerraform(c.in.TerraformFile, c.in.Terraform, manifest.Parse)
+		c.problems.AddErr(err)
+		c.claims = append(c.claims, claims...)
+	}
+}
+
+// unseen are the claims that control planes do not make already: they all have
+// the same manifests.
+func unseen(claims, more []ownership.Claim) (fresh []ownership.Claim) {
+	for _, m := range more {
+		if !slices.ContainsFunc(claims, func(c ownership.Claim) bool {
+			return c.Thing == m.Thing && c.Owner == m.Owner && c.Player == m.Player
+		}) {
+			fresh = append(fresh, m)
+		}
+	}
+	return fresh
+}
+
+// schemas checks each object by itself.
+func (c *checker) schemas(r *Report) error {
+	plain := make([]manifest.Object, len(c.objects))
+	for i, o := range c.objects {
+		plain[i] = o.Object
+	}
+	schemas, err := kubeschema.New(r.Kubernetes, plain)
+	if err != nil {
+		return err
+	}
+	for _, o := range c.objects {
+		if !schemas.Known(o.Object) {
+			r.Notes = append(r.Notes, "no schema is known of "+o.Kind()+" of "+o.APIVersion()+", it was not checked")
+		}
+		for _, f := range schemas.Check(o.Object) {
+			text := o.ID().String() + ": "
+			if f.Path != "" {
+				text += f.Path + ": "
+			}
+			c.problems.Add(diag.New(o.At(f.Path), "%s%s", text, f.Text).WithHint("%s", f.Hint))
+		}
+	}
+	return nil
+}
+
+// references checks what objects refer to.
+func (c *checker) references() {
+	w := references.World{Directory: c.files.isDir}
+	at := map[manifest.ID]manifest.Located{}
+	for _, o := range c.objects {
+		w.Objects = append(w.Objects, o.Object)
+		if _, taken := at[o.ID()]; !taken {
+			at[o.ID()] = o
+		}
+	}
+	for _, claim := range c.claims {
+		if claim.Thing.Role == "" {
+			w.Made = append(w.Made, claim.Thing.Object)
+		}
+	}
+	for _, d := range references.Check(w) {
+		c.problems.Add(diag.New(at[d.From].At(d.Path), "%s: %s: there is no %s", d.From, d.Path, d.To).WithHint("%s", d.Hint))
+	}
+}

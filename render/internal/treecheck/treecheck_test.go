@@ -1,0 +1,140 @@
+package treecheck
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/render/internal/ownership"
+)
+
+var update = flag.Bool("update", false, "write what is expected again")
+
+// The comment of a case begins with the directory that is checked. One below
+// rendered/ is a rendered tree.
+func TestTrees(t *testing.T) {
+	cases, _ := filepath.Glob("testdata/*.txtar")
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree := treeOf(archive)
+			dir, _, _ := strings.Cut(string(archive.Comment), "\n")
+			in := Input{Repository: tree, Dir: dir, Rendered: strings.HasPrefix(dir, "rendered/")}
+			if in.Terraform, err = fs.ReadFile(tree, "plan.json"); err == nil {
+				in.TerraformFile = "plan.json"
+			}
+			report, err := Check(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := reportText(report)
+			last := len(archive.Files) - 1
+			if archive.Files[last].Name != "report" {
+				t.Fatal("the last file is not the report")
+			}
+			if *update {
+				archive.Files[last].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if want := string(archive.Files[last].Data); got != want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+func treeOf(a *txtar.Archive) fstest.MapFS {
+	tree := fstest.MapFS{}
+	for _, f := range a.Files {
+		tree[f.Name] = &fstest.MapFile{Data: f.Data}
+	}
+	return tree
+}
+
+func reportText(r *Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d objects for Kubernetes %s, %d claims\n", r.Objects, r.Kubernetes, len(r.Claims))
+	if err := r.Problems.Err(); err != nil {
+		fmt.Fprintf(&b, "%v\n", err)
+	}
+	b.WriteString(ownership.String(r.Conflicts))
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+func TestNothingThere(t *testing.T) {
+	if _, err := Check(Input{Repository: os.DirFS(t.TempDir()), Dir: "none"}); err == nil {
+		t.Error("a directory that is not there was checked")
+	}
+}
+
+// What cannot be read is an error or a problem, never absent.
+func TestUnreadable(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/rendered.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := treeOf(archive)
+	for _, f := range archive.Files {
+		if !strings.HasPrefix(f.Name, "rendered/dev/") || strings.Count(f.Name, "/") == 2 {
+			continue
+		}
+		report, err := Check(Input{Repository: broken{tree, f.Name}, Dir: "rendered/dev", Rendered: true})
+		if err == nil && !strings.Contains(fmt.Sprint(report.Problems.Err()), f.Name) {
+			t.Errorf("%s cannot be read, and nobody says so", f.Name)
+		}
+	}
+}
+
+type broken struct {
+	fs.FS
+	file string
+}
+
+func (b broken) ReadFile(name string) ([]byte, error) {
+	if name == b.file {
+		return nil, fs.ErrPermission
+	}
+	return fs.ReadFile(b.FS, name)
+}
+
+// A directory that needs kustomize is built by it.
+func TestBuild(t *testing.T) {
+	tree := treeOf(txtar.Parse([]byte(`-- flux/k.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: a, namespace: kube-system}
+spec: {path: app}
+-- app/kustomization.yaml --
+namePrefix: x-
+resources: [a.yaml]
+-- app/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, namespace: default}
+`)))
+	built := manifest.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x-a", "namespace": "default"}}
+	report, err := Check(Input{Repository: tree, Dir: ".", Build: func(dir string) ([]manifest.Located, error) {
+		return []manifest.Located{{Object: built}}, nil
+	}})
+	if err != nil || len(report.Claims) != 1 || report.Claims[0].Thing.Object.Name != "x-a" {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
