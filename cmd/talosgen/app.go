@@ -35,6 +35,7 @@ func newApp(w *world) *cli.App {
 			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
 			planCommand(w), applyCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), imageCommand(w), simCommand(w),
 			talosconfigCommand(w), kubeconfigCommand(w),
+			checkCommand(w),
 			secretsCommand(w), poolCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
 		},
 		Action: func(c *cli.Context) error {

@@ -75,7 +75,9 @@ func Check(in Input) (*Report, error) {
 	if err := c.load(); err != nil {
 		return nil, err
 	}
-	c.own()
+	if err := c.own(); err != nil {
+		return nil, err
+	}
 	r := &Report{Kubernetes: c.kubernetes(), Claims: c.claims, Conflicts: ownership.Conflicts(c.claims), Objects: len(c.objects)}
 	if err := c.schemas(r); err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (c *checker) load() error {
 }
 
 // own finds out who has which objects.
-func (c *checker) own() {
+func (c *checker) own() error {
 	for _, m := range c.machines {
 		claims, err := ownership.OfTalos(m)
 		c.problems.AddErr(err)
@@ -138,11 +140,12 @@ func (c *checker) own() {
 	claims, err := ownership.OfFlux(watched, c.kustomize)
 	c.problems.AddErr(err)
 	c.claims = append(c.claims, claims...)
-	if c.in.Terraform != nil {
-		claims, err := ownership.OfTerraform(c.in.TerraformFile, c.in.Terraform, manifest.Parse)
-		c.problems.AddErr(err)
-		c.claims = append(c.claims, claims...)
+	if c.in.Terraform == nil {
+		return nil
 	}
+	claims, err = ownership.OfTerraform(c.in.TerraformFile, c.in.Terraform, manifest.Parse)
+	c.claims = append(c.claims, claims...)
+	return err
 }
 
 // unseen are the claims that control planes do not make already: they all have

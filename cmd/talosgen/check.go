@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
+)
+
+const (
+	flagTerraformPlan     = "terraform-plan"
+	flagKubernetesVersion = "kubernetes-version"
+	flagOwners            = "owners"
+)
+
+func checkCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "check",
+		Usage:        "check all Kubernetes objects of a tree before anything is applied",
+		ArgsUsage:    "<env|dir>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Looks at every object of rendered/<env>, or of any directory of manifests:
+
+ - does it fit its kind: unknown fields, values of another type, versions of
+   APIs that the Kubernetes has not; custom resources against the definitions
+   that are in the tree;
+ - does everything exist that it refers to: paths and dependencies of Flux,
+   Secrets, ConfigMaps, service accounts, roles, classes, namespaces;
+ - does it have one owner: Talos' own manifests, what talosgen applies, each
+   Kustomization and HelmRelease of Flux, and, with --terraform-plan, what
+   Terraform creates. Two owners of one object undo each other's changes.
+
+Needs no key and no cluster. Exits 1 if something is wrong.
+
+Examples:
+   talosgen check prod
+   talosgen check prod --owners
+   talosgen check clusters/production
+   terraform show -json plan.bin > plan.json
+   talosgen check prod --terraform-plan plan.json -o json`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: flagTerraformPlan, Usage: "`FILE` with a plan of Terraform or OpenTofu as JSON"},
+			&cli.StringFlag{Name: flagKubernetesVersion, Usage: "check for this `VERSION`; default: that of the tree's control planes"},
+			&cli.BoolFlag{Name: flagOwners, Usage: "list every object with its owner"},
+			outputFlag(),
+		},
+		Action: w.checkAction,
+	}
+}
+
+func (w *world) checkAction(c *cli.Context) error {
+	name, err := environment(c)
+	if err != nil {
+		return err
+	}
+	o := render.TreeCheck{Kubernetes: c.String(flagKubernetesVersion), TerraformFile: c.String(flagTerraformPlan)}
+	if o.TerraformFile != "" {
+		if o.TerraformPlan, err = os.ReadFile(o.TerraformFile); err != nil {
+			return unreadable(o.TerraformFile, err)
+		}
+	}
+	report, err := w.checkTree(c, name, o)
+	if err != nil {
+		return err
+	}
+	return w.printReport(c, report)
+}
+
+// checkTree checks an environment by its name, or else a directory.
+func (w *world) checkTree(c *cli.Context, name string, o render.TreeCheck) (*render.TreeReport, error) {
+	cwd, err := w.cwd()
+	if err != nil {
+		return nil, err
+	}
+	dir := name
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cwd, dir)
+	}
+	info, statErr := os.Stat(dir)
+	repo, err := w.openRepo(c)
+	if err != nil {
+		if statErr == nil && info.IsDir() {
+			return checkDirectory(repositoryOf(dir), dir, o)
+		}
+		return nil, err
+	}
+	defer repo.Close()
+	report, err := repo.CheckTree(name, o)
+	if err == nil || statErr != nil || !info.IsDir() {
+		return report, err
+	}
+	return checkDirectory(repositoryOf(dir), dir, o)
+}
+
+func checkDirectory(root, dir string, o render.TreeCheck) (*render.TreeReport, error) {
+	below, err := filepath.Rel(root, dir)
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	return render.CheckDirectory(os.DirFS(root), filepath.ToSlash(below), o)
+}
+
+// repositoryOf is the repository that a directory is in: its work tree of Git,
+// or that of talosgen; or else the directory itself.
+func repositoryOf(dir string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+	}
+	if root, err := render.FindRoot(dir); err == nil {
+		return root
+	}
+	return dir
+}
+
+func (w *world) printReport(c *cli.Context, r *render.TreeReport) error {
+	if wantsJSON(c) {
+		if err := w.printJSON(reportOf(r)); err != nil {
+			return err
+		}
+	} else if err := w.printReportText(c, r); err != nil {
+		return err
+	}
+	if len(r.Problems) > 0 || len(r.Conflicts) > 0 {
+		return errDifferences
+	}
+	return nil
+}
+
+func (w *world) printReportText(c *cli.Context, r *render.TreeReport) error {
+	for _, note := range r.Notes {
+		w.say("note: %s", note)
+	}
+	if c.Bool(flagOwners) {
+		if err := w.printData([]byte(render.OwnersText(r.Claims))); err != nil {
+			return err
+		}
+	}
+	var problems diag.List
+	errors.As(r.Problems.Err(), &problems)
+	for _, p := range problems {
+		if err := w.printData([]byte(p.Error() + "\n")); err != nil {
+			return err
+		}
+	}
+	if len(r.Conflicts) > 0 {
+		if err := w.printData([]byte("\nTwo owners:\n" + render.ConflictsText(r.Conflicts))); err != nil {
+			return err
+		}
+	}
+	summary := fmt.Sprintf("%s for Kubernetes %s: ", count(r.Objects, "object"), r.Kubernetes)
+	if len(problems)+len(r.Conflicts) == 0 {
+		w.say("%snothing is wrong", summary)
+		return nil
+	}
+	w.say("%s%s, %s with two owners", summary, count(len(problems), "problem"), count(len(r.Conflicts), "thing"))
+	return nil
+}
+
+// treeReport is a report for programs.
+type treeReport struct {
+	Kubernetes string              `json:"kubernetes"`
+	Objects    int                 `json:"objects"`
+	Problems   []treeProblem       `json:"problems"`
+	Conflicts  []treeConflict      `json:"conflicts"`
+	Owners     map[string][]string `json:"owners"`
+	Notes      []string            `json:"notes"`
+}
+
+type treeProblem struct {
+	Place string `json:"place"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+type treeConflict struct {
+	Thing  string      `json:"thing"`
+	Claims []treeClaim `json:"claims"`
+}
+
+type treeClaim struct {
+	Owner  string `json:"owner"`
+	Player string `json:"player,omitempty"`
+	Place  string `json:"place"`
+}
+
+func reportOf(r *render.TreeReport) treeReport {
+	report := treeReport{
+		Kubernetes: r.Kubernetes, Objects: r.Objects, Problems: []treeProblem{}, Conflicts: []treeConflict{},
+		Owners: map[string][]string{}, Notes: append([]string{}, r.Notes...),
+	}
+	var problems diag.List
+	errors.As(r.Problems.Err(), &problems)
+	for _, p := range problems {
+		report.Problems = append(report.Problems, treeProblem{Place: p.Pos.String(), Text: p.Message, Hint: p.Hint})
+	}
+	for _, conflict := range r.Conflicts {
+		t := treeConflict{Thing: conflict.Thing.String()}
+		for _, claim := range conflict.Claims {
+			t.Claims = append(t.Claims, treeClaim{claim.Owner.String(), claim.Player, claim.Pos.String()})
+		}
+		report.Conflicts = append(report.Conflicts, t)
+	}
+	for thing, owners := range render.Owners(r.Claims) {
+		report.Owners[thing] = owners
+	}
+	return report
+}

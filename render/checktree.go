@@ -1,0 +1,62 @@
+package render
+
+import (
+	"io/fs"
+	"path"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/render/internal/ownership"
+	"github.com/talosgen/talosgen/render/internal/treecheck"
+)
+
+// TreeCheck says with what a tree is checked.
+type TreeCheck struct {
+	// The version of Kubernetes; empty: the one that the tree's control planes
+	// run, or else the newest that is known.
+	Kubernetes string
+	// A plan of Terraform as JSON, and the name of its file; may be nil.
+	TerraformPlan []byte
+	TerraformFile string
+}
+
+// The results of a check of a tree.
+type (
+	TreeReport = treecheck.Report
+	Conflict   = ownership.Conflict
+	Claim      = ownership.Claim
+)
+
+// ConflictsText lists what has two owners, for people.
+func ConflictsText(conflicts []Conflict) string { return ownership.String(conflicts) }
+
+// CheckTree checks all Kubernetes objects of a rendered tree: against the
+// schemas of their kinds, what they refer to, and who owns each. It needs no
+// keys. What is wrong in the tree is in the report.
+func (r *Repo) CheckTree(env string, o TreeCheck) (*TreeReport, error) {
+	dir := path.Join(renderedDir, env)
+	if _, err := r.files.Stat(path.Join(dir, rendered.LockName)); err != nil {
+		return nil, diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
+	}
+	return checkTree(r.files, dir, true, o)
+}
+
+// CheckDirectory is [Repo.CheckTree] for any directory of manifests, such as a
+// repository of Flux. Paths in Kustomizations are relative to the root of the
+// file system.
+func CheckDirectory(root fs.FS, dir string, o TreeCheck) (*TreeReport, error) {
+	return checkTree(root, dir, false, o)
+}
+
+func checkTree(root fs.FS, dir string, isRendered bool, o TreeCheck) (*TreeReport, error) {
+	return treecheck.Check(treecheck.Input{
+		Repository: root, Dir: dir, Rendered: isRendered, Kubernetes: o.Kubernetes,
+		Terraform: o.TerraformPlan, TerraformFile: o.TerraformFile,
+	})
+}
+
+// OwnersText lists every thing with its owners, for people.
+func OwnersText(claims []Claim) string { return ownership.Table(claims) }
+
+// Owners are the names of the owners of each thing, by its name.
+func Owners(claims []Claim) map[string][]string { return ownership.Owners(claims) }
