@@ -20,11 +20,13 @@ type TreeCheck struct {
 	TerraformFile string
 }
 
-// The results of a check of a tree.
 type (
+	// TreeReport is what a check of a tree has found.
 	TreeReport = treecheck.Report
-	Conflict   = ownership.Conflict
-	Claim      = ownership.Claim
+	// Conflict is something with two owners.
+	Conflict = ownership.Conflict
+	// Claim is that an owner has something.
+	Claim = ownership.Claim
 )
 
 // ConflictsText lists what has two owners, for people.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/manifest"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // files are the manifests of a repository, read when they are asked for, once.

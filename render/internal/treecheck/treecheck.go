@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/kubeschema"
-	"github.com/talosgen/talosgen/render/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/ownership"
 	"github.com/talosgen/talosgen/render/internal/references"
 )
