@@ -22,6 +22,8 @@ type Target struct {
 	Name         string
 	ControlPlane bool
 	Source       Source
+	// Why there is nobody to ask; then there is no Source.
+	Err error
 }
 
 // Collector reads facts.
@@ -53,7 +55,10 @@ func (c Collector) Collect(ctx context.Context) Facts {
 
 // read asks one node. The first question that it does not answer is the last.
 func (t Target) read(ctx context.Context) Node {
-	n := Node{Name: t.Name, ControlPlane: t.ControlPlane}
+	n := Node{Name: t.Name, ControlPlane: t.ControlPlane, Err: t.Err}
+	if n.Err != nil {
+		return n
+	}
 	if n.Version, n.Err = t.Source.Version(ctx); n.Err != nil {
 		return n
 	}

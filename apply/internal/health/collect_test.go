@@ -95,6 +95,17 @@ func text(err error) string {
 	return err.Error()
 }
 
+// TestCollectNobody is a node that cannot even be asked.
+func TestCollectNobody(t *testing.T) {
+	f := Collector{
+		Targets:    []Target{{Name: "n", ControlPlane: true, Err: errors.New("there is no server")}},
+		Kubernetes: func(context.Context) ([]KubeNode, error) { return nil, errors.New("no") },
+	}.Collect(t.Context())
+	if text(f.Nodes[0].Err) != "there is no server" || text(f.Kubernetes.Err) != "no" {
+		t.Errorf("%+v", f)
+	}
+}
+
 // TestCollectMany asks more nodes than at once, each once, and keeps their order.
 func TestCollectMany(t *testing.T) {
 	const many = 5 * parallel
