@@ -2,16 +2,12 @@ package render
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
-
-// maxUserData is how much user data Hetzner takes with a server, in bytes.
-const maxUserData = 32 << 10
 
 // file names the file of a node in the rendered tree. What stands for the
 // servers that the autoscaler makes is no node.
@@ -57,26 +53,10 @@ func (c *compiler) checkUserData(n node, cfg *machine.Config) error {
 		}
 		text.Write(doc)
 	}
-	size, err := compressed(text.Bytes())
-	if err != nil || size <= maxUserData {
+	packed, err := catalogue.UserData(text.Bytes())
+	if err != nil || len(packed) <= catalogue.MaxUserData {
 		return err
 	}
-	return diag.New(n.Pos("name"), "the configuration of the servers of pool %s has %d bytes as user data, compressed; Hetzner takes %d", n.Pool, size, maxUserData).
+	return diag.New(n.Pos("name"), "the configuration of the servers of pool %s has %d bytes as user data, compressed; Hetzner takes %d", n.Pool, len(packed), catalogue.MaxUserData).
 		WithHint("keep large files, manifests and certificates out of what workers get, or give the pool a count of nodes instead of the autoscaler")
-}
-
-// compressed is the size of user data as gzip, in base64.
-func compressed(data []byte) (int, error) {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := z.Write(data); err != nil {
-		return 0, err
-	}
-	if err := z.Close(); err != nil {
-		return 0, err
-	}
-	return base64.StdEncoding.EncodedLen(b.Len()), nil
 }

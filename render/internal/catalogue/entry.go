@@ -38,11 +38,14 @@ type entry struct {
 // entries are all that the catalogue knows, in the order of their names.
 func entries() []entry {
 	return []entry{
+		autoscaler(),
 		hcloudCCM(),
+		hcloudCSI(),
 		certApprover(),
 		metricsServer(),
 		oidc(),
 		rbac(),
+		talosBackup(),
 	}
 }
 

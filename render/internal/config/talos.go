@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/pem"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -121,11 +120,6 @@ func (ch *checker) checkBackups() {
 	}
 	if s3.Endpoint == "" && !ch.has(sub(at, "endpoint")...) {
 		ch.fail("for example endpoint: https://s3.example.com; Hetzner's own is in "+strings.Join(objectStorage, ", "), at, "backups without endpoint")
-	}
-	access := ch.Talos.APIAccess
-	if !*access.Enabled || !slices.Contains(access.Roles, "os:etcd:backup") || !slices.Contains(access.Namespaces, "kube-system") {
-		ch.fail("it needs enabled: true, roles: [os:etcd:backup] and namespaces: [kube-system]", keys("talos.apiAccess"),
-			"backups are made by a pod, and talos.apiAccess does not let it")
 	}
 }
 
