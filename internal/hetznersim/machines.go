@@ -40,6 +40,7 @@ type Machine struct {
 	PublicIPv4 string            // empty without
 	PublicIPv6 string            // a network of /64; empty without
 	PrivateIPs []string
+	SSHKeys    []string // the public SSH keys that its image is given when it is made
 	Rescue     bool     // it boots the rescue system
 	RescueKeys []string // the public SSH keys that the rescue system lets in
 }
@@ -57,7 +58,7 @@ func (st *state) noteImage(s *server, image int64) {
 // machine is what a machine can know about its server.
 func (st *state) machine(s *server) Machine {
 	m := Machine{ID: s.ID, Name: s.Name, Type: s.Type, Location: s.Location, UserData: s.UserData,
-		ImageID: s.Image, Rescue: s.bootsRescue, RescueKeys: s.RescueKeys}
+		ImageID: s.Image, SSHKeys: s.SSHKeys, Rescue: s.bootsRescue, RescueKeys: s.RescueKeys}
 	if image := st.images.get(s.Image); image != nil {
 		m.Labels = image.Labels
 	}

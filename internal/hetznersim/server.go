@@ -20,6 +20,7 @@ type server struct {
 	Group      int64 // placement group; 0 for none
 	Protected  bool  // against deletion and rebuild
 	Backups    string
+	SSHKeys    []string // what its image was given
 	RescueKeys []string
 	Rescue     bool // the next boot is one into the rescue system
 

@@ -90,13 +90,16 @@ func (c *call) newServer(in serverInput) (*server, error) {
 	if err := c.within(c.cfg.Limits.Servers, len(c.st.servers.rows), kindServer); err != nil {
 		return nil, err
 	}
-	for _, k := range in.SSHKeys {
-		if pick(&c.st.sshKeys, k) == nil {
-			return nil, fail("not_found", "SSH key %q not found", k)
+	var keys []string
+	for _, name := range in.SSHKeys {
+		k := pick(&c.st.sshKeys, name)
+		if k == nil {
+			return nil, fail("not_found", "SSH key %q not found", name)
 		}
+		keys = append(keys, k.Key)
 	}
 	return &server{common: c.fresh(in.Name, in.Labels), Status: initializing, Type: t.Name,
-		Image: i.ID, Disk: t.Disk, UserData: in.UserData, labelled: c.now}, nil
+		Image: i.ID, Disk: t.Disk, UserData: in.UserData, SSHKeys: keys, labelled: c.now}, nil
 }
 
 // imageFor finds the image of a server type: of those with a name, the one for

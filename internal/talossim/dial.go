@@ -15,6 +15,7 @@ import (
 const (
 	talosPort = "50000"
 	kubePort  = "6443"
+	sshPort   = "22"
 )
 
 // View is how a fleet looks from somewhere: which addresses are reached.
@@ -77,6 +78,9 @@ func (v View) find(host, port string) (*server, error) {
 		return nil, os.ErrDeadlineExceeded
 	}
 	m := f.machines[i]
+	if port == sshPort && m.spec.SSH != nil && m.stage == stageRunning {
+		return m.listenSSH()
+	}
 	if port != talosPort || m.apiAt.IsZero() || m.apiAt.After(f.now) {
 		return nil, syscall.ECONNREFUSED
 	}
@@ -122,8 +126,10 @@ func (m *Machine) hangUp() {
 	m.epoch++
 	m.certs = nil
 	m.wake() // streams end
-	if m.server != nil {
-		m.server.stop()
-		m.server = nil
+	for _, s := range []*server{m.server, m.ssh} {
+		if s != nil {
+			s.stop()
+		}
 	}
+	m.server, m.ssh = nil, nil
 }

@@ -1,6 +1,7 @@
 package talossim
 
 import (
+	"net"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
@@ -169,8 +170,7 @@ func (m *Machine) votes() bool {
 
 // peerURL is where other members reach it.
 func (m *Machine) peerURL() string {
-	address := append(slices.Clone(m.spec.Private), m.spec.Public...)[0]
-	return "https://" + address + ":2380"
+	return "https://" + net.JoinHostPort(m.address(), "2380")
 }
 
 // nodeName is what the machine is called among others.

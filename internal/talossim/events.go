@@ -3,7 +3,6 @@ package talossim
 import (
 	"strconv"
 
-	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -19,7 +18,7 @@ func (m *Machine) emitStage() {
 		panic(err) // it was made here
 	}
 	id := "event-" + strconv.FormatUint(m.fleet.newNumber("event"), 36)
-	m.log = append(m.log, &machine.Event{Metadata: &common.Metadata{Hostname: m.spec.Name}, Data: data, Id: id, ActorId: m.actor})
+	m.log = append(m.log, &machine.Event{Data: data, Id: id, ActorId: m.actor})
 	m.wake()
 }
 

@@ -70,8 +70,13 @@ func (w *world) connect(name string, config *tls.Config) *grpc.ClientConn {
 			at = address(i + 1)
 		}
 	}
+	return w.connectTo(at, config, w.fleet.Dial)
+}
+
+func (w *world) connectTo(at string, config *tls.Config, dial func(context.Context, string) (net.Conn, error)) *grpc.ClientConn {
+	w.t.Helper()
 	config.ServerName, config.MinVersion = at, tls.VersionTLS13
-	conn, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(at, "50000"), grpc.WithContextDialer(w.fleet.Dial),
+	conn, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(at, "50000"), grpc.WithContextDialer(dial),
 		grpc.WithTransportCredentials(credentials.NewTLS(config)))
 	if err != nil {
 		w.t.Fatal(err)
@@ -84,6 +89,21 @@ func (w *world) connect(name string, config *tls.Config) *grpc.ClientConn {
 func (w *world) bare(name string) machine.MachineServiceClient {
 	w.t.Helper()
 	return machine.NewMachineServiceClient(w.connect(name, &tls.Config{InsecureSkipVerify: true})) //nolint:gosec // there is nothing to verify
+}
+
+// bareOver is a client for a machine in maintenance mode at the end of a
+// connection.
+func (w *world) bareOver(conn net.Conn) machine.MachineServiceClient {
+	w.t.Helper()
+	return machine.NewMachineServiceClient(w.connectTo("", &tls.Config{InsecureSkipVerify: true}, func(context.Context, string) (net.Conn, error) { //nolint:gosec // there is nothing to verify
+		return conn, nil
+	}))
+}
+
+// adminAt is a client of an administrator for the machine at an address.
+func (w *world) adminAt(at string) machine.MachineServiceClient {
+	w.t.Helper()
+	return machine.NewMachineServiceClient(w.connectTo(at, w.trusted("os:admin"), w.fleet.Dial))
 }
 
 // trusted is a client's TLS for roles.

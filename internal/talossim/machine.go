@@ -30,6 +30,8 @@ type Spec struct {
 	// UserData is what the platform gives the machine at its first boot: nothing,
 	// a whole machine configuration, or a part of one.
 	UserData string
+	// SSH makes it a machine without Talos, which lets in SSH: see [SSHServer].
+	SSH *SSHServer
 }
 
 // Disk is a disk of a machine.
@@ -89,9 +91,10 @@ type Machine struct {
 	active   *config
 	certs    *identity // nil until it has one
 	run      etcdRun
-	version  int // of the active configuration
-	epoch    int // of the API: connections belong to one
-	server   *server
+	version  int     // of the active configuration
+	epoch    int     // of the API: connections belong to one
+	server   *server // of the Talos API; nil if nobody has connected
+	ssh      *server
 	actor    string // the client whose call is being carried out
 	log      []*machine.Event
 	logged   chan struct{} // closed when something is added to log
@@ -179,6 +182,10 @@ func (m *Machine) boot() {
 		return // there is nothing to boot
 	}
 	m.setStage(stageBooting)
+	if m.spec.SSH != nil {
+		m.after(m.fleet.timing.Boot, func() { m.stage = stageRunning })
+		return
+	}
 	m.after(m.fleet.timing.Boot, m.booted)
 }
 
@@ -301,7 +308,10 @@ func (m *Machine) leaving() bool {
 // reached reports whether others reach it.
 func (m *Machine) reached() bool { return m.on && !m.cut && !m.silent }
 
-// has reports whether an address is its own.
-func (m *Machine) has(address string) bool {
-	return slices.Contains(m.spec.Public, address) || slices.Contains(m.spec.Private, address)
+// address is the one by which other nodes of its cluster know it.
+func (m *Machine) address() string {
+	for _, a := range append(slices.Clone(m.spec.Private), m.spec.Public...) {
+		return a
+	}
+	return "0.0.0.0" // nobody reaches it
 }
