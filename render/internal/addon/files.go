@@ -17,14 +17,14 @@ const (
 	maxChartBytes = 64 << 20
 )
 
-// budget is how much a chart may still have.
+// budget is how much a chart, or a kustomization, may still have.
 type budget struct {
-	chart        string // for messages
+	what, where  string // for messages
 	files, bytes int
 }
 
 func newBudget(chart string) *budget {
-	return &budget{chart: chart, files: maxChartFiles, bytes: maxChartBytes}
+	return &budget{what: "the chart", where: chart, files: maxChartFiles, bytes: maxChartBytes}
 }
 
 // take counts a file.
@@ -40,7 +40,7 @@ func (b *budget) take(size int64) *diag.Problem {
 }
 
 func (b *budget) refuse(format string, args ...any) *diag.Problem {
-	return diag.New(diag.Pos{File: b.chart}, "the chart "+format, args...)
+	return diag.New(diag.Pos{File: b.where}, b.what+" "+format, args...)
 }
 
 // directoryFiles reads a chart that is a directory. Hidden files are left out,
