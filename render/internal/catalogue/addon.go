@@ -5,8 +5,8 @@ package catalogue
 
 import (
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -38,9 +38,13 @@ type entry struct {
 // entries are all that the catalogue knows, in the order of their names.
 func entries() []entry {
 	return []entry{
+		certManager(),
+		cilium(),
 		autoscaler(),
+		gatewayAPI(),
 		hcloudCCM(),
 		hcloudCSI(),
+		ingressNginx(),
 		certApprover(),
 		metricsServer(),
 		oidc(),
@@ -49,12 +53,14 @@ func entries() []entry {
 	}
 }
 
-// Names lists the addons that the catalogue knows.
+// Names lists the addons that the catalogue knows, the components of Flux
+// included.
 func Names() []string {
-	var names []string
+	names := []string{fluxName}
 	for _, e := range entries() {
 		names = append(names, e.name)
 	}
+	slices.Sort(names)
 	return names
 }
 

@@ -17,11 +17,8 @@ type (
 // no pod security level in it.
 const kubeSystem = "kube-system"
 
-// Levels of the pod security standards.
-const (
-	restricted = "restricted"
-	privileged = "privileged"
-)
+// restricted is the strictest level of the pod security standards.
+const restricted = "restricted"
 
 // newObject makes an object of what is in rest beside its identity.
 func newObject(apiVersion, kind, namespace, name string, rest fields) object {

@@ -137,11 +137,21 @@ func podTemplate(name string, annotations, pod fields) fields {
 // replicas is how many pods something has that should go on while a node is
 // away: two, if there are two nodes.
 func (f *facts) replicas() int {
-	nodes := len(f.Infrastructure.Machines)
+	return min(max(f.countRole(schemas.RoleWorker)+f.countRole(schemas.RoleControlPlane), 1), 2)
+}
+
+// countRole is how many nodes have a role.
+func (f *facts) countRole(role string) int {
+	count := 0
 	for _, s := range f.Infrastructure.Servers {
-		if s.Role != schemas.RoleNATGateway {
-			nodes++
+		if s.Role == role {
+			count++
 		}
 	}
-	return min(max(nodes, 1), 2)
+	for _, m := range f.Infrastructure.Machines {
+		if m.Role == role {
+			count++
+		}
+	}
+	return count
 }

@@ -1,0 +1,39 @@
+package catalogue
+
+import "github.com/talosgen/talosgen/schemas"
+
+const (
+	fluxName      = "flux"
+	fluxNamespace = "flux-system"
+	fluxVersion   = "v2.9.5"
+)
+
+// flux are the components of Flux. They are no addon that Flux runs: see [Flux].
+func flux() entry {
+	e := entry{
+		name: fluxName, layer: Bootstrap, namespace: fluxNamespace, fixed: true, version: fluxVersion, onlyBy: "gitops.engine",
+		wanted: func(f *facts) (bool, string) {
+			g := f.Cluster.GitOps
+			return g.Engine == schemas.Flux && g.Components == schemas.Managed, "gitops.engine"
+		},
+	}
+	e.build = func(f *facts, a *Addon) {
+		a.Keep = true
+		a.Source = &Source{Manifests: []Remote{{URL: "https://github.com/fluxcd/flux2/releases/download/" + f.version(e) + "/install.yaml"}}}
+	}
+	return e
+}
+
+// Flux returns the components of Flux as an addon, which [Addons] does not list;
+// false if the cluster has no Flux, or one that is there already.
+func Flux(given Facts) (Addon, bool, error) {
+	f, e := &facts{Facts: given}, flux()
+	on, origin := f.enabled(e)
+	if !on {
+		return Addon{}, false, f.problems.Err()
+	}
+	a := f.addon(e, origin)
+	e.build(f, &a)
+	f.settle(e, &a)
+	return a, true, f.problems.Err()
+}

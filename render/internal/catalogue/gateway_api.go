@@ -1,0 +1,25 @@
+package catalogue
+
+const (
+	gatewayName = "gateway-api"
+	// The release that Cilium 1.20 is made for.
+	gatewayVersion = "v1.6.1"
+)
+
+// gatewayAPI are the definitions of the Gateway API.
+func gatewayAPI() entry {
+	e := entry{
+		name: gatewayName, layer: Controllers, version: gatewayVersion,
+		wanted: func(f *facts) (bool, string) { return f.Cluster.CNI.GatewayAPI, "cni.gatewayApi" },
+	}
+	e.build = func(f *facts, a *Addon) {
+		a.Keep = true // with a definition go all objects of its kind
+		if c := f.Cluster.CNI; c.GatewayAPI && c.Manager != "flux" {
+			a.Layer = Bootstrap // Cilium looks for them when it starts
+		}
+		a.Source = &Source{Manifests: []Remote{{
+			URL: "https://github.com/kubernetes-sigs/gateway-api/releases/download/" + f.version(e) + "/standard-install.yaml",
+		}}}
+	}
+	return e
+}
