@@ -25,7 +25,7 @@ const mayRace = "the autoscaler or the cloud controller may make a server or a l
 // quiesce prepares a destroy: what makes servers and load balancers is stopped
 // before the first deletion. What it made since somebody looked is in the plan
 // that is returned, as far as the policy agrees to such things.
-func (s *Session) quiesce(ctx context.Context, p *Plan, policy Policy) (*Plan, error) {
+func (s *Session) quiesce(ctx context.Context, p *plan.Plan, policy Consent) (*plan.Plan, error) {
 	if !p.Destroy || len(p.Changes) == 0 {
 		return p, nil
 	}
@@ -33,14 +33,14 @@ func (s *Session) quiesce(ctx context.Context, p *Plan, policy Policy) (*Plan, e
 	if err != nil || !stopped {
 		return p, err
 	}
-	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return plan.Destroy(p.Desired, o, policy) })
+	return s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) { return plan.Destroy(p.Desired, o, policy) })
 }
 
 // stopControllers stops what would make servers and load balancers while the
 // cluster is destroyed, if the Kubernetes API answers. That it could not is
 // said, and no error: a cluster that is half gone has no API. It reports whether
 // anything was stopped.
-func (s *Session) stopControllers(ctx context.Context, p *Plan) (stopped bool, err error) {
+func (s *Session) stopControllers(ctx context.Context, p *plan.Plan) (stopped bool, err error) {
 	err = s.stage("controllers", 0, func(stage progress.Stage) error {
 		const step = "stop controllers"
 		client, why, err := s.kubernetes(ctx, p)
@@ -74,7 +74,7 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // kubernetes makes a client for the API of the cluster, or says why there is
 // nobody to ask.
-func (s *Session) kubernetes(ctx context.Context, p *Plan) (client *kube.Client, why string, err error) {
+func (s *Session) kubernetes(ctx context.Context, p *plan.Plan) (client *kube.Client, why string, err error) {
 	if len(p.Observed.Servers) == 0 {
 		return nil, "there are no servers", nil
 	}
@@ -107,7 +107,7 @@ func (s *Session) kubernetes(ctx context.Context, p *Plan) (client *kube.Client,
 
 // kubernetesNow is where the API is: as the tree says, or else by the public
 // address that its load balancer, floating IP or control plane has now.
-func kubernetesNow(p *Plan) (server access.Server, known bool) {
+func kubernetesNow(p *plan.Plan) (server access.Server, known bool) {
 	api, now := p.Desired.KubernetesAPI, ""
 	if api.ExternalEndpoint == "" {
 		now = publicNow(p.Desired, p.Observed, api)

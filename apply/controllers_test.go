@@ -158,7 +158,7 @@ func (c *testCluster) destroy() (*Report, error) {
 	c.bench.t.Helper()
 	s := c.bench.connect()
 	s.builder.Random = rand.Reader
-	policy := Policy{Unprotect: "demo", AllowMade: true}
+	policy := Policy{Consent: Consent{Unprotect: "demo", AllowMade: true}}
 	p, err := s.PlanDestroy(c.bench.t.Context(), policy)
 	if err != nil {
 		c.bench.t.Fatal(err)
@@ -185,7 +185,7 @@ func TestDestroyStopsControllers(t *testing.T) {
 	if want := "done stop deployment kube-system/autoscaler \n"; c.told() != want {
 		t.Errorf("told %q, want %q", c.told(), want)
 	}
-	p, err := b.connect().PlanDestroy(t.Context(), Policy{AllowMade: true})
+	p, err := b.connect().PlanDestroy(t.Context(), Policy{Consent: Consent{AllowMade: true}})
 	if err != nil || len(p.Changes)+len(p.Left)+len(p.Observed.Servers) > 0 {
 		t.Errorf("still there: %v (%v)", keys(p.Changes), err)
 	}

@@ -36,7 +36,7 @@ func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]Findi
 	if writes {
 		answer = preflight.Yes
 	}
-	return preflight.Run(preflight.Input{Plan: p, TokenWrites: answer, Own: own}), nil
+	return preflight.Run(preflight.Input{Plan: p.Plan, TokenWrites: answer, Own: own}), nil
 }
 
 // FailedChecks is an error with the findings that would keep a plan from being

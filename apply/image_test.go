@@ -133,7 +133,7 @@ func TestDeadBuilders(t *testing.T) {
 		}
 		b.clock.Advance(15 * time.Minute) // its lock has expired
 		next := b.session()
-		owner, policy := Owner{Name: "bob@desk", Run: "2"}, Policy{Unprotect: "demo", AllowDestroy: true}
+		owner, policy := Owner{Name: "bob@desk", Run: "2"}, Policy{Consent: Consent{Unprotect: "demo", AllowDestroy: true}}
 		var err error
 		switch how {
 		case "apply":

@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -34,14 +35,20 @@ type Owner struct {
 type Report struct {
 	// The changes that were made, in the order in which they were done.
 	Done []Change
+	// The steps that were taken with nodes, in the same way.
+	Steps []Step
 	// What is left to do, as far as it is known; nil if nothing was done.
 	Left *Plan
 	// How long each stage took.
 	Stages []StageTime
 }
 
-// Change is a change of a plan.
-type Change = plan.Change
+type (
+	// Change is a change of the infrastructure.
+	Change = plan.Change
+	// Step is a step with a node.
+	Step = nodeplan.Step
+)
 
 // Apply makes the changes of a plan that somebody agreed to, be it of
 // [Session.Plan], [Session.PlanDestroy] or [Session.Resume], and looks again.
@@ -54,27 +61,90 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 	if !agreed.Executable() {
 		return r, notExecutable(agreed)
 	}
-	if len(agreed.Changes) == 0 {
+	if agreed.Empty() {
 		r.Left = agreed
-		return r, s.sweep(ctx, owner, temporary(agreed.Observed))
+		if err := s.sweep(ctx, owner, temporary(agreed.Observed)); err != nil {
+			return r, err
+		}
+		return r, away(agreed.Nodes)
 	}
 	err := s.locked(ctx, owner, func() error {
-		current, err := s.plan(ctx, "check", func(o plan.Observed) (*Plan, error) { return agreed.Again(o, Policy{}) })
+		current, err := s.plan(ctx, "check", func(o plan.Observed) (*plan.Plan, error) { return agreed.Again(o, Consent{}) })
 		if err != nil {
 			return err
 		}
-		if current, err = s.quiesce(ctx, current, policy); err != nil {
+		if current, err = s.quiesce(ctx, current, policy.Consent); err != nil {
 			return err
 		}
-		return s.execute(ctx, r, current, policy, owner)
+		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes}, policy, owner)
 	})
 	r.Stages = s.stages
 	return r, err
 }
 
+// carryOut goes through the stages. Servers of nodes are deleted last: first the
+// nodes leave the cluster.
+func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
+	if p.Nodes == nil {
+		return s.execute(ctx, r, p.Plan, whole, policy, owner)
+	}
+	for range rounds {
+		if err := s.execute(ctx, r, p.Plan, withoutNodes, policy, owner); err != nil {
+			return err
+		}
+		if err := s.changeNodes(ctx, r, p, policy); err != nil {
+			return err
+		}
+		made := len(r.Done)
+		if err := s.execute(ctx, r, p.Plan, whole, policy, owner); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(r.Done[made:], func(c Change) bool { return c.Kind == plan.KindServer && c.Action == plan.Create }) {
+			break
+		}
+	}
+	return away(r.Left.Nodes)
+}
+
+// rounds bounds how often nodes are looked at after servers were made in the
+// place of others.
+const rounds = 3
+
+// part is what of a plan is executed.
+type part func(*plan.Plan) *plan.Plan
+
+func whole(p *plan.Plan) *plan.Plan { return p }
+
+// withoutNodes leaves out that servers of nodes are deleted, and what has to
+// wait for that.
+func withoutNodes(p *plan.Plan) *plan.Plan {
+	held := map[plan.Key]bool{}
+	for more := true; more; {
+		more = false
+		for _, c := range p.Changes {
+			if !held[c.Key] && (endsNode(p, c) || slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return held[k] })) {
+				held[c.Key], more = true, true
+			}
+		}
+	}
+	first := *p
+	first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return held[c.Key] })
+	return &first
+}
+
+// endsNode reports whether a change deletes the server of a node.
+func endsNode(p *plan.Plan, c Change) bool {
+	return c.Kind == plan.KindServer && c.Action == plan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o plan.Server) bool {
+		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
+	})
+}
+
 // locked runs something while this run holds the lock of the cluster. What dead
 // runs left behind is removed first.
 func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err error) {
+	if s.project == nil {
+		return do()
+	}
 	run := s.run(owner)
 	var lock *cloud.Lock
 	err = s.stage("lock", 0, func(progress.Stage) error {
@@ -84,7 +154,9 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 	if err != nil {
 		return err
 	}
+	s.lock = lock
 	defer func() {
+		s.lock = nil
 		// Also after an interrupt: the lock would keep others out for minutes.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 		defer cancel()
@@ -102,32 +174,51 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 	return do()
 }
 
-// execute makes the changes and notes what was done.
-func (s *Session) execute(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
-	return s.stage("execute", len(p.Changes), func(stage progress.Stage) error {
-		loop := execute.Infrastructure(p)
+// execute makes the changes of a part of the plan, and notes what was done. With
+// nothing to change, it does not look again.
+func (s *Session) execute(ctx context.Context, r *Report, p *plan.Plan, of part, policy Policy, owner Owner) error {
+	first := of(p)
+	if len(first.Changes) == 0 || s.project == nil {
+		r.left(p)
+		return nil
+	}
+	return s.stage("execute", len(first.Changes), func(stage progress.Stage) error {
+		loop := execute.Infrastructure(first)
 		loop.Stale, loop.Sleep = cloud.Stale, s.clock.Sleep
 		loop.Again = func(ctx context.Context) (*plan.Plan, error) {
 			o, err := s.project.ObserveSettled(ctx, p.Desired)
 			if err != nil {
 				return nil, err
 			}
-			return again(p)(p.Desired, o, policy)
+			next, err := again(p)(p.Desired, o, policy.Consent)
+			if err != nil {
+				return nil, err
+			}
+			return of(next), nil
 		}
 		loop.Executor = func(p *plan.Plan) execute.Do[Change] {
 			return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
 		}
-		left, err := loop.Converge(ctx, p, execute.Options[Change]{
+		left, err := loop.Converge(ctx, first, execute.Options[Change]{
 			Parallel: parallel,
 			Report:   func(e execute.Event[Change]) { r.note(stage, e) },
 		})
-		r.Left = r.without(left)
+		r.left(r.without(left))
 		return err
 	})
 }
 
+// left notes what is left to do of the infrastructure.
+func (r *Report) left(p *plan.Plan) {
+	next := &Plan{Plan: p}
+	if r.Left != nil {
+		next.Nodes = r.Left.Nodes
+	}
+	r.Left = next
+}
+
 // without is a plan without the changes that were made.
-func (r *Report) without(p *Plan) *Plan {
+func (r *Report) without(p *plan.Plan) *plan.Plan {
 	if p == nil {
 		return nil
 	}
@@ -148,7 +239,7 @@ func (s *Session) makeImage(stage progress.Stage, owner Owner) func(context.Cont
 }
 
 // again returns how a plan is made.
-func again(p *Plan) func(schemas.Infrastructure, plan.Observed, Policy) (*Plan, error) {
+func again(p *plan.Plan) func(schemas.Infrastructure, plan.Observed, Consent) (*plan.Plan, error) {
 	if p.Destroy {
 		return plan.Destroy
 	}
@@ -157,15 +248,21 @@ func again(p *Plan) func(schemas.Infrastructure, plan.Observed, Policy) (*Plan, 
 
 // note takes in, and tells, how a change goes on.
 func (r *Report) note(stage progress.Stage, e execute.Event[Change]) {
-	step := fmt.Sprintf("%s %s", e.Step.Action, e.Step.Key)
-	switch e.State {
+	if e.State == execute.Done {
+		r.Done = append(r.Done, e.Step)
+	}
+	tellStep(stage, fmt.Sprintf("%s %s", e.Step.Action, e.Step.Key), e.State, e.Err)
+}
+
+// tellStep tells how a step goes on.
+func tellStep(stage progress.Stage, step string, state execute.State, err error) {
+	switch state {
 	case execute.Started:
 		stage.Step(step, progress.Begun, "")
 	case execute.Done:
-		r.Done = append(r.Done, e.Step)
 		stage.Step(step, progress.Done, "")
 	case execute.Failed:
-		stage.Step(step, progress.Failed, e.Err.Error())
+		stage.Step(step, progress.Failed, err.Error())
 	case execute.Skipped:
 		stage.Step(step, progress.Failed, "not tried, because of what failed before")
 	}
@@ -174,36 +271,6 @@ func (r *Report) note(stage progress.Stage, e execute.Event[Change]) {
 // AgreeToDestroy is a plan of [Session.PlanDestroy], from the same observation,
 // after somebody agreed to more.
 func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
-	return plan.Destroy(p.Desired, p.Observed, policy)
-}
-
-// notExecutable says why a plan must not be executed, each reason once.
-func notExecutable(p *Plan) error {
-	var problems diag.List
-	first := map[string]*diag.Problem{}
-	more := map[string]int{}
-	for _, n := range p.Refusals {
-		if first[n.Text] != nil {
-			more[n.Text]++
-			continue
-		}
-		first[n.Text] = diag.On(object(n.Key), "%s", n.Text).WithHint("%s", n.Hint)
-		problems.Add(first[n.Text])
-	}
-	for text, n := range more {
-		first[text].Object += fmt.Sprintf(" and %d more", n)
-	}
-	for _, c := range p.Changes {
-		if !c.Allowed {
-			problems.Add(diag.On(string(c.Key), "to %s it needs consent: %s", c.Action, c.Reason).WithCode(diag.Usage))
-		}
-	}
-	return problems.Err()
-}
-
-func object(key plan.Key) string {
-	if key == "" {
-		return "plan"
-	}
-	return string(key)
+	again, err := plan.Destroy(p.Desired, p.Observed, policy.Consent)
+	return &Plan{Plan: again}, err
 }

@@ -220,7 +220,7 @@ func TestApplyRefuses(t *testing.T) {
 		}
 	})
 
-	policy := Policy{Allow: []string{"demo-worker-2"}}
+	policy := Policy{Consent: Consent{Allow: []string{"demo-worker-2"}}}
 	t.Run("a stale plan", func(t *testing.T) {
 		s := b.connect()
 		p := b.plan(s, policy)

@@ -3,10 +3,15 @@ package apply
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -14,14 +19,8 @@ import (
 )
 
 type (
-	// Plan is what has to be done; see the package plan.
-	Plan = plan.Plan
 	// Cost is the price of a month.
 	Cost = plan.Cost
-	// Saved is a plan in a file.
-	Saved = plan.Saved
-	// Policy is what whoever runs apply agrees to.
-	Policy = plan.Policy
 	// Event is a piece of news of a run.
 	Event = progress.Event
 	// State is how far a stage or a step of a run is.
@@ -49,6 +48,8 @@ type Cloud struct {
 	HTTP http.RoundTripper
 	// Makes images that are missing.
 	Builder Builder
+	// How nodes are reached.
+	Nodes Nodes
 	// The time of this machine, and waiting.
 	Clock Clock
 	// A number from 0 to 1 by chance.
@@ -64,14 +65,28 @@ type Cloud struct {
 type Clock = cloud.Clock
 
 // Session is an environment together with the project that it is to be in.
+// Close it.
 type Session struct {
 	env     *Environment
 	project *cloud.Client // nil for machines that exist already
 	builder Builder
+	nodes   Nodes
 	clock   Clock
 	tell    progress.Sink
 	local   bool // the endpoint is on this machine: a simulator
 	stages  []StageTime
+	lock    *cloud.Lock // while it is held
+
+	desired *nodeplan.Desired // decrypted
+	jump    *reach.Jump       // the server that leads to nodes, once it is connected to
+	access  *cloud.Session    // what lets whoever runs this in
+	intents nodes.Intents
+
+	signing sync.Mutex
+	signed  struct {
+		credentials node.Credentials
+		renew       time.Time
+	}
 }
 
 // StageTime is how long a stage of a run took.
@@ -88,7 +103,10 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	if err := e.checkExample(c.Endpoint, c.Examples); err != nil {
 		return nil, err
 	}
-	s := &Session{env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder, local: OnLoopback(c.Endpoint)}
+	s := &Session{
+		env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
+		intents: &heldIntents{},
+	}
 	if e.Infrastructure.Provider != schemas.Hetzner {
 		return s, nil
 	}
@@ -115,29 +133,45 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 		options.Log = func(r cloud.Request) { c.Log(r.String()) }
 	}
 	s.project = cloud.New(options)
+	s.intents = notedIntents{s.project.Notes(e.Infrastructure.Cluster)}
 	return s, nil
 }
 
-// Plan looks at the project, and says what has to be done.
+// Plan looks at the project and at the nodes, and says what has to be done.
 func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
-	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return plan.Make(s.env.Infrastructure, o, policy) })
+	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
+		return plan.Make(s.env.Infrastructure, o, policy.Consent)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.withNodes(ctx, p, policy)
 }
 
 // PlanDestroy looks at the project, and says what has to be done to remove
 // everything that belongs to the cluster.
 func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
-	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return plan.Destroy(s.env.Infrastructure, o, policy) })
+	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
+		return plan.Destroy(s.env.Infrastructure, o, policy.Consent)
+	})
+	return &Plan{Plan: p}, err
 }
 
-// Resume looks at the project, and makes a saved plan a plan again, with more
-// consent than it was made with. If something that it reads or writes is not
-// any more as it was, the error has the exit code [diag.Conflict].
+// Resume looks again, and makes a saved plan a plan again, with more consent
+// than it was made with. If something that it reads or writes is not any more as
+// it was, the error has the exit code [diag.Conflict].
 func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan, error) {
-	return s.plan(ctx, "observe", func(o plan.Observed) (*Plan, error) { return saved.Resume(s.env.Infrastructure, o, more) })
+	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
+		return saved.Resume(s.env.Infrastructure, o, more.Consent)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.resumeNodes(ctx, &Plan{Plan: p}, saved, more)
 }
 
 // plan observes and plans, as a stage of the run.
-func (s *Session) plan(ctx context.Context, stage string, make func(plan.Observed) (*Plan, error)) (p *Plan, err error) {
+func (s *Session) plan(ctx context.Context, stage string, make func(plan.Observed) (*plan.Plan, error)) (p *plan.Plan, err error) {
 	err = s.stage(stage, 0, func(progress.Stage) error {
 		var observed plan.Observed
 		if s.project != nil {

@@ -19,6 +19,10 @@ func (m *maker) disturbing(want Want, node Node) error {
 	class := d.Class()
 	reboot := class == nodeconfig.Reboot && m.policy.Mode == Auto
 	if m.policy.Mode == Staged || !reboot && class != nodeconfig.Restart {
+		m.letIn(want, node)
+		return nil
+	}
+	if reboot && !m.mayMove(want.Name) {
 		return nil
 	}
 	last := &m.planes
@@ -43,6 +47,13 @@ func (m *maker) disturbing(want Want, node Node) error {
 	}
 	*last = m.step(Health, want.Name, "", before).Key
 	return nil
+}
+
+// letIn ends what a run has left that was interrupted after it drained a node.
+func (m *maker) letIn(want Want, node Node) {
+	if node.Drained && node.Reach == Configured && node.Stage == StageRunning {
+		m.step(Uncordon, want.Name, "a run that was interrupted has drained it")
+	}
 }
 
 func (m *maker) reboot(want Want, node Node, d *nodeconfig.Difference, before plan.Key) plan.Key {
@@ -70,12 +81,21 @@ func (m *maker) mayStop(name string) bool {
 	return true
 }
 
+// mayMove refuses to take a node away whose pods cannot be asked to leave.
+func (m *maker) mayMove(name string) bool {
+	if m.observed.Silent != "" {
+		m.refuse(name, "its pods cannot be moved away: the Kubernetes API does not answer ("+m.observed.Silent+")", "bring the API back first; talosgen health shows what is wrong")
+	}
+	return m.observed.Silent == ""
+}
+
 // removals plans the end of nodes that the tree does not have: dead ones first,
 // so that they do not count any more, workers last.
 func (m *maker) removals() {
 	var gone []Node
 	for _, n := range m.observed.Nodes {
-		if !slices.ContainsFunc(m.desired.Nodes, func(w Want) bool { return w.Name == n.Name }) {
+		wanted := slices.ContainsFunc(m.desired.Nodes, func(w Want) bool { return w.Name == n.Name })
+		if !wanted && m.policy.concerns(n.Name) {
 			gone = append(gone, n)
 		}
 	}
@@ -95,6 +115,9 @@ func (m *maker) removals() {
 		return natural.Compare(a.Name, b.Name)
 	})
 	for _, n := range gone {
+		if !m.mayMove(n.Name) {
+			continue
+		}
 		first := len(m.plan.Steps)
 		if n.Role == ControlPlane {
 			m.removePlane(n)

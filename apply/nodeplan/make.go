@@ -26,6 +26,9 @@ func Make(desired Desired, observed Observed, policy Policy) (*Plan, error) {
 	var problems diag.List
 	for _, phase := range []func(Want, Node) error{m.harmless, m.join, m.bootstrap, m.disturbing} {
 		for _, want := range m.desired.Nodes {
+			if !policy.concerns(want.Name) {
+				continue
+			}
 			problems.AddErr(phase(want, m.observed.node(want.Name)))
 		}
 	}
@@ -84,6 +87,9 @@ func (m *maker) compare(want Want, node Node) (*nodeconfig.Difference, error) {
 // harmless plans what disturbs nobody, for all nodes at once, and says what
 // cannot be done.
 func (m *maker) harmless(want Want, node Node) error {
+	if node.Reach != Maintenance && (node.Reach != Configured || node.Stage != StageRunning) {
+		m.plan.Away = append(m.plan.Away, want.Name)
+	}
 	if !m.usable(want, node) {
 		return nil
 	}
@@ -120,7 +126,7 @@ func (m *maker) configure(action Action, want Want, d *nodeconfig.Difference, ne
 func (m *maker) usable(want Want, node Node) bool {
 	switch {
 	case node.Reach == Foreign:
-		m.refuse(want.Name, "it answers as a node of another cluster"+because(node), "check its address; to take the machine over, reset it first")
+		m.refuse(want.Name, "another machine, or a node of another cluster, answers"+because(node), "check its address; to take the machine over, reset it first")
 	case node.Reach == Unreachable || node.Reach == "":
 		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", "see its console, or replace it: talosgen replace")
 	case node.Reach == Configured && node.Role != want.Role:
@@ -215,7 +221,7 @@ func (m *maker) noEtcd() bool {
 // for.
 func (m *maker) well() plan.Key {
 	if m.planes == "" {
-		m.planes = m.step(Health, "cluster", "before anything is disturbed").Key
+		m.planes = m.step(Health, WholeCluster, "before anything is disturbed").Key
 	}
 	return m.planes
 }

@@ -59,6 +59,8 @@ type Node struct {
 	Config *nodeconfig.Config `json:"-"`
 	// Whether Kubernetes knows the node.
 	Registered bool `json:"registered"`
+	// Whether a run of talosgen has drained it, and has not let pods in since.
+	Drained bool `json:"drained"`
 }
 
 // Member is an etcd member, as a majority of its peers says.
@@ -76,6 +78,9 @@ type Observed struct {
 	// means that there is no etcd.
 	Members []Member
 	Known   bool
+	// Why Kubernetes does not say which nodes it knows; empty: it does, or there
+	// is none yet.
+	Silent string
 	// The versions that the cluster runs.
 	Running nodeconfig.Running
 }

@@ -35,7 +35,12 @@ type Policy struct {
 	MaxParallel int
 	// Names of nodes that may be removed.
 	Allow []string
+	// The nodes that the plan is about; none are all.
+	Only []string
 }
+
+// concerns reports whether a plan is about a node.
+func (p Policy) concerns(node string) bool { return len(p.Only) == 0 || slices.Contains(p.Only, node) }
 
 // Action is what a step does.
 type Action string
@@ -57,6 +62,9 @@ const (
 	Verify       Action = "verify"        // see that the member is gone, and the others are well
 	DeleteNode   Action = "delete-node"   // from Kubernetes
 )
+
+// WholeCluster is the node of a step that is about all of them.
+const WholeCluster = "cluster"
 
 // Step is one thing to do.
 type Step struct {
@@ -93,6 +101,9 @@ type Plan struct {
 	Warnings []plan.Note `json:"warnings,omitempty"`
 	// Why the plan must not be executed.
 	Refusals []plan.Note `json:"refusals,omitempty"`
+	// Nodes that are not reached, or do not run: nobody knows whether they are as
+	// they should be.
+	Away []string `json:"away,omitempty"`
 	// What was seen.
 	Reads []plan.Digest `json:"reads"`
 
@@ -113,14 +124,14 @@ func (p Plan) Executable() []string {
 	for _, n := range p.Refusals {
 		reasons = append(reasons, fmt.Sprintf("%s: %s", n.Key, n.Text))
 	}
-	for _, node := range p.consents() {
+	for _, node := range p.Consents() {
 		reasons = append(reasons, fmt.Sprintf("node/%s: removing it needs consent", node))
 	}
 	return reasons
 }
 
-// consents are the nodes for which consent is missing.
-func (p Plan) consents() (nodes []string) {
+// Consents are the nodes for which consent is missing.
+func (p Plan) Consents() (nodes []string) {
 	for _, s := range p.Steps {
 		if !s.Allowed && !slices.Contains(nodes, s.Node) {
 			nodes = append(nodes, s.Node)
@@ -130,9 +141,11 @@ func (p Plan) consents() (nodes []string) {
 }
 
 // Stale returns what is not any more as the plan has seen it.
-func (p Plan) Stale(now Observed) (changed []string) {
-	digests := now.digests()
-	for _, was := range p.Reads {
+func (p Plan) Stale(now Observed) (changed []string) { return differences(p.Reads, now.digests()) }
+
+// differences says what has changed between two looks.
+func differences(reads, digests []plan.Digest) (changed []string) {
+	for _, was := range reads {
 		i := slices.IndexFunc(digests, func(d plan.Digest) bool { return d.Key == was.Key })
 		switch {
 		case i < 0:
@@ -142,7 +155,7 @@ func (p Plan) Stale(now Observed) (changed []string) {
 		}
 	}
 	for _, d := range digests {
-		if !slices.ContainsFunc(p.Reads, func(was plan.Digest) bool { return was.Key == d.Key }) {
+		if !slices.ContainsFunc(reads, func(was plan.Digest) bool { return was.Key == d.Key }) {
 			changed = append(changed, fmt.Sprintf("%s is there now", d.Key))
 		}
 	}

@@ -43,10 +43,10 @@ var changes = map[string]func(string) string{
 
 // situation is a case, read from lines:
 //
-//	node cp-1 control-plane configured running harmless [unregistered]
+//	node cp-1 control-plane configured running harmless [unregistered|drained]
 //	member cp-1 healthy|dead|learning
 //	unknown
-//	policy mode=auto parallel=2 allow=cp-3
+//	policy mode=auto parallel=2 allow=cp-3 only=cp-1,w-1
 //
 // A node whose change is "gone" is not in the tree.
 type situation struct {
@@ -77,6 +77,8 @@ func read(t *testing.T, text string) situation {
 					s.policy.Mode = nodeplan.Mode(value)
 				case "parallel":
 					_, _ = fmt.Sscan(value, &s.policy.MaxParallel)
+				case "only":
+					s.policy.Only = strings.Split(value, ",")
 				case "allow":
 					s.policy.Allow = append(s.policy.Allow, value)
 				}
@@ -91,7 +93,7 @@ func read(t *testing.T, text string) situation {
 func (s *situation) node(t *testing.T, f []string) {
 	t.Helper()
 	n := nodeplan.Node{Name: f[0], Role: f[1], Reach: nodeplan.Reach(f[2]), Stage: f[3], BootID: "boot", ConfigVersion: "1",
-		Registered: f[2] != "maintenance" && (len(f) < 6 || f[5] != "unregistered")}
+		Registered: f[2] != "maintenance" && (len(f) < 6 || f[5] != "unregistered"), Drained: len(f) > 5 && f[5] == "drained"}
 	text := fmt.Sprintf(running, n.Role)
 	if n.Reach == nodeplan.Configured {
 		n.Config = config(t, text)

@@ -16,7 +16,7 @@ func (p Plan) String() string {
 		text := plan.Printable(strings.TrimRight(fmt.Sprintf(format, args...), " "))
 		b.WriteString(strings.Repeat(" ", indent) + text + "\n")
 	}
-	line(0, "%s: %s", p.Cluster, p.Summary())
+	line(0, "%s, nodes: %s", p.Cluster, p.Summary())
 	for i, s := range p.Steps {
 		line(2, "%2d  %-14s %-24s %s", i+1, s.Action, s.Node, p.remarks(s))
 		for _, c := range s.Changes {
@@ -41,7 +41,7 @@ func (p Plan) String() string {
 			line(6, "%s", n.Hint)
 		}
 	}
-	for i, node := range p.consents() {
+	for i, node := range p.Consents() {
 		if i == 0 {
 			line(0, "consent is missing:")
 		}

@@ -30,8 +30,11 @@ type Saved struct {
 func (p *Plan) JSON() ([]byte, error) { return indented(p) }
 
 // Save writes the plan for a file that [Load] reads.
-func (p *Plan) Save() ([]byte, error) {
-	return indented(Saved{APIVersion: SavedVersion, Desired: digestOf(p.Desired), Policy: p.policy, Plan: p})
+func (p *Plan) Save() ([]byte, error) { return indented(p.Saved()) }
+
+// Saved is the plan as it is kept in a file.
+func (p *Plan) Saved() Saved {
+	return Saved{APIVersion: SavedVersion, Desired: digestOf(p.Desired), Policy: p.policy, Plan: p}
 }
 
 func indented(v any) ([]byte, error) {
@@ -47,26 +50,43 @@ func indented(v any) ([]byte, error) {
 
 // Load reads a saved plan. Name is that of the file, for errors.
 func Load(name string, text []byte) (*Saved, error) {
+	var s Saved
+	if err := Decode(name, text, &s); err != nil {
+		return nil, err
+	}
+	return &s, s.Check(name)
+}
+
+const makeAgain = "make it again: talosgen plan <env> --out <file>"
+
+// Decode reads the text of a saved plan, which may have more sections than
+// [Saved] knows. Name is that of the file, for errors.
+func Decode(name string, text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	var s Saved
-	err := d.Decode(&s)
+	err := d.Decode(into)
 	if err == nil {
 		if _, end := d.Token(); end != io.EOF {
 			err = fmt.Errorf("something follows after the plan")
 		}
 	}
-	pos := diag.Pos{File: name}
-	const again = "make it again: talosgen plan <env> --out <file>"
-	switch {
-	case err != nil:
-		return nil, diag.New(pos, "this is no saved plan: %v", err).WithHint(again)
-	case s.APIVersion != SavedVersion:
-		return nil, diag.New(pos, "the plan has the version %q, this talosgen reads %s", s.APIVersion, SavedVersion).WithHint(again)
-	case s.Plan == nil || s.Plan.Cluster == "":
-		return nil, diag.New(pos, "the file holds no plan").WithHint(again)
+	if err != nil {
+		return diag.New(diag.Pos{File: name}, "this is no saved plan: %v", err).WithHint(makeAgain)
 	}
-	return &s, nil
+	return nil
+}
+
+// Check refuses a file that holds no plan, or one of another version. Name is
+// that of the file, for errors.
+func (s *Saved) Check(name string) error {
+	pos := diag.Pos{File: name}
+	switch {
+	case s.APIVersion != SavedVersion:
+		return diag.New(pos, "the plan has the version %q, this talosgen reads %s", s.APIVersion, SavedVersion).WithHint(makeAgain)
+	case s.Plan == nil || s.Plan.Cluster == "":
+		return diag.New(pos, "the file holds no plan").WithHint(makeAgain)
+	}
+	return nil
 }
 
 // Resume makes the plan again from what is desired and observed now, and
@@ -112,8 +132,15 @@ func (p *Plan) Again(observed Observed, more Policy) (*Plan, error) {
 	return now, nil
 }
 
-func (p *Plan) staleError(changed ...string) error {
-	return diag.On("plan of "+p.Cluster, "it is stale: %s", strings.Join(changed, ", ")).
+func (p *Plan) staleError(changed ...string) error { return StaleError(p.Cluster, changed...) }
+
+// StaleError says why a plan of a cluster must not be executed any more; nil if
+// nothing has changed.
+func StaleError(cluster string, changed ...string) error {
+	if len(changed) == 0 {
+		return nil
+	}
+	return diag.On("plan of "+cluster, "it is stale: %s", strings.Join(changed, ", ")).
 		WithHint("make a new plan, and look at it").WithCode(diag.Conflict)
 }
 

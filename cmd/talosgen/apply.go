@@ -58,7 +58,7 @@ func (w *world) applyAction(c *cli.Context) error {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
-	if len(p.Changes) > 0 && p.Executable() {
+	if !p.Empty() && p.Executable() {
 		if err := w.preflight(c, s, p); err != nil {
 			return err
 		}
@@ -108,11 +108,14 @@ func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err err
 
 // runReport is what a run did, for programs.
 type runReport struct {
-	Env     string            `json:"environment"`
-	Cluster string            `json:"cluster"`
-	Done    []changeReport    `json:"done"`
-	Left    []changeReport    `json:"left"`
-	Stages  []apply.StageTime `json:"stages"`
+	Env     string         `json:"environment"`
+	Cluster string         `json:"cluster"`
+	Done    []changeReport `json:"done"`
+	Left    []changeReport `json:"left"`
+	// The steps that were taken with nodes, and those that are left.
+	Steps     []stepReport      `json:"steps,omitempty"`
+	StepsLeft []stepReport      `json:"stepsLeft,omitempty"`
+	Stages    []apply.StageTime `json:"stages"`
 	// The price of a month, as of what was looked at last; absent if nothing was.
 	Cost     *apply.Cost `json:"cost,omitempty"`
 	Requests int         `json:"requests"`
@@ -126,10 +129,25 @@ type changeReport struct {
 	ID     int64  `json:"id,omitempty"`
 }
 
+type stepReport struct {
+	Action string `json:"action"`
+	Node   string `json:"node"`
+}
+
+func stepReports(steps []apply.Step) (out []stepReport) {
+	for _, s := range steps {
+		out = append(out, stepReport{Action: string(s.Action), Node: s.Node})
+	}
+	return out
+}
+
 func newRunReport(s *cloudSession, r *apply.Report) runReport {
 	out := runReport{
 		Env: s.env.Name(), Cluster: s.env.Infrastructure.Cluster,
-		Done: changeReports(r.Done), Left: []changeReport{}, Stages: r.Stages,
+		Done: changeReports(r.Done), Left: []changeReport{}, Steps: stepReports(r.Steps), Stages: r.Stages,
+	}
+	if r.Left != nil && r.Left.Nodes != nil {
+		out.StepsLeft = stepReports(r.Left.Nodes.Steps)
 	}
 	if r.Left != nil {
 		out.Left, out.Cost = changeReports(r.Left.Changes), &r.Left.Cost
@@ -148,16 +166,25 @@ func changeReports(changes []apply.Change) []changeReport {
 
 // sayRun sums a run up for people.
 func (w *world) sayRun(s *cloudSession, r *apply.Report) {
-	if len(r.Done) > 0 || len(r.Stages) > 1 {
-		w.say("%s%s", count(len(r.Done), "change"), stageTimes(r.Stages))
+	if len(r.Done)+len(r.Steps) > 0 || len(r.Stages) > 1 {
+		w.say("%s%s", done(r), stageTimes(r.Stages))
 	}
-	if r.Left != nil && len(r.Left.Changes) > 0 {
+	if r.Left != nil && !r.Left.Empty() {
 		w.say("left to do: %s", r.Left.Summary())
 	}
 	if r.Left != nil && len(r.Done) > 0 && len(r.Left.Changes) == 0 && r.Left.Cost.Sum() != "" {
 		w.say("a month costs %s", r.Left.Cost.Sum())
 	}
 	w.sayRequests(s)
+}
+
+// done counts what was done.
+func done(r *apply.Report) string {
+	text := count(len(r.Done), "change")
+	if len(r.Steps) > 0 {
+		text += ", " + count(len(r.Steps), "step") + " with nodes"
+	}
+	return text
 }
 
 func stageTimes(stages []apply.StageTime) string {

@@ -52,7 +52,9 @@ func (w *world) destroyAction(c *cli.Context) error {
 	if name := c.String(flagYesDestroy); name != "" && name != cluster {
 		return diag.On("--"+flagYesDestroy, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
 	}
-	agreed := apply.Policy{Allow: c.StringSlice(flagAllow), AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy)}
+	agreed := apply.Policy{Consent: apply.Consent{
+		Allow: c.StringSlice(flagAllow), AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy),
+	}}
 	p, err := s.PlanDestroy(c.Context, agreed)
 	if err != nil {
 		return err

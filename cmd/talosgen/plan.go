@@ -29,13 +29,13 @@ func policyFlags() []cli.Flag {
 }
 
 func policy(c *cli.Context) apply.Policy {
-	return apply.Policy{
+	return apply.Policy{Consent: apply.Consent{
 		Allow:         c.StringSlice(flagAllow),
 		AllowDestroy:  c.Bool(flagAllowDestroy),
 		AllowPowerOff: c.Bool(flagAllowPowerOff),
 		Adopt:         c.StringSlice(flagAdopt),
 		Replace:       c.StringSlice(flagReplace),
-	}
+	}}
 }
 
 func planCommand(w *world) *cli.Command {
@@ -86,7 +86,7 @@ func (w *world) planAction(c *cli.Context) error {
 		return err
 	}
 	w.sayRequests(s)
-	if len(p.Changes) > 0 || len(p.Refusals) > 0 {
+	if !p.Empty() || p.Refused() {
 		return errDifferences
 	}
 	return nil

@@ -9,9 +9,12 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// RoleAdmin is the role that may do everything.
+const RoleAdmin = "os:admin"
+
 // Roles are the roles of Talos that a client certificate can be made for, as in
 // Talos' pkg/machinery/role.
-func Roles() []string { return []string{"os:admin", "os:operator", "os:reader", "os:etcd:backup"} }
+func Roles() []string { return []string{RoleAdmin, "os:operator", "os:reader", "os:etcd:backup"} }
 
 // CheckRole refuses a role that Talos does not know.
 func CheckRole(role string) error {

@@ -32,6 +32,31 @@ func Code(err error) codes.Code {
 	return codes.Unknown
 }
 
+// Final reports whether an error of a call is one that no repetition changes:
+// the node has understood, and refuses. Neither is nil.
+func Final(err error) bool {
+	switch Code(err) {
+	case codes.InvalidArgument, codes.Unimplemented, codes.PermissionDenied, codes.Unauthenticated:
+		return true
+	}
+	return false
+}
+
+// Transient reports whether an error is one of a call that may have had its
+// effect, or may work when the node is asked again: nobody knows without looking.
+func Transient(err error) bool {
+	var s interface{ GRPCStatus() *status.Status }
+	return errors.As(err, &s) && !Final(err)
+}
+
+// errCertificate is why a node that is configured does not talk to a client
+// without a certificate.
+var errCertificate = errors.New("the node wants a client certificate")
+
+// WantsCertificate reports whether an error says that the node, asked without a
+// certificate, is configured already.
+func WantsCertificate(err error) bool { return errors.Is(err, errCertificate) }
+
 // OtherAuthority reports whether an error of this package says that the node
 // shows a certificate of another authority than the one that was expected.
 func OtherAuthority(err error) bool {
@@ -113,10 +138,13 @@ func (c *Client) explainConnection(p *diag.Problem, what string) {
 	}
 }
 
+// certificateRequired is what a node says to a client without a certificate.
+const certificateRequired = "tls: certificate required"
+
 // alerts are what a node says, in TLS, about a client's certificate. The error
 // that it makes here has no type of its own.
 var alerts = []struct{ text, message, hint string }{
-	{"tls: certificate required", "the node wants a client certificate: it has its configuration already", "apply goes on with one by itself; is it the machine that you mean?"},
+	{certificateRequired, "the node wants a client certificate: it has its configuration already", "apply goes on with one by itself; is it the machine that you mean?"},
 	{"tls: expired certificate", "the client certificate has expired, or is not valid yet by the node's clock", "is the clock of this machine right, and that of the node?"},
 	{"tls: unknown certificate authority", "the node does not accept the client certificate: another authority signed it", "the node belongs to another cluster, or the secrets of the environment were changed after it was made"},
 	{"tls: bad certificate", "the node does not accept the client certificate", "the node belongs to another cluster, or the secrets of the environment were changed after it was made"},
@@ -128,6 +156,9 @@ func explainAlert(p *diag.Problem, what, text string) {
 		if strings.Contains(text, a.text) {
 			p.Message = what + ": " + a.message
 			p.WithHint("%s", a.hint).WithCode(diag.Secrets)
+			if a.text == certificateRequired {
+				p.WithCause(errors.Join(p.Unwrap(), errCertificate))
+			}
 			return
 		}
 	}

@@ -88,18 +88,21 @@ func (c *Client) WaitStage(ctx context.Context, clock Clock, p Patience, stages 
 // WaitReboot waits until the node runs again, with another boot id than before.
 // That it answers is not enough: it does so too before it goes down.
 func (c *Client) WaitReboot(ctx context.Context, clock Clock, p Patience, before string) error {
-	return Wait(ctx, clock, p, c.target.Name, "back after its reboot", func(ctx context.Context) error {
-		id, err := c.BootID(ctx)
-		if err != nil {
-			return err
-		}
-		if id == before {
-			return NotYet("it has not gone down yet")
-		}
-		s, err := c.Status(ctx)
-		if err == nil && s.Stage != StageRunning {
-			return NotYet("it is %s", s.Stage)
-		}
+	return Wait(ctx, clock, p, c.target.Name, "back after its reboot", func(ctx context.Context) error { return c.Rebooted(ctx, before) })
+}
+
+// Rebooted is nil once the node runs in another boot than before; see [NotYet].
+func (c *Client) Rebooted(ctx context.Context, before string) error {
+	id, err := c.BootID(ctx)
+	if err != nil {
 		return err
-	})
+	}
+	if id == before {
+		return NotYet("it has not gone down yet")
+	}
+	s, err := c.Status(ctx)
+	if err == nil && s.Stage != StageRunning {
+		return NotYet("it is %s", s.Stage)
+	}
+	return err
 }

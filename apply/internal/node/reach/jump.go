@@ -21,9 +21,11 @@ type Bastion struct {
 	// HostKey is the public key that the server must show, as in an
 	// authorized_keys file. No other one is ever accepted.
 	HostKey string
-	// Signers are the keys to log in with: those of an agent, or of files.
-	Signers func() ([]ssh.Signer, error)
+	Signers Signers
 }
+
+// Signers are the keys to log in with: those of an agent, or of files.
+type Signers func() ([]ssh.Signer, error)
 
 // Jump connects through a bastion. It keeps one SSH connection for all, and makes
 // a new one when that has died.

@@ -1,0 +1,48 @@
+package apply
+
+import (
+	"context"
+
+	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+)
+
+// The notes that say which node was chosen to be bootstrapped.
+const (
+	noteNode    = "bootstrap-node"
+	noteMachine = "bootstrap-machine"
+	noteDone    = "bootstrap-done"
+	yes         = "yes"
+)
+
+// notedIntents keep the intent as labels at Hetzner Cloud.
+type notedIntents struct{ notes cloud.Notes }
+
+// Intent reads it.
+func (n notedIntents) Intent(ctx context.Context) (bootstrap.Intent, error) {
+	notes, err := n.notes.Read(ctx)
+	return bootstrap.Intent{Node: notes[noteNode], Machine: notes[noteMachine], Done: notes[noteDone] == yes}, err
+}
+
+// Record writes it.
+func (n notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
+	done := ""
+	if i.Done {
+		done = yes
+	}
+	return n.notes.Write(ctx, map[string]string{noteNode: i.Node, noteMachine: i.Machine, noteDone: done})
+}
+
+// heldIntents keep the intent as long as a run. Machines that exist already have
+// no other place before there is a cluster; all runs that have the same tree
+// choose the same node, and etcd that serves says that it was done.
+type heldIntents struct{ intent bootstrap.Intent }
+
+// Intent returns it.
+func (h *heldIntents) Intent(context.Context) (bootstrap.Intent, error) { return h.intent, nil }
+
+// Record keeps it.
+func (h *heldIntents) Record(_ context.Context, i bootstrap.Intent) error {
+	h.intent = i
+	return nil
+}

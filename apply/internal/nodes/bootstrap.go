@@ -1,0 +1,158 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// bootstrap makes etcd, if there is none, as the package bootstrap says. What a
+// call answers is not believed: the next look is.
+func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
+	var earlier bootstrap.Observation
+	end := c.Clock.Now().Add(c.Patience.Etcd)
+	for {
+		now, err := c.etcdEverywhere(ctx)
+		if err != nil {
+			return err
+		}
+		d := bootstrap.Decide(now, earlier, false)
+		earlier = now
+		switch d.Action {
+		case bootstrap.Finished:
+			return nil
+		case bootstrap.Refuse:
+			return diag.On("etcd", "%s", d.Reason).WithHint("%s", d.Hint).WithCode(diag.Remote)
+		case bootstrap.LookAgain:
+			continue
+		}
+		if err := c.keep(ctx); err != nil {
+			return err
+		}
+		switch d.Action {
+		case bootstrap.Record:
+			err = c.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine})
+		case bootstrap.MarkDone:
+			intent := now.Intent
+			if intent.Node == "" {
+				intent.Node, intent.Machine = d.Node, d.Machine
+			}
+			intent.Done = true
+			err = c.Intents.Record(ctx, intent)
+		case bootstrap.Call:
+			tell("bootstraps " + d.Node)
+			err = c.callBootstrap(ctx, d)
+		case bootstrap.Wait:
+			tell("waits: " + d.Reason)
+		}
+		if err != nil {
+			return err
+		}
+		if d.Action == bootstrap.Record || d.Action == bootstrap.MarkDone {
+			continue
+		}
+		if !c.Clock.Now().Before(end) {
+			return diag.On("etcd", "not bootstrapped within %v: %s", c.Patience.Etcd, d.Reason).WithHint("%s", d.Hint).WithCode(diag.NotReady)
+		}
+		if err := c.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// etcdEverywhere looks at the intent, and then at every control plane.
+func (c *Cluster) etcdEverywhere(ctx context.Context) (o bootstrap.Observation, err error) {
+	if o.Intent, err = c.Intents.Intent(ctx); err != nil {
+		return o, err
+	}
+	sights, err := c.planes(ctx)
+	if err != nil {
+		return o, err
+	}
+	of := clusters(sights)
+	for _, s := range sights {
+		o.ControlPlanes = append(o.ControlPlanes, plane(s, of[s.Machine.Name]))
+	}
+	return o, nil
+}
+
+// lookEtcd reads the boot of a control plane before and after its etcd: what it
+// says is of one boot.
+func (c *Cluster) lookEtcd(ctx context.Context, m Machine) Sight {
+	return c.see(ctx, m, func(client *node.Client, s *Sight) (err error) {
+		if s.BootID, err = client.BootID(ctx); err != nil {
+			return err
+		}
+		s.Etcd = readEtcd(ctx, client)
+		after, err := client.BootID(ctx)
+		if err == nil && after != s.BootID {
+			err = errors.New("it rebooted while it was looked at")
+		}
+		return err
+	})
+}
+
+// plane is a control plane as the package bootstrap sees it.
+func plane(s Sight, cluster string) bootstrap.ControlPlane {
+	p := bootstrap.ControlPlane{
+		Name: s.Machine.Name, InTree: s.Machine.InTree, Machine: s.Machine.ID, BootID: s.BootID,
+		State: s.Etcd.State, Reason: s.Etcd.Reason, Cluster: cluster,
+	}
+	switch s.Reach {
+	case nodeplan.Foreign:
+		p.State, p.Reason = bootstrap.Foreign, s.Reason
+	case nodeplan.Maintenance:
+		p.State = bootstrap.Maintenance
+	case nodeplan.Configured:
+	default:
+		p.State, p.Reason = bootstrap.Unknown, s.Reason
+	}
+	return p
+}
+
+// callBootstrap calls a node over the one connection on which it has said that
+// it is in the boot that was looked at. A node that has an etcd already, or is
+// not ready for one, is looked at again.
+func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision) error {
+	m, ok := c.machine(d.Node)
+	if !ok {
+		return diag.On("node "+d.Node, "it is gone").WithCode(diag.Remote)
+	}
+	credentials, err := c.Credentials()
+	if err != nil {
+		return err
+	}
+	client, err := node.Connect(m.target(), &once{through: c.Through}, credentials, c.Clock.Now)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if id, err := client.BootID(ctx); err != nil || id != d.BootID {
+		return nil // the next look sees what it is now
+	}
+	if err := client.Bootstrap(ctx, false); node.Final(err) {
+		return err
+	}
+	return nil
+}
+
+// once connects once: behind a second connection could be another boot.
+type once struct {
+	through reach.Transport
+	used    atomic.Bool
+}
+
+// Dial connects, the first time.
+func (o *once) Dial(ctx context.Context, address string) (net.Conn, error) {
+	if o.used.Swap(true) {
+		return nil, diag.On(address, "the connection has ended").WithCode(diag.Remote)
+	}
+	return o.through.Dial(ctx, address)
+}

@@ -1,0 +1,146 @@
+package nodes
+
+import (
+	"context"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Machine is a machine that is a node of the cluster, or is to be.
+type Machine struct {
+	Name string
+	Role string // in the words of [nodeplan]
+	// Whether the tree has it. Others are the cluster's by their labels.
+	InTree bool
+	// Whether it is made in this run: a plan takes it as one without a
+	// configuration.
+	New bool
+	// What tells it from one that has its name before or after it, such as the
+	// id of a server; empty if only the machine itself knows.
+	ID string
+	// Where it is with its configuration, and before, where that differs. Empty:
+	// it is not known, for what reason.
+	Address, BootAddress string
+	Unknown              string
+
+	// Of machines that exist already: how to recognise it, and what Talos is
+	// installed on.
+	Match       schemas.InfraMatch
+	InstallDisk string
+}
+
+// Kubernetes is the API of Kubernetes, as far as nodes are concerned. Before
+// there is a control plane no node is registered, and nothing is to be drained.
+type Kubernetes interface {
+	// Registered are the nodes that Kubernetes knows.
+	Registered(ctx context.Context) ([]kube.Node, error)
+	// Drain cordons a node, and waits until its pods have left. A node that goes
+	// for good takes along what nothing makes anew. tell is told what is waited
+	// for.
+	Drain(ctx context.Context, node string, forGood bool, tell func(string)) error
+	// Uncordon lets pods in again.
+	Uncordon(ctx context.Context, node string) error
+	// DeleteNode removes a node; one that is not there is no error.
+	DeleteNode(ctx context.Context, node string) error
+}
+
+// Health keeps watch over a run that disturbs nodes.
+type Health interface {
+	// Before waits until the cluster may be disturbed.
+	Before(ctx context.Context) error
+	// After waits until a node that was disturbed is well again.
+	After(ctx context.Context, node string) error
+}
+
+// Intents is where it is recorded which node is to be bootstrapped; see the
+// package bootstrap.
+type Intents interface {
+	Intent(ctx context.Context) (bootstrap.Intent, error)
+	Record(ctx context.Context, intent bootstrap.Intent) error
+}
+
+// Snapshot saves etcd, asking one of its members, and returns where.
+type Snapshot func(ctx context.Context, from *node.Client) (where string, err error)
+
+// Patience says how long things may take.
+type Patience struct {
+	Every   time.Duration // between looks
+	Install time.Duration // a new node, from its configuration until it serves
+	Reboot  time.Duration
+	Join    time.Duration // a new member of etcd, until it votes
+	Leave   time.Duration // a member of etcd, until its peers say that it is gone
+	Etcd    time.Duration // until a bootstrapped etcd serves
+	Settle  time.Duration // nodes that are in motion when a run begins
+}
+
+// DefaultPatience suffices for virtual machines, and for metal that tests its
+// memory.
+func DefaultPatience() Patience {
+	return Patience{
+		Every: 2 * time.Second, Install: 15 * time.Minute, Reboot: 15 * time.Minute, Join: 10 * time.Minute,
+		Leave: 2 * time.Minute, Etcd: 5 * time.Minute, Settle: 5 * time.Minute,
+	}
+}
+
+// Cluster is a cluster and how its nodes are reached.
+type Cluster struct {
+	Name     string
+	Machines []Machine
+	Through  reach.Transport
+	// Credentials are those of an administrator, valid for some time.
+	Credentials func() (node.Credentials, error)
+	Clock       node.Clock
+	Patience    Patience
+
+	Intents    Intents
+	Kubernetes Kubernetes
+	Health     Health
+	Snapshot   Snapshot
+	// Keep fails if this run must not change anything any more, because it has
+	// lost the lock. It is asked before each call that changes something, and
+	// while something is waited for.
+	Keep func(context.Context) error
+	// Tell is told, by step, what is waited for.
+	Tell func(step, text string)
+
+	met map[string]bool // nodes that were reached: they are awaited
+}
+
+// machine returns the machine of a name.
+func (c *Cluster) machine(name string) (Machine, bool) {
+	for _, m := range c.Machines {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Machine{}, false
+}
+
+// controlPlane reports whether a machine is one.
+func (m Machine) controlPlane() bool { return m.Role == nodeplan.ControlPlane }
+
+// boot is where a machine is before it has its configuration.
+func (m Machine) boot() node.Target {
+	if m.BootAddress != "" {
+		return node.Target{Name: m.Name, Address: m.BootAddress}
+	}
+	return m.target()
+}
+
+// target is where a machine is with its configuration.
+func (m Machine) target() node.Target { return node.Target{Name: m.Name, Address: m.Address} }
+
+// Connect makes a client for a node with its configuration.
+func (c *Cluster) Connect(m Machine) (*node.Client, error) {
+	credentials, err := c.Credentials()
+	if err != nil {
+		return nil, err
+	}
+	return node.Connect(m.target(), c.Through, credentials, c.Clock.Now)
+}

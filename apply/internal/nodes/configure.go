@@ -1,0 +1,105 @@
+package nodes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// configure hands a node its configuration: to one that runs without a reboot,
+// to one in maintenance mode for good.
+func (c *Cluster) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	if len(s.Changes) > 0 {
+		return c.with(s.Node, func(client *node.Client) error {
+			_, err := client.Apply(ctx, p.Send(s.Node), node.NoReboot)
+			return err
+		})
+	}
+	m, ok := c.machine(s.Node)
+	if !ok {
+		return diag.On("node "+s.Node, "nobody knows where it is").WithCode(diag.Remote)
+	}
+	if err := c.install(ctx, m, p, tell); err != nil {
+		return err
+	}
+	return c.serves(ctx, m, tell)
+}
+
+// install configures a machine in maintenance mode. A server that was just
+// started is awaited.
+func (c *Cluster) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell func(string)) error {
+	client, err := node.Maintenance(m.boot(), c.Through, "")
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Install}
+	done := false
+	err = c.wait(ctx, patience, "node "+m.Name, "in maintenance mode", tell, func(ctx context.Context) error {
+		status, err := client.Status(ctx)
+		switch {
+		case node.WantsCertificate(err):
+			done = true // an earlier call had its effect
+			return nil
+		case err == nil && status.Stage != node.StageMaintenance:
+			return node.NotYet("it is %s", status.Stage)
+		}
+		return err
+	})
+	if err != nil || done {
+		return err
+	}
+	if err := identify(ctx, client, m); err != nil {
+		return err
+	}
+	_, err = client.Apply(ctx, p.Send(m.Name), node.NoReboot)
+	return err
+}
+
+// serves waits until a node answers with a certificate of the cluster, and has
+// finished with its installation: on metal it answers before, and goes away
+// again. A control plane boots until there is an etcd.
+func (c *Cluster) serves(ctx context.Context, m Machine, tell func(string)) error {
+	client, err := c.Connect(m)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Install}
+	return c.wait(ctx, patience, "node "+m.Name, "configured", tell, func(ctx context.Context) error {
+		status, err := client.Status(ctx)
+		if err == nil && !slices.Contains([]string{node.StageBooting, node.StageRunning}, status.Stage) {
+			return node.NotYet("it is %s", status.Stage)
+		}
+		return err
+	})
+}
+
+// stage hands a node the configuration for its next boot.
+func (c *Cluster) stage(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return c.with(s.Node, func(client *node.Client) error {
+		_, err := client.Apply(ctx, p.Send(s.Node), node.Staged)
+		return err
+	})
+}
+
+// reboot reboots a node, and waits until it runs in another boot.
+func (c *Cluster) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	return c.with(s.Node, func(client *node.Client) error {
+		before, err := client.BootID(ctx)
+		if err != nil {
+			return err
+		}
+		// If the answer is lost, the next look sees whether it reboots.
+		if err := client.Reboot(ctx); err != nil {
+			return err
+		}
+		patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Reboot}
+		return c.wait(ctx, patience, "node "+s.Node, "back after its reboot", tell, func(ctx context.Context) error {
+			return client.Rebooted(ctx, before)
+		})
+	})
+}

@@ -1,0 +1,131 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Executor returns what takes the steps of a plan. A step returns when it is
+// complete: what was configured serves, what was rebooted runs again.
+func (c *Cluster) Executor(p *nodeplan.Plan) func(context.Context, nodeplan.Step) error {
+	return func(ctx context.Context, s nodeplan.Step) error {
+		if err := c.keep(ctx); err != nil {
+			return err
+		}
+		do, ok := actions[s.Action]
+		if !ok {
+			return diag.On(string(s.Key), "there is no way to do that").WithCode(diag.Remote)
+		}
+		name := Name(s)
+		err := do(c, ctx, p, s, func(text string) {
+			if c.Tell != nil {
+				c.Tell(name, text)
+			}
+		})
+		if err != nil && ctx.Err() != nil {
+			return interrupted(ctx)
+		}
+		return err
+	}
+}
+
+// Name is what a step is called in progress and reports: reboot prod-worker-1.
+func Name(s nodeplan.Step) string { return fmt.Sprintf("%s %s", s.Action, s.Node) }
+
+// action takes a step. tell is told what is waited for.
+type action func(c *Cluster, ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error
+
+var actions map[nodeplan.Action]action
+
+func init() {
+	actions = map[nodeplan.Action]action{
+		nodeplan.Configure:    (*Cluster).configure,
+		nodeplan.Stage:        (*Cluster).stage,
+		nodeplan.Join:         (*Cluster).join,
+		nodeplan.Bootstrap:    (*Cluster).bootstrapStep,
+		nodeplan.Health:       (*Cluster).health,
+		nodeplan.Reboot:       (*Cluster).reboot,
+		nodeplan.Drain:        (*Cluster).drain,
+		nodeplan.Uncordon:     (*Cluster).uncordon,
+		nodeplan.DeleteNode:   (*Cluster).deleteNode,
+		nodeplan.Snapshot:     (*Cluster).snapshot,
+		nodeplan.Forfeit:      (*Cluster).forfeit,
+		nodeplan.Leave:        (*Cluster).leave,
+		nodeplan.RemoveMember: (*Cluster).removeMember,
+		nodeplan.Verify:       (*Cluster).verify,
+	}
+}
+
+// Stale reports whether a new look and a new plan are the answer to an error:
+// the node was away, busy, or its answer was lost.
+func Stale(err error) bool { return node.Transient(err) && diag.CodeOf(err) != diag.NotReady }
+
+func (c *Cluster) bootstrapStep(ctx context.Context, _ *nodeplan.Plan, _ nodeplan.Step, tell func(string)) error {
+	return c.bootstrap(ctx, tell)
+}
+
+// health waits until the cluster is well: before anything is disturbed, or after
+// a node was.
+func (c *Cluster) health(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	switch {
+	case c.Health == nil:
+		return nil
+	case s.Node == nodeplan.WholeCluster:
+		return c.Health.Before(ctx)
+	}
+	return c.Health.After(ctx, s.Node)
+}
+
+func (c *Cluster) drain(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	m, _ := c.machine(s.Node)
+	return c.Kubernetes.Drain(ctx, s.Node, !m.InTree, tell)
+}
+
+func (c *Cluster) uncordon(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return c.Kubernetes.Uncordon(ctx, s.Node)
+}
+
+func (c *Cluster) deleteNode(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return c.Kubernetes.DeleteNode(ctx, s.Node)
+}
+
+// with connects to the node of a step.
+func (c *Cluster) with(name string, do func(*node.Client) error) error {
+	m, ok := c.machine(name)
+	if !ok {
+		return diag.On("node "+name, "nobody knows where it is").WithCode(diag.Remote)
+	}
+	client, err := c.Connect(m)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return do(client)
+}
+
+// wait makes a check until it succeeds, and keeps the lock meanwhile.
+func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string, tell func(string), check func(context.Context) error) error {
+	told := ""
+	var lost error
+	err := node.WaitFor(ctx, c.Clock, p, object, what, func(ctx context.Context) error {
+		if lost = c.keep(ctx); lost != nil {
+			return nil
+		}
+		err := check(ctx)
+		if err != nil {
+			if text := problem(err); text != told && text != "" {
+				tell("waits: " + text)
+				told = text
+			}
+		}
+		return err
+	})
+	if lost != nil {
+		return lost
+	}
+	return err
+}

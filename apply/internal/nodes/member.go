@@ -1,0 +1,120 @@
+package nodes
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// planes looks at the etcd of every control plane.
+func (c *Cluster) planes(ctx context.Context) ([]Sight, error) {
+	var planes []Machine
+	for _, m := range c.Machines {
+		if m.controlPlane() {
+			planes = append(planes, m)
+		}
+	}
+	return c.lookAt(ctx, planes, c.lookEtcd)
+}
+
+// join waits until a new control plane votes in etcd, and serves.
+func (c *Cluster) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Join}
+	return c.wait(ctx, patience, "node "+s.Node, "a voting member of etcd", tell, func(ctx context.Context) error {
+		sights, err := c.planes(ctx)
+		if err != nil {
+			return err
+		}
+		list, known := members(sights)
+		i := slices.IndexFunc(list, func(m nodeplan.Member) bool { return m.Node == s.Node })
+		switch {
+		case !known:
+			return node.NotYet("nobody knows how etcd is")
+		case i < 0:
+			return node.NotYet("it is not a member yet")
+		case list[i].Learner:
+			return node.NotYet("it still learns")
+		case !list[i].Healthy:
+			return node.NotYet("its etcd does not answer")
+		}
+		return nil
+	})
+}
+
+// snapshot saves etcd before a member goes.
+func (c *Cluster) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	return c.peer(ctx, "", func(client *node.Client) error {
+		where, err := c.Snapshot(ctx, client)
+		if err == nil {
+			tell("etcd is saved in " + where)
+		}
+		return err
+	})
+}
+
+// peer connects to a control plane whose etcd serves; except is not asked.
+func (c *Cluster) peer(ctx context.Context, except string, do func(*node.Client) error) error {
+	sights, err := c.planes(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(sights, func(s Sight) bool { return s.Machine.Name != except && s.Etcd.State == bootstrap.Serving })
+	if i < 0 {
+		return diag.On("etcd", "there is no member that could be asked").WithCode(diag.Remote).
+			WithHint("bring a control plane back first")
+	}
+	return c.with(sights[i].Machine.Name, do)
+}
+
+// forfeit lets another member lead.
+func (c *Cluster) forfeit(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return c.with(s.Node, func(client *node.Client) error { return client.Forfeit(ctx) })
+}
+
+// leave takes a living control plane out of etcd. Whether that worked, the next
+// step sees.
+func (c *Cluster) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return c.with(s.Node, func(client *node.Client) error { return client.Leave(ctx) })
+}
+
+// removeMember takes a dead control plane out of etcd, by the id that the plan
+// has. Its peers must not follow it meanwhile.
+func (c *Cluster) removeMember(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	id, err := strconv.ParseUint(s.Member, 16, 64)
+	if err != nil {
+		return diag.On(string(s.Key), "%q is no id of a member", s.Member).WithCode(diag.Remote)
+	}
+	return c.peer(ctx, s.Node, func(client *node.Client) error {
+		list, err := client.Members(ctx)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list, func(m node.Member) bool { return m.ID == node.MemberID(id) }) {
+			return nil
+		}
+		return client.RemoveMember(ctx, node.MemberID(id))
+	})
+}
+
+// verify makes sure that a control plane is no member of etcd any more, by the
+// list of another one.
+func (c *Cluster) verify(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Leave}
+	return c.wait(ctx, patience, "node "+s.Node, "out of etcd", tell, func(ctx context.Context) error {
+		return c.peer(ctx, s.Node, func(client *node.Client) error {
+			list, err := client.Members(ctx)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(list, func(m node.Member) bool { return m.Hostname == s.Node }) {
+				return node.NotYet("it is still a member")
+			}
+			return nil
+		})
+	})
+}

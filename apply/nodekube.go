@@ -1,0 +1,115 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+const (
+	// drainWithin is how long pods may take to leave a node.
+	drainWithin = 10 * time.Minute
+	// answers is how long a request may take that webhooks look at.
+	answers = 30 * time.Second
+	// apiPort is where control planes serve Kubernetes themselves.
+	apiPort = "6443"
+)
+
+// controlPlaneAPI is the API of Kubernetes as control planes serve it, without
+// a load balancer in between: the first one that accepts a connection answers.
+type controlPlaneAPI struct {
+	session *Session
+	planes  []nodes.Machine
+	through reach.Transport
+}
+
+// dial connects to a control plane, whatever the address.
+func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
+	var problems []error
+	for _, m := range k.planes {
+		if m.Address == "" {
+			continue
+		}
+		host := m.Address
+		if h, _, err := net.SplitHostPort(m.Address); err == nil {
+			host = h
+		}
+		conn, err := k.through.Dial(ctx, net.JoinHostPort(host, apiPort))
+		if err == nil {
+			return conn, nil
+		}
+		problems = append(problems, err)
+	}
+	if len(problems) == 0 {
+		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote)
+	}
+	return nil, errors.Join(problems...)
+}
+
+// client makes a client with the rights of an administrator.
+func (k controlPlaneAPI) client(ctx context.Context) (*kube.Client, error) {
+	api := k.session.env.Infrastructure.KubernetesAPI
+	u := url.URL{Scheme: "https", Host: net.JoinHostPort(api.TLSServerName, apiPort)}
+	return k.session.kubeClient(ctx, kube.Options{
+		URL: u.String(), TLSName: api.TLSServerName, Dial: k.dial, Within: answers, Patience: time.Minute,
+	})
+}
+
+// do makes a client for one thing.
+func (k controlPlaneAPI) do(ctx context.Context, do func(*kube.Client) error) error {
+	client, err := k.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return do(client)
+}
+
+// Registered are the nodes that Kubernetes knows.
+func (k controlPlaneAPI) Registered(ctx context.Context) (found []kube.Node, err error) {
+	err = k.do(ctx, func(c *kube.Client) error {
+		found, err = c.Nodes(ctx)
+		return err
+	})
+	return found, err
+}
+
+// Drain cordons and drains a node.
+func (k controlPlaneAPI) Drain(ctx context.Context, name string, forGood bool, tell func(string)) error {
+	return k.do(ctx, func(c *kube.Client) error {
+		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, ForGood: forGood, Tell: tell})
+	})
+}
+
+// Uncordon lets pods in again.
+func (k controlPlaneAPI) Uncordon(ctx context.Context, name string) error {
+	return k.do(ctx, func(c *kube.Client) error { return c.Uncordon(ctx, name) })
+}
+
+// DeleteNode removes a node.
+func (k controlPlaneAPI) DeleteNode(ctx context.Context, name string) error {
+	return k.do(ctx, func(c *kube.Client) error { return c.DeleteNode(ctx, name) })
+}
+
+// kubeClient makes a client with an administrator's certificate.
+func (s *Session) kubeClient(ctx context.Context, o kube.Options) (*kube.Client, error) {
+	authorities, err := s.env.authorities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := authorities.Kubernetes.Admin(adminLifetime, s.clock.Now(), s.builder.Random)
+	if err != nil {
+		return nil, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
+	}
+	s.env.masker.Add(id.Key.Reveal())
+	o.Authority, o.Certificate, o.Key, o.Clock = authorities.Kubernetes.PEM(), id.Certificate, id.Key, s.clock
+	return kube.New(o)
+}

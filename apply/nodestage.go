@@ -1,0 +1,246 @@
+package apply
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/internal/health"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// withNodes adds the section of nodes to a plan of the infrastructure, and takes
+// away what the stages of the run leave out.
+func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy) (*Plan, error) {
+	p := &Plan{Plan: infra}
+	switch {
+	case s.nodes.Dial == nil:
+		return p, nil
+	case !policy.has(StageNodes):
+		// A server of a node is not deleted before the node has left the cluster.
+		p.Plan = withoutNodes(infra)
+		return p, nil
+	case !policy.has(StageInfrastructure):
+		left := *infra
+		left.Changes, left.Refusals = nil, nil
+		p.Plan = &left
+	}
+	err := s.stage("nodes", 0, func(progress.Stage) (err error) {
+		c, err := s.cluster(ctx, infra.Observed, making(p.Plan))
+		if err != nil {
+			return err
+		}
+		p.kept, p.node = s.env.nodeFiles(), policy.forNodes(s.names(infra.Observed))
+		p.Nodes, err = s.planNodes(ctx, c, p.node, nil)
+		return err
+	})
+	return p, err
+}
+
+// resumeNodes makes the section of nodes of a saved plan again.
+func (s *Session) resumeNodes(ctx context.Context, p *Plan, saved *Saved, more Policy) (*Plan, error) {
+	if saved.Nodes == nil {
+		return p, nil
+	}
+	err := s.stage("nodes", 0, func(progress.Stage) (err error) {
+		c, err := s.cluster(ctx, p.Observed, making(p.Plan))
+		if err != nil {
+			return err
+		}
+		p.kept, p.node = s.env.nodeFiles(), saved.Nodes.Policy.And(more.forNodes(s.names(p.Observed)))
+		if p.Nodes, err = s.planNodes(ctx, c, p.node, nil); err != nil {
+			return err
+		}
+		return plan.StaleError(p.Cluster, saved.Nodes.Stale(p.kept, p.Nodes)...)
+	})
+	return p, err
+}
+
+// making are the servers that a plan makes.
+func making(p *plan.Plan) (names []string) {
+	for _, c := range p.Changes {
+		if c.Kind == plan.KindServer && (c.Action == plan.Create || c.Action == plan.Replace) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// names are those of all nodes, wanted or there.
+func (s *Session) names(o plan.Observed) (names []string) {
+	for _, m := range s.machines(o, nil) {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// cluster prepares to talk to the nodes. Nothing is asked yet, but whoever runs
+// this is let in.
+func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string) (*nodes.Cluster, error) {
+	c := &nodes.Cluster{
+		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: s.clock, Patience: nodes.DefaultPatience(),
+		Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
+		Intents:     s.intents, Snapshot: s.saveEtcd,
+		Keep: func(ctx context.Context) error {
+			if s.lock == nil {
+				return nil
+			}
+			return s.lock.Keep(ctx)
+		},
+	}
+	if !slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
+		return c, nil // nobody to talk to
+	}
+	if err := s.letIn(ctx, o); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.Through, err = s.transport(o); err != nil {
+		return nil, err
+	}
+	api := controlPlaneAPI{session: s, through: c.Through}
+	for _, m := range c.Machines {
+		if m.Role == nodeplan.ControlPlane {
+			api.planes = append(api.planes, m)
+		}
+	}
+	c.Kubernetes = api
+	return c, nil
+}
+
+// planNodes looks at the nodes, and says what has to be done.
+func (s *Session) planNodes(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy, awaited []string) (*nodeplan.Plan, error) {
+	desired, err := s.desiredNodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sights, err := c.Settled(ctx, awaited)
+	if err != nil {
+		return nil, err
+	}
+	c.Health = s.guard(c, sights)
+	observed, err := c.Observed(ctx, sights)
+	if err != nil {
+		return nil, err
+	}
+	return nodeplan.Make(desired, observed, policy)
+}
+
+// changeNodes takes the steps with nodes that follow from what is there now, as
+// far as somebody agreed to them.
+func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Policy) error {
+	if s.jump != nil { // the server that leads there may be another one now
+		_ = s.jump.Close() // nobody uses it
+		s.jump = nil
+	}
+	return s.stage("nodes", len(p.Nodes.Steps), func(stage progress.Stage) error {
+		o := r.Left.Observed
+		c, err := s.cluster(ctx, o, nil)
+		if err != nil {
+			return err
+		}
+		c.Tell = func(step, text string) { stage.Step(step, progress.Note, text) }
+		again := func(ctx context.Context) (*nodeplan.Plan, error) {
+			return s.planNodes(ctx, c, policy.forNodes(s.names(o)), making(p.Plan))
+		}
+		current, err := again(ctx)
+		if err != nil {
+			return err
+		}
+		loop := execute.Loop[*nodeplan.Plan, Step]{
+			Again: again, Check: p.Nodes.Check, Text: (*nodeplan.Plan).Text, Stale: nodes.Stale, Sleep: s.clock.Sleep,
+			Steps:    func(p *nodeplan.Plan) []Step { return p.Steps },
+			Executor: func(p *nodeplan.Plan) execute.Do[Step] { return c.Executor(p) },
+		}
+		left, err := loop.Converge(ctx, current, execute.Options[Step]{
+			Parallel: parallelNodes,
+			Report:   func(e execute.Event[Step]) { r.noteStep(stage, e) },
+		})
+		r.Left.Nodes = left
+		return err
+	})
+}
+
+// parallelNodes is how many steps are taken at once. What must not happen at
+// once waits for each other in the plan.
+const parallelNodes = 32
+
+// noteStep takes in, and tells, how a step goes on.
+func (r *Report) noteStep(stage progress.Stage, e execute.Event[Step]) {
+	if e.State == execute.Done {
+		r.Steps = append(r.Steps, e.Step)
+	}
+	tellStep(stage, nodes.Name(e.Step), e.State, e.Err)
+}
+
+// away is an error that names nodes of which nobody knows whether they are as
+// they should be.
+func away(p *nodeplan.Plan) error {
+	if p == nil {
+		return nil
+	}
+	var problems diag.List
+	for _, n := range p.Warnings {
+		for _, name := range p.Away {
+			if n.Key == plan.Key("node/"+name) {
+				problems.Add(diag.On("node "+name, "%s", n.Text).WithHint("%s", n.Hint).WithCode(diag.NotReady))
+			}
+		}
+	}
+	return problems.Err()
+}
+
+const (
+	// lookEvery is how often the health of a cluster is looked at.
+	lookEvery = 5 * time.Second
+	// wellWithin is how long a cluster may take to become well.
+	wellWithin = 15 * time.Minute
+	// settleWithin is how long what is not etcd may be ill before a run goes on.
+	settleWithin = 2 * time.Minute
+)
+
+// guard watches over the health of the nodes that were seen. Of those that are
+// not reached already, and of those that the tree does not have, nothing is
+// expected.
+func (s *Session) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
+	g := &health.Guard{
+		Clock: s.clock, Patience: node.Patience{Every: lookEvery, Within: wellWithin}, Settle: settleWithin,
+	}
+	var living []nodes.Machine
+	for _, seen := range sights {
+		if seen.Reach == nodeplan.Configured {
+			living = append(living, seen.Machine)
+		}
+		if seen.Reach == nodeplan.Unreachable || !seen.Machine.InTree {
+			g.Except = append(g.Except, seen.Machine.Name)
+		}
+	}
+	g.Collect = func(ctx context.Context) health.Facts {
+		collector := health.Collector{Kubernetes: func(ctx context.Context) ([]health.KubeNode, error) { return registered(ctx, c) }}
+		for _, m := range living {
+			client, err := c.Connect(m)
+			if err != nil {
+				return health.Facts{Nodes: []health.Node{{Name: m.Name, ControlPlane: m.Role == nodeplan.ControlPlane, Err: err}}}
+			}
+			defer client.Close()
+			collector.Targets = append(collector.Targets, health.Target{Name: m.Name, ControlPlane: m.Role == nodeplan.ControlPlane, Source: client})
+		}
+		return collector.Collect(ctx)
+	}
+	return g
+}
+
+// registered lists the nodes of Kubernetes as checks see them.
+func registered(ctx context.Context, c *nodes.Cluster) (found []health.KubeNode, err error) {
+	all, err := c.Kubernetes.Registered(ctx)
+	for _, n := range all {
+		found = append(found, health.KubeNode{Name: n.Name, Ready: n.Ready, Message: n.Message, NoNetwork: n.NoNetwork, Cordoned: n.Cordoned})
+	}
+	return found, err
+}

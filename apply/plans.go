@@ -1,0 +1,148 @@
+package apply
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Plan is what has to be done, section by section.
+type Plan struct {
+	// The infrastructure; see the package plan.
+	*plan.Plan
+	// The nodes, as they will be once the infrastructure is there; nil if they
+	// were not looked at. See the package nodeplan.
+	Nodes *nodeplan.Plan `json:"nodes,omitempty"`
+
+	kept string // what stands for the files of the nodes
+	node nodeplan.Policy
+}
+
+// Empty reports whether there is nothing to do.
+func (p *Plan) Empty() bool {
+	return len(p.Changes) == 0 && (p.Nodes == nil || len(p.Nodes.Steps) == 0)
+}
+
+// Refused reports whether something must not be done.
+func (p *Plan) Refused() bool {
+	return len(p.Refusals) > 0 || p.Nodes != nil && len(p.Nodes.Refusals) > 0
+}
+
+// Executable reports whether nothing is refused and every consent is given, in
+// every section.
+func (p *Plan) Executable() bool {
+	return p.Plan.Executable() && (p.Nodes == nil || len(p.Nodes.Executable()) == 0)
+}
+
+// String prints the plan for people.
+func (p *Plan) String() string {
+	text := p.Plan.String()
+	if p.Nodes != nil {
+		text += "\n" + p.Nodes.String()
+	}
+	return text
+}
+
+// Summary says how much there is to do, in one line.
+func (p *Plan) Summary() string {
+	var parts []string
+	if len(p.Changes)+len(p.Refusals) > 0 || p.Nodes == nil {
+		parts = append(parts, p.Plan.Summary())
+	}
+	if p.Nodes != nil && (len(p.Nodes.Steps)+len(p.Nodes.Refusals) > 0 || len(parts) == 0) {
+		parts = append(parts, "nodes: "+p.Nodes.Summary())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// JSON writes the plan for programs.
+func (p *Plan) JSON() ([]byte, error) { return indented(p) }
+
+// Saved is a plan in a file.
+type Saved struct {
+	plan.Saved
+	Nodes *nodeplan.Saved `json:"nodes,omitempty"`
+}
+
+// Save writes the plan for a file that [LoadPlan] reads. It holds no secrets.
+func (p *Plan) Save() ([]byte, error) {
+	s := Saved{Saved: p.Plan.Saved()}
+	if p.Nodes != nil {
+		s.Nodes = &nodeplan.Saved{Desired: p.kept, Policy: p.node, Plan: p.Nodes}
+	}
+	return indented(s)
+}
+
+// LoadPlan reads a plan that [Plan.Save] wrote; file is its name, for errors.
+func LoadPlan(file string, text []byte) (*Saved, error) {
+	var s Saved
+	if err := plan.Decode(file, text, &s); err != nil {
+		return nil, err
+	}
+	if s.Nodes != nil && s.Nodes.Plan == nil {
+		return nil, diag.New(diag.Pos{File: file}, "the section of nodes holds no plan").WithHint("make it again: talosgen plan <env> --out <file>")
+	}
+	return &s, s.Check(file)
+}
+
+func indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("write the plan: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// notExecutable says why a plan must not be executed, each reason once.
+func notExecutable(p *Plan) error {
+	var problems diag.List
+	refusals := p.Refusals
+	if p.Nodes != nil {
+		refusals = append(refusals[:len(refusals):len(refusals)], p.Nodes.Refusals...)
+	}
+	problems.AddErr(refused(refusals))
+	for _, c := range p.Changes {
+		if !c.Allowed {
+			problems.Add(diag.On(string(c.Key), "to %s it needs consent: %s", c.Action, c.Reason).WithCode(diag.Usage))
+		}
+	}
+	if p.Nodes != nil {
+		for _, name := range p.Nodes.Consents() {
+			problems.Add(diag.On("node "+name, "to remove it needs consent: the tree does not have it").
+				WithHint("--allow %s", name).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
+}
+
+// refused says what must not be done. A reason that several objects share is
+// given once.
+func refused(notes []plan.Note) error {
+	var problems diag.List
+	first := map[string]*diag.Problem{}
+	more := map[string]int{}
+	for _, n := range notes {
+		if first[n.Text] != nil {
+			more[n.Text]++
+			continue
+		}
+		object := string(n.Key)
+		if object == "" {
+			object = "plan"
+		}
+		first[n.Text] = diag.On(object, "%s", n.Text).WithHint("%s", n.Hint)
+		problems.Add(first[n.Text])
+	}
+	for text, n := range more {
+		first[text].Object += fmt.Sprintf(" and %d more", n)
+	}
+	return problems.Err()
+}

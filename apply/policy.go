@@ -1,0 +1,64 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+type (
+	// Consent is what whoever runs apply agrees to. Names of nodes count for
+	// their servers, and for what they are in the cluster.
+	Consent = plan.Policy
+	// Mode is how far a run goes with nodes that run.
+	Mode = nodeplan.Mode
+)
+
+// The modes.
+const (
+	Auto     = nodeplan.Auto
+	NoReboot = nodeplan.NoReboot
+	Staged   = nodeplan.Staged
+)
+
+// Stage is a part of a run.
+type Stage string
+
+// The stages, in their order.
+const (
+	StageInfrastructure Stage = "infrastructure"
+	StageNodes          Stage = "nodes"
+)
+
+// Stages are all of them.
+func Stages() []Stage { return []Stage{StageInfrastructure, StageNodes} }
+
+// Policy is how a run goes about things.
+type Policy struct {
+	Consent
+	// How far it goes with nodes that run; empty: [Auto].
+	Mode Mode
+	// How many workers may be away at once; 0 is 1.
+	MaxParallel int
+	// The names of the nodes that it is about; none are all.
+	Nodes []string
+	// The stages that it has; none are all.
+	Stages []Stage
+}
+
+// has reports whether a run has a stage.
+func (p Policy) has(s Stage) bool { return len(p.Stages) == 0 || slices.Contains(p.Stages, s) }
+
+// forNodes is the policy for a plan of nodes. With consent to everything, it
+// names them all.
+func (p Policy) forNodes(all []string) nodeplan.Policy {
+	n := nodeplan.Policy{Mode: p.Mode, MaxParallel: p.MaxParallel, Only: p.Nodes}
+	for _, name := range all {
+		server := string(plan.KeyOf(plan.KindServer, name))
+		if p.AllowDestroy || slices.Contains(p.Allow, name) || slices.Contains(p.Allow, server) {
+			n.Allow = append(n.Allow, name)
+		}
+	}
+	return n
+}
