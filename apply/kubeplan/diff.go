@@ -22,6 +22,9 @@ type Field struct {
 // server are the fields that the API server keeps, below metadata.
 var server = []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink"}
 
+// counter is what the API server counts up when a DaemonSet changes.
+const counter = "deprecated.daemonset.template.generation"
+
 // lastApplied is where kubectl keeps a copy of an object, Secrets included.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -38,6 +41,11 @@ func shown(o Object) map[string]any {
 	metadata := maps.Clone(o.Map("metadata"))
 	for _, name := range server {
 		delete(metadata, name)
+	}
+	if annotations := o.Map("metadata", "annotations"); annotations[counter] != nil {
+		annotations = maps.Clone(annotations)
+		delete(annotations, counter)
+		metadata["annotations"] = annotations
 	}
 	out := maps.Clone(map[string]any(o))
 	out["metadata"] = metadata

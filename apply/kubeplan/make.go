@@ -122,11 +122,11 @@ func (m *maker) tried(s *Step) {
 	default:
 		s.Fields = Diff(s.live, trial.Result)
 		before, had := applied(s.live, s.item.Manager())
-		after, _ := applied(trial.Result, s.item.Manager())
+		after, has := applied(trial.Result, s.item.Manager())
 		switch {
 		case len(s.Fields) > 0:
 			s.Action = Change
-		case !had || !equal(before, after):
+		case had != has || !equal(before, after):
 			s.Action, s.Reason = Change, "its fields become those of "+s.Owner
 		default:
 			s.Action = Unchanged

@@ -52,7 +52,7 @@ func applied(live Object, manager string) (fields map[string]any, found bool) {
 // the API has to be asked.
 func Applied(live, send Object, manager string) bool {
 	fields, found := applied(live, manager)
-	if !found || live.APIVersion() != send.APIVersion() {
+	if live.APIVersion() != send.APIVersion() {
 		return false
 	}
 	content := map[string]any{}
@@ -71,7 +71,10 @@ func Applied(live, send Object, manager string) bool {
 	if len(metadata) == 0 {
 		delete(content, "metadata")
 	}
-	return sameFields(fields, content, map[string]any(live))
+	if len(content) == 0 {
+		return !found // an object without content, such as a ServiceAccount, leaves no entry
+	}
+	return found && sameFields(fields, content, map[string]any(live))
 }
 
 // sameFields reports whether a set of fields is exactly what a value has, and

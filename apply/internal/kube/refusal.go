@@ -81,6 +81,10 @@ const (
 	webhookFailed = "failed calling webhook "
 )
 
+// wrongShape is what an API server says, with status 500, of an object that does
+// not fit the schema of its kind.
+const wrongShape = "failed to create typed patch object"
+
 // hint says what to do about an answer.
 func (e *refusalError) hint() string {
 	switch {
@@ -88,6 +92,8 @@ func (e *refusalError) hint() string {
 		return "the webhook does not answer: look at what runs it, and whether its service has endpoints; what is only applied after it cannot be its reason"
 	case strings.Contains(e.message, webhookDenied):
 		return "the webhook's own rules are against it: change the object, or the rule"
+	case strings.Contains(e.message, wrongShape):
+		return "a field has another type than its kind knows: run `talosgen check`"
 	case e.caused(namespaceTerminating):
 		return "somebody deletes the namespace: wait until it is gone, then run this again"
 	case e.status == http.StatusUnauthorized:
@@ -120,6 +126,9 @@ func retryAfter(err error, n int) (pause time.Duration, again bool) {
 	}
 	r := refused(err)
 	if r == nil {
+		return 0, false
+	}
+	if strings.Contains(r.message, wrongShape) {
 		return 0, false
 	}
 	switch r.status {

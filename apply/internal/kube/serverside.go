@@ -9,26 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fluxcd/pkg/ssa/normalize"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/internal/diag"
 )
-
-// Normalize brings an object into the form in which Flux applies it: texts of a
-// Secret as data, protocols of ports filled in, no status. What talosgen applies
-// first must be the same, or Flux would not own what it then finds.
-func Normalize(o kubeplan.Object) (kubeplan.Object, error) {
-	u := &unstructured.Unstructured{Object: o}
-	u = u.DeepCopy()
-	if err := normalize.UnstructuredList([]*unstructured.Unstructured{u}); err != nil {
-		return nil, diag.On(o.ID().String(), "is not what Kubernetes expects: %v", err).
-			WithHint("run `talosgen check`").WithCause(err)
-	}
-	return u.Object, nil
-}
 
 // Trials asks what the API would do to each item, without doing it.
 func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubeplan.ID]kubeplan.Trial, error) {
