@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 )
 
@@ -49,29 +48,34 @@ mount --bind "$1" /run
 shift
 exec "$@"`
 
-// StartBastion starts Debian's SSH server between this machine and the nodes,
-// with a host key in the format of OpenSSH's private key files. It lets in root
-// with one of the keys, lines of an authorized_keys file. It returns where it
-// listens, once it does.
-func (c *Cluster) StartBastion(t testing.TB, hostKey string, authorized ...string) netip.AddrPort {
-	t.Helper()
-
-	address := netip.AddrPortFrom(c.network.public(), sshPort)
-
-	if err := c.startBastion(t.Context(), address, hostKey, authorized); err != nil {
-		t.Fatal(err)
-	}
-
-	return address
+// Bastion is an SSH server between this machine and the nodes. It lets in root.
+type Bastion struct {
+	Address    netip.Addr // of [Cluster.Public]
+	HostKey    string     // private, in the format of OpenSSH
+	Authorized []string   // public keys that it lets in, as in an authorized_keys file
 }
 
-func (c *Cluster) startBastion(ctx context.Context, address netip.AddrPort, hostKey string, authorized []string) error {
+// Public is the network on which this machine reaches a bastion. The first
+// address is this machine's.
+func (c *Cluster) Public() netip.Prefix {
+	return outside(c.claim.octet).Masked()
+}
+
+// StartBastion starts Debian's SSH server, and waits until it listens, at port
+// 22. There may be one at a time.
+func (c *Cluster) StartBastion(ctx context.Context, b Bastion) error {
 	sshd, err := exec.LookPath("sshd")
 	if err != nil {
 		return err
 	}
 
-	folder, err := c.layOutBastion(hostKey, authorized)
+	address := netip.AddrPortFrom(b.Address, sshPort)
+
+	if err := c.network.inside(ctx, fmt.Sprintf("addr replace %s/%d dev host", b.Address, c.Public().Bits())); err != nil {
+		return err
+	}
+
+	folder, err := c.layOutBastion(b)
 	if err != nil {
 		return err
 	}
@@ -99,7 +103,7 @@ func (c *Cluster) startBastion(ctx context.Context, address netip.AddrPort, host
 }
 
 // layOutBastion writes the files of the bastion.
-func (c *Cluster) layOutBastion(hostKey string, authorized []string) (folder string, err error) {
+func (c *Cluster) layOutBastion(b Bastion) (folder string, err error) {
 	folder = filepath.Join(c.claim.folder, bastionFolder)
 	// An empty folder that sshd goes to before it trusts anybody.
 	if err := os.MkdirAll(filepath.Join(folder, "sshd"), 0o755); err != nil {
@@ -107,8 +111,8 @@ func (c *Cluster) layOutBastion(hostKey string, authorized []string) (folder str
 	}
 
 	files := map[string]string{
-		"host_key":        hostKey,
-		"authorized_keys": strings.Join(authorized, "\n") + "\n",
+		"host_key":        b.HostKey,
+		"authorized_keys": strings.Join(b.Authorized, "\n") + "\n",
 	}
 	for name, text := range bastionFiles {
 		files[name] = text

@@ -260,10 +260,10 @@ func subnet(octet int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 30, byte(octet), 0}), 24)
 }
 
-// outside is a network of the host and a bastion: of 198.18.0.0/15, which is for
+// outside is the network of the host and a bastion: of 198.18.0.0/15, which is for
 // tests of networks (RFC 2544). Its address is the host's.
 func outside(octet int) netip.Prefix {
-	return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(octet), 1}), 30)
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(octet), 1}), 24)
 }
 
 func (s state) of(octet int) string {

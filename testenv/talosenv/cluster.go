@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -41,7 +42,9 @@ type Options struct {
 type Cluster struct {
 	ControlPlanes []*Node
 	Workers       []*Node
-	booted        []*Node
+
+	booting sync.Mutex
+	booted  []*Node
 
 	// Gateway is the address on the nodes' network of this machine, or of the
 	// bastion.
@@ -142,10 +145,17 @@ func (c *Cluster) wait(ctx context.Context, nodes ...*Node) error {
 	return nil
 }
 
+func (c *Cluster) bootLater(name string, address netip.Addr) (*Node, error) {
+	c.booting.Lock()
+	defer c.booting.Unlock()
+
+	return c.boot(&c.booted, name, address)
+}
+
 // Boot starts one more node, with an address of the nodes' network, and waits
-// until it is in maintenance mode.
+// until it is in maintenance mode. Several goroutines may call it.
 func (c *Cluster) Boot(ctx context.Context, name string, address netip.Addr) (*Node, error) {
-	n, err := c.boot(&c.booted, name, address)
+	n, err := c.bootLater(name, address)
 	if err != nil {
 		return nil, err
 	}

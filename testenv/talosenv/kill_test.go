@@ -31,7 +31,10 @@ func TestVictim(t *testing.T) {
 	address := netip.AddrPortFrom(c.ControlPlanes[0].Address, apiPort)
 
 	if how == "bastion" {
-		address = c.StartBastion(t, newHostKey(t))
+		address = netip.AddrPortFrom(c.Public().Addr().Next().Next(), sshPort)
+		if err := c.StartBastion(t.Context(), Bastion{Address: address.Addr(), HostKey: newHostKey(t)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	// To standard output, which the parent reads line by line.

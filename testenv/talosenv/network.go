@@ -81,7 +81,6 @@ func (n *network) layOut(ctx context.Context) error {
 		host = outside(n.octet)
 		inside = []string{
 			fmt.Sprintf("addr add %s/%d dev br0", n.gateway(), n.nodes.Bits()),
-			fmt.Sprintf("addr add %s/%d dev host", n.public(), host.Bits()),
 			"link set host up",
 		}
 	}
@@ -129,11 +128,6 @@ func (n *network) gateway() netip.Addr {
 // discovery is the address of the discovery service.
 func (n *network) discovery() netip.Addr {
 	return n.gateway().Next()
-}
-
-// public is the bastion's address on the host's side.
-func (n *network) public() netip.Addr {
-	return outside(n.octet).Addr().Next()
 }
 
 // node is the address of a node.

@@ -23,17 +23,38 @@ const environment = "lab"
 
 var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
 
+const kubernetesVersion = "1.36.3"
+
+// header begins each cluster.yaml.
+const header = `apiVersion: talosgen.dev/v1alpha1
+clusterName: lab
+provider: %s
+talos:
+  version: %s
+kubernetes:
+  version: %s
+`
+
 // NewRepository does with talosgen, whose file is given, what a user does: init,
-// edits, patches, render.
+// edits, patches, render. The environment is named lab, and has the nodes that
+// there are.
 func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
+	t.Helper()
+
+	return c.NewRepositoryOf(t, program, "static", clusterYAML(c))
+}
+
+// NewRepositoryOf makes a repository with another cluster, as cluster.yaml
+// describes it below what is the same for all: the name and the versions.
+func (c *Cluster) NewRepositoryOf(t *testing.T, program, provider, cluster string) *Repository {
 	t.Helper()
 
 	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: program}
 	t.Setenv("SOPS_AGE_KEY_FILE", filepath.Join(t.TempDir(), "key.txt"))
 
-	r.talosgen("init", r.root, "--provider", "static", "--env", environment,
-		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", "1.36.3")
-	r.write("envs/lab/cluster.yaml", clusterYAML(c))
+	r.talosgen("init", r.root, "--provider", provider, "--env", environment,
+		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", kubernetesVersion)
+	r.write("envs/lab/cluster.yaml", fmt.Sprintf(header, provider, talosVersions[c.bed.release], kubernetesVersion)+cluster)
 	r.write("envs/lab/cluster.env", "")
 
 	r.write("envs/lab/patches/common/nodes.yaml", c.Patch())
@@ -42,10 +63,14 @@ func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
 		r.write("envs/lab/patches/controlplane/nodes.yaml", patch)
 	}
 
+	r.talosgen("-C", r.root, "secrets", "sync", environment)
 	r.talosgen("-C", r.root, "render", environment)
 
 	return r
 }
+
+// Root is the folder of the repository.
+func (r *Repository) Root() string { return r.root }
 
 // Change writes one of its files, whose name is relative, and renders.
 func (r *Repository) Change(name, text string) {
@@ -102,20 +127,13 @@ func clusterYAML(c *Cluster) string {
 		return text.String()
 	}
 
-	text := fmt.Sprintf(`apiVersion: talosgen.dev/v1alpha1
-clusterName: lab
-provider: static
-endpoint: https://%s:6443
+	text := fmt.Sprintf(`endpoint: https://%s:6443
 network:
   nodeCidrs: [%s]
-talos:
-  version: %s
-kubernetes:
-  version: 1.36.3
 nodes:
   controlPlane:
     nodes:
-`, c.ControlPlanes[0].Address, c.network.nodes.Masked(), talosVersions[c.bed.release])
+`, c.ControlPlanes[0].Address, c.network.nodes.Masked())
 	text += list(c.ControlPlanes, "      ")
 
 	if len(c.Workers) > 0 {

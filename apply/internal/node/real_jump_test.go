@@ -5,6 +5,7 @@ package node_test
 import (
 	"context"
 	"crypto/rand"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -26,7 +27,12 @@ func TestRealJump(t *testing.T) {
 	machine := cluster.ControlPlanes[0]
 	target := node.Target{Name: machine.Name, Address: machine.Address.String()}
 	hostKey, user := newHostKey(t), reachtest.NewSigner(t)
-	address := cluster.StartBastion(t, hostKey.Reveal(), string(ssh.MarshalAuthorizedKey(user.PublicKey()))).String()
+	server := talosenv.Bastion{Address: cluster.Public().Addr().Next().Next(), HostKey: hostKey.Reveal(),
+		Authorized: []string{string(ssh.MarshalAuthorizedKey(user.PublicKey()))}}
+	if err := cluster.StartBastion(t.Context(), server); err != nil {
+		t.Fatal(err)
+	}
+	address := netip.AddrPortFrom(server.Address, 22).String()
 	bastion := reach.Bastion{Name: "gateway", Address: address, User: "root", HostKey: public(t, hostKey), Signers: signers(user)}
 
 	if _, err := status(t, target, reach.Direct{}, 2*time.Second); err == nil {
@@ -59,7 +65,7 @@ func TestRealJump(t *testing.T) {
 		t.Errorf("the configuration differs from what was applied: %v", err)
 	}
 
-	restarted(t, cluster, client, hostKey, user)
+	restarted(t, cluster, client, server)
 
 	// A port that nothing listens on: the gateway says so.
 	_, err = jump.Dial(t.Context(), machine.Address.String()+":1")
@@ -84,7 +90,7 @@ func throughMaintenance(t *testing.T, target node.Target, jump *reach.Jump, conf
 
 // restarted ends the SSH server under a client, which goes on when there is
 // another one.
-func restarted(t *testing.T, cluster *talosenv.Cluster, client *node.Client, hostKey secret.String, user ssh.Signer) {
+func restarted(t *testing.T, cluster *talosenv.Cluster, client *node.Client, server talosenv.Bastion) {
 	t.Helper()
 	if err := cluster.StopBastion(); err != nil {
 		t.Fatal(err)
@@ -92,7 +98,9 @@ func restarted(t *testing.T, cluster *talosenv.Cluster, client *node.Client, hos
 	if _, err := client.Version(t.Context()); node.Code(err).String() != "Unavailable" {
 		t.Errorf("without a gateway: %v", err)
 	}
-	cluster.StartBastion(t, hostKey.Reveal(), string(ssh.MarshalAuthorizedKey(user.PublicKey())))
+	if err := cluster.StartBastion(t.Context(), server); err != nil {
+		t.Fatal(err)
+	}
 	err := node.Wait(t.Context(), realClock{}, patient, client.Target().Name, "reached again", func(ctx context.Context) error {
 		_, err := client.Version(ctx)
 		return err
