@@ -85,6 +85,7 @@ func TestApply(t *testing.T) {
 	if _, err := u.talosgen("apply", "lab", "--allow-dirty", "--yes"); err != nil {
 		t.Fatal(err)
 	}
+	u.project.Settle()
 	for _, n := range u.project.Bed.Nodes() {
 		stage, err := u.project.Bed.Insecure(t.Context(), t, n, "get", "machinestatus", "-o", "jsonpath={.spec.stage}")
 		if err != nil || strings.TrimSpace(stage) != "maintenance" {

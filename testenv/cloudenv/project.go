@@ -60,6 +60,9 @@ func Start(t *testing.T, o talosenv.Options) *Project {
 	return p
 }
 
+// Settle waits until all machines have started or stopped.
+func (p *Project) Settle() { p.machines.busy.Wait() }
+
 // Environ are the variables that lead programs to the project.
 func (p *Project) Environ() []string {
 	return []string{"HCLOUD_ENDPOINT=" + p.Endpoint, "HCLOUD_TOKEN=" + p.Sim.Token()}
