@@ -56,10 +56,15 @@ func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 
 // client makes a client with the rights of an administrator.
 func (k controlPlaneAPI) client(ctx context.Context) (*kube.Client, error) {
+	return k.clientWith(ctx, time.Minute)
+}
+
+// clientWith makes a client that repeats requests for some time.
+func (k controlPlaneAPI) clientWith(ctx context.Context, patience time.Duration) (*kube.Client, error) {
 	api := k.session.env.Infrastructure.KubernetesAPI
 	u := url.URL{Scheme: "https", Host: net.JoinHostPort(api.TLSServerName, apiPort)}
 	return k.session.kubeClient(ctx, kube.Options{
-		URL: u.String(), TLSName: api.TLSServerName, Dial: k.dial, Within: answers, Patience: time.Minute,
+		URL: u.String(), TLSName: api.TLSServerName, Dial: k.dial, Within: answers, Patience: patience,
 	})
 }
 

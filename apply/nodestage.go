@@ -25,11 +25,12 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 	case !policy.has(StageNodes):
 		// A server of a node is not deleted before the node has left the cluster.
 		p.Plan = withoutNodes(infra)
+		if !policy.has(StageInfrastructure) {
+			p.Plan = nothing(infra)
+		}
 		return p, nil
 	case !policy.has(StageInfrastructure):
-		left := *infra
-		left.Changes, left.Refusals = nil, nil
-		p.Plan = &left
+		p.Plan = nothing(infra)
 	}
 	err := s.stage("nodes", 0, func(progress.Stage) (err error) {
 		c, err := s.cluster(ctx, infra.Observed, making(p.Plan))
@@ -41,6 +42,13 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 		return err
 	})
 	return p, err
+}
+
+// nothing is a plan of the infrastructure that leaves it as it is.
+func nothing(p *plan.Plan) *plan.Plan {
+	left := *p
+	left.Changes, left.Refusals = nil, nil
+	return &left
 }
 
 // resumeNodes makes the section of nodes of a saved plan again.

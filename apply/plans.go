@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -18,25 +19,32 @@ type Plan struct {
 	// The nodes, as they will be once the infrastructure is there; nil if they
 	// were not looked at. See the package nodeplan.
 	Nodes *nodeplan.Plan `json:"nodes,omitempty"`
+	// What runs in the cluster; nil if that was not looked at. See the package
+	// kubeplan.
+	Kubernetes *kubeplan.Plan `json:"kubernetes,omitempty"`
 
-	kept string // what stands for the files of the nodes
-	node nodeplan.Policy
+	kept    string // what stands for the files of the nodes
+	node    nodeplan.Policy
+	objects Consent // to changes in Kubernetes
 }
 
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool {
-	return len(p.Changes) == 0 && (p.Nodes == nil || len(p.Nodes.Steps) == 0)
+	return len(p.Changes) == 0 && (p.Nodes == nil || len(p.Nodes.Steps) == 0) &&
+		(p.Kubernetes == nil || len(p.Kubernetes.Changes()) == 0)
 }
 
 // Refused reports whether something must not be done.
 func (p *Plan) Refused() bool {
-	return len(p.Refusals) > 0 || p.Nodes != nil && len(p.Nodes.Refusals) > 0
+	return len(p.Refusals) > 0 || p.Nodes != nil && len(p.Nodes.Refusals) > 0 ||
+		p.Kubernetes != nil && p.Kubernetes.Refused()
 }
 
 // Executable reports whether nothing is refused and every consent is given, in
 // every section.
 func (p *Plan) Executable() bool {
-	return p.Plan.Executable() && (p.Nodes == nil || len(p.Nodes.Executable()) == 0)
+	return p.Plan.Executable() && (p.Nodes == nil || len(p.Nodes.Executable()) == 0) &&
+		(p.Kubernetes == nil || p.Kubernetes.Problems() == nil)
 }
 
 // String prints the plan for people.
@@ -44,6 +52,9 @@ func (p *Plan) String() string {
 	text := p.Plan.String()
 	if p.Nodes != nil {
 		text += "\n" + p.Nodes.String()
+	}
+	if p.Kubernetes != nil {
+		text += "\n" + p.Kubernetes.String()
 	}
 	return text
 }
@@ -57,6 +68,9 @@ func (p *Plan) Summary() string {
 	if p.Nodes != nil && (len(p.Nodes.Steps)+len(p.Nodes.Refusals) > 0 || len(parts) == 0) {
 		parts = append(parts, "nodes: "+p.Nodes.Summary())
 	}
+	if p.Kubernetes != nil && !p.Kubernetes.InSync() {
+		parts = append(parts, "Kubernetes: "+p.Kubernetes.Summary())
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -66,7 +80,8 @@ func (p *Plan) JSON() ([]byte, error) { return indented(p) }
 // Saved is a plan in a file.
 type Saved struct {
 	plan.Saved
-	Nodes *nodeplan.Saved `json:"nodes,omitempty"`
+	Nodes      *nodeplan.Saved `json:"nodes,omitempty"`
+	Kubernetes *kubeplan.Saved `json:"kubernetes,omitempty"`
 }
 
 // Save writes the plan for a file that [LoadPlan] reads. It holds no secrets.
@@ -74,6 +89,9 @@ func (p *Plan) Save() ([]byte, error) {
 	s := Saved{Saved: p.Plan.Saved()}
 	if p.Nodes != nil {
 		s.Nodes = &nodeplan.Saved{Desired: p.kept, Policy: p.node, Plan: p.Nodes}
+	}
+	if p.Kubernetes != nil {
+		s.Kubernetes = &kubeplan.Saved{Policy: p.objects, Plan: p.Kubernetes}
 	}
 	return indented(s)
 }
@@ -84,8 +102,8 @@ func LoadPlan(file string, text []byte) (*Saved, error) {
 	if err := plan.Decode(file, text, &s); err != nil {
 		return nil, err
 	}
-	if s.Nodes != nil && s.Nodes.Plan == nil {
-		return nil, diag.New(diag.Pos{File: file}, "the section of nodes holds no plan").WithHint("make it again: talosgen plan <env> --out <file>")
+	if s.Nodes != nil && s.Nodes.Plan == nil || s.Kubernetes != nil && s.Kubernetes.Plan == nil {
+		return nil, diag.New(diag.Pos{File: file}, "a section of it holds no plan").WithHint("make it again: talosgen plan <env> --out <file>")
 	}
 	return &s, s.Check(file)
 }
@@ -119,6 +137,9 @@ func notExecutable(p *Plan) error {
 			problems.Add(diag.On("node "+name, "to remove it needs consent: the tree does not have it").
 				WithHint("--allow %s", name).WithCode(diag.Usage))
 		}
+	}
+	if p.Kubernetes != nil {
+		problems.AddErr(p.Kubernetes.Problems())
 	}
 	return problems.Err()
 }

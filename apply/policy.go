@@ -29,10 +29,11 @@ type Stage string
 const (
 	StageInfrastructure Stage = "infrastructure"
 	StageNodes          Stage = "nodes"
+	StageKubernetes     Stage = "kubernetes"
 )
 
 // Stages are all of them.
-func Stages() []Stage { return []Stage{StageInfrastructure, StageNodes} }
+func Stages() []Stage { return []Stage{StageInfrastructure, StageNodes, StageKubernetes} }
 
 // Policy is how a run goes about things.
 type Policy struct {

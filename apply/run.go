@@ -37,6 +37,8 @@ type Report struct {
 	Done []Change
 	// The steps that were taken with nodes, in the same way.
 	Steps []Step
+	// What was done in Kubernetes, in the same way.
+	Objects []Object
 	// What is left to do, as far as it is known; nil if nothing was done.
 	Left *Plan
 	// How long each stage took.
@@ -76,7 +78,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if current, err = s.quiesce(ctx, current, policy.Consent); err != nil {
 			return err
 		}
-		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes}, policy, owner)
+		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes}, policy, owner)
 	})
 	r.Stages = s.stages
 	return r, err
@@ -86,7 +88,10 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 // nodes leave the cluster.
 func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
 	if p.Nodes == nil {
-		return s.execute(ctx, r, p.Plan, whole, policy, owner)
+		if err := s.execute(ctx, r, p.Plan, whole, policy, owner); err != nil {
+			return err
+		}
+		return s.changeKubernetes(ctx, r, p, policy)
 	}
 	for range rounds {
 		if err := s.execute(ctx, r, p.Plan, withoutNodes, policy, owner); err != nil {
@@ -102,6 +107,9 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 		if !slices.ContainsFunc(r.Done[made:], func(c Change) bool { return c.Kind == plan.KindServer && c.Action == plan.Create }) {
 			break
 		}
+	}
+	if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
+		return err
 	}
 	return away(r.Left.Nodes)
 }
@@ -212,7 +220,7 @@ func (s *Session) execute(ctx context.Context, r *Report, p *plan.Plan, of part,
 func (r *Report) left(p *plan.Plan) {
 	next := &Plan{Plan: p}
 	if r.Left != nil {
-		next.Nodes = r.Left.Nodes
+		next.Nodes, next.Kubernetes = r.Left.Nodes, r.Left.Kubernetes
 	}
 	r.Left = next
 }

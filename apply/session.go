@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -78,6 +79,7 @@ type Session struct {
 	lock    *cloud.Lock // while it is held
 
 	desired *nodeplan.Desired // decrypted
+	objects *kubeplan.Desired // decrypted
 	jump    *reach.Jump       // the server that leads to nodes, once it is connected to
 	access  *cloud.Session    // what lets whoever runs this in
 	intents nodes.Intents
@@ -145,7 +147,11 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.withNodes(ctx, p, policy)
+	whole, err := s.withNodes(ctx, p, policy)
+	if err != nil {
+		return nil, err
+	}
+	return whole, s.withKubernetes(ctx, whole, policy)
 }
 
 // PlanDestroy looks at the project, and says what has to be done to remove
@@ -167,7 +173,11 @@ func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan,
 	if err != nil {
 		return nil, err
 	}
-	return s.resumeNodes(ctx, &Plan{Plan: p}, saved, more)
+	whole, err := s.resumeNodes(ctx, &Plan{Plan: p}, saved, more)
+	if err != nil {
+		return nil, err
+	}
+	return whole, s.resumeKubernetes(ctx, whole, saved, more)
 }
 
 // plan observes and plans, as a stage of the run.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // Action is what becomes of an object.
@@ -105,6 +105,9 @@ func (p Plan) InSync() bool {
 	return len(p.Changes()) == 0 && len(p.Refusals) == 0 && len(p.of(Conflict)) == 0
 }
 
+// Refused reports whether something must not be done.
+func (p Plan) Refused() bool { return len(p.Refusals) > 0 || len(p.of(Conflict)) > 0 }
+
 // of are the steps with an action.
 func (p Plan) of(action Action) (steps []Step) {
 	for _, s := range p.Steps {
@@ -126,40 +129,6 @@ func (p Plan) Inventory() (during, after []ID) {
 // InventoryBefore is what the cluster says that talosgen owns.
 func (p Plan) InventoryBefore() []ID { return p.before }
 
-// Executable returns why the plan must not be executed: refusals, conflicts, and
-// missing consent.
-func (p Plan) Executable() (reasons []string) {
-	for _, n := range p.Refusals {
-		reasons = append(reasons, fmt.Sprintf("%s: %s", n.Key, n.Text))
-	}
-	for _, s := range p.of(Conflict) {
-		reasons = append(reasons, fmt.Sprintf("%s: %s", s.Key, s.Reason))
-	}
-	for _, s := range p.Steps {
-		if !s.Allowed {
-			reasons = append(reasons, fmt.Sprintf("%s: to %s it needs consent", s.Key, s.Action))
-		}
-	}
-	return reasons
-}
-
-// Stale returns what is not any more as the plan has seen it.
-func (p Plan) Stale(now Observed) (changed []string) {
-	for _, was := range p.Reads {
-		id, _ := manifest.ParseID(string(was.Key))
-		switch digest := digestOf(now.live(id)); {
-		case digest == was.Digest:
-		case digest == "":
-			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
-		case was.Digest == "":
-			changed = append(changed, fmt.Sprintf("%s is there now", was.Key))
-		default:
-			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
-		}
-	}
-	return changed
-}
-
 // digestOf stands for the state of an object: which one it is, and its
 // generation, which statuses leave as it is. Objects without one have no status
 // that comes and goes. It never is of a content: that may be a secret.
@@ -180,4 +149,86 @@ func (p Plan) JSON() ([]byte, error) {
 		return nil, fmt.Errorf("write the plan of Kubernetes: %w", err)
 	}
 	return append(text, '\n'), nil
+}
+
+// Check returns an error if another plan, made later, does something that this
+// one, which somebody agreed to, does not: an object was made, changed or
+// removed by others meanwhile. A plan that was made before there was an API
+// agrees to everything but what needs consent.
+func (p *Plan) Check(now *Plan) error {
+	if !p.API {
+		return now.Problems()
+	}
+	agreed := map[string]bool{}
+	for _, s := range p.Changes() {
+		agreed[s.String()] = true
+	}
+	var changed []string
+	for _, s := range now.Changes() {
+		if !agreed[s.String()] {
+			changed = append(changed, "it would now "+s.String())
+		}
+	}
+	if len(changed) > 0 {
+		return plan.StaleError(p.Cluster, changed...)
+	}
+	return now.Problems()
+}
+
+// Problems is why the plan must not be executed: refusals, conflicts, and
+// missing consent. Nil: nothing is in the way.
+func (p *Plan) Problems() error {
+	var problems diag.List
+	for _, n := range p.Refusals {
+		problems.Add(diag.On(string(n.Key), "%s", n.Text).WithHint("%s", n.Hint))
+	}
+	for _, s := range p.of(Conflict) {
+		problems.Add(diag.On(string(s.Key), "%s", s.Reason).
+			WithHint("`talosgen takeover` gives the fields to %s, if the other one is gone for good", s.Owner).WithCode(diag.Conflict))
+	}
+	for _, s := range p.Steps {
+		if !s.Allowed {
+			problems.Add(diag.On(string(s.Key), "to %s it needs consent: %s", s.Action, s.Reason).
+				WithHint("--allow %s", s.Key).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
+}
+
+// Saved is the section in a file: what was reviewed.
+type Saved struct {
+	Policy plan.Policy `json:"policy"`
+	Plan   *Plan       `json:"plan"`
+}
+
+// Stale says what a plan that is made again does otherwise.
+func (s Saved) Stale(now *Plan) (changed []string) {
+	before, after := map[string]bool{}, map[string]bool{}
+	for _, step := range s.Plan.Changes() {
+		before[step.String()] = true
+	}
+	for _, step := range now.Changes() {
+		after[step.String()] = true
+		if !before[step.String()] {
+			changed = append(changed, "it would now "+step.String())
+		}
+	}
+	for _, step := range s.Plan.Changes() {
+		if !after[step.String()] {
+			changed = append(changed, "there is no need any more to "+step.String())
+		}
+	}
+	return append(changed, staleReads(s.Plan.Reads, now.Reads)...)
+}
+
+// staleReads are the objects that are not as they were.
+func staleReads(before, after []plan.Digest) (changed []string) {
+	for _, was := range before {
+		for _, is := range after {
+			if is.Key == was.Key && is.Digest != was.Digest {
+				changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
+			}
+		}
+	}
+	return changed
 }

@@ -109,7 +109,7 @@ func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more P
 // same follows from it. Otherwise the error says what has changed, with the exit
 // code [diag.Conflict]. Everything else may have changed: it is not touched.
 func (p *Plan) Again(observed Observed, more Policy) (*Plan, error) {
-	policy := p.policy.and(more)
+	policy := p.policy.And(more)
 	m, err := newMaker(p.Desired, observed, policy)
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (m *maker) changed(reads []Digest) (changed []string) {
 	return changed
 }
 
-// and adds the consent of another policy.
-func (p Policy) and(more Policy) Policy {
+// And adds the consent of another policy.
+func (p Policy) And(more Policy) Policy {
 	p.AllowDestroy = p.AllowDestroy || more.AllowDestroy
 	p.AllowPowerOff = p.AllowPowerOff || more.AllowPowerOff
 	p.AllowMade = p.AllowMade || more.AllowMade

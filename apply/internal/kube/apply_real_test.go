@@ -86,8 +86,8 @@ func (r *run) execute(p *kubeplan.Plan) error {
 func (r *run) apply(f tree, policy plan.Policy) *kubeplan.Plan {
 	r.t.Helper()
 	p := r.plan(f.read(r.t), policy)
-	if reasons := p.Executable(); len(reasons) > 0 {
-		r.t.Fatalf("not executable: %q\n%s", reasons, p)
+	if err := p.Problems(); err != nil {
+		r.t.Fatalf("not executable: %v\n%s", err, p)
 	}
 	if err := r.execute(p); err != nil {
 		r.t.Fatalf("%v\n%s", err, strings.Join(r.told, "\n"))

@@ -110,11 +110,14 @@ func (r *reader) kustomizations() map[string]manifest.Object {
 func (r *reader) bootstrap() {
 	for _, name := range r.in(bootstrapDir) {
 		addon, _, _ := strings.Cut(strings.TrimPrefix(name, bootstrapDir+"/"), "/")
+		stage := kubeplan.Provider
+		switch {
+		case slices.Contains(networks, addon):
+			stage = kubeplan.CNI
+		case addon == fluxDir:
+			stage = kubeplan.Keys
+		}
 		for _, o := range r.parse(name) {
-			stage := kubeplan.Provider
-			if slices.Contains(networks, addon) {
-				stage = kubeplan.CNI
-			}
 			r.add(o, name, stageOf(o, stage), "", false)
 		}
 	}

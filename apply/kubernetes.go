@@ -1,0 +1,241 @@
+package apply
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/kubeplan/kubetree"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
+)
+
+const (
+	// kubernetesPatience is how long a request is repeated that gets no answer:
+	// an API server that restarts is away for a while.
+	kubernetesPatience = 2 * time.Minute
+	// bornWithin is how long the API of a cluster takes that was bootstrapped a
+	// moment ago: its images are pulled.
+	bornWithin = 10 * time.Minute
+	bornEvery  = 5 * time.Second
+)
+
+// Object is a step with an object of Kubernetes.
+type Object = kubeplan.Step
+
+// kubernetesObjects are what the tree wants of Kubernetes, decrypted. The masker
+// learns the values of all Secrets.
+func (e *Environment) kubernetesObjects(ctx context.Context) (kubeplan.Desired, error) {
+	files := map[string][]byte{}
+	var problems diag.List
+	for name := range e.files {
+		if !slices.ContainsFunc(kubetree.Dirs(), func(dir string) bool { return strings.HasPrefix(name, dir+"/") }) {
+			continue
+		}
+		plain, err := e.Decrypt(ctx, name)
+		problems.AddErr(err)
+		files[name] = []byte(plain.Reveal())
+	}
+	if err := problems.Err(); err != nil {
+		return kubeplan.Desired{}, err
+	}
+	return kubetree.Read(e.Infrastructure.Cluster, kubetree.Tree{Env: e.name, Files: files, Normalize: func(o manifest.Object) (manifest.Object, error) {
+		normal, err := kube.Normalize(o)
+		e.mask(normal)
+		return normal, err
+	}})
+}
+
+// mask makes the masker know the values of a Secret.
+func (e *Environment) mask(o manifest.Object) {
+	if !o.IsSecret() {
+		return
+	}
+	for _, value := range o.Map("data") {
+		encoded, _ := value.(string)
+		e.masker.Add(encoded)
+		if plain, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			e.masker.Add(string(plain))
+		}
+	}
+}
+
+// kubernetesDesired reads the objects of the tree, once.
+func (s *Session) kubernetesDesired(ctx context.Context) (kubeplan.Desired, error) {
+	if s.objects == nil {
+		desired, err := s.env.kubernetesObjects(ctx)
+		if err != nil {
+			return desired, err
+		}
+		s.objects = &desired
+	}
+	return *s.objects, nil
+}
+
+// withKubernetes adds the section of Kubernetes to a plan.
+func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) error {
+	if s.nodes.Dial == nil || !policy.has(StageKubernetes) || len(policy.Nodes) > 0 || p.Destroy {
+		return nil
+	}
+	desired, err := s.kubernetesDesired(ctx)
+	if err != nil || len(desired.Items) == 0 {
+		return err
+	}
+	return s.stage("kubernetes", 0, func(progress.Stage) error {
+		p.objects = policy.Consent
+		if !s.mayHaveAPI(p) {
+			p.Kubernetes = kubeplan.Make(desired, kubeplan.Observed{}, policy.Consent)
+			return nil
+		}
+		return s.withAPI(ctx, p.Observed, func(client *kube.Client) error {
+			var err error
+			p.Kubernetes, err = planKubernetes(ctx, client, desired, policy.Consent)
+			return err
+		})
+	})
+}
+
+// resumeKubernetes makes the section of Kubernetes of a saved plan again.
+func (s *Session) resumeKubernetes(ctx context.Context, p *Plan, saved *Saved, more Policy) error {
+	if saved.Kubernetes == nil {
+		return nil
+	}
+	more.Consent = saved.Kubernetes.Policy.And(more.Consent)
+	if err := s.withKubernetes(ctx, p, more); err != nil || p.Kubernetes == nil {
+		return err
+	}
+	if changed := saved.Kubernetes.Stale(p.Kubernetes); len(changed) > 0 {
+		return plan.StaleError(p.Cluster, changed...)
+	}
+	return nil
+}
+
+// mayHaveAPI reports whether the cluster has been bootstrapped, as far as the
+// section of nodes knows. One that has been must answer: what cannot be asked is
+// not absent.
+func (s *Session) mayHaveAPI(p *Plan) bool {
+	if p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(step Step) bool { return step.Action == nodeplan.Bootstrap }) {
+		return false
+	}
+	return len(s.planes(p.Observed, making(p.Plan))) > 0
+}
+
+// planes are the control planes that are there.
+func (s *Session) planes(o plan.Observed, making []string) (planes []nodes.Machine) {
+	for _, m := range s.machines(o, making) {
+		if m.Role == nodeplan.ControlPlane && !m.New && m.Address != "" {
+			planes = append(planes, m)
+		}
+	}
+	return planes
+}
+
+// withAPI does something with a client for the API of the cluster.
+func (s *Session) withAPI(ctx context.Context, o plan.Observed, do func(*kube.Client) error) error {
+	if err := s.letIn(ctx, o); err != nil {
+		return err
+	}
+	through, err := s.transport(o)
+	if err != nil {
+		return err
+	}
+	api := controlPlaneAPI{session: s, through: through, planes: s.planes(o, nil)}
+	client, err := api.clientWith(ctx, kubernetesPatience)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return do(client)
+}
+
+// planKubernetes looks, asks what the API would do where that is not certain,
+// and plans.
+func planKubernetes(ctx context.Context, client *kube.Client, desired kubeplan.Desired, policy Consent) (*kubeplan.Plan, error) {
+	observed, err := client.Observe(ctx, desired)
+	if err != nil {
+		return nil, err
+	}
+	if observed.Trials, err = client.Trials(ctx, kubeplan.Trials(desired, observed)); err != nil {
+		return nil, err
+	}
+	return kubeplan.Make(desired, observed, policy), nil
+}
+
+// changeKubernetes makes the changes that follow from what is there now, if they
+// are those that somebody agreed to.
+func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, policy Policy) error {
+	if p.Kubernetes == nil {
+		return nil
+	}
+	return s.stage("kubernetes", len(p.Kubernetes.Changes()), func(stage progress.Stage) error {
+		return s.withAPI(ctx, r.Left.Observed, func(client *kube.Client) error {
+			if err := s.born(ctx, p.Kubernetes, client, stage); err != nil {
+				return err
+			}
+			desired, err := s.kubernetesDesired(ctx)
+			if err != nil {
+				return err
+			}
+			now, err := planKubernetes(ctx, client, desired, policy.Consent)
+			if err != nil {
+				return err
+			}
+			r.Left.Kubernetes = now
+			if err := p.Kubernetes.Check(now); err != nil {
+				return err
+			}
+			executor := kube.Executor{Client: client, Stage: stage, Before: s.keepLock}
+			r.Objects, err = executor.Execute(ctx, now)
+			if err != nil {
+				return err
+			}
+			r.Left.Kubernetes, err = planKubernetes(ctx, client, desired, policy.Consent)
+			return err
+		})
+	})
+}
+
+// keepLock renews the lock, and fails once it is somebody else's.
+func (s *Session) keepLock(ctx context.Context) error {
+	if s.lock == nil {
+		return ctx.Err()
+	}
+	return s.lock.Keep(ctx)
+}
+
+// born waits for the API of a cluster that had none when the plan was made.
+func (s *Session) born(ctx context.Context, p *kubeplan.Plan, client *kube.Client, stage progress.Stage) error {
+	if p.API {
+		return nil
+	}
+	const step = "wait for the Kubernetes API"
+	stage.Step(step, progress.Begun, "")
+	end := s.clock.Now().Add(bornWithin)
+	for {
+		err := client.Alive(ctx)
+		if err == nil {
+			stage.Step(step, progress.Done, "")
+			return nil
+		}
+		if ctx.Err() == nil && !s.clock.Now().Before(end) {
+			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", bornWithin, oneLine(err)).
+				WithHint("`talosgen health` says what the control planes wait for; run this again when they are well").WithCode(diag.NotReady).WithCause(err)
+		} else if ctx.Err() == nil {
+			stage.Step(step, progress.Note, oneLine(err))
+			err = s.clock.Sleep(ctx, bornEvery)
+			if err == nil {
+				continue
+			}
+		}
+		stage.Step(step, progress.Failed, oneLine(err))
+		return err
+	}
+}
