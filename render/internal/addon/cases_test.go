@@ -18,6 +18,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
 
 var update = flag.Bool("update", false, "write what is expected into testdata/cases")
@@ -108,9 +109,9 @@ func render(t *testing.T, repository fstest.MapFS) map[string]string {
 		t.Fatal(err)
 	}
 	engine := Engine{Repository: repository, Kubernetes: s.Kubernetes, APIVersions: s.APIs}
-	engine.Artifact = func(r Reference) (Artifact, error) {
+	engine.Artifact = func(r chartlock.Reference) (chartlock.Artifact, error) {
 		data, err := fs.ReadFile(repository, filepath.Base(r.URL+r.Name))
-		return Artifact{Path: filepath.Base(r.URL + r.Name), Data: data}, err
+		return chartlock.Artifact{Path: filepath.Base(r.URL + r.Name), Data: data}, err
 	}
 	source := &catalogue.Source{Chart: s.Chart, Path: s.Path, Manifests: s.Manifests}
 	a := catalogue.Addon{Name: s.Name, Namespace: s.Namespace, Source: source, Hooks: catalogue.Hooks(s.Hooks), Origin: "addons." + s.Name}

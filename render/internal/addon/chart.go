@@ -18,6 +18,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
 
 // chart is a Helm chart that was loaded.
@@ -81,8 +82,8 @@ func (e *Engine) load(source catalogue.Chart) (*chart, error) {
 	var err error
 	switch {
 	case source.Path == "":
-		var artifact Artifact
-		if artifact, err = e.Artifact(Reference{Repository: source.Repository, Name: source.Name, Version: source.Version}); err != nil {
+		var artifact chartlock.Artifact
+		if artifact, err = e.Artifact(chartlock.Reference{Repository: source.Repository, Name: source.Name, Version: source.Version}); err != nil {
 			return nil, err
 		}
 		c.source, c.packed = artifact.Path, true

@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
 
 // Engine renders addons. It keeps nothing from one to the next.
@@ -19,26 +20,12 @@ type Engine struct {
 	// Artifact returns what charts.lock pins for a chart of a repository or
 	// registry, or for a URL, with its digest checked. It tells people how to
 	// get what is missing.
-	Artifact func(Reference) (Artifact, error)
+	Artifact func(chartlock.Reference) (chartlock.Artifact, error)
 	// The version of Kubernetes, such as 1.37.1.
 	Kubernetes string
 	// APIs that the cluster has besides those of Kubernetes, as charts ask for
 	// them: gateway.networking.k8s.io/v1 and gateway.networking.k8s.io/v1/Gateway.
 	APIVersions []string
-}
-
-// Reference names something from elsewhere: a chart, or a manifest.
-type Reference struct {
-	// Of a chart: its repository, name, and the version that was asked for.
-	Repository, Name, Version string
-	// Of a manifest: its URL and, in hex, its digest, unless the lock has it.
-	URL, SHA256 string
-}
-
-// Artifact is what a reference stands for.
-type Artifact struct {
-	Path string // in the repository or the cache, for messages
-	Data []byte
 }
 
 // Result is what an addon consists of.

@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
 
 // extensions are the names that manifests end with.
@@ -73,7 +74,7 @@ func (e *Engine) remotes(remotes []catalogue.Remote) (Result, error) {
 	var result Result
 	var problems diag.List
 	for _, r := range remotes {
-		artifact, err := e.Artifact(Reference{URL: r.URL, SHA256: r.SHA256})
+		artifact, err := e.Artifact(chartlock.Reference{URL: r.URL, SHA256: r.SHA256})
 		if err != nil {
 			problems.AddErr(err)
 			continue
