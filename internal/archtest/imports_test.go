@@ -74,7 +74,9 @@ var forbidden = []struct {
 	{"render/...", "internal/hetznersim/...", "render reads the repository, nothing else"},
 	{"apply/...", "internal/hetznersim/...", "only tests and the command sim need it"},
 	{"apply/...", "internal/talossim/...", "only tests and the command sim need it"},
+	{"apply/...", "internal/kubesim", "only simulated nodes need it"},
 	{"render/...", "internal/talossim/...", "render reads the repository, nothing else"},
+	{"render/...", "internal/kubesim", "render reads the repository, nothing else"},
 	{"render/...", "os/exec", "render runs no programs"},
 	{"apply/...", "os/exec", "apply holds the token, which no list of processes may show"},
 	{"apply/plan/...", "net/http", "plan is pure"},
@@ -104,6 +106,8 @@ var spared = []struct {
 	part, imported, reason string
 }{
 	{"internal/hetznersim/...", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/kubesim", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/talossim", "net/http", "its control planes serve that API, and render may not import it"},
 	{"internal/talossim/simtest", "crypto/rand", "only tests import it, and no key that it makes is compared"},
 }
 

@@ -18,6 +18,7 @@ import (
 type identity struct {
 	certificate tls.Certificate
 	clients     *x509.CertPool // nil: everybody
+	anonymous   bool           // clients need no certificate
 }
 
 // config is how a server with it talks TLS.
@@ -25,6 +26,9 @@ func (i *identity) config(now func() time.Time, protocols ...string) *tls.Config
 	c := &tls.Config{Certificates: []tls.Certificate{i.certificate}, Time: now, MinVersion: tls.VersionTLS13, NextProtos: protocols}
 	if i.clients != nil {
 		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, i.clients
+	}
+	if i.anonymous {
+		c.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	return c
 }
@@ -62,12 +66,7 @@ func (m *Machine) certified() (*identity, error) {
 	for _, name := range append(slices.Clone(m.active.main.Machine.CertSANs), m.active.hostname) {
 		addName(t, name)
 	}
-	id, err := m.sign(t, authority, own, key)
-	if err == nil {
-		id.clients = x509.NewCertPool()
-		id.clients.AddCert(authority)
-	}
-	return id, err
+	return m.sign(t, authority, own, key)
 }
 
 var errNoControlPlane = errors.New("no control plane signs a certificate")
@@ -143,10 +142,17 @@ func addName(t *x509.Certificate, name string) {
 	}
 }
 
+// sign makes a certificate. Whoever has signed it signs those of clients too,
+// unless it is the machine itself.
 func (m *Machine) sign(template, parent *x509.Certificate, key, by crypto.Signer) (*identity, error) {
 	der, err := x509.CreateCertificate(m.fleet.random, template, parent, key.Public(), by)
 	if err != nil {
 		return nil, err
 	}
-	return &identity{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}, nil
+	id := &identity{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}
+	if parent != template {
+		id.clients = x509.NewCertPool()
+		id.clients.AddCert(parent)
+	}
+	return id, nil
 }

@@ -28,6 +28,7 @@ type config struct {
 	kubelet   string // its image
 	endpoint  string // of the Kubernetes API
 	kubeCA    pair
+	kubeNames []string // more names for the certificate of the Kubernetes API
 }
 
 // pair is a certificate and its key: PEM in base64, or plain in documents of
@@ -56,7 +57,10 @@ type mainDocument struct {
 		ControlPlane struct {
 			Endpoint string `yaml:"endpoint"`
 		} `yaml:"controlPlane"`
-		CA   pair `yaml:"ca"`
+		CA        pair `yaml:"ca"`
+		APIServer struct {
+			CertSANs []string `yaml:"certSANs"`
+		} `yaml:"apiServer"`
 		Etcd struct {
 			CA pair `yaml:"ca"`
 		} `yaml:"etcd"`
@@ -71,6 +75,7 @@ type otherDocument struct {
 	Image     string            `yaml:"image"`
 	Endpoint  string            `yaml:"endpoint"`
 	IssuingCA pair              `yaml:"issuingCA"`
+	CertSANs  []string          `yaml:"certExtraSANs"`
 }
 
 // parseConfig reads a configuration. The errors are those that Talos gives for
@@ -109,6 +114,7 @@ func (c *config) document(node *yaml.Node) error {
 		m := c.main.Machine
 		c.hostname, c.labels, c.taints, c.kubelet = m.Network.Hostname, m.NodeLabels, m.NodeTaints, m.Kubelet.Image
 		c.endpoint, c.kubeCA = c.main.Cluster.ControlPlane.Endpoint, c.main.Cluster.CA
+		c.kubeNames = c.main.Cluster.APIServer.CertSANs
 		return nil
 	}
 	var o otherDocument
@@ -122,6 +128,8 @@ func (c *config) document(node *yaml.Node) error {
 		c.labels, c.taints = o.Labels, o.Taints
 	case "KubeletConfig":
 		c.kubelet = o.Image
+	case "KubeAPIServerConfig":
+		c.kubeNames = o.CertSANs
 	case "KubeClusterConfig":
 		c.endpoint = o.Endpoint
 	case "KubeAPIServerCAConfig":
@@ -158,6 +166,17 @@ func (c *config) cluster() string {
 	sum := sha256.Sum256([]byte(c.main.Machine.CA.Crt))
 	return hex.EncodeToString(sum[:8])
 }
+
+// kubernetes is the version of Kubernetes: that of its kubelet.
+func (c *config) kubernetes() string {
+	if i := strings.LastIndex(c.kubelet, ":v"); i >= 0 {
+		version, _, _ := strings.Cut(c.kubelet[i+1:], "@")
+		return version
+	}
+	return defaultKubernetes
+}
+
+const defaultKubernetes = "v1.36.4"
 
 // immediate are the keys of machine whose change takes effect without a reboot
 // in Talos 1.13.

@@ -70,14 +70,16 @@ func (v View) find(host, port string) (*server, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settle()
-	i := slices.IndexFunc(f.machines, func(m *Machine) bool {
-		return slices.Contains(m.spec.Public, host) ||
-			v.network != "" && m.spec.Network == v.network && slices.Contains(m.spec.Private, host)
-	})
-	if i < 0 || !f.machines[i].on || f.machines[i].cut {
+	m := v.machine(host)
+	if m == nil && port == kubePort {
+		m = v.behind(host)
+	}
+	if m == nil || !m.on || m.cut {
 		return nil, os.ErrDeadlineExceeded
 	}
-	m := f.machines[i]
+	if port == kubePort && m.servesKubernetes() {
+		return m.listenKube()
+	}
 	if port == sshPort && m.spec.SSH != nil && m.stage == stageRunning {
 		return m.listenSSH()
 	}
@@ -87,11 +89,50 @@ func (v View) find(host, port string) (*server, error) {
 	return m.listen()
 }
 
+// machine returns the one that is reached at an address; nil if there is none.
+func (v View) machine(address string) *Machine {
+	i := slices.IndexFunc(v.fleet.machines, func(m *Machine) bool {
+		return slices.Contains(m.spec.Public, address) ||
+			v.network != "" && m.spec.Network == v.network && slices.Contains(m.spec.Private, address)
+	})
+	if i < 0 {
+		return nil
+	}
+	return v.fleet.machines[i]
+}
+
+// behind returns a control plane that an address or a name leads to which is
+// that of a cluster's Kubernetes API: of a load balancer, or one that control
+// planes share. Private ones are reached from within only.
+func (v View) behind(host string) *Machine {
+	if ip := net.ParseIP(host); ip != nil && ip.IsPrivate() && v.network == "" {
+		return nil
+	}
+	i := slices.IndexFunc(v.fleet.machines, func(m *Machine) bool {
+		return m.servesKubernetes() && !m.cut && m.active.names(host)
+	})
+	if i < 0 {
+		return nil
+	}
+	return v.fleet.machines[i]
+}
+
 // server is what listens on a machine, until it goes down or shows another
 // certificate.
 type server struct {
 	listener *bufconn.Listener
 	stop     func()
+}
+
+// orRefused is what a server shows: nobody answers if nobody signs it.
+func orRefused(id *identity, err error) (*identity, error) {
+	switch {
+	case errors.Is(err, errNoControlPlane):
+		return nil, syscall.ECONNREFUSED
+	case err != nil:
+		return nil, errors.Join(errNoServer, err)
+	}
+	return id, nil
 }
 
 // buffered is how many bytes of a connection may be on their way.
@@ -103,17 +144,13 @@ func (m *Machine) listen() (*server, error) {
 		return m.server, nil
 	}
 	if m.certs == nil {
-		var err error
+		make := m.certified
 		if m.active == nil {
-			m.certs, err = m.selfSigned()
-		} else {
-			m.certs, err = m.certified()
+			make = m.selfSigned
 		}
-		if errors.Is(err, errNoControlPlane) {
-			return nil, syscall.ECONNREFUSED
-		}
-		if err != nil {
-			return nil, errors.Join(errNoServer, err)
+		var err error
+		if m.certs, err = orRefused(make()); err != nil {
+			return nil, err
 		}
 	}
 	m.server = m.serve(m.certs)
@@ -126,10 +163,10 @@ func (m *Machine) hangUp() {
 	m.epoch++
 	m.certs = nil
 	m.wake() // streams end
-	for _, s := range []*server{m.server, m.ssh} {
+	for _, s := range []*server{m.server, m.ssh, m.kube} {
 		if s != nil {
 			s.stop()
 		}
 	}
-	m.server, m.ssh = nil, nil
+	m.server, m.ssh, m.kube = nil, nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
+	"github.com/talosgen/talosgen/internal/kubesim"
 )
 
 // etcdCluster is an etcd cluster, from its bootstrap until the last machine that
@@ -16,6 +17,7 @@ type etcdCluster struct {
 	leader   uint64
 	term     uint64
 	index    uint64
+	kube     *kubesim.API // what Kubernetes keeps in it
 }
 
 // member is a member, as the others know it.
@@ -115,12 +117,17 @@ func (m *Machine) create(recovered bool) {
 		if !m.up() || m.run.stopped {
 			return
 		}
-		if recovered && !validSnapshot(m.etcd.upload) {
+		f := m.fleet
+		c := &etcdCluster{id: f.newNumber("etcd"), identity: m.active.cluster(), term: 1, index: 1}
+		if recovered {
+			c.kube = f.recovered(m.etcd.upload)
+		} else {
+			c.kube = kubesim.New(m.active.kubernetes(), f.clock.Now)
+		}
+		if c.kube == nil {
 			m.run.failed = "the snapshot cannot be recovered"
 			return
 		}
-		f := m.fleet
-		c := &etcdCluster{id: f.newNumber("etcd"), identity: m.active.cluster(), term: 1, index: 1}
 		c.members = []*member{{id: f.newNumber("member"), peer: m.peerURL(), machine: m}}
 		m.etcd.cluster, m.etcd.member = c, c.members[0].id
 		f.clusters = append(f.clusters, c)

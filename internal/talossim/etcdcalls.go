@@ -2,8 +2,6 @@ package talossim
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -93,9 +91,6 @@ func (m *Machine) local(what string) (*etcdCluster, error) {
 	}
 	return m.etcd.cluster, nil
 }
-
-// dbSize is the size of every database.
-const dbSize = 64 << 10
 
 // EtcdStatus says how the member on the machine is.
 func (s *service) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (r *machine.EtcdStatusResponse, err error) {
@@ -211,41 +206,13 @@ func (s *service) EtcdRemoveMemberByID(ctx context.Context, in *machine.EtcdRemo
 	return r, err
 }
 
-// saved is what a snapshot holds.
-type saved struct {
-	Cluster  string `json:"cluster"` // its id
-	Identity string `json:"identity"`
-	Index    uint64 `json:"index"`
-}
-
-// snapshot is a database with a digest at its end, as etcd writes it.
-func (c *etcdCluster) snapshot() []byte {
-	text, err := json.Marshal(saved{c.name(), c.identity, c.index})
-	if err != nil {
-		panic(err) // plain data cannot fail
-	}
-	db := make([]byte, dbSize, dbSize+sha256.Size)
-	copy(db, text)
-	sum := sha256.Sum256(db)
-	return append(db, sum[:]...)
-}
-
-// validSnapshot reports whether a snapshot is whole.
-func validSnapshot(data []byte) bool {
-	if len(data) != dbSize+sha256.Size {
-		return false
-	}
-	sum := sha256.Sum256(data[:dbSize])
-	return string(sum[:]) == string(data[dbSize:])
-}
-
 // EtcdSnapshot streams a snapshot.
 func (s *service) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream grpc.ServerStreamingServer[common.Data]) error {
 	var data []byte
 	err := s.do(stream.Context(), func() error {
 		c, err := s.m.local("etcd snapshot")
 		if err == nil {
-			data = c.snapshot()
+			data = s.fleet.snapshot(c)
 		}
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 type Call struct {
 	Time    time.Time
 	Machine string
-	Method  string // without its service: Version
+	Method  string // without its service: Version; of the Kubernetes API GET /api/v1/nodes
 	Code    codes.Code
 }
 
@@ -101,8 +101,20 @@ type underway struct {
 
 // begin is what happens before a call has any effect.
 func (s *service) begin(ctx context.Context, fullMethod string) (*underway, error) {
-	f := s.fleet
 	method := fullMethod[strings.LastIndex(fullMethod, "/")+1:]
+	c, err := s.note(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.authorize(ctx, method); err != nil {
+		return nil, s.end(c, err)
+	}
+	return c, nil
+}
+
+// note counts a call, and lets a fault strike it.
+func (s *service) note(ctx context.Context, method string) (*underway, error) {
+	f := s.fleet
 	f.mu.Lock()
 	f.settle()
 	f.count++
@@ -118,9 +130,6 @@ func (s *service) begin(ctx context.Context, fullMethod string) (*underway, erro
 		return nil, s.end(c, errHang)
 	case c.fault != nil && !c.fault.After && c.fault.As.slow == 0:
 		return nil, s.end(c, c.fault.error())
-	}
-	if err := s.authorize(ctx, method); err != nil {
-		return nil, s.end(c, err)
 	}
 	return c, nil
 }

@@ -78,7 +78,7 @@ func TestFaultTimes(t *testing.T) {
 
 // TestManyNodes: hundreds of nodes cost little.
 func TestManyNodes(t *testing.T) {
-	const many = 300
+	const many = 200
 	w := newWorld(t)
 	w.bootstrap("cp-1", "cp-2", "cp-3")
 	var names []string

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/kubesim"
 )
 
 // Options say how a fleet behaves.
@@ -22,6 +23,9 @@ type Options struct {
 	Random io.Reader
 	// Timing says how long machines take. The zero value is [DefaultTiming].
 	Timing Timing
+	// NoCNI says that clusters bring no network of their own: nodes of Kubernetes
+	// are not ready until there is a DaemonSet of a CNI.
+	NoCNI bool
 }
 
 // Timing is how long machines take for what they do by themselves.
@@ -61,6 +65,9 @@ type Fleet struct {
 	clusters []*etcdCluster
 	given    uint64 // how many ids were given away
 	watch    watch
+	// What snapshots of etcd hold, by the digests at their ends.
+	snapshots map[[sha256.Size]byte]*kubesim.API
+	noCNI     bool
 
 	faults []*Fault
 	calls  []Call
@@ -75,7 +82,8 @@ func New(o Options) *Fleet {
 	if o.Timing == (Timing{}) {
 		o.Timing = DefaultTiming()
 	}
-	return &Fleet{clock: o.Clock, random: o.Random, timing: o.Timing, now: o.Clock.Now()}
+	return &Fleet{clock: o.Clock, random: o.Random, timing: o.Timing, now: o.Clock.Now(),
+		noCNI: o.NoCNI, snapshots: map[[sha256.Size]byte]*kubesim.API{}}
 }
 
 // Clock is the clock of the fleet. Code under test that sleeps with it makes the

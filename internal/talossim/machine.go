@@ -95,6 +95,8 @@ type Machine struct {
 	epoch    int     // of the API: connections belong to one
 	server   *server // of the Talos API; nil if nobody has connected
 	ssh      *server
+	kube     *server
+	joined   bool   // its kubelet has registered it
 	actor    string // the client whose call is being carried out
 	log      []*machine.Event
 	logged   chan struct{} // closed when something is added to log
@@ -170,6 +172,7 @@ func (m *Machine) down() {
 	m.hangUp()
 	m.boots++
 	m.stage, m.apiAt, m.synced, m.services = "", time.Time{}, false, false
+	m.joined = false
 	m.active, m.run = nil, etcdRun{}
 	m.forget()
 }
@@ -267,7 +270,7 @@ func (m *Machine) progress() {
 // goDown is an orderly end, after which something follows.
 func (m *Machine) goDown(stage string, then func()) {
 	m.setStage(stage)
-	m.services = false
+	m.services, m.joined = false, false
 	m.run = etcdRun{stopped: true}
 	m.after(m.fleet.timing.Shutdown, func() {
 		if m.stays {

@@ -1,0 +1,11 @@
+// Package kubesim is a small Kubernetes API in memory, as an [http.Handler]: for
+// clusters of simulated nodes, which need one to be drained, deleted and found
+// healthy, and to have manifests applied to them.
+//
+// It stores any object of the kinds that it knows, and of those that
+// CustomResourceDefinitions bring; merges patches; applies on the server's side
+// with the code of Kubernetes itself, but without schemas, so that lists belong
+// to one owner as a whole; and evicts pods as far as PodDisruptionBudgets let it.
+// Nothing is defaulted or validated, no controller runs, and nobody can watch:
+// for all that there is a real API server in testenv/kubeenv.
+package kubesim
