@@ -136,10 +136,10 @@ func (m *maker) removals() {
 func (m *maker) removeWorker(n Node) {
 	var before plan.Key
 	if n.Reach == Configured && n.Registered {
-		before = m.step(Drain, n.Name, "the tree does not have it", m.workers...).Key
+		before = m.step(Drain, n.Name, m.gone, m.workers...).Key
 	}
 	if n.Registered {
-		m.step(DeleteNode, n.Name, "the tree does not have it", before)
+		m.step(DeleteNode, n.Name, m.gone, before)
 	}
 }
 
@@ -167,13 +167,13 @@ func (m *maker) removePlane(n Node) {
 		before = m.step(Snapshot, n.Name, "before it leaves etcd", before).Key
 	}
 	if n.Registered && !dead {
-		before = m.step(Drain, n.Name, "the tree does not have it", before).Key
+		before = m.step(Drain, n.Name, m.gone, before).Key
 	}
 	if member >= 0 {
 		before = m.leave(n, m.observed.Members[member].ID, dead, before)
 	}
 	if n.Registered {
-		before = m.step(DeleteNode, n.Name, "the tree does not have it", before).Key
+		before = m.step(DeleteNode, n.Name, m.gone, before).Key
 	}
 	m.planes = before
 	m.members = etcdsafety.Without(m.members, n.Name)

@@ -15,7 +15,12 @@ import (
 // Make plans. An error means that configurations cannot be compared; what must
 // not be done is in Refusals.
 func Make(desired Desired, observed Observed, policy Policy) (*Plan, error) {
-	m := &maker{desired: desired, observed: observed, policy: policy, members: observed.safe(),
+	return makePlan(desired, observed, policy, "the tree does not have it")
+}
+
+// makePlan also takes the reason for which nodes go that are not desired.
+func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*Plan, error) {
+	m := &maker{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.safe(),
 		plan: &Plan{Cluster: desired.Cluster, Steps: []Step{}, Reads: observed.digests(), send: map[string]secret.String{}}}
 	m.policy.Mode, m.policy.MaxParallel = cmp.Or(policy.Mode, Auto), max(policy.MaxParallel, 1)
 	m.workers = make([]plan.Key, m.policy.MaxParallel)
@@ -42,6 +47,8 @@ type maker struct {
 	observed Observed
 	policy   Policy
 	plan     *Plan
+	// Why nodes go that are not desired.
+	gone string
 	// The members of etcd as the steps so far leave them.
 	members []etcdsafety.Member
 	// The last step of what may happen one after the other only: to control

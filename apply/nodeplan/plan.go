@@ -61,6 +61,7 @@ const (
 	RemoveMember Action = "remove-member" // of a dead node, by its id
 	Verify       Action = "verify"        // see that the member is gone, and the others are well
 	DeleteNode   Action = "delete-node"   // from Kubernetes
+	Reset        Action = "reset"         // wipe the machine, and wait until it is in maintenance mode
 )
 
 // WholeCluster is the node of a step that is about all of them.

@@ -47,12 +47,26 @@ var changes = map[string]func(string) string{
 //	member cp-1 healthy|dead|learning
 //	unknown
 //	policy mode=auto parallel=2 allow=cp-3 only=cp-1,w-1
+//	take-out|wipe-out|reset-all cp-3 w-1
 //
 // A node whose change is "gone" is not in the tree.
 type situation struct {
 	desired  nodeplan.Desired
 	observed nodeplan.Observed
 	policy   nodeplan.Policy
+	// What is planned besides what the tree says, and for which nodes.
+	how   string
+	names []string
+}
+
+func (s situation) plan() (*nodeplan.Plan, error) {
+	switch s.how {
+	case "take-out", "wipe-out":
+		return nodeplan.TakeOut(s.desired, s.observed, s.policy, s.how == "wipe-out", s.names...)
+	case "reset-all":
+		return nodeplan.ResetAll(s.desired, s.observed, s.policy, s.names...), nil
+	}
+	return nodeplan.Make(s.desired, s.observed, s.policy)
 }
 
 func read(t *testing.T, text string) situation {
@@ -67,6 +81,8 @@ func read(t *testing.T, text string) situation {
 		case f[0] == "member":
 			s.observed.Members = append(s.observed.Members, nodeplan.Member{
 				ID: "id-of-" + f[1], Node: f[1], Healthy: f[2] != "dead", Learner: f[2] == "learning"})
+		case f[0] == "take-out", f[0] == "wipe-out", f[0] == "reset-all":
+			s.how, s.names = f[0], f[1:]
 		case f[0] == "unknown":
 			s.observed.Known = false
 		case f[0] == "policy":
@@ -130,7 +146,7 @@ func TestPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := read(t, string(archive.Files[0].Data))
-			p, err := nodeplan.Make(s.desired, s.observed, s.policy)
+			p, err := s.plan()
 			if err != nil {
 				t.Fatal(err)
 			}

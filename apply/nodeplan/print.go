@@ -62,7 +62,7 @@ func (p Plan) Summary() string {
 		text string
 	}{
 		{count[Configure] + count[Stage], "to configure"}, {count[Reboot], "to reboot"},
-		{count[DeleteNode], "to remove"}, {count[Bootstrap], "to bootstrap"}, {len(p.Refusals), "refused"},
+		{count[DeleteNode], "to remove"}, {count[Reset], "to reset"}, {count[Bootstrap], "to bootstrap"}, {len(p.Refusals), "refused"},
 	} {
 		if a.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.text))
