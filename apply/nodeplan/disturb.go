@@ -136,11 +136,17 @@ func (m *maker) removals() {
 func (m *maker) removeWorker(n Node) {
 	var before plan.Key
 	if n.Reach == Configured && n.Registered {
-		before = m.step(Drain, n.Name, m.gone, m.workers...).Key
+		before = m.drainForGood(n.Name, m.workers...)
 	}
 	if n.Registered {
 		m.step(DeleteNode, n.Name, m.gone, before)
 	}
+}
+
+func (m *maker) drainForGood(node string, needs ...plan.Key) plan.Key {
+	s := m.step(Drain, node, m.gone, needs...)
+	s.ForGood = true
+	return s.Key
 }
 
 // removePlane takes a control plane out of etcd, and then out of Kubernetes. It
@@ -162,12 +168,15 @@ func (m *maker) removePlane(n Node) {
 		m.refuse(n.Name, "it is not reached"+because(n)+", but its etcd lives", "make it reachable, or turn it off")
 		return
 	}
+	if member < 0 && !n.Registered {
+		return // it has left already
+	}
 	before := m.well()
 	if member >= 0 {
 		before = m.step(Snapshot, n.Name, "before it leaves etcd", before).Key
 	}
 	if n.Registered && !dead {
-		before = m.step(Drain, n.Name, m.gone, before).Key
+		before = m.drainForGood(n.Name, before)
 	}
 	if member >= 0 {
 		before = m.leave(n, m.observed.Members[member].ID, dead, before)

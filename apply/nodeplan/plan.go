@@ -78,6 +78,8 @@ type Step struct {
 	Needs []plan.Key `json:"needs,omitempty"`
 	// Of Configure and Stage: what differs, masked.
 	Changes []nodeconfig.Change `json:"changes,omitempty"`
+	// Of Drain: the node does not come back, nor do pods that nothing makes anew.
+	ForGood bool `json:"forGood,omitempty"`
 	// Of RemoveMember: whom.
 	Member string `json:"member,omitempty"`
 	// The consent that it takes, and whether it is there.

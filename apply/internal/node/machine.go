@@ -8,6 +8,7 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -141,6 +142,18 @@ func (c *Client) Services(ctx context.Context) ([]Service, error) {
 // another boot id.
 func (c *Client) Reboot(ctx context.Context) error {
 	_, err := call(ctx, c, "reboot", &machine.RebootRequest{}, c.machine.Reboot)
+	return err
+}
+
+// Wipe makes the node forget its configuration and its data, and reboots it into
+// maintenance mode. Talos itself stays on the disk, and so does what is on disks
+// of users.
+func (c *Client) Wipe(ctx context.Context) error {
+	request := &machine.ResetRequest{Reboot: true}
+	for _, label := range []string{constants.StatePartitionLabel, constants.EphemeralPartitionLabel} {
+		request.SystemPartitionsToWipe = append(request.SystemPartitionsToWipe, &machine.ResetPartitionSpec{Label: label, Wipe: true})
+	}
+	_, err := call(ctx, c, "reset", request, c.machine.Reset)
 	return err
 }
 

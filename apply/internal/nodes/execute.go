@@ -57,6 +57,7 @@ func init() {
 		nodeplan.Leave:        (*Cluster).leave,
 		nodeplan.RemoveMember: (*Cluster).removeMember,
 		nodeplan.Verify:       (*Cluster).verify,
+		nodeplan.Reset:        (*Cluster).reset,
 	}
 }
 
@@ -81,8 +82,7 @@ func (c *Cluster) health(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step,
 }
 
 func (c *Cluster) drain(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	m, _ := c.machine(s.Node)
-	return c.Kubernetes.Drain(ctx, s.Node, !m.InTree, tell)
+	return c.Kubernetes.Drain(ctx, s.Node, s.ForGood, tell)
 }
 
 func (c *Cluster) uncordon(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {

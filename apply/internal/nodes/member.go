@@ -48,13 +48,18 @@ func (c *Cluster) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, t
 
 // snapshot saves etcd before a member goes.
 func (c *Cluster) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	return c.peer(ctx, "", func(client *node.Client) error {
+	return c.AskEtcd(ctx, func(client *node.Client) error {
 		where, err := c.Snapshot(ctx, client)
 		if err == nil {
 			tell("etcd is saved in " + where)
 		}
 		return err
 	})
+}
+
+// AskEtcd connects to a control plane whose etcd serves.
+func (c *Cluster) AskEtcd(ctx context.Context, do func(*node.Client) error) error {
+	return c.peer(ctx, "", do)
 }
 
 // peer connects to a control plane whose etcd serves; except is not asked.
