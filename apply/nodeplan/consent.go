@@ -7,7 +7,7 @@ import (
 )
 
 // disturbs are actions that nobody wants to be surprised by.
-var disturbs = []Action{Drain, Reboot, Forfeit, Leave, RemoveMember, DeleteNode}
+var disturbs = []Action{Drain, Reboot, Forfeit, Leave, RemoveMember, DeleteNode, Reset}
 
 // Check refuses a later plan of the same run that does what nobody agreed to
 // with this one: harmless steps go without, and so does what a node needs that
