@@ -143,3 +143,12 @@ func (s *Session) credentials(ctx context.Context) (node.Credentials, error) {
 	s.signed.renew = now.Add(id.Expires.Sub(now) * 2 / 3)
 	return s.signed.credentials, nil
 }
+
+// SSHAgentKeys are the keys of the SSH agent that listens on a socket.
+func SSHAgentKeys(socket string) Signers { return reach.AgentKeys(socket) }
+
+// SSHFileKeys are private keys in files, by their names and contents. If one has
+// a passphrase, ask is called for it.
+func SSHFileKeys(names []string, contents [][]byte, ask func(prompt string) (string, error)) Signers {
+	return reach.FileKeys(names, contents, ask)
+}

@@ -105,7 +105,13 @@ func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string)
 	if !slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
 		return c, nil // nobody to talk to
 	}
-	if err := s.letIn(ctx, o); err != nil {
+	if err := s.letIn(ctx, o); diag.CodeOf(err) == diag.Secrets && s.lock == nil {
+		// Whoever only reads may look at what can be seen without.
+		for i := range c.Machines {
+			c.Machines[i].Address, c.Machines[i].Unknown = "", "you are not let in: "+oneLine(err)
+		}
+		return c, nil
+	} else if err != nil {
 		return nil, err
 	}
 	var err error

@@ -45,12 +45,15 @@ Examples:
 }
 
 func (w *world) applyAction(c *cli.Context) error {
+	agreed, err := policy(c)
+	if err != nil {
+		return err
+	}
 	s, err := w.openSession(c)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
-	agreed := policy(c)
+	defer w.end(c, s)
 	p, err := planToApply(c, s, agreed)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (w *world) doctorAction(c *cli.Context) error {
 		return err
 	}
 	defer s.stop()
-	p, err := s.Plan(c.Context, apply.Policy{})
+	p, err := s.Plan(c.Context, apply.Policy{Stages: []apply.Stage{apply.StageInfrastructure}})
 	if err != nil {
 		return err
 	}

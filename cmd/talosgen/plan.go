@@ -19,23 +19,25 @@ const (
 
 // policyFlags are those of plan and apply.
 func policyFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(stageFlags(),
 		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME` (repeatable)"},
 		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
 		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
 		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
 		&cli.StringSliceFlag{Name: flagReplace, Usage: "delete the server `NAME`, which is no node, and make it again (repeatable)"},
-	}
+	)
 }
 
-func policy(c *cli.Context) apply.Policy {
-	return apply.Policy{Consent: apply.Consent{
+func policy(c *cli.Context) (apply.Policy, error) {
+	p := apply.Policy{Consent: apply.Consent{
 		Allow:         c.StringSlice(flagAllow),
 		AllowDestroy:  c.Bool(flagAllowDestroy),
 		AllowPowerOff: c.Bool(flagAllowPowerOff),
 		Adopt:         c.StringSlice(flagAdopt),
 		Replace:       c.StringSlice(flagReplace),
 	}}
+	err := nodePolicy(c, &p)
+	return p, err
 }
 
 func planCommand(w *world) *cli.Command {
@@ -64,15 +66,20 @@ Examples:
 }
 
 func (w *world) planAction(c *cli.Context) error {
+	agreed, err := policy(c)
+	if err != nil {
+		return err
+	}
 	s, err := w.openSession(c)
 	if err != nil {
 		return err
 	}
+	defer w.end(c, s)
 	make := s.Plan
 	if c.Bool("destroy") {
 		make = s.PlanDestroy
 	}
-	p, err := make(c.Context, policy(c))
+	p, err := make(c.Context, agreed)
 	s.stop()
 	if err != nil {
 		return err

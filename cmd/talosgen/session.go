@@ -86,6 +86,10 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	nodes, err := w.nodes(c, repo.Root(), apply.OnLoopback(endpoint))
+	if err != nil {
+		return nil, err
+	}
 	token, _ := w.lookup(tokenVariable)
 	s := &cloudSession{root: repo.Root(), env: env, local: apply.OnLoopback(endpoint)}
 	s.view, s.stop = w.startView(func() int {
@@ -98,13 +102,22 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 	s.Session, err = env.Connect(c.Context, apply.Cloud{
 		Endpoint: endpoint, Token: secret.New(token), Examples: examples,
 		HTTP: w.http, Clock: clock{w}, Chance: w.chance, Builder: builder,
-		Log: w.requestLog(c, s.view), Tell: s.view.event,
+		Nodes: nodes, Log: w.requestLog(c, s.view), Tell: s.view.event,
 	})
 	if err != nil {
 		s.stop()
 		return nil, err
 	}
 	return s, nil
+}
+
+// end ends a session. What cannot be taken back is said, and does not hide what
+// went wrong before.
+func (w *world) end(c *cli.Context, s *cloudSession) {
+	s.stop()
+	if err := s.Close(c.Context); err != nil {
+		w.printError(err)
+	}
 }
 
 // openTree opens a rendered tree. The keys of examples are no secret, and are

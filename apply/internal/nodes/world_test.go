@@ -1,0 +1,323 @@
+package nodes_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/internal/health"
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/talossim/simtest"
+)
+
+// canary stands for every secret of a machine configuration.
+const canary = "CANARYQZX"
+
+// world is a fleet of simulated nodes, what is desired of them, and everything
+// around that a run needs.
+type world struct {
+	testing.TB
+	fleet   *talossim.Fleet
+	keys    *simtest.Cluster
+	kube    *fakeKube
+	intents *intents
+
+	mu       sync.Mutex
+	machines []nodes.Machine
+	want     map[string]string // configurations of the tree
+	told     []string
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{
+		TB: t, fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"),
+		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, want: map[string]string{},
+	}
+	t.Cleanup(w.fleet.Close)
+	return w
+}
+
+// boot adds machines in maintenance mode, and what the tree has for them: names
+// that begin with cp are control planes.
+func (w *world) boot(names ...string) {
+	w.Helper()
+	for _, name := range names {
+		w.buy(name)
+		w.configure(name)
+	}
+	w.pass(5 * time.Minute)
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	_ = w.fleet.Clock().Sleep(context.Background(), d)
+	w.fleet.Settle()
+}
+
+// buy adds a machine.
+func (w *world) buy(name string) {
+	n := len(w.fleet.Machines()) + 1
+	for slices.ContainsFunc(w.machines, func(m nodes.Machine) bool { return m.Address == address(n) }) {
+		n++
+	}
+	w.fleet.Add(talossim.Spec{Name: name, Public: []string{address(n)}, Installed: true}).PowerOn()
+	w.forget(name)
+	w.machines = append(w.machines, nodes.Machine{Name: name, Role: role(name), InTree: true, ID: fmt.Sprint(len(w.fleet.Machines()), name), Address: address(n)})
+}
+
+func address(n int) string { return fmt.Sprintf("192.0.%d.%d", 2+n/250, n%250) }
+
+// forget takes a machine from the list of those that somebody knows.
+func (w *world) forget(name string) {
+	w.machines = slices.DeleteFunc(w.machines, func(m nodes.Machine) bool { return m.Name == name })
+}
+
+// configure lets the tree have a node, with more lines in its machine section.
+func (w *world) configure(name string, more ...string) {
+	more = append(more, "  sysctls: {user.secret: "+canary+"}")
+	if role(name) == nodeplan.ControlPlane {
+		w.want[name] = w.keys.ControlPlane(name, more...)
+	} else {
+		w.want[name] = w.keys.Worker(name, more...)
+	}
+}
+
+// drop takes a node out of the tree; its machine stays.
+func (w *world) drop(names ...string) {
+	for _, name := range names {
+		delete(w.want, name)
+		for i := range w.machines {
+			if w.machines[i].Name == name {
+				w.machines[i].InTree = false
+			}
+		}
+	}
+}
+
+func role(name string) string {
+	if strings.HasPrefix(name, "cp") {
+		return nodeplan.ControlPlane
+	}
+	return nodeplan.Worker
+}
+
+func (w *world) credentials() (node.Credentials, error) {
+	certificate, key := w.keys.Sign(w.fleet.Clock().Now().Add(-time.Minute), "os:admin")
+	return node.Credentials{Authority: w.keys.Authority(), Certificate: certificate, Key: secret.New(string(key))}, nil
+}
+
+// cluster is a run's view.
+func (w *world) cluster() *nodes.Cluster {
+	c := &nodes.Cluster{
+		Name: "demo", Machines: slices.Clone(w.machines), Through: w.fleet, Credentials: w.credentials, Clock: w.fleet.Clock(),
+		Patience: nodes.DefaultPatience(), Intents: w.intents, Kubernetes: w.kube,
+		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
+			return "a file", from.Snapshot(ctx, &strings.Builder{})
+		},
+		Tell: func(step, text string) { w.tell(step + ": " + text) },
+	}
+	return c
+}
+
+func (w *world) tell(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, text)
+}
+
+// plan looks and plans.
+func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy) (*nodeplan.Plan, error) {
+	desired := nodeplan.Desired{Cluster: "demo"}
+	for _, m := range w.machines {
+		if text, ok := w.want[m.Name]; ok {
+			config, err := nodeconfig.Parse("nodes/"+m.Name+".yaml", []byte(text))
+			if err != nil {
+				return nil, err
+			}
+			desired.Nodes = append(desired.Nodes, nodeplan.Want{Name: m.Name, Role: m.Role, Config: config})
+		}
+	}
+	sights, err := c.Settled(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.Health = w.guard(c, sights)
+	observed, err := c.Observed(ctx, sights)
+	if err != nil {
+		return nil, err
+	}
+	return nodeplan.Make(desired, observed, policy)
+}
+
+func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
+	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 5 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute}
+	for _, s := range sights {
+		if s.Reach == nodeplan.Unreachable || !s.Machine.InTree {
+			g.Except = append(g.Except, s.Machine.Name)
+		}
+	}
+	g.Collect = func(ctx context.Context) health.Facts {
+		collector := health.Collector{Kubernetes: func(context.Context) ([]health.KubeNode, error) { return nil, errors.New("none") }}
+		for _, s := range sights {
+			if s.Reach != nodeplan.Configured {
+				continue
+			}
+			client, err := c.Connect(s.Machine)
+			if err != nil {
+				w.Fatal(err)
+			}
+			defer client.Close()
+			collector.Targets = append(collector.Targets, health.Target{Name: s.Machine.Name, ControlPlane: s.Machine.Role == nodeplan.ControlPlane, Source: client})
+		}
+		return collector.Collect(ctx)
+	}
+	return g
+}
+
+// apply does what a run does with nodes.
+func (w *world) apply(ctx context.Context, policy nodeplan.Policy) (*nodeplan.Plan, error) {
+	c := w.cluster()
+	first, err := w.plan(ctx, c, policy)
+	if err != nil {
+		return nil, err
+	}
+	if reasons := first.Executable(); len(reasons) > 0 {
+		return first, errors.New(strings.Join(reasons, "; "))
+	}
+	loop := execute.Loop[*nodeplan.Plan, nodeplan.Step]{
+		Again: func(ctx context.Context) (*nodeplan.Plan, error) { return w.plan(ctx, c, policy) },
+		Check: first.Check, Text: (*nodeplan.Plan).Text, Stale: nodes.Stale, Sleep: w.fleet.Clock().Sleep,
+		Steps:    func(p *nodeplan.Plan) []nodeplan.Step { return p.Steps },
+		Executor: func(p *nodeplan.Plan) execute.Do[nodeplan.Step] { return c.Executor(p) },
+	}
+	return loop.Converge(ctx, first, execute.Options[nodeplan.Step]{Parallel: 8, Report: func(e execute.Event[nodeplan.Step]) {
+		if e.State == execute.Done {
+			w.tell("done " + nodes.Name(e.Step))
+		}
+		if e.Err != nil {
+			w.tell("failed " + nodes.Name(e.Step) + ": " + e.Err.Error())
+		}
+	}})
+}
+
+// mustApply applies, and wants every node as the tree has it, and nothing to
+// have gone wrong on the way.
+func (w *world) mustApply(policy nodeplan.Policy) *nodeplan.Plan {
+	w.Helper()
+	p, err := w.apply(context.Background(), policy)
+	if err != nil {
+		w.Fatalf("%v\n%s", err, strings.Join(w.told, "\n"))
+	}
+	w.check()
+	if len(p.Away) > 0 {
+		w.Fatalf("away: %v\n%s", p.Away, strings.Join(w.told, "\n"))
+	}
+	for name, text := range w.want {
+		if got := w.fleet.Machine(name).Config(); got != text {
+			w.Errorf("%s has another configuration", name)
+		}
+	}
+	return p
+}
+
+// check looks for violations and secrets.
+func (w *world) check() {
+	w.Helper()
+	if v := w.fleet.Violations(); len(v) > 0 {
+		w.Fatalf("%v\n%s", v, strings.Join(w.told, "\n"))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text := strings.Join(w.told, "\n"); strings.Contains(text, canary) {
+		w.Errorf("a secret was told:\n%s", text)
+	}
+}
+
+// steps are those that were told to be done, in order.
+func (w *world) steps() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var done []string
+	for _, t := range w.told {
+		if name, ok := strings.CutPrefix(t, "done "); ok {
+			done = append(done, name)
+		}
+	}
+	w.told = nil
+	return strings.Join(done, ", ")
+}
+
+// intents keep one.
+type intents struct {
+	mu     sync.Mutex
+	intent bootstrap.Intent
+}
+
+func (i *intents) Intent(context.Context) (bootstrap.Intent, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.intent, nil
+}
+
+func (i *intents) Record(_ context.Context, intent bootstrap.Intent) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.intent = intent
+	return nil
+}
+
+// fakeKube knows nodes by name.
+type fakeKube struct {
+	mu      sync.Mutex
+	nodes   []string
+	drained map[string]bool
+	err     error
+}
+
+func (k *fakeKube) Registered(context.Context) (found []kube.Node, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, n := range k.nodes {
+		found = append(found, kube.Node{Name: n, Ready: true, Drained: k.drained[n]})
+	}
+	return found, k.err
+}
+
+func (k *fakeKube) Drain(_ context.Context, name string, _ bool, _ func(string)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drained[name] = true
+	return k.err
+}
+
+func (k *fakeKube) Uncordon(_ context.Context, name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.drained, name)
+	return k.err
+}
+
+func (k *fakeKube) DeleteNode(_ context.Context, name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.nodes = slices.DeleteFunc(k.nodes, func(n string) bool { return n == name })
+	return k.err
+}
+
+// register makes Kubernetes know nodes.
+func (k *fakeKube) register(names ...string) { k.nodes = append(k.nodes, names...) }

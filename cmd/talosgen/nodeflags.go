@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Flags of commands that talk to nodes.
+const (
+	flagEndpoints   = "endpoints"
+	flagSSHKey      = "ssh-key"
+	flagMode        = "mode"
+	flagMaxParallel = "max-parallel"
+	flagNode        = "node"
+	flagStage       = "stage"
+)
+
+// simulatedNodes is the variable that says that there are nodes behind the
+// servers of a simulated project.
+const simulatedNodes = "TALOSGEN_SIM_NODES"
+
+// nodeFlags are those of every command that talks to nodes.
+func nodeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: flagEndpoints, Usage: "where a node is: `NODE=ADDRESS`, instead of where the tree and Hetzner say (repeatable)"},
+		&cli.StringSliceFlag{Name: flagSSHKey, Usage: "private key in `FILE` to log in with on the server that leads to nodes; default: those of your SSH agent"},
+	}
+}
+
+// stageFlags are those of plan and apply about nodes.
+func stageFlags() []cli.Flag {
+	return append(nodeFlags(),
+		&cli.StringFlag{Name: flagMode, Value: string(apply.Auto), Usage: "of changes to nodes: auto reboots where it is needed, no-reboot leaves those out, staged changes nothing before the next reboot: `MODE`"},
+		&cli.IntFlag{Name: flagMaxParallel, Value: 1, Usage: "`NUMBER` of workers that may be away at once"},
+		&cli.StringSliceFlag{Name: flagNode, Usage: "only the node `NAME`, not the others (repeatable)"},
+		&cli.StringSliceFlag{Name: flagStage, Usage: "only the stage `NAME`: " + strings.Join(stageNames(), ", ") + " (repeatable)"},
+	)
+}
+
+func stageNames() (names []string) {
+	for _, s := range apply.Stages() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+// nodePolicy reads the flags of plan and apply about nodes.
+func nodePolicy(c *cli.Context, p *apply.Policy) error {
+	modes := []string{string(apply.Auto), string(apply.NoReboot), string(apply.Staged)}
+	if mode := c.String(flagMode); !slices.Contains(modes, mode) {
+		return unknownValue(flagMode, mode, modes)
+	}
+	if c.Int(flagMaxParallel) < 1 {
+		return diag.On("--"+flagMaxParallel, "%d is less than 1", c.Int(flagMaxParallel)).WithCode(diag.Usage)
+	}
+	p.Mode, p.MaxParallel, p.Nodes = apply.Mode(c.String(flagMode)), c.Int(flagMaxParallel), c.StringSlice(flagNode)
+	for _, name := range c.StringSlice(flagStage) {
+		if !slices.Contains(stageNames(), name) {
+			return unknownValue(flagStage, name, stageNames())
+		}
+		p.Stages = append(p.Stages, apply.Stage(name))
+	}
+	return nil
+}
+
+func unknownValue(flag, value string, known []string) error {
+	return diag.On("--"+flag, "there is no %q, only %s", value, strings.Join(known, ", ")).
+		WithHint("%s", diag.Suggest(value, known)).WithCode(diag.Usage)
+}
+
+// nodes is how the nodes of an environment are reached. Behind the servers of a
+// simulated project there are none, unless it says so.
+func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, error) {
+	if _, simulated := w.lookup(simulatedNodes); local && !simulated {
+		return apply.Nodes{}, nil
+	}
+	endpoints, err := apply.ParseEndpoints(c.StringSlice(flagEndpoints))
+	if err != nil {
+		return apply.Nodes{}, err
+	}
+	dial, err := w.serverDialer()
+	if err != nil {
+		return apply.Nodes{}, err
+	}
+	signers, err := w.sshKeys(c)
+	if err != nil {
+		return apply.Nodes{}, err
+	}
+	return apply.Nodes{
+		Dial: dial, Signers: signers, Endpoints: endpoints, Owner: w.owner(), Keep: keepIn(root),
+		Own: func(ctx context.Context) []netip.Addr {
+			if local {
+				return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})} // as good as any: nobody filters
+			}
+			return w.ownAddresses(ctx)
+		},
+	}, nil
+}
+
+// sshKeys are those of files that are named, or else of the agent; nil if there
+// is neither.
+func (w *world) sshKeys(c *cli.Context) (apply.Signers, error) {
+	var contents [][]byte
+	names := c.StringSlice(flagSSHKey)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, unreadable(name, err)
+		}
+		contents = append(contents, data)
+	}
+	if len(names) > 0 {
+		return apply.SSHFileKeys(names, contents, w.ask), nil
+	}
+	if socket, ok := w.lookup("SSH_AUTH_SOCK"); ok && socket != "" {
+		return apply.SSHAgentKeys(socket), nil
+	}
+	return nil, nil
+}
+
+// keepIn keeps snapshots of etcd in a directory. They are encrypted.
+func keepIn(dir string) apply.Keep {
+	return func(name string, write func(io.Writer) error) (string, error) {
+		file := filepath.Join(dir, name)
+		if err := atomicfile.CreateStream(file, 0o600, write); err != nil {
+			return "", diag.New(diag.Pos{File: file}, "cannot be written: %v", reasonOf(err)).WithCause(err)
+		}
+		return file, nil
+	}
+}
