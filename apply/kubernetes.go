@@ -82,7 +82,7 @@ func (s *Session) kubernetesDesired(ctx context.Context) (kubeplan.Desired, erro
 
 // withKubernetes adds the section of Kubernetes to a plan.
 func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) error {
-	if s.nodes.Dial == nil || !policy.has(StageKubernetes) || len(policy.Nodes) > 0 || p.Destroy {
+	if s.nodes.Dial == nil || !policy.has(StageKubernetes) || len(policy.Nodes) > 0 || p.Destroy || s.withoutKubernetes() {
 		return nil
 	}
 	desired, err := s.kubernetesDesired(ctx)
@@ -101,6 +101,12 @@ func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) er
 			return err
 		})
 	})
+}
+
+// withoutKubernetes reports whether the nodes are simulated, and run nothing.
+func (s *Session) withoutKubernetes() bool {
+	server, _, err := kubernetesServer(s.env.Infrastructure.KubernetesAPI, "")
+	return s.local && (err != nil || !OnLoopback(server.URL))
 }
 
 // resumeKubernetes makes the section of Kubernetes of a saved plan again.

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,7 +127,7 @@ func everyKind(namespace string) tree {
 			"{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: " + namespace + "}, provisioner: csi.hetzner.cloud, volumeBindingMode: WaitForFirstConsumer, allowVolumeExpansion: true}",
 			"{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: " + namespace + ".example.org}, spec: {attachRequired: true, podInfoOnMount: true, volumeLifecycleModes: [Persistent]}}",
 			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things." + namespace + ".example.org}, spec: {group: " + namespace + ".example.org, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}",
-			"{apiVersion: " + namespace + ".example.org/v1, kind: Thing, metadata: {name: one, " + in + "}, spec: {a: 1, b: [x, y], c: {d: true}}}",
+			"{apiVersion: " + namespace + ".example.org/v1, kind: Thing, metadata: {name: one, " + in + "}, spec: {a: 1, b: [x, w], c: {d: true}}}",
 			"{apiVersion: batch/v1, kind: CronJob, metadata: {name: backup, " + in + "}, spec: {schedule: '0 3 * * *', suspend: true, jobTemplate: {spec: {template: {spec: {restartPolicy: OnFailure, containers: [{name: b, image: 'example.org/b:1'}]}}}}}}",
 			"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: operator, " + in + "}, spec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: operator}, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]}}",
 		}, "\n---\n"),
@@ -189,3 +190,13 @@ not in Git any more:
 consent is missing:
   --allow PodDisruptionBudget.policy/every-kind/operator
 `
+
+// document is an object as text that the test bed reads: JSON is YAML.
+func document(t testing.TB, o kubeplan.Object) string {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
