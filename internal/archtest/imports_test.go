@@ -108,6 +108,8 @@ var spared = []struct {
 	{"internal/hetznersim/...", "net/http", "it is an API over HTTP, and render may not import it"},
 	{"internal/kubesim", "net/http", "it is an API over HTTP, and render may not import it"},
 	{"internal/talossim", "net/http", "its control planes serve that API, and render may not import it"},
+	{"internal/charttest", "net/http", "it is for tests: a repository of charts over HTTP"},
+	{"render/internal/chartfetch", "net/http", "it gets charts for the commands that are asked to; rendering does not call it"},
 	{"internal/talossim/simtest", "crypto/rand", "only tests import it, and no key that it makes is compared"},
 }
 
