@@ -32,7 +32,7 @@ var notInCases = map[string]string{
 func TestEveryOptionHasACase(t *testing.T) {
 	defaults := schemaOptions()
 	cases := map[string]string{}
-	for _, c := range optionCases(t) {
+	for _, c := range append(optionCases(t), addonCases(t)...) {
 		set := map[string]string{}
 		var doc yaml.Node
 		if err := yaml.Unmarshal(c.overlay, &doc); err != nil {
@@ -67,6 +67,18 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 }
 
+// addonCases are those of options that addons are made of: its tests show what
+// they lead to.
+func addonCases(t *testing.T) (all []optionCase) {
+	t.Helper()
+	for _, c := range optionFiles(t, "internal/catalogue/testdata/cases") {
+		if len(c.options) > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // schemaOptions lists the options of cluster.yaml with their defaults, as they
 // are written. Indexes of lists are left out of the paths.
 func schemaOptions() map[string]string {
@@ -78,7 +90,7 @@ func schemaOptions() map[string]string {
 			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			at := strings.TrimPrefix(path+"."+name, ".")
 			inner := f.Type
-			if inner.Kind() == reflect.Slice {
+			if inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map {
 				inner = inner.Elem()
 			}
 			switch {
@@ -102,7 +114,11 @@ func setOptions(n *yaml.Node, path string, known, set map[string]string) {
 		return
 	}
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		setOptions(n.Content[i+1], strings.TrimPrefix(path+"."+n.Content[i].Value, "."), known, set)
+		at := strings.TrimPrefix(strings.TrimSuffix(path, "/")+"."+n.Content[i].Value, ".")
+		if path == "addons" {
+			at = path + "/" // their names are left out, as indexes of lists
+		}
+		setOptions(n.Content[i+1], at, known, set)
 	}
 	for _, item := range n.Content {
 		if n.Kind == yaml.SequenceNode {
