@@ -2,9 +2,11 @@ package addon
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	helm "helm.sh/helm/v4/pkg/engine"
@@ -15,26 +17,61 @@ import (
 // maxRendered is what the templates of a chart may write together.
 const maxRendered = 64 << 20
 
+// instants are what templates are told in turn that the time is.
+var instants = []time.Time{time.Unix(1e9, 0).UTC(), time.Unix(2e9, 1).UTC()}
+
 // execute runs the templates of the chart. The result is by the path that Helm
 // gives each file, as in cilium/templates/cilium-agent/daemonset.yaml.
+//
+// Charts ask for the time to check durations, too, and write nothing of it: one
+// that asks is run again at another time, and refused if that changes anything.
 func (c *chart) execute(ctx context.Context, values common.Values) (map[string]string, error) {
+	copied := func() common.Values {
+		all := maps.Clone(values)
+		if own, ok := plain(values["Values"]).(map[string]any); ok { // templates change values
+			all["Values"] = common.Values(own) // with its methods, which templates call
+		}
+		return all
+	}
+	texts, asked, err := c.executeAt(ctx, copied(), &instants[0])
+	if err != nil || !asked {
+		return texts, err
+	}
+	later, _, err := c.executeAt(ctx, copied(), &instants[1])
+	if err != nil || !maps.Equal(texts, later) {
+		_, _, err = c.executeAt(ctx, copied(), nil) // for the place
+		if err == nil {
+			err = c.fail("writes something else each time, by the function now")
+		}
+		return nil, err
+	}
+	return texts, nil
+}
+
+// executeAt runs the templates at a time, and tells whether they asked for it;
+// without one, asking is an error.
+func (c *chart) executeAt(ctx context.Context, values common.Values, now *time.Time) (texts map[string]string, asked bool, err error) {
 	var refused *refusal
-	e := helm.Engine{CustomTemplateFuncs: functions(func(r *refusal) { refused = r })}
-	texts, err := e.RenderWithContext(ctx, c.Chart, values)
+	functions := functions(func(r *refusal) { refused = r })
+	if now != nil {
+		functions["now"] = func() time.Time { asked = true; return *now }
+	}
+	e := helm.Engine{CustomTemplateFuncs: functions}
+	texts, err = e.RenderWithContext(ctx, c.Chart, values)
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, c.templateProblem(err, refused)
+		return nil, asked, c.templateProblem(err, refused)
 	}
 	size := 0
 	for _, text := range texts {
 		size += len(text)
 	}
 	if size > maxRendered {
-		return nil, c.fail("has templates that write more than %d MiB", maxRendered>>20)
+		return nil, asked, c.fail("has templates that write more than %d MiB", maxRendered>>20)
 	}
-	return texts, nil
+	return texts, asked, nil
 }
 
 var (

@@ -100,6 +100,7 @@ func (u *unknown) check(at *chartv2.Chart, given, defaults map[string]any, path 
 		}
 		switch inner, isMap := asMap(given[key]); {
 		case key == common.GlobalKey && len(path) == chartDepth(at), key == "tags" && len(path) == 0:
+		case !found && freeForm.MatchString(key):
 		case !found && !u.used(key):
 			u.add(here, defaults)
 		case isMap && found:
@@ -123,6 +124,10 @@ func (u *unknown) add(path []string, defaults map[string]any) {
 	w.Hint = diag.Suggest(path[len(path)-1], slices.Sorted(maps.Keys(defaults)))
 	u.warnings = append(u.warnings, w)
 }
+
+// freeForm are keys that name no setting: labels of nodes, variables of
+// containers. Where they stand, a default is no list of all that there are.
+var freeForm = regexp.MustCompile(`[./]|^[A-Z][A-Z0-9_]*$`)
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_-]*`)
 

@@ -13,11 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
-	"github.com/talosgen/talosgen/render/internal/config"
-	"github.com/talosgen/talosgen/render/internal/infra"
-	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/render/internal/catalogue/cataloguetest"
 )
 
 var update = flag.Bool("update", false, "write the expected results")
@@ -82,49 +79,11 @@ func cases(t testing.TB) []testCase {
 	return all
 }
 
-// secretVariables are those of a case, beside what Needs asks for.
-var secretVariables = []string{"HCLOUD_TOKEN", "ROBOT_PASSWORD", "BACKUP_S3_ACCESS_KEY", "BACKUP_S3_SECRET_KEY", "OTHER_ACCESS", "OTHER_SECRET"}
-
-// facts are those of the case, with every secret that it needs but those whose
-// name its cluster.yaml has in a comment `# without NAME`.
+// facts are those that the case leads to.
 func (c testCase) facts(t testing.TB) (catalogue.Facts, error) {
 	t.Helper()
-	vars := subst.Vars{"ROBOT_USER": {Value: "robot"}}
-	for _, name := range secretVariables {
-		vars[name] = subst.Var{Value: canary(name), Secret: true}
-	}
-	cfg, err := config.Load("cluster.yaml", c.cluster, &subst.Scope{Vars: vars})
-	if err != nil {
-		return catalogue.Facts{}, err
-	}
-	resolved, err := infra.Resolve(infra.Input{Config: cfg, Schematic: strings.Repeat("0a", 32), HostKey: "ssh-ed25519 AAAA"})
-	if err != nil {
-		return catalogue.Facts{}, err
-	}
-	f := catalogue.Facts{
-		Environment: "dev", Cluster: cfg.Cluster, Infrastructure: *resolved,
-		Secrets: map[string]secret.String{}, Autoscaled: map[string]secret.String{},
-		ClusterRecipient: "age1am3j6k6r06rkvs7fns29erfxxfds434e6geqj29gfmcpfrskfgtse76mk3",
-		Near:             cfg.Near, Has: cfg.Has,
-	}
-	for _, n := range catalogue.Needs(f) {
-		if bytes.Contains(c.cluster, []byte("# without "+n.Name)) {
-			continue
-		}
-		f.Secrets[n.Name] = secret.New(canary(n.Name))
-		if n.Generate != nil {
-			if f.Secrets[n.Name], err = n.Generate(bytes.NewReader(bytes.Repeat([]byte{0xca}, 1024))); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, p := range resolved.AutoscalerPools {
-		f.Autoscaled[p.Name] = secret.New("machine:\n  token: " + canary("machine-"+p.Name) + "\n")
-	}
-	return f, nil
+	return cataloguetest.Facts(t, c.cluster)
 }
-
-func canary(name string) string { return "canary-" + name }
 
 // describe writes addons: one line for each, then those that are shown whole.
 func describe(t testing.TB, addons []catalogue.Addon, show []string) string {
