@@ -167,11 +167,7 @@ func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Po
 		if err != nil {
 			return err
 		}
-		loop := execute.Loop[*nodeplan.Plan, Step]{
-			Again: again, Check: p.Nodes.Check, Text: (*nodeplan.Plan).Text, Stale: nodes.Stale, Sleep: s.clock.Sleep,
-			Steps:    func(p *nodeplan.Plan) []Step { return p.Steps },
-			Executor: func(p *nodeplan.Plan) execute.Do[Step] { return c.Executor(p) },
-		}
+		loop := c.Loop(p.Nodes, again)
 		left, err := loop.Converge(ctx, current, execute.Options[Step]{
 			Parallel: parallelNodes,
 			Report:   func(e execute.Event[Step]) { r.noteStep(stage, e) },

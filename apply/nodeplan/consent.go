@@ -51,3 +51,14 @@ func (p *Plan) Text() string {
 	}
 	return text
 }
+
+// WithoutStaged returns the plan without configurations that nodes have for
+// their next boot already, if that is left to somebody else.
+func (p *Plan) WithoutStaged(staged func(node string) bool) *Plan {
+	left := *p
+	left.Steps = slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool {
+		reboots := slices.ContainsFunc(p.Steps, func(o Step) bool { return o.Node == s.Node && o.Action == Reboot })
+		return s.Action == Stage && !reboots && staged(s.Node)
+	})
+	return &left
+}

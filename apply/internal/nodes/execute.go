@@ -3,7 +3,9 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"sync"
 
+	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -30,6 +32,37 @@ func (c *Cluster) Executor(p *nodeplan.Plan) func(context.Context, nodeplan.Step
 			return interrupted(ctx)
 		}
 		return err
+	}
+}
+
+// Loop goes from a plan that somebody agreed to, to one with nothing left to do.
+// again looks and plans.
+func (c *Cluster) Loop(agreed *nodeplan.Plan, again func(context.Context) (*nodeplan.Plan, error)) execute.Loop[*nodeplan.Plan, nodeplan.Step] {
+	var mu sync.Mutex
+	staged := map[string]bool{}
+	return execute.Loop[*nodeplan.Plan, nodeplan.Step]{
+		Check: agreed.Check, Text: (*nodeplan.Plan).Text, Stale: Stale, Sleep: c.Clock.Sleep,
+		Steps: func(p *nodeplan.Plan) []nodeplan.Step { return p.Steps },
+		Executor: func(p *nodeplan.Plan) execute.Do[nodeplan.Step] {
+			do := c.Executor(p)
+			return func(ctx context.Context, s nodeplan.Step) error {
+				err := do(ctx, s)
+				if err == nil && s.Action == nodeplan.Stage {
+					mu.Lock()
+					defer mu.Unlock()
+					staged[s.Node] = true
+				}
+				return err
+			}
+		},
+		Again: func(ctx context.Context) (*nodeplan.Plan, error) {
+			p, err := again(ctx)
+			if err != nil {
+				return nil, err
+			}
+			// What waits for the next boot, a node does not tell.
+			return p.WithoutStaged(func(node string) bool { return staged[node] }), nil
+		},
 	}
 }
 

@@ -199,12 +199,7 @@ func (w *world) apply(ctx context.Context, policy nodeplan.Policy) (*nodeplan.Pl
 	if reasons := first.Executable(); len(reasons) > 0 {
 		return first, errors.New(strings.Join(reasons, "; "))
 	}
-	loop := execute.Loop[*nodeplan.Plan, nodeplan.Step]{
-		Again: func(ctx context.Context) (*nodeplan.Plan, error) { return w.plan(ctx, c, policy) },
-		Check: first.Check, Text: (*nodeplan.Plan).Text, Stale: nodes.Stale, Sleep: w.fleet.Clock().Sleep,
-		Steps:    func(p *nodeplan.Plan) []nodeplan.Step { return p.Steps },
-		Executor: func(p *nodeplan.Plan) execute.Do[nodeplan.Step] { return c.Executor(p) },
-	}
+	loop := c.Loop(first, func(ctx context.Context) (*nodeplan.Plan, error) { return w.plan(ctx, c, policy) })
 	return loop.Converge(ctx, first, execute.Options[nodeplan.Step]{Parallel: 8, Report: func(e execute.Event[nodeplan.Step]) {
 		if e.State == execute.Done {
 			w.tell("done " + nodes.Name(e.Step))
