@@ -5,7 +5,9 @@ import (
 	"path"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/ownership"
 	"github.com/talosgen/talosgen/render/internal/treecheck"
 )
@@ -54,6 +56,15 @@ func checkTree(root fs.FS, dir string, isRendered bool, o TreeCheck) (*TreeRepor
 	return treecheck.Check(treecheck.Input{
 		Repository: root, Dir: dir, Rendered: isRendered, Kubernetes: o.Kubernetes,
 		Terraform: o.TerraformPlan, TerraformFile: o.TerraformFile,
+		Build: func(dir string) ([]manifest.Located, error) {
+			engine := addon.Engine{Repository: root}
+			objects, err := engine.Customize(dir, nil)
+			located := make([]manifest.Located, len(objects))
+			for i, o := range objects {
+				located[i] = manifest.Located{Object: o, Pos: diag.Pos{File: dir}}
+			}
+			return located, err
+		},
 	})
 }
 

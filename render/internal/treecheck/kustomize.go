@@ -73,9 +73,6 @@ func (c *checker) kustomization(dir, file string) ([]manifest.Located, error) {
 		if slices.Contains(listing, key) {
 			continue
 		}
-		if c.in.Build == nil {
-			return nil, diag.New(diag.Pos{File: file}, "%s needs kustomize to be built", key)
-		}
 		return c.in.Build(dir)
 	}
 	var names []string
