@@ -129,8 +129,9 @@ func TestHostKeyProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := strings.Index(plain, "sshHostKey:")
-	without := plain[:start]
+	without, _, _ := strings.Cut(plain, "sshHostKey:")
+	_, variables, _ := strings.Cut(plain, "\nvariables:\n")
+	without += "variables:\n" + variables
 	for _, tt := range []struct{ name, plain, want string }{
 		{"none", without, "envs/prod/secrets.sops.yaml: has no SSH host key (sshHostKey:) for the NAT gateway\n  make one with `talosgen secrets sync prod`"},
 		{"another", without + "sshHostKey: qzxkanarivogl95\n", "envs/prod/secrets.sops.yaml: sshHostKey is not the private key of an SSH host"},

@@ -31,6 +31,7 @@ type SecretsReport struct {
 	Env     string   `json:"environment"`
 	Changed []string `json:"changed"` // files, repository-relative
 	Added   []string `json:"added"`   // keys of secrets.sops.yaml
+	Missing []string `json:"missing"` // secret variables that are needed, and nobody can make up
 	Notes   []string `json:"notes"`   // what the user should know or do next
 }
 
@@ -141,6 +142,9 @@ func (k *keeper) fill(given *secretsfile.Secrets) (*SecretsReport, error) {
 		return nil, err
 	}
 	report := &SecretsReport{Env: k.name}
+	if err := k.generateForAddons(given, have, report); err != nil {
+		return nil, err
+	}
 	if report.Added, err = k.addSecrets(given, rule); err != nil {
 		return nil, err
 	}

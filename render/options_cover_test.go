@@ -19,6 +19,15 @@ import (
 // value, with the test that shows what they do instead.
 var notInCases = map[string]string{
 	"apiVersion":                              "has one value so far",
+	"gitops.engine":                           "TestGitOps",
+	"gitops.repository":                       "TestGitOps",
+	"gitops.branch":                           "TestGitOps",
+	"gitops.path":                             "TestGitOps",
+	"gitops.auth":                             "TestGitOps",
+	"gitops.user":                             "TestGitOps",
+	"gitops.knownHosts":                       "TestGitOps",
+	"gitops.interval":                         "TestGitOps",
+	"gitops.components":                       "TestGitOps",
 	"secrets.exampleKeyFile":                  "TestShippedTreesAreGolden: the shipped environments are read with it",
 	"provider":                                "the files of the providers, which cases are merged into",
 	"talos.configContract":                    "TestShippedTreesAreGolden: the environment home has an older one than its Talos",

@@ -143,8 +143,7 @@ type optionBench struct {
 }
 
 // optionVariables are the secret variables that options may name.
-const optionVariables = `    HCLOUD_TOKEN: qzxkanarivogl95hcloudtoken
-    REGISTRY_PASSWORD: 'qzxkanarivogl95 "pull"'
+const optionVariables = `    REGISTRY_PASSWORD: 'qzxkanarivogl95 "pull"'
     ROBOT_PASSWORD: qzxkanarivogl95robot
     BACKUP_S3_ACCESS_KEY: qzxkanarivogl95access
     BACKUP_S3_SECRET_KEY: qzxkanarivogl95secret

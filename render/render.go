@@ -63,6 +63,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		problems.AddErr(err)
 		problems.AddErr(c.renderAutoscaled(res))
 		problems.AddErr(c.renderInfrastructure(res))
+		problems.AddErr(c.renderAddons(res))
 		err = problems.Err()
 	}
 	res.Warnings.Add(c.warnings...)

@@ -25,6 +25,13 @@ type World struct {
 	Keys   sopsage.Env
 	Now    func() time.Time
 	Random io.Reader
+	// Given returns a secret that whoever runs the program has set in the
+	// environment, by the name of its variable; empty if there is none. New
+	// secrets are taken from there, a render looks at none of it. It may be nil.
+	Given func(name string) secret.String
+	// ChartCache returns a chart or manifest by its SHA-256 in hex; [fs.ErrNotExist]
+	// if there is none. Nil: what is not in the repository is not found.
+	ChartCache func(digest string) ([]byte, error)
 	// Masker learns every secret that is decrypted, so that whoever prints
 	// messages can mask them.
 	Masker *secret.Masker

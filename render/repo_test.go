@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -84,11 +85,20 @@ func (r *testRepo) environment(env, contract string) *testRepo {
 		file("envs/"+env+"/cluster.env", "CLUSTER_NAME="+env+"\n")
 }
 
-// initSecrets gives an environment the bundle of the canaries, a cluster key
-// and a keyring.
+// initSecrets gives an environment the bundle of the canaries, a cluster key, a
+// keyring, and a token.
 func (r *testRepo) initSecrets(env, key string) *testRepo {
 	r.t.Helper()
 	if _, err := r.open(key).ImportSecrets(context.Background(), env, "bundle.yaml", []byte(markedBundle())); err != nil {
+		r.t.Fatal(err)
+	}
+	_, err := r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
+		if !bytes.Contains(plain, []byte("\nvariables:\n")) {
+			plain = append(plain, "variables:\n"...)
+		}
+		return append(plain, "    HCLOUD_TOKEN: qzxkanarivogl95hcloudtoken\n"...), nil
+	})
+	if err != nil {
 		r.t.Fatal(err)
 	}
 	return r
@@ -98,7 +108,7 @@ func (r *testRepo) initSecrets(env, key string) *testRepo {
 func (r *testRepo) variables(env, key, text string) *testRepo {
 	r.t.Helper()
 	_, err := r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
-		return append(plain, "variables:\n"+text...), nil
+		return append(plain, text...), nil
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -109,13 +119,7 @@ func (r *testRepo) variables(env, key, text string) *testRepo {
 // moreVariables adds secret variables to the environment of the canaries.
 func (r *testRepo) moreVariables(text string) *testRepo {
 	r.t.Helper()
-	_, err := r.open(operatorKeys()[0].private).EditSecrets(context.Background(), "canary", func(plain []byte) ([]byte, error) {
-		return append(plain, text...), nil
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return r
+	return r.variables("canary", operatorKeys()[0].private, text)
 }
 
 // encrypted writes a file as sops would encrypt it.

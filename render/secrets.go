@@ -33,6 +33,7 @@ type secrets struct {
 	file      *secretsfile.Secrets
 	variables subst.Vars // of secrets.sops.yaml and cluster.sops.env
 	operator  *sopsage.DataKey
+	cluster   *sopsage.DataKey // nil until it is needed
 	warnings  diag.List
 }
 

@@ -36,7 +36,6 @@ var NotYet = []string{
 	"cni.gatewayApi",
 	"cni.hubble",
 	"autoscaler.imageTag",
-	"gitops",
 	"ingress.nginx",
 	"ingress.loadBalancerPools.localTraffic",
 }

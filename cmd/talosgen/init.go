@@ -79,10 +79,15 @@ func (w *world) initAction(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	if _, err := repo.InitSecrets(c.Context, env); err != nil {
+	report, err := repo.InitSecrets(c.Context, env)
+	if err != nil {
 		return err
 	}
-	w.say("wrote %s with the environment %q\n\nnext:\n  cd %s\n  git init\n  talosgen render %s", dir, env, dir, env)
+	next := "\n  cd " + dir + "\n  git init"
+	for _, name := range report.Missing {
+		next += "\n  " + name + "=… talosgen secrets sync " + env
+	}
+	w.say("wrote %s with the environment %q\n\nnext:%s\n  talosgen render %s", dir, env, next, env)
 	return nil
 }
 

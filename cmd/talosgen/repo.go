@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render"
 )
@@ -34,7 +35,13 @@ func (w *world) openRepo(c *cli.Context) (*render.Repo, error) {
 }
 
 func (w *world) renderWorld() render.World {
-	return render.World{Keys: w.keyEnv(), Now: w.now, Random: w.random, Masker: w.masker, Version: version}
+	return render.World{Keys: w.keyEnv(), Now: w.now, Random: w.random, Given: w.given, Masker: w.masker, Version: version}
+}
+
+// given is a secret in the environment of the process.
+func (w *world) given(name string) secret.String {
+	value, _ := w.lookup(name)
+	return secret.New(value)
 }
 
 // keyEnv is where keys are looked for: where sops looks.

@@ -26,6 +26,9 @@ type Document struct {
 	Text   []byte
 	Leaves []yamltext.Leaf
 	Secret []bool
+	// Unmarked leaves the marker out: what tells which values are encrypted is
+	// where they are.
+	Unmarked bool
 }
 
 // Cipher encrypts the values of one file, in the order of the file.
@@ -80,7 +83,7 @@ func sealDocument(file *bytes.Buffer, d Document, c Cipher) (encrypted bool, err
 			return false, err
 		}
 		file.Write(d.Text[written:l.ValueStart])
-		file.WriteString(text + Marker + "\n")
+		file.WriteString(text + d.marker() + "\n")
 		written = l.End
 		encrypted = true
 	}
@@ -89,6 +92,13 @@ func sealDocument(file *bytes.Buffer, d Document, c Cipher) (encrypted bool, err
 		file.WriteByte('\n')
 	}
 	return encrypted, nil
+}
+
+func (d *Document) marker() string {
+	if d.Unmarked {
+		return ""
+	}
+	return Marker
 }
 
 // plain gives a value the type and the spelling under which it is encrypted.
@@ -111,6 +121,9 @@ func plain(l *yamltext.Leaf) (string, yamltext.Kind) {
 	}
 	return l.Value, yamltext.String
 }
+
+// Keys are the keys of a path, without indexes.
+func Keys(path yamltext.Path) []string { return keys(nil, path) }
 
 func keys(to []string, path yamltext.Path) []string {
 	for _, e := range path {

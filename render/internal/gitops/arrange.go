@@ -80,7 +80,7 @@ func (a *arrangement) bootstrap(addon Addon) {
 	dir := path.Join(BootstrapDir, addon.Name)
 	var crds, rest []manifest.Object
 	for _, o := range addon.Objects {
-		if isCRD(o) {
+		if o.IsDefinition() {
 			crds = append(crds, o)
 		} else {
 			rest = append(rest, o)
@@ -99,7 +99,7 @@ func (a *arrangement) definitions(addons []Addon) {
 		var crds []manifest.Object
 		for _, o := range addon.Objects {
 			switch {
-			case isCRD(o):
+			case o.IsDefinition():
 				crds = append(crds, annotated(o, noSubstitution, noPruning))
 			case isNamespace(o):
 				namespaces = append(namespaces, annotated(o, noSubstitution, noPruning))
@@ -109,7 +109,7 @@ func (a *arrangement) definitions(addons []Addon) {
 			resources = append(resources, addon.Name+".yaml")
 		}
 	}
-	sortObjects(namespaces)
+	manifest.Sort(namespaces)
 	if a.add(path.Join(dir, "namespaces.yaml"), "", namespaces) {
 		resources = append([]any{"namespaces.yaml"}, resources...)
 	}
@@ -145,7 +145,7 @@ func (a *arrangement) addon(dir string, addon Addon) bool {
 	var objects []manifest.Object
 	for _, o := range addon.Objects {
 		switch {
-		case isCRD(o) || isNamespace(o):
+		case o.IsDefinition() || isNamespace(o):
 		case addon.Keep:
 			objects = append(objects, annotated(o, noSubstitution, noPruning))
 		default:
@@ -190,7 +190,7 @@ func (a *arrangement) add(file, addon string, objects []manifest.Object) bool {
 	if len(objects) == 0 {
 		return false
 	}
-	sortObjects(objects)
+	manifest.Sort(objects)
 	a.files = append(a.files, File{Path: file, Objects: objects, Addon: addon})
 	return true
 }

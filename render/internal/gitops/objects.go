@@ -35,10 +35,6 @@ func normalized(a Addon) ([]manifest.Object, error) {
 	return out, problems.Err()
 }
 
-func isCRD(o manifest.Object) bool {
-	return o.Kind() == "CustomResourceDefinition" && o.ID().Group == "apiextensions.k8s.io"
-}
-
 func isNamespace(o manifest.Object) bool { return o.Kind() == "Namespace" && o.APIVersion() == "v1" }
 
 // holdsSecret tells whether an object is a Secret with something in it.

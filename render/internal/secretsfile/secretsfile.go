@@ -4,6 +4,7 @@ package secretsfile
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -21,10 +22,14 @@ const (
 	KeyClusterAgeKey  = "clusterAgeKey"  // the private age key that the cluster itself holds
 	KeyKeyringBinding = "keyringBinding" // what keyring.yaml is sealed with
 	KeySSHHostKey     = "sshHostKey"     // the private SSH host key of the NAT gateway
+	KeyDeployKey      = "deployKey"      // the private SSH key that Flux reads the repository with
 	KeyVariables      = "variables"      // secret variables, for ${NAME} in patches
 )
 
-var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyVariables}
+var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyDeployKey, KeyVariables}
+
+// singles are the keys with a single value each.
+var singles = []string{KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyDeployKey}
 
 // Secrets are the secrets of an environment.
 type Secrets struct {
@@ -32,6 +37,7 @@ type Secrets struct {
 	ClusterAgeKey  secret.String
 	KeyringBinding secret.String
 	SSHHostKey     secret.String
+	DeployKey      secret.String
 	Variables      map[string]secret.String
 }
 
@@ -56,7 +62,7 @@ func Parse(file string, plain []byte) (*Secrets, error) {
 				continue
 			}
 			s.Talos = secret.New(string(text))
-		case KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey:
+		case KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyDeployKey:
 			if value.Kind != yaml.ScalarNode || value.Value == "" {
 				problem(key, "is not a single value")
 				continue
@@ -82,6 +88,8 @@ func (s *Secrets) single(key string) *secret.String {
 		return &s.ClusterAgeKey
 	case KeyKeyringBinding:
 		return &s.KeyringBinding
+	case KeyDeployKey:
+		return &s.DeployKey
 	default:
 		return &s.SSHHostKey
 	}
@@ -152,11 +160,16 @@ func Add(file string, plain []byte, s *Secrets) (out []byte, added []string, err
 		}
 		add(KeyTalos, bundle)
 	}
-	for _, key := range []string{KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey} {
+	for _, key := range singles {
 		if value := *s.single(key); !value.IsZero() {
 			add(key, stringNode(value))
 		}
 	}
+	variables, err := addVariables(file, root, s.Variables)
+	if err != nil {
+		return nil, nil, err
+	}
+	added = append(added, variables...)
 	if len(added) == 0 {
 		return plain, nil, nil
 	}
@@ -167,6 +180,38 @@ func Add(file string, plain []byte, s *Secrets) (out []byte, added []string, err
 		return nil, nil, diag.New(diag.Pos{File: file}, "cannot be written as YAML").WithCode(diag.Secrets)
 	}
 	return b.Bytes(), added, nil
+}
+
+// addVariables adds the secret variables that are not there yet, in the order of
+// their names, and returns what it added.
+func addVariables(file string, root *yaml.Node, variables map[string]secret.String) (added []string, err error) {
+	var mapping *yaml.Node
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == KeyVariables {
+			mapping = root.Content[i+1]
+		}
+	}
+	if mapping != nil && mapping.Tag == "!!null" {
+		mapping.Kind, mapping.Tag, mapping.Value = yaml.MappingNode, "!!map", ""
+	}
+	if mapping != nil && mapping.Kind != yaml.MappingNode {
+		return nil, diag.New(diag.Pos{File: file}, "%s is not a mapping of names to values", KeyVariables).WithCode(diag.Secrets)
+	}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if mapping == nil {
+			mapping = &yaml.Node{Kind: yaml.MappingNode}
+			root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: KeyVariables}, mapping)
+		}
+		has := false
+		for i := 0; i+1 < len(mapping.Content); i += 2 {
+			has = has || mapping.Content[i].Value == name
+		}
+		if !has {
+			mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, stringNode(variables[name]))
+			added = append(added, KeyVariables+"."+name)
+		}
+	}
+	return added, nil
 }
 
 func stringNode(s secret.String) *yaml.Node {

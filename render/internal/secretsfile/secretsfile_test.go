@@ -75,3 +75,21 @@ func TestAddKeepsWhatIsThere(t *testing.T) {
 		t.Errorf("a second Add changed something: %v %v", added, err)
 	}
 }
+
+func TestAddVariables(t *testing.T) {
+	given := &Secrets{Variables: map[string]secret.String{"B": secret.New("new"), "A": secret.New("1")}}
+	for _, tt := range []struct{ old, want, added string }{
+		{"", "variables:\n    A: \"1\"\n    B: new\n", "variables.A variables.B"},
+		{"variables:\n", "variables:\n    A: \"1\"\n    B: new\n", "variables.A variables.B"},
+		{"variables:\n    B: old # mine\n", "variables:\n    B: old # mine\n    A: \"1\"\n", "variables.A"},
+		{"variables: {A: x, B: y}\n", "variables: {A: x, B: y}\n", ""},
+	} {
+		out, added, err := Add(file, []byte(tt.old), given)
+		if err != nil || string(out) != tt.want || strings.Join(added, " ") != tt.added {
+			t.Errorf("%q: %q, %v, %v", tt.old, out, added, err)
+		}
+	}
+	if _, _, err := Add(file, []byte("variables: CANARY"), given); err == nil || strings.Contains(err.Error(), "CANARY") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,157 @@
+package render
+
+import (
+	"reflect"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/gitops"
+	"github.com/talosgen/talosgen/render/internal/leak"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// fluxAddon is the addon that is Flux itself. Its objects are beside those that
+// make it watch the repository.
+const fluxAddon = "flux"
+
+// renderAddons makes the objects of all addons, and lays them out.
+func (c *compiler) renderAddons(res *Result) error {
+	if err := c.checkAddonDirs(); err != nil {
+		return err
+	}
+	made, err := c.addons()
+	if err != nil {
+		return err
+	}
+	settings, err := c.gitops()
+	if err != nil {
+		return err
+	}
+	var arranged []gitops.Addon
+	for _, m := range made {
+		if m.addon.Name == fluxAddon {
+			settings.Components = m.objects
+			continue
+		}
+		arranged = append(arranged, gitops.Addon{
+			Name: m.addon.Name, Layer: m.addon.Layer, DependsOn: m.addon.DependsOn, Namespace: m.addon.Namespace,
+			PodSecurity: m.addon.PodSecurity, Origin: m.addon.Origin, Objects: m.objects, Keep: m.addon.Keep,
+		})
+	}
+	files, err := gitops.Arrange(arranged, settings)
+	if err != nil {
+		return err
+	}
+	return c.writeAddons(files, res)
+}
+
+// madeAddon is an addon with its objects.
+type madeAddon struct {
+	addon   catalogue.Addon
+	objects []manifest.Object
+}
+
+// addons makes the objects of all addons twice, with the secrets and with others,
+// and makes sure that secrets are in Secrets only.
+func (c *compiler) addons() ([]madeAddon, error) {
+	v, other := c.realVariant(), c.otherVariant()
+	if err := c.autoscaledConfigs(v, other); err != nil {
+		return nil, err
+	}
+	all, err := catalogue.Addons(c.addonFacts(v))
+	if err != nil {
+		return nil, err
+	}
+	others, err := catalogue.Addons(c.addonFacts(other))
+	if err != nil {
+		return nil, err // a rule that looks at secrets: what it says is about no real one
+	}
+	if len(all) != len(others) {
+		return nil, diag.On("environment "+c.name, "which addons it has depends on a secret").WithCode(diag.Secrets)
+	}
+	var made []madeAddon
+	var problems diag.List
+	for i, a := range all {
+		for _, w := range a.Warnings {
+			c.warnings.Add(diag.New(c.config.Near(a.Origin), "addon %s: %s", a.Name, w))
+		}
+		objects, err := c.checkedObjects(a, others[i], v, other)
+		problems.AddErr(err)
+		made = append(made, madeAddon{a, objects})
+	}
+	return made, problems.Err()
+}
+
+// checkedObjects makes the objects of an addon, and again of what it is with
+// other secrets if that is something else.
+func (c *compiler) checkedObjects(a, b catalogue.Addon, v, other *variant) ([]manifest.Object, error) {
+	objects, err := c.objects(a, v)
+	if err != nil {
+		return nil, err
+	}
+	same, err := c.sameInputs(a, b, v, other)
+	if err != nil || same {
+		return objects, err
+	}
+	quiet := *c // it warns of nothing that was not warned of
+	again, err := quiet.objects(b, other)
+	if err != nil {
+		return nil, diag.On("addon "+a.Name, "cannot be rendered with other secrets of the same shape, so nobody can tell where they end up").
+			WithHint("a template that looks at what a secret says is to blame; take the secret out of the values, and make a Secret of your own of it in envs/%s/addons/%s", c.name, a.Name).
+			WithCode(diag.Secrets)
+	}
+	return leak.Check(a.Name, objects, again, c.keyedChecksum(a.Name))
+}
+
+// sameInputs tells whether an addon holds no secret at all.
+func (c *compiler) sameInputs(a, b catalogue.Addon, v, other *variant) (bool, error) {
+	if !reflect.DeepEqual(a, b) {
+		return false, nil
+	}
+	mine, err := c.values(a, v)
+	if err != nil {
+		return false, err
+	}
+	theirs, err := c.values(b, other)
+	return err == nil && reflect.DeepEqual(mine.merged, theirs.merged) && !c.hasSecretFiles(a.Name), err
+}
+
+// objects makes the objects of an addon: those of its source with the values,
+// those of the user, and what a kustomization of the user's makes of them.
+func (c *compiler) objects(a catalogue.Addon, v *variant) ([]manifest.Object, error) {
+	values, err := c.values(a, v)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := c.engine(v)
+	if err != nil {
+		return nil, err
+	}
+	result, err := engine.Render(c.ctx, a, values.merged)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range result.Warnings {
+		pos := values.pos(w.Values)
+		if pos.File == "" {
+			pos = c.config.Near(a.Origin)
+		}
+		c.warnings.Add(diag.New(pos, "addon %s: %s", a.Name, w.Message).WithHint("%s", w.Hint))
+	}
+	return c.customized(a, v, engine, result)
+}
+
+// writeAddons adds the files of the addons to a result, Secrets encrypted.
+func (c *compiler) writeAddons(files []gitops.File, res *Result) error {
+	if c.secrets.operator == nil {
+		return nil
+	}
+	var problems diag.List
+	for _, f := range files {
+		data, err := c.manifestFile(f)
+		problems.AddErr(err)
+		res.files = append(res.files, tree.File{Path: f.Path, Data: data})
+	}
+	return problems.Err()
+}

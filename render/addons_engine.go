@@ -1,0 +1,73 @@
+package render
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/addon"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
+)
+
+// engine is what renders addons, from the files that were read and digested.
+func (c *compiler) engine(v *variant) (*addon.Engine, error) {
+	files, err := c.addonFiles(v)
+	if err != nil {
+		return nil, err
+	}
+	store := &chartlock.Store{Files: files, Cache: c.repo.world.ChartCache}
+	if text, there := c.raw[chartlock.File]; there {
+		if store.Lock, err = chartlock.Parse(text); err != nil {
+			return nil, err
+		}
+	}
+	return &addon.Engine{Repository: files, Artifact: store.Artifact, Kubernetes: c.config.Kubernetes.Version}, nil
+}
+
+// addonFiles are the files of the repository, those of addons decrypted.
+func (c *compiler) addonFiles(v *variant) (memFS, error) {
+	if v.files != nil {
+		return v.files, nil
+	}
+	v.files = maps.Clone(c.raw)
+	var problems diag.List
+	for _, file := range c.paths {
+		if !strings.HasPrefix(file, c.path(addonsDir)+"/") {
+			continue
+		}
+		data, encrypted, err := c.content(file)
+		if err == nil && encrypted != nil && !v.real {
+			data, err = otherText(data, encrypted)
+		}
+		problems.AddErr(err)
+		v.files[file] = data
+	}
+	return v.files, problems.Err()
+}
+
+// otherText is a decrypted file with other values in place of its secrets.
+func otherText(plain, encrypted []byte) ([]byte, error) {
+	docs, err := documents(plain)
+	if err != nil {
+		return nil, err
+	}
+	committed, err := documents(encrypted)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for i, doc := range docs {
+		if i < len(committed) {
+			otherScalars(doc, committed[i])
+		}
+		text, err := yaml.Marshal(doc)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString("---\n" + string(text))
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,182 @@
+package render
+
+import (
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/addon"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+func isEncryptedText(text string) bool { return sopsage.IsEncryptedValue(text) }
+
+// kustomizationFiles are the names that kustomize knows.
+var kustomizationFiles = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+
+// checkAddonDirs refuses directories of addons that there are none of.
+func (c *compiler) checkAddonDirs() error {
+	var problems diag.List
+	known := c.addonNames()
+	seen := map[string]bool{}
+	for _, root := range []string{path.Join(patchesDir, addonsDir), c.path(addonsDir)} {
+		for _, file := range c.paths {
+			rest, ok := strings.CutPrefix(file, root+"/")
+			if !ok {
+				continue
+			}
+			name, below, nested := strings.Cut(rest, "/")
+			dir := path.Join(root, name)
+			if seen[dir] {
+				continue
+			}
+			switch {
+			case !nested:
+				problems.Add(diag.New(diag.Pos{File: file}, "not in the directory of an addon").
+					WithHint("values are in %s/<addon>/values.yaml", root))
+			case !slices.Contains(known, name):
+				seen[dir] = true
+				c.unknownAddon(dir, name, known, root != c.path(addonsDir), &problems)
+			case root != c.path(addonsDir) && !slices.Contains(valuesFiles, below):
+				problems.Add(diag.New(diag.Pos{File: file}, "only values are shared between environments").
+					WithHint("manifests and kustomizations belong to an environment: %s", c.path(path.Join(addonsDir, name))))
+			}
+		}
+	}
+	return problems.Err()
+}
+
+// unknownAddon reports a directory. A shared one may be for an addon of another
+// environment.
+func (c *compiler) unknownAddon(dir, name string, known []string, shared bool, problems *diag.List) {
+	p := diag.New(diag.Pos{File: dir}, "no addon %q", name)
+	hint := diag.Suggest(name, known)
+	if hint == "" {
+		hint = "declare it in " + c.path(clusterFile) + ": addons." + name
+	}
+	p.WithHint("%s", hint)
+	if shared {
+		c.warnings.Add(p)
+		return
+	}
+	problems.Add(p)
+}
+
+// ownFiles lists the files of the user for an addon in the environment, but for
+// values.
+func (c *compiler) ownFiles(addonName string) (dir string, files []string) {
+	dir = c.path(path.Join(addonsDir, addonName))
+	for _, file := range c.paths {
+		if rest, ok := strings.CutPrefix(file, dir+"/"); ok && !slices.Contains(valuesFiles, rest) {
+			files = append(files, file)
+		}
+	}
+	return dir, files
+}
+
+// hasSecretFiles tells whether files of the user for an addon are encrypted, or
+// hold secret variables.
+func (c *compiler) hasSecretFiles(addonName string) bool {
+	_, files := c.ownFiles(addonName)
+	return slices.ContainsFunc(files, func(file string) bool {
+		return sopsage.NamedEncrypted(file) || sopsage.IsEncryptedYAML(c.raw[file]) || c.refersToSecret(string(c.raw[file]))
+	})
+}
+
+// customized adds the manifests of the user to what an addon was rendered to, or
+// lets a kustomization of the user change it. Definitions of custom resources
+// stay as they are.
+func (c *compiler) customized(a catalogue.Addon, v *variant, engine *addon.Engine, made addon.Result) ([]manifest.Object, error) {
+	dir, files := c.ownFiles(a.Name)
+	objects := made.Objects
+	var err error
+	switch {
+	case len(files) == 0:
+	case slices.ContainsFunc(kustomizationFiles, func(name string) bool { return slices.Contains(files, path.Join(dir, name)) }):
+		objects, err = engine.Customize(dir, objects)
+	default:
+		objects, err = c.withManifests(a, v, files, objects, made.CRDs)
+	}
+	return append(slices.Clone(made.CRDs), objects...), err
+}
+
+// withManifests adds the manifests in files, with variables in their place.
+func (c *compiler) withManifests(a catalogue.Addon, v *variant, files []string, objects, crds []manifest.Object) ([]manifest.Object, error) {
+	var problems diag.List
+	objects = slices.Clone(objects)
+	for _, file := range files {
+		if ext := path.Ext(file); ext != ".yaml" && ext != ".yml" {
+			problems.Add(diag.New(diag.Pos{File: file}, "not a manifest").
+				WithHint("manifests end with .yaml; other files are for a kustomization.yaml beside them"))
+			continue
+		}
+		added, err := c.manifests(file, v)
+		problems.AddErr(err)
+		objects = append(objects, added...)
+	}
+	manifest.NewScopes(crds...).SetNamespace(a.Namespace, objects)
+	return objects, problems.Err()
+}
+
+// manifests reads a file with manifests of the user.
+func (c *compiler) manifests(file string, v *variant) ([]manifest.Object, error) {
+	data, encrypted, err := c.content(file)
+	if err != nil {
+		return nil, err
+	}
+	if encrypted == nil && !subst.NeedsExpansion(data) {
+		return manifest.Parse(file, data)
+	}
+	var committed []*yaml.Node
+	if encrypted != nil {
+		if committed, err = documents(encrypted); err != nil {
+			return nil, c.notYAML(file, err, true)
+		}
+	}
+	docs, err := documents(data)
+	if err != nil {
+		return nil, c.notYAML(file, err, encrypted != nil)
+	}
+	var text strings.Builder
+	var problems diag.List
+	for i, doc := range docs {
+		if !v.real && i < len(committed) {
+			otherScalars(doc, committed[i])
+		}
+		expanded, err := subst.ExpandNode(subst.Source{File: file, Secret: encrypted != nil}, doc, v.scope)
+		problems.AddErr(err)
+		out, err := yaml.Marshal(expanded.Doc)
+		if err != nil {
+			return nil, c.notYAML(file, err, encrypted != nil)
+		}
+		text.WriteString("---\n" + string(out))
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return manifest.Parse(file, []byte(text.String()))
+}
+
+// documents takes a file of YAML apart.
+func documents(data []byte) ([]*yaml.Node, error) {
+	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	var all []*yaml.Node
+	for {
+		var doc yaml.Node
+		switch err := dec.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, &doc)
+	}
+}

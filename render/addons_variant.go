@@ -1,0 +1,187 @@
+package render
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/leak"
+	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/subst"
+)
+
+// variant is what addons are made of that is secret: what it is, or something
+// else of the same shape.
+type variant struct {
+	real       bool
+	scope      *subst.Scope
+	secrets    map[string]secret.String // variables
+	autoscaled map[string]secret.String // machine configurations, by pool
+	files      memFS                    // those of the repository, decrypted; nil until they are needed
+}
+
+// realVariant is what it is. Without keys, the secrets that addons need look
+// like some.
+func (c *compiler) realVariant() *variant {
+	v := &variant{real: true, scope: c.scope, secrets: map[string]secret.String{}, autoscaled: map[string]secret.String{}}
+	for name, value := range c.secrets.variables {
+		v.secrets[name] = secret.New(value.Value)
+	}
+	if c.secrets.operator == nil {
+		_, hasFile := c.raw[c.path(secretsName)]
+		for _, need := range catalogue.Needs(c.addonFacts(v)) {
+			if _, there := v.secrets[need.Name]; there || !hasFile {
+				v.secrets[need.Name] = secret.New(need.Shape)
+			}
+		}
+	}
+	return v
+}
+
+// otherVariant is something else: of secrets that can be made, other ones.
+func (c *compiler) otherVariant() *variant {
+	v := c.realVariant()
+	v.real = false
+	vars := maps.Clone(c.scope.Vars)
+	for name, value := range vars {
+		if value.Secret {
+			value.Value = leak.Other(value.Value)
+			vars[name] = value
+		}
+	}
+	v.scope = &subst.Scope{Parent: c.scope.Parent, Vars: vars}
+	for name, value := range v.secrets {
+		v.secrets[name] = secret.New(leak.Other(value.Reveal()))
+	}
+	for _, need := range catalogue.Needs(c.addonFacts(v)) {
+		if need.Generate == nil {
+			continue
+		}
+		if made, err := need.Generate(sameBytes{}); err == nil {
+			v.secrets[need.Name] = made
+		}
+	}
+	return v
+}
+
+// sameBytes is a source of bytes for secrets that nobody uses.
+type sameBytes struct{}
+
+func (sameBytes) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(i)
+	}
+	return len(p), nil
+}
+
+var _ io.Reader = sameBytes{}
+
+// addonFacts are what the catalogue decides from.
+func (c *compiler) addonFacts(v *variant) catalogue.Facts {
+	f := catalogue.Facts{
+		Environment: c.name, Cluster: c.config.Cluster, Infrastructure: *c.infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
+		Near: c.config.Near, Has: c.config.Has, ClusterRecipient: placeholderRecipient,
+	}
+	if c.secrets.file != nil {
+		if public, err := sopsage.PublicKeys(c.path(secretsName), []byte(c.secrets.file.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {
+			f.ClusterRecipient = public[0]
+		}
+	}
+	return f
+}
+
+// placeholderRecipient takes the place of the cluster's public age key in a
+// render without keys.
+const placeholderRecipient = "age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqs3290gq"
+
+// autoscaledConfigs adds the complete machine configurations of the servers that
+// the autoscaler makes.
+func (c *compiler) autoscaledConfigs(v, other *variant) error {
+	var problems diag.List
+	for _, n := range c.config.AutoscaledNodes() {
+		cfg, err := c.compose(node{n})
+		if err != nil {
+			if c.secrets.operator == nil {
+				continue // reported, or not certain
+			}
+			problems.AddErr(err)
+			continue
+		}
+		for _, v := range []*variant{v, other} {
+			text, err := configText(cfg, v.real)
+			problems.AddErr(err)
+			v.autoscaled[n.Pool] = secret.New(text)
+		}
+	}
+	return problems.Err()
+}
+
+// configText is a machine configuration as Talos reads it; unless real is set
+// with other secrets.
+func configText(cfg *machine.Config, real bool) (string, error) {
+	var b strings.Builder
+	for i, d := range cfg.Documents() {
+		if i > 0 {
+			b.WriteString("---\n")
+		}
+		text, err := d.Text()
+		if err != nil {
+			return "", err
+		}
+		if real {
+			b.Write(text)
+			continue
+		}
+		leaves, err := d.Leaves()
+		if err != nil {
+			return "", err
+		}
+		isSecret, err := cfg.Secret(d)
+		if err != nil {
+			return "", err
+		}
+		written := 0
+		for j := range leaves {
+			if l := &leaves[j]; isSecret[j] {
+				b.Write(text[written:l.ValueStart])
+				b.WriteString(strconv.Quote(leak.Other(l.Value)) + "\n")
+				written = l.End
+			}
+		}
+		b.Write(text[written:])
+	}
+	return b.String(), nil
+}
+
+// keyedChecksum makes of the checksum of something secret one that tells only
+// whether it changed. Its key stays the same when the operators change, so that
+// nothing starts again because of that.
+func (c *compiler) keyedChecksum(addon string) func(string) string {
+	return func(checksum string) string {
+		mac := hmac.New(sha256.New, []byte("without keys"))
+		if c.secrets.file != nil {
+			mac = hmac.New(sha256.New, []byte(c.secrets.file.KeyringBinding.Reveal()))
+		}
+		for _, text := range []string{"talosgen v1 checksum", c.name, addon, checksum} {
+			mac.Write([]byte(text + "\x00"))
+		}
+		return hex.EncodeToString(mac.Sum(nil))
+	}
+}
+
+// addonNames are the names of the addons that the environment may have
+// directories for: those of the catalogue, and its own.
+func (c *compiler) addonNames() []string {
+	names := append(catalogue.Names(), slices.Sorted(maps.Keys(c.config.Addons))...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,114 @@
+package render_test
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/testenv/toolenv"
+)
+
+// gitopsRepo is an environment whose addons Flux runs, with what gitops: holds.
+func gitopsRepo(t *testing.T, options string) (*testRepo, string) {
+	t.Helper()
+	r, key := gatewayRepo(t)
+	r.file("envs/prod/cluster.yaml", gatewayCluster+"gitops: {repository: \"https://git.example.com/a\", components: existing}\n")
+	if options != "" {
+		r.file("envs/prod/cluster.yaml", gatewayCluster+"gitops: {"+options+"}\n")
+	}
+	return r, key
+}
+
+// Each option of gitops is in what Flux is given.
+func TestGitOps(t *testing.T) {
+	const sshOptions = "repository: ssh://git@github.com/a/b.git, components: existing"
+	for _, tt := range []struct{ name, options, file, want string }{
+		{"repository", "", "flux/manifests.yaml", "  url: https://git.example.com/a\n"},
+		{"branch", sshOptions + ", branch: live", "flux/manifests.yaml", "    branch: live\n"},
+		{"path", sshOptions + ", path: a/b", "flux/manifests.yaml", "    !/a/b/addons/\n"},
+		{"interval", sshOptions + ", interval: 7m", "flux/manifests.yaml", "  interval: \"7m\"\n"},
+		{"deploy key", sshOptions, "flux/secret-talosgen-git.yaml", "  identity: "},
+		{"auth", "repository: 'https://git.example.com/a', components: existing, auth: token", "flux/secret-talosgen-git.yaml", "  password: "},
+		{"engine", "engine: none", "bootstrap/metrics-server/manifests.yaml", "kind: Deployment\n"},
+		{"existing components", sshOptions, "flux/kustomization.yaml", "resources:\n- manifests.yaml\n- secret-talosgen-git.yaml\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, key := gitopsRepo(t, tt.options)
+			r.variables("prod", key, "    GIT_TOKEN: qzxkanarivogl95git\n")
+			repo := r.open(key)
+			if _, err := repo.SyncSecrets(context.Background(), "prod"); err != nil {
+				t.Fatal(err)
+			}
+			res := mustRender(t, repo, "prod", render.Options{})
+			if text := res.Text(tt.file); !strings.Contains(text, tt.want) {
+				t.Errorf("%s: %v\n%s", tt.file, res.Files(), text)
+			}
+			for _, file := range res.Files() {
+				mustHideSecrets(t, file, res.Text(file))
+			}
+		})
+	}
+}
+
+// What Flux shows the Git server is what cluster.yaml says, and the key that
+// secrets sync printed; real sops decrypts it, with the key of the cluster too.
+func TestGitCredentials(t *testing.T) {
+	key := operatorKeys()[0].private
+	r := newRepo(t).operators(map[string]string{"prod": operatorKeys()[0].public})
+	r.file("envs/prod/cluster.yaml", gatewayCluster+"gitops: {repository: ssh://git@git.example.com/a, components: existing, knownHosts: [git.example.com ssh-ed25519 AAAA]}\n")
+	repo := openWorld(t, r.root, world(t, map[string]string{"SOPS_AGE_KEY": key})) // its keys are random
+	if _, err := repo.InitSecrets(context.Background(), "prod"); err != nil {
+		t.Fatal(err)
+	}
+	r.variables("prod", key, "    HCLOUD_TOKEN: qzxkanarivogl95hcloudtoken\n")
+	report, err := repo.SyncSecrets(context.Background(), "prod")
+	if err != nil || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "ssh://git@git.example.com/a") {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	_, public, _ := strings.Cut(report.Notes[0], "\n")
+	mustWrite(t, repo, "prod")
+	plain, err := r.decrypted("envs/prod/secrets.sops.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, clusterKey, _ := strings.Cut(plain, "clusterAgeKey: ")
+	clusterKey, _, _ = strings.Cut(clusterKey, "\n")
+	file := r.root + "/rendered/prod/flux/secret-talosgen-git.yaml"
+	for _, private := range []string{key, clusterKey} {
+		for name, want := range map[string]string{"identity.pub": public + "\n", "known_hosts": "git.example.com ssh-ed25519 AAAA\n"} {
+			out, err := run([]string{"SOPS_AGE_KEY=" + private}, toolenv.Sops(t), "-d", "--extract", `["data"]["`+name+`"]`, file)
+			if err != nil || out != base64.StdEncoding.EncodeToString([]byte(want)) {
+				t.Errorf("%s: %q, %v", name, out, err)
+			}
+		}
+	}
+	// With the key of the cluster, nothing else is read.
+	for _, other := range []string{"bootstrap/hcloud-ccm/secret-hcloud.yaml", "bootstrap/flux/secret-sops-age.yaml", "nodes/prod-control-plane-1.yaml"} {
+		if _, err := run([]string{"SOPS_AGE_KEY=" + clusterKey}, toolenv.Sops(t), "-d", r.root+"/rendered/prod/"+other); err == nil {
+			t.Errorf("the cluster reads %s", other)
+		}
+	}
+	again, err := repo.SyncSecrets(context.Background(), "prod")
+	if err != nil || len(again.Changed) > 0 || !strings.Contains(again.Notes[0], public) {
+		t.Errorf("a second sync: %+v, %v", again, err)
+	}
+}
+
+func TestGitOpsProblems(t *testing.T) {
+	for _, tt := range []struct{ options, want string }{
+		{"repository: ssh://git@github.com/a, components: existing", "has no deploy key (deployKey:) for ssh://git@github.com/a\n  `talosgen secrets sync prod` makes one"},
+		{"repository: ssh://git@git.example.com/a, components: existing", "the public keys of git.example.com are not known"},
+		{"repository: 'https://github.com/a', auth: token, components: existing", "needs the secret variable GIT_TOKEN"},
+	} {
+		r, key := gitopsRepo(t, tt.options)
+		_, err := r.open(key).Render(context.Background(), "prod", render.Options{})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.options, err)
+		}
+		if _, err := r.open("").Render(context.Background(), "prod", render.Options{Keyless: true}); err != nil && strings.Contains(err.Error(), "deploy key") {
+			t.Errorf("%s: without keys: %v", tt.options, err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sshkey"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// generateForAddons makes what cluster.yaml asks for: the secrets of addons that
+// can be made up or are in the environment, and the key that Flux reads the
+// repository with. The report says what people have to do.
+func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *SecretsReport) error {
+	cfg, known, err := k.readCluster(have)
+	if err != nil {
+		return err
+	}
+	if cfg == nil {
+		report.Notes = append(report.Notes, "what addons need was not looked at, because "+k.path(clusterFile)+" has problems: `talosgen render "+k.name+"` names them; then run this again")
+		return nil
+	}
+	given.Variables = map[string]secret.String{}
+	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near, Has: cfg.Has}) {
+		if known[need.Name] {
+			continue
+		}
+		if given.Variables[need.Name] = k.given(need.Name); !given.Variables[need.Name].IsZero() {
+			continue
+		}
+		if need.Generate == nil {
+			delete(given.Variables, need.Name)
+			report.Missing = append(report.Missing, need.Name)
+			report.Notes = append(report.Notes, fmt.Sprintf("addon %s needs the secret variable %s: %s; set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", need.Addon, need.Name, need.What, k.name, k.name))
+			continue
+		}
+		if given.Variables[need.Name], err = need.Generate(k.repo.world.Random); err != nil {
+			return err
+		}
+	}
+	note, err := k.generateDeployKey(cfg.GitOps, given, have)
+	if note != "" {
+		report.Notes = append(report.Notes, note)
+	}
+	return err
+}
+
+// given is a secret that is set in the environment; empty if there is none.
+func (k *keeper) given(name string) secret.String {
+	if k.repo.world.Given == nil {
+		return secret.String{}
+	}
+	s := k.repo.world.Given(name)
+	k.mask(s)
+	return s
+}
+
+// generateDeployKey makes the key that Flux reads the repository with, if it
+// takes one, and notes its public half.
+func (k *keeper) generateDeployKey(g schemas.GitOps, given, have *secretsfile.Secrets) (note string, err error) {
+	if g.Engine != schemas.Flux || g.Auth != schemas.DeployKey {
+		return "", nil
+	}
+	if have.DeployKey.IsZero() {
+		if given.DeployKey, err = sshkey.New(k.repo.world.Random); err != nil {
+			return "", err
+		}
+	}
+	public, err := sshkey.Public(first(have.DeployKey, given.DeployKey))
+	if err != nil {
+		return "", fmt.Errorf("%s: %s %w", k.path(secretsName), secretsfile.KeyDeployKey, err)
+	}
+	return "let this key read " + g.Repository + " (a deploy key without write access):\n" + public, nil
+}
+
+// readCluster reads cluster.yaml, and the names of the secret variables that
+// there are. What is wrong with the file is for a render to say: then there is no
+// configuration.
+func (k *keeper) readCluster(have *secretsfile.Secrets) (*config.Config, map[string]bool, error) {
+	s := &secrets{variables: subst.Vars{}}
+	if err := k.readSecretEnv(k.ctx, s); err != nil {
+		return nil, nil, err
+	}
+	for name, value := range have.Variables {
+		s.variables[name] = subst.Var{Value: value.Reveal(), Secret: true}
+	}
+	known := map[string]bool{}
+	for name, v := range s.variables {
+		known[name] = v.Value != ""
+	}
+	vars, err := k.variables(s)
+	if err != nil {
+		return nil, known, nil
+	}
+	file := k.path(clusterFile)
+	cfg, err := config.Load(file, k.raw[file], &subst.Scope{Vars: vars})
+	if err != nil {
+		return nil, known, nil
+	}
+	return cfg, known, nil
+}
