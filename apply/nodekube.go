@@ -87,6 +87,17 @@ func (k controlPlaneAPI) Registered(ctx context.Context) (found []kube.Node, err
 	return found, err
 }
 
+// once lists the nodes that Kubernetes knows, and repeats nothing: whoever asks
+// looks again.
+func (k controlPlaneAPI) once(ctx context.Context) ([]kube.Node, error) {
+	client, err := k.clientWith(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	return client.Nodes(ctx)
+}
+
 // Drain cordons and drains a node.
 func (k controlPlaneAPI) Drain(ctx context.Context, name string, forGood bool, tell func(string)) error {
 	return k.do(ctx, func(c *kube.Client) error {

@@ -231,26 +231,6 @@ func (s *Session) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 			g.Except = append(g.Except, seen.Machine.Name)
 		}
 	}
-	g.Collect = func(ctx context.Context) health.Facts {
-		collector := health.Collector{Kubernetes: func(ctx context.Context) ([]health.KubeNode, error) { return registered(ctx, c) }}
-		for _, m := range living {
-			client, err := c.Connect(m)
-			if err != nil {
-				return health.Facts{Nodes: []health.Node{{Name: m.Name, ControlPlane: m.Role == nodeplan.ControlPlane, Err: err}}}
-			}
-			defer client.Close()
-			collector.Targets = append(collector.Targets, health.Target{Name: m.Name, ControlPlane: m.Role == nodeplan.ControlPlane, Source: client})
-		}
-		return collector.Collect(ctx)
-	}
+	g.Collect = func(ctx context.Context) health.Facts { return facts(ctx, c, living, asking(c)) }
 	return g
-}
-
-// registered lists the nodes of Kubernetes as checks see them.
-func registered(ctx context.Context, c *nodes.Cluster) (found []health.KubeNode, err error) {
-	all, err := c.Kubernetes.Registered(ctx)
-	for _, n := range all {
-		found = append(found, health.KubeNode{Name: n.Name, Ready: n.Ready, Message: n.Message, NoNetwork: n.NoNetwork, Cordoned: n.Cordoned})
-	}
-	return found, err
 }

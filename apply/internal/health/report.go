@@ -57,6 +57,11 @@ type Result struct {
 	Text string `json:"text,omitempty"`
 }
 
+// AboutEtcd reports whether the check is about etcd.
+func (r Result) AboutEtcd() bool {
+	return slices.Contains([]string{Quorum, Members, Planes, Leader, Alarms}, r.Check)
+}
+
 // String says it in one line.
 func (r Result) String() string {
 	return strings.TrimSuffix(strings.Join(slices.DeleteFunc([]string{r.Check, r.Node, r.Text}, func(s string) bool { return s == "" }), ": "), ": ")

@@ -1,0 +1,98 @@
+package apply
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/internal/health"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/internal/snapshot"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// EtcdMembers is etcd, member by member.
+type EtcdMembers = health.MemberList
+
+// Etcd asks every control plane for its member of etcd, and says besides whether
+// etcd is well.
+func (s *Session) Etcd(ctx context.Context) (list *EtcdMembers, well bool, err error) {
+	c, err := s.reach(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	err = s.stage("etcd", 0, func(progress.Stage) error {
+		f := facts(ctx, c, controlPlaneMachines(c), func(context.Context) ([]health.KubeNode, error) { return nil, nil })
+		l := health.ListMembers(f)
+		list = &l
+		well = !slices.ContainsFunc(health.Check(f).Failures(), health.Result.AboutEtcd)
+		return ctx.Err()
+	})
+	return list, well, err
+}
+
+func controlPlaneMachines(c *nodes.Cluster) []nodes.Machine {
+	return slices.DeleteFunc(slices.Clone(c.Machines), func(m nodes.Machine) bool { return m.Role != nodeplan.ControlPlane })
+}
+
+// Keep writes a file of a name that is given, and returns where it is. If write
+// fails there is no file.
+type Keep func(name string, write func(io.Writer) error) (where string, err error)
+
+// EtcdSnapshot is a snapshot that was kept.
+type EtcdSnapshot struct {
+	Where string `json:"file"`
+	// The size of the database, in bytes, and the digest that etcd gave it.
+	Size   int64  `json:"size"`
+	Digest string `json:"sha256"`
+	// The operators who cannot decrypt it: it is in the format of age, which
+	// knows no other keys than its own and those of SSH.
+	LeftOut []string `json:"leftOut,omitempty"`
+}
+
+// SaveEtcd keeps a snapshot of etcd: all that Kubernetes has. It is encrypted for
+// the operators as it comes, and never anywhere in the clear.
+func (s *Session) SaveEtcd(ctx context.Context, keep Keep) (saved *EtcdSnapshot, err error) {
+	c, err := s.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.stage("snapshot", 0, func(progress.Stage) error {
+		return c.AskEtcd(ctx, func(client *node.Client) (err error) {
+			saved, err = s.keepEtcd(ctx, client, keep)
+			return err
+		})
+	})
+	return saved, err
+}
+
+// saveEtcd keeps a snapshot before a member goes for good.
+func (s *Session) saveEtcd(ctx context.Context, from *node.Client) (where string, err error) {
+	if s.nodes.Keep == nil {
+		return "", diag.On("etcd", "there is no place for its snapshot").WithCode(diag.Usage)
+	}
+	saved, err := s.keepEtcd(ctx, from, s.nodes.Keep)
+	if err != nil {
+		return "", err
+	}
+	return saved.Where, nil
+}
+
+func (s *Session) keepEtcd(ctx context.Context, from *node.Client, keep Keep) (*EtcdSnapshot, error) {
+	var saved EtcdSnapshot
+	name := snapshot.FileName(s.env.Infrastructure.Cluster, s.clock.Now())
+	where, err := keep(name, func(file io.Writer) error {
+		encrypted, leftOut, err := s.env.keys.EncryptStream(file, s.env.recipients)
+		if err != nil {
+			return err
+		}
+		info, err := snapshot.Take(func(to io.Writer) error { return from.Snapshot(ctx, to) }, encrypted)
+		saved = EtcdSnapshot{Size: info.Size, Digest: info.Digest, LeftOut: leftOut}
+		return err
+	})
+	saved.Where = where
+	return &saved, err
+}

@@ -1,0 +1,103 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/health"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// HealthReport is how the checks of a cluster came out.
+type HealthReport = health.Report
+
+// Health looks at the nodes, etcd and Kubernetes, and says whether the cluster is
+// well. If it is not it looks again, as long as it may; then there is an error
+// with the exit code [diag.NotReady] besides the last report.
+func (s *Session) Health(ctx context.Context, within time.Duration) (report *HealthReport, err error) {
+	c, err := s.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.stage("health", 0, func(stage progress.Stage) error {
+		if within == 0 {
+			r := health.Check(facts(ctx, c, c.Machines, asking(c)))
+			report = &r
+			return ctx.Err()
+		}
+		return node.WaitFor(ctx, s.clock, node.Patience{Every: lookEvery, Within: within}, "cluster", "well", func(ctx context.Context) error {
+			r := health.Check(facts(ctx, c, c.Machines, asking(c)))
+			report = &r
+			if failures := r.Failures(); len(failures) > 0 {
+				stage.Step("wait", progress.Note, failures[0].String())
+				return node.NotYet("%s", failures[0])
+			}
+			return nil
+		})
+	})
+	return report, err
+}
+
+// reach looks where nodes are, and prepares to talk to them.
+func (s *Session) reach(ctx context.Context) (*nodes.Cluster, error) {
+	if s.nodes.Dial == nil {
+		return nil, diag.On("environment "+s.env.name, "there are no nodes behind simulated servers").WithCode(diag.Usage)
+	}
+	var o plan.Observed
+	err := s.stage("observe", 0, func(progress.Stage) (err error) {
+		if s.project != nil {
+			o, err = s.project.Observe(ctx, s.env.Infrastructure)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.cluster(ctx, o, nil)
+}
+
+// asking says how Kubernetes is asked for its nodes.
+func asking(c *nodes.Cluster) func(context.Context) ([]health.KubeNode, error) {
+	return func(ctx context.Context) ([]health.KubeNode, error) { return registered(ctx, c) }
+}
+
+// facts reads machines, and Kubernetes as it is to be asked. One that cannot even be asked is a fact too.
+func facts(ctx context.Context, c *nodes.Cluster, machines []nodes.Machine, kubernetes func(context.Context) ([]health.KubeNode, error)) health.Facts {
+	collector := health.Collector{Kubernetes: kubernetes}
+	for _, m := range machines {
+		t := health.Target{Name: m.Name, ControlPlane: m.Role == nodeplan.ControlPlane}
+		if m.Address == "" {
+			t.Err = errors.New(m.Unknown)
+		} else if client, err := c.Connect(m); err != nil {
+			t.Err = err
+		} else {
+			defer client.Close()
+			t.Source = client
+		}
+		collector.Targets = append(collector.Targets, t)
+	}
+	return collector.Collect(ctx)
+}
+
+// registered lists the nodes of Kubernetes as checks see them. Whoever checks
+// looks again by themselves.
+func registered(ctx context.Context, c *nodes.Cluster) (found []health.KubeNode, err error) {
+	if c.Kubernetes == nil {
+		return nil, errors.New("there is no control plane that could serve it")
+	}
+	list := c.Kubernetes.Registered
+	if api, ok := c.Kubernetes.(controlPlaneAPI); ok {
+		list = api.once
+	}
+	all, err := list(ctx)
+	for _, n := range all {
+		found = append(found, health.KubeNode{Name: n.Name, Ready: n.Ready, Message: n.Message, NoNetwork: n.NoNetwork, Cordoned: n.Cordoned})
+	}
+	return found, err
+}
