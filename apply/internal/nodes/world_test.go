@@ -40,6 +40,9 @@ type world struct {
 	machines []nodes.Machine
 	want     map[string]string // configurations of the tree
 	told     []string
+	lost     string // a machine that does not come back
+	signed   node.Credentials
+	renew    time.Time
 }
 
 func newWorld(t testing.TB) *world {
@@ -97,6 +100,12 @@ func (w *world) configure(name string, more ...string) {
 	}
 }
 
+// lose lets a machine die for good.
+func (w *world) lose(name string) {
+	w.fleet.Lose(name)
+	w.lost = name
+}
+
 // drop takes a node out of the tree; its machine stays.
 func (w *world) drop(names ...string) {
 	for _, name := range names {
@@ -117,21 +126,35 @@ func role(name string) string {
 }
 
 func (w *world) credentials() (node.Credentials, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := w.fleet.Clock().Now(); now.Before(w.renew) {
+		return w.signed, nil
+	}
+	w.renew = w.fleet.Clock().Now().Add(30 * time.Minute)
 	certificate, key := w.keys.Sign(w.fleet.Clock().Now().Add(-time.Minute), "os:admin")
-	return node.Credentials{Authority: w.keys.Authority(), Certificate: certificate, Key: secret.New(string(key))}, nil
+	w.signed = node.Credentials{Authority: w.keys.Authority(), Certificate: certificate, Key: secret.New(string(key))}
+	return w.signed, nil
 }
 
 // cluster is a run's view.
 func (w *world) cluster() *nodes.Cluster {
 	c := &nodes.Cluster{
 		Name: "demo", Machines: slices.Clone(w.machines), Through: w.fleet, Credentials: w.credentials, Clock: w.fleet.Clock(),
-		Patience: nodes.DefaultPatience(), Intents: w.intents, Kubernetes: w.kube,
+		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube,
 		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
 		},
 		Tell: func(step, text string) { w.tell(step + ": " + text) },
 	}
 	return c
+}
+
+// patience looks less often than that of a run, which costs a test time.
+func (w *world) patience() nodes.Patience {
+	p := nodes.DefaultPatience()
+	p.Every = 10 * time.Second
+	return p
 }
 
 func (w *world) tell(text string) {
@@ -165,7 +188,7 @@ func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Poli
 }
 
 func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
-	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 5 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute}
+	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 15 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute}
 	for _, s := range sights {
 		if s.Reach == nodeplan.Unreachable || !s.Machine.InTree {
 			g.Except = append(g.Except, s.Machine.Name)
@@ -310,6 +333,7 @@ func (k *fakeKube) Uncordon(_ context.Context, name string) error {
 func (k *fakeKube) DeleteNode(_ context.Context, name string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	delete(k.drained, name)
 	k.nodes = slices.DeleteFunc(k.nodes, func(n string) bool { return n == name })
 	return k.err
 }

@@ -1,0 +1,218 @@
+package nodes_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/testenv/talosenv"
+)
+
+// scenarios are runs that are interrupted.
+var scenarios = []struct {
+	name    string
+	prepare func(w *world)
+	policy  nodeplan.Policy
+}{
+	{"a new cluster", func(w *world) { w.boot("cp-1", "cp-2", "cp-3", "w-1") }, nodeplan.Policy{}},
+	{"a reboot of all", func(w *world) {
+		w.made("cp-1", "cp-2", "cp-3", "w-1")
+		for name := range w.want {
+			w.configure(name, "  env: {GREETING: hello}")
+		}
+	}, nodeplan.Policy{}},
+	{"a control plane comes, one goes", func(w *world) {
+		w.made("cp-1", "cp-2", "cp-3")
+		w.boot("cp-4")
+		w.drop("cp-1")
+	}, nodeplan.Policy{Allow: []string{"cp-1"}}},
+	{"a dead control plane goes", func(w *world) {
+		w.made("cp-1", "cp-2", "cp-3")
+		w.lose("cp-2")
+		w.drop("cp-2")
+		w.pass(time.Minute)
+	}, nodeplan.Policy{Allow: []string{"cp-2"}}},
+}
+
+// made is a cluster that runs.
+func (w *world) made(names ...string) {
+	w.Helper()
+	w.boot(names...)
+	w.mustApply(nodeplan.Policy{})
+	w.kube.register(names...)
+	w.steps()
+}
+
+// TestKilled kills a run at each call in turn, before the call has its effect
+// and after. The next run ends with what was desired, and nothing is violated.
+func TestKilled(t *testing.T) {
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			for call := 1; ; call += stride() {
+				struck := false
+				for _, after := range []bool{false, true} {
+					w := newWorld(t)
+					s.prepare(w)
+					struck = w.killed(call, after, s.policy) || struck
+					w.settled(s.policy)
+				}
+				if !struck {
+					break
+				}
+			}
+		})
+	}
+}
+
+// full reports whether all is tried, which takes minutes, and not a part of it.
+func full() bool { return os.Getenv(talosenv.Full) != "" }
+
+// stride is how many calls lie between those that are tried.
+func stride() int {
+	if full() {
+		return 1
+	}
+	return 23
+}
+
+// killed applies, and stops at a call. It reports whether there was such a call.
+func (w *world) killed(call int, after bool, policy nodeplan.Policy) (struck bool) {
+	w.Helper()
+	ctx, kill := context.WithCancel(context.Background())
+	defer kill()
+	w.fleet.ResetCalls()
+	w.fleet.Inject(talossim.Fault{Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
+	_, err := w.apply(ctx, policy)
+	if err == nil && struck {
+		w.Errorf("killed at call %d, and it knows nothing of it", call)
+	}
+	w.fleet.ClearFaults()
+	w.check()
+	return struck
+}
+
+// settled applies again, as often as somebody would, until all is as desired.
+func (w *world) settled(policy nodeplan.Policy) {
+	w.Helper()
+	const most = 4
+	for n := range most {
+		w.heal()
+		w.pass(5 * time.Minute)
+		p, err := w.apply(context.Background(), policy)
+		w.check()
+		if err == nil && len(p.Away) == 0 && len(p.Steps) == 0 {
+			break
+		}
+		if n == most-1 {
+			w.Fatalf("not as desired: %v\n%s\n%s", err, p, strings.Join(w.told, "\n"))
+		}
+	}
+	for name, text := range w.want {
+		if got := w.fleet.Machine(name).Config(); got != text {
+			w.Errorf("%s has another configuration", name)
+		}
+	}
+	if len(w.kube.drained) > 0 {
+		w.Errorf("still drained: %v", w.kube.drained)
+	}
+}
+
+// heal mends all machines but lost ones. A call that was still under way may
+// have broken one since the last time.
+func (w *world) heal() {
+	for _, m := range w.fleet.Machines() {
+		m.Heal()
+		if m.Name() != w.lost {
+			m.PowerOn()
+		}
+	}
+}
+
+// TestLostAnswers loses the answer of each call in turn, and the run itself goes
+// on.
+func TestLostAnswers(t *testing.T) {
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			for call := 1; ; call += stride() + 1 {
+				w := newWorld(t)
+				s.prepare(w)
+				struck := false
+				w.fleet.ResetCalls()
+				w.fleet.Inject(talossim.Fault{Call: call, After: call%2 == 0, As: talossim.Status(codes.Unavailable, "error reading from server: EOF"), Then: func() { struck = true }})
+				_, err := w.apply(t.Context(), s.policy)
+				w.check()
+				if err != nil {
+					t.Logf("call %d: %v", call, err)
+				}
+				w.settled(s.policy)
+				if !struck {
+					break
+				}
+			}
+		})
+	}
+}
+
+// schedules is how many random schedules are tried.
+const schedules = 500
+
+// TestRandom throws faults at runs, and takes nodes away for a while, at random.
+// Whatever happens, etcd is never at risk by what talosgen does; and once all is
+// well again, a run ends with what is desired.
+func TestRandom(t *testing.T) {
+	n := schedules
+	if !full() {
+		n = 40
+	}
+	for seed := range n {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(uint64(seed), 1))
+			s := scenarios[random.IntN(len(scenarios))]
+			w := newWorld(t)
+			s.prepare(w)
+			for range 1 + random.IntN(3) {
+				w.disturbed(random, s.policy)
+			}
+			w.fleet.ClearFaults()
+			w.settled(s.policy)
+		})
+	}
+}
+
+// disturbed is a run under which things go wrong.
+func (w *world) disturbed(random *rand.Rand, policy nodeplan.Policy) {
+	w.fleet.ClearFaults()
+	w.fleet.ResetCalls()
+	ctx, kill := context.WithCancel(context.Background())
+	defer kill()
+	all := w.fleet.Machines()
+	for range 1 + random.IntN(4) {
+		fault := talossim.Fault{Call: 1 + random.IntN(150), After: random.IntN(2) == 0, As: talossim.Drop()}
+		m := all[random.IntN(len(all))]
+		switch random.IntN(6) {
+		case 0:
+			fault.As = talossim.Status(codes.Unavailable, "connection refused")
+		case 1:
+			fault.As, fault.Times, fault.Call, fault.Machine = talossim.Status(codes.FailedPrecondition, "busy"), 1+random.IntN(5), 0, m.Name()
+		case 2:
+			fault.Then = kill
+		case 3:
+			fault.Then = m.Cut
+		case 4:
+			fault.Then = m.PowerOff
+		case 5:
+			fault.As = talossim.Slow(time.Duration(random.IntN(300)) * time.Second)
+		}
+		w.fleet.Inject(fault)
+	}
+	_, _ = w.apply(ctx, policy) // whatever comes of it
+	w.check()
+}
