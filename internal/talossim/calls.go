@@ -74,7 +74,7 @@ func (s *service) Reset(ctx context.Context, in *machine.ResetRequest) (r *machi
 // reset leaves etcd, if it is to be done gracefully, and wipes the machine. If
 // etcd does not let it go, nothing more happens.
 func (m *Machine) reset(graceful, reboot bool) error {
-	if graceful && m.controlPlane() && m.etcd.cluster != nil && !m.leave() {
+	if graceful && m.controlPlane() && m.etcd.cluster != nil && m.leave() != "" {
 		return nil // the sequence fails, and whoever waits sees no other stage
 	}
 	m.goDown(stageResetting, func() {

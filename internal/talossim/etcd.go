@@ -239,6 +239,9 @@ func (c *etcdCluster) elect() {
 	}
 }
 
+// unhealthyCluster is what etcd says if too few members would be left that live.
+const unhealthyCluster = "etcdserver: unhealthy cluster"
+
 // refusal says why etcd itself does not remove a member.
 func (c *etcdCluster) refusal(id uint64) string {
 	gone := c.member(id)
@@ -263,7 +266,7 @@ func (c *etcdCluster) refusal(id uint64) string {
 	case started < etcdsafety.Quorum(others):
 		return "etcdserver: re-configuration failed due to not enough started members"
 	case gone.healthy(c) && active-1 < etcdsafety.Quorum(others):
-		return "etcdserver: unhealthy cluster"
+		return unhealthyCluster
 	}
 	return ""
 }

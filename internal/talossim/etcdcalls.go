@@ -3,6 +3,7 @@ package talossim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
@@ -13,12 +14,10 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// onControlPlane refuses what only a control plane can do.
+// onControlPlane refuses what only a control plane can do. A machine without a
+// configuration is none.
 func (m *Machine) onControlPlane(what string) error {
-	switch {
-	case m.active == nil:
-		return status.Errorf(codes.Unimplemented, "machine type is not set, cannot use %s API", what)
-	case !m.controlPlane():
+	if !m.controlPlane() {
 		return status.Errorf(codes.Unimplemented, "%s is only available on control plane nodes", what)
 	}
 	return nil
@@ -158,8 +157,11 @@ func (s *service) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLeaveClus
 		if s.m.etcd.cluster == nil {
 			return errors.New("failed to leave cluster: failed to get local etcd member ID: resource EtcdMembers.etcd.talos.dev(etcd/local@undefined) doesn't exist")
 		}
-		if !s.m.leave() {
+		switch refusal := s.m.leave(); {
+		case refusal == unhealthyCluster:
 			return errHang // it tries for five minutes
+		case refusal != "":
+			return fmt.Errorf("failed to leave cluster: 1 error(s) occurred:\n\tfailed to remove member %d: %s", s.m.etcd.member, refusal)
 		}
 		r = &machine.EtcdLeaveClusterResponse{Messages: []*machine.EtcdLeaveCluster{{}}}
 		return nil
@@ -167,19 +169,22 @@ func (s *service) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLeaveClus
 	return r, err
 }
 
-// leave takes the member out, if etcd lets it go. The service stays stopped
+// leave takes the member out, unless etcd refuses. The service stays stopped
 // until the next boot, in which it would join again.
-func (m *Machine) leave() bool {
+func (m *Machine) leave() (refusal string) {
 	c := m.etcd.cluster
 	if own := m.member(); own != nil {
-		if !c.quorum() || c.refusal(own.id) != "" {
-			return false
+		if !c.quorum() {
+			return unhealthyCluster
+		}
+		if refusal := c.refusal(own.id); refusal != "" {
+			return refusal
 		}
 		c.remove(own.id)
 	}
 	m.run = etcdRun{stopped: true}
 	m.dropData()
-	return true
+	return ""
 }
 
 // EtcdRemoveMemberByID takes any member out.
@@ -194,7 +199,7 @@ func (s *service) EtcdRemoveMemberByID(ctx context.Context, in *machine.EtcdRemo
 			return status.Error(codes.NotFound, "etcdserver: member not found")
 		}
 		if refusal := c.refusal(gone.id); refusal != "" {
-			return errors.New("failed to remove member: " + refusal)
+			return fmt.Errorf("failed to remove member: failed to remove member %d: %s", gone.id, refusal)
 		}
 		c.remove(gone.id)
 		if gone.machine.etcd.cluster == c && gone.machine.etcd.member == gone.id && gone.machine.run.serving {
