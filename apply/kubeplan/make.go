@@ -3,13 +3,14 @@ package kubeplan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
 )
 
 // Make plans.
 func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
-	m := &maker{observed: observed, policy: policy, plan: &Plan{
+	m := &maker{observed: observed, policy: policy, makes: made(desired), plan: &Plan{
 		Cluster: desired.Cluster, API: observed.API, Steps: []Step{}, Reads: []plan.Digest{}, before: observed.Inventory,
 	}}
 	wanted := map[ID]*Item{}
@@ -26,7 +27,23 @@ func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
 type maker struct {
 	observed Observed
 	policy   plan.Policy
+	makes    map[string]bool // namespaces, and kinds with their groups
 	plan     *Plan
+}
+
+// made are the namespaces and kinds that talosgen makes.
+func made(desired Desired) map[string]bool {
+	all := map[string]bool{}
+	for _, item := range desired.Items {
+		switch o := item.Object; {
+		case !item.ours():
+		case o.Kind() == "Namespace":
+			all[o.Name()] = true
+		case o.Kind() == "CustomResourceDefinition":
+			all[o.Text("spec", "names", "kind")+"."+o.Text("spec", "group")] = true
+		}
+	}
+	return all
 }
 
 // unique refuses a second owner of an object.
@@ -72,8 +89,7 @@ func (m *maker) item(item *Item) Step {
 	}
 	switch other := m.otherOwner(item, live); {
 	case live == nil:
-		s.Action = Create
-		s.Reason = m.notYet(item)
+		s.Action, s.Reason = m.create(item)
 	case other != "":
 		s.Action, s.Reason = Conflict, fmt.Sprintf("Kustomization %s of Flux has it, and it is %s's in Git", other, item.Owner())
 	case Applied(live, item.Send(), item.Manager()):
@@ -91,15 +107,29 @@ func (m *maker) otherOwner(item *Item, live Object) string {
 	return m.observed.otherOwner(*item, live)
 }
 
-// notYet says why an object cannot be tried before an earlier step is done.
-func (m *maker) notYet(item *Item) string {
+// create says whether an object can be made, and why not at once.
+func (m *maker) create(item *Item) (action Action, reason string) {
+	id := item.ID()
 	switch {
 	case !m.observed.API:
-		return ""
+		return Create, ""
+	case !m.observed.served(*item) && m.makes[id.Kind+"."+id.Group]:
+		return Create, "once its kind is defined"
 	case !m.observed.served(*item):
-		return "once its kind is defined"
-	case m.observed.missingNamespace(item.ID()):
-		return "once its namespace is there"
+		return Waits, "the API serves no " + Served(item.Object) + ", and the tree does not define it" + m.fluxIsMissing(id)
+	case m.observed.missingNamespace(id) && m.makes[id.Namespace]:
+		return Create, "once its namespace is there"
+	case m.observed.missingNamespace(id):
+		return Waits, "there is no namespace " + id.Namespace + ", and the tree does not make it" + m.fluxIsMissing(id)
+	}
+	return Create, ""
+}
+
+// fluxIsMissing says that Flux is to be installed, for those who look after it
+// themselves.
+func (m *maker) fluxIsMissing(id ID) string {
+	if strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") || id.Namespace == "flux-system" {
+		return ": Flux is not installed yet"
 	}
 	return ""
 }

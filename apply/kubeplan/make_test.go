@@ -35,6 +35,7 @@ const (
 	config     = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, data: {x: one}}"
 	configTwo  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns}, data: {x: two}}"
 	configFlux = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: fs}}, data: {x: one}}"
+	thing      = "{apiVersion: example.org/v1, kind: Thing, metadata: {name: a, namespace: ns}}"
 	dataX      = "{'f:data': {'f:x': {}}}"
 	dataXLabel = "{'f:data': {'f:x': {}}, 'f:metadata': {'f:labels': {'f:kustomize.toolkit.fluxcd.io/name': {}, 'f:kustomize.toolkit.fluxcd.io/namespace': {}}}}"
 )
@@ -49,6 +50,7 @@ type world struct {
 	trialResult   string
 	inventory     []string
 	unserved      bool
+	more          string // another object of ours
 	noNamespace   bool
 	terminating   bool
 	policy        plan.Policy
@@ -69,6 +71,10 @@ func (w world) plan(t *testing.T) *Plan {
 		item := Item{Object: object(t, w.desired), File: "f.yaml", Stage: Provider, Kustomization: w.flux, Seed: w.seed}
 		d.Items = append(d.Items, item)
 		o.Served[Served(item.Object)] = !w.unserved
+	}
+	if w.more != "" {
+		d.Items = append(d.Items, Item{Object: object(t, w.more), Stage: Definitions})
+		o.Served["Namespace.v1"], o.Served["CustomResourceDefinition.apiextensions.k8s.io/v1"] = true, true
 	}
 	if live := object(t, w.live); live != nil {
 		o.Objects[live.ID()] = live
@@ -102,8 +108,11 @@ func TestMake(t *testing.T) {
 		want string // of the step, its reason, refusals and warnings
 	}{
 		"new":                                {world{desired: config}, "create"},
-		"new, its kind comes first":          {world{desired: config, unserved: true}, "create (once its kind is defined)"},
-		"new, its namespace comes first":     {world{desired: config, noNamespace: true}, "create (once its namespace is there)"},
+		"new, its kind comes first":          {world{desired: thing, unserved: true, more: "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {group: example.org, names: {kind: Thing}}}"}, "create; create (once its kind is defined)"},
+		"new, its namespace comes first":     {world{desired: config, noNamespace: true, more: "{apiVersion: v1, kind: Namespace, metadata: {name: ns}}"}, "create; create (once its namespace is there)"},
+		"nobody defines its kind":            {world{desired: thing, unserved: true}, "waits (the API serves no Thing.example.org/v1, and the tree does not define it)"},
+		"nobody makes its namespace":         {world{desired: config, noNamespace: true}, "waits (there is no namespace ns, and the tree does not make it)"},
+		"Flux is not there":                  {world{desired: strings.ReplaceAll(config, "namespace: ns", "namespace: flux-system")}, "waits (there is no namespace flux-system, and the tree does not make it: Flux is not installed yet)"},
 		"its namespace goes":                 {world{desired: config, terminating: true}, "create; refused: its namespace is being deleted"},
 		"as it was":                          {world{desired: config, live: ours}, "unchanged"},
 		"another value":                      {world{desired: configTwo, live: ours, trialResult: managed(configTwo, entry("talosgen", "Apply", dataX))}, "change [data.x: one -> two]"},
@@ -140,7 +149,10 @@ func TestMake(t *testing.T) {
 
 func describe(p *Plan) string {
 	text := ""
-	for _, s := range p.Steps {
+	for i, s := range p.Steps {
+		if i > 0 {
+			text += "; "
+		}
 		text += string(s.Action)
 		if s.Reason != "" {
 			text += " (" + s.Reason + ")"

@@ -24,6 +24,7 @@ const (
 	Unchanged Action = "unchanged"
 	FluxOwns  Action = "flux" // Flux makes it, and keeps it
 	Conflict  Action = "conflict"
+	Waits     Action = "waits" // for something that is not there, and that the tree does not make
 )
 
 // effective are the actions that change something.
@@ -102,7 +103,7 @@ func (p Plan) Changes() (steps []Step) {
 
 // InSync reports whether there is nothing to do, and nothing that should be.
 func (p Plan) InSync() bool {
-	return len(p.Changes()) == 0 && len(p.Refusals) == 0 && len(p.of(Conflict)) == 0
+	return len(p.Changes()) == 0 && len(p.of(Waits)) == 0 && !p.Refused()
 }
 
 // Refused reports whether something must not be done.

@@ -9,7 +9,7 @@ import (
 
 // signs of the actions.
 var signs = map[Action]string{
-	Create: "+", Change: "~", Replace: "±", Delete: "-", HandOver: ">", TakeOver: ">", Conflict: "!",
+	Create: "+", Change: "~", Replace: "±", Delete: "-", HandOver: ">", TakeOver: ">", Conflict: "!", Waits: "…",
 }
 
 // counted are the parts of a summary.
@@ -19,7 +19,7 @@ var counted = []struct {
 }{
 	{Create, "to create"}, {Change, "to change"}, {Replace, "to replace"}, {Delete, "to delete"},
 	{HandOver, "to hand over"}, {TakeOver, "to take over"}, {Conflict, "in conflict"},
-	{Unchanged, "unchanged"}, {FluxOwns, "of Flux"},
+	{Waits, "waiting"}, {Unchanged, "unchanged"}, {FluxOwns, "of Flux"},
 }
 
 // String prints the plan for people: what changes, by stage. It is the same for

@@ -153,13 +153,17 @@ func (r *reader) flux(owner string, k manifest.Object) {
 		return // of another repository, or of the user's own part of this one
 	}
 	for _, name := range r.resources(dir, nil) {
-		seed := strings.HasPrefix(name, fluxDir+"/")
 		r.owned[name] = owner
-		if seed {
-			r.asItIs(owner, k, name)
-		}
+		changed := false
 		for _, o := range r.parse(name) {
-			r.add(o, name, stageOf(o, kubeplan.Flux), owner, seed)
+			stage := stageOf(o, kubeplan.Flux)
+			// Namespaces and definitions too: what bootstrap/ has may need them.
+			seed := strings.HasPrefix(name, fluxDir+"/") || stage == kubeplan.Definitions
+			if seed && !changed {
+				changed = true
+				r.asItIs(owner, k, name)
+			}
+			r.add(o, name, stage, owner, seed)
 		}
 	}
 }

@@ -1,0 +1,59 @@
+package apply
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+)
+
+// shipped opens an environment of this repository.
+func shipped(t testing.TB, env string) *Environment {
+	t.Helper()
+	const file = "../envs/example.agekey"
+	key, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Open(context.Background(), Tree{
+		Env: env, Files: os.DirFS("../rendered/" + env), Masker: secret.NewMasker(), Version: "0.1.0",
+		Keys: sopsage.NewKeys(sopsage.Env{Lookup: func(string) (string, bool) { return "", false }, ReadFile: os.ReadFile}, sopsage.KeyFile{Name: file, Data: key}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The environments that are shipped have owners for all their objects, each one,
+// and a plan that says so before there is a cluster.
+func TestShippedKubernetes(t *testing.T) {
+	for _, env := range []string{"dev", "prod", "home"} {
+		t.Run(env, func(t *testing.T) {
+			e := shipped(t, env)
+			desired, err := e.kubernetesObjects(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := map[string]bool{}
+			for _, item := range desired.Items {
+				files[strings.TrimPrefix(item.File, "rendered/"+env+"/")] = true
+			}
+			for _, name := range e.Files() {
+				inKubernetes := strings.HasPrefix(name, "bootstrap/") || strings.HasPrefix(name, "addons/") || strings.HasPrefix(name, "flux/")
+				if inKubernetes && !strings.HasSuffix(name, "kustomization.yaml") && !files[name] {
+					t.Errorf("nobody makes %s", name)
+				}
+			}
+			p := kubeplan.Make(desired, kubeplan.Observed{}, plan.Policy{})
+			if err := p.Problems(); err != nil || len(p.Changes()) == 0 {
+				t.Errorf("the plan is %v\n%s", err, p)
+			}
+		})
+	}
+}
