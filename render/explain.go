@@ -32,15 +32,19 @@ type Origin struct {
 // Name prints the value's place as [Repo.Explain] takes it: the path alone for
 // machine: and cluster:, else with the document in front.
 func (e Explained) Name() string {
-	if e.Document == machine.MainID.String() {
+	if e.Document == machine.MainID.String() || e.Document == valuesDocument {
 		return e.Path
 	}
 	return e.Document + "." + e.Path
 }
 
 // Explain names, for every value of a node's configuration at or below a path,
-// the layers that set it. An empty path means the whole configuration.
+// the layers that set it. An empty path means the whole configuration. In place
+// of a node, addon/<name> stands for the values of an addon.
 func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Explained, error) {
+	if name, ok := strings.CutPrefix(nodeName, addonPrefix); ok {
+		return r.explainAddon(ctx, env, name, path)
+	}
 	c, err := r.compiler(ctx, env, false)
 	if err != nil {
 		return nil, err

@@ -115,8 +115,13 @@ Layers, later wins: Talos' generated base, options of cluster.yaml,
 patches/common, patches/<role>, then envs/<env>/patches: common, <role>,
 pools/<pool>, nodes/<node>.
 
+In place of a node, addon/<name> stands for the values of a chart: talosgen's
+own and those of options, then patches/addons/<name>/values.yaml, then
+envs/<env>/addons/<name>/values.yaml.
+
 Examples:
    talosgen explain dev dev-worker-1 machine.nodeLabels
+   talosgen explain dev addon/podinfo replicaCount
    talosgen explain dev dev-worker-1 --all`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "the whole configuration"},
