@@ -68,8 +68,8 @@ type Kubelet struct {
 	// v1.13 only.
 	ExtraMounts []KubeletMount `yaml:"extraMounts" otherwise:"none"`
 	// Whether it asks the cluster for the certificate that it serves with, which
-	// something must approve: on hetzner, Talos' cloud controller manager does.
-	RotateServerCertificates *bool `yaml:"rotateServerCertificates" otherwise:"true on hetzner, else false" example:"true"`
+	// the addon kubelet-serving-cert-approver approves. Else it signs one itself.
+	RotateServerCertificates *bool `yaml:"rotateServerCertificates" otherwise:"true" example:"false"`
 	// How it ends pods when the node shuts down.
 	GracefulShutdown GracefulShutdown `yaml:"gracefulShutdown"`
 }

@@ -30,7 +30,7 @@ func (ch *checker) setDefaults() {
 	setBool(&ch.Talos.APIAccess.Enabled, hetzner)
 	setBool(&ch.Cluster.Nodes.ControlPlane.PrivateVIP, hetzner && !ch.has("endpoint") && !ch.Hetzner.APILoadBalancer.Enabled)
 	setBool(&ch.Kubernetes.ExternalCloudProvider, hetzner)
-	setBool(&ch.Kubernetes.Kubelet.RotateServerCertificates, hetzner)
+	setBool(&ch.Kubernetes.Kubelet.RotateServerCertificates, true)
 	cilium := ch.CNI.Type == Cilium
 	setBool(&ch.Kubernetes.Proxy.Enabled, !cilium || !ch.CNI.KubeProxyReplacement)
 	if !ch.has("cni", "encryption") {
