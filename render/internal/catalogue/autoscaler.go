@@ -40,7 +40,9 @@ func autoscalerVersion(kubernetes int) string {
 // autoscaler adds servers when pods find no place, and removes idle ones.
 func autoscaler() entry {
 	e := entry{
-		name: autoscalerName, layer: Controllers, namespace: kubeSystem, fixed: true, hetzner: true, onlyBy: "autoscaler.enabled",
+		about:   "adds servers when pods find no place, and removes idle ones",
+		builtIn: true, defaultOn: "with autoscaler.enabled and pools", options: "autoscaler",
+		name: autoscalerName, layer: Controllers, namespace: kubeSystem, fixed: true, hetzner: true, onlyBy: "autoscaler.enabled", version: autoscalerVersion(36),
 		dependsOn: []string{"hcloud-ccm"},
 		wanted: func(f *facts) (bool, string) {
 			return f.Cluster.Autoscaler.Enabled && len(f.Infrastructure.AutoscalerPools) > 0, "autoscaler.enabled"

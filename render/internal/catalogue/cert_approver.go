@@ -13,6 +13,8 @@ const (
 // of pods and no metrics.
 func certApprover() entry {
 	e := entry{
+		about:   "approves the certificates that kubelets serve with",
+		builtIn: true, defaultOn: "always", options: "kubernetes.kubelet.rotateServerCertificates",
 		name: approverName, layer: Controllers, namespace: approverName, podSecurity: restricted, version: approverVersion,
 		onlyBy: "kubernetes.kubelet.rotateServerCertificates",
 		wanted: func(f *facts) (bool, string) {

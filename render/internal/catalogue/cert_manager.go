@@ -8,6 +8,8 @@ const (
 // certManager makes certificates, and renews them.
 func certManager() entry {
 	e := entry{
+		about:     "makes certificates, and renews them",
+		defaultOn: "only if it is enabled", options: "addons.cert-manager.enabled",
 		name: certManagerName, layer: Controllers, namespace: certManagerName, podSecurity: restricted, version: certManagerVersion,
 	}
 	e.build = func(f *facts, a *Addon) {

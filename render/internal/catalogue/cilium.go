@@ -28,6 +28,8 @@ const (
 // cilium is the network of the pods.
 func cilium() entry {
 	e := entry{
+		about:     "the network of the pods, with encryption, policies and, if asked, the Gateway API",
+		defaultOn: "with cni.type: cilium", options: "cni",
 		name: ciliumName, layer: Bootstrap, namespace: kubeSystem, fixed: true, onlyBy: "cni.type", version: ciliumVersion,
 		wanted: func(f *facts) (bool, string) { return f.Cluster.CNI.Type == ciliumName, "cni.type" },
 		needs:  needIPsec,

@@ -11,7 +11,11 @@ import (
 // entry is an addon that the catalogue knows: data and small functions. Each
 // has a file of its own.
 type entry struct {
-	name        string
+	name string
+	// For people: what it is, when a cluster has it, and what options it heeds.
+	about, defaultOn, options string
+	builtIn                   bool // its objects are talosgen's own
+
 	layer       Layer
 	namespace   string
 	podSecurity string

@@ -11,6 +11,8 @@ const (
 // flux are the components of Flux. They are no addon that Flux runs: see [Flux].
 func flux() entry {
 	e := entry{
+		about:     "the components of Flux",
+		defaultOn: "with gitops.engine: flux", options: "gitops",
 		name: fluxName, layer: Bootstrap, namespace: fluxNamespace, fixed: true, version: fluxVersion, onlyBy: "gitops.engine",
 		wanted: func(f *facts) (bool, string) {
 			g := f.Cluster.GitOps

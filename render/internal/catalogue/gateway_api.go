@@ -9,6 +9,8 @@ const (
 // gatewayAPI are the definitions of the Gateway API.
 func gatewayAPI() entry {
 	e := entry{
+		about:     "the definitions of the Gateway API",
+		defaultOn: "with cni.gatewayApi", options: "cni.gatewayApi",
 		name: gatewayName, layer: Controllers, version: gatewayVersion,
 		wanted: func(f *facts) (bool, string) { return f.Cluster.CNI.GatewayAPI, "cni.gatewayApi" },
 	}

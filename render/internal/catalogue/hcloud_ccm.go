@@ -22,6 +22,8 @@ const (
 // server a node is, makes load balancers for services and routes for pods.
 func hcloudCCM() entry {
 	e := entry{
+		about:   "Hetzner's cloud controller manager: introduces nodes, makes load balancers for services and routes for pods",
+		builtIn: true, defaultOn: "on Hetzner", options: "kubernetes.externalCloudProvider, hetzner.loadBalancers, hetzner.podRoutes, hetzner.robot",
 		name: "hcloud-ccm", layer: Bootstrap, namespace: kubeSystem, fixed: true, hetzner: true, version: ccmVersion,
 		onlyBy: "kubernetes.externalCloudProvider",
 		wanted: func(f *facts) (bool, string) {

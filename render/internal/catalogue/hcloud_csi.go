@@ -33,6 +33,8 @@ const (
 // hcloudCSI gives pods volumes of Hetzner Cloud.
 func hcloudCSI() entry {
 	e := entry{
+		about:   "volumes of Hetzner Cloud for pods",
+		builtIn: true, defaultOn: "on Hetzner", options: "hetzner.volumes",
 		name: csiName, layer: Controllers, namespace: kubeSystem, fixed: true, hetzner: true, version: csiVersion,
 		wanted: func(f *facts) (bool, string) { return f.Cluster.Provider == schemas.Hetzner, "addons." + csiName },
 		needs: func(f *facts) []Need {

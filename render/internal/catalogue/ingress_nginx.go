@@ -16,6 +16,8 @@ const (
 // ingressNginx leads traffic from outside to services.
 func ingressNginx() entry {
 	e := entry{
+		about:     "leads web traffic to services; upstream retired it",
+		defaultOn: "with ingress.nginx.enabled", options: "ingress",
 		name: nginxName, layer: Controllers, namespace: nginxName, version: nginxVersion, onlyBy: "ingress.nginx.enabled",
 		wanted: func(f *facts) (bool, string) { return f.Cluster.Ingress.Nginx.Enabled, "ingress.nginx.enabled" },
 	}

@@ -11,6 +11,8 @@ const (
 // for kubectl top and for autoscaling by load.
 func metricsServer() entry {
 	e := entry{
+		about:   "tells how much processor time and memory pods use",
+		builtIn: true, defaultOn: "always", options: "kubernetes.kubelet.rotateServerCertificates",
 		name: metricsName, layer: Controllers, namespace: kubeSystem, version: metricsVersion,
 		wanted: func(*facts) (bool, string) { return true, "addons.metrics-server" },
 	}

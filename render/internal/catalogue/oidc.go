@@ -9,6 +9,8 @@ import (
 // kubernetes.oidc.groupMappings names.
 func oidc() entry {
 	return entry{
+		about:   "gives groups of an OpenID Connect provider their roles",
+		builtIn: true, defaultOn: "with groups", options: "kubernetes.oidc.groupMappings",
 		name: "oidc", layer: Configs, onlyBy: "kubernetes.oidc.groupMappings",
 		wanted: func(f *facts) (bool, string) {
 			o := f.Cluster.Kubernetes.OIDC

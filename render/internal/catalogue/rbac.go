@@ -5,6 +5,8 @@ import "github.com/talosgen/talosgen/schemas"
 // rbac are the roles that kubernetes.rbac defines.
 func rbac() entry {
 	return entry{
+		about:   "roles of your own",
+		builtIn: true, defaultOn: "with roles", options: "kubernetes.rbac",
 		name: "rbac", layer: Configs, onlyBy: "kubernetes.rbac",
 		wanted: func(f *facts) (bool, string) {
 			r := f.Cluster.Kubernetes.RBAC

@@ -29,6 +29,8 @@ var backupReleases = []string{"v0.1.0-beta.2", "v0.1.0-beta.3"}
 // talosBackup makes snapshots of etcd, encrypted, into a bucket.
 func talosBackup() entry {
 	e := entry{
+		about:   "snapshots of etcd, encrypted, into a bucket",
+		builtIn: true, defaultOn: "with talos.backups.s3.enabled", options: "talos.backups, talos.apiAccess",
 		name: backupName, layer: Apps, namespace: kubeSystem, version: backupVersion,
 		onlyBy: "talos.backups.s3.enabled",
 		wanted: func(f *facts) (bool, string) { return f.Cluster.Talos.Backups.S3.Enabled, "talos.backups.s3.enabled" },
