@@ -10,33 +10,13 @@ import (
 // file sets, and the reference marks them: whoever gives one an effect removes
 // it here, and nowhere else. Indexes of lists are left out of the paths.
 var NotYet = []string{
-	"network.nativeRoutingCidr",
 	"network.vswitch.vlanId",
 
-	"hetzner.robot",
-	"hetzner.podRoutes",
-	"hetzner.loadBalancers",
-	"hetzner.volumes",
-	"addons",
+	"hetzner.robot.apiUrl",
 
-	"talos.backups",
 	"talos.upgrade",
 	"talos.reboot",
 
-	"kubernetes.oidc.groupMappings", // manifests: with the addons
-	"kubernetes.rbac",               // manifests: with the addons
-
-	"cni.manager",
-	"cni.encryption",
-	"cni.ipsec",
-	"cni.routingMode",
-	"cni.datapathMode",
-	"cni.loadBalancerAcceleration",
-	"cni.egressGateway",
-	"cni.gatewayApi",
-	"cni.hubble",
-	"autoscaler.imageTag",
-	"ingress.nginx",
 	"ingress.loadBalancerPools.localTraffic",
 }
 

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -42,8 +41,6 @@ func (ch *checker) checkCNI() {
 		ch.fail("set enabled: true", keys("cni.hubble.relay"), "the relay of Hubble needs Hubble")
 	}
 	ch.checkNativeRouting()
-	ch.Warnings.Add(diag.New(ch.Pos(keys("cni.type")...), "Cilium is not installed yet").
-		WithHint("nodes are ready for it: install it yourself, or pods get no network"))
 }
 
 // checkNoCilium refuses what only Cilium can do.
@@ -63,6 +60,9 @@ func (ch *checker) checkNativeRouting() {
 	network, err := netip.ParsePrefix(ch.Network.CIDR)
 	if err != nil || ch.CNI.RoutingMode != "native" {
 		return
+	}
+	if !*ch.Hetzner.PodRoutes {
+		ch.warn("remove it, or set cni.routingMode: tunnel", keys("hetzner.podRoutes"), "native routing without routes to pods: something else has to make them")
 	}
 	for _, s := range ch.subnets("podCidrs", "pod", ch.Network.PodCidrs) {
 		if s.prefix.Addr().Is4() && !within(network, s.prefix) {
