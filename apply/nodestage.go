@@ -216,7 +216,7 @@ const (
 )
 
 // guard watches over the health of the nodes that were seen. Of those that are
-// not reached already, and of those that the tree does not have, nothing is
+// not reached, or are new, and of those that the tree does not have, nothing is
 // expected.
 func (s *Session) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 	g := &health.Guard{
@@ -227,7 +227,7 @@ func (s *Session) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 		if seen.Reach == nodeplan.Configured {
 			living = append(living, seen.Machine)
 		}
-		if seen.Reach == nodeplan.Unreachable || !seen.Machine.InTree {
+		if seen.Reach != nodeplan.Configured || !seen.Machine.InTree {
 			g.Except = append(g.Except, seen.Machine.Name)
 		}
 	}

@@ -138,12 +138,20 @@ func (m *maker) usable(want Want, node Node) bool {
 		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", "see its console, or replace it: talosgen replace")
 	case node.Reach == Configured && node.Role != want.Role:
 		m.refuse(want.Name, "it is a "+node.Role+", and should be a "+want.Role, "a node does not change its role: remove it, and add it again")
+	case node.Reach == Configured && node.Stage != StageRunning && m.learns(node.Name):
+		m.warn(want.Name, "it is "+node.Stage+", and its etcd has no vote yet",
+			"apply again when it runs; if it rebooted before it had its vote, Talos never gives it one: replace it then (talosgen replace)")
 	case node.Reach == Configured && node.Stage != StageRunning:
 		m.warn(want.Name, "it is "+node.Stage+", and is left", "apply again when it runs")
 	default:
 		return true
 	}
 	return false
+}
+
+// learns reports whether the etcd of a node has no vote yet.
+func (m *maker) learns(name string) bool {
+	return slices.ContainsFunc(m.observed.Members, func(e Member) bool { return e.Node == name && e.Learner })
 }
 
 func because(n Node) string {

@@ -102,7 +102,7 @@ func (w *world) killed(call int, after bool, policy nodeplan.Policy) (struck boo
 // settled applies again, as often as somebody would, until all is as desired.
 func (w *world) settled(policy nodeplan.Policy) {
 	w.Helper()
-	const most = 4
+	const most = 5
 	for n := range most {
 		w.heal()
 		w.pass(5 * time.Minute)
@@ -111,6 +111,7 @@ func (w *world) settled(policy nodeplan.Policy) {
 		if err == nil && len(p.Away) == 0 && len(p.Steps) == 0 {
 			break
 		}
+		w.replaceLearners(p)
 		if n == most-1 {
 			w.Fatalf("not as desired: %v\n%s\n%s", err, p, strings.Join(w.told, "\n"))
 		}
@@ -132,6 +133,22 @@ func (w *world) heal() {
 		m.Heal()
 		if m.Name() != w.lost {
 			m.PowerOn()
+		}
+	}
+}
+
+// replaceLearners does what the plan says of control planes that rebooted before
+// they had a vote: they never get one.
+func (w *world) replaceLearners(p *nodeplan.Plan) {
+	w.Helper()
+	if p == nil {
+		return
+	}
+	for _, n := range p.Warnings {
+		name, _ := strings.CutPrefix(string(n.Key), "node/")
+		if strings.Contains(n.Text, "no vote yet") {
+			w.fleet.Remove(name)
+			w.buy(name)
 		}
 	}
 }

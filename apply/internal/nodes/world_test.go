@@ -190,7 +190,7 @@ func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Poli
 func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 15 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute}
 	for _, s := range sights {
-		if s.Reach == nodeplan.Unreachable || !s.Machine.InTree {
+		if s.Reach != nodeplan.Configured || !s.Machine.InTree {
 			g.Except = append(g.Except, s.Machine.Name)
 		}
 	}
