@@ -130,20 +130,28 @@ func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string)
 
 // planNodes looks at the nodes, and says what has to be done.
 func (s *Session) planNodes(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy, awaited []string) (*nodeplan.Plan, error) {
-	desired, err := s.desiredNodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sights, err := c.Settled(ctx, awaited)
-	if err != nil {
-		return nil, err
-	}
-	c.Health = s.guard(c, sights)
-	observed, err := c.Observed(ctx, sights)
+	desired, observed, err := s.lookAtNodes(ctx, c, awaited)
 	if err != nil {
 		return nil, err
 	}
 	return nodeplan.Make(desired, observed, policy)
+}
+
+// lookAtNodes looks at the nodes, and prepares to watch over their health. Of
+// those that leave nothing is expected.
+func (s *Session) lookAtNodes(ctx context.Context, c *nodes.Cluster, awaited []string, leaving ...string) (d nodeplan.Desired, o nodeplan.Observed, err error) {
+	if d, err = s.desiredNodes(ctx); err != nil {
+		return d, o, err
+	}
+	sights, err := c.Settled(ctx, awaited)
+	if err != nil {
+		return d, o, err
+	}
+	guard := s.guard(c, sights)
+	guard.Except = append(guard.Except, leaving...)
+	c.Health = guard
+	o, err = c.Observed(ctx, sights)
+	return d, o, err
 }
 
 // changeNodes takes the steps with nodes that follow from what is there now, as
@@ -159,20 +167,12 @@ func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Po
 		if err != nil {
 			return err
 		}
-		c.Tell = func(step, text string) { stage.Step(step, progress.Note, text) }
-		again := func(ctx context.Context) (*nodeplan.Plan, error) {
+		left, err := s.converge(ctx, c, r, stage, p.Nodes, func(ctx context.Context) (*nodeplan.Plan, error) {
 			return s.planNodes(ctx, c, policy.forNodes(s.names(o)), making(p.Plan))
-		}
-		current, err := again(ctx)
-		if err != nil {
-			return err
-		}
-		loop := c.Loop(p.Nodes, again)
-		left, err := loop.Converge(ctx, current, execute.Options[Step]{
-			Parallel: parallelNodes,
-			Report:   func(e execute.Event[Step]) { r.noteStep(stage, e) },
 		})
-		r.Left.Nodes = left
+		if left != nil {
+			r.Left.Nodes = left
+		}
 		return err
 	})
 }

@@ -182,6 +182,8 @@ type Policy struct {
 	// Names or keys of servers that are no nodes, such as the NAT gateway, to
 	// delete and make again.
 	Replace []string `yaml:"replace,omitempty" json:"replace,omitempty"`
+	// Nodes that have left the cluster: their servers may be replaced too.
+	Left []string `yaml:"-" json:"-"`
 	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
 	// of the cluster made.
 	AllowMade bool `yaml:"allowMade,omitempty" json:"allowMade,omitempty"`

@@ -39,9 +39,9 @@ func (m *maker) replaces(want schemas.InfraServer, have *Server) bool {
 	if !change.in(m.policy.Replace) {
 		return false
 	}
-	if node(want) {
+	if node(want) && !change.in(m.policy.Left) {
 		m.refusal(change.Key, "a node is not replaced by making its server again: its data and its place in etcd would be lost",
-			"remove the node and add another: talosgen pool")
+			"let the node leave the cluster first: talosgen replace")
 		return false
 	}
 	return have != nil

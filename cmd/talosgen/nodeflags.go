@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/netip"
 	"os"
@@ -133,7 +134,10 @@ func (w *world) sshKeys(c *cli.Context) (apply.Signers, error) {
 func keepIn(dir string) apply.Keep {
 	return func(name string, write func(io.Writer) error) (string, error) {
 		file := filepath.Join(dir, name)
-		if err := atomicfile.CreateStream(file, 0o600, write); err != nil {
+		var known *diag.Problem
+		if err := atomicfile.CreateStream(file, 0o600, write); errors.As(err, &known) {
+			return "", err // not of the file, but of what was to be in it
+		} else if err != nil {
 			return "", diag.New(diag.Pos{File: file}, "cannot be written: %v", reasonOf(err)).WithCause(err)
 		}
 		return file, nil

@@ -60,6 +60,11 @@ func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	return w.openSessionOf(c, name)
+}
+
+// openSessionOf is [world.openSession] for an environment whose name was read.
+func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error) {
 	repo, err := w.openRepo(c)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+func etcdCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:        "etcd",
+		Usage:       "look at etcd, and save it",
+		Subcommands: []*cli.Command{etcdStatusCommand(w), etcdSnapshotCommand(w)},
+	}
+}
+
+func etcdStatusCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "status",
+		Usage:        "list the members of etcd, as they and their peers say",
+		ArgsUsage:    "<env>",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Asks every control plane for its member of etcd. Exits 1 if etcd is not well.
+
+Examples:
+   talosgen etcd status prod
+   talosgen etcd status prod -o json`,
+		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
+		Action: w.etcdStatusAction,
+	}
+}
+
+func (w *world) etcdStatusAction(c *cli.Context) error {
+	s, err := w.openSession(c)
+	if err != nil {
+		return err
+	}
+	defer w.end(c, s)
+	members, well, err := s.Etcd(c.Context)
+	s.stop()
+	if err != nil {
+		return err
+	}
+	if wantsJSON(c) {
+		err = w.printJSON(members)
+	} else {
+		err = w.printData([]byte(members.String()))
+	}
+	if err == nil && !well {
+		return errDifferences
+	}
+	return err
+}
+
+func etcdSnapshotCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "snapshot",
+		Usage:        "save etcd, encrypted for the operators",
+		ArgsUsage:    "<env> [file]",
+		BashComplete: w.completeEnvironments(false),
+		Description: `Takes a snapshot of etcd, which is all that Kubernetes has, and checks by its
+digest that it is whole. It is encrypted with age for the operators of the
+environment as it comes: it is never anywhere in the clear. The file is named
+after the cluster and the time if nobody says otherwise; one that exists is not
+replaced. apply makes such a file by itself before a control plane is removed.
+
+` + "`talosgen apply --recover-from`" + ` takes it, and age decrypts it too:
+age -d -i keys.txt prod-etcd-….db.age > prod.db
+
+Examples:
+   talosgen etcd snapshot prod
+   talosgen etcd snapshot prod backups/before-upgrade.db.age`,
+		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
+		Action: w.etcdSnapshotAction,
+	}
+}
+
+func (w *world) etcdSnapshotAction(c *cli.Context) error {
+	name, err := environment(c, "[file]")
+	if err != nil {
+		return err
+	}
+	s, err := w.openSessionOf(c, name)
+	if err != nil {
+		return err
+	}
+	defer w.end(c, s)
+	saved, err := s.SaveEtcd(c.Context, keepAs(c.Args().Get(1)))
+	s.stop()
+	if err != nil {
+		return err
+	}
+	if len(saved.LeftOut) > 0 {
+		w.say("%s these operators cannot decrypt it, since age does not know such keys: %s", w.colour(yellow, "note:"), strings.Join(saved.LeftOut, ", "))
+	}
+	if wantsJSON(c) {
+		return w.printJSON(saved)
+	}
+	w.say("%s has etcd of %s, %.1f MB, sha256 %s", saved.Where, s.env.Infrastructure.Cluster, float64(saved.Size)/1e6, saved.Digest)
+	return nil
+}
+
+// keepAs keeps a file under the name that somebody chose, or else under the
+// given one in the current directory. One that exists is not replaced.
+func keepAs(chosen string) apply.Keep {
+	return func(name string, write func(io.Writer) error) (string, error) {
+		file := chosen
+		if file == "" {
+			file = name
+		}
+		return keepIn(filepath.Dir(file))(filepath.Base(file), write)
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+const flagYesReplace = "yes-replace"
+
+func replaceCommand(w *world) *cli.Command {
+	return &cli.Command{
+		Name:         "replace",
+		Usage:        "take a node out of its cluster, make its machine anew, and let it join again",
+		ArgsUsage:    "<env> <node>",
+		BashComplete: w.completeEnvironments(true),
+		Description: `For a node that is broken, or that has to begin with an empty disk. Its pods leave
+first. A control plane leaves etcd, which is saved before, and only if etcd can be
+without it; a member whose node is dead is removed by its id. Then the server is
+deleted and made again under the same name and private address; a machine that
+exists already is reset. The new node gets its configuration and joins.
+
+What is on the disks of the node is lost. Interrupt it and run it again as long as
+the node is not new; from then on ` + "`talosgen apply`" + ` goes on.
+
+Examples:
+   talosgen replace prod prod-control-plane-2
+   talosgen replace prod prod-worker-1 --yes-replace prod-worker-1
+                                              do not ask, as in CI`,
+		Flags: sessionFlags(append(nodeFlags(),
+			&cli.StringFlag{Name: flagYesReplace, Usage: "the `NAME` of the node, instead of typing it"},
+			imageURLFlag(), outputFlag())...),
+		Action: w.replaceAction,
+	}
+}
+
+func (w *world) replaceAction(c *cli.Context) error {
+	name, err := environment(c, "<node>")
+	if err != nil {
+		return err
+	}
+	node := c.Args().Get(1)
+	if yes := c.String(flagYesReplace); yes != "" && yes != node {
+		return diag.On("--"+flagYesReplace, "the node is named %s, not %s", node, yes).WithCode(diag.Usage)
+	}
+	s, err := w.openSessionOf(c, name)
+	if err != nil {
+		return err
+	}
+	defer w.end(c, s)
+	if names := s.env.NodeNames(); !slices.Contains(names, node) {
+		return diag.On("node "+node, "rendered/%s has no such node", name).WithHint("%s", diag.Suggest(node, names)).WithCode(diag.Usage)
+	}
+	p, err := s.PlanTakeOut(c.Context, s.ToReplace(node))
+	if err != nil {
+		return err
+	}
+	w.showNodesPlan(c, s, p)
+	if len(p.Refusals) == 0 {
+		question := fmt.Sprintf("everything on %s is lost. type its name to replace it: ", node)
+		if err := w.agreeByName(s, node, c.String(flagYesReplace), flagYesReplace, question); err != nil {
+			return err
+		}
+	}
+	if report, err := s.Replace(c.Context, p, node, w.owner()); err != nil {
+		return w.endRun(c, s, report, err)
+	}
+	return w.joinAgain(c, s, node)
+}
+
+// joinAgain lets a node join whose machine is new. What else is to do in the
+// cluster, and needs consent, is left to apply.
+func (w *world) joinAgain(c *cli.Context, s *cloudSession, node string) error {
+	policy := apply.Policy{Nodes: []string{node}}
+	p, err := s.Plan(c.Context, policy)
+	if err != nil {
+		return err
+	}
+	if !wantsJSON(c) {
+		s.view.line(strings.TrimRight(p.String(), "\n"))
+	}
+	report, err := s.Apply(c.Context, p, policy, w.owner())
+	s.stop()
+	return w.endRun(c, s, report, err)
+}
+
+// showNodesPlan shows what has to be done with nodes.
+func (w *world) showNodesPlan(c *cli.Context, s *cloudSession, p *apply.NodesPlan) {
+	if !wantsJSON(c) {
+		s.view.line(strings.TrimRight(p.String(), "\n"))
+	}
+}
+
+// agreeByName lets somebody type a name, unless a flag has it already.
+func (w *world) agreeByName(s *cloudSession, name, given, flag, question string) error {
+	if given == name {
+		return nil
+	}
+	if !w.answers {
+		return diag.On("", "there is nobody to ask for the name %s", name).WithHint("--%s %s answers it", flag, name).WithCode(diag.Usage)
+	}
+	s.view.clear()
+	fmt.Fprint(w.stderr, question)
+	answer, err := w.readAnswer()
+	if err != nil || answer != name {
+		return diag.On("", "nothing was changed").WithCode(diag.Differences)
+	}
+	return nil
+}
