@@ -49,3 +49,18 @@ func (c *checker) release(o manifest.Object) {
 func (c *checker) flux(o manifest.Object, path string, ref map[string]any, kind string) {
 	c.need(o, path, manifest.ID{Kind: kind, Namespace: cmp.Or(manifest.Text(ref["namespace"]), o.Namespace()), Name: manifest.Text(ref["name"])}, "")
 }
+
+// isFlux tells whether an object is Flux itself.
+func isFlux(o manifest.Object) bool {
+	return o.Kind() == "Deployment" && o.Name() == "kustomize-controller"
+}
+
+// fluxElsewhere notes the namespaces of Flux' objects: where it was installed by
+// other means, so was the namespace that it watches.
+func (c *checker) fluxElsewhere() {
+	for _, o := range c.world.Objects {
+		if id := o.ID(); strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") && id.Namespace != "" {
+			c.namespace(id.Namespace)
+		}
+	}
+}

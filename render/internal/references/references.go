@@ -46,6 +46,9 @@ func Check(w World) []Dangling {
 		c.add(o.ID())
 		c.makes(o)
 	}
+	if !slices.ContainsFunc(w.Objects, isFlux) {
+		c.fluxElsewhere()
+	}
 	for _, o := range w.Objects {
 		c.from(o)
 	}
