@@ -18,9 +18,12 @@ type Source struct {
 	Changed []string
 	// Branch is what is checked out; empty if it is no branch.
 	Branch string
-	// Upstream is the branch elsewhere that it follows, such as origin/main;
-	// empty if there is none.
+	// Upstream is the branch elsewhere that it follows, such as origin/main, or
+	// the one that Flux follows; empty if there is none.
 	Upstream string
+	// Follows is the branch that Flux follows; empty if it is not Flux that runs
+	// the addons.
+	Follows string
 	// Pushed says whether the upstream, as far as is known here, has the same
 	// tree.
 	Pushed bool
@@ -46,6 +49,9 @@ func (s Source) Check(env string) error {
 	case s.Upstream == "":
 		return diag.On(tree, "commit %s is on no branch that is pushed anywhere", s.Commit).
 			WithHint("push it, with an upstream (git push -u); %s", allow)
+	case !s.Pushed && s.Follows != "":
+		return diag.On(tree, "commit %s is not on %s: the tree differs there", s.Commit, s.Upstream).
+			WithHint("Flux follows the branch %s, and would run something else: merge it there, then fetch; %s", s.Follows, allow)
 	case !s.Pushed:
 		return diag.On(tree, "commit %s is not on %s: the tree differs there", s.Commit, s.Upstream).
 			WithHint("push it, or fetch and take over what is there; %s", allow)

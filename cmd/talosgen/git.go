@@ -76,8 +76,8 @@ func notInGit(ctx context.Context, root, dir string, ours []string, commit ...st
 }
 
 // gitSource asks git where the tree of an environment comes from; files are
-// those of the tree.
-func gitSource(ctx context.Context, root, env string, files []string) (apply.Source, error) {
+// those of the tree, follows is the branch that Flux follows, if there is one.
+func gitSource(ctx context.Context, root, env string, files []string, follows string) (apply.Source, error) {
 	s := apply.Source{}
 	if _, err := gitOutput(ctx, root, "rev-parse", "--git-dir"); err != nil {
 		if strings.Contains(err.Error(), "not a git repository (") {
@@ -106,6 +106,10 @@ func gitSource(ctx context.Context, root, env string, files []string) (apply.Sou
 	}
 	if s.Upstream, err = gitUpstream(ctx, root, s.Branch); err != nil || s.Upstream == "" {
 		return s, notAsked(err)
+	}
+	if s.Follows = follows; follows != "" {
+		remote, _, _ := strings.Cut(s.Upstream, "/")
+		s.Upstream = remote + "/" + follows
 	}
 	s.Pushed, err = sameTree(ctx, root, "HEAD", s.Upstream, tree)
 	return s, notAsked(err)

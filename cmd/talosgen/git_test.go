@@ -60,7 +60,7 @@ func TestGitSource(t *testing.T) {
 	r := newGitRepo(t)
 	step := func(what string, want apply.Source) {
 		t.Helper()
-		got, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml", "render.lock.yaml"})
+		got, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml", "render.lock.yaml"}, "")
 		if got.Commit != "" {
 			got.Commit = "c"
 		}
@@ -111,6 +111,33 @@ func TestGitSource(t *testing.T) {
 	step("gone", changed)
 }
 
+// What Flux follows counts, not what is checked out.
+func TestGitSourceFollows(t *testing.T) {
+	r := newGitRepo(t)
+	r.git("add", "-A")
+	r.git("commit", "-qm", "first")
+	r.push()
+	step := func(what string, pushed bool) {
+		t.Helper()
+		s, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml"}, "production")
+		if err != nil || s.Upstream != "origin/production" || s.Pushed != pushed || s.Branch != "main" {
+			t.Errorf("%s: %+v (%v)", what, s, err)
+		}
+		if err := s.Check("dev"); (err == nil) != pushed || err != nil && !strings.Contains(err.Error(), "Flux follows the branch production") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	step("no such branch", false)
+	r.git("push", "-q", "origin", "main:production")
+	step("there", true)
+	r.write("rendered/dev/nodes/a.yaml", "b")
+	r.git("commit", "-qam", "second")
+	r.git("push", "-q", "origin", "main")
+	step("on main only", false)
+	r.git("push", "-q", "origin", "main:production")
+	step("merged", true)
+}
+
 // TestGitSourceIgnored finds a tree that git is told to ignore.
 func TestGitSourceIgnored(t *testing.T) {
 	r := newGitRepo(t)
@@ -118,7 +145,7 @@ func TestGitSourceIgnored(t *testing.T) {
 	r.git("add", "-A")
 	r.git("commit", "-qm", "all")
 	r.push()
-	s, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml"})
+	s, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml"}, "")
 	if err != nil || len(s.Changed) != 1 || s.Check("dev") == nil {
 		t.Errorf("%+v (%v)", s, err)
 	}
@@ -126,17 +153,17 @@ func TestGitSourceIgnored(t *testing.T) {
 
 func TestGitSourceWithoutGit(t *testing.T) {
 	dir := t.TempDir()
-	if s, err := gitSource(t.Context(), dir, "dev", nil); err != nil || s.Repository {
+	if s, err := gitSource(t.Context(), dir, "dev", nil, ""); err != nil || s.Repository {
 		t.Errorf("outside of a repository: %+v (%v)", s, err)
 	}
 	if err := writeFile(filepath.Join(dir, ".git"), []byte("gitdir: /nowhere\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gitSource(t.Context(), dir, "dev", nil); err == nil {
+	if _, err := gitSource(t.Context(), dir, "dev", nil, ""); err == nil {
 		t.Error("a broken repository counts as none")
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := gitSource(t.Context(), t.TempDir(), "dev", nil); err == nil || !strings.Contains(err.Error(), "--allow-dirty") {
+	if _, err := gitSource(t.Context(), t.TempDir(), "dev", nil, ""); err == nil || !strings.Contains(err.Error(), "--allow-dirty") {
 		t.Errorf("without git: %v", err)
 	}
 }

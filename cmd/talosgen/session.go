@@ -75,7 +75,7 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 		return nil, err
 	}
 	if !c.Bool(flagAllowDirty) {
-		source, err := gitSource(c.Context, repo.Root(), name, env.Files())
+		source, err := gitSource(c.Context, repo.Root(), name, env.Files(), env.Follows())
 		if err != nil {
 			return nil, err
 		}
