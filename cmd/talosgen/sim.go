@@ -19,9 +19,11 @@ import (
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/rescuesim"
+	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -30,6 +32,7 @@ const (
 	flagListen = "listen"
 	flagSeed   = "seed"
 	flagSpeed  = "speed"
+	flagNodes  = "nodes"
 )
 
 func simCommand(w *world) *cli.Command {
@@ -42,6 +45,12 @@ balancers, images, addresses, volumes, DNS zones, with their states, limits and
 errors. There are no machines behind the servers, but for a rescue system that
 images can be made with: it downloads nothing, and writes a picture of one.
 
+With --nodes there are simulated Talos nodes behind servers that are made from
+an image with Talos: they boot, take configurations, form an etcd, and have as
+much of a Kubernetes API as it takes to be drained. Nothing runs on them. They
+are reached as real ones are: those without public addresses through the NAT
+gateway, whose SSH server lets in the keys of the project.
+
 With a command, it runs the command with HCLOUD_ENDPOINT, HCLOUD_TOKEN and
 TALOSGEN_PROXY set, and ends with it. Without one it prints these variables, for talosgen and every
 other program that uses the API, and serves until it is interrupted. Then the
@@ -53,11 +62,13 @@ snapshots with Talos that its servers are made from, SSH keys, DNS zones.
 Examples:
    talosgen sim --seed dev -- sh                  a shell to try things in
    talosgen sim --seed dev -- talosgen plan dev
+   talosgen sim --nodes --seed dev -- talosgen apply dev
    talosgen sim --verbose                         show every request`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to serve on; port 0 is any free one"},
 			&cli.StringSliceFlag{Name: flagSeed, Usage: "begin with what the environment `ENV` expects to find; may be repeated"},
-			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "`TIMES` as fast as at Hetzner do actions end; 0: at once"},
+			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "`TIMES` as fast as at Hetzner do actions end, and nodes boot; 0: at once"},
+			&cli.BoolFlag{Name: flagNodes, Usage: "simulate Talos nodes behind the servers"},
 			&cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"},
 		},
 		Action: w.simAction,
@@ -70,7 +81,14 @@ func (w *world) simAction(c *cli.Context) error {
 		return fmt.Errorf("no randomness for a key: %w", err)
 	}
 	defer machines.Close()
-	sim, err := w.newSim(c, machines)
+	var behind hetznersim.Machines = machines
+	dial := apply.Dialer(machines.Dial)
+	if c.Bool(flagNodes) {
+		fleet := talossim.New(talossim.Options{Clock: clock{w}, Random: w.random, Timing: talossim.DefaultTiming().Faster(c.Float64(flagSpeed))})
+		defer fleet.Close()
+		behind, dial = talossim.NewServers(fleet, machines), firstOf(machines.Dial, fleet.Dial)
+	}
+	sim, err := w.newSim(c, behind)
 	if err != nil {
 		return err
 	}
@@ -78,10 +96,10 @@ func (w *world) simAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: proxied(w.logged(sim, c.Bool(flagVerbose)), machines.Dial), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: proxied(w.logged(sim, c.Bool(flagVerbose)), dial), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	project := simulated{proxy: "http://" + listener.Addr().String(), token: sim.Token()}
+	project := simulated{proxy: "http://" + listener.Addr().String(), token: sim.Token(), nodes: c.Bool(flagNodes)}
 	if c.Args().Present() {
 		err = w.runWith(c.Context, project, c.Args().Slice())
 	} else {
@@ -96,12 +114,31 @@ func fetchPicture(_ context.Context, url string) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(strings.Repeat("in place of "+url+"\n", 2000))), nil
 }
 
-// simulated is where a simulated project is.
-type simulated struct{ proxy, token string }
+// firstOf connects to whom one of several ways leads: the last one's error counts.
+func firstOf(ways ...apply.Dialer) apply.Dialer {
+	return func(ctx context.Context, address string) (conn net.Conn, err error) {
+		for _, dial := range ways {
+			if conn, err = dial(ctx, address); err == nil {
+				return conn, nil
+			}
+		}
+		return nil, err
+	}
+}
+
+// simulated is where a simulated project is, and what it has.
+type simulated struct {
+	proxy, token string
+	nodes        bool
+}
 
 // variables lead talosgen, and other programs, to it.
 func (p simulated) variables() []string {
-	return []string{endpointVariable + "=" + p.proxy + "/v1", tokenVariable + "=" + p.token, proxyVariable + "=" + p.proxy}
+	all := []string{endpointVariable + "=" + p.proxy + "/v1", tokenVariable + "=" + p.token, proxyVariable + "=" + p.proxy}
+	if p.nodes {
+		all = append(all, simulatedNodes+"=1")
+	}
+	return all
 }
 
 // serveUntilDone tells where the project is, and waits for the interruption.
