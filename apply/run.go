@@ -94,14 +94,14 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 		return s.changeKubernetes(ctx, r, p, policy)
 	}
 	for range rounds {
-		if err := s.execute(ctx, r, p.Plan, withoutNodes, policy, owner); err != nil {
+		if err := s.execute(ctx, r, r.without(p.Plan), withoutNodes, policy, owner); err != nil {
 			return err
 		}
 		if err := s.changeNodes(ctx, r, p, policy); err != nil {
 			return err
 		}
 		made := len(r.Done)
-		if err := s.execute(ctx, r, p.Plan, whole, policy, owner); err != nil {
+		if err := s.execute(ctx, r, r.without(p.Plan), whole, policy, owner); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(r.Done[made:], func(c Change) bool { return c.Kind == plan.KindServer && c.Action == plan.Create }) {
