@@ -36,7 +36,7 @@ func newApp(w *world) *cli.App {
 			planCommand(w), applyCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), imageCommand(w), simCommand(w),
 			healthCommand(w), etcdCommand(w), replaceCommand(w), resetCommand(w), talosconfigCommand(w), kubeconfigCommand(w),
 			checkCommand(w),
-			secretsCommand(w), poolCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
+			secretsCommand(w), poolCommand(w), chartsCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

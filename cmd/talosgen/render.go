@@ -34,7 +34,8 @@ Examples:
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
 			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file is not in the git index as it is"},
 			&cli.BoolFlag{Name: "force", Usage: "render even if nothing changed"},
-			outputFlag(),
+			&cli.BoolFlag{Name: flagFetch, Usage: "first get the charts that charts/charts.lock pins and that are not here yet"},
+			registryConfigFlag(), outputFlag(),
 		},
 		Action:       w.renderAction,
 		BashComplete: w.completeEnvironments(false),
@@ -87,6 +88,9 @@ func (w *world) renderAction(c *cli.Context) error {
 	defer repo.Close()
 	envs, err := renderTargets(c, repo)
 	if err != nil {
+		return err
+	}
+	if err := w.fetchCharts(c, repo); err != nil {
 		return err
 	}
 	var problems diag.List

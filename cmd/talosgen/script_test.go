@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"snapshot":  cmdSnapshot,
 			"changes":   cmdChanges,
 			"sim":       cmdSim,
+			"charts":    cmdCharts,
 			"calls":     cmdCalls,
 			"fault":     cmdFault,
 			"hold-lock": cmdHoldLock,

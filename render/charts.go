@@ -1,0 +1,301 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/chartfetch"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
+)
+
+// Network is what charts and manifests are fetched with. No other method of a
+// repository opens connections than those that take one.
+type Network struct {
+	*chartfetch.Fetcher
+	// Keep puts something into the cache of this machine, by its digest. It may
+	// be nil.
+	Keep func(digest string, data []byte) error
+}
+
+// ChartFetcher holds the transport, credentials and clock of a [Network].
+type ChartFetcher = chartfetch.Fetcher
+
+// Credentials are user names and passwords by host.
+type Credentials = chartfetch.Credentials
+
+// RegistryCredentials reads the credentials of a Docker configuration. The hosts
+// in helpers have theirs in another program, which is not asked.
+func RegistryCredentials(text []byte) (found Credentials, helpers []string, err error) {
+	return chartfetch.ParseDockerConfig(text)
+}
+
+// NetrcCredentials reads the credentials of a .netrc file.
+func NetrcCredentials(text []byte) Credentials { return chartfetch.ParseNetrc(text) }
+
+// ChartState is a chart or manifest from elsewhere, and what became of it.
+type ChartState struct {
+	Name       string `json:"name"`              // of the chart, or the URL
+	Version    string `json:"version,omitempty"` // of the chart
+	Repository string `json:"repository,omitempty"`
+	File       string `json:"file"`   // that holds it if it is vendored
+	Digest     string `json:"sha256"` // in hex
+	// State is what was found or done: locked, kept, changed (another digest for
+	// the same version), removed; vendored, present, cached, fetched; missing.
+	State string `json:"state"`
+}
+
+func chartState(e chartlock.Entry, state string) ChartState {
+	return ChartState{Name: cmp.Or(e.Name, e.URL), Version: e.Resolved, Repository: e.Repository, File: path.Join(chartlock.Dir, e.FileName()), Digest: e.Digest, State: state}
+}
+
+// LockCharts writes charts/charts.lock: what the addons of all environments are
+// made of that comes from elsewhere. What is locked already stays as it is,
+// unless update is set; what nobody needs any more goes.
+func (r *Repo) LockCharts(ctx context.Context, n Network, update bool) ([]ChartState, error) {
+	old, err := r.chartLock()
+	if err != nil {
+		return nil, err
+	}
+	needed, err := r.allReferences(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock := &chartlock.Lock{}
+	var states []ChartState
+	var problems diag.List
+	for _, ref := range needed {
+		before, known := old.Find(ref)
+		if known && !update && (ref.SHA256 == "" || ref.SHA256 == before.Digest) {
+			lock.Entries = append(lock.Entries, before)
+			states = append(states, chartState(before, "kept"))
+			continue
+		}
+		e, data, err := n.Resolve(ctx, ref)
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		problems.AddErr(n.keep(e.Digest, data))
+		lock.Entries = append(lock.Entries, e)
+		states = append(states, chartState(e, lockState(before, e, known)))
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	for _, e := range old.Entries {
+		if _, still := lock.Find(e.Reference); !still {
+			states = append(states, chartState(e, "removed"))
+		}
+	}
+	return states, r.writeChartLock(lock)
+}
+
+func lockState(before, now chartlock.Entry, known bool) string {
+	switch {
+	case !known:
+		return "locked"
+	case before.Digest == now.Digest:
+		return "kept"
+	case before.Resolved == now.Resolved:
+		return "changed" // the same version is something else now
+	}
+	return "locked"
+}
+
+func (n Network) keep(digest string, data []byte) error {
+	if n.Keep == nil {
+		return nil
+	}
+	return n.Keep(digest, data)
+}
+
+func (r *Repo) writeChartLock(lock *chartlock.Lock) error {
+	text, err := lock.Encode()
+	if err != nil {
+		return err
+	}
+	if _, err := r.files.Stat(chartlock.File); errors.Is(err, fs.ErrNotExist) && len(lock.Entries) == 0 {
+		return nil // a repository without charts needs none
+	}
+	return r.writeChart(chartlock.File, text)
+}
+
+func (r *Repo) writeChart(name string, data []byte) error {
+	at := r.files.path(name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return diag.New(diag.Pos{File: path.Dir(name)}, "cannot be made: %v", reason(err)).WithCause(err)
+	}
+	if _, err := atomicfile.Write(at, data, 0o644); err != nil {
+		return diag.New(diag.Pos{File: name}, "cannot be written: %v", reason(err)).WithCause(err)
+	}
+	return nil
+}
+
+// VendorCharts puts everything that the lock pins into charts/. What is there
+// already is checked, and left alone.
+func (r *Repo) VendorCharts(ctx context.Context, n Network) ([]ChartState, error) {
+	return r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
+		if _, err := r.files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
+			_, err := store.Find(e)
+			return "present", err
+		}
+		data, _, err := r.obtain(ctx, n, store, e)
+		if err != nil {
+			return "", err
+		}
+		return "vendored", r.writeChart(path.Join(chartlock.Dir, e.FileName()), data)
+	})
+}
+
+// FetchCharts puts everything that the lock pins, and that is not vendored,
+// into the cache of this machine.
+func (r *Repo) FetchCharts(ctx context.Context, n Network) ([]ChartState, error) {
+	return r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
+		if _, err := r.files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
+			_, err := store.Find(e)
+			return "present", err
+		}
+		_, state, err := r.obtain(ctx, n, store, e)
+		return state, err
+	})
+}
+
+// obtain gets an entry from the cache, else from where it comes; the cache keeps
+// it.
+func (r *Repo) obtain(ctx context.Context, n Network, store *chartlock.Store, e chartlock.Entry) (data []byte, state string, err error) {
+	if a, err := store.Find(e); err == nil {
+		return a.Data, "cached", nil
+	}
+	if data, err = n.Get(ctx, e); err != nil {
+		return nil, "", err
+	}
+	return data, "fetched", n.keep(e.Digest, data)
+}
+
+// VerifyCharts compares charts/ and the cache with the lock, and the lock with
+// what the addons need. It opens no connection.
+func (r *Repo) VerifyCharts(ctx context.Context) ([]ChartState, error) {
+	states, err := r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
+		a, err := store.Find(e)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "missing", nil
+		case err != nil:
+			return "", err
+		case strings.HasPrefix(a.Path, chartlock.Dir+"/"):
+			return "present", nil
+		}
+		return "cached", nil
+	})
+	var problems diag.List
+	problems.AddErr(err)
+	for _, s := range states {
+		if s.State == "missing" {
+			problems.Add(diag.New(diag.Pos{File: s.File}, "is neither in %s/ nor in the cache", chartlock.Dir).
+				WithHint("`talosgen charts vendor` gets it"))
+		}
+	}
+	lock, err := r.chartLock()
+	if err != nil {
+		return states, problems.Err()
+	}
+	needed, err := r.allReferences(ctx)
+	problems.AddErr(err)
+	for _, ref := range needed {
+		if _, found := lock.Find(ref); !found && ref.SHA256 == "" {
+			problems.Add(diag.New(diag.Pos{File: chartlock.File}, "has no %s", ref).WithHint("`talosgen charts lock` adds it"))
+		}
+	}
+	return states, problems.Err()
+}
+
+// eachChart does something for each entry of the lock.
+func (r *Repo) eachChart(do func(*chartlock.Store, chartlock.Entry) (state string, err error)) ([]ChartState, error) {
+	lock, err := r.chartLock()
+	if err != nil {
+		return nil, err
+	}
+	store := &chartlock.Store{Lock: lock, Files: r.files, Cache: r.world.ChartCache}
+	var states []ChartState
+	var problems diag.List
+	for _, e := range lock.Entries {
+		state, err := do(store, e)
+		problems.AddErr(err)
+		if err == nil {
+			states = append(states, chartState(e, state))
+		}
+	}
+	return states, problems.Err()
+}
+
+// chartLock reads the lock; an empty one if there is none.
+func (r *Repo) chartLock() (*chartlock.Lock, error) {
+	text, err := r.files.ReadFile(chartlock.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.New(diag.Pos{File: chartlock.File}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	return chartlock.Parse(text)
+}
+
+// allReferences lists what the addons of all environments need from elsewhere.
+// It needs no keys.
+func (r *Repo) allReferences(ctx context.Context) ([]chartlock.Reference, error) {
+	envs, err := r.Environments()
+	if err != nil {
+		return nil, err
+	}
+	var all []chartlock.Reference
+	var problems diag.List
+	for _, env := range envs {
+		refs, err := r.references(ctx, env)
+		problems.AddErr(err)
+		for _, ref := range refs {
+			if !slices.Contains(all, ref) {
+				all = append(all, ref)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
+	return all, problems.Err()
+}
+
+// references lists what the addons of an environment need from elsewhere.
+func (r *Repo) references(ctx context.Context, env string) ([]chartlock.Reference, error) {
+	c, err := r.compiler(ctx, env, true)
+	if err != nil {
+		return nil, err
+	}
+	v := c.realVariant()
+	for _, n := range c.config.AutoscaledNodes() {
+		v.autoscaled[n.Pool] = secret.New(placeholder) // the configurations do not decide about sources
+	}
+	addons, err := catalogue.Addons(c.addonFacts(v))
+	if err != nil {
+		return nil, fmt.Errorf("environment %s: %w", env, err)
+	}
+	var all []chartlock.Reference
+	for _, a := range addons {
+		if a.Source == nil {
+			continue
+		}
+		if chart := a.Source.Chart; chart != nil && chart.Path == "" {
+			all = append(all, chartlock.Reference{Repository: chart.Repository, Name: chart.Name, Version: chart.Version})
+		}
+		for _, m := range a.Source.Manifests {
+			all = append(all, chartlock.Reference{URL: m.URL, SHA256: m.SHA256})
+		}
+	}
+	return all, nil
+}
