@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -22,6 +23,9 @@ type Authority struct {
 	pem         []byte // the certificate as it stands in the configuration
 	key         crypto.Signer
 }
+
+// Expires is until when the authority is valid.
+func (a *Authority) Expires() time.Time { return a.certificate.NotAfter }
 
 // PEM returns the authority's certificate, which is public.
 func (a *Authority) PEM() []byte { return bytes.Clone(a.pem) }

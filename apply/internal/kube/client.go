@@ -69,6 +69,7 @@ type Client struct {
 	clock    Clock
 	patience time.Duration
 	requests atomic.Int64
+	expires  atomic.Int64 // the API's certificate, in seconds since 1970
 }
 
 // New makes a client. It makes no connection yet.
@@ -81,6 +82,7 @@ func New(o Options) (*Client, error) {
 	if !roots.AppendCertsFromPEM(o.Authority) {
 		return nil, errors.New("the authority of the Kubernetes API cannot be read")
 	}
+	c := &Client{url: o.URL, clock: o.Clock, patience: o.Patience}
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 			conn, err := o.Dial(ctx, address)
@@ -92,12 +94,14 @@ func New(o Options) (*Client, error) {
 		TLSClientConfig: &tls.Config{
 			RootCAs: roots, Certificates: []tls.Certificate{certificate}, ServerName: o.TLSName,
 			MinVersion: tls.VersionTLS12, Time: o.Clock.Now,
+			VerifyConnection: func(s tls.ConnectionState) error {
+				c.expires.Store(s.PeerCertificates[0].NotAfter.Unix())
+				return nil
+			},
 		},
 	}
-	return &Client{
-		url: o.URL, clock: o.Clock, patience: o.Patience,
-		http: &http.Client{Transport: transport, Timeout: cmp.Or(o.Within, answerWithin)},
-	}, nil
+	c.http = &http.Client{Transport: transport, Timeout: cmp.Or(o.Within, answerWithin)}
+	return c, nil
 }
 
 // Close ends the connections.

@@ -17,6 +17,12 @@ import (
 // else changed the object meanwhile, as controllers do with statuses.
 const takeovers = 8
 
+// TakeOver makes the changes of a plan of [kubeplan.Takeover], and waits for
+// nothing: objects stay as they are.
+func (e *Executor) TakeOver(ctx context.Context, p *kubeplan.Plan) (done []kubeplan.Step, err error) {
+	return e.stage(ctx, p.Steps)
+}
+
 // takeOver makes the fields of other managers the owner's. The object stays as
 // it is.
 func (c *Client) takeOver(ctx context.Context, k *kinds, s kubeplan.Step) error {

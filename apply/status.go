@@ -1,0 +1,244 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Status is Git against a cluster. It holds no secrets.
+type Status struct {
+	Cluster string `json:"cluster"`
+	// The version of the Kubernetes API, such as v1.36.4.
+	Version      string              `json:"version"`
+	Nodes        []NodeStatus        `json:"nodes"`
+	Objects      *KubernetesPlan     `json:"objects"`
+	Flux         []FluxStatus        `json:"flux"`
+	Certificates []CertificateStatus `json:"certificates"`
+	// What is not as Git has it, one line each; none: all is well.
+	Differences []string `json:"differences"`
+}
+
+// NodeStatus is a node in Kubernetes.
+type NodeStatus struct {
+	Name string `json:"name"`
+	// Whether it is in the tree, and whether Kubernetes knows it.
+	Wanted     bool   `json:"wanted"`
+	Registered bool   `json:"registered"`
+	Ready      bool   `json:"ready"`
+	Cordoned   bool   `json:"cordoned"`
+	Message    string `json:"message,omitempty"`
+	// The version of its kubelet, and the one that Git has; empty if not known.
+	Kubelet string `json:"kubelet,omitempty"`
+	Want    string `json:"want,omitempty"`
+}
+
+// FluxStatus is how far Flux is with a Kustomization of the tree.
+type FluxStatus struct {
+	Name      string `json:"name"` // namespace/name
+	There     bool   `json:"there"`
+	Ready     bool   `json:"ready"`
+	Suspended bool   `json:"suspended"`
+	Message   string `json:"message,omitempty"`
+	// What it applied last, such as main@sha1:…, and whether the tree was the
+	// same then as it is in Git here.
+	Revision string `json:"revision,omitempty"`
+	Current  bool   `json:"current"`
+}
+
+// CertificateStatus is until when a certificate is valid.
+type CertificateStatus struct {
+	Name    string    `json:"name"`
+	Expires time.Time `json:"expires"`
+}
+
+// SameTree reports whether the rendered tree was, in a commit, as it is now.
+type SameTree func(ctx context.Context, commit string) (bool, error)
+
+// expireSoon is how long a certificate should be valid at least.
+const expireSoon = 30 * 24 * time.Hour
+
+// Status compares what the tree says with what the cluster has. It changes
+// nothing.
+func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
+	s := &Status{Cluster: c.env.Infrastructure.Cluster, Nodes: []NodeStatus{}, Flux: []FluxStatus{}, Differences: []string{}}
+	var err error
+	if s.Version, err = c.client.Version(ctx); err != nil {
+		return nil, err
+	}
+	if s.Nodes, err = c.nodeStatus(ctx); err != nil {
+		return nil, err
+	}
+	observed, err := c.client.Observe(ctx, c.desired)
+	if err != nil {
+		return nil, err
+	}
+	if observed.Trials, err = c.client.Trials(ctx, kubeplan.Trials(c.desired, observed)); err != nil {
+		return nil, err
+	}
+	s.Objects = kubeplan.Make(c.desired, observed, Consent{})
+	if s.Flux, err = c.fluxStatus(ctx, observed, same); err != nil {
+		return nil, err
+	}
+	if s.Certificates, err = c.certificates(ctx); err != nil {
+		return nil, err
+	}
+	s.differences(c.clock.Now(), c.unready(observed))
+	return s, nil
+}
+
+// nodeStatus compares the nodes of the tree with those that are registered.
+func (c *Cluster) nodeStatus(ctx context.Context) ([]NodeStatus, error) {
+	registered, err := c.client.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes := map[string]NodeStatus{}
+	for _, name := range nodeNames(c.env.Infrastructure) {
+		want, err := c.env.kubelet(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		nodes[name] = NodeStatus{Name: name, Wanted: true, Want: want}
+	}
+	for _, r := range registered {
+		n := nodes[r.Name]
+		n.Name, n.Registered, n.Ready, n.Cordoned, n.Message, n.Kubelet = r.Name, true, r.Ready, r.Cordoned, r.Message, r.Kubelet
+		nodes[r.Name] = n
+	}
+	all := []NodeStatus{}
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		all = append(all, nodes[name])
+	}
+	return all, nil
+}
+
+// nodeNames are the names of the tree's nodes.
+func nodeNames(i schemas.Infrastructure) (names []string) {
+	for _, s := range i.Servers {
+		if s.Role == schemas.RoleControlPlane || s.Role == schemas.RoleWorker {
+			names = append(names, s.Name)
+		}
+	}
+	for _, m := range i.Machines {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// kubeletImage finds the version in the image of a kubelet, whatever mirror it
+// comes from.
+var kubeletImage = regexp.MustCompile(`/kubelet:(v[0-9][^\s"'@]*)`)
+
+// kubelet is the version that a node's configuration asks for.
+func (e *Environment) kubelet(ctx context.Context, name string) (string, error) {
+	config, err := e.Decrypt(ctx, nodeFile(name))
+	if err != nil {
+		return "", err
+	}
+	if found := kubeletImage.FindStringSubmatch(config.Reveal()); found != nil {
+		return found[1], nil
+	}
+	return "", nil
+}
+
+// fluxStatus looks at the Kustomizations that own something of the tree.
+func (c *Cluster) fluxStatus(ctx context.Context, observed kubeplan.Observed, same SameTree) ([]FluxStatus, error) {
+	var names []string
+	for _, item := range c.desired.Items {
+		if item.Kustomization != "" && !slices.Contains(names, item.Kustomization) {
+			names = append(names, item.Kustomization)
+		}
+	}
+	slices.Sort(names)
+	all := []FluxStatus{}
+	for _, name := range names {
+		k, there := observed.Kustomizations[name]
+		f := FluxStatus{Name: name, There: there, Ready: k.Ready, Suspended: k.Suspended, Message: k.Message, Revision: k.Applied}
+		// main@sha1:0123…
+		if _, commit, found := strings.Cut(k.Applied, "@sha1:"); found {
+			var err error
+			if f.Current, err = same(ctx, commit); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// certificates are those that the cluster stands and falls with.
+func (c *Cluster) certificates(ctx context.Context) ([]CertificateStatus, error) {
+	authorities, err := c.env.authorities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []CertificateStatus{
+		{"Kubernetes API server", c.client.ServerExpires()},
+		{"Kubernetes authority", authorities.Kubernetes.Expires()},
+		{"Talos authority", authorities.Talos.Expires()},
+	}, nil
+}
+
+// unready are the objects of talosgen that are there and not ready.
+func (c *Cluster) unready(observed kubeplan.Observed) (lines []string) {
+	for _, item := range c.desired.Items {
+		live := observed.Objects[item.ID()]
+		if item.Kustomization != "" || live == nil {
+			continue
+		}
+		if ready, text := kube.Readiness(live); !ready {
+			lines = append(lines, fmt.Sprintf("%s is not ready: %s", item.ID(), text))
+		}
+	}
+	return lines
+}
+
+// differences says what is not as it should be.
+func (s *Status) differences(now time.Time, unready []string) {
+	add := func(format string, args ...any) { s.Differences = append(s.Differences, fmt.Sprintf(format, args...)) }
+	for _, n := range s.Nodes {
+		switch {
+		case !n.Registered:
+			add("node %s is not in the cluster", n.Name)
+			continue
+		case !n.Wanted:
+			add("node %s is not in Git", n.Name)
+		}
+		if !n.Ready {
+			add("node %s is not ready: %s", n.Name, n.Message)
+		}
+		if n.Want != "" && n.Kubelet != n.Want {
+			add("node %s runs Kubernetes %s, Git has %s", n.Name, n.Kubelet, n.Want)
+		}
+	}
+	if !s.Objects.InSync() {
+		add("objects: %s", s.Objects.Summary())
+	}
+	s.Differences = append(s.Differences, unready...)
+	for _, f := range s.Flux {
+		switch {
+		case !f.There:
+			add("Kustomization %s is not in the cluster", f.Name)
+		case f.Suspended:
+			add("Kustomization %s is suspended", f.Name)
+		case !f.Ready:
+			add("Kustomization %s is not ready: %s", f.Name, f.Message)
+		case !f.Current:
+			add("Kustomization %s applied %s, and the tree here is another", f.Name, f.Revision)
+		}
+	}
+	for _, c := range s.Certificates {
+		if !c.Expires.IsZero() && c.Expires.Sub(now) < expireSoon {
+			add("the certificate of the %s expires on %s", c.Name, c.Expires.UTC().Format(time.DateOnly))
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+// JSON writes the status for programs.
+func (s *Status) JSON() ([]byte, error) { return indented(s) }
+
+// String prints the status for people.
+func (s *Status) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: Kubernetes %s\n", s.Cluster, plan.Printable(s.Version))
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	row := func(cells ...string) { fmt.Fprintln(w, "  "+plan.Printable(strings.Join(cells, " "))) }
+	table := func(title string, rows [][]string) {
+		if len(rows) == 0 {
+			return
+		}
+		fmt.Fprintf(w, "%s:\n", title)
+		for _, cells := range rows {
+			for i, cell := range cells {
+				cells[i] = plan.Printable(cell)
+			}
+			fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t "))
+		}
+	}
+	var nodes, flux, certificates [][]string
+	for _, n := range s.Nodes {
+		nodes = append(nodes, []string{n.Name, n.state(), n.Kubelet})
+	}
+	for _, f := range s.Flux {
+		flux = append(flux, []string{f.Name, f.state(), f.Revision})
+	}
+	for _, c := range s.Certificates {
+		certificates = append(certificates, []string{c.Name, "until " + c.Expires.UTC().Format(time.DateOnly)})
+	}
+	table("nodes", nodes)
+	table("objects", [][]string{{s.Objects.Summary()}})
+	table("Flux", flux)
+	table("certificates", certificates)
+	if len(s.Differences) == 0 {
+		fmt.Fprintln(w, "as in Git")
+	} else {
+		fmt.Fprintln(w, "differs from Git:")
+		for _, d := range s.Differences {
+			row(d)
+		}
+	}
+	_ = w.Flush() // into memory
+	return b.String()
+}
+
+func (n NodeStatus) state() string {
+	switch {
+	case !n.Registered:
+		return "missing"
+	case !n.Ready:
+		return "not ready"
+	case n.Cordoned:
+		return "ready, cordoned"
+	}
+	return "ready"
+}
+
+func (f FluxStatus) state() string {
+	switch {
+	case !f.There:
+		return "missing"
+	case f.Suspended:
+		return "suspended"
+	case !f.Ready:
+		return "not ready"
+	case !f.Current:
+		return "ready, of another tree"
+	}
+	return "ready"
+}
