@@ -65,7 +65,7 @@ func (w *world) applyAction(c *cli.Context) error {
 		if err := w.preflight(c, s, p); err != nil {
 			return err
 		}
-		if err := w.agree(c, s, "make these changes?"); err != nil {
+		if err := w.agree(c, s.view, "make these changes?"); err != nil {
 			return err
 		}
 	}
@@ -205,7 +205,7 @@ func stageTimes(stages []apply.StageTime) string {
 
 // agree asks on a terminal, unless --yes answers. Where there is no terminal,
 // nobody could have answered.
-func (w *world) agree(c *cli.Context, s *cloudSession, question string) error {
+func (w *world) agree(c *cli.Context, view *runView, question string) error {
 	if c.Bool("yes") {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (w *world) agree(c *cli.Context, s *cloudSession, question string) error {
 		return diag.On("", "there is nobody to ask: %s", question).
 			WithHint("--yes answers it").WithCode(diag.Usage)
 	}
-	s.view.clear()
+	view.clear()
 	if !w.yes(question) {
 		return diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}

@@ -149,7 +149,7 @@ func (w *world) imagePruneAction(c *cli.Context) error {
 		w.say("%s to delete", count(doomed, "snapshot"))
 		return nil
 	}
-	if err := w.agree(c, s, fmt.Sprintf("delete %s?", count(doomed, "snapshot"))); err != nil {
+	if err := w.agree(c, s.view, fmt.Sprintf("delete %s?", count(doomed, "snapshot"))); err != nil {
 		return err
 	}
 	removed, err := s.PruneImages(c.Context, uses, w.owner())

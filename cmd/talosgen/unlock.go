@@ -40,7 +40,7 @@ func (w *world) unlockAction(c *cli.Context) error {
 		return nil
 	}
 	w.say("%s holds the lock, until %s unless it is renewed", holder.Owner, holder.Expires.UTC().Format(time.RFC3339))
-	if err := w.agree(c, s, "is that run dead?"); err != nil {
+	if err := w.agree(c, s.view, "is that run dead?"); err != nil {
 		return err
 	}
 	if _, err := s.Unlock(c.Context); err != nil {

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 )
 
@@ -178,4 +179,17 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 
 func encode(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+// Authority returns the certificate of the cluster's authority, which signs
+// servers and clients, and its key, in PEM.
+func (c *Cluster) Authority(t testing.TB) (certificate, key []byte) {
+	t.Helper()
+
+	key, err := encodeKey(c.keys.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return c.keys.authority, key
 }
