@@ -223,7 +223,7 @@ func (e *Executor) delete(ctx context.Context, s kubeplan.Step) error {
 	err = e.Client.send(ctx, request{
 		method: http.MethodDelete, path: path, content: plainJSON,
 		body: map[string]any{
-			"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground",
+			"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
 			"preconditions": map[string]any{"uid": kubeplan.UID(s.Live())},
 		},
 	}, &struct{}{})

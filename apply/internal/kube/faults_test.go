@@ -1,0 +1,265 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/testenv/kubeenv"
+)
+
+// faulty stands before a real API server, and answers some requests itself.
+type faulty struct {
+	mu     sync.Mutex
+	answer func(n int, r *http.Request) (status int, body string) // 0: the API server does
+	writes int
+}
+
+// newFaulty is a client that reaches the API server through it.
+func newFaulty(t testing.TB, c *kubeenv.Cluster, f *faulty) *run {
+	t.Helper()
+	direct, err := New(realOptions(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(direct.Close)
+	target, err := url.Parse(c.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = direct.http.Transport
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		if r.Method != http.MethodGet && !strings.Contains(r.URL.RawQuery, "dryRun") {
+			f.writes++
+		}
+		status, body := 0, ""
+		if f.answer != nil {
+			status, body = f.answer(f.writes, r)
+		}
+		f.mu.Unlock()
+		switch {
+		case status == hangUp:
+			panic(http.ErrAbortHandler)
+		case status == doAndHangUp:
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		case status != 0:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		default:
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	server.Config.ErrorLog = nil
+	server.Start()
+	t.Cleanup(server.Close)
+	o := realOptions(t, c)
+	o.URL, o.Within, o.Patience, o.Clock = server.URL, 30*time.Second, 20*time.Second, newTestClock()
+	client, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return &run{t: t, client: client}
+}
+
+// Answers that are none.
+const (
+	hangUp      = -1 // before anything is done
+	doAndHangUp = -2 // after it is done
+)
+
+func refusing(reason, message, more string) string {
+	return fmt.Sprintf(`{"kind":"Status","status":"Failure","reason":%q,"message":%q%s}`, reason, message, more)
+}
+
+// small is a tree of one object.
+func small(name string) tree {
+	return tree{"bootstrap/ccm/a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: default}, data: {x: one}}"}
+}
+
+// What the API server may answer, and what comes of it: it is asked again, or
+// the error says what is wrong and what to do.
+func TestFaults(t *testing.T) {
+	c := kubeenv.Start(t)
+	always := func(code int, body string) func(int, *http.Request) (int, string) {
+		return func(_ int, r *http.Request) (int, string) {
+			if strings.Contains(r.URL.Path, "/configmaps/fault-") {
+				return code, body
+			}
+			return 0, ""
+		}
+	}
+	once := func(code int, body string) func(int, *http.Request) (int, string) {
+		first := true
+		return func(_ int, r *http.Request) (int, string) {
+			if strings.Contains(r.URL.Path, "/configmaps/fault-") && r.Method == http.MethodPatch && first {
+				first = false
+				return code, body
+			}
+			return 0, ""
+		}
+	}
+	for i, test := range []struct {
+		name   string
+		answer func(int, *http.Request) (int, string)
+		want   string // of the error; empty: it is repeated, and done
+		hint   string
+	}{
+		{"too many requests", once(429, refusing("TooManyRequests", "later", "")), "", ""},
+		{"internal error", once(500, refusing("InternalError", "etcdserver: leader changed", "")), "", ""},
+		{"unavailable", once(503, ""), "", ""},
+		{"hangs up", once(hangUp, ""), "", ""},
+		{"does it, and hangs up", once(doAndHangUp, ""), "", ""},
+		{"too many requests, for ever", always(429, refusing("TooManyRequests", "later", "")), ": later", ""},
+		{"a webhook denies", patches(403, refusing("Forbidden", `admission webhook "policy.example.org" denied the request: no`, "")), `admission webhook "policy.example.org" denied the request: no`, "the webhook's own rules are against it"},
+		{"a webhook times out", patches(500, refusing("InternalError", `failed calling webhook "policy.example.org": context deadline exceeded`, "")), "failed calling webhook", "the webhook does not answer"},
+		{"not allowed", patches(403, refusing("Forbidden", `configmaps "a" is forbidden: User "admin" cannot patch resource`, "")), "cannot patch resource", "an authorizer or an admission plugin"},
+		{"not known", always(401, refusing("Unauthorized", "Unauthorized", "")), ": Unauthorized", "does not accept the certificate"},
+		{"kind not served", patches(404, refusing("NotFound", "the server could not find the requested resource", "")), "could not find the requested resource", "is its CustomResourceDefinition there, and established?"},
+		{"namespace terminating", patches(403, refusing("Forbidden", "unable to create new content in namespace default because it is being terminated", `,"details":{"causes":[{"reason":"NamespaceTerminating"}]}`)), "because it is being terminated", "somebody deletes the namespace"},
+		{"conflict", patches(409, refusing("Conflict", "conflict", `,"details":{"causes":[{"reason":"FieldManagerConflict","message":"conflict with \"helm\" using v1","field":".data.x"}]}`)), "is not applied, helm owns data.x", "talosgen takeover"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &faulty{answer: test.answer}
+			r := newFaulty(t, c, f)
+			files := small(fmt.Sprintf("fault-%d", i))
+			err := r.try(files)
+			if test.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.answer = nil
+				r.inSync(files)
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.hint) {
+				t.Errorf("error %v, want %q with the hint %q", err, test.want, test.hint)
+			}
+		})
+	}
+}
+
+// patches answers what applies an object of the test.
+func patches(code int, body string) func(int, *http.Request) (int, string) {
+	return func(_ int, r *http.Request) (int, string) {
+		if strings.Contains(r.URL.Path, "/configmaps/fault-") && r.Method == http.MethodPatch {
+			return code, body
+		}
+		return 0, ""
+	}
+}
+
+// try plans and executes, and returns the first error of both.
+func (r *run) try(f tree) error {
+	r.t.Helper()
+	desired := f.read(r.t)
+	observed, err := r.client.Observe(r.t.Context(), desired)
+	if err != nil {
+		return err
+	}
+	if observed.Trials, err = r.client.Trials(r.t.Context(), kubeplan.Trials(desired, observed)); err != nil {
+		return err
+	}
+	p := kubeplan.Make(desired, observed, plan.Policy{AllowDestroy: true})
+	if err := p.Problems(); err != nil {
+		return err
+	}
+	return r.execute(p)
+}
+
+// TestKilledAnywhere ends a run before and after each of its first writes. The
+// next run makes what is left, and nothing is left over.
+func TestKilledAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs")
+	}
+	c := kubeenv.Start(t)
+	f := &faulty{}
+	r := newFaulty(t, c, f)
+	r.client.patience = 0
+	r.client.clock = realClock{}
+	for n := 1; n <= 15; n++ {
+		for _, how := range []int{hangUp, doAndHangUp} {
+			ctx, kill := context.WithCancel(t.Context())
+			f.writes = 0
+			f.answer = func(at int, r *http.Request) (int, string) {
+				if at == n && r.Method != http.MethodGet {
+					kill()
+					return how, ""
+				}
+				return 0, ""
+			}
+			// Every second run has less: there is something to delete then.
+			files := killTree(n%2 == 0)
+			r.before = func(context.Context) error { return ctx.Err() }
+			err := r.try(files)
+			f.answer, r.before = nil, nil
+			kill()
+			if err == nil && f.writes >= n {
+				t.Errorf("killed at write %d, and there is no error", n)
+			}
+			if err := r.try(files); err != nil {
+				t.Fatalf("after a kill at write %d: %v", n, err)
+			}
+			r.inSync(files)
+			r.noOrphans(files)
+		}
+	}
+}
+
+// killTree is a tree with objects of all stages but those of Flux.
+func killTree(less bool) tree {
+	files := everyKind("killed")
+	if less {
+		documents := strings.Split(files["bootstrap/cilium/manifests.yaml"], "\n---\n")
+		files["bootstrap/cilium/manifests.yaml"] = strings.Join(slices.DeleteFunc(documents, func(d string) bool {
+			return strings.Contains(d, "kind: Service,") || strings.Contains(d, "kind: Role,") || strings.Contains(d, "kind: CronJob")
+		}), "\n---\n")
+	}
+	return files
+}
+
+// noOrphans fails if talosgen made something that is neither in Git nor in its
+// inventory.
+func (r *run) noOrphans(f tree) {
+	r.t.Helper()
+	wanted := map[kubeplan.ID]bool{}
+	for _, item := range f.read(r.t).Items {
+		wanted[item.ID()] = true
+	}
+	for id := range r.observe(killTree(false).read(r.t)).Objects {
+		if !wanted[id] {
+			r.t.Errorf("%s is left over", id)
+		}
+	}
+}
+
+// A stage that does not become ready says what is stuck, with its last events.
+func TestStuck(t *testing.T) {
+	c := kubeenv.Start(t)
+	r := newRun(t, c)
+	r.client.clock = newTestClock()
+	r.waits.Stage = 5 * time.Second
+	files := tree{"bootstrap/ccm/a.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: stuck, namespace: default}, spec: {selector: {matchLabels: {app: stuck}}, template: {metadata: {labels: {app: stuck}}, spec: {containers: [{name: c, image: 'example.org/none'}]}}}}"}
+	c.Apply(t, "test", false, "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: default}, involvedObject: {kind: Pod, name: stuck-1, namespace: default}, type: Warning, reason: FailedScheduling, message: 'no nodes  available', lastTimestamp: '2026-01-01T00:00:00Z'}")
+	err := r.try(files)
+	if err == nil || !strings.Contains(err.Error(), "Deployment.apps/default/stuck: is not ready after 5s: ") ||
+		!strings.Contains(err.Error(), "Warning Pod/stuck-1: FailedScheduling: no nodes available") {
+		t.Errorf("error %v", err)
+	}
+}
