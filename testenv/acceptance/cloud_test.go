@@ -1,0 +1,65 @@
+//go:build linux
+
+package acceptance
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/testenv/cloudenv"
+	"github.com/talosgen/talosgen/testenv/talosenv"
+)
+
+// private is a cluster whose nodes are reached through the NAT gateway only.
+func private(controlPlanes, workers int) string {
+	return fmt.Sprintf(`access: private
+network:
+  nodeCidrs: [10.0.64.0/19]
+  serviceCidrs: [10.0.96.0/19]
+  podCidrs: [10.0.128.0/17]
+  publicIpv4: false
+  publicIpv6: false
+  natGateway:
+    type: cpx22
+    sshSource: [198.18.0.0/15]
+hetzner:
+  region: hel1
+  networkZone: eu-central
+  sshKeys: [%s]
+nodes:
+  controlPlane:
+    count: %d
+    type: cpx22
+    privateVip: false
+  workers:
+    nodepools:
+      - name: worker
+        count: %d
+        type: cpx22
+`, cloudenv.SSHKey, controlPlanes, workers)
+}
+
+// newProject starts a project, and a repository with a cluster for it.
+func newProject(t *testing.T, o talosenv.Options, cluster string) (*cloudenv.Project, *user) {
+	t.Helper()
+	file := build(t)
+	p := cloudenv.Start(t, o)
+	u := &user{t: t, bed: p.Bed, repository: p.Bed.NewRepositoryOf(t, file, "hetzner", cluster), environ: p.Environ()}
+	p.AddImages(t, filepath.Join(u.repository.Root(), "rendered/lab/infrastructure.yaml"))
+	return p, u
+}
+
+// TestApply takes an empty project to a cluster.
+func TestApply(t *testing.T) {
+	p, u := newProject(t, talosenv.Options{}, private(1, 1))
+	u.must("apply", "lab", "--allow-dirty", "--yes")
+	p.Settle()
+	for _, n := range u.bed.Nodes() {
+		stage, err := u.bed.Insecure(t.Context(), t, n, "get", "machinestatus", "-o", "jsonpath={.spec.stage}")
+		if err != nil || strings.TrimSpace(stage) != "maintenance" {
+			t.Errorf("%s at %s is in stage %q: %v", n.Name, n.Address, stage, err)
+		}
+	}
+}
