@@ -79,3 +79,13 @@ func (u *user) must(args ...string) string {
 	}
 	return output
 }
+
+// contains wants texts in what a command has printed.
+func (u *user) contains(output string, want ...string) {
+	u.t.Helper()
+	for _, text := range want {
+		if !strings.Contains(output, text) {
+			u.t.Errorf("the output does not have %q", text)
+		}
+	}
+}

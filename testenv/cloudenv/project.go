@@ -65,7 +65,7 @@ func (p *Project) Settle() { p.machines.busy.Wait() }
 
 // Environ are the variables that lead programs to the project.
 func (p *Project) Environ() []string {
-	return []string{"HCLOUD_ENDPOINT=" + p.Endpoint, "HCLOUD_TOKEN=" + p.Sim.Token()}
+	return []string{"HCLOUD_ENDPOINT=" + p.Endpoint, "HCLOUD_TOKEN=" + p.Sim.Token(), "TALOSGEN_SIM_NODES=1"}
 }
 
 // AddImages gives the project what the servers of a rendered environment are made

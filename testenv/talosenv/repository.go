@@ -33,6 +33,14 @@ talos:
   version: %s
 kubernetes:
   version: %s
+# What there are no images for, and no network of pods.
+addons:
+  metrics-server:
+    enabled: false
+  hcloud-ccm:
+    enabled: false
+  hcloud-csi:
+    enabled: false
 `
 
 // NewRepository does with talosgen, whose file is given, what a user does: init,

@@ -36,6 +36,18 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return m.GetVersion().GetTag(), err
 }
 
+// containerMode is what Talos calls the mode of a node that is a container.
+const containerMode = "container"
+
+// Container reports whether the node is a container, as Talos' own provisioner
+// for Docker makes them: nothing is installed, and it has no disks.
+func (c *Client) Container(ctx context.Context) (bool, error) {
+	const what = "read what it runs on"
+	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.Version)
+	m, err := only(c, what, response.GetMessages(), err)
+	return m.GetPlatform().GetMode() == containerMode, err
+}
+
 // BootID returns what the kernel calls this boot: another one after a reboot.
 func (c *Client) BootID(ctx context.Context) (string, error) {
 	const what = "read its boot id"

@@ -29,6 +29,9 @@ func identify(ctx context.Context, client *node.Client, m Machine) error {
 	if m.InstallDisk == "" {
 		return nil
 	}
+	if container, err := client.Container(ctx); err != nil || container {
+		return err
+	}
 	if foreign := foreignSystem(hardware, m.InstallDisk); foreign != "" {
 		return diag.On("node "+m.Name, "%s", foreign).WithCode(diag.Remote).
 			WithHint("correct installDisk in cluster.yaml; or, if nothing on the disk is needed any more: talosctl wipe disk --insecure")
