@@ -32,6 +32,7 @@ nodes:
     count: %d
     type: cpx22
     privateVip: false
+    acknowledgeEvenCount: true
   workers:
     nodepools:
       - name: worker
@@ -50,8 +51,26 @@ func newProject(t *testing.T, o talosenv.Options, cluster string) (*cloudenv.Pro
 	return p, u
 }
 
-// TestApply takes an empty project to a cluster.
-func TestApply(t *testing.T) {
-	p, u := newProject(t, talosenv.Options{}, private(1, 1))
-	u.must("apply", "lab", "--allow-dirty", "--yes", "--ssh-key", p.KeyFile)
+// TestCloud takes an empty project to a cluster behind a gateway, and lives with
+// it. Its steps share the nodes, so one that fails ends the test.
+func TestCloud(t *testing.T) {
+	p, u := newProject(t, talosenv.Options{Kubernetes: true}, private(3, 1))
+	apply := []string{"apply", "lab", "--allow-dirty", "--yes", "--ssh-key", p.KeyFile}
+	with := func(args ...string) []string { return append(apply[:len(apply):len(apply)], args...) }
+
+	u.must(apply...)
+	u.contains(u.must("plan", "lab", "--allow-dirty", "--ssh-key", p.KeyFile), "lab: nothing to do", "lab, nodes: nothing to do")
+	u.must("health", "lab", "--allow-dirty", "--ssh-key", p.KeyFile, "--wait", "6m")
+
+	u.repository.Change("envs/lab/patches/common/changed.yaml", "machine: {sysctls: {net.core.somaxconn: '8192'}}\n")
+	u.must(apply...)
+	u.contains(u.must("plan", "lab", "--allow-dirty", "--ssh-key", p.KeyFile), "lab, nodes: nothing to do")
+
+	u.repository.ChangeCluster(private(2, 1))
+	_, err := u.talosgen(apply...)
+	if err == nil {
+		t.Error("a control plane is removed without consent")
+	}
+	u.must(with("--allow", "lab-control-plane-3")...)
+	u.must("etcd", "status", "lab", "--allow-dirty", "--ssh-key", p.KeyFile)
 }

@@ -17,9 +17,13 @@ type Repository struct {
 	t       testing.TB
 	root    string
 	program string
+	head    string // of cluster.yaml
 }
 
-const environment = "lab"
+const (
+	environment = "lab"
+	clusterFile = "envs/lab/cluster.yaml"
+)
 
 var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
 
@@ -62,7 +66,8 @@ func (c *Cluster) NewRepositoryOf(t *testing.T, program, provider, cluster strin
 
 	r.talosgen("init", r.root, "--provider", provider, "--env", environment,
 		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", kubernetesVersion)
-	r.write("envs/lab/cluster.yaml", fmt.Sprintf(header, provider, talosVersions[c.bed.release], kubernetesVersion)+cluster)
+	r.head = fmt.Sprintf(header, provider, talosVersions[c.bed.release], kubernetesVersion)
+	r.write(clusterFile, r.head+cluster)
 	r.write("envs/lab/cluster.env", "")
 
 	r.write("envs/lab/patches/common/nodes.yaml", c.Patch())
@@ -86,6 +91,14 @@ func (r *Repository) Change(name, text string) {
 
 	r.write(name, text)
 	r.talosgen("-C", r.root, "render", environment)
+}
+
+// ChangeCluster describes the cluster anew, as [Cluster.NewRepositoryOf] has it,
+// and renders.
+func (r *Repository) ChangeCluster(cluster string) {
+	r.t.Helper()
+
+	r.Change(clusterFile, r.head+cluster)
 }
 
 func (r *Repository) write(name, text string) {
