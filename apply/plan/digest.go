@@ -72,7 +72,7 @@ func (m *maker) observe(key Key, id int64) any {
 	case KindPrimaryIP:
 		return lookup(o.PrimaryIPs, id, name, func(*PrimaryIP) {})
 	case KindServer:
-		return lookup(o.Servers, id, name, steady)
+		return lookup(o.Servers, id, name, m.steady)
 	case KindVolume:
 		return lookup(o.Volumes, id, name, func(*Volume) {})
 	case KindLoadBalancer:
@@ -86,8 +86,9 @@ func (m *maker) observe(key Key, id int64) any {
 }
 
 // steady drops from a server what changes by itself: it starts, the volumes of
-// pods and the alias IP of the Kubernetes API come and go.
-func steady(s *Server) {
+// pods and the alias IP of the Kubernetes API come and go, and so does the
+// firewall that lets in whoever runs apply.
+func (m *maker) steady(s *Server) {
 	if s.Status != statusOff && s.Status != statusStopping && s.Status != statusDeleting {
 		s.Status = "on"
 	}
@@ -96,7 +97,9 @@ func steady(s *Server) {
 	for i := range s.PrivateNets {
 		s.PrivateNets[i].AliasIPs = nil
 	}
-	s.Firewalls = slices.Clone(s.Firewalls)
+	s.Firewalls = slices.DeleteFunc(slices.Clone(s.Firewalls), func(a AppliedFirewall) bool {
+		return slices.ContainsFunc(m.observed.Firewalls, func(f Firewall) bool { return f.ID == a.ID && transient(f.Labels) })
+	})
 	for i := range s.Firewalls {
 		s.Firewalls[i].Status = ""
 	}

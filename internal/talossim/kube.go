@@ -74,7 +74,7 @@ func (m *Machine) kubeIdentity() (*identity, error) {
 		return nil, err
 	}
 	t := m.template()
-	names := append([]string{"kubernetes", m.nodeName()}, m.active.kubeNames...)
+	names := append([]string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", m.nodeName()}, m.active.kubeNames...)
 	if endpoint, err := url.Parse(m.active.endpoint); err == nil {
 		names = append(names, endpoint.Hostname())
 	}
