@@ -217,11 +217,16 @@ func (m *maker) mayJoin(want Want) string {
 // bootstrap plans to bootstrap once new control planes are configured, if there
 // may be no etcd. Whether there is none is decided when it is done.
 func (m *maker) bootstrap(Want, Node) error {
+	if !m.begun && m.observed.Unrecorded {
+		m.begun = true
+		m.step(Bootstrap, Etcd, "it serves, which is to be recorded")
+		return nil
+	}
 	if m.begun || len(m.configured) == 0 && !m.noEtcd() {
 		return nil
 	}
 	m.begun = true
-	m.planes = m.step(Bootstrap, "etcd", "if every control plane says that it has no etcd", m.configured...).Key
+	m.planes = m.step(Bootstrap, Etcd, "if every control plane says that it has no etcd", m.configured...).Key
 	return nil
 }
 

@@ -78,6 +78,8 @@ type Observed struct {
 	// means that there is no etcd.
 	Members []Member
 	Known   bool
+	// Whether etcd serves, and it is not recorded that it was bootstrapped.
+	Unrecorded bool
 	// Why Kubernetes does not say which nodes it knows; empty: it does, or there
 	// is none yet.
 	Silent string

@@ -64,8 +64,11 @@ const (
 	Reset        Action = "reset"         // wipe the machine, and wait until it is in maintenance mode
 )
 
-// WholeCluster is the node of a step that is about all of them.
-const WholeCluster = "cluster"
+// WholeCluster and Etcd are the node of steps that are about all of them.
+const (
+	WholeCluster = "cluster"
+	Etcd         = "etcd"
+)
 
 // Step is one thing to do.
 type Step struct {

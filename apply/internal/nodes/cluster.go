@@ -99,6 +99,7 @@ type Cluster struct {
 	Patience    Patience
 
 	Intents    Intents
+	Forgetful  bool // the intents do not outlast the run
 	Kubernetes Kubernetes
 	Health     Health
 	Snapshot   Snapshot

@@ -18,6 +18,13 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 	if c.Kubernetes == nil || len(serving(sights)) == 0 {
 		return o, nil
 	}
+	if !c.Forgetful {
+		intent, err := c.Intents.Intent(ctx)
+		if err != nil {
+			return o, err
+		}
+		o.Unrecorded = !intent.Done
+	}
 	registered, err := c.Kubernetes.Registered(ctx)
 	switch {
 	case ctx.Err() != nil:
