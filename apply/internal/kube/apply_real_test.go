@@ -53,6 +53,15 @@ func newRun(t testing.TB, c *kubeenv.Cluster) *run {
 	return &run{t: t, client: client}
 }
 
+// forget lets a test begin without what others made in the same cluster: it
+// would be theirs to delete.
+func forget(t testing.TB, c *kubeenv.Cluster) {
+	t.Helper()
+	if path := configMaps.path(inventoryNamespace, inventoryName); c.Get(t, path) != nil {
+		c.Delete(t, path)
+	}
+}
+
 // plan observes and plans.
 func (r *run) plan(desired kubeplan.Desired, policy plan.Policy) *kubeplan.Plan {
 	r.t.Helper()
@@ -140,7 +149,9 @@ const canary = "canary-of-the-provider-token"
 // TestApply makes a tree in a real cluster; the second time there is nothing to
 // do, and nothing that has to be tried.
 func TestApply(t *testing.T) {
-	r := newRun(t, kubeenv.Start(t))
+	c := kubeenv.Start(t)
+	forget(t, c)
+	r := newRun(t, c)
 	files := everyKind("every-kind")
 	first := r.apply(files, plan.Policy{})
 	if n := len(first.Changes()); n != len(first.Steps) {

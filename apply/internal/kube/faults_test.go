@@ -96,6 +96,7 @@ func small(name string) tree {
 // the error says what is wrong and what to do.
 func TestFaults(t *testing.T) {
 	c := kubeenv.Start(t)
+	forget(t, c)
 	always := func(code int, body string) func(int, *http.Request) (int, string) {
 		return func(_ int, r *http.Request) (int, string) {
 			if strings.Contains(r.URL.Path, "/configmaps/fault-") {
@@ -189,6 +190,7 @@ func TestKilledAnywhere(t *testing.T) {
 		t.Skip("many runs")
 	}
 	c := kubeenv.Start(t)
+	forget(t, c)
 	f := &faulty{}
 	r := newFaulty(t, c, f)
 	r.client.patience = 0
@@ -252,13 +254,15 @@ func (r *run) noOrphans(f tree) {
 // A stage that does not become ready says what is stuck, with its last events.
 func TestStuck(t *testing.T) {
 	c := kubeenv.Start(t)
+	forget(t, c)
 	r := newRun(t, c)
 	r.client.clock = newTestClock()
+	t.Cleanup(func() { c.Delete(t, "/apis/apps/v1/namespaces/kube-public/deployments/stuck") })
 	r.waits.Stage = 5 * time.Second
-	files := tree{"bootstrap/ccm/a.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: stuck, namespace: default}, spec: {selector: {matchLabels: {app: stuck}}, template: {metadata: {labels: {app: stuck}}, spec: {containers: [{name: c, image: 'example.org/none'}]}}}}"}
-	c.Apply(t, "test", false, "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: default}, involvedObject: {kind: Pod, name: stuck-1, namespace: default}, type: Warning, reason: FailedScheduling, message: 'no nodes  available', lastTimestamp: '2026-01-01T00:00:00Z'}")
+	files := tree{"bootstrap/ccm/a.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: stuck, namespace: kube-public}, spec: {selector: {matchLabels: {app: stuck}}, template: {metadata: {labels: {app: stuck}}, spec: {containers: [{name: c, image: 'example.org/none'}]}}}}"}
+	c.Apply(t, "test", false, "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: kube-public}, involvedObject: {kind: Pod, name: stuck-1, namespace: kube-public}, type: Warning, reason: FailedScheduling, message: 'no nodes  available', lastTimestamp: '2026-01-01T00:00:00Z'}")
 	err := r.try(files)
-	if err == nil || !strings.Contains(err.Error(), "Deployment.apps/default/stuck: is not ready after 5s: ") ||
+	if err == nil || !strings.Contains(err.Error(), "Deployment.apps/kube-public/stuck: is not ready after 5s: ") ||
 		!strings.Contains(err.Error(), "Warning Pod/stuck-1: FailedScheduling: no nodes available") {
 		t.Errorf("error %v", err)
 	}
