@@ -98,6 +98,9 @@ func (e *Engine) load(source catalogue.Chart) (*chart, error) {
 	if c.Chart, err = loader.LoadFiles(files); err != nil {
 		return nil, c.fail("cannot be loaded: %v", err)
 	}
+	if source.Path == "" && c.Name() != source.Name {
+		return nil, c.fail("is not the one that was asked for, %s", source.Name)
+	}
 	if v := c.Metadata.APIVersion; v != chartv2.APIVersionV1 && v != chartv2.APIVersionV2 {
 		return nil, c.fail("has apiVersion %s; v1 and v2 are known", v)
 	}
