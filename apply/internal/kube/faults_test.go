@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
+	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 
 // faulty stands before a real API server, and answers some requests itself.
@@ -186,8 +188,8 @@ func (r *run) try(f tree) error {
 // TestKilledAnywhere ends a run before and after each of its first writes. The
 // next run makes what is left, and nothing is left over.
 func TestKilledAnywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many runs")
+	if os.Getenv(talosenv.Full) == "" {
+		t.Skip("60 runs: only where " + talosenv.Full + " is set")
 	}
 	c := kubeenv.Start(t)
 	forget(t, c)
