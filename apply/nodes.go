@@ -39,6 +39,8 @@ type Nodes struct {
 	Owner Owner
 	// Keeps snapshots of etcd, which are encrypted for the operators.
 	Keep Keep
+	// What a lost etcd is made from; nil: an etcd that is made is empty.
+	Recovery *Recovery
 }
 
 // ParseEndpoints reads node=address.

@@ -94,7 +94,7 @@ func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string)
 	c := &nodes.Cluster{
 		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: s.clock, Patience: nodes.DefaultPatience(),
 		Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
-		Intents:     s.intents, Forgetful: s.project == nil, Snapshot: s.saveEtcd,
+		Intents:     s.intents, Forgetful: s.project == nil, Snapshot: s.saveEtcd, Recover: s.recovery(),
 		Keep: func(ctx context.Context) error {
 			if s.lock == nil {
 				return nil

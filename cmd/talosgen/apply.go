@@ -34,9 +34,12 @@ Examples:
    talosgen apply prod                   show the plan, ask, make the changes
    talosgen apply prod --yes             do not ask, as in CI
    talosgen apply prod --plan plan.json  make the changes of a plan that was kept
+   talosgen apply prod --recover-from prod-etcd-20261121T210509Z.db.age
+                                         bring a cluster back that has lost its etcd
    talosgen apply prod --allow prod-worker-3
                                          with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
+			&cli.StringFlag{Name: flagRecoverFrom, Usage: "the snapshot in `FILE`, to make a lost etcd anew from; only if no control plane has an etcd"},
 			&cli.BoolFlag{Name: "yes", Usage: "make the changes without asking"},
 			&cli.StringFlag{Name: "plan", Usage: "the changes of the plan in `FILE`, if nothing that it is about has changed"},
 			imageURLFlag(), outputFlag())...),
@@ -60,6 +63,9 @@ func (w *world) applyAction(c *cli.Context) error {
 	}
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
+	}
+	if err := s.CheckRecovery(c.Context, p); err != nil {
+		return err
 	}
 	if !p.Empty() && p.Executable() {
 		if err := w.preflight(c, s, p); err != nil {

@@ -25,6 +25,7 @@ const (
 	flagMaxParallel = "max-parallel"
 	flagNode        = "node"
 	flagStage       = "stage"
+	flagRecoverFrom = "recover-from"
 )
 
 // simulatedNodes is the variable that says that there are nodes behind the
@@ -99,7 +100,7 @@ func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, err
 		return apply.Nodes{}, err
 	}
 	return apply.Nodes{
-		Dial: dial, Signers: signers, Endpoints: endpoints, Owner: w.owner(), Keep: keepIn(root),
+		Dial: dial, Signers: signers, Endpoints: endpoints, Owner: w.owner(), Keep: keepIn(root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
 		Own: func(ctx context.Context) []netip.Addr {
 			if local {
 				return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})} // as good as any: nobody filters
@@ -128,6 +129,20 @@ func (w *world) sshKeys(c *cli.Context) (apply.Signers, error) {
 		return apply.SSHAgentKeys(socket), nil
 	}
 	return nil, nil
+}
+
+// recoveryFrom is the snapshot in a file; nil without one.
+func recoveryFrom(file string) *apply.Recovery {
+	if file == "" {
+		return nil
+	}
+	return &apply.Recovery{File: file, Open: func() (io.ReadCloser, error) {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, unreadable(file, err)
+		}
+		return f, nil
+	}}
 }
 
 // keepIn keeps snapshots of etcd in a directory. They are encrypted.

@@ -64,6 +64,10 @@ func (p parser) recipient(text string) (age.Recipient, error) {
 	return nil, nil
 }
 
+// StreamHead is how many bytes at the beginning tell whether something was
+// encrypted by age.
+const StreamHead = len(armor.Header)
+
 // IsEncryptedStream reports whether something that begins with head was
 // encrypted by age.
 func IsEncryptedStream(head []byte) bool {
@@ -80,7 +84,7 @@ func (k *Keys) DecryptStream(ctx context.Context, file string, from io.Reader, r
 	defer k.mu.Unlock()
 	head := bufio.NewReader(from)
 	from = head
-	if start, _ := head.Peek(len(armor.Header)); string(start) == armor.Header {
+	if start, _ := head.Peek(StreamHead); string(start) == armor.Header {
 		from = armor.NewReader(head)
 	}
 	a := &attempt{keys: k}

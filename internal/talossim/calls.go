@@ -66,19 +66,25 @@ func (s *service) Reset(ctx context.Context, in *machine.ResetRequest) (r *machi
 			return nil
 		}
 		s.m.actor = actor
-		return s.m.reset(in.GetGraceful(), in.GetReboot())
+		return s.m.reset(in.GetGraceful(), in.GetReboot(), len(in.GetSystemPartitionsToWipe()) > 0)
 	})
 	return r, err
 }
 
 // reset leaves etcd, if it is to be done gracefully, and wipes the machine. If
-// etcd does not let it go, nothing more happens.
-func (m *Machine) reset(graceful, reboot bool) error {
+// etcd does not let it go, nothing more happens. If only partitions are named, it
+// forgets what is on them, and Talos stays.
+func (m *Machine) reset(graceful, reboot, partitions bool) error {
 	if graceful && m.controlPlane() && m.etcd.cluster != nil && m.leave() != "" {
 		return nil // the sequence fails, and whoever waits sees no other stage
 	}
 	m.goDown(stageResetting, func() {
-		m.wipe()
+		if partitions {
+			m.persisted = nil
+			m.dropData()
+		} else {
+			m.wipe()
+		}
 		if reboot {
 			m.boot()
 		} else {

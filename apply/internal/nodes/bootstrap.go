@@ -23,7 +23,7 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		if err != nil {
 			return err
 		}
-		d := bootstrap.Decide(now, earlier, false)
+		d := bootstrap.Decide(now, earlier, c.Recover != nil)
 		earlier = now
 		switch d.Action {
 		case bootstrap.Finished:
@@ -137,7 +137,14 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision) error
 	if id, err := client.BootID(ctx); err != nil || id != d.BootID {
 		return nil // the next look sees what it is now
 	}
-	if err := client.Bootstrap(ctx, false); node.Final(err) {
+	if c.Recover != nil {
+		if err := c.Recover(ctx, client); node.Transient(err) {
+			return nil // the next look sees how far that was
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := client.Bootstrap(ctx, c.Recover != nil); node.Final(err) {
 		return err
 	}
 	return nil

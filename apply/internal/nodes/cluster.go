@@ -103,6 +103,9 @@ type Cluster struct {
 	Kubernetes Kubernetes
 	Health     Health
 	Snapshot   Snapshot
+	// Recover brings a snapshot to the node on which a lost etcd is made anew; nil:
+	// what is made is empty.
+	Recover func(ctx context.Context, to *node.Client) error
 	// Keep fails if this run must not change anything any more, because it has
 	// lost the lock. It is asked before each call that changes something, and
 	// while something is waited for.

@@ -43,6 +43,12 @@ type world struct {
 	lost     string // a machine that does not come back
 	signed   node.Credentials
 	renew    time.Time
+
+	// How a run plans, and of which nodes it expects nothing; nil: as apply does.
+	make    func(nodeplan.Desired, nodeplan.Observed, nodeplan.Policy) (*nodeplan.Plan, error)
+	leaving []string
+	// What a lost etcd is made from.
+	recover func(context.Context, *node.Client) error
 }
 
 func newWorld(t testing.TB) *world {
@@ -141,7 +147,7 @@ func (w *world) credentials() (node.Credentials, error) {
 func (w *world) cluster() *nodes.Cluster {
 	c := &nodes.Cluster{
 		Name: "demo", Machines: slices.Clone(w.machines), Through: w.fleet, Credentials: w.credentials, Clock: w.fleet.Clock(),
-		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube,
+		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube, Recover: w.recover,
 		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
 		},
@@ -184,11 +190,14 @@ func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Poli
 	if err != nil {
 		return nil, err
 	}
+	if w.make != nil {
+		return w.make(desired, observed, policy)
+	}
 	return nodeplan.Make(desired, observed, policy)
 }
 
 func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
-	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 15 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute}
+	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 15 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute, Except: slices.Clone(w.leaving)}
 	for _, s := range sights {
 		if s.Reach != nodeplan.Configured || !s.Machine.InTree {
 			g.Except = append(g.Except, s.Machine.Name)
