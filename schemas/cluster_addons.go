@@ -62,6 +62,10 @@ type Autoscaler struct {
 	Discovery bool `yaml:"discovery" default:"true" example:"false"`
 	// Whether destroy deletes its servers.
 	Cleanup bool `yaml:"cleanup" default:"false" example:"true"`
+	// Set this if pods may read the machine configurations of its servers, with
+	// their secrets, at Hetzner's metadata service, or something else keeps them
+	// from it. With cni.type cilium a policy does.
+	AcknowledgeMetadata bool `yaml:"acknowledgeMetadata" default:"false" example:"true"`
 }
 
 // AutoscalerPool is a pool of workers whose number follows the load.

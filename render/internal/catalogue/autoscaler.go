@@ -59,7 +59,7 @@ func autoscaler() entry {
 		a.Objects = append(autoscalerRBAC(), secret, autoscalerDeployment(f, tag, secret))
 		policy, warning := metadataPolicy(f)
 		a.Objects = append(a.Objects, policy)
-		if warning != "" {
+		if warning != "" && !f.Cluster.Autoscaler.AcknowledgeMetadata {
 			a.Warnings = append(a.Warnings, warning)
 		}
 	}
@@ -288,8 +288,8 @@ func metadataPolicy(f *facts) (policy object, warning string) {
 			"egressDeny":        items{fields{"toCIDR": items{metadata}}},
 		}}), ""
 	}
-	warning = "servers that the autoscaler makes have their machine configuration, with its secrets, at the metadata service (" + metadata +
-		"), and every pod that no policy keeps from it can read it there; talosgen makes such a policy for the namespace default, and with cni.type: cilium one for all"
+	warning = "pods can read the machine configurations of its servers at the metadata service, unless a network policy keeps them away: " +
+		"there is one for the namespace default, and with cni.type: cilium one for all; autoscaler.acknowledgeMetadata: true says that you know"
 	return newObject("networking.k8s.io/v1", "NetworkPolicy", "default", name, fields{"spec": fields{
 		"podSelector": fields{}, "policyTypes": items{"Egress"},
 		"egress": items{

@@ -98,6 +98,7 @@ func Addons(given Facts) ([]Addon, error) {
 type facts struct {
 	Facts
 	problems diag.List
+	missing  map[string]bool // secrets, reported once
 }
 
 // fail reports a problem at an option of cluster.yaml, written with dots.

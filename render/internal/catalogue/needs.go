@@ -63,14 +63,18 @@ func (f *facts) needsOf(e entry, origin string) []Need {
 // checkNeeds reports secrets that an addon needs and the environment lacks.
 func (f *facts) checkNeeds(e entry, origin string) {
 	for _, n := range f.needsOf(e, origin) {
-		if !f.Secrets[n.Name].IsZero() {
+		if !f.Secrets[n.Name].IsZero() || f.missing[n.Name] {
 			continue
 		}
+		if f.missing == nil {
+			f.missing = map[string]bool{}
+		}
+		f.missing[n.Name] = true
 		p := diag.New(f.near(n.Option), "addon %s needs the secret variable %s: %s", n.Addon, n.Name, n.What).WithCode(diag.Secrets)
 		if n.Generate != nil {
 			p.WithHint("`talosgen secrets sync %s` makes it", f.Environment)
 		} else {
-			p.WithHint("`talosgen secrets edit %s` adds it under variables:; or turn the addon off: addons.%s.enabled: false", f.Environment, n.Addon)
+			p.WithHint("set it in your environment and run `talosgen secrets sync %s`, which keeps it encrypted;\nor turn the addon off: addons.%s.enabled: false", f.Environment, n.Addon)
 		}
 		f.problems.Add(p)
 	}

@@ -17,7 +17,7 @@ const referenceHead = `<!-- Written by go test ./render/internal/catalogue -upda
 # Addons that talosgen knows
 
 What a cluster has, when, and in which version. ` + "`addons.<name>`" + ` in
-[cluster.yaml](cluster.md#addons) changes each: turns it on or off, takes another
+[cluster.yaml](cluster.md) changes each: turns it on or off, takes another
 version, other objects, another layer. [How addons work](../explanation/addons.md)
 is explained; [how to](../how-to/addons.md) add one of your own, too.
 
@@ -38,7 +38,7 @@ func TestReference(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", e.Name, e.About, e.DefaultOn, dash(e.Version), from, e.Layer, dash(e.Namespace))
 	}
-	b.WriteString("\nThe version of `cluster-autoscaler` goes with that of Kubernetes. What is\nfrom its authors comes by `charts/charts.lock`: see [charts](../how-to/charts.md).\n\n## Options that they heed\n\n| addon | options |\n|---|---|\n")
+	b.WriteString("\nThe version of `cluster-autoscaler` goes with that of Kubernetes. What is\nfrom its authors comes by `charts/charts.lock`.\n\n## Options that they heed\n\n| addon | options |\n|---|---|\n")
 	for _, e := range entries {
 		fmt.Fprintf(&b, "| `%s` | `%s` |\n", e.Name, strings.ReplaceAll(e.Options, ", ", "`, `"))
 	}
