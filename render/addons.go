@@ -70,17 +70,63 @@ func (c *compiler) addons() ([]madeAddon, error) {
 	if len(all) != len(others) {
 		return nil, diag.On("environment "+c.name, "which addons it has depends on a secret").WithCode(diag.Secrets)
 	}
+	inOrder, err := comingUp(all)
+	if err != nil {
+		return nil, err
+	}
 	var made []madeAddon
 	var problems diag.List
-	for i, a := range all {
+	for _, i := range inOrder {
+		a := all[i]
+		if p := c.checkSource(a); p != nil {
+			problems.Add(p)
+			continue
+		}
 		for _, w := range a.Warnings {
 			c.warnings.Add(diag.New(c.config.Near(a.Origin), "addon %s: %s", a.Name, w))
 		}
 		objects, err := c.checkedObjects(a, others[i], v, other)
 		problems.AddErr(err)
 		made = append(made, madeAddon{a, objects})
+		c.apis = append(c.apis, apisOf(objects)...)
 	}
 	return made, problems.Err()
+}
+
+// comingUp are the places of addons in the order in which they come up: what one
+// defines, charts of later ones may ask for.
+func comingUp(all []catalogue.Addon) ([]int, error) {
+	var addons []gitops.Addon
+	at := map[string]int{}
+	for i, a := range all {
+		addons = append(addons, gitops.Addon{Name: a.Name, Layer: a.Layer, DependsOn: a.DependsOn, Origin: a.Origin})
+		at[a.Name] = i
+	}
+	names, err := gitops.Order(addons)
+	var places []int
+	for _, name := range names {
+		places = append(places, at[name])
+	}
+	return places, err
+}
+
+// apisOf are the APIs that definitions of custom resources add, as charts ask for
+// them.
+func apisOf(objects []manifest.Object) (apis []string) {
+	for _, o := range objects {
+		if !o.IsDefinition() {
+			continue
+		}
+		group := manifest.Text(manifest.Section(o, "spec")["group"])
+		kind := manifest.Text(manifest.Section(o, "spec", "names")["kind"])
+		for _, v := range manifest.Maps(manifest.Section(o, "spec")["versions"]) {
+			if served, _ := v["served"].(bool); served {
+				api := group + "/" + manifest.Text(v["name"])
+				apis = append(apis, api, api+"/"+kind)
+			}
+		}
+	}
+	return apis
 }
 
 // checkedObjects makes the objects of an addon, and again of what it is with
@@ -114,7 +160,7 @@ func (c *compiler) sameInputs(a, b catalogue.Addon, v, other *variant) (bool, er
 		return false, err
 	}
 	theirs, err := c.values(b, other)
-	return err == nil && reflect.DeepEqual(mine.merged, theirs.merged) && !c.hasSecretFiles(a.Name), err
+	return err == nil && reflect.DeepEqual(mine.merged, theirs.merged) && !c.hasSecretFiles(a), err
 }
 
 // objects makes the objects of an addon: those of its source with the values,

@@ -70,12 +70,40 @@ func (c *compiler) unknownAddon(dir, name string, known []string, shared bool, p
 	problems.Add(p)
 }
 
+// checkSource refuses a path to files that a render does not read: it would not
+// notice when they change.
+func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
+	if a.Source == nil {
+		return nil
+	}
+	at, option := a.Source.Path, ".source.path"
+	if a.Source.Chart != nil {
+		at, option = a.Source.Chart.Path, ".source.chart.path"
+	}
+	places := []string{chartsDir, path.Join(patchesDir, addonsDir), c.path("")}
+	within := func(dir string) bool { return at == dir || strings.HasPrefix(at, dir+"/") }
+	if at == "" || slices.ContainsFunc(places, within) {
+		return nil
+	}
+	return diag.New(c.config.Near("addons."+a.Name+option), "%s is no place that a render reads", at).
+		WithHint("move it to %s/, or to %s/ if only this environment has it", chartsDir, c.path(addonsDir))
+}
+
 // ownFiles lists the files of the user for an addon in the environment, but for
-// values.
-func (c *compiler) ownFiles(addonName string) (dir string, files []string) {
-	dir = c.path(path.Join(addonsDir, addonName))
+// values, and for what the addon is made of anyway.
+func (c *compiler) ownFiles(a catalogue.Addon) (dir string, files []string) {
+	dir = c.path(path.Join(addonsDir, a.Name))
+	source := ""
+	if a.Source != nil {
+		source = a.Source.Path
+		if a.Source.Chart != nil {
+			source = a.Source.Chart.Path
+		}
+	}
 	for _, file := range c.paths {
-		if rest, ok := strings.CutPrefix(file, dir+"/"); ok && !slices.Contains(valuesFiles, rest) {
+		rest, ok := strings.CutPrefix(file, dir+"/")
+		ofSource := source != "" && (file == source || strings.HasPrefix(file, source+"/"))
+		if ok && !ofSource && !slices.Contains(valuesFiles, rest) {
 			files = append(files, file)
 		}
 	}
@@ -84,8 +112,8 @@ func (c *compiler) ownFiles(addonName string) (dir string, files []string) {
 
 // hasSecretFiles tells whether files of the user for an addon are encrypted, or
 // hold secret variables.
-func (c *compiler) hasSecretFiles(addonName string) bool {
-	_, files := c.ownFiles(addonName)
+func (c *compiler) hasSecretFiles(a catalogue.Addon) bool {
+	_, files := c.ownFiles(a)
 	return slices.ContainsFunc(files, func(file string) bool {
 		return sopsage.NamedEncrypted(file) || sopsage.IsEncryptedYAML(c.raw[file]) || c.refersToSecret(string(c.raw[file]))
 	})
@@ -95,7 +123,7 @@ func (c *compiler) hasSecretFiles(addonName string) bool {
 // lets a kustomization of the user change it. Definitions of custom resources
 // stay as they are.
 func (c *compiler) customized(a catalogue.Addon, v *variant, engine *addon.Engine, made addon.Result) ([]manifest.Object, error) {
-	dir, files := c.ownFiles(a.Name)
+	dir, files := c.ownFiles(a)
 	objects := made.Objects
 	var err error
 	switch {

@@ -182,6 +182,40 @@ func TestAddonProblems(t *testing.T) {
 	}
 }
 
+// A chart knows which APIs the addons before it define.
+func TestAddonAPIs(t *testing.T) {
+	r, key := addonRepo(t)
+	r.file("charts/apis/a.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n"+
+		"spec: {group: example.com, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n")
+	r.file("charts/web/templates/thing.yaml", "{{ if .Capabilities.APIVersions.Has \"example.com/v1/Thing\" }}\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: thing}\n{{ end }}\n")
+	for _, layer := range []string{"controllers", "apps"} {
+		r.file("envs/prod/cluster.yaml", addonCluster+"  zz:\n    source: {path: charts/apis/a.yaml}\n    layer: "+layer+"\n")
+		text := mustRender(t, r.open(key), "prod", render.Options{}).Text(webDir + "manifests.yaml")
+		if has := strings.Contains(text, "kind: Thing\n"); has != (layer == "controllers") {
+			t.Errorf("%s: %t", layer, has)
+		}
+	}
+}
+
+// What a render does not read cannot be a source: a change of it would not be
+// noticed.
+func TestAddonSourceElsewhere(t *testing.T) {
+	r, key := addonRepo(t)
+	r.file("manifests/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	r.file("envs/prod/cluster.yaml", addonCluster+"  more:\n    source: {path: manifests/a.yaml}\n    namespace: web\n")
+	_, err := r.open(key).Render(context.Background(), "prod", render.Options{})
+	want := "envs/prod/cluster.yaml:14:20: manifests/a.yaml is no place that a render reads\n  move it to charts/, or to envs/prod/addons/"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+	r.file("envs/prod/cluster.yaml", addonCluster+"  more:\n    source: {path: charts/more}\n    namespace: web\n")
+	r.file("charts/more/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	res := mustRender(t, r.open(key), "prod", render.Options{})
+	if text := res.Text("addons/apps/more/manifests.yaml"); !strings.Contains(text, "  name: a\n  namespace: web\n") {
+		t.Errorf("got %v", res.Files())
+	}
+}
+
 // Explain names the layers of values; secrets are masked.
 func TestExplainAddon(t *testing.T) {
 	r, key := addonRepo(t)

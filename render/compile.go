@@ -30,6 +30,7 @@ type compiler struct {
 	plain    map[string][]byte         // decrypted patches
 	composer *machine.Composer
 	warnings diag.List
+	apis     []string // what the addons rendered so far define
 
 	// Without keys:
 	uncertain     map[string]bool // patches that hold placeholders

@@ -43,6 +43,16 @@ func order(addons []Addon) (sorted []Addon, steps map[string]int, err error) {
 	return sorted, o.steps, o.problems.Err()
 }
 
+// Order lists addons by name in the order in which they come up.
+func Order(addons []Addon) ([]string, error) {
+	sorted, _, err := order(addons)
+	var names []string
+	for _, a := range sorted {
+		names = append(names, a.Name)
+	}
+	return names, err
+}
+
 func rank(l catalogue.Layer) int { return slices.Index(layers, l) }
 
 // step works out the step of an addon, after those of what it depends on.
