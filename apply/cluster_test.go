@@ -97,7 +97,6 @@ func TestStatusAndTakeover(t *testing.T) {
 	}
 	want := []string{
 		"node demo-worker-1 is not ready: its kubelet has not reported yet",
-		"node demo-worker-1 runs Kubernetes , Git has v1.36.4",
 		"node demo-worker-2 is not in the cluster",
 		"node stranger is not in Git",
 		"node stranger is not ready: its kubelet has not reported yet",

@@ -216,7 +216,7 @@ func (s *Status) differences(now time.Time, unready []string) {
 		if !n.Ready {
 			add("node %s is not ready: %s", n.Name, n.Message)
 		}
-		if n.Want != "" && n.Kubelet != n.Want {
+		if n.Want != "" && n.Kubelet != "" && n.Kubelet != n.Want {
 			add("node %s runs Kubernetes %s, Git has %s", n.Name, n.Kubelet, n.Want)
 		}
 	}
