@@ -126,6 +126,6 @@ func (s *Session) kubeClient(ctx context.Context, o kube.Options) (*kube.Client,
 		return nil, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
 	}
 	s.env.masker.Add(id.Key.Reveal())
-	o.Authority, o.Certificate, o.Key, o.Clock = authorities.Kubernetes.PEM(), id.Certificate, id.Key, s.clock
+	o.Authority, o.Certificate, o.Key, o.Clock = authorities.Kubernetes.PEM(), id.Certificate, id.Key, keepingClock{s.clock, s}
 	return kube.New(o)
 }

@@ -46,7 +46,7 @@ servers:
 // nodesServer is one server.
 const nodesServer = `  - name: %s
     role: %s
-    types: [cpx22]
+    types: [%s]
     locations: [hel1]
     image: {selector: os=talos, architecture: x86}
     privateIp: 10.0.%d.%d
@@ -65,6 +65,7 @@ type site struct {
 	server *httptest.Server
 	keys   *simtest.Cluster
 	ops    operators
+	kind   string   // the type of servers
 	more   []string // lines for the machine section of all nodes
 	env    *Environment
 
@@ -76,7 +77,7 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
+	s := &site{T: t, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
 	s.sim = hetznersim.New(hetznersim.Options{
 		Clock: s.fleet.Clock(), Token: canaryToken, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, nil),
 	})
@@ -102,7 +103,7 @@ func (s *site) tree(names ...string) {
 		if role == "worker" {
 			number += 100
 		}
-		infra += fmt.Sprintf(nodesServer, name, role, i/200, 2+number%200, role)
+		infra += fmt.Sprintf(nodesServer, name, role, s.kind, i/200, 2+number%200, role)
 		files["nodes/"+name+".yaml"] = config
 	}
 	files[infrastructureFile] = infra
@@ -300,4 +301,38 @@ func TestSavedNodes(t *testing.T) {
 	}
 	_ = session.Close(t.Context())
 	s.closed()
+}
+
+// TestOnlyOneNode: the servers of nodes that the run leaves alone are not
+// deleted, whatever else is agreed to: they have not left etcd.
+func TestOnlyOneNode(t *testing.T) {
+	s := newSite(t)
+	s.tree("cp-1", "cp-2", "cp-3", "worker-1")
+	s.mustApply(Policy{})
+	s.tree("cp-1", "cp-2")
+	_, r := s.mustApply(Policy{Consent: Consent{AllowDestroy: true}, Nodes: []string{"worker-1"}})
+	if got := keys(r.Done); !slices.Equal(got, []string{"delete server/worker-1"}) || strings.Contains(stepNames(r), "cp-3") {
+		t.Errorf("done %v, %s", got, stepNames(r))
+	}
+	s.fleet.Settle()
+	if s.fleet.Machine("cp-3") == nil {
+		t.Error("cp-3 is gone")
+	}
+}
+
+// TestAnotherType powers servers off one after the other, and lets each become
+// well again before the next: etcd is never at risk.
+func TestAnotherType(t *testing.T) {
+	s := newSite(t)
+	s.tree("cp-1", "cp-2", "cp-3")
+	s.mustApply(Policy{})
+	s.kind = "cpx32"
+	s.tree("cp-1", "cp-2", "cp-3")
+	_, r := s.mustApply(Policy{Consent: Consent{AllowPowerOff: true}})
+	if got := keys(r.Done); len(got) != 3 {
+		t.Errorf("done %v", got)
+	}
+	if p, _ := s.mustApply(Policy{}); !p.Empty() {
+		t.Errorf("then\n%s", p)
+	}
 }

@@ -24,13 +24,15 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 		return p, nil
 	case !policy.has(StageNodes):
 		// A server of a node is not deleted before the node has left the cluster.
-		p.Plan = withoutNodes(infra)
+		p.Plan = holding(everybody)(infra)
 		if !policy.has(StageInfrastructure) {
 			p.Plan = nothing(infra)
 		}
 		return p, nil
 	case !policy.has(StageInfrastructure):
 		p.Plan = nothing(infra)
+	default:
+		p.Plan = holding(policy.spares)(infra)
 	}
 	err := s.stage("nodes", 0, func(progress.Stage) (err error) {
 		c, err := s.cluster(ctx, infra.Observed, making(p.Plan))
@@ -92,15 +94,10 @@ func (s *Session) names(o plan.Observed) (names []string) {
 // this is let in.
 func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string) (*nodes.Cluster, error) {
 	c := &nodes.Cluster{
-		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: s.clock, Patience: nodes.DefaultPatience(),
+		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: keepingClock{s.clock, s}, Patience: nodes.DefaultPatience(),
 		Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
 		Intents:     s.intents, Forgetful: s.project == nil, Snapshot: s.saveEtcd, Recover: s.recovery(),
-		Keep: func(ctx context.Context) error {
-			if s.lock == nil {
-				return nil
-			}
-			return s.lock.Keep(ctx)
-		},
+		Keep: s.keepLock,
 	}
 	if !slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
 		return c, nil // nobody to talk to
@@ -220,7 +217,7 @@ const (
 // expected.
 func (s *Session) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 	g := &health.Guard{
-		Clock: s.clock, Patience: node.Patience{Every: lookEvery, Within: wellWithin}, Settle: settleWithin,
+		Clock: c.Clock, Patience: node.Patience{Every: lookEvery, Within: wellWithin}, Settle: settleWithin,
 	}
 	var living []nodes.Machine
 	for _, seen := range sights {

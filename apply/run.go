@@ -88,20 +88,24 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 // nodes leave the cluster.
 func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
 	if p.Nodes == nil {
-		if err := s.execute(ctx, r, p.Plan, whole, policy, owner); err != nil {
+		of := part(whole)
+		if s.nodes.Dial != nil && !p.Destroy {
+			of = holding(everybody)
+		}
+		if err := s.execute(ctx, r, p.Plan, of, policy, owner); err != nil {
 			return err
 		}
 		return s.changeKubernetes(ctx, r, p, policy)
 	}
 	for range rounds {
-		if err := s.execute(ctx, r, r.without(p.Plan), withoutNodes, policy, owner); err != nil {
+		if err := s.execute(ctx, r, r.without(p.Plan), holding(everybody), policy, owner); err != nil {
 			return err
 		}
 		if err := s.changeNodes(ctx, r, p, policy); err != nil {
 			return err
 		}
 		made := len(r.Done)
-		if err := s.execute(ctx, r, r.without(p.Plan), whole, policy, owner); err != nil {
+		if err := s.execute(ctx, r, r.without(p.Plan), holding(policy.spares), policy, owner); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(r.Done[made:], func(c Change) bool { return c.Kind == plan.KindServer && c.Action == plan.Create }) {
@@ -123,21 +127,27 @@ type part func(*plan.Plan) *plan.Plan
 
 func whole(p *plan.Plan) *plan.Plan { return p }
 
-// withoutNodes leaves out that servers of nodes are deleted, and what has to
-// wait for that.
-func withoutNodes(p *plan.Plan) *plan.Plan {
-	held := map[plan.Key]bool{}
-	for more := true; more; {
-		more = false
-		for _, c := range p.Changes {
-			if !held[c.Key] && (endsNode(p, c) || slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return held[k] })) {
-				held[c.Key], more = true, true
+// everybody is every node.
+func everybody(string) bool { return true }
+
+// holding leaves out that servers of some nodes are deleted, and what has to
+// wait for that: these nodes have not left the cluster.
+func holding(nodes func(name string) bool) part {
+	return func(p *plan.Plan) *plan.Plan {
+		held := map[plan.Key]bool{}
+		for more := true; more; {
+			more = false
+			for _, c := range p.Changes {
+				waits := slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return held[k] })
+				if !held[c.Key] && (waits || endsNode(p, c) && nodes(c.Name)) {
+					held[c.Key], more = true, true
+				}
 			}
 		}
+		first := *p
+		first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return held[c.Key] })
+		return &first
 	}
-	first := *p
-	first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return held[c.Key] })
-	return &first
 }
 
 // endsNode reports whether a change deletes the server of a node.
@@ -187,7 +197,9 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 func (s *Session) execute(ctx context.Context, r *Report, p *plan.Plan, of part, policy Policy, owner Owner) error {
 	first := of(p)
 	if len(first.Changes) == 0 || s.project == nil {
-		r.left(p)
+		if r.Left == nil {
+			r.left(p)
+		}
 		return nil
 	}
 	return s.stage("execute", len(first.Changes), func(stage progress.Stage) error {
@@ -205,7 +217,8 @@ func (s *Session) execute(ctx context.Context, r *Report, p *plan.Plan, of part,
 			return of(next), nil
 		}
 		loop.Executor = func(p *plan.Plan) execute.Do[Change] {
-			return s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
+			do := s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
+			return s.watched(p, stage, do)
 		}
 		left, err := loop.Converge(ctx, first, execute.Options[Change]{
 			Parallel: parallel,

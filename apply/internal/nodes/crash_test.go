@@ -80,7 +80,7 @@ func stride() int {
 	if full() {
 		return 1
 	}
-	return 23
+	return 61
 }
 
 // killed applies, and stops at a call. It reports whether there was such a call.
@@ -187,7 +187,7 @@ const schedules = 500
 func TestRandom(t *testing.T) {
 	n := schedules
 	if !full() {
-		n = 40
+		n = 15
 	}
 	for seed := range n {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
