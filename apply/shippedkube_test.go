@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 
 // shipped opens an environment of this repository.
@@ -53,6 +54,42 @@ func TestShippedKubernetes(t *testing.T) {
 			p := kubeplan.Make(desired, kubeplan.Observed{}, plan.Policy{})
 			if err := p.Problems(); err != nil || len(p.Changes()) == 0 {
 				t.Errorf("the plan is %v\n%s", err, p)
+			}
+		})
+	}
+}
+
+// TestShippedStrict lets the real API server look at every object of the shipped
+// environments: no field is unknown, no value of another type, nothing refused.
+func TestShippedStrict(t *testing.T) {
+	c := kubeenv.Start(t, kubeenv.WithFlux())
+	for _, name := range []string{"dev", "prod", "home"} {
+		t.Run(name, func(t *testing.T) {
+			desired, err := shipped(t, name).kubernetesObjects(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var items []kubeplan.Item
+			for _, item := range desired.Items {
+				if item.Object.Kind() == "Namespace" {
+					c.Apply(t, "test", false, "{apiVersion: v1, kind: Namespace, metadata: {name: "+item.Object.Name()+"}}")
+				}
+				if item.ID().Group != "talos.dev" { // Talos defines its kind itself
+					items = append(items, item)
+				}
+			}
+			if len(items) < 5 {
+				t.Fatalf("only %d objects", len(items))
+			}
+			_, cluster := realCluster(t, c, bootstrapObjects)
+			trials, err := cluster.client.Trials(t.Context(), items)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range items {
+				if trial := trials[item.ID()]; trial.Result == nil && len(trial.Conflicts) == 0 {
+					t.Errorf("%s of %s: %s %s", item.ID(), item.File, trial.Refused, trial.Immutable)
+				}
 			}
 		})
 	}
