@@ -89,7 +89,7 @@ var _ io.Reader = sameBytes{}
 func (c *compiler) addonFacts(v *variant) catalogue.Facts {
 	f := catalogue.Facts{
 		Environment: c.name, Cluster: c.config.Cluster, Infrastructure: *c.infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
-		Near: c.config.Near, Has: c.config.Has, ClusterRecipient: placeholderRecipient,
+		Near: c.config.Near, ClusterRecipient: placeholderRecipient,
 	}
 	if c.secrets.file != nil {
 		if public, err := sopsage.PublicKeys(c.path(secretsName), []byte(c.secrets.file.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {

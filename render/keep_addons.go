@@ -25,7 +25,7 @@ func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *Sec
 		return nil
 	}
 	given.Variables = map[string]secret.String{}
-	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near, Has: cfg.Has}) {
+	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near}) {
 		if known[need.Name] {
 			continue
 		}

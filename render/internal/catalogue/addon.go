@@ -112,6 +112,4 @@ type Facts struct {
 	// Near is where cluster.yaml sets an option, written with dots, or the
 	// nearest mapping that it would be in. May be nil.
 	Near func(option string) diag.Pos
-	// Has tells whether cluster.yaml sets an option. May be nil: it sets none.
-	Has func(option string) bool
 }

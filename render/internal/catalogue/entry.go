@@ -77,6 +77,7 @@ func Addons(given Facts) ([]Addon, error) {
 	for _, e := range entries() {
 		on, origin := f.enabled(e)
 		if !on {
+			f.checkUnused(e)
 			continue
 		}
 		a := f.addon(e, origin)
@@ -112,9 +113,6 @@ func (f *facts) near(option string) diag.Pos {
 	}
 	return f.Near(option)
 }
-
-// has tells whether the file itself sets an option.
-func (f *facts) has(option string) bool { return f.Has != nil && f.Has(option) }
 
 // setting is what cluster.yaml says of an addon.
 func (f *facts) setting(name string) schemas.Addon { return f.Cluster.Addons[name] }

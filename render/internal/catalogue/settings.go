@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,22 @@ func (f *facts) settle(e entry, a *Addon) {
 		if e.layer == Bootstrap && s.Source.Path == "" {
 			a.Warnings = append(a.Warnings, "addons."+e.name+".source replaces what talosgen would run itself")
 		}
+	}
+}
+
+// checkUnused refuses settings of an addon that the cluster does not have,
+// unless it is turned off for a while.
+func (f *facts) checkUnused(e entry) {
+	s := f.setting(e.name)
+	if s.Enabled != nil {
+		return // off, or reported already
+	}
+	if !reflect.DeepEqual(s, schemas.Addon{}) {
+		hint := "remove them, or enable it: " + howToEnable(e.name)
+		if e.hetzner && f.Cluster.Provider != schemas.Hetzner {
+			hint = "remove them: it is for provider hetzner"
+		}
+		f.fail("addons."+e.name, hint, "settings of %s, which this cluster does not have", e.name)
 	}
 }
 

@@ -39,7 +39,7 @@ func Facts(t testing.TB, cluster []byte) (catalogue.Facts, error) {
 		Environment: "dev", Cluster: cfg.Cluster, Infrastructure: *resolved,
 		Secrets: map[string]secret.String{}, Autoscaled: map[string]secret.String{},
 		ClusterRecipient: "age1am3j6k6r06rkvs7fns29erfxxfds434e6geqj29gfmcpfrskfgtse76mk3",
-		Near:             cfg.Near, Has: cfg.Has,
+		Near:             cfg.Near,
 	}
 	for _, n := range catalogue.Needs(f) {
 		if bytes.Contains(cluster, []byte("# without "+n.Name)) {
