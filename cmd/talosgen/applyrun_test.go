@@ -86,7 +86,7 @@ func terminalIn(t *testing.T, repo files, env string) (*terminal, schemas.Infras
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed(b.sim.Sim, infra)
+	seed(b.sim.Sim, infra, "")
 	return b, infra
 }
 

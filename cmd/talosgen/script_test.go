@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 			"calls":     cmdCalls,
 			"fault":     cmdFault,
 			"hold-lock": cmdHoldLock,
+			"ssh-key":   cmdSSHKey,
 		},
 	})
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/rescuesim"
+	"github.com/talosgen/talosgen/internal/sshkey"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -53,7 +56,7 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 	for _, env := range args {
 		var infra schemas.Infrastructure
 		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
-		seed(p.Sim, infra)
+		seed(p.Sim, infra, "")
 	}
 	p.ResetCalls()
 }
@@ -149,4 +152,19 @@ func cmdHoldLock(ts *testscript.TestScript, neg bool, args []string) {
 			schemas.LabelPrefix + "expires": strconv.FormatInt(fixedTime().Add(5*time.Minute).Unix(), 10),
 		},
 	}, nil))
+}
+
+// cmdSSHKey writes a new private SSH key, and the public one beside it.
+//
+//	ssh-key file
+func cmdSSHKey(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ssh-key file")
+	}
+	private, err := sshkey.New(rand.Reader)
+	ts.Check(err)
+	public, err := sshkey.Public(private)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(private.Reveal()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pub"), []byte(public+"\n"), 0o644))
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v4"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -33,6 +34,7 @@ const (
 	flagSeed   = "seed"
 	flagSpeed  = "speed"
 	flagNodes  = "nodes"
+	flagAuthor = "authorized-key"
 )
 
 func simCommand(w *world) *cli.Command {
@@ -63,11 +65,13 @@ Examples:
    talosgen sim --seed dev -- sh                  a shell to try things in
    talosgen sim --seed dev -- talosgen plan dev
    talosgen sim --nodes --seed dev -- talosgen apply dev
+   talosgen sim --nodes --seed prod --authorized-key ~/.ssh/id_ed25519.pub -- sh
    talosgen sim --verbose                         show every request`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to serve on; port 0 is any free one"},
 			&cli.StringSliceFlag{Name: flagSeed, Usage: "begin with what the environment `ENV` expects to find; may be repeated"},
 			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "`TIMES` as fast as at Hetzner do actions end, and nodes boot; 0: at once"},
+			&cli.StringFlag{Name: flagAuthor, Usage: "public SSH key in `FILE`: the one that --seed gives the project, under every name that an environment uses"},
 			&cli.BoolFlag{Name: flagNodes, Usage: "simulate Talos nodes behind the servers"},
 			&cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"},
 		},
@@ -201,12 +205,16 @@ func (w *world) newSim(c *cli.Context, machines hetznersim.Machines) (*hetznersi
 		return nil, err
 	}
 	defer repo.Close()
+	key, err := authorizedKey(c.String(flagAuthor))
+	if err != nil {
+		return nil, err
+	}
 	for _, env := range c.StringSlice(flagSeed) {
 		infra, err := renderedInfrastructure(repo.Root(), env)
 		if err != nil {
 			return nil, err
 		}
-		seed(sim, infra)
+		seed(sim, infra, key)
 	}
 	return sim, nil
 }
@@ -244,8 +252,25 @@ func renderedInfrastructure(root, env string) (infra schemas.Infrastructure, err
 // than any server type's.
 const snapshotDisk = 10
 
-// seed makes what an environment expects to find in its project.
-func seed(sim *hetznersim.Sim, infra schemas.Infrastructure) {
+// authorizedKey reads a public SSH key; none without a file.
+func authorizedKey(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		_, _, _, _, err = ssh.ParseAuthorizedKey(text)
+	}
+	if err != nil {
+		return "", diag.On("--"+flagAuthor, "%s cannot be read as a public SSH key: %v", file, reasonOf(err)).
+			WithHint("such as ~/.ssh/id_ed25519.pub").WithCode(diag.Usage).WithCause(err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// seed makes what an environment expects to find in its project. SSH keys are
+// this one; empty is one that nobody has.
+func seed(sim *hetznersim.Sim, infra schemas.Infrastructure, key string) {
 	for _, image := range infra.Images {
 		sim.AddSnapshot("Talos, without any content", image.Architecture, snapshotDisk, image.Labels)
 	}
@@ -253,8 +278,8 @@ func seed(sim *hetznersim.Sim, infra schemas.Infrastructure) {
 		sim.AddZone(record.Zone)
 	}
 	for _, server := range infra.Servers {
-		for _, key := range server.SSHKeys {
-			sim.AddSSHKey(key)
+		for _, name := range server.SSHKeys {
+			sim.AddSSHKey(name, key)
 		}
 	}
 }

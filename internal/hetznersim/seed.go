@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"maps"
@@ -36,20 +37,26 @@ func (s *Sim) AddZone(name string) int64 {
 }
 
 // AddSSHKey makes an SSH key, unless there is one of the name: for projects that
-// begin with keys. Nobody has the private half. It returns the ID.
-func (s *Sim) AddSSHKey(name string) int64 {
+// begin with keys. Without a public key, as a line of an authorized_keys file,
+// nobody has the private half. It returns the ID.
+func (s *Sim) AddSSHKey(name, public string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := find(s.state.sshKeys.rows, func(k *sshKey) bool { return k.Name == name }); k != nil {
 		return k.ID
 	}
-	const algorithm = "ssh-ed25519"
-	point := sha256.Sum256([]byte(name)) // any 32 bytes will do
-	blob := append([]byte{0, 0, 0, byte(len(algorithm))}, algorithm...)
-	blob = append(append(blob, 0, 0, 0, byte(len(point))), point[:]...)
-	text := algorithm + " " + base64.StdEncoding.EncodeToString(blob) + " " + name
+	text := cmp.Or(public, nobodysKey(name))
 	print, _ := fingerprint(text) // it is well-formed
 	k := &sshKey{common: common{ID: s.state.newID(), Name: name, Created: s.cfg.Clock.Now()}, Key: text, Fingerprint: print}
 	s.state.sshKeys.put(k)
 	return k.ID
+}
+
+// nobodysKey is a public key to which there is no private one.
+func nobodysKey(name string) string {
+	const algorithm = "ssh-ed25519"
+	point := sha256.Sum256([]byte(name)) // any 32 bytes will do
+	blob := append([]byte{0, 0, 0, byte(len(algorithm))}, algorithm...)
+	blob = append(append(blob, 0, 0, 0, byte(len(point))), point[:]...)
+	return algorithm + " " + base64.StdEncoding.EncodeToString(blob) + " " + name
 }

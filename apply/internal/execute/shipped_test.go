@@ -41,7 +41,7 @@ func (p *project) supply(infra schemas.Infrastructure) {
 	}
 	for _, s := range infra.Servers {
 		for _, key := range s.SSHKeys {
-			p.sim.AddSSHKey(key)
+			p.sim.AddSSHKey(key, "")
 		}
 	}
 }
