@@ -5,6 +5,8 @@ package acceptance
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/talosgen/talosgen/testenv/cloudenv"
@@ -54,23 +56,85 @@ func newProject(t *testing.T, o talosenv.Options, cluster string) (*cloudenv.Pro
 // TestCloud takes an empty project to a cluster behind a gateway, and lives with
 // it. Its steps share the nodes, so one that fails ends the test.
 func TestCloud(t *testing.T) {
-	p, u := newProject(t, talosenv.Options{Kubernetes: true}, private(3, 1))
-	apply := []string{"apply", "lab", "--allow-dirty", "--yes", "--ssh-key", p.KeyFile}
-	with := func(args ...string) []string { return append(apply[:len(apply):len(apply)], args...) }
+	project, u := newProject(t, talosenv.Options{Kubernetes: true}, private(3, 1))
+	c := &cloud{user: u, flags: []string{"lab", "--allow-dirty", "--ssh-key", project.KeyFile}}
 
-	u.must(apply...)
-	u.contains(u.must("plan", "lab", "--allow-dirty", "--ssh-key", p.KeyFile), "lab: nothing to do", "lab, nodes: nothing to do")
-	u.must("health", "lab", "--allow-dirty", "--ssh-key", p.KeyFile, "--wait", "6m")
-
-	u.repository.Change("envs/lab/patches/common/changed.yaml", "machine: {sysctls: {net.core.somaxconn: '8192'}}\n")
-	u.must(apply...)
-	u.contains(u.must("plan", "lab", "--allow-dirty", "--ssh-key", p.KeyFile), "lab, nodes: nothing to do")
-
-	u.repository.ChangeCluster(private(2, 1))
-	_, err := u.talosgen(apply...)
-	if err == nil {
-		t.Error("a control plane is removed without consent")
+	// From nothing.
+	if output := c.must(c.apply()...); strings.Contains(output, "failed") {
+		t.Error("something failed")
 	}
-	u.must(with("--allow", "lab-control-plane-3")...)
-	u.must("etcd", "status", "lab", "--allow-dirty", "--ssh-key", p.KeyFile)
+	c.nothingToDo()
+	c.must(c.command("health", "--wait", "6m")...)
+
+	// A setting changes everywhere, and nothing reboots.
+	c.repository.Change("envs/lab/patches/common/changed.yaml", "machine: {sysctls: {net.core.somaxconn: '8192'}}\n")
+	c.contains(c.must(c.apply()...), "4 to configure")
+	c.nothingToDo()
+
+	// A control plane goes, and comes again.
+	c.repository.ChangeCluster(private(2, 1))
+	if output, err := c.talosgen(c.apply()...); err == nil {
+		t.Fatal("a control plane is removed without consent")
+	} else {
+		c.contains(output, "--allow lab-control-plane-3")
+	}
+	c.must(c.apply("--allow", "lab-control-plane-3")...)
+	c.members("lab-control-plane-1", "lab-control-plane-2")
+	c.repository.ChangeCluster(private(3, 1))
+	c.must(c.apply()...)
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.nothingToDo()
+
+	// One dies: no other one may go now.
+	c.die("lab-control-plane-2")
+	c.repository.ChangeCluster(private(2, 1))
+	output, err := c.talosgen(c.apply("--allow", "lab-control-plane-3")...)
+	if err == nil {
+		t.Fatal("etcd lost its quorum")
+	}
+	c.contains(output, "it must not be removed: etcd would have 1 of 2 healthy members, and needs 2")
+}
+
+// cloud is a user with a project.
+type cloud struct {
+	*user
+	flags []string
+}
+
+func (c *cloud) command(name string, args ...string) []string {
+	return slices.Concat([]string{name}, c.flags, args)
+}
+
+func (c *cloud) apply(args ...string) []string {
+	return c.command("apply", append([]string{"--yes"}, args...)...)
+}
+
+// nothingToDo wants all to be as in Git.
+func (c *cloud) nothingToDo() {
+	c.t.Helper()
+	c.contains(c.must(c.command("plan")...), "lab: nothing to do", "lab, nodes: nothing to do")
+}
+
+// members wants etcd to have these, all with a vote.
+func (c *cloud) members(want ...string) {
+	c.t.Helper()
+	output := c.must(slices.Concat([]string{"etcd", "status"}, c.flags, []string{"-o", "json"})...)
+	for _, name := range want {
+		c.contains(output, name)
+	}
+	if got := strings.Count(output, `"learner": false`); got != len(want) {
+		c.t.Errorf("there are %d members, want %d", got, len(want))
+	}
+}
+
+// die cuts the power of a node.
+func (c *cloud) die(name string) {
+	c.t.Helper()
+	for _, n := range c.bed.Nodes() {
+		if n.Name == name {
+			if err := n.Stop(); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+	}
 }

@@ -25,7 +25,7 @@ func TestKubernetes(t *testing.T) {
 	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
 	u.must("apply", "lab", "--allow-dirty", "--yes")
 	u.contains(u.must("plan", "lab", "--allow-dirty"), "lab, nodes: nothing to do")
-	u.must("health", "lab", "--wait", "4m")
+	u.must("health", "lab", "--allow-dirty", "--wait", "4m")
 	u.registered("cp-1")
 }
 

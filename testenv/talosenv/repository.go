@@ -39,6 +39,8 @@ kubernetes:
   version: %s
 # What there are no images for, and no network of pods.
 addons:
+  kubelet-serving-cert-approver:
+    enabled: false
   metrics-server:
     enabled: false
   hcloud-ccm:
