@@ -151,7 +151,23 @@ func (s *Session) replaceServer(ctx context.Context, r *Report, name string, own
 		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
 		return &one
 	}
-	return s.execute(ctx, r, p, only, policy, owner)
+	if err := s.execute(ctx, r, p, only, policy, owner); err != nil {
+		return err
+	}
+	return s.awaitMachine(ctx, name)
+}
+
+// awaitMachine waits until a machine that was made answers, or patience ends:
+// the plan that lets it join says what is wrong with it.
+func (s *Session) awaitMachine(ctx context.Context, name string) error {
+	c, err := s.reach(ctx)
+	if err != nil {
+		return err
+	}
+	return s.stage("await "+name, 0, func(progress.Stage) error {
+		_, err := c.Settled(ctx, []string{name})
+		return err
+	})
 }
 
 // serverID is the id of a server; 0 if there is none of that name.
