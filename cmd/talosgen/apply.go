@@ -18,13 +18,15 @@ import (
 func applyCommand(w *world) *cli.Command {
 	return &cli.Command{
 		Name:         "apply",
-		Usage:        "make Hetzner Cloud what rendered/<env> says",
+		Usage:        "make Hetzner Cloud, the nodes and Kubernetes what rendered/<env> says",
 		ArgsUsage:    "<env>",
 		BashComplete: w.completeEnvironments(false),
 		Description: `Shows the plan, asks, makes the changes and looks again. It may be interrupted
 at any time: run it again, and it goes on where it stopped. Only one apply of a
 cluster is at work at a time. What destroys something, or powers a server off,
-needs consent by name. Images that are missing are made first, as by
+needs consent by name. Nodes leave the cluster before their servers are deleted;
+one control plane reboots at a time, and the cluster has to be well before the
+next; etcd is bootstrapped once. Images that are missing are made first, as by
 ` + "`talosgen image build`" + `. Public addresses that stay are kept in
 envs/<env>/facts.yaml, to be committed.
 
@@ -34,6 +36,9 @@ Examples:
    talosgen apply prod                   show the plan, ask, make the changes
    talosgen apply prod --yes             do not ask, as in CI
    talosgen apply prod --plan plan.json  make the changes of a plan that was kept
+   talosgen apply prod --mode no-reboot  leave what needs a reboot for later
+   talosgen apply prod --node prod-worker-1
+                                         only one node, not the others
    talosgen apply prod --recover-from prod-etcd-20261121T210509Z.db.age
                                          bring a cluster back that has lost its etcd
    talosgen apply prod --allow prod-worker-3

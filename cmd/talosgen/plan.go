@@ -43,12 +43,13 @@ func policy(c *cli.Context) (apply.Policy, error) {
 func planCommand(w *world) *cli.Command {
 	return &cli.Command{
 		Name:         "plan",
-		Usage:        "show what apply would change at Hetzner Cloud, and what that costs",
+		Usage:        "show what apply would change, and what that costs",
 		ArgsUsage:    "<env>",
 		BashComplete: w.completeEnvironments(false),
-		Description: `Compares rendered/<env>/infrastructure.yaml with what there is, and changes
-nothing. Exits 1 if there is something to do, or something that must not be
-done.
+		Description: `Compares rendered/<env> with what there is at Hetzner Cloud, on the nodes and in
+Kubernetes, and changes nothing. To look at nodes, your address is let in for
+that long, where access in cluster.yaml says so. Exits 1 if there is something to
+do, or something that must not be done.
 
 The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
 
