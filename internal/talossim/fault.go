@@ -125,7 +125,7 @@ func (s *service) note(ctx context.Context, method string) (*underway, error) {
 	f.mu.Unlock()
 	switch {
 	case gone:
-		return nil, s.end(c, errGone)
+		return nil, s.end(c, s.gone())
 	case silent:
 		return nil, s.end(c, errHang)
 	case c.fault != nil && !c.fault.After && c.fault.As.slow == 0:

@@ -285,3 +285,16 @@ func TestEvents(t *testing.T) {
 	}
 	expect(t, "stages", strings.Join(stages, " "), "BOOTING MAINTENANCE BOOTING RUNNING REBOOTING")
 }
+
+// TestFaster: nothing takes no time at all, or whoever tries again and again
+// would never come to an end.
+func TestFaster(t *testing.T) {
+	for _, tt := range []struct {
+		times       float64
+		boot, retry time.Duration
+	}{{1, 20 * time.Second, 3 * time.Second}, {10, 2 * time.Second, 300 * time.Millisecond}, {1e6, 10 * time.Millisecond, 10 * time.Millisecond}, {0, 10 * time.Millisecond, 10 * time.Millisecond}} {
+		if got := talossim.DefaultTiming().Faster(tt.times); got.Boot != tt.boot || got.Retry != tt.retry {
+			t.Errorf("%v times: %+v", tt.times, got)
+		}
+	}
+}

@@ -22,6 +22,16 @@ type service struct {
 	fleet *Fleet
 	m     *Machine
 	epoch int
+	// Breaks the connections; nil if they break by themselves.
+	drop func()
+}
+
+// gone is the answer to a call that comes over a connection of an earlier epoch.
+func (s *service) gone() error {
+	if s.drop != nil {
+		s.drop()
+	}
+	return errGone
 }
 
 // serve makes the server of the Talos API.
@@ -32,7 +42,9 @@ func (m *Machine) serve(id *identity) *server {
 	machine.RegisterMachineServiceServer(g, s)
 	cosi.RegisterStateServer(g, &resources{service: s})
 	l := bufconn.Listen(buffered)
-	go func() { _ = g.Serve(l) }() // it ends with Stop
+	c := &counted{Listener: l}
+	s.drop = c.breakAll
+	go func() { _ = g.Serve(c) }() // it ends with Stop
 	// What was begun is answered: the call that makes a machine go away may be one.
 	return &server{l, func() { go g.GracefulStop() }}
 }
@@ -71,7 +83,10 @@ func (s *service) do(ctx context.Context, what func() error) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settle()
-	if ctx.Err() != nil || s.m.epoch != s.epoch {
+	if s.m.epoch != s.epoch {
+		return s.gone()
+	}
+	if ctx.Err() != nil {
 		return errGone
 	}
 	f.watched(chosen, func() { err = what() })
