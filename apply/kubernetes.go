@@ -59,6 +59,12 @@ func (e *Environment) mask(o manifest.Object) {
 	if !o.IsSecret() {
 		return
 	}
+	// What does not fit its kind is refused with its value.
+	e.masker.Add(o.Text("stringData"))
+	for _, value := range o.Map("stringData") {
+		text, _ := value.(string)
+		e.masker.Add(text)
+	}
 	for _, value := range o.Map("data") {
 		encoded, _ := value.(string)
 		e.masker.Add(encoded)

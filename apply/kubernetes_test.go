@@ -1,0 +1,64 @@
+package apply
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/testenv/kubeenv"
+)
+
+// TestKubernetesStage plans before there is a cluster, makes everything once
+// there is one, and finds nothing to do the second time.
+func TestKubernetesStage(t *testing.T) {
+	c := kubeenv.Start(t, kubeenv.Own())
+	env, _ := realCluster(t, c, bootstrapObjects)
+	var told []string
+	s := &Session{env: env, clock: liveClock{}, builder: Builder{Random: rand.Reader}, tell: func(e Event) { told = append(told, e.Stage+" "+e.Step+" "+e.Text) }}
+	s.nodes.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(c.URL, "https://"))
+	}
+	desired, err := s.kubernetesDesired(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.objects.Items = slices.DeleteFunc(desired.Items, func(i kubeplan.Item) bool { return i.Object.IsSecret() })
+	before := &Plan{Plan: &plan.Plan{Cluster: "demo"}}
+	if err := s.withKubernetes(t.Context(), before, Policy{}); err != nil {
+		t.Fatal(err)
+	}
+	if before.Kubernetes.API || before.Empty() || !before.Executable() || !strings.Contains(before.Summary(), "Kubernetes: 2 to create") {
+		t.Fatalf("before there is anything: %s", before)
+	}
+	server := plan.Server{
+		Meta:        plan.Meta{ID: 1, Name: "demo-worker-1", Labels: map[string]string{"cluster": "demo", "managed-by": "talosgen", "role": "controlplane"}},
+		PublicIPv4:  plan.PublicIP{IP: "203.0.113.7"},
+		PrivateNets: []plan.PrivateNet{{IP: "10.0.1.11"}},
+	}
+	there := &plan.Plan{Cluster: "demo", Observed: plan.Observed{Servers: []plan.Server{server}}}
+	r := &Report{Left: &Plan{Plan: there}}
+	if err := s.changeKubernetes(t.Context(), r, before, Policy{}); err != nil {
+		t.Fatalf("%v\n%s", err, strings.Join(told, "\n"))
+	}
+	if len(r.Objects) != 2 || !r.Left.Kubernetes.InSync() {
+		t.Errorf("%d objects were made, left is %s", len(r.Objects), r.Left.Kubernetes)
+	}
+	again := &Plan{Plan: there}
+	if err := s.withKubernetes(t.Context(), again, Policy{}); err != nil || !again.Kubernetes.API || !again.Empty() {
+		t.Errorf("the second time (%v): %s", err, again)
+	}
+	text := strings.Join(told, "\n") + before.String()
+	if strings.Contains(text, canaryToken) || strings.Contains(text, "PRIVATE KEY") {
+		t.Error("a secret was told")
+	}
+	// Somebody changes an object after the plan was agreed to.
+	c.Apply(t, "helm", true, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: kube-system}, data: {x: other}}")
+	if err := s.changeKubernetes(t.Context(), r, again, Policy{}); err == nil || !strings.Contains(err.Error(), "ConfigMap/kube-system/settings") {
+		t.Errorf("what others changed: %v", err)
+	}
+}
