@@ -95,8 +95,12 @@ func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) er
 	if err != nil || len(desired.Items) == 0 {
 		return err
 	}
-	return s.stage("kubernetes", 0, func(progress.Stage) error {
+	return s.stage("kubernetes", 0, func(stage progress.Stage) error {
 		p.objects = policy.Consent
+		if p.Nodes != nil && !s.somePlane(p) {
+			stage.Step("objects", progress.Note, "no control plane can be used, so what runs in the cluster is not compared")
+			return nil
+		}
 		if !s.mayHaveAPI(p) {
 			p.Kubernetes = kubeplan.Make(desired, kubeplan.Observed{}, policy.Consent)
 			return nil
@@ -128,6 +132,16 @@ func (s *Session) resumeKubernetes(ctx context.Context, p *Plan, saved *Saved, m
 		return plan.StaleError(p.Cluster, changed...)
 	}
 	return nil
+}
+
+// somePlane reports whether the section of nodes has a control plane that is
+// neither away nor refused. Without one there is no API to wait for: the section
+// of nodes says what is wrong.
+func (s *Session) somePlane(p *Plan) bool {
+	return slices.ContainsFunc(s.machines(p.Observed, making(p.Plan)), func(m nodes.Machine) bool {
+		return m.Role == nodeplan.ControlPlane && !slices.Contains(p.Nodes.Away, m.Name) &&
+			!slices.ContainsFunc(p.Nodes.Refusals, func(n plan.Note) bool { return n.Key == plan.Key("node/"+m.Name) })
+	})
 }
 
 // mayHaveAPI reports whether the cluster has been bootstrapped, as far as the

@@ -34,6 +34,11 @@ func (p *Plan) Empty() bool {
 		(p.Kubernetes == nil || len(p.Kubernetes.Changes()) == 0)
 }
 
+// Unseen is the error that some nodes are not reached or do not run, with the
+// exit code [diag.NotReady]; nil if all could be looked at. A plan without
+// changes says nothing about them.
+func (p *Plan) Unseen() error { return away(p.Nodes) }
+
 // Refused reports whether something must not be done.
 func (p *Plan) Refused() bool {
 	return len(p.Refusals) > 0 || p.Nodes != nil && len(p.Nodes.Refusals) > 0 ||

@@ -97,7 +97,7 @@ func (w *world) planAction(c *cli.Context) error {
 	if !p.Empty() || p.Refused() {
 		return errDifferences
 	}
-	return nil
+	return p.Unseen()
 }
 
 // printPlan prints a plan to stdout.
