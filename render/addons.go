@@ -15,6 +15,19 @@ import (
 // make it watch the repository.
 const fluxAddon = "flux"
 
+// allAddons are the addons of the catalogue, and Flux itself if it is managed.
+func allAddons(f catalogue.Facts) ([]catalogue.Addon, error) {
+	all, err := catalogue.Addons(f)
+	if err != nil {
+		return nil, err
+	}
+	flux, managed, err := catalogue.Flux(f)
+	if managed {
+		all = append(all, flux)
+	}
+	return all, err
+}
+
 // renderAddons makes the objects of all addons, and lays them out.
 func (c *compiler) renderAddons(res *Result) error {
 	if err := c.checkAddonDirs(); err != nil {
@@ -59,11 +72,11 @@ func (c *compiler) addons() ([]madeAddon, error) {
 	if err := c.autoscaledConfigs(v, other); err != nil {
 		return nil, err
 	}
-	all, err := catalogue.Addons(c.addonFacts(v))
+	all, err := allAddons(c.addonFacts(v))
 	if err != nil {
 		return nil, err
 	}
-	others, err := catalogue.Addons(c.addonFacts(other))
+	others, err := allAddons(c.addonFacts(other))
 	if err != nil {
 		return nil, err // a rule that looks at secrets: what it says is about no real one
 	}

@@ -33,7 +33,7 @@ func (r *Repo) explainAddon(ctx context.Context, env, name, path string) ([]Expl
 	if err := c.autoscaledConfigs(v, c.otherVariant()); err != nil {
 		return nil, err
 	}
-	all, err := catalogue.Addons(c.addonFacts(v))
+	all, err := allAddons(c.addonFacts(v))
 	if err != nil {
 		return nil, err
 	}

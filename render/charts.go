@@ -15,7 +15,6 @@ import (
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
-	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/chartfetch"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
@@ -281,7 +280,7 @@ func (r *Repo) references(ctx context.Context, env string) ([]chartlock.Referenc
 	for _, n := range c.config.AutoscaledNodes() {
 		v.autoscaled[n.Pool] = secret.New(placeholder) // the configurations do not decide about sources
 	}
-	addons, err := catalogue.Addons(c.addonFacts(v))
+	addons, err := allAddons(c.addonFacts(v))
 	if err != nil {
 		return nil, fmt.Errorf("environment %s: %w", env, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -93,6 +94,48 @@ func TestGitCredentials(t *testing.T) {
 	again, err := repo.SyncSecrets(context.Background(), "prod")
 	if err != nil || len(again.Changed) > 0 || !strings.Contains(again.Notes[0], public) {
 		t.Errorf("a second sync: %+v, %v", again, err)
+	}
+}
+
+// Managed components are in the tree, from the manifest that charts.lock pins;
+// without it, a render says what to do.
+func TestManagedFlux(t *testing.T) {
+	const url = "https://github.com/fluxcd/flux2/releases/download/v2.9.5/install.yaml"
+	const install = `apiVersion: v1
+kind: Namespace
+metadata: {name: flux-system}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kustomizations.kustomize.toolkit.fluxcd.io}
+spec: {group: kustomize.toolkit.fluxcd.io, scope: Namespaced, names: {kind: Kustomization, plural: kustomizations}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kustomize-controller, namespace: flux-system}
+spec: {selector: {matchLabels: {app: kustomize-controller}}, template: {metadata: {labels: {app: kustomize-controller}}, spec: {containers: [{name: manager, image: example.com/a:1}]}}}
+`
+	r, key := gitopsRepo(t, "repository: 'https://git.example.com/a', components: managed")
+	_, err := r.open(key).Render(context.Background(), "prod", render.Options{})
+	if err == nil || !strings.Contains(err.Error(), "charts/charts.lock: has no "+url) {
+		t.Fatalf("got %v", err)
+	}
+	entry := chartlock.Entry{Reference: chartlock.Reference{URL: url}, Digest: chartlock.Digest([]byte(install))}
+	lock, err := (&chartlock.Lock{Entries: []chartlock.Entry{entry}}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.file(chartlock.File, string(lock))
+	r.file(chartlock.Dir+"/"+entry.FileName(), install)
+	res := mustRender(t, r.open(key), "prod", render.Options{})
+	text := res.Text("flux/components.yaml")
+	for _, want := range []string{"kind: Namespace", "kind: CustomResourceDefinition", "kind: Deployment", "substitute: disabled", "node-role.kubernetes.io/control-plane"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in:\n%s", want, text)
+		}
+	}
+	if list := res.Text("flux/kustomization.yaml"); !strings.Contains(list, "- components.yaml\n") {
+		t.Errorf("got %s", list)
 	}
 }
 
