@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"github.com/talosgen/talosgen/testenv/cloudenv"
 	"github.com/talosgen/talosgen/testenv/talosenv"
@@ -93,6 +96,55 @@ func TestCloud(t *testing.T) {
 		t.Fatal("etcd lost its quorum")
 	}
 	c.contains(output, "it must not be removed: etcd would have 1 of 2 healthy members, and needs 2")
+
+	// The dead one is replaced.
+	c.repository.ChangeCluster(private(3, 1))
+	c.must(c.command("replace", "--yes-replace", "lab-control-plane-2", "lab-control-plane-2")...)
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.nothingToDo()
+
+	// All of etcd is lost: it is made anew from a snapshot, and only from it.
+	saved := filepath.Join(t.TempDir(), "saved.db.age")
+	c.must(slices.Concat([]string{"etcd", "snapshot"}, c.flags, []string{saved})...)
+	deleteServers(t, project, "lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	if output, err := c.talosgen(c.apply()...); err == nil {
+		t.Fatal("an empty etcd is in the place of one that was lost")
+	} else {
+		c.contains(output, "--recover-from")
+	}
+	c.must(c.apply("--recover-from", saved)...)
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.must(c.command("health", "--wait", "6m")...)
+	c.nothingToDo()
+}
+
+// deleteServers removes servers as somebody does who is not talosgen: their protection
+// goes first.
+func deleteServers(t *testing.T, p *cloudenv.Project, names ...string) {
+	t.Helper()
+	client := hcloud.NewClient(hcloud.WithEndpoint(p.Endpoint), hcloud.WithToken(p.Sim.Token()), hcloud.WithPollOpts(hcloud.PollOpts{BackoffFunc: hcloud.ConstantBackoff(100 * time.Millisecond)}))
+	off := false
+	for _, name := range names {
+		server, _, err := client.Server.GetByName(t.Context(), name)
+		if err != nil || server == nil {
+			t.Fatalf("server %s: %v", name, err)
+		}
+		open, _, err := client.Server.ChangeProtection(t.Context(), server, hcloud.ServerChangeProtectionOpts{Delete: &off, Rebuild: &off})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Action.WaitFor(t.Context(), open); err != nil {
+			t.Fatal(err)
+		}
+		gone, _, err := client.Server.DeleteWithResult(t.Context(), server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Action.WaitFor(t.Context(), gone.Action); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Settle()
 }
 
 // cloud is a user with a project.
