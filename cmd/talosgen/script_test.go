@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 			"repo":      cmdRepo,
 			"exits":     cmdExits,
 			"refuses":   cmdRefuses,
+			"unleaked":  cmdUnleaked,
 			"edit":      cmdEdit,
 			"fill":      cmdFill,
 			"forge":     cmdForge,

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,6 +80,34 @@ func cmdRefuses(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if diff := before.diff(scan(ts)); diff != "" {
 		ts.Fatalf("files changed:\n%s", diff)
+	}
+}
+
+// cmdUnleaked wants no secret in any file below the script's directory, that of
+// temporary files included, but in those that the script was given: the key of the
+// operator, and a bundle to import.
+//
+//	unleaked
+func cmdUnleaked(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) > 0 || neg {
+		ts.Fatalf("usage: unleaked")
+	}
+	f, err := prepared()
+	ts.Check(err)
+	seen := 0
+	ts.Check(filepath.WalkDir(ts.Getenv("WORK"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || path == ts.Getenv("OPERATOR_KEY") || d.Name() == "bundle.yaml" {
+			return err
+		}
+		seen++
+		text, err := os.ReadFile(path)
+		if err == nil && f.leaks(string(text)) {
+			return fmt.Errorf("there is a secret in %s", path)
+		}
+		return err
+	}))
+	if seen == 0 {
+		ts.Fatalf("there is no file")
 	}
 }
 
