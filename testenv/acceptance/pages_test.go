@@ -20,11 +20,17 @@ func TestPages(t *testing.T) {
 	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
 	u.publish()
 	for _, page := range []string{"first-cluster.md", "change-a-setting.md"} {
-		for _, s := range steps(t, filepath.Join("..", "..", "docs", "how-to", page)) {
-			output, err := u.shell(s.command)
-			if err != nil || !s.printed.MatchString(output) {
-				t.Fatalf("%s: $ %s: %v\n%s", page, s.command, err, output)
-			}
+		u.follow(steps(t, page))
+	}
+}
+
+// follow runs the commands of a page; each has to print what the page says.
+func (u *user) follow(steps []step) {
+	u.t.Helper()
+	for _, s := range steps {
+		output, err := u.shell(s.command)
+		if err != nil || !s.printed.MatchString(output) {
+			u.t.Fatalf("$ %s: %v\n%s\ndoes not fit %s", s.command, err, output, s.printed)
 		}
 	}
 }
@@ -38,11 +44,11 @@ type step struct {
 // blocks are the parts of a page that show a terminal.
 var blocks = regexp.MustCompile("(?s)```text\n(\\$ .*?)```")
 
-// steps reads a page. In what is printed, … stands for the rest of a line, or
+// steps reads a how-to page. In what is printed, … stands for the rest of a line, or
 // alone for any lines.
-func steps(t *testing.T, file string) (found []step) {
+func steps(t *testing.T, page string) (found []step) {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "how-to", page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +90,7 @@ func (u *user) shell(line string) (output string, err error) {
 	}
 	command := exec.CommandContext(u.t.Context(), "sh", "-c", line)
 	command.Dir = u.repository.Root()
-	command.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	command.Env = append(append(os.Environ(), u.environ...), "PATH="+dir+":"+os.Getenv("PATH"))
 	out, err := command.CombinedOutput()
 	u.t.Logf("$ %s\n%s(%v)", line, out, err)
 	return string(out), err
