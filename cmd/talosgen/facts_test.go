@@ -33,7 +33,7 @@ func TestApplyKeepsFacts(t *testing.T) {
 	}
 
 	b.endpoint = "https://api.example.com/v1"
-	shown := must("apply", "dev", "--allow-dirty")
+	shown := must("apply", "dev", "--allow-dirty", "--stage", "infrastructure")
 	if !strings.Contains(shown, "wrote envs/dev/facts.yaml: commit it, and render dev") {
 		t.Errorf("it says\n%s", shown)
 	}
@@ -43,7 +43,7 @@ func TestApplyKeepsFacts(t *testing.T) {
 	if err != nil || found == nil {
 		t.Fatalf("%v, facts:\n%s", err, text)
 	}
-	if shown := must("apply", "dev", "--allow-dirty"); strings.Contains(shown, "facts.yaml") {
+	if shown := must("apply", "dev", "--allow-dirty", "--stage", "infrastructure"); strings.Contains(shown, "facts.yaml") {
 		t.Errorf("again it says\n%s", shown)
 	}
 
@@ -52,7 +52,7 @@ func TestApplyKeepsFacts(t *testing.T) {
 	if err != nil || !strings.Contains(string(node), "- "+string(found[1])+"\n") {
 		t.Errorf("%s is in no certificate, %v", found[1], err)
 	}
-	must("plan", "dev", "--allow-dirty")
+	must("plan", "dev", "--allow-dirty", "--stage", "infrastructure")
 
 	if shown := must("destroy", "dev", "--allow-dirty", "--yes-destroy", "dev"); !strings.Contains(shown, "removed envs/dev/facts.yaml: commit that") {
 		t.Errorf("destroy says\n%s", shown)
