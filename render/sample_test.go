@@ -7,6 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/talosgen/talosgen/internal/charttest"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -17,6 +19,8 @@ func TestSampleOfTheIssue(t *testing.T) {
 	r := newRepo(t).operators(map[string]string{"prod": key.public})
 	r.file("envs/prod/cluster.yaml", txtarFile(t, "internal/config/testdata/sample.txtar", "cluster.yaml"))
 	r.initSecrets("prod", key.private).variables("prod", key.private, optionVariables)
+	vendorSmall(t, r, chartlock.Reference{Repository: "https://helm.cilium.io", Name: "cilium", Version: "1.20.2"},
+		chartlock.Reference{Repository: "https://kubernetes.github.io/ingress-nginx", Name: "ingress-nginx", Version: "4.15.1"})
 	repo := r.open(key.private)
 	mustWrite(t, repo, "prod")
 	want := txtarFile(t, "internal/infra/testdata/sample.txtar", "infrastructure.yaml")
@@ -39,6 +43,23 @@ func TestSampleOfTheIssue(t *testing.T) {
 			t.Errorf("%s: %v\n%s", n, err, out)
 		}
 	}
+}
+
+// vendorSmall puts small charts in the place of those that addons need.
+func vendorSmall(t *testing.T, r *testRepo, charts ...chartlock.Reference) {
+	t.Helper()
+	var lock chartlock.Lock
+	for _, chart := range charts {
+		archive := charttest.Small(chart.Name, chart.Version)
+		entry := chartlock.Entry{Reference: chart, Resolved: chart.Version, Digest: chartlock.Digest(archive)}
+		lock.Entries = append(lock.Entries, entry)
+		r.file(chartlock.Dir+"/"+entry.FileName(), string(archive))
+	}
+	text, err := lock.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.file(chartlock.File, string(text))
 }
 
 // txtarFile reads a file of an archive.
