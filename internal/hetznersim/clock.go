@@ -2,6 +2,7 @@ package hetznersim
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -45,11 +46,13 @@ func (c *ScriptedClock) Set(t time.Time) {
 	c.now = t
 }
 
-// Sleep moves the clock by d and returns at once.
+// Sleep moves the clock by d and returns at once, after others had a chance to
+// go on: who waits in a loop would else have used up its time before they began.
 func (c *ScriptedClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	c.Advance(d)
+	runtime.Gosched()
 	return nil
 }

@@ -156,10 +156,13 @@ func (w *world) cluster() *nodes.Cluster {
 	return c
 }
 
-// patience looks less often than that of a run, which costs a test time.
+// patience looks less often than that of a run, which costs a test time. It waits
+// longer: the time of the fleet passes with every look, also while on a busy
+// machine those who are waited for have not come to run yet.
 func (w *world) patience() nodes.Patience {
 	p := nodes.DefaultPatience()
 	p.Every = 10 * time.Second
+	p.Install *= 4
 	return p
 }
 
