@@ -37,10 +37,12 @@ talos:
   version: %s
 kubernetes:
   version: %s
+  # Nobody approves certificates here, and without one of its own making Talos
+  # could not ask the kubelet for its pods.
+  kubelet:
+    rotateServerCertificates: false
 # What there are no images for, and no network of pods.
 addons:
-  kubelet-serving-cert-approver:
-    enabled: false
   metrics-server:
     enabled: false
   hcloud-ccm:
