@@ -1,8 +1,10 @@
 package kubeschema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -77,6 +79,10 @@ func (c *custom) check(o manifest.Object) (faults []Fault) {
 	for _, e := range validation.ValidateCustomResource(nil, plain, c.validator) {
 		faults = append(faults, Fault{Path: e.Field, Text: e.ErrorBody()})
 	}
+	// The validator goes through a map, and finds in another order each time.
+	slices.SortFunc(faults, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
+	})
 	return faults
 }
 

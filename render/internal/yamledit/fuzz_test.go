@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -114,7 +115,12 @@ func around(f *File, path []string) (before, behind []byte) {
 	next := len(f.text)
 	each(f.root, func(c *yaml.Node) {
 		if at := f.offset(c); !inside[c] && !isEmpty(c) && c.Line-1 > last {
-			next = min(next, f.lines[c.Line-1], at)
+			// A scalar of several lines may end in front of a node in brackets.
+			start := f.lines[c.Line-1]
+			if start > at || strings.Trim(string(f.text[start:at]), " -?:") == "" {
+				at = min(start, at)
+			}
+			next = min(next, at)
 		}
 	})
 	if path != nil { // brackets of a list that gets empty are on the line of its key
