@@ -62,7 +62,7 @@ var owners = []struct {
 	{"k8s.io/client-go/kubernetes/scheme", []string{"apply/internal/kube", "render/internal/kubeschema"}}, // the table of kinds
 	{"k8s.io/apiextensions-apiserver/...", []string{"apply/internal/kube", "render/internal/kubeschema"}},
 	{"k8s.io/client-go/...", []string{"apply/internal/kube"}},
-	{"github.com/rogpeppe/go-internal/...", nil},
+	{"github.com/rogpeppe/go-internal/...", []string{"internal/casetest"}}, // which is for tests
 }
 
 // forbidden are imports that a part of the module must do without.

@@ -3,9 +3,7 @@ package ownership
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,41 +12,20 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/internal/manifest"
 )
-
-var update = flag.Bool("update", false, "write what is expected again")
 
 // A case is a repository: what is below nodes/ is the configuration of a
 // control plane, below bootstrap/<addon>/ what talosgen applies, plan.json a
 // plan of Terraform, and the rest is what Flux sees.
 func TestConflicts(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.txtar")
-	if len(files) < 15 {
+	if files, _ := filepath.Glob("testdata/*.txtar"); len(files) < 15 {
 		t.Fatalf("only %d cases", len(files))
 	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := String(Conflicts(claimsOf(t, archive)))
-			last := &archive.Files[len(archive.Files)-1]
-			if last.Name != "conflicts" {
-				t.Fatal("the last file is not what is expected")
-			}
-			if *update {
-				last.Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(last.Data) {
-				t.Errorf("got:\n%s\nwant:\n%s", got, last.Data)
-			}
-		})
-	}
+	casetest.Run(t, "testdata/*.txtar", "conflicts", func(t *testing.T, archive *txtar.Archive) string {
+		return String(Conflicts(claimsOf(t, archive)))
+	})
 }
 
 func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
@@ -66,9 +43,9 @@ func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
 		switch {
 		case f.Name == "conflicts":
 		case f.Name == "plan.json":
-			add(OfTerraform(f.Name, f.Data, parse))
+			add(OfTerraform(f.Name, f.Data, manifest.Parse))
 		case dir == "nodes":
-			add(OfTalos(Machine{File: f.Name, Documents: documents(t, f.Data), Parse: parse}))
+			add(OfTalos(Machine{File: f.Name, Documents: documents(t, f.Data), Parse: manifest.Parse}))
 		case dir == "bootstrap":
 			for _, o := range located(t, f) {
 				claims = append(claims, OfObject(o.Object, Claim{Owner: Owner{Talosgen, path.Dir(f.Name)}, Pos: o.Pos})...)
@@ -88,35 +65,27 @@ func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
 	return claims
 }
 
-func located(t *testing.T, f txtar.File) (all []manifest.Located) {
+func located(t *testing.T, f txtar.File) []manifest.Located {
 	t.Helper()
-	for _, d := range documents(t, f.Data) {
-		all = append(all, manifest.Located{Object: d, Pos: diag.Pos{File: f.Name}})
-	}
-	return all
-}
-
-func parse(_ string, text []byte) (objects []manifest.Object, err error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var o map[string]any
-		if err := decoder.Decode(&o); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		objects = append(objects, o)
-	}
-}
-
-func documents(t *testing.T, text []byte) (all []map[string]any) {
-	t.Helper()
-	objects, err := parse("", text)
+	all, err := manifest.Locate(f.Name, f.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range objects {
-		all = append(all, o)
-	}
 	return all
+}
+
+// documents reads the configuration of a machine, whose documents are no
+// objects.
+func documents(t *testing.T, text []byte) (all []map[string]any) {
+	t.Helper()
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var d map[string]any
+		if err := decoder.Decode(&d); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
 }

@@ -1,61 +1,37 @@
 package treecheck
 
 import (
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/ownership"
 )
 
-var update = flag.Bool("update", false, "write what is expected again")
-
 // The comment of a case begins with the directory that is checked. One below
 // rendered/ is a rendered tree.
 func TestTrees(t *testing.T) {
-	cases, _ := filepath.Glob("testdata/*.txtar")
-	if len(cases) == 0 {
-		t.Fatal("no cases")
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree := treeOf(archive)
-			dir, _, _ := strings.Cut(string(archive.Comment), "\n")
-			in := Input{Repository: tree, Dir: dir, Rendered: strings.HasPrefix(dir, "rendered/")}
-			if in.Terraform, err = fs.ReadFile(tree, "plan.json"); err == nil {
-				in.TerraformFile = "plan.json"
-			}
-			report, err := Check(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := reportText(report)
-			last := len(archive.Files) - 1
-			if archive.Files[last].Name != "report" {
-				t.Fatal("the last file is not the report")
-			}
-			if *update {
-				archive.Files[last].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if want := string(archive.Files[last].Data); got != want {
-				t.Errorf("got:\n%s\nwant:\n%s", got, want)
-			}
-		})
-	}
+	casetest.Run(t, "testdata/*.txtar", "report", func(t *testing.T, archive *txtar.Archive) string {
+		tree := treeOf(archive)
+		dir, _, _ := strings.Cut(string(archive.Comment), "\n")
+		in := Input{Repository: tree, Dir: dir, Rendered: strings.HasPrefix(dir, "rendered/")}
+		var err error
+		if in.Terraform, err = fs.ReadFile(tree, "plan.json"); err == nil {
+			in.TerraformFile = "plan.json"
+		}
+		report, err := Check(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reportText(report)
+	})
 }
 
 func treeOf(a *txtar.Archive) fstest.MapFS {
