@@ -1,20 +1,14 @@
 package nodeplan_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/casetest"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 const running = `version: v1alpha1
 machine:
@@ -135,40 +129,23 @@ func config(t *testing.T, text string) *nodeconfig.Config {
 }
 
 func TestPlans(t *testing.T) {
-	files, err := filepath.Glob("testdata/plans/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := read(t, string(archive.Files[0].Data))
-			p, err := s.plan()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := p.String()
-			if *update {
-				archive.Files = append(archive.Files[:1], txtar.File{Name: "plan", Data: []byte(got)})
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if len(archive.Files) < 2 || got != string(archive.Files[1].Data) {
-				t.Errorf("got:\n%s", got)
-			}
-			encoded, err := p.JSON()
-			if all := fmt.Sprintf("%s %s %+v %#v", got, encoded, *p, p); err != nil || strings.Contains(all, "CANARY") {
-				t.Errorf("a secret is printed, or %v", err)
-			}
-			inOrder(t, p)
-			if changed := p.Stale(s.observed); len(changed) > 0 {
-				t.Errorf("it is stale at once: %v", changed)
-			}
-		})
-	}
+	casetest.RunOne(t, "testdata/plans/*.txtar", "plan", func(t *testing.T, c casetest.Case) string {
+		s := read(t, string(c.First()))
+		p, err := s.plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.String()
+		encoded, err := p.JSON()
+		if all := fmt.Sprintf("%s %s %+v %#v", got, encoded, *p, p); err != nil || strings.Contains(all, "CANARY") {
+			t.Errorf("a secret is printed, or %v", err)
+		}
+		inOrder(t, p)
+		if changed := p.Stale(s.observed); len(changed) > 0 {
+			t.Errorf("it is stale at once: %v", changed)
+		}
+		return got
+	})
 }
 
 // inOrder checks that keys are unique, and that each step comes after those

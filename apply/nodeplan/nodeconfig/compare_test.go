@@ -1,7 +1,6 @@
 package nodeconfig_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,58 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/casetest"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // Each case holds what a node has, what Git has, the versions that run (if it
 // matters), and then what differs and what is sent.
 func TestCompare(t *testing.T) {
-	files, err := filepath.Glob("testdata/compare/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := sections(archive)
-			diff, send := compareCase(t, in)
-			if *update {
-				archive.Files = archive.Files[:inputs(archive)]
-				archive.Files = append(archive.Files, txtar.File{Name: "difference", Data: []byte(diff)}, txtar.File{Name: "send", Data: []byte(send)})
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff != in["difference"] || send != in["send"] {
-				t.Errorf("got:\n%s\n-- send --\n%s\nwant:\n%s\n-- send --\n%s", diff, send, in["difference"], in["send"])
-			}
-		})
-	}
-}
-
-func sections(a *txtar.Archive) map[string]string {
-	texts := map[string]string{}
-	for _, f := range a.Files {
-		texts[f.Name] = string(f.Data)
-	}
-	return texts
-}
-
-func inputs(a *txtar.Archive) int {
-	for i, f := range a.Files {
-		if f.Name == "difference" {
-			return i
-		}
-	}
-	return len(a.Files)
+	casetest.Run(t, "testdata/compare/*.txtar", []string{"difference", "send"}, func(t *testing.T, c casetest.Case) map[string]string {
+		difference, send := compareCase(t, c.Texts)
+		return map[string]string{"difference": difference, "send": send}
+	})
 }
 
 // compareCase compares, and checks what is true of each comparison: what was

@@ -1,25 +1,17 @@
 package nodeconfig_test
 
 import (
-	"path/filepath"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/casetest"
 )
 
 // Whatever two texts are compared, it ends without a panic; and a text is equal
 // to itself.
 func FuzzCompare(f *testing.F) {
-	files, _ := filepath.Glob("testdata/compare/*.txtar")
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		in := sections(archive)
-		f.Add(in["active"], in["desired"])
+	for _, c := range casetest.Cases(f, "testdata/compare/*.txtar") {
+		f.Add(c.Texts["active"], c.Texts["desired"])
 	}
 	f.Fuzz(func(t *testing.T, active, desired string) {
 		a, errA := nodeconfig.Parse("a", []byte(active))
@@ -44,11 +36,7 @@ func FuzzCompare(f *testing.F) {
 // What a run that changes nothing costs for each node, and one that compares
 // all of it.
 func BenchmarkCompare(b *testing.B) {
-	archive, err := txtar.ParseFile("testdata/compare/classes.txtar")
-	if err != nil {
-		b.Fatal(err)
-	}
-	in := sections(archive)
+	in := casetest.Cases(b, "testdata/compare/classes.txtar")[0].Texts
 	for b.Loop() {
 		a, err1 := nodeconfig.Parse("a", []byte(in["active"]))
 		d, err2 := nodeconfig.Parse("d", []byte(in["desired"]))

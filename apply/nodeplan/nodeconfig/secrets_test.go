@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/casetest"
 )
 
 const canary = "CANARY"
@@ -102,15 +101,9 @@ func TestRenderedFilesAreMasked(t *testing.T) {
 // Whatever becomes of whatever: each comparison leads to a configuration that
 // has no more to send, and no secret of either is in what it says.
 func TestAnyToAny(t *testing.T) {
-	files, _ := filepath.Glob("testdata/compare/*.txtar")
 	var texts []string
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := sections(archive)
-		texts = append(texts, in["active"], in["desired"])
+	for _, c := range casetest.Cases(t, "testdata/compare/*.txtar") {
+		texts = append(texts, c.Texts["active"], c.Texts["desired"])
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 400 {

@@ -1,23 +1,17 @@
 package config
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
-
-var update = flag.Bool("update", false, "write the expected results")
 
 const testFile = "envs/dev/cluster.yaml"
 
@@ -27,38 +21,13 @@ const testFile = "envs/dev/cluster.yaml"
 // its defaults, if the case has it. What is not in effect yet changes from day
 // to day, and has a test of its own.
 func TestLoad(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := map[string][]byte{}
-			for _, f := range archive.Files {
-				in[f.Name] = f.Data
-			}
-			got := loadCase(t, in)
-			if *update {
-				writeCase(t, file, archive, got)
-				return
-			}
-			for _, name := range results {
-				if got[name] != string(in[name]) {
-					t.Errorf("%s: got\n%s\nwant\n%s", name, got[name], in[name])
-				}
-			}
-		})
-	}
+	casetest.Run(t, "testdata/*.txtar", results, loadCase)
 }
 
 var results = []string{"error.txt", "nodes.txt", "warnings.txt", "resolved.yaml"}
 
-func loadCase(t *testing.T, in map[string][]byte) map[string]string {
-	c, err := Load(testFile, in["cluster.yaml"], testScope(t, in["cluster.env"]))
+func loadCase(t *testing.T, in casetest.Case) map[string]string {
+	c, err := loadFiles(t, in)
 	if err != nil {
 		return map[string]string{"error.txt": err.Error() + "\n"}
 	}
@@ -68,10 +37,14 @@ func loadCase(t *testing.T, in map[string][]byte) map[string]string {
 			got["warnings.txt"] += w.Error() + "\n"
 		}
 	}
-	if _, ok := in["resolved.yaml"]; ok {
+	if _, ok := in.Texts["resolved.yaml"]; ok {
 		got["resolved.yaml"] = resolved(t, c)
 	}
 	return got
+}
+
+func loadFiles(t *testing.T, in casetest.Case) (*Config, error) {
+	return Load(testFile, []byte(in.Texts["cluster.yaml"]), testScope(t, []byte(in.Texts["cluster.env"])))
 }
 
 func resolved(t *testing.T, c *Config) string {
@@ -80,19 +53,6 @@ func resolved(t *testing.T, c *Config) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// writeCase replaces the results in a case.
-func writeCase(t *testing.T, file string, archive *txtar.Archive, got map[string]string) {
-	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return slices.Contains(results, f.Name) })
-	for _, name := range results {
-		if got[name] != "" {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(got[name])})
-		}
-	}
-	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func testScope(t testing.TB, env []byte) *subst.Scope {

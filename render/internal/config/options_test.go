@@ -1,7 +1,6 @@
 package config
 
 import (
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,27 +9,16 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // loadable are the cases in testdata that give a configuration.
 func loadable(t *testing.T) []*Config {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []*Config
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := map[string][]byte{}
-		for _, f := range archive.Files {
-			in[f.Name] = f.Data
-		}
-		if c, err := Load(testFile, in["cluster.yaml"], testScope(t, in["cluster.env"])); err == nil {
+	for _, in := range casetest.Cases(t, "testdata/*.txtar") {
+		if c, err := loadFiles(t, in); err == nil {
 			all = append(all, c)
 		}
 	}

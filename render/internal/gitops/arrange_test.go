@@ -1,20 +1,16 @@
 package gitops
 
 import (
-	"flag"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/schemas"
 )
-
-var update = flag.Bool("update", false, "write the expected results")
 
 // testSettings are those of a case; with engine flux unless it says otherwise.
 type testSettings struct {
@@ -38,44 +34,13 @@ type testAddon struct {
 // of each addon and of Flux' components give the files of want.txt, or
 // error.txt.
 func TestArrange(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkCase(t, file, archive)
-		})
-	}
-}
-
-func checkCase(t *testing.T, file string, archive *txtar.Archive) {
-	in := map[string]string{}
-	kept := archive.Files[:0:0]
-	for _, f := range archive.Files {
-		in[f.Name] = string(f.Data)
-		if f.Name != "want.txt" && f.Name != "error.txt" {
-			kept = append(kept, f)
+	casetest.Run(t, "testdata/*.txtar", []string{"want.txt", "error.txt"}, func(t *testing.T, c casetest.Case) map[string]string {
+		files, err := Arrange(readCase(t, c.Texts))
+		if err != nil {
+			return map[string]string{"error.txt": err.Error() + "\n"}
 		}
-	}
-	addons, settings := readCase(t, in)
-	files, err := Arrange(addons, settings)
-	name, got := "want.txt", listing(t, files)
-	if err != nil {
-		name, got = "error.txt", err.Error()+"\n"
-	}
-	if *update {
-		out := txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: append(kept, txtar.File{Name: name, Data: []byte(got)})})
-		writeGolden(t, file, out)
-		return
-	}
-	if got != in[name] {
-		t.Errorf("%s: got\n%s\nwant\n%s", name, got, in[name])
-	}
+		return map[string]string{"want.txt": listing(t, files)}
+	})
 }
 
 func readCase(t *testing.T, in map[string]string) ([]Addon, Settings) {

@@ -1,19 +1,11 @@
 package infra
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/render/internal/config"
 )
-
-var update = flag.Bool("update", false, "write the expected results")
 
 const (
 	testFile  = "envs/prod/cluster.yaml"
@@ -26,39 +18,14 @@ const (
 // TestResolve runs testdata/*.txtar: cluster.yaml, and facts.yaml if the case
 // has it, give infrastructure.yaml or error.txt.
 func TestResolve(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := map[string][]byte{}
-			for _, f := range archive.Files {
-				in[f.Name] = f.Data
-			}
-			got := resolveCase(t, in)
-			if *update {
-				writeCase(t, file, archive, got)
-				return
-			}
-			for _, name := range results {
-				if got[name] != string(in[name]) {
-					t.Errorf("%s: got\n%s\nwant\n%s", name, got[name], in[name])
-				}
-			}
-		})
-	}
+	casetest.Run(t, "testdata/*.txtar", results, resolveCase)
 }
 
 var results = []string{"error.txt", "infrastructure.yaml"}
 
-func resolveCase(t *testing.T, in map[string][]byte) map[string]string {
+func resolveCase(t *testing.T, in casetest.Case) map[string]string {
 	t.Helper()
-	out, err := Resolve(input(t, in))
+	out, err := Resolve(input(t, in.Texts))
 	if err != nil {
 		return map[string]string{"error.txt": err.Error() + "\n"}
 	}
@@ -69,33 +36,19 @@ func resolveCase(t *testing.T, in map[string][]byte) map[string]string {
 	return map[string]string{"infrastructure.yaml": string(text)}
 }
 
-func input(t *testing.T, in map[string][]byte) Input {
+func input(t *testing.T, in map[string]string) Input {
 	t.Helper()
-	c, err := config.Load(testFile, in["cluster.yaml"], nil)
+	c, err := config.Load(testFile, []byte(in["cluster.yaml"]), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := Input{Config: c, Schematic: testSchematic, SchematicText: "customization: {}\n", HostKey: testHostKey}
 	if data, ok := in["facts.yaml"]; ok {
-		if r.Facts, err = config.LoadFacts(factsFile, data); err != nil {
+		if r.Facts, err = config.LoadFacts(factsFile, []byte(data)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return r
-}
-
-// writeCase replaces the results in a case.
-func writeCase(t *testing.T, file string, archive *txtar.Archive, got map[string]string) {
-	t.Helper()
-	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return slices.Contains(results, f.Name) })
-	for _, name := range results {
-		if got[name] != "" {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(got[name])})
-		}
-	}
-	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // With ten servers in each, no shard takes more than Hetzner allows.

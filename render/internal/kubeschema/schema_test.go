@@ -5,20 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // The first line of a case is the version of Kubernetes.
 func TestCheck(t *testing.T) {
-	casetest.Run(t, "testdata/*.txtar", "faults", func(t *testing.T, archive *txtar.Archive) string {
-		objects, err := manifest.Parse(archive.Files[0].Name, archive.Files[0].Data)
+	casetest.RunOne(t, "testdata/*.txtar", "faults", func(t *testing.T, c casetest.Case) string {
+		objects, err := manifest.Parse(c.File, c.First())
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(strings.TrimSpace(string(archive.Comment)), objects)
+		s, err := New(strings.TrimSpace(c.Comment()), objects)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,11 +19,11 @@ import (
 // control plane, below bootstrap/<addon>/ what talosgen applies, plan.json a
 // plan of Terraform, and the rest is what Flux sees.
 func TestConflicts(t *testing.T) {
-	if files, _ := filepath.Glob("testdata/*.txtar"); len(files) < 15 {
-		t.Fatalf("only %d cases", len(files))
+	if cases := casetest.Cases(t, "testdata/*.txtar"); len(cases) < 15 {
+		t.Fatalf("only %d cases", len(cases))
 	}
-	casetest.Run(t, "testdata/*.txtar", "conflicts", func(t *testing.T, archive *txtar.Archive) string {
-		return String(Conflicts(claimsOf(t, archive)))
+	casetest.RunOne(t, "testdata/*.txtar", "conflicts", func(t *testing.T, c casetest.Case) string {
+		return String(Conflicts(claimsOf(t, c.Archive)))
 	})
 }
 

@@ -2,19 +2,13 @@ package pools
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
-
-var update = flag.Bool("update", false, "write the expected results")
 
 // TestChanges runs the files of testdata: each begins with changes, which are
 // made of the file in one after the other; out is what becomes of it, with the
@@ -27,29 +21,9 @@ var update = flag.Bool("update", false, "write the expected results")
 //	remove name [node...]
 //	place [name...]
 func TestChanges(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in, out := archive.Files[0].Data, &archive.Files[1].Data
-			got := changed(t, string(archive.Comment), in)
-			if *update {
-				*out = got
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if !bytes.Equal(got, *out) {
-				t.Errorf("got\n%s\nwant\n%s", got, *out)
-			}
-		})
-	}
+	casetest.RunOne(t, "testdata/*.txtar", "out", func(t *testing.T, c casetest.Case) string {
+		return string(changed(t, c.Comment(), c.First()))
+	})
 }
 
 func changed(t *testing.T, changes string, text []byte) []byte {

@@ -5,15 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 func TestCheck(t *testing.T) {
-	casetest.Run(t, "testdata/*.txtar", "dangling", func(t *testing.T, archive *txtar.Archive) string {
-		objects, err := manifest.Parse(archive.Files[0].Name, archive.Files[0].Data)
+	casetest.RunOne(t, "testdata/*.txtar", "dangling", func(t *testing.T, c casetest.Case) string {
+		objects, err := manifest.Parse(c.File, c.First())
 		if err != nil {
 			t.Fatal(err)
 		}

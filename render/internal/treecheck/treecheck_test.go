@@ -18,9 +18,9 @@ import (
 // The comment of a case begins with the directory that is checked. One below
 // rendered/ is a rendered tree.
 func TestTrees(t *testing.T) {
-	casetest.Run(t, "testdata/*.txtar", "report", func(t *testing.T, archive *txtar.Archive) string {
-		tree := treeOf(archive)
-		dir, _, _ := strings.Cut(string(archive.Comment), "\n")
+	casetest.RunOne(t, "testdata/*.txtar", "report", func(t *testing.T, c casetest.Case) string {
+		tree := treeOf(c.Archive)
+		dir, _, _ := strings.Cut(c.Comment(), "\n")
 		in := Input{Repository: tree, Dir: dir, Rendered: strings.HasPrefix(dir, "rendered/")}
 		var err error
 		if in.Terraform, err = fs.ReadFile(tree, "plan.json"); err == nil {
