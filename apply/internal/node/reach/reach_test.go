@@ -21,6 +21,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/jumphost"
 )
 
 // bastion is how a server is gone through.
@@ -237,9 +238,11 @@ func proxyHandler(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n")
-	reachtest.Pipe(struct {
+	defer conn.Close()
+	defer target.Close()
+	jumphost.Pass(struct {
 		io.Reader
-		io.WriteCloser
+		io.Writer
 	}{rest, conn}, target)
 }
 

@@ -3,15 +3,18 @@
 package reachtest
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"io"
+	"errors"
 	"net"
-	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/talosgen/talosgen/internal/jumphost"
 )
 
 // Server is an SSH server on loopback that passes connections on, for root only.
@@ -45,14 +48,14 @@ func Start(t testing.TB) *Server {
 	t.Helper()
 	host := NewSigner(t)
 	s := &Server{HostKey: host.PublicKey(), User: NewSigner(t)}
-	config := &ssh.ServerConfig{PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-		if meta.User() != "root" || string(key.Marshal()) != string(s.User.PublicKey().Marshal()) {
-			return nil, io.EOF
-		}
-		return nil, nil
-	}}
-	config.AddHostKey(host)
-	s.Address = Listen(t, func(conn net.Conn) { s.serve(conn, config) })
+	known := func(key ssh.PublicKey) bool { return string(key.Marshal()) == string(s.User.PublicKey().Marshal()) }
+	gate := jumphost.New(host, known, s.dial)
+	s.Address = Listen(t, func(conn net.Conn) {
+		s.mu.Lock()
+		s.sessions, s.accepted = append(s.sessions, conn), s.accepted+1
+		s.mu.Unlock()
+		gate.Serve(context.Background(), conn)
+	})
 	t.Cleanup(s.Kill)
 	return s
 }
@@ -77,62 +80,21 @@ func Listen(t testing.TB, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-func (s *Server) serve(conn net.Conn, config *ssh.ServerConfig) {
-	s.mu.Lock()
-	s.sessions, s.accepted = append(s.sessions, conn), s.accepted+1
-	s.mu.Unlock()
-	defer conn.Close()
-	server, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go ssh.DiscardRequests(requests)
-	for c := range channels {
-		go s.forward(c)
-	}
-}
+// errRefused has the words of OpenSSH.
+var errRefused = errors.New("Connection refused")
 
-// forward is direct-tcpip of RFC 4254, section 7.2.
-func (s *Server) forward(c ssh.NewChannel) {
-	var want struct {
-		Host       string
-		Port       uint32
-		OriginHost string
-		OriginPort uint32
-	}
-	if c.ChannelType() != "direct-tcpip" || ssh.Unmarshal(c.ExtraData(), &want) != nil {
-		_ = c.Reject(ssh.UnknownChannelType, "only direct-tcpip")
-		return
-	}
+func (s *Server) dial(ctx context.Context, address string) (net.Conn, error) {
 	s.mu.Lock()
 	prohibit := s.prohibit
 	s.mu.Unlock()
 	if prohibit {
-		_ = c.Reject(ssh.Prohibited, "administratively prohibited")
-		return
+		return nil, jumphost.ErrProhibited
 	}
-	target, err := net.Dial("tcp", net.JoinHostPort(want.Host, strconv.Itoa(int(want.Port))))
-	if err != nil {
-		_ = c.Reject(ssh.ConnectionFailed, "Connection refused")
-		return
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, errRefused
 	}
-	channel, requests, err := c.Accept()
-	if err != nil {
-		_ = target.Close()
-		return
-	}
-	go ssh.DiscardRequests(requests)
-	Pipe(channel, target)
-}
-
-// Pipe copies both ways until one of them ends.
-func Pipe(a, b io.ReadWriteCloser) {
-	var once sync.Once
-	end := func() { once.Do(func() { _ = a.Close(); _ = b.Close() }) }
-	go func() { _, _ = io.Copy(a, b); end() }()
-	_, _ = io.Copy(b, a)
-	end()
+	return conn, err
 }
 
 // Kill cuts all connections.
