@@ -11,8 +11,10 @@ import (
 const (
 	noteNode    = "bootstrap-node"
 	noteMachine = "bootstrap-machine"
-	noteDone    = "bootstrap-done"
-	yes         = "yes"
+	// Of an etcd that is made from a snapshot: which.
+	noteSnapshot = "bootstrap-snapshot"
+	noteDone     = "bootstrap-done"
+	yes          = "yes"
 )
 
 // notedIntents keep the intent as labels at Hetzner Cloud.
@@ -21,7 +23,9 @@ type notedIntents struct{ notes cloud.Notes }
 // Intent reads it.
 func (n notedIntents) Intent(ctx context.Context) (bootstrap.Intent, error) {
 	notes, err := n.notes.Read(ctx)
-	return bootstrap.Intent{Node: notes[noteNode], Machine: notes[noteMachine], Done: notes[noteDone] == yes}, err
+	return bootstrap.Intent{
+		Node: notes[noteNode], Machine: notes[noteMachine], Snapshot: notes[noteSnapshot], Done: notes[noteDone] == yes,
+	}, err
 }
 
 // Record writes it.
@@ -30,7 +34,7 @@ func (n notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
 	if i.Done {
 		done = yes
 	}
-	return n.notes.Write(ctx, map[string]string{noteNode: i.Node, noteMachine: i.Machine, noteDone: done})
+	return n.notes.Write(ctx, map[string]string{noteNode: i.Node, noteMachine: i.Machine, noteSnapshot: i.Snapshot, noteDone: done})
 }
 
 // heldIntents keep the intent as long as a run. Machines that exist already have

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -23,33 +24,77 @@ type Recovery struct {
 
 // CheckRecovery makes sure that the snapshot can be decrypted and is whole, and
 // that the plan has use for it: every control plane has to prove that it has no
-// etcd. Without a snapshot there is nothing to check.
+// etcd, or etcd was made from this snapshot by a run that did not come to its
+// end. Without a snapshot there is nothing to check.
 func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
 	r := s.nodes.Recovery
 	if r == nil {
 		return nil
 	}
-	bootstraps := p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(st Step) bool { return st.Action == nodeplan.Bootstrap })
-	if !bootstraps {
-		return diag.On(r.File, "there is no etcd to recover: the plan does not bootstrap one").
-			WithHint("etcd lives, or nobody knows: see talosgen etcd status;\nto go back to the snapshot nevertheless, first reset every control plane: talosgen reset").
-			WithCode(diag.Usage)
-	}
-	return s.readSnapshot(ctx, *r, func(from io.Reader) error {
-		_, err := snapshot.Verify(from)
+	id, err := s.recovery().ID(ctx)
+	if err != nil {
 		return err
-	})
-}
-
-// recovery brings the snapshot to a node; nil if there is none to recover from.
-func (s *Session) recovery() func(context.Context, *node.Client) error {
-	r := s.nodes.Recovery
-	if r == nil {
+	}
+	does := func(a nodeplan.Action) bool {
+		return p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(st Step) bool { return st.Action == a })
+	}
+	if does(nodeplan.Bootstrap) {
 		return nil
 	}
-	return func(ctx context.Context, to *node.Client) error {
-		return s.readSnapshot(ctx, *r, func(from io.Reader) error { return to.Upload(ctx, from) })
+	if does(nodeplan.Record) {
+		if intent, err := s.intents.Intent(ctx); err != nil || intent.Snapshot == id {
+			return err
+		}
+		return diag.On(r.File, "etcd serves already; the snapshot would be ignored").WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
 	}
+	return diag.On(r.File, "there is no etcd to recover: the plan does not bootstrap one").
+		WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
+}
+
+// insteadOfRecovery is what to do where there is no use for a snapshot.
+const insteadOfRecovery = "etcd lives, or nobody knows: see talosgen etcd status;\n" +
+	"to go back to the snapshot nevertheless, first reset every control plane: talosgen reset"
+
+// recovery is the snapshot to recover from; nil if there is none.
+func (s *Session) recovery() nodes.Recovery {
+	if s.nodes.Recovery == nil {
+		return nil
+	}
+	return recovery{s}
+}
+
+// recovery is the snapshot of a session.
+type recovery struct{ *Session }
+
+// ID reads the snapshot as a whole, once, and makes sure that it is whole.
+func (r recovery) ID(ctx context.Context) (string, error) {
+	if r.snapshot != "" {
+		return r.snapshot, nil
+	}
+	err := r.readSnapshot(ctx, *r.nodes.Recovery, func(from io.Reader) error {
+		info, err := snapshot.Verify(from)
+		r.snapshot = info.ID()
+		return err
+	})
+	return r.snapshot, err
+}
+
+// Upload brings it to a node. What is uploaded is what was checked.
+func (r recovery) Upload(ctx context.Context, to *node.Client) error {
+	want, err := r.ID(ctx)
+	if err != nil {
+		return err
+	}
+	return r.readSnapshot(ctx, *r.nodes.Recovery, func(from io.Reader) error {
+		v := snapshot.NewVerifier()
+		if err := to.Upload(ctx, io.TeeReader(from, v)); err != nil {
+			return err
+		}
+		if info, err := v.Finish(); err != nil || info.ID() != want {
+			return diag.On(r.nodes.Recovery.File, "it has changed since it was checked").WithCode(diag.Conflict).WithCause(err)
+		}
+		return nil
+	})
 }
 
 // readSnapshot reads a snapshot in the clear, as a stream: it is nowhere as a

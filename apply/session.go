@@ -83,6 +83,9 @@ type Session struct {
 	jump    *reach.Jump       // the server that leads to nodes, once it is connected to
 	access  *cloud.Session    // what lets whoever runs this in
 	intents nodes.Intents
+	// What tells the snapshot from others that a lost etcd is made from, once it
+	// was read.
+	snapshot string
 
 	signing sync.Mutex
 	signed  struct {

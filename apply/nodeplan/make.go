@@ -219,7 +219,7 @@ func (m *maker) mayJoin(want Want) string {
 func (m *maker) bootstrap(Want, Node) error {
 	if !m.begun && m.observed.Unrecorded {
 		m.begun = true
-		m.step(Bootstrap, Etcd, "it serves, which is to be recorded")
+		m.step(Record, Etcd, "it serves: nobody bootstraps it again")
 		return nil
 	}
 	if m.begun || len(m.configured) == 0 && !m.noEtcd() {

@@ -52,6 +52,7 @@ const (
 	Stage        Action = "stage"         // apply the configuration for the next boot
 	Join         Action = "join"          // wait until a new control plane votes in etcd
 	Bootstrap    Action = "bootstrap"     // as the package bootstrap decides
+	Record       Action = "record"        // that etcd serves which nobody has recorded
 	Drain        Action = "drain"         // cordon and drain
 	Reboot       Action = "reboot"        // and wait for another boot in which it runs
 	Uncordon     Action = "uncordon"      // let pods in again

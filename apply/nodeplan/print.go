@@ -62,7 +62,8 @@ func (p Plan) Summary() string {
 		text string
 	}{
 		{count[Configure] + count[Stage], "to configure"}, {count[Reboot], "to reboot"},
-		{count[DeleteNode], "to remove"}, {count[Reset], "to reset"}, {count[Bootstrap], "to bootstrap"}, {len(p.Refusals), "refused"},
+		{count[DeleteNode], "to remove"}, {count[Reset], "to reset"}, {count[Bootstrap], "to bootstrap"}, {count[Record], "to record"},
+		{len(p.Refusals), "refused"},
 	} {
 		if a.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.text))

@@ -17,13 +17,17 @@ import (
 // call answers is not believed: the next look is.
 func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 	var earlier bootstrap.Observation
+	snapshot, err := c.snapshotID(ctx)
+	if err != nil {
+		return err
+	}
 	end := c.Clock.Now().Add(c.Patience.Etcd)
 	for {
 		now, err := c.etcdEverywhere(ctx)
 		if err != nil {
 			return err
 		}
-		d := bootstrap.Decide(now, earlier, c.Recover != nil)
+		d := bootstrap.Decide(now, earlier, snapshot)
 		earlier = now
 		switch d.Action {
 		case bootstrap.Finished:
@@ -38,7 +42,7 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		}
 		switch d.Action {
 		case bootstrap.Record:
-			err = c.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine})
+			err = c.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
 		case bootstrap.MarkDone:
 			intent := now.Intent
 			if intent.Node == "" {
@@ -65,6 +69,14 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 			return err
 		}
 	}
+}
+
+// snapshotID tells what a lost etcd is made anew from; empty: nothing.
+func (c *Cluster) snapshotID(ctx context.Context) (string, error) {
+	if c.Recovery == nil {
+		return "", nil
+	}
+	return c.Recovery.ID(ctx)
 }
 
 // etcdEverywhere looks at the intent, and then at every control plane.
@@ -137,14 +149,14 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision) error
 	if id, err := client.BootID(ctx); err != nil || id != d.BootID {
 		return nil // the next look sees what it is now
 	}
-	if c.Recover != nil {
-		if err := c.Recover(ctx, client); node.Transient(err) {
+	if d.Snapshot != "" {
+		if err := c.Recovery.Upload(ctx, client); node.Transient(err) {
 			return nil // the next look sees how far that was
 		} else if err != nil {
 			return err
 		}
 	}
-	if err := client.Bootstrap(ctx, c.Recover != nil); node.Final(err) {
+	if err := client.Bootstrap(ctx, d.Snapshot != ""); node.Final(err) {
 		return err
 	}
 	return nil

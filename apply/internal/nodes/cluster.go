@@ -65,6 +65,15 @@ type Intents interface {
 	Record(ctx context.Context, intent bootstrap.Intent) error
 }
 
+// Recovery is a snapshot that a lost etcd is made anew from.
+type Recovery interface {
+	// ID tells it from other snapshots.
+	ID(ctx context.Context) (string, error)
+	// Upload brings it to the node on which etcd is made. It fails if what it
+	// brought is another one than that of the ID.
+	Upload(ctx context.Context, to *node.Client) error
+}
+
 // Snapshot saves etcd, asking one of its members, and returns where.
 type Snapshot func(ctx context.Context, from *node.Client) (where string, err error)
 
@@ -103,9 +112,8 @@ type Cluster struct {
 	Kubernetes Kubernetes
 	Health     Health
 	Snapshot   Snapshot
-	// Recover brings a snapshot to the node on which a lost etcd is made anew; nil:
-	// what is made is empty.
-	Recover func(ctx context.Context, to *node.Client) error
+	// What a lost etcd is made anew from; nil: what is made is empty.
+	Recovery Recovery
 	// Keep fails if this run must not change anything any more, because it has
 	// lost the lock. It is asked before each call that changes something, and
 	// while something is waited for.

@@ -80,6 +80,7 @@ func init() {
 		nodeplan.Stage:        (*Cluster).stage,
 		nodeplan.Join:         (*Cluster).join,
 		nodeplan.Bootstrap:    (*Cluster).bootstrapStep,
+		nodeplan.Record:       (*Cluster).bootstrapStep,
 		nodeplan.Health:       (*Cluster).health,
 		nodeplan.Reboot:       (*Cluster).reboot,
 		nodeplan.Drain:        (*Cluster).drain,

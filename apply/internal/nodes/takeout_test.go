@@ -112,17 +112,14 @@ func TestResetAndRecover(t *testing.T) {
 		t.Fatalf("without a snapshot: %v, %v", p, err)
 	}
 	w.steps()
-	uploads := 0
-	w.recover = func(ctx context.Context, to *node.Client) error {
-		uploads++
-		return to.Upload(ctx, bytes.NewReader(saved.Bytes()))
+	back := &keptSnapshot{data: saved.Bytes()}
+	w.recovery = back
+	w.mustApply(nodeplan.Policy{})
+	if steps := w.steps(); !strings.Contains(steps, "bootstrap etcd") || back.uploads != 1 {
+		t.Errorf("%d uploads: %s", back.uploads, steps)
 	}
 	w.mustApply(nodeplan.Policy{})
-	if steps := w.steps(); !strings.Contains(steps, "bootstrap etcd") || uploads != 1 {
-		t.Errorf("%d uploads: %s", uploads, steps)
-	}
-	w.mustApply(nodeplan.Policy{})
-	if steps := w.steps(); steps != "" || uploads != 1 {
+	if steps := w.steps(); steps != "" || back.uploads != 1 {
 		t.Errorf("something is left: %s", steps)
 	}
 }

@@ -48,7 +48,7 @@ type world struct {
 	make    func(nodeplan.Desired, nodeplan.Observed, nodeplan.Policy) (*nodeplan.Plan, error)
 	leaving []string
 	// What a lost etcd is made from.
-	recover func(context.Context, *node.Client) error
+	recovery nodes.Recovery
 }
 
 func newWorld(t testing.TB) *world {
@@ -147,7 +147,7 @@ func (w *world) credentials() (node.Credentials, error) {
 func (w *world) cluster() *nodes.Cluster {
 	c := &nodes.Cluster{
 		Name: "demo", Machines: slices.Clone(w.machines), Through: w.fleet, Credentials: w.credentials, Clock: w.fleet.Clock(),
-		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube, Recover: w.recover,
+		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube, Recovery: w.recovery,
 		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
 		},

@@ -67,6 +67,8 @@ type Intent struct {
 	// The node that is to be bootstrapped, and the machine that it was.
 	Node    string
 	Machine string
+	// The digest of the snapshot that etcd is made from; empty: it begins empty.
+	Snapshot string
 	// Whether etcd was seen to serve since.
 	Done bool
 }
@@ -83,7 +85,7 @@ type Action string
 
 // The actions. After all but Finished and Refuse, look again.
 const (
-	Record    Action = "record"    // write the intent: Node and Machine
+	Record    Action = "record"    // write the intent: Node, Machine and Snapshot
 	LookAgain Action = "look"      // at once: once more, then it is sure
 	Call      Action = "bootstrap" // call Bootstrap on Node, over a connection to BootID
 	Wait      Action = "wait"      // for what Reason says, a while
@@ -98,14 +100,16 @@ type Decision struct {
 	Node    string
 	Machine string
 	BootID  string
-	Reason  string
-	Hint    string
+	// Of Record and Call: the digest of the snapshot that etcd is made from.
+	Snapshot string
+	Reason   string
+	Hint     string
 }
 
 // Decide decides from two looks in a row; the first time, earlier is empty.
-// Recover says that somebody wants a new etcd cluster from a snapshot, in place
-// of the one that was lost.
-func Decide(now, earlier Observation, recover bool) Decision {
+// Snapshot is the digest of what somebody wants a new etcd cluster to be made
+// from, in place of the one that was lost; empty: nobody does.
+func Decide(now, earlier Observation, snapshot string) Decision {
 	planes := slices.Clone(now.ControlPlanes)
 	slices.SortFunc(planes, func(a, b ControlPlane) int {
 		return cmp.Or(natural.Compare(a.Name, b.Name), cmp.Compare(a.Machine, b.Machine))
@@ -114,10 +118,7 @@ func Decide(now, earlier Observation, recover bool) Decision {
 		return d
 	}
 	if serving := in(planes, Serving); len(serving) > 0 {
-		if !now.Intent.Done {
-			return Decision{Action: MarkDone, Node: serving[0].Name, Machine: serving[0].Machine, Reason: "etcd serves on " + names(serving)}
-		}
-		return Decision{Action: Finished, Reason: "etcd serves on " + names(serving)}
+		return done(now.Intent, serving, snapshot)
 	}
 	if data := in(planes, Data); len(data) > 0 {
 		return Decision{Action: Wait, Reason: "etcd has data on " + names(data) + ", but does not serve",
@@ -130,7 +131,21 @@ func Decide(now, earlier Observation, recover bool) Decision {
 	if bare := in(planes, Maintenance); len(bare) > 0 {
 		return Decision{Action: Wait, Reason: names(bare) + " has no configuration yet"}
 	}
-	return choose(now, earlier, planes, recover)
+	return choose(now, earlier, planes, snapshot)
+}
+
+// done decides if etcd serves. What is not known to be made from the snapshot that
+// somebody wants back is not taken for it.
+func done(intent Intent, serving []ControlPlane, snapshot string) Decision {
+	d := Decision{Action: Finished, Node: serving[0].Name, Machine: serving[0].Machine, Reason: "etcd serves on " + names(serving)}
+	switch {
+	case snapshot != "" && intent.Snapshot != snapshot:
+		d.Action, d.Reason = Refuse, d.Reason+" already; the snapshot would be ignored"
+		d.Hint = "apply without a snapshot; to go back to it nevertheless, first reset every control plane: talosgen reset"
+	case !intent.Done:
+		d.Action = MarkDone
+	}
+	return d
 }
 
 // contradiction refuses what cannot be one cluster.
@@ -156,11 +171,10 @@ func contradiction(planes []ControlPlane) (Decision, bool) {
 }
 
 // choose decides if every control plane has proved that it has no etcd.
-func choose(now, earlier Observation, planes []ControlPlane, recover bool) Decision {
+func choose(now, earlier Observation, planes []ControlPlane, snapshot string) Decision {
 	intent := now.Intent
-	if intent.Done && !recover {
-		return Decision{Action: Refuse, Reason: "the cluster was bootstrapped before, and no control plane has etcd any more",
-			Hint: "with --recover-from a snapshot it gets its data back"}
+	if d, lost := loses(intent, snapshot); lost {
+		return d
 	}
 	wanted := func(p ControlPlane) bool {
 		return p.InTree && (intent.Node == "" || intent.Done || p.Name == intent.Node)
@@ -174,9 +188,9 @@ func choose(now, earlier Observation, planes []ControlPlane, recover bool) Decis
 			Hint: "apply the tree that has it; or remove the record if that node is gone for good"}
 	}
 	p := planes[i]
-	d := Decision{Node: p.Name, Machine: p.Machine, BootID: p.BootID}
+	d := Decision{Node: p.Name, Machine: p.Machine, BootID: p.BootID, Snapshot: snapshot}
 	switch {
-	case intent != Intent{Node: p.Name, Machine: p.Machine}:
+	case intent != Intent{Node: p.Name, Machine: p.Machine, Snapshot: snapshot}:
 		d.Action, d.Reason = Record, "no control plane has etcd; "+p.Name+" is the first"
 	case !confirmed(now, earlier):
 		d.Action, d.Reason = LookAgain, "no control plane has etcd, if it still is so at a second look"
@@ -184,6 +198,26 @@ func choose(now, earlier Observation, planes []ControlPlane, recover bool) Decis
 		d.Action, d.Reason = Call, "no control plane has etcd"
 	}
 	return d
+}
+
+// loses refuses to make an etcd without the data that the cluster had, or that
+// somebody began to give back to it.
+func loses(intent Intent, snapshot string) (Decision, bool) {
+	d := Decision{Action: Refuse}
+	switch {
+	case intent.Done && snapshot == "":
+		d.Reason = "the cluster was bootstrapped before, and no control plane has etcd any more"
+		d.Hint = "with --recover-from a snapshot it gets its data back"
+	case intent.Done, intent.Snapshot == "", intent.Snapshot == snapshot:
+		return d, false
+	case snapshot == "":
+		d.Reason = "somebody began to recover it from the snapshot " + intent.Snapshot + ", and did not finish"
+		d.Hint = "go on with --recover-from that snapshot: an etcd without it would be empty"
+	default:
+		d.Reason = "somebody began to recover it from the snapshot " + intent.Snapshot + ", and this is another one: " + snapshot
+		d.Hint = "go on with the first; to take this one, remove the record of the other: talosgen.dev/bootstrap-snapshot"
+	}
+	return d, true
 }
 
 // confirmed reports whether two looks saw the same: the same intent, and the

@@ -13,13 +13,14 @@ var short = map[byte]bootstrap.State{
 	'd': bootstrap.Data, 'A': bootstrap.Serving, 'B': bootstrap.Serving, '0': "",
 }
 
-// look writes an observation in short: the intent (empty, a node, or a node and
-// "done"), and a letter for each control plane cp-1, cp-2…; behind a bar those
+// look writes an observation in short: the intent (empty, or a node, "from" a
+// snapshot, and "done"), and a letter for each control plane cp-1, cp-2…; behind a bar those
 // that the tree does not have.
 func look(intent, planes string) bootstrap.Observation {
 	var o bootstrap.Observation
 	if node, done := strings.CutSuffix(intent, " done"); node != "" {
-		o.Intent = bootstrap.Intent{Node: node, Machine: "machine of " + node, Done: done}
+		node, snapshot, _ := strings.Cut(node, " from ")
+		o.Intent = bootstrap.Intent{Node: node, Machine: "machine of " + node, Snapshot: snapshot, Done: done}
 	}
 	inTree := true
 	for i, n := 0, 1; i < len(planes); i++ {
@@ -41,58 +42,69 @@ func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		intent, planes string
-		confirmed      bool // the look before was the same
-		recover        bool
+		confirmed      bool   // the look before was the same
+		snapshot       string // that somebody wants back
 		action         bootstrap.Action
 		says           string
 	}{
-		{"fresh, three control planes", "", "eee", true, false, bootstrap.Record, "cp-1"},
-		{"fresh, a single one", "", "e", true, false, bootstrap.Record, "cp-1"},
-		{"recorded, seen once", "cp-1", "eee", false, false, bootstrap.LookAgain, "second look"},
-		{"recorded, seen twice", "cp-1", "eee", true, false, bootstrap.Call, "cp-1"},
-		{"somebody recorded another node", "cp-2", "eee", true, false, bootstrap.Call, "cp-2"},
-		{"none is configured", "", "mmm", true, false, bootstrap.Wait, "cp-1, cp-2, cp-3 has no configuration"},
-		{"one is not configured", "cp-1", "eem", true, false, bootstrap.Wait, "cp-3 has no configuration"},
-		{"one is unreachable", "cp-1", "ee?", true, false, bootstrap.Wait, "on cp-3"},
-		{"the first is unreachable", "", "?ee", true, false, bootstrap.Wait, "on cp-1"},
-		{"nothing is known of one", "cp-1", "e0e", true, false, bootstrap.Wait, "on cp-2"},
-		{"one that the tree does not have is unreachable", "cp-1", "ee|?", true, false, bootstrap.Wait, "on cp-3"},
-		{"one that the tree does not have has etcd", "cp-1 done", "ee|A", true, false, bootstrap.Finished, "cp-3"},
-		{"one that the tree does not have has none", "", "ee|e", true, false, bootstrap.Record, "cp-1"},
-		{"done", "cp-1 done", "AAA", true, false, bootstrap.Finished, ""},
-		{"done, not written down", "cp-1", "Aee", true, false, bootstrap.MarkDone, ""},
-		{"done by hand", "", "AAA", true, false, bootstrap.MarkDone, ""},
-		{"done, others are down", "cp-1 done", "?A?", true, false, bootstrap.Finished, "cp-2"},
-		{"half done: it starts", "cp-1", "dee", true, false, bootstrap.Wait, "has data on cp-1"},
-		{"half done, the others unknown", "cp-1", "d??", true, false, bootstrap.Wait, "has data on cp-1"},
-		{"data of an old cluster", "", "eed", true, false, bootstrap.Wait, "has data on cp-3"},
-		{"all is lost", "cp-1 done", "eee", true, false, bootstrap.Refuse, "bootstrapped before"},
-		{"all is lost, and recovered", "cp-1 done", "eee", true, true, bootstrap.Record, "cp-1"},
-		{"recovered, recorded", "cp-1", "eee", true, true, bootstrap.Call, "cp-1"},
-		{"recovery does not replace what lives", "cp-1 done", "eeA", true, true, bootstrap.Finished, ""},
-		{"recovery does not replace what is not known", "cp-1 done", "ee?", true, true, bootstrap.Wait, "cp-3"},
-		{"the first was replaced when done", "cp-1 done", "eAA", true, false, bootstrap.Finished, ""},
-		{"wrong cluster", "", "fee", true, false, bootstrap.Refuse, "another cluster"},
-		{"wrong cluster beside ours", "cp-1 done", "AAf", true, false, bootstrap.Refuse, "another cluster"},
-		{"two clusters", "cp-1 done", "ABA", true, false, bootstrap.Refuse, "two etcd clusters"},
-		{"recorded for a node that the tree does not have", "cp-9", "eee", true, false, bootstrap.Refuse, "cp-9"},
-		{"recorded for a node that the tree does not have any more", "cp-2", "e|e", true, false, bootstrap.Refuse, "cp-2"},
-		{"no control plane", "", "", true, false, bootstrap.Refuse, "no control plane"},
+		{"fresh, three control planes", "", "eee", true, "", bootstrap.Record, "cp-1"},
+		{"fresh, a single one", "", "e", true, "", bootstrap.Record, "cp-1"},
+		{"recorded, seen once", "cp-1", "eee", false, "", bootstrap.LookAgain, "second look"},
+		{"recorded, seen twice", "cp-1", "eee", true, "", bootstrap.Call, "cp-1"},
+		{"somebody recorded another node", "cp-2", "eee", true, "", bootstrap.Call, "cp-2"},
+		{"none is configured", "", "mmm", true, "", bootstrap.Wait, "cp-1, cp-2, cp-3 has no configuration"},
+		{"one is not configured", "cp-1", "eem", true, "", bootstrap.Wait, "cp-3 has no configuration"},
+		{"one is unreachable", "cp-1", "ee?", true, "", bootstrap.Wait, "on cp-3"},
+		{"the first is unreachable", "", "?ee", true, "", bootstrap.Wait, "on cp-1"},
+		{"nothing is known of one", "cp-1", "e0e", true, "", bootstrap.Wait, "on cp-2"},
+		{"one that the tree does not have is unreachable", "cp-1", "ee|?", true, "", bootstrap.Wait, "on cp-3"},
+		{"one that the tree does not have has etcd", "cp-1 done", "ee|A", true, "", bootstrap.Finished, "cp-3"},
+		{"one that the tree does not have has none", "", "ee|e", true, "", bootstrap.Record, "cp-1"},
+		{"done", "cp-1 done", "AAA", true, "", bootstrap.Finished, ""},
+		{"done, not written down", "cp-1", "Aee", true, "", bootstrap.MarkDone, ""},
+		{"done by hand", "", "AAA", true, "", bootstrap.MarkDone, ""},
+		{"done, others are down", "cp-1 done", "?A?", true, "", bootstrap.Finished, "cp-2"},
+		{"half done: it starts", "cp-1", "dee", true, "", bootstrap.Wait, "has data on cp-1"},
+		{"half done, the others unknown", "cp-1", "d??", true, "", bootstrap.Wait, "has data on cp-1"},
+		{"data of an old cluster", "", "eed", true, "", bootstrap.Wait, "has data on cp-3"},
+		{"all is lost", "cp-1 done", "eee", true, "", bootstrap.Refuse, "bootstrapped before"},
+		{"all is lost, and recovered", "cp-1 done", "eee", true, "X", bootstrap.Record, "cp-1"},
+		{"all is lost after a recovery, and recovered again", "cp-1 from X done", "eee", true, "X", bootstrap.Record, "cp-1"},
+		{"recovery, recorded", "cp-1 from X", "eee", true, "X", bootstrap.Call, "cp-1"},
+		{"recovery of what was to begin empty", "cp-1", "eee", true, "X", bootstrap.Record, "cp-1"},
+		{"recovery, recorded, without the snapshot", "cp-1 from X", "eee", true, "", bootstrap.Refuse, "somebody began to recover it from the snapshot X"},
+		{"recovery, recorded, without the snapshot, for a node that is gone", "cp-9 from X", "eee", true, "", bootstrap.Refuse, "the snapshot X"},
+		{"recovery, recorded, with another snapshot", "cp-1 from Y", "eee", true, "X", bootstrap.Refuse, "this is another one: X"},
+		{"recovery does not replace what lives", "cp-1 done", "eeA", true, "X", bootstrap.Refuse, "would be ignored"},
+		{"recovery does not replace what nobody recorded", "", "eeA", true, "X", bootstrap.Refuse, "would be ignored"},
+		{"recovery of what was to begin empty, and did", "cp-1", "Aee", true, "X", bootstrap.Refuse, "would be ignored"},
+		{"recovery, half done: it starts", "cp-1 from X", "dee", true, "X", bootstrap.Wait, "has data on cp-1"},
+		{"recovery, half done: it serves", "cp-1 from X", "Aee", true, "X", bootstrap.MarkDone, "cp-1"},
+		{"recovery, half done: it serves, without the snapshot", "cp-1 from X", "Aee", true, "", bootstrap.MarkDone, "cp-1"},
+		{"recovery, done", "cp-1 from X done", "AAA", true, "X", bootstrap.Finished, ""},
+		{"recovery does not replace what is not known", "cp-1 done", "ee?", true, "X", bootstrap.Wait, "cp-3"},
+		{"the first was replaced when done", "cp-1 done", "eAA", true, "", bootstrap.Finished, ""},
+		{"wrong cluster", "", "fee", true, "", bootstrap.Refuse, "another cluster"},
+		{"wrong cluster beside ours", "cp-1 done", "AAf", true, "", bootstrap.Refuse, "another cluster"},
+		{"two clusters", "cp-1 done", "ABA", true, "", bootstrap.Refuse, "two etcd clusters"},
+		{"recorded for a node that the tree does not have", "cp-9", "eee", true, "", bootstrap.Refuse, "cp-9"},
+		{"recorded for a node that the tree does not have any more", "cp-2", "e|e", true, "", bootstrap.Refuse, "cp-2"},
+		{"no control plane", "", "", true, "", bootstrap.Refuse, "no control plane"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now, earlier := look(c.intent, c.planes), bootstrap.Observation{}
 			if c.confirmed {
 				earlier = look(c.intent, c.planes)
 			}
-			d := bootstrap.Decide(now, earlier, c.recover)
+			d := bootstrap.Decide(now, earlier, c.snapshot)
 			if d.Action != c.action || !strings.Contains(d.Node+" "+d.Reason, c.says) {
 				t.Errorf("got %+v, want %s: %s", d, c.action, c.says)
 			}
 			if d.Action == bootstrap.Refuse && d.Hint == "" {
 				t.Errorf("no hint: %+v", d)
 			}
-			if d.Action == bootstrap.Call && d.BootID == "" {
-				t.Errorf("no boot: %+v", d)
+			if d.Action == bootstrap.Call && (d.BootID == "" || d.Snapshot != c.snapshot) {
+				t.Errorf("no boot, or another snapshot: %+v", d)
 			}
 		})
 	}
@@ -111,18 +123,18 @@ func TestSecondLook(t *testing.T) {
 	} {
 		earlier := look("cp-1", "eee")
 		change(&earlier)
-		if d := bootstrap.Decide(look("cp-1", "eee"), earlier, false); d.Action != bootstrap.LookAgain {
+		if d := bootstrap.Decide(look("cp-1", "eee"), earlier, ""); d.Action != bootstrap.LookAgain {
 			t.Errorf("%s: got %+v", name, d)
 		}
 	}
 	replaced := look("cp-1", "eee")
 	replaced.ControlPlanes[0].Machine = "new"
-	if d := bootstrap.Decide(replaced, replaced, false); d.Action != bootstrap.Record || d.Machine != "new" {
+	if d := bootstrap.Decide(replaced, replaced, ""); d.Action != bootstrap.Record || d.Machine != "new" {
 		t.Errorf("the first was replaced before it was bootstrapped: %+v", d)
 	}
 	twice := look("", "ee")
 	twice.ControlPlanes[1].Name = "cp-1"
-	if d := bootstrap.Decide(twice, twice, false); d.Action != bootstrap.Refuse {
+	if d := bootstrap.Decide(twice, twice, ""); d.Action != bootstrap.Refuse {
 		t.Errorf("two machines with a name: %+v", d)
 	}
 }

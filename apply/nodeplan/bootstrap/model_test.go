@@ -20,7 +20,8 @@ type world struct {
 	intent   bootstrap.Intent
 	holder   *run // of the lock; nil: nobody
 	counter  int
-	made     int // etcd clusters
+	made     int      // etcd clusters
+	from     []string // the snapshots that they were made from
 	trace    []string
 }
 
@@ -37,6 +38,7 @@ type run struct {
 	name    string
 	tree    []string // the control planes of its tree
 	locks   bool     // whether it cares for the lock
+	wants   string   // the snapshot that it recovers from
 	now     bootstrap.Observation
 	earlier bootstrap.Observation
 	todo    []string // control planes to look at; the first step is the intent
@@ -66,7 +68,7 @@ func (w *world) step(r *run) {
 	case r.locks && w.holder != r:
 		if w.holder == nil {
 			w.holder = r
-			*r = run{name: r.name, tree: r.tree, locks: true}
+			*r = run{name: r.name, tree: r.tree, locks: true, wants: r.wants}
 			w.note("%s has the lock", r.name)
 		}
 	case r.decided != nil:
@@ -86,7 +88,7 @@ func (w *world) step(r *run) {
 		r.now.ControlPlanes = append(r.now.ControlPlanes, w.look(r, r.todo[i]))
 		r.todo = slices.Delete(r.todo, i, i+1)
 	default:
-		d := bootstrap.Decide(r.now, r.earlier, false)
+		d := bootstrap.Decide(r.now, r.earlier, r.wants)
 		w.note("%s: %s %s", r.name, d.Action, d.Node)
 		r.decided, r.earlier, r.begun = &d, r.now, false
 	}
@@ -119,15 +121,16 @@ func (w *world) look(r *run, name string) bootstrap.ControlPlane {
 func (w *world) execute(r *run, d bootstrap.Decision) {
 	switch d.Action {
 	case bootstrap.Record:
-		w.intent = bootstrap.Intent{Node: d.Node, Machine: d.Machine}
+		w.intent = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot}
 	case bootstrap.MarkDone:
-		w.intent = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Done: true}
+		w.intent = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: w.intent.Snapshot, Done: true}
 	case bootstrap.Call:
 		m := w.machines[d.Node]
 		// A connection does not outlive a boot, and Talos refuses where data is.
 		if m != nil && m.boot == d.BootID && m.reachable && m.configured && m.cluster == "" {
 			m.cluster, m.up = w.id("etcd"), true
 			w.made++
+			w.from = append(w.from, d.Snapshot)
 			w.note("%s is bootstrapped: %s", d.Node, m.cluster)
 		}
 	case bootstrap.Finished, bootstrap.Refuse:
@@ -163,7 +166,7 @@ func (w *world) event(runs []*run) {
 		if w.holder == r {
 			w.holder = nil
 		}
-		*r = run{name: r.name, tree: r.tree, locks: r.locks}
+		*r = run{name: r.name, tree: r.tree, locks: r.locks, wants: r.wants}
 	default: // etcd starts, or a node joins it
 		m.up = m.cluster != ""
 		for _, other := range names {
@@ -185,9 +188,9 @@ func (w *world) members() (members []etcdsafety.Member) {
 }
 
 // schedule runs one world to its end.
-func schedule(t *testing.T, seed uint64, runs []*run) (made int) {
+func schedule(t *testing.T, seed uint64, intent bootstrap.Intent, runs []*run) (made int, from []string) {
 	t.Helper()
-	w := &world{random: rand.New(rand.NewPCG(seed, 7)), machines: map[string]*machine{}}
+	w := &world{random: rand.New(rand.NewPCG(seed, 7)), machines: map[string]*machine{}, intent: intent}
 	for _, name := range []string{"cp-1", "cp-2", "cp-3"} {
 		w.replace(name)
 	}
@@ -202,7 +205,7 @@ func schedule(t *testing.T, seed uint64, runs []*run) (made int) {
 			t.Fatalf("seed %d: %v\n%s", seed, v, strings.Join(w.trace, "\n"))
 		}
 	}
-	return w.made
+	return w.made, w.from
 }
 
 // Two runs with the same tree, as if there was no lock at all.
@@ -210,7 +213,8 @@ func TestNeverTwoClustersWithoutLock(t *testing.T) {
 	made := 0
 	for seed := range uint64(3000) {
 		tree := []string{"cp-1", "cp-2", "cp-3"}
-		made += schedule(t, seed, []*run{{name: "A", tree: tree}, {name: "B", tree: tree}})
+		n, _ := schedule(t, seed, bootstrap.Intent{}, []*run{{name: "A", tree: tree}, {name: "B", tree: tree}})
+		made += n
 	}
 	if made < 1000 {
 		t.Errorf("only %d clusters were made: the schedules show little", made)
@@ -221,13 +225,32 @@ func TestNeverTwoClustersWithoutLock(t *testing.T) {
 func TestNeverTwoClustersFromDifferentTrees(t *testing.T) {
 	made := 0
 	for seed := range uint64(2000) {
-		made += schedule(t, seed, []*run{
+		n, _ := schedule(t, seed, bootstrap.Intent{}, []*run{
 			{name: "A", locks: true, tree: []string{"cp-1", "cp-2", "cp-3"}},
 			{name: "B", locks: true, tree: []string{"cp-2", "cp-3"}},
 			{name: "C", locks: true, tree: []string{"cp-0", "cp-1", "cp-2"}},
 		})
+		made += n
 	}
 	if made < 300 {
+		t.Errorf("only %d clusters were made: the schedules show little", made)
+	}
+}
+
+// A cluster that has lost its etcd is recovered by some runs, which are killed,
+// while another knows of no snapshot, without any lock: no etcd begins empty.
+func TestNeverEmptyAfterRecovery(t *testing.T) {
+	made := 0
+	for seed := range uint64(2000) {
+		tree := []string{"cp-1", "cp-2", "cp-3"}
+		lost := bootstrap.Intent{Node: "cp-1", Machine: "gone", Done: true}
+		n, from := schedule(t, seed, lost, []*run{{name: "A", tree: tree, wants: "X"}, {name: "B", tree: tree}, {name: "C", tree: tree, wants: "X"}})
+		made += n
+		if slices.Contains(from, "") {
+			t.Fatalf("seed %d: an empty etcd was made: %q", seed, from)
+		}
+	}
+	if made < 500 {
 		t.Errorf("only %d clusters were made: the schedules show little", made)
 	}
 }
