@@ -14,6 +14,10 @@ const (
 
 const definition = "CustomResourceDefinition"
 
+// talosAccount is the kind that Talos itself defines, for pods that ask its API:
+// no manifest has its definition.
+var talosAccount = [2]string{"talos.dev", "ServiceAccount"}
+
 // Scopes knows the scope of the kinds of Kubernetes and of custom resources.
 type Scopes struct {
 	custom map[[2]string]Scope // by group and kind
@@ -22,7 +26,7 @@ type Scopes struct {
 // NewScopes learns custom resources from their definitions; other objects are
 // ignored.
 func NewScopes(objects ...Object) *Scopes {
-	s := &Scopes{custom: map[[2]string]Scope{}}
+	s := &Scopes{custom: map[[2]string]Scope{talosAccount: Namespaced}}
 	for _, o := range objects {
 		if !o.IsDefinition() {
 			continue

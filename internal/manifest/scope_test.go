@@ -46,11 +46,13 @@ func TestSetNamespace(t *testing.T) {
 {apiVersion: x/v1, kind: X, metadata: {name: g}}
 ---
 {apiVersion: x/v1, kind: X, metadata: {name: h, namespace: own}}
+---
+{apiVersion: talos.dev/v1alpha1, kind: ServiceAccount, metadata: {name: i}}
 `)
 	unknown := NewScopes(read(t, crds)...).SetNamespace("ns", objects)
 	want := []string{
 		"ConfigMap/ns/a", "ConfigMap/other/b", "Namespace/c", "ClusterRole.rbac.authorization.k8s.io/d",
-		"Issuer.cert-manager.io/ns/e", "ClusterIssuer.cert-manager.io/f", "X.x/g", "X.x/own/h",
+		"Issuer.cert-manager.io/ns/e", "ClusterIssuer.cert-manager.io/f", "X.x/g", "X.x/own/h", "ServiceAccount.talos.dev/ns/i",
 	}
 	if got := ids(objects); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -51,7 +51,7 @@ func approverDeployment(f *facts, ns, image string) object {
 		"ports":           items{fields{"name": "health", "containerPort": 8080}, fields{"name": "metrics", "containerPort": 9090}},
 		"livenessProbe":   httpProbe("/healthz", "health", fields{"initialDelaySeconds": 6}),
 		"readinessProbe":  httpProbe("/readyz", "health", fields{"initialDelaySeconds": 3}),
-		"resources":       fields{"requests": requests("10m", "16Mi"), "limits": fields{"memory": "32Mi"}},
+		"resources":       fields{"requests": requests("10m", "18Mi"), "limits": fields{"memory": "32Mi"}},
 		"securityContext": confined(),
 	}
 	pod := fields{

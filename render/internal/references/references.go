@@ -98,6 +98,8 @@ func (c *checker) makes(o manifest.Object) {
 		secret(cmp.Or(manifest.Text(manifest.Section(spec, "template", "metadata")["name"]), o.Name()))
 	case "talos.dev/ServiceAccount":
 		secret(o.Name())
+	case "rbac.authorization.k8s.io/Role":
+		c.madeByRole(o)
 	case "/Namespace":
 		c.namespace(o.Name())
 	}
