@@ -141,7 +141,8 @@ func (c *Cluster) with(name string, do func(*node.Client) error) error {
 	return do(client)
 }
 
-// wait makes a check until it succeeds, and keeps the lock meanwhile.
+// wait makes a check until it succeeds, and keeps the lock meanwhile. It ends if
+// the way to the nodes is closed for good.
 func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string, tell func(string), check func(context.Context) error) error {
 	told := ""
 	var lost error
@@ -151,6 +152,9 @@ func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string
 		}
 		err := check(ctx)
 		if err != nil {
+			if lost = c.open(ctx); lost != nil {
+				return nil
+			}
 			if text := problem(err); text != told && text != "" {
 				tell("waits: " + text)
 				told = text

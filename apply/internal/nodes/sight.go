@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
@@ -52,6 +53,9 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, look func(cont
 	if _, err := c.Credentials(); err != nil {
 		return nil, err
 	}
+	if err := c.open(ctx); err != nil {
+		return nil, err
+	}
 	sights := make([]Sight, len(machines))
 	slots := make(chan struct{}, looking)
 	var all sync.WaitGroup
@@ -67,6 +71,20 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, look func(cont
 		return nil, interrupted(ctx)
 	}
 	return sights, nil
+}
+
+// open fails if the way to the nodes is closed until somebody changes something:
+// then there is nothing to wait for. What else is wrong with it, the nodes' sights
+// say.
+func (c *Cluster) open(ctx context.Context) error {
+	way, ok := c.Through.(interface{ Ready(context.Context) error })
+	if !ok {
+		return nil
+	}
+	if err := way.Ready(ctx); reach.Refused(err) {
+		return err
+	}
+	return nil
 }
 
 func interrupted(ctx context.Context) error {

@@ -36,6 +36,8 @@ type Jump struct {
 
 	mu     sync.Mutex
 	client *ssh.Client
+	tried  []string // the keys that were last shown to it
+	closed error    // why it passes nothing on, though it lets one in
 }
 
 // NewJump prepares to go through a bastion, which is reached by another
@@ -61,7 +63,7 @@ func (j *Jump) Dial(ctx context.Context, address string) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case errors.As(err, &refused):
-		return nil, j.refused(address, refused)
+		return nil, j.notPassed(address, refused)
 	}
 	// The connection is dead, or as good as dead. One that had been lying about
 	// may have been for long.
@@ -71,6 +73,24 @@ func (j *Jump) Dial(ctx context.Context, address string) (net.Conn, error) {
 	}
 	return nil, diag.On(address, "cannot be reached through %s: %v", j, err).WithCode(diag.Remote).WithCause(err)
 }
+
+// Ready connects to the bastion, if that was not done yet. Of the error
+// [Refused] tells whether it is worth to try again.
+func (j *Jump) Ready(ctx context.Context) error {
+	if _, _, err := j.connect(ctx); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed
+}
+
+// errRefused marks what another try does not change.
+var errRefused = errors.New("refused for good")
+
+// Refused reports whether an error says that the way to the nodes is closed until
+// somebody changes something: keys, or who has an address.
+func Refused(err error) bool { return errors.Is(err, errRefused) }
 
 // Close ends the SSH connection, and with it all that go through it.
 func (j *Jump) Close() error {
@@ -110,7 +130,7 @@ func (j *Jump) connect(ctx context.Context) (client *ssh.Client, fresh bool, err
 		}
 		return nil, false, j.handshakeFailed(err)
 	}
-	j.client = ssh.NewClient(secured, channels, requests)
+	j.client, j.closed = ssh.NewClient(secured, channels, requests), nil
 	return j.client, true, nil
 }
 
@@ -127,7 +147,7 @@ func (j *Jump) drop(client *ssh.Client) {
 func (j *Jump) config() *ssh.ClientConfig {
 	return &ssh.ClientConfig{
 		User: j.bastion.User,
-		Auth: []ssh.AuthMethod{ssh.PublicKeysCallback(j.bastion.Signers)},
+		Auth: []ssh.AuthMethod{ssh.PublicKeysCallback(j.signers)},
 		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
 			if string(key.Marshal()) != string(j.hostKey.Marshal()) {
 				return &wrongHostKeyError{got: ssh.FingerprintSHA256(key), want: ssh.FingerprintSHA256(j.hostKey)}
@@ -137,6 +157,16 @@ func (j *Jump) config() *ssh.ClientConfig {
 		// A server may have keys of several kinds: only one is known.
 		HostKeyAlgorithms: algorithms(j.hostKey.Type()),
 	}
+}
+
+// signers are the keys to log in with, and notes them.
+func (j *Jump) signers() ([]ssh.Signer, error) {
+	keys, err := j.bastion.Signers()
+	j.tried = nil
+	for _, key := range keys {
+		j.tried = append(j.tried, key.PublicKey().Type()+" "+ssh.FingerprintSHA256(key.PublicKey()))
+	}
+	return keys, err
 }
 
 // algorithms are those with which a key of a type can be shown. RSA keys have
@@ -156,16 +186,18 @@ func (e *wrongHostKeyError) Error() string { return "shows the host key " + e.go
 
 func (j *Jump) handshakeFailed(err error) error {
 	var wrong *wrongHostKeyError
+	var own *diag.Problem
 	switch {
+	case errors.As(err, &own): // there are no keys
+		return own.WithCause(errors.Join(own.Unwrap(), errRefused))
 	case errors.As(err, &wrong):
-		return j.problem("%v", wrong).WithCause(err).WithCode(diag.Secrets).
+		return j.forGood(err, "%v", wrong).
 			WithHint("another server has the address, or somebody is in between. If the key was changed in Git, the server must be made again with it")
 	case strings.Contains(err.Error(), "no common algorithm for host key"):
-		return j.problem("has no host key of the type %s, as the one that is known", j.hostKey.Type()).WithCause(err).WithCode(diag.Secrets).
+		return j.forGood(err, "has no host key of the type %s, as the one that is known", j.hostKey.Type()).
 			WithHint("another server has the address, or it was not made with the key in Git")
-	case strings.Contains(err.Error(), "unable to authenticate"):
-		return j.problem("accepts none of your SSH keys for user %s", j.bastion.User).WithCause(err).WithCode(diag.Secrets).
-			WithHint("load the key into your agent (ssh-add -l lists what it has), or name its file")
+	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "Too many authentication failures"):
+		return j.noKeyFits(err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return j.problem("did not finish the SSH handshake in time").WithCause(err)
 	case errors.Is(err, io.EOF):
@@ -175,15 +207,34 @@ func (j *Jump) handshakeFailed(err error) error {
 	return j.problem("SSH: %v", err).WithCause(err)
 }
 
-// refused is the answer of a bastion that cannot or must not pass a connection
+// noKeyFits says which keys were tried, and where others come from.
+func (j *Jump) noKeyFits(err error) error {
+	if len(j.tried) == 0 {
+		return j.forGood(err, "lets nobody in without a key, and you have none").
+			WithHint("load the key into your agent with ssh-add, or name its file with --ssh-key")
+	}
+	return j.forGood(err, "accepts none of your SSH keys for user %s: %s", j.bastion.User, strings.Join(j.tried, ", ")).
+		WithHint("load another key into your agent with ssh-add, or name its file with --ssh-key;\n" +
+			"the server lets in the keys that hetzner.sshKeys in cluster.yaml named when it was made")
+}
+
+// notPassed is the answer of a bastion that cannot or must not pass a connection
 // on.
-func (j *Jump) refused(address string, err *ssh.OpenChannelError) error {
+func (j *Jump) notPassed(address string, err *ssh.OpenChannelError) error {
 	p := diag.On(address, "cannot be reached from %s: %s", j, strings.TrimSpace(err.Message)).WithCode(diag.Remote).WithCause(err)
 	if err.Reason == ssh.Prohibited {
 		p.Message = "must not be reached through " + j.String() + ": its SSH server forwards no connections"
-		p.WithHint("AllowTcpForwarding in its sshd_config must be yes or local")
+		p.WithHint("AllowTcpForwarding in its sshd_config must be yes or local").WithCause(errors.Join(err, errRefused))
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.closed = p
 	}
 	return p
+}
+
+// forGood is a problem that another try does not change.
+func (j *Jump) forGood(cause error, format string, args ...any) *diag.Problem {
+	return j.problem(format, args...).WithCause(errors.Join(cause, errRefused)).WithCode(diag.Secrets)
 }
 
 func (j *Jump) problem(format string, args ...any) *diag.Problem {

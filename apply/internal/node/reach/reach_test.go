@@ -132,35 +132,45 @@ func TestJumpErrors(t *testing.T) {
 		name  string
 		wrong func(*testing.T, *reachtest.Server, *Bastion)
 		code  diag.Code
+		final bool // another try changes nothing
 		want  []string
 	}{
 		{"another host key", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
 			b.HostKey = string(ssh.MarshalAuthorizedKey(reachtest.NewSigner(t).PublicKey()))
-		}, diag.Secrets, []string{"server prod-nat-gateway (127.0.0.1:", "shows the host key SHA256:", ", not SHA256:", "somebody is in between"}},
+		}, diag.Secrets, true, []string{"server prod-nat-gateway (127.0.0.1:", "shows the host key SHA256:", ", not SHA256:", "somebody is in between"}},
 		{"another kind of host key", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.HostKey = ecdsaKey },
-			diag.Secrets, []string{"has no host key of the type ecdsa-sha2-nistp256"}},
+			diag.Secrets, true, []string{"has no host key of the type ecdsa-sha2-nistp256"}},
 		{"another user", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.User = "ada" },
-			diag.Secrets, []string{"accepts none of your SSH keys for user ada", "ssh-add"}},
+			diag.Secrets, true, []string{"accepts none of your SSH keys for user ada: ssh-ed25519 SHA256:", "ssh-add"}},
 		{"another key", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
 			other := reachtest.NewSigner(t)
 			b.Signers = func() ([]ssh.Signer, error) { return []ssh.Signer{other}, nil }
-		}, diag.Secrets, []string{"accepts none of your SSH keys for user root"}},
+		}, diag.Secrets, true, []string{"accepts none of your SSH keys for user root"}},
+		{"no key", func(_ *testing.T, _ *reachtest.Server, b *Bastion) {
+			b.Signers = func() ([]ssh.Signer, error) { return nil, nil }
+		}, diag.Secrets, true, []string{"and you have none", "--ssh-key"}},
+		{"no agent", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.Signers = AgentKeys("/nowhere") },
+			diag.Secrets, true, []string{"SSH agent: cannot be reached at /nowhere"}},
 		{"nobody there", func(t *testing.T, _ *reachtest.Server, b *Bastion) { b.Address = target },
-			diag.Remote, []string{"server prod-nat-gateway", "the way to the nodes leads through it", "refuses connections"}},
+			diag.Remote, false, []string{"server prod-nat-gateway", "the way to the nodes leads through it", "refuses connections"}},
 		{"no SSH", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
 			b.Address = reachtest.Listen(t, func(c net.Conn) { _ = c.Close() })
-		}, diag.Remote, []string{"server prod-nat-gateway"}},
+		}, diag.Remote, false, []string{"server prod-nat-gateway"}},
 		{"forwards nothing", func(_ *testing.T, s *reachtest.Server, _ *Bastion) { s.Prohibit() },
-			diag.Remote, []string{target + ": must not be reached through prod-nat-gateway", "AllowTcpForwarding"}},
+			diag.Remote, true, []string{target + ": must not be reached through prod-nat-gateway", "AllowTcpForwarding"}},
 		{"the node refuses", func(*testing.T, *reachtest.Server, *Bastion) {},
-			diag.Remote, []string{target + ": cannot be reached from prod-nat-gateway (127.0.0.1:", "Connection refused"}},
+			diag.Remote, false, []string{target + ": cannot be reached from prod-nat-gateway (127.0.0.1:", "Connection refused"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := reachtest.Start(t)
 			b := bastion(s)
 			tt.wrong(t, s, &b)
-			_, err := newJump(t, b).Dial(t.Context(), target)
+			j := newJump(t, b)
+			_, err := j.Dial(t.Context(), target)
 			checkError(t, err, tt.code, tt.want...)
+			if Refused(err) != tt.final || Refused(j.Ready(t.Context())) != tt.final {
+				t.Errorf("for good: %v, then %v; want %v", Refused(err), j.Ready(t.Context()), tt.final)
+			}
 		})
 	}
 }
