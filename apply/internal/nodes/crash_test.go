@@ -1,3 +1,6 @@
+// A handshake without ML-KEM costs half: nothing here is secret.
+//
+//go:debug tlsmlkem=0
 package nodes_test
 
 import (
@@ -51,14 +54,19 @@ func (w *world) made(names ...string) {
 	w.steps()
 }
 
-// TestKilled kills a run at each call in turn, before the call has its effect
-// and after. The next run ends with what was desired, and nothing is violated.
+// TestKilled kills a run at each call in turn, after it had its effect; a run
+// killed before the effect of a call leaves what one killed after the call
+// before it does, so that of these only some are tried. The next run ends with
+// what was desired, and nothing is violated.
 func TestKilled(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			for call := 1; ; call += stride() {
 				struck := false
-				for _, after := range []bool{false, true} {
+				for _, after := range []bool{true, false} {
+					if !after && call%7 != 1 {
+						continue
+					}
 					w := newWorld(t)
 					s.prepare(w)
 					struck = w.killed(call, after, s.policy) || struck
