@@ -1,6 +1,9 @@
 package kube
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -8,25 +11,100 @@ import (
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 
-const within = 2 * time.Minute
+const within = time.Minute
 
-// fluxTree is a tree whose flux/ has an object of every kind: what talosgen
-// makes for Flux must be, of every kind, what Flux would make.
-func fluxTree(name, url string) tree {
+// handed are the objects that Flux is to own in a test, and what makes it look.
+type handed struct {
+	name string
+	url  string // of the repository
+	// Names that all objects have once each.
+	variants []string
+	shipped  []manifest.Object
+}
+
+// newHanded takes objects of every kind: those of everyKind, and all of the
+// shipped environments.
+func newHanded(t testing.TB, g *kubeenv.Git, name string, variants ...string) handed {
+	return handed{name: name, url: g.URL, variants: variants, shipped: shippedObjects(t)}
+}
+
+// objects are those of one variant, as they are at first, or later: then each
+// has lost a field, a label and an annotation, and one of every kind is gone.
+func (h handed) objects(t testing.TB, variant string, later bool) (objects []manifest.Object) {
+	t.Helper()
+	files := everyKind(variant)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		own, err := manifest.Parse(name, []byte(files[name]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, own...)
+	}
+	for _, o := range h.shipped {
+		objects = append(objects, ofVariant(o, variant))
+	}
+	if later {
+		return objects
+	}
+	for _, o := range firstOfEachKind(objects) {
+		objects = append(objects, doomed(o))
+	}
+	for i, o := range objects {
+		r, _ := removalOf(o)
+		objects[i] = removal{"metadata.annotations.removed", "x"}.grown(removal{"metadata.labels.removed", "x"}.grown(r.grown(o)))
+	}
+	return objects
+}
+
+// firstOfEachKind has as many objects as there are kinds.
+func firstOfEachKind(objects []manifest.Object) (first []manifest.Object) {
+	seen := map[string]bool{}
+	for _, o := range objects {
+		if id := o.ID(); !seen[id.Kind+"."+id.Group] {
+			seen[id.Kind+"."+id.Group] = true
+			first = append(first, o)
+		}
+	}
+	return first
+}
+
+// tree is what Git has, at first or later.
+func (h handed) tree(t testing.TB, later bool) tree {
+	t.Helper()
 	in := "namespace: " + kubeenv.FluxNamespace
-	files := everyKind(name)
-	documents := files["bootstrap/cilium/manifests.yaml"] + "\n---\n" + files["bootstrap/hcloud-ccm/secret-hcloud.yaml"]
+	var objects []manifest.Object
+	for _, variant := range h.variants {
+		objects = append(objects, h.objects(t, variant, later)...)
+	}
+	text, err := manifest.Encode(objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return tree{
 		"flux/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [components.yaml, sources.yaml]\n",
-		"flux/components.yaml":    documents,
+		"flux/components.yaml":    string(text),
 		"flux/sources.yaml": strings.Join([]string{
-			"{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: " + name + ", " + in + "}, spec: {interval: 1h, url: '" + url + "', ref: {branch: main}}}",
-			"{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: " + name + ", " + in + "}, spec: {interval: 1h, prune: true, path: ./rendered/dev/flux, sourceRef: {kind: GitRepository, name: " + name + "}}}",
+			"{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: " + h.name + ", " + in + "}, spec: {interval: 1h, url: '" + h.url + "', ref: {branch: main}}}",
+			"{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: " + h.name + ", " + in + "}, spec: {interval: 1h, prune: true, path: ./rendered/dev/flux, sourceRef: {kind: GitRepository, name: " + h.name + "}}}",
 		}, "\n---\n"),
 	}
+}
+
+// sources reports whether an object is one of those that make Flux look.
+func (h handed) sources(id kubeplan.ID) bool {
+	return id.Namespace == kubeenv.FluxNamespace && id.Name == h.name
+}
+
+// untold is what a tree wants, without what makes Flux look.
+func (h handed) untold(t testing.TB, f tree) kubeplan.Desired {
+	t.Helper()
+	desired := f.read(t)
+	desired.Items = slices.DeleteFunc(desired.Items, func(i kubeplan.Item) bool { return h.sources(i.ID()) })
+	return desired
 }
 
 // commit commits a tree where Flux looks for it.
@@ -38,30 +116,25 @@ func (f tree) commit(t testing.TB, g *kubeenv.Git) string {
 	return g.Commit(t, files)
 }
 
-// versions are the versions of objects, and who applies them.
-func (r *run) versions(f tree) (versions map[kubeplan.ID]string, appliers map[kubeplan.ID][]string) {
-	r.t.Helper()
-	versions, appliers = map[kubeplan.ID]string{}, map[kubeplan.ID][]string{}
-	for id, o := range r.observe(f.read(r.t)).Objects {
-		if strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") {
-			continue // Flux writes their statuses
-		}
-		versions[id] = o.Text("metadata", "resourceVersion")
-		// Controllers write statuses; generation is what applies change.
-		if generation, ok := o.Value("metadata", "generation").(int64); ok {
-			versions[id] = string(rune('0' + generation))
-		}
-		for _, e := range kubeplan.Entries(o) {
-			if e.Operation == "Apply" && !slices.Contains(appliers[id], e.Manager) {
-				appliers[id] = append(appliers[id], e.Manager)
-			}
+// version is the version of an object. Controllers write statuses: of objects
+// that have one, it is the generation, and the fields that somebody applied.
+func version(o kubeplan.Object) string {
+	generation := o.Value("metadata", "generation")
+	if generation == nil && o["status"] == nil {
+		return o.Text("metadata", "resourceVersion")
+	}
+	var applied []any
+	for _, e := range o.List("metadata", "managedFields") {
+		if entry, ok := e.(map[string]any); ok && entry["operation"] == "Apply" {
+			applied = append(applied, entry)
 		}
 	}
-	return versions, appliers
+	text, err := json.Marshal(applied)
+	return fmt.Sprintf("%v %s %v", generation, text, err)
 }
 
 // reconciled waits until Flux has applied a commit.
-func reconciled(t testing.TB, c *kubeenv.Cluster, f tree, name, commit string) {
+func reconciled(t testing.TB, c *kubeenv.Cluster, name, commit string) {
 	t.Helper()
 	path := func(kind, api string) string {
 		return c.Path(t, "{apiVersion: "+api+", kind: "+kind+", metadata: {name: "+name+", namespace: "+kubeenv.FluxNamespace+"}}")
@@ -72,155 +145,167 @@ func reconciled(t testing.TB, c *kubeenv.Cluster, f tree, name, commit string) {
 	}, within)
 }
 
-// without removes from a tree a label, a data key, an argument and an object.
-func (f tree) without() tree {
-	out := tree{}
-	for name, text := range f {
-		out[name] = strings.NewReplacer(
-			"x: '1', ", "", ", annotations: {a.example/b: c}", "", ", network: net", "", "args: [a, b]", "args: [a]",
-		).Replace(text)
-	}
-	documents := strings.Split(out["flux/components.yaml"], "\n---\n")
-	out["flux/components.yaml"] = strings.Join(slices.DeleteFunc(documents, func(d string) bool {
-		return strings.Contains(d, "kind: PodDisruptionBudget")
-	}), "\n---\n")
-	return out
-}
-
-// gone fails unless everything that [tree.without] removes is gone.
-func (r *run) gone(before, after tree) {
-	r.t.Helper()
-	for id, o := range r.observe(before.read(r.t)).Objects {
-		switch id.Kind {
-		case "ConfigMap":
-			if o.Text("data", "x") != "" || o.Map("metadata", "annotations")["a.example/b"] != nil {
-				r.t.Errorf("%s still has what Git has no more: %v", id, o)
-			}
-		case "Secret":
-			if o.Map("data")["network"] != nil {
-				r.t.Errorf("%s still has a key that Git has no more", id)
-			}
-		case "DaemonSet":
-			containers := o.List("spec", "template", "spec", "containers")
-			container, _ := containers[0].(map[string]any)
-			if args, _ := container["args"].([]any); len(args) != 1 {
-				r.t.Errorf("%s has the arguments %v", id, args)
-			}
-		case "PodDisruptionBudget":
-			r.t.Errorf("%s is still there", id)
-		}
-	}
-}
-
 // TestFluxTakesOver makes what Flux will own, of every kind, before Flux looks:
 // Flux has nothing to do then, nobody else owns fields, and what Git removes goes.
 func TestFluxTakesOver(t *testing.T) {
 	t.Parallel()
 	c, g := kubeenv.Start(t, kubeenv.WithFlux()), kubeenv.NewGit(t)
 	r := newRun(t, c)
-	files := fluxTree("made-once", g.URL)
-
-	// Everything but what Flux looks at: Flux is told later.
-	desired := files.read(t)
-	p := r.plan(desired, plan.Policy{})
-	desired.Items = slices.DeleteFunc(desired.Items, func(i kubeplan.Item) bool { return i.Stage == kubeplan.Sources })
-	if err := r.execute(r.plan(desired, plan.Policy{})); err != nil {
-		t.Fatal(err)
-	}
-	before, _ := r.versions(files)
-	commit := files.commit(t, g)
-	r.apply(files, plan.Policy{})
-	reconciled(t, c, files, "made-once", commit)
-
-	after, appliers := r.versions(files)
-	if len(after) < 18 || len(p.Steps) < 20 {
-		t.Errorf("only %d objects", len(after))
-	}
-	for id, version := range before {
-		if after[id] != version {
-			t.Errorf("Flux changed %s", id)
-		}
-		// What has no fields has no owner.
-		if want := []string{kubeplan.ManagerFlux}; !slices.Equal(appliers[id], want) {
-			t.Errorf("%s is applied by %q, want %q", id, appliers[id], want)
-		}
-	}
-
-	// From now on they are Flux's alone.
-	if p := r.plan(files.without().read(t), plan.Policy{}); len(p.Changes()) > 0 || p.Refused() || len(p.Warnings) > 0 {
-		t.Errorf("talosgen would change what is Flux's:\n%s", p)
-	}
-	commit = files.without().commit(t, g)
-	reconciled(t, c, files, "made-once", commit)
-	r.gone(files, files.without())
+	r.waits.Stage = within
+	h := newHanded(t, g, "made-once", "made-once")
+	r.makeUntold(h)
+	r.handOver(c, g, h)
 }
 
-// TestTakeover begins with objects that others made, by hand and by programs:
-// after takeover they are Flux's, or talosgen's, alone.
+// leftovers are the ways in which others have made objects before.
+var leftovers = []struct {
+	variant string
+	manager string
+	update  bool // as a client that knows no server-side apply
+	// What the program notes in the objects that it makes.
+	annotations map[string]any
+}{
+	{"kubectl-client", "kubectl-client-side-apply", true, map[string]any{"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
+	{"kubectl-server", "kubectl", false, nil},
+	{"helm-three", "helm", true, map[string]any{"meta.helm.sh/release-name": "x", "meta.helm.sh/release-namespace": "y"}},
+	{"helm-four", "helm", false, map[string]any{"meta.helm.sh/release-name": "x", "meta.helm.sh/release-namespace": "y"}},
+	{"terraform", "Terraform", false, nil},
+	{"older", "talosgen", false, nil},
+}
+
+// TestTakeover begins with objects of every kind that others made, by hand and by
+// programs: after takeover they are Flux's alone, and what Git removes goes.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	c, g := kubeenv.Start(t, kubeenv.WithFlux()), kubeenv.NewGit(t)
 	r := newRun(t, c)
-	for _, test := range []struct {
-		name    string
-		manager string
-		update  bool // as a client that knows no server-side apply
-	}{
-		{"kubectl-client", "kubectl-client-side-apply", true},
-		{"kubectl-server", "kubectl", false},
-		{"helm-three", "helm", true},
-		{"terraform", "Terraform", false},
-		{"older", "talosgen", false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			r := &run{t: t, client: r.client}
-			files := fluxTree(test.name, g.URL)
-			r.asOther(c, files, test.manager, test.update)
-			commit := files.commit(t, g)
-			r.takeover(files)
-			r.apply(files, plan.Policy{})
-			reconciled(t, c, files, test.name, commit)
-			if p := kubeplan.Takeover(files.read(t), r.observe(files.read(t))); len(p.Changes()) > 0 {
-				t.Errorf("there is something left to take over:\n%s", p)
-			}
-			commit = files.without().commit(t, g)
-			reconciled(t, c, files, test.name, commit)
-			r.gone(files, files.without())
-		})
+	r.waits.Stage = within
+	h := newHanded(t, g, "taken-over")
+	h.shipped = firstOfEachKind(h.shipped)
+	for _, l := range leftovers {
+		h.variants = append(h.variants, l.variant)
 	}
-}
-
-// takeover plans a take-over, and makes it.
-func (r *run) takeover(f tree) *kubeplan.Plan {
-	r.t.Helper()
-	desired := f.read(r.t)
+	r.asOthers(c, h)
+	desired := h.untold(t, h.tree(t, false))
 	p := kubeplan.Takeover(desired, r.observe(desired))
 	if err := r.execute(p); err != nil {
-		r.t.Fatalf("%v\n%s", err, p)
+		t.Fatalf("%v\n%s", err, p)
 	}
-	return p
+	r.makeUntold(h)
+	if p := kubeplan.Takeover(desired, r.observe(desired)); len(p.Changes()) > 0 {
+		t.Errorf("there is something left to take over:\n%s", p)
+	}
+	r.handOver(c, g, h)
 }
 
-// asOther makes the objects of a tree, besides those of Flux' own kinds, as
-// somebody else would have.
-func (r *run) asOther(c *kubeenv.Cluster, f tree, manager string, update bool) {
+// makeUntold makes everything before Flux is told to look.
+func (r *run) makeUntold(h handed) {
 	r.t.Helper()
-	items := f.read(r.t).Items
-	slices.SortStableFunc(items, func(a, b kubeplan.Item) int {
-		return slices.Index(kubeplan.Stages(), a.Stage) - slices.Index(kubeplan.Stages(), b.Stage)
-	})
-	for _, item := range items {
-		if item.Stage == kubeplan.Sources {
-			continue
+	p := r.plan(h.untold(r.t, h.tree(r.t, false)), plan.Policy{})
+	if err := p.Problems(); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.execute(p); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// handOver lets Flux look at what is there already: it changes nothing. From then
+// on the objects are its own: what Git removes goes.
+func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
+	r.t.Helper()
+	first, later := h.tree(r.t, false), h.tree(r.t, true)
+	desired := h.untold(r.t, first)
+	before := r.observe(desired).Objects
+	commit := first.commit(r.t, g)
+	r.apply(first, plan.Policy{})
+	reconciled(r.t, c, h.name, commit)
+
+	after := r.observe(desired).Objects
+	if len(after) != len(desired.Items) {
+		r.t.Errorf("%d of %d objects are there", len(after), len(desired.Items))
+	}
+	for id, o := range after {
+		if version(o) != version(before[id]) {
+			r.t.Errorf("Flux changed %s: %s, was %s", id, version(o), version(before[id]))
 		}
-		path := c.Path(r.t, document(r.t, item.Object))
-		if update {
+		for _, e := range kubeplan.Entries(o) {
+			if e.Operation == "Apply" && e.Manager != kubeplan.ManagerFlux || foreign(e.Manager) {
+				r.t.Errorf("%s has fields of %s", id, e.Manager)
+			}
+		}
+		if left := doomedIn(o); len(left) < 3 {
+			r.t.Errorf("%s never had what is to be removed, only %q", id, left)
+		}
+	}
+
+	if p := r.plan(later.read(r.t), plan.Policy{}); len(p.Changes()) > 0 || p.Refused() || len(p.Warnings) > 0 {
+		r.t.Errorf("talosgen would change what is Flux's:\n%s", p)
+	}
+	reconciled(r.t, c, h.name, later.commit(r.t, g))
+	stay := map[kubeplan.ID]bool{}
+	for _, i := range later.read(r.t).Items {
+		stay[i.ID()] = true
+	}
+	for id, o := range r.observe(desired).Objects {
+		switch left := doomedIn(o); {
+		case !stay[id] && o.Text("metadata", "deletionTimestamp") == "":
+			r.t.Errorf("%s is still there", id)
+		case stay[id] && len(left) > 0:
+			r.t.Errorf("%s still has what Git has no more: %q", id, left)
+		}
+	}
+}
+
+// foreign reports whether a manager is one of the leftovers.
+func foreign(manager string) bool {
+	for _, l := range leftovers {
+		if l.manager == manager {
+			return true
+		}
+	}
+	return false
+}
+
+// doomedIn is what an object has of all that Git removes.
+func doomedIn(o kubeplan.Object) (left []string) {
+	r, _ := removalOf(o)
+	for _, r := range []removal{r, {"metadata.annotations.removed", "x"}, {"metadata.labels.removed", "x"}} {
+		if r.in(o) {
+			left = append(left, r.path)
+		}
+	}
+	for _, l := range leftovers {
+		for key := range l.annotations {
+			if o.Map("metadata", "annotations")[key] != nil {
+				left = append(left, key)
+			}
+		}
+	}
+	return left
+}
+
+// asOthers makes each variant as another program would have.
+func (r *run) asOthers(c *kubeenv.Cluster, h handed) {
+	r.t.Helper()
+	for _, l := range leftovers {
+		h.variants = []string{l.variant}
+		items := h.untold(r.t, h.tree(r.t, false)).Items
+		slices.SortStableFunc(items, func(a, b kubeplan.Item) int {
+			return slices.Index(kubeplan.Stages(), a.Stage) - slices.Index(kubeplan.Stages(), b.Stage)
+		})
+		for _, item := range items {
+			o := copied(item.Object)
+			maps.Copy(o.Map("metadata", "annotations"), l.annotations)
+			if !l.update {
+				c.Apply(r.t, l.manager, true, document(r.t, o))
+				continue
+			}
+			path := c.Path(r.t, document(r.t, o))
 			collection := path[:strings.LastIndex(path, "/")]
-			if status, answer := c.Do(r.t, "POST", collection+"?fieldManager="+manager, kubeenv.JSON, item.Object); status >= 300 {
+			if status, answer := c.Do(r.t, "POST", collection+"?fieldManager="+l.manager, kubeenv.JSON, o); status >= 300 {
 				r.t.Fatalf("%s: %d %s", path, status, answer.Text("message"))
 			}
-			continue
 		}
-		c.Apply(r.t, manager, true, document(r.t, item.Object))
 	}
 }

@@ -25,6 +25,10 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 	if o == nil {
 		return false, "it is not there"
 	}
+	flux := strings.HasSuffix(o.ID().Group, ".toolkit.fluxcd.io")
+	if flux && o.Value("spec", "suspend") == true {
+		return true, "" // Flux does not look at it, not even for the first time
+	}
 	result, err := status.Compute(&unstructured.Unstructured{Object: o})
 	if err != nil {
 		return false, err.Error()
@@ -34,7 +38,7 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 	}
 	// To kstatus an object without any condition is ready; Flux sets one as soon
 	// as it has looked.
-	if strings.HasSuffix(o.ID().Group, ".toolkit.fluxcd.io") && len(o.List("status", "conditions")) == 0 && o.Value("spec", "suspend") != true {
+	if flux && len(o.List("status", "conditions")) == 0 {
 		return false, "Flux has not looked at it yet"
 	}
 	return true, ""

@@ -1,0 +1,248 @@
+package kube
+
+import (
+	"encoding/base64"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/internal/manifest"
+)
+
+// removal is a field that Git has at first and not later. The path names keys of
+// maps and indexes of lists; one that ends with [] adds an element to a list.
+type removal struct {
+	path  string
+	value any
+}
+
+// removals have a field for every kind that a rendered tree may have. A kind that
+// is missing here fails [TestEveryKindHasRemoval]: give it a field that may be
+// absent, and that Kubernetes lets change.
+var removals = map[string]removal{
+	"APIService.apiregistration.k8s.io":            {"spec.service.port", int64(8443)},
+	"CSIDriver.storage.k8s.io":                     {"spec.tokenRequests[]", map[string]any{"audience": "removed"}},
+	"ClusterRole.rbac.authorization.k8s.io":        {"rules[]", someRule()},
+	"ClusterRoleBinding.rbac.authorization.k8s.io": {"subjects[]", someSubject()},
+	"ConfigMap":     {"data.removed", "removed"},
+	"CronJob.batch": {"spec.startingDeadlineSeconds", int64(77)},
+	"CustomResourceDefinition.apiextensions.k8s.io": {"spec.names.categories[]", "removed"},
+	"DaemonSet.apps":                            {"spec.template.spec.containers.0.env[]", map[string]any{"name": "REMOVED", "value": "x"}},
+	"Deployment.apps":                           {"spec.template.spec.containers.0.env[]", map[string]any{"name": "REMOVED", "value": "x"}},
+	"GitRepository.source.toolkit.fluxcd.io":    {"spec.recurseSubmodules", true},
+	"HorizontalPodAutoscaler.autoscaling":       {"spec.minReplicas", int64(2)},
+	"Kustomization.kustomize.toolkit.fluxcd.io": {"spec.serviceAccountName", "removed"},
+	"Namespace":                             {"metadata.labels.of-namespace", "removed"},
+	"NetworkPolicy.networking.k8s.io":       {"spec.egress[]", map[string]any{"to": []any{map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}}}},
+	"PodDisruptionBudget.policy":            {"spec.unhealthyPodEvictionPolicy", "AlwaysAllow"},
+	"PriorityClass.scheduling.k8s.io":       {"description", "removed"},
+	"Role.rbac.authorization.k8s.io":        {"rules[]", someRule()},
+	"RoleBinding.rbac.authorization.k8s.io": {"subjects[]", someSubject()},
+	"Secret":                                {"data.removed", base64.StdEncoding.EncodeToString([]byte("removed"))},
+	"Service":                               {"spec.ports[]", map[string]any{"name": "removed", "port": int64(7777), "targetPort": int64(7777), "protocol": "TCP"}},
+	"ServiceAccount":                        {"imagePullSecrets[]", map[string]any{"name": "removed"}},
+	"StorageClass.storage.k8s.io":           {"mountOptions[]", "noatime"},
+	"Thing":                                 {"spec.removed", "removed"}, // of everyKind: a custom resource
+	"ValidatingWebhookConfiguration.admissionregistration.k8s.io": {"metadata.labels.of-webhook", "removed"},
+}
+
+func someRule() any {
+	return map[string]any{"apiGroups": []any{""}, "resources": []any{"removed"}, "verbs": []any{"get"}}
+}
+
+func someSubject() any {
+	return map[string]any{"kind": "User", "name": "removed", "apiGroup": "rbac.authorization.k8s.io"}
+}
+
+// removalOf is the case of an object's kind.
+func removalOf(o manifest.Object) (removal, bool) {
+	id := o.ID()
+	kind := strings.TrimSuffix(id.Kind+"."+id.Group, ".")
+	if strings.HasSuffix(id.Group, ".example.org") {
+		kind = id.Kind // the group of a test
+	}
+	r, found := removals[kind]
+	return r, found
+}
+
+// grown is an object with the field.
+func (r removal) grown(o manifest.Object) manifest.Object {
+	o = copied(o)
+	keys, isList := r.keys()
+	var at any = map[string]any(o)
+	for i, key := range keys {
+		last := i == len(keys)-1
+		if list, ok := at.([]any); ok {
+			n, _ := strconv.Atoi(key)
+			at = list[n]
+			continue
+		}
+		m := at.(map[string]any)
+		switch {
+		case last && isList:
+			list, _ := m[key].([]any)
+			m[key] = append(slices.Clone(list), r.value)
+		case last:
+			m[key] = r.value
+		case m[key] == nil:
+			m[key] = map[string]any{}
+		}
+		at = m[key]
+	}
+	return o
+}
+
+func (r removal) keys() (keys []string, isList bool) {
+	path, isList := strings.CutSuffix(r.path, "[]")
+	return strings.Split(path, "."), isList
+}
+
+// in reports whether an object has the field, with the value.
+func (r removal) in(o manifest.Object) bool {
+	keys, isList := r.keys()
+	var at any = map[string]any(o)
+	for _, key := range keys {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[key]
+		case []any:
+			n, _ := strconv.Atoi(key)
+			at = v[n]
+		}
+	}
+	if list, ok := at.([]any); ok && isList {
+		return slices.ContainsFunc(list, func(e any) bool { return reflect.DeepEqual(e, r.value) })
+	}
+	return reflect.DeepEqual(at, r.value)
+}
+
+// copied is an object that shares nothing with another one.
+func copied(o manifest.Object) manifest.Object {
+	var deep func(v any) any
+	deep = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			m := map[string]any{}
+			for k, e := range v {
+				m[k] = deep(e)
+			}
+			return m
+		case []any:
+			l := []any{}
+			for _, e := range v {
+				l = append(l, deep(e))
+			}
+			return l
+		}
+		return v
+	}
+	return deep(map[string]any(o)).(map[string]any)
+}
+
+// shippedObjects are all objects of the shipped environments, each once, with
+// other values in Secrets.
+func shippedObjects(t testing.TB) (objects []manifest.Object) {
+	t.Helper()
+	rendered := os.DirFS("../../../rendered")
+	seen := map[manifest.ID]bool{}
+	err := fs.WalkDir(rendered, ".", func(name string, d fs.DirEntry, err error) error {
+		parts := strings.Split(name, "/")
+		if err != nil || d.IsDir() || len(parts) < 3 || path.Base(name) == "kustomization.yaml" ||
+			!slices.Contains([]string{"bootstrap", "addons", "flux"}, parts[1]) {
+			return err
+		}
+		text, err := fs.ReadFile(rendered, name)
+		if err != nil {
+			return err
+		}
+		found, err := manifest.Parse(name, text)
+		for _, o := range found {
+			if !seen[o.ID()] {
+				seen[o.ID()] = true
+				objects = append(objects, readable(o))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// readable is an object without encryption.
+func readable(o manifest.Object) manifest.Object {
+	o = copied(o)
+	delete(o, "sops")
+	if o.IsSecret() {
+		for key := range o.Map("data") {
+			o.Map("data")[key] = base64.StdEncoding.EncodeToString([]byte("value of " + key))
+		}
+	}
+	return o
+}
+
+// TestEveryKindHasRemoval fails if an environment has a kind that the tests of
+// take-overs do not know.
+func TestEveryKindHasRemoval(t *testing.T) {
+	objects := shippedObjects(t)
+	if len(objects) < 40 {
+		t.Errorf("only %d objects", len(objects))
+	}
+	for _, o := range objects {
+		r, found := removalOf(o)
+		switch {
+		case !found:
+			t.Errorf("%s: no case for its kind in removals", o.ID())
+		case r.in(o) || !r.in(r.grown(o)):
+			t.Errorf("%s: %s is there before, or not after it was added", o.ID(), r.path)
+		}
+	}
+}
+
+// ofVariant is an object under other names, so that a cluster can have it several
+// times. Nothing of it runs, and Flux does nothing with those of its own kinds.
+func ofVariant(o manifest.Object, variant string) manifest.Object {
+	o = copied(o)
+	metadata := o.Map("metadata")
+	metadata["name"] = variant + "-" + o.Name()
+	if o.Namespace() != "" {
+		metadata["namespace"] = variant
+	}
+	switch id := o.ID(); {
+	case id.Kind == "APIService":
+		o.Map("spec")["group"] = variant + "." + o.Text("spec", "group")
+		metadata["name"] = o.Text("spec", "version") + "." + o.Text("spec", "group")
+	case id.Kind == "Deployment":
+		o.Map("spec")["replicas"] = int64(0)
+	case strings.HasSuffix(id.Group, ".toolkit.fluxcd.io"):
+		o.Map("spec")["suspend"] = true
+		if id.Kind == "Kustomization" {
+			o.Map("spec")["path"] = "./nowhere"
+		}
+	}
+	return o
+}
+
+// doomed is another object of the same kind, which goes as a whole.
+func doomed(o manifest.Object) manifest.Object {
+	o = copied(o)
+	metadata := o.Map("metadata")
+	metadata["name"] = o.Name() + "-gone"
+	delete(o.Map("metadata", "annotations"), "kustomize.toolkit.fluxcd.io/prune")
+	switch o.Kind() {
+	case "APIService":
+		o.Map("spec")["group"] = "gone." + o.Text("spec", "group")
+		metadata["name"] = o.Text("spec", "version") + "." + o.Text("spec", "group")
+	case "CustomResourceDefinition":
+		maps.Copy(o.Map("spec", "names"), map[string]any{"kind": "Gone", "plural": "gones"})
+		metadata["name"] = "gones." + o.Text("spec", "group")
+	}
+	return o
+}
