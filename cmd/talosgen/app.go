@@ -33,7 +33,7 @@ func newApp(w *world) *cli.App {
 		},
 		Commands: []*cli.Command{
 			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
-			planCommand(w), applyCommand(w), statusCommand(w), takeoverCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), imageCommand(w), simCommand(w),
+			planCommand(w), applyCommand(w), statusCommand(w), takeoverCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), imageCommand(w), tryCommand(w), simCommand(w),
 			healthCommand(w), etcdCommand(w), replaceCommand(w), resetCommand(w), talosconfigCommand(w), kubeconfigCommand(w),
 			checkCommand(w),
 			secretsCommand(w), poolCommand(w), chartsCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),

@@ -45,7 +45,7 @@ Examples:
                                          with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
 			&cli.StringFlag{Name: flagRecoverFrom, Usage: "the snapshot in `FILE`, to make a lost etcd anew from; only if no control plane has an etcd"},
-			&cli.BoolFlag{Name: "yes", Usage: "make the changes without asking"},
+			&cli.BoolFlag{Name: flagYes, Usage: "make the changes without asking"},
 			&cli.StringFlag{Name: "plan", Usage: "the changes of the plan in `FILE`, if nothing that it is about has changed"},
 			imageURLFlag(), outputFlag())...),
 		Action: w.applyAction,
@@ -66,6 +66,11 @@ func (w *world) applyAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	return w.carryOut(c, s, p, agreed)
+}
+
+// carryOut shows a plan, asks, makes the changes and reports.
+func (w *world) carryOut(c *cli.Context, s *cloudSession, p *apply.Plan, agreed apply.Policy) error {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
@@ -217,7 +222,7 @@ func stageTimes(stages []apply.StageTime) string {
 // agree asks on a terminal, unless --yes answers. Where there is no terminal,
 // nobody could have answered.
 func (w *world) agree(c *cli.Context, view *runView, question string) error {
-	if c.Bool("yes") {
+	if c.Bool(flagYes) {
 		return nil
 	}
 	if !w.answers {

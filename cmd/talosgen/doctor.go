@@ -68,11 +68,10 @@ func (w *world) treeFinding(c *cli.Context, s *cloudSession) apply.Finding {
 	return f
 }
 
-// own are the public addresses of whoever runs this. A simulator on this machine
-// has no firewall that one could need them for.
+// own are the public addresses of whoever runs this.
 func (w *world) own(c *cli.Context, s *cloudSession) []netip.Addr {
 	if s.local {
-		return nil
+		return simulatedOwn
 	}
 	return w.ownAddresses(c.Context)
 }

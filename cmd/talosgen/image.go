@@ -117,7 +117,7 @@ Examples:
    talosgen image prune prod --yes --autoscaler-config prod=cluster-config.json`,
 		Flags: sessionFlags(autoscalerFlag(),
 			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted"},
-			&cli.BoolFlag{Name: "yes", Usage: "delete without asking"}, outputFlag()),
+			&cli.BoolFlag{Name: flagYes, Usage: "delete without asking"}, outputFlag()),
 		Action: w.imagePruneAction,
 	}
 }

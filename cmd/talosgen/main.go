@@ -19,6 +19,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -55,6 +56,8 @@ type world struct {
 	answers        bool       // stdin is one: there is somebody to ask
 	width          func() int // of the terminal, in columns; 0 if that is not known
 	masker         *secret.Masker
+	// The SSH keys of whoever runs this; nil: those that flags name, or the agent's.
+	signers apply.Signers
 }
 
 func systemWorld() *world {

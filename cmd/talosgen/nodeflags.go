@@ -32,6 +32,10 @@ const (
 // servers of a simulated project.
 const simulatedNodes = "TALOSGEN_SIM_NODES"
 
+// simulatedOwn is the address by which a simulator on this machine knows whoever
+// runs this. Any would do: nobody filters.
+var simulatedOwn = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
+
 // nodeFlags are those of every command that talks to nodes.
 func nodeFlags() []cli.Flag {
 	return []cli.Flag{
@@ -46,8 +50,12 @@ func stageFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagMode, Value: string(apply.Auto), Usage: "of changes to nodes: auto reboots where it is needed, no-reboot leaves those out, staged changes nothing before the next reboot: `MODE`"},
 		&cli.IntFlag{Name: flagMaxParallel, Value: 1, Usage: "`NUMBER` of workers that may be away at once"},
 		&cli.StringSliceFlag{Name: flagNode, Usage: "only the node `NAME`, not the others (repeatable)"},
-		&cli.StringSliceFlag{Name: flagStage, Usage: "only the stage `NAME`: " + strings.Join(stageNames(), ", ") + " (repeatable)"},
+		stageFlag(),
 	)
+}
+
+func stageFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: flagStage, Usage: "only the stage `NAME`: " + strings.Join(stageNames(), ", ") + " (repeatable)"}
 }
 
 func stageNames() (names []string) {
@@ -58,7 +66,7 @@ func stageNames() (names []string) {
 }
 
 // nodePolicy reads the flags of plan and apply about nodes.
-func nodePolicy(c *cli.Context, p *apply.Policy) error {
+func nodePolicy(c *cli.Context, p *apply.Policy) (err error) {
 	modes := []string{string(apply.Auto), string(apply.NoReboot), string(apply.Staged)}
 	if mode := c.String(flagMode); !slices.Contains(modes, mode) {
 		return unknownValue(flagMode, mode, modes)
@@ -67,13 +75,19 @@ func nodePolicy(c *cli.Context, p *apply.Policy) error {
 		return diag.On("--"+flagMaxParallel, "%d is less than 1", c.Int(flagMaxParallel)).WithCode(diag.Usage)
 	}
 	p.Mode, p.MaxParallel, p.Nodes = apply.Mode(c.String(flagMode)), c.Int(flagMaxParallel), c.StringSlice(flagNode)
+	p.Stages, err = stages(c)
+	return err
+}
+
+// stages reads which stages a run has; none are all.
+func stages(c *cli.Context) (found []apply.Stage, err error) {
 	for _, name := range c.StringSlice(flagStage) {
 		if !slices.Contains(stageNames(), name) {
-			return unknownValue(flagStage, name, stageNames())
+			return nil, unknownValue(flagStage, name, stageNames())
 		}
-		p.Stages = append(p.Stages, apply.Stage(name))
+		found = append(found, apply.Stage(name))
 	}
-	return nil
+	return found, nil
 }
 
 func unknownValue(flag, value string, known []string) error {
@@ -103,16 +117,19 @@ func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, err
 		Dial: dial, Signers: signers, Endpoints: endpoints, Owner: w.owner(), Keep: keepIn(root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
 		Own: func(ctx context.Context) []netip.Addr {
 			if local {
-				return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})} // as good as any: nobody filters
+				return simulatedOwn
 			}
 			return w.ownAddresses(ctx)
 		},
 	}, nil
 }
 
-// sshKeys are those of files that are named, or else of the agent; nil if there
-// is neither.
+// sshKeys are those of a simulated world, or of files that are named, or else of
+// the agent; nil if there are none.
 func (w *world) sshKeys(c *cli.Context) (apply.Signers, error) {
+	if w.signers != nil {
+		return w.signers, nil
+	}
 	var contents [][]byte
 	names := c.StringSlice(flagSSHKey)
 	for _, name := range names {

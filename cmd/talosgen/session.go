@@ -24,6 +24,7 @@ const (
 	flagEndpoint   = "hcloud-endpoint"
 	flagAllowDirty = "allow-dirty"
 	flagVerbose    = "verbose"
+	flagYes        = "yes"
 )
 
 // Variables of commands that talk to Hetzner Cloud, as Hetzner's own tools have
@@ -38,8 +39,12 @@ func sessionFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
 		&cli.BoolFlag{Name: flagAllowDirty, Usage: "also if rendered/<env> is not committed and pushed"},
 		&cli.StringFlag{Name: flagEndpoint, Usage: "`URL` of the Hetzner Cloud API; default: $" + endpointVariable + ", else Hetzner's own"},
-		&cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"},
+		verboseFlag(),
 	)
+}
+
+func verboseFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"}
 }
 
 // cloudSession is an environment and its project, as a command uses them.

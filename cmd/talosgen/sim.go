@@ -73,7 +73,7 @@ Examples:
 			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "`TIMES` as fast as at Hetzner do actions end, and nodes boot; 0: at once"},
 			&cli.StringFlag{Name: flagAuthor, Usage: "public SSH key in `FILE`: the one that --seed gives the project, under every name that an environment uses"},
 			&cli.BoolFlag{Name: flagNodes, Usage: "simulate Talos nodes behind the servers"},
-			&cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"},
+			verboseFlag(),
 		},
 		Action: w.simAction,
 	}
@@ -145,6 +145,16 @@ func (p simulated) variables() []string {
 	return all
 }
 
+// lookup finds a variable among them.
+func (p simulated) lookup(name string) (string, bool) {
+	for _, variable := range p.variables() {
+		if value, found := strings.CutPrefix(variable, name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // serveUntilDone tells where the project is, and waits for the interruption.
 func (w *world) serveUntilDone(ctx context.Context, p simulated, served <-chan error) error {
 	text := "export " + strings.Join(p.variables(), "\nexport ") + "\n"
@@ -192,11 +202,11 @@ func (w *world) newSim(c *cli.Context, machines hetznersim.Machines) (*hetznersi
 	if speed < 0 {
 		return nil, diag.On("--"+flagSpeed, "%v is less than 0", speed).WithHint("0 ends every action at once").WithCode(diag.Usage)
 	}
-	token := make([]byte, 32)
-	if _, err := io.ReadFull(w.random, token); err != nil {
-		return nil, fmt.Errorf("no randomness for a token: %w", err)
+	token, err := w.newToken()
+	if err != nil {
+		return nil, err
 	}
-	sim := hetznersim.New(hetznersim.Options{Clock: clock{w}, Token: hex.EncodeToString(token), ActionTime: scaled(speed), Machines: machines})
+	sim := hetznersim.New(hetznersim.Options{Clock: clock{w}, Token: token, ActionTime: scaled(speed), Machines: machines})
 	if len(c.StringSlice(flagSeed)) == 0 {
 		return sim, nil
 	}
@@ -217,6 +227,15 @@ func (w *world) newSim(c *cli.Context, machines hetznersim.Machines) (*hetznersi
 		seed(sim, infra, key)
 	}
 	return sim, nil
+}
+
+// newToken makes a token for a simulated project.
+func (w *world) newToken() (string, error) {
+	token := make([]byte, 32)
+	if _, err := io.ReadFull(w.random, token); err != nil {
+		return "", fmt.Errorf("no randomness for a token: %w", err)
+	}
+	return hex.EncodeToString(token), nil
 }
 
 // scaled is how long actions take, so many times as fast as at Hetzner.

@@ -31,7 +31,7 @@ Examples:
    talosgen takeover prod -o json --plan only show it
    talosgen takeover prod --server https://127.0.0.1:6443   through a tunnel`,
 		Flags: clusterFlags(
-			&cli.BoolFlag{Name: "yes", Usage: "make the changes without asking"},
+			&cli.BoolFlag{Name: flagYes, Usage: "make the changes without asking"},
 			&cli.BoolFlag{Name: "plan", Usage: "show what there is to do, and end; exits 1 if there is something"}),
 		Action: w.takeoverAction,
 	}

@@ -20,7 +20,7 @@ that the run is dead, or two would be at work.
 Examples:
    talosgen unlock prod        say who holds the lock, ask, remove it
    talosgen unlock prod --yes  do not ask`,
-		Flags:  sessionFlags(&cli.BoolFlag{Name: "yes", Usage: "remove it without asking"}),
+		Flags:  sessionFlags(&cli.BoolFlag{Name: flagYes, Usage: "remove it without asking"}),
 		Action: w.unlockAction,
 	}
 }

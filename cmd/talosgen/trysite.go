@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/quietclock"
+	"github.com/talosgen/talosgen/internal/rescuesim"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sshkey"
+	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// trySite is what `try` talks to instead of the world: a project, its nodes, and
+// a way there over loopback, on a clock of their own.
+type trySite struct {
+	infra   schemas.Infrastructure
+	clock   *quietclock.Clock
+	rescue  *rescuesim.Machines
+	fleet   *talossim.Fleet
+	sim     *hetznersim.Sim
+	signers apply.Signers
+	server  *http.Server
+	http    *http.Transport
+	place   simulated
+}
+
+// newTrySite makes a site as an environment finds it that was never applied: a
+// project with nothing but what apply does not make itself, or machines that
+// wait for their configuration.
+func (w *world) newTrySite(c *cli.Context, env string) (site *trySite, err error) {
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	site = &trySite{http: &http.Transport{}, server: &http.Server{ReadHeaderTimeout: time.Minute}}
+	if site.infra, err = renderedInfrastructure(repo.Root(), env); err != nil {
+		return nil, err
+	}
+	key, err := sshkey.New(w.random)
+	if err != nil {
+		return nil, fmt.Errorf("no randomness for an SSH key: %w", err)
+	}
+	w.masker.Add(key.Reveal())
+	site.clock = quietclock.New(w.now(), quietclock.Outside{Now: w.now, Pause: func(d time.Duration) { _ = w.sleep(context.Background(), d) }})
+	site.signers = apply.SSHFileKeys([]string{"try"}, [][]byte{[]byte(key.Reveal())}, nil)
+	if err := w.populate(c.Context, site, key); err != nil {
+		return nil, err
+	}
+	return site, site.serve(c.Context)
+}
+
+// populate makes the project and the machines.
+func (w *world) populate(ctx context.Context, site *trySite, key secret.String) (err error) {
+	if site.rescue, err = rescuesim.New(w.random, fetchPicture); err != nil {
+		return fmt.Errorf("no randomness for a key: %w", err)
+	}
+	site.fleet = talossim.New(talossim.Options{Clock: site.clock, Random: w.random})
+	token, err := w.newToken()
+	if err != nil {
+		return err
+	}
+	site.sim = hetznersim.New(hetznersim.Options{Clock: site.clock, Token: token, Machines: talossim.NewServers(site.fleet, site.rescue)})
+	public, err := sshkey.Public(key)
+	if err != nil {
+		return err
+	}
+	empty := site.infra
+	empty.Images = nil // apply makes them
+	seed(site.sim, empty, public)
+	for _, m := range site.infra.Machines {
+		site.fleet.Add(standing(m)).PowerOn()
+	}
+	return site.clock.Sleep(ctx, talossim.DefaultTiming().Boot) // until they stand there
+}
+
+// standing is a machine as it stands there before it is configured.
+func standing(m schemas.InfraMachine) talossim.Spec {
+	spec := talossim.Spec{Name: m.Name, UUID: m.Match.UUID, Serial: m.Match.Serial}
+	if m.Match.MAC != "" {
+		spec.MACs = []string{m.Match.MAC}
+	}
+	for _, address := range []string{m.BootAddress, m.Address} {
+		if host, _, _ := strings.Cut(address, "/"); host != "" {
+			spec.Public = append(spec.Public, host)
+		}
+	}
+	if m.InstallDisk != "" {
+		spec.Disks = []talossim.Disk{{Path: m.InstallDisk, Model: "simulated", Size: 256 << 30}}
+	}
+	return spec
+}
+
+// serve serves the project, and the way to nodes, on loopback.
+func (t *trySite) serve(ctx context.Context) error {
+	listener, err := listenLoopback(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	t.place = simulated{proxy: "http://" + listener.Addr().String(), token: t.sim.Token(), nodes: true}
+	t.server.Handler = proxied(t.sim, firstOf(t.rescue.Dial, t.fleet.Dial))
+	go func() { _ = t.server.Serve(t.clock.Watch(listener)) }() // it ends with close
+	return nil
+}
+
+// close ends everything. Nothing is left: it was in memory only.
+func (t *trySite) close() {
+	t.http.CloseIdleConnections()
+	_ = t.server.Close() // nothing there is worth waiting for
+	t.fleet.Close()
+	t.rescue.Close()
+}
+
+// world is the world with the site in the place of Hetzner, nodes and time.
+func (t *trySite) world(outside *world) *world {
+	inside := *outside
+	inside.now, inside.sleep, inside.http, inside.signers = t.clock.Now, t.clock.Sleep, t.http, t.signers
+	inside.lookup = func(name string) (string, bool) {
+		if value, ours := t.place.lookup(name); ours {
+			return value, true
+		}
+		return outside.lookup(name)
+	}
+	return &inside
+}
+
+// about says what was simulated.
+func (t *trySite) about() string {
+	if n := len(t.infra.Machines); n > 0 {
+		return "simulated: " + count(n, "machine") + " that wait for their configuration"
+	}
+	return "simulated: an empty project of Hetzner Cloud"
+}
