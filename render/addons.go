@@ -1,10 +1,12 @@
 package render
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/gitops"
 	"github.com/talosgen/talosgen/render/internal/leak"
@@ -27,6 +29,10 @@ func allAddons(f catalogue.Facts) ([]catalogue.Addon, error) {
 	}
 	return all, err
 }
+
+// ErrAbandoned tells that the templates of a chart run on, because nothing stops
+// them: whoever gets it had better end the program.
+var ErrAbandoned = addon.ErrAbandoned
 
 // renderAddons makes the objects of all addons, and lays them out.
 func (c *compiler) renderAddons(res *Result) error {
@@ -100,6 +106,9 @@ func (c *compiler) addons() ([]madeAddon, error) {
 		}
 		objects, err := c.checkedObjects(a, others[i], v, other)
 		problems.AddErr(err)
+		if errors.Is(err, ErrAbandoned) {
+			break
+		}
 		made = append(made, madeAddon{a, objects})
 		c.apis = append(c.apis, apisOf(objects)...)
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -32,6 +33,10 @@ type World struct {
 	// ChartCache returns a chart or manifest by its SHA-256 in hex; [fs.ErrNotExist]
 	// if there is none. Nil: what is not in the repository is not found.
 	ChartCache func(digest string) ([]byte, error)
+	// BoundTemplates returns a context that ends when the templates of a chart have
+	// taken too much time or memory; its cause says which, as in "take more than 60
+	// seconds". Nil: there is no bound.
+	BoundTemplates func(context.Context) (context.Context, context.CancelFunc)
 	// Masker learns every secret that is decrypted, so that whoever prints
 	// messages can mask them.
 	Masker *secret.Masker

@@ -122,7 +122,7 @@ func (f *fixture) talosgen(dir string, args ...string) error {
 		stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr,
 		lookup: func(name string) (string, bool) { return string(f.operatorKey), name == "SOPS_AGE_KEY" },
 		cwd:    func() (string, error) { return dir, nil },
-		now:    fixedTime, random: f.random, masker: secret.NewMasker(),
+		now:    fixedTime, sleep: sleepFor, memory: heapMemory, random: f.random, masker: secret.NewMasker(),
 	}
 	if code := run(append([]string{"talosgen"}, args...), w); code != 0 {
 		return fmt.Errorf("talosgen %s: exit code %d\n%s", strings.Join(args, " "), code, stderr.String())

@@ -50,6 +50,7 @@ type world struct {
 	cwd            func() (string, error)
 	now            func() time.Time
 	sleep          func(context.Context, time.Duration) error
+	memory         func() uint64 // that the program has taken, in bytes
 	random         io.Reader
 	http           http.RoundTripper
 	terminal       bool       // stderr is one
@@ -64,7 +65,7 @@ func systemWorld() *world {
 	return &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		lookup: os.LookupEnv, cwd: os.Getwd,
-		now: time.Now, sleep: sleepFor, random: rand.Reader, http: http.DefaultTransport,
+		now: time.Now, sleep: sleepFor, memory: heapMemory, random: rand.Reader, http: http.DefaultTransport,
 		terminal: isTerminal(os.Stderr), answers: isTerminal(os.Stdin), width: func() int { return terminalWidth(os.Stderr) },
 		masker: secret.NewMasker(),
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -103,7 +104,7 @@ func (w *world) renderAction(c *cli.Context) error {
 			different = different || len(report.Differences) > 0 || len(report.NotInIndex) > 0
 		}
 		problems.AddErr(err)
-		if c.Context.Err() != nil {
+		if c.Context.Err() != nil || errors.Is(err, render.ErrAbandoned) {
 			break
 		}
 	}

@@ -35,7 +35,7 @@ func (w *world) openRepo(c *cli.Context) (*render.Repo, error) {
 }
 
 func (w *world) renderWorld() render.World {
-	return render.World{Keys: w.keyEnv(), Now: w.now, Random: w.random, Given: w.given, ChartCache: w.cachedChart, Masker: w.masker, Version: version}
+	return render.World{Keys: w.keyEnv(), Now: w.now, Random: w.random, Given: w.given, ChartCache: w.cachedChart, BoundTemplates: w.boundTemplates, Masker: w.masker, Version: version}
 }
 
 // given is a secret in the environment of the process.

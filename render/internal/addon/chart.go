@@ -66,6 +66,11 @@ func (e *Engine) chart(ctx context.Context, a catalogue.Addon, source catalogue.
 	if err := c.checkSchemas(a, merged); err != nil {
 		return Result{}, err
 	}
+	if e.Bound != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = e.Bound(ctx)
+		defer cancel()
+	}
 	texts, err := c.execute(ctx, all)
 	if err != nil {
 		return Result{}, err

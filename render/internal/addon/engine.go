@@ -26,6 +26,10 @@ type Engine struct {
 	// APIs that the cluster has besides those of Kubernetes, as charts ask for
 	// them: gateway.networking.k8s.io/v1 and gateway.networking.k8s.io/v1/Gateway.
 	APIVersions []string
+	// Bound returns a context that ends when the templates of a chart have taken
+	// too much of this machine: its cause goes on with "the templates of the chart
+	// x", such as "take more than 1 GiB of memory". Nil: they may.
+	Bound func(context.Context) (context.Context, context.CancelFunc)
 }
 
 // Result is what an addon consists of.

@@ -37,6 +37,7 @@ func (r *refusal) Error() string { return r.function + ", " + r.reason }
 // text alone.
 func functions(report func(*refusal)) template.FuncMap {
 	result := template.FuncMap{"keys": sortedKeys, "values": sortedValues}
+	maps.Copy(result, limited())
 	for reason, names := range refused {
 		for _, name := range names {
 			r := &refusal{name, reason}

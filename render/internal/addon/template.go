@@ -26,6 +26,7 @@ var instants = []time.Time{time.Unix(1e9, 0).UTC(), time.Unix(2e9, 1).UTC()}
 // Charts ask for the time to check durations, too, and write nothing of it: one
 // that asks is run again at another time, and refused if that changes anything.
 func (c *chart) execute(ctx context.Context, values common.Values) (map[string]string, error) {
+	announced(c.Chart)
 	copied := func() common.Values {
 		all := maps.Clone(values)
 		if own, ok := plain(values["Values"]).(map[string]any); ok { // templates change values
@@ -50,18 +51,21 @@ func (c *chart) execute(ctx context.Context, values common.Values) (map[string]s
 
 // executeAt runs the templates at a time, and tells whether they asked for it;
 // without one, asking is an error.
-func (c *chart) executeAt(ctx context.Context, values common.Values, now *time.Time) (texts map[string]string, asked bool, err error) {
+func (c *chart) executeAt(ctx context.Context, values common.Values, now *time.Time) (texts map[string]string, askedTime bool, err error) {
 	var refused *refusal
+	asked := false
+	at := &running{ctx: ctx}
 	functions := functions(func(r *refusal) { refused = r })
+	functions[enterFunction], functions[leaveFunction] = at.enter, at.leave
 	if now != nil {
 		functions["now"] = func() time.Time { asked = true; return *now }
 	}
 	e := helm.Engine{CustomTemplateFuncs: functions}
-	texts, err = e.RenderWithContext(ctx, c.Chart, values)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	texts, err = c.bounded(ctx, at, func() (map[string]string, error) { return e.RenderWithContext(ctx, c.Chart, values) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, err // what is left behind may still write to the others
+	case err != nil:
 		return nil, asked, c.templateProblem(err, refused)
 	}
 	size := 0
@@ -79,6 +83,9 @@ var (
 	templatePlace = regexp.MustCompile(`([^\s:()"]+/[^\s:()"]+):(\d+)(?::(\d+))?`)
 	// templateAction is the part of the template that failed.
 	templateAction = regexp.MustCompile(`(?m)executing ".*" at <(.*)>:?$`)
+	// templateFunction is what text/template puts before the error of a function,
+	// where Helm leaves it in one line.
+	templateFunction = regexp.MustCompile(`^template: \S+: executing "[^"]*" at <(.*)>: (error calling \w+: )`)
 	// templateCall is what text/template and Helm put around the error of a
 	// function.
 	templateCall = regexp.MustCompile(`^(?:execution error at \([^)]*\): |parse error at \([^)]*\): |error calling \w+: )+`)
@@ -96,12 +103,16 @@ func (c *chart) templateProblem(err error, refused *refusal) *diag.Problem {
 		pos.File = c.place(match[1])
 		pos.Line, _ = strconv.Atoi(match[2])
 		pos.Column, _ = strconv.Atoi(match[3])
+		if before := len(enterText(match[1])); pos.Line == 1 && pos.Column > before && !isPartial(match[1]) {
+			pos.Column -= before
+		}
 	}
 	if refused != nil {
 		return diag.New(pos, "the chart %s calls %v", c.Name(), refused).WithCause(err).
 			WithHint("set values with which the chart does without it, such as the name of a Secret of your own; `helm show values` tells which there are")
 	}
 	lines := strings.Split(text, "\n")
+	lines[len(lines)-1] = templateFunction.ReplaceAllString(lines[len(lines)-1], "$1: ")
 	message := templateCall.ReplaceAllString(strings.TrimSpace(lines[len(lines)-1]), "")
 	if at := templateAction.FindAllStringSubmatch(text, -1); at != nil {
 		message = at[len(at)-1][1] + ": " + message
