@@ -94,7 +94,7 @@ func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, api strin
 func (e *Environment) authorities(ctx context.Context) (*access.Authorities, error) {
 	nodes := controlPlanes(e.Infrastructure)
 	if len(nodes) == 0 {
-		return nil, diag.New(diag.Pos{File: e.path(infrastructureFile)}, "has no control plane").
+		return nil, diag.New(diag.Pos{File: e.path(schemas.InfrastructureFile)}, "has no control plane").
 			WithHint("only the configuration of a control plane holds the authorities that sign certificates")
 	}
 	name := "nodes/" + nodes[0].name + ".yaml"

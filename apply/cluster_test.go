@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 
@@ -55,7 +56,7 @@ func realCluster(t *testing.T, c *kubeenv.Cluster, manifests string) (*Environme
 	encode := base64.StdEncoding.EncodeToString
 	ca := fmt.Sprintf("{crt: %s, key: %s}", encode(certificate), encode(key))
 	files := o.small(t)
-	files[infrastructureFile] = strings.Replace(demoInfrastructure, "role: worker\n    types", "role: controlplane\n    types", 1) +
+	files[schemas.InfrastructureFile] = strings.Replace(demoInfrastructure, "role: worker\n    types", "role: controlplane\n    types", 1) +
 		fmt.Sprintf("kubernetesApi: {endpoint: 'https://10.0.1.11:6443', externalEndpoint: '%s', tlsServerName: kubernetes, certSans: [127.0.0.1]}\n", c.URL)
 	for _, name := range []string{"demo-worker-1", "demo-worker-2"} {
 		file := "nodes/" + name + ".yaml"

@@ -124,7 +124,7 @@ func (c *testCluster) join(b *bench, url string) {
 	encode := base64.StdEncoding.EncodeToString
 	ca := fmt.Sprintf("{crt: %s, key: %s}", encode(c.cert), encode(c.key))
 	files := o.small(b.t)
-	files[infrastructureFile] = strings.Replace(demoInfrastructure, "role: worker\n    types", "role: controlplane\n    types", 1) + fmt.Sprintf(`kubernetesApi:
+	files[schemas.InfrastructureFile] = strings.Replace(demoInfrastructure, "role: worker\n    types", "role: controlplane\n    types", 1) + fmt.Sprintf(`kubernetesApi:
   endpoint: https://10.0.1.11:6443
   externalEndpoint: %s
   tlsServerName: kubernetes

@@ -21,6 +21,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/internal/talossim/simtest"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // nodesHead is a cluster at Hetzner Cloud with public nodes.
@@ -106,7 +107,7 @@ func (s *site) tree(names ...string) {
 		infra += fmt.Sprintf(nodesServer, name, role, s.kind, i/200, 2+number%200, role)
 		files["nodes/"+name+".yaml"] = config
 	}
-	files[infrastructureFile] = infra
+	files[schemas.InfrastructureFile] = infra
 	env, err := s.ops.open(s.T, s.ops.sealed(s.T, files))
 	if err != nil {
 		s.Fatal(err)

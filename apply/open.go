@@ -52,7 +52,7 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 	if err := e.verifySeal(ctx, tree.Lock); err != nil {
 		return nil, err
 	}
-	e.Infrastructure, err = e.readInfrastructure()
+	e.Infrastructure, err = rendered.Infrastructure(e.path(""), tree.Files)
 	return e, err
 }
 

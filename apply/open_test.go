@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 var fixedTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -98,7 +99,7 @@ const canaryToken = "qzxkanarivogl95tokentoken"
 func (o operators) small(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
-		infrastructureFile: smallInfrastructure,
+		schemas.InfrastructureFile: smallInfrastructure,
 		"nodes/demo-1.yaml": o.encrypted(t, "nodes/demo-1.yaml",
 			"version: v1alpha1\n", "token", canaryToken),
 	}
@@ -122,7 +123,7 @@ func TestOpen(t *testing.T) {
 	if want := "version: v1alpha1\ntoken: " + canaryToken; err != nil || !strings.HasPrefix(plain.Reveal(), want) {
 		t.Errorf("decrypted %q (%v), want %q", plain.Reveal(), err, want)
 	}
-	if readable, err := e.Decrypt(t.Context(), infrastructureFile); err != nil || readable.Reveal() != smallInfrastructure {
+	if readable, err := e.Decrypt(t.Context(), schemas.InfrastructureFile); err != nil || readable.Reveal() != smallInfrastructure {
 		t.Errorf("a file without secrets: %q (%v)", readable.Reveal(), err)
 	}
 	if _, err := e.Decrypt(t.Context(), "nodes/other.yaml"); err == nil || !strings.Contains(err.Error(), "rendered/demo/nodes/other.yaml: is not in the rendered tree") {
@@ -141,13 +142,13 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"edited": {func(files map[string]string) fstest.MapFS {
 			tree := o.sealed(t, files)
-			tree[infrastructureFile].Data = bytes.Replace(tree[infrastructureFile].Data, []byte("demo"), []byte("dem0"), 1)
+			tree[schemas.InfrastructureFile].Data = bytes.Replace(tree[schemas.InfrastructureFile].Data, []byte("demo"), []byte("dem0"), 1)
 			return tree
 		}, o, diag.Secrets, at + "infrastructure.yaml: is not what render wrote"},
 		"edited, digest and all": {func(files map[string]string) fstest.MapFS {
 			tree := o.sealed(t, files)
 			changed := strings.Replace(smallInfrastructure, "demo", "dem0", 1)
-			tree[infrastructureFile].Data = []byte(changed)
+			tree[schemas.InfrastructureFile].Data = []byte(changed)
 			lock := tree[rendered.LockName]
 			lock.Data = bytes.Replace(lock.Data, []byte(rendered.Digest([]byte(smallInfrastructure))), []byte(rendered.Digest([]byte(changed))), 1)
 			return tree
@@ -169,23 +170,23 @@ func TestOpenRefuses(t *testing.T) {
 			return o.sealed(t, files)
 		}, o, diag.Secrets, at + "render.lock.yaml: no file of the tree is encrypted"},
 		"no infrastructure": {func(files map[string]string) fstest.MapFS {
-			delete(files, infrastructureFile)
+			delete(files, schemas.InfrastructureFile)
 			return o.sealed(t, files)
 		}, o, diag.Input, at + "infrastructure.yaml: is not in the rendered tree"},
 		"another version": {func(files map[string]string) fstest.MapFS {
-			files[infrastructureFile] = "apiVersion: talosgen.dev/v2\nnew: x\n"
+			files[schemas.InfrastructureFile] = "apiVersion: talosgen.dev/v2\nnew: x\n"
 			return o.sealed(t, files)
 		}, o, diag.Input, at + `infrastructure.yaml: apiVersion "talosgen.dev/v2" is not known, only talosgen.dev/v1alpha1`},
 		"an unknown key": {func(files map[string]string) fstest.MapFS {
-			files[infrastructureFile] = smallInfrastructure + "servers:\n  - name: x\n    colour: red\n"
+			files[schemas.InfrastructureFile] = smallInfrastructure + "servers:\n  - name: x\n    colour: red\n"
 			return o.sealed(t, files)
 		}, o, diag.Input, "colour"},
 		"no cluster": {func(files map[string]string) fstest.MapFS {
-			files[infrastructureFile] = "apiVersion: talosgen.dev/v1alpha1\n"
+			files[schemas.InfrastructureFile] = "apiVersion: talosgen.dev/v1alpha1\n"
 			return o.sealed(t, files)
 		}, o, diag.Input, at + "infrastructure.yaml: names no cluster"},
 		"not YAML": {func(files map[string]string) fstest.MapFS {
-			files[infrastructureFile] = "apiVersion: [\n"
+			files[schemas.InfrastructureFile] = "apiVersion: [\n"
 			return o.sealed(t, files)
 		}, o, diag.Input, at + "infrastructure.yaml:"},
 		"no tree": {func(map[string]string) fstest.MapFS { return fstest.MapFS{} }, o, diag.Input, at + "render.lock.yaml: does not exist"},

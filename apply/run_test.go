@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // demoInfrastructure is two servers in a network with a firewall.
@@ -90,7 +91,7 @@ func (b *bench) render(infrastructure string) {
 	b.t.Helper()
 	o := newOperators(b.t, 1)
 	files := o.small(b.t)
-	files[infrastructureFile] = infrastructure
+	files[schemas.InfrastructureFile] = infrastructure
 	env, err := o.open(b.t, o.sealed(b.t, files))
 	if err != nil {
 		b.t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
-	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/ownership"
 	"github.com/talosgen/talosgen/render/internal/treecheck"
@@ -38,11 +37,10 @@ func ConflictsText(conflicts []Conflict) string { return ownership.String(confli
 // schemas of their kinds, what they refer to, and who owns each. It needs no
 // keys. What is wrong in the tree is in the report.
 func (r *Repo) CheckTree(env string, o TreeCheck) (*TreeReport, error) {
-	dir := path.Join(renderedDir, env)
-	if _, err := r.files.Stat(path.Join(dir, rendered.LockName)); err != nil {
-		return nil, diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
+	if err := r.isRendered(env); err != nil {
+		return nil, err
 	}
-	return checkTree(r.files, dir, true, o)
+	return checkTree(r.files, path.Join(renderedDir, env), true, o)
 }
 
 // CheckDirectory is [Repo.CheckTree] for any directory of manifests, such as a

@@ -32,7 +32,7 @@ func newApp(w *world) *cli.App {
 			&cli.StringFlag{Name: flagRepo, Aliases: []string{"C"}, Usage: "the repository's `DIR`; default: the nearest one above the current directory"},
 		},
 		Commands: []*cli.Command{
-			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w),
+			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w), graphCommand(w),
 			planCommand(w), applyCommand(w), statusCommand(w), takeoverCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), imageCommand(w), tryCommand(w), simCommand(w),
 			healthCommand(w), etcdCommand(w), replaceCommand(w), resetCommand(w), talosconfigCommand(w), kubeconfigCommand(w),
 			checkCommand(w),

@@ -119,7 +119,7 @@ var light = []string{
 	"apply/internal/access", "apply/kubeplan", "apply/kubeplan/kubetree", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
-	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",
+	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",
 	"render/internal/references", "render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
 	"schemas",
 }

@@ -2,9 +2,11 @@ package treecheck
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -21,18 +23,27 @@ func (c *checker) machine(file string) (m ownership.Machine, ok bool) {
 		return m, false // whoever reads it as manifests says what is wrong
 	}
 	m = ownership.Machine{File: file, Parse: manifest.Parse}
+	if m.Documents, err = documents(text); err != nil {
+		return m, false
+	}
+	return m, slices.ContainsFunc(m.Documents, func(d map[string]any) bool {
+		return d["kind"] == nil && d["machine"] != nil && d["version"] == "v1alpha1"
+	})
+}
+
+// documents reads all documents of a text.
+func documents(text []byte) (all []map[string]any, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var document map[string]any
 		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
-			return m, ok
+			return all, nil
 		}
 		if err != nil {
-			return m, false
+			return nil, err
 		}
-		ok = ok || document["kind"] == nil && document["machine"] != nil && document["version"] == "v1alpha1"
-		m.Documents = append(m.Documents, document)
+		all = append(all, document)
 	}
 }
 
@@ -51,18 +62,43 @@ func (c *checker) kubernetes() string {
 		return c.in.Kubernetes
 	}
 	for _, m := range c.machines {
-		for _, d := range m.Documents {
-			image := manifest.Text(manifest.Section(d, "machine", "kubelet")["image"])
-			if d["kind"] == "KubeletConfig" {
-				image = manifest.Text(d["image"])
-			}
-			image, _, _ = strings.Cut(image, "@")
-			if _, tag, found := strings.Cut(path.Base(image), ":"); found {
-				return strings.TrimPrefix(tag, "v")
-			}
+		if _, version := versions(m.Documents); version != "" {
+			return version
 		}
 	}
 	return Newest
+}
+
+// Versions are those of Talos and Kubernetes that a machine configuration asks
+// for, by its images; empty where it names none. That of Kubernetes is without a
+// v.
+func Versions(configuration []byte) (talos, kubernetes string, err error) {
+	all, err := documents(configuration)
+	talos, kubernetes = versions(all)
+	return talos, kubernetes, err
+}
+
+func versions(documents []map[string]any) (talos, kubernetes string) {
+	for _, d := range documents {
+		installer := manifest.Section(d, "machine", "install")
+		kubelet := manifest.Section(d, "machine", "kubelet")
+		switch d["kind"] { // since Talos 1.14
+		case "UnattendedInstallConfig":
+			installer = manifest.Section(d, "installer")
+		case "KubeletConfig":
+			kubelet = d
+		}
+		talos = cmp.Or(talos, tag(manifest.Text(installer["image"])))
+		kubernetes = cmp.Or(kubernetes, strings.TrimPrefix(tag(manifest.Text(kubelet["image"])), "v"))
+	}
+	return talos, kubernetes
+}
+
+// tag is the tag of an image; empty if it has none.
+func tag(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	_, tag, _ := strings.Cut(path.Base(image), ":")
+	return tag
 }
 
 // patches are the files that kustomizations apply as patches.

@@ -1,7 +1,8 @@
-package apply
+package rendered
 
 import (
 	"errors"
+	"path"
 
 	"go.yaml.in/yaml/v4"
 
@@ -9,18 +10,16 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// infrastructureFile is the desired state, in the rendered tree.
-const infrastructureFile = "infrastructure.yaml"
-
-// readInfrastructure reads the desired state. What this talosgen does not know
-// is refused, not left out: it would be left undone.
-func (e *Environment) readInfrastructure() (schemas.Infrastructure, error) {
+// Infrastructure reads the desired state of what a cluster runs on, among the
+// files of the tree in a directory. What this talosgen does not know is refused,
+// not left out: it would be left undone.
+func Infrastructure(dir string, files map[string][]byte) (schemas.Infrastructure, error) {
 	var infra schemas.Infrastructure
-	pos := diag.Pos{File: e.path(infrastructureFile)}
-	data, ok := e.files[infrastructureFile]
+	pos := diag.Pos{File: path.Join(dir, schemas.InfrastructureFile)}
+	data, ok := files[schemas.InfrastructureFile]
 	if !ok {
 		return infra, diag.New(pos, "is not in the rendered tree").
-			WithHint("the tree was rendered by a talosgen that did not write it: run `talosgen render %s`", e.name)
+			WithHint("the tree was rendered by a talosgen that did not write it: run `talosgen render %s`", path.Base(dir))
 	}
 	var head struct {
 		APIVersion string `yaml:"apiVersion"`
@@ -36,7 +35,7 @@ func (e *Environment) readInfrastructure() (schemas.Infrastructure, error) {
 		return infra, notInfrastructure(pos, err)
 	}
 	if infra.Cluster == "" {
-		return infra, diag.New(pos, "names no cluster").WithHint("run `talosgen render %s --force`", e.name)
+		return infra, diag.New(pos, "names no cluster").WithHint("run `talosgen render %s --force`", path.Base(dir))
 	}
 	return infra, nil
 }
