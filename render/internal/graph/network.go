@@ -70,11 +70,11 @@ func (b *builder) inSubnet(ipRange string) (cards []Card) {
 }
 
 func loadBalancer(l schemas.InfraLoadBalancer) Card {
-	public := "private only"
+	public := "no public address"
 	if l.PublicInterface {
-		public = "public"
+		public = "public addresses"
 	}
-	c := Card{ID: balancerID(l), Kind: LoadBalancer, Title: l.Name, Lines: []Line{{l.Type, l.Location}, {public, l.PrivateIP}}}
+	c := Card{ID: balancerID(l), Kind: LoadBalancer, Title: l.Name, Lines: []Line{{l.Type, l.Location}, {Left: public}, {"private", l.PrivateIP}}}
 	var ports []string
 	for _, s := range l.Services {
 		ports = append(ports, fmt.Sprintf("%d/%s", s.ListenPort, s.Protocol))
@@ -89,7 +89,7 @@ func balancerID(l schemas.InfraLoadBalancer) string { return "load-balancer/" + 
 
 func (b *builder) natGateway(s schemas.InfraServer) Card {
 	c := Card{ID: gatewayID(s), Kind: NATGateway, Title: s.Name, Lines: []Line{
-		{oneOf(s.Types), oneOf(s.Locations)}, {publicAddresses(s.PublicIPv4, s.PublicIPv6), s.PrivateIP},
+		{oneOf(s.Types), oneOf(s.Locations)}, {Left: publicAddresses(s.PublicIPv4, s.PublicIPv6)}, {"private", s.PrivateIP},
 	}}
 	for _, r := range b.infra.Network.Routes {
 		if r.Gateway == s.PrivateIP {
