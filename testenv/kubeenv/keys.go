@@ -193,3 +193,20 @@ func (c *Cluster) Authority(t testing.TB) (certificate, key []byte) {
 
 	return c.keys.authority, key
 }
+
+// Certificate returns a certificate for a user of the API, signed by the
+// cluster's authority, and its key, in PEM. It is valid from a day before its end.
+func (c *Cluster) Certificate(t testing.TB, until time.Time, user string, groups ...string) (cert, key []byte) {
+	t.Helper()
+
+	template := certificate(pkix.Name{CommonName: user, Organization: groups})
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	template.NotBefore, template.NotAfter = until.Add(-lifetime), until
+
+	signed, err := c.keys.sign(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return signed.certificate, signed.key
+}

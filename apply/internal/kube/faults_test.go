@@ -94,8 +94,9 @@ func small(name string) tree {
 	return tree{"bootstrap/ccm/a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: default}, data: {x: one}}"}
 }
 
-// What the API server may answer, and what comes of it: it is asked again, or
-// the error says what is wrong and what to do.
+// What an API server may answer that no test can make it answer: it is asked
+// again, or the error says what is wrong and what to do. For what a test can, see
+// realfaults_test.go.
 func TestFaults(t *testing.T) {
 	c := kubeenv.Start(t)
 	forget(t, c)
@@ -129,13 +130,8 @@ func TestFaults(t *testing.T) {
 		{"hangs up", once(hangUp, ""), "", ""},
 		{"does it, and hangs up", once(doAndHangUp, ""), "", ""},
 		{"too many requests, for ever", always(429, refusing("TooManyRequests", "later", "")), ": later", ""},
-		{"a webhook denies", patches(403, refusing("Forbidden", `admission webhook "policy.example.org" denied the request: no`, "")), `admission webhook "policy.example.org" denied the request: no`, "the webhook's own rules are against it"},
-		{"a webhook times out", patches(500, refusing("InternalError", `failed calling webhook "policy.example.org": context deadline exceeded`, "")), "failed calling webhook", "the webhook does not answer"},
-		{"not allowed", patches(403, refusing("Forbidden", `configmaps "a" is forbidden: User "admin" cannot patch resource`, "")), "cannot patch resource", "an authorizer or an admission plugin"},
 		{"not known", always(401, refusing("Unauthorized", "Unauthorized", "")), ": Unauthorized", "does not accept the certificate"},
 		{"kind not served", patches(404, refusing("NotFound", "the server could not find the requested resource", "")), "could not find the requested resource", "is its CustomResourceDefinition there, and established?"},
-		{"namespace terminating", patches(403, refusing("Forbidden", "unable to create new content in namespace default because it is being terminated", `,"details":{"causes":[{"reason":"NamespaceTerminating"}]}`)), "because it is being terminated", "somebody deletes the namespace"},
-		{"conflict", patches(409, refusing("Conflict", "conflict", `,"details":{"causes":[{"reason":"FieldManagerConflict","message":"conflict with \"helm\" using v1","field":".data.x"}]}`)), "is not applied, helm owns data.x", "talosgen takeover"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &faulty{answer: test.answer}

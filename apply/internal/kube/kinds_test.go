@@ -49,7 +49,6 @@ var removals = map[string]removal{
 	"ServiceAccount":                        {"imagePullSecrets[]", map[string]any{"name": "removed"}},
 	"StorageClass.storage.k8s.io":           {"mountOptions[]", "noatime"},
 	"Thing":                                 {"spec.removed", "removed"}, // of everyKind: a custom resource
-	"ValidatingWebhookConfiguration.admissionregistration.k8s.io": {"metadata.labels.of-webhook", "removed"},
 }
 
 func someRule() any {

@@ -85,6 +85,9 @@ const (
 // not fit the schema of its kind.
 const wrongShape = "failed to create typed patch object"
 
+// quotaExceeded is what an API server says of a ResourceQuota that is used up.
+const quotaExceeded = "exceeded quota: "
+
 // hint says what to do about an answer.
 func (e *refusalError) hint() string {
 	switch {
@@ -94,6 +97,8 @@ func (e *refusalError) hint() string {
 		return "the webhook's own rules are against it: change the object, or the rule"
 	case strings.Contains(e.message, wrongShape):
 		return "a field has another type than its kind knows: run `talosgen check`"
+	case strings.Contains(e.message, quotaExceeded):
+		return "raise that ResourceQuota, or remove from the namespace what nobody needs"
 	case e.caused(namespaceTerminating):
 		return "somebody deletes the namespace: wait until it is gone, then run this again"
 	case e.status == http.StatusUnauthorized:
