@@ -95,7 +95,7 @@ func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) er
 	if err != nil || len(desired.Items) == 0 {
 		return err
 	}
-	return s.stage("kubernetes", 0, func(stage progress.Stage) error {
+	return s.stage("observe Kubernetes", 0, func(stage progress.Stage) error {
 		p.objects = policy.Consent
 		if p.Nodes != nil && !s.somePlane(p) {
 			stage.Step("objects", progress.Note, "no control plane can be used, so what runs in the cluster is not compared")
@@ -201,7 +201,7 @@ func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, poli
 	if p.Kubernetes == nil {
 		return nil
 	}
-	return s.stage("kubernetes", len(p.Kubernetes.Changes()), func(stage progress.Stage) error {
+	return s.stage(string(StageKubernetes), len(p.Kubernetes.Changes()), func(stage progress.Stage) error {
 		return s.withAPI(ctx, r.Left.Observed, func(client *kube.Client) error {
 			if err := s.born(ctx, p.Kubernetes, client, stage); err != nil {
 				return err

@@ -127,5 +127,6 @@ func (s *Session) kubeClient(ctx context.Context, o kube.Options) (*kube.Client,
 	}
 	s.env.masker.Add(id.Key.Reveal())
 	o.Authority, o.Certificate, o.Key, o.Clock = authorities.Kubernetes.PEM(), id.Certificate, id.Key, keepingClock{s.clock, s}
+	o.Calls = &s.calls.kubernetes
 	return kube.New(o)
 }

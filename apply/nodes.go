@@ -93,6 +93,7 @@ func (s *Session) machines(o plan.Observed, making []string) []nodes.Machine {
 		found = append(found, m)
 	}
 	for i := range found {
+		found[i].Calls = &s.calls.nodes
 		if address := s.nodes.Endpoints[found[i].Name]; address != "" {
 			found[i].Address, found[i].BootAddress = address, ""
 		}

@@ -34,7 +34,7 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 	default:
 		p.Plan = holding(policy.spares)(infra)
 	}
-	err := s.stage("nodes", 0, func(progress.Stage) (err error) {
+	err := s.stage("observe nodes", 0, func(progress.Stage) (err error) {
 		c, err := s.cluster(ctx, infra.Observed, making(p.Plan))
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Session) resumeNodes(ctx context.Context, p *Plan, saved *Saved, more P
 	if saved.Nodes == nil {
 		return p, nil
 	}
-	err := s.stage("nodes", 0, func(progress.Stage) (err error) {
+	err := s.stage("observe nodes", 0, func(progress.Stage) (err error) {
 		c, err := s.cluster(ctx, p.Observed, making(p.Plan))
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Po
 		_ = s.jump.Close() // nobody uses it
 		s.jump = nil
 	}
-	return s.stage("nodes", len(p.Nodes.Steps), func(stage progress.Stage) error {
+	return s.stage(string(StageNodes), len(p.Nodes.Steps), func(stage progress.Stage) error {
 		o := r.Left.Observed
 		c, err := s.cluster(ctx, o, nil)
 		if err != nil {

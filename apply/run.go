@@ -31,8 +31,11 @@ type Owner struct {
 	Run string
 }
 
-// Report is what a run did.
+// Report is what a run did. [Report.Summary] is what people and programs are told
+// of it.
 type Report struct {
+	// What was to be done; nil for a run without such a plan.
+	Agreed *Plan
 	// The changes that were made, in the order in which they were done.
 	Done []Change
 	// The steps that were taken with nodes, in the same way.
@@ -41,8 +44,11 @@ type Report struct {
 	Objects []Object
 	// What is left to do, as far as it is known; nil if nothing was done.
 	Left *Plan
-	// How long each stage took.
+	// How long each stage took, and what it asked for.
 	Stages []StageTime
+
+	env, cluster string
+	requestsLeft int
 }
 
 type (
@@ -59,7 +65,7 @@ type (
 // the exit code [diag.Conflict]. The report says what was done also if there is
 // an error.
 func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
-	r := &Report{Stages: s.stages}
+	r := s.report(agreed)
 	if !agreed.Executable() {
 		return r, notExecutable(agreed)
 	}
@@ -80,7 +86,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		}
 		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes}, policy, owner)
 	})
-	r.Stages = s.stages
+	s.end(r)
 	return r, err
 }
 
@@ -202,7 +208,7 @@ func (s *Session) execute(ctx context.Context, r *Report, p *plan.Plan, of part,
 		}
 		return nil
 	}
-	return s.stage("execute", len(first.Changes), func(stage progress.Stage) error {
+	return s.stage(string(StageInfrastructure), len(first.Changes), func(stage progress.Stage) error {
 		loop := execute.Infrastructure(first)
 		loop.Stale, loop.Sleep = cloud.Stale, s.clock.Sleep
 		loop.Again = func(ctx context.Context) (*plan.Plan, error) {

@@ -169,13 +169,13 @@ func TestApply(t *testing.T) {
 	for _, s := range r.Stages {
 		stages = append(stages, s.Stage)
 	}
-	if got := strings.Join(stages, " "); got != "observe lock check execute" {
+	if got := strings.Join(stages, " "); got != "observe lock check infrastructure" {
 		t.Errorf("stages %s", got)
 	}
 	b.mu.Lock()
 	first, last := b.told[0], b.told[len(b.told)-1]
 	b.mu.Unlock()
-	if first != (Event{Stage: "observe", State: Begun}) || last != (Event{Stage: "execute", State: Done}) {
+	if first != (Event{Stage: "observe", State: Begun}) || last != (Event{Stage: "infrastructure", State: Done}) {
 		t.Errorf("told first %+v, last %+v", first, last)
 	}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
@@ -11,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
@@ -87,19 +89,13 @@ type Session struct {
 	// was read.
 	snapshot string
 
+	calls struct{ nodes, kubernetes atomic.Int64 } // that were made
+
 	signing sync.Mutex
 	signed  struct {
 		credentials node.Credentials
 		renew       time.Time
 	}
-}
-
-// StageTime is how long a stage of a run took.
-type StageTime struct {
-	Stage string        `json:"stage"`
-	Took  time.Duration `json:"-"`
-	// Seconds is Took for programs.
-	Seconds float64 `json:"seconds"`
 }
 
 // Connect finds the token, and makes no request yet. It refuses a tree that
@@ -200,12 +196,18 @@ func (s *Session) plan(ctx context.Context, stage string, make func(plan.Observe
 
 // stage runs a stage, tells of it and notes the time that it took.
 func (s *Session) stage(name string, steps int, do func(progress.Stage) error) error {
-	begin := s.clock.Now()
+	begin, before := s.clock.Now(), s.requests()
 	stage := progress.Begin(s.tell, name, steps)
 	err := stage.End(do(stage))
 	took := s.clock.Now().Sub(begin)
-	s.stages = append(s.stages, StageTime{Stage: name, Took: took, Seconds: took.Seconds()})
+	s.stages = append(s.stages, StageTime{Stage: name, Took: took, Seconds: took.Seconds(), Requests: s.requests().Minus(before)})
 	return err
+}
+
+// requests are all that the session has made.
+func (s *Session) requests() summary.Requests {
+	made, _ := s.Requests()
+	return summary.Requests{Hetzner: made, Nodes: int(s.calls.nodes.Load()), Kubernetes: int(s.calls.kubernetes.Load())}
 }
 
 // Requests returns how many requests the session has made, and how many are

@@ -35,7 +35,7 @@ func (s *Session) PlanTakeOut(ctx context.Context, t TakeOut) (p *NodesPlan, err
 	if t.Nodes, err = t.names(c); err != nil {
 		return nil, err
 	}
-	err = s.stage("nodes", 0, func(progress.Stage) error {
+	err = s.stage("observe nodes", 0, func(progress.Stage) error {
 		p, err = s.planTakeOut(ctx, c, t)
 		return err
 	})
@@ -79,12 +79,12 @@ func (s *Session) planTakeOut(ctx context.Context, c *nodes.Cluster, t TakeOut) 
 // TakeOut takes the steps of a plan of [Session.PlanTakeOut] that somebody agreed
 // to. The report says what was done also if there is an error.
 func (s *Session) TakeOut(ctx context.Context, agreed *NodesPlan, t TakeOut, owner Owner) (*Report, error) {
-	r := &Report{}
+	r := s.report(nil)
 	if err := refused(agreed.Refusals); err != nil {
 		return r, err
 	}
 	err := s.locked(ctx, owner, func() error { return s.takeOut(ctx, r, agreed, t) })
-	r.Stages = s.stages
+	s.end(r)
 	return r, err
 }
 
@@ -108,7 +108,7 @@ func (s *Session) takeOut(ctx context.Context, r *Report, agreed *nodeplan.Plan,
 // agreed to, and makes its server anew; a machine that exists already is wiped.
 // [Session.Apply] then lets it join.
 func (s *Session) Replace(ctx context.Context, agreed *NodesPlan, name string, owner Owner) (*Report, error) {
-	r := &Report{}
+	r := s.report(nil)
 	if err := refused(agreed.Refusals); err != nil {
 		return r, err
 	}
@@ -118,7 +118,7 @@ func (s *Session) Replace(ctx context.Context, agreed *NodesPlan, name string, o
 		}
 		return s.replaceServer(ctx, r, name, owner)
 	})
-	r.Stages = s.stages
+	s.end(r)
 	return r, err
 }
 

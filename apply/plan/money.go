@@ -42,6 +42,9 @@ func decimal(r *big.Rat) string {
 	return whole + "." + fraction
 }
 
+// Rounded is the price with two digits, for people.
+func (p Price) Rounded() Price { return Price{cents(p.Net), cents(p.Gross)} }
+
 // cents rounds a price to two digits, for people.
 func cents(text string) string {
 	r, ok := new(big.Rat).SetString(text)

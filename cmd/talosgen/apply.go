@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/user"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -109,114 +108,6 @@ func planToApply(c *cli.Context, s *cloudSession, agreed apply.Policy) (*apply.P
 			WithHint("`talosgen destroy` makes its own, and asks for the name of the cluster").WithCode(diag.Usage)
 	}
 	return s.Resume(c.Context, saved, agreed)
-}
-
-// endRun reports what a run did, keeps what it learned, and returns its error.
-func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err error) error {
-	if wantsJSON(c) {
-		if err := w.printJSON(newRunReport(s, r)); err != nil {
-			return err
-		}
-	}
-	w.sayRun(s, r)
-	if err != nil {
-		return err
-	}
-	return w.keepFacts(s, r)
-}
-
-// runReport is what a run did, for programs.
-type runReport struct {
-	Env     string         `json:"environment"`
-	Cluster string         `json:"cluster"`
-	Done    []changeReport `json:"done"`
-	Left    []changeReport `json:"left"`
-	// The steps that were taken with nodes, and those that are left.
-	Steps     []stepReport      `json:"steps,omitempty"`
-	StepsLeft []stepReport      `json:"stepsLeft,omitempty"`
-	Stages    []apply.StageTime `json:"stages"`
-	// The price of a month, as of what was looked at last; absent if nothing was.
-	Cost     *apply.Cost `json:"cost,omitempty"`
-	Requests int         `json:"requests"`
-	// Requests that are left in the project; -1 if that is not known.
-	RequestsLeft int `json:"requestsLeft"`
-}
-
-type changeReport struct {
-	Action string `json:"action"`
-	Key    string `json:"key"`
-	ID     int64  `json:"id,omitempty"`
-}
-
-type stepReport struct {
-	Action string `json:"action"`
-	Node   string `json:"node"`
-}
-
-func stepReports(steps []apply.Step) (out []stepReport) {
-	for _, s := range steps {
-		out = append(out, stepReport{Action: string(s.Action), Node: s.Node})
-	}
-	return out
-}
-
-func newRunReport(s *cloudSession, r *apply.Report) runReport {
-	out := runReport{
-		Env: s.env.Name(), Cluster: s.env.Infrastructure.Cluster,
-		Done: changeReports(r.Done), Left: []changeReport{}, Steps: stepReports(r.Steps), Stages: r.Stages,
-	}
-	if r.Left != nil && r.Left.Nodes != nil {
-		out.StepsLeft = stepReports(r.Left.Nodes.Steps)
-	}
-	if r.Left != nil {
-		out.Left, out.Cost = changeReports(r.Left.Changes), &r.Left.Cost
-	}
-	out.Requests, out.RequestsLeft = s.Requests()
-	return out
-}
-
-func changeReports(changes []apply.Change) []changeReport {
-	out := make([]changeReport, len(changes))
-	for i, c := range changes {
-		out[i] = changeReport{Action: string(c.Action), Key: string(c.Key), ID: c.ID}
-	}
-	return out
-}
-
-// sayRun sums a run up for people.
-func (w *world) sayRun(s *cloudSession, r *apply.Report) {
-	if len(r.Done)+len(r.Steps) > 0 || len(r.Stages) > 1 {
-		w.say("%s%s", done(r), stageTimes(r.Stages))
-	}
-	if r.Left != nil && !r.Left.Empty() {
-		w.say("left to do: %s", r.Left.Summary())
-	}
-	if r.Left != nil && len(r.Done) > 0 && len(r.Left.Changes) == 0 && r.Left.Cost.Sum() != "" {
-		w.say("a month costs %s", r.Left.Cost.Sum())
-	}
-	w.sayRequests(s)
-}
-
-// done counts what was done.
-func done(r *apply.Report) string {
-	text := count(len(r.Done), "change")
-	if len(r.Steps) > 0 {
-		text += ", " + count(len(r.Steps), "step") + " with nodes"
-	}
-	return text
-}
-
-func stageTimes(stages []apply.StageTime) string {
-	var total time.Duration
-	var parts []string
-	for _, s := range stages {
-		total += s.Took
-		parts = append(parts, s.Stage+" "+seconds(s.Took))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" in %s: %s", seconds(total), strings.Join(parts, ", "))
 }
 
 // agree asks on a terminal, unless --yes answers. Where there is no terminal,

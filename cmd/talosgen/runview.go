@@ -178,15 +178,7 @@ func (v *runView) current() []string {
 	return lines
 }
 
-func (v *runView) since(begin time.Time) string { return seconds(v.now().Sub(begin)) }
-
-// seconds prints a duration as people read it.
-func seconds(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
+func (v *runView) since(begin time.Time) string { return apply.Seconds(v.now().Sub(begin)) }
 
 // fit cuts a line for a terminal, on which a longer one would be two.
 func fit(line string, width int) string {

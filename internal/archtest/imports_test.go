@@ -82,6 +82,7 @@ var forbidden = []struct {
 	{"apply/plan/...", "net/http", "plan is pure"},
 	{"apply/plan/...", "crypto/rand", "randomness is passed in"},
 	{"apply/preflight", "net/http", "preflight is pure"},
+	{"apply/internal/summary", "net/http", "it is pure"},
 	{"apply/kubeplan/...", "net/http", "it is pure"},
 	{"apply/kubeplan/...", "time", "clocks are for those who execute plans"},
 	{"apply/kubeplan/...", "crypto/rand", "randomness is passed in"},
@@ -116,7 +117,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/kubeplan", "apply/kubeplan/kubetree", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
+	"apply/internal/access", "apply/internal/summary", "apply/kubeplan", "apply/kubeplan/kubetree", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",

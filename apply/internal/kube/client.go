@@ -60,6 +60,8 @@ type Options struct {
 	// How long a request that got no answer, or one that asks for patience, is
 	// repeated; 0: not at all.
 	Patience time.Duration
+	// Counts the requests, besides the client's own count; may be nil.
+	Calls *atomic.Int64
 }
 
 // Client talks to one API.
@@ -100,8 +102,23 @@ func New(o Options) (*Client, error) {
 			},
 		},
 	}
-	c.http = &http.Client{Transport: transport, Timeout: cmp.Or(o.Within, answerWithin)}
+	c.http = &http.Client{Transport: &counting{transport, &c.requests, o.Calls}, Timeout: cmp.Or(o.Within, answerWithin)}
 	return c, nil
+}
+
+// counting counts the requests that are sent.
+type counting struct {
+	*http.Transport
+	own, all *atomic.Int64 // all may be nil
+}
+
+// RoundTrip sends a request.
+func (t *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.own.Add(1)
+	if t.all != nil {
+		t.all.Add(1)
+	}
+	return t.Transport.RoundTrip(r)
 }
 
 // Close ends the connections.
@@ -183,7 +200,6 @@ func (c *Client) send(ctx context.Context, r request, to any) error {
 
 // once sends a request once.
 func (c *Client) once(ctx context.Context, r request, body []byte, to any) error {
-	c.requests.Add(1)
 	q, err := http.NewRequestWithContext(ctx, r.method, c.url+r.path, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	cosi "github.com/cosi-project/runtime/api/v1alpha1"
@@ -25,6 +26,8 @@ import (
 type Target struct {
 	Name    string // for messages
 	Address string // an address, with a port if it is not 50000
+	// Counts the calls; may be nil.
+	Calls *atomic.Int64
 }
 
 // Credentials are what a client shows, and what it expects to be shown.
@@ -91,7 +94,7 @@ func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error
 	config.ServerName, _, _ = net.SplitHostPort(address)
 	config.MinVersion = tls.VersionTLS12
 	seen := &failures{}
-	c := &connection{dial: func() (*grpc.ClientConn, error) {
+	c := &connection{calls: t.Calls, dial: func() (*grpc.ClientConn, error) {
 		// The name is resolved by whatever leads there, not here.
 		return grpc.NewClient("passthrough:///"+address,
 			grpc.WithContextDialer(seen.dialer(through)),

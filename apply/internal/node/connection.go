@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
@@ -15,15 +16,19 @@ import (
 // what it saw last. Whoever waits for a node calls at a pace of its own, and
 // wants to know how the node is now.
 type connection struct {
-	dial func() (*grpc.ClientConn, error)
+	dial  func() (*grpc.ClientConn, error)
+	calls *atomic.Int64 // counts them; may be nil
 
 	mu     sync.Mutex
 	closed bool
 	now    *grpc.ClientConn
 }
 
-// open returns the connection to use for a call.
+// open returns the connection to use for a call, which is counted.
 func (c *connection) open() (*grpc.ClientConn, error) {
+	if c.calls != nil {
+		c.calls.Add(1)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.now.GetState() != connectivity.TransientFailure || c.closed {

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
@@ -28,6 +29,8 @@ type Machine struct {
 	// it is not known, for what reason.
 	Address, BootAddress string
 	Unknown              string
+	// Counts the calls that it is asked; may be nil.
+	Calls *atomic.Int64
 
 	// Of machines that exist already: how to recognise it, and what Talos is
 	// installed on.
@@ -140,13 +143,15 @@ func (m Machine) controlPlane() bool { return m.Role == nodeplan.ControlPlane }
 // boot is where a machine is before it has its configuration.
 func (m Machine) boot() node.Target {
 	if m.BootAddress != "" {
-		return node.Target{Name: m.Name, Address: m.BootAddress}
+		return node.Target{Name: m.Name, Address: m.BootAddress, Calls: m.Calls}
 	}
 	return m.target()
 }
 
 // target is where a machine is with its configuration.
-func (m Machine) target() node.Target { return node.Target{Name: m.Name, Address: m.Address} }
+func (m Machine) target() node.Target {
+	return node.Target{Name: m.Name, Address: m.Address, Calls: m.Calls}
+}
 
 // Connect makes a client for a node with its configuration.
 func (c *Cluster) Connect(m Machine) (*node.Client, error) {

@@ -1,0 +1,257 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/summary"
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+type (
+	// Summary is the report of a run, for people and for programs.
+	Summary = summary.Summary
+	// StageTime is how long a stage of a run took, and what it asked for.
+	StageTime = summary.Stage
+)
+
+// Seconds prints a duration as people read it.
+func Seconds(d time.Duration) string { return summary.Seconds(d) }
+
+// Commands write command lines, for who reads a report. Without both of them the
+// report names no commands.
+type Commands struct {
+	// The command of the run once more, with more arguments: it goes on with what
+	// the run left.
+	Again func(more ...string) string
+	// Of another command, for the environment of the run, with more arguments.
+	Of func(name string, more ...string) string
+}
+
+// report begins the report of a run.
+func (s *Session) report(agreed *Plan) *Report {
+	r := &Report{Agreed: agreed, env: s.env.name, cluster: s.env.Infrastructure.Cluster}
+	s.end(r)
+	return r
+}
+
+// end notes what a run took.
+func (s *Session) end(r *Report) {
+	r.Stages = s.stages
+	_, r.requestsLeft = s.Requests()
+}
+
+// Summary sums the run up, after it ended with err.
+func (r *Report) Summary(err error, c Commands) Summary {
+	s := Summary{
+		Environment: r.env, Cluster: r.cluster, Outcome: r.outcome(err),
+		Done: items(r.Done, r.Steps, r.Objects), Left: r.undone(), RequestsLeft: r.requestsLeft, Cost: r.cost(),
+		Pending: []summary.Pending{}, Next: []summary.Command{},
+	}
+	var took time.Duration
+	s.Stages, took, s.Requests = summary.Fold(r.Stages)
+	s.Seconds = took.Seconds()
+	r.pending(&s)
+	r.next(&s, c)
+	return s
+}
+
+// outcome is how it ended.
+func (r *Report) outcome(err error) summary.Outcome {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return summary.Interrupted
+	case r.Agreed != nil && !r.Agreed.Executable():
+		return summary.Refused
+	case err != nil && !r.onlyAway():
+		return summary.Failed
+	case r.did():
+		return summary.Done
+	}
+	return summary.InSync
+}
+
+// did reports whether something was done.
+func (r *Report) did() bool { return len(r.Done)+len(r.Steps)+len(r.Objects) > 0 }
+
+// onlyAway reports whether all that could be done is done, and the error of the
+// run is about nodes that are away.
+func (r *Report) onlyAway() bool {
+	return r.Left != nil && r.Left.Empty() && !r.Left.Refused() && r.Left.Unseen() != nil
+}
+
+// items are things that were done, or are to do.
+func items(changes []Change, steps []Step, objects []Object) []summary.Item {
+	all := []summary.Item{}
+	for _, c := range changes {
+		stage := summary.Infrastructure
+		if c.Kind == plan.KindImage {
+			stage = summary.Images
+		}
+		all = append(all, summary.Item{Stage: stage, Action: string(c.Action), Object: string(c.Key), ID: c.ID})
+	}
+	for _, s := range steps {
+		stage := summary.Nodes
+		if s.Action == nodeplan.Bootstrap {
+			stage = summary.Bootstrap
+		}
+		all = append(all, summary.Item{Stage: stage, Action: string(s.Action), Object: s.Node})
+	}
+	for _, o := range objects {
+		stage := summary.Kubernetes
+		if slices.Contains([]kubeplan.Stage{kubeplan.Keys, kubeplan.Flux, kubeplan.Sources}, o.Stage) {
+			stage = summary.Flux
+		}
+		all = append(all, summary.Item{Stage: stage, Action: string(o.Action), Object: string(o.Key)})
+	}
+	return all
+}
+
+// undone is what is left to do: as it was seen last, or else as it was agreed to.
+func (r *Report) undone() []summary.Item {
+	var changes []Change
+	var steps []Step
+	var objects []Object
+	for _, p := range []*Plan{r.Agreed, r.Left} { // the later one counts
+		if p == nil {
+			continue
+		}
+		if p.Plan != nil {
+			changes = r.without(p.Plan).Changes
+		}
+		if p.Nodes != nil {
+			steps = p.Nodes.Steps
+		}
+		if p.Kubernetes != nil {
+			objects = p.Kubernetes.Changes()
+		}
+	}
+	steps = slices.DeleteFunc(slices.Clone(steps), func(s Step) bool {
+		return slices.ContainsFunc(r.Steps, func(d Step) bool { return d.Key == s.Key })
+	})
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o Object) bool {
+		return slices.ContainsFunc(r.Objects, func(d Object) bool { return d.Key == o.Key && d.Action == o.Action })
+	})
+	return items(changes, steps, objects)
+}
+
+// cost is the price of a month before the run, and after what is planned; nil if
+// no prices are known.
+func (r *Report) cost() *summary.Cost {
+	if r.Agreed == nil || r.Agreed.Plan == nil || r.Agreed.Cost.Currency == "" {
+		return nil
+	}
+	before, after := r.Agreed.Cost, r.Agreed.Cost
+	if r.Left != nil && r.Left.Plan != nil && r.Left.Cost.Currency != "" {
+		after = r.Left.Cost
+	}
+	if len(before.Lines)+len(after.Lines) == 0 {
+		return nil
+	}
+	return &summary.Cost{Currency: before.Currency, Before: before.Before, After: after.After}
+}
+
+// pending collects what is not as it should be, as it was seen last.
+func (r *Report) pending(s *Summary) {
+	add := func(kind, object, text, hint string) {
+		s.Pending = append(s.Pending, summary.Pending{Kind: kind, Object: object, Text: text, Hint: hint})
+	}
+	for _, step := range r.Steps {
+		if step.Action == nodeplan.Stage {
+			add(summary.Reboots, "node "+step.Node, "its configuration is staged, and takes effect when it reboots", "")
+		}
+	}
+	if p := r.lastNodes(); p != nil {
+		for _, h := range p.Held {
+			add(summary.Held, "node "+h.Node, fmt.Sprintf("%s (%s)", h.Change, h.Change.Reason), "")
+		}
+		for _, n := range p.Warnings {
+			kind, node := summary.Reboots, strings.TrimPrefix(string(n.Key), "node/")
+			if slices.Contains(p.Away, node) {
+				kind = summary.Away
+			}
+			add(kind, "node "+node, n.Text, n.Hint)
+		}
+	}
+	if r.Left != nil && r.Left.Plan != nil {
+		for _, n := range r.Left.Plan.Left {
+			add(summary.Waiting, string(n.Key), n.Text, n.Hint)
+		}
+	}
+}
+
+// lastNodes is the section of nodes that was made last; nil if there is none.
+func (r *Report) lastNodes() *nodeplan.Plan {
+	switch {
+	case r.Left != nil && r.Left.Nodes != nil:
+		return r.Left.Nodes
+	case r.Agreed != nil:
+		return r.Agreed.Nodes
+	}
+	return nil
+}
+
+// next collects the commands that lead on from here.
+func (r *Report) next(s *Summary, c Commands) {
+	add := func(command, reason string) {
+		s.Next = append(s.Next, summary.Command{Command: command, Reason: reason})
+	}
+	pending := func(kind string) bool {
+		return slices.ContainsFunc(s.Pending, func(p summary.Pending) bool { return p.Kind == kind })
+	}
+	if c.Again == nil || c.Of == nil {
+		return
+	}
+	switch s.Outcome {
+	case summary.Refused:
+		if consents := r.Agreed.consents(); len(consents) > 0 && !r.Agreed.Refused() {
+			add(c.Again(consents...), "agrees to what needs consent")
+		}
+		return
+	case summary.Failed, summary.Interrupted:
+		add(c.Again(), "goes on where this run stopped")
+		return
+	}
+	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Stage }) {
+		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")
+	}
+	if pending(summary.Away) {
+		add(c.Of("health"), "says more about the nodes")
+	}
+	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Bootstrap }) {
+		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")
+		add(c.Of("health", "--wait", "10m"), "waits until the new cluster is well")
+	}
+}
+
+// consents are the flags that give the consent that is missing.
+func (p *Plan) consents() (flags []string) {
+	for _, c := range p.Changes {
+		switch {
+		case c.Allowed:
+		case c.Consent == plan.ConsentUnlock:
+			flags = append(flags, "--yes-destroy", p.Cluster)
+		default:
+			flags = append(flags, "--allow", string(c.Key))
+		}
+	}
+	if p.Nodes != nil {
+		for _, name := range p.Nodes.Consents() {
+			flags = append(flags, "--allow", name)
+		}
+	}
+	if p.Kubernetes != nil {
+		for _, s := range p.Kubernetes.Steps {
+			if !s.Allowed {
+				flags = append(flags, "--allow", string(s.Key))
+			}
+		}
+	}
+	return flags
+}
