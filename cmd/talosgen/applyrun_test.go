@@ -185,7 +185,7 @@ func TestApplyAsks(t *testing.T) {
 		}
 	}
 	code, shown := b.run("y\n", "apply", "dev", "--allow-dirty")
-	if code != 0 || b.names("servers") != 3 || !strings.Contains(shown, "\n10 changes in ") {
+	if code != 0 || b.names("servers") != 3 || !strings.Contains(shown, "\ndev: done in ") {
 		t.Errorf("exit code %d\n%s", code, shown)
 	}
 	if code, shown = b.run("", "apply", "dev", "--allow-dirty"); code != 0 || strings.Contains(shown, "[y/N]") {

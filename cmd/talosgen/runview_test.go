@@ -17,13 +17,13 @@ var scriptedRun = []struct {
 }{
 	{0, apply.Event{Stage: "observe", State: apply.Begun}},
 	{800 * time.Millisecond, apply.Event{Stage: "observe", State: apply.Done}},
-	{0, apply.Event{Stage: "execute", State: apply.Begun, Steps: 10}},
-	{time.Second, apply.Event{Stage: "execute", Step: "create network dev", State: apply.Begun}},
-	{time.Second, apply.Event{Stage: "execute", Step: "create firewall dev", State: apply.Begun}},
-	{time.Second, apply.Event{Stage: "execute", Step: "create network dev", State: apply.Note, Text: "waiting for create_network"}},
-	{time.Second, apply.Event{Stage: "execute", Step: "create network dev", State: apply.Done, Text: "10.0.0.0/16"}},
-	{70 * time.Second, apply.Event{Stage: "execute", Step: "create firewall dev", State: apply.Failed, Text: "limit reached\n  hint"}},
-	{time.Second, apply.Event{Stage: "execute", State: apply.Failed, Text: "limit reached"}},
+	{0, apply.Event{Stage: "nodes", State: apply.Begun, Steps: 10}},
+	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Begun}},
+	{time.Second, apply.Event{Stage: "nodes", Step: "create firewall dev", State: apply.Begun}},
+	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Note, Text: "waiting for create_network"}},
+	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Done, Text: "10.0.0.0/16"}},
+	{70 * time.Second, apply.Event{Stage: "nodes", Step: "create firewall dev", State: apply.Failed, Text: "limit reached\n  hint"}},
+	{time.Second, apply.Event{Stage: "nodes", State: apply.Failed, Text: "limit reached"}},
 }
 
 // showRun shows the run up to an event.
@@ -44,11 +44,11 @@ func showRun(live bool, events int) string {
 
 func TestRunViewPlain(t *testing.T) {
 	want := `observe 0.8 s
-execute: 10 steps
+nodes: 10 steps
   create network dev: waiting for create_network
   [ 1/10] create network dev 3.0 s: 10.0.0.0/16
   [ 2/10] create firewall dev failed 1m12s: limit reached
-execute failed after 1m15s
+nodes failed after 1m15s
 `
 	if got := showRun(false, len(scriptedRun)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -77,20 +77,20 @@ func screen(text string) string {
 func TestRunViewLive(t *testing.T) {
 	for events, want := range map[int]string{
 		6: `observe 0.8 s
-execute: 10 steps
-execute 0/10, 3.0 s, 3540 requests left
+nodes: 10 steps
+nodes 0/10, 3.0 s, 3540 requests left
   create network dev 2.0 s: waiting fo…
   create firewall dev 1.0 s`,
 		7: `observe 0.8 s
-execute: 10 steps
+nodes: 10 steps
   [ 1/10] create network dev 3.0 s: 10.0.0.0/16
-execute 1/10, 4.0 s, 3540 requests left
+nodes 1/10, 4.0 s, 3540 requests left
   create firewall dev 2.0 s`,
 		len(scriptedRun): `observe 0.8 s
-execute: 10 steps
+nodes: 10 steps
   [ 1/10] create network dev 3.0 s: 10.0.0.0/16
   [ 2/10] create firewall dev failed 1m12s: limit reached
-execute failed after 1m15s`,
+nodes failed after 1m15s`,
 	} {
 		if got := screen(showRun(true, events)); got != want {
 			t.Errorf("after %d events\n%s\nwant\n%s", events, got, want)
@@ -101,9 +101,9 @@ execute failed after 1m15s`,
 func TestRunViewManySteps(t *testing.T) {
 	var out bytes.Buffer
 	v := &runView{out: &out, now: fixedTime, live: true, width: func() int { return 0 }, left: func() int { return -1 }}
-	v.event(apply.Event{Stage: "execute", State: apply.Begun, Steps: 20})
+	v.event(apply.Event{Stage: "nodes", State: apply.Begun, Steps: 20})
 	for i := range 11 {
-		v.event(apply.Event{Stage: "execute", Step: strings.Repeat("x", i+1), State: apply.Begun})
+		v.event(apply.Event{Stage: "nodes", Step: strings.Repeat("x", i+1), State: apply.Begun})
 	}
 	shown := screen(out.String())
 	if strings.Count(shown, "\n") != 1+mostRunning+1 || !strings.HasSuffix(shown, "  xxxxxxxx 0.0 s\n  and 3 more") {
