@@ -35,8 +35,12 @@ func (w *world) tellRun(c *cli.Context, s apply.Summary) error {
 	return nil
 }
 
-// commands are what may follow a command, for the same environment.
+// commands are what may follow a command, for the same environment. Nothing
+// follows a try: what it made is gone.
 func (w *world) commands(c *cli.Context) apply.Commands {
+	if c.Command.Name == nameTry {
+		return apply.Commands{}
+	}
 	return apply.Commands{
 		Again: func(more ...string) string { return commandLine(append(withoutPlan(w.args), more...)) },
 		Of: func(name string, more ...string) string {

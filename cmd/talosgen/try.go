@@ -6,9 +6,11 @@ import (
 	"github.com/talosgen/talosgen/apply"
 )
 
+const nameTry = "try"
+
 func tryCommand(w *world) *cli.Command {
 	return &cli.Command{
-		Name:         "try",
+		Name:         nameTry,
 		Usage:        "watch what apply would do from nothing, on a simulated project with simulated nodes",
 		ArgsUsage:    "<env>",
 		BashComplete: w.completeEnvironments(false),
