@@ -57,12 +57,12 @@ func (r *Repo) explainAddon(ctx context.Context, env, name, path string) ([]Expl
 	if err != nil {
 		return nil, err
 	}
-	return explainValues(name, path, values, other)
+	return explainValues(name, path, values, other, c.withoutOptions(name, v))
 }
 
 // explainValues lists the leaves of merged values. What differs with other
 // secrets is secret.
-func explainValues(name, path string, values, other *addonValues) ([]Explained, error) {
+func explainValues(name, path string, values, other *addonValues, options []withoutOption) ([]Explained, error) {
 	var all []Explained
 	var names []string
 	for _, leaf := range leavesOf(values.merged, nil) {
@@ -78,11 +78,15 @@ func explainValues(name, path string, values, other *addonValues) ([]Explained, 
 				continue
 			}
 			x.Secret = x.Secret || l.encrypted
+			hidden := l.encrypted || !same(value, lookup(other.layers[i].values, leaf.path))
+			if l.doc == nil {
+				x.Origins = append(x.Origins, ownOrigins(value, leaf.path, options, hidden)...)
+				continue
+			}
 			pos := l.pos
 			if found := l.find(keysOf(leaf.path)); found.File != "" {
 				pos = found
 			}
-			hidden := l.encrypted || !same(value, lookup(other.layers[i].values, leaf.path))
 			x.Origins = append(x.Origins, Origin{Layer: l.name, File: pos.File, Line: pos.Line, Value: printValue(value, hidden)})
 		}
 		x.Value = printValue(leaf.value, x.Secret)

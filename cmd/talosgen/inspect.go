@@ -115,9 +115,9 @@ Layers, later wins: Talos' generated base, options of cluster.yaml,
 patches/common, patches/<role>, then envs/<env>/patches: common, <role>,
 pools/<pool>, nodes/<node>.
 
-In place of a node, addon/<name> stands for the values of a chart: talosgen's
-own and those of options, then patches/addons/<name>/values.yaml, then
-envs/<env>/addons/<name>/values.yaml.
+In place of a node, addon/<name> stands for the values of a chart: those of
+talosgen's catalogue, then those that options of cluster.yaml make, then
+patches/addons/<name>/values.yaml, then envs/<env>/addons/<name>/values.yaml.
 
 Examples:
    talosgen explain dev dev-worker-1 machine.nodeLabels

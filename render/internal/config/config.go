@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -51,6 +53,11 @@ func loadChecked(file string, data []byte, scope *subst.Scope, overlapping bool)
 	if err != nil {
 		return nil, err
 	}
+	return checked(file, root, scope, overlapping)
+}
+
+// checked decodes and checks a document.
+func checked(file string, root *yaml.Node, scope *subst.Scope, overlapping bool) (*Config, error) {
 	c := &Config{file: file, pos: map[string]diag.Pos{}}
 	var problems diag.List
 	expanded, err := subst.ExpandNode(subst.Source{File: file}, root, scope)

@@ -1,0 +1,71 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/yamltext"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/config"
+)
+
+// The layers of values that talosgen makes itself, by the names that explain
+// gives them.
+const (
+	catalogueLayer = "talosgen's catalogue"
+	optionsLayer   = clusterFile
+)
+
+// withoutOption are the values that the catalogue has for an addon if
+// cluster.yaml leaves an option out.
+type withoutOption struct {
+	pos    diag.Pos // of the option
+	depth  int
+	values map[string]any
+}
+
+// withoutOptions are the values of an addon without each of the options that the
+// file sets. Those that the file or the addon cannot do without are left out.
+func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
+	var all []withoutOption
+	for _, option := range c.config.Options() {
+		file := c.path(clusterFile)
+		cfg, err := config.LoadWithout(file, c.raw[file], c.scope, option)
+		if err != nil {
+			continue
+		}
+		facts := c.addonFacts(v)
+		facts.Cluster = cfg.Cluster
+		addons, err := allAddons(facts)
+		i := slices.IndexFunc(addons, func(a catalogue.Addon) bool { return a.Name == name })
+		if err != nil || i < 0 {
+			continue
+		}
+		if values, err := manifest.Normalize(addons[i].Values); err == nil {
+			all = append(all, withoutOption{c.config.Pos(option...), len(option), values.(map[string]any)})
+		}
+	}
+	return all
+}
+
+// ownOrigins say where a value comes from that talosgen has itself: the
+// catalogue, and the option of cluster.yaml that makes it another one. If
+// several do, the most particular of them is the one.
+func ownOrigins(value any, at yamltext.Path, options []withoutOption, hidden bool) []Origin {
+	var by *withoutOption
+	for i, o := range options {
+		if !same(lookup(o.values, at), value) && (by == nil || cmp.Compare(o.depth, by.depth) >= 0) {
+			by = &options[i]
+		}
+	}
+	if by == nil {
+		return []Origin{{Layer: catalogueLayer, Value: printValue(value, hidden)}}
+	}
+	var origins []Origin
+	if before := lookup(by.values, at); before != nil {
+		origins = append(origins, Origin{Layer: catalogueLayer, Value: printValue(before, hidden)})
+	}
+	return append(origins, Origin{Layer: optionsLayer, File: by.pos.File, Line: by.pos.Line, Value: printValue(value, hidden)})
+}
