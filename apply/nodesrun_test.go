@@ -60,7 +60,7 @@ const nodesServer = `  - name: %s
 // site is a simulated project with simulated nodes behind its servers, and an
 // environment.
 type site struct {
-	*testing.T
+	testing.TB
 	fleet  *talossim.Fleet
 	sim    *hetznersim.Sim
 	server *httptest.Server
@@ -76,9 +76,9 @@ type site struct {
 	runs  int
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{T: t, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
+	s := &site{TB: t, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
 	s.sim = hetznersim.New(hetznersim.Options{
 		Clock: s.fleet.Clock(), Token: canaryToken, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, nil),
 	})
@@ -92,7 +92,7 @@ func newSite(t *testing.T) *site {
 // control planes.
 func (s *site) tree(names ...string) {
 	s.Helper()
-	files := map[string]string{"rules.yaml": s.ops.encrypted(s.T, "rules.yaml", "", "a", canaryToken)}
+	files := map[string]string{"rules.yaml": s.ops.encrypted(s.TB, "rules.yaml", "", "a", canaryToken)}
 	infra := nodesHead
 	for i, name := range names {
 		role, config := "worker", s.keys.Worker(name, s.more...)
@@ -108,7 +108,7 @@ func (s *site) tree(names ...string) {
 		files["nodes/"+name+".yaml"] = config
 	}
 	files[schemas.InfrastructureFile] = infra
-	env, err := s.ops.open(s.T, s.ops.sealed(s.T, files))
+	env, err := s.ops.open(s.TB, s.ops.sealed(s.TB, files))
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type operators struct {
 	dataKey *sopsage.DataKey
 }
 
-func newOperators(t *testing.T, seed byte) operators {
+func newOperators(t testing.TB, seed byte) operators {
 	t.Helper()
 	random := rand.NewChaCha8([32]byte{seed})
 	private, public, err := sopsage.GenerateIdentity(random)
@@ -38,7 +38,7 @@ func newOperators(t *testing.T, seed byte) operators {
 	return operatorsOf(t, private, public, random)
 }
 
-func operatorsOf(t *testing.T, private secret.String, public string, random *rand.ChaCha8) operators {
+func operatorsOf(t testing.TB, private secret.String, public string, random *rand.ChaCha8) operators {
 	t.Helper()
 	recipients, err := sopsage.AgeRecipients(public)
 	if err != nil {
@@ -62,7 +62,7 @@ func operatorsOf(t *testing.T, private secret.String, public string, random *ran
 
 // encrypted is a file with readable text, and one value that is encrypted at
 // the top.
-func (o operators) encrypted(t *testing.T, name, readable, key, value string) string {
+func (o operators) encrypted(t testing.TB, name, readable, key, value string) string {
 	t.Helper()
 	f := o.dataKey.File(name)
 	text, err := f.Encrypt([]string{key}, value, sopsage.Str)
@@ -73,7 +73,7 @@ func (o operators) encrypted(t *testing.T, name, readable, key, value string) st
 }
 
 // sealed adds a lock to files, sealed by the operators.
-func (o operators) sealed(t *testing.T, files map[string]string) fstest.MapFS {
+func (o operators) sealed(t testing.TB, files map[string]string) fstest.MapFS {
 	t.Helper()
 	tree := fstest.MapFS{}
 	var outputs []rendered.Entry
@@ -96,7 +96,7 @@ const smallInfrastructure = "apiVersion: talosgen.dev/v1alpha1\ncluster: demo\np
 const canaryToken = "qzxkanarivogl95tokentoken"
 
 // small is a tree with everything that [Open] looks at.
-func (o operators) small(t *testing.T) map[string]string {
+func (o operators) small(t testing.TB) map[string]string {
 	t.Helper()
 	return map[string]string{
 		schemas.InfrastructureFile: smallInfrastructure,
@@ -105,7 +105,7 @@ func (o operators) small(t *testing.T) map[string]string {
 	}
 }
 
-func (o operators) open(t *testing.T, tree fstest.MapFS) (*Environment, error) {
+func (o operators) open(t testing.TB, tree fstest.MapFS) (*Environment, error) {
 	t.Helper()
 	return Open(t.Context(), Tree{Env: "demo", Files: tree, Keys: o.keys, Masker: secret.NewMasker(), Version: "0.1.0"})
 }
