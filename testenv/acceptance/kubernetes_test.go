@@ -3,60 +3,57 @@
 package acceptance
 
 import (
-	"context"
+	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/talosgen/talosgen/testenv/talosenv"
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
 // TestKubernetes makes a real control plane of a machine in maintenance mode:
 // it becomes healthy, and the kubeconfig that talosgen writes is good for
-// Kubernetes' own client.
+// kubectl.
 func TestKubernetes(t *testing.T) {
 	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Kubernetes: true})
 	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
 	u.must("apply", "lab", "--allow-dirty", "--yes")
 	u.contains(u.must("plan", "lab", "--allow-dirty"), "lab, nodes: nothing to do")
 	u.must("health", "lab", "--allow-dirty", "--wait", "4m")
-	u.registered("cp-1")
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	u.must("kubeconfig", "lab", "--output", file)
+	u.kubectlWorks(file)
 }
 
-// registered wants Kubernetes to have these nodes, all ready.
-func (u *user) registered(want ...string) {
+// kubectlWorks does with kubectl what somebody does with a new cluster: look at
+// its nodes, ask what one may do, make something and remove it.
+func (u *user) kubectlWorks(kubeconfig string) {
 	u.t.Helper()
-	file := filepath.Join(u.t.TempDir(), "kubeconfig")
-	u.must("kubeconfig", "lab", "--output", file)
-	config, err := clientcmd.BuildConfigFromFlags("", file)
+	for _, c := range []struct{ args, want string }{
+		{"config current-context", "lab"},
+		{"wait --for=condition=Ready node/cp-1 --timeout=1m", "node/cp-1 condition met"},
+		{"get nodes -o name", "node/cp-1"},
+		{"auth can-i * *", "yes"},
+		{"create configmap made-by-kubectl -n default --from-literal=key=value", "configmap/made-by-kubectl created"},
+		{"get configmap made-by-kubectl -n default -o jsonpath={.data.key}", "value"},
+		{"delete configmap made-by-kubectl -n default", "deleted"},
+	} {
+		output := u.kubectl(kubeconfig, strings.Fields(c.args)...)
+		u.contains(output, c.want)
+	}
+}
+
+// kubectl runs the real one, which has to succeed.
+func (u *user) kubectl(kubeconfig string, args ...string) string {
+	u.t.Helper()
+	command := exec.CommandContext(u.t.Context(), toolenv.Kubectl(u.t), append([]string{"--kubeconfig", kubeconfig, "--request-timeout", "1m"}, args...)...)
+	command.Env = append(os.Environ(), "HOME="+u.t.TempDir()) // it keeps a cache there
+	output, err := command.CombinedOutput()
+	u.t.Logf("$ kubectl %s\n%s", strings.Join(args, " "), output)
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(u.t.Context(), time.Minute)
-	defer cancel()
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	var got []string
-	for _, n := range nodes.Items {
-		for _, c := range n.Status.Conditions {
-			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
-				got = append(got, n.Name)
-			}
-		}
-	}
-	if slices.Sort(got); !slices.Equal(got, want) {
-		u.t.Errorf("Kubernetes has the ready nodes %v, want %v", got, want)
-	}
+	return string(output)
 }

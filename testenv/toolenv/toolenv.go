@@ -1,5 +1,5 @@
 // Package toolenv gives tests the real programs that talosgen's output is
-// meant for: sops, age and talosctl. They are built by testenv/prepare; a
+// meant for: sops, age, talosctl and kubectl. They are built by testenv/prepare; a
 // test that asks for one that is not there is skipped with a line that says
 // how to get it, or fails if TALOSGEN_REQUIRE_TESTENV=1 is set, as in CI.
 package toolenv
@@ -42,6 +42,13 @@ func Talosctl(t testing.TB, release string) string {
 	t.Helper()
 
 	return tool(t, "tools/talosctl-"+release, "talosctl")
+}
+
+// Kubectl returns the path of kubectl.
+func Kubectl(t testing.TB) string {
+	t.Helper()
+
+	return tool(t, "tools/kubectl", "kubectl")
 }
 
 // Staticcheck returns the path of staticcheck.

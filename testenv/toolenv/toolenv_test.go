@@ -74,6 +74,7 @@ func TestPrograms(t *testing.T) {
 		{AgeKeygen, "--version", "v1.3.2"},
 		{talosctl("1.13"), "version --client --short", "v1.13.9"},
 		{talosctl("1.14"), "version --client --short", "v1.14.1"},
+		{Kubectl, "version --client", "Client Version: v1.37.1"},
 		{Staticcheck, "-version", "0.8.2"},
 	}
 

@@ -56,6 +56,11 @@ func tools() []Module {
 			{Name: "age-keygen", Package: "filippo.io/age/cmd/age-keygen"},
 			{Name: "sops", Package: "github.com/getsops/sops/v3/cmd/sops"},
 		}},
+		{
+			Folder:      "tools/kubectl",
+			Tools:       []Tool{{Name: "kubectl", Package: "github.com/talosgen/talosgen/testenv/tools/kubectl"}},
+			LinkerFlags: "-X k8s.io/component-base/version.gitVersion=v1.37.1", // as in go.mod
+		},
 		{Folder: "tools/talosctl-1.13", Tools: talosctl},
 		{Folder: "tools/talosctl-1.14", Tools: talosctl},
 	}
