@@ -76,6 +76,10 @@ func (m *maker) item(item *Item) Step {
 		s.Action, s.Reason = HandOver, "talosgen made it, and it is Flux's now"
 		return s
 	}
+	if s.Others = m.observed.returned(*item, live); len(s.Others) > 0 {
+		s.Action, s.Reason = HandOver, "Flux made it, and it is talosgen's now"
+		return s
+	}
 	if !item.ours() || m.observed.fluxRules(*item) {
 		s.Action = FluxOwns
 		if live == nil {
@@ -92,6 +96,7 @@ func (m *maker) item(item *Item) Step {
 		s.Action, s.Reason = m.create(item)
 	case other != "":
 		s.Action, s.Reason = Conflict, fmt.Sprintf("Kustomization %s of Flux has it, and it is %s's in Git", other, item.Owner())
+		s.rival = other
 	case Applied(live, item.Send(), item.Manager()):
 		s.Action = Unchanged
 	default:

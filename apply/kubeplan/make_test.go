@@ -131,6 +131,8 @@ func TestMake(t *testing.T) {
 		"Flux has it":                        {world{desired: configTwo, flux: "fs/apps", seed: true, live: fluxs, kustomization: looked}, "flux"},
 		"Flux has it, and somebody else too": {world{desired: config, flux: "fs/apps", live: managed(configFlux, entry("kubectl-client-side-apply", "Update", dataX)), kustomization: looked}, "flux; warning: is Flux's, but kubectl-client-side-apply still owns fields of it: what Git removes stays"},
 		"was Flux's, and Flux keeps it":      {world{desired: config, live: fluxs, kustomization: looked}, "conflict (Kustomization fs/apps of Flux has it, and it is talosgen's in Git)"},
+		"was Flux's, which is suspended":     {world{desired: config, live: fluxs, kustomization: suspended}, "hand-over (Flux made it, and it is talosgen's now)"},
+		"was Flux's, which is gone":          {world{desired: config, live: fluxs}, "hand-over (Flux made it, and it is talosgen's now)"},
 		"was ours, is Flux's":                {world{desired: config, flux: "fs/apps", live: ours, inventory: []string{"ConfigMap/ns/a"}, kustomization: looked}, "hand-over (talosgen made it, and it is Flux's now)"},
 		"gone from Git":                      {world{live: ours, inventory: []string{"ConfigMap/ns/a"}}, "delete (it is not in Git any more) without consent"},
 		"gone from Git, with consent":        {world{live: ours, inventory: []string{"ConfigMap/ns/a"}, policy: plan.Policy{AllowDestroy: true}}, "delete (it is not in Git any more)"},

@@ -1,6 +1,9 @@
 package kubeplan
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Observed is what a cluster has, as far as the desired objects need it.
 type Observed struct {
@@ -84,6 +87,9 @@ func Trials(desired Desired, observed Observed) (items []Item) {
 		if other := observed.otherOwner(item, live); other != "" || Applied(live, item.Send(), item.Manager()) {
 			continue
 		}
+		if len(observed.returned(item, live)) > 0 {
+			continue // it has other fields by then
+		}
 		items = append(items, item)
 	}
 	return items
@@ -111,6 +117,19 @@ func (o Observed) otherOwner(item Item, live Object) string {
 		return ""
 	}
 	return other
+}
+
+// returned is Flux's field manager, if the item is talosgen's, and has the labels
+// of a Kustomization that does not look after it any more: one that is suspended,
+// or gone. With the labels Flux would remove it as soon as it looks again.
+func (o Observed) returned(item Item, live Object) []string {
+	if item.Kustomization != "" || kustomizationOf(live) == "" || o.otherOwner(item, live) != "" {
+		return nil
+	}
+	if !slices.Contains(leftOf(item, live), ManagerFlux) {
+		return nil
+	}
+	return []string{ManagerFlux}
 }
 
 // missingNamespace reports whether the item's namespace is not there.

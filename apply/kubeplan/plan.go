@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -18,7 +19,7 @@ const (
 	Change   Action = "change"    // fields differ, or are to be owned
 	Replace  Action = "replace"   // delete and create: a field that differs is immutable
 	Delete   Action = "delete"    // talosgen made it, and Git has it no more
-	HandOver Action = "hand-over" // talosgen made it, and it is Flux's now
+	HandOver Action = "hand-over" // talosgen made it, and it is Flux's now; or the other way round
 	TakeOver Action = "take-over" // fields of leftovers become those of the owner; only in [Takeover]
 
 	Unchanged Action = "unchanged"
@@ -51,6 +52,8 @@ type Step struct {
 	id   ID
 	item *Item  // nil for Delete
 	live Object // nil for Create
+	// Of Conflict: the Kustomization that looks after it, if that is why.
+	rival string
 }
 
 // ID says which object it is.
@@ -184,8 +187,7 @@ func (p *Plan) Problems() error {
 		problems.Add(diag.On(string(n.Key), "%s", n.Text).WithHint("%s", n.Hint))
 	}
 	for _, s := range p.of(Conflict) {
-		problems.Add(diag.On(string(s.Key), "%s", s.Reason).
-			WithHint("`talosgen takeover` gives the fields to %s, if the other one is gone for good", s.Owner).WithCode(diag.Conflict))
+		problems.Add(diag.On(string(s.Key), "%s", s.Reason).WithHint("%s", s.conflictHint()).WithCode(diag.Conflict))
 	}
 	for _, s := range p.Steps {
 		if !s.Allowed {
@@ -194,6 +196,15 @@ func (p *Plan) Problems() error {
 		}
 	}
 	return problems.Err()
+}
+
+// conflictHint says how a conflict ends.
+func (s Step) conflictHint() string {
+	namespace, name, _ := strings.Cut(s.rival, "/")
+	if s.rival == "" {
+		return fmt.Sprintf("`talosgen takeover` gives the fields to %s, if the other one is gone for good", s.Owner)
+	}
+	return fmt.Sprintf("`flux suspend kustomization %s -n %s`, and run this again; resume it when Flux has fetched the commit without the object: then it leaves it alone", name, namespace)
 }
 
 // Saved is the section in a file: what was reviewed.

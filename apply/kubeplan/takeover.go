@@ -62,8 +62,8 @@ func Takeover(desired Desired, observed Observed) *Plan {
 			Others: leftOf(item, live), Allowed: true, id: id, item: &item, live: live,
 		}
 		if other := m.otherOwner(&item, live); other != "" {
-			s.Action, s.Reason = Conflict, "Kustomization "+other+" of Flux has it: remove it there first, or suspend that"
-			s.Others = nil
+			s.Action, s.Reason = Conflict, "Kustomization "+other+" of Flux has it"
+			s.Others, s.rival = nil, other
 		} else if len(s.Others) > 0 {
 			s.Action = TakeOver
 		}

@@ -199,7 +199,11 @@ func (e *Executor) change(ctx context.Context, k *kinds, s kubeplan.Step) error 
 	case kubeplan.Delete:
 		return e.delete(ctx, s)
 	case kubeplan.HandOver, kubeplan.TakeOver:
-		return e.Client.takeOver(ctx, k, s)
+		err := e.Client.takeOver(ctx, k, s)
+		if err != nil || s.Action == kubeplan.TakeOver || s.Item().Kustomization != "" {
+			return err
+		}
+		// What is talosgen's loses the labels of Flux at once.
 	case kubeplan.Replace:
 		if err := e.delete(ctx, s); err != nil {
 			return err

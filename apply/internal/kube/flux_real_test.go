@@ -136,11 +136,17 @@ func version(o kubeplan.Object) string {
 // reconciled waits until Flux has applied a commit.
 func reconciled(t testing.TB, c *kubeenv.Cluster, name, commit string) {
 	t.Helper()
-	path := func(kind, api string) string {
+	reconciledAs(t, c, name, name, commit)
+}
+
+// reconciledAs is [reconciled] for a Kustomization of a repository.
+func reconciledAs(t testing.TB, c *kubeenv.Cluster, repository, name, commit string) {
+	t.Helper()
+	path := func(kind, api, name string) string {
 		return c.Path(t, "{apiVersion: "+api+", kind: "+kind+", metadata: {name: "+name+", namespace: "+kubeenv.FluxNamespace+"}}")
 	}
-	c.Reconcile(t, path("GitRepository", "source.toolkit.fluxcd.io/v1"))
-	c.WaitFor(t, path("Kustomization", "kustomize.toolkit.fluxcd.io/v1"), func(o kubeenv.Object) bool {
+	c.Reconcile(t, path("GitRepository", "source.toolkit.fluxcd.io/v1", repository))
+	c.WaitFor(t, path("Kustomization", "kustomize.toolkit.fluxcd.io/v1", name), func(o kubeenv.Object) bool {
 		return kubeenv.Ready(o) && strings.HasSuffix(o.Text("status", "lastAppliedRevision"), commit)
 	}, within)
 }
