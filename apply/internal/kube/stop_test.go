@@ -234,7 +234,7 @@ func TestStopFails(t *testing.T) {
 		{"one runs on", func(f *fakeAPI, _ *Client) { f.workloads[2].stops = -1 }, 3, false, "deployment ns/autoscaler still runs after 1m0s"},
 		{"nobody listens", func(f *fakeAPI, _ *Client) { f.server.Close() }, 0, true, "connection refused"},
 		{"another server", func(_ *fakeAPI, c *Client) {
-			c.http.Transport.(*http.Transport).TLSClientConfig.ServerName = "other.test"
+			c.http.Transport.(*counting).TLSClientConfig.ServerName = "other.test"
 		}, 0, false, "not other.test"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
