@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/chartfetch"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
@@ -51,7 +49,8 @@ type ChartState struct {
 	File       string `json:"file"`   // that holds it if it is vendored
 	Digest     string `json:"sha256"` // in hex
 	// State is what was found or done: locked, kept, changed (another digest for
-	// the same version), removed; vendored, present, cached, fetched; missing.
+	// the same version), removed; vendored, present, cached, fetched; missing,
+	// unused.
 	State string `json:"state"`
 }
 
@@ -93,12 +92,11 @@ func (r *Repo) LockCharts(ctx context.Context, n Network, update bool) ([]ChartS
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	for _, e := range old.Entries {
-		if _, still := lock.Find(e.Reference); !still {
-			states = append(states, chartState(e, "removed"))
-		}
+	if err := r.writeChartLock(lock); err != nil {
+		return nil, err
 	}
-	return states, r.writeChartLock(lock)
+	gone, err := r.removeUnpinned(old, lock)
+	return append(states, gone...), err
 }
 
 func lockState(before, now chartlock.Entry, known bool) string {
@@ -143,9 +141,10 @@ func (r *Repo) writeChart(name string, data []byte) error {
 }
 
 // VendorCharts puts everything that the lock pins into charts/. What is there
-// already is checked, and left alone.
-func (r *Repo) VendorCharts(ctx context.Context, n Network) ([]ChartState, error) {
-	return r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
+// already is checked, and left alone. Files that no addon uses are listed, and
+// removed with prune.
+func (r *Repo) VendorCharts(ctx context.Context, n Network, prune bool) ([]ChartState, error) {
+	states, err := r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
 		if _, err := r.files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
 			_, err := store.Find(e)
 			return "present", err
@@ -156,6 +155,17 @@ func (r *Repo) VendorCharts(ctx context.Context, n Network) ([]ChartState, error
 		}
 		return "vendored", r.writeChart(path.Join(chartlock.Dir, e.FileName()), data)
 	})
+	if err != nil {
+		return states, err
+	}
+	unused, err := r.unusedCharts(ctx)
+	for i := range unused {
+		if prune && err == nil {
+			unused[i].State = "removed"
+			err = r.removeChart(unused[i].File)
+		}
+	}
+	return append(states, unused...), err
 }
 
 // FetchCharts puts everything that the lock pins, and that is not vendored,
@@ -217,7 +227,20 @@ func (r *Repo) VerifyCharts(ctx context.Context) ([]ChartState, error) {
 			problems.Add(diag.New(diag.Pos{File: chartlock.File}, "has no %s", ref).WithHint("`talosgen charts lock` adds it"))
 		}
 	}
-	return states, problems.Err()
+	if err != nil {
+		return states, problems.Err()
+	}
+	for _, e := range lock.Entries {
+		if !slices.Contains(needed, e.Reference) {
+			problems.Add(diag.New(diag.Pos{File: chartlock.File}, "pins %s, which no addon needs", e.Reference).WithHint("`talosgen charts lock` removes it"))
+		}
+	}
+	unused, err := r.unusedCharts(ctx)
+	problems.AddErr(err)
+	for _, s := range unused {
+		problems.Add(diag.New(diag.Pos{File: s.File}, "is used by no addon, and %s does not pin it", chartlock.File).WithHint("`talosgen charts vendor --prune` removes it"))
+	}
+	return append(states, unused...), problems.Err()
 }
 
 // eachChart does something for each entry of the lock.
@@ -246,55 +269,4 @@ func (r *Repo) chartLock() (*chartlock.Lock, error) {
 		return nil, diag.New(diag.Pos{File: chartlock.File}, "cannot be read: %v", reason(err)).WithCause(err)
 	}
 	return chartlock.Parse(text)
-}
-
-// allReferences lists what the addons of all environments need from elsewhere.
-// It needs no keys.
-func (r *Repo) allReferences(ctx context.Context) ([]chartlock.Reference, error) {
-	envs, err := r.Environments()
-	if err != nil {
-		return nil, err
-	}
-	var all []chartlock.Reference
-	var problems diag.List
-	for _, env := range envs {
-		refs, err := r.references(ctx, env)
-		problems.AddErr(err)
-		for _, ref := range refs {
-			if !slices.Contains(all, ref) {
-				all = append(all, ref)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
-	return all, problems.Err()
-}
-
-// references lists what the addons of an environment need from elsewhere.
-func (r *Repo) references(ctx context.Context, env string) ([]chartlock.Reference, error) {
-	c, err := r.compiler(ctx, env, true)
-	if err != nil {
-		return nil, err
-	}
-	v := c.realVariant()
-	for _, n := range c.config.AutoscaledNodes() {
-		v.autoscaled[n.Pool] = secret.New(placeholder) // the configurations do not decide about sources
-	}
-	addons, err := allAddons(c.addonFacts(v))
-	if err != nil {
-		return nil, fmt.Errorf("environment %s: %w", env, err)
-	}
-	var all []chartlock.Reference
-	for _, a := range addons {
-		if a.Source == nil {
-			continue
-		}
-		if chart := a.Source.Chart; chart != nil && chart.Path == "" {
-			all = append(all, chartlock.Reference{Repository: chart.Repository, Name: chart.Name, Version: chart.Version})
-		}
-		for _, m := range a.Source.Manifests {
-			all = append(all, chartlock.Reference{URL: m.URL, SHA256: m.SHA256})
-		}
-	}
-	return all, nil
 }

@@ -48,7 +48,8 @@ func chartsLockCommand(w *world) *cli.Command {
 		Name: "lock", Usage: "write charts/charts.lock",
 		Description: `Looks at the addons of all environments, and pins each chart and manifest that
 comes from elsewhere: its version, and the digests of its archive and, in a
-registry, of its manifest. What is pinned already stays as it is. Needs no keys.
+registry, of its manifest. What is pinned already stays as it is. What no addon
+needs any more goes from the lock, and its file from charts/. Needs no keys.
 
 Examples:
    talosgen charts lock
@@ -70,15 +71,19 @@ func chartsVendorCommand(w *world) *cli.Command {
 		Name: "vendor", Usage: "put what is pinned into charts/",
 		Description: `Gets what charts/charts.lock pins and is not in charts/ yet, from the cache of
 this machine or from where it comes. Commit it, and nobody needs its source to
-render. Needs no keys.
+render. What is in charts/ and used by no addon is listed. Needs no keys.
 
 Examples:
    talosgen charts vendor
+   talosgen charts vendor --prune
    talosgen charts vendor --registry-config ci/registries.json`,
-		Flags: []cli.Flag{registryConfigFlag(), outputFlag()},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "prune", Usage: "remove archives and manifests in charts/ that no addon uses; directories stay"},
+			registryConfigFlag(), outputFlag(),
+		},
 		Action: func(c *cli.Context) error {
 			return w.charts(c, func(ctx context.Context, repo *render.Repo, n render.Network) ([]render.ChartState, error) {
-				return repo.VendorCharts(ctx, n)
+				return repo.VendorCharts(ctx, n, c.Bool("prune"))
 			})
 		},
 	}
@@ -87,8 +92,9 @@ Examples:
 func chartsVerifyCommand(w *world) *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "compare charts/ with charts/charts.lock",
-		Description: `Says whether everything that addons need is pinned, there, and what was pinned.
-Opens no connection and needs no keys.
+		Description: `Says whether everything that addons need is pinned, there, and what was pinned,
+and whether there is nothing else. Opens no connection and needs no keys: it is
+for CI.
 
 Example:
    talosgen charts verify -o json`,
@@ -142,6 +148,9 @@ func (w *world) printCharts(c *cli.Context, states []render.ChartState, complete
 	}
 	for _, s := range states {
 		w.say("%-9s %s %s", s.State, strings.TrimSpace(s.Name+" "+s.Version), s.Digest[:12])
+		if s.State == "unused" && complete {
+			w.say("%s no addon uses %s; talosgen charts vendor --prune removes it", w.colour(yellow, "warning:"), s.File)
+		}
 		if s.State == "changed" {
 			w.say("%s %s %s is not what it was: find out why, before you run it", w.colour(yellow, "warning:"), s.Name, s.Version)
 		}

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/chartlock"
+)
+
+// vendoredName is the form of the names of vendored files: an archive, or a
+// manifest with the beginning of its digest.
+var vendoredName = regexp.MustCompile(`\.tgz$|-[0-9a-f]{8}\.[^.]+$`)
+
+// removeUnpinned removes the vendored files of what one lock pins and another
+// does not. A file that is something else than was pinned stays: it is somebody's
+// own.
+func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
+	kept := fileNames(now)
+	var states []ChartState
+	var problems diag.List
+	for _, e := range old.Entries {
+		if kept[e.FileName()] {
+			continue
+		}
+		states = append(states, chartState(e, "removed"))
+		file := path.Join(chartlock.Dir, e.FileName())
+		switch data, err := r.files.ReadFile(file); {
+		case err == nil && chartlock.Digest(data) == e.Digest:
+			problems.AddErr(r.removeChart(file))
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err))
+		}
+	}
+	return states, problems.Err()
+}
+
+// unusedCharts lists files in charts/ with names as vendored ones have, that
+// neither the lock nor an addon of an environment names.
+func (r *Repo) unusedCharts(ctx context.Context) ([]ChartState, error) {
+	entries, err := r.files.ReadDir(chartlock.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, diag.New(diag.Pos{File: chartlock.Dir}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	lock, err := r.chartLock()
+	if err != nil {
+		return nil, err
+	}
+	pinned := fileNames(lock)
+	named, err := r.namedPaths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var unused []ChartState
+	for _, entry := range entries {
+		file := path.Join(chartlock.Dir, entry.Name())
+		if !entry.Type().IsRegular() || !vendoredName.MatchString(entry.Name()) || pinned[entry.Name()] || slices.Contains(named, file) {
+			continue
+		}
+		data, err := r.files.ReadFile(file)
+		if err != nil {
+			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err)
+		}
+		unused = append(unused, ChartState{Name: file, File: file, Digest: chartlock.Digest(data), State: "unused"})
+	}
+	return unused, nil
+}
+
+// fileNames are the names in charts/ of what a lock pins.
+func fileNames(lock *chartlock.Lock) map[string]bool {
+	names := map[string]bool{}
+	for _, e := range lock.Entries {
+		names[e.FileName()] = true
+	}
+	return names
+}
+
+// namedPaths are the files of the repository that addons come from, in all
+// environments; addons that are turned off for a while count.
+func (r *Repo) namedPaths(ctx context.Context) ([]string, error) {
+	envs, err := r.Environments()
+	if err != nil {
+		return nil, err
+	}
+	var named []string
+	var problems diag.List
+	for _, env := range envs {
+		c, err := r.compiler(ctx, env, true)
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		for _, a := range c.config.Addons {
+			named = append(named, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
+		}
+	}
+	return named, problems.Err()
+}
+
+func (r *Repo) removeChart(file string) error {
+	if err := os.Remove(r.files.path(file)); err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be removed: %v", reason(err)).WithCause(err)
+	}
+	return nil
+}
