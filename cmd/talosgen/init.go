@@ -26,15 +26,18 @@ func initCommand(w *world) *cli.Command {
 		ArgsUsage: "<dir>",
 		Description: `Writes a repository with one environment that renders at once: cluster.yaml,
 cluster.env, patches, encrypted secrets, a Taskfile, a pre-commit
-configuration and a workflow that checks pull requests without keys. Your age
-key is the first one that sops finds in its key file; if there is none, one is
-made there, outside of the repository. Existing files are never overwritten.
+configuration and a pipeline that checks pull requests without keys, and can
+plan and apply. Your age key is the first one that sops finds in its key file;
+if there is none, one is made there, outside of the repository. Existing files
+are never overwritten.
 
 Examples:
    talosgen init my-clusters
+   talosgen init my-clusters --ci gitlab
    talosgen init home --provider static --env home --cluster-name home`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "provider", Usage: "where nodes come from: " + strings.Join(scaffold.Providers, " or "), Value: scaffold.Providers[0]},
+			&cli.StringFlag{Name: "ci", Usage: "whose pipeline checks, plans and applies: " + strings.Join(scaffold.CIs, ", "), Value: scaffold.CIs[0]},
 			&cli.StringFlag{Name: "env", Usage: "`NAME` of the first environment", Value: "dev"},
 			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: that of the environment"},
 			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: scaffold.DefaultTalosVersion},
@@ -54,7 +57,7 @@ func (w *world) initAction(c *cli.Context) error {
 		name = env
 	}
 	options := scaffold.Options{
-		Provider: c.String("provider"), Env: env, ClusterName: name, TalosgenVersion: version,
+		Provider: c.String("provider"), CI: c.String("ci"), Env: env, ClusterName: name, TalosgenVersion: version,
 		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"),
 	}
 	keyFile, recipient, made, err := w.operatorKey()

@@ -23,9 +23,15 @@ const (
 // Providers are the values of [Options].Provider.
 var Providers = []string{"hetzner", "static"}
 
+// CIs are the values of [Options].CI: whose pipeline a new repository has.
+var CIs = []string{"github", "gitlab", withoutCI}
+
+const withoutCI = "none"
+
 // Options say what a new repository is for. All of them are public.
 type Options struct {
 	Provider          string // one of [Providers]
+	CI                string // one of [CIs]
 	Env               string // the name of its first environment
 	ClusterName       string
 	AgeRecipient      string // the public age key that secrets are encrypted for
@@ -52,7 +58,11 @@ func Files(o Options) ([]File, error) {
 	}
 	fill := o.replacer()
 	var files []File
-	for _, name := range []string{"common", o.Provider} {
+	names := []string{"common", o.Provider}
+	if o.CI != withoutCI {
+		names = append(names, o.CI)
+	}
+	for _, name := range names {
 		archive, err := archives.ReadFile("files/" + name + ".txtar")
 		if err != nil {
 			return nil, err
@@ -63,6 +73,16 @@ func Files(o Options) ([]File, error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
+}
+
+// ciText is what the README of a new repository says of its pipeline.
+var ciText = map[string]string{
+	"github": ` The workflow in
+` + "`.github`" + ` checks pull requests, without any key, and can plan and apply too: its
+head says how.`,
+	"gitlab": ` The pipeline in
+` + "`.gitlab-ci.yml`" + ` checks merge requests, without any key, and can plan and apply
+too: its head says how.`,
 }
 
 // replacer fills in the blanks of the archives, which are written @NAME@.
@@ -78,6 +98,7 @@ func (o Options) replacer() *strings.Replacer {
 		other = "staging"
 	}
 	return strings.NewReplacer(
+		"@CI@", ciText[o.CI],
 		"@ENV@", o.Env,
 		"@OTHER_ENV@", other,
 		"@CLUSTER_NAME@", o.ClusterName,
@@ -109,6 +130,9 @@ func (o Options) check() error {
 	}
 	if !slices.Contains(Providers, o.Provider) {
 		fail("provider", o.Provider, "providers: "+strings.Join(Providers, ", "))
+	}
+	if !slices.Contains(CIs, o.CI) {
+		fail("CI", o.CI, "CI: "+strings.Join(CIs, ", "))
 	}
 	for _, f := range []struct {
 		option, value string

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden trees in testdata")
 
 func options(provider string) Options {
 	return Options{
-		Provider: provider, Env: "dev", ClusterName: "blue", TalosgenVersion: "v0.1.0",
+		Provider: provider, CI: "github", Env: "dev", ClusterName: "blue", TalosgenVersion: "v0.1.0",
 		AgeRecipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
 	}
 }
@@ -63,7 +63,7 @@ func TestFilesGolden(t *testing.T) {
 
 func TestFilesAreComplete(t *testing.T) {
 	want := []string{
-		".editorconfig", ".gitattributes", ".github/workflows/talosgen.yaml", ".gitignore", ".pre-commit-config.yaml",
+		".editorconfig", ".gitattributes", ".github/actions/talosgen/action.yaml", ".github/workflows/talosgen.yaml", ".gitignore", ".pre-commit-config.yaml",
 		".sops.yaml", "README.md", "Taskfile.yml", "envs/dev/cluster.env", "envs/dev/cluster.yaml",
 		"patches/common/sysctls.yaml", "patches/common/time.yaml", "patches/controlplane/etcd.yaml", "patches/worker/sysctls.yaml",
 	}
@@ -172,6 +172,24 @@ func TestOtherEnvironment(t *testing.T) {
 	}
 }
 
+// A repository has the pipeline that was asked for, and no other.
+func TestCI(t *testing.T) {
+	pipelines := map[string]string{"github": ".github/workflows/talosgen.yaml", "gitlab": ".gitlab-ci.yml"}
+	for _, ci := range CIs {
+		o := options("hetzner")
+		o.CI = ci
+		all := files(t, o)
+		for other, file := range pipelines {
+			if is := slices.ContainsFunc(all, func(f File) bool { return f.Path == file }); is != (ci == other) {
+				t.Errorf("%s: %s is there: %v", ci, file, is)
+			}
+		}
+		if text := content(t, all, "README.md"); strings.Contains(text, "too: its") == (ci == withoutCI) || strings.Contains(text, "@CI@") {
+			t.Errorf("%s: the README says something else:\n%s", ci, text)
+		}
+	}
+}
+
 // The first matching rule decides, so encrypted patches of an environment must
 // not fall to the rule for its secrets, which hides even their kind.
 func TestSopsRules(t *testing.T) {
@@ -214,6 +232,7 @@ func TestBadOptions(t *testing.T) {
 	}{
 		{"provider", func(o *Options) { o.Provider = "aws" }, `provider "aws" cannot be used`},
 		{"no provider", func(o *Options) { o.Provider = "" }, `provider "" cannot be used`},
+		{"CI", func(o *Options) { o.CI = "jenkins" }, `CI "jenkins" cannot be used`},
 		{"path", func(o *Options) { o.Env = "../x" }, `environment "../x" cannot be used`},
 		{"upper case", func(o *Options) { o.ClusterName = "Blue" }, `cluster name "Blue" cannot be used`},
 		{"long", func(o *Options) { o.ClusterName = strings.Repeat("a", 33) }, "cannot be used"},
