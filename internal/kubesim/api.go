@@ -57,6 +57,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	code, answer, err := a.answer(r, body)
 	a.mu.Unlock()
+	w.Header().Set("Date", a.now().UTC().Format(http.TimeFormat))
 	var refused *apierrors.StatusError
 	switch {
 	case errors.As(err, &refused):

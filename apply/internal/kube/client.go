@@ -72,6 +72,7 @@ type Client struct {
 	patience time.Duration
 	requests atomic.Int64
 	expires  atomic.Int64 // the API's certificate, in seconds since 1970
+	ahead    atomic.Int64 // of the API's clock to that of this machine, in nanoseconds
 }
 
 // New makes a client. It makes no connection yet.
@@ -126,6 +127,10 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Requests returns how many requests were made, with repetitions.
 func (c *Client) Requests() int { return int(c.requests.Load()) }
+
+// ServerTime is the time by the clock of the API server that answered last; that
+// of this machine may be wrong by hours.
+func (c *Client) ServerTime() time.Time { return c.clock.Now().Add(time.Duration(c.ahead.Load())) }
 
 // Clientset returns client-go's view of the same API, through the same
 // connections. It repeats nothing, and is told no warnings.
@@ -214,6 +219,9 @@ func (c *Client) once(ctx context.Context, r request, body []byte, to any) error
 		return c.noAnswer(ctx, err)
 	}
 	defer response.Body.Close()
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		c.ahead.Store(int64(date.Sub(c.clock.Now())))
+	}
 	answer, err := io.ReadAll(io.LimitReader(response.Body, mostBytes))
 	if err != nil {
 		return c.noAnswer(ctx, err)

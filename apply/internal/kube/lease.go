@@ -1,0 +1,248 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+const (
+	// leaseTime is how long a lock lasts without renewal. It is renewed when a
+	// third of it is over, so it outlives a control plane that reboots.
+	leaseTime = 15 * time.Minute
+	// leaseMargin is how long before its end a lock is not trusted any more.
+	leaseMargin = time.Minute
+	// leaseTries bounds how often it is tried while others try the same.
+	leaseTries = 5
+	// leases are where locks are: every cluster has this namespace.
+	leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+)
+
+// Holder is who holds a lock.
+type Holder struct {
+	Owner   string // for people: user and machine
+	Run     string // what no other run has; it has no spaces
+	Expires time.Time
+}
+
+// identity is the holder as a Lease names it.
+func (h Holder) identity() string { return h.Owner + " " + h.Run }
+
+// Lease is a lock in Kubernetes: the right to change the cluster, which only one
+// run has. It is a Lease as controllers use them; the API server takes no change
+// of it that was made from an older one, so of several runs one wins.
+type Lease struct {
+	client *Client
+	name   string
+	own    Holder
+
+	mu   sync.Mutex // held while it is renewed
+	live coordinationv1.Lease
+	lost error // why it is not held any more
+}
+
+// AcquireLease takes the lock of a name. If another run holds it the error names
+// it, and has the exit code [diag.Conflict]. One that has expired is taken over.
+func (c *Client) AcquireLease(ctx context.Context, name string, own Holder) (*Lease, error) {
+	l := &Lease{client: c, name: name, own: own}
+	for range leaseTries {
+		live, err := c.lease(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if live == nil {
+			live = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "kube-system"}}
+		}
+		if h := holder(live); h != nil && h.identity() != own.identity() && c.ServerTime().Before(h.Expires) {
+			return nil, heldBy(name, *h, c.ServerTime())
+		}
+		l.live = *live
+		if err = l.write(ctx); err == nil {
+			return l, nil
+		} else if !conflicts(err) {
+			return nil, err
+		}
+	}
+	return nil, diag.On("lock "+name, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
+}
+
+// LeaseHolder returns who holds the lock of a name, or held it last and did not
+// give it back; nil if it is free.
+func (c *Client) LeaseHolder(ctx context.Context, name string) (*Holder, error) {
+	live, err := c.lease(ctx, name)
+	if err != nil || live == nil {
+		return nil, err
+	}
+	return holder(live), nil
+}
+
+// FreeLease takes the lock of a name from a run that is dead. It returns who held
+// it; nil if it was free.
+func (c *Client) FreeLease(ctx context.Context, name string) (*Holder, error) {
+	live, err := c.lease(ctx, name)
+	if err != nil || live == nil {
+		return nil, err
+	}
+	h := holder(live)
+	if h == nil {
+		return nil, nil
+	}
+	l := &Lease{client: c, name: name, live: *live}
+	return h, l.free(ctx)
+}
+
+// Release gives the lock back. One that was lost is left to whoever has it, and
+// one that cannot be given back expires.
+func (l *Lease) Release(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.client.Close()
+	if err := l.free(ctx); !Unavailable(err) && !conflicts(err) && !absent(err) {
+		return err
+	}
+	return nil
+}
+
+// Keep renews the lock if it is time, and fails if it is not held any more. As
+// long as it has not expired, an API that does not answer is no reason to fail:
+// control planes reboot.
+func (l *Lease) Keep(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil {
+		return l.lost
+	}
+	now, expires := l.client.ServerTime(), holder(&l.live).Expires
+	if now.Before(expires.Add(-leaseTime + leaseTime/3)) {
+		return nil
+	}
+	err := l.write(ctx)
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return err
+	case conflicts(err) || absent(err):
+		return l.adopt(ctx)
+	case now.Before(expires.Add(-leaseMargin)):
+		return nil // there is time to try again
+	}
+	l.lost = l.notHeld("it could not be renewed before it expired: %v", err)
+	return l.lost
+}
+
+// adopt looks who has changed the lock: this run itself, if an answer was lost.
+func (l *Lease) adopt(ctx context.Context) error {
+	live, err := l.client.lease(ctx, l.name)
+	if err != nil {
+		return err
+	}
+	if live != nil {
+		h := holder(live)
+		if h != nil && h.identity() == l.own.identity() {
+			l.live = *live
+			return nil
+		}
+		if h != nil {
+			l.lost = l.notHeld("%s has it", h.Owner)
+			return l.lost
+		}
+	}
+	l.lost = l.notHeld("somebody removed it")
+	return l.lost
+}
+
+func (l *Lease) notHeld(format string, args ...any) error {
+	return diag.On("lock "+l.name, "this run does not hold it any more: %s", fmt.Sprintf(format, args...)).WithCode(diag.Conflict).
+		WithHint("another run may be at work, so nothing more is written\nrun the same command again: it goes on where this run stopped")
+}
+
+// write makes this run the holder, from now on.
+func (l *Lease) write(ctx context.Context) error {
+	next := l.live.DeepCopy()
+	now := metav1.NewMicroTime(l.client.ServerTime())
+	seconds, identity := int32(leaseTime/time.Second), l.own.identity()
+	if h := holder(next); h == nil || h.identity() != identity {
+		next.Spec.AcquireTime = &now
+	}
+	next.Spec.HolderIdentity, next.Spec.LeaseDurationSeconds, next.Spec.RenewTime = &identity, &seconds, &now
+	return l.put(ctx, next)
+}
+
+// free makes nobody the holder.
+func (l *Lease) free(ctx context.Context) error {
+	next := l.live.DeepCopy()
+	next.Spec.HolderIdentity = new("")
+	return l.put(ctx, next)
+}
+
+// put stores the lock, unless somebody has changed it meanwhile.
+func (l *Lease) put(ctx context.Context, next *coordinationv1.Lease) error {
+	next.ManagedFields = nil
+	r := request{method: http.MethodPut, path: leasePath(l.name), content: plainJSON, body: next}
+	if next.ResourceVersion == "" {
+		r.method, r.path = http.MethodPost, leases
+	}
+	var stored coordinationv1.Lease
+	if err := l.client.send(ctx, r, &stored); err != nil {
+		return err
+	}
+	l.live = stored
+	return nil
+}
+
+// lease reads the lock of a name; nil if there is none.
+func (c *Client) lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+	var live coordinationv1.Lease
+	err := c.do(ctx, http.MethodGet, leasePath(name), nil, &live)
+	switch {
+	case absent(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &live, nil
+}
+
+func leasePath(name string) string { return leases + "/" + url.PathEscape(name) }
+
+// holder is who holds a lock; nil for nobody.
+func holder(l *coordinationv1.Lease) *Holder {
+	if l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" {
+		return nil
+	}
+	h := Holder{Owner: *l.Spec.HolderIdentity}
+	if i := strings.LastIndex(h.Owner, " "); i >= 0 {
+		h.Owner, h.Run = h.Owner[:i], h.Owner[i+1:]
+	}
+	if s := l.Spec; s.RenewTime != nil && s.LeaseDurationSeconds != nil {
+		h.Expires = s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second)
+	}
+	return &h
+}
+
+func heldBy(name string, h Holder, now time.Time) error {
+	return diag.On("lock "+name, "%s holds it, until %s (in %s)", h.Owner, h.Expires.UTC().Format(time.RFC3339), h.Expires.Sub(now).Round(time.Second)).
+		WithCode(diag.Conflict).
+		WithHint("wait until that run is done, or has been dead for that long\nif you are sure that it is dead: talosgen unlock")
+}
+
+// conflicts reports whether somebody has changed, or made, an object meanwhile.
+func conflicts(err error) bool {
+	r := refused(err)
+	return r != nil && r.status == http.StatusConflict
+}
+
+// Unavailable reports whether an error says that there is no API that could
+// serve, or not now.
+func Unavailable(err error) bool {
+	_, again := retryAfter(err, 0)
+	return again
+}
