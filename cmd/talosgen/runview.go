@@ -85,9 +85,10 @@ func (v *runView) take(e apply.Event) (lines []string) {
 	first, _, _ := strings.Cut(e.Text, "\n")
 	switch e.State {
 	case apply.Note:
-		if r.note = first; !v.live && first != "" {
+		if !v.live && first != "" && first != r.note {
 			lines = append(lines, fmt.Sprintf("  %s: %s", e.Step, first))
 		}
+		r.note = first
 	case apply.Done, apply.Failed:
 		v.ended++
 		lines = append(lines, v.endedLine(r, e.State, first))

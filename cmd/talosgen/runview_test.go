@@ -55,6 +55,18 @@ nodes failed after 1m15s
 	}
 }
 
+// What a step waits for is said again when something else was said meanwhile.
+func TestRunViewRepeatsNothing(t *testing.T) {
+	var out bytes.Buffer
+	v := &runView{out: &out, now: fixedTime}
+	for _, text := range []string{"a", "a", "b", "a"} {
+		v.event(apply.Event{Stage: "nodes", Step: "configure x", State: apply.Note, Text: text})
+	}
+	if got, want := out.String(), "  configure x: a\n  configure x: b\n  configure x: a\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // screen is what a terminal shows after a text.
 func screen(text string) string {
 	var lines []string
