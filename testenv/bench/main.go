@@ -1,8 +1,9 @@
 // Command bench measures talosgen render as a whole process, on clusters that
 // it generates: three control planes, the rest workers in pools of a hundred,
 // nine patches for each node (three common, three of the role, three of the
-// node), secrets in a SOPS file, everything encrypted. It prints a table of CPU and wall time and
-// peak memory; it judges nothing.
+// node), secrets in a SOPS file, everything encrypted; and on prod of this
+// repository, with its addons. It prints tables of CPU and wall time and peak
+// memory; it judges nothing.
 //
 //	go run ./testenv/bench            all sizes, medians of five runs
 //	go run ./testenv/bench -runs 1 -sizes 6,50
@@ -56,8 +57,7 @@ func bench(runs int, sizes, contracts []string, binary, keep string) error {
 		}
 	}
 	fmt.Printf("%s, %d CPUs, %s/%s; medians of %d runs, whole process\n\n", runtime.Version(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runs)
-	fmt.Println("| Talos | nodes | from scratch: CPU | wall | peak memory | nothing changed: CPU | wall | one label changed: CPU | wall |")
-	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	head("Talos")
 	for _, version := range contracts {
 		for _, size := range sizes {
 			n, err := strconv.Atoi(size)
@@ -68,20 +68,35 @@ func bench(runs int, sizes, contracts []string, binary, keep string) error {
 			if err := generate(repo, version, n, binary); err != nil {
 				return err
 			}
-			if err := row(repo, version, n, binary, runs); err != nil {
+			c := cluster{binary: binary, repo: repo, env: "bench", key: filepath.Join(repo, "key.txt")}
+			label := filepath.Join(repo, "envs/bench/patches/nodes", workerName(1), "1.yaml")
+			if err := c.row(fmt.Sprintf("%s | %d", version, n), label, runs); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return shipped(dir, binary, runs)
 }
 
-// row measures one cluster and prints its line.
-func row(repo, version string, n int, binary string, runs int) error {
+// head prints the head of a table, with what its first column names.
+func head(first string) {
+	fmt.Println("| " + first + " | nodes | from scratch: CPU | wall | peak memory | nothing changed: CPU | wall | one label changed: CPU | wall |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+}
+
+// cluster is an environment of a repository that is measured.
+type cluster struct {
+	binary, repo, env string
+	key               string // a file with an age key; empty if the environment names one
+}
+
+// row measures an environment and prints its line; label is the file of a patch
+// that may be overwritten.
+func (c cluster) row(name, label string, runs int) error {
 	// The old tree is moved away, not removed: ext4 steps over the inodes of
 	// files that were removed a moment ago, one by one, for each new file.
-	scratch, err := measure(repo, binary, runs, func(run int) error {
-		err := os.Rename(filepath.Join(repo, "rendered"), fmt.Sprintf("%s-old-%d-%d", repo, os.Getpid(), run))
+	scratch, err := c.measure(runs, func(run int) error {
+		err := os.Rename(filepath.Join(c.repo, "rendered"), fmt.Sprintf("%s-old-%d-%d", c.repo, os.Getpid(), run))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -90,18 +105,17 @@ func row(repo, version string, n int, binary string, runs int) error {
 	if err != nil {
 		return err
 	}
-	same, err := measure(repo, binary, runs, func(int) error { return nil })
+	same, err := c.measure(runs, func(int) error { return nil })
 	if err != nil {
 		return err
 	}
-	label := filepath.Join(repo, "envs/bench/patches/nodes", workerName(1), "1.yaml")
-	one, err := measure(repo, binary, runs, func(run int) error {
+	one, err := c.measure(runs, func(run int) error {
 		return os.WriteFile(label, []byte(fmt.Sprintf("machine:\n  sysctls:\n    example.node: \"%d\"\n", run+1000)), 0o644)
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %s | %d | %.3f s | %.3f s | %d MB | %.3f s | %.3f s | %.3f s | %.3f s |\n", version, n,
+	fmt.Printf("| %s | %.3f s | %.3f s | %d MB | %.3f s | %.3f s | %.3f s | %.3f s |\n", name,
 		scratch.cpu.Seconds(), scratch.wall.Seconds(), scratch.memory>>20, same.cpu.Seconds(), same.wall.Seconds(), one.cpu.Seconds(), one.wall.Seconds())
 	return nil
 }
@@ -112,13 +126,13 @@ type sample struct {
 }
 
 // measure runs a render several times, each after prepare, and returns medians.
-func measure(repo, binary string, runs int, prepare func(run int) error) (sample, error) {
+func (c cluster) measure(runs int, prepare func(run int) error) (sample, error) {
 	var samples []sample
 	for run := range runs + 1 {
 		if err := prepare(run); err != nil {
 			return sample{}, err
 		}
-		s, err := once(repo, binary)
+		s, err := c.once()
 		if err != nil {
 			return sample{}, err
 		}
@@ -142,9 +156,11 @@ func median(samples []sample, of func(sample) time.Duration) time.Duration {
 	return values[len(values)/2]
 }
 
-func once(repo, binary string) (sample, error) {
-	cmd := exec.Command(binary, "render", "bench", "--repo", repo)
-	cmd.Env = append(os.Environ(), "SOPS_AGE_KEY_FILE="+filepath.Join(repo, "key.txt"))
+func (c cluster) once() (sample, error) {
+	cmd := exec.Command(c.binary, "render", c.env, "--repo", c.repo)
+	if c.key != "" {
+		cmd.Env = append(os.Environ(), "SOPS_AGE_KEY_FILE="+c.key)
+	}
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	wall := time.Since(start)
