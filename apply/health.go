@@ -27,12 +27,12 @@ func (s *Session) Health(ctx context.Context, within time.Duration) (report *Hea
 	}
 	err = s.stage("health", 0, func(stage progress.Stage) error {
 		if within == 0 {
-			r := health.Check(facts(ctx, c, c.Machines, asking(c)))
+			r := checked(ctx, c)
 			report = &r
 			return ctx.Err()
 		}
 		return node.WaitFor(ctx, s.clock, node.Patience{Every: lookEvery, Within: within}, "cluster", "well", func(ctx context.Context) error {
-			r := health.Check(facts(ctx, c, c.Machines, asking(c)))
+			r := checked(ctx, c)
 			report = &r
 			if failures := r.Failures(); len(failures) > 0 {
 				stage.Step("wait", progress.Note, failures[0].String())
@@ -65,6 +65,11 @@ func (s *Session) reach(ctx context.Context) (*nodes.Cluster, error) {
 // asking says how Kubernetes is asked for its nodes.
 func asking(c *nodes.Cluster) func(context.Context) ([]health.KubeNode, error) {
 	return func(ctx context.Context) ([]health.KubeNode, error) { return registered(ctx, c) }
+}
+
+// checked reads all machines, and checks what they say.
+func checked(ctx context.Context, c *nodes.Cluster) health.Report {
+	return health.Check(facts(ctx, c, c.Machines, asking(c)))
 }
 
 // facts reads machines, and Kubernetes as it is to be asked. One that cannot even be asked is a fact too.

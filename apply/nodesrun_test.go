@@ -233,7 +233,7 @@ func TestGoing(t *testing.T) {
 	}
 	deleted := slices.IndexFunc(r.Done, func(c Change) bool { return c.Key == "server/cp-3" })
 	left := strings.Index(s.told.String(), "nodes verify cp-3 done")
-	gone := strings.Index(s.told.String(), "execute delete server/cp-3 done")
+	gone := strings.Index(s.told.String(), "infrastructure delete server/cp-3 done")
 	if deleted < 0 || left < 0 || gone < left {
 		t.Errorf("done %v, in the order\n%s", keys(r.Done), s.told.String())
 	}

@@ -179,6 +179,11 @@ func (r *Report) pending(s *Summary) {
 			add(kind, "node "+node, n.Text, n.Hint)
 		}
 	}
+	var away []string
+	if p := r.lastNodes(); p != nil {
+		away = p.Away
+	}
+	r.verified.pending(away, add)
 	if r.Left != nil && r.Left.Plan != nil {
 		for _, n := range r.Left.Plan.Left {
 			add(summary.Waiting, string(n.Key), n.Text, n.Hint)
@@ -224,9 +229,14 @@ func (r *Report) next(s *Summary, c Commands) {
 	if pending(summary.Away) {
 		add(c.Of("health"), "says more about the nodes")
 	}
+	if pending(summary.Health) {
+		add(c.Of("health", "--wait", "10m"), "waits until the cluster is well")
+	}
+	if pending(summary.Status) {
+		add(c.Of("status"), "says how far Kubernetes and Flux are")
+	}
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Bootstrap }) {
 		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")
-		add(c.Of("health", "--wait", "10m"), "waits until the new cluster is well")
 	}
 }
 

@@ -47,6 +47,7 @@ type Report struct {
 	// How long each stage took, and what it asked for.
 	Stages []StageTime
 
+	verified     verified
 	env, cluster string
 	requestsLeft int
 }
@@ -101,7 +102,10 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 		if err := s.execute(ctx, r, p.Plan, of, policy, owner); err != nil {
 			return err
 		}
-		return s.changeKubernetes(ctx, r, p, policy)
+		if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
+			return err
+		}
+		return s.verify(ctx, r)
 	}
 	for range rounds {
 		if err := s.execute(ctx, r, r.without(p.Plan), holding(everybody), policy, owner); err != nil {
@@ -119,6 +123,9 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 		}
 	}
 	if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
+		return err
+	}
+	if err := s.verify(ctx, r); err != nil {
 		return err
 	}
 	return away(r.Left.Nodes)

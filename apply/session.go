@@ -55,6 +55,9 @@ type Cloud struct {
 	Nodes Nodes
 	// The time of this machine, and waiting.
 	Clock Clock
+	// Compares the tree with what it was in a commit that Flux has applied; nil:
+	// they are not compared.
+	Same SameTree
 	// A number from 0 to 1 by chance.
 	Chance func() float64
 	// Is told about every request, in one line; may be nil.
@@ -77,6 +80,7 @@ type Session struct {
 	clock   Clock
 	tell    progress.Sink
 	local   bool // the endpoint is on this machine: a simulator
+	same    SameTree
 	stages  []StageTime
 	lock    *cloud.Lock // while it is held
 
@@ -106,7 +110,10 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	s := &Session{
 		env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
-		intents: &heldIntents{},
+		intents: &heldIntents{}, same: c.Same,
+	}
+	if s.same == nil {
+		s.same = alwaysSame
 	}
 	if e.Infrastructure.Provider != schemas.Hetzner {
 		return s, nil

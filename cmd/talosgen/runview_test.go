@@ -21,6 +21,7 @@ var scriptedRun = []struct {
 	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Begun}},
 	{time.Second, apply.Event{Stage: "nodes", Step: "create firewall dev", State: apply.Begun}},
 	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Note, Text: "waiting for create_network"}},
+	{0, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Note, Text: "waiting for create_network"}},
 	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Done, Text: "10.0.0.0/16"}},
 	{70 * time.Second, apply.Event{Stage: "nodes", Step: "create firewall dev", State: apply.Failed, Text: "limit reached\n  hint"}},
 	{time.Second, apply.Event{Stage: "nodes", State: apply.Failed, Text: "limit reached"}},
@@ -88,12 +89,12 @@ func screen(text string) string {
 
 func TestRunViewLive(t *testing.T) {
 	for events, want := range map[int]string{
-		6: `observe 0.8 s
+		7: `observe 0.8 s
 nodes: 10 steps
 nodes 0/10, 3.0 s, 3540 requests left
   create network dev 2.0 s: waiting fo…
   create firewall dev 1.0 s`,
-		7: `observe 0.8 s
+		8: `observe 0.8 s
 nodes: 10 steps
   [ 1/10] create network dev 3.0 s: 10.0.0.0/16
 nodes 1/10, 4.0 s, 3540 requests left

@@ -112,7 +112,7 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 	s.Session, err = env.Connect(c.Context, apply.Cloud{
 		Endpoint: endpoint, Token: secret.New(token), Examples: examples,
 		HTTP: w.http, Clock: clock{w}, Chance: w.chance, Builder: builder,
-		Nodes: nodes, Log: w.requestLog(c, s.view), Tell: s.view.event,
+		Nodes: nodes, Same: sameTreeAs(repo.Root(), name), Log: w.requestLog(c, s.view), Tell: s.view.event,
 	})
 	if err != nil {
 		s.stop()

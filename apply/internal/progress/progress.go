@@ -16,7 +16,8 @@ const (
 
 // Event is a piece of news.
 type Event struct {
-	// The stage that the run is in: observe, lock, execute, verify.
+	// The stage that the run is in, such as observe, lock, infrastructure, nodes,
+	// kubernetes, verify.
 	Stage string
 	// The step within the stage, such as "create server prod-worker-1"; empty
 	// if the news is about the stage.

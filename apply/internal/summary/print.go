@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/talosgen/talosgen/internal/natural"
 )
 
 const (
@@ -18,8 +20,9 @@ const (
 	indent    = "  "
 )
 
-// String prints the report for people, 80 columns wide but for names and commands
-// that are longer. It is the same for equal reports, to the byte.
+// String prints the report for people, 80 columns wide but for commands that are
+// longer: those are to be copied. Long names lose their middle. It is the same for
+// equal reports, to the byte.
 func (s Summary) String() string {
 	w := &writer{}
 	w.line("%s: %s", s.Cluster, s.head())
@@ -106,7 +109,7 @@ func (w *writer) items(title string, items []Item, say func(string) string) {
 }
 
 // rowsOf groups items by stage and action, in the order of stages, and of the
-// first that was done.
+// first that was done; the objects of a row are in the order of their names.
 func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 	for _, item := range items {
 		if say(item.Action) == "" {
@@ -118,12 +121,28 @@ func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 			rows = append(rows, row{stage: item.Stage, action: item.Action})
 			i = len(rows) - 1
 		}
-		rows[i].objects = append(rows[i].objects, item.Object)
+		rows[i].objects = append(rows[i].objects, shortened(item.Object))
+	}
+	for _, r := range rows {
+		slices.SortFunc(r.objects, natural.Compare)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Compare(slices.Index(sections, a.stage), slices.Index(sections, b.stage))
 	})
 	return rows, width
+}
+
+// mostOfName is how long a name may be to be printed whole.
+const mostOfName = 50
+
+// shortened is a name without its middle, if it is long.
+func shortened(name string) string {
+	runes := []rune(name)
+	if len(runes) <= mostOfName {
+		return name
+	}
+	const half = mostOfName/2 - 1
+	return string(runes[:half]) + "…" + string(runes[len(runes)-half:])
 }
 
 // list prints names, as many on a line as fit, and of many how many more.

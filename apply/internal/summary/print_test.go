@@ -49,7 +49,7 @@ var runs = map[string]Summary{
 		Outcome: Done, RequestsLeft: 3390,
 		Done: append(append(append(append(
 			made(Infrastructure, "create", "server/prod-worker-%d", 100),
-			Item{Stage: Images, Action: "create", Object: "image/talos-v1.14.1-x86"}),
+			Item{Stage: Images, Action: "create", Object: "image/os=talos,talos_schematic_id=ce4c980550dd2ab1b17bbf2b08801c7e,talos_version=v1.14.1/x86"}),
 			made(Nodes, "configure", "prod-worker-%d", 3)...),
 			Item{Stage: Bootstrap, Action: "bootstrap", Object: "etcd"}, Item{Stage: Nodes, Action: "health", Object: "cluster"}),
 			Item{Stage: Kubernetes, Action: "create", Object: "DaemonSet/kube-system/cilium"}, Item{Stage: Flux, Action: "create", Object: "GitRepository/flux-system/talosgen"}),

@@ -1,0 +1,228 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/health"
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+// demoCommands write commands as a shell has them.
+var demoCommands = Commands{
+	Again: func(more ...string) string {
+		return strings.Join(append([]string{"talosgen apply demo --yes"}, more...), " ")
+	},
+	Of: func(name string, more ...string) string {
+		return strings.Join(append([]string{"talosgen", name, "demo"}, more...), " ")
+	},
+}
+
+func change(action plan.Action, key plan.Key, allowed bool) Change {
+	return Change{Action: action, Key: key, Kind: plan.Kind(strings.Split(string(key), "/")[0]), Allowed: allowed}
+}
+
+func step(action nodeplan.Action, node string, allowed bool) Step {
+	return Step{Key: plan.Key(string(action) + "/" + node), Action: action, Node: node, Allowed: allowed}
+}
+
+// demoPlan is a plan of all sections.
+func demoPlan(changes []Change, steps []Step, objects []Object) *Plan {
+	return &Plan{
+		Plan:  &plan.Plan{Cluster: "demo", Changes: changes},
+		Nodes: &nodeplan.Plan{Cluster: "demo", Steps: steps}, Kubernetes: &kubeplan.Plan{Cluster: "demo", API: true, Steps: objects},
+	}
+}
+
+func TestReport(t *testing.T) {
+	network, server := change(plan.Create, "network/demo", true), change(plan.Create, "server/demo-1", true)
+	image := change(plan.Create, "image/talos", true)
+	configure, boot := step(nodeplan.Configure, "demo-1", true), step(nodeplan.Bootstrap, nodeplan.Etcd, true)
+	cni := Object{Key: "DaemonSet/kube-system/cilium", Action: kubeplan.Create, Stage: kubeplan.CNI, Allowed: true}
+	source := Object{Key: "GitRepository/flux-system/talosgen", Action: kubeplan.Create, Stage: kubeplan.Sources, Allowed: true}
+	whole := func() *Plan {
+		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []Object{cni, source})
+	}
+	priced := func(p *Plan, before, after string) *Plan {
+		p.Cost = plan.Cost{Currency: "EUR", Lines: []plan.CostLine{{}}, Before: plan.Price{Net: before, Gross: before}, After: plan.Price{Net: after, Gross: after}}
+		return p
+	}
+	for name, test := range map[string]struct {
+		report Report
+		err    error
+		want   string
+	}{
+		"nothing to do": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil)},
+			want:   "demo: nothing to do (1.0 s)\n",
+		},
+		"all stages": {
+			report: Report{
+				Agreed: priced(whole(), "0", "2.5"), Left: priced(demoPlan(nil, nil, nil), "2.5", "2.5"),
+				Done: []Change{network, image, server}, Steps: []Step{configure, boot}, Objects: []Object{cni, source},
+			},
+			want: `demo: done in 1.0 s
+  infrastructure  2 created: network/demo, server/demo-1
+  images          1 created: image/talos
+  nodes           1 configured: demo-1
+  bootstrap       1 bootstrapped: etcd
+  kubernetes      1 created: DaemonSet/kube-system/cilium
+  flux            1 created: GitRepository/flux-system/talosgen
+cost of a month: 0.00 -> 2.50 EUR net, 0.00 -> 2.50 gross
+next:
+  talosgen kubeconfig demo
+      access to the new cluster, for kubectl
+`,
+		},
+		"an error before the later stages": {
+			report: Report{Agreed: whole(), Done: []Change{network}, Left: &Plan{Plan: &plan.Plan{Changes: []Change{server}}}},
+			err:    errors.New("broken"),
+			want: `demo: failed after 1.0 s; what was done stays
+  infrastructure  1 created: network/demo
+left to do:
+  infrastructure  1 to create: server/demo-1
+  nodes           1 to configure: demo-1
+  bootstrap       1 to bootstrap: etcd
+  kubernetes      1 to create: DaemonSet/kube-system/cilium
+  flux            1 to create: GitRepository/flux-system/talosgen
+next:
+  talosgen apply demo --yes
+      goes on where this run stopped
+`,
+		},
+		"an error before anything was done": {
+			report: Report{Agreed: demoPlan([]Change{network}, nil, nil)},
+			err:    errors.New("broken"),
+			want: `demo: failed after 1.0 s
+left to do:
+  infrastructure  1 to create: network/demo
+next:
+  talosgen apply demo --yes
+      goes on where this run stopped
+`,
+		},
+		"interrupted": {
+			report: Report{Agreed: demoPlan([]Change{network, server}, nil, nil), Done: []Change{network}},
+			err:    context.Canceled,
+			want: `demo: interrupted after 1.0 s; what was done stays
+  infrastructure  1 created: network/demo
+left to do:
+  infrastructure  1 to create: server/demo-1
+next:
+  talosgen apply demo --yes
+      goes on where this run stopped
+`,
+		},
+		"consent is missing": {
+			report: Report{Agreed: demoPlan([]Change{change(plan.Delete, "server/demo-2", false)}, []Step{step(nodeplan.DeleteNode, "demo-2", false)},
+				[]Object{{Key: "Job/default/a", Action: kubeplan.Replace}})},
+			err: errors.New("it needs consent"),
+			want: `demo: nothing was changed
+left to do:
+  infrastructure  1 to delete: server/demo-2
+  nodes           1 to delete-node: demo-2
+  kubernetes      1 to replace: Job/default/a
+next:
+  talosgen apply demo --yes --allow server/demo-2 --allow demo-2 --allow Job/default/a
+      agrees to what needs consent
+`,
+		},
+		"refused": {
+			report: Report{Agreed: &Plan{Plan: &plan.Plan{Changes: []Change{change(plan.Delete, "server/demo-2", false)}, Refusals: []plan.Note{{Key: "server/demo-1"}}}}},
+			err:    errors.New("it must not be done"),
+			want:   "demo: nothing was changed\nleft to do:\n  infrastructure  1 to delete: server/demo-2\n",
+		},
+		"nodes are away, and versions held": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{}, Nodes: &nodeplan.Plan{
+				Away:     []string{"demo-2"},
+				Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached", Hint: "see its console"}, {Key: "node/demo-3", Text: "its change needs a reboot, and is left"}},
+				Held: []nodeplan.Held{{Node: "demo-1", Change: nodeconfig.Change{
+					Action: nodeconfig.Update, Document: "KubeletConfig", Path: "image", From: "kubelet:v1.36.3", To: "kubelet:v1.36.4", Class: nodeconfig.Upgrade, Reason: "the running version is held",
+				}}},
+			}}},
+			err: errors.New("node demo-2: it is not reached"),
+			want: `demo: nothing to do (1.0 s)
+pending:
+  node demo-1: ~ KubeletConfig image: kubelet:v1.36.3 -> kubelet:v1.36.4 (the
+    running version is held)
+  node demo-2: it is not reached; see its console
+  node demo-3: its change needs a reboot, and is left
+next:
+  talosgen health demo
+      says more about the nodes
+`,
+		},
+		"staged": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []Step{step(nodeplan.Stage, "demo-1", true)}},
+			want: `demo: done in 1.0 s
+  nodes  1 staged: demo-1
+pending:
+  node demo-1: its configuration is staged, and takes effect when it reboots
+next:
+  talosgen apply demo
+      reboots the nodes one after the other, instead of you
+`,
+		},
+		"verified": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []Step{configure}, verified: verified{
+				health: &health.Report{Results: []health.Result{
+					{Check: health.Services, Node: "demo-1", State: health.Failed, Text: "kubelet is not healthy"},
+					{Check: health.Quorum, State: health.OK},
+					{Check: health.Ready, Node: "demo-1", State: health.Failed, Text: "no network"},
+				}},
+				status: &Status{Differences: []string{"node demo-1 is not ready: no network", "Kustomization flux-system/talosgen is not ready: artifact not found"}},
+			}},
+			want: `demo: done in 1.0 s
+  nodes  1 configured: demo-1
+pending:
+  node demo-1: services healthy: kubelet is not healthy
+  node demo-1 is not ready: no network
+  Kustomization flux-system/talosgen is not ready: artifact not found
+next:
+  talosgen health demo --wait 10m
+      waits until the cluster is well
+  talosgen status demo
+      says how far Kubernetes and Flux are
+`,
+		},
+		"what could not be looked at": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []Step{configure}, verified: verified{
+				unseen: map[string]error{"status": errors.New("no answer"), "health": nil},
+			}},
+			want: `demo: done in 1.0 s
+  nodes  1 configured: demo-1
+pending:
+  the status of the cluster could not be looked at: no answer
+next:
+  talosgen status demo
+      says how far Kubernetes and Flux are
+`,
+		},
+		"what the cluster made": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{Left: []plan.Note{{Key: "volume/pvc-1", Text: "the CSI driver made it", Hint: "--allow-made"}}}}},
+			want:   "demo: nothing to do (1.0 s)\npending:\n  volume/pvc-1: the CSI driver made it; --allow-made\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := test.report
+			r.cluster, r.requestsLeft, r.Stages = "demo", -1, []StageTime{{Stage: "observe", Took: time.Second}}
+			if got := r.Summary(test.err, demoCommands).String(); got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestReportWithoutCommands is for whoever has nothing to go on with.
+func TestReportWithoutCommands(t *testing.T) {
+	r := Report{Agreed: demoPlan([]Change{change(plan.Create, "network/demo", true)}, nil, nil)}
+	if s := r.Summary(context.Canceled, Commands{}); len(s.Next) > 0 || s.Next == nil || s.Outcome != "interrupted" {
+		t.Errorf("%+v", s)
+	}
+}
