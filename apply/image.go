@@ -185,3 +185,8 @@ func (s *Session) PruneImages(ctx context.Context, uses []ImageUse, owner Owner)
 	})
 	return removed, err
 }
+
+// noProject says that a command is about Hetzner Cloud.
+func (s *Session) noProject() error {
+	return diag.On("environment "+s.env.name, "its machines exist already: there is nothing at Hetzner Cloud").WithCode(diag.Usage)
+}

@@ -206,6 +206,9 @@ func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, poli
 			if err := s.born(ctx, p.Kubernetes, client, stage); err != nil {
 				return err
 			}
+			if err := s.acquireLease(ctx, stage); err != nil {
+				return err
+			}
 			desired, err := s.kubernetesDesired(ctx)
 			if err != nil {
 				return err
@@ -227,14 +230,6 @@ func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, poli
 			return err
 		})
 	})
-}
-
-// keepLock renews the lock, and fails once it is somebody else's.
-func (s *Session) keepLock(ctx context.Context) error {
-	if s.lock == nil {
-		return ctx.Err()
-	}
-	return s.lock.Keep(ctx)
 }
 
 // born waits for the API of a cluster that had none when the plan was made.

@@ -61,11 +61,15 @@ func (k controlPlaneAPI) client(ctx context.Context) (*kube.Client, error) {
 
 // clientWith makes a client that repeats requests for some time.
 func (k controlPlaneAPI) clientWith(ctx context.Context, patience time.Duration) (*kube.Client, error) {
-	api := k.session.env.Infrastructure.KubernetesAPI
-	u := url.URL{Scheme: "https", Host: net.JoinHostPort(api.TLSServerName, apiPort)}
-	return k.session.kubeClient(ctx, kube.Options{
-		URL: u.String(), TLSName: api.TLSServerName, Dial: k.dial, Within: answers, Patience: patience,
-	})
+	return k.session.kubeClient(ctx, k.options(kube.Options{Within: answers, Patience: patience}))
+}
+
+// options adds where the API is, and how it is reached.
+func (k controlPlaneAPI) options(o kube.Options) kube.Options {
+	name := k.session.env.Infrastructure.KubernetesAPI.TLSServerName
+	u := url.URL{Scheme: "https", Host: net.JoinHostPort(name, apiPort)}
+	o.URL, o.TLSName, o.Dial = u.String(), name, k.dial
+	return o
 }
 
 // do makes a client for one thing.
@@ -126,7 +130,10 @@ func (s *Session) kubeClient(ctx context.Context, o kube.Options) (*kube.Client,
 		return nil, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
 	}
 	s.env.masker.Add(id.Key.Reveal())
-	o.Authority, o.Certificate, o.Key, o.Clock = authorities.Kubernetes.PEM(), id.Certificate, id.Key, keepingClock{s.clock, s}
+	o.Authority, o.Certificate, o.Key = authorities.Kubernetes.PEM(), id.Certificate, id.Key
+	if o.Clock == nil {
+		o.Clock = keepingClock{s.clock, s}
+	}
 	o.Calls = &s.calls.kubernetes
 	return kube.New(o)
 }

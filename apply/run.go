@@ -4,24 +4,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // parallel is how many changes are made at once. More gain little: Hetzner
 // changes a network for one after the other, and the rate limit is per project.
 const parallel = 8
-
-// releaseWithin is how long giving the lock back may take, also after an
-// interrupt.
-const releaseWithin = 30 * time.Second
 
 // Owner is who runs a command, for others who find its lock.
 type Owner struct {
@@ -168,41 +162,6 @@ func endsNode(p *plan.Plan, c Change) bool {
 	return c.Kind == plan.KindServer && c.Action == plan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o plan.Server) bool {
 		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
 	})
-}
-
-// locked runs something while this run holds the lock of the cluster. What dead
-// runs left behind is removed first.
-func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err error) {
-	if s.project == nil {
-		return do()
-	}
-	run := s.run(owner)
-	var lock *cloud.Lock
-	err = s.stage("lock", 0, func(progress.Stage) error {
-		lock, err = s.project.Acquire(ctx, run)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	s.lock = lock
-	defer func() {
-		s.lock = nil
-		// Also after an interrupt: the lock would keep others out for minutes.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
-		defer cancel()
-		var problems diag.List
-		problems.AddErr(err)
-		problems.AddErr(lock.Release(ctx))
-		err = problems.Err()
-	}()
-	if _, err := s.project.CollectSessions(ctx, run.Cluster, false); err != nil {
-		return err
-	}
-	if _, err := s.project.CollectBuilders(ctx, run.Cluster); err != nil {
-		return err
-	}
-	return do()
 }
 
 // execute makes the changes of a part of the plan, and notes what was done. With

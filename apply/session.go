@@ -82,7 +82,9 @@ type Session struct {
 	local   bool // the endpoint is on this machine: a simulator
 	same    SameTree
 	stages  []StageTime
-	lock    *cloud.Lock // while it is held
+	lock    lock // while it is held
+	// Who takes the lock as soon as there is a place for it.
+	leaseOwner Owner
 
 	desired *nodeplan.Desired // decrypted
 	objects *kubeplan.Desired // decrypted

@@ -13,14 +13,16 @@ func unlockCommand(w *world) *cli.Command {
 		ArgsUsage:    "<env>",
 		BashComplete: w.completeEnvironments(false),
 		Description: `While apply or destroy is at work, it holds the lock of the cluster: a firewall
-without rules named <cluster>-apply-lock. A lock that was not renewed for ten
-minutes is taken over without being asked for. This removes it before: be sure
-that the run is dead, or two would be at work.
+without rules named <cluster>-apply-lock. Machines that exist already have a Lease
+of that name in the namespace kube-system instead, as soon as their Kubernetes
+serves. A firewall that was not renewed for ten minutes, or a Lease that was not
+for fifteen, is taken over without being asked for. This removes it before: be
+sure that the run is dead, or two would be at work.
 
 Examples:
    talosgen unlock prod        say who holds the lock, ask, remove it
    talosgen unlock prod --yes  do not ask`,
-		Flags:  sessionFlags(&cli.BoolFlag{Name: flagYes, Usage: "remove it without asking"}),
+		Flags:  sessionFlags(append(nodeFlags(), &cli.BoolFlag{Name: flagYes, Usage: "remove it without asking"})...),
 		Action: w.unlockAction,
 	}
 }
@@ -30,7 +32,7 @@ func (w *world) unlockAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer w.end(c, s)
 	holder, err := s.Holder(c.Context)
 	if err != nil {
 		return err

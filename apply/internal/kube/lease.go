@@ -41,38 +41,52 @@ func (h Holder) identity() string { return h.Owner + " " + h.Run }
 // run has. It is a Lease as controllers use them; the API server takes no change
 // of it that was made from an older one, so of several runs one wins.
 type Lease struct {
-	client *Client
-	name   string
-	own    Holder
+	name    string
+	own     Holder
+	connect func(context.Context) (*Client, error)
 
-	mu   sync.Mutex // held while it is renewed
-	live coordinationv1.Lease
-	lost error // why it is not held any more
+	mu     sync.Mutex // held while it is renewed
+	client *Client
+	live   coordinationv1.Lease
+	lost   error // why it is not held any more
 }
 
 // AcquireLease takes the lock of a name. If another run holds it the error names
 // it, and has the exit code [diag.Conflict]. One that has expired is taken over.
-func (c *Client) AcquireLease(ctx context.Context, name string, own Holder) (*Lease, error) {
-	l := &Lease{client: c, name: name, own: own}
+// connect makes a client for each time that the lock is renewed: it may be held
+// for longer than a certificate is valid.
+func AcquireLease(ctx context.Context, name string, own Holder, connect func(context.Context) (*Client, error)) (*Lease, error) {
+	c, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lease{name: name, own: own, connect: connect, client: c}
+	if err := l.acquire(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Lease) acquire(ctx context.Context) error {
+	c, name := l.client, l.name
 	for range leaseTries {
 		live, err := c.lease(ctx, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if live == nil {
 			live = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "kube-system"}}
 		}
-		if h := holder(live); h != nil && h.identity() != own.identity() && c.ServerTime().Before(h.Expires) {
-			return nil, heldBy(name, *h, c.ServerTime())
+		if h := holder(live); h != nil && h.identity() != l.own.identity() && c.ServerTime().Before(h.Expires) {
+			return heldBy(name, *h, c.ServerTime())
 		}
 		l.live = *live
-		if err = l.write(ctx); err == nil {
-			return l, nil
-		} else if !conflicts(err) {
-			return nil, err
+		if err = l.write(ctx); !conflicts(err) {
+			return err
 		}
 	}
-	return nil, diag.On("lock "+name, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
+	return diag.On("lock "+name, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
 }
 
 // LeaseHolder returns who holds the lock of a name, or held it last and did not
@@ -105,7 +119,10 @@ func (c *Client) FreeLease(ctx context.Context, name string) (*Holder, error) {
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.client.Close()
+	defer func() { l.client.Close() }()
+	if err := l.reconnect(ctx); err != nil {
+		return err
+	}
 	if err := l.free(ctx); !Unavailable(err) && !conflicts(err) && !absent(err) {
 		return err
 	}
@@ -125,7 +142,10 @@ func (l *Lease) Keep(ctx context.Context) error {
 	if now.Before(expires.Add(-leaseTime + leaseTime/3)) {
 		return nil
 	}
-	err := l.write(ctx)
+	err := l.reconnect(ctx)
+	if err == nil {
+		err = l.write(ctx)
+	}
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return err
@@ -136,6 +156,18 @@ func (l *Lease) Keep(ctx context.Context) error {
 	}
 	l.lost = l.notHeld("it could not be renewed before it expired: %v", err)
 	return l.lost
+}
+
+// reconnect makes a new client, which knows the time that the old one has learned.
+func (l *Lease) reconnect(ctx context.Context) error {
+	next, err := l.connect(ctx)
+	if err != nil {
+		return err
+	}
+	next.ahead.Store(l.client.ahead.Load())
+	l.client.Close()
+	l.client = next
+	return nil
 }
 
 // adopt looks who has changed the lock: this run itself, if an answer was lost.

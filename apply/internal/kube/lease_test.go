@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -55,6 +56,8 @@ func newLockSite(t *testing.T) *lockSite {
 
 func (s *lockSite) client() *Client { return (&fakeAPI{server: s.server}).client(s.T, s.clock) }
 
+func (s *lockSite) connect(context.Context) (*Client, error) { return s.client(), nil }
+
 func (s *lockSite) set(down, lose bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +67,7 @@ func (s *lockSite) set(down, lose bool) {
 func (s *lockSite) pass(d time.Duration) { _ = s.clock.Sleep(s.Context(), d) }
 
 func (s *lockSite) acquire(owner, run string) (*Lease, error) {
-	return s.client().AcquireLease(s.Context(), lockName, Holder{Owner: owner, Run: run})
+	return AcquireLease(s.Context(), lockName, Holder{Owner: owner, Run: run}, s.connect)
 }
 
 func (s *lockSite) mustAcquire(owner, run string) *Lease {
@@ -173,7 +176,8 @@ func TestLeaseRace(t *testing.T) {
 	for n := range cap(won) {
 		client := s.client()
 		all.Go(func() {
-			_, err := client.AcquireLease(t.Context(), lockName, Holder{Owner: "x", Run: fmt.Sprint(n)})
+			connect := func(context.Context) (*Client, error) { return client, nil }
+			_, err := AcquireLease(t.Context(), lockName, Holder{Owner: "x", Run: fmt.Sprint(n)}, connect)
 			var p *diag.Problem
 			if err == nil {
 				won <- n
@@ -192,19 +196,12 @@ func TestLeaseRace(t *testing.T) {
 func TestRealLease(t *testing.T) {
 	cluster := kubeenv.Start(t)
 	o := realOptions(t, cluster)
-	var clients [2]*Client
-	for i := range clients {
-		var err error
-		if clients[i], err = New(o); err != nil {
-			t.Fatal(err)
-		}
-		defer clients[i].Close()
-	}
-	l, err := clients[0].AcquireLease(t.Context(), lockName, Holder{Owner: "ann@desk", Run: "1"})
+	connect := func(context.Context) (*Client, error) { return New(o) }
+	l, err := AcquireLease(t.Context(), lockName, Holder{Owner: "ann@desk", Run: "1"}, connect)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := clients[1].AcquireLease(t.Context(), lockName, Holder{Owner: "bob@laptop", Run: "2"}); diag.CodeOf(err) != diag.Conflict {
+	if _, err := AcquireLease(t.Context(), lockName, Holder{Owner: "bob@laptop", Run: "2"}, connect); diag.CodeOf(err) != diag.Conflict {
 		t.Errorf("held twice: %v", err)
 	}
 	if err := l.write(t.Context()); err != nil {
@@ -213,7 +210,12 @@ func TestRealLease(t *testing.T) {
 	if err := l.Release(t.Context()); err != nil {
 		t.Errorf("release: %v", err)
 	}
-	if h, err := clients[1].LeaseHolder(t.Context(), lockName); err != nil || h != nil {
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if h, err := c.LeaseHolder(t.Context(), lockName); err != nil || h != nil {
 		t.Errorf("held by %+v (%v)", h, err)
 	}
 }

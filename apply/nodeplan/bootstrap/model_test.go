@@ -39,6 +39,8 @@ type run struct {
 	tree    []string // the control planes of its tree
 	locks   bool     // whether it cares for the lock
 	wants   string   // the snapshot that it recovers from
+	alone   bool     // what it records nobody else sees, nor itself once it was killed
+	own     bootstrap.Intent
 	now     bootstrap.Observation
 	earlier bootstrap.Observation
 	todo    []string // control planes to look at; the first step is the intent
@@ -75,7 +77,7 @@ func (w *world) step(r *run) {
 		w.execute(r, *r.decided)
 		r.decided = nil
 	case !r.begun:
-		r.begun, r.now = true, bootstrap.Observation{Intent: w.intent}
+		r.begun, r.now = true, bootstrap.Observation{Intent: *w.recorded(r)}
 		r.todo = slices.Clone(r.tree)
 		for name := range w.machines {
 			if !slices.Contains(r.todo, name) {
@@ -92,6 +94,14 @@ func (w *world) step(r *run) {
 		w.note("%s: %s %s", r.name, d.Action, d.Node)
 		r.decided, r.earlier, r.begun = &d, r.now, false
 	}
+}
+
+// recorded is where a run reads and writes its intent.
+func (w *world) recorded(r *run) *bootstrap.Intent {
+	if r.alone {
+		return &r.own
+	}
+	return &w.intent
 }
 
 func (w *world) look(r *run, name string) bootstrap.ControlPlane {
@@ -121,9 +131,9 @@ func (w *world) look(r *run, name string) bootstrap.ControlPlane {
 func (w *world) execute(r *run, d bootstrap.Decision) {
 	switch d.Action {
 	case bootstrap.Record:
-		w.intent = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot}
+		*w.recorded(r) = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot}
 	case bootstrap.MarkDone:
-		w.intent = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: w.intent.Snapshot, Done: true}
+		*w.recorded(r) = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: w.recorded(r).Snapshot, Done: true}
 	case bootstrap.Call:
 		m := w.machines[d.Node]
 		// A connection does not outlive a boot, and Talos refuses where data is.
@@ -166,7 +176,7 @@ func (w *world) event(runs []*run) {
 		if w.holder == r {
 			w.holder = nil
 		}
-		*r = run{name: r.name, tree: r.tree, locks: r.locks, wants: r.wants}
+		*r = run{name: r.name, tree: r.tree, locks: r.locks, wants: r.wants, alone: r.alone}
 	default: // etcd starts, or a node joins it
 		m.up = m.cluster != ""
 		for _, other := range names {
@@ -214,6 +224,20 @@ func TestNeverTwoClustersWithoutLock(t *testing.T) {
 	for seed := range uint64(3000) {
 		tree := []string{"cp-1", "cp-2", "cp-3"}
 		n, _ := schedule(t, seed, bootstrap.Intent{}, []*run{{name: "A", tree: tree}, {name: "B", tree: tree}})
+		made += n
+	}
+	if made < 1000 {
+		t.Errorf("only %d clusters were made: the schedules show little", made)
+	}
+}
+
+// Two runs with the same tree, for machines that exist already: there is no lock,
+// and nothing is recorded where the other one could see it.
+func TestNeverTwoClustersOfMachinesThatExist(t *testing.T) {
+	made := 0
+	for seed := range uint64(3000) {
+		tree := []string{"cp-1", "cp-2", "cp-3"}
+		n, _ := schedule(t, seed, bootstrap.Intent{}, []*run{{name: "A", tree: tree, alone: true}, {name: "B", tree: tree, alone: true}})
 		made += n
 	}
 	if made < 1000 {

@@ -1,0 +1,136 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+const staticHead = `apiVersion: talosgen.dev/v1alpha1
+cluster: demo
+provider: static
+kubernetesApi: {endpoint: "https://10.0.0.10:6443", tlsServerName: kubernetes.default.svc, certSans: []}
+access: {mode: direct}
+machines:
+`
+
+// newStaticSite is a site with machines that exist already, in maintenance mode.
+func newStaticSite(t *testing.T, names ...string) *site {
+	t.Helper()
+	s := newSite(t)
+	for i, name := range names {
+		s.fleet.Add(talossim.Spec{Name: name, Public: []string{fmt.Sprintf("192.0.2.%d", i+1)}, Installed: true}).PowerOn()
+	}
+	if err := s.fleet.Clock().Sleep(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	s.staticTree(names...)
+	return s
+}
+
+// staticTree renders an environment with these machines.
+func (s *site) staticTree(names ...string) {
+	s.Helper()
+	files := map[string]string{"rules.yaml": s.ops.encrypted(s.TB, "rules.yaml", "", "a", canaryToken)}
+	infra := staticHead
+	for i, name := range names {
+		role, config := "worker", s.keys.Worker(name, s.more...)
+		if strings.HasPrefix(name, "cp") {
+			role, config = "controlplane", s.keys.ControlPlane(name, s.more...)
+		}
+		infra += fmt.Sprintf("  - {name: %s, role: %s, pool: x, match: {}, address: 192.0.2.%d/24, installDisk: \"\"}\n", name, role, i+1)
+		files["nodes/"+name+".yaml"] = config
+	}
+	files[schemas.InfrastructureFile] = infra
+	env, err := s.ops.open(s.TB, s.ops.sealed(s.TB, files))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.env = env
+}
+
+// holder is whom the Lease of the cluster names.
+func (s *site) holder() string {
+	lease := s.fleet.Kubernetes("cp-1").Get("Lease", "kube-system", "demo-apply-lock")
+	spec, _ := lease["spec"].(map[string]any)
+	return fmt.Sprint(spec["holderIdentity"])
+}
+
+// TestStaticLock: machines that exist already have a lock as soon as their
+// Kubernetes serves; before, a run says that it has none.
+func TestStaticLock(t *testing.T) {
+	s := newStaticSite(t, "cp-1", "worker-1")
+	s.mustApply(Policy{})
+	if told := s.told.String(); !strings.Contains(told, "lock lock note no Kubernetes API answers that could keep it") {
+		t.Errorf("told\n%s", told)
+	}
+	s.more = []string{"  sysctls: {vm.swappiness: \"10\"}"}
+	s.staticTree("cp-1", "worker-1")
+	s.told.Reset()
+	_, r := s.mustApply(Policy{})
+	if steps := stepNames(r); strings.Count(steps, "configure") != 2 || strings.Contains(s.told.String(), "lock note") {
+		t.Errorf("%s\n%s", steps, s.told.String())
+	}
+	if h := s.holder(); h != "" {
+		t.Errorf("held by %q afterwards", h)
+	}
+
+	// While a run has it, others are refused, and may look who has it.
+	s.more = nil
+	s.staticTree("cp-1", "worker-1")
+	ann, bob := s.session(), s.session()
+	err := ann.locked(t.Context(), Owner{Name: "ann@desk", Run: "x1"}, func() error {
+		if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "lock demo-apply-lock: ann@desk holds it") {
+			t.Errorf("beside another run: (%d) %v", diag.CodeOf(err), err)
+		}
+		if h, err := bob.Holder(t.Context()); err != nil || h == nil || h.Owner != "ann@desk" || h.Run != "x1" {
+			t.Errorf("held by %+v (%v)", h, err)
+		}
+		if h, err := bob.Unlock(t.Context()); err != nil || h == nil || s.holder() != "" {
+			t.Errorf("freed from %+v (%v), held by %q", h, err, s.holder())
+		}
+		s.mustApply(Policy{})
+		if err := s.fleet.Clock().Sleep(t.Context(), 10*time.Minute); err != nil {
+			return err
+		}
+		return ann.keepLock(t.Context())
+	})
+	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "this run does not hold it any more") {
+		t.Errorf("after it was freed: %v", err)
+	}
+
+	// With the control plane away nobody can be asked.
+	s.fleet.Machine("cp-1").PowerOff()
+	if _, err := bob.Holder(t.Context()); diag.CodeOf(err) != diag.Remote || !strings.Contains(err.Error(), "the Kubernetes API that keeps it does not answer") {
+		t.Errorf("without an API: %v", err)
+	}
+}
+
+// TestStaticTwoAtOnce: two runs at once make one cluster of machines that exist
+// already, though nothing keeps one of them out and nothing is recorded.
+func TestStaticTwoAtOnce(t *testing.T) {
+	s := newStaticSite(t, "cp-1", "cp-2", "cp-3", "worker-1")
+	var both sync.WaitGroup
+	for range 2 {
+		session := s.session()
+		owner := s.owner()
+		both.Go(func() {
+			if p, err := session.Plan(t.Context(), Policy{}); err == nil {
+				_, _ = session.Apply(t.Context(), p, Policy{}, owner) // one of them may meet the other
+			}
+		})
+	}
+	both.Wait()
+	if p, _ := s.mustApply(Policy{}); len(p.Nodes.Away) > 0 {
+		t.Errorf("away: %v", p.Nodes.Away)
+	}
+	if p, _ := s.mustApply(Policy{}); !p.Empty() {
+		t.Errorf("then\n%s", p)
+	}
+}
