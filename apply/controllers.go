@@ -82,8 +82,11 @@ func (s *Session) kubernetes(ctx context.Context, p *plan.Plan) (client *kube.Cl
 	if !known {
 		return nil, "the tree does not say where the Kubernetes API is", nil
 	}
-	if s.local && !OnLoopback(server.URL) {
+	if s.local && !s.nodes.Kubernetes && !OnLoopback(server.URL) {
 		return nil, "simulated servers run no Kubernetes", nil
+	}
+	if s.env.Infrastructure.Access.Jump != "" && s.nodes.Dial != nil {
+		return s.kubernetesBehind(ctx, p.Observed)
 	}
 	authorities, err := s.env.authorities(ctx)
 	if err != nil {
@@ -102,6 +105,21 @@ func (s *Session) kubernetes(ctx context.Context, p *plan.Plan) (client *kube.Cl
 		URL: strings.TrimSuffix(server.URL, "/"), TLSName: server.TLSName, Authority: authorities.Kubernetes.PEM(),
 		Certificate: id.Certificate, Key: id.Key, Dial: dial, Clock: s.clock,
 	})
+	return client, "", err
+}
+
+// kubernetesBehind makes a client for an API that is reached as the nodes are:
+// through the server that leads to them.
+func (s *Session) kubernetesBehind(ctx context.Context, o plan.Observed) (client *kube.Client, why string, err error) {
+	if err := s.letIn(ctx, o); err != nil {
+		return nil, oneLine(err), nil
+	}
+	through, err := s.transport(o)
+	if err != nil {
+		return nil, oneLine(err), nil
+	}
+	api := controlPlaneAPI{session: s, through: through, planes: s.planes(o, nil)}
+	client, err = api.clientWith(ctx, 0)
 	return client, "", err
 }
 

@@ -116,7 +116,7 @@ func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) er
 // withoutKubernetes reports whether the nodes are simulated, and run nothing.
 func (s *Session) withoutKubernetes() bool {
 	server, _, err := kubernetesServer(s.env.Infrastructure.KubernetesAPI, "")
-	return s.local && (err != nil || !OnLoopback(server.URL))
+	return s.local && !s.nodes.Kubernetes && (err != nil || !OnLoopback(server.URL))
 }
 
 // resumeKubernetes makes the section of Kubernetes of a saved plan again.

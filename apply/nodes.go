@@ -31,6 +31,8 @@ type Nodes struct {
 	// Keys to log in with on the server that leads to nodes without public
 	// addresses; may be nil where there is none.
 	Signers Signers
+	// Whether they run Kubernetes although Hetzner is simulated.
+	Kubernetes bool
 	// Where nodes are instead of where the tree and Hetzner say, by name.
 	Endpoints map[string]string
 	// The public addresses of whoever runs this, to be let in; may be nil.

@@ -47,7 +47,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer w.end(c, s)
 	cluster := s.env.Infrastructure.Cluster
 	if name := c.String(flagYesDestroy); name != "" && name != cluster {
 		return diag.On("--"+flagYesDestroy, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)

@@ -29,8 +29,12 @@ const (
 )
 
 // simulatedNodes is the variable that says that there are nodes behind the
-// servers of a simulated project.
-const simulatedNodes = "TALOSGEN_SIM_NODES"
+// servers of a simulated project; runKubernetes is its value if Kubernetes runs on
+// them.
+const (
+	simulatedNodes = "TALOSGEN_SIM_NODES"
+	runKubernetes  = "kubernetes"
+)
 
 // simulatedOwn is the address by which a simulator on this machine knows whoever
 // runs this. Any would do: nobody filters.
@@ -98,7 +102,8 @@ func unknownValue(flag, value string, known []string) error {
 // nodes is how the nodes of an environment are reached. Behind the servers of a
 // simulated project there are none, unless it says so.
 func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, error) {
-	if _, simulated := w.lookup(simulatedNodes); local && !simulated {
+	behind, simulated := w.lookup(simulatedNodes)
+	if local && !simulated {
 		return apply.Nodes{}, nil
 	}
 	endpoints, err := apply.ParseEndpoints(c.StringSlice(flagEndpoints))
@@ -114,7 +119,8 @@ func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, err
 		return apply.Nodes{}, err
 	}
 	return apply.Nodes{
-		Dial: dial, Signers: signers, Endpoints: endpoints, Owner: w.owner(), Keep: keepIn(root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
+		Dial: dial, Signers: signers, Endpoints: endpoints, Kubernetes: behind == runKubernetes,
+		Owner: w.owner(), Keep: keepIn(root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
 		Own: func(ctx context.Context) []netip.Addr {
 			if local {
 				return simulatedOwn

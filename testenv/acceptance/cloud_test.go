@@ -4,17 +4,161 @@ package acceptance
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hetznercloud/hcloud-go/v2/hcloud"
-
 	"github.com/talosgen/talosgen/testenv/cloudenv"
-	"github.com/talosgen/talosgen/testenv/talosenv"
 )
+
+// TestCloud takes an empty project to a cluster behind a gateway that Flux runs,
+// lives with it, destroys it, and makes it again. Its steps share the nodes, so one
+// that fails ends the test. docs/explanation/end-to-end.md has the timeline that it
+// prints.
+func TestCloud(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	line := &timeline{t: t}
+	line.take("a repository: init, secrets, render, commit, push", c.begin)
+	line.take("apply: from an empty project to a cluster that Flux runs", c.apply)
+	line.take("a patch and a value of an addon change: apply, and Flux", c.change)
+	line.take("the pool of workers grows to 2", c.scaleUp)
+	line.take("the pool of workers shrinks to 1", c.scaleDown)
+	line.take("drift by hand at Hetzner, on a node, in Kubernetes: repaired", c.drift)
+	line.take("a control plane goes", c.controlPlaneGoes)
+	line.take("a control plane comes", c.controlPlaneComes)
+	line.take("a control plane dies, and no other one may go", c.controlPlaneDies)
+	line.take("the dead one is replaced", c.replaced)
+	line.take("all of etcd is lost, and made anew from a snapshot", c.recovered)
+	line.take("no object of Kubernetes but Secrets has a secret", c.noSecretInObjects)
+	line.take("destroy: nothing is left", c.destroy)
+	line.take("apply: the same commit again, killed three times on its way", c.applyKilled)
+	line.print()
+	c.secrets.search(t)
+}
+
+// apply makes all of the cluster what Git says.
+func (c *cloud) apply() {
+	if output := c.applied(); strings.Contains(output, "failed") {
+		c.t.Error("something failed")
+	}
+	c.must("health", "lab", "--wait", "6m")
+	c.asInGit()
+	c.greets("hello")
+}
+
+// change changes a setting of all nodes, for which nothing reboots, and what Flux
+// runs.
+func (c *cloud) change() {
+	c.repository.Write("envs/lab/patches/common/changed.yaml", "machine: {sysctls: {net.core.somaxconn: '8192'}}\n")
+	c.repository.Write("envs/lab/addons/hello/values.yaml", "greeting: good morning\n")
+	c.commit("A longer backlog, and a kinder greeting")
+	c.contains(c.applied(), "4 to configure")
+	c.greets("good morning")
+	c.asInGit()
+	c.repository.Write("envs/lab/addons/hello/values.yaml", "greeting: hello\n")
+	c.commit("Back to the old greeting")
+}
+
+func (c *cloud) scaleUp() {
+	c.must("pool", "scale", "lab", "worker", "2")
+	c.commit("Two workers")
+	c.applied()
+	c.registered("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3", "lab-worker-1", "lab-worker-2")
+	c.asInGit()
+}
+
+func (c *cloud) scaleDown() {
+	c.must("pool", "scale", "lab", "worker", "1")
+	c.commit("One worker")
+	c.refused("--allow lab-worker-2", applyCommand()...)
+	c.applied("--allow", "lab-worker-2")
+	c.registered("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3", "lab-worker-1")
+	c.asInGit()
+}
+
+func (c *cloud) controlPlaneGoes() {
+	c.describe(2, 1)
+	c.commit("Two control planes")
+	c.refused("--allow lab-control-plane-3", applyCommand()...)
+	c.applied("--allow", "lab-control-plane-3")
+	c.members("lab-control-plane-1", "lab-control-plane-2")
+}
+
+func (c *cloud) controlPlaneComes() {
+	c.describe(3, 1)
+	c.commit("Three control planes")
+	c.applied()
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.asInGit()
+}
+
+func (c *cloud) controlPlaneDies() {
+	c.die("lab-control-plane-2")
+	c.describe(2, 1)
+	c.commit("Two control planes")
+	c.refused("it must not be removed: etcd would have 1 of 2 healthy members, and needs 2",
+		applyCommand("--allow", "lab-control-plane-3")...)
+	c.describe(3, 1)
+	c.commit("Three control planes")
+}
+
+// replaced does as the page says.
+func (c *cloud) replaced() {
+	c.follow(steps(c.t, "replace-a-control-plane.md"))
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.asInGit()
+}
+
+// recovered does as the page says: etcd is made from a snapshot, and only from it.
+func (c *cloud) recovered() {
+	page := steps(c.t, "recover.md")
+	c.follow(page[:1])
+	c.deleteServers("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.follow(page[1:])
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	c.asInGit()
+}
+
+// destroy leaves nothing in the project but what was there before.
+func (c *cloud) destroy() {
+	if output := c.must("destroy", "lab", "--yes-destroy", "lab"); strings.Contains(output, "not done") {
+		c.t.Error("nobody looked whether controllers have to be stopped first")
+	}
+	c.project.Settle()
+	left := map[string]int{}
+	ctx, client := c.t.Context(), c.hetzner()
+	servers, err1 := client.Server.All(ctx)
+	networks, err2 := client.Network.All(ctx)
+	firewalls, err3 := client.Firewall.All(ctx)
+	addresses, err4 := client.PrimaryIP.All(ctx)
+	groups, err5 := client.PlacementGroup.All(ctx)
+	for _, err := range []error{err1, err2, err3, err4, err5} {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	left["servers"], left["networks"], left["firewalls"] = len(servers), len(networks), len(firewalls)
+	left["addresses"], left["placement groups"] = len(addresses), len(groups)
+	for what, n := range left {
+		if n > 0 {
+			c.t.Errorf("destroy has left %d %s", n, what)
+		}
+	}
+}
+
+// applyKilled is apply, whose first runs are killed at random moments.
+func (c *cloud) applyKilled() {
+	const seed, kills, longest = 8, 3, 40 // seconds
+	random := rand.New(rand.NewPCG(seed, seed))
+	for range kills {
+		c.killed(time.Duration(random.Int64N(int64(longest*time.Second))), applyCommand()...)
+		c.project.Settle()
+		c.must("unlock", "lab", "--yes")
+	}
+	c.apply()
+}
 
 // private is a cluster whose nodes are reached through the NAT gateway only.
 func private(controlPlanes, workers int) string {
@@ -44,144 +188,4 @@ nodes:
         count: %d
         type: cpx22
 `, cloudenv.SSHKey, controlPlanes, workers)
-}
-
-// newProject starts a project, and a repository with a cluster for it.
-func newProject(t *testing.T, o talosenv.Options, cluster string) (*cloudenv.Project, *user) {
-	t.Helper()
-	file := build(t)
-	p := cloudenv.Start(t, o)
-	u := &user{t: t, bed: p.Bed, repository: p.Bed.NewRepositoryOf(t, file, "hetzner", cluster), environ: p.Environ()}
-	p.AddImages(t, filepath.Join(u.repository.Root(), "rendered/lab/infrastructure.yaml"))
-	return p, u
-}
-
-// TestCloud takes an empty project to a cluster behind a gateway, and lives with
-// it. Its steps share the nodes, so one that fails ends the test.
-func TestCloud(t *testing.T) {
-	project, u := newProject(t, talosenv.Options{Kubernetes: true}, private(3, 1))
-	c := &cloud{user: u, flags: []string{"lab", "--allow-dirty", "--ssh-key", project.KeyFile}}
-
-	// From nothing.
-	if output := c.must(c.apply()...); strings.Contains(output, "failed") {
-		t.Error("something failed")
-	}
-	c.nothingToDo()
-	c.must(c.command("health", "--wait", "6m")...)
-
-	// A setting changes everywhere, and nothing reboots.
-	c.repository.Change("envs/lab/patches/common/changed.yaml", "machine: {sysctls: {net.core.somaxconn: '8192'}}\n")
-	c.contains(c.must(c.apply()...), "4 to configure")
-	c.nothingToDo()
-
-	// A control plane goes, and comes again.
-	c.repository.ChangeCluster(private(2, 1))
-	if output, err := c.talosgen(c.apply()...); err == nil {
-		t.Fatal("a control plane is removed without consent")
-	} else {
-		c.contains(output, "--allow lab-control-plane-3")
-	}
-	c.must(c.apply("--allow", "lab-control-plane-3")...)
-	c.members("lab-control-plane-1", "lab-control-plane-2")
-	c.repository.ChangeCluster(private(3, 1))
-	c.must(c.apply()...)
-	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
-	c.nothingToDo()
-
-	// One dies: no other one may go now.
-	c.die("lab-control-plane-2")
-	c.repository.ChangeCluster(private(2, 1))
-	output, err := c.talosgen(c.apply("--allow", "lab-control-plane-3")...)
-	if err == nil {
-		t.Fatal("etcd lost its quorum")
-	}
-	c.contains(output, "it must not be removed: etcd would have 1 of 2 healthy members, and needs 2")
-
-	// The dead one is replaced, as the page says.
-	c.repository.ChangeCluster(private(3, 1))
-	c.publish()
-	c.environ = append(c.environ, "SSH_AUTH_SOCK="+startAgent(t, project.KeyFile))
-	c.follow(steps(t, "replace-a-control-plane.md"))
-	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
-
-	// All of etcd is lost: it is made anew from a snapshot, and only from it.
-	page := steps(t, "recover.md")
-	c.follow(page[:1])
-	deleteServers(t, project, "lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
-	c.follow(page[1:])
-	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
-	c.nothingToDo()
-}
-
-// deleteServers removes servers as somebody does who is not talosgen: their protection
-// goes first.
-func deleteServers(t *testing.T, p *cloudenv.Project, names ...string) {
-	t.Helper()
-	client := hcloud.NewClient(hcloud.WithEndpoint(p.Endpoint), hcloud.WithToken(p.Sim.Token()), hcloud.WithPollOpts(hcloud.PollOpts{BackoffFunc: hcloud.ConstantBackoff(100 * time.Millisecond)}))
-	off := false
-	for _, name := range names {
-		server, _, err := client.Server.GetByName(t.Context(), name)
-		if err != nil || server == nil {
-			t.Fatalf("server %s: %v", name, err)
-		}
-		open, _, err := client.Server.ChangeProtection(t.Context(), server, hcloud.ServerChangeProtectionOpts{Delete: &off, Rebuild: &off})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := client.Action.WaitFor(t.Context(), open); err != nil {
-			t.Fatal(err)
-		}
-		gone, _, err := client.Server.DeleteWithResult(t.Context(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := client.Action.WaitFor(t.Context(), gone.Action); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p.Settle()
-}
-
-// cloud is a user with a project.
-type cloud struct {
-	*user
-	flags []string
-}
-
-func (c *cloud) command(name string, args ...string) []string {
-	return slices.Concat([]string{name}, c.flags, args)
-}
-
-func (c *cloud) apply(args ...string) []string {
-	return c.command("apply", append([]string{"--yes"}, args...)...)
-}
-
-// nothingToDo wants all to be as in Git.
-func (c *cloud) nothingToDo() {
-	c.t.Helper()
-	c.contains(c.must(c.command("plan")...), "lab: nothing to do", "lab, nodes: nothing to do")
-}
-
-// members wants etcd to have these, all with a vote.
-func (c *cloud) members(want ...string) {
-	c.t.Helper()
-	output := c.must(slices.Concat([]string{"etcd", "status"}, c.flags, []string{"-o", "json"})...)
-	for _, name := range want {
-		c.contains(output, name)
-	}
-	if got := strings.Count(output, `"learner": false`); got != len(want) {
-		c.t.Errorf("there are %d members, want %d", got, len(want))
-	}
-}
-
-// die cuts the power of a node.
-func (c *cloud) die(name string) {
-	c.t.Helper()
-	for _, n := range c.bed.Nodes() {
-		if n.Name == name {
-			if err := n.Stop(); err != nil {
-				c.t.Fatal(err)
-			}
-		}
-	}
 }

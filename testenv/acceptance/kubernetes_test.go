@@ -17,6 +17,7 @@ import (
 // it becomes healthy, and the kubeconfig that talosgen writes is good for
 // kubectl.
 func TestKubernetes(t *testing.T) {
+	t.Parallel()
 	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Kubernetes: true})
 	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
 	u.must("apply", "lab", "--allow-dirty", "--yes")

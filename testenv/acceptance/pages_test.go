@@ -16,9 +16,10 @@ import (
 // TestPages follows how-to pages, one after the other, on the same machines: what
 // stands behind a $ is run, and prints what the page says.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Workers: 1, Kubernetes: true})
 	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
-	u.publish()
+	u.publish(newRemote(t))
 	for _, page := range []string{"first-cluster.md", "change-a-setting.md"} {
 		u.follow(steps(t, page))
 	}
@@ -67,31 +68,26 @@ func steps(t *testing.T, page string) (found []step) {
 	return found
 }
 
-// publish puts the repository where others see it, as apply wants it.
-func (u *user) publish() {
+// newRemote is an empty repository to push to.
+func newRemote(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "origin.git")
+	if out, err := exec.Command("git", "init", "-q", "--bare", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// publish commits the repository, and pushes it to where others see it, as apply
+// wants it.
+func (u *user) publish(origin string) {
 	u.t.Helper()
-	origin := filepath.Join(u.t.TempDir(), "origin.git")
 	for _, command := range []string{
-		"git init -q --bare " + origin, "git init -q -b main", "git config user.name you", "git config user.email you@example.com",
+		"git init -q -b main", "git config user.name you", "git config user.email you@example.com",
 		"git add -A", "git commit -q -m 'A cluster'", "git remote add origin " + origin, "git push -q -u origin main",
 	} {
 		if out, err := u.shell(command); err != nil {
 			u.t.Fatalf("%s: %v\n%s", command, err, out)
 		}
 	}
-}
-
-// shell runs a command line in the repository.
-func (u *user) shell(line string) (output string, err error) {
-	u.t.Helper()
-	dir := u.t.TempDir()
-	if err := os.Symlink(build(u.t), filepath.Join(dir, "talosgen")); err != nil {
-		u.t.Fatal(err)
-	}
-	command := exec.CommandContext(u.t.Context(), "sh", "-c", line)
-	command.Dir = u.repository.Root()
-	command.Env = append(append(os.Environ(), u.environ...), "PATH="+dir+":"+os.Getenv("PATH"))
-	out, err := command.CombinedOutput()
-	u.t.Logf("$ %s\n%s(%v)", line, out, err)
-	return string(out), err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,12 +23,13 @@ type user struct {
 	t          *testing.T
 	bed        *talosenv.Cluster
 	repository *talosenv.Repository
-	environ    []string // besides what the test has
+	environ    []string          // besides what the test has
+	tell       func(text string) // is told what programs print; may be nil
 }
 
 // program builds talosgen, once.
 var program = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(os.TempDir(), fmt.Sprintf("talosgen-acceptance-%d", os.Getpid()))
+	file := filepath.Join(folder(), "talosgen")
 	out, err := exec.Command("go", "build", "-o", file, "github.com/talosgen/talosgen/cmd/talosgen").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -37,10 +39,15 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := os.RemoveAll(filepath.Join(os.TempDir(), fmt.Sprintf("talosgen-acceptance-%d", os.Getpid()))); err != nil {
+	if err := os.RemoveAll(folder()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	os.Exit(code)
+}
+
+// folder is where the program is, alone.
+func folder() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("talosgen-acceptance-%d", os.Getpid()))
 }
 
 func build(t *testing.T) string {
@@ -58,15 +65,45 @@ const longest = 10 * time.Minute
 // talosgen runs a command in the repository, and returns what it prints.
 func (u *user) talosgen(args ...string) (output string, err error) {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), longest)
+	return u.run(longest, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
+}
+
+// killed runs a command that is killed after a while, unless it has ended.
+func (u *user) killed(after time.Duration, args ...string) {
+	u.t.Helper()
+	_, _ = u.run(after, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
+}
+
+// inside runs talosgen on the nodes' network.
+func (u *user) inside(args ...string) (output string, err error) {
+	u.t.Helper()
+	line := slices.Concat(u.bed.Inside(), []string{build(u.t), "-C", u.repository.Root()}, args)
+	return u.run(longest, exec.Command(line[0], line[1:]...), "talosgen "+strings.Join(args, " "))
+}
+
+// shell runs a command line in the repository.
+func (u *user) shell(line string) (output string, err error) {
+	u.t.Helper()
+	return u.run(longest, exec.Command("sh", "-c", line), line)
+}
+
+// run runs a program in the repository, with talosgen in its path, and returns what
+// it prints. It is killed if it takes too long.
+func (u *user) run(within time.Duration, program *exec.Cmd, shown string) (output string, err error) {
+	u.t.Helper()
+	ctx, cancel := context.WithTimeout(u.t.Context(), within)
 	defer cancel()
 	var out bytes.Buffer
-	command := exec.CommandContext(ctx, build(u.t), append([]string{"-C", u.repository.Root()}, args...)...)
-	command.Env = append(os.Environ(), u.environ...)
+	command := exec.CommandContext(ctx, program.Path, program.Args[1:]...)
+	command.Dir = u.repository.Root()
+	command.Env = slices.Concat(os.Environ(), u.repository.Environ(), u.environ, []string{"PATH=" + filepath.Dir(build(u.t)) + ":" + os.Getenv("PATH")})
 	command.Stdout, command.Stderr = &out, &out
 	begin := time.Now()
 	err = command.Run()
-	u.t.Logf("$ talosgen %s\n%s(%.0f s, %v)", strings.Join(args, " "), &out, time.Since(begin).Seconds(), err)
+	u.t.Logf("$ %s\n%s(%.0f s, %v)", shown, &out, time.Since(begin).Seconds(), err)
+	if u.tell != nil {
+		u.tell(out.String())
+	}
 	return out.String(), err
 }
 

@@ -39,6 +39,8 @@ type Project struct {
 	Bed      *talosenv.Cluster
 
 	machines *machines
+	calls    *calls
+	nodes    string // what they run, in talosgen's words
 }
 
 // Start starts an empty project, with options for its nodes. It ends with the
@@ -51,11 +53,16 @@ func Start(t *testing.T, o talosenv.Options) *Project {
 	m := &machines{t: t, bed: bed, authorized: public, running: map[int64]*machine{}}
 	// What a machine still does ends before the nodes do.
 	t.Cleanup(m.close)
-	p := &Project{KeyFile: file, Bed: bed, machines: m, Sim: hetznersim.New(hetznersim.Options{
+	nodes := "1"
+	if o.Kubernetes {
+		nodes = "kubernetes"
+	}
+	p := &Project{KeyFile: file, Bed: bed, machines: m, nodes: nodes, Sim: hetznersim.New(hetznersim.Options{
 		Clock: wall{}, ActionTime: hetznersim.Instant, RateLimit: -1, Machines: m,
 		FirstPublicIPv4: bed.Public().Masked().Addr().Next().Next(),
 	})}
-	p.Endpoint = simtest.Serve(t, p.Sim)
+	p.calls = &calls{to: simtest.Serve(t, p.Sim)}
+	p.Endpoint = p.calls.serve(t)
 	p.addKey(t, public)
 	return p
 }
@@ -65,7 +72,7 @@ func (p *Project) Settle() { p.machines.busy.Wait() }
 
 // Environ are the variables that lead programs to the project.
 func (p *Project) Environ() []string {
-	return []string{"HCLOUD_ENDPOINT=" + p.Endpoint, "HCLOUD_TOKEN=" + p.Sim.Token(), "TALOSGEN_SIM_NODES=1"}
+	return []string{"HCLOUD_ENDPOINT=" + p.Endpoint, "HCLOUD_TOKEN=" + p.Sim.Token(), "TALOSGEN_SIM_NODES=" + p.nodes}
 }
 
 // AddImages gives the project what the servers of a rendered environment are made

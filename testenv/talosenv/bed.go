@@ -4,6 +4,7 @@ package talosenv
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,6 +169,8 @@ func (b bed) images() map[string]image {
 	if b.controlPlane == "" {
 		return images
 	}
+
+	maps.Copy(images, b.fluxImages())
 
 	// One binary is several components. Images that are equal have layers that
 	// a node keeps once.

@@ -89,6 +89,9 @@ func (n *Node) start(c *Cluster) error {
 	})
 }
 
+// Stopped reports whether the node was stopped.
+func (n *Node) Stopped() bool { return n.port == "" }
+
 // Stop ends the node at once, as when its power is cut. What it has stored is
 // gone.
 func (n *Node) Stop() error {

@@ -18,6 +18,7 @@ type Repository struct {
 	root    string
 	program string
 	head    string // of cluster.yaml
+	keyFile string // of the operator
 }
 
 const (
@@ -27,7 +28,7 @@ const (
 
 var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
 
-const kubernetesVersion = "1.36.3"
+const kubernetesVersion = "1.36.4" // that of the programs
 
 // header begins each cluster.yaml.
 const header = `apiVersion: talosgen.dev/v1alpha1
@@ -41,8 +42,11 @@ kubernetes:
   # could not ask the kubelet for its pods.
   kubelet:
     rotateServerCertificates: false
-# What there are no images for, and no network of pods.
-addons:
+`
+
+// Addons turns off what there are no images for, and no network of pods. It ends
+// cluster.yaml; addons of a test's own may follow.
+const Addons = `addons:
   metrics-server:
     enabled: false
   hcloud-ccm:
@@ -57,7 +61,7 @@ addons:
 func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
 	t.Helper()
 
-	return c.NewRepositoryOf(t, program, "static", clusterYAML(c))
+	return c.NewRepositoryOf(t, program, "static", c.ClusterYAML()+Addons)
 }
 
 // NewRepositoryOf makes a repository with another cluster, as cluster.yaml
@@ -65,19 +69,18 @@ func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
 func (c *Cluster) NewRepositoryOf(t *testing.T, program, provider, cluster string) *Repository {
 	t.Helper()
 
-	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: program}
-	t.Setenv("SOPS_AGE_KEY_FILE", filepath.Join(t.TempDir(), "key.txt"))
+	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: program, keyFile: filepath.Join(t.TempDir(), "key.txt")}
 
 	r.talosgen("init", r.root, "--provider", provider, "--env", environment,
 		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", kubernetesVersion)
 	r.head = fmt.Sprintf(header, provider, talosVersions[c.bed.release], kubernetesVersion)
-	r.write(clusterFile, r.head+cluster)
-	r.write("envs/lab/cluster.env", "")
+	r.DescribeCluster(cluster)
+	r.Write("envs/lab/cluster.env", "")
 
-	r.write("envs/lab/patches/common/nodes.yaml", c.Patch())
+	r.Write("envs/lab/patches/common/nodes.yaml", c.Patch())
 
 	if patch := c.ControlPlanePatch(); patch != "" {
-		r.write("envs/lab/patches/controlplane/nodes.yaml", patch)
+		r.Write("envs/lab/patches/controlplane/nodes.yaml", patch)
 	}
 
 	r.talosgen("-C", r.root, "secrets", "sync", environment)
@@ -86,6 +89,12 @@ func (c *Cluster) NewRepositoryOf(t *testing.T, program, provider, cluster strin
 	return r
 }
 
+// Environ is what leads programs to the key of the operator.
+func (r *Repository) Environ() []string { return []string{"SOPS_AGE_KEY_FILE=" + r.keyFile} }
+
+// KeyFile is where that key is.
+func (r *Repository) KeyFile() string { return r.keyFile }
+
 // Root is the folder of the repository.
 func (r *Repository) Root() string { return r.root }
 
@@ -93,7 +102,7 @@ func (r *Repository) Root() string { return r.root }
 func (r *Repository) Change(name, text string) {
 	r.t.Helper()
 
-	r.write(name, text)
+	r.Write(name, text)
 	r.talosgen("-C", r.root, "render", environment)
 }
 
@@ -102,10 +111,19 @@ func (r *Repository) Change(name, text string) {
 func (r *Repository) ChangeCluster(cluster string) {
 	r.t.Helper()
 
-	r.Change(clusterFile, r.head+cluster)
+	r.DescribeCluster(cluster)
+	r.talosgen("-C", r.root, "render", environment)
 }
 
-func (r *Repository) write(name, text string) {
+// DescribeCluster is [Repository.ChangeCluster] without the render.
+func (r *Repository) DescribeCluster(cluster string) {
+	r.t.Helper()
+
+	r.Write(clusterFile, r.head+cluster)
+}
+
+// Write writes one of its files, whose name is relative.
+func (r *Repository) Write(name, text string) {
 	r.t.Helper()
 
 	file := filepath.Join(r.root, filepath.FromSlash(name))
@@ -132,6 +150,7 @@ func (r *Repository) talosgen(args ...string) []byte {
 
 	command := exec.Command(r.program, args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
+	command.Env = append(os.Environ(), r.Environ()...)
 
 	if err := command.Run(); err != nil {
 		r.t.Fatalf("talosgen %s: %v\n%s", strings.Join(args, " "), err, &stderr)
@@ -140,8 +159,8 @@ func (r *Repository) talosgen(args ...string) []byte {
 	return stdout.Bytes()
 }
 
-// clusterYAML describes the nodes that there are.
-func clusterYAML(c *Cluster) string {
+// ClusterYAML describes the nodes that there are.
+func (c *Cluster) ClusterYAML() string {
 	list := func(nodes []*Node, indent string) string {
 		var text strings.Builder
 		for _, n := range nodes {

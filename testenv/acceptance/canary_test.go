@@ -1,0 +1,196 @@
+//go:build linux
+
+package acceptance
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/testenv/cloudenv"
+	"github.com/talosgen/talosgen/testenv/talosenv"
+	"github.com/talosgen/talosgen/testenv/toolenv"
+)
+
+// canary keeps what programs print and write, what stands in the list of processes,
+// and what is sent to Hetzner, and looks for secrets in all of that.
+type canary struct {
+	project   *cloudenv.Project
+	home, tmp string            // of the programs
+	root      string            // of the repository
+	known     map[string]string // secrets, with where each is from
+
+	mu        sync.Mutex
+	outputs   []string
+	processes map[string]bool // command lines
+}
+
+// newCanary begins to look at the list of processes, until the test ends.
+func newCanary(t *testing.T, p *cloudenv.Project) *canary {
+	t.Helper()
+	c := &canary{project: p, home: t.TempDir(), tmp: t.TempDir(), known: map[string]string{}, processes: map[string]bool{}}
+	var sampling sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	sampling.Go(func() { c.sample(ctx) })
+	t.Cleanup(func() { stop(); sampling.Wait() })
+	return c
+}
+
+// environ makes programs write where the canary looks.
+func (c *canary) environ() []string {
+	return []string{"HOME=" + c.home, "TMPDIR=" + c.tmp, "XDG_CACHE_HOME=" + filepath.Join(c.home, "cache")}
+}
+
+func (c *canary) output(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.outputs = append(c.outputs, text)
+}
+
+// sample notes the arguments of all processes, a few times a second.
+func (c *canary) sample(ctx context.Context) {
+	const every = 300 * time.Millisecond
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, name := range names {
+			line, err := os.ReadFile(name)
+			if err == nil && len(line) > 0 { // else it has ended, or is the kernel's
+				c.mu.Lock()
+				c.processes[string(line)] = true
+				c.mu.Unlock()
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// learn reads all secrets of a repository, with the real sops.
+func (c *canary) learn(t *testing.T, r *talosenv.Repository) {
+	t.Helper()
+	c.root = r.Root()
+	key, err := os.ReadFile(r.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(key)) {
+		if strings.HasPrefix(line, "AGE-SECRET-KEY-") {
+			c.know("the operator's key", strings.TrimSpace(line))
+		}
+	}
+	c.know("the token", c.project.Sim.Token())
+	command := exec.Command(toolenv.Sops(t), "decrypt", filepath.Join(c.root, "envs/lab/secrets.sops.yaml"))
+	command.Env = append(os.Environ(), r.Environ()...)
+	text, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	c.walk("", tree)
+	const least = 10 // a bundle has more: it must not be that nothing was read
+	if len(c.known) < least {
+		t.Fatalf("only %d secrets are known", len(c.known))
+	}
+}
+
+// walk knows all leaves of a tree but certificates.
+func (c *canary) walk(path string, tree any) {
+	switch tree := tree.(type) {
+	case map[string]any:
+		for name, value := range tree {
+			if name != "crt" && name != "id" {
+				c.walk(path+"."+name, value)
+			}
+		}
+	case []any:
+		for _, value := range tree {
+			c.walk(path, value)
+		}
+	case string:
+		c.know(path, tree)
+	}
+}
+
+// know knows a secret, and the forms that it is found in: keys are in base64, and a
+// line of one is enough.
+func (c *canary) know(from, text string) {
+	const short = 12 // as short texts are found by chance
+	if len(text) < short {
+		return
+	}
+	c.known[text] = from
+	c.known[base64.StdEncoding.EncodeToString([]byte(text))] = from
+	if plain, err := base64.StdEncoding.DecodeString(text); err == nil && bytes.HasPrefix(plain, []byte("-----BEGIN")) {
+		text = string(plain)
+	}
+	if lines := strings.Split(text, "\n"); len(lines) > 1 {
+		for _, line := range lines {
+			if len(line) > 2*short && !strings.HasPrefix(line, "-----") {
+				c.known[line] = from
+			}
+		}
+	}
+}
+
+// search looks for the secrets. Only one belongs where it is found: the host key of
+// the gateway, which Hetzner hands over.
+func (c *canary) search(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, output := range c.outputs {
+		c.in(t, "what is printed", output)
+	}
+	for line := range c.processes {
+		c.in(t, "the list of processes", line)
+	}
+	bodies := c.project.Bodies()
+	for _, body := range bodies {
+		c.in(t, "a call of Hetzner's API", body, ".gateway", ".natGateway")
+	}
+	files := 0
+	for _, dir := range []string{c.home, c.tmp, c.root} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			files++
+			c.in(t, path, string(text))
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d secrets are in none of %d outputs, %d command lines, %d calls, %d files",
+		len(c.known), len(c.outputs), len(c.processes), len(bodies), files)
+}
+
+// in reports secrets in a text, without telling them.
+func (c *canary) in(t *testing.T, where, text string, belong ...string) {
+	t.Helper()
+	for secret, from := range c.known {
+		if strings.Contains(text, secret) && !slices.ContainsFunc(belong, func(b string) bool { return strings.HasPrefix(from, b) }) {
+			t.Errorf("%s has a secret: %s", where, from)
+		}
+	}
+}
