@@ -141,14 +141,15 @@ func (c *canary) know(from, text string) {
 	if plain, err := base64.StdEncoding.DecodeString(text); err == nil && bytes.HasPrefix(plain, []byte("-----BEGIN")) {
 		text = string(plain)
 	}
-	if lines := strings.Split(text, "\n"); len(lines) > 1 {
-		for _, line := range lines {
-			if len(line) > 2*short && !strings.HasPrefix(line, "-----") {
-				c.known[line] = from
-			}
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(line) > 2*short && !strings.HasPrefix(line, "-----") && !slices.Contains(publicLines, line) {
+			c.known[line] = from
 		}
 	}
 }
+
+// publicLines are those that private keys have in common: what kind of key it is.
+var publicLines = []string{"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW"}
 
 // search looks for the secrets. Only one belongs where it is found: the host key of
 // the gateway, which Hetzner hands over.
@@ -164,7 +165,7 @@ func (c *canary) search(t *testing.T) {
 	}
 	bodies := c.project.Bodies()
 	for _, body := range bodies {
-		c.in(t, "a call of Hetzner's API", body, ".gateway", ".natGateway")
+		c.in(t, "a call of Hetzner's API", body, ".sshHostKey")
 	}
 	files := 0
 	for _, dir := range []string{c.home, c.tmp, c.root} {

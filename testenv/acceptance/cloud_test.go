@@ -55,8 +55,8 @@ func (c *cloud) change() {
 	c.repository.Write("envs/lab/addons/hello/values.yaml", "greeting: good morning\n")
 	c.commit("A longer backlog, and a kinder greeting")
 	c.contains(c.applied(), "4 to configure")
-	c.greets("good morning")
 	c.asInGit()
+	c.greets("good morning")
 	c.repository.Write("envs/lab/addons/hello/values.yaml", "greeting: hello\n")
 	c.commit("Back to the old greeting")
 }
@@ -123,8 +123,8 @@ func (c *cloud) recovered() {
 
 // destroy leaves nothing in the project but what was there before.
 func (c *cloud) destroy() {
-	if output := c.must("destroy", "lab", "--yes-destroy", "lab"); strings.Contains(output, "not done") {
-		c.t.Error("nobody looked whether controllers have to be stopped first")
+	if output := c.must("destroy", "lab", "--yes-destroy", "lab"); strings.Contains(output, "not done") || strings.Contains(output, "error") {
+		c.t.Error("something went wrong, or nobody looked whether controllers have to be stopped first")
 	}
 	c.project.Settle()
 	left := map[string]int{}
@@ -150,7 +150,7 @@ func (c *cloud) destroy() {
 
 // applyKilled is apply, whose first runs are killed at random moments.
 func (c *cloud) applyKilled() {
-	const seed, kills, longest = 8, 3, 40 // seconds
+	const seed, kills, longest = 8, 3, 30 // seconds
 	random := rand.New(rand.NewPCG(seed, seed))
 	for range kills {
 		c.killed(time.Duration(random.Int64N(int64(longest*time.Second))), applyCommand()...)

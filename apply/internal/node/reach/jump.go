@@ -92,7 +92,8 @@ var errRefused = errors.New("refused for good")
 // somebody changes something: keys, or who has an address.
 func Refused(err error) bool { return errors.Is(err, errRefused) }
 
-// Close ends the SSH connection, and with it all that go through it.
+// Close ends the SSH connection, and with it all that go through it. That the
+// server has ended it before, as one does that was deleted, is no error.
 func (j *Jump) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,6 +102,9 @@ func (j *Jump) Close() error {
 	}
 	err := j.client.Close()
 	j.client = nil
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) {
+		return nil
+	}
 	return err
 }
 
