@@ -127,24 +127,8 @@ func (c *cloud) destroy() {
 		c.t.Error("something went wrong, or nobody looked whether controllers have to be stopped first")
 	}
 	c.project.Settle()
-	left := map[string]int{}
-	ctx, client := c.t.Context(), c.hetzner()
-	servers, err1 := client.Server.All(ctx)
-	networks, err2 := client.Network.All(ctx)
-	firewalls, err3 := client.Firewall.All(ctx)
-	addresses, err4 := client.PrimaryIP.All(ctx)
-	groups, err5 := client.PlacementGroup.All(ctx)
-	for _, err := range []error{err1, err2, err3, err4, err5} {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	left["servers"], left["networks"], left["firewalls"] = len(servers), len(networks), len(firewalls)
-	left["addresses"], left["placement groups"] = len(addresses), len(groups)
-	for what, n := range left {
-		if n > 0 {
-			c.t.Errorf("destroy has left %d %s", n, what)
-		}
+	if left := c.project.Objects(c.t); len(left) > 0 {
+		c.t.Errorf("destroy has left %q", left)
 	}
 }
 

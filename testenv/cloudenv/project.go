@@ -7,8 +7,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
-	"fmt"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -113,26 +111,6 @@ func newKey(t *testing.T) (file, public string) {
 		t.Fatal(err)
 	}
 	return file, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(shown)))
-}
-
-// addKey makes the users' key known to the project.
-func (p *Project) addKey(t *testing.T, public string) {
-	t.Helper()
-	body := fmt.Sprintf(`{"name": %q, "public_key": %q}`, SSHKey, public)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.Endpoint+"/ssh_keys", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+p.Sim.Token())
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusCreated {
-		t.Fatalf("adding an SSH key: %s", answer.Status)
-	}
 }
 
 // wall is the time of this machine: the nodes live in it.
