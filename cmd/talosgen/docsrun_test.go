@@ -47,10 +47,13 @@ var exampleFiles = sync.OnceValues(func() (files, error) {
 
 // session is the shell in which the examples of a page run.
 type session struct {
-	home string
-	dir  string // the current directory
-	bin  string // holds links to the real programs that examples use
-	over bool   // one of them is missing: what follows may need what it would have done
+	home    string
+	dir     string   // the current directory
+	bin     string   // holds links to the real programs that examples use
+	env     []string // what it has besides
+	path    string   // where it looks for programs last
+	literal bool     // commands run as they stand there; see [newcomer]
+	over    bool     // one of them is missing: what follows may need what it would have done
 }
 
 // editedFile names the file with what the next editor writes; see [page].
@@ -66,15 +69,17 @@ func newSession(t *testing.T) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "talosgen"), bin: filepath.Join(base, "bin")}
+	s := &session{
+		home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "talosgen"), bin: filepath.Join(base, "bin"),
+		path: os.Getenv("PATH"), env: []string{hurryVariable + "=1"},
+	}
 	if err := os.Mkdir(s.bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := sources.writeMissing(s.dir); err != nil {
 		t.Fatal(err)
 	}
-	const identity = "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tautocrlf = false\n"
-	if err := writeFile(filepath.Join(s.home, ".gitconfig"), []byte(identity)); err != nil {
+	if err := writeFile(filepath.Join(s.home, ".gitconfig"), []byte(docsIdentity)); err != nil {
 		t.Fatal(err)
 	}
 	if out := s.run("git init -q && git add --all && git commit -q -m start"); out != "" {
@@ -83,6 +88,9 @@ func newSession(t *testing.T) *session {
 	return s
 }
 
+// docsIdentity is who commits in examples.
+const docsIdentity = "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tautocrlf = false\n"
+
 // run runs a command as a person would in a terminal, and returns what it
 // prints. Variables and the directory that it sets stay for the next one.
 func (s *session) run(command string) string {
@@ -90,11 +98,11 @@ func (s *session) run(command string) string {
 	script := fmt.Sprintf("set -a; [ ! -e '%[1]s.env' ] || . '%[1]s.env'\n%[2]s\nexport -p >'%[1]s.env'; pwd >'%[1]s.dir'", state, command)
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = s.dir
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		"HOME=" + s.home, "XDG_CONFIG_HOME=" + filepath.Join(s.home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
-		"PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"LC_ALL=C", "TZ=UTC", hurryVariable + "=1", "EDITOR=docs-editor", editedVariable + "=" + filepath.Join(s.home, editedFile),
-	}
+		"PATH=" + strings.Join([]string{s.bin, filepath.Join(s.home, ".local", "bin"), s.path}, string(os.PathListSeparator)),
+		"LC_ALL=C", "TZ=UTC", "EDITOR=docs-editor", editedVariable + "=" + filepath.Join(s.home, editedFile),
+	}, s.env...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -113,6 +121,12 @@ func (s *session) run(command string) string {
 // run runs the examples of a page, one after the other.
 func (p *page) run(t *testing.T) {
 	s := newSession(t)
+	if p.says(asNewcomer) {
+		s = newcomer(t, s)
+	}
+	if p.says(inSimulation) {
+		s.simulate(t)
+	}
 	for _, b := range p.blocks {
 		t.Run(fmt.Sprintf("line %d", b.line+1), func(t *testing.T) {
 			if s.over {
@@ -133,9 +147,7 @@ func (p *page) run(t *testing.T) {
 func (s *session) runBlock(t *testing.T, b *block) {
 	all := b.examples()
 	for i, e := range all {
-		// Who reads this has no talosgen yet.
-		command := strings.ReplaceAll(e.command, "go run ./cmd/talosgen", "talosgen")
-		printed := s.run(command)
+		printed := s.run(s.command(e.command))
 		switch {
 		case e.matches(printed):
 		case *update && !strings.Contains(printed, "internal error"):
