@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -246,7 +247,10 @@ func (s *Session) born(ctx context.Context, p *kubeplan.Plan, client *kube.Clien
 			stage.Step(step, progress.Done, "")
 			return nil
 		}
-		if ctx.Err() == nil && !s.clock.Now().Before(end) {
+		if errors.Is(err, errNoControlPlane) {
+			err = diag.On("Kubernetes API", "no control plane is known that could serve it").
+				WithHint("apply the stages before this one too: infrastructure and nodes").WithCode(diag.NotReady).WithCause(err)
+		} else if ctx.Err() == nil && !s.clock.Now().Before(end) {
 			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", bornWithin, oneLine(err)).
 				WithHint("`talosgen health` says what the control planes wait for; run this again when they are well").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil {

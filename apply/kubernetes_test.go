@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 
@@ -34,6 +35,11 @@ func TestKubernetesStage(t *testing.T) {
 	}
 	if before.Kubernetes.API || before.Empty() || !before.Executable() || !strings.Contains(before.Summary(), "Kubernetes: 2 to create") {
 		t.Fatalf("before there is anything: %s", before)
+	}
+	// Nobody waits for what cannot come: no control plane is made.
+	nowhere := &Report{Left: &Plan{Plan: &plan.Plan{Cluster: "demo"}}}
+	if err := s.changeKubernetes(t.Context(), nowhere, before, Policy{}); diag.CodeOf(err) != diag.NotReady || !strings.Contains(err.Error(), "no control plane is known that could serve it") {
+		t.Fatalf("without a control plane: %v", err)
 	}
 	server := plan.Server{
 		Meta:        plan.Meta{ID: 1, Name: "demo-worker-1", Labels: map[string]string{"cluster": "demo", "managed-by": "talosgen", "role": "controlplane"}},

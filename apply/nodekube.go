@@ -31,6 +31,9 @@ type controlPlaneAPI struct {
 	through reach.Transport
 }
 
+// errNoControlPlane is that there is nobody to connect to.
+var errNoControlPlane = errors.New("no control plane is known")
+
 // dial connects to a control plane, whatever the address.
 func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 	var problems []error
@@ -49,7 +52,7 @@ func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 		problems = append(problems, err)
 	}
 	if len(problems) == 0 {
-		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote)
+		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote).WithCause(errNoControlPlane)
 	}
 	return nil, errors.Join(problems...)
 }

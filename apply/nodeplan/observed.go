@@ -37,6 +37,7 @@ const (
 	Unreachable Reach = "unreachable" // not at all, or it does not answer; the zero value is the same
 	Foreign     Reach = "foreign"     // it answers, but not as a node of this cluster
 	Maintenance Reach = "maintenance" // it has no configuration yet
+	Unfit       Reach = "unfit"       // the same, and Talos must not be installed on its disk
 	Configured  Reach = "configured"  // by its certificate
 )
 
@@ -49,7 +50,7 @@ type Node struct {
 	Name   string `json:"name"`
 	Role   string `json:"role"`
 	Reach  Reach  `json:"reach"`
-	Reason string `json:"-"` // why it is unreachable or foreign
+	Reason string `json:"-"` // why it is unreachable, foreign or unfit
 	// Of a configured node: Talos' stage, the boot, and the version of the
 	// resource that is its configuration, which grows with each change.
 	Stage         string `json:"stage"`

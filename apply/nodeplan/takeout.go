@@ -43,7 +43,7 @@ func (m *maker) wipe(name string, needs ...plan.Key) {
 	case Configured:
 		s := m.step(Reset, name, "", needs...)
 		s.Consent, s.Allowed = plan.ConsentDestroy, slices.Contains(m.policy.Allow, name)
-	case Maintenance:
+	case Maintenance, Unfit:
 	case Foreign:
 		m.refuse(name, "it answers as a node of another cluster"+because(n), "check its address")
 	default:

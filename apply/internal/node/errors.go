@@ -49,6 +49,13 @@ func Transient(err error) bool {
 	return errors.As(err, &s) && !Final(err)
 }
 
+// errLost marks an error of a call over a connection that there was.
+var errLost = errors.New("the answer was lost")
+
+// LostAnswer reports whether an error says that a node was reached, and the
+// connection broke before it had answered: asked again, it may well answer.
+func LostAnswer(err error) bool { return errors.Is(err, errLost) }
+
 // errCertificate is why a node that is configured does not talk to a client
 // without a certificate.
 var errCertificate = errors.New("the node wants a client certificate")
@@ -76,6 +83,9 @@ func (c *Client) explain(what string, err error) error {
 	}
 	switch status.Code(err) {
 	case codes.Unavailable:
+		if c.failures.cause() == nil {
+			p.WithCause(errors.Join(err, errLost))
+		}
 		c.explainConnection(p, what)
 	case codes.DeadlineExceeded:
 		p.Message = what + ": no answer in time"

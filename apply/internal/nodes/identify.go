@@ -33,11 +33,18 @@ func identify(ctx context.Context, client *node.Client, m Machine) error {
 		return err
 	}
 	if foreign := foreignSystem(hardware, m.InstallDisk); foreign != "" {
-		return diag.On("node "+m.Name, "%s", foreign).WithCode(diag.Remote).
+		return diag.On("node "+m.Name, "%s", foreign).WithCode(diag.Remote).WithCause(&diskError{foreign}).
 			WithHint("correct installDisk in cluster.yaml; or, if nothing on the disk is needed any more: talosctl wipe disk --insecure")
 	}
 	return nil
 }
+
+// diskError is a machine that is the one that is meant, and has a disk that Talos
+// must not be installed on.
+type diskError struct{ what string }
+
+// Error says what is wrong with it.
+func (e *diskError) Error() string { return e.what }
 
 // mismatch says what of a machine is not as it should be; empty if all is.
 func mismatch(h node.Hardware, want schemas.InfraMatch) string {

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -17,7 +18,7 @@ import (
 type Sight struct {
 	Machine Machine
 	Reach   nodeplan.Reach
-	// Why it is unreachable or foreign.
+	// Why it is unreachable, foreign or unfit.
 	Reason string
 	// Of a configured node.
 	Stage         string
@@ -27,6 +28,8 @@ type Sight struct {
 	ConfigVersion string
 	// Of a configured control plane.
 	Etcd Etcd
+
+	lost bool // it is reached, and an answer was lost
 }
 
 // Etcd is what a control plane says of its etcd.
@@ -63,7 +66,9 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, look func(cont
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			sights[i] = look(ctx, m)
+			if sights[i] = look(ctx, m); sights[i].lost {
+				sights[i] = look(ctx, m)
+			}
 		})
 	}
 	all.Wait()
@@ -141,11 +146,14 @@ func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *S
 		return s
 	case s.Reach == nodeplan.Configured:
 		// What was read of it is not the whole.
-		return Sight{Machine: m, Reach: nodeplan.Unreachable, Reason: problem(err), Etcd: Etcd{State: bootstrap.Unknown, Reason: problem(err)}}
+		return Sight{
+			Machine: m, Reach: nodeplan.Unreachable, Reason: problem(err), lost: node.LostAnswer(err),
+			Etcd: Etcd{State: bootstrap.Unknown, Reason: problem(err)},
+		}
 	case node.OtherAuthority(err), m.BootAddress != "" && m.BootAddress != m.Address:
 		return c.seeBare(ctx, s, err)
 	}
-	s.Reason = problem(err)
+	s.Reason, s.lost = problem(err), node.LostAnswer(err)
 	return s
 }
 
@@ -162,10 +170,7 @@ func (c *Cluster) seeBare(ctx context.Context, s Sight, why error) Sight {
 	status, err := client.Status(ctx)
 	switch {
 	case err == nil && status.Stage == node.StageMaintenance:
-		s.Reach, s.Reason = nodeplan.Maintenance, ""
-		if wrong := identify(ctx, client, s.Machine); wrong != nil {
-			s.Reach, s.Reason = nodeplan.Foreign, problem(wrong)
-		}
+		s.Reach, s.Reason = identified(identify(ctx, client, s.Machine))
 	case node.WantsCertificate(err) && node.OtherAuthority(why):
 		s.Reach = nodeplan.Foreign
 	case err == nil:
@@ -174,6 +179,21 @@ func (c *Cluster) seeBare(ctx context.Context, s Sight, why error) Sight {
 		s.Reason = problem(err)
 	}
 	return s
+}
+
+// identified says how a machine in maintenance mode is reached, by the error of
+// [identify].
+func identified(err error) (reach nodeplan.Reach, reason string) {
+	var disk *diskError
+	switch {
+	case err == nil:
+		return nodeplan.Maintenance, ""
+	case errors.As(err, &disk):
+		return nodeplan.Unfit, problem(err)
+	case node.Transient(err):
+		return nodeplan.Unreachable, problem(err) // nobody knows which machine it is
+	}
+	return nodeplan.Foreign, problem(err)
 }
 
 // problem is what an error says, without the object and the hint.
