@@ -3,12 +3,16 @@ package apply
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // KubeAccess is how the Kubernetes API of a cluster is reached without asking
@@ -26,13 +30,15 @@ type KubeAccess struct {
 }
 
 // Cluster is an environment with the Kubernetes API that it is applied to.
-// Close it.
+// Close it, unless it is of a [Session].
 type Cluster struct {
 	env     *Environment
 	client  *kube.Client
 	desired kubeplan.Desired
 	clock   Clock
 	tell    progress.Sink
+	session *Session       // nil: whoever uses it does not take its lock
+	nodes   *nodes.Cluster // nil: only the API is reached
 }
 
 // KubernetesPlan is what has to be done in Kubernetes; see the package kubeplan.
@@ -83,10 +89,73 @@ func (c *Cluster) PlanTakeover(ctx context.Context) (*KubernetesPlan, error) {
 	return kubeplan.Takeover(c.desired, observed), nil
 }
 
-// TakeOver makes the changes of a plan of [Cluster.PlanTakeover]. Objects stay as
-// they are. It returns what was done, also with an error.
-func (c *Cluster) TakeOver(ctx context.Context, p *KubernetesPlan) (done []Object, err error) {
-	stage := progress.Begin(c.tell, "take over", len(p.Changes()))
-	done, err = (&kube.Executor{Client: c.client, Stage: stage}).TakeOver(ctx, p)
-	return done, stage.End(err)
+// TakeOver makes the changes of a plan of [Cluster.PlanTakeover], if they are still
+// those that somebody agreed to, while nobody else applies to the cluster. Objects
+// stay as they are. It returns what was done, also with an error.
+func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Owner) (done []Object, err error) {
+	take := func(before func(context.Context) error) error {
+		now, err := c.PlanTakeover(ctx)
+		if err != nil {
+			return err
+		}
+		if err := agreed.Check(now); err != nil {
+			return err
+		}
+		stage := progress.Begin(c.tell, "take over", len(now.Changes()))
+		done, err = (&kube.Executor{Client: c.client, Stage: stage, Before: before}).TakeOver(ctx, now)
+		return stage.End(err)
+	}
+	if c.session == nil {
+		return done, take(nil)
+	}
+	err = c.session.locked(ctx, owner, func() error { return take(c.session.keepLock) })
+	return done, err
+}
+
+// AtCluster looks where the control planes are, and does something with their
+// Kubernetes API, which is reached as apply reaches it: from here, or through the
+// server that the tree names. The URL of an API, unless it is empty, is used in
+// their place.
+func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster) error) error {
+	if server != "" {
+		c, err := s.env.Kubernetes(ctx, KubeAccess{
+			Server: server, Examples: s.examples, Dial: s.nodes.Dial, Clock: s.clock, Random: s.builder.Random, Tell: s.tell,
+		})
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		c.session = s
+		return do(c)
+	}
+	found, err := s.reach(ctx)
+	if err != nil {
+		return err
+	}
+	api, _ := found.Kubernetes.(controlPlaneAPI)
+	if !slices.ContainsFunc(api.planes, func(m nodes.Machine) bool { return m.Address != "" }) {
+		return s.noPlane(found)
+	}
+	client, err := api.clientWith(ctx, clusterPatience)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	desired, err := s.kubernetesDesired(ctx)
+	if err != nil {
+		return err
+	}
+	return do(&Cluster{env: s.env, client: client, desired: desired, clock: s.clock, tell: s.tell, session: s, nodes: found})
+}
+
+// noPlane says why no control plane can be asked.
+func (s *Session) noPlane(c *nodes.Cluster) error {
+	var problems diag.List
+	for _, m := range c.Machines {
+		if m.Role == nodeplan.ControlPlane {
+			problems.Add(diag.On("node "+m.Name, "cannot be asked: %s", m.Unknown).
+				WithHint("`talosgen apply %s` makes what is missing; the URL of the Kubernetes API can be named with --server", s.env.name).WithCode(diag.Remote))
+		}
+	}
+	return problems.Err()
 }

@@ -107,7 +107,7 @@ func TestStatusAndTakeover(t *testing.T) {
 		t.Errorf("differences:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	text := status.String()
-	if !strings.Contains(text, "Kubernetes v1.36.4\n") || !strings.Contains(text, "the certificate of the Kubernetes API server expires on ") {
+	if !strings.Contains(text, "Kubernetes v1.36.4\n") || !strings.Contains(text, "the certificate of the Kubernetes authority expires on ") {
 		t.Errorf("it prints\n%s", text)
 	}
 	json, err := status.JSON()
@@ -129,7 +129,7 @@ provider:
 	if p.String() != wantPlan {
 		t.Errorf("the plan is\n%s\nwant\n%s", p, wantPlan)
 	}
-	done, err := cluster.TakeOver(t.Context(), p)
+	done, err := cluster.TakeOver(t.Context(), p, Owner{})
 	if err != nil || len(done) != 2 {
 		t.Errorf("%d done (%v)", len(done), err)
 	}

@@ -49,17 +49,22 @@ func (s *Session) reach(ctx context.Context) (*nodes.Cluster, error) {
 	if s.nodes.Dial == nil {
 		return nil, diag.On("environment "+s.env.name, "there are no nodes behind simulated servers").WithCode(diag.Usage)
 	}
-	var o plan.Observed
-	err := s.stage("observe", 0, func(progress.Stage) (err error) {
+	o, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.cluster(ctx, o, nil)
+}
+
+// look looks what there is in the project.
+func (s *Session) look(ctx context.Context) (o plan.Observed, err error) {
+	err = s.stage("observe", 0, func(progress.Stage) (err error) {
 		if s.project != nil {
 			o, err = s.project.Observe(ctx, s.env.Infrastructure)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s.cluster(ctx, o, nil)
+	return o, err
 }
 
 // asking says how Kubernetes is asked for its nodes.

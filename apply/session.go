@@ -73,16 +73,17 @@ type Clock = cloud.Clock
 // Session is an environment together with the project that it is to be in.
 // Close it.
 type Session struct {
-	env     *Environment
-	project *cloud.Client // nil for machines that exist already
-	builder Builder
-	nodes   Nodes
-	clock   Clock
-	tell    progress.Sink
-	local   bool // the endpoint is on this machine: a simulator
-	same    SameTree
-	stages  []StageTime
-	lock    lock // while it is held
+	env      *Environment
+	project  *cloud.Client // nil for machines that exist already
+	builder  Builder
+	nodes    Nodes
+	clock    Clock
+	tell     progress.Sink
+	examples []string // public keys of examples; see [Cloud]
+	local    bool     // the endpoint is on this machine: a simulator
+	same     SameTree
+	stages   []StageTime
+	lock     lock // while it is held
 	// Who takes the lock as soon as there is a place for it.
 	leaseOwner Owner
 
@@ -111,7 +112,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		env: e, clock: c.Clock, tell: c.Tell, builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
+		env: e, examples: c.Examples, clock: c.Clock, tell: c.Tell, builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
 		intents: &heldIntents{}, same: c.Same,
 	}
 	if s.same == nil {

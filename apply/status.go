@@ -3,15 +3,12 @@ package apply
 import (
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // Status is Git against a cluster. It holds no secrets.
@@ -27,20 +24,6 @@ type Status struct {
 	Differences []string `json:"differences"`
 }
 
-// NodeStatus is a node in Kubernetes.
-type NodeStatus struct {
-	Name string `json:"name"`
-	// Whether it is in the tree, and whether Kubernetes knows it.
-	Wanted     bool   `json:"wanted"`
-	Registered bool   `json:"registered"`
-	Ready      bool   `json:"ready"`
-	Cordoned   bool   `json:"cordoned"`
-	Message    string `json:"message,omitempty"`
-	// The version of its kubelet, and the one that Git has; empty if not known.
-	Kubelet string `json:"kubelet,omitempty"`
-	Want    string `json:"want,omitempty"`
-}
-
 // FluxStatus is how far Flux is with a Kustomization of the tree.
 type FluxStatus struct {
 	Name      string `json:"name"` // namespace/name
@@ -54,17 +37,8 @@ type FluxStatus struct {
 	Current  bool   `json:"current"`
 }
 
-// CertificateStatus is until when a certificate is valid.
-type CertificateStatus struct {
-	Name    string    `json:"name"`
-	Expires time.Time `json:"expires"`
-}
-
 // SameTree reports whether the rendered tree was, in a commit, as it is now.
 type SameTree func(ctx context.Context, commit string) (bool, error)
-
-// expireSoon is how long a certificate should be valid at least.
-const expireSoon = 30 * 24 * time.Hour
 
 // Status compares what the tree says with what the cluster has. It changes
 // nothing.
@@ -95,61 +69,6 @@ func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
 	return s, nil
 }
 
-// nodeStatus compares the nodes of the tree with those that are registered.
-func (c *Cluster) nodeStatus(ctx context.Context) ([]NodeStatus, error) {
-	registered, err := c.client.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	nodes := map[string]NodeStatus{}
-	for _, name := range nodeNames(c.env.Infrastructure) {
-		want, err := c.env.kubelet(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		nodes[name] = NodeStatus{Name: name, Wanted: true, Want: want}
-	}
-	for _, r := range registered {
-		n := nodes[r.Name]
-		n.Name, n.Registered, n.Ready, n.Cordoned, n.Message, n.Kubelet = r.Name, true, r.Ready, r.Cordoned, r.Message, r.Kubelet
-		nodes[r.Name] = n
-	}
-	all := []NodeStatus{}
-	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		all = append(all, nodes[name])
-	}
-	return all, nil
-}
-
-// nodeNames are the names of the tree's nodes.
-func nodeNames(i schemas.Infrastructure) (names []string) {
-	for _, s := range i.Servers {
-		if s.Role == schemas.RoleControlPlane || s.Role == schemas.RoleWorker {
-			names = append(names, s.Name)
-		}
-	}
-	for _, m := range i.Machines {
-		names = append(names, m.Name)
-	}
-	return names
-}
-
-// kubeletImage finds the version in the image of a kubelet, whatever mirror it
-// comes from.
-var kubeletImage = regexp.MustCompile(`/kubelet:(v[0-9][^\s"'@]*)`)
-
-// kubelet is the version that a node's configuration asks for.
-func (e *Environment) kubelet(ctx context.Context, name string) (string, error) {
-	config, err := e.Decrypt(ctx, nodeFile(name))
-	if err != nil {
-		return "", err
-	}
-	if found := kubeletImage.FindStringSubmatch(config.Reveal()); found != nil {
-		return found[1], nil
-	}
-	return "", nil
-}
-
 // fluxStatus looks at the Kustomizations that own something of the tree.
 func (c *Cluster) fluxStatus(ctx context.Context, observed kubeplan.Observed, same SameTree) ([]FluxStatus, error) {
 	var names []string
@@ -173,19 +92,6 @@ func (c *Cluster) fluxStatus(ctx context.Context, observed kubeplan.Observed, sa
 		all = append(all, f)
 	}
 	return all, nil
-}
-
-// certificates are those that the cluster stands and falls with.
-func (c *Cluster) certificates(ctx context.Context) ([]CertificateStatus, error) {
-	authorities, err := c.env.authorities(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return []CertificateStatus{
-		{"Kubernetes API server", c.client.ServerExpires()},
-		{"Kubernetes authority", authorities.Kubernetes.Expires()},
-		{"Talos authority", authorities.Talos.Expires()},
-	}, nil
 }
 
 // unready are the objects of talosgen that are there and not ready.
@@ -219,6 +125,9 @@ func (s *Status) differences(now time.Time, unready []string) {
 		if n.Want != "" && n.Kubelet != "" && n.Kubelet != n.Want {
 			add("node %s runs Kubernetes %s, Git has %s", n.Name, n.Kubelet, n.Want)
 		}
+		if n.WantTalos != "" && n.Talos != "" && n.Talos != n.WantTalos {
+			add("node %s runs Talos %s, Git has %s", n.Name, n.Talos, n.WantTalos)
+		}
 	}
 	if !s.Objects.InSync() {
 		add("objects: %s", s.Objects.Summary())
@@ -237,7 +146,12 @@ func (s *Status) differences(now time.Time, unready []string) {
 		}
 	}
 	for _, c := range s.Certificates {
-		if !c.Expires.IsZero() && c.Expires.Sub(now) < expireSoon {
+		switch {
+		case c.Problem != "":
+			add("the certificate of the %s cannot be read: %s", c.Name, c.Problem)
+		case c.Expires.Before(now):
+			add("the certificate of the %s has expired on %s", c.Name, c.Expires.UTC().Format(time.DateOnly))
+		case c.soon(now):
 			add("the certificate of the %s expires on %s", c.Name, c.Expires.UTC().Format(time.DateOnly))
 		}
 	}

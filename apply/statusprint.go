@@ -32,13 +32,17 @@ func (s *Status) String() string {
 	}
 	var nodes, flux, certificates [][]string
 	for _, n := range s.Nodes {
-		nodes = append(nodes, []string{n.Name, n.state(), n.Kubelet})
+		nodes = append(nodes, []string{n.Name, n.state(), n.Kubelet, n.Talos})
 	}
 	for _, f := range s.Flux {
 		flux = append(flux, []string{f.Name, f.state(), f.Revision})
 	}
 	for _, c := range s.Certificates {
-		certificates = append(certificates, []string{c.Name, "until " + c.Expires.UTC().Format(time.DateOnly)})
+		until := "until " + c.Expires.UTC().Format(time.DateOnly)
+		if c.Problem != "" {
+			until = "not known"
+		}
+		certificates = append(certificates, []string{c.Name, until})
 	}
 	table("nodes", nodes)
 	table("objects", [][]string{{s.Objects.Summary()}})

@@ -10,50 +10,38 @@ const flagServer = "server"
 
 // clusterFlags are those of commands that talk to Kubernetes only.
 func clusterFlags(more ...cli.Flag) []cli.Flag {
-	return append(more,
-		&cli.StringFlag{Name: flagServer, Usage: "`URL` of the Kubernetes API to use instead of the one in the tree"},
-		outputFlag())
-}
-
-// kubeSession is an environment and its Kubernetes API, as a command uses them.
-type kubeSession struct {
-	*apply.Cluster
-	env  *apply.Environment
-	root string // of the repository
-	view *runView
-	stop func() // of the view, and the connections
+	more = append(append(more,
+		&cli.StringFlag{Name: flagServer, Usage: "`URL` of the Kubernetes API, instead of looking where the control planes are"}), nodeFlags()...)
+	return sessionFlags(append(more, outputFlag())...)
 }
 
 // openCluster opens the rendered tree that the command names, and prepares to
-// talk to its Kubernetes API.
-func (w *world) openCluster(c *cli.Context) (*kubeSession, error) {
+// talk to the Kubernetes API that --server names. Nothing is asked of Hetzner.
+func (w *world) openCluster(c *cli.Context) (*cloudSession, *apply.Cluster, error) {
 	name, err := environment(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	repo, err := w.openRepo(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer repo.Close()
 	env, examples, err := w.openTree(c.Context, repo, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dial, err := w.serverDialer()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &kubeSession{env: env, root: repo.Root()}
-	view, stop := w.startView(func() int { return -1 })
-	s.view = view
-	s.Cluster, err = env.Kubernetes(c.Context, apply.KubeAccess{
-		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: clock{w}, Random: w.random, Tell: view.event,
+	s := &cloudSession{env: env, root: repo.Root()}
+	s.view, s.stop = w.startView(func() int { return -1 })
+	cluster, err := env.Kubernetes(c.Context, apply.KubeAccess{
+		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: clock{w}, Random: w.random, Tell: s.view.event,
 	})
 	if err != nil {
-		stop()
-		return nil, err
+		s.stop()
 	}
-	s.stop = func() { stop(); s.Close() }
-	return s, nil
+	return s, cluster, err
 }

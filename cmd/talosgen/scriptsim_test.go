@@ -15,9 +15,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/sshkey"
+	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -32,23 +34,32 @@ type simKey struct{}
 
 // cmdSim starts a project of its own for the script, and tells talosgen where
 // it is by its variables. With environments, it has the images that their
-// rendered trees want.
+// rendered trees want; with -nodes, simulated nodes behind its servers.
 //
-//	sim [env...]
+//	sim [-nodes] [env...]
 func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
-		ts.Fatalf("usage: sim [env...]")
+		ts.Fatalf("usage: sim [-nodes] [env...]")
 	}
+	holder := ts.Value(simKey{}).(*simHolder)
 	machines, err := rescuesim.New(bytes.NewReader(make([]byte, 1024)), fetchPicture)
 	ts.Check(err)
 	ts.Defer(machines.Close)
-	p := &simProject{hetznersim.New(hetznersim.Options{
+	o := hetznersim.Options{
 		Clock: hetznersim.NewClock(fixedTime()), Token: simToken, ReadOnlyToken: simToken + "-readonly", ActionTime: hetznersim.Instant,
 		Machines: machines,
-	})}
-	server := httptest.NewServer(proxied(p, machines.Dial))
+	}
+	dial := apply.Dialer(machines.Dial)
+	if len(args) > 0 && args[0] == "-nodes" {
+		args = args[1:]
+		holder.fleet = newFleet(ts)
+		o.Clock, o.Machines, dial = wallClock{}, talossim.NewServers(holder.fleet, machines), firstOf(machines.Dial, holder.fleet.Dial)
+		ts.Setenv(simulatedNodes, "1")
+	}
+	p := &simProject{hetznersim.New(o)}
+	server := httptest.NewServer(proxied(p, dial))
 	ts.Defer(server.Close)
-	ts.Value(simKey{}).(*simHolder).sim = p
+	holder.sim = p
 	ts.Setenv(endpointVariable, server.URL+"/v1")
 	ts.Setenv(tokenVariable, simToken)
 	ts.Setenv(proxyVariable, server.URL)
@@ -82,7 +93,10 @@ func (p *simProject) call(method, path string, body, into any) error {
 }
 
 // simHolder is where a script keeps its project.
-type simHolder struct{ sim *simProject }
+type simHolder struct {
+	sim   *simProject
+	fleet *talossim.Fleet // behind its servers; may be nil
+}
 
 func simOf(ts *testscript.TestScript) *simProject {
 	p := ts.Value(simKey{}).(*simHolder).sim
@@ -149,7 +163,7 @@ func cmdHoldLock(ts *testscript.TestScript, neg bool, args []string) {
 		"labels": map[string]string{
 			schemas.LabelCluster: args[0], schemas.LabelManagedBy: schemas.ManagedBy, schemas.LabelComponent: schemas.ComponentLock,
 			schemas.LabelPrefix + "owner":   strings.ReplaceAll(args[1], "@", "."),
-			schemas.LabelPrefix + "expires": strconv.FormatInt(fixedTime().Add(5*time.Minute).Unix(), 10),
+			schemas.LabelPrefix + "expires": strconv.FormatInt(simOf(ts).Clock().Now().Add(5*time.Minute).Unix(), 10),
 		},
 	}, nil))
 }

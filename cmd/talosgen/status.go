@@ -17,13 +17,16 @@ func statusCommand(w *world) *cli.Command {
 		BashComplete: w.completeEnvironments(false),
 		Description: `Asks the Kubernetes API of a cluster, and changes nothing:
 
- - are the nodes of rendered/<env> there, ready, and of the version in Git;
+ - are the nodes of rendered/<env> there, ready, and of the versions in Git;
  - are the objects of bootstrap/ as Git has them, and ready;
  - has each Kustomization of Flux applied the tree that is checked out here;
- - are certificates valid for another month.
+ - for how long are certificates valid: of the authorities, by which also
+   everybody's kubeconfig and talosconfig are signed, and of each node.
 
-It signs a short-lived certificate of an administrator for itself, and needs a
-key that can decrypt the tree. Exits 1 if something differs.
+The control planes are looked for at Hetzner and reached as apply reaches them.
+With --server only that URL is asked, which takes no token, and certificates of
+nodes are left out. It signs a short-lived certificate of an administrator for
+itself, and needs a key that can decrypt the tree. Exits 1 if something differs.
 
 Examples:
    talosgen status prod
@@ -35,12 +38,7 @@ Examples:
 }
 
 func (w *world) statusAction(c *cli.Context) error {
-	s, err := w.openCluster(c)
-	if err != nil {
-		return err
-	}
-	status, err := s.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
-	s.stop()
+	status, err := w.status(c)
 	if err != nil {
 		return err
 	}
@@ -57,6 +55,29 @@ func (w *world) statusAction(c *cli.Context) error {
 		return errDifferences
 	}
 	return nil
+}
+
+// status asks the API that is named, or else the control planes.
+func (w *world) status(c *cli.Context) (status *apply.Status, err error) {
+	if c.String(flagServer) != "" {
+		s, cluster, err := w.openCluster(c)
+		if err != nil {
+			return nil, err
+		}
+		defer s.stop()
+		defer cluster.Close()
+		return cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
+	}
+	s, err := w.openSession(c)
+	if err != nil {
+		return nil, err
+	}
+	defer w.end(c, s)
+	err = s.AtCluster(c.Context, "", func(cluster *apply.Cluster) (err error) {
+		status, err = cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
+		return err
+	})
+	return status, err
 }
 
 // sameTreeAs compares the tree of an environment, as it is checked out, with what

@@ -23,7 +23,7 @@ they are; what Git does not have goes when the owner applies them next: Flux by
 itself, talosgen with the next apply.
 
 Controllers keep their fields. So does whoever is not known: see the conflicts
-that plan reports.
+that plan reports. Only one takeover or apply of a cluster is at work at a time.
 
 Examples:
    talosgen takeover prod                what would change hands? then ask
@@ -38,12 +38,17 @@ Examples:
 }
 
 func (w *world) takeoverAction(c *cli.Context) error {
-	s, err := w.openCluster(c)
+	s, err := w.openSession(c)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
-	p, err := s.PlanTakeover(c.Context)
+	defer w.end(c, s)
+	return s.AtCluster(c.Context, c.String(flagServer), func(cluster *apply.Cluster) error { return w.takeOver(c, s, cluster) })
+}
+
+// takeOver shows what there is to do, asks, and does it.
+func (w *world) takeOver(c *cli.Context, s *cloudSession, cluster *apply.Cluster) error {
+	p, err := cluster.PlanTakeover(c.Context)
 	if err != nil {
 		return err
 	}
@@ -59,7 +64,7 @@ func (w *world) takeoverAction(c *cli.Context) error {
 	if err := w.agree(c, s.view, "make these changes?"); err != nil {
 		return err
 	}
-	done, err := s.TakeOver(c.Context, p)
+	done, err := cluster.TakeOver(c.Context, p, w.owner())
 	s.stop()
 	w.say("%s", count(len(done), "object"))
 	return err
@@ -67,7 +72,7 @@ func (w *world) takeoverAction(c *cli.Context) error {
 
 // printTakeover shows the plan: to programs on stdout, and to those who are
 // asked before the question.
-func (w *world) printTakeover(c *cli.Context, s *kubeSession, p *apply.KubernetesPlan) error {
+func (w *world) printTakeover(c *cli.Context, s *cloudSession, p *apply.KubernetesPlan) error {
 	if wantsJSON(c) {
 		text, err := p.JSON()
 		if err != nil {

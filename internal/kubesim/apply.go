@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,8 @@ func (a *API) patch(q query, body []byte) (code int, answer any, err error) {
 			live, err = a.applied(q, live, body)
 		}
 	case err != nil:
+	case kind == types.JSONPatchType:
+		live, err = a.operated(q, live, body)
 	case kind == types.MergePatchType || kind == types.StrategicMergePatchType:
 		live, err = a.merged(q, live, body)
 	default:
@@ -41,6 +44,28 @@ func (a *API) patch(q query, body []byte) (code int, answer any, err error) {
 		code = http.StatusOK
 	}
 	return code, a.kept(q, live), nil
+}
+
+// operated makes the operations of a JSON patch. One of them that does not hold
+// refuses all.
+func (a *API) operated(q query, live *unstructured.Unstructured, body []byte) (*unstructured.Unstructured, error) {
+	operations, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("the patch is no list of operations")
+	}
+	before, err := live.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	after, err := operations.Apply(before)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "patch", q.groupResource(), q.name, err.Error(), 0, false)
+	}
+	next := &unstructured.Unstructured{}
+	if err := next.UnmarshalJSON(after); err != nil {
+		return nil, err
+	}
+	return a.updated(q, live, next)
 }
 
 // merged merges a patch into an object. Lists are replaced as a whole, which is

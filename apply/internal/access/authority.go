@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -24,8 +23,8 @@ type Authority struct {
 	key         crypto.Signer
 }
 
-// Expires is until when the authority is valid.
-func (a *Authority) Expires() time.Time { return a.certificate.NotAfter }
+// Certificate is that of the authority, which is public.
+func (a *Authority) Certificate() *x509.Certificate { return a.certificate }
 
 // PEM returns the authority's certificate, which is public.
 func (a *Authority) PEM() []byte { return bytes.Clone(a.pem) }

@@ -2,8 +2,8 @@ package kube
 
 import (
 	"context"
+	"crypto/x509"
 	"net/http"
-	"time"
 )
 
 // Alive asks, once, whether the API serves requests. Everything that it needs
@@ -21,11 +21,6 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return version.GitVersion, err
 }
 
-// ServerExpires is until when the certificate is valid that the API showed last;
-// zero if there was no connection yet.
-func (c *Client) ServerExpires() time.Time {
-	if expires := c.expires.Load(); expires != 0 {
-		return time.Unix(expires, 0)
-	}
-	return time.Time{}
-}
+// ServerCertificate is the certificate that the API showed last; nil if there was
+// no connection yet.
+func (c *Client) ServerCertificate() *x509.Certificate { return c.shown.Load() }

@@ -71,8 +71,8 @@ type Client struct {
 	clock    Clock
 	patience time.Duration
 	requests atomic.Int64
-	expires  atomic.Int64 // the API's certificate, in seconds since 1970
-	ahead    atomic.Int64 // of the API's clock to that of this machine, in nanoseconds
+	shown    atomic.Pointer[x509.Certificate] // of the API
+	ahead    atomic.Int64                     // of the API's clock to that of this machine, in nanoseconds
 }
 
 // New makes a client. It makes no connection yet.
@@ -98,7 +98,7 @@ func New(o Options) (*Client, error) {
 			RootCAs: roots, Certificates: []tls.Certificate{certificate}, ServerName: o.TLSName,
 			MinVersion: tls.VersionTLS12, Time: o.Clock.Now,
 			VerifyConnection: func(s tls.ConnectionState) error {
-				c.expires.Store(s.PeerCertificates[0].NotAfter.Unix())
+				c.shown.Store(s.PeerCertificates[0])
 				return nil
 			},
 		},

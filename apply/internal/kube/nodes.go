@@ -23,6 +23,8 @@ type Node struct {
 	Drained bool
 	// The version of its kubelet, such as v1.35.0.
 	Kubelet string
+	// The version of Talos, such as v1.14.1; empty if it runs something else.
+	Talos string
 }
 
 const nodesPath = "/api/v1/nodes"
@@ -46,6 +48,7 @@ func nodeOf(n corev1.Node) Node {
 	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
 	found := Node{
 		Name: n.Name, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Kubelet: n.Status.NodeInfo.KubeletVersion,
+		Talos:   talosOf(n.Status.NodeInfo.OSImage),
 		Message: "its kubelet has not reported yet",
 	}
 	for _, condition := range n.Status.Conditions {
@@ -60,6 +63,15 @@ func nodeOf(n corev1.Node) Node {
 		found.Message = ""
 	}
 	return found
+}
+
+// talosOf finds the version in the name that Talos gives itself: Talos (v1.14.1).
+func talosOf(image string) string {
+	version, found := strings.CutPrefix(image, "Talos (")
+	if !found {
+		return ""
+	}
+	return strings.TrimSuffix(version, ")")
 }
 
 func nodePath(name string) string { return nodesPath + "/" + url.PathEscape(name) }

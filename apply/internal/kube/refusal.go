@@ -146,9 +146,16 @@ func retryAfter(err error, n int) (pause time.Duration, again bool) {
 
 // lost reports whether a connection broke before the answer was there.
 func lost(err error) bool {
+	if err == nil {
+		return false
+	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), closedIdle)
 }
+
+// closedIdle is what net/http says of a connection that the server closed just
+// as a request was sent. It repeats those itself that only read.
+const closedIdle = "server closed idle connection"
 
 // connectionHint says what to do about a connection that exists, and is no good.
 func connectionHint(err error) string {

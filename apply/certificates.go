@@ -1,0 +1,134 @@
+package apply
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/access"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+)
+
+const (
+	// talosPort is where nodes serve the Talos API.
+	talosPort = "50000"
+	// shownWithin is how long a node may take to show a certificate.
+	shownWithin = 5 * time.Second
+	// showing is how many are looked at at once.
+	showing = 16
+	// expireSoon is how long a certificate should be valid at least, and
+	// soonShare the part of its life: Talos renews those of nodes when half of it
+	// is over, and those of its own API live a day.
+	expireSoon = 30 * 24 * time.Hour
+	soonShare  = 4
+)
+
+// CertificateStatus is until when a certificate is valid.
+type CertificateStatus struct {
+	Name    string    `json:"name"`
+	Begins  time.Time `json:"begins"`
+	Expires time.Time `json:"expires"`
+	// Why it could not be looked at; then there are no times.
+	Problem string `json:"problem,omitempty"`
+
+	renews bool // by itself
+}
+
+// soon reports whether it is to be renewed, or should have been.
+func (c CertificateStatus) soon(now time.Time) bool {
+	enough := expireSoon
+	if c.renews {
+		enough = min(enough, c.Expires.Sub(c.Begins)/soonShare)
+	}
+	return c.Expires.Sub(now) < enough
+}
+
+func certificateOf(name string, c *x509.Certificate, renews bool) CertificateStatus {
+	return CertificateStatus{Name: name, Begins: c.NotBefore, Expires: c.NotAfter, renews: renews}
+}
+
+// certificates are those that the cluster stands and falls with: the authorities,
+// by which also those in everybody's kubeconfig and talosconfig are signed, and
+// what servers show.
+func (c *Cluster) certificates(ctx context.Context) ([]CertificateStatus, error) {
+	authorities, err := c.env.authorities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := []CertificateStatus{
+		certificateOf("Kubernetes authority", authorities.Kubernetes.Certificate(), false),
+		certificateOf("Talos authority", authorities.Talos.Certificate(), false),
+	}
+	if shown := c.client.ServerCertificate(); c.nodes == nil && shown != nil {
+		return append(all, certificateOf("Kubernetes API server", shown, true)), nil
+	}
+	return append(all, c.shown(ctx, authorities)...), nil
+}
+
+// shown are the certificates of the APIs of nodes, of each node its own.
+func (c *Cluster) shown(ctx context.Context, authorities *access.Authorities) []CertificateStatus {
+	type server struct {
+		name, address string
+		by            *access.Authority
+	}
+	var servers []server
+	for _, m := range c.nodes.Machines {
+		if m.Address == "" {
+			continue // whether it is there is another question
+		}
+		host := m.Address
+		if h, _, err := net.SplitHostPort(m.Address); err == nil {
+			host = h
+		}
+		if m.Role == nodeplan.ControlPlane {
+			servers = append(servers, server{"Kubernetes API of " + m.Name, net.JoinHostPort(host, apiPort), authorities.Kubernetes})
+		}
+		servers = append(servers, server{"Talos API of " + m.Name, net.JoinHostPort(host, talosPort), authorities.Talos})
+	}
+	found := make([]CertificateStatus, len(servers))
+	slots := make(chan struct{}, showing)
+	var wait sync.WaitGroup
+	for i, s := range servers {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			leaf, err := shownBy(ctx, c.nodes.Through.Dial, s.address, s.by)
+			if err != nil {
+				found[i] = CertificateStatus{Name: s.name, Problem: oneLine(err)}
+				return
+			}
+			found[i] = certificateOf(s.name, leaf, true)
+		})
+	}
+	wait.Wait()
+	slices.SortStableFunc(found, func(a, b CertificateStatus) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// shownBy is the certificate that a server shows, if an authority has signed it.
+// That it may have expired is for the caller to say; nothing is sent to the
+// server.
+func shownBy(ctx context.Context, dial Dialer, address string, by *access.Authority) (*x509.Certificate, error) {
+	ctx, cancel := context.WithTimeout(ctx, shownWithin)
+	defer cancel()
+	conn, err := dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	client := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}) //nolint:gosec // checked below
+	if err := client.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	leaf := client.ConnectionState().PeerCertificates[0]
+	if err := leaf.CheckSignatureFrom(by.Certificate()); err != nil {
+		return nil, errors.New("shows a certificate of another authority than that of the tree")
+	}
+	return leaf, nil
+}
