@@ -23,6 +23,7 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/kubesim"
 	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
@@ -48,10 +49,11 @@ errors. There are no machines behind the servers, but for a rescue system that
 images can be made with: it downloads nothing, and writes a picture of one.
 
 With --nodes there are simulated Talos nodes behind servers that are made from
-an image with Talos: they boot, take configurations, form an etcd, and have as
-much of a Kubernetes API as it takes to be drained. Nothing runs on them. They
-are reached as real ones are: those without public addresses through the NAT
-gateway, whose SSH server lets in the keys of the project.
+an image with Talos: they boot, take configurations, form an etcd, and serve a
+Kubernetes API with what controllers and Flux do there, as far as apply and
+status see it. Nothing runs on them. They are reached as real ones are: those
+without public addresses through the NAT gateway, whose SSH server lets in the
+keys of the project.
 
 With a command, it runs the command with HCLOUD_ENDPOINT, HCLOUD_TOKEN and
 TALOSGEN_PROXY set, and ends with it. Without one it prints these variables, for talosgen and every
@@ -88,7 +90,11 @@ func (w *world) simAction(c *cli.Context) error {
 	var behind hetznersim.Machines = machines
 	dial := apply.Dialer(machines.Dial)
 	if c.Bool(flagNodes) {
-		fleet := talossim.New(talossim.Options{Clock: clock{w}, Random: w.random, Timing: talossim.DefaultTiming().Faster(c.Float64(flagSpeed))})
+		flux, err := w.fluxOf(c)
+		if err != nil {
+			return err
+		}
+		fleet := talossim.New(talossim.Options{Clock: clock{w}, Random: w.random, Timing: talossim.DefaultTiming().Faster(c.Float64(flagSpeed)), Flux: flux})
 		defer fleet.Close()
 		behind, dial = talossim.NewServers(fleet, machines), firstOf(machines.Dial, fleet.Dial)
 	}
@@ -111,6 +117,17 @@ func (w *world) simAction(c *cli.Context) error {
 	}
 	_ = server.Close() // nothing here is worth waiting for
 	return err
+}
+
+// fluxOf is Flux for the environments that the project begins with, or else for
+// those of the repository; nil outside of one.
+func (w *world) fluxOf(c *cli.Context) (*kubesim.Flux, error) {
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return nil, nil // a simulator needs none
+	}
+	defer repo.Close()
+	return simulatedFlux(c.Context, repo.Root(), c.StringSlice(flagSeed)...)
 }
 
 // fetchPicture stands for the download of an image, without a network.
@@ -140,7 +157,7 @@ type simulated struct {
 func (p simulated) variables() []string {
 	all := []string{endpointVariable + "=" + p.proxy + "/v1", tokenVariable + "=" + p.token, proxyVariable + "=" + p.proxy}
 	if p.nodes {
-		all = append(all, simulatedNodes+"=1")
+		all = append(all, simulatedNodes+"="+runKubernetes)
 	}
 	return all
 }

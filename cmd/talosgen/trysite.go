@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/kubesim"
 	"github.com/talosgen/talosgen/internal/quietclock"
 	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -53,18 +54,22 @@ func (w *world) newTrySite(c *cli.Context, env string) (site *trySite, err error
 	w.masker.Add(key.Reveal())
 	site.clock = quietclock.New(w.now(), quietclock.Outside{Now: w.now, Pause: func(d time.Duration) { _ = w.sleep(context.Background(), d) }})
 	site.signers = apply.SSHFileKeys([]string{"try"}, [][]byte{[]byte(key.Reveal())}, nil)
-	if err := w.populate(c.Context, site, key); err != nil {
+	flux, err := simulatedFlux(c.Context, repo.Root(), env)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.populate(c.Context, site, key, flux); err != nil {
 		return nil, err
 	}
 	return site, site.serve(c.Context)
 }
 
 // populate makes the project and the machines.
-func (w *world) populate(ctx context.Context, site *trySite, key secret.String) (err error) {
+func (w *world) populate(ctx context.Context, site *trySite, key secret.String, flux *kubesim.Flux) (err error) {
 	if site.rescue, err = rescuesim.New(w.random, fetchPicture); err != nil {
 		return fmt.Errorf("no randomness for a key: %w", err)
 	}
-	site.fleet = talossim.New(talossim.Options{Clock: site.clock, Random: w.random})
+	site.fleet = talossim.New(talossim.Options{Clock: site.clock, Random: w.random, Flux: flux})
 	token, err := w.newToken()
 	if err != nil {
 		return err

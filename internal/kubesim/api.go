@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/version"
 )
 
@@ -26,12 +27,14 @@ type API struct {
 	mu      sync.Mutex
 	objects []*unstructured.Unstructured // never changed in place
 	last    uint64                       // version of a resource
+
+	controllers controllers
 }
 
 // New returns an API of a version such as v1.36.4, with the namespaces that every
 // cluster has. now tells the time.
 func New(kubernetes string, now func() time.Time) *API {
-	a := &API{now: now, version: kubernetes}
+	a := &API{now: now, version: kubernetes, controllers: controllers{map[types.UID]seen{}, map[types.UID]reconciled{}}}
 	for _, name := range []string{"default", "kube-system", "kube-public", "kube-node-lease"} {
 		a.Put(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 	}
@@ -42,7 +45,7 @@ func New(kubernetes string, now func() time.Time) *API {
 func (a *API) Restore() *API {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &API{now: a.now, version: a.version, objects: slices.Clone(a.objects), last: a.last}
+	return &API{now: a.now, version: a.version, objects: slices.Clone(a.objects), last: a.last, controllers: a.controllers.clone()}
 }
 
 // maxBody is more than any request needs.

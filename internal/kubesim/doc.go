@@ -6,6 +6,9 @@
 // CustomResourceDefinitions bring; merges patches; applies on the server's side
 // with the code of Kubernetes itself, but without schemas, so that lists belong
 // to one owner as a whole; and evicts pods as far as PodDisruptionBudgets let it.
-// Nothing is defaulted or validated, no controller runs, and nobody can watch:
-// for all that there is a real API server in testenv/kubeenv.
+// Nothing is defaulted or validated, and nobody can watch.
+//
+// [API.Settle] is what controllers do, those of Kubernetes and of Flux, as far
+// as it can be seen in a status: there are no pods behind a Deployment. For all
+// that there is a real API server in testenv/kubeenv.
 package kubesim

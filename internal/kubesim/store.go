@@ -125,6 +125,7 @@ func (a *API) store(o *unstructured.Unstructured) *unstructured.Unstructured {
 // kept is store, unless it is a trial, or the object waits for the last
 // finalizer to go.
 func (a *API) kept(q query, o *unstructured.Unstructured) *unstructured.Unstructured {
+	a.generate(q, o)
 	if q.values["dryRun"] != "" {
 		return o
 	}

@@ -1,7 +1,9 @@
 package talossim
 
 import (
+	"errors"
 	"net"
+	"os"
 	"sync"
 )
 
@@ -33,4 +35,30 @@ func (c *counted) breakAll() {
 		_ = conn.Close()
 	}
 	c.conns = nil
+}
+
+// patient is a listener whose connections can be read after a deadline, also
+// through TLS, which takes any other error for the end. An HTTP server lets a
+// deadline pass after each request.
+type patient struct{ net.Listener }
+
+// Accept waits for the next connection.
+func (p patient) Accept() (net.Conn, error) {
+	conn, err := p.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return patientConn{conn}, nil
+}
+
+type patientConn struct{ net.Conn }
+
+// Read says of a deadline what connections of the kernel say.
+func (p patientConn) Read(b []byte) (int, error) {
+	n, err := p.Conn.Read(b)
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
 }

@@ -26,6 +26,8 @@ type Options struct {
 	// NoCNI says that clusters bring no network of their own: nodes of Kubernetes
 	// are not ready until there is a DaemonSet of a CNI.
 	NoCNI bool
+	// Flux reconciles Git in clusters where it is installed; nil: nobody does.
+	Flux *kubesim.Flux
 }
 
 // Timing is how long machines take for what they do by themselves.
@@ -40,6 +42,7 @@ type Timing struct {
 	Join     time.Duration // until a new member learns
 	Promote  time.Duration // until a learner votes
 	Retry    time.Duration // between attempts to join
+	Pods     time.Duration // until a pod that is wanted is ready
 }
 
 // DefaultTiming is about that of small virtual machines.
@@ -47,7 +50,7 @@ func DefaultTiming() Timing {
 	return Timing{
 		Boot: 20 * time.Second, Certify: 3 * time.Second, Install: 40 * time.Second, Shutdown: 5 * time.Second,
 		TimeSync: 4 * time.Second, Services: 10 * time.Second, Etcd: 8 * time.Second,
-		Join: 6 * time.Second, Promote: 10 * time.Second, Retry: 3 * time.Second,
+		Join: 6 * time.Second, Promote: 10 * time.Second, Retry: 3 * time.Second, Pods: 12 * time.Second,
 	}
 }
 
@@ -57,7 +60,7 @@ const shortest = 10 * time.Millisecond
 // Faster is how long machines take that are so many times as fast; 0 is at once,
 // or nearly.
 func (t Timing) Faster(times float64) Timing {
-	for _, d := range []*time.Duration{&t.Boot, &t.Certify, &t.Install, &t.Shutdown, &t.TimeSync, &t.Services, &t.Etcd, &t.Join, &t.Promote, &t.Retry} {
+	for _, d := range []*time.Duration{&t.Boot, &t.Certify, &t.Install, &t.Shutdown, &t.TimeSync, &t.Services, &t.Etcd, &t.Join, &t.Promote, &t.Retry, &t.Pods} {
 		if times == 0 {
 			*d = 0
 		} else {
@@ -85,6 +88,7 @@ type Fleet struct {
 	// What snapshots of etcd hold, by the digests at their ends.
 	snapshots map[[sha256.Size]byte]*kubesim.API
 	noCNI     bool
+	flux      *kubesim.Flux
 
 	faults []*Fault
 	calls  []Call
@@ -100,7 +104,7 @@ func New(o Options) *Fleet {
 		o.Timing = DefaultTiming()
 	}
 	return &Fleet{clock: o.Clock, random: o.Random, timing: o.Timing, now: o.Clock.Now(),
-		noCNI: o.NoCNI, snapshots: map[[sha256.Size]byte]*kubesim.API{}}
+		noCNI: o.NoCNI, flux: o.Flux, snapshots: map[[sha256.Size]byte]*kubesim.API{}}
 }
 
 // Clock is the clock of the fleet. Code under test that sleeps with it makes the

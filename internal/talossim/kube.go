@@ -58,7 +58,7 @@ func (m *Machine) listenKube() (*server, error) {
 		Handler:           &kubeHandler{service{fleet: m.fleet, m: m, epoch: m.epoch}},
 		ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0), // clients say what is wrong
 	}
-	go func() { _ = h.Serve(tls.NewListener(l, id.config(m.fleet.clock.Now))) }() // it ends with Close
+	go func() { _ = h.Serve(tls.NewListener(patient{l}, id.config(m.fleet.clock.Now))) }() // it ends with Close
 	m.kube = &server{l, func() { _ = h.Close(); _ = l.Close() }}
 	return m.kube, nil
 }
@@ -133,6 +133,7 @@ func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 // registered and report, static pods are shown, pods of nodes that are gone are
 // removed.
 func (f *Fleet) syncNodes(c *etcdCluster) {
+	f.control(c)
 	ready := !f.noCNI || c.network()
 	for _, m := range f.machines {
 		if m.active == nil || m.active.cluster() != c.identity || !m.up() || !m.services || m.cut {
@@ -149,6 +150,7 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 			continue // somebody has deleted it: it comes back with the next boot
 		}
 		c.report(name, ready)
+		m.identify(c.kube)
 		m.showStaticPods(c.kube)
 	}
 	for _, node := range c.kube.All("Node") {
@@ -164,6 +166,50 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 			c.kube.Remove("Pod", namespace, nameOf(pod))
 		}
 	}
+}
+
+// control does what the controllers do that run in the cluster.
+func (f *Fleet) control(c *etcdCluster) {
+	state := kubesim.Cluster{Pods: f.timing.Pods, Flux: f.flux}
+	for _, node := range c.kube.All("Node") {
+		state.Nodes++
+		if f.runs(c, nameOf(node)) {
+			state.Ready++
+		}
+	}
+	c.kube.Settle(state)
+}
+
+// identify does what the cloud controller does, if it runs: it says which server
+// of Hetzner Cloud a node is.
+func (m *Machine) identify(api *kubesim.API) {
+	if m.spec.Network != PrivateNetwork || !runs(api.Get("DaemonSet", "kube-system", cloudController)) && !runs(api.Get("Deployment", "kube-system", cloudController)) {
+		return
+	}
+	node := api.Get("Node", "", m.nodeName())
+	spec, _ := node["spec"].(map[string]any)
+	if spec == nil || spec["providerID"] != nil {
+		return
+	}
+	spec["providerID"] = "hcloud://" + m.spec.Serial
+	api.Put(node)
+}
+
+const cloudController = "hcloud-cloud-controller-manager"
+
+// runs reports whether a workload has pods that are ready. One that a test put
+// there has no status, and counts.
+func runs(workload map[string]any) bool {
+	status, found := workload["status"].(map[string]any)
+	if !found {
+		return workload != nil
+	}
+	for _, ready := range []string{"numberReady", "readyReplicas"} {
+		if n, _ := status[ready].(int64); n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // runs reports whether a machine runs as a node of a name.
@@ -182,7 +228,7 @@ func nameOf(object map[string]any) string {
 // network reports whether there is a CNI.
 func (c *etcdCluster) network() bool {
 	return slices.ContainsFunc(c.kube.All("DaemonSet"), func(o map[string]any) bool {
-		return slices.Contains([]string{"cilium", "kube-flannel", "calico-node"}, nameOf(o))
+		return slices.Contains([]string{"cilium", "kube-flannel", "calico-node"}, nameOf(o)) && runs(o)
 	})
 }
 

@@ -1,11 +1,13 @@
 package talossim_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -156,5 +158,58 @@ func TestSnapshotOfKubernetes(t *testing.T) {
 	w.pass(long)
 	if w.fleet.Kubernetes("cp-1").Get("ConfigMap", "default", "kept") == nil {
 		t.Error("it is lost")
+	}
+}
+
+// TestConnectionsStay: requests of one client go over one connection.
+func TestConnectionsStay(t *testing.T) {
+	w := newWorld(t)
+	w.bootstrap("cp-1")
+	opened := 0
+	client := w.kubernetes(w.fleet.From(""), "system:masters")
+	transport := client.Transport.(*http.Transport)
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		opened++
+		return dial(ctx, network, address)
+	}
+	for range 5 {
+		if got := w.get(client, "https://"+address(1)+":6443/api/v1/nodes"); !strings.HasPrefix(got, "200 ") {
+			t.Fatal(got)
+		}
+	}
+	if opened != 1 {
+		t.Errorf("%d connections", opened)
+	}
+}
+
+// TestControllers: what is wanted through the API becomes ready, on the clock of
+// the fleet; and the cloud controller says which servers nodes are.
+func TestControllers(t *testing.T) {
+	w := newWorld(t)
+	w.fleet.Add(talossim.Spec{Name: "cp-1", Public: []string{address(1)}, Serial: "4711", Network: talossim.PrivateNetwork, Installed: true}).PowerOn()
+	w.pass(long)
+	w.apply("cp-1", w.cluster.ControlPlane("cp-1"))
+	w.pass(long)
+	w.must(w.admin("cp-1").Bootstrap(t.Context(), &machine.BootstrapRequest{}))
+	w.pass(long)
+	client := w.kubernetes(w.fleet.From(""), "system:masters")
+	const sets = "/apis/apps/v1/namespaces/kube-system/daemonsets"
+	body := `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"hcloud-cloud-controller-manager"},"spec":{}}`
+	r, err := client.Post("https://"+address(1)+":6443"+sets, "application/json", strings.NewReader(body))
+	if err != nil || r.StatusCode != http.StatusCreated {
+		t.Fatal(r, err)
+	}
+	_ = r.Body.Close()
+	node := func() any {
+		return w.fleet.Kubernetes("cp-1").Get("Node", "", "cp-1")["spec"].(map[string]any)["providerID"]
+	}
+	if id := node(); id != nil {
+		t.Errorf("before anything runs the node is %v", id)
+	}
+	w.pass(long)
+	_ = w.fleet.Kubernetes("cp-1") // what is due happens
+	if id := node(); id != "hcloud://4711" {
+		t.Errorf("the node is %v", id)
 	}
 }

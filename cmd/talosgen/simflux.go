@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/kubesim"
+)
+
+// simulatedFlux reconciles the rendered trees of a repository as Flux does that
+// finds them at the commit that is checked out. Trees that do not bring Flux
+// themselves expect it to be there. It is about some environments, or else all.
+func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.Flux, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	flux := &kubesim.Flux{Installed: true, Read: func(path string) ([]map[string]any, error) { return kubesim.Manifests(dir.FS(), path) }}
+	if len(envs) == 0 {
+		envs = []string{"."}
+	}
+	for _, env := range envs {
+		brought, err := bringsFlux(dir.FS(), path.Join("rendered", env))
+		if err != nil {
+			return nil, err
+		}
+		flux.Installed = flux.Installed && !brought
+	}
+	commit, err := gitLine(ctx, root, "rev-parse", "HEAD")
+	if err != nil {
+		commit = strings.Repeat("0", 40) // it is in no repository, or nobody has Git: it is simulated
+	}
+	flux.Revision = func(branch string) string { return branch + "@sha1:" + commit }
+	return flux, nil
+}
+
+// bringsFlux reports whether a tree has the components of Flux.
+func bringsFlux(root fs.FS, tree string) (found bool, err error) {
+	err = fs.WalkDir(root, tree, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || found || d.IsDir() || path.Ext(name) != ".yaml" {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		found = bytes.Contains(text, []byte("name: gitrepositories.source.toolkit.fluxcd.io"))
+		return err
+	})
+	return found, err
+}

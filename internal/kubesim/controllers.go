@@ -1,0 +1,196 @@
+package kubesim
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Cluster is what the controllers of an API have to do with.
+type Cluster struct {
+	// Nodes that are registered, and those of them that are ready.
+	Nodes, Ready int
+	// Pods is how long pods take from the object that wants them until they are
+	// ready.
+	Pods time.Duration
+	// Flux is what reconciles Git; nil: nobody does.
+	Flux *Flux
+}
+
+// controllers is what they remember.
+type controllers struct {
+	since map[types.UID]seen // of workloads
+	flux  map[types.UID]reconciled
+}
+
+// seen is since when a workload is wanted as it is.
+type seen struct {
+	generation int64
+	at         time.Time
+}
+
+func (c controllers) clone() controllers {
+	return controllers{since: maps.Clone(c.since), flux: maps.Clone(c.flux)}
+}
+
+// Settle does what the controllers of a cluster have done by now: definitions
+// are established, namespaces active, workloads ready if there is a node for
+// them, and Flux has reconciled. It leaves alone what [API.Put] made of what has
+// a generation elsewhere: its status is what it was made with.
+func (a *API) Settle(c Cluster) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, o := range a.objects {
+		if status := a.statusOf(o, c); status != nil {
+			a.setStatus(o, status)
+		}
+	}
+	if c.Flux != nil {
+		a.reconcile(c.Flux)
+	}
+}
+
+// setStatus keeps a status, if it is another one.
+func (a *API) setStatus(o *unstructured.Unstructured, status object) {
+	if now, _ := o.Object["status"].(object); reflect.DeepEqual(now, status) {
+		return
+	}
+	next := o.DeepCopy()
+	next.Object["status"] = status
+	a.store(next)
+}
+
+type object = map[string]any
+
+// statusOf is the status that the controller of a kind gives an object; nil if
+// none does.
+func (a *API) statusOf(o *unstructured.Unstructured, c Cluster) object {
+	switch {
+	case o.GetKind() == "Namespace" && o.GetDeletionTimestamp() == nil:
+		return object{"phase": "Active"}
+	case o.GetGeneration() == 0:
+		return nil
+	}
+	switch o.GetKind() {
+	case "CustomResourceDefinition":
+		return established(o)
+	case "Deployment", "StatefulSet", "ReplicaSet":
+		return a.replicated(o, c)
+	case "DaemonSet":
+		return a.onNodes(o, c)
+	case "Job":
+		if a.aged(o) < c.Pods || c.Ready == 0 {
+			return object{"active": int64(1)}
+		}
+		return object{"succeeded": int64(1), "conditions": []any{condition("Complete", "True", "CompletionsReached", "")}}
+	case "APIService":
+		return object{"conditions": []any{condition("Available", "True", "Passed", "all checks passed")}}
+	}
+	return nil
+}
+
+func condition(kind, status, reason, message string) any {
+	return object{"type": kind, "status": status, "reason": reason, "message": message}
+}
+
+// established is the status of a definition.
+func established(o *unstructured.Unstructured) object {
+	names, _, _ := unstructured.NestedMap(o.Object, "spec", "names")
+	status := object{"acceptedNames": names, "conditions": []any{
+		condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+		condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+	}}
+	var stored []any
+	versions, _, _ := unstructured.NestedSlice(o.Object, "spec", "versions")
+	for _, v := range versions {
+		if version, _ := v.(object); version["storage"] == true {
+			stored = append(stored, version["name"])
+		}
+	}
+	if len(stored) > 0 {
+		status["storedVersions"] = stored
+	}
+	return status
+}
+
+// aged is for how long an object is wanted as it is.
+func (a *API) aged(o *unstructured.Unstructured) time.Duration {
+	now := a.now()
+	if s := a.controllers.since[o.GetUID()]; s.generation == o.GetGeneration() {
+		return now.Sub(s.at)
+	}
+	a.controllers.since[o.GetUID()] = seen{o.GetGeneration(), now}
+	return 0
+}
+
+// replicated is the status of a workload with so many replicas.
+func (a *API) replicated(o *unstructured.Unstructured, c Cluster) object {
+	want, found, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
+	if !found {
+		want = 1
+	}
+	if want > 0 && (a.aged(o) < c.Pods || c.Ready == 0) {
+		return object{
+			"observedGeneration": o.GetGeneration(), "replicas": want, "updatedReplicas": want, "unavailableReplicas": want,
+			"conditions": []any{
+				condition("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."),
+				condition("Progressing", "True", "ReplicaSetUpdated", "ReplicaSet is progressing."),
+			},
+		}
+	}
+	return object{
+		"observedGeneration": o.GetGeneration(), "replicas": want, "updatedReplicas": want, "readyReplicas": want, "availableReplicas": want,
+		"currentReplicas": want, "currentRevision": "1", "updateRevision": "1",
+		"conditions": []any{
+			condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability."),
+			condition("Progressing", "True", "NewReplicaSetAvailable", "ReplicaSet has successfully progressed."),
+		},
+	}
+}
+
+// onNodes is the status of a workload with a pod on each node.
+func (a *API) onNodes(o *unstructured.Unstructured, c Cluster) object {
+	all, ready := int64(c.Nodes), int64(c.Nodes)
+	if a.aged(o) < c.Pods {
+		ready = 0
+	}
+	return object{
+		"observedGeneration": o.GetGeneration(), "desiredNumberScheduled": all, "currentNumberScheduled": all,
+		"updatedNumberScheduled": all, "numberReady": ready, "numberAvailable": ready, "numberMisscheduled": int64(0),
+	}
+}
+
+// generations is the groups whose objects have none.
+var withoutGeneration = []string{"", "rbac.authorization.k8s.io", "coordination.k8s.io", "storage.k8s.io", "scheduling.k8s.io", "discovery.k8s.io"}
+
+// generate counts how often what is wanted of an object has changed.
+func (a *API) generate(q query, o *unstructured.Unstructured) {
+	if slices.Contains(withoutGeneration, q.kind.Group) {
+		return
+	}
+	i := a.index(o.GetKind(), o.GetNamespace(), o.GetName())
+	switch {
+	case i < 0:
+		o.SetGeneration(1)
+	case wanted(a.objects[i]).equal(wanted(o)):
+		o.SetGeneration(a.objects[i].GetGeneration())
+	default:
+		o.SetGeneration(a.objects[i].GetGeneration() + 1)
+	}
+}
+
+// wants is what an object says without what it says of itself.
+type wants object
+
+func wanted(o *unstructured.Unstructured) wants {
+	w := maps.Clone(o.Object)
+	delete(w, "metadata")
+	delete(w, "status")
+	return w
+}
+
+func (w wants) equal(other wants) bool { return reflect.DeepEqual(w, other) }

@@ -1,0 +1,171 @@
+package kubesim
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// bed is an API whose clock a test moves.
+type bed struct {
+	*testing.T
+	*API
+	at    time.Time
+	state Cluster
+}
+
+func newBed(t *testing.T) *bed {
+	b := &bed{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), state: Cluster{Nodes: 3, Ready: 2, Pods: 10 * time.Second}}
+	b.API = New("v1.36.4", func() time.Time { return b.at })
+	return b
+}
+
+// apply applies an object as somebody.
+func (b *bed) apply(o object) {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.applyAs("somebody", &unstructured.Unstructured{Object: o}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// status is a field of the status of an object, after some time.
+func (b *bed) status(after time.Duration, kind, namespace, name string, path ...string) string {
+	b.at = b.at.Add(after)
+	b.Settle(b.state)
+	value, _, _ := unstructured.NestedFieldNoCopy(b.Get(kind, namespace, name), append([]string{"status"}, path...)...)
+	return fmt.Sprint(value)
+}
+
+func workload(kind string, spec object) object {
+	return object{"apiVersion": "apps/v1", "kind": kind, "metadata": object{"namespace": "default", "name": "web"}, "spec": spec}
+}
+
+// TestWorkloads: pods take their time, and after a change again; without a node
+// there are none, but nobody waits for none either.
+func TestWorkloads(t *testing.T) {
+	b := newBed(t)
+	b.apply(workload("Deployment", object{"replicas": int64(2)}))
+	b.apply(workload("DaemonSet", object{}))
+	for _, step := range []struct {
+		after       time.Duration
+		kind, field string
+		want        string
+	}{
+		{0, "Deployment", "readyReplicas", "<nil>"},
+		{0, "DaemonSet", "numberReady", "0"},
+		{10 * time.Second, "Deployment", "readyReplicas", "2"},
+		{0, "DaemonSet", "numberReady", "3"},
+		{0, "Deployment", "observedGeneration", "1"},
+	} {
+		if got := b.status(step.after, step.kind, "default", "web", step.field); got != step.want {
+			t.Errorf("%s %s after %s: %s, want %s", step.kind, step.field, step.after, got, step.want)
+		}
+	}
+	b.apply(workload("Deployment", object{"replicas": int64(2)}))
+	if got := b.status(0, "Deployment", "default", "web", "readyReplicas"); got != "2" {
+		t.Errorf("applied as it is: %s are ready", got)
+	}
+	b.apply(workload("Deployment", object{"replicas": int64(4)}))
+	if got := b.status(0, "Deployment", "default", "web", "readyReplicas"); got != "<nil>" {
+		t.Errorf("changed just now: %s are ready", got)
+	}
+	b.state.Ready = 0
+	if got := b.status(time.Minute, "Deployment", "default", "web", "observedGeneration"); got != "2" {
+		t.Errorf("generation %s", got)
+	}
+	if got := b.status(0, "Deployment", "default", "web", "readyReplicas"); got != "<nil>" {
+		t.Errorf("without a node: %s are ready", got)
+	}
+	b.apply(workload("Deployment", object{"replicas": int64(0)}))
+	if got := b.status(0, "Deployment", "default", "web", "replicas"); got != "0" {
+		t.Errorf("none are wanted: %s", got)
+	}
+}
+
+// TestPutStays: what a test has put there is as it was put.
+func TestPutStays(t *testing.T) {
+	b := newBed(t)
+	o := workload("Deployment", object{})
+	o["status"] = object{"readyReplicas": int64(7)}
+	b.Put(o)
+	if got := b.status(time.Hour, "Deployment", "default", "web", "readyReplicas"); got != "7" {
+		t.Errorf("%s are ready", got)
+	}
+}
+
+// fluxTree is a repository.
+var fluxTree = fstest.MapFS{
+	"rendered/dev/flux/manifests.yaml":                   {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: default}\n")},
+	"rendered/dev/addons/kustomization.yaml":             {Data: []byte("resources: [web, secret.yaml]\n")},
+	"rendered/dev/addons/secret.yaml":                    {Data: []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}\ndata: {a: ENC}\nsops: {mac: x}\n")},
+	"rendered/dev/addons/unlisted.yaml":                  {Data: []byte("not: listed\n")},
+	"rendered/dev/addons/web/deployment.yaml":            {Data: []byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\nspec: {replicas: 1}\n")},
+	"rendered/dev/addons/web/kustomization.yaml":         {Data: []byte("resources: [deployment.yaml]\n")},
+	"rendered/dev/other/definitely/not/a/manifest.notes": {Data: []byte("x")},
+}
+
+func kustomization(name string, spec object) object {
+	spec["sourceRef"] = object{"kind": "GitRepository", "name": "git"}
+	return object{
+		"apiVersion": kustomizations + "/v1", "kind": "Kustomization", "metadata": object{"namespace": fluxNamespace, "name": name}, "spec": spec,
+	}
+}
+
+// TestFlux: what Kustomizations lead to is applied in their order, as its owner,
+// and removed when it is not there any more; what nobody can read is told.
+func TestFlux(t *testing.T) {
+	b := newBed(t)
+	tree, failing := fluxTree, error(nil)
+	b.state.Flux = &Flux{
+		Installed: true, Revision: func(branch string) string { return branch + "@sha1:1" },
+		Read: func(path string) ([]map[string]any, error) {
+			if failing != nil {
+				return nil, failing
+			}
+			return Manifests(tree, path)
+		},
+	}
+	b.Settle(b.state)
+	b.apply(kustomization("first", object{"path": "./rendered/dev/addons", "prune": true, "wait": true}))
+	b.apply(kustomization("second", object{"path": "./rendered/dev/flux", "dependsOn": []any{object{"name": "first"}}}))
+	ready := func(after time.Duration, name string) string {
+		conditions := b.status(after, "Kustomization", fluxNamespace, name, "conditions")
+		return conditions
+	}
+	want := func(got, text string) {
+		t.Helper()
+		if !strings.Contains(got, text) {
+			t.Errorf("%s, without %q", got, text)
+		}
+	}
+	want(ready(0, "first"), "Source artifact not found")
+	b.apply(object{"apiVersion": sources + "/v1", "kind": "GitRepository", "metadata": object{"namespace": fluxNamespace, "name": "git"},
+		"spec": object{"ref": object{"branch": "main"}}})
+	want(b.status(0, "GitRepository", fluxNamespace, "git", "artifact"), "main@sha1:1")
+	want(ready(0, "first"), "waits for Deployment/default/web")
+	want(ready(0, "second"), "dependency 'flux-system/first' is not ready")
+	b.status(10*time.Second, "Deployment", "default", "web")
+	want(ready(0, "first"), "status:True")
+	want(ready(0, "second"), "Applied revision: main@sha1:1")
+	if s := b.Get("Secret", "default", "s"); s == nil || s["data"] != nil || s["sops"] != nil {
+		t.Errorf("the Secret is %v", s)
+	}
+	if b.Get("ConfigMap", "default", "own") == nil {
+		t.Error("what the second one leads to is not there")
+	}
+
+	tree = fstest.MapFS{"rendered/dev/addons/secret.yaml": fluxTree["rendered/dev/addons/secret.yaml"], "rendered/dev/flux/manifests.yaml": fluxTree["rendered/dev/flux/manifests.yaml"]}
+	ready(again, "first")
+	if b.Get("Deployment", "default", "web") != nil {
+		t.Error("what is not in Git any more was not removed")
+	}
+	failing = errors.New("no such path")
+	want(ready(again, "first"), "no such path")
+}

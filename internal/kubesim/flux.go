@@ -1,0 +1,230 @@
+package kubesim
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// Flux is what source-controller and kustomize-controller do, as far as that
+// can be seen from outside.
+type Flux struct {
+	// Installed says that somebody has installed Flux: its kinds are served from
+	// the beginning. Otherwise it works once both controllers are ready.
+	Installed bool
+	// Revision is what the branch of a repository points to, such as
+	// main@sha1:0123….
+	Revision func(branch string) string
+	// Read returns the objects below a path of the repository, such as
+	// rendered/dev/flux.
+	Read func(path string) ([]map[string]any, error)
+}
+
+// The kinds of Flux, and who it is.
+const (
+	sources        = "source.toolkit.fluxcd.io"
+	kustomizations = "kustomize.toolkit.fluxcd.io"
+	fluxNamespace  = "flux-system"
+	fluxManager    = "kustomize-controller"
+)
+
+// again is how often Flux applies what has not changed.
+const again = 10 * time.Minute
+
+// reconciled is what a Kustomization has applied.
+type reconciled struct {
+	generation int64
+	revision   string
+	at         time.Time
+	objects    []objectID
+}
+
+// objectID is which object one is.
+type objectID struct{ kind, namespace, name string }
+
+func idOf(o *unstructured.Unstructured) objectID {
+	return objectID{o.GetKind(), o.GetNamespace(), o.GetName()}
+}
+
+// reconcile lets Flux do its work.
+func (a *API) reconcile(f *Flux) {
+	if f.Installed {
+		a.install()
+	} else if !a.ready(objectID{"Deployment", fluxNamespace, "source-controller"}) || !a.ready(objectID{"Deployment", fluxNamespace, "kustomize-controller"}) {
+		return
+	}
+	for _, o := range a.sorted() {
+		if suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); suspended || o.GetDeletionTimestamp() != nil {
+			continue
+		}
+		switch group := o.GroupVersionKind().Group; {
+		case group == sources && o.GetKind() == "GitRepository":
+			a.fetch(f, o)
+		case group == kustomizations && o.GetKind() == "Kustomization":
+			a.kustomize(f, o)
+		}
+	}
+}
+
+// install makes what somebody makes who installs Flux.
+func (a *API) install() {
+	if a.index("CustomResourceDefinition", "", "kustomizations."+kustomizations) >= 0 {
+		return
+	}
+	a.store(&unstructured.Unstructured{Object: object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": fluxNamespace}}})
+	for _, k := range []struct{ group, kind, plural string }{{sources, "GitRepository", "gitrepositories"}, {kustomizations, "Kustomization", "kustomizations"}} {
+		o := &unstructured.Unstructured{Object: object{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": k.plural + "." + k.group},
+			"spec": object{
+				"group": k.group, "scope": "Namespaced", "names": object{"kind": k.kind, "plural": k.plural},
+				"versions": []any{object{"name": "v1", "served": true, "storage": true}},
+			},
+		}}
+		o.Object["status"] = established(o)
+		a.store(o)
+	}
+}
+
+// fetch is a source that has what its branch points to.
+func (a *API) fetch(f *Flux, o *unstructured.Unstructured) {
+	branch, _, _ := unstructured.NestedString(o.Object, "spec", "ref", "branch")
+	revision := f.Revision(branch)
+	a.setStatus(o, object{
+		"observedGeneration": o.GetGeneration(), "artifact": object{"revision": revision},
+		"conditions": []any{condition("Ready", "True", "Succeeded", "stored artifact for revision '"+revision+"'")},
+	})
+}
+
+// kustomize applies what a Kustomization leads to, once what it depends on is
+// ready.
+func (a *API) kustomize(f *Flux, o *unstructured.Unstructured) {
+	revision, missing := a.sourceOf(o)
+	if missing != "" {
+		a.setStatus(o, object{"observedGeneration": o.GetGeneration(), "conditions": []any{condition("Ready", "False", "DependencyNotReady", missing)}})
+		return
+	}
+	now, uid := a.now(), o.GetUID()
+	was := a.controllers.flux[uid]
+	if was.revision != revision || was.generation != o.GetGeneration() || now.Sub(was.at) >= again {
+		objects, err := a.applyAll(f, o)
+		if err != nil {
+			a.setStatus(o, object{
+				"observedGeneration": o.GetGeneration(), "lastAttemptedRevision": revision,
+				"conditions": []any{condition("Ready", "False", "ReconciliationFailed", err.Error())},
+			})
+			return
+		}
+		if prune, _, _ := unstructured.NestedBool(o.Object, "spec", "prune"); prune {
+			a.prune(was.objects, objects)
+		}
+		was = reconciled{o.GetGeneration(), revision, now, objects}
+		a.controllers.flux[uid] = was
+	}
+	state := condition("Ready", "True", "ReconciliationSucceeded", "Applied revision: "+revision)
+	if wait, _, _ := unstructured.NestedBool(o.Object, "spec", "wait"); wait {
+		if i := slices.IndexFunc(was.objects, func(id objectID) bool { return !a.ready(id) }); i >= 0 {
+			id := was.objects[i]
+			state = condition("Ready", "Unknown", "Progressing", "waits for "+id.kind+"/"+id.namespace+"/"+id.name)
+		}
+	}
+	a.setStatus(o, object{
+		"observedGeneration": o.GetGeneration(), "lastAttemptedRevision": revision, "lastAppliedRevision": revision, "conditions": []any{state},
+	})
+}
+
+// sourceOf is the revision that a Kustomization applies, or what it waits for.
+func (a *API) sourceOf(o *unstructured.Unstructured) (revision, missing string) {
+	name, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
+	i := a.index("GitRepository", o.GetNamespace(), name)
+	if i < 0 {
+		return "", "Source artifact not found, retrying"
+	}
+	revision, _, _ = unstructured.NestedString(a.objects[i].Object, "status", "artifact", "revision")
+	needs, _, _ := unstructured.NestedSlice(o.Object, "spec", "dependsOn")
+	for _, need := range needs {
+		need, _ := need.(object)
+		name, _ := need["name"].(string)
+		if !a.ready(objectID{"Kustomization", o.GetNamespace(), name}) {
+			return revision, "dependency '" + o.GetNamespace() + "/" + name + "' is not ready"
+		}
+	}
+	return revision, ""
+}
+
+// applyAll applies the objects of a Kustomization as Flux does: by force, as
+// their owner.
+func (a *API) applyAll(f *Flux, owner *unstructured.Unstructured) (ids []objectID, err error) {
+	dir, _, _ := unstructured.NestedString(owner.Object, "spec", "path")
+	objects, err := f.Read(path.Clean(dir))
+	if err != nil {
+		return nil, err
+	}
+	for _, content := range objects {
+		o := (&unstructured.Unstructured{Object: content}).DeepCopy()
+		labels := o.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[kustomizations+"/name"], labels[kustomizations+"/namespace"] = owner.GetName(), owner.GetNamespace()
+		o.SetLabels(labels)
+		if err := a.applyAs(fluxManager, o); err != nil {
+			return nil, err
+		}
+		ids = append(ids, idOf(o))
+	}
+	return ids, nil
+}
+
+// applyAs applies an object on the server's side.
+func (a *API) applyAs(manager string, o *unstructured.Unstructured) error {
+	q := query{namespace: o.GetNamespace(), name: o.GetName(), values: map[string]string{"fieldManager": manager, "force": "true"}}
+	kinds := a.kinds()
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.GroupVersionKind == o.GroupVersionKind() })
+	if i < 0 {
+		return errNoRoute
+	}
+	q.kind, q.content = kinds[i], "application/apply-patch+yaml"
+	body, err := yaml.Marshal(o.Object)
+	if err != nil {
+		return err
+	}
+	_, _, err = a.patch(q, body)
+	return err
+}
+
+// prune removes what is not applied any more.
+func (a *API) prune(before, now []objectID) {
+	for _, id := range before {
+		if i := a.index(id.kind, id.namespace, id.name); i >= 0 && !slices.Contains(now, id) {
+			a.drop(a.objects[i])
+		}
+	}
+}
+
+// ready reports whether an object is there, and ready as far as its status says.
+func (a *API) ready(id objectID) bool {
+	i := a.index(id.kind, id.namespace, id.name)
+	if i < 0 {
+		return false
+	}
+	o := a.objects[i]
+	number := func(path ...string) int64 { n, _, _ := unstructured.NestedInt64(o.Object, path...); return n }
+	switch o.GetKind() {
+	case "Deployment", "StatefulSet":
+		return number("status", "observedGeneration") == o.GetGeneration() && number("status", "readyReplicas") == number("status", "replicas")
+	case "DaemonSet":
+		return number("status", "observedGeneration") == o.GetGeneration() && number("status", "numberReady") == number("status", "desiredNumberScheduled")
+	}
+	if !strings.HasSuffix(o.GroupVersionKind().Group, ".toolkit.fluxcd.io") {
+		return true
+	}
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		c2, _ := c.(object)
+		return c2["type"] == "Ready" && c2["status"] == "True"
+	})
+}
