@@ -1,8 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -70,8 +72,8 @@ func (c *compiler) unknownAddon(dir, name string, known []string, shared bool, p
 	problems.Add(p)
 }
 
-// checkSource refuses a path to files that a render does not read: it would not
-// notice when they change.
+// checkSource refuses a path to nothing, and one to files that a render does not
+// read: it would not notice when they change.
 func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
 	if a.Source == nil {
 		return nil
@@ -82,11 +84,32 @@ func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
 	}
 	places := []string{chartsDir, path.Join(patchesDir, addonsDir), c.path("")}
 	within := func(dir string) bool { return at == dir || strings.HasPrefix(at, dir+"/") }
-	if at == "" || slices.ContainsFunc(places, within) {
+	if at == "" {
 		return nil
 	}
-	return diag.New(c.config.Near("addons."+a.Name+option), "%s is no place that a render reads", at).
-		WithHint("move it to %s/, or to %s/ if only this environment has it", chartsDir, c.path(addonsDir))
+	pos := c.config.Near("addons." + a.Name + option)
+	if !slices.ContainsFunc(places, within) {
+		return diag.New(pos, "%s is no place that a render reads", at).
+			WithHint("move it to %s/, or to %s/ if only this environment has it", chartsDir, c.path(addonsDir))
+	}
+	return c.checkThere(pos, path.Clean(at))
+}
+
+// checkThere refuses the path of a source that leads to no file.
+func (c *compiler) checkThere(pos diag.Pos, at string) *diag.Problem {
+	var beside []string // what else is in its directory
+	for file := range c.raw {
+		if file == at || strings.HasPrefix(file, at+"/") {
+			return nil
+		}
+		if rest, ok := strings.CutPrefix(file, path.Dir(at)+"/"); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			beside = append(beside, path.Join(path.Dir(at), name))
+		}
+	}
+	slices.Sort(beside)
+	return diag.New(pos, "%s is not there", at).
+		WithHint("%s", cmp.Or(diag.Suggest(at, slices.Compact(beside)), "the path begins at the root of the repository"))
 }
 
 // ownFiles lists the files of the user for an addon in the environment, but for
@@ -126,14 +149,29 @@ func (c *compiler) customized(a catalogue.Addon, v *variant, engine *addon.Engin
 	dir, files := c.ownFiles(a)
 	objects := made.Objects
 	var err error
+	kustomization := slices.IndexFunc(files, func(file string) bool {
+		return path.Dir(file) == dir && slices.Contains(kustomizationFiles, path.Base(file))
+	})
 	switch {
 	case len(files) == 0:
-	case slices.ContainsFunc(kustomizationFiles, func(name string) bool { return slices.Contains(files, path.Join(dir, name)) }):
+	case kustomization >= 0:
+		c.warnOfVariables(files[kustomization])
 		objects, err = engine.Customize(dir, objects)
 	default:
 		objects, err = c.withManifests(a, v, files, objects, made.CRDs)
 	}
 	return append(slices.Clone(made.CRDs), objects...), err
+}
+
+// warnOfVariables warns of variables in a kustomization, which stay as they are.
+func (c *compiler) warnOfVariables(file string) {
+	text := string(c.raw[file])
+	for _, name := range slices.Sorted(maps.Keys(c.scope.Vars)) {
+		if strings.Contains(text, "${"+name+"}") {
+			c.warnings.Add(diag.New(diag.Pos{File: file}, "${%s} stays as it is: kustomize knows no variables", name).
+				WithHint("use it in the values of the chart, or in a manifest of an addon without a kustomization"))
+		}
+	}
 }
 
 // withManifests adds the manifests in files, with variables in their place.

@@ -185,7 +185,7 @@ func (c *chart) checkKubernetes(version common.KubeVersion) error {
 	check = func(at *chartv2.Chart) {
 		if want := at.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, version.String()) {
 			problems.Add(c.fail("needs Kubernetes %s; the cluster has %s", want, version.Version).
-				WithHint("set kubernetes in cluster.env to such a version, or take another version of the chart"))
+				WithHint("set kubernetes.version to such a version, or take another version of the chart"))
 		}
 		for _, sub := range at.Dependencies() {
 			check(sub)

@@ -80,7 +80,11 @@ func (s *Store) Find(e Entry) (Artifact, error) {
 // Check compares content with the digest of its entry.
 func Check(where string, data []byte, e Entry) error {
 	if got := Digest(data); got != e.Digest {
-		return diag.New(diag.Pos{File: where}, "is not what %s pins: its digest is %s, not %s", File, got, e.Digest).
+		pinned := File + " pins"
+		if e.SHA256 != "" {
+			pinned = "the addon pins in cluster.yaml"
+		}
+		return diag.New(diag.Pos{File: where}, "is not what %s: its digest is %s, not %s", pinned, got, e.Digest).
 			WithHint("if nobody of you changed the file, its source did: find out why, before you run it.\nOtherwise remove the file; `talosgen charts vendor` gets it again").
 			WithCode(diag.Input)
 	}

@@ -6,6 +6,7 @@ package leak
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -87,12 +88,12 @@ func (c *checker) value(a, b any, at place) any {
 
 func (c *checker) mapping(a, b map[string]any, at place) any {
 	out := make(map[string]any, len(a))
-	for name, value := range a {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
 		other, ok := b[name]
 		if !ok {
 			return c.keyDiffers(a, at)
 		}
-		out[name] = c.value(value, other, at.key(name))
+		out[name] = c.value(a[name], other, at.key(name))
 	}
 	if len(a) != len(b) {
 		return c.keyDiffers(a, at)
