@@ -31,21 +31,16 @@ func newApp(w *world) *cli.App {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagRepo, Aliases: []string{"C"}, Usage: "the repository's `DIR`; default: the nearest one above the current directory"},
 		},
-		Commands: []*cli.Command{
-			initCommand(w), renderCommand(w), diffCommand(w), explainCommand(w), showCommand(w), graphCommand(w),
-			planCommand(w), applyCommand(w), statusCommand(w), takeoverCommand(w), destroyCommand(w), doctorCommand(w), unlockCommand(w), imageCommand(w), tryCommand(w), simCommand(w),
-			healthCommand(w), etcdCommand(w), replaceCommand(w), resetCommand(w), talosconfigCommand(w), kubeconfigCommand(w),
-			checkCommand(w),
-			secretsCommand(w), poolCommand(w), chartsCommand(w), convertCommand(w), schemaCommand(w), versionCommand(w), completionCommand(w),
-		},
+		Commands: commands(w),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return unknownCommand(c.Args().First(), c.App.Commands)
+				return unknownCommand(c.App.Name, c.Args().First(), c.App.Commands)
 			}
 			return cli.ShowAppHelp(c)
 		},
 	}
 	app.OnUsageError = usageError
+	cli.HelpPrinterCustom = printHelp
 	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, versionText()) }
 	prepare(app.Commands)
 	return app
@@ -70,7 +65,7 @@ func prepare(commands []*cli.Command) {
 		if len(c.Subcommands) > 0 && c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {
 				if ctx.Args().Present() {
-					return unknownCommand(ctx.Args().First(), c.Subcommands)
+					return unknownCommand(c.HelpName, ctx.Args().First(), c.Subcommands)
 				}
 				return cli.ShowSubcommandHelp(ctx)
 			}
@@ -99,14 +94,14 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return diag.On("", "%v", err).WithHint("see `%s --help`", name).WithCode(diag.Usage)
 }
 
-func unknownCommand(name string, commands []*cli.Command) error {
+func unknownCommand(of, name string, commands []*cli.Command) error {
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
 	hint := diag.Suggest(name, names)
 	if hint == "" {
-		hint = "commands: " + strings.Join(names, ", ")
+		hint = fmt.Sprintf("see `%s --help`", of)
 	}
 	return diag.On("", "unknown command %q", name).WithHint("%s", hint).WithCode(diag.Usage)
 }

@@ -34,12 +34,12 @@ The token of the project is in $` + tokenVariable + `, or else in the rendered t
 Examples:
    talosgen apply prod                   show the plan, ask, make the changes
    talosgen apply prod --yes             do not ask, as in CI
-   talosgen apply prod --plan plan.json  make the changes of a plan that was kept
+   talosgen apply prod --plan plan.json  the changes of a plan that was kept
    talosgen apply prod --mode no-reboot  leave what needs a reboot for later
    talosgen apply prod --node prod-worker-1
                                          only one node, not the others
    talosgen apply prod --recover-from prod-etcd-20261121T210509Z.db.age
-                                         bring a cluster back that has lost its etcd
+                                         bring back a lost etcd
    talosgen apply prod --allow prod-worker-3
                                          with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),

@@ -68,7 +68,7 @@ Examples:
    talosgen image build prod
    talosgen image build prod --dry-run
    talosgen image build prod --image-url https://mirror.example.com/{path}
-   talosgen image build prod --image-url arm64=https://example.com/talos.raw.xz`,
+   talosgen image build prod --image-url arm64=https://example.com/talos.xz`,
 		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only say what would be made"}),
 		Action: w.imageBuildAction,
 	}
@@ -112,9 +112,9 @@ said what, everything is spared. The same goes for clusters in the project that
 are not in the repository.
 
 Examples:
-   talosgen image prune prod --dry-run   what would be deleted, and what stays why
+   talosgen image prune prod --dry-run   what would be deleted, and why
    talosgen image prune prod             show, ask, delete
-   talosgen image prune prod --yes --autoscaler-config prod=cluster-config.json`,
+   talosgen image prune prod --yes --autoscaler-config prod=config.json`,
 		Flags: sessionFlags(autoscalerFlag(),
 			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted"},
 			&cli.BoolFlag{Name: flagYes, Usage: "delete without asking"}, outputFlag()),

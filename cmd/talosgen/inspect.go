@@ -188,7 +188,8 @@ Without talosgen, ` + "`sops -d rendered/<env>/nodes/<node>.yaml`" + ` prints th
 
 Examples:
    talosgen show dev dev-control-plane-1
-   talosgen show dev dev-control-plane-1 --reveal | talosctl apply-config -n <ip> -f /dev/stdin`,
+   talosgen show dev dev-control-plane-1 --reveal |
+      talosctl apply-config -n <ip> -f /dev/stdin`,
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt the secrets"}},
 		Action: func(c *cli.Context) error {
 			env, err := environment(c, "<node>")

@@ -25,9 +25,10 @@ A certificate that is there already stays while more than a third of --lifetime
 is left.
 
 Examples:
-   talosgen kubeconfig prod                  into $KUBECONFIG or ~/.kube/config
+   talosgen kubeconfig prod                  into ~/.kube/config
    talosgen kubeconfig prod -o prod.kubeconfig --lifetime 1h
-   talosgen kubeconfig prod --server https://127.0.0.1:6443   through a tunnel
+   talosgen kubeconfig prod --server https://127.0.0.1:6443
+                                             through a tunnel
    talosgen kubeconfig prod -o - | less      alone, on stdout`,
 		Flags: accessFlags("$KUBECONFIG, else ~/.kube/config",
 			&cli.StringFlag{Name: "server", Usage: "`URL` of the API to use instead of the one in the tree"},

@@ -27,7 +27,7 @@ Examples:
    talosgen render dev --check      is rendered/dev up to date? needs no key
    talosgen render dev --keyless    validate everything without any key
    talosgen render dev --node dev-control-plane-1
-                                    render and validate one node, write nothing`,
+                                    render one node, write nothing`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "all environments"},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},

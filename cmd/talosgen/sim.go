@@ -67,7 +67,7 @@ Examples:
    talosgen sim --seed dev -- sh                  a shell to try things in
    talosgen sim --seed dev -- talosgen plan dev
    talosgen sim --nodes --seed dev -- talosgen apply dev
-   talosgen sim --nodes --seed prod --authorized-key ~/.ssh/id_ed25519.pub -- sh
+   talosgen sim --nodes --seed prod --authorized-key id_ed25519.pub -- sh
    talosgen sim --verbose                         show every request`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to serve on; port 0 is any free one"},

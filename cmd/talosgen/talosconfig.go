@@ -24,10 +24,10 @@ is left. The context names no nodes: a command that forgets --nodes reaches none
 instead of all.
 
 Examples:
-   talosgen talosconfig prod                     into $TALOSCONFIG or ~/.talos/config
-   talosgen talosconfig prod --role os:reader    only for looking
+   talosgen talosconfig prod                    into ~/.talos/config
+   talosgen talosconfig prod --role os:reader   only for looking
    talosgen talosconfig prod -o prod.talosconfig --lifetime 1h
-   talosgen talosconfig prod -o - | less         alone, on stdout`,
+   talosgen talosconfig prod -o - | less        alone, on stdout`,
 		Flags: accessFlags("$TALOSCONFIG, else ~/.talos/config",
 			&cli.StringFlag{Name: "role", Usage: "`ROLE` of Talos: " + strings.Join(apply.TalosRoles(), ", "), Value: "os:admin"},
 			&cli.StringSliceFlag{Name: "endpoints", Usage: "`ADDRESSES` of control planes to use instead of those in the tree"},

@@ -25,7 +25,7 @@ usual at Hetzner and of small machines, so the times are those to expect.
 
 Examples:
    talosgen try dev
-   talosgen try dev --stage infrastructure   only the servers, and what is around them
+   talosgen try dev --stage infrastructure   only servers and networks
    talosgen try dev --verbose                with every request to Hetzner
    talosgen try dev -o json                  the report, for a program`,
 		Flags: []cli.Flag{
