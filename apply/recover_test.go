@@ -117,3 +117,29 @@ func TestRecovery(t *testing.T) {
 		t.Errorf("then\n%s", p)
 	}
 }
+
+// TestStaticRecovery: machines that exist already note on themselves that a
+// recovery has begun; nothing else could tell.
+func TestStaticRecovery(t *testing.T) {
+	s := newStaticSite(t, "cp-1", "worker-1")
+	s.mustApply(Policy{})
+	session := s.session()
+	if _, err := session.SaveEtcd(t.Context(), func(name string, write func(io.Writer) error) (string, error) { return name, write(&s.saved) }); err != nil {
+		t.Fatal(err)
+	}
+	saved := from("saved.db.age", bytes.Clone(s.saved.Bytes()))
+	s.reset("cp-1")
+	ctx, kill := context.WithCancel(t.Context())
+	s.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Then: kill})
+	if err := s.recover(ctx, saved); diag.CodeOf(err) != diag.Interrupted {
+		t.Fatal(err)
+	}
+	s.fleet.ClearFaults()
+	s.refuses(nil, diag.Remote, "somebody began to recover it from the snapshot")
+	if err := s.recover(t.Context(), saved); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := s.mustApply(Policy{}); !p.Empty() {
+		t.Errorf("then\n%s", p)
+	}
+}

@@ -82,6 +82,7 @@ type Machine struct {
 	wiped     bool
 	persisted *config
 	etcd      etcdDisk
+	meta      map[uint8]string
 
 	// In memory.
 	stage    string
@@ -285,7 +286,7 @@ func (m *Machine) goDown(stage string, then func()) {
 // wipe empties the disks.
 func (m *Machine) wipe() {
 	m.installed, m.wiped = false, true
-	m.persisted = nil
+	m.persisted, m.meta = nil, nil
 	m.dropData()
 }
 

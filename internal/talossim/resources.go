@@ -42,6 +42,7 @@ var kinds = map[string]func(*Machine) []resource{
 	sensitive:                               (*Machine).configResource,
 	"ExtensionStatuses.runtime.talos.dev":   (*Machine).extensionResources,
 	"EtcdMembers.etcd.talos.dev":            (*Machine).memberResource,
+	"MetaKeys.runtime.talos.dev":            (*Machine).metaResources,
 	"TimeStatuses.v1alpha1.talos.dev":       (*Machine).timeResource,
 	"MachineTypes.config.talos.dev":         (*Machine).typeResource,
 }

@@ -209,6 +209,18 @@ func (s *subject) until(c *node.Client, what, want string, call func(context.Con
 	}
 }
 
+func noting(ctx context.Context, c *node.Client) (string, error) {
+	note, err := c.Note(ctx)
+	return fmt.Sprintf("none: %v", note == ""), err
+}
+
+func writing(note string) func(context.Context, *node.Client) (string, error) {
+	return func(ctx context.Context, c *node.Client) (string, error) {
+		_, err := c.WriteNote(ctx, note)
+		return "", err
+	}
+}
+
 var inMaintenance = []promise{
 	{"version", versioning, "OK v1."},
 	{"stage", staging, "OK maintenance"},
@@ -241,6 +253,10 @@ var whenConfigured = []promise{
 	{"status", func(ctx context.Context, c *node.Client) (string, error) { _, err := c.EtcdStatus(ctx); return "", err }, "DeadlineExceeded"},
 	{"upload", uploading, "OK"},
 	{"services", serving("apid", "etcd", "kubelet", "trustd"), "OK apid Running true/true, etcd Preparing false/false, kubelet Running true/true, trustd Running true/true"},
+	{"its note", noting, "OK none: true"},
+	{"write a note", writing("something"), "OK"}, // a container has none, and says so
+	{"remove the note", writing(""), "OK"},
+	{"its note again", noting, "OK none: true"},
 	{"nonsense", applying("nonsense", node.Auto), "InvalidArgument"},
 	{"a part", applying("apiVersion: v1alpha1\nkind: LinkConfig\nname: eth0\n", node.NoReboot), "InvalidArgument"},
 }

@@ -24,6 +24,7 @@ var (
 	linkStatuses       = kind{"network", "LinkStatuses.net.talos.dev"}
 	disks              = kind{"runtime", "Disks.block.talos.dev"}
 	volumes            = kind{"runtime", "DiscoveredVolumes.block.talos.dev"}
+	metaKeys           = kind{"runtime", "MetaKeys.runtime.talos.dev"}
 	machineConfigs     = kind{"config", "MachineConfigs.config.talos.dev"}
 )
 

@@ -42,14 +42,14 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		}
 		switch d.Action {
 		case bootstrap.Record:
-			err = c.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
+			err = c.record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
 		case bootstrap.MarkDone:
 			intent := now.Intent
 			if intent.Node == "" {
 				intent.Node, intent.Machine = d.Node, d.Machine
 			}
 			intent.Done = true
-			err = c.Intents.Record(ctx, intent)
+			err = c.record(ctx, intent)
 		case bootstrap.Call:
 			tell("bootstraps " + d.Node)
 			err = c.callBootstrap(ctx, d)
@@ -69,6 +69,14 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 			return err
 		}
 	}
+}
+
+// record writes an intent, and where that does not outlast the run notes it.
+func (c *Cluster) record(ctx context.Context, i bootstrap.Intent) error {
+	if err := c.note(ctx, i); err != nil {
+		return err
+	}
+	return c.Intents.Record(ctx, i)
 }
 
 // snapshotID tells what a lost etcd is made anew from; empty: nothing.
@@ -92,6 +100,7 @@ func (c *Cluster) etcdEverywhere(ctx context.Context) (o bootstrap.Observation, 
 	for _, s := range sights {
 		o.ControlPlanes = append(o.ControlPlanes, plane(s, of[s.Machine.Name]))
 	}
+	o.Intent = c.noted(o.Intent, sights)
 	return o, nil
 }
 
@@ -103,6 +112,11 @@ func (c *Cluster) lookEtcd(ctx context.Context, m Machine) Sight {
 			return err
 		}
 		s.Etcd = readEtcd(ctx, client)
+		if c.Forgetful {
+			if s.note, err = client.Note(ctx); err != nil {
+				return err
+			}
+		}
 		after, err := client.BootID(ctx)
 		if err == nil && after != s.BootID {
 			err = errors.New("it rebooted while it was looked at")

@@ -7,10 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/siderolabs/talos/pkg/machinery/meta"
+	"google.golang.org/grpc/codes"
+
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/internal/talossim"
 )
 
 // keptSnapshot is a snapshot that somebody kept.
@@ -92,6 +96,66 @@ func TestRecoveryKilled(t *testing.T) {
 			break
 		}
 	}
+}
+
+// TestRecoveryKilledWithoutRecord is the same for machines that exist already:
+// from the moment at which a control plane has noted the recovery on, nobody gets
+// an etcd without the data.
+func TestRecoveryKilledWithoutRecord(t *testing.T) {
+	noted := 0
+	for call := 1; ; call += min(stride(), 3) {
+		struck := false
+		for _, after := range []bool{false, true} {
+			w, right, other := lost(t)
+			w.forgetful, w.recovery = true, right
+			struck = w.killed(call, after, nodeplan.Policy{}) || struck
+			if w.notes() > 0 {
+				noted++
+				w.forgotten(other, true)
+			}
+			w.recovery = right
+			w.settled(nodeplan.Policy{})
+			if !w.serves() {
+				t.Errorf("after a kill at call %d: not recovered", call)
+			}
+		}
+		if !struck {
+			break
+		}
+	}
+	if noted == 0 {
+		t.Error("nothing was ever noted")
+	}
+}
+
+// notes counts the control planes that have noted a recovery.
+func (w *world) notes() (count int) {
+	for _, m := range w.fleet.Machines() {
+		if strings.HasPrefix(m.Meta(meta.UserReserved3), "talosgen-recovery cp-1 ") {
+			count++
+		}
+	}
+	return count
+}
+
+// TestRecoveryGivenUp: a reset makes machines that exist already forget a
+// recovery; what others have noted there stays.
+func TestRecoveryGivenUp(t *testing.T) {
+	w, right, _ := lost(t)
+	w.forgetful, w.recovery = true, right
+	w.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Times: -1, As: talossim.Status(codes.InvalidArgument, "no")})
+	if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || w.notes() != 2 {
+		t.Fatalf("%d notes, %v", w.notes(), err)
+	}
+	w.fleet.ClearFaults()
+	w.recovery = nil
+	if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || !strings.Contains(err.Error(), "somebody began to recover it from the snapshot") {
+		t.Fatal(err)
+	}
+	if _, err := w.takeOut(true, "cp-1", "cp-2"); err != nil || w.notes() > 0 {
+		t.Fatalf("after the reset: %d notes, %v", w.notes(), err)
+	}
+	w.mustApply(nodeplan.Policy{})
 }
 
 // forgotten applies without the snapshot, and if a recovery has begun with another

@@ -10,7 +10,12 @@ import (
 // reset makes a machine forget that it was a node, and waits until it is in
 // maintenance mode.
 func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	err := c.with(s.Node, func(client *node.Client) error { return client.Wipe(ctx) })
+	err := c.with(s.Node, func(client *node.Client) error {
+		if err := forget(ctx, client); err != nil {
+			return err
+		}
+		return client.Wipe(ctx)
+	})
 	if err != nil {
 		return err
 	}

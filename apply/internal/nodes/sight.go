@@ -29,7 +29,8 @@ type Sight struct {
 	// Of a configured control plane.
 	Etcd Etcd
 
-	lost bool // it is reached, and an answer was lost
+	lost bool   // it is reached, and an answer was lost
+	note string // what it has noted; only read where the intents do not outlast a run
 }
 
 // Etcd is what a control plane says of its etcd.

@@ -47,6 +47,8 @@ type world struct {
 	// How a run plans, and of which nodes it expects nothing; nil: as apply does.
 	make    func(nodeplan.Desired, nodeplan.Observed, nodeplan.Policy) (*nodeplan.Plan, error)
 	leaving []string
+	// Nothing is recorded but on the machines: they exist already.
+	forgetful bool
 	// What a lost etcd is made from.
 	recovery nodes.Recovery
 }
@@ -152,6 +154,9 @@ func (w *world) cluster() *nodes.Cluster {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
 		},
 		Tell: func(step, text string) { w.tell(step + ": " + text) },
+	}
+	if w.forgetful {
+		c.Intents, c.Forgetful = &intents{}, true
 	}
 	return c
 }

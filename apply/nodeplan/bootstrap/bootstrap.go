@@ -215,7 +215,8 @@ func loses(intent Intent, snapshot string) (Decision, bool) {
 		d.Hint = "go on with --recover-from that snapshot: an etcd without it would be empty"
 	default:
 		d.Reason = "somebody began to recover it from the snapshot " + intent.Snapshot + ", and this is another one: " + snapshot
-		d.Hint = "go on with the first; to take this one, remove the record of the other: talosgen.dev/bootstrap-snapshot"
+		d.Hint = "go on with the first; to take this one, remove the record of the other: the label talosgen.dev/bootstrap-snapshot of the network; " +
+			"machines that exist already lose it when they are reset"
 	}
 	return d, true
 }
