@@ -202,6 +202,55 @@ consent is missing:
   --allow PodDisruptionBudget.policy/every-kind/operator
 `
 
+// TestPlanSaysAll plans a tree of which some is there and some is not: each object
+// has its line, with what becomes of it and why.
+func TestPlanSaysAll(t *testing.T) {
+	c := kubeenv.Start(t)
+	forget(t, c)
+	r := newRun(t, c)
+	const in = "namespace: says-all"
+	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: says-all}}"
+	configMap := func(name, data string) string {
+		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", " + in + "}, data: {" + data + "}}"
+	}
+	secret := "{apiVersion: v1, kind: Secret, metadata: {name: replaced, " + in + "}, type: TYPE, data: {x: eA==}}"
+	r.apply(tree{"bootstrap/a/a.yaml": strings.Join([]string{
+		namespace, configMap("same", "x: one"), configMap("changed", "w: two, x: one"), configMap("gone", "x: one"), strings.Replace(secret, "TYPE", "Opaque", 1),
+	}, "\n---\n")}, plan.Policy{})
+	c.Apply(t, "helm", false, configMap("others", "x: two"))
+	files := tree{
+		"bootstrap/a/a.yaml": strings.Join([]string{
+			namespace, configMap("same", "x: one"), configMap("changed", "x: two, z: three"), configMap("new", "x: one"), configMap("others", "x: one"),
+			strings.Replace(secret, "TYPE", "example.org/other", 1),
+			"{apiVersion: example.org/v1, kind: Unknown, metadata: {name: waits, " + in + "}}",
+		}, "\n---\n"),
+		"flux/a.yaml":     "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: apps, namespace: flux-system}, spec: {path: ./rendered/dev/addons/a}}",
+		"addons/a/a.yaml": configMap("of-flux", "x: one"),
+	}
+	const want = `demo, Kubernetes: 1 to create, 1 to change, 1 to replace, 1 to delete, 1 in conflict, 2 waiting, 2 unchanged, 1 of Flux
+provider:
+  ~ ConfigMap/says-all/changed
+      data.w: - two
+      data.x: one -> two
+      data.z: + three
+  + ConfigMap/says-all/new
+  ! ConfigMap/says-all/others  (fields of it are of helm)
+      data.x is of helm
+  ± Secret/says-all/replaced  (type cannot be changed on an object that is there; needs consent)
+  … Unknown.example.org/says-all/waits  (the API serves no Unknown.example.org/v1, and the tree does not define it)
+sources:
+  … Kustomization.kustomize.toolkit.fluxcd.io/flux-system/apps  (the API serves no Kustomization.kustomize.toolkit.fluxcd.io/v1, and the tree does not define it: Flux is not installed yet)
+not in Git any more:
+  - ConfigMap/says-all/gone  (it is not in Git any more; needs consent)
+consent is missing:
+  --allow Secret/says-all/replaced
+  --allow ConfigMap/says-all/gone
+`
+	if got := r.plan(files.read(t), plan.Policy{}).String(); got != want {
+		t.Errorf("the plan is\n%s\nwant\n%s", got, want)
+	}
+}
+
 // document is an object as text that the test bed reads: JSON is YAML.
 func document(t testing.TB, o kubeplan.Object) string {
 	t.Helper()

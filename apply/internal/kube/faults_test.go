@@ -2,12 +2,14 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )
@@ -249,19 +252,35 @@ func (r *run) noOrphans(f tree) {
 	}
 }
 
-// A stage that does not become ready says what is stuck, with its last events.
+// A stage that does not become ready says what is stuck, with its last events:
+// here the controllers cannot make pods, and say so of the ReplicaSet.
 func TestStuck(t *testing.T) {
 	c := kubeenv.Start(t)
 	forget(t, c)
 	r := newRun(t, c)
-	r.client.clock = newTestClock()
-	t.Cleanup(func() { c.Delete(t, "/apis/apps/v1/namespaces/kube-public/deployments/stuck") })
+	const path = "/apis/apps/v1/namespaces/kube-public/deployments/stuck"
+	t.Cleanup(func() { c.Delete(t, path) })
 	r.waits.Stage = 5 * time.Second
-	files := tree{"bootstrap/ccm/a.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: stuck, namespace: kube-public}, spec: {selector: {matchLabels: {app: stuck}}, template: {metadata: {labels: {app: stuck}}, spec: {containers: [{name: c, image: 'example.org/none'}]}}}}"}
-	c.Apply(t, "test", false, "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: kube-public}, involvedObject: {kind: Pod, name: stuck-1, namespace: kube-public}, type: Warning, reason: FailedScheduling, message: 'no nodes  available', lastTimestamp: '2026-01-01T00:00:00Z'}")
+	files := tree{"bootstrap/ccm/a.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: stuck, namespace: kube-public}, spec: {selector: {matchLabels: {app: stuck}}, template: {metadata: {labels: {app: stuck}}, spec: {serviceAccountName: missing, containers: [{name: c, image: 'example.org/none'}]}}}}"}
+	r.client.clock = newTestClock()
+	wants(t, r.try(files), "Deployment.apps/kube-public/stuck: is not ready after 5s: ", "", diag.NotReady)
+	c.WaitFor(t, "/api/v1/namespaces/kube-public/events", func(o kubeenv.Object) bool {
+		text, _ := json.Marshal(o)
+		return strings.Contains(string(text), "FailedCreate")
+	}, within)
+	// With something else to do it is waited for again: what comes later needs it.
+	t.Cleanup(func() { c.Delete(t, "/api/v1/namespaces/kube-public/configmaps/stuck") })
+	files["bootstrap/ccm/b.yaml"] = "{apiVersion: v1, kind: ConfigMap, metadata: {name: stuck, namespace: kube-public}}"
 	err := r.try(files)
-	if err == nil || !strings.Contains(err.Error(), "Deployment.apps/kube-public/stuck: is not ready after 5s: ") ||
-		!strings.Contains(err.Error(), "Warning Pod/stuck-1: FailedScheduling: no nodes available") {
-		t.Errorf("error %v", err)
+	wants(t, err, "Deployment.apps/kube-public/stuck: is not ready after 5s: ", "last events:\n", diag.NotReady)
+	if !regexp.MustCompile(`Warning ReplicaSet/stuck-\w+: FailedCreate: Error creating: .*service account kube-public/missing`).MatchString(fmt.Sprint(err)) {
+		t.Errorf("it does not say why: %v", err)
+	}
+	// Once it can be ready, the next run waits for it no more.
+	r.client.clock = realClock{}
+	r.waits.Stage = within
+	files["bootstrap/ccm/a.yaml"] = strings.Replace(files["bootstrap/ccm/a.yaml"], "spec: {selector", "spec: {replicas: 0, selector", 1)
+	if err := r.try(files); err != nil {
+		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ const moved = `{apiVersion: v1, kind: Namespace, metadata: {name: moving}}
 ---
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: moving}}
 ---
-{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: moving}, data: {x: one, y: two}}
+{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: moving}, data: {w: two, x: one}}
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: web, namespace: moving}, stringData: {x: one}}
 ---
@@ -116,9 +116,9 @@ func TestMoveToFluxAndBack(t *testing.T) {
 	reconciledAs(t, c, "moving", "moving-controllers", commit)
 	r.same("Flux has it", before, r.movingObjects(kubeplan.ManagerFlux))
 	r.inSync(files)
-	files["addons/controllers/web.yaml"] = strings.NewReplacer(", y: two", "", "[a, b]", "[a]").Replace(moved)
+	files["addons/controllers/web.yaml"] = strings.NewReplacer("w: two, ", "", "[a, b]", "[a]").Replace(moved)
 	reconciledAs(t, c, "moving", "moving-controllers", files.commit(t, g))
-	if got := c.Get(t, "/api/v1/namespaces/moving/configmaps/web"); got.Text("data", "y") != "" {
+	if got := c.Get(t, "/api/v1/namespaces/moving/configmaps/web"); got.Text("data", "w") != "" || got.Text("data", "x") != "one" {
 		t.Errorf("what Git has no more is still there: %v", got)
 	}
 

@@ -127,7 +127,7 @@ func (e *Executor) stuck(ctx context.Context, stage kubeplan.Stage, waiting []wa
 	var problems diag.List
 	for _, w := range waiting {
 		text := fmt.Sprintf("is not ready after %s: %s", within, w.text)
-		hint := "what is done is done: run it again, and it waits again"
+		hint := "what is done is done: run it again when the reason is gone, and it goes on"
 		if events := e.Client.lastEvents(ctx, w.id); len(events) > 0 {
 			hint = "last events:\n" + strings.Join(events, "\n")
 		}
