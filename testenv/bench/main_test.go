@@ -1,0 +1,17 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+// What is measured works: the generated clusters and prod can be rendered.
+func TestBench(t *testing.T) {
+	if os.Getenv("TALOSGEN_TESTENV_FULL") == "" {
+		t.Skip("TALOSGEN_TESTENV_FULL is not set: no program is built and measured")
+	}
+	t.Chdir("../..") // where prod is
+	if err := bench(1, []string{"4"}, []string{"v1.13.9", "v1.14.1"}, "", t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
