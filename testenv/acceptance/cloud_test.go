@@ -4,10 +4,8 @@ package acceptance
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/talosgen/talosgen/testenv/cloudenv"
 )
@@ -19,21 +17,21 @@ import (
 func TestCloud(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	line := &timeline{t: t}
+	line := &timeline{t: t, bed: c.bed}
 	line.take("a repository: init, secrets, render, commit, push", c.begin)
 	line.take("apply: from an empty project to a cluster that Flux runs", c.apply)
 	line.take("a patch and a value of an addon change: apply, and Flux", c.change)
-	line.take("the pool of workers grows to 2", c.scaleUp)
+	line.take("the pool of workers grows to 2, killed once", c.scaleUp)
 	line.take("the pool of workers shrinks to 1", c.scaleDown)
 	line.take("drift by hand at Hetzner, on a node, in Kubernetes: repaired", c.drift)
 	line.take("a control plane goes", c.controlPlaneGoes)
-	line.take("a control plane comes", c.controlPlaneComes)
+	line.take("a control plane comes, killed once", c.controlPlaneComes)
 	line.take("a control plane dies, and no other one may go", c.controlPlaneDies)
 	line.take("the dead one is replaced", c.replaced)
 	line.take("all of etcd is lost, and made anew from a snapshot", c.recovered)
 	line.take("no object of Kubernetes but Secrets has a secret", c.noSecretInObjects)
 	line.take("destroy: nothing is left", c.destroy)
-	line.take("apply: the same commit again, killed three times on its way", c.applyKilled)
+	line.take("apply: the same commit again, killed three times", c.applyKilled)
 	line.print()
 	c.secrets.search(t)
 }
@@ -64,6 +62,7 @@ func (c *cloud) change() {
 func (c *cloud) scaleUp() {
 	c.must("pool", "scale", "lab", "worker", "2")
 	c.commit("Two workers")
+	c.killed(10, applyCommand()...)
 	c.applied()
 	c.registered("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3", "lab-worker-1", "lab-worker-2")
 	c.asInGit()
@@ -89,6 +88,7 @@ func (c *cloud) controlPlaneGoes() {
 func (c *cloud) controlPlaneComes() {
 	c.describe(3, 1)
 	c.commit("Three control planes")
+	c.killed(20, applyCommand()...)
 	c.applied()
 	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
 	c.asInGit()
@@ -132,14 +132,11 @@ func (c *cloud) destroy() {
 	}
 }
 
-// applyKilled is apply, whose first runs are killed at random moments.
+// applyKilled is apply, whose first runs are killed.
 func (c *cloud) applyKilled() {
-	const seed, kills, longest = 8, 3, 30 // seconds
-	random := rand.New(rand.NewPCG(seed, seed))
+	const kills, seconds = 3, 30
 	for range kills {
-		c.killed(time.Duration(random.Int64N(int64(longest*time.Second))), applyCommand()...)
-		c.project.Settle()
-		c.must("unlock", "lab", "--yes")
+		c.killed(seconds, applyCommand()...)
 	}
 	c.apply()
 }

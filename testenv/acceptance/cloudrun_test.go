@@ -5,6 +5,7 @@ package acceptance
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ type cloud struct {
 	project *cloudenv.Project
 	git     *talosenv.GitServer
 	secrets *canary
+	random  *rand.Rand // the same each time
 }
 
 // newCloud starts a project.
@@ -29,7 +31,8 @@ func newCloud(t *testing.T) *cloud {
 	t.Helper()
 	build(t)
 	p := cloudenv.Start(t, talosenv.Options{Kubernetes: true})
-	c := &cloud{project: p, git: p.Bed.NewGitServer(t), secrets: newCanary(t, p)}
+	const seed = 8
+	c := &cloud{project: p, random: rand.New(rand.NewPCG(seed, seed)), git: p.Bed.NewGitServer(t), secrets: newCanary(t, p)}
 	c.user = &user{t: t, bed: p.Bed, environ: append(p.Environ(), c.secrets.environ()...), tell: c.secrets.output}
 	c.environ = append(c.environ, "SSH_AUTH_SOCK="+startAgent(t, p.KeyFile))
 	return c
@@ -97,6 +100,16 @@ func (c *cloud) commit(message string) {
 
 func applyCommand(args ...string) []string {
 	return append([]string{"apply", "lab", "--yes"}, args...)
+}
+
+// killed runs a command, and kills it within some seconds, at random. Somebody then
+// says that it is dead.
+func (c *cloud) killed(seconds int64, args ...string) {
+	c.t.Helper()
+	const begins = time.Second // which nothing happens in
+	c.kill(begins+time.Duration(c.random.Int64N(seconds*int64(time.Second))), args...)
+	c.project.Settle()
+	c.must("unlock", "lab", "--yes")
 }
 
 // applied is what apply prints, which has to succeed.

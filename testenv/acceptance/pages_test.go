@@ -13,8 +13,10 @@ import (
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 
-// TestPages follows how-to pages, one after the other, on the same machines: what
-// stands behind a $ is run, and prints what the page says.
+// TestPages makes a cluster of machines in maintenance mode, as how-to pages say,
+// one after the other: what stands behind a $ is run, and prints what the page says.
+// The cluster becomes healthy, and the kubeconfig that talosgen writes is good for
+// kubectl.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Workers: 1, Kubernetes: true})
@@ -23,6 +25,10 @@ func TestPages(t *testing.T) {
 	for _, page := range []string{"first-cluster.md", "change-a-setting.md"} {
 		u.follow(steps(t, page))
 	}
+	u.must("health", "lab", "--wait", "4m")
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	u.must("kubeconfig", "lab", "--output", file)
+	u.kubectlWorks(file)
 }
 
 // follow runs the commands of a page; each has to print what the page says.

@@ -68,8 +68,8 @@ func (u *user) talosgen(args ...string) (output string, err error) {
 	return u.run(longest, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
 }
 
-// killed runs a command that is killed after a while, unless it has ended.
-func (u *user) killed(after time.Duration, args ...string) {
+// kill runs a command that is killed after a while, unless it has ended.
+func (u *user) kill(after time.Duration, args ...string) {
 	u.t.Helper()
 	_, _ = u.run(after, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
 }

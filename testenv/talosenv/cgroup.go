@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -107,4 +108,22 @@ func removeFolders(folder string) error {
 	}
 
 	return nil
+}
+
+// ProcessorTime is what the nodes, and all that is started beside them, have used so
+// far, those included that were stopped.
+func (c *Cluster) ProcessorTime(t testing.TB) time.Duration {
+	t.Helper()
+
+	text, err := os.ReadFile(filepath.Join(c.claim.cgroup, "cpu.stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var used time.Duration
+	if _, err := fmt.Sscanf(string(text), "usage_usec %d", &used); err != nil {
+		t.Fatalf("cpu.stat: %v", err)
+	}
+
+	return used * time.Microsecond
 }

@@ -5,28 +5,10 @@ package acceptance
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"testing"
 
-	"github.com/talosgen/talosgen/testenv/talosenv"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
-
-// TestKubernetes makes a real control plane of a machine in maintenance mode:
-// it becomes healthy, and the kubeconfig that talosgen writes is good for
-// kubectl.
-func TestKubernetes(t *testing.T) {
-	t.Parallel()
-	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Kubernetes: true})
-	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
-	u.must("apply", "lab", "--allow-dirty", "--yes")
-	u.contains(u.must("plan", "lab", "--allow-dirty"), "lab, nodes: nothing to do")
-	u.must("health", "lab", "--allow-dirty", "--wait", "4m")
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	u.must("kubeconfig", "lab", "--output", file)
-	u.kubectlWorks(file)
-}
 
 // kubectlWorks does with kubectl what somebody does with a new cluster: look at
 // its nodes, ask what one may do, make something and remove it.
