@@ -89,6 +89,22 @@ func checkLink(t *testing.T, from, target string) error {
 	return nil
 }
 
+// TestDocsMap finds pages of the documentation that its map does not lead to.
+func TestDocsMap(t *testing.T) {
+	const root, decisions = "docs/", "docs/decisions/" // which have a list of their own
+	listed := map[string]bool{}
+	for _, line := range readPage(t, root+"README.md").lines {
+		for _, m := range link.FindAllStringSubmatch(line.prose(), -1) {
+			listed[root+m[1]] = true
+		}
+	}
+	for _, name := range markdown(t) {
+		if strings.HasPrefix(name, root) && !strings.HasPrefix(name, decisions) && name != root+"README.md" && !listed[name] {
+			t.Errorf("docs/README.md does not lead to %s", name)
+		}
+	}
+}
+
 // anchors returns the names that GitHub gives the headings of a page.
 func (p *page) anchors() []string {
 	var names []string
