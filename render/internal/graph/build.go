@@ -135,7 +135,7 @@ func (b *builder) firewall(f schemas.InfraFirewall) Card {
 	case f.ExistingID != 0:
 		c.Lines = append(c.Lines, Line{Left: "exists already"})
 	case access.CurrentIPv4 || access.CurrentIPv6:
-		c.Lines = append(c.Lines, Line{Left: "you, as long as apply runs"})
+		c.Lines = append(c.Lines, Line{Left: "lets you in while apply runs"})
 	case len(f.Rules) == 0:
 		c.Lines = append(c.Lines, Line{Left: "lets nobody in"})
 	}

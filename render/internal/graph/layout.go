@@ -80,8 +80,11 @@ func place(p *Picture) *layout {
 	for i, g := range p.Groups {
 		placed := placedGroup{Group: g}
 		top := y
-		if g.Title != "" {
+		switch {
+		case g.Subtitle != "" && g.Title != "":
 			y += groupHead
+		case g.Title != "":
+			y += groupHead - lineHeight
 		}
 		for _, r := range g.Rows {
 			row := placeRow(r, g.Title != "", y, &line)
