@@ -35,7 +35,7 @@ func (r *Repo) Graph(env string) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := graph.Input{Environment: env, Files: tree.Files}
+	in := graph.Input{Environment: env, Dir: dir, Files: tree.Files}
 	if in.Infrastructure, err = rendered.Infrastructure(dir, tree.Files); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,9 @@ import (
 
 // Input is what a rendered tree says.
 type Input struct {
-	Environment    string
+	Environment string
+	// Where the tree is in the repository: what Flux is told about it.
+	Dir            string
 	Infrastructure schemas.Infrastructure
 	// The versions that the nodes are configured for; empty if that cannot be
 	// told.

@@ -61,7 +61,7 @@ func everything() Input {
 		Name: "blue-nat-gateway", Role: schemas.RoleNATGateway, Types: []string{"cpx22"}, Locations: []string{"fsn1"},
 		PrivateIP: "10.0.64.253", PublicIPv4: true, Labels: map[string]string{"role": schemas.RoleNATGateway},
 	})
-	return Input{Environment: "production", Infrastructure: infra, Talos: "v1.14.1", Kubernetes: "1.37.0", Files: addons()}
+	return Input{Environment: "production", Dir: "rendered/production", Infrastructure: infra, Talos: "v1.14.1", Kubernetes: "1.37.0", Files: addons()}
 }
 
 func rules(n int) (all []schemas.InfraRule) {
@@ -116,7 +116,7 @@ func static() Input {
 		}
 		infra.Machines = append(infra.Machines, m)
 	}
-	return Input{Environment: "home", Infrastructure: infra}
+	return Input{Environment: "home", Dir: "rendered/home", Infrastructure: infra}
 }
 
 // random is a picture with as much, and as little, as comes.

@@ -8,13 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
-)
-
-// The directories of a tree with objects for Kubernetes.
-const (
-	bootstrapDir = "bootstrap"
-	addonsDir    = "addons"
-	fluxDir      = "flux"
+	"github.com/talosgen/talosgen/render/internal/gitops"
 )
 
 // kubernetes draws what runs in the cluster: what talosgen keeps, then the
@@ -29,8 +23,8 @@ func (b *builder) kubernetes() error {
 		return err
 	}
 	g := Group{Title: "in the cluster"}
-	if cards := addonCards(counted, bootstrapDir); len(cards) > 0 {
-		g.Rows = append(g.Rows, Row{ID: bootstrapDir, Title: "bootstrap", Subtitle: "kept by talosgen", Cards: cards})
+	if cards := addonCards(counted, gitops.BootstrapDir); len(cards) > 0 {
+		g.Rows = append(g.Rows, Row{ID: gitops.BootstrapDir, Title: "bootstrap", Subtitle: "kept by talosgen", Cards: cards})
 	}
 	var repositories []Card
 	for _, o := range objects {
@@ -39,11 +33,11 @@ func (b *builder) kubernetes() error {
 		}
 	}
 	if len(repositories) > 0 {
-		g.Rows = append(g.Rows, Row{ID: fluxDir, Title: "Flux", Subtitle: "keeps what follows", Cards: repositories})
+		g.Rows = append(g.Rows, Row{ID: gitops.FluxDir, Title: "Flux", Subtitle: "keeps what follows", Cards: repositories})
 	}
-	steps := stepsOf(objects, path.Join("rendered", b.in.Environment, addonsDir))
+	steps := stepsOf(objects, path.Join(b.in.Dir, gitops.AddonsDir))
 	for _, s := range steps {
-		g.Rows = append(g.Rows, Row{ID: s.id(), Title: s.name, Subtitle: s.waits(), Cards: addonCards(counted, path.Join(addonsDir, s.name))})
+		g.Rows = append(g.Rows, Row{ID: s.id(), Title: s.name, Subtitle: s.waits(), Cards: addonCards(counted, path.Join(gitops.AddonsDir, s.name))})
 	}
 	b.order(g.Rows, steps)
 	if len(g.Rows) > 0 {
@@ -61,10 +55,10 @@ func (b *builder) order(rows []Row, steps []step) {
 			b.picture.Arrows = append(b.picture.Arrows, Arrow{from, to})
 		}
 	}
-	add(bootstrapDir, fluxDir)
+	add(gitops.BootstrapDir, gitops.FluxDir)
 	for _, s := range steps {
 		if len(s.after) == 0 {
-			add(fluxDir, s.id())
+			add(gitops.FluxDir, s.id())
 		}
 		for _, before := range s.after {
 			add(step{name: before}.id(), s.id())
@@ -78,7 +72,7 @@ func (b *builder) countObjects() (map[string]int, error) {
 	var problems diag.List
 	for _, name := range slices.Sorted(maps.Keys(b.in.Files)) {
 		top, _, _ := strings.Cut(name, "/")
-		if top != bootstrapDir && top != addonsDir || path.Base(name) == "kustomization.yaml" || path.Ext(name) != ".yaml" {
+		if top != gitops.BootstrapDir && top != gitops.AddonsDir || path.Base(name) == "kustomization.yaml" || path.Ext(name) != ".yaml" {
 			continue
 		}
 		objects, err := manifest.Parse(b.file(name), b.in.Files[name])
@@ -93,7 +87,7 @@ func (b *builder) countObjects() (map[string]int, error) {
 func addonOf(name string) string {
 	parts := strings.Split(name, "/")
 	depth := 2
-	if parts[0] == addonsDir {
+	if parts[0] == gitops.AddonsDir {
 		depth = 3
 	}
 	return strings.TrimSuffix(strings.Join(parts[:min(depth, len(parts))], "/"), ".yaml")
@@ -109,11 +103,11 @@ func addonCards(counted map[string]int, dir string) (cards []Card) {
 	return cards
 }
 
-func (b *builder) file(name string) string { return path.Join("rendered", b.in.Environment, name) }
+func (b *builder) file(name string) string { return path.Join(b.in.Dir, name) }
 
 // fluxObjects are the objects that make Flux do its work, but not Flux itself.
 func (b *builder) fluxObjects() ([]manifest.Object, error) {
-	name := path.Join(fluxDir, "manifests.yaml")
+	name := path.Join(gitops.FluxDir, "manifests.yaml")
 	data, ok := b.in.Files[name]
 	if !ok {
 		return nil, nil
