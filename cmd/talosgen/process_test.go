@@ -15,6 +15,10 @@ const panicVariable = "TALOSGEN_TEST_PANIC"
 // hurryVariable makes the tested talosgen wait for a hundredth of the time only.
 const hurryVariable = "TALOSGEN_TEST_HURRY"
 
+// aheadVariable makes the tested talosgen live so far in the future, as a
+// duration: with simulators that do, locks expire at once.
+const aheadVariable = "TALOSGEN_TEST_AHEAD"
+
 func talosgenMain() {
 	if message := os.Getenv(panicVariable); message != "" {
 		panicHook = func() { panic(message) }
@@ -24,6 +28,9 @@ func talosgenMain() {
 	}
 	w := systemWorld()
 	w.sleep = func(ctx context.Context, d time.Duration) error { return sleepFor(ctx, d/100) }
+	if ahead, err := time.ParseDuration(os.Getenv(aheadVariable)); err == nil {
+		w.now = func() time.Time { return time.Now().Add(ahead) }
+	}
 	os.Exit(run(os.Args, w))
 }
 

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // Cluster is what the controllers of an API have to do with.
 type Cluster struct {
-	// Nodes that are registered, and those of them that are ready.
-	Nodes, Ready int
+	// Ready is how many nodes are.
+	Ready int
 	// Pods is how long pods take from the object that wants them until they are
 	// ready.
 	Pods time.Duration
@@ -154,7 +155,8 @@ func (a *API) replicated(o *unstructured.Unstructured, c Cluster) object {
 
 // onNodes is the status of a workload with a pod on each node.
 func (a *API) onNodes(o *unstructured.Unstructured, c Cluster) object {
-	all, ready := int64(c.Nodes), int64(c.Nodes)
+	all := a.selected(o)
+	ready := all
 	if a.aged(o) < c.Pods {
 		ready = 0
 	}
@@ -164,7 +166,18 @@ func (a *API) onNodes(o *unstructured.Unstructured, c Cluster) object {
 	}
 }
 
-// generations is the groups whose objects have none.
+// selected is how many nodes a workload is for.
+func (a *API) selected(o *unstructured.Unstructured) (n int64) {
+	selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "template", "spec", "nodeSelector")
+	for _, node := range a.objects {
+		if node.GetKind() == "Node" && labels.SelectorFromSet(selector).Matches(labels.Set(node.GetLabels())) {
+			n++
+		}
+	}
+	return n
+}
+
+// withoutGeneration are the groups whose objects have none.
 var withoutGeneration = []string{"", "rbac.authorization.k8s.io", "coordination.k8s.io", "storage.k8s.io", "scheduling.k8s.io", "discovery.k8s.io"}
 
 // generate counts how often what is wanted of an object has changed.

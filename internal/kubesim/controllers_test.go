@@ -20,8 +20,11 @@ type bed struct {
 }
 
 func newBed(t *testing.T) *bed {
-	b := &bed{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), state: Cluster{Nodes: 3, Ready: 2, Pods: 10 * time.Second}}
+	b := &bed{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), state: Cluster{Ready: 2, Pods: 10 * time.Second}}
 	b.API = New("v1.36.4", func() time.Time { return b.at })
+	for _, name := range []string{"a", "b", "c"} {
+		b.Put(object{"apiVersion": "v1", "kind": "Node", "metadata": object{"name": name, "labels": object{"disk": name}}})
+	}
 	return b
 }
 
@@ -82,6 +85,10 @@ func TestWorkloads(t *testing.T) {
 	}
 	if got := b.status(0, "Deployment", "default", "web", "readyReplicas"); got != "<nil>" {
 		t.Errorf("without a node: %s are ready", got)
+	}
+	b.apply(workload("DaemonSet", object{"template": object{"spec": object{"nodeSelector": object{"disk": "a"}}}}))
+	if got := b.status(time.Minute, "DaemonSet", "default", "web", "desiredNumberScheduled"); got != "1" {
+		t.Errorf("of one node: %s", got)
 	}
 	b.apply(workload("Deployment", object{"replicas": int64(0)}))
 	if got := b.status(0, "Deployment", "default", "web", "replicas"); got != "0" {

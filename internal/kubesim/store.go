@@ -67,12 +67,13 @@ func (a *API) Get(kind, namespace, name string) map[string]any {
 	return nil
 }
 
-// All returns the objects of a kind, by namespace and name.
+// All returns the objects of a kind, by namespace and name; of the empty kind
+// everything.
 func (a *API) All(kind string) (all []map[string]any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, o := range a.sorted() {
-		if o.GetKind() == kind {
+		if kind == "" || o.GetKind() == kind {
 			all = append(all, o.DeepCopy().Object)
 		}
 	}

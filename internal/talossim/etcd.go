@@ -208,6 +208,30 @@ func (m *member) healthy(c *etcdCluster) bool {
 	return m.machine.etcd.cluster == c && m.machine.etcd.member == m.id && m.machine.run.serving && m.machine.reached()
 }
 
+// Members returns the names of the machines that vote in the etcd of a machine's
+// cluster, in order, those that are gone with their peer address.
+func (f *Fleet) Members(machine string) (names []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settle()
+	m := f.machine(machine)
+	if m == nil || m.etcd.cluster == nil {
+		return nil
+	}
+	for _, member := range m.etcd.cluster.members {
+		name := member.peer
+		if member.machine != nil && slices.Contains(f.machines, member.machine) {
+			name = member.machine.spec.Name
+		}
+		if member.learner {
+			name += " (learner)"
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // counts returns how many voters there are, and how many are healthy.
 func (c *etcdCluster) counts() (voters, healthy int) { return etcdsafety.Count(c.safe()) }
 

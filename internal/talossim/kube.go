@@ -172,7 +172,6 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 func (f *Fleet) control(c *etcdCluster) {
 	state := kubesim.Cluster{Pods: f.timing.Pods, Flux: f.flux}
 	for _, node := range c.kube.All("Node") {
-		state.Nodes++
 		if f.runs(c, nameOf(node)) {
 			state.Ready++
 		}

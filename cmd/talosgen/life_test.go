@@ -1,0 +1,186 @@
+package main
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/talossim"
+)
+
+// The commands of the life of a cluster.
+var (
+	lifeApply   = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow-destroy"}
+	lifeReplace = []string{"replace", "dev", "dev-control-plane-2", "--allow-dirty", "--yes-replace", "dev-control-plane-2"}
+	lifeDestroy = []string{"destroy", "dev", "--allow-dirty", "--yes-destroy", "dev"}
+)
+
+// chapter is a part of the life of a cluster: what is in Git, what happens, and
+// what is done about it, each until it is done.
+type chapter struct {
+	name     string
+	tree     int // of [lifeTrees]
+	happens  func(*life)
+	commands [][]string
+}
+
+// lifeTrees are what is in Git one after the other: how many workers there are,
+// and a setting of all nodes.
+var lifeTrees = []struct{ workers, backlog string }{{"2", "4096"}, {"2", "8192"}, {"3", "8192"}}
+
+var lifeChapters = []chapter{
+	{"from nothing", 0, nil, [][]string{lifeApply}},
+	{"a setting of all nodes changes", 1, nil, [][]string{lifeApply}},
+	{"a pool grows", 2, nil, [][]string{lifeApply}},
+	{"a pool shrinks", 1, nil, [][]string{lifeApply}},
+	{"a worker is lost", 1, func(l *life) { l.deleteServer("dev-worker-1") }, [][]string{lifeApply}},
+	{"a control plane is lost", 1, func(l *life) { l.deleteServer("dev-control-plane-2") }, [][]string{lifeReplace, lifeApply}},
+	{"drift", 1, (*life).drift, [][]string{lifeApply}},
+	{"destroy", 1, func(l *life) { l.fleet.LetEnd() }, [][]string{lifeDestroy}},
+	{"again from the same commit", 1, nil, [][]string{lifeApply}},
+}
+
+const (
+	// lifeKills is how often the process is killed.
+	lifeKills = 40
+	// lifeSeed decides when.
+	lifeSeed = 2
+)
+
+// TestLifeKilled lives the life of a cluster twice: from an empty project,
+// through changes of size, losses and drift, to nothing and back. The second
+// time every command is killed at random calls to Hetzner, to nodes or to
+// Kubernetes, and run again. After each chapter everything is as it was the
+// first time: the project, the nodes with etcd, and Kubernetes. The rules of
+// etcd were never broken.
+func TestLifeKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute")
+	}
+	t.Parallel()
+	trees := lifeRepositories(t)
+	calm := newLife(t, trees)
+	states, calls := map[string]string{}, map[string][]lifeCalls{}
+	for _, c := range lifeChapters {
+		calm.begin(c)
+		for _, command := range c.commands {
+			calls[c.name] = append(calls[c.name], calm.complete(command))
+		}
+		states[c.name] = calm.state()
+	}
+
+	random := rand.New(rand.NewPCG(8, lifeSeed))
+	wild := newLife(t, trees)
+	left := lifeKills
+	for i, c := range lifeChapters {
+		wild.begin(c)
+		share := left / (len(lifeChapters) - i)
+		for n, command := range c.commands {
+			kills := share / len(c.commands)
+			killed := wild.killed(command, kills, calls[c.name][n], random, i == len(lifeChapters)-1)
+			left -= killed
+			wild.later(lifeSession)
+			wild.complete(command)
+		}
+		if state := wild.state(); state != states[c.name] {
+			t.Fatalf("%s: after %d kills this is not as without:\n%s", c.name, lifeKills-left, joinedDiff(states[c.name], state))
+		}
+	}
+	if left > 0 {
+		t.Errorf("%d of %d kills did not come to pass", left, lifeKills)
+	}
+	t.Logf("%d processes, %s of a processor", calm.processes+wild.processes, calm.work+wild.work)
+}
+
+// killed runs a command, kills it at a random call, and does so again, as often
+// as it should: it returns how often it did. A command that ends before has done
+// what it should; unless it is to be killed nevertheless, that is all.
+func (l *life) killed(command []string, kills int, calls lifeCalls, random *rand.Rand, allTheSame bool) (killed int) {
+	l.t.Helper()
+	for tries := 0; killed < kills && tries < 3*kills; tries++ {
+		l.sim.ResetCalls()
+		l.fleet.ResetCalls()
+		p := l.process(command)
+		after := random.IntN(2) == 0
+		if random.IntN(2) == 0 {
+			when := hetznersim.BeforeEffect
+			if after {
+				when = hetznersim.AfterEffect
+			}
+			l.sim.Inject(hetznersim.Fault{Call: 1 + random.IntN(1+calls.hetzner*2/(kills+2)), When: when, Then: p.kill})
+		} else {
+			l.fleet.Inject(talossim.Fault{Call: 1 + random.IntN(1+calls.nodes*2/(kills+2)), After: after, Then: p.kill})
+		}
+		done := p.run()
+		l.sim.ClearFaults()
+		l.fleet.ClearFaults()
+		l.later(lifeLock)
+		if p.killed {
+			killed++
+		} else if !done {
+			l.t.Fatalf("%s was not killed, and failed:\n%s", strings.Join(command, " "), p.output.String())
+		} else if !allTheSame {
+			return killed
+		}
+	}
+	return killed
+}
+
+// drift changes by hand what is talosgen's: at Hetzner, and in Kubernetes.
+func (l *life) drift() {
+	l.t.Helper()
+	for _, f := range l.list("firewalls") {
+		l.call(http.MethodPost, "/firewalls/"+l.id(f)+"/actions/set_rules", map[string]any{"rules": []any{}})
+	}
+	for _, s := range l.list("servers")[:1] {
+		l.call(http.MethodPost, "/servers/"+l.id(s)+"/actions/change_protection", map[string]any{"delete": false, "rebuild": false})
+	}
+	api := l.fleet.Kubernetes("dev-control-plane-1")
+	api.Remove("DaemonSet", "kube-system", "hcloud-cloud-controller-manager")
+	api.Remove("Secret", "flux-system", "sops-age")
+}
+
+// lifeRepositories are the repository with each of [lifeTrees], rendered.
+func lifeRepositories(t *testing.T) (repositories []files) {
+	t.Helper()
+	f, err := prepared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cluster, patch = "envs/dev/cluster.yaml", "patches/common/backlog.yaml"
+	for _, v := range lifeTrees {
+		dir := t.TempDir()
+		text := strings.Replace(f.sources[cluster], "    count: 1\n", "    count: 3\n", 1)
+		text = strings.Replace(text, "        count: 2\n", "        count: "+v.workers+"\n", 1)
+		text += "gitops:\n  repository: https://git.example.com/clusters.git\n  components: existing\n"
+		if len(repositories) > 0 { // with the same secrets
+			if err := repositories[0].writeMissing(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(dir + "/rendered"); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := f.sources.writeMissing(dir); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{cluster: text, patch: "machine: {sysctls: {net.core.somaxconn: '" + v.backlog + "'}}\n"} {
+			if err := writeFile(dir+"/"+name, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range [][]string{{"secrets", "sync", "dev"}, {"render", "dev"}} {
+			if err := f.talosgen(dir, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		repository, err := readFiles(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repositories = append(repositories, repository)
+	}
+	return repositories
+}
