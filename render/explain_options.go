@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
@@ -23,28 +22,28 @@ const (
 type withoutOption struct {
 	pos    diag.Pos // of the option
 	depth  int
+	needed bool // the file cannot do without it, so there is no other value
 	values map[string]any
 }
 
 // withoutOptions are the values of an addon without each of the options that the
-// file sets. Those that the file or the addon cannot do without are left out.
+// file sets. Those that the addon is there for are left out.
 func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
 	var all []withoutOption
 	for _, option := range c.config.Options() {
 		file := c.path(clusterFile)
-		cfg, err := config.LoadWithout(file, c.raw[file], c.scope, option)
+		cfg, needed, err := config.LoadWithout(file, c.raw[file], c.scope, option)
 		if err != nil {
 			continue
 		}
 		facts := c.addonFacts(v)
 		facts.Cluster = cfg.Cluster
-		addons, err := allAddons(facts)
-		i := slices.IndexFunc(addons, func(a catalogue.Addon) bool { return a.Name == name })
-		if err != nil || i < 0 {
+		own, there := catalogue.Values(facts, name)
+		if !there {
 			continue
 		}
-		if values, err := manifest.Normalize(addons[i].Values); err == nil {
-			all = append(all, withoutOption{c.config.Pos(option...), len(option), values.(map[string]any)})
+		if values, err := manifest.Normalize(own); err == nil {
+			all = append(all, withoutOption{c.config.Pos(option...), len(option), needed, values.(map[string]any)})
 		}
 	}
 	return all
@@ -64,7 +63,7 @@ func ownOrigins(value any, at yamltext.Path, options []withoutOption, hidden boo
 		return []Origin{{Layer: catalogueLayer, Value: printValue(value, hidden)}}
 	}
 	var origins []Origin
-	if before := lookup(by.values, at); before != nil {
+	if before := lookup(by.values, at); before != nil && !by.needed {
 		origins = append(origins, Origin{Layer: catalogueLayer, Value: printValue(before, hidden)})
 	}
 	return append(origins, Origin{Layer: optionsLayer, File: by.pos.File, Line: by.pos.Line, Value: printValue(value, hidden)})

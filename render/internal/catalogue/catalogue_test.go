@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -148,4 +149,34 @@ func (c testCase) compare(t *testing.T, result, text string) {
 		return
 	}
 	t.Errorf("not as in the file; if it is meant, run with -update and look at the difference:\n%s", txtar.Format(want))
+}
+
+// The values of an addon can be asked for without any option, even one that the
+// file needs; and they are those that Addons has.
+func TestValues(t *testing.T) {
+	asked := 0
+	for _, c := range cases(t) {
+		f, problems := c.facts(t)
+		if problems != nil {
+			continue
+		}
+		addons, err := catalogue.Addons(f)
+		if err != nil {
+			continue
+		}
+		for _, a := range addons {
+			if values, there := catalogue.Values(f, a.Name); there && !reflect.DeepEqual(values, a.Values) {
+				t.Errorf("%s: the values of %s are %v, not %v", c.name, a.Name, values, a.Values)
+			}
+		}
+		cataloguetest.EachWithout(t, c.cluster, f, func(_ string, f catalogue.Facts) {
+			for _, name := range catalogue.Names() {
+				catalogue.Values(f, name)
+				asked++
+			}
+		})
+	}
+	if asked < 1000 {
+		t.Errorf("only %d values were asked for", asked)
+	}
 }

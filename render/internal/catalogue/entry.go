@@ -95,6 +95,26 @@ func Addons(given Facts) ([]Addon, error) {
 	return all, nil
 }
 
+// Values are the values that the catalogue has for the chart of an addon, though
+// something may be wrong with what cluster.yaml says; false if the cluster does
+// not have the addon, or the catalogue does not know it.
+func Values(given Facts, name string) (map[string]any, bool) {
+	for _, e := range entries() {
+		f := &facts{Facts: given}
+		if e.name != name {
+			continue
+		}
+		on, origin := f.enabled(e)
+		if !on {
+			return nil, false
+		}
+		a := f.addon(e, origin)
+		e.build(f, &a)
+		return a.Values, true
+	}
+	return nil, false
+}
+
 // facts are the facts while addons are made of them, with the problems found.
 type facts struct {
 	Facts

@@ -56,8 +56,19 @@ func loadChecked(file string, data []byte, scope *subst.Scope, overlapping bool)
 	return checked(file, root, scope, overlapping)
 }
 
-// checked decodes and checks a document.
+// checked is [decoded], without what comes of a document that has problems.
 func checked(file string, root *yaml.Node, scope *subst.Scope, overlapping bool) (*Config, error) {
+	c, err := decoded(file, root, scope, overlapping)
+	if err != nil {
+		return &Config{Warnings: sorted(c.Warnings)}, err
+	}
+	c.warnNotYet(schemas.NotYet)
+	c.Warnings = sorted(c.Warnings)
+	return c, nil
+}
+
+// decoded decodes and checks a document.
+func decoded(file string, root *yaml.Node, scope *subst.Scope, overlapping bool) (*Config, error) {
 	c := &Config{file: file, pos: map[string]diag.Pos{}}
 	var problems diag.List
 	expanded, err := subst.ExpandNode(subst.Source{File: file}, root, scope)
@@ -72,12 +83,7 @@ func checked(file string, root *yaml.Node, scope *subst.Scope, overlapping bool)
 	d.decode(expanded.Doc, &c.Cluster)
 	ch := checker{Config: c, problems: &problems, scope: scope, overlapping: overlapping}
 	ch.check()
-	if err := problems.Err(); err != nil {
-		return &Config{Warnings: sorted(c.Warnings)}, err
-	}
-	c.warnNotYet(schemas.NotYet)
-	c.Warnings = sorted(c.Warnings)
-	return c, nil
+	return c, problems.Err()
 }
 
 // sorted orders problems as an error does.

@@ -46,16 +46,19 @@ func isIndex(key string) bool {
 }
 
 // LoadWithout is [Load] of a file from which one of its [Config.Options] was
-// taken away, so that its default counts.
-func LoadWithout(file string, data []byte, scope *subst.Scope, option []string) (*Config, error) {
+// taken away, so that its default counts; needed tells that the file cannot do
+// without it, and that the result lacks something. The error is that the option
+// cannot be taken away.
+func LoadWithout(file string, data []byte, scope *subst.Scope, option []string) (c *Config, needed bool, err error) {
 	root, err := parse(file, data)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !remove(root, option) {
-		return nil, fmt.Errorf("%s does not set %s itself", file, strings.Join(option, "."))
+		return nil, false, fmt.Errorf("%s does not set %s itself", file, strings.Join(option, "."))
 	}
-	return checked(file, root, scope, false)
+	c, err = decoded(file, root, scope, false)
+	return c, err != nil, nil
 }
 
 // remove takes what a path leads to out of mappings. What an alias stands for

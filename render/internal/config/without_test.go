@@ -31,14 +31,18 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Without an option its default counts, if the file can do without it.
+// Without an option its default counts, and it is told if the file needs it.
 func TestLoadWithout(t *testing.T) {
-	c, err := LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, []string{"cni", "hubble", "enabled"})
-	if err != nil || c.CNI.Hubble.Enabled || c.CNI.Type != "cilium" {
-		t.Errorf("got %+v, %v", c, err)
+	c, needed, err := LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, []string{"cni", "hubble", "enabled"})
+	if err != nil || needed || c.CNI.Hubble.Enabled || c.CNI.Type != "cilium" {
+		t.Errorf("got %+v, %t, %v", c, needed, err)
 	}
-	for _, option := range [][]string{{"clusterName"}, {"cni", "gatewayApi"}, {"clusterName", "x"}, nil} {
-		if _, err := LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, option); err == nil {
+	c, needed, err = LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, []string{"clusterName"})
+	if err != nil || !needed || c.ClusterName != "" || c.CNI.Type != "cilium" {
+		t.Errorf("got %+v, %t, %v", c, needed, err)
+	}
+	for _, option := range [][]string{{"cni", "gatewayApi"}, {"clusterName", "x"}, nil} {
+		if _, _, err := LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, option); err == nil {
 			t.Errorf("%v can be left out", option)
 		}
 	}

@@ -19,15 +19,38 @@ var secretVariables = []string{"HCLOUD_TOKEN", "ROBOT_PASSWORD", "BACKUP_S3_ACCE
 // Canary is the value of a secret that is not generated.
 func Canary(name string) string { return "canary-" + name }
 
-// Facts are those of a cluster.yaml, with every secret that its addons need,
-// but those that it names in a comment `# without NAME`.
-func Facts(t testing.TB, cluster []byte) (catalogue.Facts, error) {
-	t.Helper()
+// scope are the variables of every environment in tests.
+func scope() *subst.Scope {
 	vars := subst.Vars{"ROBOT_USER": {Value: "robot"}}
 	for _, name := range secretVariables {
 		vars[name] = subst.Var{Value: Canary(name), Secret: true}
 	}
-	cfg, err := config.Load("cluster.yaml", cluster, &subst.Scope{Vars: vars})
+	return &subst.Scope{Vars: vars}
+}
+
+// EachWithout calls a function with the facts of a cluster.yaml without each of
+// the options that it sets, though something may be wrong then.
+func EachWithout(t testing.TB, cluster []byte, f catalogue.Facts, do func(option string, f catalogue.Facts)) {
+	t.Helper()
+	cfg, err := config.Load("cluster.yaml", cluster, scope())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, option := range cfg.Options() {
+		without, _, err := config.LoadWithout("cluster.yaml", cluster, scope(), option)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Cluster = without.Cluster
+		do(strings.Join(option, "."), f)
+	}
+}
+
+// Facts are those of a cluster.yaml, with every secret that its addons need,
+// but those that it names in a comment `# without NAME`.
+func Facts(t testing.TB, cluster []byte) (catalogue.Facts, error) {
+	t.Helper()
+	cfg, err := config.Load("cluster.yaml", cluster, scope())
 	if err != nil {
 		return catalogue.Facts{}, err
 	}
