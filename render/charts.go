@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/atomicfile"
@@ -230,10 +229,8 @@ func (r *Repo) VerifyCharts(ctx context.Context) ([]ChartState, error) {
 	if err != nil {
 		return states, problems.Err()
 	}
-	for _, e := range lock.Entries {
-		if !slices.Contains(needed, e.Reference) {
-			problems.Add(diag.New(diag.Pos{File: chartlock.File}, "pins %s, which no addon needs", e.Reference).WithHint("`talosgen charts lock` removes it"))
-		}
+	for _, e := range lock.Unneeded(needed) {
+		problems.Add(diag.New(diag.Pos{File: chartlock.File}, "pins %s, which no addon needs", e.Reference).WithHint("`talosgen charts lock` removes it"))
 	}
 	unused, err := r.unusedCharts(ctx)
 	problems.AddErr(err)

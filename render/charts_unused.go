@@ -21,7 +21,7 @@ var vendoredName = regexp.MustCompile(`\.tgz$|-[0-9a-f]{8}\.[^.]+$`)
 // does not. A file that is something else than was pinned stays: it is somebody's
 // own.
 func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
-	kept := fileNames(now)
+	kept := now.FileNames(nil)
 	var states []ChartState
 	var problems diag.List
 	for _, e := range old.Entries {
@@ -54,11 +54,15 @@ func (r *Repo) unusedCharts(ctx context.Context) ([]ChartState, error) {
 	if err != nil {
 		return nil, err
 	}
-	pinned := fileNames(lock)
+	needed, err := r.allReferences(ctx)
+	if err != nil {
+		return nil, err
+	}
 	named, err := r.namedPaths(ctx)
 	if err != nil {
 		return nil, err
 	}
+	pinned := lock.FileNames(needed)
 	var unused []ChartState
 	for _, entry := range entries {
 		file := path.Join(chartlock.Dir, entry.Name())
@@ -72,15 +76,6 @@ func (r *Repo) unusedCharts(ctx context.Context) ([]ChartState, error) {
 		unused = append(unused, ChartState{Name: file, File: file, Digest: chartlock.Digest(data), State: "unused"})
 	}
 	return unused, nil
-}
-
-// fileNames are the names in charts/ of what a lock pins.
-func fileNames(lock *chartlock.Lock) map[string]bool {
-	names := map[string]bool{}
-	for _, e := range lock.Entries {
-		names[e.FileName()] = true
-	}
-	return names
 }
 
 // namedPaths are the files of the repository that addons come from, in all
