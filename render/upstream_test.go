@@ -46,7 +46,7 @@ func TestUpstreamTrees(t *testing.T) {
 			}
 			repo := r.open(key)
 			for _, w := range mustRender(t, repo, "prod", render.Options{}).Warnings {
-				if !strings.Contains(w.Error(), "retired") && !strings.Contains(w.Error(), "replaces what talosgen") {
+				if !strings.Contains(w.Error(), "retired") {
 					t.Error(w)
 				}
 			}

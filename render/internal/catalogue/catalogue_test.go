@@ -180,3 +180,32 @@ func TestValues(t *testing.T) {
 		t.Errorf("only %d values were asked for", asked)
 	}
 }
+
+// Another source in place of what is built in is worth a warning before Flux
+// runs; one in place of upstream's, such as a mirror, is not.
+func TestReplacedSource(t *testing.T) {
+	f, err := cataloguetest.Facts(t, []byte(`clusterName: demo
+hetzner: {region: hel1}
+nodes: {controlPlane: {count: 3, type: cpx22}}
+cni: {type: cilium}
+addons:
+  cilium: {version: 1.20.2, source: {chart: {repository: "oci://mirror.example.com/charts", name: cilium}}}
+  hcloud-ccm: {version: 1.35.0, source: {chart: {repository: "https://charts.hetzner.cloud", name: hcloud-cloud-controller-manager}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	addons, err := catalogue.Addons(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warned []string
+	for _, a := range addons {
+		for _, w := range a.Warnings {
+			warned = append(warned, a.Name+": "+w)
+		}
+	}
+	if want := []string{"hcloud-ccm: addons.hcloud-ccm.source replaces what talosgen would run itself"}; !slices.Equal(warned, want) {
+		t.Errorf("got %q", warned)
+	}
+}

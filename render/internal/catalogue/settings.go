@@ -30,7 +30,7 @@ func (f *facts) settle(e entry, a *Addon) {
 	if source := f.source(at, s); source != nil {
 		// Secrets stay: what cluster.yaml names holds none.
 		a.Source, a.Objects = source, slices.DeleteFunc(a.Objects, func(o object) bool { return o.Kind() != "Secret" })
-		if e.layer == Bootstrap && s.Source.Path == "" {
+		if e.builtIn && e.layer == Bootstrap && s.Source.Path == "" {
 			a.Warnings = append(a.Warnings, "addons."+e.name+".source replaces what talosgen would run itself")
 		}
 	}
