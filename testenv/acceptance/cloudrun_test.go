@@ -135,7 +135,7 @@ func (c *cloud) asInGit() {
 	c.contains(c.must("plan", "lab"), "lab: nothing to do", "lab, nodes: nothing to do", "lab, Kubernetes: 1 unchanged")
 	c.reconcile()
 	c.eventually(func(context.Context) error {
-		output, err := c.inside("status", "lab")
+		output, err := c.talosgen("status", "lab")
 		if err != nil {
 			return fmt.Errorf("the cluster is not as in Git: %w\n%s", err, output)
 		}

@@ -35,9 +35,7 @@ func (c *cloud) drift() {
 	c.contains(output, "firewall/", "lab-worker-1", "Secret/flux-system/sops-age", "kubectl-edit")
 	// What somebody has edited is theirs, until somebody says otherwise.
 	c.refused("`talosgen takeover` gives the fields to talosgen", applyCommand()...)
-	if output, err := c.inside("takeover", "lab", "--yes"); err != nil {
-		c.t.Fatalf("%v\n%s", err, output)
-	}
+	c.must("takeover", "lab", "--yes")
 	c.applied()
 	c.asInGit()
 	c.greets("hello")

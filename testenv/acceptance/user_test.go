@@ -74,13 +74,6 @@ func (u *user) kill(after time.Duration, args ...string) {
 	_, _ = u.run(after, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
 }
 
-// inside runs talosgen on the nodes' network.
-func (u *user) inside(args ...string) (output string, err error) {
-	u.t.Helper()
-	line := slices.Concat(u.bed.Inside(), []string{build(u.t), "-C", u.repository.Root()}, args)
-	return u.run(longest, exec.Command(line[0], line[1:]...), "talosgen "+strings.Join(args, " "))
-}
-
 // shell runs a command line in the repository.
 func (u *user) shell(line string) (output string, err error) {
 	u.t.Helper()
