@@ -41,7 +41,7 @@ func (c *cloud) apply() {
 	if output := c.applied(); strings.Contains(output, "failed") {
 		c.t.Error("something failed")
 	}
-	c.must("health", "lab", "--wait", "6m")
+	c.must("health", "lab", "--wait", "6m", "--ssh-key", c.project.KeyFile)
 	c.asInGit()
 	c.greets("hello")
 }
