@@ -56,21 +56,28 @@ func (c *canary) output(text string) {
 	c.outputs = append(c.outputs, text)
 }
 
-// sample notes the arguments of all processes, a few times a second.
+// sample notes the arguments of all processes, a few times a second. A process is
+// looked at more than once, as it may become another program.
 func (c *canary) sample(ctx context.Context) {
-	const every = 300 * time.Millisecond
+	const every, looks = 300 * time.Millisecond, 4
+	seen := map[string]int{}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		names, _ := filepath.Glob("/proc/[0-9]*")
+		now := map[string]int{}
 		for _, name := range names {
-			line, err := os.ReadFile(name)
+			if now[name] = seen[name] + 1; now[name] > looks {
+				continue
+			}
+			line, err := os.ReadFile(filepath.Join(name, "cmdline"))
 			if err == nil && len(line) > 0 { // else it has ended, or is the kernel's
 				c.mu.Lock()
 				c.processes[string(line)] = true
 				c.mu.Unlock()
 			}
 		}
+		seen = now
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

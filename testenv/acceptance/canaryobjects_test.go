@@ -15,6 +15,7 @@ import (
 // noSecretInObjects looks for secrets in all objects of Kubernetes but Secrets.
 func (c *cloud) noSecretInObjects() {
 	config := c.kubeconfig()
+	config.QPS = -1 // as fast as it goes
 	served, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
 	if err != nil {
 		c.t.Fatal(err)

@@ -134,7 +134,7 @@ func (c *cloud) destroy() {
 
 // applyKilled is apply, whose first runs are killed.
 func (c *cloud) applyKilled() {
-	const kills, seconds = 3, 30
+	const kills, seconds = 3, 20
 	for range kills {
 		c.killed(seconds, applyCommand()...)
 	}
