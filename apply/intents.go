@@ -2,6 +2,9 @@ package apply
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
@@ -13,8 +16,10 @@ const (
 	noteMachine = "bootstrap-machine"
 	// Of an etcd that is made from a snapshot: which.
 	noteSnapshot = "bootstrap-snapshot"
-	noteDone     = "bootstrap-done"
-	yes          = "yes"
+	// Which boot was called, and when.
+	noteCalled = "bootstrap-called"
+	noteDone   = "bootstrap-done"
+	yes        = "yes"
 )
 
 // notedIntents keep the intent as labels at Hetzner Cloud.
@@ -23,9 +28,12 @@ type notedIntents struct{ notes cloud.Notes }
 // Intent reads it.
 func (n notedIntents) Intent(ctx context.Context) (bootstrap.Intent, error) {
 	notes, err := n.notes.Read(ctx)
-	return bootstrap.Intent{
-		Node: notes[noteNode], Machine: notes[noteMachine], Snapshot: notes[noteSnapshot], Done: notes[noteDone] == yes,
-	}, err
+	i := bootstrap.Intent{Node: notes[noteNode], Machine: notes[noteMachine], Snapshot: notes[noteSnapshot], Done: notes[noteDone] == yes}
+	boot, at, _ := strings.Cut(notes[noteCalled], "_")
+	if seconds, parse := strconv.ParseInt(at, 10, 64); parse == nil {
+		i.CalledBoot, i.CalledAt = boot, seconds
+	}
+	return i, err
 }
 
 // Record writes it.
@@ -34,7 +42,13 @@ func (n notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
 	if i.Done {
 		done = yes
 	}
-	return n.notes.Write(ctx, map[string]string{noteNode: i.Node, noteMachine: i.Machine, noteSnapshot: i.Snapshot, noteDone: done})
+	called := ""
+	if i.CalledBoot != "" && !i.Done {
+		called = fmt.Sprintf("%s_%d", i.CalledBoot, i.CalledAt)
+	}
+	return n.notes.Write(ctx, map[string]string{
+		noteNode: i.Node, noteMachine: i.Machine, noteSnapshot: i.Snapshot, noteCalled: called, noteDone: done,
+	})
 }
 
 // heldIntents keep the intent as long as a run. Machines that exist already have

@@ -3,6 +3,7 @@ package talossim
 import (
 	"net"
 	"slices"
+	"time"
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 	"github.com/talosgen/talosgen/internal/kubesim"
@@ -39,8 +40,10 @@ type etcdDisk struct {
 // etcdRun is what etcd does in this boot.
 type etcdRun struct {
 	serving      bool
-	stopped      bool   // until the next boot
-	bootstrapped bool   // it was told to, and will have data soon
+	stopped      bool // until the next boot
+	bootstrapped bool // it was told to, and will have data soon
+	since        time.Time
+	halted       bool   // told again just as it began: it stays stopped until the next boot
 	failed       string // why it cannot start
 }
 
@@ -111,7 +114,7 @@ func (m *Machine) promote() {
 // create makes a cluster of one member. The data is on the disk some time after
 // the call.
 func (m *Machine) create(recovered bool) {
-	m.run = etcdRun{bootstrapped: true}
+	m.run = etcdRun{bootstrapped: true, since: m.fleet.now}
 	m.after(m.fleet.timing.Etcd, func() {
 		m.run.bootstrapped = false
 		if !m.up() || m.run.stopped {
@@ -131,6 +134,10 @@ func (m *Machine) create(recovered bool) {
 		c.members = []*member{{id: f.newNumber("member"), peer: m.peerURL(), machine: m}}
 		m.etcd.cluster, m.etcd.member = c, c.members[0].id
 		f.clusters = append(f.clusters, c)
+		if m.run.halted {
+			m.run.stopped = true
+			return
+		}
 		m.serveEtcd()
 	})
 }

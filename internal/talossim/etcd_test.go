@@ -185,6 +185,29 @@ func TestSnapshotAndRecovery(t *testing.T) {
 	w.sound()
 }
 
+// TestBootstrapTwice: a second call is harmless at first, and stops an etcd that
+// has just begun; it comes back with the next boot.
+func TestBootstrapTwice(t *testing.T) {
+	for after, state := range map[time.Duration]string{time.Second: "Running", 5 * time.Second: "Finished"} {
+		w := newWorld(t)
+		w.add("cp-1")
+		w.apply("cp-1", w.cluster.ControlPlane("cp-1"))
+		w.pass(long)
+		w.must(w.admin("cp-1").Bootstrap(t.Context(), &machine.BootstrapRequest{}))
+		w.pass(after)
+		_, err := w.admin("cp-1").Bootstrap(t.Context(), &machine.BootstrapRequest{})
+		if (err != nil) != (state == "Finished") {
+			t.Errorf("again after %v: %v", after, err)
+		}
+		w.pass(long)
+		expect(t, "etcd", w.service("cp-1", "etcd"), state)
+		w.fleet.Machine("cp-1").PowerOff()
+		w.fleet.Machine("cp-1").PowerOn()
+		w.pass(long)
+		expect(t, "etcd", w.service("cp-1", "etcd"), "Running")
+	}
+}
+
 func (w *world) snapshot(name string) (data []byte) {
 	w.t.Helper()
 	stream, err := w.admin(name).EtcdSnapshot(w.t.Context(), &machine.EtcdSnapshotRequest{})

@@ -53,9 +53,13 @@ func (s *service) Bootstrap(ctx context.Context, in *machine.BootstrapRequest) (
 			return status.Error(codes.FailedPrecondition, "time is not in sync yet")
 		case m.etcd.cluster != nil:
 			return status.Error(codes.AlreadyExists, "etcd data directory is not empty")
-		case !m.run.bootstrapped: // else it begins anew, with the same result
+		case !m.run.bootstrapped:
 			m.create(in.GetRecoverEtcd())
-		}
+		case m.fleet.now.Sub(m.run.since) >= m.fleet.timing.Etcd/2:
+			// It has just begun. Talos stops it, and only then finds its data.
+			m.run.halted = true
+			return errors.New("etcd data directory is not empty")
+		} // else it begins anew, with the same result
 		r = &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}
 		return nil
 	})

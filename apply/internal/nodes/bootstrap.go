@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync/atomic"
+
+	"google.golang.org/grpc/codes"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
@@ -52,7 +55,7 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 			err = c.record(ctx, intent)
 		case bootstrap.Call:
 			tell("bootstraps " + d.Node)
-			err = c.callBootstrap(ctx, d)
+			err = c.callBootstrap(ctx, d, now.Intent)
 		case bootstrap.Wait:
 			tell("waits: " + d.Reason)
 		}
@@ -100,7 +103,7 @@ func (c *Cluster) etcdEverywhere(ctx context.Context) (o bootstrap.Observation, 
 	for _, s := range sights {
 		o.ControlPlanes = append(o.ControlPlanes, plane(s, of[s.Machine.Name]))
 	}
-	o.Intent = c.noted(o.Intent, sights)
+	o.Intent, o.At = c.noted(o.Intent, sights), c.Clock.Now().Unix()
 	return o, nil
 }
 
@@ -146,7 +149,7 @@ func plane(s Sight, cluster string) bootstrap.ControlPlane {
 // callBootstrap calls a node over the one connection on which it has said that
 // it is in the boot that was looked at. A node that has an etcd already, or is
 // not ready for one, is looked at again.
-func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision) error {
+func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, intent bootstrap.Intent) error {
 	m, ok := c.machine(d.Node)
 	if !ok {
 		return diag.On("node "+d.Node, "it is gone").WithCode(diag.Remote)
@@ -170,7 +173,19 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision) error
 			return err
 		}
 	}
-	if err := client.Bootstrap(ctx, d.Snapshot != ""); node.Final(err) {
+	called := intent
+	called.CalledBoot, called.CalledAt = d.BootID, c.Clock.Now().Unix()
+	if err := c.record(ctx, called); err != nil {
+		return err
+	}
+	err = client.Bootstrap(ctx, d.Snapshot != "")
+	if node.Final(err) || slices.Contains([]codes.Code{codes.FailedPrecondition, codes.AlreadyExists}, node.Code(err)) {
+		// It has refused before it did anything, so it may be asked again.
+		if forgot := c.record(ctx, intent); forgot != nil {
+			return forgot
+		}
+	}
+	if node.Final(err) {
 		return err
 	}
 	return nil

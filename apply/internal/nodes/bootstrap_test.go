@@ -79,6 +79,10 @@ var situations = []struct {
 	{"the call is lost, five times", func(w *world) {
 		w.boot("cp-1", "cp-2", "cp-3")
 		w.fleet.Inject(talossim.Fault{Method: "Bootstrap", As: talossim.Drop(), Times: 5})
+	}, "not bootstrapped within 10m0s"},
+	{"the call is lost", func(w *world) {
+		w.boot("cp-1", "cp-2", "cp-3")
+		w.fleet.Inject(talossim.Fault{Method: "Bootstrap", As: talossim.Drop()})
 	}, ""},
 	{"the first dies right after the call", func(w *world) {
 		w.boot("cp-1", "cp-2", "cp-3")
@@ -120,6 +124,38 @@ func TestBootstrapSituations(t *testing.T) {
 				t.Error("it was not recorded")
 			}
 		})
+	}
+}
+
+// TestCalledOnce: a run that looks often does not call the same boot again while
+// etcd begins, nor does the next run at once after it was killed: with a second
+// call Talos would stop an etcd that has just begun, for good.
+func TestCalledOnce(t *testing.T) {
+	for _, forgetful := range []bool{false, true} {
+		for _, killed := range []bool{false, true} {
+			w := newWorld(t)
+			w.every, w.forgetful = 2*time.Second, forgetful
+			w.boot("cp-1")
+			w.fleet.ResetCalls()
+			ctx, kill := context.WithCancel(t.Context())
+			if killed {
+				w.fleet.Inject(talossim.Fault{Method: "Bootstrap", After: true, Then: kill})
+				if _, err := w.apply(ctx, nodeplan.Policy{}); err == nil {
+					t.Fatal("it was not killed")
+				}
+			}
+			w.mustApply(nodeplan.Policy{})
+			calls := 0
+			for _, c := range w.fleet.Calls() {
+				if c.Method == "Bootstrap" {
+					calls++
+				}
+			}
+			if calls != 1 {
+				t.Errorf("forgetful %v, killed %v: %d calls", forgetful, killed, calls)
+			}
+			kill()
+		}
 	}
 }
 

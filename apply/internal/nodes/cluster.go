@@ -96,7 +96,7 @@ type Patience struct {
 func DefaultPatience() Patience {
 	return Patience{
 		Every: 2 * time.Second, Install: 15 * time.Minute, Reboot: 15 * time.Minute, Join: 10 * time.Minute,
-		Leave: 2 * time.Minute, Etcd: 5 * time.Minute, Settle: 5 * time.Minute,
+		Leave: 2 * time.Minute, Etcd: 10 * time.Minute, Settle: 5 * time.Minute,
 	}
 }
 

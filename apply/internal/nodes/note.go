@@ -1,7 +1,10 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
@@ -10,27 +13,63 @@ import (
 )
 
 // Where the intents do not outlast a run, the control planes themselves note that
-// a recovery has begun: in META, which nothing but another note changes. What is
-// noted there is in three words: whose note it is, the node, and the snapshot.
-const recoveryNote = "talosgen-recovery"
+// a recovery has begun, or that one of them was called: in META, which nothing but
+// another note changes. What is noted there is in five words: whose note it is, the
+// node, the snapshot, the boot and the time of the call; a hyphen is none.
+const (
+	bootstrapNote = "talosgen-bootstrap"
+	nothing       = "-"
+)
 
-// noted is an intent that a control plane has noted, or the one that is known.
+// noted adds to an intent that is known what control planes have noted, also for
+// other runs.
 func (c *Cluster) noted(known bootstrap.Intent, sights []Sight) bootstrap.Intent {
-	if !c.Forgetful || known != (bootstrap.Intent{}) {
+	if !c.Forgetful || known.Done {
 		return known
 	}
 	for _, s := range sights {
-		if words := strings.Fields(s.note); ownNote(s.note) {
-			m, _ := c.machine(words[1])
-			return bootstrap.Intent{Node: words[1], Machine: m.ID, Snapshot: words[2]}
+		n, ok := readNote(s.note)
+		if !ok {
+			continue
+		}
+		if known.Node == "" {
+			m, _ := c.machine(n.Node)
+			known.Node, known.Machine = n.Node, m.ID
+		}
+		known.Snapshot = cmp.Or(known.Snapshot, n.Snapshot)
+		if n.CalledAt > known.CalledAt {
+			known.CalledBoot, known.CalledAt = n.CalledBoot, n.CalledAt
 		}
 	}
 	return known
 }
 
-func ownNote(text string) bool {
+// readNote reads a note; ok says whether it is one of ours.
+func readNote(text string) (i bootstrap.Intent, ok bool) {
 	words := strings.Fields(text)
-	return len(words) == 3 && words[0] == recoveryNote
+	if len(words) != 5 || words[0] != bootstrapNote {
+		return i, false
+	}
+	for n, word := range words {
+		if word == nothing {
+			words[n] = ""
+		}
+	}
+	at, err := strconv.ParseInt(words[4], 10, 64)
+	return bootstrap.Intent{Node: words[1], Snapshot: words[2], CalledBoot: words[3], CalledAt: at}, err == nil
+}
+
+// noteOf is the note of an intent; empty if it needs none.
+func noteOf(i bootstrap.Intent) string {
+	if i.Done || i.Snapshot == "" && i.CalledBoot == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %s %s %d", bootstrapNote, i.Node, cmp.Or(i.Snapshot, nothing), cmp.Or(i.CalledBoot, nothing), i.CalledAt)
+}
+
+func ownNote(text string) bool {
+	_, ok := readNote(text)
+	return ok
 }
 
 // note notes an intent on every control plane that can be asked; one that needs
@@ -39,10 +78,7 @@ func (c *Cluster) note(ctx context.Context, i bootstrap.Intent) error {
 	if !c.Forgetful {
 		return nil
 	}
-	text := ""
-	if i.Snapshot != "" && !i.Done {
-		text = strings.Join([]string{recoveryNote, i.Node, i.Snapshot}, " ")
-	}
+	text := noteOf(i)
 	sights, err := c.planes(ctx)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (w *world) serves() (serves bool) {
 // after. Whoever then forgets the snapshot, or takes another one, is refused as
 // long as etcd does not serve, and never gets an etcd without the data.
 func TestRecoveryKilled(t *testing.T) {
-	for call := 1; ; call += min(stride(), 7) {
+	for call := 1; ; call += min(stride(), 19) {
 		struck := false
 		for _, after := range []bool{false, true} {
 			w, right, other := lost(t)
@@ -103,7 +103,7 @@ func TestRecoveryKilled(t *testing.T) {
 // an etcd without the data.
 func TestRecoveryKilledWithoutRecord(t *testing.T) {
 	noted := 0
-	for call := 1; ; call += min(stride(), 3) {
+	for call := 1; ; call += min(stride(), 11) {
 		struck := false
 		for _, after := range []bool{false, true} {
 			w, right, other := lost(t)
@@ -131,7 +131,7 @@ func TestRecoveryKilledWithoutRecord(t *testing.T) {
 // notes counts the control planes that have noted a recovery.
 func (w *world) notes() (count int) {
 	for _, m := range w.fleet.Machines() {
-		if strings.HasPrefix(m.Meta(meta.UserReserved3), "talosgen-recovery cp-1 ") {
+		if note := m.Meta(meta.UserReserved3); strings.HasPrefix(note, "talosgen-bootstrap cp-1 ") && !strings.HasPrefix(note, "talosgen-bootstrap cp-1 - ") {
 			count++
 		}
 	}

@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -47,6 +48,7 @@ type world struct {
 	// How a run plans, and of which nodes it expects nothing; nil: as apply does.
 	make    func(nodeplan.Desired, nodeplan.Observed, nodeplan.Policy) (*nodeplan.Plan, error)
 	leaving []string
+	every   time.Duration // between looks; 0: 10 seconds
 	// Nothing is recorded but on the machines: they exist already.
 	forgetful bool
 	// What a lost etcd is made from.
@@ -166,7 +168,7 @@ func (w *world) cluster() *nodes.Cluster {
 // machine those who are waited for have not come to run yet.
 func (w *world) patience() nodes.Patience {
 	p := nodes.DefaultPatience()
-	p.Every = 10 * time.Second
+	p.Every = cmp.Or(w.every, 10*time.Second)
 	p.Install *= 4
 	return p
 }

@@ -7,7 +7,8 @@
 //     thing, and begin again;
 //   - hold the lock of the cluster, and let every call end before it expires;
 //   - call Bootstrap only over a connection to the boot that was looked at
-//     ([Decision.BootID]): never connect again for it.
+//     ([Decision.BootID]): never connect again for it;
+//   - record that it is called before it is.
 //
 // Why that is enough: etcd is bootstrapped only after two looks in a row found
 // every control plane, each in the same boot, without etcd. Data cannot vanish
@@ -69,14 +70,25 @@ type Intent struct {
 	Machine string
 	// The digest of the snapshot that etcd is made from; empty: it begins empty.
 	Snapshot string
+	// The boot of the node in which Bootstrap was called last, and when, in seconds
+	// since 1970. It is recorded before the call.
+	CalledBoot string
+	CalledAt   int64
 	// Whether etcd was seen to serve since.
 	Done bool
 }
+
+// Pause is how many seconds Bootstrap is not called again on the same boot. Talos
+// that is asked a second time stops etcd first, and looks for data only then: if
+// etcd has just begun, it stays stopped until the node reboots. The first call may
+// have had its effect though its answer was lost, and an image takes its time.
+const Pause = 5 * 60
 
 // Observation is one look: the intent, and every control plane that the tree
 // has or that has the cluster's labels.
 type Observation struct {
 	Intent        Intent
+	At            int64 // when, in seconds since 1970
 	ControlPlanes []ControlPlane
 }
 
@@ -121,8 +133,8 @@ func Decide(now, earlier Observation, snapshot string) Decision {
 		return done(now.Intent, serving, snapshot)
 	}
 	if data := in(planes, Data); len(data) > 0 {
-		return Decision{Action: Wait, Reason: "etcd has data on " + names(data) + ", but does not serve",
-			Hint: "if it does not come back: see its log with talosctl logs etcd, or recover from a snapshot on nodes that are reset"}
+		return Decision{Action: Wait, Reason: "etcd has data on " + reasons(data) + ", but does not serve",
+			Hint: "if it does not come back: reboot the node; see its log with talosctl logs etcd, or recover from a snapshot on nodes that are reset"}
 	}
 	if unknown := in(planes, Unknown, ""); len(unknown) > 0 {
 		return Decision{Action: Wait, Reason: "nobody knows whether there is etcd on " + reasons(unknown),
@@ -190,10 +202,13 @@ func choose(now, earlier Observation, planes []ControlPlane, snapshot string) De
 	p := planes[i]
 	d := Decision{Node: p.Name, Machine: p.Machine, BootID: p.BootID, Snapshot: snapshot}
 	switch {
-	case intent != Intent{Node: p.Name, Machine: p.Machine, Snapshot: snapshot}:
+	case intent.Done || intent.Node != p.Name || intent.Machine != p.Machine || intent.Snapshot != snapshot:
 		d.Action, d.Reason = Record, "no control plane has etcd; "+p.Name+" is the first"
 	case !confirmed(now, earlier):
 		d.Action, d.Reason = LookAgain, "no control plane has etcd, if it still is so at a second look"
+	case intent.CalledBoot == p.BootID && now.At >= intent.CalledAt && now.At-intent.CalledAt < Pause:
+		d.Action, d.Reason = Wait, "etcd was told to begin on "+p.Name+", and has no data yet"
+		d.Hint = "its log says why: talosctl logs etcd; it may be that its image cannot be pulled"
 	default:
 		d.Action, d.Reason = Call, "no control plane has etcd"
 	}

@@ -110,6 +110,29 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// The same boot is not called again for a while, whoever has called it.
+func TestCalledOnce(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		boot   string
+		at     int64 // of the call; the look is at 10000
+		action bootstrap.Action
+	}{
+		{"never", "", 0, bootstrap.Call},
+		{"just now", "boot of cp-1", 9999, bootstrap.Wait},
+		{"a while ago", "boot of cp-1", 10001 - bootstrap.Pause, bootstrap.Wait},
+		{"long ago", "boot of cp-1", 10000 - bootstrap.Pause, bootstrap.Call},
+		{"in another boot", "an earlier boot", 9999, bootstrap.Call},
+		{"by somebody whose clock is ahead", "boot of cp-1", 20000, bootstrap.Call},
+	} {
+		now := look("cp-1", "eee")
+		now.At, now.Intent.CalledBoot, now.Intent.CalledAt = 10000, c.boot, c.at
+		if d := bootstrap.Decide(now, now, ""); d.Action != c.action {
+			t.Errorf("%s: got %+v, want %s", c.name, d, c.action)
+		}
+	}
+}
+
 // Between two looks nothing may have changed, not even what looks the same.
 func TestSecondLook(t *testing.T) {
 	for name, change := range map[string]func(*bootstrap.Observation){

@@ -20,6 +20,7 @@ type world struct {
 	intent   bootstrap.Intent
 	holder   *run // of the lock; nil: nobody
 	counter  int
+	now      int64    // seconds
 	made     int      // etcd clusters
 	from     []string // the snapshots that they were made from
 	trace    []string
@@ -65,6 +66,7 @@ func (w *world) replace(name string) {
 
 // step takes one small step of a run.
 func (w *world) step(r *run) {
+	w.now += 10
 	switch {
 	case r.over:
 	case r.locks && w.holder != r:
@@ -77,7 +79,7 @@ func (w *world) step(r *run) {
 		w.execute(r, *r.decided)
 		r.decided = nil
 	case !r.begun:
-		r.begun, r.now = true, bootstrap.Observation{Intent: *w.recorded(r)}
+		r.begun, r.now = true, bootstrap.Observation{Intent: *w.recorded(r), At: w.now}
 		r.todo = slices.Clone(r.tree)
 		for name := range w.machines {
 			if !slices.Contains(r.todo, name) {
@@ -135,6 +137,7 @@ func (w *world) execute(r *run, d bootstrap.Decision) {
 	case bootstrap.MarkDone:
 		*w.recorded(r) = bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: w.recorded(r).Snapshot, Done: true}
 	case bootstrap.Call:
+		w.recorded(r).CalledBoot, w.recorded(r).CalledAt = d.BootID, w.now
 		m := w.machines[d.Node]
 		// A connection does not outlive a boot, and Talos refuses where data is.
 		if m != nil && m.boot == d.BootID && m.reachable && m.configured && m.cluster == "" {
