@@ -80,6 +80,21 @@ var situations = []struct {
 		w.boot("cp-1", "cp-2", "cp-3")
 		w.fleet.Inject(talossim.Fault{Method: "Bootstrap", As: talossim.Drop(), Times: 5})
 	}, "not bootstrapped within 10m0s"},
+	{"somebody else called it again, just as etcd began", func(w *world) {
+		w.boot("cp-1", "cp-2")
+		ctx, kill := context.WithCancel(w.Context())
+		w.fleet.Inject(talossim.Fault{Method: "Bootstrap", After: true, Then: kill})
+		_, _ = w.apply(ctx, nodeplan.Policy{})
+		_ = w.fleet.Clock().Sleep(w.Context(), 5*time.Second)
+		client, err := w.cluster().Connect(w.machines[0])
+		if err == nil {
+			defer client.Close()
+			err = client.Bootstrap(w.Context(), false)
+		}
+		if err == nil {
+			w.Fatal("etcd was not stopped")
+		}
+	}, "etcd has data on cp-1 (its etcd is Finished), but does not serve"},
 	{"the call is lost", func(w *world) {
 		w.boot("cp-1", "cp-2", "cp-3")
 		w.fleet.Inject(talossim.Fault{Method: "Bootstrap", As: talossim.Drop()})

@@ -22,8 +22,10 @@ func readEtcd(ctx context.Context, client *node.Client) Etcd {
 		return Etcd{State: bootstrap.Unknown, Reason: "etcd has not begun there"}
 	case services[i].State == node.EtcdRunning:
 		return readMember(ctx, client, services[i])
-	case services[i].State != node.EtcdPreparing:
-		return Etcd{State: bootstrap.Unknown, Reason: "its etcd is " + services[i].State}
+	}
+	idle := ""
+	if services[i].State != node.EtcdPreparing {
+		idle = "its etcd is " + services[i].State
 	}
 	// The service pulls its image first: only then the data says something. It
 	// waits to be bootstrapped, or to join, exactly if there is none.
@@ -32,7 +34,9 @@ func readEtcd(ctx context.Context, client *node.Client) Etcd {
 	case err != nil:
 		return unknown(err)
 	case data:
-		return Etcd{State: bootstrap.Data}
+		return Etcd{State: bootstrap.Data, Reason: idle}
+	case idle != "":
+		return Etcd{State: bootstrap.Unknown, Reason: idle}
 	}
 	return Etcd{State: bootstrap.Empty}
 }
