@@ -43,23 +43,7 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		if err := c.keep(ctx); err != nil {
 			return err
 		}
-		switch d.Action {
-		case bootstrap.Record:
-			err = c.record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
-		case bootstrap.MarkDone:
-			intent := now.Intent
-			if intent.Node == "" {
-				intent.Node, intent.Machine = d.Node, d.Machine
-			}
-			intent.Done = true
-			err = c.record(ctx, intent)
-		case bootstrap.Call:
-			tell("bootstraps " + d.Node)
-			err = c.callBootstrap(ctx, d, now.Intent)
-		case bootstrap.Wait:
-			tell("waits: " + d.Reason)
-		}
-		if err != nil {
+		if err := c.carryOut(ctx, d, now.Intent, tell); err != nil {
 			return err
 		}
 		if d.Action == bootstrap.Record || d.Action == bootstrap.MarkDone {
@@ -72,6 +56,26 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 			return err
 		}
 	}
+}
+
+// carryOut does the one thing that was decided.
+func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, intent bootstrap.Intent, tell func(string)) error {
+	switch d.Action {
+	case bootstrap.Record:
+		return c.record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
+	case bootstrap.MarkDone:
+		if intent.Node == "" {
+			intent.Node, intent.Machine = d.Node, d.Machine
+		}
+		intent.Done = true
+		return c.record(ctx, intent)
+	case bootstrap.Call:
+		tell("bootstraps " + d.Node)
+		return c.callBootstrap(ctx, d, intent)
+	case bootstrap.Wait:
+		tell("waits: " + d.Reason)
+	}
+	return nil
 }
 
 // record writes an intent, and where that does not outlast the run notes it.
