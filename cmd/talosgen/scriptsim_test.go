@@ -54,7 +54,7 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 		args = args[1:]
 		holder.fleet = newFleet(ts)
 		o.Clock, o.Machines, dial = wallClock{}, talossim.NewServers(holder.fleet, machines), firstOf(machines.Dial, holder.fleet.Dial)
-		ts.Setenv(simulatedNodes, "1")
+		ts.Setenv(simulatedNodes, runKubernetes)
 	}
 	p := &simProject{hetznersim.New(o)}
 	server := httptest.NewServer(proxied(p, dial))

@@ -23,10 +23,11 @@ func statusCommand(w *world) *cli.Command {
  - for how long are certificates valid: of the authorities, by which also
    everybody's kubeconfig and talosconfig are signed, and of each node.
 
-The control planes are looked for at Hetzner and reached as apply reaches them.
-With --server only that URL is asked, which takes no token, and certificates of
-nodes are left out. It signs a short-lived certificate of an administrator for
-itself, and needs a key that can decrypt the tree. Exits 1 if something differs.
+The tree is compared as it is, committed or not. The control planes are looked for
+at Hetzner and reached as apply reaches them. With --server only that URL is
+asked, which takes no token, and certificates of nodes are left out. It signs a
+short-lived certificate of an administrator for itself, and needs a key that can
+decrypt the tree. Exits 1 if something differs.
 
 Examples:
    talosgen status prod
@@ -67,6 +68,10 @@ func (w *world) status(c *cli.Context) (status *apply.Status, err error) {
 		defer s.stop()
 		defer cluster.Close()
 		return cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
+	}
+	// A tree that is not committed is compared as it is.
+	if err := c.Set(flagAllowDirty, "true"); err != nil {
+		return nil, err
 	}
 	s, err := w.openSession(c)
 	if err != nil {
