@@ -23,8 +23,8 @@ func statusCommand(w *world) *cli.Command {
  - for how long are certificates valid: of the authorities, by which also
    everybody's kubeconfig and talosconfig are signed, and of each node.
 
-The tree is compared as it is, committed or not. The control planes are looked for
-at Hetzner and reached as apply reaches them. With --server only that URL is
+The tree is compared as it is, committed or not. The control planes are looked
+for at Hetzner and reached as apply reaches them. With --server only that URL is
 asked, which takes no token, and certificates of nodes are left out. It signs a
 short-lived certificate of an administrator for itself, and needs a key that can
 decrypt the tree. Exits 1 if something differs.
