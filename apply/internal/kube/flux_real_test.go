@@ -24,6 +24,7 @@ type handed struct {
 	// Names that all objects have once each.
 	variants []string
 	shipped  []manifest.Object
+	charts   bool // also what charts bring
 }
 
 // newHanded takes objects of every kind: those of everyKind, and all of the
@@ -37,6 +38,9 @@ func newHanded(t testing.TB, g *kubeenv.Git, name string, variants ...string) ha
 func (h handed) objects(t testing.TB, variant string, later bool) (objects []manifest.Object) {
 	t.Helper()
 	files := everyKind(variant)
+	if h.charts {
+		files["charts"] = chartKinds(variant)
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		own, err := manifest.Parse(name, []byte(files[name]))
 		if err != nil {
@@ -159,6 +163,7 @@ func TestFluxTakesOver(t *testing.T) {
 	r := newRun(t, c)
 	r.waits.Stage = within
 	h := newHanded(t, g, "made-once", "made-once")
+	h.charts = true
 	r.makeUntold(h)
 	r.handOver(c, g, h)
 }
@@ -236,7 +241,7 @@ func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
 			r.t.Errorf("Flux changed %s: %s, was %s", id, version(o), version(before[id]))
 		}
 		for _, e := range kubeplan.Entries(o) {
-			if e.Operation == "Apply" && e.Manager != kubeplan.ManagerFlux || foreign(e.Manager) {
+			if e.Operation == "Apply" && e.Subresource == "" && e.Manager != kubeplan.ManagerFlux || foreign(e.Manager) {
 				r.t.Errorf("%s has fields of %s", id, e.Manager)
 			}
 		}

@@ -48,7 +48,16 @@ var removals = map[string]removal{
 	"Service":                               {"spec.ports[]", map[string]any{"name": "removed", "port": int64(7777), "targetPort": int64(7777), "protocol": "TCP"}},
 	"ServiceAccount":                        {"imagePullSecrets[]", map[string]any{"name": "removed"}},
 	"StorageClass.storage.k8s.io":           {"mountOptions[]", "noatime"},
-	"Thing":                                 {"spec.removed", "removed"}, // of everyKind: a custom resource
+	"IngressClass.networking.k8s.io":        {"metadata.labels.of-class", "removed"},
+	"Ingress.networking.k8s.io":             {"spec.ingressClassName", "removed"},
+	"StatefulSet.apps":                      {"spec.template.spec.containers.0.env[]", map[string]any{"name": "REMOVED", "value": "x"}},
+	"LimitRange":                            {"spec.limits.0.default.cpu", "1"},
+	"ResourceQuota":                         {"spec.hard.pods", "77"},
+	"ValidatingWebhookConfiguration.admissionregistration.k8s.io":   {"webhooks.0.objectSelector.matchLabels.removed", "x"},
+	"MutatingWebhookConfiguration.admissionregistration.k8s.io":     {"webhooks.0.objectSelector.matchLabels.removed", "x"},
+	"ValidatingAdmissionPolicy.admissionregistration.k8s.io":        {"spec.auditAnnotations[]", map[string]any{"key": "removed", "valueExpression": "'x'"}},
+	"ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io": {"spec.validationActions[]", "Audit"},
+	"Thing": {"spec.removed", "removed"}, // of everyKind: a custom resource
 }
 
 func someRule() any {
@@ -185,6 +194,26 @@ func readable(o manifest.Object) manifest.Object {
 		}
 	}
 	return o
+}
+
+// chartKinds are objects of kinds that charts bring often, and the shipped
+// environments do not have. Nothing is ever asked of the webhooks.
+func chartKinds(namespace string) string {
+	in := "namespace: " + namespace
+	webhook := "webhooks: [{name: a.example.org, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Ignore, clientConfig: {url: 'https://127.0.0.1:1'}, " +
+		"objectSelector: {matchLabels: {nobody: has}}, rules: [{apiGroups: [nobody.example.org], apiVersions: [v1], resources: [things], operations: [CREATE]}]}]"
+	return strings.Join([]string{
+		"{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: " + namespace + "}, spec: {controller: example.org/c}}",
+		"{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, " + in + "}, spec: {rules: [{host: a.example.org, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: operator, port: {number: 80}}}}]}}]}}",
+		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, " + in + "}, spec: {replicas: 0, serviceName: db, selector: {matchLabels: {app: db}}, template: {metadata: {labels: {app: db}}, spec: {containers: [{name: db, image: 'example.org/d:1'}]}}, " +
+			"volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}]}}",
+		"{apiVersion: v1, kind: LimitRange, metadata: {name: limits, " + in + "}, spec: {limits: [{type: Container, default: {memory: 64Mi}, defaultRequest: {memory: 32Mi}}]}}",
+		"{apiVersion: v1, kind: ResourceQuota, metadata: {name: quota, " + in + "}, spec: {hard: {services: '77'}}}",
+		"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: " + namespace + "}, " + webhook + "}",
+		"{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: " + namespace + "}, " + webhook + "}",
+		"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: " + namespace + "}, spec: {matchConstraints: {resourceRules: [{apiGroups: [nobody.example.org], apiVersions: [v1], resources: [things], operations: [CREATE]}]}, validations: [{expression: 'true'}]}}",
+		"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: " + namespace + "}, spec: {policyName: " + namespace + ", validationActions: [Warn]}}",
+	}, "\n---\n")
 }
 
 // TestEveryKindHasRemoval fails if an environment has a kind that the tests of

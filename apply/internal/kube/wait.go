@@ -159,7 +159,9 @@ func (c *Client) lastEvents(ctx context.Context, id kubeplan.ID) (lines []string
 		if err := utiljson.Unmarshal(raw, &e); err != nil {
 			return err
 		}
-		if e.Involved.Kind == id.Kind && e.Involved.Name == id.Name || strings.HasPrefix(e.Involved.Name, id.Name+"-") {
+		own := e.Involved.Kind == id.Kind && e.Involved.Name == id.Name
+		// What an object makes is of another kind, and named after it.
+		if own || e.Involved.Kind != id.Kind && strings.HasPrefix(e.Involved.Name, id.Name+"-") {
 			events = append(events, e)
 		}
 		return nil
