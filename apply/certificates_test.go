@@ -1,6 +1,10 @@
 package apply
 
 import (
+	"context"
+	"net"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,5 +33,35 @@ func TestCertificatesSoon(t *testing.T) {
 		if got := c.soon(now); got != test.want {
 			t.Errorf("%s: soon %t, want %t", test.name, got, test.want)
 		}
+	}
+}
+
+// A certificate that somebody else signed is none of the cluster's, and a server
+// that cannot be asked is not one without a certificate.
+func TestShownBy(t *testing.T) {
+	authorities, err := shipped(t, "dev").authorities(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := httptest.NewTLSServer(nil)
+	defer stranger.Close()
+	quiet := httptest.NewUnstartedServer(nil)
+	defer quiet.Close()
+	quiet.Listener.Close()
+	dial := func(ctx context.Context, address string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}
+	for address, want := range map[string]string{
+		stranger.Listener.Addr().String(): "another authority than that of the tree",
+		quiet.Listener.Addr().String():    "connection refused",
+	} {
+		if leaf, err := shownBy(t.Context(), dial, address, authorities.Talos); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v (%v), want %q", address, leaf, err, want)
+		}
+	}
+	s := Status{Objects: &KubernetesPlan{}, Certificates: []CertificateStatus{{Name: "Talos API of a", Problem: "nobody answers"}}}
+	s.differences(time.Now(), nil)
+	if text := s.String(); !strings.Contains(text, "Talos API of a  not known") || !strings.Contains(text, "the certificate of the Talos API of a cannot be read: nobody answers") {
+		t.Errorf("it prints\n%s", text)
 	}
 }
