@@ -33,8 +33,8 @@ func thisHost(out io.Writer) host {
 	}
 }
 
-// prepareHost installs what the modules need of the operating system where
-// that can be done, and else says so: the nodes' tests are skipped then.
+// prepareHost installs what the nodes and the longer tests need of the operating
+// system where that can be done, and else says so: those tests are skipped then.
 func prepareHost(h host, out io.Writer, modules []cache.Module) {
 	packages := missingPackages(h, modules)
 	if len(packages) == 0 {
@@ -51,8 +51,11 @@ func prepareHost(h host, out io.Writer, modules []cache.Module) {
 		fmt.Fprintf(out, "apt-get: %v\n", err)
 	}
 
-	fmt.Fprintf(out, "Talos nodes need more of this machine: apt-get install %s\n", strings.Join(packages, " "))
+	fmt.Fprintf(out, "The tests need more of this machine: apt-get install %s\n", strings.Join(packages, " "))
 }
+
+// shells are those that completions are tested in, besides bash.
+var shells = []cache.HostProgram{{Name: "zsh", Package: "zsh"}, {Name: "fish", Package: "fish"}}
 
 // missingPackages are those that have programs that are not there.
 func missingPackages(h host, modules []cache.Module) (packages []string) {
@@ -66,7 +69,7 @@ func missingPackages(h host, modules []cache.Module) (packages []string) {
 		return nil
 	}
 
-	for _, program := range cache.HostPrograms() {
+	for _, program := range append(cache.HostPrograms(), shells...) {
 		if _, err := h.look(program.Name); err != nil {
 			packages = append(packages, program.Package)
 		}
