@@ -145,7 +145,7 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 	p.scope = &subst.Scope{Vars: vars}
 	file := e.path(clusterFile)
 	p.config, err = config.Load(file, e.raw[file], p.scope)
-	if err != nil {
+	if err != nil || vars.Broken() {
 		problems.AddErr(err)
 		return p, problems.Err()
 	}

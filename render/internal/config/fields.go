@@ -1,12 +1,13 @@
 package config
 
 import (
-	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // fieldLists are what fieldsOf found out: there are few types and many values.
@@ -46,11 +47,55 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// keyHint says which key may have been meant.
+// keyHint says which key may have been meant, or where a key of that name goes.
 func keyHint(key string, t reflect.Type) string {
 	keys := keysOf(t)
-	return cmp.Or(diag.Suggest(key, keys), "known keys: "+strings.Join(keys, ", "))
+	if hint := diag.Suggest(key, keys); hint != "" {
+		return hint
+	}
+	hint := "known keys: " + strings.Join(keys, ", ")
+	if paths := pathsOf(key, reflect.TypeFor[schemas.Cluster](), nil); len(paths) > 0 && len(paths) <= mostPaths {
+		slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
+		hint = "it goes elsewhere: " + strings.Join(paths, ", or ") + "\n" + hint
+	}
+	return hint
 }
+
+// mostPaths is how many paths a key may have for all of them to be told: one
+// with more, such as enabled, was meant to be in this one.
+const mostPaths = 2
+
+// pathsOf are the paths of a key in a type, as people write them.
+func pathsOf(key string, t reflect.Type, path []string) (paths []string) {
+	suffix := ""
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		if t.Kind() == reflect.Slice {
+			suffix = "[]"
+		}
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || len(path) > mostDeep {
+		return nil
+	}
+	if len(path) > 0 {
+		path = append(path[:len(path)-1:len(path)-1], path[len(path)-1]+suffix)
+	}
+	for _, f := range fieldsOf(t) {
+		name := f.Tag.Get("yaml")
+		if name == "" {
+			continue
+		}
+		below := append(path[:len(path):len(path)], name)
+		if name == key {
+			paths = append(paths, strings.Join(below, "."))
+		}
+		paths = append(paths, pathsOf(key, f.Type, below)...)
+	}
+	return paths
+}
+
+// mostDeep is deeper than cluster.yaml is.
+const mostDeep = 8
 
 func exampleHint(f reflect.StructField) string {
 	if example := f.Tag.Get("example"); example != "" {

@@ -19,7 +19,8 @@ import (
 //
 // A value never spans lines, is never expanded, and keeps every = and every #
 // that has no space before it. A name that is set twice is an error. Errors
-// never repeat a value, nor a line that could be part of one.
+// never repeat a value, nor a line that could be part of one. With an error, the
+// names on lines that cannot be read are [Var.Broken].
 func ParseEnv(file string, data []byte) (Vars, error) {
 	p := envParser{file: file, vars: Vars{}}
 	text := strings.TrimPrefix(string(data), "\ufeff")
@@ -64,16 +65,26 @@ func (p *envParser) parseLine(line string) {
 		p.fail(line, start, "this line is not NAME=value",
 			"a name has letters, digits and underscores, and does not begin with a digit;\n"+
 				"a value stays on one line: write \\n inside double quotes for a line break")
+		p.broken(line[start:start+n], p.at(line, start))
 		return
 	}
 	value, ok := p.value(line, equals+1)
-	if ok {
-		p.set(line[start:start+n], Var{Value: value, Pos: p.at(line, start)})
+	if !ok {
+		p.broken(line[start:start+n], p.at(line, start))
+		return
+	}
+	p.set(line[start:start+n], Var{Value: value, Pos: p.at(line, start)})
+}
+
+// broken notes a name whose line has a problem.
+func (p *envParser) broken(name string, pos diag.Pos) {
+	if _, known := p.vars[name]; name != "" && !known {
+		p.vars[name] = Var{Broken: true, Pos: pos}
 	}
 }
 
 func (p *envParser) set(name string, v Var) {
-	if first, ok := p.vars[name]; ok {
+	if first, ok := p.vars[name]; ok && !first.Broken {
 		p.problems.Add(diag.New(v.Pos, "variable %q is set twice", name).
 			WithHint("the first time is on line %d", first.Pos.Line))
 		return

@@ -1,6 +1,7 @@
 package subst
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,30 @@ func TestParseEnvNamesAndPositions(t *testing.T) {
 		if vars[name] != want {
 			t.Errorf("%s is %v, want %v", name, vars[name], want)
 		}
+	}
+}
+
+// TestParseEnvBroken keeps one mistake from being two: a variable whose line
+// cannot be read is there, though nobody knows its value.
+func TestParseEnvBroken(t *testing.T) {
+	vars, err := ParseEnv("cluster.env", []byte("A 1\nB='x\nC: y\n=z\nA=2\nD=3\nD 4\n"))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for name, broken := range map[string]bool{"A": false, "B": true, "C": true, "D": false} {
+		if v, found := vars[name]; !found || v.Broken != broken {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	scope := &Scope{Vars: vars}
+	if names := scope.Names(); !slices.Equal(names, []string{"A", "D"}) {
+		t.Errorf("names %q", names)
+	}
+	if _, _, _, err := Expand("${A} ${B} ${C:-c}", scope); err != nil {
+		t.Errorf("it is an error once more: %v", err)
+	}
+	if _, _, _, err := Expand("${E}", scope); err == nil {
+		t.Error("E is not defined")
 	}
 }
 

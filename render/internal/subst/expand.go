@@ -123,6 +123,8 @@ func (ref reference) resolve(scope *Scope) (value string, secret bool, kind faul
 	switch {
 	case !ok && !ref.hasDefault:
 		return "", false, undefined
+	case v.Broken:
+		return "", false, broken
 	case v.Value == "":
 		return ref.fallback, v.Secret, noFault
 	default:

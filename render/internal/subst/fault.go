@@ -16,6 +16,7 @@ const (
 	unclosed            // no closing brace
 	nested              // a reference inside a default
 	foreign             // a form of another language, such as a shell's ${#list[@]}
+	broken              // the line of the variable cannot be read
 )
 
 // fault is a reference that is wrong, and where it starts in its text.
@@ -27,10 +28,13 @@ type fault struct {
 
 const escapeHint = "write $${ for a ${ that is not meant for talosgen, such as a shell's"
 
-// problem describes the fault. If the text around it is secret, nothing of it
+// problem describes the fault; nil if it follows from a problem that is reported
+// anyway. If the text around it is secret, nothing of it
 // is repeated.
 func (f fault) problem(pos diag.Pos, scope *Scope, secretText bool) *diag.Problem {
 	switch f.kind {
+	case broken:
+		return nil
 	case unclosed:
 		return diag.New(pos, "${ without a closing brace").WithHint(escapeHint)
 	case nested:

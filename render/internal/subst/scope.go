@@ -20,10 +20,23 @@ type Var struct {
 	Value  string
 	Secret bool     // came out of an encrypted source: what it is put into is secret too
 	Pos    diag.Pos // where it was defined; zero for a built-in
+	// Nobody knows its value, since its line cannot be read: that is an error
+	// already, and no other one follows from it.
+	Broken bool
 }
 
 // Vars are variables by name.
 type Vars map[string]Var
+
+// Broken reports whether the value of one is not known.
+func (v Vars) Broken() bool {
+	for _, one := range v {
+		if one.Broken {
+			return true
+		}
+	}
+	return false
+}
 
 // Scope looks a name up in Vars, then in Parent. A scope of its own for each
 // node costs only the built-ins of that node. A nil Scope is empty.
@@ -42,12 +55,15 @@ func (s *Scope) Lookup(name string) (Var, bool) {
 	return Var{}, false
 }
 
-// Names returns the names of all variables, sorted.
+// Names returns the names of all variables that have a value, sorted: what stands
+// on a line that cannot be read may be no name, but a part of a value.
 func (s *Scope) Names() []string {
 	seen := map[string]bool{}
 	for ; s != nil; s = s.Parent {
-		for name := range s.Vars {
-			seen[name] = true
+		for name, v := range s.Vars {
+			if !v.Broken {
+				seen[name] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
