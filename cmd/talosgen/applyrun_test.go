@@ -188,6 +188,11 @@ func TestApplyAsks(t *testing.T) {
 	if code != 0 || b.names("servers") != 3 || !strings.Contains(shown, "\ndev: done in ") {
 		t.Errorf("exit code %d\n%s", code, shown)
 	}
+	for _, once := range []string{"dev: 10 to create", "[y/N]", "infrastructure: 10 steps", "dev: done in "} {
+		if strings.Count(shown, once) != 1 {
+			t.Errorf("%q is shown %d times: one plan, one question, one view, one report\n%s", once, strings.Count(shown, once), shown)
+		}
+	}
 	if code, shown = b.run("", "apply", "dev", "--allow-dirty"); code != 0 || strings.Contains(shown, "[y/N]") {
 		t.Errorf("with nothing to do: exit code %d\n%s", code, shown)
 	}
@@ -259,6 +264,11 @@ func TestApplyInterrupted(t *testing.T) {
 	code, shown := b.run("", "apply", "dev", "--allow-dirty", "--yes")
 	if code != int(diag.Interrupted) || !strings.Contains(shown, "talosgen: interrupted") {
 		t.Errorf("exit code %d\n%s", code, shown)
+	}
+	for _, said := range []string{"dev: interrupted after ", "left to do:\n", "next:\n  talosgen apply dev --allow-dirty --yes\n"} {
+		if !strings.Contains(shown, said) {
+			t.Errorf("the report does not say %q\n%s", said, shown)
+		}
 	}
 	b.after = nil
 	if code, shown = b.run("", "apply", "dev", "--allow-dirty", "--yes"); code != 0 || b.names("servers") != 3 {
