@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 
@@ -66,5 +68,27 @@ func TestKubernetesStage(t *testing.T) {
 	c.Apply(t, "helm", true, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: kube-system}, data: {x: other}}")
 	if err := s.changeKubernetes(t.Context(), r, again, Policy{}); err == nil || !strings.Contains(err.Error(), "ConfigMap/kube-system/settings") {
 		t.Errorf("what others changed: %v", err)
+	}
+}
+
+// TestSomePlane: Kubernetes is planned where a control plane can be talked to, or
+// will be once etcd is bootstrapped.
+func TestSomePlane(t *testing.T) {
+	s := &Session{env: &Environment{Infrastructure: schemas.Infrastructure{Servers: []schemas.InfraServer{
+		{Name: "cp-1", Role: schemas.RoleControlPlane}, {Name: "worker-1", Role: schemas.RoleWorker},
+	}}}}
+	for name, c := range map[string]struct {
+		nodes nodeplan.Plan
+		want  bool
+	}{
+		"all are well":            {nodeplan.Plan{}, true},
+		"no control plane":        {nodeplan.Plan{Away: []string{"cp-1"}}, false},
+		"it waits for bootstrap":  {nodeplan.Plan{Away: []string{"cp-1"}, Steps: []Step{{Action: nodeplan.Bootstrap}}}, true},
+		"it is refused":           {nodeplan.Plan{Refusals: []plan.Note{{Key: "node/cp-1"}}}, false},
+		"only the worker is away": {nodeplan.Plan{Away: []string{"worker-1"}}, true},
+	} {
+		if got := s.somePlane(&Plan{Plan: &plan.Plan{}, Nodes: &c.nodes}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

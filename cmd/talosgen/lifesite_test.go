@@ -36,7 +36,6 @@ type life struct {
 	fleet *talossim.Fleet
 	url   string
 
-	last      string
 	commit    atomic.Int32  // the tree that is in Git
 	processes int           // that were run
 	work      time.Duration // of theirs

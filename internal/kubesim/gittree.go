@@ -25,7 +25,7 @@ func Manifests(tree fs.FS, dir string) (objects []map[string]any, err error) {
 		if err != nil {
 			return nil, err
 		}
-		more := []map[string]any{}
+		var more []map[string]any
 		if info.IsDir() {
 			more, err = Manifests(tree, name)
 		} else {
