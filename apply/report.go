@@ -189,6 +189,13 @@ func (r *Report) pending(s *Summary) {
 			add(summary.Waiting, string(n.Key), n.Text, n.Hint)
 		}
 	}
+	if r.Left != nil && r.Left.Kubernetes != nil {
+		for _, step := range r.Left.Kubernetes.Steps {
+			if step.Action == kubeplan.Waits {
+				add(summary.Waiting, string(step.Key), step.Reason, "run this again when that is there")
+			}
+		}
+	}
 }
 
 // lastNodes is the section of nodes that was made last; nil if there is none.

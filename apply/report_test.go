@@ -80,6 +80,20 @@ next:
       access to the new cluster, for kubectl
 `,
 		},
+		"Flux is for somebody else to install": {
+			report: Report{
+				Agreed: demoPlan([]Change{network}, nil, nil), Done: []Change{network},
+				Left: demoPlan(nil, nil, []Object{{Key: "Secret/flux-system/sops-age", Action: kubeplan.Waits, Stage: kubeplan.Keys,
+					Reason: "there is no namespace flux-system, and the tree does not make it: Flux is not installed yet"}}),
+			},
+			want: `demo: done in 1.0 s
+  infrastructure  1 created: network/demo
+pending:
+  Secret/flux-system/sops-age: there is no namespace flux-system, and the tree
+    does not make it: Flux is not installed yet; run this again when that is
+    there
+`,
+		},
 		"an error before the later stages": {
 			report: Report{Agreed: whole(), Done: []Change{network}, Left: &Plan{Plan: &plan.Plan{Changes: []Change{server}}}},
 			err:    errors.New("broken"),

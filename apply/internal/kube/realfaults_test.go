@@ -231,6 +231,23 @@ func TestDefinitionGone(t *testing.T) {
 	}
 }
 
+// What waits for somebody else, such as a namespace that another installation
+// makes, is said to wait; the run makes everything else, and ends.
+func TestWaitsForOthers(t *testing.T) {
+	c, r := faultRun(t, "default")
+	const here, there = "{apiVersion: v1, kind: ConfigMap, metadata: {name: comes, namespace: default}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: waits, namespace: of-others}}"
+	t.Cleanup(func() { c.Delete(t, "/api/v1/namespaces/default/configmaps/comes") })
+	files := tree{"bootstrap/ccm/a.yaml": here + "\n---\n" + there}
+	p := r.apply(files, plan.Policy{})
+	if got := p.Summary(); got != "1 to create, 1 waiting" {
+		t.Errorf("the plan is %s", got)
+	}
+	if left := r.plan(files.read(t), plan.Policy{}); left.Summary() != "1 waiting, 1 unchanged" || left.InSync() {
+		t.Errorf("what is left is %s", left)
+	}
+}
+
 // Somebody who applies the same field after the plan was made is not run over.
 func TestConflictMeanwhile(t *testing.T) {
 	c, r := faultRun(t, "conflict")

@@ -91,8 +91,12 @@ type waited struct {
 func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting []waited, err error) {
 	var look []kubeplan.Step
 	for _, s := range steps {
+		// What waits for somebody else does not come by being waited for here.
+		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Waits {
+			continue
+		}
 		// What was ready when it was seen, and was not touched, is not asked again.
-		if ready, _ := Readiness(s.Live()); s.Item() == nil || s.Action == kubeplan.FluxOwns || !s.Effective() && ready {
+		if ready, _ := Readiness(s.Live()); !s.Effective() && ready {
 			continue
 		}
 		look = append(look, s)

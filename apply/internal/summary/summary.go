@@ -102,7 +102,6 @@ const (
 	Held    = "held"    // a node keeps a version, or what takes a new node
 	Reboots = "reboot"  // a change waits for a reboot
 	Away    = "away"    // a node is not reached, or does not run
-	Consent = "consent" // something needs an agreement that was not given
 	Health  = "health"  // a check of the cluster's health fails
 	Status  = "status"  // something in Kubernetes is not as Git has it
 	Waiting = "waiting" // something is left for others to do
