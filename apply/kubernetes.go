@@ -250,7 +250,7 @@ func (s *Session) born(ctx context.Context, p *kubeplan.Plan, client *kube.Clien
 	for {
 		err := client.Alive(ctx)
 		if err == nil {
-			stage.Step(step, progress.Done, "")
+			stage.Step(step, progress.Waited, "")
 			return nil
 		}
 		if errors.Is(err, errNoControlPlane) {

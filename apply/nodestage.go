@@ -34,11 +34,12 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 	default:
 		p.Plan = holding(policy.spares)(infra)
 	}
-	err := s.stage("observe nodes", 0, func(progress.Stage) (err error) {
+	err := s.stage("observe nodes", 0, func(stage progress.Stage) (err error) {
 		c, err := s.cluster(ctx, infra.Observed, making(p.Plan))
 		if err != nil {
 			return err
 		}
+		c.Tell = notes(stage)
 		p.kept, p.node = s.env.nodeFiles(), policy.forNodes(s.names(infra.Observed))
 		p.Nodes, err = s.planNodes(ctx, c, p.node, nil)
 		return err
@@ -58,11 +59,12 @@ func (s *Session) resumeNodes(ctx context.Context, p *Plan, saved *Saved, more P
 	if saved.Nodes == nil {
 		return p, nil
 	}
-	err := s.stage("observe nodes", 0, func(progress.Stage) (err error) {
+	err := s.stage("observe nodes", 0, func(stage progress.Stage) (err error) {
 		c, err := s.cluster(ctx, p.Observed, making(p.Plan))
 		if err != nil {
 			return err
 		}
+		c.Tell = notes(stage)
 		p.kept, p.node = s.env.nodeFiles(), saved.Nodes.Policy.And(more.forNodes(s.names(p.Observed)))
 		if p.Nodes, err = s.planNodes(ctx, c, p.node, nil); err != nil {
 			return err
@@ -230,4 +232,16 @@ func (s *Session) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 	}
 	g.Collect = func(ctx context.Context) health.Facts { return facts(ctx, c, living, asking(c)) }
 	return g
+}
+
+// notes tells a stage what its steps wait for. A wait that is no step ends with
+// nothing to tell.
+func notes(stage progress.Stage) func(step, text string) {
+	return func(step, text string) {
+		state := progress.Note
+		if text == "" {
+			state = progress.Waited
+		}
+		stage.Step(step, state, text)
+	}
 }

@@ -36,6 +36,7 @@ const (
 	Note   = progress.Note
 	Done   = progress.Done
 	Failed = progress.Failed
+	Waited = progress.Waited
 )
 
 // Cloud is how a project at Hetzner Cloud is reached.

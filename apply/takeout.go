@@ -35,7 +35,8 @@ func (s *Session) PlanTakeOut(ctx context.Context, t TakeOut) (p *NodesPlan, err
 	if t.Nodes, err = t.names(c); err != nil {
 		return nil, err
 	}
-	err = s.stage("observe nodes", 0, func(progress.Stage) error {
+	err = s.stage("observe nodes", 0, func(stage progress.Stage) error {
+		c.Tell = notes(stage)
 		p, err = s.planTakeOut(ctx, c, t)
 		return err
 	})
@@ -199,7 +200,7 @@ func (s *Session) converge(
 	ctx context.Context, c *nodes.Cluster, r *Report, stage progress.Stage,
 	agreed *nodeplan.Plan, again func(context.Context) (*nodeplan.Plan, error),
 ) (*nodeplan.Plan, error) {
-	c.Tell = func(step, text string) { stage.Step(step, progress.Note, text) }
+	c.Tell = notes(stage)
 	current, err := again(ctx)
 	if err != nil {
 		return nil, err

@@ -89,6 +89,9 @@ func (v *runView) take(e apply.Event) (lines []string) {
 			lines = append(lines, fmt.Sprintf("  %s: %s", e.Step, first))
 		}
 		r.note = first
+	case apply.Waited:
+		lines = append(lines, "  "+r.name+" "+v.since(r.begun))
+		v.running = slices.Delete(v.running, i, i+1)
 	case apply.Done, apply.Failed:
 		v.ended++
 		lines = append(lines, v.endedLine(r, e.State, first))

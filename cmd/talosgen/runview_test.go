@@ -68,6 +68,20 @@ func TestRunViewRepeatsNothing(t *testing.T) {
 	}
 }
 
+// What is waited for beside the steps is shown, and not counted.
+func TestRunViewWaited(t *testing.T) {
+	var out bytes.Buffer
+	v := &runView{out: &out, now: fixedTime}
+	v.event(apply.Event{Stage: "nodes", State: apply.Begun, Steps: 1})
+	v.event(apply.Event{Stage: "nodes", Step: "wait for nodes", State: apply.Note, Text: "cp-1 is booting"})
+	v.event(apply.Event{Stage: "nodes", Step: "wait for nodes", State: apply.Waited})
+	v.event(apply.Event{Stage: "nodes", Step: "configure cp-1", State: apply.Done})
+	want := "nodes: 1 step\n  wait for nodes: cp-1 is booting\n  wait for nodes 0.0 s\n  [1/1] configure cp-1 0.0 s\n"
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // screen is what a terminal shows after a text.
 func screen(text string) string {
 	var lines []string

@@ -74,7 +74,7 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 	case err != nil:
 		e.Stage.Step(name, progress.Failed, oneLine(err))
 	default:
-		e.Stage.Step(name, progress.Done, "")
+		e.Stage.Step(name, progress.Waited, "")
 	}
 	return err
 }

@@ -121,7 +121,8 @@ type Cluster struct {
 	// lost the lock. It is asked before each call that changes something, and
 	// while something is waited for.
 	Keep func(context.Context) error
-	// Tell is told, by step, what is waited for.
+	// Tell is told, by step, what is waited for; nothing, when the wait is over and
+	// was no step. May be nil.
 	Tell func(step, text string)
 
 	met map[string]bool // nodes that were reached: they are awaited
@@ -160,4 +161,10 @@ func (c *Cluster) Connect(m Machine) (*node.Client, error) {
 		return nil, err
 	}
 	return node.Connect(m.target(), c.Through, credentials, c.Clock.Now)
+}
+
+func (c *Cluster) tell(step, text string) {
+	if c.Tell != nil {
+		c.Tell(step, text)
+	}
 }

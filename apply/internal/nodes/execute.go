@@ -24,9 +24,7 @@ func (c *Cluster) Executor(p *nodeplan.Plan) func(context.Context, nodeplan.Step
 		}
 		name := Name(s)
 		err := do(c, ctx, p, s, func(text string) {
-			if c.Tell != nil {
-				c.Tell(name, text)
-			}
+			c.tell(name, text)
 		})
 		if err != nil && ctx.Err() != nil {
 			return interrupted(ctx)

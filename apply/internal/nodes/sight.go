@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
@@ -216,25 +217,40 @@ func (s Sight) moving(etcd bool) bool {
 	return etcd || s.Stage != node.StageBooting || s.Machine.controlPlane() && s.Etcd.State != bootstrap.Empty
 }
 
+// waitForNodes is what is told of by [Cluster.Settled].
+const waitForNodes = "wait for nodes"
+
 // Settled looks until no node is in motion any more, or patience ends: a run
 // that was interrupted leaves nodes that reboot. Awaited are nodes that are
 // about to come; those that were there a moment ago are awaited too.
 func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error) {
 	end := c.Clock.Now().Add(c.Patience.Settle)
+	told := false
 	for {
 		sights, err := c.Look(ctx)
 		if err != nil {
 			return nil, err
 		}
 		etcd := len(serving(sights)) > 0
-		still := slices.ContainsFunc(sights, func(s Sight) bool {
+		var still []string
+		for _, s := range sights {
 			name := s.Machine.Name
-			return s.moving(etcd) || s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name))
-		})
+			switch {
+			case s.moving(etcd):
+				still = append(still, name+" is "+s.Stage)
+			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name)):
+				still = append(still, name+" does not answer yet")
+			}
+		}
 		c.meet(sights)
-		if !still || !c.Clock.Now().Before(end) {
+		if len(still) == 0 || !c.Clock.Now().Before(end) {
+			if told {
+				c.tell(waitForNodes, "")
+			}
 			return sights, nil
 		}
+		c.tell(waitForNodes, strings.Join(still, ", "))
+		told = true
 		if err := c.pause(ctx); err != nil {
 			return nil, err
 		}

@@ -5,13 +5,15 @@ package progress
 // State is how far a stage or a step is.
 type State string
 
-// The states. A stage or step that has begun ends with Done or Failed, unless
-// the run is interrupted.
+// The states. A stage or step that has begun ends with Done, Failed or
+// Waited, unless the run is interrupted.
 const (
 	Begun  State = "begun"
 	Note   State = "note" // something worth saying while it goes on
 	Done   State = "done"
 	Failed State = "failed"
+	// Waited ends something that is no step of the stage: it was waited for.
+	Waited State = "waited"
 )
 
 // Event is a piece of news.
