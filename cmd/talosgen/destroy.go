@@ -33,11 +33,11 @@ Examples:
    talosgen destroy dev                    show, ask for the name, remove
    talosgen destroy dev --yes-destroy dev --allow-made
                                            do not ask, as in CI`,
-		Flags: sessionFlags(
+		Flags: sessionFlags(append(nodeFlags(), // the way to the Kubernetes API, to stop controllers
 			&cli.StringFlag{Name: flagYesDestroy, Usage: "the `NAME` of the cluster, instead of typing it; lifts protection"},
 			&cli.StringSliceFlag{Name: flagAllow, Usage: "also the object `NAME` that the cluster itself made (repeatable)"},
 			&cli.BoolFlag{Name: flagAllowMade, Usage: "also all that the cluster itself made: load balancers, volumes, servers"},
-			outputFlag()),
+			outputFlag())...),
 		Action: w.destroyAction,
 	}
 }
