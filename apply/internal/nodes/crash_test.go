@@ -54,29 +54,43 @@ func (w *world) made(names ...string) {
 	w.steps()
 }
 
-// TestKilled kills a run at each call in turn, after it had its effect; a run
-// killed before the effect of a call leaves what one killed after the call
-// before it does, so that of these only some are tried. The next run ends with
-// what was desired, and nothing is violated.
+// TestKilled kills a run at each call in turn. The next run ends with what was
+// desired, and nothing is violated.
 func TestKilled(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			for call := 1; ; call += stride() {
-				struck := false
-				for _, after := range []bool{true, false} {
-					if !after && call%7 != 1 {
-						continue
-					}
-					w := newWorld(t)
-					s.prepare(w)
-					struck = w.killed(call, after, s.policy) || struck
-					w.settled(s.policy)
-				}
-				if !struck {
-					break
-				}
-			}
+			eachKill(t, stride(), func(t *testing.T, call int, after bool) (struck bool) {
+				w := newWorld(t)
+				s.prepare(w)
+				struck = w.killed(call, after, s.policy)
+				w.settled(s.policy)
+				return struck
+			})
 		})
+	}
+}
+
+// eachKill runs a test for calls in turn at which a run is killed, as long as
+// there is such a call. It is killed after the call had its effect: a run that is
+// killed before leaves what one leaves that was killed after the call before it,
+// so that of these only some are tried.
+func eachKill(t *testing.T, step int, test func(t *testing.T, call int, after bool) (struck bool)) {
+	t.Helper()
+	eachCall(t, step, 7, test)
+}
+
+// eachCall runs a test for calls in turn that something befalls after their
+// effect, and at some of them, one in before, also before it, as long as there is
+// such a call. Each world ends with its test.
+func eachCall(t *testing.T, step, before int, test func(t *testing.T, call int, after bool) (struck bool)) {
+	t.Helper()
+	for call, struck := 1, true; struck; call += step {
+		struck = false
+		for _, after := range []bool{true, false} {
+			if after || (call-1)%before == 0 {
+				t.Run(fmt.Sprintf("call %d, after: %v", call, after), func(t *testing.T) { struck = test(t, call, after) || struck })
+			}
+		}
 	}
 }
 
@@ -166,21 +180,20 @@ func (w *world) replaceLearners(p *nodeplan.Plan) {
 func TestLostAnswers(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			for call := 1; ; call += stride() + 1 {
-				w := newWorld(t)
-				s.prepare(w)
-				struck := false
-				w.fleet.ResetCalls()
-				w.fleet.Inject(talossim.Fault{Call: call, After: call%2 == 0, As: talossim.Status(codes.Unavailable, "error reading from server: EOF"), Then: func() { struck = true }})
-				_, err := w.apply(t.Context(), s.policy)
-				w.check()
-				if err != nil {
-					t.Logf("call %d: %v", call, err)
-				}
-				w.settled(s.policy)
-				if !struck {
-					break
-				}
+			for call, struck := 1, true; struck; call += stride() + 1 {
+				t.Run(fmt.Sprint("call ", call), func(t *testing.T) {
+					w := newWorld(t)
+					s.prepare(w)
+					struck = false
+					w.fleet.ResetCalls()
+					w.fleet.Inject(talossim.Fault{Call: call, After: call%2 == 0, As: talossim.Status(codes.Unavailable, "error reading from server: EOF"), Then: func() { struck = true }})
+					_, err := w.apply(t.Context(), s.policy)
+					w.check()
+					if err != nil {
+						t.Logf("call %d: %v", call, err)
+					}
+					w.settled(s.policy)
+				})
 			}
 		})
 	}

@@ -74,28 +74,22 @@ func (w *world) serves() (serves bool) {
 	return serves
 }
 
-// TestRecoveryKilled kills a recovery at each call in turn, before its effect and
-// after. Whoever then forgets the snapshot, or takes another one, is refused as
+// TestRecoveryKilled kills a recovery at each call in turn. Whoever then forgets the snapshot, or takes another one, is refused as
 // long as etcd does not serve, and never gets an etcd without the data.
 func TestRecoveryKilled(t *testing.T) {
-	for call := 1; ; call += min(stride(), 19) {
-		struck := false
-		for _, after := range []bool{false, true} {
-			w, right, other := lost(t)
-			w.recovery = right
-			struck = w.killed(call, after, nodeplan.Policy{}) || struck
-			begun := w.intents.intent.Snapshot != ""
-			w.forgotten(other, begun)
-			w.recovery = right
-			w.settled(nodeplan.Policy{})
-			if !w.serves() || !w.intents.intent.Done {
-				t.Errorf("after a kill at call %d: not recovered: %+v", call, w.intents.intent)
-			}
+	eachKill(t, min(stride(), 19), func(t *testing.T, call int, after bool) (struck bool) {
+		w, right, other := lost(t)
+		w.recovery = right
+		struck = w.killed(call, after, nodeplan.Policy{})
+		begun := w.intents.intent.Snapshot != ""
+		w.forgotten(other, begun)
+		w.recovery = right
+		w.settled(nodeplan.Policy{})
+		if !w.serves() || !w.intents.intent.Done {
+			t.Errorf("after a kill at call %d: not recovered: %+v", call, w.intents.intent)
 		}
-		if !struck {
-			break
-		}
-	}
+		return struck
+	})
 }
 
 // TestRecoveryKilledWithoutRecord is the same for machines that exist already:
@@ -103,26 +97,21 @@ func TestRecoveryKilled(t *testing.T) {
 // an etcd without the data.
 func TestRecoveryKilledWithoutRecord(t *testing.T) {
 	noted := 0
-	for call := 1; ; call += min(stride(), 11) {
-		struck := false
-		for _, after := range []bool{false, true} {
-			w, right, other := lost(t)
-			w.forgetful, w.recovery = true, right
-			struck = w.killed(call, after, nodeplan.Policy{}) || struck
-			if w.notes() > 0 {
-				noted++
-				w.forgotten(other, true)
-			}
-			w.recovery = right
-			w.settled(nodeplan.Policy{})
-			if !w.serves() {
-				t.Errorf("after a kill at call %d: not recovered", call)
-			}
+	eachKill(t, min(stride(), 11), func(t *testing.T, call int, after bool) (struck bool) {
+		w, right, other := lost(t)
+		w.forgetful, w.recovery = true, right
+		struck = w.killed(call, after, nodeplan.Policy{})
+		if w.notes() > 0 {
+			noted++
+			w.forgotten(other, true)
 		}
-		if !struck {
-			break
+		w.recovery = right
+		w.settled(nodeplan.Policy{})
+		if !w.serves() {
+			t.Errorf("after a kill at call %d: not recovered", call)
 		}
-	}
+		return struck
+	})
 	if noted == 0 {
 		t.Error("nothing was ever noted")
 	}

@@ -128,29 +128,24 @@ func TestResetAndRecover(t *testing.T) {
 // a second one always ends with the machines in maintenance mode.
 func TestTakeOutKilled(t *testing.T) {
 	for _, names := range [][]string{{"cp-1", "cp-2", "cp-3", "w-1"}, {"cp-2"}} {
-		for call := 1; ; call += stride() {
-			struck := false
-			for _, after := range []bool{false, true} {
-				w := running(t, "cp-1", "cp-2", "cp-3", "w-1")
-				if len(names) > 3 {
-					w.fleet.LetEnd()
-				}
-				w.fleet.ResetCalls()
-				w.fleet.Inject(talossim.Fault{Call: call, After: after, Then: func() { struck = true }})
-				_, _ = w.takeOut(true, names...)
-				w.fleet.ClearFaults()
-				if _, err := w.takeOut(true, names...); err != nil {
-					t.Fatalf("after a fault at call %d: %v", call, err)
-				}
-				for _, name := range names {
-					if w.fleet.Machine(name).Config() != "" {
-						t.Errorf("after a fault at call %d: %s is not wiped", call, name)
-					}
+		eachCall(t, stride(), 1, func(t *testing.T, call int, after bool) (struck bool) {
+			w := running(t, "cp-1", "cp-2", "cp-3", "w-1")
+			if len(names) > 3 {
+				w.fleet.LetEnd()
+			}
+			w.fleet.ResetCalls()
+			w.fleet.Inject(talossim.Fault{Call: call, After: after, Then: func() { struck = true }})
+			_, _ = w.takeOut(true, names...)
+			w.fleet.ClearFaults()
+			if _, err := w.takeOut(true, names...); err != nil {
+				t.Fatalf("after a fault at call %d: %v", call, err)
+			}
+			for _, name := range names {
+				if w.fleet.Machine(name).Config() != "" {
+					t.Errorf("after a fault at call %d: %s is not wiped", call, name)
 				}
 			}
-			if !struck {
-				break
-			}
-		}
+			return struck
+		})
 	}
 }
