@@ -169,7 +169,7 @@ func (w *world) cluster() *nodes.Cluster {
 func (w *world) patience() nodes.Patience {
 	p := nodes.DefaultPatience()
 	p.Every = cmp.Or(w.every, 10*time.Second)
-	p.Install *= 4
+	p.Install *= 40
 	return p
 }
 
