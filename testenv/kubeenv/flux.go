@@ -33,7 +33,8 @@ func (c *Cluster) startFlux() error {
 
 	storage := c.instance.address(portSource)
 
-	kustomize := []string{}
+	// What waits for something else looks again soon, not every 30 seconds.
+	kustomize := []string{"--requeue-dependency=1s"}
 	if c.config.overridden != "" {
 		kustomize = append(kustomize, "--override-manager="+c.config.overridden)
 	}

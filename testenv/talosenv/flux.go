@@ -38,7 +38,7 @@ func (c *Cluster) FluxComponents(t testing.TB) map[string]string {
 
 	files := map[string]string{"flux.yaml": fluxRights +
 		fluxDeployment(fluxPrograms[0], 9790, "--storage-path=/data", "--storage-addr=:9790", "--storage-adv-addr=$(ADDRESS):9790") +
-		fluxDeployment(fluxPrograms[1], 9795)}
+		fluxDeployment(fluxPrograms[1], 9795, "--requeue-dependency=1s")}
 
 	for _, name := range definitions {
 		text, err := os.ReadFile(name)
