@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,11 +63,15 @@ func (r *running) innermost() string {
 }
 
 // announced makes the templates of a chart tell when they run. Those that only
-// others call, by what they define, do not.
+// others call, by what they define, do not. A chart that is there by several
+// aliases has the same templates in each, so they are not changed in place.
 func announced(c *chartv2.Chart) {
-	for _, t := range c.Templates {
+	c.Templates = slices.Clone(c.Templates)
+	for i, t := range c.Templates {
 		if t != nil && !isPartial(t.Name) {
-			t.Data = []byte(enterText(path.Join(c.ChartFullPath(), t.Name)) + string(t.Data) + "{{" + leaveFunction + "}}")
+			tells := *t
+			tells.Data = []byte(enterText(path.Join(c.ChartFullPath(), t.Name)) + string(t.Data) + "{{" + leaveFunction + "}}")
+			c.Templates[i] = &tells
 		}
 	}
 	for _, sub := range c.Dependencies() {
@@ -80,8 +85,9 @@ func enterText(file string) string { return fmt.Sprintf("{{%s %q}}", enterFuncti
 func isPartial(name string) bool { return strings.HasPrefix(path.Base(name), "_") }
 
 // bounded runs work until it is done or the bound is reached, whichever comes
-// first. Then it is left behind, with an error.
-func (c *chart) bounded(ctx context.Context, r *running, work func() (map[string]string, error)) (map[string]string, error) {
+// first. Then it is left behind, with an error, and may still write to what it
+// knows of.
+func (c *chart) bounded(ctx context.Context, r *running, work func() (map[string]string, error)) (texts map[string]string, left bool, err error) {
 	type outcome struct {
 		texts map[string]string
 		err   error
@@ -94,11 +100,11 @@ func (c *chart) bounded(ctx context.Context, r *running, work func() (map[string
 	select {
 	case o := <-done:
 		if ctx.Err() == nil {
-			return o.texts, o.err
+			return o.texts, false, o.err
 		}
 	case <-ctx.Done():
 	}
-	return nil, c.abandoned(ctx, r.innermost())
+	return nil, true, c.abandoned(ctx, r.innermost())
 }
 
 // abandoned says why templates were left behind, and which.

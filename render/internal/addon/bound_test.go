@@ -31,6 +31,14 @@ func (c *countdown) Err() error {
 	return c.Context.Err()
 }
 
+// boundAfter is a bound that is reached when it was asked for a number of times.
+func boundAfter(times int) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		inner, end := context.WithCancelCause(ctx)
+		return &countdown{Context: inner, end: end, left: times, why: errors.New("take more than 1 GiB of memory")}, func() { end(nil) }
+	}
+}
+
 // looping is a chart with a template that goes on for a year.
 var looping = fstest.MapFS{
 	"a/Chart.yaml":            {Data: []byte(chartYAML)},
@@ -46,13 +54,73 @@ var loopingAddon = catalogue.Addon{Name: "a", Source: &catalogue.Source{Chart: &
 // A template that does not end is left behind when the bound is reached; the
 // error names it, and what it took.
 func TestBound(t *testing.T) {
-	engine := Engine{Repository: looping, Kubernetes: "1.37.1", Bound: func(ctx context.Context) (context.Context, context.CancelFunc) {
-		inner, end := context.WithCancelCause(ctx)
-		return &countdown{Context: inner, end: end, left: 1000, why: errors.New("take more than 1 GiB of memory")}, func() { end(nil) }
-	}}
+	engine := Engine{Repository: looping, Kubernetes: "1.37.1", Bound: boundAfter(1000)}
 	_, err := engine.Render(t.Context(), loopingAddon, nil)
 	want := "a/templates/loop.yaml: the templates of the chart a take more than 1 GiB of memory"
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, ErrAbandoned) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Wherever the bound is reached, there is an error or all of the chart: never
+// a chart without its objects. One that asks for the time runs twice.
+func TestBoundAnywhere(t *testing.T) {
+	for name, first := range map[string]string{"once": "", "twice": "{{ $now := now }}"} {
+		repository := fstest.MapFS{
+			"a/Chart.yaml":           {Data: []byte(chartYAML)},
+			"a/templates/first.yaml": {Data: []byte(first + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")},
+		}
+		bounded, whole := 0, 0
+		for left := 1; left <= 20; left++ {
+			engine := Engine{Repository: repository, Kubernetes: "1.37.1", Bound: boundAfter(left)}
+			result, err := engine.Render(t.Context(), loopingAddon, nil)
+			switch {
+			case errors.Is(err, ErrAbandoned):
+				bounded++
+			case err != nil || len(result.Objects) != 1:
+				t.Errorf("%s, %d: %v %v", name, left, result.Objects, err)
+			default:
+				whole++
+			}
+		}
+		if bounded == 0 || whole == 0 {
+			t.Errorf("%s: %d are bounded, %d are whole", name, bounded, whole)
+		}
+	}
+}
+
+// The template is named that does not end at another time.
+func TestBoundLater(t *testing.T) {
+	repository := fstest.MapFS{
+		"a/Chart.yaml":             {Data: []byte(chartYAML)},
+		"a/templates/later.yaml":   {Data: []byte("{{ if gt (now).Unix 1500000000 }}{{ range $i := 1000000000000000 }}{{ include \"a/templates/nothing.yaml\" $ }}{{ end }}{{ end }}")},
+		"a/templates/nothing.yaml": looping["a/templates/nothing.yaml"],
+	}
+	engine := Engine{Repository: repository, Kubernetes: "1.37.1", Bound: boundAfter(1000)}
+	if _, err := engine.Render(t.Context(), loopingAddon, nil); err == nil || !strings.HasPrefix(err.Error(), "a/templates/later.yaml: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Of a chart that is there by two aliases, the one is named that does not end.
+func TestBoundOfAlias(t *testing.T) {
+	const twice = `apiVersion: v2
+name: a
+version: 1.0.0
+dependencies:
+- {name: sub, alias: one, version: 1.0.0}
+- {name: sub, alias: two, version: 1.0.0}
+`
+	repository := fstest.MapFS{
+		"a/Chart.yaml":                       {Data: []byte(twice)},
+		"a/values.yaml":                      {Data: []byte("one: {turns: 1}\ntwo: {turns: 1000000000000000}\n")},
+		"a/charts/sub/Chart.yaml":            {Data: []byte("apiVersion: v2\nname: sub\nversion: 1.0.0\n")},
+		"a/charts/sub/templates/loop.yaml":   {Data: []byte("{{ range $i := int .Values.turns }}{{ include (print $.Template.BasePath \"/none.yaml\") $ }}{{ end }}")},
+		"a/charts/sub/templates/none.yaml":   {Data: []byte("{{/* nothing */}}")},
+		"a/charts/sub/templates/_helper.tpl": {Data: []byte("{{/* nothing */}}")},
+	}
+	engine := Engine{Repository: repository, Kubernetes: "1.37.1", Bound: boundAfter(1000)}
+	if _, err := engine.Render(t.Context(), loopingAddon, nil); err == nil || !strings.HasPrefix(err.Error(), "a/charts/two/templates/loop.yaml: ") {
 		t.Errorf("got %v", err)
 	}
 }

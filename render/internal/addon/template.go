@@ -2,6 +2,7 @@ package addon
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"regexp"
 	"strconv"
@@ -39,6 +40,9 @@ func (c *chart) execute(ctx context.Context, values common.Values) (map[string]s
 		return texts, err
 	}
 	later, _, err := c.executeAt(ctx, copied(), &instants[1])
+	if errors.Is(err, ErrAbandoned) {
+		return nil, err
+	}
 	if err != nil || !maps.Equal(texts, later) {
 		_, _, err = c.executeAt(ctx, copied(), nil) // for the place
 		if err == nil {
@@ -61,9 +65,9 @@ func (c *chart) executeAt(ctx context.Context, values common.Values, now *time.T
 		functions["now"] = func() time.Time { asked = true; return *now }
 	}
 	e := helm.Engine{CustomTemplateFuncs: functions}
-	texts, err = c.bounded(ctx, at, func() (map[string]string, error) { return e.RenderWithContext(ctx, c.Chart, values) })
+	texts, left, err := c.bounded(ctx, at, func() (map[string]string, error) { return e.RenderWithContext(ctx, c.Chart, values) })
 	switch {
-	case ctx.Err() != nil:
+	case left:
 		return nil, false, err // what is left behind may still write to the others
 	case err != nil:
 		return nil, asked, c.templateProblem(err, refused)
