@@ -65,14 +65,14 @@ func (r *Repo) LockCharts(ctx context.Context, n Network, update bool) ([]ChartS
 	if err != nil {
 		return nil, err
 	}
-	needed, err := r.allReferences(ctx)
+	needed, err := r.addonSources(ctx)
 	if err != nil {
 		return nil, err
 	}
 	lock := &chartlock.Lock{}
 	var states []ChartState
 	var problems diag.List
-	for _, ref := range needed {
+	for _, ref := range needed.references {
 		before, known := old.Find(ref)
 		if known && !update && (ref.SHA256 == "" || ref.SHA256 == before.Digest) {
 			lock.Entries = append(lock.Entries, before)
@@ -157,13 +157,7 @@ func (r *Repo) VendorCharts(ctx context.Context, n Network, prune bool) ([]Chart
 	if err != nil {
 		return states, err
 	}
-	unused, err := r.unusedCharts(ctx)
-	for i := range unused {
-		if prune && err == nil {
-			unused[i].State = "removed"
-			err = r.removeChart(unused[i].File)
-		}
-	}
+	unused, err := r.pruneCharts(ctx, prune)
 	return append(states, unused...), err
 }
 
@@ -219,9 +213,9 @@ func (r *Repo) VerifyCharts(ctx context.Context) ([]ChartState, error) {
 	if err != nil {
 		return states, problems.Err()
 	}
-	needed, err := r.allReferences(ctx)
+	needed, err := r.addonSources(ctx)
 	problems.AddErr(err)
-	for _, ref := range needed {
+	for _, ref := range needed.references {
 		if _, found := lock.Find(ref); !found && ref.SHA256 == "" {
 			problems.Add(diag.New(diag.Pos{File: chartlock.File}, "has no %s", ref).WithHint("`talosgen charts lock` adds it"))
 		}
@@ -229,10 +223,10 @@ func (r *Repo) VerifyCharts(ctx context.Context) ([]ChartState, error) {
 	if err != nil {
 		return states, problems.Err()
 	}
-	for _, e := range lock.Unneeded(needed) {
+	for _, e := range lock.Unneeded(needed.references) {
 		problems.Add(diag.New(diag.Pos{File: chartlock.File}, "pins %s, which no addon needs", e.Reference).WithHint("`talosgen charts lock` removes it"))
 	}
-	unused, err := r.unusedCharts(ctx)
+	unused, err := r.unusedCharts(lock, needed)
 	problems.AddErr(err)
 	for _, s := range unused {
 		problems.Add(diag.New(diag.Pos{File: s.File}, "is used by no addon, and %s does not pin it", chartlock.File).WithHint("`talosgen charts vendor --prune` removes it"))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -12,41 +13,54 @@ import (
 	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
 
-// allReferences lists what the addons of all environments need from elsewhere.
-// It needs no keys.
-func (r *Repo) allReferences(ctx context.Context) ([]chartlock.Reference, error) {
+// addonSources is where the addons of all environments come from.
+type addonSources struct {
+	// From elsewhere, each once, in the order of their names.
+	references []chartlock.Reference
+	// Files and directories of the repository; those of addons that are turned off
+	// for a while count.
+	paths []string
+}
+
+// addonSources lists where the addons of all environments come from. It needs no
+// keys.
+func (r *Repo) addonSources(ctx context.Context) (addonSources, error) {
+	var all addonSources
 	envs, err := r.Environments()
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	var all []chartlock.Reference
 	var problems diag.List
 	for _, env := range envs {
-		addons, err := r.declaredAddons(ctx, env)
+		c, err := r.compiler(ctx, env, true)
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		for _, a := range c.config.Addons {
+			all.paths = append(all.paths, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
+		}
+		addons, err := c.declaredAddons()
 		problems.AddErr(err)
 		for _, ref := range references(addons) {
-			if !slices.Contains(all, ref) {
-				all = append(all, ref)
+			if !slices.Contains(all.references, ref) {
+				all.references = append(all.references, ref)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
+	slices.SortFunc(all.references, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
 	return all, problems.Err()
 }
 
 // declaredAddons are the addons of an environment, without any secret.
-func (r *Repo) declaredAddons(ctx context.Context, env string) ([]catalogue.Addon, error) {
-	c, err := r.compiler(ctx, env, true)
-	if err != nil {
-		return nil, err
-	}
+func (c *compiler) declaredAddons() ([]catalogue.Addon, error) {
 	v := c.realVariant()
 	for _, n := range c.config.AutoscaledNodes() {
 		v.autoscaled[n.Pool] = secret.New(placeholder) // the configurations do not decide about sources
 	}
 	addons, err := allAddons(c.addonFacts(v))
 	if err != nil {
-		return nil, fmt.Errorf("environment %s: %w", env, err)
+		return nil, fmt.Errorf("environment %s: %w", c.name, err)
 	}
 	return addons, nil
 }

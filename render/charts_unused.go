@@ -42,7 +42,7 @@ func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
 
 // unusedCharts lists files in charts/ with names as vendored ones have, that
 // neither the lock nor an addon of an environment names.
-func (r *Repo) unusedCharts(ctx context.Context) ([]ChartState, error) {
+func (r *Repo) unusedCharts(lock *chartlock.Lock, needed addonSources) ([]ChartState, error) {
 	entries, err := r.files.ReadDir(chartlock.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -50,23 +50,11 @@ func (r *Repo) unusedCharts(ctx context.Context) ([]ChartState, error) {
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: chartlock.Dir}, "cannot be read: %v", reason(err)).WithCause(err)
 	}
-	lock, err := r.chartLock()
-	if err != nil {
-		return nil, err
-	}
-	needed, err := r.allReferences(ctx)
-	if err != nil {
-		return nil, err
-	}
-	named, err := r.namedPaths(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pinned := lock.FileNames(needed)
+	pinned := lock.FileNames(needed.references)
 	var unused []ChartState
 	for _, entry := range entries {
 		file := path.Join(chartlock.Dir, entry.Name())
-		if !entry.Type().IsRegular() || !vendoredName.MatchString(entry.Name()) || pinned[entry.Name()] || slices.Contains(named, file) {
+		if !entry.Type().IsRegular() || !vendoredName.MatchString(entry.Name()) || pinned[entry.Name()] || slices.Contains(needed.paths, file) {
 			continue
 		}
 		data, err := r.files.ReadFile(file)
@@ -78,26 +66,27 @@ func (r *Repo) unusedCharts(ctx context.Context) ([]ChartState, error) {
 	return unused, nil
 }
 
-// namedPaths are the files of the repository that addons come from, in all
-// environments; addons that are turned off for a while count.
-func (r *Repo) namedPaths(ctx context.Context) ([]string, error) {
-	envs, err := r.Environments()
+// pruneCharts lists what [Repo.unusedCharts] does, and removes it if it is told to.
+func (r *Repo) pruneCharts(ctx context.Context, prune bool) ([]ChartState, error) {
+	lock, err := r.chartLock()
 	if err != nil {
 		return nil, err
 	}
-	var named []string
-	var problems diag.List
-	for _, env := range envs {
-		c, err := r.compiler(ctx, env, true)
-		if err != nil {
-			problems.AddErr(err)
-			continue
-		}
-		for _, a := range c.config.Addons {
-			named = append(named, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
-		}
+	needed, err := r.addonSources(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return named, problems.Err()
+	unused, err := r.unusedCharts(lock, needed)
+	if err != nil || !prune {
+		return unused, err
+	}
+	for i := range unused {
+		if err := r.removeChart(unused[i].File); err != nil {
+			return unused, err
+		}
+		unused[i].State = "removed"
+	}
+	return unused, nil
 }
 
 func (r *Repo) removeChart(file string) error {
