@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -82,8 +83,12 @@ func versionsIn(dir string, infra schemas.Infrastructure, files map[string][]byt
 // isRendered tells whether an environment has a rendered tree.
 func (r *Repo) isRendered(env string) error {
 	dir := path.Join(renderedDir, env)
-	if _, err := r.files.Stat(path.Join(dir, rendered.LockName)); err != nil {
+	lock := path.Join(dir, rendered.LockName)
+	switch _, err := r.files.Stat(lock); {
+	case errors.Is(err, fs.ErrNotExist):
 		return diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
+	case err != nil:
+		return diag.New(diag.Pos{File: lock}, "cannot be read: %v", reason(err)).WithCause(err)
 	}
 	return nil
 }

@@ -64,6 +64,10 @@ func TestGraphRefuses(t *testing.T) {
 		code   diag.Code
 	}{
 		"not rendered": {func(dir string) error { return os.RemoveAll(filepath.Join(dir, "rendered")) }, "is not rendered yet", diag.Usage},
+		"unreadable": {func(dir string) error {
+			lock := filepath.Join(dir, "rendered/dev/render.lock.yaml")
+			return errors.Join(os.Remove(lock), os.Symlink("/outside", lock))
+		}, "rendered/dev/render.lock.yaml: cannot be read", diag.Input},
 		"edited": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "rendered/dev/infrastructure.yaml"), []byte("cluster: other\n"), 0o644)
 		}, "is not what render wrote", diag.Secrets},
