@@ -1,8 +1,6 @@
 package render
 
 import (
-	"cmp"
-
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/yamltext"
@@ -55,7 +53,7 @@ func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
 func ownOrigins(value any, at yamltext.Path, options []withoutOption, hidden bool) []Origin {
 	var by *withoutOption
 	for i, o := range options {
-		if !same(lookup(o.values, at), value) && (by == nil || cmp.Compare(o.depth, by.depth) >= 0) {
+		if !same(lookup(o.values, at), value) && (by == nil || o.depth >= by.depth) {
 			by = &options[i]
 		}
 	}
