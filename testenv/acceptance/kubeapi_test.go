@@ -107,16 +107,23 @@ func (u *user) reconcile() {
 		patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": %q}}}`, at)
 		u.eventually(func(ctx context.Context) error {
 			list, err := all.List(ctx, metav1.ListOptions{})
-			if err != nil || len(list.Items) == 0 {
-				return errors.Join(err, fmt.Errorf("there are no %s", kind.Resource))
+			if err != nil {
+				return err
+			}
+			if len(list.Items) == 0 {
+				return fmt.Errorf("there are no %s", kind.Resource)
 			}
 			for _, o := range list.Items {
-				_, err = all.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flux-client-side-apply"})
+				_, failed := all.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "flux-client-side-apply"})
+				err = errors.Join(err, failed)
 			}
 			return err
 		})
 		u.eventually(func(ctx context.Context) error {
 			list, err := all.List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
 			for _, o := range list.Items {
 				err = errors.Join(err, reconciled(o, at))
 			}
