@@ -129,6 +129,8 @@ provider:
 	if p.String() != wantPlan {
 		t.Errorf("the plan is\n%s\nwant\n%s", p, wantPlan)
 	}
+	shown(t, "talosgen takeover demo --plan", p.String())
+	shown(t, "talosgen status demo", text)
 	done, err := cluster.TakeOver(t.Context(), p, Owner{})
 	if err != nil || len(done) != 2 {
 		t.Errorf("%d done (%v)", len(done), err)
@@ -141,6 +143,31 @@ provider:
 	plan, err := less.Plan(t.Context(), Consent{})
 	if err != nil || !strings.Contains(plan.String(), "~ ConfigMap/kube-system/settings\n      data.x: - 1\n") {
 		t.Errorf("the plan is (%v)\n%s", err, plan)
+	}
+}
+
+// shown checks that what the page about this shows behind a command is printed by
+// it, line by line and in this order; … stands for lines that are left out.
+func shown(t *testing.T, command, printed string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/how-to/take-over.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, behind, found := strings.Cut(string(page), "$ "+command+"\n")
+	block, _, closed := strings.Cut(behind, "```")
+	if !found || !closed {
+		t.Fatalf("the page does not show %s", command)
+	}
+	for line := range strings.Lines(block) {
+		if line = strings.TrimSpace(line); line == "…" || line == "" {
+			continue
+		}
+		_, after, found := strings.Cut(printed, line+"\n")
+		if !found {
+			t.Fatalf("%s does not print %q, or not there:\n%s", command, line, printed)
+		}
+		printed = after
 	}
 }
 
