@@ -6,7 +6,6 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -69,11 +68,6 @@ func (s *Session) leaseClient(ctx context.Context) (*kube.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	api := controlPlaneAPI{session: s, through: through}
-	for _, m := range s.machines(plan.Observed{}, nil) {
-		if m.Role == nodeplan.ControlPlane {
-			api.planes = append(api.planes, m)
-		}
-	}
+	api := controlPlaneAPI{session: s, through: through, planes: s.planes(plan.Observed{}, nil)}
 	return s.kubeClient(ctx, api.options(kube.Options{Within: leaseAnswers, Patience: leasePatience, Clock: s.clock}))
 }

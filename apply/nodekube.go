@@ -24,7 +24,8 @@ const (
 )
 
 // controlPlaneAPI is the API of Kubernetes as control planes serve it, without
-// a load balancer in between: the first one that accepts a connection answers.
+// a load balancer in between: the first one that accepts a connection answers, and
+// one that is switched off holds nobody up.
 type controlPlaneAPI struct {
 	session *Session
 	planes  []nodes.Machine
@@ -36,7 +37,7 @@ var errNoControlPlane = errors.New("no control plane is known")
 
 // dial connects to a control plane, whatever the address.
 func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
-	var problems []error
+	var addresses []string
 	for _, m := range k.planes {
 		if m.Address == "" {
 			continue
@@ -45,16 +46,12 @@ func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 		if h, _, err := net.SplitHostPort(m.Address); err == nil {
 			host = h
 		}
-		conn, err := k.through.Dial(ctx, net.JoinHostPort(host, apiPort))
-		if err == nil {
-			return conn, nil
-		}
-		problems = append(problems, err)
+		addresses = append(addresses, net.JoinHostPort(host, apiPort))
 	}
-	if len(problems) == 0 {
+	if len(addresses) == 0 {
 		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote).WithCause(errNoControlPlane)
 	}
-	return nil, errors.Join(problems...)
+	return reach.First(ctx, k.through, addresses)
 }
 
 // client makes a client with the rights of an administrator.
