@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -64,14 +65,32 @@ func (j *Jump) Dial(ctx context.Context, address string) (net.Conn, error) {
 		return conn, nil
 	case errors.As(err, &refused):
 		return nil, j.notPassed(address, refused)
-	}
-	// The connection is dead, or as good as dead. One that had been lying about
-	// may have been for long.
-	j.drop(client)
-	if !fresh && ctx.Err() == nil {
-		return j.Dial(ctx, address)
+	case ctx.Err() != nil:
+		// A node that is switched off is as silent as a bastion that has gone.
+		go j.probe(client, probeWithin)
+	default:
+		// The connection is dead. One that had been lying about may have been for long.
+		if j.drop(client); !fresh {
+			return j.Dial(ctx, address)
+		}
 	}
 	return nil, diag.On(address, "cannot be reached through %s: %v", j, err).WithCode(diag.Remote).WithCause(err)
+}
+
+// probeWithin is how long the bastion may take to say that it is still there.
+const probeWithin = 5 * time.Second
+
+// probe drops a connection on which the bastion does not answer any more, and with
+// it all that go through it. One that lives stays, as others use it.
+func (j *Jump) probe(client *ssh.Client, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { j.drop(client) })
+	defer stop()
+	// No server knows what that is, and each of them says so.
+	if _, _, err := client.SendRequest("keepalive@talosgen.dev", true, nil); err != nil {
+		j.drop(client)
+	}
 }
 
 // Ready connects to the bastion, if that was not done yet. Of the error
@@ -200,8 +219,11 @@ func (j *Jump) handshakeFailed(err error) error {
 	case strings.Contains(err.Error(), "no common algorithm for host key"):
 		return j.forGood(err, "has no host key of the type %s, as the one that is known", j.hostKey.Type()).
 			WithHint("another server has the address, or it was not made with the key in Git")
-	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "Too many authentication failures"):
+	case strings.Contains(err.Error(), "unable to authenticate"):
 		return j.noKeyFits(err)
+	case strings.Contains(err.Error(), "oo many authentication failures"): // of OpenSSH with a capital letter
+		return j.forGood(err, "lets nobody try as many SSH keys as you have: %s", strings.Join(j.tried, ", ")).
+			WithHint("name the file of the right one with --ssh-key")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return j.problem("did not finish the SSH handshake in time").WithCause(err)
 	case errors.Is(err, io.EOF):

@@ -56,6 +56,11 @@ func checkCarries(t *testing.T, way Transport, address string) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	checkEchoes(t, conn)
+}
+
+func checkEchoes(t *testing.T, conn net.Conn) {
+	t.Helper()
 	if _, err := io.WriteString(conn, "through\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +151,13 @@ func TestJumpErrors(t *testing.T) {
 			other := reachtest.NewSigner(t)
 			b.Signers = func() ([]ssh.Signer, error) { return []ssh.Signer{other}, nil }
 		}, diag.Secrets, true, []string{"accepts none of your SSH keys for user root"}},
+		{"too many keys", func(t *testing.T, s *reachtest.Server, b *Bastion) {
+			var keys []ssh.Signer
+			for range 9 {
+				keys = append(keys, reachtest.NewSigner(t))
+			}
+			b.Signers = func() ([]ssh.Signer, error) { return append(keys, s.User), nil }
+		}, diag.Secrets, true, []string{"lets nobody try as many SSH keys as you have: ssh-ed25519 SHA256:", "name the file of the right one with --ssh-key"}},
 		{"no key", func(_ *testing.T, _ *reachtest.Server, b *Bastion) {
 			b.Signers = func() ([]ssh.Signer, error) { return nil, nil }
 		}, diag.Secrets, true, []string{"and you have none", "--ssh-key"}},

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -27,6 +28,8 @@ type Server struct {
 	sessions []net.Conn
 	accepted int
 	prohibit bool
+	silent   map[string]func()
+	ended    chan struct{}
 }
 
 // NewSigner makes an SSH key.
@@ -47,7 +50,7 @@ func NewSigner(t testing.TB) ssh.Signer {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	host := NewSigner(t)
-	s := &Server{HostKey: host.PublicKey(), User: NewSigner(t)}
+	s := &Server{HostKey: host.PublicKey(), User: NewSigner(t), silent: map[string]func(){}, ended: make(chan struct{})}
 	known := func(key ssh.PublicKey) bool { return string(key.Marshal()) == string(s.User.PublicKey().Marshal()) }
 	gate := jumphost.New(host, known, s.dial)
 	s.Address = Listen(t, func(conn net.Conn) {
@@ -56,7 +59,10 @@ func Start(t testing.TB) *Server {
 		s.mu.Unlock()
 		gate.Serve(context.Background(), conn)
 	})
-	t.Cleanup(s.Kill)
+	t.Cleanup(func() {
+		s.Kill()
+		close(s.ended)
+	})
 	return s
 }
 
@@ -85,10 +91,15 @@ var errRefused = errors.New("Connection refused")
 
 func (s *Server) dial(ctx context.Context, address string) (net.Conn, error) {
 	s.mu.Lock()
-	prohibit := s.prohibit
+	prohibit, asked := s.prohibit, s.silent[address]
 	s.mu.Unlock()
-	if prohibit {
+	switch {
+	case prohibit:
 		return nil, jumphost.ErrProhibited
+	case asked != nil:
+		asked()
+		<-s.ended
+		return nil, errRefused
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if errors.Is(err, syscall.ECONNREFUSED) {
@@ -119,6 +130,16 @@ func (s *Server) Prohibit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prohibit = true
+}
+
+// Silent returns an address behind it that never answers. asked is called each time
+// that somebody connects to it.
+func (s *Server) Silent(asked func()) (address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	address = net.JoinHostPort("192.0.2.1", strconv.Itoa(len(s.silent)+1))
+	s.silent[address] = asked
+	return address
 }
 
 // KnownHost is its host key, as in an authorized_keys file.
