@@ -120,13 +120,11 @@ func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.client.Close() }()
-	if err := l.reconnect(ctx); err != nil {
-		return err
+	err := l.update(ctx, (*Lease).free)
+	if l.lost != nil || Unavailable(err) || conflicts(err) {
+		return nil
 	}
-	if err := l.free(ctx); !Unavailable(err) && !conflicts(err) && !absent(err) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // Keep renews the lock if it is time, and fails if it is not held any more. As
@@ -142,20 +140,31 @@ func (l *Lease) Keep(ctx context.Context) error {
 	if now.Before(expires.Add(-leaseTime + leaseTime/3)) {
 		return nil
 	}
-	err := l.reconnect(ctx)
-	if err == nil {
-		err = l.write(ctx)
-	}
+	err := l.update(ctx, (*Lease).write)
 	switch {
-	case err == nil, ctx.Err() != nil:
+	case err == nil, l.lost != nil, ctx.Err() != nil:
 		return err
-	case conflicts(err) || absent(err):
-		return l.adopt(ctx)
 	case now.Before(expires.Add(-leaseMargin)):
 		return nil // there is time to try again
 	}
 	l.lost = l.notHeld("it could not be renewed before it expired: %v", err)
 	return l.lost
+}
+
+// update changes the lock over a new connection. If it is not as this run knows
+// it, it is looked at: an answer may have been lost.
+func (l *Lease) update(ctx context.Context, change func(*Lease, context.Context) error) error {
+	if err := l.reconnect(ctx); err != nil {
+		return err
+	}
+	err := change(l, ctx)
+	if !conflicts(err) && !absent(err) {
+		return err
+	}
+	if err := l.adopt(ctx); err != nil {
+		return err
+	}
+	return change(l, ctx)
 }
 
 // reconnect makes a new client, which knows the time that the old one has learned.

@@ -28,6 +28,7 @@ type lockSite struct {
 	mu   sync.Mutex
 	down bool
 	lose bool // the answer of the next write
+	mute bool // to whoever reads
 }
 
 func newLockSite(t *testing.T) *lockSite {
@@ -36,7 +37,7 @@ func newLockSite(t *testing.T) *lockSite {
 	api := kubesim.New("v1.36.4", now)
 	s.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		down, lose := s.down, s.lose && r.Method != http.MethodGet
+		down, lose := s.down || s.mute && r.Method == http.MethodGet, s.lose && r.Method != http.MethodGet
 		s.lose = s.lose && !lose
 		s.mu.Unlock()
 		switch {
@@ -62,6 +63,12 @@ func (s *lockSite) set(down, lose bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down, s.lose = down, lose
+}
+
+func (s *lockSite) silence(mute bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mute = mute
 }
 
 func (s *lockSite) pass(d time.Duration) { _ = s.clock.Sleep(s.Context(), d) }
@@ -165,7 +172,22 @@ func TestLeaseLostAnswers(t *testing.T) {
 	s.set(false, true)
 	s.wants(l.Keep(t.Context()), 0, "")
 	s.wants(l.Keep(t.Context()), 0, "")
+
+	// Nor does it matter if nobody can say at once whose it is.
+	s.pass(leaseTime / 2)
+	s.set(false, true)
+	s.wants(l.Keep(t.Context()), 0, "")
+	s.silence(true)
+	s.wants(l.Keep(t.Context()), 0, "")
+	s.silence(false)
+	s.wants(l.Keep(t.Context()), 0, "")
+
+	// It is given back, too: the next run need not wait until it expires.
+	s.pass(leaseTime / 2)
+	s.set(false, true)
+	s.wants(l.Keep(t.Context()), 0, "")
 	s.wants(l.Release(t.Context()), 0, "")
+	s.wants(s.mustAcquire("bob@laptop", "2").Release(t.Context()), 0, "")
 }
 
 // TestLeaseRace: of many who want it at once, one has it.
