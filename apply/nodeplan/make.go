@@ -135,7 +135,7 @@ func (m *maker) usable(want Want, node Node) bool {
 	case node.Reach == Foreign:
 		m.refuse(want.Name, "another machine, or a node of another cluster, answers"+because(node), "check its address; to take the machine over, reset it first")
 	case node.Reach == Unfit:
-		m.refuse(want.Name, node.Reason, "correct installDisk in cluster.yaml; or, if nothing on the disk is needed any more: talosctl wipe disk --insecure")
+		m.refuse(want.Name, node.Reason, UnfitHint)
 	case node.Reach == Unreachable || node.Reach == "":
 		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", "see its console, or replace it: talosgen replace")
 	case node.Reach == Configured && node.Role != want.Role:

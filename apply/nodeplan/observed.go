@@ -41,6 +41,12 @@ const (
 	Configured  Reach = "configured"  // by its certificate
 )
 
+// UnfitHint says what to do about a machine that is [Unfit].
+const UnfitHint = "correct installDisk in cluster.yaml; or, if nothing on the disk is needed any more: talosctl wipe disk --insecure"
+
+// Bare reports whether it is a machine without a configuration.
+func (r Reach) Bare() bool { return r == Maintenance || r == Unfit }
+
 // StageRunning is Talos' stage of a machine that has finished its start.
 const StageRunning = "running"
 

@@ -109,7 +109,7 @@ func members(sights []Sight) (found []nodeplan.Member, known bool) {
 	voters := serving(sights)
 	if len(voters) == 0 {
 		return nil, !slices.ContainsFunc(sights, func(s Sight) bool {
-			return s.Machine.controlPlane() && s.Reach != nodeplan.Maintenance && s.Etcd.State != bootstrap.Empty
+			return s.Machine.controlPlane() && !s.Reach.Bare() && s.Etcd.State != bootstrap.Empty
 		})
 	}
 	of := clusters(sights)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -34,7 +35,7 @@ func identify(ctx context.Context, client *node.Client, m Machine) error {
 	}
 	if foreign := foreignSystem(hardware, m.InstallDisk); foreign != "" {
 		return diag.On("node "+m.Name, "%s", foreign).WithCode(diag.Remote).WithCause(&diskError{foreign}).
-			WithHint("correct installDisk in cluster.yaml; or, if nothing on the disk is needed any more: talosctl wipe disk --insecure")
+			WithHint("%s", nodeplan.UnfitHint)
 	}
 	return nil
 }

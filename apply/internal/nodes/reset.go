@@ -22,10 +22,10 @@ func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 	m, _ := c.machine(s.Node)
 	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Reboot}
 	return c.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
-		switch seen := c.see(ctx, m, func(*node.Client, *Sight) error { return nil }); seen.Reach {
-		case nodeplan.Maintenance:
+		switch seen := c.see(ctx, m, func(*node.Client, *Sight) error { return nil }); {
+		case seen.Reach.Bare():
 			return nil
-		case nodeplan.Configured:
+		case seen.Reach == nodeplan.Configured:
 			return node.NotYet("it is %s", seen.Stage)
 		default:
 			return node.NotYet("%s", seen.Reason)

@@ -37,7 +37,7 @@ type Sight struct {
 // Etcd is what a control plane says of its etcd.
 type Etcd struct {
 	State  bootstrap.State
-	Reason string // of what is unknown
+	Reason string // of what is unknown, or has data and does not serve
 	// Of one that serves.
 	Self    node.MemberID
 	Leader  node.MemberID
@@ -263,7 +263,7 @@ func (c *Cluster) meet(sights []Sight) {
 		c.met = map[string]bool{}
 	}
 	for _, s := range sights {
-		if s.Reach == nodeplan.Configured || s.Reach == nodeplan.Maintenance {
+		if s.Reach == nodeplan.Configured || s.Reach.Bare() {
 			c.met[s.Machine.Name] = true
 		}
 	}
