@@ -240,10 +240,15 @@ func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
 		if version(o) != version(before[id]) {
 			r.t.Errorf("Flux changed %s: %s, was %s", id, version(o), version(before[id]))
 		}
+		fluxs := false
 		for _, e := range kubeplan.Entries(o) {
 			if e.Operation == "Apply" && e.Subresource == "" && e.Manager != kubeplan.ManagerFlux || foreign(e.Manager) {
 				r.t.Errorf("%s has fields of %s", id, e.Manager)
 			}
+			fluxs = fluxs || e.Operation == "Apply" && e.Manager == kubeplan.ManagerFlux
+		}
+		if !fluxs {
+			r.t.Errorf("%s has no fields of Flux", id)
 		}
 		if left := doomedIn(o); len(left) < 3 {
 			r.t.Errorf("%s never had what is to be removed, only %q", id, left)
