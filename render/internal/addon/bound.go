@@ -91,14 +91,19 @@ func (c *chart) bounded(ctx context.Context, r *running, work func() (map[string
 	type outcome struct {
 		texts map[string]string
 		err   error
+		panic any
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		texts, err := work()
-		done <- outcome{texts, err}
+		var o outcome
+		defer func() { o.panic = recover(); done <- o }()
+		o.texts, o.err = work()
 	}()
 	select {
 	case o := <-done:
+		if o.panic != nil {
+			panic(o.panic) // for whoever masks what a panic prints
+		}
 		if ctx.Err() == nil {
 			return o.texts, false, o.err
 		}

@@ -125,6 +125,18 @@ dependencies:
 	}
 }
 
+// A panic reaches the caller, who knows what must not be printed of it.
+func TestBoundPanics(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "a secret" {
+			t.Errorf("got %v", p)
+		}
+	}()
+	ctx := t.Context()
+	_, _, err := (&chart{}).bounded(ctx, &running{ctx: ctx}, func() (map[string]string, error) { panic("a secret") })
+	t.Errorf("no panic, but %v", err)
+}
+
 // Whoever stops the program is not told of it by the chart.
 func TestInterruptedTemplates(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
