@@ -164,7 +164,10 @@ func (c *compiler) checkedObjects(a, b catalogue.Addon, v, other *variant) ([]ma
 	}
 	quiet := *c // it warns of nothing that was not warned of
 	again, err := quiet.objects(b, other)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrAbandoned), err != nil && c.ctx.Err() != nil:
+		return nil, err // no secret is to blame
+	case err != nil:
 		return nil, diag.On("addon "+a.Name, "cannot be rendered with other secrets of the same shape, so nobody can tell where they end up").
 			WithHint("a template that looks at what a secret says is to blame; take the secret out of the values, and make a Secret of your own of it in envs/%s/addons/%s", c.name, a.Name).
 			WithCode(diag.Secrets)

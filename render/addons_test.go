@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -62,6 +63,27 @@ stringData:
 }
 
 const webDir = "addons/apps/web/"
+
+// Templates that do not end are told to whoever can end the program, also those
+// that are rendered with other secrets.
+func TestAbandonedAddon(t *testing.T) {
+	r, key := addonRepo(t)
+	for last := 1; last <= 2; last++ {
+		renders := 0
+		w := world(t, map[string]string{"SOPS_AGE_KEY": key})
+		w.BoundTemplates = func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, end := context.WithCancelCause(ctx)
+			if renders++; renders == last {
+				end(errors.New("take more than 60 seconds"))
+			}
+			return ctx, func() { end(nil) }
+		}
+		_, err := openWorld(t, r.root, w).Render(t.Context(), "prod", render.Options{})
+		if !errors.Is(err, render.ErrAbandoned) || !strings.Contains(err.Error(), "the templates of the chart web take more than 60 seconds") || renders != last {
+			t.Errorf("bound %d of %d: %v", last, renders, err)
+		}
+	}
+}
 
 // A chart of the user, with values of three layers, a secret, and a manifest
 // beside it.
