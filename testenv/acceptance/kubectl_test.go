@@ -16,8 +16,8 @@ func (u *user) kubectlWorks(kubeconfig string) {
 	u.t.Helper()
 	for _, c := range []struct{ args, want string }{
 		{"config current-context", "lab"},
-		{"wait --for=condition=Ready node/cp-1 --timeout=1m", "node/cp-1 condition met"},
-		{"get nodes -o name", "node/cp-1"},
+		{"wait --for=condition=Ready nodes --all --timeout=1m", "node/cp-1 condition met\nnode/worker-1 condition met\n"},
+		{"get nodes -o jsonpath={.items[*].metadata.name}", "cp-1 worker-1"},
 		{"auth can-i * *", "yes"},
 		{"create configmap made-by-kubectl -n default --from-literal=key=value", "configmap/made-by-kubectl created"},
 		{"get configmap made-by-kubectl -n default -o jsonpath={.data.key}", "value"},
