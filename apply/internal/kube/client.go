@@ -60,7 +60,7 @@ type Options struct {
 	// How long a request that got no answer, or one that asks for patience, is
 	// repeated; 0: not at all.
 	Patience time.Duration
-	// Counts the requests, besides the client's own count; may be nil.
+	// Counts the requests, with repetitions; may be nil.
 	Calls *atomic.Int64
 }
 
@@ -70,7 +70,6 @@ type Client struct {
 	http     *http.Client
 	clock    Clock
 	patience time.Duration
-	requests atomic.Int64
 	shown    atomic.Pointer[x509.Certificate] // of the API
 	ahead    atomic.Int64                     // of the API's clock to that of this machine, in nanoseconds
 }
@@ -103,30 +102,26 @@ func New(o Options) (*Client, error) {
 			},
 		},
 	}
-	c.http = &http.Client{Transport: &counting{transport, &c.requests, o.Calls}, Timeout: cmp.Or(o.Within, answerWithin)}
+	c.http = &http.Client{Transport: &counting{transport, o.Calls}, Timeout: cmp.Or(o.Within, answerWithin)}
 	return c, nil
 }
 
 // counting counts the requests that are sent.
 type counting struct {
 	*http.Transport
-	own, all *atomic.Int64 // all may be nil
+	calls *atomic.Int64 // may be nil
 }
 
 // RoundTrip sends a request.
 func (t *counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	t.own.Add(1)
-	if t.all != nil {
-		t.all.Add(1)
+	if t.calls != nil {
+		t.calls.Add(1)
 	}
 	return t.Transport.RoundTrip(r)
 }
 
 // Close ends the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// Requests returns how many requests were made, with repetitions.
-func (c *Client) Requests() int { return int(c.requests.Load()) }
 
 // ServerTime is the time by the clock of the API server that answered last; that
 // of this machine may be wrong by hours.

@@ -38,14 +38,14 @@ func TestNothingToDo(t *testing.T) {
 	const objects = 300
 	files := many("nothing-to-do", objects)
 	r.apply(files, plan.Policy{})
-	before := r.client.Requests()
+	before := r.client.sent()
 	if p := r.plan(files.read(t), plan.Policy{}); !p.InSync() || len(p.Steps) != objects+1 {
 		t.Fatalf("the plan is %s", p)
 	}
 	// Discovery twice, the inventory, namespaces, the namespace; three kinds in
 	// pages; and the workloads.
 	const lists, workloads = 12, objects/3 + 1
-	if made := r.client.Requests() - before; made > lists+workloads {
+	if made := r.client.sent() - before; made > lists+workloads {
 		t.Errorf("%d requests, want at most %d", made, lists+workloads)
 	}
 }

@@ -95,11 +95,11 @@ func review(w http.ResponseWriter, r *http.Request, allowed bool, message string
 func TestWebhookDenies(t *testing.T) {
 	c, r := faultRun(t, "webhook-denies")
 	webhook(t, c, "webhook-denies", func(w http.ResponseWriter, q *http.Request) { review(w, q, false, "no, thank you") })
-	before := r.client.Requests()
+	before := r.client.sent()
 	err := r.try(one("webhook-denies"))
 	wants(t, err, `ConfigMap/webhook-denies/one: admission webhook "policy.example.org" denied the request: no, thank you`,
 		"the webhook's own rules are against it", diag.Remote)
-	if made := r.client.Requests() - before; made > 10 {
+	if made := r.client.sent() - before; made > 10 {
 		t.Errorf("%d requests: what a webhook denies is not asked again", made)
 	}
 }

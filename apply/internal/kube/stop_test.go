@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -330,6 +331,9 @@ func realOptions(t testing.TB, cluster *kubeenv.Cluster) Options {
 	user := config.Users[0].User
 	return Options{
 		URL: cluster.URL, Authority: config.Clusters[0].Cluster.CA, Certificate: user.Certificate,
-		Key: secret.New(string(user.Key)), Dial: dial, Clock: realClock{},
+		Key: secret.New(string(user.Key)), Dial: dial, Clock: realClock{}, Calls: new(atomic.Int64),
 	}
 }
+
+// sent is how many requests a client of [realOptions] has sent.
+func (c *Client) sent() int { return int(c.http.Transport.(*counting).calls.Load()) }
