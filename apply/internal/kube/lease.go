@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,6 +24,9 @@ const (
 	leaseMargin = time.Minute
 	// leaseTries bounds how often it is tried while others try the same.
 	leaseTries = 5
+	// giveBackWithin is how long it may take to give back what an interrupted run
+	// may have been given.
+	giveBackWithin = 5 * time.Second
 	// leases are where locks are: every cluster has this namespace.
 	leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 )
@@ -61,11 +65,21 @@ func AcquireLease(ctx context.Context, name string, own Holder, connect func(con
 		return nil, err
 	}
 	l := &Lease{name: name, own: own, connect: connect, client: c}
-	if err := l.acquire(ctx); err != nil {
+	err = l.acquire(ctx)
+	switch {
+	case err == nil:
+		return l, nil
+	case ctx.Err() == nil || l.live.Name == "":
 		c.Close()
 		return nil, err
 	}
-	return l, nil
+	// Interrupted before the answer was there: it may say that this run has it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	if kept := l.Release(ctx); kept != nil {
+		err = errors.Join(err, kept)
+	}
+	return nil, err
 }
 
 func (l *Lease) acquire(ctx context.Context) error {

@@ -27,8 +27,9 @@ type lockSite struct {
 
 	mu   sync.Mutex
 	down bool
-	lose bool // the answer of the next write
-	mute bool // to whoever reads
+	lose bool   // the answer of the next write
+	mute bool   // to whoever reads
+	then func() // is called when an answer was lost
 }
 
 func newLockSite(t *testing.T) *lockSite {
@@ -46,6 +47,9 @@ func newLockSite(t *testing.T) *lockSite {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case lose:
 			api.ServeHTTP(httptest.NewRecorder(), r)
+			if s.then != nil {
+				s.then()
+			}
 			panic(http.ErrAbortHandler)
 		default:
 			api.ServeHTTP(w, r)
@@ -188,6 +192,21 @@ func TestLeaseLostAnswers(t *testing.T) {
 	s.wants(l.Keep(t.Context()), 0, "")
 	s.wants(l.Release(t.Context()), 0, "")
 	s.wants(s.mustAcquire("bob@laptop", "2").Release(t.Context()), 0, "")
+}
+
+// TestLeaseInterrupted: whoever is interrupted just as the lock is given to them
+// does not keep it.
+func TestLeaseInterrupted(t *testing.T) {
+	s := newLockSite(t)
+	for range 2 { // the first time there is none yet
+		ctx, interrupt := context.WithCancel(t.Context())
+		s.set(false, true)
+		s.then = interrupt
+		if _, err := AcquireLease(ctx, lockName, Holder{Owner: "ann@desk", Run: "1"}, s.connect); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		s.wants(s.mustAcquire("bob@laptop", "2").Release(t.Context()), 0, "")
+	}
 }
 
 // TestLeaseRace: of many who want it at once, one has it.
