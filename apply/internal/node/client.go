@@ -44,7 +44,6 @@ type Client struct {
 	conn      *connection
 	machine   machine.MachineServiceClient
 	resources cosi.StateClient
-	failures  *failures
 }
 
 // answerWithin is how long a call may take that does not wait for anything. One
@@ -93,8 +92,7 @@ func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error
 	address := t.address()
 	config.ServerName, _, _ = net.SplitHostPort(address)
 	config.MinVersion = tls.VersionTLS12
-	seen := &failures{}
-	c := &connection{calls: t.Calls, dial: func() (*grpc.ClientConn, error) {
+	c := &connection{calls: t.Calls, dial: func(seen *failures) (*grpc.ClientConn, error) {
 		// The name is resolved by whatever leads there, not here.
 		return grpc.NewClient("passthrough:///"+address,
 			grpc.WithContextDialer(seen.dialer(through)),
@@ -102,14 +100,10 @@ func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: answerWithin}),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest)))
 	}}
-	var err error
-	if c.now, err = c.dial(); err != nil {
+	if err := c.begin(); err != nil {
 		return nil, diag.On("node "+t.Name, "its address %q cannot be used: %v", t.Address, err).WithCause(err)
 	}
-	return &Client{
-		target: t, conn: c, failures: seen,
-		machine: machine.NewMachineServiceClient(c), resources: cosi.NewStateClient(c),
-	}, nil
+	return &Client{target: t, conn: c, machine: machine.NewMachineServiceClient(c), resources: cosi.NewStateClient(c)}, nil
 }
 
 // address is host:port.

@@ -83,14 +83,14 @@ func (c *Client) explain(what string, err error) error {
 	}
 	switch status.Code(err) {
 	case codes.Unavailable:
-		if c.failures.cause() == nil {
+		if c.conn.cause() == nil {
 			p.WithCause(errors.Join(err, errLost))
 		}
 		c.explainConnection(p, what)
 	case codes.DeadlineExceeded:
 		p.Message = what + ": no answer in time"
 		p.WithHint("the node is reached, but busy, or waits for something: `talosctl dmesg` shows what")
-		if cause := c.failures.cause(); cause != nil {
+		if cause := c.conn.cause(); cause != nil {
 			c.explainConnection(p, what)
 		}
 	case codes.Canceled:
@@ -119,7 +119,7 @@ func withoutDifference(err error) (cleaned error, shows bool) {
 
 // explainConnection says why there is no connection.
 func (c *Client) explainConnection(p *diag.Problem, what string) {
-	cause := c.failures.cause()
+	cause := c.conn.cause()
 	var problem *diag.Problem
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError

@@ -17,12 +17,23 @@ import (
 type failures struct {
 	mu   sync.Mutex
 	last error
+	own  bool // it has tried since it began
 }
+
+// next begins anew. Until it has tried, what is known is what was known.
+func (f *failures) next() *failures { return &failures{last: f.cause()} }
 
 func (f *failures) note(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last = err
+	f.last, f.own = err, true
+}
+
+// failed reports whether it has tried, and failed.
+func (f *failures) failed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.own && f.last != nil
 }
 
 // cause returns why there is no connection; nil if there is one, or if it is not
