@@ -87,7 +87,6 @@ func facts(ctx context.Context, c *nodes.Cluster, machines []nodes.Machine, kube
 		} else if client, err := c.Connect(m); err != nil {
 			t.Err = err
 		} else {
-			defer client.Close()
 			t.Source = client
 		}
 		collector.Targets = append(collector.Targets, t)

@@ -111,6 +111,7 @@ func (s *Session) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	var problems diag.List
+	s.clients.Close()
 	if s.jump != nil {
 		problems.AddErr(s.jump.Close())
 		s.jump = nil

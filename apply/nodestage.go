@@ -97,8 +97,8 @@ func (s *Session) names(o plan.Observed) (names []string) {
 func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string) (*nodes.Cluster, error) {
 	c := &nodes.Cluster{
 		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: keepingClock{s.clock, s}, Patience: nodes.DefaultPatience(),
-		Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
-		Intents:     s.intents, Forgetful: s.project == nil, Snapshot: s.saveEtcd, Recovery: s.recovery(),
+		Clients: &s.clients, Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
+		Intents: s.intents, Forgetful: s.project == nil, Snapshot: s.saveEtcd, Recovery: s.recovery(),
 		Keep: s.keepLock,
 	}
 	if !slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
@@ -157,6 +157,7 @@ func (s *Session) lookAtNodes(ctx context.Context, c *nodes.Cluster, awaited []s
 // far as somebody agreed to them.
 func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Policy) error {
 	if s.jump != nil { // the server that leads there may be another one now
+		s.clients.Close()
 		_ = s.jump.Close() // nobody uses it
 		s.jump = nil
 	}

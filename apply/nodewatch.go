@@ -58,6 +58,9 @@ func (s *Session) watched(p *plan.Plan, stage progress.Stage, do execute.Do[Chan
 		if err := cluster.Kubernetes.Drain(ctx, c.Name, false, tell); err != nil {
 			return err
 		}
+		if err := cluster.FreeToStop(ctx, c.Name, tell); err != nil {
+			return err
+		}
 		if err := do(ctx, c); err != nil {
 			return err
 		}

@@ -91,6 +91,7 @@ type Session struct {
 	desired *nodeplan.Desired // decrypted
 	objects *kubeplan.Desired // decrypted
 	jump    *reach.Jump       // the server that leads to nodes, once it is connected to
+	clients nodes.Clients     // for nodes that are reached that way
 	access  *cloud.Session    // what lets whoever runs this in
 	intents nodes.Intents
 	// What tells the snapshot from others that a lost etcd is made from, once it

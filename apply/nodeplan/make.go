@@ -20,7 +20,7 @@ func Make(desired Desired, observed Observed, policy Policy) (*Plan, error) {
 
 // makePlan also takes the reason for which nodes go that are not desired.
 func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*Plan, error) {
-	m := &maker{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.safe(),
+	m := &maker{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.Safe(),
 		plan: &Plan{Cluster: desired.Cluster, Steps: []Step{}, Reads: observed.digests(), send: map[string]secret.String{}}}
 	m.policy.Mode, m.policy.MaxParallel = cmp.Or(policy.Mode, Auto), max(policy.MaxParallel, 1)
 	m.workers = make([]plan.Key, m.policy.MaxParallel)

@@ -103,9 +103,9 @@ func (o *Observed) node(name string) Node {
 	return Node{Name: name, Reach: Unreachable, Reason: "it was not found"}
 }
 
-// safe are the members as rules of safety see them: what we do not reach is not
+// Safe are the members as rules of safety see them: what we do not reach is not
 // healthy, whatever its peers say.
-func (o *Observed) safe() (members []etcdsafety.Member) {
+func (o *Observed) Safe() (members []etcdsafety.Member) {
 	for _, m := range o.Members {
 		n := o.node(m.Node)
 		members = append(members, etcdsafety.Member{Node: m.Node, Voter: !m.Learner,

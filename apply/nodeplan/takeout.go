@@ -56,7 +56,7 @@ func (m *maker) wipe(name string, needs ...plan.Key) {
 // etcd can be asked it is saved before. Workers that are not named stay, and
 // serve whatever cluster comes next from the same tree.
 func ResetAll(desired Desired, observed Observed, policy Policy, names ...string) *Plan {
-	m := &maker{desired: desired, observed: observed, policy: policy, members: observed.safe(),
+	m := &maker{desired: desired, observed: observed, policy: policy, members: observed.Safe(),
 		plan: &Plan{Cluster: desired.Cluster, Steps: []Step{}, Reads: observed.digests()}}
 	before := []plan.Key{m.lastSnapshot()}
 	for _, role := range []string{Worker, ControlPlane} {

@@ -44,7 +44,7 @@ func (s *service) Read(r *machine.ReadRequest, stream grpc.ServerStreamingServer
 
 // Reboot begins a reboot.
 func (s *service) Reboot(ctx context.Context, _ *machine.RebootRequest) (r *machine.RebootResponse, err error) {
-	err = s.do(ctx, func() error {
+	err = s.change(ctx, func() error {
 		actor := s.m.fleet.newUUID("actor")
 		r = &machine.RebootResponse{Messages: []*machine.Reboot{{ActorId: actor}}}
 		if s.m.leaving() {
@@ -59,7 +59,7 @@ func (s *service) Reboot(ctx context.Context, _ *machine.RebootRequest) (r *mach
 
 // Reset begins to wipe the machine.
 func (s *service) Reset(ctx context.Context, in *machine.ResetRequest) (r *machine.ResetResponse, err error) {
-	err = s.do(ctx, func() error {
+	err = s.change(ctx, func() error {
 		actor := s.m.fleet.newUUID("actor")
 		r = &machine.ResetResponse{Messages: []*machine.Reset{{ActorId: actor}}}
 		if s.m.leaving() {
@@ -97,7 +97,7 @@ func (m *Machine) reset(graceful, reboot, partitions bool) error {
 // ApplyConfiguration takes a configuration.
 func (s *service) ApplyConfiguration(ctx context.Context, in *machine.ApplyConfigurationRequest) (r *machine.ApplyConfigurationResponse, err error) {
 	admin := s.admin(ctx)
-	err = s.do(ctx, func() error {
+	err = s.change(ctx, func() error {
 		if s.m.active != nil && !admin {
 			return errDenied
 		}

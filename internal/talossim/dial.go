@@ -74,6 +74,9 @@ func (v View) find(host, port string) (*server, error) {
 	if m == nil && port == kubePort {
 		m = v.behind(host)
 	}
+	if m != nil && !m.reached() {
+		m.said = nil
+	}
 	if m == nil || !m.on || m.cut {
 		return nil, os.ErrDeadlineExceeded
 	}
@@ -84,6 +87,7 @@ func (v View) find(host, port string) (*server, error) {
 		return m.listenSSH()
 	}
 	if port != talosPort || m.apiAt.IsZero() || m.apiAt.After(f.now) {
+		m.said = nil
 		return nil, syscall.ECONNREFUSED
 	}
 	return m.listen()

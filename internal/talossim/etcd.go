@@ -240,7 +240,9 @@ func (f *Fleet) Members(machine string) (names []string) {
 }
 
 // counts returns how many voters there are, and how many are healthy.
-func (c *etcdCluster) counts() (voters, healthy int) { return etcdsafety.Count(c.safe()) }
+func (c *etcdCluster) counts() (voters, healthy int) {
+	return etcdsafety.Count(c.safe((*member).healthy))
+}
 
 func (c *etcdCluster) quorum() bool {
 	voters, healthy := c.counts()

@@ -158,6 +158,53 @@ func TestViolations(t *testing.T) {
 	}
 }
 
+// TestBlame: of a member that dies by itself, a client has to know only what it
+// could have seen.
+func TestBlame(t *testing.T) {
+	look := func(w *world) {
+		for _, name := range []string{"cp-1", "cp-2", "cp-3"} {
+			_, _ = w.admin(name).EtcdStatus(w.t.Context(), nothing)
+		}
+	}
+	die := func(w *world) { w.fleet.Machine("cp-3").Cut() }
+	back := func(w *world) {
+		w.fleet.Machine("cp-3").PowerOff()
+		w.fleet.Machine("cp-3").PowerOn()
+		w.pass(25 * time.Second)
+	}
+	read := func(w *world) { _, _ = w.admin("cp-3").Version(w.t.Context(), nothing) }
+	change := func(w *world) {
+		w.must(w.admin("cp-1").ApplyConfiguration(w.t.Context(), &machine.ApplyConfigurationRequest{Data: []byte(w.cluster.ControlPlane("cp-1")), Mode: machine.ApplyConfigurationRequest_STAGED}))
+	}
+	for _, tt := range []struct {
+		name   string
+		before []func(*world) // a control plane is rebooted
+		blamed bool
+	}{
+		{"it dies right after the look", []func(*world){look, die}, false},
+		{"and comes back, but etcd does not serve yet", []func(*world){look, back}, false},
+		{"nobody has looked", []func(*world){die}, true},
+		{"it died before the look", []func(*world){die, look}, true},
+		{"the look is too old", []func(*world){look, func(w *world) { w.pass(2 * time.Minute) }, die}, true},
+		{"something was changed since the look", []func(*world){look, change, die}, true},
+		{"somebody has noticed", []func(*world){look, die, read}, true},
+		{"or could have", []func(*world){look, back, read}, true},
+		{"another one died before", []func(*world){func(w *world) { w.fleet.Machine("cp-2").Cut() }, look, die}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.bootstrap("cp-1", "cp-2", "cp-3")
+			for _, do := range tt.before {
+				do(w)
+			}
+			w.must(w.admin("cp-1").Reboot(t.Context(), &machine.RebootRequest{}))
+			if v := w.fleet.Violations(); (len(v) > 0) != tt.blamed {
+				t.Errorf("violations: %q", v)
+			}
+		})
+	}
+}
+
 func TestSnapshotAndRecovery(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()

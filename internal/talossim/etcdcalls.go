@@ -111,6 +111,8 @@ func (s *service) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (r *machine.
 		}
 		if c.leader == 0 {
 			st.Errors = []string{"etcdserver: no leader"}
+		} else {
+			s.m.said = &word{s.fleet.now, s.fleet.watch.changes}
 		}
 		r = &machine.EtcdStatusResponse{Messages: []*machine.EtcdStatus{{MemberStatus: st}}}
 		return nil
@@ -130,7 +132,7 @@ func (s *service) EtcdAlarmList(ctx context.Context, _ *emptypb.Empty) (r *machi
 
 // EtcdForfeitLeadership gives the leadership to another voter.
 func (s *service) EtcdForfeitLeadership(ctx context.Context, _ *machine.EtcdForfeitLeadershipRequest) (r *machine.EtcdForfeitLeadershipResponse, err error) {
-	err = s.do(ctx, func() error {
+	err = s.change(ctx, func() error {
 		c, err := s.m.etcdOf("etcd forfeit leadership")
 		if err != nil {
 			return err
@@ -154,7 +156,7 @@ func (s *service) EtcdForfeitLeadership(ctx context.Context, _ *machine.EtcdForf
 
 // EtcdLeaveCluster takes the member of the machine out, and its data away.
 func (s *service) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLeaveClusterRequest) (r *machine.EtcdLeaveClusterResponse, err error) {
-	err = s.do(ctx, func() error {
+	err = s.change(ctx, func() error {
 		if _, err := s.m.etcdOf("etcd leave"); err != nil {
 			return err
 		}
@@ -193,7 +195,7 @@ func (m *Machine) leave() (refusal string) {
 
 // EtcdRemoveMemberByID takes any member out.
 func (s *service) EtcdRemoveMemberByID(ctx context.Context, in *machine.EtcdRemoveMemberByIDRequest) (r *machine.EtcdRemoveMemberByIDResponse, err error) {
-	err = s.do(ctx, func() error {
+	err = s.change(ctx, func() error {
 		c, err := s.m.etcdOf("etcd remove member")
 		if err != nil {
 			return err

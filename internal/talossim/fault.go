@@ -122,6 +122,9 @@ func (s *service) note(ctx context.Context, method string) (*underway, error) {
 	f.calls = append(f.calls, c.made)
 	c.fault = f.strike(s.m.spec.Name, method)
 	gone, silent := s.m.epoch != s.epoch, s.m.silent
+	if gone || silent || !s.m.run.serving {
+		s.m.said = nil // whoever calls can see it
+	}
 	f.mu.Unlock()
 	switch {
 	case gone:

@@ -199,6 +199,9 @@ func (f *Fleet) change(c cause, do func()) {
 	defer f.mu.Unlock()
 	f.settle()
 	f.watched(c, do)
+	if c == chosen {
+		f.watch.changes++
+	}
 }
 
 // digest makes an identifier that is the same in each run of a test.

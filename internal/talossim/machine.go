@@ -98,6 +98,7 @@ type Machine struct {
 	ssh      *server
 	kube     *server
 	joined   bool   // its kubelet has registered it
+	said     *word  // nil if it has not, or if that is known not to be so any more
 	actor    string // the client whose call is being carried out
 	log      []*machine.Event
 	logged   chan struct{} // closed when something is added to log

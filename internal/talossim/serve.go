@@ -78,18 +78,30 @@ func (s *service) stream(srv any, stream grpc.ServerStream, info *grpc.StreamSer
 }
 
 // do does something to the machine on behalf of a client.
-func (s *service) do(ctx context.Context, what func() error) (err error) {
+func (s *service) do(ctx context.Context, what func() error) error { return s.carry(ctx, what, false) }
+
+// change is [service.do] of what changes the machine.
+func (s *service) change(ctx context.Context, what func() error) error {
+	return s.carry(ctx, what, true)
+}
+
+func (s *service) carry(ctx context.Context, what func() error, changes bool) (err error) {
 	f := s.fleet
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settle()
 	if s.m.epoch != s.epoch {
+		s.m.said = nil
 		return s.gone()
 	}
 	if ctx.Err() != nil {
 		return errGone
 	}
+	etcd := s.m.etcd.cluster != nil
 	f.watched(chosen, func() { err = what() })
+	if changes && etcd {
+		f.watch.changes++
+	}
 	return err
 }
 

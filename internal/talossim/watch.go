@@ -3,6 +3,7 @@ package talossim
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
@@ -18,7 +19,8 @@ const (
 // watch is what was seen to go wrong.
 type watch struct {
 	violations []string
-	end        bool // clients may end etcd
+	end        bool   // clients may end etcd
+	changes    uint64 // that were chosen, of machines that have an etcd
 }
 
 // LetEnd lets clients end etcd: that its quorum is lost by what they do is no
@@ -31,6 +33,13 @@ func (f *Fleet) LetEnd() {
 
 // Violations returns what must never happen, and did: a second etcd cluster, or
 // a client that has put the quorum of one at risk. See package etcdsafety.
+//
+// A client is judged by what it could know. A member that is lost by itself
+// counts as well all the same, if nothing was done to etcd between the moment at
+// which the member itself said that it is well and the one at which the client
+// stops another one, if that was not long, and if nobody noticed meanwhile that
+// it is gone. So whoever stops a member has to ask all of them right before: a
+// look that is older is no excuse, and neither is one that was not made.
 func (f *Fleet) Violations() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,10 +49,17 @@ func (f *Fleet) Violations() []string {
 
 // watched makes a change, and compares etcd after it with before.
 func (f *Fleet) watched(c cause, do func()) {
-	before := f.safe()
+	before, well := f.safe(), f.well()
 	do()
 	for _, cluster := range f.clusters {
 		cluster.elect()
+	}
+	if c == chosen {
+		for _, m := range well {
+			if !m.well() {
+				m.said = nil // who has stopped it knows
+			}
+		}
 	}
 	after := f.safe()
 	for identity := range after {
@@ -61,11 +77,42 @@ func (f *Fleet) watched(c cause, do func()) {
 	}
 }
 
-// safe are the members of each cluster's etcd, and data that was left of one.
+// well are the machines with a healthy member of etcd.
+func (f *Fleet) well() (list []*Machine) {
+	for _, m := range f.machines {
+		if m.well() {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (m *Machine) well() bool {
+	own := m.member()
+	return own != nil && own.healthy(m.etcd.cluster)
+}
+
+// word is what a member has said: that it is well.
+type word struct {
+	at      time.Time
+	changes uint64 // that there were before
+}
+
+// believedFor is how long a client may believe it. Longer than a look takes.
+const believedFor = time.Minute
+
+// believed reports whether a member is healthy, or a client may think so.
+func (m *member) believed(c *etcdCluster) bool {
+	said, f := m.machine.said, m.machine.fleet
+	return m.healthy(c) || said != nil && said.changes == f.watch.changes && f.now.Sub(said.at) <= believedFor
+}
+
+// safe are the members of each cluster's etcd, as a client may think of them, and
+// data that was left of one.
 func (f *Fleet) safe() map[string][]etcdsafety.Member {
 	all := map[string][]etcdsafety.Member{}
 	for _, c := range f.clusters {
-		members := c.safe()
+		members := c.safe((*member).believed)
 		for _, m := range f.machines {
 			if m.etcd.cluster == c && m.member() == nil {
 				members = append(members, etcdsafety.Member{Node: m.spec.Name, Cluster: c.name()})
@@ -76,11 +123,14 @@ func (f *Fleet) safe() map[string][]etcdsafety.Member {
 	return all
 }
 
+// judge says whether a member of a cluster is healthy.
+type judge func(*member, *etcdCluster) bool
+
 // safe are the members as rules of safety see them.
-func (c *etcdCluster) safe() (members []etcdsafety.Member) {
+func (c *etcdCluster) safe(healthy judge) (members []etcdsafety.Member) {
 	for _, m := range c.members {
 		members = append(members, etcdsafety.Member{
-			Node: m.machine.spec.Name, Cluster: c.name(), Voter: !m.learner, Healthy: m.healthy(c),
+			Node: m.machine.spec.Name, Cluster: c.name(), Voter: !m.learner, Healthy: healthy(m, c),
 		})
 	}
 	return members

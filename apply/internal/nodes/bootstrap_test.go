@@ -88,7 +88,6 @@ var situations = []struct {
 		_ = w.fleet.Clock().Sleep(w.Context(), 5*time.Second)
 		client, err := w.cluster().Connect(w.machines[0])
 		if err == nil {
-			defer client.Close()
 			err = client.Bootstrap(w.Context(), false)
 		}
 		if err == nil {

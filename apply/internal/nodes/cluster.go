@@ -87,7 +87,7 @@ type Patience struct {
 	Reboot  time.Duration
 	Join    time.Duration // a new member of etcd, until it votes
 	Leave   time.Duration // a member of etcd, until its peers say that it is gone
-	Etcd    time.Duration // until a bootstrapped etcd serves
+	Etcd    time.Duration // until a bootstrapped etcd serves, or can do without a member
 	Settle  time.Duration // nodes that are in motion when a run begins
 }
 
@@ -105,6 +105,9 @@ type Cluster struct {
 	Name     string
 	Machines []Machine
 	Through  reach.Transport
+	// Clients are those that were connected before, and may be used again by who
+	// goes the same way.
+	Clients *Clients
 	// Credentials are those of an administrator, valid for some time.
 	Credentials func() (node.Credentials, error)
 	Clock       node.Clock
@@ -154,13 +157,14 @@ func (m Machine) target() node.Target {
 	return node.Target{Name: m.Name, Address: m.Address, Calls: m.Calls}
 }
 
-// Connect makes a client for a node with its configuration.
+// Connect returns the client for a node with its configuration. It stays that of
+// [Cluster.Clients], which closes it.
 func (c *Cluster) Connect(m Machine) (*node.Client, error) {
 	credentials, err := c.Credentials()
 	if err != nil {
 		return nil, err
 	}
-	return node.Connect(m.target(), c.Through, credentials, c.Clock.Now)
+	return c.Clients.client(m.target(), c.Through, credentials, c.Clock.Now)
 }
 
 func (c *Cluster) tell(step, text string) {

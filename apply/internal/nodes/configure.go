@@ -7,12 +7,18 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // configure hands a node its configuration: to one that runs without a reboot,
 // to one in maintenance mode for good.
 func (c *Cluster) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
 	if len(s.Changes) > 0 {
+		if restarts(s) {
+			if err := c.FreeToStop(ctx, s.Node, tell); err != nil {
+				return err
+			}
+		}
 		return c.with(s.Node, func(client *node.Client) error {
 			_, err := client.Apply(ctx, p.Send(s.Node), node.NoReboot)
 			return err
@@ -67,7 +73,6 @@ func (c *Cluster) serves(ctx context.Context, m Machine, tell func(string)) erro
 	if err != nil {
 		return err
 	}
-	defer client.Close()
 	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Install}
 	return c.wait(ctx, patience, "node "+m.Name, "configured", tell, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
@@ -89,7 +94,11 @@ func (c *Cluster) stage(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, 
 // reboot reboots a node, and waits until it runs in another boot.
 func (c *Cluster) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
 	return c.with(s.Node, func(client *node.Client) error {
-		before, err := client.BootID(ctx)
+		var before string
+		err := c.spared(ctx, s.Node, etcdsafety.CanStop, tell, func(ctx context.Context) (err error) {
+			before, err = client.BootID(ctx)
+			return err
+		})
 		if err != nil {
 			return err
 		}

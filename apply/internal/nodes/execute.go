@@ -135,7 +135,6 @@ func (c *Cluster) with(name string, do func(*node.Client) error) error {
 	if err != nil {
 		return err
 	}
-	defer client.Close()
 	return do(client)
 }
 

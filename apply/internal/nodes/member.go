@@ -9,17 +9,21 @@ import (
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
 // planes looks at the etcd of every control plane.
 func (c *Cluster) planes(ctx context.Context) ([]Sight, error) {
-	var planes []Machine
+	return c.lookAt(ctx, c.planeMachines(), c.lookEtcd)
+}
+
+func (c *Cluster) planeMachines() (planes []Machine) {
 	for _, m := range c.Machines {
 		if m.controlPlane() {
 			planes = append(planes, m)
 		}
 	}
-	return c.lookAt(ctx, planes, c.lookEtcd)
+	return planes
 }
 
 // join waits until a new control plane votes in etcd, and serves.
@@ -83,7 +87,10 @@ func (c *Cluster) forfeit(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step
 
 // leave takes a living control plane out of etcd. Whether that worked, the next
 // step sees.
-func (c *Cluster) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+func (c *Cluster) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	if err := c.spared(ctx, s.Node, etcdsafety.CanRemove, tell, nil); err != nil {
+		return err
+	}
 	return c.with(s.Node, func(client *node.Client) error { return client.Leave(ctx) })
 }
 

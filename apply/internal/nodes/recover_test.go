@@ -77,7 +77,7 @@ func (w *world) serves() (serves bool) {
 // TestRecoveryKilled kills a recovery at each call in turn. Whoever then forgets the snapshot, or takes another one, is refused as
 // long as etcd does not serve, and never gets an etcd without the data.
 func TestRecoveryKilled(t *testing.T) {
-	eachKill(t, min(stride(), 19), func(t *testing.T, call int, after bool) (struck bool) {
+	eachCall(t, min(stride(), 19), func(t *testing.T, call int, after bool) (struck bool) {
 		w, right, other := lost(t)
 		w.recovery = right
 		struck = w.killed(call, after, nodeplan.Policy{})
@@ -97,7 +97,7 @@ func TestRecoveryKilled(t *testing.T) {
 // an etcd without the data.
 func TestRecoveryKilledWithoutRecord(t *testing.T) {
 	noted := 0
-	eachKill(t, min(stride(), 11), func(t *testing.T, call int, after bool) (struck bool) {
+	eachCall(t, min(stride(), 11), func(t *testing.T, call int, after bool) (struck bool) {
 		w, right, other := lost(t)
 		w.forgetful, w.recovery = true, right
 		struck = w.killed(call, after, nodeplan.Policy{})

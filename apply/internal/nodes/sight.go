@@ -137,7 +137,6 @@ func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *S
 		s.Reason = problem(err)
 		return s
 	}
-	defer client.Close()
 	status, err := client.Status(ctx)
 	if err == nil {
 		s.Reach, s.Stage = nodeplan.Configured, status.Stage

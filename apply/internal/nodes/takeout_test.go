@@ -128,7 +128,7 @@ func TestResetAndRecover(t *testing.T) {
 // a second one always ends with the machines in maintenance mode.
 func TestTakeOutKilled(t *testing.T) {
 	for _, names := range [][]string{{"cp-1", "cp-2", "cp-3", "w-1"}, {"cp-2"}} {
-		eachCall(t, stride(), 1, func(t *testing.T, call int, after bool) (struck bool) {
+		eachCall(t, stride(), func(t *testing.T, call int, after bool) (struck bool) {
 			w := running(t, "cp-1", "cp-2", "cp-3", "w-1")
 			if len(names) > 3 {
 				w.fleet.LetEnd()

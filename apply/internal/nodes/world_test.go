@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/health"
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
@@ -41,14 +42,16 @@ type world struct {
 	machines []nodes.Machine
 	want     map[string]string // configurations of the tree
 	told     []string
-	lost     string // a machine that does not come back
+	onTell   func(string) // nil: nobody else
+	lost     string       // a machine that does not come back
 	signed   node.Credentials
 	renew    time.Time
 
 	// How a run plans, and of which nodes it expects nothing; nil: as apply does.
 	make    func(nodeplan.Desired, nodeplan.Observed, nodeplan.Policy) (*nodeplan.Plan, error)
 	leaving []string
-	every   time.Duration // between looks; 0: 10 seconds
+	every   time.Duration   // between looks; 0: 10 seconds
+	way     reach.Transport // to the machines; nil: as everybody goes
 	// Nothing is recorded but on the machines: they exist already.
 	forgetful bool
 	// What a lost etcd is made from.
@@ -150,7 +153,7 @@ func (w *world) credentials() (node.Credentials, error) {
 // cluster is a run's view.
 func (w *world) cluster() *nodes.Cluster {
 	c := &nodes.Cluster{
-		Name: "demo", Machines: slices.Clone(w.machines), Through: w.fleet, Credentials: w.credentials, Clock: w.fleet.Clock(),
+		Name: "demo", Machines: slices.Clone(w.machines), Through: w.through(), Clients: &nodes.Clients{}, Credentials: w.credentials, Clock: w.fleet.Clock(),
 		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube, Recovery: w.recovery,
 		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
@@ -163,20 +166,28 @@ func (w *world) cluster() *nodes.Cluster {
 	return c
 }
 
-// patience looks less often than that of a run, which costs a test time. It waits
-// longer: the time of the fleet passes with every look, also while on a busy
-// machine those who are waited for have not come to run yet.
+// patience looks less often than that of a run, which costs a test time.
 func (w *world) patience() nodes.Patience {
 	p := nodes.DefaultPatience()
 	p.Every = cmp.Or(w.every, 10*time.Second)
-	p.Install *= 40
 	return p
+}
+
+// through is the way to the machines.
+func (w *world) through() reach.Transport {
+	if w.way != nil {
+		return w.way
+	}
+	return w.fleet
 }
 
 func (w *world) tell(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, text)
+	if w.onTell != nil {
+		w.onTell(text)
+	}
 }
 
 // plan looks and plans.
@@ -223,7 +234,6 @@ func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 			if err != nil {
 				w.Fatal(err)
 			}
-			defer client.Close()
 			collector.Targets = append(collector.Targets, health.Target{Name: s.Machine.Name, ControlPlane: s.Machine.Role == nodeplan.ControlPlane, Source: client})
 		}
 		return collector.Collect(ctx)
@@ -234,6 +244,7 @@ func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 // apply does what a run does with nodes.
 func (w *world) apply(ctx context.Context, policy nodeplan.Policy) (*nodeplan.Plan, error) {
 	c := w.cluster()
+	defer c.Clients.Close()
 	first, err := w.plan(ctx, c, policy)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,84 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
+)
+
+// fresh is how long a look at etcd may have taken on which somebody relies who
+// disturbs it.
+const fresh = 30 * time.Second
+
+// FreeToStop waits until etcd can be without a node for a while, by a look right
+// now; tell is told what it waits for.
+func (c *Cluster) FreeToStop(ctx context.Context, name string, tell func(string)) error {
+	return c.spared(ctx, name, etcdsafety.CanStop, tell, nil)
+}
+
+// spared waits until etcd can be without a control plane, and is to be asked right
+// before that is disturbed: since the check of the cluster's health its pods have
+// left, which may take long, and another member may have died meanwhile. may is
+// the rule. ready is done after the look, and what it takes counts too; its error
+// ends the wait; nil for nothing. For a worker there is nothing to look at.
+//
+// What happens after that, no look can see: etcd itself has no call that stops a
+// member only if the others live.
+func (c *Cluster) spared(ctx context.Context, name string, may func([]etcdsafety.Member, string) string, tell func(string), ready func(context.Context) error) error {
+	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Etcd}
+	var failed error
+	err := c.wait(ctx, patience, "node "+name, "free to be disturbed", tell, func(ctx context.Context) error {
+		begin := c.Clock.Now()
+		if err := c.missed(ctx, name, may); err != nil {
+			return err
+		}
+		if ready != nil {
+			if failed = ready(ctx); failed != nil {
+				return nil
+			}
+		}
+		if took := c.Clock.Now().Sub(begin); took > fresh {
+			return node.NotYet("the look at etcd took %v, which is too long", took)
+		}
+		return nil
+	})
+	return cmp.Or(failed, err)
+}
+
+// missed says why etcd cannot be without a control plane; see [node.NotYet].
+func (c *Cluster) missed(ctx context.Context, name string, may func([]etcdsafety.Member, string) string) error {
+	if m, ok := c.machine(name); !ok || !m.controlPlane() {
+		return nil
+	}
+	sights, err := c.lookAt(ctx, c.planeMachines(), c.lookMember)
+	if err != nil {
+		return err
+	}
+	o := observed(sights)
+	if !o.Known {
+		return node.NotYet("nobody knows how etcd is")
+	}
+	if reason := may(o.Safe(), name); reason != "" {
+		return node.NotYet("%s", reason)
+	}
+	return nil
+}
+
+// lookMember reads what a control plane says of its etcd, and nothing else.
+func (c *Cluster) lookMember(ctx context.Context, m Machine) Sight {
+	return c.see(ctx, m, func(client *node.Client, s *Sight) error {
+		s.Etcd = readEtcd(ctx, client)
+		return nil
+	})
+}
+
+// restarts reports whether a step makes a part of the control plane start anew.
+func restarts(s nodeplan.Step) bool {
+	return slices.ContainsFunc(s.Changes, func(c nodeconfig.Change) bool { return c.Class == nodeconfig.Restart })
+}

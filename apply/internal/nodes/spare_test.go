@@ -1,0 +1,65 @@
+package nodes_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/talossim"
+)
+
+// TestLastLook: a control plane dies after the check of the cluster's health, while
+// another one is made ready for its reboot. That one waits until the first is back,
+// and is not rebooted if it does not come back.
+func TestLastLook(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		back bool
+		want string
+	}{
+		{"it comes back", true, ""},
+		{"it does not", false, "node cp-1: not free to be disturbed within 10m0s: etcd would have 1 of 3 healthy members, and needs 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.made("cp-1", "cp-2", "cp-3")
+			w.configure("cp-1", "  env: {GREETING: hello}")
+			m := w.fleet.Machine("cp-2")
+			w.fleet.Inject(talossim.Fault{Machine: "cp-1", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: m.PowerOff})
+			w.onTell = func(text string) {
+				if strings.HasPrefix(text, "reboot cp-1: waits: ") && tt.back {
+					m.PowerOn()
+				}
+			}
+			_, err := w.apply(t.Context(), nodeplan.Policy{})
+			w.check()
+			steps := w.steps()
+			rebooted := strings.Contains(steps, "reboot cp-1")
+			switch {
+			case tt.want == "" && (err != nil || !rebooted):
+				t.Errorf("%s: %v", steps, err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || diag.CodeOf(err) != diag.NotReady || rebooted):
+				t.Errorf("%s: %v", steps, err)
+			}
+		})
+	}
+}
+
+// TestLastLookIsFresh: a look that took long is made again.
+func TestLastLookIsFresh(t *testing.T) {
+	w := newWorld(t)
+	w.made("cp-1", "cp-2", "cp-3")
+	w.configure("cp-1", "  env: {GREETING: hello}")
+	w.fleet.Inject(talossim.Fault{Machine: "cp-1", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: func() {
+		w.fleet.Inject(talossim.Fault{Machine: "cp-3", Method: "EtcdStatus", As: talossim.Slow(2 * time.Minute)})
+	}})
+	var told []string
+	w.onTell = func(text string) { told = append(told, text) }
+	w.mustApply(nodeplan.Policy{})
+	if !slices.Contains(told, "reboot cp-1: waits: the look at etcd took 2m0s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
+		t.Errorf("told: %q", told)
+	}
+}
