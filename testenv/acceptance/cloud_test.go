@@ -19,7 +19,7 @@ func TestCloud(t *testing.T) {
 	c := newCloud(t)
 	line := &timeline{t: t, bed: c.bed}
 	line.take("a repository: init, secrets, render, commit, push", c.begin)
-	line.take("apply: from an empty project to a cluster that Flux runs", c.apply)
+	line.take("apply: from an empty project to a cluster that Flux runs", c.fromNothing)
 	line.take("a patch and a value of an addon change: apply, and Flux", c.change)
 	line.take("the pool of workers grows to 2, killed once", c.scaleUp)
 	line.take("the pool of workers shrinks to 1", c.scaleDown)
@@ -34,6 +34,14 @@ func TestCloud(t *testing.T) {
 	line.take("apply: the same commit again, killed three times", c.applyKilled)
 	line.print()
 	c.secrets.search(t)
+}
+
+// fromNothing is apply, in which no step fails, not even to be tried again.
+func (c *cloud) fromNothing() {
+	if output := c.applied(); strings.Contains(output, " failed ") {
+		c.t.Error("a step failed")
+	}
+	c.apply()
 }
 
 // apply makes all of the cluster what Git says.
