@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -248,12 +249,21 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error
 			}
 			return sights, nil
 		}
-		c.tell(waitForNodes, strings.Join(still, ", "))
+		c.tell(waitForNodes, few(still))
 		told = true
 		if err := c.pause(ctx); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// few is a list for people, who cannot do with hundreds.
+func few(texts []string) string {
+	const most = 5
+	if n := len(texts) - most; n > 1 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(texts[:most], ", "), n)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // meet remembers who was reached.
