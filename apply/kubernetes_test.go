@@ -64,9 +64,10 @@ func TestKubernetesStage(t *testing.T) {
 	if strings.Contains(text, canaryToken) || strings.Contains(text, "PRIVATE KEY") {
 		t.Error("a secret was told")
 	}
-	// Somebody changes an object after the plan was agreed to.
+	// Somebody changes an object after the plan was agreed to: it stays theirs.
 	c.Apply(t, "helm", true, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: kube-system}, data: {x: other}}")
-	if err := s.changeKubernetes(t.Context(), r, again, Policy{}); err == nil || !strings.Contains(err.Error(), "ConfigMap/kube-system/settings") {
+	err = s.finish(t.Context(), r, again, Policy{})
+	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "ConfigMap/kube-system/settings: fields of it are of helm") {
 		t.Errorf("what others changed: %v", err)
 	}
 }

@@ -39,6 +39,26 @@ func (p *Plan) Empty() bool {
 // changes says nothing about them.
 func (p *Plan) Unseen() error { return away(p.Nodes) }
 
+// Edited is the error that others own fields of objects in Kubernetes that Git has
+// otherwise, with the exit code [diag.Conflict]; nil if nobody does. A plan without
+// changes may have such objects, and they do not keep another one from being
+// executed.
+func (p *Plan) Edited() error {
+	if p.Kubernetes == nil {
+		return nil
+	}
+	return p.Kubernetes.Edited()
+}
+
+// remains is the error about what no run changes: what is unseen, and what others
+// have edited; nil if there is nothing.
+func (p *Plan) remains() error {
+	var problems diag.List
+	problems.AddErr(p.Unseen())
+	problems.AddErr(p.Edited())
+	return problems.Err()
+}
+
 // Refused reports whether something must not be done.
 func (p *Plan) Refused() bool {
 	return len(p.Refusals) > 0 || p.Nodes != nil && len(p.Nodes.Refusals) > 0 ||

@@ -69,7 +69,7 @@ func (r *Report) outcome(err error) summary.Outcome {
 		return summary.Interrupted
 	case r.Agreed != nil && !r.Agreed.Executable():
 		return summary.Refused
-	case err != nil && !r.onlyAway():
+	case err != nil && !r.onlyRemains():
 		return summary.Failed
 	case r.did():
 		return summary.Done
@@ -80,10 +80,10 @@ func (r *Report) outcome(err error) summary.Outcome {
 // did reports whether something was done.
 func (r *Report) did() bool { return len(r.Done)+len(r.Steps)+len(r.Objects) > 0 }
 
-// onlyAway reports whether all that could be done is done, and the error of the
-// run is about nodes that are away.
-func (r *Report) onlyAway() bool {
-	return r.Left != nil && r.Left.Empty() && !r.Left.Refused() && r.Left.Unseen() != nil
+// onlyRemains reports whether all that could be done is done, and the error of the
+// run is about nodes that are away, or about what others have edited.
+func (r *Report) onlyRemains() bool {
+	return r.Left != nil && r.Left.Empty() && !r.Left.Refused() && r.Left.remains() != nil
 }
 
 // items are things that were done, or are to do.
@@ -190,10 +190,20 @@ func (r *Report) pending(s *Summary) {
 		}
 	}
 	if r.Left != nil && r.Left.Kubernetes != nil {
-		for _, step := range r.Left.Kubernetes.Steps {
-			if step.Action == kubeplan.Waits {
-				add(summary.Waiting, string(step.Key), step.Reason, "run this again when that is there")
-			}
+		r.pendingObjects(add)
+	}
+}
+
+// pendingObjects collects the objects that are not as Git has them.
+func (r *Report) pendingObjects(add func(kind, object, text, hint string)) {
+	for _, step := range r.Left.Kubernetes.Steps {
+		switch {
+		case step.Action == kubeplan.Conflict:
+			add(summary.Conflict, string(step.Key), step.Reason, "")
+		case step.Action == kubeplan.Waits && step.After != "":
+			add(summary.Waiting, string(step.Key), "it waits "+step.Reason, "")
+		case step.Action == kubeplan.Waits:
+			add(summary.Waiting, string(step.Key), step.Reason, "run this again when that is there")
 		}
 	}
 }
@@ -232,6 +242,9 @@ func (r *Report) next(s *Summary, c Commands) {
 	}
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Stage }) {
 		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")
+	}
+	if pending(summary.Conflict) {
+		add(c.Of("takeover", "--plan"), "says which fields talosgen could take over, to be as in Git again")
 	}
 	if pending(summary.Away) {
 		add(c.Of("health"), "says more about the nodes")

@@ -46,6 +46,10 @@ func TestReport(t *testing.T) {
 	configure, boot := step(nodeplan.Configure, "demo-1", true), step(nodeplan.Bootstrap, nodeplan.Etcd, true)
 	cni := Object{Key: "DaemonSet/kube-system/cilium", Action: kubeplan.Create, Stage: kubeplan.CNI, Allowed: true}
 	source := Object{Key: "GitRepository/flux-system/talosgen", Action: kubeplan.Create, Stage: kubeplan.Sources, Allowed: true}
+	edited := Object{
+		Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Stage: kubeplan.Provider, Allowed: true, Reason: "fields of it are of kubectl-edit",
+		Conflicts: []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}},
+	}
 	whole := func() *Plan {
 		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []Object{cni, source})
 	}
@@ -216,6 +220,36 @@ pending:
 next:
   talosgen status demo
       says how far Kubernetes and Flux are
+`,
+		},
+		"others have edited an object": {
+			report: Report{
+				Agreed: demoPlan(nil, nil, []Object{cni}), Objects: []Object{cni},
+				Left: demoPlan(nil, nil, []Object{edited, {
+					Key: "Deployment.apps/kube-system/ccm", Action: kubeplan.Waits, After: edited.Key, Allowed: true, Reason: "until the conflict of ConfigMap/kube-system/ccm is over",
+				}}),
+			},
+			err: errors.New("ConfigMap/kube-system/ccm: fields of it are of kubectl-edit"),
+			want: `demo: done in 1.0 s
+  kubernetes  1 created: DaemonSet/kube-system/cilium
+pending:
+  ConfigMap/kube-system/ccm: fields of it are of kubectl-edit
+  Deployment.apps/kube-system/ccm: it waits until the conflict of
+    ConfigMap/kube-system/ccm is over
+next:
+  talosgen takeover demo --plan
+      says which fields talosgen could take over, to be as in Git again
+`,
+		},
+		"an edited object, and consent is missing": {
+			report: Report{Agreed: demoPlan([]Change{change(plan.Delete, "server/demo-2", false)}, nil, []Object{edited})},
+			err:    errors.New("it needs consent"),
+			want: `demo: nothing was changed
+left to do:
+  infrastructure  1 to delete: server/demo-2
+next:
+  talosgen apply demo --yes --allow server/demo-2
+      agrees to what needs consent
 `,
 		},
 		"what the cluster made": {

@@ -57,10 +57,12 @@ type (
 // [Session.Plan], [Session.PlanDestroy] or [Session.Resume], and looks again.
 // Nobody else changes the cluster meanwhile. Nothing is changed if something
 // that the plan reads or writes is not any more as it was: the error then has
-// the exit code [diag.Conflict]. The report says what was done also if there is
-// an error.
+// the exit code [diag.Conflict]. What others have edited in Kubernetes is such an
+// error too, after everything that does not depend on it is done. The report says
+// what was done also if there is an error.
 func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
 	r := s.report(agreed)
+	defer s.end(r)
 	if !agreed.Executable() {
 		return r, notExecutable(agreed)
 	}
@@ -69,7 +71,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if err := s.sweep(ctx, owner, temporary(agreed.Observed)); err != nil {
 			return r, err
 		}
-		return r, away(agreed.Nodes)
+		return r, agreed.remains()
 	}
 	err := s.locked(ctx, owner, func() error {
 		current, err := s.plan(ctx, "check", func(o plan.Observed) (*plan.Plan, error) { return agreed.Again(o, Consent{}) })
@@ -81,7 +83,6 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		}
 		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes}, policy, owner)
 	})
-	s.end(r)
 	return r, err
 }
 
@@ -96,10 +97,7 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 		if err := s.execute(ctx, r, p.Plan, of, policy, owner); err != nil {
 			return err
 		}
-		if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
-			return err
-		}
-		return s.verify(ctx, r)
+		return s.finish(ctx, r, p, policy)
 	}
 	for range rounds {
 		if err := s.execute(ctx, r, r.without(p.Plan), holding(everybody), policy, owner); err != nil {
@@ -116,13 +114,19 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 			break
 		}
 	}
+	return s.finish(ctx, r, p, policy)
+}
+
+// finish changes what runs in the cluster, once its nodes are there, and looks at
+// the whole.
+func (s *Session) finish(ctx context.Context, r *Report, p *Plan, policy Policy) error {
 	if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
 		return err
 	}
 	if err := s.verify(ctx, r); err != nil {
 		return err
 	}
-	return away(r.Left.Nodes)
+	return r.Left.remains()
 }
 
 // rounds bounds how often nodes are looked at after servers were made in the

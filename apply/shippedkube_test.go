@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestShippedKubernetes(t *testing.T) {
 				}
 			}
 			p := kubeplan.Make(desired, kubeplan.Observed{}, plan.Policy{})
-			if err := p.Problems(); err != nil || len(p.Changes()) == 0 {
+			if err := errors.Join(p.Problems(), p.Edited()); err != nil || len(p.Changes()) == 0 {
 				t.Errorf("the plan is %v\n%s", err, p)
 			}
 		})

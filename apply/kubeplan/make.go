@@ -19,6 +19,7 @@ func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
 		m.plan.Steps = append(m.plan.Steps, m.item(&item))
 	}
 	m.leftovers(wanted)
+	m.hold()
 	m.reads()
 	return m.plan
 }
@@ -40,10 +41,15 @@ func made(desired Desired) map[string]bool {
 		case o.Kind() == "Namespace":
 			all[o.Name()] = true
 		case o.Kind() == "CustomResourceDefinition":
-			all[o.Text("spec", "names", "kind")+"."+o.Text("spec", "group")] = true
+			all[defines(o)] = true
 		}
 	}
 	return all
+}
+
+// defines is the kind, with its group, that a definition is of.
+func defines(definition Object) string {
+	return definition.Text("spec", "names", "kind") + "." + definition.Text("spec", "group")
 }
 
 // unique refuses a second owner of an object.

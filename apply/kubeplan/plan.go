@@ -25,7 +25,9 @@ const (
 	Unchanged Action = "unchanged"
 	FluxOwns  Action = "flux" // Flux makes it, and keeps it
 	Conflict  Action = "conflict"
-	Waits     Action = "waits" // for something that is not there, and that the tree does not make
+	// For something that is not there, and that the tree does not make, or for
+	// the end of a conflict.
+	Waits Action = "waits"
 )
 
 // effective are the actions that change something.
@@ -45,6 +47,8 @@ type Step struct {
 	Others []string `json:"managers,omitempty"` // of TakeOver: whose fields
 	// Of Conflict: who owns what.
 	Conflicts []FieldConflict `json:"conflicts,omitempty"`
+	// Of Waits: the object in conflict that it depends on, if that is why.
+	After plan.Key `json:"after,omitempty"`
 	// The consent that it takes, and whether it is there.
 	Consent plan.Consent `json:"consent,omitempty"`
 	Allowed bool         `json:"allowed"`
@@ -64,6 +68,10 @@ func (s Step) Item() *Item { return s.item }
 
 // Live is the object as it was seen; nil if it was not there.
 func (s Step) Live() Object { return s.live }
+
+// edited reports whether fields that Git has otherwise are somebody else's. The
+// object stays as it is, and with it what depends on it; the rest goes on.
+func (s Step) edited() bool { return s.Action == Conflict && len(s.Conflicts) > 0 }
 
 // Effective reports whether the step changes something.
 func (s Step) Effective() bool { return slices.Contains(effective, s.Action) }
@@ -106,11 +114,13 @@ func (p Plan) Changes() (steps []Step) {
 
 // InSync reports whether there is nothing to do, and nothing that should be.
 func (p Plan) InSync() bool {
-	return len(p.Changes()) == 0 && len(p.of(Waits)) == 0 && !p.Refused()
+	return len(p.Changes()) == 0 && len(p.of(Waits)) == 0 && len(p.of(Conflict)) == 0 && len(p.Refusals) == 0
 }
 
-// Refused reports whether something must not be done.
-func (p Plan) Refused() bool { return len(p.Refusals) > 0 || len(p.of(Conflict)) > 0 }
+// Refused reports whether something must not be done, so that nothing is.
+func (p Plan) Refused() bool {
+	return len(p.Refusals) > 0 || slices.ContainsFunc(p.of(Conflict), func(s Step) bool { return !s.edited() })
+}
 
 // of are the steps with an action.
 func (p Plan) of(action Action) (steps []Step) {
@@ -179,15 +189,17 @@ func (p *Plan) Check(now *Plan) error {
 	return now.Problems()
 }
 
-// Problems is why the plan must not be executed: refusals, conflicts, and
-// missing consent. Nil: nothing is in the way.
+// Problems is why the plan must not be executed: refusals, objects that Flux looks
+// after, and missing consent. Nil: nothing is in the way.
 func (p *Plan) Problems() error {
 	var problems diag.List
 	for _, n := range p.Refusals {
 		problems.Add(diag.On(string(n.Key), "%s", n.Text).WithHint("%s", n.Hint))
 	}
 	for _, s := range p.of(Conflict) {
-		problems.Add(diag.On(string(s.Key), "%s", s.Reason).WithHint("%s", s.conflictHint()).WithCode(diag.Conflict))
+		if !s.edited() {
+			problems.Add(s.conflict())
+		}
 	}
 	for _, s := range p.Steps {
 		if !s.Allowed {
@@ -196,6 +208,23 @@ func (p *Plan) Problems() error {
 		}
 	}
 	return problems.Err()
+}
+
+// Edited is the error that somebody else owns fields of objects that Git has
+// otherwise, with the exit code [diag.Conflict]; nil if nobody does. The rest of
+// the plan can be executed.
+func (p *Plan) Edited() error {
+	var problems diag.List
+	for _, s := range p.of(Conflict) {
+		if s.edited() {
+			problems.Add(s.conflict())
+		}
+	}
+	return problems.Err()
+}
+
+func (s Step) conflict() *diag.Problem {
+	return diag.On(string(s.Key), "%s", s.Reason).WithHint("%s", s.conflictHint()).WithCode(diag.Conflict)
 }
 
 // conflictHint says how a conflict ends.

@@ -94,7 +94,7 @@ func (w *world) planAction(c *cli.Context) error {
 		return err
 	}
 	w.sayRequests(s)
-	if !p.Empty() || p.Refused() {
+	if !p.Empty() || p.Refused() || p.Edited() != nil {
 		return errDifferences
 	}
 	return p.Unseen()

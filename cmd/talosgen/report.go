@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // endRun reports what a run did, keeps what it learned, and returns its error.
@@ -16,13 +17,17 @@ func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err err
 	if interrupted := c.Context.Err(); interrupted != nil {
 		ended = interrupted
 	}
-	if err := w.tellRun(c, r.Summary(ended, w.commands(c))); err != nil {
+	told := r.Summary(ended, w.commands(c))
+	if err := w.tellRun(c, told); err != nil {
 		return err
 	}
-	if err != nil {
+	if err != nil && !told.Complete() {
 		return err
 	}
-	return w.keepFacts(s, r)
+	var problems diag.List
+	problems.AddErr(err)
+	problems.AddErr(w.keepFacts(s, r))
+	return problems.Err()
 }
 
 // tellRun prints the report of a run: for programs to stdout, if they asked for it, and

@@ -33,8 +33,14 @@ func (c *cloud) drift() {
 		c.t.Error("the plan finds nothing")
 	}
 	c.contains(output, "firewall/", "lab-worker-1", "Secret/flux-system/sops-age", "kubectl-edit")
-	// What somebody has edited is theirs, until somebody says otherwise.
+	// What somebody has edited is theirs, until somebody says otherwise; the rest is
+	// repaired all the same.
 	c.refused("`talosgen takeover` gives the fields to talosgen", applyCommand()...)
+	output, err = c.talosgen("plan", "lab")
+	if err == nil {
+		c.t.Error("the plan does not find what somebody has edited")
+	}
+	c.contains(output, "lab: nothing to do", "lab, nodes: nothing to do", "lab, Kubernetes: 1 in conflict")
 	c.must("takeover", "lab", "--yes")
 	c.applied()
 	c.asInGit()

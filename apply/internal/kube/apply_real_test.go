@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (r *run) execute(p *kubeplan.Plan) error {
 func (r *run) apply(f tree, policy plan.Policy) *kubeplan.Plan {
 	r.t.Helper()
 	p := r.plan(f.read(r.t), policy)
-	if err := p.Problems(); err != nil {
+	if err := errors.Join(p.Problems(), p.Edited()); err != nil {
 		r.t.Fatalf("not executable: %v\n%s", err, p)
 	}
 	if err := r.execute(p); err != nil {
@@ -220,14 +221,15 @@ func TestPlanSaysAll(t *testing.T) {
 	c.Apply(t, "helm", false, configMap("others", "x: two"))
 	files := tree{
 		"bootstrap/a/a.yaml": strings.Join([]string{
-			namespace, configMap("same", "x: one"), configMap("changed", "x: two, z: three"), configMap("new", "x: one"), configMap("others", "x: one"),
+			namespace, configMap("same", "x: one"), configMap("changed", "x: two, z: three"), configMap("new", "x: one"),
 			strings.Replace(secret, "TYPE", "example.org/other", 1),
 			"{apiVersion: example.org/v1, kind: Unknown, metadata: {name: waits, " + in + "}}",
 		}, "\n---\n"),
-		"flux/a.yaml":     "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: apps, namespace: flux-system}, spec: {path: ./rendered/dev/addons/a}}",
-		"addons/a/a.yaml": configMap("of-flux", "x: one"),
+		"bootstrap/b/a.yaml": configMap("others", "x: one"),
+		"flux/a.yaml":        "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: apps, namespace: flux-system}, spec: {path: ./rendered/dev/addons/a}}",
+		"addons/a/a.yaml":    configMap("of-flux", "x: one"),
 	}
-	const want = `demo, Kubernetes: 1 to create, 1 to change, 1 to replace, 1 to delete, 1 in conflict, 2 waiting, 2 unchanged, 1 of Flux
+	const want = `demo, Kubernetes: 1 to create, 1 to change, 1 to replace, 1 in conflict, 3 waiting, 2 unchanged, 1 of Flux
 provider:
   ~ ConfigMap/says-all/changed
       data.w: - two
@@ -241,10 +243,9 @@ provider:
 sources:
   … Kustomization.kustomize.toolkit.fluxcd.io/flux-system/apps  (the API serves no Kustomization.kustomize.toolkit.fluxcd.io/v1, and the tree does not define it: Flux is not installed yet)
 not in Git any more:
-  - ConfigMap/says-all/gone  (it is not in Git any more; needs consent)
+  … ConfigMap/says-all/gone  (until the conflict of ConfigMap/says-all/others is over)
 consent is missing:
   --allow Secret/says-all/replaced
-  --allow ConfigMap/says-all/gone
 `
 	if got := r.plan(files.read(t), plan.Policy{}).String(); got != want {
 		t.Errorf("the plan is\n%s\nwant\n%s", got, want)

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -178,7 +179,7 @@ func (r *run) try(f tree) error {
 		return err
 	}
 	p := kubeplan.Make(desired, observed, plan.Policy{AllowDestroy: true})
-	if err := p.Problems(); err != nil {
+	if err := errors.Join(p.Problems(), p.Edited()); err != nil {
 		return err
 	}
 	return r.execute(p)

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -213,7 +214,7 @@ func TestTakeover(t *testing.T) {
 func (r *run) makeUntold(h handed) {
 	r.t.Helper()
 	p := r.plan(h.untold(r.t, h.tree(r.t, false)), plan.Policy{})
-	if err := p.Problems(); err != nil {
+	if err := errors.Join(p.Problems(), p.Edited()); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.execute(p); err != nil {
@@ -255,7 +256,7 @@ func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
 		}
 	}
 
-	if p := r.plan(later.read(r.t), plan.Policy{}); len(p.Changes()) > 0 || p.Refused() || len(p.Warnings) > 0 {
+	if p := r.plan(later.read(r.t), plan.Policy{}); len(p.Changes()) > 0 || p.Refused() || p.Edited() != nil || len(p.Warnings) > 0 {
 		r.t.Errorf("talosgen would change what is Flux's:\n%s", p)
 	}
 	reconciled(r.t, c, h.name, later.commit(r.t, g))

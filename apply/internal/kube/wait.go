@@ -92,7 +92,7 @@ func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting 
 	var look []kubeplan.Step
 	for _, s := range steps {
 		// What waits for somebody else does not come by being waited for here.
-		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Waits {
+		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Waits && s.Live() == nil {
 			continue
 		}
 		// What was ready when it was seen, and was not touched, is not asked again.

@@ -266,7 +266,7 @@ func (w *writer) pending(all []Pending) {
 		}
 		w.wrap(indent, indent+indent, text)
 	}
-	for _, kind := range []string{Held, Reboots, Away, Health, Status, Waiting} {
+	for _, kind := range []string{Held, Reboots, Away, Health, Status, Conflict, Waiting} {
 		if hidden[kind] > 0 {
 			w.line("%sand %d more (%s)", indent, hidden[kind], kind)
 		}

@@ -56,6 +56,9 @@ type Summary struct {
 	Next    []Command `json:"next"`
 }
 
+// Complete reports whether all that could be done is done.
+func (s Summary) Complete() bool { return s.Outcome == InSync || s.Outcome == Done }
+
 // Item is one thing that was done, or is to do.
 type Item struct {
 	Stage  string `json:"stage"`
@@ -99,12 +102,13 @@ type Cost struct {
 
 // Kinds of what is pending.
 const (
-	Held    = "held"    // a node keeps a version, or what takes a new node
-	Reboots = "reboot"  // a change waits for a reboot
-	Away    = "away"    // a node is not reached, or does not run
-	Health  = "health"  // a check of the cluster's health fails
-	Status  = "status"  // something in Kubernetes is not as Git has it
-	Waiting = "waiting" // something is left for others to do
+	Held     = "held"     // a node keeps a version, or what takes a new node
+	Reboots  = "reboot"   // a change waits for a reboot
+	Away     = "away"     // a node is not reached, or does not run
+	Health   = "health"   // a check of the cluster's health fails
+	Status   = "status"   // something in Kubernetes is not as Git has it
+	Conflict = "conflict" // others own fields of an object that Git has otherwise
+	Waiting  = "waiting"  // something is left for others to do
 )
 
 // Pending is something that a run leaves as it is.
