@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/natural"
 )
 
@@ -77,8 +78,9 @@ func done(action string) string { return past[action] }
 
 type writer struct{ strings.Builder }
 
+// line writes one line. Texts of others cannot move the cursor of a terminal.
 func (w *writer) line(format string, args ...any) {
-	w.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+	w.WriteString(plan.Printable(strings.TrimRight(fmt.Sprintf(format, args...), " ")) + "\n")
 }
 
 // row is the things of one action.

@@ -113,6 +113,15 @@ func TestString(t *testing.T) {
 	}
 }
 
+// TestStringMovesNothing: what a cluster says of itself cannot move the cursor of
+// a terminal.
+func TestStringMovesNothing(t *testing.T) {
+	s := Summary{Outcome: Done, Pending: []Pending{{Kind: Status, Text: "Kustomization apps is not ready: \x1b[2Jall is well"}}}
+	if got := s.String(); strings.Contains(got, "\x1b") || !strings.Contains(got, `\x1b[2Jall is well`) {
+		t.Errorf("it prints %q", got)
+	}
+}
+
 // TestFold puts the rounds of a stage together, and loses nothing.
 func TestFold(t *testing.T) {
 	folded, took, requests := Fold(stages(
