@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -65,10 +64,13 @@ func (c *Cluster) certificates(ctx context.Context) ([]CertificateStatus, error)
 		certificateOf("Kubernetes authority", authorities.Kubernetes.Certificate(), false),
 		certificateOf("Talos authority", authorities.Talos.Certificate(), false),
 	}
-	if shown := c.client.ServerCertificate(); c.nodes == nil && shown != nil {
-		return append(all, certificateOf("Kubernetes API server", shown, true)), nil
+	if c.nodes != nil {
+		return append(all, c.shown(ctx, authorities)...), ctx.Err()
 	}
-	return append(all, c.shown(ctx, authorities)...), nil
+	if shown := c.client.ServerCertificate(); shown != nil {
+		all = append(all, certificateOf("Kubernetes API server", shown, true))
+	}
+	return all, nil
 }
 
 // shown are the certificates of the APIs of nodes, of each node its own.
@@ -82,14 +84,10 @@ func (c *Cluster) shown(ctx context.Context, authorities *access.Authorities) []
 		if m.Address == "" {
 			continue // whether it is there is another question
 		}
-		host := m.Address
-		if h, _, err := net.SplitHostPort(m.Address); err == nil {
-			host = h
-		}
 		if m.Role == nodeplan.ControlPlane {
-			servers = append(servers, server{"Kubernetes API of " + m.Name, net.JoinHostPort(host, apiPort), authorities.Kubernetes})
+			servers = append(servers, server{"Kubernetes API of " + m.Name, at(m, apiPort), authorities.Kubernetes})
 		}
-		servers = append(servers, server{"Talos API of " + m.Name, net.JoinHostPort(host, talosPort), authorities.Talos})
+		servers = append(servers, server{"Talos API of " + m.Name, at(m, talosPort), authorities.Talos})
 	}
 	found := make([]CertificateStatus, len(servers))
 	slots := make(chan struct{}, showing)

@@ -106,7 +106,8 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Ow
 		return stage.End(err)
 	}
 	if c.session == nil {
-		return done, take(nil)
+		err = take(nil)
+		return done, err
 	}
 	err = c.session.locked(ctx, owner, func() error { return take(c.session.keepLock) })
 	return done, err

@@ -111,14 +111,10 @@ func (s *Session) kubernetes(ctx context.Context, p *plan.Plan) (client *kube.Cl
 // kubernetesBehind makes a client for an API that is reached as the nodes are:
 // through the server that leads to them.
 func (s *Session) kubernetesBehind(ctx context.Context, o plan.Observed) (client *kube.Client, why string, err error) {
-	if err := s.letIn(ctx, o); err != nil {
-		return nil, oneLine(err), nil
-	}
-	through, err := s.transport(o)
+	api, err := s.api(ctx, o)
 	if err != nil {
 		return nil, oneLine(err), nil
 	}
-	api := controlPlaneAPI{session: s, through: through, planes: s.planes(o, nil)}
 	client, err = api.clientWith(ctx, 0)
 	return client, "", err
 }

@@ -171,16 +171,22 @@ func (s *Session) planes(o plan.Observed, making []string) (planes []nodes.Machi
 	return planes
 }
 
-// withAPI does something with a client for the API of the cluster.
-func (s *Session) withAPI(ctx context.Context, o plan.Observed, do func(*kube.Client) error) error {
+// api is the API of the control planes that are there. Whoever runs this is let
+// in.
+func (s *Session) api(ctx context.Context, o plan.Observed) (controlPlaneAPI, error) {
 	if err := s.letIn(ctx, o); err != nil {
-		return err
+		return controlPlaneAPI{}, err
 	}
 	through, err := s.transport(o)
+	return controlPlaneAPI{session: s, through: through, planes: s.planes(o, nil)}, err
+}
+
+// withAPI does something with a client for the API of the cluster.
+func (s *Session) withAPI(ctx context.Context, o plan.Observed, do func(*kube.Client) error) error {
+	api, err := s.api(ctx, o)
 	if err != nil {
 		return err
 	}
-	api := controlPlaneAPI{session: s, through: through, planes: s.planes(o, nil)}
 	client, err := api.clientWith(ctx, kubernetesPatience)
 	if err != nil {
 		return err

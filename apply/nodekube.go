@@ -42,16 +42,21 @@ func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 		if m.Address == "" {
 			continue
 		}
-		host := m.Address
-		if h, _, err := net.SplitHostPort(m.Address); err == nil {
-			host = h
-		}
-		addresses = append(addresses, net.JoinHostPort(host, apiPort))
+		addresses = append(addresses, at(m, apiPort))
 	}
 	if len(addresses) == 0 {
 		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote).WithCause(errNoControlPlane)
 	}
 	return reach.First(ctx, k.through, addresses)
+}
+
+// at is where a machine serves a port, whatever port its address names.
+func at(m nodes.Machine, port string) string {
+	host := m.Address
+	if h, _, err := net.SplitHostPort(m.Address); err == nil {
+		host = h
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // client makes a client with the rights of an administrator.
