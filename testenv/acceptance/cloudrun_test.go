@@ -29,7 +29,6 @@ type cloud struct {
 // newCloud starts a project.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
-	build(t)
 	p := cloudenv.Start(t, talosenv.Options{Kubernetes: true})
 	const seed = 8
 	c := &cloud{project: p, random: rand.New(rand.NewPCG(seed, seed)), git: p.Bed.NewGitServer(t), secrets: newCanary(t, p)}
@@ -41,7 +40,7 @@ func newCloud(t *testing.T) *cloud {
 // begin makes the repository: what init writes, the cluster, an addon, and Flux as
 // these nodes can run it. The Git server gets the key that talosgen prints.
 func (c *cloud) begin() {
-	c.repository = c.bed.NewRepositoryOf(c.t, build(c.t), "hetzner", private(3, 1)+talosenv.Addons)
+	c.repository = c.bed.NewRepositoryOf(c.t, "hetzner", private(3, 1)+talosenv.Addons)
 	for name, text := range c.bed.FluxComponents(c.t) {
 		c.repository.Write("charts/flux/"+name, text)
 	}

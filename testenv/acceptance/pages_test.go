@@ -20,7 +20,7 @@ import (
 func TestPages(t *testing.T) {
 	t.Parallel()
 	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Workers: 1, Kubernetes: true})
-	u := &user{t: t, bed: bed, repository: bed.NewRepository(t, build(t))}
+	u := &user{t: t, bed: bed, repository: bed.NewRepository(t)}
 	u.publish(newRemote(t))
 	for _, page := range []string{"first-cluster.md", "change-a-setting.md"} {
 		u.follow(steps(t, page))

@@ -5,17 +5,16 @@ package acceptance
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/talosgen/talosgen/testenv/talosenv"
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
 // user works in a repository.
@@ -27,51 +26,19 @@ type user struct {
 	tell       func(text string) // is told what programs print; may be nil
 }
 
-// program builds talosgen, once.
-var program = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(folder(), "talosgen")
-	out, err := exec.Command("go", "build", "-o", file, "github.com/talosgen/talosgen/cmd/talosgen").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return file, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := os.RemoveAll(folder()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-// folder is where the program is, alone.
-func folder() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("talosgen-acceptance-%d", os.Getpid()))
-}
-
-func build(t *testing.T) string {
-	t.Helper()
-	file, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // longest is how long a command may take.
 const longest = 10 * time.Minute
 
 // talosgen runs a command in the repository, and returns what it prints.
 func (u *user) talosgen(args ...string) (output string, err error) {
 	u.t.Helper()
-	return u.run(longest, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
+	return u.run(longest, exec.Command(toolenv.Talosgen(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
 }
 
 // kill runs a command that is killed after a while, unless it has ended.
 func (u *user) kill(after time.Duration, args ...string) {
 	u.t.Helper()
-	_, _ = u.run(after, exec.Command(build(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
+	_, _ = u.run(after, exec.Command(toolenv.Talosgen(u.t), append([]string{"-C", u.repository.Root()}, args...)...), "talosgen "+strings.Join(args, " "))
 }
 
 // shell runs a command line in the repository.
@@ -89,7 +56,7 @@ func (u *user) run(within time.Duration, program *exec.Cmd, shown string) (outpu
 	var out bytes.Buffer
 	command := exec.CommandContext(ctx, program.Path, program.Args[1:]...)
 	command.Dir = u.repository.Root()
-	command.Env = slices.Concat(os.Environ(), u.repository.Environ(), u.environ, []string{"PATH=" + filepath.Dir(build(u.t)) + ":" + os.Getenv("PATH")})
+	command.Env = slices.Concat(os.Environ(), u.repository.Environ(), u.environ, []string{"PATH=" + filepath.Dir(toolenv.Talosgen(u.t)) + ":" + os.Getenv("PATH")})
 	command.Stdout, command.Stderr = &out, &out
 	begin := time.Now()
 	err = command.Run()

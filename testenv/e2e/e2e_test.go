@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -22,20 +21,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/testenv/internal/child"
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
-
-// programs is where [built] is, until the tests end.
-var programs string
-
-// built is the talosgen that runs are made with.
-var built = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(programs, "talosgen")
-	output, err := exec.Command("go", "build", "-o", file, "github.com/talosgen/talosgen/cmd/talosgen").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building talosgen: %w\n%s", err, output)
-	}
-	return file, nil
-})
 
 // runVariable makes the test program a run, with these arguments, one in a line.
 const runVariable = "TALOSGEN_E2E_RUN"
@@ -48,18 +35,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(tests(m))
-}
-
-func tests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "talosgen-e2e-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	programs = dir
-	return m.Run()
+	os.Exit(m.Run())
 }
 
 // bed is a simulated project, with something between it and a run that notes
@@ -91,10 +67,7 @@ func (b *safeBuffer) Write(p []byte) (int, error) {
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	t.Parallel()
-	talosgen, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	talosgen := toolenv.Talosgen(t)
 	b := &bed{t: t, out: &safeBuffer{}}
 	endpoint, token := b.simulate(talosgen)
 	front := httptest.NewServer(b.front(endpoint))

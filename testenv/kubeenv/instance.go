@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/filelock"
 )
 
 // Ports lie below those that the kernel gives to outgoing connections, so
@@ -64,7 +65,7 @@ func claim(root string) (*instance, error) {
 
 // claimBlock takes a folder and its ports, or returns nil if they are in use.
 func claimBlock(dir string, port int) (*instance, error) {
-	lock, err := tryLock(dir + ".lock")
+	lock, err := filelock.Try(dir + ".lock")
 	if lock == nil || err != nil {
 		return nil, err
 	}
@@ -152,26 +153,6 @@ func keptLogs(dir string, now time.Time) string {
 	return filepath.Join(filepath.Dir(dir), "failed-"+now.UTC().Format("20060102-150405.000")+"-"+filepath.Base(dir))
 }
 
-// tryLock takes the lock, or returns nil if another process has it. The lock
-// goes away with the process, however it ends.
-func tryLock(name string) (*os.File, error) {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-
-	switch {
-	case err == nil:
-		return file, nil
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, file.Close()
-	default:
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), file.Close())
-	}
-}
-
 // reapAll removes what instances left whose test process is gone, and all but
 // the last logs of failures.
 func reapAll(root string) error {
@@ -185,7 +166,7 @@ func reapAll(root string) error {
 			continue
 		}
 
-		lock, err := tryLock(dir + ".lock")
+		lock, err := filelock.Try(dir + ".lock")
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
 	"github.com/talosgen/talosgen/testenv/internal/child"
+	"github.com/talosgen/talosgen/testenv/internal/filelock"
 )
 
 // sleeper starts a process as an instance in dir would have it, but one that
@@ -77,12 +78,12 @@ func TestClaim(t *testing.T) {
 		t.Errorf("%s is left: %v", one.dir, err)
 	}
 
-	lock, err := tryLock(one.dir + ".lock")
+	lock, err := filelock.Try(one.dir + ".lock")
 	if lock == nil || err != nil {
 		t.Errorf("the folder is not free: %v", err)
 	}
 
-	if lock, err := tryLock(two.dir + ".lock"); lock != nil || err != nil {
+	if lock, err := filelock.Try(two.dir + ".lock"); lock != nil || err != nil {
 		t.Errorf("the other folder is free (%v)", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
 	"github.com/talosgen/talosgen/testenv/internal/child"
+	"github.com/talosgen/talosgen/testenv/internal/filelock"
 )
 
 // builder builds modules into the cache.
@@ -53,7 +54,7 @@ func (b builder) sweep() error {
 	}
 
 	for _, work := range works {
-		lock, err := tryLock(strings.TrimSuffix(work, workSuffix))
+		lock, err := filelock.Try(strings.TrimSuffix(work, workSuffix) + lockSuffix)
 		if err != nil {
 			return err
 		}
@@ -121,6 +122,9 @@ func (b builder) build(ctx context.Context, m cache.Module, title string) error 
 // workSuffix is how the names of folders end in which something is built.
 const workSuffix = ".tmp"
 
+// lockSuffix is how the files are called that keep runs apart.
+const lockSuffix = ".lock"
+
 // lock waits until no other run builds into dir. The lock goes away with the
 // processes that have the file open, however they end.
 func (b builder) lock(dir, title string) (*os.File, error) {
@@ -128,37 +132,14 @@ func (b builder) lock(dir, title string) (*os.File, error) {
 		return nil, err
 	}
 
-	lock, err := tryLock(dir)
+	lock, err := filelock.Try(dir + lockSuffix)
 	if lock != nil || err != nil {
 		return lock, err
 	}
 
 	fmt.Fprintf(b.out, "%s: waiting for another run\n", title)
 
-	return lockFile(dir, syscall.LOCK_EX)
-}
-
-// tryLock returns nil if another run builds into dir.
-func tryLock(dir string) (*os.File, error) {
-	lock, err := lockFile(dir, syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, nil
-	}
-
-	return lock, err
-}
-
-func lockFile(dir string, how int) (*os.File, error) {
-	file, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-
-	if err := syscall.Flock(int(file.Fd()), how); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", file.Name(), err), file.Close())
-	}
-
-	return file, nil
+	return filelock.Wait(dir + lockSuffix)
 }
 
 // compile lays the module out in the work folder and builds its tools there.

@@ -12,8 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/filelock"
 )
 
 // stateFolder says which clusters there are on this machine: one folder for
@@ -103,9 +104,13 @@ func (c *claim) take() error {
 		return err
 	}
 
-	lock, err := flock(filepath.Join(c.folder, lockFile), syscall.LOCK_EX|syscall.LOCK_NB)
+	lock, err := filelock.Try(filepath.Join(c.folder, lockFile))
 	if err != nil {
 		return err
+	}
+
+	if lock == nil {
+		return fmt.Errorf("%s is taken already", c.folder)
 	}
 
 	c.lock = lock
@@ -142,7 +147,7 @@ func (s state) lock() (unlock func() error, err error) {
 		return nil, err
 	}
 
-	file, err := flock(filepath.Join(s.folder, lockFile), syscall.LOCK_EX)
+	file, err := filelock.Wait(filepath.Join(s.folder, lockFile))
 	if err != nil {
 		return nil, err
 	}
@@ -158,13 +163,13 @@ func (s state) reap() error {
 	}
 
 	for _, octet := range octets {
-		lock, err := flock(filepath.Join(s.of(octet), lockFile), syscall.LOCK_EX|syscall.LOCK_NB)
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			continue // its test runs
-		}
-
+		lock, err := filelock.Try(filepath.Join(s.of(octet), lockFile))
 		if err != nil {
 			return err
+		}
+
+		if lock == nil {
+			continue // its test runs
 		}
 
 		logs, err := os.Readlink(filepath.Join(s.of(octet), logsLink))
@@ -272,19 +277,4 @@ func (s state) of(octet int) string {
 
 func (s state) cgroupOf(octet int) string {
 	return filepath.Join(s.cgroups, device(octet))
-}
-
-// flock opens a file and locks it. The lock goes with this process: children
-// do not inherit the file.
-func flock(name string, how int) (*os.File, error) {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-
-	if err := syscall.Flock(int(file.Fd()), how); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-
-	return file, nil
 }

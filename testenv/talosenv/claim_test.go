@@ -7,8 +7,9 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"github.com/talosgen/talosgen/testenv/internal/filelock"
 )
 
 // newState is a machine without nodes. Its cgroups are plain folders.
@@ -103,7 +104,7 @@ func TestReap(t *testing.T) {
 		}
 	}
 
-	held, err := flock(filepath.Join(s.of(4), lockFile), syscall.LOCK_EX)
+	held, err := filelock.Wait(filepath.Join(s.of(4), lockFile))
 	if err != nil {
 		t.Fatal(err)
 	}

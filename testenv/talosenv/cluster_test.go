@@ -50,7 +50,7 @@ func testNodes(t *testing.T, release string) {
 		t.Fatalf("the worker is in stage %q, %v", stage, err)
 	}
 
-	r := newRepository(t, c)
+	r := c.NewRepository(t)
 	elapsed("rendered")
 
 	client := apply(t, c, r)

@@ -16,7 +16,7 @@ func TestEtcd(t *testing.T) {
 
 	elapsed("maintenance mode")
 
-	client := apply(t, c, newRepository(t, c))
+	client := apply(t, c, c.NewRepository(t))
 	elapsed("applied")
 
 	first := c.ControlPlanes[0]

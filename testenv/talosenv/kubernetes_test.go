@@ -20,7 +20,7 @@ func testKubernetes(t *testing.T, release string) {
 	c := Start(t, Options{ControlPlanes: 1, Kubernetes: true, Talos: release})
 	elapsed := stopwatch(t, begin)
 
-	client := apply(t, c, newRepository(t, c))
+	client := apply(t, c, c.NewRepository(t))
 	elapsed("applied")
 
 	cp := c.ControlPlanes[0]

@@ -11,9 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/filelock"
 )
 
 // checkNothingLeft makes sure that every cgroup, device, folder and mount is
@@ -50,13 +51,13 @@ func (s state) left() error {
 	var live []string
 
 	for _, octet := range octets {
-		lock, err := flock(filepath.Join(s.of(octet), lockFile), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return errors.Join(fmt.Errorf("%s is nobody's", lock.Name()), lock.Close())
+		lock, err := filelock.Try(filepath.Join(s.of(octet), lockFile))
+		if err != nil {
+			return err
 		}
 
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return err
+		if lock != nil {
+			return errors.Join(fmt.Errorf("%s is nobody's", lock.Name()), lock.Close())
 		}
 
 		live = append(live, device(octet))

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
 // Repository is a user's repository, with an environment for a cluster.
@@ -55,21 +57,20 @@ const Addons = `addons:
     enabled: false
 `
 
-// NewRepository does with talosgen, whose file is given, what a user does: init,
-// edits, patches, render. The environment is named lab, and has the nodes that
-// there are.
-func (c *Cluster) NewRepository(t *testing.T, program string) *Repository {
+// NewRepository does with talosgen what a user does: init, edits, patches, render. The
+// environment is named lab, and has the nodes that there are.
+func (c *Cluster) NewRepository(t *testing.T) *Repository {
 	t.Helper()
 
-	return c.NewRepositoryOf(t, program, "static", c.ClusterYAML()+Addons)
+	return c.NewRepositoryOf(t, "static", c.ClusterYAML()+Addons)
 }
 
 // NewRepositoryOf makes a repository with another cluster, as cluster.yaml
 // describes it below what is the same for all: the name and the versions.
-func (c *Cluster) NewRepositoryOf(t *testing.T, program, provider, cluster string) *Repository {
+func (c *Cluster) NewRepositoryOf(t *testing.T, provider, cluster string) *Repository {
 	t.Helper()
 
-	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: program, keyFile: filepath.Join(t.TempDir(), "key.txt")}
+	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: toolenv.Talosgen(t), keyFile: filepath.Join(t.TempDir(), "key.txt")}
 
 	r.talosgen("init", r.root, "--provider", provider, "--env", environment,
 		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", kubernetesVersion)

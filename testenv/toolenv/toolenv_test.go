@@ -76,6 +76,7 @@ func TestPrograms(t *testing.T) {
 		{talosctl("1.14"), "version --client --short", "v1.14.1"},
 		{Kubectl, "version --client", "Client Version: v1.37.1"},
 		{Staticcheck, "-version", "0.8.2"},
+		{Talosgen, "--version", "talosgen "},
 	}
 
 	for _, test := range tests {

@@ -18,7 +18,7 @@ func TestContractReal(t *testing.T) {
 	for _, release := range []string{"1.13", "1.14"} {
 		t.Run(release, func(t *testing.T) {
 			cluster := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Workers: 1, Talos: release})
-			repository := cluster.NewRepository(t, buildTalosgen(t))
+			repository := cluster.NewRepository(t)
 			of := func(n *talosenv.Node) parts {
 				return parts{node.Target{Name: n.Name, Address: n.Address.String()}, secret.New(string(repository.MachineConfig(n)))}
 			}

@@ -63,7 +63,7 @@ func TestRealSettings(t *testing.T) {
 		t.Run(release, func(t *testing.T) {
 			cluster := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Talos: release})
 			machine := cluster.ControlPlanes[0]
-			repository := cluster.NewRepository(t, buildTalosgen(t))
+			repository := cluster.NewRepository(t)
 			client := configure(t, machine, secret.New(string(repository.MachineConfig(machine))))
 			for _, s := range settings[release] {
 				repository.Change(changesFile, s.patch+"\n")

@@ -83,7 +83,7 @@ func TestRealEtcd(t *testing.T) {
 func startLab(t *testing.T) *lab {
 	t.Helper()
 	c := talosenv.Start(t, talosenv.Options{ControlPlanes: 3})
-	l := &lab{t: t, cluster: c, repository: c.NewRepository(t, buildTalosgen(t)),
+	l := &lab{t: t, cluster: c, repository: c.NewRepository(t),
 		machines: map[string]*talosenv.Node{}, clients: map[string]*node.Client{}}
 	for _, n := range c.ControlPlanes {
 		l.machines[n.Name] = n

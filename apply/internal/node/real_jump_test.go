@@ -50,7 +50,7 @@ func TestRealJump(t *testing.T) {
 	checkProblem(t, err, diag.Secrets, "accepts none of your SSH keys for user root")
 
 	jump := newJump(t, bastion)
-	config := secret.New(string(cluster.NewRepository(t, buildTalosgen(t)).MachineConfig(machine)))
+	config := secret.New(string(cluster.NewRepository(t).MachineConfig(machine)))
 	throughMaintenance(t, target, jump, config)
 
 	client, err := node.Connect(target, jump, signed(t, config, time.Hour), time.Now)

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,15 +39,6 @@ func (realClock) Sleep(ctx context.Context, d time.Duration) error {
 
 var patient = node.Patience{Every: 300 * time.Millisecond, Within: 2 * time.Minute}
 
-func buildTalosgen(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "talosgen")
-	if out, err := exec.Command("go", "build", "-o", file, "github.com/talosgen/talosgen/cmd/talosgen").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return file
-}
-
 // signed are credentials that the authority in a machine configuration signs.
 func signed(t *testing.T, config secret.String, lifetime time.Duration) node.Credentials {
 	t.Helper()
@@ -75,7 +64,7 @@ func TestRealNode(t *testing.T) {
 func realNode(t *testing.T, cluster *talosenv.Cluster) {
 	machine := cluster.ControlPlanes[0]
 	target := node.Target{Name: machine.Name, Address: machine.Address.String()}
-	config := secret.New(string(cluster.NewRepository(t, buildTalosgen(t)).MachineConfig(machine)))
+	config := secret.New(string(cluster.NewRepository(t).MachineConfig(machine)))
 	credentials := signed(t, config, time.Hour)
 
 	maintenance(t, target, machine.MAC, config, credentials)
