@@ -55,9 +55,13 @@ func (a *API) Settle(c Cluster) {
 	}
 }
 
-// setStatus keeps a status, if it is another one.
+// setStatus keeps a status of an object, if it is another one. What else was
+// changed of the object meanwhile stays; one that was removed stays away.
 func (a *API) setStatus(o *unstructured.Unstructured, status object) {
-	if now, _ := o.Object["status"].(object); reflect.DeepEqual(now, status) {
+	if reflect.DeepEqual(o.Object["status"], status) {
+		return
+	}
+	if o = a.current(o); o == nil {
 		return
 	}
 	next := o.DeepCopy()

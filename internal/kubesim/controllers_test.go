@@ -176,3 +176,42 @@ func TestFlux(t *testing.T) {
 	failing = errors.New("no such path")
 	want(ready(again, "first"), "no such path")
 }
+
+// TestFluxOfFlux: a Kustomization may lead to others. What it changes of them, or
+// removes, is so at once, and nothing of theirs comes back.
+func TestFluxOfFlux(t *testing.T) {
+	b := newBed(t)
+	below := func(path string) string {
+		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: second, namespace: flux-system}\n" +
+			"spec: {path: " + path + ", prune: true, sourceRef: {kind: GitRepository, name: git}}\n"
+	}
+	config := func(name string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: default}\n")}
+	}
+	commits := []fstest.MapFS{
+		{"flux/a.yaml": config("own"), "flux/second.yaml": {Data: []byte(below("old"))}, "old/a.yaml": config("old")},
+		{"flux/a.yaml": config("own"), "flux/second.yaml": {Data: []byte(below("new"))}, "new/a.yaml": config("new")},
+		{"flux/a.yaml": config("own")},
+	}
+	commit := 0
+	b.state.Flux = &Flux{
+		Installed: true, Revision: func(branch string) string { return fmt.Sprintf("%s@sha1:%d", branch, commit) },
+		Read: func(path string) ([]map[string]any, error) { return Manifests(commits[commit], path) },
+	}
+	b.Settle(b.state)
+	b.apply(kustomization("first", object{"path": "./flux", "prune": true}))
+	b.apply(object{"apiVersion": sources + "/v1", "kind": "GitRepository", "metadata": object{"namespace": fluxNamespace, "name": "git"},
+		"spec": object{"ref": object{"branch": "main"}}})
+	for i, want := range []string{"old", "new", "<nil>"} {
+		commit = i
+		b.Settle(b.state)
+		b.Settle(b.state)
+		path, _, _ := unstructured.NestedFieldNoCopy(b.Get("Kustomization", fluxNamespace, "second"), "spec", "path")
+		if fmt.Sprint(path) != want {
+			t.Errorf("commit %d: the path is %v, want %s", i, path, want)
+		}
+	}
+	if b.Get("ConfigMap", "default", "old") != nil {
+		t.Error("what the old path led to is still there")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -57,15 +58,22 @@ func (a *API) reconcile(f *Flux) {
 	} else if !a.ready(objectID{"Deployment", fluxNamespace, "source-controller"}) || !a.ready(objectID{"Deployment", fluxNamespace, "kustomize-controller"}) {
 		return
 	}
-	for _, o := range a.sorted() {
-		if suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); suspended || o.GetDeletionTimestamp() != nil {
+	for _, seen := range a.sorted() {
+		var work func(*Flux, *unstructured.Unstructured)
+		switch seen.GroupVersionKind().GroupKind() {
+		case schema.GroupKind{Group: sources, Kind: "GitRepository"}:
+			work = a.fetch
+		case schema.GroupKind{Group: kustomizations, Kind: "Kustomization"}:
+			work = a.kustomize
+		default:
 			continue
 		}
-		switch group := o.GroupVersionKind().Group; {
-		case group == sources && o.GetKind() == "GitRepository":
-			a.fetch(f, o)
-		case group == kustomizations && o.GetKind() == "Kustomization":
-			a.kustomize(f, o)
+		o := a.current(seen) // an earlier Kustomization may have changed it, or removed it
+		if o == nil || o.GetDeletionTimestamp() != nil {
+			continue
+		}
+		if suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); !suspended {
+			work(f, o)
 		}
 	}
 }

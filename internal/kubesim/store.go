@@ -97,6 +97,14 @@ func (a *API) index(kind, namespace, name string) int {
 	})
 }
 
+// current is an object as it is now; nil if it is gone.
+func (a *API) current(o *unstructured.Unstructured) *unstructured.Unstructured {
+	if i := a.index(o.GetKind(), o.GetNamespace(), o.GetName()); i >= 0 {
+		return a.objects[i]
+	}
+	return nil
+}
+
 func (a *API) find(q query) (*unstructured.Unstructured, error) {
 	if i := a.index(q.kind.Kind, q.namespace, q.name); i >= 0 {
 		return a.objects[i].DeepCopy(), nil
