@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
 )
 
@@ -154,12 +155,12 @@ func (w *world) printReportText(c *cli.Context, r *render.TreeReport) error {
 			return err
 		}
 	}
-	summary := fmt.Sprintf("%s for Kubernetes %s: ", count(r.Objects, "object"), r.Kubernetes)
+	summary := fmt.Sprintf("%s for Kubernetes %s: ", natural.Count(r.Objects, "object"), r.Kubernetes)
 	if len(problems)+len(r.Conflicts) == 0 {
 		w.say("%snothing is wrong", summary)
 		return nil
 	}
-	w.say("%s%s, %s with two owners", summary, count(len(problems), "problem"), count(len(r.Conflicts), "thing"))
+	w.say("%s%s, %s with two owners", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "thing"))
 	return nil
 }
 

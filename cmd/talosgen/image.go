@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -146,10 +147,10 @@ func (w *world) imagePruneAction(c *cli.Context) error {
 		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
 	}
 	if c.Bool(flagDryRun) || doomed == 0 {
-		w.say("%s to delete", count(doomed, "snapshot"))
+		w.say("%s to delete", natural.Count(doomed, "snapshot"))
 		return nil
 	}
-	if err := w.agree(c, s.view, fmt.Sprintf("delete %s?", count(doomed, "snapshot"))); err != nil {
+	if err := w.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(doomed, "snapshot"))); err != nil {
 		return err
 	}
 	removed, err := s.PruneImages(c.Context, uses, w.owner())
@@ -159,7 +160,7 @@ func (w *world) imagePruneAction(c *cli.Context) error {
 			return err
 		}
 	}
-	w.say("deleted %s", count(len(removed), "snapshot"))
+	w.say("deleted %s", natural.Count(len(removed), "snapshot"))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/natural"
 )
 
 // Flags of what whoever runs a command agrees to.
@@ -130,8 +131,8 @@ func (w *world) sayRequests(s *cloudSession) {
 	switch {
 	case made == 0:
 	case left < 0:
-		w.say("%s", count(made, "request"))
+		w.say("%s", natural.Count(made, "request"))
 	default:
-		w.say("%s, %d left in this hour", count(made, "request"), left)
+		w.say("%s, %d left in this hour", natural.Count(made, "request"), left)
 	}
 }

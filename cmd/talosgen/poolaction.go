@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
 )
 
@@ -213,7 +214,7 @@ func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.Poo
 	if err != nil {
 		return err
 	}
-	w.say("rendered/%s: %s, %s", change.Env, count(len(res.Nodes), "node"), whatChanged(summary))
+	w.say("rendered/%s: %s, %s", change.Env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
 	return nil
 }
 

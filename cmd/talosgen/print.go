@@ -78,14 +78,6 @@ func (w *world) printData(data []byte) error {
 	return err
 }
 
-// count prints "1 node", "3 nodes".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // quoteValue shows a value of a configuration on one line.
 func quoteValue(v string) string {
 	const longest = 72

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
 )
 
@@ -184,7 +185,7 @@ func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, optio
 		report.Warnings = append(report.Warnings, w.masker.String(p.Error()))
 	}
 	if partial {
-		w.say("%s: %s valid, nothing written", env, count(len(res.Nodes), "node"))
+		w.say("%s: %s valid, nothing written", env, natural.Count(len(res.Nodes), "node"))
 		return report, nil
 	}
 	if err := c.Context.Err(); err != nil {
@@ -196,7 +197,7 @@ func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, optio
 	}
 	report.Added, report.Changed, report.Removed = summary.Added, summary.Changed, summary.Removed
 	report.UpToDate = !summary.Written
-	w.say("rendered/%s: %s, %s", env, count(len(res.Nodes), "node"), whatChanged(summary))
+	w.say("rendered/%s: %s, %s", env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
 	return w.hook(c, repo, report)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/natural"
 )
 
 // runView shows a run of apply while it goes on: on a terminal what is being
@@ -105,7 +106,7 @@ func (v *runView) takeStage(e apply.Event) (lines []string) {
 	case apply.Begun:
 		v.stage, v.begun, v.steps, v.ended, v.running = e.Stage, v.now(), e.Steps, 0, nil
 		if e.Steps > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s", e.Stage, count(e.Steps, "step")))
+			lines = append(lines, fmt.Sprintf("%s: %s", e.Stage, natural.Count(e.Steps, "step")))
 		}
 	case apply.Done, apply.Failed:
 		word := ""

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/natural"
 )
 
 func takeoverCommand(w *world) *cli.Command {
@@ -66,7 +67,7 @@ func (w *world) takeOver(c *cli.Context, s *cloudSession, cluster *apply.Cluster
 	}
 	done, err := cluster.TakeOver(c.Context, p, w.owner())
 	s.stop()
-	w.say("%s", count(len(done), "object"))
+	w.say("%s", natural.Count(len(done), "object"))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/kubesim"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/internal/quietclock"
 	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -141,7 +142,7 @@ func (t *trySite) world(outside *world) *world {
 // about says what was simulated.
 func (t *trySite) about() string {
 	if n := len(t.infra.Machines); n > 0 {
-		return "simulated: " + count(n, "machine") + " that wait for their configuration"
+		return "simulated: " + natural.Count(n, "machine") + " that wait for their configuration"
 	}
 	return "simulated: an empty project of Hetzner Cloud"
 }

@@ -1,8 +1,9 @@
-// Package natural sorts names as people do.
+// Package natural sorts names, and counts things, as people do.
 package natural
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 )
 
@@ -29,4 +30,12 @@ func Compare(a, b string) int {
 // digits is how many digits a text begins with.
 func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}
+
+// Count writes "1 node", "3 nodes".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -16,3 +16,11 @@ func TestCompare(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 nodes", "1 node", "2 nodes"} {
+		if got := natural.Count(n, "node"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

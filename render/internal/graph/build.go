@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -68,7 +69,7 @@ func (b *builder) subtitle() string {
 	if b.infra.Provider == schemas.Static {
 		where = "that exist already"
 	}
-	return strings.Join(append(parts, count(nodes, "node")+" "+where), " · ")
+	return strings.Join(append(parts, natural.Count(nodes, "node")+" "+where), " · ")
 }
 
 // outside draws who comes to the cluster, and by what.
@@ -128,7 +129,7 @@ func (b *builder) firewall(f schemas.InfraFirewall) Card {
 	const most = 4
 	for i, r := range f.Rules {
 		if i == most {
-			c.Lines = append(c.Lines, Line{Left: "and " + count(len(f.Rules)-most, "more rule")})
+			c.Lines = append(c.Lines, Line{Left: "and " + natural.Count(len(f.Rules)-most, "more rule")})
 			break
 		}
 		c.Lines = append(c.Lines, Line{Left: r.Description, Right: ruleText(r)})
@@ -167,7 +168,7 @@ func ruleText(r schemas.InfraRule) string {
 	if slices.Contains(who, "0.0.0.0/0") {
 		return what + preposition + "anywhere"
 	}
-	return what + preposition + count(len(who), "range")
+	return what + preposition + natural.Count(len(who), "range")
 }
 
 func floatingIP(ip schemas.InfraFloatingIP) Card {
@@ -203,12 +204,4 @@ func shortened(all []string) []string {
 		return all
 	}
 	return []string{all[0], fmt.Sprintf("… %d more", len(all)-2), all[len(all)-1]}
-}
-
-// count prints "1 node", "3 nodes".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render/internal/gitops"
 )
 
@@ -97,7 +98,7 @@ func addonOf(name string) string {
 func addonCards(counted map[string]int, dir string) (cards []Card) {
 	for _, addon := range slices.Sorted(maps.Keys(counted)) {
 		if path.Dir(addon) == dir {
-			cards = append(cards, Card{ID: "addon/" + addon, Kind: Addon, Title: path.Base(addon), Lines: []Line{{Left: count(counted[addon], "object")}}})
+			cards = append(cards, Card{ID: "addon/" + addon, Kind: Addon, Title: path.Base(addon), Lines: []Line{{Left: natural.Count(counted[addon], "object")}}})
 		}
 	}
 	return cards

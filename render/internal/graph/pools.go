@@ -116,7 +116,7 @@ func (p pool) card() Card {
 	}
 	switch {
 	case p.subnet == "" && p.where == "": // machines
-		c.Lines = append(c.Lines, Line{count(len(p.nodes), "machine"), p.kind})
+		c.Lines = append(c.Lines, Line{natural.Count(len(p.nodes), "machine"), p.kind})
 	default:
 		c.Lines = append(c.Lines, Line{fmt.Sprintf("%d × %s", len(p.nodes), p.kind), p.where}, Line{Left: p.public})
 	}
