@@ -17,13 +17,13 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"go.yaml.in/yaml/v4"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/kubesim"
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
@@ -120,11 +120,14 @@ func (w *world) simAction(c *cli.Context) error {
 }
 
 // fluxOf is Flux for the environments that the project begins with, or else for
-// those of the repository; nil outside of one.
+// those of the repository; nil outside of one, if none was named.
 func (w *world) fluxOf(c *cli.Context) (*kubesim.Flux, error) {
 	repo, err := w.openRepo(c)
-	if err != nil {
+	switch {
+	case err != nil && c.String(flagRepo) == "":
 		return nil, nil // a simulator needs none
+	case err != nil:
+		return nil, err
 	}
 	defer repo.Close()
 	return simulatedFlux(c.Context, repo.Root(), c.StringSlice(flagSeed)...)
@@ -265,23 +268,21 @@ func scaled(speed float64) func(string) time.Duration {
 	}
 }
 
-// renderedInfrastructure reads what an environment wants. Neither the seal nor
-// fields that this talosgen does not know matter to a simulated project.
+// renderedInfrastructure reads what an environment wants, without its seal, which
+// would need a key.
 func renderedInfrastructure(root, env string) (infra schemas.Infrastructure, err error) {
 	tree, err := renderedTree(root, env)
 	if err != nil {
 		return infra, err
 	}
-	const name = "infrastructure.yaml"
-	pos := diag.Pos{File: "rendered/" + env + "/" + name}
-	data, err := fs.ReadFile(tree, name)
-	if err == nil {
-		err = yaml.Load(data, &infra, yaml.WithKnownFields(false))
+	files := map[string][]byte{}
+	switch data, err := fs.ReadFile(tree, schemas.InfrastructureFile); {
+	case err == nil:
+		files[schemas.InfrastructureFile] = data
+	case !errors.Is(err, fs.ErrNotExist):
+		return infra, diag.New(diag.Pos{File: "rendered/" + env + "/" + schemas.InfrastructureFile}, "cannot be read: %v", reasonOf(err)).WithCause(err)
 	}
-	if err != nil {
-		return infra, diag.New(pos, "cannot be read: %v", reasonOf(err)).WithHint("render the environment again: `talosgen render %s`", env).WithCause(err)
-	}
-	return infra, nil
+	return rendered.Infrastructure("rendered/"+env, files)
 }
 
 // snapshotDisk is how large the disks of seeded snapshots are, in GB: no larger

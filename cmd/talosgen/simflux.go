@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -38,14 +39,20 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 	return flux, nil
 }
 
-// bringsFlux reports whether a tree has the components of Flux.
+// bringsFlux reports whether a tree has the components of Flux. One that was not
+// rendered yet has none.
 func bringsFlux(root fs.FS, tree string) (found bool, err error) {
 	err = fs.WalkDir(root, tree, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || found || d.IsDir() || path.Ext(name) != ".yaml" {
+		switch {
+		case name == tree && errors.Is(err, fs.ErrNotExist):
+			return fs.SkipAll
+		case err != nil || d.IsDir() || path.Ext(name) != ".yaml":
 			return err
 		}
 		text, err := fs.ReadFile(root, name)
-		found = bytes.Contains(text, []byte("name: gitrepositories.source.toolkit.fluxcd.io"))
+		if found = bytes.Contains(text, []byte("name: gitrepositories.source.toolkit.fluxcd.io")); found {
+			return fs.SkipAll
+		}
 		return err
 	})
 	return found, err
