@@ -1,16 +1,9 @@
 package main
 
-import (
-	"strings"
+import "github.com/urfave/cli/v2"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render"
-)
-
-// pictureFormats are the values of the flag --output of graph.
-var pictureFormats = []string{"svg", "mermaid"}
+// mermaid is a value of the flag --output of graph.
+const mermaid = "mermaid"
 
 func graphCommand(w *world) *cli.Command {
 	return &cli.Command{
@@ -26,9 +19,7 @@ no key. Equal trees give equal pictures, so one can be committed beside them.
 Examples:
    talosgen graph prod > prod.svg
    talosgen graph prod -o mermaid`,
-		Flags: []cli.Flag{&cli.StringFlag{
-			Name: flagOutput, Aliases: []string{"o"}, Usage: "`FORMAT` of the picture: " + strings.Join(pictureFormats, " or "), Value: pictureFormats[0],
-		}},
+		Flags:  []cli.Flag{formatFlag("picture", "svg", mermaid)},
 		Action: w.graphAction,
 	}
 }
@@ -37,15 +28,6 @@ func (w *world) graphAction(c *cli.Context) error {
 	env, err := environment(c)
 	if err != nil {
 		return err
-	}
-	var draw func(*render.Picture) []byte
-	switch format := c.String(flagOutput); format {
-	case "svg":
-		draw = (*render.Picture).SVG
-	case "mermaid":
-		draw = (*render.Picture).Mermaid
-	default:
-		return diag.On("", "unknown output format %q", format).WithHint("formats: %s", strings.Join(pictureFormats, ", ")).WithCode(diag.Usage)
 	}
 	repo, err := w.openRepo(c)
 	if err != nil {
@@ -56,5 +38,8 @@ func (w *world) graphAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.printData(draw(picture))
+	if c.String(flagOutput) == mermaid {
+		return w.printData(picture.Mermaid())
+	}
+	return w.printData(picture.SVG())
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/jumphost"
 )
 
 // proxyVariable names an HTTP proxy by which servers are reached.
@@ -53,19 +53,9 @@ func proxied(next http.Handler, dial apply.Dialer) http.Handler {
 		if _, err := io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
 			return // the client has gone away
 		}
-		pump(here, buffered, there)
+		jumphost.Pass(struct {
+			io.Reader // some of it was read already
+			io.Writer
+		}{buffered, here}, there)
 	})
-}
-
-// pump passes on what both sides send, until one of them ends. Some of what the
-// first one sent was read already, and is in the buffer.
-func pump(here net.Conn, buffered io.Reader, there net.Conn) {
-	ended := make(chan struct{}, 2)
-	pass := func(to io.Writer, from io.Reader) {
-		_, _ = io.Copy(to, from) // how it ended is their affair
-		ended <- struct{}{}
-	}
-	go pass(here, there)
-	go pass(there, buffered)
-	<-ended
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -111,12 +112,16 @@ func reasonOf(err error) error {
 }
 
 // outputFlag selects the form of a command's data.
-func outputFlag() cli.Flag {
+func outputFlag() cli.Flag { return formatFlag("result", "text", "json") }
+
+// formatFlag selects one of some forms, of which the first is that of who says
+// nothing.
+func formatFlag(of string, formats ...string) cli.Flag {
 	return &cli.StringFlag{
-		Name: flagOutput, Aliases: []string{"o"}, Usage: "`FORMAT` of the result: text or json", Value: "text",
+		Name: flagOutput, Aliases: []string{"o"}, Usage: "`FORMAT` of the " + of + ": " + strings.Join(formats, " or "), Value: formats[0],
 		Action: func(_ *cli.Context, v string) error {
-			if v != "text" && v != "json" {
-				return diag.On("", "unknown output format %q", v).WithHint("formats: text, json").WithCode(diag.Usage)
+			if !slices.Contains(formats, v) {
+				return diag.On("", "unknown output format %q", v).WithHint("formats: %s", strings.Join(formats, ", ")).WithCode(diag.Usage)
 			}
 			return nil
 		},
