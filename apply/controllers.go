@@ -2,17 +2,13 @@ package apply
 
 import (
 	"context"
-	"net"
-	"net/url"
+	"errors"
 	"strings"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/internal/access"
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // adminLifetime is how long the certificate is valid that controllers are
@@ -30,7 +26,8 @@ func (s *Session) quiesce(ctx context.Context, p *plan.Plan, policy Consent) (*p
 		return p, nil
 	}
 	stopped, err := s.stopControllers(ctx, p)
-	if err != nil || !stopped {
+	// Nothing more is asked of the cluster: what let somebody in is in no plan.
+	if err = errors.Join(err, s.Close(ctx)); err != nil || !stopped {
 		return p, err
 	}
 	return s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) { return plan.Destroy(p.Desired, o, policy) })
@@ -72,81 +69,19 @@ func (s *Session) stopControllers(ctx context.Context, p *plan.Plan) (stopped bo
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// kubernetes makes a client for the API of the cluster, or says why there is
-// nobody to ask.
+// kubernetes makes a client for the API of the cluster, which is reached as apply
+// reaches it: by the control planes. Or it says why there is nobody to ask.
 func (s *Session) kubernetes(ctx context.Context, p *plan.Plan) (client *kube.Client, why string, err error) {
-	if len(p.Observed.Servers) == 0 {
+	switch {
+	case len(p.Observed.Servers) == 0:
 		return nil, "there are no servers", nil
-	}
-	server, known := kubernetesNow(p)
-	if !known {
-		return nil, "the tree does not say where the Kubernetes API is", nil
-	}
-	if s.local && !s.nodes.Kubernetes && !OnLoopback(server.URL) {
+	case s.nodes.Dial == nil || s.local && !s.nodes.Kubernetes:
 		return nil, "simulated servers run no Kubernetes", nil
 	}
-	if s.env.Infrastructure.Access.Jump != "" && s.nodes.Dial != nil {
-		return s.kubernetesBehind(ctx, p.Observed)
-	}
-	authorities, err := s.env.authorities(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	id, err := authorities.Kubernetes.Admin(adminLifetime, s.clock.Now(), s.builder.Random)
-	if err != nil {
-		return nil, "", err
-	}
-	s.env.masker.Add(id.Key.Reveal())
-	dial := s.builder.Dial
-	if dial == nil {
-		dial = reach.Direct{}.Dial
-	}
-	client, err = kube.New(kube.Options{
-		URL: strings.TrimSuffix(server.URL, "/"), TLSName: server.TLSName, Authority: authorities.Kubernetes.PEM(),
-		Certificate: id.Certificate, Key: id.Key, Dial: dial, Clock: s.clock,
-	})
-	return client, "", err
-}
-
-// kubernetesBehind makes a client for an API that is reached as the nodes are:
-// through the server that leads to them.
-func (s *Session) kubernetesBehind(ctx context.Context, o plan.Observed) (client *kube.Client, why string, err error) {
-	api, err := s.api(ctx, o)
+	api, err := s.api(ctx, p.Observed)
 	if err != nil {
 		return nil, oneLine(err), nil
 	}
 	client, err = api.clientWith(ctx, 0)
 	return client, "", err
-}
-
-// kubernetesNow is where the API is: as the tree says, or else by the public
-// address that its load balancer, floating IP or control plane has now.
-func kubernetesNow(p *plan.Plan) (server access.Server, known bool) {
-	api, now := p.Desired.KubernetesAPI, ""
-	if api.ExternalEndpoint == "" {
-		now = publicNow(p.Desired, p.Observed, api)
-	}
-	server, _, err := kubernetesServer(api, now)
-	return server, err == nil
-}
-
-// publicNow is a URL by what Hetzner has now, with the port that nodes use;
-// empty if there is none.
-func publicNow(desired schemas.Infrastructure, observed plan.Observed, api schemas.InfraAPI) string {
-	inside, err := url.Parse(api.Endpoint)
-	if err != nil || inside.Port() == "" {
-		return ""
-	}
-	addresses := plan.Facts(desired, observed)
-	for _, s := range observed.Servers {
-		addresses = append(addresses, schemas.FactAddress{Kind: schemas.TargetServer, Name: s.Name, IPv4: s.PublicIPv4.IP})
-	}
-	for _, target := range api.External {
-		for _, a := range addresses {
-			if a.Kind == target.Kind && a.Name == target.Name && a.IPv4 != "" {
-				return "https://" + net.JoinHostPort(a.IPv4, inside.Port())
-			}
-		}
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,19 +11,23 @@ import (
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/schemas"
 )
+
+// operatorAddress is the public address of whoever destroys.
+const operatorAddress = "198.51.100.7"
 
 // testCluster is a Kubernetes API with an autoscaler, which makes a server
 // whenever it is looked at, until it is stopped.
@@ -34,6 +39,8 @@ type testCluster struct {
 	cert    []byte // PEM of its authority
 	key     []byte
 	server  *httptest.Server
+	nodes   Nodes
+	dialled string
 }
 
 func newTestCluster(t *testing.T) *testCluster {
@@ -46,7 +53,7 @@ func newTestCluster(t *testing.T) *testCluster {
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"},
 		NotBefore: fixedTime.Add(-time.Hour), NotAfter: fixedTime.AddDate(1, 0, 0),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames: []string{"kubernetes"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -71,6 +78,23 @@ func newTestCluster(t *testing.T) *testCluster {
 	c.server.StartTLS()
 	t.Cleanup(c.server.Close)
 	return c
+}
+
+// dial leads to the API, once the firewall lets in who asks.
+func (c *testCluster) dial(ctx context.Context, address string) (net.Conn, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil || port != apiPort {
+		return nil, fmt.Errorf("nobody listens at %s", address)
+	}
+	request := httptest.NewRequest(http.MethodGet, c.bench.url+"/firewalls", nil)
+	request.Header.Set("Authorization", "Bearer "+c.bench.sim.Token())
+	answer := httptest.NewRecorder()
+	c.bench.sim.ServeHTTP(answer, request)
+	if !strings.Contains(answer.Body.String(), operatorAddress+"/32") {
+		return nil, errors.New("the firewall lets nobody in")
+	}
+	c.dialled = address
+	return (&net.Dialer{}).DialContext(ctx, "tcp", c.server.Listener.Addr().String())
 }
 
 func (c *testCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -116,20 +140,24 @@ func (c *testCluster) makeServer() {
 	}
 }
 
-// join makes the cluster that of a bench.
-func (c *testCluster) join(b *bench, url string) {
+// join makes the cluster that of a bench, with a control plane at its public
+// address.
+func (c *testCluster) join(b *bench) {
 	b.t.Helper()
 	c.bench = b
+	c.nodes = Nodes{
+		Kubernetes: true, Owner: Owner{Name: "ann@desk", Run: "2"}, Dial: c.dial,
+		Own: func(context.Context) []netip.Addr { return []netip.Addr{netip.MustParseAddr(operatorAddress)} },
+	}
 	o := newOperators(b.t, 1)
 	encode := base64.StdEncoding.EncodeToString
 	ca := fmt.Sprintf("{crt: %s, key: %s}", encode(c.cert), encode(c.key))
 	files := o.small(b.t)
-	files[schemas.InfrastructureFile] = strings.Replace(demoInfrastructure, "role: worker\n    types", "role: controlplane\n    types", 1) + fmt.Sprintf(`kubernetesApi:
+	files[schemas.InfrastructureFile] = strings.Replace(demoInfrastructure, "role: worker\n    types", "role: controlplane\n    types", 1) + `kubernetesApi:
   endpoint: https://10.0.1.11:6443
-  externalEndpoint: %s
   tlsServerName: kubernetes
-  certSans: [127.0.0.1]
-`, url)
+access: {mode: public, currentIpv4: true}
+`
 	files["nodes/demo-worker-1.yaml"] = o.encrypted(b.t, "nodes/demo-worker-1.yaml",
 		"version: v1alpha1\nmachine:\n  ca: "+ca+"\ncluster:\n  ca: "+ca+"\n", "token", canaryToken)
 	env, err := o.open(b.t, o.sealed(b.t, files))
@@ -137,6 +165,21 @@ func (c *testCluster) join(b *bench, url string) {
 		b.t.Fatal(err)
 	}
 	b.env = env
+}
+
+// publicAddress is that of the control plane.
+func (c *testCluster) publicAddress() string {
+	c.bench.t.Helper()
+	o, err := c.bench.connect().look(c.bench.t.Context())
+	if err != nil {
+		c.bench.t.Fatal(err)
+	}
+	for _, s := range o.Servers {
+		if s.Name == "demo-worker-1" {
+			return publicAddress(s)
+		}
+	}
+	return ""
 }
 
 // told are the news of the stage, one per line.
@@ -158,6 +201,12 @@ func (c *testCluster) destroy() (*Report, error) {
 	c.bench.t.Helper()
 	s := c.bench.connect()
 	s.builder.Random = rand.Reader
+	s.nodes = c.nodes
+	defer func() {
+		if err := s.Close(c.bench.t.Context()); err != nil {
+			c.bench.t.Error(err)
+		}
+	}()
 	policy := Policy{Consent: Consent{Unprotect: "demo", AllowMade: true}}
 	p, err := s.PlanDestroy(c.bench.t.Context(), policy)
 	if err != nil {
@@ -170,8 +219,9 @@ func (c *testCluster) destroy() (*Report, error) {
 // stopped: they go too, and nothing is left.
 func TestDestroyStopsControllers(t *testing.T) {
 	b, c := newBench(t, demoInfrastructure), newTestCluster(t)
-	c.join(b, c.server.URL)
+	c.join(b)
 	b.apply(Policy{})
+	address := c.publicAddress()
 	if c.made > 0 || c.told() != "" {
 		t.Errorf("apply asked the cluster: %s", c.told())
 	}
@@ -185,6 +235,9 @@ func TestDestroyStopsControllers(t *testing.T) {
 	if want := "done stop deployment kube-system/autoscaler \n"; c.told() != want {
 		t.Errorf("told %q, want %q", c.told(), want)
 	}
+	if c.dialled != net.JoinHostPort(address, apiPort) {
+		t.Errorf("the API was asked at %s", c.dialled)
+	}
 	p, err := b.connect().PlanDestroy(t.Context(), Policy{Consent: Consent{AllowMade: true}})
 	if err != nil || len(p.Changes)+len(p.Left)+len(p.Observed.Servers) > 0 {
 		t.Errorf("still there: %v (%v)", keys(p.Changes), err)
@@ -197,50 +250,33 @@ func TestDestroyStopsControllers(t *testing.T) {
 	}
 }
 
-// Without a name in the tree the address that Hetzner has now leads there.
-func TestPublicNow(t *testing.T) {
-	server := func(name, ip string) plan.Server {
-		return plan.Server{Meta: plan.Meta{Name: name}, PublicIPv4: plan.PublicIP{IP: ip}}
-	}
-	balancer := plan.LoadBalancer{Meta: plan.Meta{Name: "api"}, PublicInterface: true, PublicIPv4: plan.PublicIP{IP: "203.0.113.9"}}
-	toServers := []schemas.InfraTarget{{Kind: schemas.TargetServer, Name: "cp-1"}, {Kind: schemas.TargetServer, Name: "cp-2"}}
-	for _, test := range []struct {
-		name     string
-		external []schemas.InfraTarget
-		observed plan.Observed
-		want     string
-	}{
-		{"load balancer", []schemas.InfraTarget{{Kind: schemas.TargetLoadBalancer, Name: "api"}},
-			plan.Observed{LoadBalancers: []plan.LoadBalancer{balancer}}, "https://203.0.113.9:6443"},
-		{"the first that is there", toServers, plan.Observed{Servers: []plan.Server{server("cp-2", "203.0.113.2"), server("cp-1", "")}}, "https://203.0.113.2:6443"},
-		{"none is there", toServers, plan.Observed{Servers: []plan.Server{server("other", "203.0.113.3")}}, ""},
-	} {
-		api := schemas.InfraAPI{Endpoint: "https://10.0.0.1:6443", External: test.external}
-		if got := publicNow(schemas.Infrastructure{KubernetesAPI: api}, test.observed, api); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+// Where the control planes are can be said.
+func TestDestroyAtEndpoint(t *testing.T) {
+	b, c := newBench(t, demoInfrastructure), newTestCluster(t)
+	c.join(b)
+	b.apply(Policy{})
+	c.nodes.Endpoints = map[string]string{"demo-worker-1": "192.0.2.9"}
+	if r, err := c.destroy(); err != nil || len(r.Left.Changes) > 0 || !c.stopped || c.dialled != "192.0.2.9:6443" {
+		t.Errorf("left %+v (%v), stopped %v, asked at %s", r.Left, err, c.stopped, c.dialled)
 	}
 }
 
 // What cannot be stopped does not keep anybody from destroying.
 func TestDestroyWithoutControllers(t *testing.T) {
 	for _, test := range []struct {
-		name, url string // of the API, if it is not that of the cluster
-		set       func(*testCluster)
-		want      string
+		name string
+		set  func(*testCluster)
+		want string
 	}{
-		{"refused", "", func(c *testCluster) { c.status = 403 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments?limit=250: 403 Forbidden; " + mayRace},
-		{"broken", "", func(c *testCluster) { c.status = 500 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments?limit=250: 500 Internal Server Error; " + mayRace},
-		{"gone", "", func(c *testCluster) { c.server.Close() }, "done stop controllers not done, the Kubernetes API does not answer: "},
-		{"simulated", "https://10.0.1.11:6443", func(*testCluster) {}, "done stop controllers not done: simulated servers run no Kubernetes"},
-		{"nowhere", `""`, func(c *testCluster) { c.bench.env.Infrastructure.KubernetesAPI.Endpoint = "" }, "done stop controllers not done: the tree does not say where the Kubernetes API is"},
+		{"refused", func(c *testCluster) { c.status = 403 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments?limit=250: 403 Forbidden; " + mayRace},
+		{"broken", func(c *testCluster) { c.status = 500 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments?limit=250: 500 Internal Server Error; " + mayRace},
+		{"gone", func(c *testCluster) { c.server.Close() }, "done stop controllers not done, the Kubernetes API does not answer: "},
+		{"simulated", func(c *testCluster) { c.nodes.Kubernetes = false }, "done stop controllers not done: simulated servers run no Kubernetes"},
+		{"nobody lets one in", func(c *testCluster) { c.nodes.Own = func(context.Context) []netip.Addr { return nil } }, "done stop controllers not done: session access to the cluster demo: your public address is not known"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b, c := newBench(t, demoInfrastructure), newTestCluster(t)
-			if test.url == "" {
-				test.url = c.server.URL
-			}
-			c.join(b, test.url)
+			c.join(b)
 			b.apply(Policy{})
 			test.set(c)
 			if r, err := c.destroy(); err != nil || len(r.Left.Changes) > 0 {

@@ -25,7 +25,8 @@ func destroyCommand(w *world) *cli.Command {
 all that carries the cluster's labels, and nothing else in the project. What the
 cluster itself made (load balancers of services, volumes, servers of the
 autoscaler) is listed, and removed only if that is agreed to. Snapshots and data
-on volumes are gone for good.
+on volumes are gone for good. What would make servers and load balancers
+meanwhile is stopped before: the Kubernetes API is reached as apply reaches it.
 
 The same commit applied again gives a cluster with the same identity.
 
