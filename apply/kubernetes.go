@@ -245,6 +245,15 @@ func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, poli
 	})
 }
 
+// unborn says how far an API is that is waited for. That a control plane that starts
+// does not serve it is no mistake, and is not told like one.
+func unborn(err error) string {
+	if kube.NotServing(err) {
+		return "no control plane serves it yet"
+	}
+	return oneLine(err)
+}
+
 // born waits for the API of a cluster that had none when the plan was made.
 func (s *Session) born(ctx context.Context, p *kubeplan.Plan, client *kube.Client, stage progress.Stage) error {
 	if p.API {
@@ -266,7 +275,7 @@ func (s *Session) born(ctx context.Context, p *kubeplan.Plan, client *kube.Clien
 			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", bornWithin, oneLine(err)).
 				WithHint("`talosgen health` says what the control planes wait for; run this again when they are well").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil {
-			stage.Step(step, progress.Note, oneLine(err))
+			stage.Step(step, progress.Note, unborn(err))
 			err = s.clock.Sleep(ctx, bornEvery)
 			if err == nil {
 				continue

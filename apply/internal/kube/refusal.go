@@ -126,7 +126,7 @@ const (
 // n counts the repetitions. Everything that is sent may be sent twice.
 func retryAfter(err error, n int) (pause time.Duration, again bool) {
 	pause = min(firstPause<<min(n, 8), mostPause)
-	if Silent(err) || lost(err) {
+	if NotServing(err) {
 		return pause, true
 	}
 	r := refused(err)
@@ -143,6 +143,10 @@ func retryAfter(err error, n int) (pause time.Duration, again bool) {
 	}
 	return 0, false
 }
+
+// NotServing reports whether an error says no more than that nobody serves the API:
+// nobody answers, or the connection breaks, as while it starts.
+func NotServing(err error) bool { return Silent(err) || lost(err) }
 
 // lost reports whether a connection broke before the answer was there.
 func lost(err error) bool {

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -115,6 +116,45 @@ func TestConnectionErrors(t *testing.T) {
 			checkError(t, err, tt.code, tt.want...)
 			if want := strings.Contains(tt.name, "the node is of another"); OtherAuthority(err) != want {
 				t.Errorf("of another authority: %v", !want)
+			}
+		})
+	}
+}
+
+// transport reaches nothing.
+type transport struct{ err error }
+
+func (t transport) Dial(context.Context, string) (net.Conn, error) { return nil, t.err }
+
+// TestSilent: a node that boots does not answer. What is wrong with the way to it,
+// or with who is there, is another thing.
+func TestSilent(t *testing.T) {
+	a := newAuthority(t)
+	hangsUp := Target{Name: "a", Address: reachtest.Listen(t, func(c net.Conn) { _ = c.Close() })}
+	at := Target{Name: "a", Address: "192.0.2.1"}
+	for _, tt := range []struct {
+		name    string
+		target  Target
+		through reach.Transport
+		want    bool
+	}{
+		{"nobody there", Target{Name: "a", Address: "127.0.0.1:1"}, reach.Direct{}, true},
+		{"hangs up", hangsUp, reach.Direct{}, true},
+		{"the proxy does not reach it", at, transport{diag.On("192.0.2.1:50000", "the proxy says 502 Bad Gateway").WithCode(diag.Remote)}, true},
+		{"nobody knows the name", at, transport{diag.On("192.0.2.1:50000", "no such host").WithCode(diag.Remote).WithCause(&net.DNSError{})}, false},
+		{"the gateway is not reached", at, transport{diag.On("server gateway", "does not answer").WithCode(diag.Remote)}, false},
+		{"the gateway is another server", at, transport{diag.On("server gateway", "shows another key").WithCode(diag.Secrets)}, false},
+		{"of another cluster", answers(nil).start(t, newAuthority(t), loopback(), a), reach.Direct{}, false},
+		{"no such call", answers(status.Error(codes.Unimplemented, "no")).start(t, a, loopback(), a), reach.Direct{}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			client, err := Connect(tt.target, tt.through, a.client(a, now), fixedNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			if _, err := client.Version(t.Context()); err == nil || Silent(err) != tt.want {
+				t.Errorf("silent: %v, of %v", !tt.want, err)
 			}
 		})
 	}

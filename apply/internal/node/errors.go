@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"io"
+	"net"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -55,6 +58,15 @@ var errLost = errors.New("the answer was lost")
 // LostAnswer reports whether an error says that a node was reached, and the
 // connection broke before it had answered: asked again, it may well answer.
 func LostAnswer(err error) bool { return errors.Is(err, errLost) }
+
+// errSilent marks an error of a node of which no more is known than that it does
+// not answer.
+var errSilent = errors.New("the node does not answer")
+
+// Silent reports whether an error says no more of a node than that it does not
+// answer, as one that boots: it refuses connections, ends them, or takes too long.
+// What is wrong with the way to it, with a name or with a certificate is more.
+func Silent(err error) bool { return errors.Is(err, errSilent) || LostAnswer(err) }
 
 // errCertificate is why a node that is configured does not talk to a client
 // without a certificate.
@@ -121,6 +133,7 @@ func withoutDifference(err error) (cleaned error, shows bool) {
 func (c *Client) explainConnection(p *diag.Problem, what string) {
 	cause := c.conn.cause()
 	var problem *diag.Problem
+	var unresolved *net.DNSError
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -128,6 +141,9 @@ func (c *Client) explainConnection(p *diag.Problem, what string) {
 	switch {
 	case errors.As(cause, &problem):
 		p.Message, p.Hint, p.Code = what+": "+first(problem.Error()), problem.Hint, problem.Code
+		if problem.Object == c.target.address() && problem.Code == diag.Remote && !errors.As(cause, &unresolved) {
+			p.WithCause(errors.Join(p.Unwrap(), errSilent))
+		}
 	case errors.As(cause, &wrong):
 		p.Message = what + ": the node " + wrong.Error()
 		p.WithHint("another machine has the address %s, or somebody is in between", c.target.Address).WithCode(diag.Secrets)
@@ -143,9 +159,20 @@ func (c *Client) explainConnection(p *diag.Problem, what string) {
 		p.WithHint("is the clock of this machine right, and that of the node?").WithCode(diag.Secrets)
 	case errors.Is(cause, context.DeadlineExceeded):
 		p.Message = what + ": no TLS handshake in time"
+		p.WithCause(errors.Join(p.Unwrap(), errSilent))
+	case brokenOff(cause):
+		p.Message = what + ": no connection: " + cause.Error()
+		p.WithCause(errors.Join(p.Unwrap(), errSilent))
 	case cause != nil:
 		explainAlert(p, what, cause.Error())
 	}
+}
+
+// brokenOff reports whether a connection ended, or took too long, before anybody
+// said anything.
+func brokenOff(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // certificateRequired is what a node says to a client without a certificate.

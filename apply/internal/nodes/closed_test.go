@@ -70,3 +70,38 @@ func TestClosedWay(t *testing.T) {
 		})
 	}
 }
+
+// TestTold: a node that boots does not answer, which is told as what is waited for,
+// and no less than what is wrong with the way to it.
+func TestTold(t *testing.T) {
+	for what, wrong := range map[string]func(*world, *nodes.Cluster){
+		"waits until it is in maintenance mode: it does not answer yet": func(w *world, _ *nodes.Cluster) { w.fleet.Machine("cp-1").PowerOff() },
+		"waits until it is in maintenance mode: read its stage: server gateway (127.0.0.1:": func(_ *world, c *nodes.Cluster) {
+			b := reach.Bastion{Name: "gateway", Address: reachtest.Listen(t, func(c net.Conn) { _ = c.Close() }), User: "root"}
+			server := reachtest.Start(t)
+			b.HostKey, b.Signers = server.KnownHost(), server.Signers
+			var err error
+			if c.Through, err = reach.NewJump(b, reach.Direct{}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		w := newWorld(t)
+		w.boot("cp-1")
+		c := w.cluster()
+		p, err := w.plan(t.Context(), c, nodeplan.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong(w, c)
+		c.Patience.Install = c.Patience.Settle
+		var told []string
+		c.Tell = func(step, text string) { told = append(told, step+" "+text) }
+		if err := c.Executor(p)(t.Context(), p.Steps[0]); err == nil {
+			t.Errorf("it did not wait for %s", what)
+		}
+		if want := "configure cp-1 " + what; len(told) != 1 || !strings.HasPrefix(told[0], want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	}
+}

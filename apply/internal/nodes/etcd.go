@@ -31,12 +31,12 @@ func readEtcd(ctx context.Context, client *node.Client) Etcd {
 	// waits to be bootstrapped, or to join, exactly if there is none.
 	data, err := client.EtcdData(ctx)
 	switch {
-	case err != nil:
-		return unknown(err)
 	case data:
 		return Etcd{State: bootstrap.Data, Reason: idle}
-	case idle != "":
+	case idle != "": // before /var is mounted the data cannot be read either
 		return Etcd{State: bootstrap.Unknown, Reason: idle}
+	case err != nil:
+		return unknown(err)
 	}
 	return Etcd{State: bootstrap.Empty}
 }

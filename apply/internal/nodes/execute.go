@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -152,8 +153,8 @@ func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string
 			if lost = c.open(ctx); lost != nil {
 				return nil
 			}
-			if text := problem(err); text != told && text != "" {
-				tell("waits: " + text)
+			if text := waitsFor(object, what, err); text != told && ctx.Err() == nil {
+				tell(text)
 				told = text
 			}
 		}
@@ -163,4 +164,20 @@ func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string
 		return lost
 	}
 	return err
+}
+
+// waitsFor says what somebody waits for, and how it is so far. That a node that
+// boots does not answer is no mistake, and is not told like one.
+func waitsFor(object, what string, err error) string {
+	far := problem(err)
+	if node.Silent(err) {
+		far = "does not answer yet"
+		var p *diag.Problem
+		if errors.As(err, &p) && p.Object != object {
+			far = p.Object + " " + far
+		} else {
+			far = "it " + far
+		}
+	}
+	return "waits until it is " + what + ": " + far
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -226,7 +227,7 @@ func (j *Jump) handshakeFailed(err error) error {
 			WithHint("name the file of the right one with --ssh-key")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return j.problem("did not finish the SSH handshake in time").WithCause(err)
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		return j.problem("ended the connection before it said who it is").WithCause(err).
 			WithHint("is it still starting, or does its firewall let you in?")
 	}
