@@ -82,8 +82,12 @@ func (r *Report) did() bool { return len(r.Done)+len(r.Steps)+len(r.Objects) > 0
 
 // onlyRemains reports whether all that could be done is done, and the error of the
 // run is about nodes that are away, or about what others have edited.
-func (r *Report) onlyRemains() bool {
-	return r.Left != nil && r.Left.Empty() && !r.Left.Refused() && r.Left.remains() != nil
+func (r *Report) onlyRemains() bool { return r.ended && r.Left.Empty() && !r.Left.Refused() }
+
+// remains ends a run that came through all its stages.
+func (r *Report) remains() error {
+	r.ended = true
+	return r.Left.remains()
 }
 
 // items are things that were done, or are to do.

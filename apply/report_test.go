@@ -156,8 +156,21 @@ next:
 			err:    errors.New("it must not be done"),
 			want:   "demo: nothing was changed\nleft to do:\n  infrastructure  1 to delete: server/demo-2\n",
 		},
-		"nodes are away, and versions held": {
+		"what dead runs left could not be removed": {
 			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{}, Nodes: &nodeplan.Plan{
+				Away: []string{"demo-2"}, Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}},
+			}}},
+			err: errors.New("Hetzner refuses"),
+			want: `demo: failed after 1.0 s
+pending:
+  node demo-2: it is not reached
+next:
+  talosgen apply demo --yes
+      goes on where this run stopped
+`,
+		},
+		"nodes are away, and versions held": {
+			report: Report{ended: true, Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{}, Nodes: &nodeplan.Plan{
 				Away:     []string{"demo-2"},
 				Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached", Hint: "see its console"}, {Key: "node/demo-3", Text: "its change needs a reboot, and is left"}},
 				Held: []nodeplan.Held{{Node: "demo-1", Change: nodeconfig.Change{
@@ -224,7 +237,7 @@ next:
 		},
 		"others have edited an object": {
 			report: Report{
-				Agreed: demoPlan(nil, nil, []Object{cni}), Objects: []Object{cni},
+				ended: true, Agreed: demoPlan(nil, nil, []Object{cni}), Objects: []Object{cni},
 				Left: demoPlan(nil, nil, []Object{edited, {
 					Key: "Deployment.apps/kube-system/ccm", Action: kubeplan.Waits, After: edited.Key, Allowed: true, Reason: "until the conflict of ConfigMap/kube-system/ccm is over",
 				}}),

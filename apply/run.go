@@ -42,6 +42,7 @@ type Report struct {
 	Stages []StageTime
 
 	verified     verified
+	ended        bool // the run came through all its stages
 	env, cluster string
 	requestsLeft int
 }
@@ -71,7 +72,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if err := s.sweep(ctx, owner, temporary(agreed.Observed)); err != nil {
 			return r, err
 		}
-		return r, agreed.remains()
+		return r, r.remains()
 	}
 	err := s.locked(ctx, owner, func() error {
 		current, err := s.plan(ctx, "check", func(o plan.Observed) (*plan.Plan, error) { return agreed.Again(o, Consent{}) })
@@ -126,7 +127,7 @@ func (s *Session) finish(ctx context.Context, r *Report, p *Plan, policy Policy)
 	if err := s.verify(ctx, r); err != nil {
 		return err
 	}
-	return r.Left.remains()
+	return r.remains()
 }
 
 // rounds bounds how often nodes are looked at after servers were made in the
