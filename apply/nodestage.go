@@ -98,7 +98,7 @@ func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string)
 	c := &nodes.Cluster{
 		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: keepingClock{s.clock, s}, Patience: nodes.DefaultPatience(),
 		Clients: &s.clients, Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
-		Intents: s.intents, Forgetful: s.project == nil, Snapshot: s.saveEtcd, Recovery: s.recovery(),
+		Intents: s.intents, Forgetful: s.project == nil, Run: s.leaseOwner.Run, Snapshot: s.saveEtcd, Recovery: s.recovery(),
 		Keep: s.keepLock,
 	}
 	if !slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -26,7 +27,8 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 	}
 	end := c.Clock.Now().Add(c.Patience.Etcd)
 	for {
-		now, err := c.etcdEverywhere(ctx)
+		began := c.wall()
+		now, err := c.etcdEverywhere(ctx, began)
 		if err != nil {
 			return err
 		}
@@ -43,7 +45,7 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		if err := c.keep(ctx); err != nil {
 			return err
 		}
-		if err := c.carryOut(ctx, d, now.Intent, tell); err != nil {
+		if err := c.carryOut(ctx, d, now, began, tell); err != nil {
 			return err
 		}
 		if d.Action == bootstrap.Record || d.Action == bootstrap.MarkDone {
@@ -58,30 +60,37 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 	}
 }
 
-// carryOut does the one thing that was decided.
-func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, intent bootstrap.Intent, tell func(string)) error {
+// carryOut does the one thing that was decided from a look, which began when.
+func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation, began time.Time, tell func(string)) error {
 	switch d.Action {
 	case bootstrap.Record:
-		return c.record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
+		return c.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
 	case bootstrap.MarkDone:
-		if intent.Node == "" {
-			intent.Node, intent.Machine = d.Node, d.Machine
+		if o.Intent.Node == "" {
+			o.Intent.Node, o.Intent.Machine = d.Node, d.Machine
 		}
-		intent.Done = true
-		return c.record(ctx, intent)
+		o.Intent.Done = true
+		return c.record(ctx, o.Intent, o.ControlPlanes)
+	case bootstrap.Announce:
+		tell("says on the control planes that it is about to bootstrap " + d.Node)
+		return c.announce(ctx, d.Note, o.ControlPlanes, began)
 	case bootstrap.Call:
 		tell("bootstraps " + d.Node)
-		return c.callBootstrap(ctx, d, intent)
+		return c.callBootstrap(ctx, d, o)
 	case bootstrap.Wait:
 		tell("waits: " + d.Reason)
 	}
 	return nil
 }
 
-// record writes an intent, and where that does not outlast the run notes it.
-func (c *Cluster) record(ctx context.Context, i bootstrap.Intent) error {
-	if err := c.note(ctx, i); err != nil {
-		return err
+// record writes an intent, and where that does not outlast the run notes it in
+// place of what this run has noted.
+func (c *Cluster) record(ctx context.Context, i bootstrap.Intent, on []bootstrap.ControlPlane) error {
+	if c.Forgetful {
+		c.notes.own = bootstrap.Note{}
+		if _, err := c.note(ctx, on, noteOf(i), time.Time{}); err != nil {
+			return err
+		}
 	}
 	return c.Intents.Record(ctx, i)
 }
@@ -95,7 +104,7 @@ func (c *Cluster) snapshotID(ctx context.Context) (string, error) {
 }
 
 // etcdEverywhere looks at the intent, and then at every control plane.
-func (c *Cluster) etcdEverywhere(ctx context.Context) (o bootstrap.Observation, err error) {
+func (c *Cluster) etcdEverywhere(ctx context.Context, began time.Time) (o bootstrap.Observation, err error) {
 	if o.Intent, err = c.Intents.Intent(ctx); err != nil {
 		return o, err
 	}
@@ -107,7 +116,8 @@ func (c *Cluster) etcdEverywhere(ctx context.Context) (o bootstrap.Observation, 
 	for _, s := range sights {
 		o.ControlPlanes = append(o.ControlPlanes, plane(s, of[s.Machine.Name]))
 	}
-	o.Intent, o.At = c.noted(o.Intent, sights), c.Clock.Now().Unix()
+	o.At = c.Clock.Now().Unix()
+	c.noted(&o, sights, began)
 	return o, nil
 }
 
@@ -153,7 +163,7 @@ func plane(s Sight, cluster string) bootstrap.ControlPlane {
 // callBootstrap calls a node over the one connection on which it has said that
 // it is in the boot that was looked at. A node that has an etcd already, or is
 // not ready for one, is looked at again.
-func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, intent bootstrap.Intent) error {
+func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation) error {
 	m, ok := c.machine(d.Node)
 	if !ok {
 		return diag.On("node "+d.Node, "it is gone").WithCode(diag.Remote)
@@ -170,22 +180,23 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, inten
 	if id, err := client.BootID(ctx); err != nil || id != d.BootID {
 		return nil // the next look sees what it is now
 	}
-	if d.Snapshot != "" {
-		if err := c.Recovery.Upload(ctx, client); node.Transient(err) {
-			return nil // the next look sees how far that was
-		} else if err != nil {
-			return err
-		}
+	if err := c.upload(ctx, client, d); node.Transient(err) {
+		return nil // the next look sees how far that was
+	} else if err != nil {
+		return err
 	}
-	called := intent
+	called := o.Intent
 	called.CalledBoot, called.CalledAt = d.BootID, c.Clock.Now().Unix()
-	if err := c.record(ctx, called); err != nil {
+	if ok, err := c.claim(ctx, noteOf(called), o.ControlPlanes); err != nil || !ok {
+		return err // if it is somebody else's turn by now, the next look sees it
+	}
+	if err := c.Intents.Record(ctx, called); err != nil {
 		return err
 	}
 	err = client.Bootstrap(ctx, d.Snapshot != "")
 	if node.Final(err) || slices.Contains([]codes.Code{codes.FailedPrecondition, codes.AlreadyExists}, node.Code(err)) {
 		// It has refused before it did anything, so it may be asked again.
-		if forgot := c.record(ctx, intent); forgot != nil {
+		if forgot := c.record(ctx, o.Intent, o.ControlPlanes); forgot != nil {
 			return forgot
 		}
 	}
@@ -193,6 +204,19 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, inten
 		return err
 	}
 	return nil
+}
+
+// upload brings the snapshot that etcd is made from to the boot of a node, once: it
+// may take longer than a turn.
+func (c *Cluster) upload(ctx context.Context, to *node.Client, d bootstrap.Decision) error {
+	if d.Snapshot == "" || c.uploaded == d.BootID {
+		return nil
+	}
+	err := c.Recovery.Upload(ctx, to)
+	if err == nil {
+		c.uploaded = d.BootID
+	}
+	return err
 }
 
 // once connects once: behind a second connection could be another boot.

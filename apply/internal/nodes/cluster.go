@@ -113,8 +113,11 @@ type Cluster struct {
 	Clock       node.Clock
 	Patience    Patience
 
-	Intents    Intents
-	Forgetful  bool // the intents do not outlast the run
+	Intents   Intents
+	Forgetful bool // the intents do not outlast the run, and no lock keeps others out
+	// Of a run that forgets: what no other run has, without spaces. Empty: it is
+	// alone.
+	Run        string
 	Kubernetes Kubernetes
 	Health     Health
 	Snapshot   Snapshot
@@ -128,7 +131,10 @@ type Cluster struct {
 	// was no step. May be nil.
 	Tell func(step, text string)
 
-	met map[string]bool // nodes that were reached: they are awaited
+	met   map[string]bool // nodes that were reached: they are awaited
+	notes notebook
+	// The boot that has the snapshot of the recovery already.
+	uploaded string
 }
 
 // machine returns the machine of a name.

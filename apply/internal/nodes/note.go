@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/nodeplan"
@@ -13,58 +15,56 @@ import (
 )
 
 // Where the intents do not outlast a run, the control planes themselves note that
-// a recovery has begun, or that one of them was called: in META, which nothing but
-// another note changes. What is noted there is in five words: whose note it is, the
-// node, the snapshot, the boot and the time of the call; a hyphen is none.
+// a recovery has begun, that a run is about to call one of them, or that it does: in
+// META, which nothing but another note changes. A note has five words: whose note it
+// is, the node, the snapshot, the boot and the time; a hyphen is none. That of a run
+// that only is about to call has two more: the run, and the control planes it was
+// made on.
 const (
 	bootstrapNote = "talosgen-bootstrap"
 	nothing       = "-"
 )
 
-// noted adds to an intent that is known what control planes have noted, also for
-// other runs.
-func (c *Cluster) noted(known bootstrap.Intent, sights []Sight) bootstrap.Intent {
-	if !c.Forgetful || known.Done {
-		return known
-	}
-	for _, s := range sights {
-		n, ok := readNote(s.note)
-		if !ok {
-			continue
-		}
-		if known.Node == "" {
-			m, _ := c.machine(n.Node)
-			known.Node, known.Machine = n.Node, m.ID
-		}
-		known.Snapshot = cmp.Or(known.Snapshot, n.Snapshot)
-		if n.CalledAt > known.CalledAt {
-			known.CalledBoot, known.CalledAt = n.CalledBoot, n.CalledAt
-		}
-	}
-	return known
-}
-
 // readNote reads a note; ok says whether it is one of ours.
-func readNote(text string) (i bootstrap.Intent, ok bool) {
+func readNote(text string) (n bootstrap.Note, ok bool) {
 	words := strings.Fields(text)
-	if len(words) != 5 || words[0] != bootstrapNote {
-		return i, false
+	if len(words) != 5 && len(words) != 7 || words[0] != bootstrapNote {
+		return n, false
 	}
-	for n, word := range words {
+	for i, word := range words {
 		if word == nothing {
-			words[n] = ""
+			words[i] = ""
 		}
 	}
 	at, err := strconv.ParseInt(words[4], 10, 64)
-	return bootstrap.Intent{Node: words[1], Snapshot: words[2], CalledBoot: words[3], CalledAt: at}, err == nil
+	if err != nil {
+		return n, false
+	}
+	n = bootstrap.Note{Node: words[1], Snapshot: words[2], Boot: words[3], At: at}
+	if len(words) == 7 {
+		n.Run, n.Among = words[5], words[6]
+	}
+	return n, true
 }
 
-// noteOf is the note of an intent; empty if it needs none.
-func noteOf(i bootstrap.Intent) string {
-	if i.Done || i.Snapshot == "" && i.CalledBoot == "" {
+// writtenNote is how a note is written; empty: there is none.
+func writtenNote(n bootstrap.Note) string {
+	if n == (bootstrap.Note{}) {
 		return ""
 	}
-	return fmt.Sprintf("%s %s %s %s %d", bootstrapNote, i.Node, cmp.Or(i.Snapshot, nothing), cmp.Or(i.CalledBoot, nothing), i.CalledAt)
+	text := fmt.Sprintf("%s %s %s %s %d", bootstrapNote, n.Node, cmp.Or(n.Snapshot, nothing), cmp.Or(n.Boot, nothing), n.At)
+	if n.Announced() {
+		text += " " + n.Run + " " + n.Among
+	}
+	return text
+}
+
+// noteOf is the note of an intent: none if nobody else has to know of it.
+func noteOf(i bootstrap.Intent) bootstrap.Note {
+	if i.Done || i.Snapshot == "" && i.CalledBoot == "" {
+		return bootstrap.Note{}
+	}
+	return bootstrap.Note{Node: i.Node, Snapshot: i.Snapshot, Boot: i.CalledBoot, At: i.CalledAt}
 }
 
 func ownNote(text string) bool {
@@ -72,30 +72,127 @@ func ownNote(text string) bool {
 	return ok
 }
 
-// note notes an intent on every control plane that can be asked; one that needs
-// no note removes it. What others have noted there stays.
-func (c *Cluster) note(ctx context.Context, i bootstrap.Intent) error {
+// notebook is what a run keeps of the notes on control planes, and what it has
+// announced there.
+type notebook struct {
+	seen map[bootstrap.Note]time.Time // since when
+	mute map[string]bool              // the control planes that have nowhere to note anything
+	own  bootstrap.Note               // what was announced in time
+	at   time.Time                    // when that was done
+}
+
+// wall is the time by the wall clock: it goes on while the machine sleeps that
+// this runs on.
+func (c *Cluster) wall() time.Time { return c.Clock.Now().Round(0) }
+
+// noted adds to an observation what control planes have noted, also for other
+// runs. began is when it began: what is noted was read after it.
+func (c *Cluster) noted(o *bootstrap.Observation, sights []Sight, began time.Time) {
 	if !c.Forgetful {
-		return nil
+		return
 	}
-	text := noteOf(i)
-	sights, err := c.planes(ctx)
-	if err != nil {
-		return err
+	b := &c.notes
+	if b.seen == nil {
+		b.seen, b.mute = map[bootstrap.Note]time.Time{}, map[string]bool{}
 	}
-	for _, s := range sights {
-		if s.Reach != nodeplan.Configured || s.note == text || s.note != "" && !ownNote(s.note) {
+	for i, s := range sights {
+		p := &o.ControlPlanes[i]
+		n, ok := readNote(s.note)
+		// What others keep there stays.
+		p.Mute = s.Reach != nodeplan.Configured || s.note != "" && !ok || b.mute[p.Name]
+		if !ok {
 			continue
 		}
-		err := c.with(s.Machine.Name, func(client *node.Client) error {
-			_, err := client.WriteNote(ctx, text)
+		if _, known := b.seen[n]; !known {
+			b.seen[n] = c.wall()
+		}
+		p.Note, p.Seen = n, int64(began.Sub(b.seen[n])/time.Second)
+		o.Intent = c.begun(o.Intent, n)
+	}
+	o.Run, o.Own, o.Age = c.Run, b.own, int64(began.Sub(b.at)/time.Second)
+}
+
+// begun adds to an intent that a run has begun: one that called, whom every other
+// run follows, or one that recovers.
+func (c *Cluster) begun(known bootstrap.Intent, n bootstrap.Note) bootstrap.Intent {
+	if known.Done || n.Announced() && n.Snapshot == "" {
+		return known
+	}
+	if calls := n.Boot != "" && !n.Announced(); known.Node == "" || calls && known.Node != n.Node {
+		m, _ := c.machine(n.Node)
+		known.Node, known.Machine = n.Node, m.ID
+	}
+	known.Snapshot = cmp.Or(known.Snapshot, n.Snapshot)
+	return known
+}
+
+// note notes something on control planes that were looked at, in place of what runs
+// have noted there; the zero note removes that. Nothing is written from a moment on,
+// and inTime says that all was written before it; the zero moment is no limit.
+func (c *Cluster) note(ctx context.Context, on []bootstrap.ControlPlane, n bootstrap.Note, before time.Time) (inTime bool, err error) {
+	limited := !before.IsZero()
+	late := func() bool { return limited && !c.wall().Before(before) }
+	within := ctx
+	if limited {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, before.Sub(c.wall()))
+		defer cancel()
+	}
+	for i := range on {
+		p := &on[i]
+		if p.Mute || p.Note == n {
+			continue
+		}
+		if late() {
+			return false, nil
+		}
+		noted := false
+		err := c.with(p.Name, func(client *node.Client) (err error) {
+			noted, err = client.WriteNote(within, writtenNote(n))
 			return err
 		})
-		if err != nil {
-			return err
+		switch {
+		case err != nil && within.Err() != nil && ctx.Err() == nil:
+			return false, nil
+		case err != nil:
+			return false, err
+		case !noted && n != (bootstrap.Note{}):
+			p.Mute, c.notes.mute[p.Name] = true, true
+		default:
+			p.Note = n
 		}
 	}
-	return nil
+	return !late(), nil
+}
+
+// inHold is how long it may take to note what others have to know.
+const inHold = bootstrap.Hold * time.Second / 2
+
+// announce says on every control plane that this run is about to call, if it can
+// be done with that soon after the look that found nobody else.
+func (c *Cluster) announce(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane, began time.Time) error {
+	c.notes.own = bootstrap.Note{}
+	inTime, err := c.note(ctx, on, n, began.Add(inHold))
+	if inTime && err == nil {
+		c.notes.own, c.notes.at = n, c.wall()
+	}
+	return err
+}
+
+// claim notes that this run calls. ok says that it may: no lock has to keep others
+// out, nobody can note anything, or it is still the turn of this run.
+func (c *Cluster) claim(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane) (ok bool, err error) {
+	silent := !slices.ContainsFunc(on, func(p bootstrap.ControlPlane) bool { return !p.Mute })
+	switch now := c.wall(); {
+	case !c.Forgetful || silent:
+		return true, nil
+	case c.Run == "":
+		return c.note(ctx, on, n, time.Time{})
+	case !c.notes.own.Announced() || now.Sub(c.notes.at) >= bootstrap.Valid*time.Second:
+		return false, nil
+	default:
+		return c.note(ctx, on, n, now.Add(inHold))
+	}
 }
 
 // forget removes what a machine has noted, before it forgets everything else.

@@ -161,7 +161,7 @@ func (w *world) cluster() *nodes.Cluster {
 		Tell: func(step, text string) { w.tell(step + ": " + text) },
 	}
 	if w.forgetful {
-		c.Intents, c.Forgetful = &intents{}, true
+		c.Intents, c.Forgetful, c.Run = &intents{}, true, rand.Text()
 	}
 	return c
 }
@@ -243,7 +243,11 @@ func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 
 // apply does what a run does with nodes.
 func (w *world) apply(ctx context.Context, policy nodeplan.Policy) (*nodeplan.Plan, error) {
-	c := w.cluster()
+	return w.applyAs(ctx, w.cluster(), policy)
+}
+
+// applyAs is apply as a run whose view was changed.
+func (w *world) applyAs(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy) (*nodeplan.Plan, error) {
 	defer c.Clients.Close()
 	first, err := w.plan(ctx, c, policy)
 	if err != nil {

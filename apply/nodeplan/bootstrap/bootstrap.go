@@ -5,7 +5,9 @@
 //
 //   - look at the intent first, then at each control plane, then decide, do one
 //     thing, and begin again;
-//   - hold the lock of the cluster, and let every call end before it expires;
+//   - hold the lock of the cluster, and let every call end before it expires; or
+//     where there is none, say so ([Observation.Run]): then runs announce
+//     themselves, and take turns;
 //   - call Bootstrap only over a connection to the boot that was looked at
 //     ([Decision.BootID]): never connect again for it;
 //   - record that it is called before it is.
@@ -14,7 +16,8 @@
 // every control plane, each in the same boot, without etcd. Data cannot vanish
 // within a boot, so there was a moment between the two looks at which no etcd
 // was anywhere. After it, only runs that follow the same intent call, and they
-// call the same boot of the same node, which accepts one call only.
+// call the same boot of the same node, one at a time: the next one not within
+// [Pause], in which the first one's data appears.
 package bootstrap
 
 import (
@@ -60,10 +63,16 @@ type ControlPlane struct {
 	Reason string
 	// Of a state Serving: the id of the etcd cluster.
 	Cluster string
+	// What runs have noted on it for each other, and for how many seconds this run
+	// has seen that unchanged.
+	Note Note
+	Seen int64
+	// Whether nothing can be noted on it.
+	Mute bool
 }
 
-// Intent is what is recorded beside the cluster, as a label on its network or a
-// Lease. The zero value says that nothing is.
+// Intent is what is recorded beside the cluster, as labels on its network, or where
+// there is none remembered by a run. The zero value says that nothing is.
 type Intent struct {
 	// The node that is to be bootstrapped, and the machine that it was.
 	Node    string
@@ -90,6 +99,12 @@ type Observation struct {
 	Intent        Intent
 	At            int64 // when, in seconds since 1970
 	ControlPlanes []ControlPlane
+
+	// Where no lock keeps others out: the run that looks. What it has announced, if
+	// it was done with that in time, and how many seconds ago.
+	Run string
+	Own Note
+	Age int64
 }
 
 // Action is what to do next.
@@ -99,6 +114,7 @@ type Action string
 const (
 	Record    Action = "record"    // write the intent: Node, Machine and Snapshot
 	LookAgain Action = "look"      // at once: once more, then it is sure
+	Announce  Action = "announce"  // write Note on every control plane, in half of Hold since the look began
 	Call      Action = "bootstrap" // call Bootstrap on Node, over a connection to BootID
 	Wait      Action = "wait"      // for what Reason says, a while
 	MarkDone  Action = "mark-done" // write that the intent is done
@@ -114,6 +130,7 @@ type Decision struct {
 	BootID  string
 	// Of Record and Call: the digest of the snapshot that etcd is made from.
 	Snapshot string
+	Note     Note // of Announce
 	Reason   string
 	Hint     string
 }
@@ -207,10 +224,9 @@ func choose(now, earlier Observation, planes []ControlPlane, snapshot string) De
 	case !confirmed(now, earlier):
 		d.Action, d.Reason = LookAgain, "no control plane has etcd, if it still is so at a second look"
 	case intent.CalledBoot == p.BootID && now.At >= intent.CalledAt && now.At-intent.CalledAt < Pause:
-		d.Action, d.Reason = Wait, "etcd was told to begin on "+p.Name+", and has no data yet"
-		d.Hint = "its log says why: talosctl logs etcd; it may be that its image cannot be pulled"
+		return told(d, p.Name)
 	default:
-		d.Action, d.Reason = Call, "no control plane has etcd"
+		return turn(now, planes, d)
 	}
 	return d
 }
@@ -262,12 +278,14 @@ func in(planes []ControlPlane, states ...State) (found []ControlPlane) {
 	return found
 }
 
-func names(planes []ControlPlane) string {
+func names(planes []ControlPlane) string { return joined(planes, ", ") }
+
+func joined(planes []ControlPlane, separator string) string {
 	list := make([]string, len(planes))
 	for i, p := range planes {
 		list[i] = p.Name
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(list, separator)
 }
 
 func reasons(planes []ControlPlane) string {
