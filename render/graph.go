@@ -80,12 +80,16 @@ func versionsIn(dir string, infra schemas.Infrastructure, files map[string][]byt
 	return talos, kubernetes, nil
 }
 
-// isRendered tells whether an environment has a rendered tree.
+// isRendered tells whether an environment has a rendered tree. One that does not
+// even exist is another mistake.
 func (r *Repo) isRendered(env string) error {
 	dir := path.Join(renderedDir, env)
 	lock := path.Join(dir, rendered.LockName)
 	switch _, err := r.files.Stat(lock); {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := r.inputs(env); diag.CodeOf(err) == diag.Usage {
+			return err
+		}
 		return diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
 	case err != nil:
 		return diag.New(diag.Pos{File: lock}, "cannot be read: %v", reason(err)).WithCause(err)
