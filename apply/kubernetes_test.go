@@ -93,3 +93,23 @@ func TestSomePlane(t *testing.T) {
 		}
 	}
 }
+
+// TestEdited: an object that somebody has edited keeps nobody from the changes of
+// other sections, and is an error when they are done; one that Flux looks after
+// keeps everybody from everything.
+func TestEdited(t *testing.T) {
+	object := Object{Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Allowed: true, Reason: "fields of it are of others"}
+	flux := demoPlan([]Change{change(plan.Create, "network/demo", true)}, nil, []Object{object})
+	if flux.Executable() || !flux.Refused() || diag.CodeOf(notExecutable(flux)) != diag.Conflict || flux.Edited() != nil {
+		t.Errorf("Flux looks after it: %v, %v", notExecutable(flux), flux.Edited())
+	}
+	object.Conflicts = []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}}
+	p := demoPlan([]Change{change(plan.Create, "network/demo", true)}, nil, []Object{object})
+	p.Nodes.Away, p.Nodes.Warnings = []string{"demo-2"}, []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}}
+	if !p.Executable() || p.Refused() || p.Empty() {
+		t.Errorf("somebody has edited it, and nothing can be done: %v", notExecutable(p))
+	}
+	if err := p.remains(); diag.CodeOf(err) != diag.NotReady || !strings.Contains(err.Error(), "fields of it are of others") || !strings.Contains(err.Error(), "it is not reached") {
+		t.Errorf("what remains is %v", err)
+	}
+}
