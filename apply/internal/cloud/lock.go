@@ -24,6 +24,9 @@ const (
 	// lockTries bounds how often an expired lock is taken over, while others try
 	// the same.
 	lockTries = 5
+	// giveBackWithin is how long it may take to give back what an interrupted run
+	// may have been given.
+	giveBackWithin = 5 * time.Second
 )
 
 // Holder is who holds the lock of a cluster.
@@ -68,6 +71,9 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 			c.wire.hold(l)
 			return l, nil
 		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(explain(what, "take it", err), c.giveBack(ctx, run))
+		}
 		if !Stale(err) {
 			return nil, explain(what, "take it", err)
 		}
@@ -86,6 +92,19 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 		}
 	}
 	return nil, diag.On(what, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
+}
+
+// giveBack frees a lock that a run may have been given while it was interrupted:
+// nobody would else have it until it expires.
+func (c *Client) giveBack(ctx context.Context, run Run) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	holder, err := c.Holder(ctx, run.Cluster)
+	if err != nil || holder == nil || holder.Run != labelValue(run.ID) {
+		return err
+	}
+	_, err = c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: holder.ID})
+	return explain("lock of the cluster "+run.Cluster, "give it back", done(err))
 }
 
 func heldBy(what string, h Holder, now time.Time) error {

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -281,6 +282,51 @@ func TestLockSurvivesLostAnswers(t *testing.T) {
 		}
 		if err := lock.Release(ctx); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// interrupted ends a run as soon as the answer to a request is there, which the run
+// does not get any more.
+type interrupted struct {
+	method string
+	end    context.CancelFunc
+}
+
+// RoundTrip makes a request.
+func (i interrupted) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != i.method {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	response, err := http.DefaultTransport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+	if err == nil {
+		_ = response.Body.Close()
+	}
+	i.end()
+	return nil, r.Context().Err()
+}
+
+// TestInterruptedAsItGetsTheLock: the lock is free afterwards, unless it is that of
+// somebody else.
+func TestInterruptedAsItGetsTheLock(t *testing.T) {
+	s := simulate(t)
+	for _, other := range []string{"", "bob"} {
+		ctx, end := context.WithCancel(t.Context())
+		if other != "" {
+			if _, err := s.client(0).Acquire(ctx, who(other)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alice := New(Options{
+			Endpoint: s.url, Token: secret.New(s.sim.Token()), HTTP: interrupted{http.MethodPost, end}, Version: "test",
+			Clock: s.clock, Chance: func() float64 { return 1 },
+		})
+		if _, err := alice.Acquire(ctx, who("alice")); !errors.Is(err, context.Canceled) {
+			t.Errorf("the interrupted run: %v", err)
+		}
+		holder, err := s.client(0).Holder(t.Context(), "prod")
+		if err != nil || (holder == nil) != (other == "") {
+			t.Errorf("beside %q, afterwards %+v has it (%v)", other, holder, err)
 		}
 	}
 }
