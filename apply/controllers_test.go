@@ -13,7 +13,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -129,14 +128,18 @@ func (c *testCluster) makeServer() {
 	c.made++
 	body := fmt.Sprintf(`{"name": "demo-auto-%d", "server_type": "cpx22", "location": "fsn1", "image": "debian-13",
 		"labels": {"hcloud/node-group": "demo-auto", "cluster": "demo"}}`, c.made)
-	request := httptest.NewRequest(http.MethodPost, b.url+"/servers", strings.NewReader(body))
+	b.post("/servers", body)
+}
+
+// post makes something in the project, as somebody else.
+func (b *bench) post(path, body string) {
+	request := httptest.NewRequest(http.MethodPost, b.url+path, strings.NewReader(body))
 	request.Header.Set("Authorization", "Bearer "+b.sim.Token())
 	request.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
 	b.sim.ServeHTTP(answer, request)
 	if answer.Code != http.StatusCreated {
-		text, _ := io.ReadAll(answer.Body)
-		b.t.Errorf("the autoscaler: %d %s", answer.Code, text)
+		b.t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 	}
 }
 
@@ -258,6 +261,31 @@ func TestDestroyAtEndpoint(t *testing.T) {
 	c.nodes.Endpoints = map[string]string{"demo-worker-1": "192.0.2.9"}
 	if r, err := c.destroy(); err != nil || len(r.Left.Changes) > 0 || !c.stopped || c.dialled != "192.0.2.9:6443" {
 		t.Errorf("left %+v (%v), stopped %v, asked at %s", r.Left, err, c.stopped, c.dialled)
+	}
+}
+
+// A colleague who looks at the cluster meanwhile is let in by a firewall of their
+// own. It goes with the cluster, and keeps nobody from destroying it; so does what
+// a run has left that died long ago.
+func TestDestroyBesideSessions(t *testing.T) {
+	b, c := newBench(t, demoInfrastructure), newTestCluster(t)
+	c.join(b)
+	b.apply(Policy{})
+	session := func(name string, expires time.Time) {
+		b.post("/firewalls", fmt.Sprintf(`{"name": %q, "labels": {"cluster": "demo", "managed-by": "talosgen", "component": "session", "talosgen.dev/expires": "%d"}}`, name, expires.Unix()))
+	}
+	session("demo-session-dead", fixedTime.Add(-time.Hour))
+	looks := c.nodes.Own
+	c.nodes.Own = func(ctx context.Context) []netip.Addr {
+		session("demo-session-bob", fixedTime.Add(time.Hour))
+		return looks(ctx)
+	}
+	r, err := c.destroy()
+	if err != nil || len(r.Left.Changes)+len(r.Left.Left) > 0 {
+		t.Errorf("left %+v (%v)", r.Left, err)
+	}
+	if o, err := b.connect().look(t.Context()); err != nil || len(o.Firewalls) > 0 {
+		t.Errorf("still there: %+v (%v)", o.Firewalls, err)
 	}
 }
 

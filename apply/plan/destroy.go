@@ -50,7 +50,7 @@ func (m *maker) doomed(labels map[string]string) bool {
 func destroyAll[T object](m *maker, kind Kind, list []T, protected func(*T) bool) {
 	for i := range list {
 		if meta := list[i].meta(); m.doomed(meta.Labels) {
-			m.destroy(m.draft(kind, nameOf(meta), meta.ID, Delete), protected(&list[i]), "")
+			m.destroy(m.draft(kind, nameOf(meta), meta.ID, Delete), meta.Labels, protected(&list[i]), "")
 		}
 	}
 }
@@ -64,9 +64,10 @@ func nameOf(meta Meta) string {
 }
 
 // destroy adds a deletion, with the consent that it takes. Made says which part
-// of the cluster made it; empty for what is the cluster's own.
-func (m *maker) destroy(d *draft, protected bool, made string) {
-	d.Destructive, d.LiftProtection, d.Reason = true, protected, made
+// of the cluster made it; empty for what is the cluster's own. With what belongs
+// to a run nothing is lost: runs come and go while somebody destroys.
+func (m *maker) destroy(d *draft, labels map[string]string, protected bool, made string) {
+	d.Destructive, d.LiftProtection, d.Reason = !transient(labels), protected, made
 	d.Allowed = true
 	if made != "" {
 		d.Consent = ConsentMade // which the policy gives: others are left
@@ -79,9 +80,9 @@ func (m *maker) destroy(d *draft, protected bool, made string) {
 }
 
 // destroyMade deletes what a part of the cluster made, if somebody agrees.
-func (m *maker) destroyMade(d *draft, protected bool, made string, agreed bool) {
+func (m *maker) destroyMade(d *draft, labels map[string]string, protected bool, made string, agreed bool) {
 	if agreed || m.policy.AllowMade || d.in(m.policy.Allow) {
-		m.destroy(d, protected, made)
+		m.destroy(d, labels, protected, made)
 		return
 	}
 	m.left(d.Key, made, fmt.Sprintf("to delete it too: --allow %s, or --allow-made for all", d.Key))
@@ -96,9 +97,9 @@ func (m *maker) destroyBalancers() {
 		d := m.draft(KindLoadBalancer, b.Name, b.ID, Delete)
 		switch {
 		case m.doomed(b.Labels):
-			m.destroy(d, b.Protected, "")
+			m.destroy(d, b.Labels, b.Protected, "")
 		case m.owner.madeBalancer(b):
-			m.destroyMade(d, b.Protected, partCCM+" made it for a service", false)
+			m.destroyMade(d, b.Labels, b.Protected, partCCM+" made it for a service", false)
 		}
 	}
 }
@@ -110,9 +111,9 @@ func (m *maker) destroyServers() {
 		case s.Status == statusDeleting:
 		case m.owner.made(s):
 			group := s.Labels[schemas.LabelNodeGroup]
-			m.destroyMade(d, s.DeleteProtect, fmt.Sprintf("%s made it for the group %s", partAutoscaler, group), m.cleanup(group))
+			m.destroyMade(d, s.Labels, s.DeleteProtect, fmt.Sprintf("%s made it for the group %s", partAutoscaler, group), m.cleanup(group))
 		case m.doomed(s.Labels):
-			m.destroy(d, s.DeleteProtect, "")
+			m.destroy(d, s.Labels, s.DeleteProtect, "")
 		}
 	}
 }
@@ -134,9 +135,9 @@ func (m *maker) destroyVolumes() {
 			if claim := v.claim(); claim != "" {
 				made += " of the claim " + claim
 			}
-			m.destroyMade(d, v.Protected, made, false)
+			m.destroyMade(d, v.Labels, v.Protected, made, false)
 		case m.doomed(v.Labels):
-			m.destroy(d, v.Protected, "")
+			m.destroy(d, v.Labels, v.Protected, "")
 		}
 	}
 }
@@ -145,7 +146,7 @@ func (m *maker) destroyRecords() {
 	for _, z := range m.observed.Zones {
 		for _, set := range z.RRSets {
 			if m.doomed(set.Labels) {
-				m.destroy(m.draft(KindRRSet, recordName(set.Name, z.Name, set.Type), 0, Delete), set.Protected, "")
+				m.destroy(m.draft(KindRRSet, recordName(set.Name, z.Name, set.Type), 0, Delete), set.Labels, set.Protected, "")
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func (m *maker) destroyFirewalls() {
 			m.left(d.Key, "it still protects "+join(staying), "remove it there, and destroy again")
 			continue
 		}
-		m.destroy(d, false, "")
+		m.destroy(d, f.Labels, false, "")
 	}
 }
 
@@ -269,7 +270,7 @@ func (m *maker) leaveForeign() {
 		}
 		key := KeyOf(KindRoute, r.Destination)
 		if m.gatewayGoes(r.Gateway) {
-			m.destroy(m.draft(KindRoute, r.Destination, 0, Delete), false, "")
+			m.destroy(m.draft(KindRoute, r.Destination, 0, Delete), nil, false, "")
 		} else {
 			m.left(key, "the network is not the cluster's own", "delete the route by hand if nothing else needs it")
 		}

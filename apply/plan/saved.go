@@ -191,10 +191,13 @@ func (p *Plan) restrict(earlier *Plan) {
 }
 
 // unlike says which changes of a plan differ from those of an earlier one. What Hetzner
-// has to sell, and consent, may differ.
+// has to sell, and consent, may differ; and what belongs to a run may be gone.
 func (p *Plan) unlike(earlier *Plan) (keys []string) {
 	for _, was := range earlier.Changes {
 		i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.Key == was.Key })
+		if i < 0 && p.Destroy && was.Action == Delete && !was.Destructive {
+			continue
+		}
 		if i < 0 || essence(p.Changes[i]) != essence(was) {
 			keys = append(keys, fmt.Sprintf("something else would happen to %s now", was.Key))
 		}

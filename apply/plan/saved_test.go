@@ -173,6 +173,23 @@ func TestResumeDestroy(t *testing.T) {
 	if err != nil || again.String() != p.String() {
 		t.Fatalf("%v\n%s", err, again)
 	}
+
+	// What a run left was seen, and is removed by whoever takes the lock.
+	left, err := plan.Destroy(desired, m.Observed, plan.Policy{})
+	if err != nil || left.String() == p.String() {
+		t.Fatalf("%v\n%s", err, left)
+	}
+	sessions := m.Observed.Firewalls
+	m.Observed.Firewalls = sessions[:len(sessions)-1]
+	again, err = save(t, left).Resume(desired, m.Observed, plan.Policy{})
+	if err != nil || again.String() != p.String() {
+		t.Fatalf("%v\n%s", err, again)
+	}
+	m.Observed.Firewalls = m.Observed.Firewalls[:0]
+	if _, err := saved.Resume(desired, m.Observed, plan.Policy{}); err == nil || !strings.Contains(err.Error(), "firewall/prod is gone") {
+		t.Error(err)
+	}
+	m.Observed.Firewalls = sessions
 	m.Observed.Servers[0].Labels = map[string]string{"team": "x"}
 	if _, err := saved.Resume(desired, m.Observed, plan.Policy{}); err == nil || !strings.Contains(err.Error(), "server/prod-control-plane-1 has changed") {
 		t.Error(err)
