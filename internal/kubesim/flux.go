@@ -58,22 +58,16 @@ func (a *API) reconcile(f *Flux) {
 	} else if !a.ready(objectID{"Deployment", fluxNamespace, "source-controller"}) || !a.ready(objectID{"Deployment", fluxNamespace, "kustomize-controller"}) {
 		return
 	}
-	for _, seen := range a.sorted() {
-		var work func(*Flux, *unstructured.Unstructured)
-		switch seen.GroupVersionKind().GroupKind() {
-		case schema.GroupKind{Group: sources, Kind: "GitRepository"}:
-			work = a.fetch
-		case schema.GroupKind{Group: kustomizations, Kind: "Kustomization"}:
-			work = a.kustomize
-		default:
-			continue
-		}
+	work := map[schema.GroupKind]func(*Flux, *unstructured.Unstructured){
+		{Group: sources, Kind: "GitRepository"}: a.fetch, {Group: kustomizations, Kind: "Kustomization"}: a.kustomize,
+	}
+	for _, seen := range a.sorted(func(o *unstructured.Unstructured) bool { return work[o.GroupVersionKind().GroupKind()] != nil }) {
 		o := a.current(seen) // an earlier Kustomization may have changed it, or removed it
 		if o == nil || o.GetDeletionTimestamp() != nil {
 			continue
 		}
 		if suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); !suspended {
-			work(f, o)
+			work[o.GroupVersionKind().GroupKind()](f, o)
 		}
 	}
 }

@@ -72,10 +72,8 @@ func (a *API) Get(kind, namespace, name string) map[string]any {
 func (a *API) All(kind string) (all []map[string]any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, o := range a.sorted() {
-		if kind == "" || o.GetKind() == kind {
-			all = append(all, o.DeepCopy().Object)
-		}
+	for _, o := range a.sorted(func(o *unstructured.Unstructured) bool { return kind == "" || o.GetKind() == kind }) {
+		all = append(all, o.DeepCopy().Object)
 	}
 	return all
 }
@@ -161,11 +159,11 @@ func (a *API) list(q query) (any, error) {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	items := []any{}
-	for _, o := range a.sorted() {
-		if o.GetKind() == q.kind.Kind && (q.namespace == "" || q.namespace == o.GetNamespace()) &&
-			byLabels.Matches(labels.Set(o.GetLabels())) && byFields.Matches(selectable(o)) {
-			items = append(items, o.Object)
-		}
+	for _, o := range a.sorted(func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == q.kind.Kind && (q.namespace == "" || q.namespace == o.GetNamespace()) &&
+			byLabels.Matches(labels.Set(o.GetLabels())) && byFields.Matches(selectable(o))
+	}) {
+		items = append(items, o.Object)
 	}
 	return map[string]any{
 		"kind": q.kind.Kind + "List", "apiVersion": q.kind.GroupVersion().String(),
@@ -173,10 +171,17 @@ func (a *API) list(q query) (any, error) {
 	}, nil
 }
 
-func (a *API) sorted() []*unstructured.Unstructured {
-	return slices.SortedFunc(slices.Values(a.objects), func(a, b *unstructured.Unstructured) int {
+// sorted are the objects for which is holds, by namespace and name.
+func (a *API) sorted(is func(*unstructured.Unstructured) bool) (found []*unstructured.Unstructured) {
+	for _, o := range a.objects {
+		if is(o) {
+			found = append(found, o)
+		}
+	}
+	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 	})
+	return found
 }
 
 // selectable are the fields by which objects can be selected.
