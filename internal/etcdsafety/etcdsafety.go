@@ -37,19 +37,24 @@ func Count(members []Member) (voters, healthy int) {
 	return voters, healthy
 }
 
-// CanStop says why a member must not stop for a while; empty if it may. In a
-// cluster of one or two, which never survives that, it may if all is well: it
-// comes back with its data.
+// CanStop says why a member must not stop for a while; empty if it may: the others
+// have a quorum without it. Whether it is healthy itself does not count: one of
+// which nobody knows that may be what the quorum hangs on. In a cluster of one or
+// two, which never survives that, it may if all is well: it comes back with its
+// data.
 func CanStop(members []Member, node string) string {
 	voters, healthy := Count(members)
 	m, ok := find(members, node)
-	switch {
-	case !ok || !m.Voter || !m.Healthy:
-		return "" // it is not missed
-	case voters <= 2 && healthy == voters, healthy-1 >= Quorum(voters):
+	if !ok || !m.Voter || voters <= 2 && healthy == voters {
 		return ""
 	}
-	return fmt.Sprintf("etcd would have %d of %d healthy members, and needs %d", healthy-1, voters, Quorum(voters))
+	if m.Healthy {
+		healthy--
+	}
+	if healthy >= Quorum(voters) {
+		return ""
+	}
+	return fmt.Sprintf("etcd would have %d of %d healthy members, and needs %d", healthy, voters, Quorum(voters))
 }
 
 // CanRemove says why a member must not be removed for good; empty if it may.

@@ -27,11 +27,11 @@ func TestStopAndRemove(t *testing.T) {
 		{"hl", "1", "", ""},
 		{"hh", "0", "", ""},
 		{"hd", "0", "0 of 2", "cannot agree"},
-		{"hd", "1", "", "cannot agree"},
+		{"hd", "1", "1 of 2", "cannot agree"}, // it may be healthy, and nobody has seen it
 		{"hhh", "0", "", ""},
 		{"hhd", "0", "1 of 3", "1 of 2"},
 		{"hhd", "2", "", ""},
-		{"hdd", "1", "", "cannot agree"},
+		{"hdd", "1", "1 of 3", "cannot agree"},
 		{"hhhh", "0", "", ""},
 		{"hhhd", "0", "2 of 4", ""},
 		{"hhhdd", "0", "2 of 5", "2 of 4"},

@@ -213,6 +213,15 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// unnoticed is, half the time, an outcome that tells nobody of what happens
+// meanwhile.
+func unnoticed(random *rand.Rand) talossim.Outcome {
+	if random.IntN(2) == 0 {
+		return talossim.Drop()
+	}
+	return talossim.Slow(time.Second)
+}
+
 // disturbed is a run under which things go wrong.
 func (w *world) disturbed(random *rand.Rand, policy nodeplan.Policy) {
 	w.fleet.ClearFaults()
@@ -231,9 +240,9 @@ func (w *world) disturbed(random *rand.Rand, policy nodeplan.Policy) {
 		case 2:
 			fault.Then = kill
 		case 3:
-			fault.Then = m.Cut
+			fault.Then, fault.As = m.Cut, unnoticed(random)
 		case 4:
-			fault.Then = m.PowerOff
+			fault.Then, fault.As = m.PowerOff, unnoticed(random)
 		case 5:
 			fault.As = talossim.Slow(time.Duration(random.IntN(300)) * time.Second)
 		}

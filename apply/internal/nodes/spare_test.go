@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/talossim"
@@ -30,7 +32,7 @@ func TestLastLook(t *testing.T) {
 			m := w.fleet.Machine("cp-2")
 			w.fleet.Inject(talossim.Fault{Machine: "cp-1", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: m.PowerOff})
 			w.onTell = func(text string) {
-				if strings.HasPrefix(text, "reboot cp-1: waits: ") && tt.back {
+				if strings.HasPrefix(text, "reboot cp-1: waits until it is free to be disturbed: ") && tt.back {
 					m.PowerOn()
 				}
 			}
@@ -59,7 +61,24 @@ func TestLastLookIsFresh(t *testing.T) {
 	var told []string
 	w.onTell = func(text string) { told = append(told, text) }
 	w.mustApply(nodeplan.Policy{})
-	if !slices.Contains(told, "reboot cp-1: waits: the look at etcd took 2m0s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
+	if !slices.Contains(told, "reboot cp-1: waits until it is free to be disturbed: the look at etcd took 2m0s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
 		t.Errorf("told: %q", told)
+	}
+}
+
+// TestLastLookUnanswered: that the control plane itself does not say how its etcd
+// is, is no reason to think that it is not missed.
+func TestLastLookUnanswered(t *testing.T) {
+	w := newWorld(t)
+	w.made("cp-1", "cp-2", "cp-3")
+	w.configure("cp-2", "  env: {GREETING: hello}")
+	w.fleet.Inject(talossim.Fault{Machine: "cp-2", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: func() {
+		w.fleet.Machine("cp-3").Cut()
+		w.fleet.Inject(talossim.Fault{Machine: "cp-2", Method: "EtcdStatus", Times: -1, As: talossim.Status(codes.Unavailable, "error reading from server: EOF")})
+	}})
+	_, err := w.apply(t.Context(), nodeplan.Policy{})
+	w.check()
+	if steps := w.steps(); err == nil || !strings.Contains(err.Error(), "node cp-2: not free to be disturbed") || strings.Contains(steps, "reboot cp-2") {
+		t.Errorf("%s: %v", steps, err)
 	}
 }
