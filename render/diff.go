@@ -67,25 +67,23 @@ func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
 	return changes, problems.Err()
 }
 
-// committed reads the rendered files that the lock names.
+// committed reads the rendered files that the lock names, also one that a merge
+// left damaged.
 func (r *Repo) committed(res *Result) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	lock, err := r.readLock(res.Env)
-	if errors.Is(err, fs.ErrNotExist) {
-		return files, nil
-	}
+	paths, err := tree.Owned(r.tree(res.Env), r.world.Version)
 	if err != nil {
-		return nil, err
+		return nil, r.local(err)
 	}
-	for _, out := range lock.Outputs {
-		data, err := os.ReadFile(filepath.Join(r.tree(res.Env), filepath.FromSlash(out.Path)))
+	files := map[string][]byte{}
+	for _, path := range paths {
+		data, err := os.ReadFile(filepath.Join(r.tree(res.Env), filepath.FromSlash(path)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, diag.New(diag.Pos{File: out.Path}, "cannot be read: %v", reason(err)).WithCause(err)
+			return nil, diag.New(diag.Pos{File: path}, "cannot be read: %v", reason(err)).WithCause(err)
 		}
-		files[out.Path] = data
+		files[path] = data
 	}
 	return files, nil
 }

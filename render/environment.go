@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,8 +91,12 @@ func (e *environment) findKeys() error {
 	return nil
 }
 
+// exampleKeyLine finds secrets.exampleKeyFile in a file that is not valid YAML.
+var exampleKeyLine = regexp.MustCompile(`(?m)^[^#\n]*\bexampleKeyFile:[ \t]*["']?([^\s"'#,}]+)`)
+
 // exampleKeyName reads secrets.exampleKeyFile alone. Whatever else is wrong
-// with the file is reported when it is read as a whole.
+// with the file is reported when it is read as a whole, for which the key is
+// needed: a file that is not valid YAML is searched for the line.
 func exampleKeyName(clusterYAML []byte) string {
 	var c struct {
 		Secrets struct {
@@ -99,6 +104,9 @@ func exampleKeyName(clusterYAML []byte) string {
 		} `yaml:"secrets"`
 	}
 	if err := yaml.Unmarshal(clusterYAML, &c); err != nil {
+		if found := exampleKeyLine.FindSubmatch(clusterYAML); found != nil {
+			return string(found[1])
+		}
 		return ""
 	}
 	return c.Secrets.ExampleKeyFile

@@ -73,10 +73,15 @@ func several(nodes []string) string {
 	return fmt.Sprintf("node %s and %d more", nodes[0], len(nodes)-1)
 }
 
-// changedParts tells in which of the fixed parts two versions of a node differ.
+// changedParts tells in which of the fixed parts two versions of a node differ;
+// in none if one was not written by a render, but left by a merge.
 func changedParts(before, after []byte) map[int]bool {
-	was, is := partsOf(before), partsOf(after)
+	was, understood := partsOf(before)
+	is, _ := partsOf(after)
 	changed := map[int]bool{}
+	if !understood {
+		return changed
+	}
 	for i := range fixedParts {
 		if was[i] != is[i] {
 			changed[i] = true
@@ -87,12 +92,12 @@ func changedParts(before, after []byte) map[int]bool {
 
 // partsOf returns the text of each fixed part of a rendered file, as it is in
 // any vocabulary.
-func partsOf(data []byte) []string {
-	parts := make([]string, len(fixedParts))
+func partsOf(data []byte) (parts []string, ok bool) {
+	parts = make([]string, len(fixedParts))
 	for _, doc := range yamltext.Split(data) {
 		leaves, err := yamltext.Leaves(doc)
 		if err != nil {
-			continue // not written by a render: what is wrong is reported by others
+			return nil, false
 		}
 		all := make([]leaf, len(leaves))
 		for i, l := range leaves {
@@ -104,7 +109,7 @@ func partsOf(data []byte) []string {
 			}
 		}
 	}
-	return parts
+	return parts, true
 }
 
 // within prints a value with its path below one of some spots; nothing if it is

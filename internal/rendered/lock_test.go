@@ -177,11 +177,15 @@ func TestNewerLockIsRefusedFirst(t *testing.T) {
 	}
 }
 
-func TestOwnedPathsOfADamagedLock(t *testing.T) {
+func TestOwnedByADamagedLock(t *testing.T) {
 	text := strings.Replace(goldenLock, "    nodes/", "<<<<<<< HEAD\n    nodes/dev-worker-1.yaml: "+digestB+"\r\n=======\n    nodes/", 1)
 	want := []string{`infra: "odd".yaml`, "nodes/dev-worker-1.yaml", "nodes/dev-control-plane-1.yaml"}
-	if got := OwnedPaths([]byte(text)); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if got, err := Owned("lock", []byte(text), "0.1.0"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	newer := strings.Replace(text, "version: 1", "version: 2", 1)
+	if got, err := Owned("lock", []byte(newer), "0.1.0"); !errors.Is(err, ErrNewer) {
+		t.Errorf("of a newer talosgen: got %q, %v", got, err)
 	}
 }
 
@@ -219,7 +223,9 @@ func FuzzParseLock(f *testing.F) {
 	f.Add([]byte(goldenLock))
 	f.Add([]byte(strings.ReplaceAll(goldenLock, "infra", `\\in"`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		OwnedPaths(data)
+		if _, err := Owned("lock", data, "0.1.0"); err != nil && !errors.Is(err, ErrNewer) {
+			t.Errorf("what is talosgen's: %v", err)
+		}
 		l, err := ParseLock("lock", data, "0.1.0")
 		if err != nil {
 			return

@@ -38,6 +38,10 @@ func ParseLock(file string, data []byte, current string) (*Lock, error) {
 // ErrNewer is the cause of the problem that a lock is of a newer talosgen.
 var ErrNewer = errors.New("written by a newer talosgen")
 
+// ErrDamaged is the cause of the problem that a lock is not as one is written.
+// [Owned] still tells what is talosgen's, and a render repairs it.
+var ErrDamaged = errors.New("not a lock")
+
 // checkNewer looks at the head of the lock only.
 func (p *lockParser) checkNewer(current string) error {
 	format, talosgen := "", "a newer version"
@@ -165,13 +169,30 @@ func (p *lockParser) fail(format string, args ...any) {
 	case strings.HasPrefix(p.line, "<<<<<<< "), strings.HasPrefix(p.line, "======="), strings.HasPrefix(p.line, ">>>>>>> "):
 		hint = "a merge left conflict markers; resolve the sources, then run `talosgen render`"
 	}
-	p.problem = diag.New(diag.Pos{File: p.file, Line: p.number}, format, args...).WithHint("%s", hint)
+	p.problem = diag.New(diag.Pos{File: p.file, Line: p.number}, format, args...).WithHint("%s", hint).WithCause(ErrDamaged)
 }
 
-// OwnedPaths tells which outputs a lock names even if it cannot be parsed (a
-// merge conflict is the usual reason), so that a render can repair the tree:
-// every line of its output part that is an entry counts, from both sides.
-func OwnedPaths(data []byte) []string {
+// Owned returns the paths of the outputs that a lock names, even if it cannot be
+// parsed (a merge conflict is the usual reason), so that a render can repair the
+// tree. A lock of a newer talosgen is an error; see [ParseLock] for the arguments.
+func Owned(file string, data []byte, current string) ([]string, error) {
+	lock, err := ParseLock(file, data, current)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return ownedLines(data), nil
+	case err != nil:
+		return nil, err
+	}
+	paths := make([]string, len(lock.Outputs))
+	for i, e := range lock.Outputs {
+		paths[i] = e.Path
+	}
+	return paths, nil
+}
+
+// ownedLines takes every line of the output part that is an entry, from both
+// sides of a conflict.
+func ownedLines(data []byte) []string {
 	var paths []string
 	inOutputs := false
 	for line := range strings.Lines(string(data)) {

@@ -64,6 +64,20 @@ func ReadLock(dir, current string) (*rendered.Lock, error) {
 	return rendered.ParseLock(file, data, current)
 }
 
+// Owned returns the paths of talosgen's files in an environment's directory,
+// also if its lock is damaged; none if there is no lock.
+func Owned(dir, current string) ([]string, error) {
+	file := filepath.Join(dir, rendered.LockName)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, readProblem(file, err)
+	}
+	return rendered.Owned(file, data, current)
+}
+
 // Check compares the inputs as they are now (see [DigestFiles]), and the files
 // in dir, with the lock. It needs no key: it tells whether the tree is fresh
 // and as talosgen wrote it, while [rendered.Lock.VerifySeal] tells whether the

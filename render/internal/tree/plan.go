@@ -132,20 +132,11 @@ func (p *plan) readOwned(current string) error {
 		return readProblem(file, err)
 	}
 	p.oldLock = data
-	lock, err := rendered.ParseLock(file, data, current)
-	switch {
-	case err == nil:
-		for _, e := range lock.Outputs {
-			p.owned[e.Path] = true
-		}
-	case errors.Is(err, rendered.ErrNewer):
-		return err
-	default:
-		for _, path := range rendered.OwnedPaths(data) {
-			p.owned[path] = true
-		}
+	paths, err := rendered.Owned(file, data, current)
+	for _, path := range paths {
+		p.owned[path] = true
 	}
-	return nil
+	return err
 }
 
 // checkParents refuses symbolic links among the directories of outputs: they
