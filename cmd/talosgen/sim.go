@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -17,16 +16,13 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/kubesim"
-	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/talossim"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // Flags of sim.
@@ -244,7 +240,9 @@ func (w *world) newSim(c *cli.Context, machines hetznersim.Machines) (*hetznersi
 		if err != nil {
 			return nil, err
 		}
-		seed(sim, infra, key)
+		if err := seed(sim, infra, key); err != nil {
+			return nil, err
+		}
 	}
 	return sim, nil
 }
@@ -265,59 +263,6 @@ func scaled(speed float64) func(string) time.Duration {
 	}
 	return func(command string) time.Duration {
 		return time.Duration(float64(hetznersim.DefaultActionTime(command)) / speed)
-	}
-}
-
-// renderedInfrastructure reads what an environment wants, without its seal, which
-// would need a key.
-func renderedInfrastructure(root, env string) (infra schemas.Infrastructure, err error) {
-	tree, err := renderedTree(root, env)
-	if err != nil {
-		return infra, err
-	}
-	files := map[string][]byte{}
-	switch data, err := fs.ReadFile(tree, schemas.InfrastructureFile); {
-	case err == nil:
-		files[schemas.InfrastructureFile] = data
-	case !errors.Is(err, fs.ErrNotExist):
-		return infra, diag.New(diag.Pos{File: "rendered/" + env + "/" + schemas.InfrastructureFile}, "cannot be read: %v", reasonOf(err)).WithCause(err)
-	}
-	return rendered.Infrastructure("rendered/"+env, files)
-}
-
-// snapshotDisk is how large the disks of seeded snapshots are, in GB: no larger
-// than any server type's.
-const snapshotDisk = 10
-
-// authorizedKey reads a public SSH key; none without a file.
-func authorizedKey(file string) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	text, err := os.ReadFile(file)
-	if err == nil {
-		_, _, _, _, err = ssh.ParseAuthorizedKey(text)
-	}
-	if err != nil {
-		return "", diag.On("--"+flagAuthor, "%s cannot be read as a public SSH key: %v", file, reasonOf(err)).
-			WithHint("such as ~/.ssh/id_ed25519.pub").WithCode(diag.Usage).WithCause(err)
-	}
-	return strings.TrimSpace(string(text)), nil
-}
-
-// seed makes what an environment expects to find in its project. SSH keys are
-// this one; empty is one that nobody has.
-func seed(sim *hetznersim.Sim, infra schemas.Infrastructure, key string) {
-	for _, image := range infra.Images {
-		sim.AddSnapshot("Talos, without any content", image.Architecture, snapshotDisk, image.Labels)
-	}
-	for _, record := range infra.DNSRecords {
-		sim.AddZone(record.Zone)
-	}
-	for _, server := range infra.Servers {
-		for _, name := range server.SSHKeys {
-			sim.AddSSHKey(name, key)
-		}
 	}
 }
 

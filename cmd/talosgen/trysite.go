@@ -82,7 +82,9 @@ func (w *world) populate(ctx context.Context, site *trySite, key secret.String, 
 	}
 	empty := site.infra
 	empty.Images = nil // apply makes them
-	seed(site.sim, empty, public)
+	if err := seed(site.sim, empty, public); err != nil {
+		return err
+	}
 	for _, m := range site.infra.Machines {
 		site.fleet.Add(standing(m)).PowerOn()
 	}

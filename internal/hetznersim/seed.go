@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"maps"
+	"net/netip"
 )
 
 // AddSnapshot makes an image as create_image would, without a server: for
@@ -50,6 +52,48 @@ func (s *Sim) AddSSHKey(name, public string) int64 {
 	k := &sshKey{common: common{ID: s.state.newID(), Name: name, Created: s.cfg.Clock.Now()}, Key: text, Fingerprint: print}
 	s.state.sshKeys.put(k)
 	return k.ID
+}
+
+// AddNetwork makes a network without subnets, unless there is one: for projects
+// that begin with networks. It is known by its id, or by its name if the id is 0. It
+// returns the ID.
+func (s *Sim) AddNetwork(id int64, name string, ipRange netip.Prefix) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := find(s.state.networks.rows, func(n *network) bool { return n.ID == id || id == 0 && n.Name == name }); n != nil {
+		return n.ID
+	}
+	n := &network{common: s.given(id, name, "network"), Range: ipRange}
+	s.state.networks.put(n)
+	return n.ID
+}
+
+// AddFirewall makes a firewall without rules of an id, unless there is one: for
+// projects that begin with firewalls.
+func (s *Sim) AddFirewall(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state.firewalls.get(id) == nil {
+		s.state.firewalls.put(&firewall{common: s.given(id, "", "firewall")})
+	}
+}
+
+// AddFloatingIP makes a floating IP of an id, unless there is one: for projects
+// that begin with addresses. The type is ipv4 or ipv6.
+func (s *Sim) AddFloatingIP(id int64, kind, location string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state.floatingIPs.get(id) == nil {
+		s.state.floatingIPs.put(&floatingIP{common: s.given(id, "", "floating-ip"), publicIP: s.state.newPublicIP(kind), Home: location})
+	}
+}
+
+// given is what has an id and a name, or else a new id, or a name by its id.
+func (s *Sim) given(id int64, name, kind string) common {
+	if id == 0 {
+		id = s.state.newID()
+	}
+	return common{ID: id, Name: cmp.Or(name, fmt.Sprintf("%s-%d", kind, id)), Created: s.cfg.Clock.Now()}
 }
 
 // nobodysKey is a public key to which there is no private one.
