@@ -57,14 +57,14 @@ func (r *Repo) readLock(env string) (*rendered.Lock, error) {
 // Fresh reports whether a render would change nothing: the lock names the
 // inputs and outputs as they are, this version of talosgen wrote it, and its
 // seal is genuine. Then there is nothing to render. It needs the keys of the
-// environment; a seal that is not genuine is an error. A lock that a merge left
-// damaged is not fresh: a render makes it anew.
+// environment; a seal that is not genuine is an error. A lock in which a
+// merge left a conflict is not fresh: a render makes it anew.
 func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
 	if err := tree.Recover(r.tree(env)); err != nil {
 		return false, r.local(err)
 	}
 	lock, differences, err := r.compare(env)
-	if errors.Is(err, rendered.ErrDamaged) {
+	if errors.Is(err, rendered.ErrConflict) {
 		return false, nil
 	}
 	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.world.Version {

@@ -74,6 +74,10 @@ func FindRoot(dir string) (string, error) {
 	}
 }
 
+// CheckEnvironment makes sure that the repository at a directory has an
+// environment of that name, for commands that read the rendered tree alone.
+func CheckEnvironment(root, env string) error { return missing(os.DirFS(root), env) }
+
 // Open opens the repository at a directory.
 func Open(root string, world World) (*Repo, error) {
 	guard, err := os.OpenRoot(root)
@@ -171,14 +175,23 @@ func (r *Repo) checkLinks(env string) error {
 // inputs lists the sources of an environment. That it does not exist is the
 // fault of whoever named it, and not of a file.
 func (r *Repo) inputs(env string) ([]string, error) {
-	paths, err := layer.Inputs(r.files, env)
-	if _, missing := r.files.Stat(path.Join(envsDir, env)); errors.Is(missing, fs.ErrNotExist) {
-		var p *diag.Problem
-		if errors.As(err, &p) {
-			return nil, p.WithCode(diag.Usage)
-		}
+	if err := missing(r.files, env); err != nil {
+		return nil, err
 	}
-	return paths, err
+	return layer.Inputs(r.files, env)
+}
+
+// missing is the problem that there is no environment of that name; nil if there
+// is one.
+func missing(files fs.FS, env string) error {
+	if _, err := fs.Stat(files, path.Join(envsDir, env)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := layer.CheckEnvironment(files, env)
+	if p := (*diag.Problem)(nil); errors.As(err, &p) {
+		return p.WithCode(diag.Usage)
+	}
+	return err
 }
 
 // repoFS reads the files of a repository. Paths are followed as the system

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"io/fs"
 	"net/url"
@@ -154,6 +155,11 @@ func (w *world) openTree(ctx context.Context, repo *render.Repo, name string) (*
 // renderedTree is the directory of a rendered tree. Links do not lead out of it.
 func renderedTree(root, env string) (fs.FS, error) {
 	dir, err := os.OpenRoot(filepath.Join(root, "rendered", env))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := render.CheckEnvironment(root, env); err != nil {
+			return nil, err
+		}
+	}
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: "rendered/" + env}, "cannot be opened: %v", reasonOf(err)).
 			WithHint("render the environment first: `talosgen render %s`", env).WithCode(diag.Usage).WithCause(err)

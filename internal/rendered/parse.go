@@ -38,9 +38,9 @@ func ParseLock(file string, data []byte, current string) (*Lock, error) {
 // ErrNewer is the cause of the problem that a lock is of a newer talosgen.
 var ErrNewer = errors.New("written by a newer talosgen")
 
-// ErrDamaged is the cause of the problem that a lock is not as one is written.
-// [Owned] still tells what is talosgen's, and a render repairs it.
-var ErrDamaged = errors.New("not a lock")
+// ErrConflict is the cause of the problem that a merge left a conflict in a lock.
+// [Owned] still tells what is talosgen's, and a render makes the lock anew.
+var ErrConflict = errors.New("conflict of a merge")
 
 // checkNewer looks at the head of the lock only.
 func (p *lockParser) checkNewer(current string) error {
@@ -162,26 +162,28 @@ func parseKey(key string) (path string, ok bool) {
 }
 
 func (p *lockParser) fail(format string, args ...any) {
-	hint := "this file is talosgen's: restore it with git, or run `talosgen render`"
+	p.problem = diag.New(diag.Pos{File: p.file, Line: p.number}, format, args...)
 	switch {
 	case strings.HasSuffix(p.line, "\r"):
-		hint = "the line ends were changed to those of Windows; `rendered/** -text` in .gitattributes prevents that"
+		p.problem.WithHint("the line ends were changed to those of Windows; `rendered/** -text` in .gitattributes prevents that")
 	case strings.HasPrefix(p.line, "<<<<<<< "), strings.HasPrefix(p.line, "======="), strings.HasPrefix(p.line, ">>>>>>> "):
-		hint = "a merge left conflict markers; resolve the sources, then run `talosgen render`"
+		p.problem.WithHint("a merge left conflict markers; resolve the sources, then run `talosgen render`").WithCause(ErrConflict)
+	default:
+		p.problem.WithHint("this file is talosgen's: restore it with git, or run `talosgen render --force`")
 	}
-	p.problem = diag.New(diag.Pos{File: p.file, Line: p.number}, format, args...).WithHint("%s", hint).WithCause(ErrDamaged)
 }
 
 // Owned returns the paths of the outputs that a lock names, even if it cannot be
 // parsed (a merge conflict is the usual reason), so that a render can repair the
-// tree. A lock of a newer talosgen is an error; see [ParseLock] for the arguments.
+// tree. A lock of a newer talosgen alone is an error; see [ParseLock] for the
+// arguments.
 func Owned(file string, data []byte, current string) ([]string, error) {
 	lock, err := ParseLock(file, data, current)
 	switch {
-	case errors.Is(err, ErrDamaged):
-		return ownedLines(data), nil
-	case err != nil:
+	case errors.Is(err, ErrNewer):
 		return nil, err
+	case err != nil:
+		return ownedLines(data), nil
 	}
 	paths := make([]string, len(lock.Outputs))
 	for i, e := range lock.Outputs {

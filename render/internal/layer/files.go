@@ -26,7 +26,7 @@ const (
 // behind do not count, nor does documentation among machine patches. Links are
 // followed as far as fsys lets them be.
 func Inputs(fsys fs.FS, env string) ([]string, error) {
-	if err := checkEnv(fsys, env); err != nil {
+	if err := CheckEnvironment(fsys, env); err != nil {
 		return nil, err
 	}
 	w := walker{fsys: fsys, envPatches: path.Join(envsDir, env, sharedDir)}
@@ -37,8 +37,9 @@ func Inputs(fsys fs.FS, env string) ([]string, error) {
 	return w.files, w.problems.Err()
 }
 
-// checkEnv makes sure that an environment of that name exists.
-func checkEnv(fsys fs.FS, env string) error {
+// CheckEnvironment makes sure that an environment of that name exists. If none
+// does, the problem names the nearest that does, or all.
+func CheckEnvironment(fsys fs.FS, env string) error {
 	entries, err := fs.ReadDir(fsys, envsDir)
 	if err != nil {
 		return diag.New(diag.Pos{File: envsDir}, "this repository has no environments").
