@@ -51,6 +51,12 @@ func (w wire) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	return answer.Result(), nil
 }
 
+// deaf is a pipe whose reader has gone.
+type deaf struct{}
+
+// Write fails.
+func (deaf) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
 // terminal is a repository with a simulated project, and somebody at a terminal.
 type terminal struct {
 	t   *testing.T
@@ -58,6 +64,7 @@ type terminal struct {
 	sim simProject
 
 	after func(*http.Request) // of [wire]
+	deaf  bool                // nobody reads stdout
 	// Where the project is said to be; empty: on this machine.
 	endpoint string
 }
@@ -86,7 +93,9 @@ func terminalIn(t *testing.T, repo files, env string) (*terminal, schemas.Infras
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed(b.sim.Sim, infra, "")
+	if err := seed(b.sim.Sim, infra, ""); err != nil {
+		t.Fatal(err)
+	}
 	return b, infra
 }
 
@@ -117,6 +126,9 @@ func (b *terminal) run(typed string, args ...string) (code int, shown string) {
 			"SOPS_AGE_KEY": string(f.operatorKey), tokenVariable: simToken, endpointVariable: cmp.Or(b.endpoint, "http://127.0.0.1:1/v1"), "NO_COLOR": "1",
 		}[name]
 		return v, ok
+	}
+	if b.deaf {
+		w.stdout = deaf{}
 	}
 	code = run(append([]string{"talosgen"}, args...), w)
 	shown = screen(stderr.String()) + "\n" + stdout.String()

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/hetznersim"
 )
 
 // TestApplyKeepsFacts: addresses that Hetzner chose come to the sources of the
@@ -74,5 +78,27 @@ func edit(t *testing.T, file, old, by string) {
 	}
 	if err := os.WriteFile(file, []byte(strings.Replace(string(text), old, by, 1)), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestReportNotHeard: that nobody reads the report loses neither what a run has
+// learned nor why it failed.
+func TestReportNotHeard(t *testing.T) {
+	b := newTerminal(t)
+	edit(t, filepath.Join(b.dir, "envs", "dev", "cluster.yaml"), "endpoint: https://${API_HOST}:6443\n", "")
+	edit(t, filepath.Join(b.dir, "envs", "dev", "cluster.yaml"), "hetzner:\n", "hetzner:\n  apiLoadBalancer: {enabled: true, publicNetwork: true}\n")
+	if code, shown := b.run("", "render", "dev"); code != 0 {
+		t.Fatal(shown)
+	}
+	b.endpoint, b.deaf = "https://api.example.com/v1", true
+	apply := []string{"apply", "dev", "--allow-dirty", "--yes", "--stage", "infrastructure", "-o", "json"}
+	b.sim.Inject(hetznersim.Fault{Method: http.MethodPost, Path: "/servers", Times: -1, As: hetznersim.Status(403, "resource_limit_exceeded", "limit")})
+	if code, shown := b.run("", apply...); code != int(diag.Remote) || !strings.Contains(shown, "error: server dev-") {
+		t.Errorf("exit code %d\n%s", code, shown)
+	}
+	b.sim.ClearFaults()
+	code, shown := b.run("", apply...)
+	if _, err := os.Stat(filepath.Join(b.dir, "envs", "dev", "facts.yaml")); err != nil || code == 0 || !strings.Contains(shown, "closed pipe") {
+		t.Errorf("exit code %d, %v\n%s", code, err, shown)
 	}
 }

@@ -18,15 +18,14 @@ func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err err
 		ended = interrupted
 	}
 	told := r.Summary(ended, w.commands(c))
-	if err := w.tellRun(c, told); err != nil {
-		return err
-	}
+	unheard := w.tellRun(c, told) // which hides neither of the others
 	if err != nil && !told.Complete() {
 		return err
 	}
 	var problems diag.List
 	problems.AddErr(err)
 	problems.AddErr(w.keepFacts(s, r))
+	problems.AddErr(unheard)
 	return problems.Err()
 }
 

@@ -67,7 +67,7 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 	for _, env := range args {
 		var infra schemas.Infrastructure
 		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
-		seed(p.Sim, infra, "")
+		ts.Check(seed(p.Sim, infra, ""))
 	}
 	p.ResetCalls()
 }
