@@ -89,7 +89,7 @@ func (w *world) writeAccess(c *cli.Context, standard func() (string, error), wha
 // openEnvironment opens the rendered tree that the command names, committed or
 // not: nothing is applied.
 func (w *world) openEnvironment(c *cli.Context) (*apply.Environment, error) {
-	name, err := environment(c)
+	name, err := w.environment(c)
 	if err != nil {
 		return nil, err
 	}

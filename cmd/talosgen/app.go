@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -78,20 +79,47 @@ func prepare(commands []*cli.Command) {
 func withoutArguments(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() > 0 {
-			return diag.On("", "%q is one argument too many", c.Args().First()).
-				WithHint("see `%s --help`", c.Command.HelpName).WithCode(diag.Usage)
+			return tooMany(c, 0)
 		}
 		return action(c)
 	}
 }
 
+// tooMany is the problem of a command that takes n arguments, and has more.
+func tooMany(c *cli.Context, n int) error {
+	return diag.On("", "%q is one argument too many", c.Args().Get(n)).
+		WithHint("see `%s --help`", c.Command.HelpName).WithCode(diag.Usage)
+}
+
+// undefinedFlag is how the flag package begins to say that there is no such flag.
+const undefinedFlag = "flag provided but not defined: "
+
+// oneDash is a flag as the flag package writes it, whose names have one dash.
+var oneDash = regexp.MustCompile(`(^| )-([a-z][-a-z]+)`)
+
 // usageError reports a wrong command line on stderr, without the whole help.
 func usageError(c *cli.Context, err error, _ bool) error {
-	name := "talosgen"
+	name, flags := "talosgen", c.App.Flags
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "talosgen" {
-		name = c.Command.HelpName
+		name, flags = c.Command.HelpName, append(slices.Clip(c.Command.Flags), flags...)
 	}
-	return diag.On("", "%v", err).WithHint("see `%s --help`", name).WithCode(diag.Usage)
+	hint := fmt.Sprintf("see `%s --help`", name)
+	text := oneDash.ReplaceAllString(err.Error(), "$1--$2")
+	if flag, unknown := strings.CutPrefix(text, undefinedFlag); unknown {
+		text = "unknown flag " + flag
+		if meant := diag.Nearest(strings.TrimLeft(flag, "-"), flagsOf(flags)); meant != "" {
+			hint = "did you mean --" + meant + "?"
+		}
+	}
+	return diag.On("", "%s", text).WithHint("%s", hint).WithCode(diag.Usage)
+}
+
+// flagsOf are the long names of flags.
+func flagsOf(flags []cli.Flag) (names []string) {
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
 }
 
 func unknownCommand(of, name string, commands []*cli.Command) error {
@@ -127,10 +155,13 @@ func permute(app *cli.App, args []string) []string {
 		case strings.HasPrefix(arg, "-") && arg != "-":
 			own, program := findFlag(flags, arg), findFlag(app.Flags, arg)
 			if f := cmp.Or(own, program); f != nil && takesValue(f, arg) {
-				n = min(2, len(rest))
+				n = 2
 			}
-			if own == nil && program != nil && n == 1 && takesValue(program, arg) {
-				return []string{args[0], arg} // it would take the command for its value
+			if n > len(rest) { // it would take what is moved behind it for its value
+				if own == nil {
+					return []string{args[0], arg}
+				}
+				return slices.Concat(args[:1], global, path, front, rest)
 			}
 			if own == nil && program != nil || len(path) == 0 {
 				global = append(global, rest[:n]...)

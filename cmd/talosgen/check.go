@@ -55,7 +55,7 @@ Examples:
 }
 
 func (w *world) checkAction(c *cli.Context) error {
-	name, err := environment(c)
+	name, err := w.environment(c)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ Examples:
 }
 
 func (w *world) etcdSnapshotAction(c *cli.Context) error {
-	name, err := environment(c, "[file]")
+	name, err := w.environment(c, "[file]")
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ Examples:
 }
 
 func (w *world) graphAction(c *cli.Context) error {
-	env, err := environment(c)
+	env, err := w.environment(c)
 	if err != nil {
 		return err
 	}

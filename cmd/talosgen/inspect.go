@@ -23,7 +23,7 @@ Example:
    talosgen diff dev`,
 		Flags: []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
-			env, err := environment(c)
+			env, err := w.environment(c)
 			if err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ Examples:
 }
 
 func (w *world) explainAction(c *cli.Context) error {
-	env, err := environment(c, "<node>", "[path]")
+	env, err := w.environment(c, "<node>", "[path]")
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ Examples:
       talosctl apply-config -n <ip> -f /dev/stdin`,
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt the secrets"}},
 		Action: func(c *cli.Context) error {
-			env, err := environment(c, "<node>")
+			env, err := w.environment(c, "<node>")
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ func clusterFlags(more ...cli.Flag) []cli.Flag {
 // openCluster opens the rendered tree that the command names, and prepares to
 // talk to the Kubernetes API that --server names. Nothing is asked of Hetzner.
 func (w *world) openCluster(c *cli.Context) (*cloudSession, *apply.Cluster, error) {
-	name, err := environment(c)
+	name, err := w.environment(c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func (w *world) poolListAction(c *cli.Context) error {
-	env, err := environment(c)
+	env, err := w.environment(c)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func dash(text string) string {
 }
 
 func (w *world) poolAddAction(c *cli.Context) error {
-	env, err := environment(c, "<pool>")
+	env, err := w.environment(c, "<pool>")
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func pairs(c *cli.Context, flag string) (map[string]string, error) {
 }
 
 func (w *world) poolScaleAction(c *cli.Context) error {
-	env, err := environment(c, "<pool>", "[<count>]")
+	env, err := w.environment(c, "<pool>", "[<count>]")
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func number(c *cli.Context, flag string) *int {
 }
 
 func (w *world) poolRemoveAction(c *cli.Context) error {
-	env, err := environment(c, "<pool>")
+	env, err := w.environment(c, "<pool>")
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (w *world) poolRemoveAction(c *cli.Context) error {
 }
 
 func (w *world) poolPlaceAction(c *cli.Context) error {
-	env, err := environment(c, "[<pool>]")
+	env, err := w.environment(c, "[<pool>]")
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (w *world) renderAction(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	envs, err := renderTargets(c, repo)
+	envs, err := w.renderTargets(c, repo)
 	if err != nil {
 		return err
 	}
@@ -134,9 +134,9 @@ func (w *world) abandoned(repo *render.Repo) bool {
 }
 
 // renderTargets returns the environments that are meant.
-func renderTargets(c *cli.Context, repo *render.Repo) ([]string, error) {
+func (w *world) renderTargets(c *cli.Context, repo *render.Repo) ([]string, error) {
 	if !c.Bool("all") {
-		env, err := environment(c)
+		env, err := w.environment(c)
 		return []string{env}, err
 	}
 	if c.NArg() > 0 {

@@ -40,7 +40,7 @@ Examples:
 }
 
 func (w *world) replaceAction(c *cli.Context) error {
-	name, err := environment(c, "<node>")
+	name, err := w.environment(c, "<node>")
 	if err != nil {
 		return err
 	}

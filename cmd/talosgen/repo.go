@@ -80,21 +80,39 @@ func (w *world) runKeyCommand(ctx context.Context, args, env []string) ([]byte, 
 }
 
 // environment returns the one positional argument of most commands.
-func environment(c *cli.Context, more ...string) (string, error) {
+func (w *world) environment(c *cli.Context, more ...string) (string, error) {
 	want := append([]string{"<env>"}, more...)
-	if c.NArg() == 0 {
-		return "", diag.On("", "which environment?").WithHint("%s %s", c.Command.HelpName, strings.Join(want, " ")).WithCode(diag.Usage)
-	}
 	required := 1
 	for _, m := range more {
 		if !strings.HasPrefix(m, "[") {
 			required++
 		}
 	}
-	if c.NArg() < required || c.NArg() > len(want) {
+	switch n := c.NArg(); {
+	case n == 0:
+		hint := c.Command.HelpName + " " + strings.Join(want, " ")
+		if names := w.environments(c); len(names) > 0 {
+			hint += "\nenvironments: " + strings.Join(names, ", ")
+		}
+		return "", diag.On("", "which environment?").WithHint("%s", hint).WithCode(diag.Usage)
+	case n > len(want):
+		return "", tooMany(c, len(want))
+	case n < required:
 		return "", diag.On("", "expected %s", strings.Join(want, " ")).WithHint("see `%s --help`", c.Command.HelpName).WithCode(diag.Usage)
 	}
 	return c.Args().First(), nil
+}
+
+// environments are the names that an environment can have here; none outside of
+// a repository.
+func (w *world) environments(c *cli.Context) []string {
+	repo, err := w.openRepo(c)
+	if err != nil {
+		return nil
+	}
+	defer repo.Close()
+	names, _ := repo.Environments()
+	return names
 }
 
 // unreadable says that a file that the command line names cannot be read.

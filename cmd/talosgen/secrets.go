@@ -88,7 +88,7 @@ Example:
 // secretsAction runs a command on the secrets of one environment.
 func (w *world) secretsAction(do func(*cli.Context, *render.Repo, string) (*render.SecretsReport, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		env, err := environment(c)
+		env, err := w.environment(c)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (w *world) secretsAction(do func(*cli.Context, *render.Repo, string) (*rend
 }
 
 func (w *world) importAction(c *cli.Context) error {
-	env, err := environment(c, "<file>")
+	env, err := w.environment(c, "<file>")
 	if err != nil {
 		return err
 	}

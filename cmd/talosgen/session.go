@@ -62,7 +62,7 @@ type cloudSession struct {
 // talk to its project. The tree is opened first, so nothing is sent anywhere
 // unless it is sound.
 func (w *world) openSession(c *cli.Context) (*cloudSession, error) {
-	name, err := environment(c)
+	name, err := w.environment(c)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ Examples:
 }
 
 func (w *world) tryAction(c *cli.Context) error {
-	name, err := environment(c)
+	name, err := w.environment(c)
 	if err != nil {
 		return err
 	}

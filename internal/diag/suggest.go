@@ -8,6 +8,15 @@ import (
 // Suggest returns `did you mean "x"?` for the candidate nearest to word, or ""
 // if none is near enough to be meant.
 func Suggest(word string, candidates []string) string {
+	if best := Nearest(word, candidates); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return ""
+}
+
+// Nearest returns the candidate nearest to word, or "" if none is near enough to
+// be meant.
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", len(word)/3+1
 	for _, c := range candidates {
 		if c == word {
@@ -18,10 +27,7 @@ func Suggest(word string, candidates []string) string {
 			best, bestDistance = c, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", best)
+	return best
 }
 
 // distance is the Levenshtein distance in bytes.
