@@ -9,6 +9,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/yamlerror"
 	"github.com/talosgen/talosgen/render/internal/legacy"
 )
 
@@ -35,7 +36,7 @@ func ConvertPatch(file string, data []byte, o ConvertOptions) (out []byte, remar
 			break
 		}
 		if err != nil {
-			return nil, nil, notYAML(file, err)
+			return nil, nil, yamlerror.Syntax(file, data, err)
 		}
 		if len(doc.Content) > 0 {
 			docs = append(docs, doc.Content[0])
@@ -60,17 +61,4 @@ func sameDocuments(a, b []*yaml.Node) bool {
 		}
 	}
 	return true
-}
-
-// notYAML says where a file is not valid YAML.
-func notYAML(file string, err error) error {
-	pos, message := diag.Pos{File: file}, err.Error()
-	var load *yaml.LoadError
-	if errors.As(err, &load) {
-		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
-		if load.ContextMsg != "" {
-			message = load.ContextMsg + ": " + message
-		}
-	}
-	return diag.New(pos, "not valid YAML: %s", message).WithCause(err)
 }

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/yamlerror"
 )
 
 // maxSize is far more than the largest set of CRDs that projects release.
@@ -66,7 +67,7 @@ func locate(r *reader, text []byte) ([]Located, error) {
 			break
 		}
 		if err != nil {
-			r.problems.Add(syntaxProblem(r.file, err))
+			r.problems.Add(yamlerror.Syntax(r.file, text, err))
 			break // nothing after it can be trusted
 		}
 		objects = append(objects, r.document(&doc)...)
@@ -75,19 +76,6 @@ func locate(r *reader, text []byte) ([]Located, error) {
 		return nil, err
 	}
 	return objects, nil
-}
-
-// syntaxProblem gives an error of the YAML library its place.
-func syntaxProblem(file string, err error) *diag.Problem {
-	pos, message := diag.Pos{File: file}, err.Error()
-	var load *yaml.LoadError
-	if errors.As(err, &load) {
-		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
-		if load.ContextMsg != "" {
-			message += ", " + load.ContextMsg
-		}
-	}
-	return diag.New(pos, "not valid YAML: %s", message).WithCause(err)
 }
 
 // document reads the objects of one document.

@@ -39,25 +39,6 @@ func nodePos(file string, n *yaml.Node) diag.Pos {
 	return diag.Pos{File: file, Line: n.Line, Column: n.Column}
 }
 
-// parseProblem turns an error of the YAML parser into a problem at its place.
-// The parser's messages repeat no values.
-func parseProblem(file string, err error) *diag.Problem {
-	pos := diag.Pos{File: file}
-	message := err.Error()
-	var load *yaml.LoadError
-	if errors.As(err, &load) {
-		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
-		if load.ContextMsg != "" {
-			message = load.ContextMsg + ": " + message
-		}
-	}
-	p := diag.New(pos, "not valid YAML: %s", message)
-	if strings.Contains(message, "not allowed in a YAML tag") {
-		p.WithHint("put a space between a tag and what follows it: `{key: !delete }`")
-	}
-	return p
-}
-
 // cannotConstruct matches what the decoder says of a value of the wrong type;
 // the value itself is left out of what talosgen says.
 var cannotConstruct = regexp.MustCompile("cannot (?:construct|unmarshal) (!![a-z]+)(?: `.*`)? into (\\S+)")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/yamlerror"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -105,7 +106,7 @@ func parseDocuments(file string, data []byte) ([]*yaml.Node, error) {
 			return docs, nil
 		}
 		if err != nil {
-			return nil, parseProblem(file, err)
+			return nil, yamlerror.Syntax(file, data, err)
 		}
 		if len(doc.Content) == 0 || saysNothing(doc.Content[0]) {
 			continue

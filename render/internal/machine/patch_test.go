@@ -26,7 +26,7 @@ func TestLoadPatchRefuses(t *testing.T) {
 		{"replace of the main document", "--- !replace\ncluster: {}\n", "p.yaml:1:5: !replace of the whole machine configuration", "with a kind"},
 		{"delete of a name", worker[:len(worker)-6] + " !delete\nmtu: 1400\n", "p.yaml:3:7: the document is known by its name", "--- !delete"},
 		{"unknown tag", "machine:\n  certSANs: !append [a]\n", "p.yaml:2:13: unknown tag !append", "!replace and !delete"},
-		{"tag without a space", "machine: {nodeLabels: {a: !delete}}\n", "p.yaml:1:34: not valid YAML: while parsing a tag: found character '}' that is not allowed in a YAML tag", "put a space"},
+		{"tag without a space", "machine: {nodeLabels: {a: !delete}}\n", "p.yaml:1:34: not valid YAML: found character '}' that is not allowed in a YAML tag, while parsing a tag", "put a space"},
 		{"alias of a directive", "machine:\n  nodeLabels: &l {a: !delete }\n  nodeAnnotations: *l\n", "p.yaml:3:20: an alias of something with !replace or !delete", "write it out"},
 		{"$patch: replace", "machine:\n  certSANs:\n    - $patch: replace\n", "p.yaml:3:7: Talos knows only $patch: delete", "!replace"},
 		{"both languages", "machine:\n  nodeLabels: {a: !delete , b: {$patch: delete}}\n", "p.yaml:1:1: $patch: delete beside !delete or !replace in one document", "!delete in place of"},

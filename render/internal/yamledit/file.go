@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/yamlerror"
 )
 
 // File is a YAML file with one document. It does not change: an edit makes
@@ -40,7 +41,7 @@ func Parse(name string, text []byte) (*File, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, second yaml.Node
 	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, f.syntax(err)
+		return nil, yamlerror.Syntax(f.name, f.text, err)
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) || len(doc.Content) != 1 {
 		return nil, f.refuse(nil, "the file is not one YAML document")
@@ -61,15 +62,6 @@ func lineStarts(text []byte) []int {
 		}
 	}
 	return append(starts, len(text))
-}
-
-func (f *File) syntax(err error) error {
-	pos, message := diag.Pos{File: f.name}, err.Error()
-	var load *yaml.LoadError
-	if errors.As(err, &load) {
-		pos.Line, pos.Column, message = load.Mark.Line, load.Mark.Column, load.Message
-	}
-	return diag.New(pos, "not valid YAML: %s", message).WithCause(err)
 }
 
 // refuse is the error about what is not edited.
