@@ -150,12 +150,16 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	return s, nil
 }
 
-// Plan looks at the project and at the nodes, and says what has to be done.
+// Plan looks at the project and at the nodes, and says what has to be done. The
+// nodes that the policy names must be in the tree or in the project.
 func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
 		return plan.Make(s.env.Infrastructure, o, policy.Consent)
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := allKnown(policy.Nodes, s.names(p.Observed)); err != nil {
 		return nil, err
 	}
 	whole, err := s.withNodes(ctx, p, policy)

@@ -45,22 +45,24 @@ func (s *Session) PlanTakeOut(ctx context.Context, t TakeOut) (p *NodesPlan, err
 
 // names are those of the nodes, each of which there must be.
 func (t TakeOut) names(c *nodes.Cluster) (names []string, err error) {
-	known := func(name string) bool {
-		return slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return m.Name == name })
-	}
 	for _, m := range c.Machines {
 		names = append(names, m.Name)
 	}
 	if len(t.Nodes) == 0 {
 		return names, nil
 	}
+	return t.Nodes, allKnown(t.Nodes, names)
+}
+
+// allKnown makes sure that names are those of nodes that are known.
+func allKnown(names, known []string) error {
 	var problems diag.List
-	for _, name := range t.Nodes {
-		if !known(name) {
-			problems.Add(diag.On("node "+name, "the cluster has no such node").WithHint("%s", diag.Suggest(name, names)).WithCode(diag.Usage))
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			problems.Add(diag.On("node "+name, "the cluster has no such node").WithHint("%s", diag.Suggest(name, known)).WithCode(diag.Usage))
 		}
 	}
-	return t.Nodes, problems.Err()
+	return problems.Err()
 }
 
 // planTakeOut looks and plans. Whoever asks for it, agrees to it: the consent is
