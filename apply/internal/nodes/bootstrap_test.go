@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
@@ -120,7 +121,7 @@ func newWorldOf(w *world, keys *simtest.Cluster) *world {
 // is not sure that there is none.
 func TestBootstrapSituations(t *testing.T) {
 	for _, tt := range situations {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.name, inBubble(func(t *testing.T) {
 			w := newWorld(t)
 			tt.prepare(w)
 			p, err := w.apply(t.Context(), nodeplan.Policy{})
@@ -137,7 +138,7 @@ func TestBootstrapSituations(t *testing.T) {
 			case tt.want == "" && !w.intents.intent.Done:
 				t.Error("it was not recorded")
 			}
-		})
+		}))
 	}
 }
 
@@ -145,88 +146,96 @@ func TestBootstrapSituations(t *testing.T) {
 // etcd begins, nor does the next run at once after it was killed: with a second
 // call Talos would stop an etcd that has just begun, for good.
 func TestCalledOnce(t *testing.T) {
-	for _, forgetful := range []bool{false, true} {
-		for _, killed := range []bool{false, true} {
-			w := newWorld(t)
-			w.every, w.forgetful = 2*time.Second, forgetful
-			w.boot("cp-1")
-			w.fleet.ResetCalls()
-			ctx, kill := context.WithCancel(t.Context())
-			if killed {
-				w.fleet.Inject(talossim.Fault{Method: "Bootstrap", After: true, Then: kill})
-				if _, err := w.apply(ctx, nodeplan.Policy{}); err == nil {
-					t.Fatal("it was not killed")
+	synctest.Test(t, func(t *testing.T) {
+		for _, forgetful := range []bool{false, true} {
+			for _, killed := range []bool{false, true} {
+				w := newWorld(t)
+				w.every, w.forgetful = 2*time.Second, forgetful
+				w.boot("cp-1")
+				w.fleet.ResetCalls()
+				ctx, kill := context.WithCancel(t.Context())
+				if killed {
+					w.fleet.Inject(talossim.Fault{Method: "Bootstrap", After: true, Then: kill})
+					if _, err := w.apply(ctx, nodeplan.Policy{}); err == nil {
+						t.Fatal("it was not killed")
+					}
 				}
-			}
-			w.mustApply(nodeplan.Policy{})
-			calls := 0
-			for _, c := range w.fleet.Calls() {
-				if c.Method == "Bootstrap" {
-					calls++
+				w.mustApply(nodeplan.Policy{})
+				calls := 0
+				for _, c := range w.fleet.Calls() {
+					if c.Method == "Bootstrap" {
+						calls++
+					}
 				}
+				if calls != 1 {
+					t.Errorf("forgetful %v, killed %v: %d calls", forgetful, killed, calls)
+				}
+				kill()
 			}
-			if calls != 1 {
-				t.Errorf("forgetful %v, killed %v: %d calls", forgetful, killed, calls)
-			}
-			kill()
 		}
-	}
+	})
 }
 
 // TestTwoAtOnce lets two runs at the same machines, without a lock.
 func TestTwoAtOnce(t *testing.T) {
-	w := newWorld(t)
-	w.boot("cp-1", "cp-2", "cp-3")
-	var both sync.WaitGroup
-	for range 2 {
-		both.Go(func() { _, _ = w.apply(t.Context(), nodeplan.Policy{}) })
-	}
-	both.Wait()
-	w.pass(time.Minute)
-	w.settled(nodeplan.Policy{})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.boot("cp-1", "cp-2", "cp-3")
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() { _, _ = w.apply(t.Context(), nodeplan.Policy{}) })
+		}
+		both.Wait()
+		w.pass(time.Minute)
+		w.settled(nodeplan.Policy{})
+	})
 }
 
 // TestLockLost: a run that does not hold the lock any more changes nothing.
 func TestLockLost(t *testing.T) {
-	w := newWorld(t)
-	w.boot("cp-1", "w-1")
-	c := w.cluster()
-	p, err := w.plan(t.Context(), c, nodeplan.Policy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost := errors.New("the lock is lost")
-	c.Keep = func(context.Context) error { return lost }
-	for _, s := range p.Steps {
-		if err := c.Executor(p)(t.Context(), s); !errors.Is(err, lost) {
-			t.Errorf("%s: %v", s.Key, err)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.boot("cp-1", "w-1")
+		c := w.cluster()
+		p, err := w.plan(t.Context(), c, nodeplan.Policy{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, name := range []string{"cp-1", "w-1"} {
-		if w.fleet.Machine(name).Config() != "" {
-			t.Errorf("%s was configured", name)
+		lost := errors.New("the lock is lost")
+		c.Keep = func(context.Context) error { return lost }
+		for _, s := range p.Steps {
+			if err := c.Executor(p)(t.Context(), s); !errors.Is(err, lost) {
+				t.Errorf("%s: %v", s.Key, err)
+			}
 		}
-	}
+		for _, name := range []string{"cp-1", "w-1"} {
+			if w.fleet.Machine(name).Config() != "" {
+				t.Errorf("%s was configured", name)
+			}
+		}
+	})
 }
 
 // TestWrongKeys: keys of another cluster, and ones that have expired, are said.
 func TestWrongKeys(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1", "w-1")
-	right := w.keys
-	w.keys, w.renew = simtest.NewCluster(t, "demo"), time.Time{}
-	p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-	if err != nil || len(p.Refusals) != 2 || !strings.Contains(p.String(), "another machine, or a node of another cluster, answers (read its stage: the node shows a certificate of another authority)") {
-		t.Errorf("keys of another cluster: %v\n%s", err, p)
-	}
-	w.keys, w.renew = right, time.Time{}
-	if _, err := w.credentials(); err != nil {
-		t.Fatal(err)
-	}
-	w.renew = w.fleet.Clock().Now().Add(1000 * time.Hour)
-	w.pass(5 * time.Hour)
-	p, err = w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-	if err != nil || len(p.Away) != 2 || !strings.Contains(p.String(), "the client certificate has expired") {
-		t.Errorf("a certificate that has expired: %v\n%s", err, p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1", "w-1")
+		right := w.keys
+		w.keys, w.renew = simtest.NewCluster(t, "demo"), time.Time{}
+		p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
+		if err != nil || len(p.Refusals) != 2 || !strings.Contains(p.String(), "another machine, or a node of another cluster, answers (read its stage: the node shows a certificate of another authority)") {
+			t.Errorf("keys of another cluster: %v\n%s", err, p)
+		}
+		w.keys, w.renew = right, time.Time{}
+		if _, err := w.credentials(); err != nil {
+			t.Fatal(err)
+		}
+		w.renew = w.fleet.Clock().Now().Add(1000 * time.Hour)
+		w.pass(5 * time.Hour)
+		p, err = w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
+		if err != nil || len(p.Away) != 2 || !strings.Contains(p.String(), "the client certificate has expired") {
+			t.Errorf("a certificate that has expired: %v\n%s", err, p)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
@@ -56,68 +57,76 @@ func (c *countedWay) expect(what string, want map[string]int) {
 // TestFewConnections: a run connects to a node once, and once more for each boot,
 // however often it looks.
 func TestFewConnections(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1", "cp-2", "cp-3", "w-1")
-	way := w.counted()
-	w.mustApply(nodeplan.Policy{})
-	way.expect("nothing to do", map[string]int{"cp-1": 1, "cp-2": 1, "cp-3": 1, "w-1": 1})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1", "cp-2", "cp-3", "w-1")
+		way := w.counted()
+		w.mustApply(nodeplan.Policy{})
+		way.expect("nothing to do", map[string]int{"cp-1": 1, "cp-2": 1, "cp-3": 1, "w-1": 1})
 
-	w.configure("cp-2", "  env: {GREETING: hello}")
-	w.mustApply(nodeplan.Policy{})
-	way.expect("a reboot", map[string]int{"cp-1": 1, "cp-2": 2, "cp-3": 1, "w-1": 1})
+		w.configure("cp-2", "  env: {GREETING: hello}")
+		w.mustApply(nodeplan.Policy{})
+		way.expect("a reboot", map[string]int{"cp-1": 1, "cp-2": 2, "cp-3": 1, "w-1": 1})
+	})
 }
 
 // TestClients: a client is used again until its certificate was renewed, also after
 // its connection broke.
 func TestClients(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1")
-	way := w.counted()
-	c := w.cluster()
-	defer c.Clients.Close()
-	ask := func() *node.Client {
-		t.Helper()
-		client, err := c.Connect(w.machines[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = client.Version(t.Context())
-		if node.LostAnswer(err) { // it had not noticed yet that its connection broke
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1")
+		way := w.counted()
+		c := w.cluster()
+		defer c.Clients.Close()
+		ask := func() *node.Client {
+			t.Helper()
+			client, err := c.Connect(w.machines[0])
+			if err != nil {
+				t.Fatal(err)
+			}
 			_, err = client.Version(t.Context())
+			if node.LostAnswer(err) { // it had not noticed yet that its connection broke
+				_, err = client.Version(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return client
 		}
-		if err != nil {
-			t.Fatal(err)
+		first := ask()
+		if ask() != first {
+			t.Error("another one, though nothing has happened")
 		}
-		return client
-	}
-	first := ask()
-	if ask() != first {
-		t.Error("another one, though nothing has happened")
-	}
-	way.expect("twice", map[string]int{"cp-1": 1})
+		way.expect("twice", map[string]int{"cp-1": 1})
 
-	w.fleet.Machine("cp-1").PowerOff()
-	w.fleet.Machine("cp-1").PowerOn()
-	w.pass(5 * time.Minute)
-	if ask() != first {
-		t.Error("another one, though only the machine was away")
-	}
-	way.expect("after a boot", map[string]int{"cp-1": 1})
-
-	w.pass(time.Hour)
-	second := ask()
-	if second == first {
-		t.Error("it shows a certificate that was renewed")
-	}
-	if _, err := first.Version(t.Context()); err != nil {
-		t.Errorf("who still uses the other one: %v", err)
-	}
-	way.expect("with a new certificate", map[string]int{"cp-1": 1})
-
-	c.Clients.Close()
-	for _, client := range []*node.Client{first, second} {
-		if _, err := client.Version(t.Context()); err == nil {
-			t.Error("it is not closed")
+		w.fleet.Machine("cp-1").PowerOff()
+		w.fleet.Machine("cp-1").PowerOn()
+		w.pass(5 * time.Minute)
+		if ask() != first {
+			t.Error("another one, though only the machine was away")
 		}
-	}
+		way.expect("after a boot", map[string]int{"cp-1": 1})
+
+		w.pass(20 * time.Minute)
+		if ask() != first {
+			t.Error("another one, though its certificate is good for long enough")
+		}
+		w.pass(20 * time.Minute)
+		second := ask()
+		if second == first {
+			t.Error("it shows a certificate that was renewed")
+		}
+		if _, err := first.Version(t.Context()); err != nil {
+			t.Errorf("who still uses the other one: %v", err)
+		}
+		way.expect("with a new certificate", map[string]int{"cp-1": 1})
+
+		c.Clients.Close()
+		for _, client := range []*node.Client{first, second} {
+			if _, err := client.Version(t.Context()); err == nil {
+				t.Error("it is not closed")
+			}
+		}
+	})
 }

@@ -39,7 +39,7 @@ var closedWays = []struct {
 func TestClosedWay(t *testing.T) {
 	for _, tt := range closedWays {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorldOutside(t)
 			w.boot("cp-1")
 			c := w.cluster()
 			p, err := w.plan(t.Context(), c, nodeplan.Policy{})
@@ -86,7 +86,7 @@ func TestTold(t *testing.T) {
 			}
 		},
 	} {
-		w := newWorld(t)
+		w := newWorldOutside(t)
 		w.boot("cp-1")
 		c := w.cluster()
 		p, err := w.plan(t.Context(), c, nodeplan.Policy{})

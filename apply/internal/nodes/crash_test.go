@@ -77,7 +77,7 @@ func eachCall(t *testing.T, step int, test func(t *testing.T, call int, after bo
 	for call, struck := 1, true; struck; call += step {
 		struck = false
 		for _, after := range []bool{true, false} {
-			t.Run(fmt.Sprintf("call %d, after: %v", call, after), func(t *testing.T) { struck = test(t, call, after) || struck })
+			t.Run(fmt.Sprintf("call %d, after: %v", call, after), inBubble(func(t *testing.T) { struck = test(t, call, after) || struck }))
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestLostAnswers(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			for call, struck := 1, true; struck; call += stride() + 1 {
-				t.Run(fmt.Sprint("call ", call), func(t *testing.T) {
+				t.Run(fmt.Sprint("call ", call), inBubble(func(t *testing.T) {
 					w := newWorld(t)
 					s.prepare(w)
 					struck = false
@@ -181,7 +181,7 @@ func TestLostAnswers(t *testing.T) {
 						t.Logf("call %d: %v", call, err)
 					}
 					w.settled(s.policy)
-				})
+				}))
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func TestRandom(t *testing.T) {
 		n = 15
 	}
 	for seed := range n {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(fmt.Sprint(seed), inBubble(func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			s := scenarios[random.IntN(len(scenarios))]
 			w := newWorld(t)
@@ -209,7 +209,7 @@ func TestRandom(t *testing.T) {
 			}
 			w.fleet.ClearFaults()
 			w.settled(s.policy)
-		})
+		}))
 	}
 }
 

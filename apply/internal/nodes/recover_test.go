@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/meta"
@@ -130,21 +131,23 @@ func (w *world) notes() (count int) {
 // TestRecoveryGivenUp: a reset makes machines that exist already forget a
 // recovery; what others have noted there stays.
 func TestRecoveryGivenUp(t *testing.T) {
-	w, right, _ := lost(t)
-	w.forgetful, w.recovery = true, right
-	w.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Times: -1, As: talossim.Status(codes.InvalidArgument, "no")})
-	if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || w.notes() != 2 {
-		t.Fatalf("%d notes, %v", w.notes(), err)
-	}
-	w.fleet.ClearFaults()
-	w.recovery = nil
-	if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || !strings.Contains(err.Error(), "somebody began to recover it from the snapshot") {
-		t.Fatal(err)
-	}
-	if _, err := w.takeOut(true, "cp-1", "cp-2"); err != nil || w.notes() > 0 {
-		t.Fatalf("after the reset: %d notes, %v", w.notes(), err)
-	}
-	w.mustApply(nodeplan.Policy{})
+	synctest.Test(t, func(t *testing.T) {
+		w, right, _ := lost(t)
+		w.forgetful, w.recovery = true, right
+		w.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Times: -1, As: talossim.Status(codes.InvalidArgument, "no")})
+		if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || w.notes() != 2 {
+			t.Fatalf("%d notes, %v", w.notes(), err)
+		}
+		w.fleet.ClearFaults()
+		w.recovery = nil
+		if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || !strings.Contains(err.Error(), "somebody began to recover it from the snapshot") {
+			t.Fatal(err)
+		}
+		if _, err := w.takeOut(true, "cp-1", "cp-2"); err != nil || w.notes() > 0 {
+			t.Fatalf("after the reset: %d notes, %v", w.notes(), err)
+		}
+		w.mustApply(nodeplan.Policy{})
+	})
 }
 
 // forgotten applies without the snapshot, and if a recovery has begun with another
@@ -174,17 +177,19 @@ func (w *world) forgotten(other *keptSnapshot, begun bool) {
 
 // TestRecoveryOfWhatServes: a snapshot is not ignored silently.
 func TestRecoveryOfWhatServes(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1")
-	w.recovery = w.keep()
-	w.intents.intent = bootstrap.Intent{} // as if it was bootstrapped by hand
-	_, err := w.apply(t.Context(), nodeplan.Policy{})
-	if err == nil || !strings.Contains(err.Error(), "etcd serves on cp-1 already; the snapshot would be ignored") || w.intents.intent.Done {
-		t.Errorf("%v, %+v", err, w.intents.intent)
-	}
-	w.recovery = nil
-	w.mustApply(nodeplan.Policy{})
-	if steps := w.steps(); steps != "record etcd" || !w.intents.intent.Done {
-		t.Errorf("%s, %+v", steps, w.intents.intent)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1")
+		w.recovery = w.keep()
+		w.intents.intent = bootstrap.Intent{} // as if it was bootstrapped by hand
+		_, err := w.apply(t.Context(), nodeplan.Policy{})
+		if err == nil || !strings.Contains(err.Error(), "etcd serves on cp-1 already; the snapshot would be ignored") || w.intents.intent.Done {
+			t.Errorf("%v, %+v", err, w.intents.intent)
+		}
+		w.recovery = nil
+		w.mustApply(nodeplan.Policy{})
+		if steps := w.steps(); steps != "record etcd" || !w.intents.intent.Done {
+			t.Errorf("%s, %+v", steps, w.intents.intent)
+		}
+	})
 }

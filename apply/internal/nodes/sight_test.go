@@ -3,6 +3,7 @@ package nodes_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"google.golang.org/grpc/codes"
 
@@ -31,7 +32,7 @@ func TestMachinesThatExist(t *testing.T) {
 			w.fleet.Inject(talossim.Fault{Method: "List", Times: -1, As: talossim.Status(codes.Unavailable, "not now")})
 		}, "", true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.name, inBubble(func(t *testing.T) {
 			w := newWorld(t)
 			w.boot("cp-1")
 			tt.prepare(w)
@@ -43,22 +44,24 @@ func TestMachinesThatExist(t *testing.T) {
 			if tt.refused == "" && text != "" || !strings.Contains(text, tt.refused) || len(p.Away) > 0 != tt.away {
 				t.Errorf("refused %q, away %v\n%s", text, p.Away, p)
 			}
-		})
+		}))
 	}
 }
 
 // TestLostInALook: a look is repeated if an answer was lost, and once only.
 func TestLostInALook(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1", "w-1")
-	for lost, away := range map[int]int{1: 0, 2: 1} {
-		for _, method := range []string{"Get", "Read"} {
-			w.fleet.Inject(talossim.Fault{Machine: "w-1", Method: method, Times: lost, As: talossim.Drop()})
-			p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-			w.fleet.ClearFaults()
-			if err != nil || len(p.Away) != away {
-				t.Errorf("%d answers to %s lost: away %v, %v", lost, method, p, err)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1", "w-1")
+		for lost, away := range map[int]int{1: 0, 2: 1} {
+			for _, method := range []string{"Get", "Read"} {
+				w.fleet.Inject(talossim.Fault{Machine: "w-1", Method: method, Times: lost, As: talossim.Drop()})
+				p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
+				w.fleet.ClearFaults()
+				if err != nil || len(p.Away) != away {
+					t.Errorf("%d answers to %s lost: away %v, %v", lost, method, p, err)
+				}
 			}
 		}
-	}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -25,7 +26,7 @@ func TestLastLook(t *testing.T) {
 		{"it comes back", true, ""},
 		{"it does not", false, "node cp-1: not free to be disturbed within 10m0s: etcd would have 1 of 3 healthy members, and needs 2"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.name, inBubble(func(t *testing.T) {
 			w := newWorld(t)
 			w.made("cp-1", "cp-2", "cp-3")
 			w.configure("cp-1", "  env: {GREETING: hello}")
@@ -46,39 +47,45 @@ func TestLastLook(t *testing.T) {
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || diag.CodeOf(err) != diag.NotReady || rebooted):
 				t.Errorf("%s: %v", steps, err)
 			}
-		})
+		}))
 	}
 }
 
 // TestLastLookIsFresh: a look that took long is made again.
 func TestLastLookIsFresh(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1", "cp-2", "cp-3")
-	w.configure("cp-1", "  env: {GREETING: hello}")
-	w.fleet.Inject(talossim.Fault{Machine: "cp-1", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: func() {
-		w.fleet.Inject(talossim.Fault{Machine: "cp-3", Method: "EtcdStatus", As: talossim.Slow(2 * time.Minute)})
-	}})
-	var told []string
-	w.onTell = func(text string) { told = append(told, text) }
-	w.mustApply(nodeplan.Policy{})
-	if !slices.Contains(told, "reboot cp-1: waits until it is free to be disturbed: the look at etcd took 2m0s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
-		t.Errorf("told: %q", told)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1", "cp-2", "cp-3")
+		w.configure("cp-1", "  env: {GREETING: hello}")
+		w.fleet.Inject(talossim.Fault{Machine: "cp-1", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: func() {
+			for _, method := range []string{"EtcdStatus", "EtcdMemberList"} {
+				w.fleet.Inject(talossim.Fault{Machine: "cp-3", Method: method, As: talossim.Slow(25 * time.Second)})
+			}
+		}})
+		var told []string
+		w.onTell = func(text string) { told = append(told, text) }
+		w.mustApply(nodeplan.Policy{})
+		if !slices.Contains(told, "reboot cp-1: waits until it is free to be disturbed: the look at etcd took 50s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
+			t.Errorf("told: %q", told)
+		}
+	})
 }
 
 // TestLastLookUnanswered: that the control plane itself does not say how its etcd
 // is, is no reason to think that it is not missed.
 func TestLastLookUnanswered(t *testing.T) {
-	w := newWorld(t)
-	w.made("cp-1", "cp-2", "cp-3")
-	w.configure("cp-2", "  env: {GREETING: hello}")
-	w.fleet.Inject(talossim.Fault{Machine: "cp-2", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: func() {
-		w.fleet.Machine("cp-3").Cut()
-		w.fleet.Inject(talossim.Fault{Machine: "cp-2", Method: "EtcdStatus", Times: -1, As: talossim.Status(codes.Unavailable, "error reading from server: EOF")})
-	}})
-	_, err := w.apply(t.Context(), nodeplan.Policy{})
-	w.check()
-	if steps := w.steps(); err == nil || !strings.Contains(err.Error(), "node cp-2: not free to be disturbed") || strings.Contains(steps, "reboot cp-2") {
-		t.Errorf("%s: %v", steps, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.made("cp-1", "cp-2", "cp-3")
+		w.configure("cp-2", "  env: {GREETING: hello}")
+		w.fleet.Inject(talossim.Fault{Machine: "cp-2", Method: "ApplyConfiguration", As: talossim.Slow(time.Second), Then: func() {
+			w.fleet.Machine("cp-3").Cut()
+			w.fleet.Inject(talossim.Fault{Machine: "cp-2", Method: "EtcdStatus", Times: -1, As: talossim.Status(codes.Unavailable, "error reading from server: EOF")})
+		}})
+		_, err := w.apply(t.Context(), nodeplan.Policy{})
+		w.check()
+		if steps := w.steps(); err == nil || !strings.Contains(err.Error(), "node cp-2: not free to be disturbed") || strings.Contains(steps, "reboot cp-2") {
+			t.Errorf("%s: %v", steps, err)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/meta"
@@ -60,7 +61,7 @@ func (o off) Now() time.Time { return o.Clock.Now().Add(o.by) }
 // for it, also if the clock of one of them is wrong.
 func TestTurns(t *testing.T) {
 	for _, by := range []time.Duration{0, -time.Hour, time.Hour} {
-		t.Run(by.String(), func(t *testing.T) {
+		t.Run(by.String(), inBubble(func(t *testing.T) {
 			w := static(t, "cp-1", "cp-2", "cp-3")
 			var both sync.WaitGroup
 			for _, by := range []time.Duration{0, by} {
@@ -71,7 +72,7 @@ func TestTurns(t *testing.T) {
 			both.Wait()
 			w.settled(nodeplan.Policy{})
 			w.calledOnce()
-		})
+		}))
 	}
 }
 
@@ -87,7 +88,7 @@ func TestTurnLeft(t *testing.T) {
 		{"announced on one", talossim.Fault{Method: "MetaWrite", After: true}, 7, bootstrap.Dead * time.Second},
 		{"before the call", talossim.Fault{Method: "Bootstrap", As: talossim.Drop()}, 5, bootstrap.Pause * time.Second},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.name, inBubble(func(t *testing.T) {
 			w := static(t, "cp-1", "cp-2")
 			ctx, kill := context.WithCancel(t.Context())
 			defer kill()
@@ -109,14 +110,14 @@ func TestTurnLeft(t *testing.T) {
 			if note := w.fleet.Machine("cp-1").Meta(meta.UserReserved3); note != "" {
 				t.Errorf("there still is noted %q", note)
 			}
-		})
+		}))
 	}
 }
 
 // TestTurnTooSlow: an announcement that took too long does not count, nor does one
 // that the snapshot has outlasted; the run announces itself again.
 func TestTurnTooSlow(t *testing.T) {
-	t.Run("notes", func(t *testing.T) {
+	t.Run("notes", inBubble(func(t *testing.T) {
 		w := static(t, "cp-1", "cp-2")
 		w.fleet.Inject(talossim.Fault{Method: "MetaWrite", As: talossim.Slow(bootstrap.Hold * time.Second)})
 		w.mustApply(nodeplan.Policy{})
@@ -124,8 +125,8 @@ func TestTurnTooSlow(t *testing.T) {
 			t.Errorf("announced %d times\n%s", n, strings.Join(w.told, "\n"))
 		}
 		w.calledOnce()
-	})
-	t.Run("the snapshot", func(t *testing.T) {
+	}))
+	t.Run("the snapshot", inBubble(func(t *testing.T) {
 		w, right, _ := lost(t)
 		w.forgetful, w.recovery = true, right
 		w.fleet.ResetCalls()
@@ -136,18 +137,20 @@ func TestTurnTooSlow(t *testing.T) {
 		}
 		w.calledOnce()
 		w.serves()
-	})
+	}))
 }
 
 // TestTurnOfContainers: where nothing can be noted nobody waits.
 func TestTurnOfContainers(t *testing.T) {
-	w := static(t, "cp-1", "cp-2")
-	w.fleet.Inject(talossim.Fault{Method: "MetaWrite", Times: -1, As: talossim.Status(codes.FailedPrecondition, "method is not supported in container mode")})
-	w.mustApply(nodeplan.Policy{})
-	if n := w.toldOf("another run"); n > 0 {
-		t.Errorf("it waited\n%s", strings.Join(w.told, "\n"))
-	}
-	w.calledOnce()
+	synctest.Test(t, func(t *testing.T) {
+		w := static(t, "cp-1", "cp-2")
+		w.fleet.Inject(talossim.Fault{Method: "MetaWrite", Times: -1, As: talossim.Status(codes.FailedPrecondition, "method is not supported in container mode")})
+		w.mustApply(nodeplan.Policy{})
+		if n := w.toldOf("another run"); n > 0 {
+			t.Errorf("it waited\n%s", strings.Join(w.told, "\n"))
+		}
+		w.calledOnce()
+	})
 }
 
 // TestTurnKilled kills a run that no lock keeps apart at each call in turn. The next
@@ -168,7 +171,7 @@ func TestOlderNotes(t *testing.T) {
 		{"another node was called", "talosgen-bootstrap cp-9 - a-boot 1", "somebody began to bootstrap cp-9, which this tree does not have"},
 		{"the boot is called", "talosgen-bootstrap cp-1 - BOOT 1", "etcd was told to begin on cp-1, and has no data yet"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.name, inBubble(func(t *testing.T) {
 			w := static(t, "cp-1", "cp-2")
 			ctx, kill := context.WithCancel(t.Context())
 			defer kill()
@@ -181,7 +184,7 @@ func TestOlderNotes(t *testing.T) {
 			if said := fmt.Sprint(err) + strings.Join(w.told, "\n"); !strings.Contains(said, tt.says) {
 				t.Errorf("it does not say %q, but\n%s", tt.says, said)
 			}
-		})
+		}))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
@@ -21,6 +22,7 @@ import (
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/internal/talossim/simtest"
@@ -58,10 +60,13 @@ type world struct {
 	recovery nodes.Recovery
 }
 
-func newWorld(t testing.TB) *world {
+// newWorld is one whose time is that of the bubble that the test is in.
+func newWorld(t testing.TB) *world { return newWorldIn(t, bubbleClock{}) }
+
+func newWorldIn(t testing.TB, clock hetznersim.Clock) *world {
 	t.Helper()
 	w := &world{
-		TB: t, fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"),
+		TB: t, fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"),
 		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, want: map[string]string{},
 	}
 	t.Cleanup(w.fleet.Close)
@@ -160,6 +165,7 @@ func (w *world) cluster() *nodes.Cluster {
 		},
 		Tell: func(step, text string) { w.tell(step + ": " + text) },
 	}
+	w.Cleanup(c.Clients.Close)
 	if w.forgetful {
 		c.Intents, c.Forgetful, c.Run = &intents{}, true, rand.Text()
 	}
@@ -382,3 +388,30 @@ func (k *fakeKube) DeleteNode(_ context.Context, name string) error {
 
 // register makes Kubernetes know nodes.
 func (k *fakeKube) register(names ...string) { k.nodes = append(k.nodes, names...) }
+
+// newWorldOutside is one for a test that needs a network: that of a bubble would
+// stand still. Its time passes with each look.
+func newWorldOutside(t testing.TB) *world {
+	return newWorldIn(t, hetznersim.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)))
+}
+
+// inBubble is a test in a time of its own, which passes when everybody waits.
+func inBubble(test func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
+}
+
+// bubbleClock is the time of such a test.
+type bubbleClock struct{}
+
+func (bubbleClock) Now() time.Time { return time.Now() }
+
+func (bubbleClock) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
