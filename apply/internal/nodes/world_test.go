@@ -255,8 +255,6 @@ func (w *world) apply(ctx context.Context, policy nodeplan.Policy) (*nodeplan.Pl
 // applyAs is apply as a run whose view was changed.
 func (w *world) applyAs(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy) (*nodeplan.Plan, error) {
 	defer c.Clients.Close()
-	clock := &stepClock{Clock: c.Clock}
-	c.Clock = clock
 	first, err := w.plan(ctx, c, policy)
 	if err != nil {
 		return nil, err
@@ -266,12 +264,6 @@ func (w *world) applyAs(ctx context.Context, c *nodes.Cluster, policy nodeplan.P
 	}
 	loop := c.Loop(first, func(ctx context.Context) (*nodeplan.Plan, error) { return w.plan(ctx, c, policy) })
 	return loop.Converge(ctx, first, execute.Options[nodeplan.Step]{Parallel: 8, Report: func(e execute.Event[nodeplan.Step]) {
-		switch e.State {
-		case execute.Started:
-			clock.begin()
-		case execute.Done, execute.Failed:
-			clock.end()
-		}
 		if e.State == execute.Done {
 			w.tell("done " + nodes.Name(e.Step))
 		}
