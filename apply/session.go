@@ -107,6 +107,17 @@ type Session struct {
 	}
 }
 
+// brief makes news of images as short as plans do: they are for people.
+func brief(tell func(Event)) func(Event) {
+	if tell == nil {
+		return nil
+	}
+	return func(e Event) {
+		e.Step, e.Text = plan.Brief(e.Step), plan.Brief(e.Text)
+		tell(e)
+	}
+}
+
 // Connect finds the token, and makes no request yet. It refuses a tree that
 // everybody can read unless the endpoint is on this machine.
 func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
@@ -114,7 +125,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		env: e, examples: c.Examples, clock: c.Clock, tell: c.Tell, builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
+		env: e, examples: c.Examples, clock: c.Clock, tell: brief(c.Tell), builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
 		intents: &heldIntents{}, same: c.Same,
 	}
 	if s.same == nil {

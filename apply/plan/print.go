@@ -62,7 +62,7 @@ type printer struct{ strings.Builder }
 // of a terminal.
 func (w *printer) line(indent int, format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	w.WriteString(strings.Repeat(" ", indent) + Printable(text) + "\n")
+	w.WriteString(strings.Repeat(" ", indent) + Brief(Printable(text)) + "\n")
 }
 
 func (w *printer) blank() { w.WriteString("\n") }

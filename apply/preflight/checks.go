@@ -108,7 +108,7 @@ func servers(n int) string {
 func images(in *Input) (found []Finding) {
 	for _, c := range in.Plan.Changes {
 		if c.Kind == plan.KindImage && c.Action == plan.Create {
-			found = append(found, fine("%s is made first", c.Name))
+			found = append(found, fine("%s is made first", plan.Brief(c.Name)))
 		}
 	}
 	return found

@@ -123,7 +123,7 @@ func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 			rows = append(rows, row{stage: item.Stage, action: item.Action})
 			i = len(rows) - 1
 		}
-		rows[i].objects = append(rows[i].objects, shortened(item.Object))
+		rows[i].objects = append(rows[i].objects, shortened(plan.Brief(item.Object)))
 	}
 	for _, r := range rows {
 		slices.SortFunc(r.objects, natural.Compare)
