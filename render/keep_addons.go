@@ -27,6 +27,9 @@ func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *Sec
 	given.Variables = map[string]secret.String{}
 	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near}) {
 		if known[need.Name] {
+			if k.givenOther(need.Name, have.Variables[need.Name]) {
+				report.Notes = append(report.Notes, fmt.Sprintf("variables.%s stays as it is, and is not what %s is in your environment; `talosgen secrets edit %s` changes it", need.Name, need.Name, k.name))
+			}
 			continue
 		}
 		if given.Variables[need.Name] = k.given(need.Name); !given.Variables[need.Name].IsZero() {
@@ -57,6 +60,13 @@ func (k *keeper) given(name string) secret.String {
 	s := k.repo.world.Given(name)
 	k.mask(s)
 	return s
+}
+
+// givenOther reports whether the environment of the process has another value
+// than the one that is kept, such as a token that replaces a wrong one.
+func (k *keeper) givenOther(name string, kept secret.String) bool {
+	given := k.given(name)
+	return !given.IsZero() && !kept.IsZero() && given.Reveal() != kept.Reveal()
 }
 
 // generateDeployKey makes the key that Flux reads the repository with, if it

@@ -21,8 +21,9 @@ const (
 	hintStatus   = "see https://status.hetzner.com"
 )
 
-// advice has a line for each error code of the API (hetzner-api.md 4.2, and the
-// list in hcloud-go), and for what is no answer of it.
+// advice has a line for each error code of the API (section Errors of
+// https://docs.hetzner.cloud/reference/cloud, and the list in hcloud-go), and
+// for what is no answer of it.
 var advice = map[hcloud.ErrorCode]guidance{
 	// The token.
 	hcloud.ErrorCodeUnauthorized: {"set HCLOUD_TOKEN to a token of the project, made in the Hetzner Console under Security, API tokens", diag.Secrets},

@@ -25,8 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// apiErrors are answers as the API gives them: the status (hetzner-api.md 4.2),
-// and where they are known the real text and details.
+// apiErrors are answers as the API gives them: the status (section Errors of
+// https://docs.hetzner.cloud/reference/cloud), and where they are known the real
+// text and details.
 var apiErrors = map[hcloud.ErrorCode]struct {
 	status  int
 	message string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The rate limit of a project (hetzner-api.md 4.3): 3600 requests per hour, of
-// which one comes back each second.
+// The rate limit of a project: 3600 requests per hour, of which one comes back
+// each second (section Rate Limiting of https://docs.hetzner.cloud/reference/cloud).
 const (
 	limitPeriod = time.Hour
 	// kept are the requests left to others in the project: the cluster's own
