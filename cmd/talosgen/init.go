@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -143,15 +145,18 @@ func (w *world) makeKey(file string) (recipient string, err error) {
 
 // writeScaffold writes all files, or none if one of them is there already.
 func writeScaffold(dir string, files []scaffold.File) error {
-	var problems diag.List
+	var there []string
 	for _, f := range files {
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path))); err == nil {
-			problems.Add(diag.New(diag.Pos{File: filepath.Join(dir, f.Path)}, "exists already").
-				WithHint("start a repository in an empty directory"))
+		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path)))
+		switch {
+		case err == nil, errors.Is(err, syscall.ENOTDIR): // a file is where a directory belongs
+			there = append(there, f.Path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return unreadable(filepath.Join(dir, f.Path), err)
 		}
 	}
-	if err := problems.Err(); err != nil {
-		return err
+	if len(there) > 0 {
+		return inTheWay(dir, there)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
@@ -163,4 +168,20 @@ func writeScaffold(dir string, files []scaffold.File) error {
 		}
 	}
 	return nil
+}
+
+// inTheWay is the problem that a directory has files that a new repository has
+// too.
+func inTheWay(dir string, there []string) error {
+	const shown = 5
+	names := strings.Join(there[:min(len(there), shown)], ", ")
+	if more := len(there) - shown; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	hint := "start a repository in an empty directory"
+	if slices.Contains(there, ".sops.yaml") {
+		hint = "is it a repository already? A further environment of it is a directory of envs/:\n" +
+			"copy cluster.env and cluster.yaml of another one, edit them, and run `talosgen secrets init <env>`"
+	}
+	return diag.New(diag.Pos{File: dir}, "has %s already", names).WithHint("%s", hint)
 }
