@@ -7,22 +7,40 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// SpecFile is where the description of the API is, and whether it is there.
-func SpecFile() (string, bool) {
-	name := os.Getenv("TALOSGEN_HETZNER_SPEC")
-	if name == "" {
-		_, here, _, _ := runtime.Caller(0)
-		name = filepath.Join(filepath.Dir(here), "../../../../shared/specs/hetzner-cloud.openapi.json")
+// specFile is where the description of the API is kept, beside the checkout.
+const specFile = "shared/specs/hetzner-cloud.openapi.json"
+
+// SpecFile is where the description of the API is, and whether it is there: named by
+// the environment, or beside a folder that the working directory lies in.
+func SpecFile() (name string, found bool) {
+	if name := os.Getenv("TALOSGEN_HETZNER_SPEC"); name != "" {
+		return name, exists(name)
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return specFile, false
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if name = filepath.Join(dir, specFile); exists(name) {
+			return name, true
+		}
+		if dir == filepath.Dir(dir) {
+			return specFile, false
+		}
+	}
+}
+
+// exists reports whether there is such a file, or one that cannot be looked at,
+// which reading it will tell.
+func exists(name string) bool {
 	_, err := os.Stat(name)
-	return name, err == nil || !errors.Is(err, fs.ErrNotExist)
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
 // description is the API's description with what has changed since, or nil if
