@@ -22,18 +22,15 @@ func SpecFile() (name string, found bool) {
 	if name := os.Getenv("TALOSGEN_HETZNER_SPEC"); name != "" {
 		return name, exists(name)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return specFile, false
-	}
-	for ; ; dir = filepath.Dir(dir) {
+	const deepest = 10
+	dir := ""
+	for range deepest {
 		if name = filepath.Join(dir, specFile); exists(name) {
 			return name, true
 		}
-		if dir == filepath.Dir(dir) {
-			return specFile, false
-		}
+		dir = filepath.Join(dir, "..")
 	}
+	return specFile, false
 }
 
 // exists reports whether there is such a file, or one that cannot be looked at,
