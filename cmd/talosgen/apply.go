@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -121,22 +122,45 @@ func (w *world) agree(c *cli.Context, view *runView, question string) error {
 			WithHint("--yes answers it").WithCode(diag.Usage)
 	}
 	view.clear()
-	if !w.yes(question) {
+	if !w.yes(c.Context, question) {
 		return diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}
 	return nil
 }
 
 // yes asks a question, and reports whether the answer is yes.
-func (w *world) yes(question string) bool {
+func (w *world) yes(ctx context.Context, question string) bool {
 	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
-	answer, err := w.readAnswer()
+	answer, err := w.readAnswer(ctx)
 	return err == nil && (strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"))
 }
 
-// readAnswer reads a line that somebody types, byte by byte: what comes after it
-// is for others.
-func (w *world) readAnswer() (string, error) {
+// readAnswer waits until somebody has typed a line, or has interrupted the
+// question.
+func (w *world) readAnswer(ctx context.Context) (answer string, err error) {
+	type line struct {
+		text string
+		err  error
+	}
+	typed := make(chan line, 1)
+	go func() {
+		text, err := w.readLine()
+		typed <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		err = ctx.Err() // whoever reads, reads until the process ends
+	case l := <-typed:
+		answer, err = l.text, l.err
+	}
+	if err != nil {
+		w.say("") // nobody ended the line of the question
+	}
+	return answer, err
+}
+
+// readLine reads a line byte by byte: what comes after it is for others.
+func (w *world) readLine() (string, error) {
 	var answer []byte
 	for key := make([]byte, 1); ; {
 		n, err := w.stdin.Read(key)

@@ -64,7 +64,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	if agreed.Unprotect == "" {
-		if p, agreed, err = w.agreeToDestroy(s, p, agreed); err != nil {
+		if p, agreed, err = w.agreeToDestroy(c, s, p, agreed); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 
 // agreeToDestroy asks for the name of the cluster, and about what the cluster
 // made. It returns the plan, from the same observation, with that consent.
-func (w *world) agreeToDestroy(s *cloudSession, p *apply.Plan, agreed apply.Policy) (*apply.Plan, apply.Policy, error) {
+func (w *world) agreeToDestroy(c *cli.Context, s *cloudSession, p *apply.Plan, agreed apply.Policy) (*apply.Plan, apply.Policy, error) {
 	cluster := s.env.Infrastructure.Cluster
 	withMade := agreed
 	withMade.AllowMade = true
@@ -91,13 +91,13 @@ func (w *world) agreeToDestroy(s *cloudSession, p *apply.Plan, agreed apply.Poli
 			WithHint("--%s %s answers it", flagYesDestroy, cluster).WithCode(diag.Usage)
 	}
 	s.view.clear()
-	if len(all.Changes) > len(p.Changes) && w.yes("also remove what the cluster itself made, with the data on volumes?") {
+	if len(all.Changes) > len(p.Changes) && w.yes(c.Context, "also remove what the cluster itself made, with the data on volumes?") {
 		agreed = withMade
 	} else if len(p.Changes) == 0 {
 		return p, agreed, nil
 	}
 	fmt.Fprintf(w.stderr, "type the name of the cluster (%s) to remove it: ", cluster)
-	answer, err := w.readAnswer()
+	answer, err := w.readAnswer(c.Context)
 	if err != nil || answer != cluster {
 		return nil, agreed, diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}

@@ -32,7 +32,7 @@ const (
 )
 
 func (w *world) colour(code, text string) string {
-	if no, set := w.lookup("NO_COLOR"); !w.terminal || (set && no != "") {
+	if no, set := w.lookup("NO_COLOR"); !w.terminal || (set && no != "") || w.dumb() {
 		return text
 	}
 	return code + text + reset

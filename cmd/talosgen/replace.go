@@ -63,7 +63,7 @@ func (w *world) replaceAction(c *cli.Context) error {
 	w.showNodesPlan(c, s, p)
 	if len(p.Refusals) == 0 {
 		question := fmt.Sprintf("everything on %s is lost. type its name to replace it: ", node)
-		if err := w.agreeByName(s, node, c.String(flagYesReplace), flagYesReplace, question); err != nil {
+		if err := w.agreeByName(c, s, node, c.String(flagYesReplace), flagYesReplace, question); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (w *world) showNodesPlan(c *cli.Context, s *cloudSession, p *apply.NodesPla
 }
 
 // agreeByName lets somebody type a name, unless a flag has it already.
-func (w *world) agreeByName(s *cloudSession, name, given, flag, question string) error {
+func (w *world) agreeByName(c *cli.Context, s *cloudSession, name, given, flag, question string) error {
 	if given == name {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (w *world) agreeByName(s *cloudSession, name, given, flag, question string)
 	}
 	s.view.clear()
 	fmt.Fprint(w.stderr, question)
-	answer, err := w.readAnswer()
+	answer, err := w.readAnswer(c.Context)
 	if err != nil || answer != name {
 		return diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}

@@ -61,7 +61,7 @@ func (w *world) resetAction(c *cli.Context) error {
 	w.showNodesPlan(c, s, p)
 	if len(p.Steps) > 0 && len(p.Refusals) == 0 {
 		question := fmt.Sprintf("type the name of the cluster (%s) to reset these machines: ", cluster)
-		if err := w.agreeByName(s, cluster, c.String(flagYesReset), flagYesReset, question); err != nil {
+		if err := w.agreeByName(c, s, cluster, c.String(flagYesReset), flagYesReset, question); err != nil {
 			return err
 		}
 	}

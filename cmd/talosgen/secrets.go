@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -166,7 +167,7 @@ func (w *world) edit(c *cli.Context, plain []byte, check func([]byte) error) ([]
 		if problem == nil || !w.answers {
 			return text, problem
 		}
-		if !w.again(problem) {
+		if !w.again(c.Context, problem) {
 			return nil, diag.On("", "nothing was changed").WithCode(diag.CodeOf(problem))
 		}
 	}
@@ -174,10 +175,10 @@ func (w *world) edit(c *cli.Context, plain []byte, check func([]byte) error) ([]
 
 // again asks, on a terminal, whether to edit a text again that is wrong: what
 // was typed would be lost.
-func (w *world) again(problem error) bool {
+func (w *world) again(ctx context.Context, problem error) bool {
 	w.printError(problem)
 	fmt.Fprint(w.stderr, "edit again? [Y/n] ")
-	answer, err := w.readAnswer()
+	answer, err := w.readAnswer(ctx)
 	return err == nil && !strings.EqualFold(answer, "n")
 }
 
