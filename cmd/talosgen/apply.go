@@ -137,22 +137,8 @@ func (w *world) yes(ctx context.Context, question string) bool {
 
 // readAnswer waits until somebody has typed a line, or has interrupted the
 // question.
-func (w *world) readAnswer(ctx context.Context) (answer string, err error) {
-	type line struct {
-		text string
-		err  error
-	}
-	typed := make(chan line, 1)
-	go func() {
-		text, err := w.readLine()
-		typed <- line{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		err = ctx.Err() // whoever reads, reads until the process ends
-	case l := <-typed:
-		answer, err = l.text, l.err
-	}
+func (w *world) readAnswer(ctx context.Context) (string, error) {
+	answer, err := interruptible(ctx, w.readLine)
 	if err != nil {
 		w.say("") // nobody ended the line of the question
 	}

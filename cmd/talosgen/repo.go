@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -64,10 +66,40 @@ func (w *world) ask(prompt string) (string, error) {
 		return "", errors.New("there is no terminal to ask on")
 	}
 	defer tty.Close()
-	fmt.Fprint(tty, prompt)
-	answer, err := term.ReadPassword(int(tty.Fd()))
+	terminal := int(tty.Fd())
+	echoing, err := term.GetState(terminal)
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fmt.Fprint(tty, strings.TrimRight(prompt, ": ")+": ")
+	answer, err := interruptible(ctx, func() (string, error) {
+		answer, err := term.ReadPassword(terminal)
+		return string(answer), err
+	})
 	fmt.Fprintln(tty)
-	return string(answer), err
+	return answer, errors.Join(err, term.Restore(terminal, echoing))
+}
+
+// interruptible waits until somebody has typed what read returns, or has
+// interrupted the question: then whoever reads goes on until the process ends.
+func interruptible(ctx context.Context, read func() (string, error)) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	typed := make(chan line, 1)
+	go func() {
+		text, err := read()
+		typed <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case l := <-typed:
+		return l.text, l.err
+	}
 }
 
 // runKeyCommand runs a command that prints a key (SOPS_AGE_KEY_CMD). It may ask
