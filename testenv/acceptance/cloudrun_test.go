@@ -15,6 +15,7 @@ import (
 
 	"github.com/talosgen/talosgen/testenv/cloudenv"
 	"github.com/talosgen/talosgen/testenv/talosenv"
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
 // cloud is a user with a project, and with a Git server that the cluster reads.
@@ -29,6 +30,7 @@ type cloud struct {
 // newCloud starts a project.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
+	toolenv.Talosgen(t) // before time is taken
 	p := cloudenv.Start(t, talosenv.Options{Kubernetes: true})
 	const seed = 8
 	c := &cloud{project: p, random: rand.New(rand.NewPCG(seed, seed)), git: p.Bed.NewGitServer(t), secrets: newCanary(t, p)}

@@ -201,7 +201,7 @@ var verdictTries = [...]int{failed: failureTries, busy: busyTries, limited: limi
 func judge(req *http.Request, resp *http.Response, err error) verdict {
 	var refused *notSent
 	switch {
-	case req.Context().Err() != nil, errors.As(err, &refused):
+	case err != nil && req.Context().Err() != nil, errors.As(err, &refused):
 		return final
 	case err != nil:
 		if repeatable(req.Method) || neverSent(err) {

@@ -148,6 +148,29 @@ func TestInterruptedCall(t *testing.T) {
 	}
 }
 
+// TestInterruptedAnswer: an answer that comes just as its call is given up counts,
+// unless it says that the call is to be made again.
+func TestInterruptedAnswer(t *testing.T) {
+	for status, interrupted := range map[int]bool{200: false, 502: true} {
+		ctx, cancel := context.WithCancel(context.Background())
+		tries := 0
+		c, _ := serve(t, func(http.ResponseWriter, *http.Request) {}, func(o *Options) {
+			o.HTTP = roundTrip(func(r *http.Request) (*http.Response, error) {
+				tries++
+				cancel()
+				return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+			})
+		})
+		req, err := c.api.NewRequest(ctx, "GET", "/things", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = c.api.Do(req, nil); errors.Is(err, context.Canceled) != interrupted || !interrupted && err != nil || tries != 1 {
+			t.Errorf("%d: %d tries, error %v", status, tries, err)
+		}
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
