@@ -43,6 +43,7 @@ type world struct {
 	mu       sync.Mutex
 	machines []nodes.Machine
 	want     map[string]string // configurations of the tree
+	parsed   map[string]*nodeconfig.Config
 	told     []string
 	onTell   func(string) // nil: nobody else
 	lost     string       // a machine that does not come back
@@ -196,12 +197,30 @@ func (w *world) tell(text string) {
 	}
 }
 
+// parse reads what the tree has for a node, once for all looks.
+func (w *world) parse(name, text string) (*nodeconfig.Config, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	file := "nodes/" + name + ".yaml"
+	if config, ok := w.parsed[file+text]; ok {
+		return config, nil
+	}
+	config, err := nodeconfig.Parse(file, []byte(text))
+	if err == nil {
+		if w.parsed == nil {
+			w.parsed = map[string]*nodeconfig.Config{}
+		}
+		w.parsed[file+text] = config
+	}
+	return config, err
+}
+
 // plan looks and plans.
 func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy) (*nodeplan.Plan, error) {
 	desired := nodeplan.Desired{Cluster: "demo"}
 	for _, m := range w.machines {
 		if text, ok := w.want[m.Name]; ok {
-			config, err := nodeconfig.Parse("nodes/"+m.Name+".yaml", []byte(text))
+			config, err := w.parse(m.Name, text)
 			if err != nil {
 				return nil, err
 			}
