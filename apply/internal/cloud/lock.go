@@ -72,7 +72,10 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, errors.Join(explain(what, "take it", err), c.giveBack(ctx, run))
+			var problems diag.List
+			problems.AddErr(explain(what, "take it", err))
+			problems.AddErr(c.giveBack(ctx, run))
+			return nil, problems.Err()
 		}
 		if !Stale(err) {
 			return nil, explain(what, "take it", err)
@@ -87,8 +90,8 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 		if c.ServerTime().Before(holder.Expires) {
 			return nil, heldBy(what, *holder, c.ServerTime())
 		}
-		if _, err := c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: holder.ID}); done(err) != nil {
-			return nil, explain(what, "take it over", err)
+		if err := c.deleteLock(ctx, run.Cluster, holder.ID, "take it over"); err != nil {
+			return nil, err
 		}
 	}
 	return nil, diag.On(what, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
@@ -103,8 +106,14 @@ func (c *Client) giveBack(ctx context.Context, run Run) error {
 	if err != nil || holder == nil || holder.Run != labelValue(run.ID) {
 		return err
 	}
-	_, err = c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: holder.ID})
-	return explain("lock of the cluster "+run.Cluster, "give it back", done(err))
+	return c.deleteLock(ctx, run.Cluster, holder.ID, "give it back")
+}
+
+// deleteLock deletes one lock, and never the next one of that name; what says what
+// that is for.
+func (c *Client) deleteLock(ctx context.Context, cluster string, id int64, what string) error {
+	_, err := c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: id})
+	return explain("lock of the cluster "+cluster, what, done(err))
 }
 
 func heldBy(what string, h Holder, now time.Time) error {
@@ -138,8 +147,7 @@ func (c *Client) Unlock(ctx context.Context, cluster string) (*Holder, error) {
 	if err != nil || holder == nil {
 		return nil, err
 	}
-	_, err = c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: holder.ID})
-	return holder, explain("lock of the cluster "+cluster, "remove it", done(err))
+	return holder, c.deleteLock(ctx, cluster, holder.ID, "remove it")
 }
 
 // Release gives the lock back. One that was lost is left to whoever has it.
@@ -147,8 +155,7 @@ func (l *Lock) Release(ctx context.Context) error {
 	l.client.wire.hold(nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := l.client.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: l.marker.id})
-	return explain("lock of the cluster "+l.run.Cluster, "release it", done(err))
+	return l.client.deleteLock(ctx, l.run.Cluster, l.marker.id, "release it")
 }
 
 // Keep renews the lock if it is time, and fails if it is not held any more. The
