@@ -81,7 +81,7 @@ func (o operators) sealed(t testing.TB, files map[string]string) fstest.MapFS {
 		tree[path] = &fstest.MapFile{Data: []byte(text)}
 		outputs = append(outputs, rendered.Entry{Path: path, Digest: rendered.Digest([]byte(text))})
 	}
-	lock, err := rendered.NewLock("0.1.0", nil, outputs)
+	lock, err := rendered.NewLock(rendered.Origin{Talosgen: "0.1.0", Environment: "demo", Cluster: "demo"}, nil, outputs)
 	if err != nil {
 		t.Fatal(err)
 	}

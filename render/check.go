@@ -55,8 +55,8 @@ func (r *Repo) readLock(env string) (*rendered.Lock, error) {
 }
 
 // Fresh reports whether a render would change nothing: the lock names the
-// inputs and outputs as they are, this version of talosgen wrote it, and its
-// seal is genuine. Then there is nothing to render. It needs the keys of the
+// inputs and outputs as they are, this version of talosgen wrote it in the
+// present format, and its seal is genuine. Then there is nothing to render. It needs the keys of the
 // environment; a seal that is not genuine is an error. A lock in which a
 // merge left a conflict is not fresh: a render makes it anew.
 func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
@@ -67,7 +67,7 @@ func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
 	if errors.Is(err, rendered.ErrConflict) {
 		return false, nil
 	}
-	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.world.Version {
+	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.world.Version || lock.Outdated() {
 		return false, err
 	}
 	if err := r.verifySeal(ctx, env, lock); err != nil {

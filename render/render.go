@@ -91,7 +91,8 @@ func (c *compiler) refused() *Result {
 
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
-	lock, err := rendered.NewLock(p.repo.world.Version, p.inputs, tree.Outputs(res.files))
+	origin := rendered.Origin{Talosgen: p.repo.world.Version, Environment: p.name, Cluster: p.config.ClusterName}
+	lock, err := rendered.NewLock(origin, p.inputs, tree.Outputs(res.files))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package rendered
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -13,14 +14,22 @@ const LockName = "render.lock.yaml"
 
 // The text of a lock: a fixed head, one line per file, the seal.
 const (
-	lockComment   = "# Written by talosgen render. Do not edit: `talosgen render --check` compares it with the files."
-	versionLine   = "version: 1"
-	talosgenKey   = "talosgen: "
-	inputsLine    = "inputs:"
-	outputsLine   = "outputs:"
-	sealKey       = "seal: "
-	entryIndent   = "    "
-	formatVersion = 1
+	lockComment    = "# Written by talosgen render. Do not edit: `talosgen render --check` compares it with the files."
+	versionKey     = "version: "
+	talosgenKey    = "talosgen: "
+	environmentKey = "environment: "
+	clusterKey     = "cluster: "
+	inputsLine     = "inputs:"
+	outputsLine    = "outputs:"
+	sealKey        = "seal: "
+	entryIndent    = "    "
+)
+
+// Versions of the format. The first one names neither environment nor cluster;
+// it is read, and never written.
+const (
+	firstFormat   = 1
+	formatVersion = 2
 )
 
 // Entry is a file and the digest of its content.
@@ -29,22 +38,38 @@ type Entry struct {
 	Digest string // as [Digest] gives it
 }
 
+// Origin says what rendered a tree, and for what.
+type Origin struct {
+	Talosgen    string // the version that rendered
+	Environment string // its name: that of the directory below envs and rendered
+	Cluster     string // its name, as infrastructure.yaml has it
+}
+
 // Lock says what a render read and what it wrote. Both lists are sorted by
 // path and name each path once.
 type Lock struct {
-	Talosgen string  // the version that rendered
-	Inputs   []Entry // every file that was read, as it lies on disk: never a digest of a decrypted secret
-	Outputs  []Entry // every file that was written, except the lock itself
-	Seal     string  // as [Lock.ComputeSeal] gives it
+	// Version is that of the format. A lock of version 1 names neither
+	// environment nor cluster; [Lock.Outdated] tells.
+	Version int
+	Origin
+	Inputs  []Entry // every file that was read, as it lies on disk: never a digest of a decrypted secret
+	Outputs []Entry // every file that was written, except the lock itself
+	Seal    string  // as [Lock.ComputeSeal] gives it
 }
 
-// NewLock sorts the entries into a lock without a seal. It refuses paths that
-// cannot stand in a lock, and paths that occur twice.
-func NewLock(talosgen string, inputs, outputs []Entry) (*Lock, error) {
-	l := &Lock{Talosgen: talosgen, Inputs: Sorted(inputs), Outputs: Sorted(outputs)}
+// NewLock sorts the entries into a lock without a seal, of the present version
+// of the format. It refuses names and paths that cannot stand in a lock, and
+// paths that occur twice.
+func NewLock(origin Origin, inputs, outputs []Entry) (*Lock, error) {
+	l := &Lock{Version: formatVersion, Origin: origin, Inputs: Sorted(inputs), Outputs: Sorted(outputs)}
 	var problems diag.List
-	if !validVersionText(talosgen) {
-		problems.Add(diag.On("version "+talosgen, "is not a version of talosgen"))
+	if !validVersionText(origin.Talosgen) {
+		problems.Add(diag.On("version "+origin.Talosgen, "is not a version of talosgen"))
+	}
+	for _, name := range []string{origin.Environment, origin.Cluster} {
+		if !validName(name) {
+			problems.Add(diag.On("", "%q is not the name of an environment or a cluster that a lock could hold", name))
+		}
 	}
 	for _, entries := range [][]Entry{l.Inputs, l.Outputs} {
 		for i, e := range entries {
@@ -68,12 +93,29 @@ func Sorted(entries []Entry) []Entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// Encode gives the text of the lock. The same lock always has the same text.
+// validName reports whether the name of an environment or a cluster can stand
+// in a lock: that of one directory, in characters that can be printed.
+func validName(name string) bool { return !strings.Contains(name, "/") && CheckPath(name) == nil }
+
+// Outdated reports whether the lock has an older format than a render writes
+// now. Such a lock is as good as it was; a render writes the present format.
+func (l *Lock) Outdated() bool { return l.Version < formatVersion }
+
+// Encode gives the text of the lock, in the format of its version. The same
+// lock always has the same text.
 func (l *Lock) Encode() []byte {
 	const perEntry = 128
 	b := make([]byte, 0, 512+perEntry*(len(l.Inputs)+len(l.Outputs)))
-	b = append(b, lockComment+"\n"+versionLine+"\n"+talosgenKey...)
+	b = append(b, lockComment+"\n"+versionKey...)
+	b = strconv.AppendInt(b, int64(l.Version), 10)
+	b = append(b, "\n"+talosgenKey...)
 	b = append(b, l.Talosgen...)
+	if l.Version > firstFormat {
+		b = append(b, "\n"+environmentKey...)
+		b = appendQuoted(b, l.Environment)
+		b = append(b, "\n"+clusterKey...)
+		b = appendQuoted(b, l.Cluster)
+	}
 	b = append(b, "\n"+inputsLine+"\n"...)
 	b = appendEntries(b, l.Inputs)
 	b = append(b, outputsLine+"\n"...)
@@ -100,12 +142,17 @@ func appendKey(b []byte, path string) []byte {
 	if isPlainKey(path) {
 		return append(b, path...)
 	}
+	return appendQuoted(b, path)
+}
+
+// appendQuoted writes a text that can be printed as a YAML string in quotes.
+func appendQuoted(b []byte, text string) []byte {
 	b = append(b, '"')
-	for i := range len(path) {
-		if c := path[i]; c == '"' || c == '\\' {
+	for i := range len(text) {
+		if c := text[i]; c == '"' || c == '\\' {
 			b = append(b, '\\')
 		}
-		b = append(b, path[i])
+		b = append(b, text[i])
 	}
 	return append(b, '"')
 }

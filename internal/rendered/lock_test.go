@@ -18,8 +18,27 @@ const (
 	digestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
+// exampleOrigin is that of the locks below.
+var exampleOrigin = Origin{Talosgen: "0.1.0", Environment: "dev", Cluster: `dev "of" mine`}
+
 // goldenLock pins the format: locks of this form are in the users' repositories.
 const goldenLock = "# Written by talosgen render. Do not edit: `talosgen render --check` compares it with the files.\n" +
+	`version: 2
+talosgen: 0.1.0
+environment: "dev"
+cluster: "dev \"of\" mine"
+inputs:
+    .sops.yaml: sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+    envs/dev/cluster.env: sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+outputs:
+    "infra: \"odd\".yaml": sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+    nodes/dev-control-plane-1.yaml: sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+seal: hmac-sha256:81a9f6f0580b64b48ee5a638d584721d3dc2923baeb834b777f8d3f0d063aa5c
+`
+
+// firstLock is the same lock in the first version of the format, which is in the
+// users' repositories too.
+const firstLock = "# Written by talosgen render. Do not edit: `talosgen render --check` compares it with the files.\n" +
 	`version: 1
 talosgen: 0.1.0
 inputs:
@@ -33,7 +52,7 @@ seal: hmac-sha256:3b9c4ff097c515a2b0e3fe8d8f48b93234afafc057274cf85db0d1ddf892b7
 
 func exampleLock(t testing.TB) *Lock {
 	t.Helper()
-	l, err := NewLock("0.1.0",
+	l, err := NewLock(exampleOrigin,
 		[]Entry{{"envs/dev/cluster.env", digestA}, {".sops.yaml", digestB}},
 		[]Entry{{"nodes/dev-control-plane-1.yaml", digestA}, {`infra: "odd".yaml`, digestB}})
 	if err != nil {
@@ -52,9 +71,34 @@ func TestLockText(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(parsed, l) {
 		t.Errorf("parsed %+v (%v), want %+v", parsed, err, l)
 	}
-	empty := &Lock{Talosgen: "dev", Seal: l.Seal}
+	if parsed.Outdated() {
+		t.Error("the present format is outdated")
+	}
+	empty := &Lock{Version: 2, Origin: Origin{Talosgen: "dev", Environment: "a", Cluster: "b"}, Seal: l.Seal}
 	if parsed, err = ParseLock("lock", empty.Encode(), "dev"); err != nil || !reflect.DeepEqual(parsed, empty) {
 		t.Errorf("an empty lock is parsed as %+v (%v)", parsed, err)
+	}
+}
+
+// A lock of the first version is read, its seal holds, and it stays what it is.
+func TestFirstFormat(t *testing.T) {
+	parsed, err := ParseLock("lock", []byte(firstLock), "0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := exampleLock(t)
+	if !parsed.Outdated() || parsed.Origin != (Origin{Talosgen: "0.1.0"}) || !reflect.DeepEqual(parsed.Outputs, want.Outputs) {
+		t.Errorf("parsed %+v", parsed)
+	}
+	if err := parsed.VerifySeal([]byte("key")); err != nil {
+		t.Error(err)
+	}
+	if got := string(parsed.Encode()); got != firstLock {
+		t.Errorf("encodes\n%s", got)
+	}
+	parsed.Version = 2
+	if parsed.VerifySeal([]byte("key")) == nil {
+		t.Error("the seal does not cover the version of the format")
 	}
 }
 
@@ -69,14 +113,15 @@ func TestLockIsYAML(t *testing.T) {
 	for _, p := range paths {
 		entries = append(entries, Entry{p, digestA})
 	}
-	l, err := NewLock("0.1.0", entries, nil)
+	l, err := NewLock(exampleOrigin, entries, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Seal = l.ComputeSeal(nil)
 	var doc struct {
-		Inputs yaml.Node
-		Seal   string
+		Inputs               yaml.Node
+		Seal                 string
+		Environment, Cluster string
 	}
 	if err := yaml.Unmarshal(l.Encode(), &doc); err != nil {
 		t.Fatalf("%v in\n%s", err, l.Encode())
@@ -96,23 +141,30 @@ func TestLockIsYAML(t *testing.T) {
 	if !reflect.DeepEqual(got, want) || doc.Seal != l.Seal {
 		t.Errorf("YAML reads %q, want %q", got, want)
 	}
+	if doc.Environment != l.Environment || doc.Cluster != l.Cluster {
+		t.Errorf("YAML reads the names %q and %q", doc.Environment, doc.Cluster)
+	}
 }
 
 func TestNewLockRefuses(t *testing.T) {
 	ok := Entry{"a", digestA}
+	of := func(version string) Origin { return Origin{Talosgen: version, Environment: "dev", Cluster: "dev"} }
 	for name, tt := range map[string]struct {
-		version string
+		origin  Origin
 		entries []Entry
 		want    string
 	}{
-		"twice":          {"1.0.0", []Entry{ok, {"b", digestA}, ok}, "a: occurs twice"},
-		"no digest":      {"1.0.0", []Entry{{"a", "sha256:00"}}, "a: has no valid digest"},
-		"upper case":     {"1.0.0", []Entry{{"a", strings.ToUpper(digestA)}}, "a: has no valid digest"},
-		"outside":        {"1.0.0", []Entry{{"../a", digestA}}, "path ../a: is not a relative path"},
-		"no version":     {"", []Entry{ok}, "is not a version"},
-		"version breaks": {"1.0.0\nx: y", []Entry{ok}, "is not a version"},
+		"twice":          {of("1.0.0"), []Entry{ok, {"b", digestA}, ok}, "a: occurs twice"},
+		"no digest":      {of("1.0.0"), []Entry{{"a", "sha256:00"}}, "a: has no valid digest"},
+		"upper case":     {of("1.0.0"), []Entry{{"a", strings.ToUpper(digestA)}}, "a: has no valid digest"},
+		"outside":        {of("1.0.0"), []Entry{{"../a", digestA}}, "path ../a: is not a relative path"},
+		"no version":     {of(""), []Entry{ok}, "is not a version"},
+		"no environment": {Origin{Talosgen: "1.0.0", Cluster: "dev"}, nil, `"" is not the name`},
+		"directory":      {Origin{"1.0.0", "a/b", "dev"}, nil, `"a/b" is not the name`},
+		"cluster breaks": {Origin{"1.0.0", "dev", "dev\nseal: x"}, nil, `"dev\nseal: x" is not the name`},
+		"version breaks": {of("1.0.0\nx: y"), []Entry{ok}, "is not a version"},
 	} {
-		_, err := NewLock(tt.version, nil, tt.entries)
+		_, err := NewLock(tt.origin, nil, tt.entries)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, tt.want)
 		}
@@ -124,23 +176,28 @@ func TestParseLockProblems(t *testing.T) {
 	lines := strings.SplitAfter(goldenLock, "\n")
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty":           {"", "lock:1: the file ends too early"},
-		"cut":             {goldenLock[:len(goldenLock)-1], "lock:10: the file ends too early"},
+		"cut":             {goldenLock[:len(goldenLock)-1], "lock:12: the file ends too early"},
 		"comment":         {replace("# Written", "# written"), "lock:1: expected \"# Written"},
-		"version":         {replace("version: 1", "version: 0"), "lock:2: expected \"version: 1\""},
+		"version":         {replace("version: 2", "version: 0"), "lock:2: expected \"version: \" and a valid value"},
 		"talosgen":        {replace("0.1.0", "a b"), "lock:3: expected \"talosgen: \" and a valid value"},
-		"unknown section": {replace("inputs:", "input:"), "lock:4: expected \"inputs:\""},
-		"unknown key":     {replace("outputs:", "more: x\noutputs:"), "lock:7: expected \"outputs:\""},
-		"order":           {strings.Join(append(append(append([]string{}, lines[:4]...), lines[5], lines[4]), lines[6:]...), ""), "lock:6: the path is not sorted, or occurs twice"},
-		"twice":           {replace(lines[4], lines[4]+lines[4]), "lock:6: the path is not sorted, or occurs twice"},
-		"short digest":    {replace("bb\n", "b\n"), "lock:5: expected a path and its digest"},
-		"other digest":    {replace("sha256:bb", "sha255:bb"), "lock:5: expected a path and its digest"},
-		"outside":         {replace("envs/dev", "../dev"), "lock:6: expected a path and its digest"},
-		"absolute":        {replace("envs/dev", "/dev"), "lock:6: expected a path and its digest"},
-		"needless quotes": {replace(".sops.yaml", `".sops.yaml"`), "lock:5: expected a path and its digest"},
-		"missing quotes":  {replace(".sops.yaml", "a b"), "lock:5: expected a path and its digest"},
-		"open quotes":     {replace(".sops.yaml", `"a b\"`), "lock:5: expected a path and its digest"},
-		"seal":            {replace("seal: hmac", "seal: cmac"), "lock:10: expected \"seal: \" and a valid value"},
-		"more":            {goldenLock + "x\n", "lock:11: unexpected line after the seal"},
+		"other version":   {replace("version: 2", "version: 02"), "lock:2: expected \"version: \" and a valid value"},
+		"environment":     {replace(`"dev"`, `dev`), "lock:4: expected \"environment: \" and a valid value"},
+		"no environment":  {replace("environment: \"dev\"\n", ""), "lock:4: expected \"environment: \""},
+		"cluster":         {replace(` mine"`, ` m/ne"`), "lock:5: expected \"cluster: \" and a valid value"},
+		"first with more": {replace("version: 2", "version: 1"), "lock:4: expected \"inputs:\""},
+		"unknown section": {replace("inputs:", "input:"), "lock:6: expected \"inputs:\""},
+		"unknown key":     {replace("outputs:", "more: x\noutputs:"), "lock:9: expected \"outputs:\""},
+		"order":           {strings.Join(append(append(append([]string{}, lines[:6]...), lines[7], lines[6]), lines[8:]...), ""), "lock:8: the path is not sorted, or occurs twice"},
+		"twice":           {replace(lines[6], lines[6]+lines[6]), "lock:8: the path is not sorted, or occurs twice"},
+		"short digest":    {replace("bb\n", "b\n"), "lock:7: expected a path and its digest"},
+		"other digest":    {replace("sha256:bb", "sha255:bb"), "lock:7: expected a path and its digest"},
+		"outside":         {replace("envs/dev", "../dev"), "lock:8: expected a path and its digest"},
+		"absolute":        {replace("envs/dev", "/dev"), "lock:8: expected a path and its digest"},
+		"needless quotes": {replace(".sops.yaml", `".sops.yaml"`), "lock:7: expected a path and its digest"},
+		"missing quotes":  {replace(".sops.yaml", "a b"), "lock:7: expected a path and its digest"},
+		"open quotes":     {replace(".sops.yaml", `"a b\"`), "lock:7: expected a path and its digest"},
+		"seal":            {replace("seal: hmac", "seal: cmac"), "lock:12: expected \"seal: \" and a valid value"},
+		"more":            {goldenLock + "x\n", "lock:13: unexpected line after the seal"},
 		"windows":         {strings.ReplaceAll(goldenLock, "\n", "\r\n"), ".gitattributes"},
 		"conflict":        {replace("outputs:", "<<<<<<< HEAD\noutputs:"), "resolve the sources, then run `talosgen render`"},
 	} {
@@ -162,10 +219,12 @@ func TestNewerLockIsRefusedFirst(t *testing.T) {
 		{goldenLock, "0.1.0", false},
 		{goldenLock, "0.2.0", false},
 		{goldenLock, "dev", false},
+		{firstLock, "0.1.0", false},
+		{firstLock, "0.0.9", true},
 		{goldenLock, "0.1.0-rc.1", true},
 		{goldenLock, "0.0.9", true},
-		{strings.Replace(goldenLock, "version: 1", "version: 2", 1), "9.0.0", true},
-		{"something: else\nversion: 2\ntalosgen: 0.7.0\n", "0.1.0", true},
+		{strings.Replace(goldenLock, "version: 2", "version: 3", 1), "9.0.0", true},
+		{"something: else\nversion: 3\ntalosgen: 0.7.0\n", "0.1.0", true},
 	} {
 		_, err := ParseLock("lock", []byte(tt.text), tt.current)
 		if errors.Is(err, ErrNewer) != tt.refused {
@@ -183,7 +242,7 @@ func TestOwnedByADamagedLock(t *testing.T) {
 	if got, err := Owned("lock", []byte(text), "0.1.0"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	newer := strings.Replace(text, "version: 1", "version: 2", 1)
+	newer := strings.Replace(text, "version: 2", "version: 3", 1)
 	if got, err := Owned("lock", []byte(newer), "0.1.0"); !errors.Is(err, ErrNewer) {
 		t.Errorf("of a newer talosgen: got %q, %v", got, err)
 	}
@@ -196,6 +255,10 @@ func TestSeal(t *testing.T) {
 	}
 	for name, edit := range map[string]func(*Lock){
 		"version":       func(l *Lock) { l.Talosgen = "0.1.1" },
+		"environment":   func(l *Lock) { l.Environment = "prod" },
+		"cluster":       func(l *Lock) { l.Cluster = "prod" },
+		"names joined":  func(l *Lock) { l.Environment, l.Cluster = "de", "v"+l.Cluster },
+		"format":        func(l *Lock) { l.Version = 1 },
 		"input digest":  func(l *Lock) { l.Inputs[0].Digest = digestA },
 		"input path":    func(l *Lock) { l.Inputs[0].Path = "x" },
 		"input gone":    func(l *Lock) { l.Inputs = l.Inputs[1:] },
@@ -221,6 +284,7 @@ func TestSeal(t *testing.T) {
 
 func FuzzParseLock(f *testing.F) {
 	f.Add([]byte(goldenLock))
+	f.Add([]byte(firstLock))
 	f.Add([]byte(strings.ReplaceAll(goldenLock, "infra", `\\in"`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := Owned("lock", data, "0.1.0"); err != nil && !errors.Is(err, ErrNewer) {
@@ -238,9 +302,10 @@ func FuzzParseLock(f *testing.F) {
 
 func FuzzEncodeLock(f *testing.F) {
 	f.Add("0.1.0", "a.yaml", `b: "c"`)
+	f.Add("0.1.0", `a"b\`, "b")
 	f.Add("0.1.0", " ", "true")
 	f.Fuzz(func(t *testing.T, version, path1, path2 string) {
-		l, err := NewLock(version, []Entry{{path1, digestA}}, []Entry{{path1, digestB}, {path2, digestA}})
+		l, err := NewLock(Origin{version, path1, path2}, []Entry{{path1, digestA}}, []Entry{{path1, digestB}, {path2, digestA}})
 		if err != nil {
 			return
 		}
@@ -261,7 +326,7 @@ func bigLock(n int) *Lock {
 	for i := range n {
 		entries = append(entries, Entry{fmt.Sprintf("nodes/prod-worker-%05d.yaml", i), digestA})
 	}
-	l := &Lock{Talosgen: "0.1.0", Inputs: entries[:n/2], Outputs: entries[n/2:]}
+	l := &Lock{Version: 2, Origin: exampleOrigin, Inputs: entries[:n/2], Outputs: entries[n/2:]}
 	l.Seal = l.ComputeSeal(nil)
 	return l
 }

@@ -18,8 +18,12 @@ func ParseLock(file string, data []byte, current string) (*Lock, error) {
 	}
 	l := &Lock{}
 	p.expect(lockComment)
-	p.expect(versionLine)
+	l.Version = p.version()
 	l.Talosgen = p.value(talosgenKey, validVersionText)
+	if l.Version > firstFormat {
+		l.Environment = p.name(environmentKey)
+		l.Cluster = p.name(clusterKey)
+	}
 	p.expect(inputsLine)
 	l.Inputs = p.entries()
 	p.expect(outputsLine)
@@ -47,7 +51,7 @@ func (p *lockParser) checkNewer(current string) error {
 	format, talosgen := "", "a newer version"
 	for line := range strings.Lines(p.rest) {
 		line = strings.TrimRight(line, "\r\n")
-		if v, ok := strings.CutPrefix(line, "version: "); ok {
+		if v, ok := strings.CutPrefix(line, versionKey); ok {
 			format = v
 		}
 		if v, ok := strings.CutPrefix(line, talosgenKey); ok && validVersionText(v) {
@@ -105,6 +109,26 @@ func (p *lockParser) value(key string, valid func(string) bool) string {
 	return value
 }
 
+// version reads which version of the format the lock has.
+func (p *lockParser) version() int {
+	text := p.value(versionKey, func(s string) bool {
+		n, err := strconv.Atoi(s)
+		return err == nil && n >= firstFormat && n <= formatVersion && strconv.Itoa(n) == s
+	})
+	n, _ := strconv.Atoi(text) // it is 0 if there is a problem
+	return n
+}
+
+// name reads a name in quotes.
+func (p *lockParser) name(key string) string {
+	text := p.value(key, func(s string) bool {
+		name, ok := unquote(s)
+		return ok && validName(name)
+	})
+	name, _ := unquote(text) // it is empty if there is a problem
+	return name
+}
+
 // entries reads the indented lines that follow.
 func (p *lockParser) entries() []Entry {
 	var entries []Entry
@@ -147,18 +171,24 @@ func parseKey(key string) (path string, ok bool) {
 	if isPlainKey(key) {
 		return key, true
 	}
-	if len(key) < 2 || key[0] != '"' || key[len(key)-1] != '"' {
+	path, ok = unquote(key)
+	return path, ok && !isPlainKey(path)
+}
+
+// unquote undoes appendQuoted.
+func unquote(quoted string) (text string, ok bool) {
+	if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' {
 		return "", false
 	}
 	var b strings.Builder
-	for i, end := 1, len(key)-1; i < end; i++ {
-		if key[i] == '\\' {
+	for i, end := 1, len(quoted)-1; i < end; i++ {
+		if quoted[i] == '\\' {
 			i++ // at most the closing quote, which the comparison below notices
 		}
-		b.WriteByte(key[i])
+		b.WriteByte(quoted[i])
 	}
-	path = b.String()
-	return path, string(appendKey(nil, path)) == key
+	text = b.String()
+	return text, string(appendQuoted(nil, text)) == quoted
 }
 
 func (p *lockParser) fail(format string, args ...any) {

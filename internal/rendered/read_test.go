@@ -21,7 +21,7 @@ func treeOf(t *testing.T, files map[string]string) fstest.MapFS {
 		tree[path] = &fstest.MapFile{Data: []byte(text)}
 		outputs = append(outputs, Entry{path, Digest([]byte(text))})
 	}
-	lock, err := NewLock("0.1.0", nil, outputs)
+	lock, err := NewLock(exampleOrigin, nil, outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestReadRefuses(t *testing.T) {
 			dir + LockName + ": does not exist\n  render the environment first, and commit what it writes"},
 		"damaged lock": {func(m fstest.MapFS) fs.FS { m[LockName].Data = []byte("x\n"); return m }, diag.Input, dir + LockName + ":1: expected"},
 		"newer lock": {func(m fstest.MapFS) fs.FS {
-			m[LockName].Data = []byte("version: 2\n")
+			m[LockName].Data = []byte("version: 3\n")
 			return m
 		}, diag.Input, dir + LockName + ": written by talosgen a newer version, this is 0.1.0"},
 		"unreadable lock": {func(m fstest.MapFS) fs.FS { return broken{m, LockName} }, diag.Input, dir + LockName + ": cannot be read: disk on fire"},

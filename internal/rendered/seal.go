@@ -19,8 +19,9 @@ const (
 	sealPurpose = "talosgen render.lock.yaml seal"
 )
 
-// ComputeSeal returns the seal of everything in the lock but its seal. Whoever
-// does not have the key cannot make one that fits an edited lock.
+// ComputeSeal returns the seal of everything in the lock but its seal: for which
+// environment and cluster it was rendered too. Whoever does not have the key
+// cannot make one that fits an edited lock.
 func (l *Lock) ComputeSeal(key []byte) string {
 	mac := hmac.New(sha256.New, key)
 	var buf []byte
@@ -31,8 +32,12 @@ func (l *Lock) ComputeSeal(key []byte) string {
 		buf = append(buf, s...)
 	}
 	text(sealPurpose)
-	buf = binary.BigEndian.AppendUint64(buf, formatVersion)
+	buf = binary.BigEndian.AppendUint64(buf, uint64(l.Version))
 	text(l.Talosgen)
+	if l.Version > firstFormat {
+		text(l.Environment)
+		text(l.Cluster)
+	}
 	for _, entries := range [][]Entry{l.Inputs, l.Outputs} {
 		buf = binary.BigEndian.AppendUint64(buf, uint64(len(entries)))
 		for _, e := range entries {

@@ -61,7 +61,7 @@ func BenchmarkCheck4000(b *testing.B) {
 		inputs = append(inputs, rendered.Entry{Path: in, Digest: rendered.Digest([]byte(data))})
 		outputs = append(outputs, rendered.Entry{Path: out, Digest: rendered.Digest([]byte(data))})
 	}
-	lock, err := rendered.NewLock("0.1.0", inputs, outputs)
+	lock, err := rendered.NewLock(rendered.Origin{Talosgen: "0.1.0", Environment: "dev", Cluster: "dev"}, inputs, outputs)
 	if err != nil {
 		b.Fatal(err)
 	}

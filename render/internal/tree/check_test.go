@@ -104,7 +104,7 @@ func TestCheck(t *testing.T) {
 				putFile(t, dir, path, data)
 				locked = append(locked, entry(path, data))
 			}
-			lock, err := rendered.NewLock("0.1.0", inputs, locked)
+			lock, err := rendered.NewLock(rendered.Origin{Talosgen: "0.1.0", Environment: "dev", Cluster: "dev"}, inputs, locked)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ const digestA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 func lockOf(t testing.TB, version string, files []File) *rendered.Lock {
 	t.Helper()
-	l, err := rendered.NewLock(version, []rendered.Entry{{Path: "envs/dev/cluster.env", Digest: digestA}}, Outputs(files))
+	l, err := rendered.NewLock(rendered.Origin{Talosgen: version, Environment: "dev", Cluster: "dev"}, []rendered.Entry{{Path: "envs/dev/cluster.env", Digest: digestA}}, Outputs(files))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func killTree(n, which int) ([]File, *rendered.Lock) {
 		path := fmt.Sprintf("nodes/worker-%d-of-%d.yaml", i, version)
 		files = append(files, File{path, bytes.Repeat([]byte(path+"\n"), 100)})
 	}
-	lock, err := rendered.NewLock("1.0.0", nil, Outputs(files))
+	lock, err := rendered.NewLock(rendered.Origin{Talosgen: "1.0.0", Environment: "dev", Cluster: "dev"}, nil, Outputs(files))
 	if err != nil {
 		panic(err)
 	}

@@ -65,7 +65,7 @@ func TestWriteRefuses(t *testing.T) {
 			root := filepath.Dir(filepath.Dir(dir))
 			before := snapshot(t, root)
 			// A lock of exactly these paths, whatever they are.
-			lock := &rendered.Lock{Talosgen: "1.0.0", Outputs: rendered.Sorted(Outputs(tt.tree.files()))}
+			lock := &rendered.Lock{Version: 2, Origin: rendered.Origin{Talosgen: "1.0.0", Environment: "dev", Cluster: "dev"}, Outputs: rendered.Sorted(Outputs(tt.tree.files()))}
 			if tt.version != "" {
 				lock.Talosgen = tt.version
 			}
