@@ -28,7 +28,7 @@ type part struct {
 // testMay are what tests may import besides: the programs that they compare
 // with, and for what talks to clusters, clusters.
 var testMay = []part{
-	{"apply/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv"}},
+	{"apply/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv", "testenv/patience"}},
 	{"cmd/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv"}},
 	{"...", []string{"testenv/toolenv"}},
 }

@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 // fluxNamespace is where Flux is, and what it runs by.
@@ -150,7 +152,7 @@ func reconciled(o unstructured.Unstructured, at string) error {
 func (u *user) eventually(do func(context.Context) error) {
 	u.t.Helper()
 	const within, every = 3 * time.Minute, 500 * time.Millisecond
-	ctx, cancel := context.WithTimeout(u.t.Context(), within)
+	ctx, cancel := patience.Context(u.t.Context(), within)
 	defer cancel()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/testenv/internal/filelock"
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 // Ports lie below those that the kernel gives to outgoing connections, so
@@ -267,20 +268,9 @@ func end(pid int, dir string) error {
 }
 
 // poll calls f until it returns no error, and returns its last error if that
-// takes too long.
+// takes too long, on a machine that has time to give.
 func poll(timeout time.Duration, f func() error) error {
-	const every = 50 * time.Millisecond
-
-	deadline := time.Now().Add(timeout)
-
-	for {
-		err := f()
-		if err == nil || errors.Is(err, errEnded) || time.Now().After(deadline) {
-			return err
-		}
-
-		time.Sleep(every)
-	}
+	return patience.Poll(timeout, 50*time.Millisecond, func(err error) bool { return errors.Is(err, errEnded) }, f)
 }
 
 // errEnded is wrapped by errors that waiting does not mend.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 // sshPort is where the bastion listens, on the host's side.
@@ -94,7 +96,7 @@ func (c *Cluster) StartBastion(ctx context.Context, b Bastion) error {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	ctx, cancel := patience.Context(ctx, startWithin)
 	defer cancel()
 
 	return c.bastion.waitPort(ctx, func(ctx context.Context) (net.Conn, error) {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 // Options say which nodes a cluster has.
@@ -133,7 +135,7 @@ func (c *Cluster) boot(list *[]*Node, name string, address netip.Addr) (*Node, e
 
 // wait waits until nodes answer.
 func (c *Cluster) wait(ctx context.Context, nodes ...*Node) error {
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	ctx, cancel := patience.Context(ctx, startWithin)
 	defer cancel()
 
 	for _, n := range nodes {

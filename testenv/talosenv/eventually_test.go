@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 // eventually tries until it works. Every attempt has a deadline of its own:
@@ -15,7 +17,7 @@ import (
 func eventually(t *testing.T, within time.Duration, attempt func(context.Context) error) {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := patience.Context(t.Context(), within)
 	defer cancel()
 
 	ticker := time.NewTicker(200 * time.Millisecond)

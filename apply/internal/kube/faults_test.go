@@ -196,7 +196,7 @@ func TestKilledAnywhere(t *testing.T) {
 	f := &faulty{}
 	r := newFaulty(t, c, f)
 	r.client.patience = 0
-	r.client.clock = realClock{}
+	r.client.clock = newPatientClock()
 	for n := 1; n <= 15; n++ {
 		for _, how := range []int{hangUp, doAndHangUp} {
 			ctx, kill := context.WithCancel(t.Context())
@@ -278,7 +278,7 @@ func TestStuck(t *testing.T) {
 		t.Errorf("it does not say why: %v", err)
 	}
 	// Once it can be ready, the next run waits for it no more.
-	r.client.clock = realClock{}
+	r.client.clock = newPatientClock()
 	r.waits.Stage = within
 	files["bootstrap/ccm/a.yaml"] = strings.Replace(files["bootstrap/ccm/a.yaml"], "spec: {selector", "spec: {replicas: 0, selector", 1)
 	if err := r.try(files); err != nil {

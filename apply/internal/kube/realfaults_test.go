@@ -3,6 +3,7 @@ package kube
 import (
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 // wants fails unless an error says something, gives a hint, and has a code.
@@ -45,8 +47,8 @@ func one(namespace string) tree {
 }
 
 // webhook makes the API server ask somebody about each ConfigMap of a namespace,
-// who has a second to answer.
-func webhook(t *testing.T, c *kubeenv.Cluster, namespace string, answer http.HandlerFunc) {
+// who has some seconds to answer.
+func webhook(t *testing.T, c *kubeenv.Cluster, namespace string, seconds int, answer http.HandlerFunc) {
 	t.Helper()
 	server := httptest.NewTLSServer(answer)
 	t.Cleanup(server.Close)
@@ -55,7 +57,7 @@ func webhook(t *testing.T, c *kubeenv.Cluster, namespace string, answer http.Han
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
 		"metadata": map[string]any{"name": namespace},
 		"webhooks": []any{map[string]any{
-			"name": "policy.example.org", "admissionReviewVersions": []any{"v1"}, "sideEffects": "None", "timeoutSeconds": 1,
+			"name": "policy.example.org", "admissionReviewVersions": []any{"v1"}, "sideEffects": "None", "timeoutSeconds": seconds,
 			"clientConfig":      map[string]any{"url": server.URL, "caBundle": authority},
 			"rules":             []any{map[string]any{"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"configmaps"}, "operations": []any{"*"}}},
 			"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace}},
@@ -68,12 +70,15 @@ func webhook(t *testing.T, c *kubeenv.Cluster, namespace string, answer http.Han
 	t.Cleanup(func() { c.Delete(t, collection+"/"+namespace) })
 	// It takes a moment until the API server asks.
 	probe := kubeenv.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "probe"}}
-	for begin := time.Now(); time.Since(begin) < within; {
-		if status, _ := c.Do(t, http.MethodPost, "/api/v1/namespaces/"+namespace+"/configmaps?dryRun=All", kubeenv.JSON, probe); status >= http.StatusBadRequest {
-			return
+	err := patience.Poll(within, 0, nil, func() error {
+		if status, _ := c.Do(t, http.MethodPost, "/api/v1/namespaces/"+namespace+"/configmaps?dryRun=All", kubeenv.JSON, probe); status < http.StatusBadRequest {
+			return errors.New("the API server does not ask the webhook")
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("the API server does not ask the webhook")
 }
 
 // review answers what the API server asks a webhook.
@@ -94,7 +99,7 @@ func review(w http.ResponseWriter, r *http.Request, allowed bool, message string
 // A webhook that is against an object is asked once, and quoted.
 func TestWebhookDenies(t *testing.T) {
 	c, r := faultRun(t, "webhook-denies")
-	webhook(t, c, "webhook-denies", func(w http.ResponseWriter, q *http.Request) { review(w, q, false, "no, thank you") })
+	webhook(t, c, "webhook-denies", 10, func(w http.ResponseWriter, q *http.Request) { review(w, q, false, "no, thank you") })
 	before := r.client.sent()
 	err := r.try(one("webhook-denies"))
 	wants(t, err, `ConfigMap/webhook-denies/one: admission webhook "policy.example.org" denied the request: no, thank you`,
@@ -110,7 +115,7 @@ func TestWebhookTimesOut(t *testing.T) {
 	c, r := faultRun(t, "webhook-slow")
 	var asked, late atomic.Int64
 	late.Store(1 << 32)
-	webhook(t, c, "webhook-slow", func(w http.ResponseWriter, q *http.Request) {
+	webhook(t, c, "webhook-slow", 1, func(w http.ResponseWriter, q *http.Request) {
 		if asked.Add(1) > late.Load() {
 			review(w, q, true, "")
 			return

@@ -21,6 +21,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
+	"github.com/talosgen/talosgen/testenv/patience"
 )
 
 func TestMain(m *testing.M) { os.Exit(kubeenv.Run(m)) }
@@ -40,12 +41,23 @@ func (c *testClock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// realClock looks more often than it is asked to.
+// realClock is that of this machine, for what is no wait.
 type realClock struct{}
 
 func (realClock) Now() time.Time { return time.Now() }
 
-func (realClock) Sleep(ctx context.Context, _ time.Duration) error {
+func (realClock) Sleep(ctx context.Context, _ time.Duration) error { return often(ctx) }
+
+// patientClock is for what real programs are waited for with: a busy machine gives
+// them longer. It looks more often than it is asked to.
+type patientClock struct{ *patience.Clock }
+
+func newPatientClock() patientClock { return patientClock{patience.New()} }
+
+func (patientClock) Sleep(ctx context.Context, _ time.Duration) error { return often(ctx) }
+
+// often waits until it is worth looking again.
+func often(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case <-time.After(100 * time.Millisecond):

@@ -22,7 +22,7 @@ func TestContractReal(t *testing.T) {
 			of := func(n *talosenv.Node) parts {
 				return parts{node.Target{Name: n.Name, Address: n.Address.String()}, secret.New(string(repository.MachineConfig(n)))}
 			}
-			s := &subject{t: t, clock: realClock{}, controlPlane: of(cluster.ControlPlanes[0]), worker: of(cluster.Workers[0])}
+			s := &subject{t: t, clock: realClock, controlPlane: of(cluster.ControlPlanes[0]), worker: of(cluster.Workers[0])}
 			credentials := signed(t, s.controlPlane.config, time.Hour)
 			kept := func(c *node.Client, err error) *node.Client {
 				t.Helper()

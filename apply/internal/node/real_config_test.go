@@ -115,7 +115,7 @@ func configure(t *testing.T, machine *talosenv.Node, config secret.String) *node
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	if err := client.WaitStage(t.Context(), realClock{}, patient, node.StageBooting, node.StageRunning); err != nil {
+	if err := client.WaitStage(t.Context(), realClock, patient, node.StageBooting, node.StageRunning); err != nil {
 		t.Fatal(err)
 	}
 	return client

@@ -108,7 +108,7 @@ func (l *lab) configure(names ...string) {
 // wait makes a check until it succeeds.
 func (l *lab) wait(name, what string, check func(context.Context) error) {
 	l.t.Helper()
-	if err := node.Wait(l.t.Context(), realClock{}, node.Patience{Every: time.Second, Within: 4 * time.Minute}, name, what, check); err != nil {
+	if err := node.Wait(l.t.Context(), realClock, node.Patience{Every: time.Second, Within: 4 * time.Minute}, name, what, check); err != nil {
 		l.t.Fatal(err)
 	}
 }

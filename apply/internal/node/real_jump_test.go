@@ -58,7 +58,7 @@ func TestRealJump(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if err := client.WaitStage(t.Context(), realClock{}, patient, node.StageBooting); err != nil {
+	if err := client.WaitStage(t.Context(), realClock, patient, node.StageBooting); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := client.Config(t.Context()); err != nil || got.Reveal() != config.Reveal() {
@@ -101,7 +101,7 @@ func restarted(t *testing.T, cluster *talosenv.Cluster, client *node.Client, ser
 	if err := cluster.StartBastion(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
-	err := node.Wait(t.Context(), realClock{}, patient, client.Target().Name, "reached again", func(ctx context.Context) error {
+	err := node.Wait(t.Context(), realClock, patient, client.Target().Name, "reached again", func(ctx context.Context) error {
 		_, err := client.Version(ctx)
 		return err
 	})

@@ -18,24 +18,12 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/testenv/patience"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 
-// realClock is that of this machine, for nodes that are real.
-type realClock struct{}
-
-func (realClock) Now() time.Time { return time.Now() }
-
-func (realClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+// realClock is for nodes that are real: it waits longer on a busy machine.
+var realClock = patience.New()
 
 var patient = node.Patience{Every: 300 * time.Millisecond, Within: 2 * time.Minute}
 
@@ -96,7 +84,7 @@ func maintenance(t *testing.T, target node.Target, mac string, config secret.Str
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if err := client.WaitStage(ctx, realClock{}, patient, node.StageMaintenance); err != nil {
+	if err := client.WaitStage(ctx, realClock, patient, node.StageMaintenance); err != nil {
 		t.Fatal(err)
 	}
 	hardware, err := client.Hardware(ctx)
@@ -136,7 +124,7 @@ func maintenance(t *testing.T, target node.Target, mac string, config secret.Str
 func configured(t *testing.T, client *node.Client, target node.Target, config secret.String) {
 	t.Helper()
 	ctx := t.Context()
-	if err := client.WaitStage(ctx, realClock{}, patient, node.StageBooting); err != nil {
+	if err := client.WaitStage(ctx, realClock, patient, node.StageBooting); err != nil {
 		t.Fatal(err)
 	}
 	got, err := client.Config(ctx)
@@ -171,7 +159,7 @@ func bootstrapped(t *testing.T, client *node.Client) {
 	ctx := t.Context()
 	wait := func(what string, check func(context.Context) error) {
 		t.Helper()
-		if err := node.Wait(ctx, realClock{}, patient, client.Target().Name, what, check); err != nil {
+		if err := node.Wait(ctx, realClock, patient, client.Target().Name, what, check); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,7 +171,7 @@ func bootstrapped(t *testing.T, client *node.Client) {
 		}
 		return err
 	})
-	if err := client.WaitStage(ctx, realClock{}, patient, node.StageRunning); err != nil {
+	if err := client.WaitStage(ctx, realClock, patient, node.StageRunning); err != nil {
 		t.Error(err)
 	}
 	if err := client.Bootstrap(ctx, false); node.Code(err) != codes.AlreadyExists {

@@ -56,28 +56,31 @@ func within(t testing.TB, limit time.Duration, idle func() (float64, error), do 
 // idle is the share of the processors' time in which they had nothing to do,
 // during a sample.
 func idle() (float64, error) {
-	before, err := readStat()
+	before, err := ReadLoad()
 	if err != nil {
 		return 0, err
 	}
 
 	time.Sleep(sample)
 
-	now, err := readStat()
+	now, err := ReadLoad()
 	if err != nil {
 		return 0, err
 	}
 
-	return now.idleSince(before), nil
+	return now.IdleSince(before), nil
 }
 
-// times are what /proc/stat counts for all processors together.
-type times struct{ idle, all uint64 }
+// Load is the time that has passed on all processors together, in the kernel's
+// ticks: all of it, and that in which they had nothing to do.
+type Load struct{ Idle, All uint64 }
 
-func readStat() (times, error) {
+// ReadLoad reads the load since the machine was started. It fails where there is
+// no /proc/stat.
+func ReadLoad() (Load, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return times{}, err
+		return Load{}, err
 	}
 
 	return parse(string(text))
@@ -85,33 +88,35 @@ func readStat() (times, error) {
 
 // parse reads the first line: user, nice, system, idle, waiting for disks,
 // interrupts (two), taken by other machines. What follows is in user already.
-func parse(stat string) (t times, err error) {
+func parse(stat string) (l Load, err error) {
 	line, _, _ := strings.Cut(stat, "\n")
 
 	fields := strings.Fields(line)
 	if len(fields) < 9 || fields[0] != "cpu" {
-		return t, fmt.Errorf("/proc/stat begins with %q", line)
+		return l, fmt.Errorf("/proc/stat begins with %q", line)
 	}
 
 	for i, field := range fields[1:9] {
 		n, err := strconv.ParseUint(field, 10, 64)
 		if err != nil {
-			return t, fmt.Errorf("/proc/stat: %w", err)
+			return l, fmt.Errorf("/proc/stat: %w", err)
 		}
 
-		t.all += n
+		l.All += n
 		if i == 3 || i == 4 {
-			t.idle += n
+			l.Idle += n
 		}
 	}
 
-	return t, nil
+	return l, nil
 }
 
-func (t times) idleSince(before times) float64 {
-	if t.all <= before.all {
+// IdleSince is the share of the processors' time in which they had nothing to do
+// since an earlier load; 0 if no time has passed.
+func (l Load) IdleSince(before Load) float64 {
+	if l.All <= before.All {
 		return 0
 	}
 
-	return float64(t.idle-before.idle) / float64(t.all-before.all)
+	return float64(l.Idle-before.Idle) / float64(l.All-before.All)
 }

@@ -63,15 +63,15 @@ func TestWithin(t *testing.T) {
 
 func TestIdle(t *testing.T) {
 	before, err := parse("cpu  100 0 100 500 50 10 10 30 7 7\ncpu0 1 2 3\n")
-	if err != nil || before != (times{550, 800}) {
+	if err != nil || before != (Load{550, 800}) {
 		t.Fatalf("%v, %v", before, err)
 	}
 
-	if got := (times{625, 900}).idleSince(before); got != 0.75 {
+	if got := (Load{625, 900}).IdleSince(before); got != 0.75 {
 		t.Errorf("idle %v", got)
 	}
 
-	if got := before.idleSince(before); got != 0 {
+	if got := before.IdleSince(before); got != 0 {
 		t.Errorf("idle %v, when no time has passed", got)
 	}
 
