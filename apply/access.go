@@ -113,7 +113,7 @@ func (e *Environment) accessRequest(r AccessRequest) access.Request {
 }
 
 func (e *Environment) accessFile(f *access.File, endpoints []string, note string) *AccessFile {
-	e.masker.Add(f.Key.Reveal())
+	e.masker.Add(f.Key)
 	return &AccessFile{
 		Content: f.Content, Context: e.Infrastructure.Cluster, Endpoints: endpoints, Expires: f.Expires, Kept: f.Kept, Note: note,
 	}

@@ -23,6 +23,7 @@ func (e *Environment) hostKey(string) (secret.String, error) {
 		return secret.String{}, diag.New(diag.Pos{File: e.path(schemas.HostKeyFile)}, "holds no private key").
 			WithHint("run `talosgen render %s --force`", e.name).WithCode(diag.Secrets)
 	}
-	e.masker.Add(file.PrivateKey)
-	return secret.New(file.PrivateKey), nil
+	key := secret.New(file.PrivateKey)
+	e.masker.Add(key)
+	return key, nil
 }

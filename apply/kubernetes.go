@@ -17,6 +17,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 const (
@@ -61,16 +62,16 @@ func (e *Environment) mask(o manifest.Object) {
 		return
 	}
 	// What does not fit its kind is refused with its value.
-	e.masker.Add(o.Text("stringData"))
+	e.masker.Add(secret.New(o.Text("stringData")))
 	for _, value := range o.Map("stringData") {
 		text, _ := value.(string)
-		e.masker.Add(text)
+		e.masker.Add(secret.New(text))
 	}
 	for _, value := range o.Map("data") {
 		encoded, _ := value.(string)
-		e.masker.Add(encoded)
+		e.masker.Add(secret.New(encoded))
 		if plain, err := base64.StdEncoding.DecodeString(encoded); err == nil {
-			e.masker.Add(string(plain))
+			e.masker.Add(secret.New(string(plain)))
 		}
 	}
 }

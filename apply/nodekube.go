@@ -134,7 +134,7 @@ func (s *Session) kubeClient(ctx context.Context, o kube.Options) (*kube.Client,
 	if err != nil {
 		return nil, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
 	}
-	s.env.masker.Add(id.Key.Reveal())
+	s.env.masker.Add(id.Key)
 	o.Authority, o.Certificate, o.Key = authorities.Kubernetes.PEM(), id.Certificate, id.Key
 	if o.Clock == nil {
 		o.Clock = keepingClock{s.clock, s}

@@ -139,7 +139,7 @@ func (s *Session) credentials(ctx context.Context) (node.Credentials, error) {
 	if err != nil {
 		return node.Credentials{}, err
 	}
-	s.env.masker.Add(id.Key.Reveal())
+	s.env.masker.Add(id.Key)
 	s.signed.credentials = node.Credentials{Authority: authorities.Talos.PEM(), Certificate: id.Certificate, Key: id.Key}
 	s.signed.renew = now.Add(id.Expires.Sub(now) * 2 / 3)
 	return s.signed.credentials, nil

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"io/fs"
@@ -49,11 +50,25 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 		return nil, err
 	}
 	e.files = tree.Files
+	e.readable()
 	if err := e.verifySeal(ctx, tree.Lock); err != nil {
 		return nil, err
 	}
 	e.Infrastructure, err = rendered.Infrastructure(e.path(""), tree.Files)
 	return e, err
+}
+
+// readable tells the masker what everybody can read: the tree as it is committed,
+// and the names in it. A Secret that nobody encrypted does not count: whoever put
+// it there hardly meant to.
+func (e *Environment) readable() {
+	e.masker.Readable().Add([]byte(e.name))
+	for name, data := range e.files {
+		e.masker.Readable().Add([]byte(name))
+		if sopsage.IsEncryptedYAML(data) || !bytes.Contains(data, []byte("kind: Secret")) {
+			e.masker.Readable().Add(data)
+		}
+	}
 }
 
 // Name returns the name of the environment.

@@ -149,7 +149,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 			WithHint("set HCLOUD_TOKEN to a token that may read and write; the console makes one under Security, API tokens").
 			WithCode(diag.Secrets)
 	}
-	e.masker.Add(token.Reveal())
+	e.masker.Add(token)
 	options := cloud.Options{
 		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Chance: c.Chance,
 	}

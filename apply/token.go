@@ -42,7 +42,7 @@ func (e *Environment) Token(ctx context.Context) (secret.String, error) {
 				WithCode(diag.Secrets)
 		}
 		if !token.IsZero() {
-			e.masker.Add(token.Reveal())
+			e.masker.Add(token)
 			return token, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/legacy"
@@ -133,6 +134,7 @@ func (c *compiler) base(n node) (*machine.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	base.Readable = c.readable
 	c.bases[key] = base
 	return base, nil
 }
@@ -212,7 +214,7 @@ func (c *compiler) maskPatch(plain, encrypted []byte) {
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode && !bytes.Contains(encrypted, []byte(n.Value)) {
-			c.repo.world.Masker.Add(n.Value)
+			c.repo.world.Masker.Add(secret.New(n.Value))
 		}
 		for _, child := range n.Content {
 			walk(child)

@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/layer"
@@ -31,6 +33,8 @@ type environment struct {
 	paths  []string
 	raw    map[string][]byte // by repository-relative path
 	keys   *sopsage.Keys
+	// What says in the clear what the cluster is.
+	readable *secret.Readable
 }
 
 // readEnvironment reads every source of an environment, once.
@@ -64,7 +68,22 @@ func (r *Repo) readEnvironment(name string) (*environment, error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
+	e.setReadable()
 	return e, nil
+}
+
+// setReadable gathers what everybody can read. What is promised to be encrypted
+// does not count, also if it is not.
+func (e *environment) setReadable() {
+	e.readable = &secret.Readable{}
+	e.readable.Add([]byte(e.name), e.raw[e.path(clusterFile)], e.raw[e.path(envFile)])
+	for _, file := range e.paths {
+		secretFile := sopsage.NamedEncrypted(file) || slices.Contains(plainBundles, path.Base(file))
+		if !secretFile {
+			e.repo.world.Masker.Readable().Add([]byte(file), e.raw[file])
+		}
+	}
+	e.repo.world.Masker.Readable().Add([]byte(e.name))
 }
 
 func (e *environment) noClusterFile() *diag.Problem {

@@ -74,6 +74,9 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	if o.Keyless || len(o.Nodes) > 0 {
 		return res, nil
 	}
+	for _, f := range res.files {
+		r.world.Masker.Readable().Add([]byte(f.Path), f.Data)
+	}
 	if err := c.warnFixed(res); err != nil {
 		return res, err
 	}

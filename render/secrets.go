@@ -145,9 +145,7 @@ func (e *environment) readSecretsFile(ctx context.Context, s *secrets) error {
 
 // mask makes the masker know secrets.
 func (e *environment) mask(values ...secret.String) {
-	for _, v := range values {
-		e.repo.world.Masker.Add(v.Reveal())
-	}
+	e.repo.world.Masker.Add(values...)
 }
 
 // readSecretEnv reads the secret variables of cluster.sops.env, if there are

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -36,12 +37,33 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 		return err
 	}
 	for _, text := range problems {
-		found.add(n.Name, "Talos does not accept the configuration: "+hide(text, secrets), false)
+		found.add(n.Name, "Talos does not accept the configuration: "+secret.Hide(text, secrets, c.repo.world.Masker.Readable()), false)
 	}
 	for _, text := range warnings {
-		found.add(n.Name, hide(text, secrets), true)
+		found.add(n.Name, secret.Hide(text, secrets, c.repo.world.Masker.Readable()), true)
 	}
 	return nil
+}
+
+// secretValues returns the secret values of a configuration.
+func secretValues(cfg *machine.Config) ([]secret.String, error) {
+	var values []secret.String
+	for _, d := range cfg.Documents() {
+		leaves, err := d.Leaves()
+		if err != nil {
+			return nil, err
+		}
+		isSecret, err := cfg.Secret(d)
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range leaves {
+			if isSecret[i] {
+				values = append(values, secret.New(l.Value))
+			}
+		}
+	}
+	return values, nil
 }
 
 // findings gathers what validation says of nodes, so that what is true of a

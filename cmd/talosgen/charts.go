@@ -210,7 +210,7 @@ func (w *world) chartCredentials(named string) (render.Credentials, error) {
 	}
 	all.Merge(render.NetrcCredentials(text))
 	for _, login := range all {
-		w.masker.Add(login.Password.Reveal())
+		w.masker.Add(login.Password)
 	}
 	return all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/jumphost"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 // proxyVariable names an HTTP proxy by which servers are reached.
@@ -20,7 +21,7 @@ func (w *world) serverDialer() (apply.Dialer, error) {
 	text, _ := w.lookup(proxyVariable)
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		password, _ := u.User.Password()
-		w.masker.Add(password)
+		w.masker.Add(secret.New(password))
 	}
 	dial, err := apply.ServerDialer(text)
 	var problem *diag.Problem

@@ -52,7 +52,7 @@ func (w *world) newTrySite(c *cli.Context, env string) (site *trySite, err error
 	if err != nil {
 		return nil, fmt.Errorf("no randomness for an SSH key: %w", err)
 	}
-	w.masker.Add(key.Reveal())
+	w.masker.Add(key)
 	site.clock = quietclock.New(w.now(), quietclock.Outside{Now: w.now, Pause: func(d time.Duration) { _ = w.sleep(context.Background(), d) }})
 	site.signers = apply.SSHFileKeys([]string{"try"}, [][]byte{[]byte(key.Reveal())}, nil)
 	flux, err := simulatedFlux(c.Context, repo.Root(), env)

@@ -1,38 +1,44 @@
 package secret
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// shortest is the length in bytes from which a piece of a secret is masked in
-// foreign text. Shorter pieces would mask ordinary words; values that short
-// are masked where their place is known, not here.
-const shortest = 6
-
-// Masker replaces secrets in text by [Mask]: as they are, JSON-escaped, in
-// base64 (also as part of a longer base64 text), and cut off at the end, as
-// the messages of YAML decoders do. It is safe for concurrent use.
+// Masker replaces secrets in text by [Mask]: as they are, encoded, broken into
+// lines, and cut off at the end where enough is left of them. What it takes for
+// a secret is what [String.Recognisable] says, unless it stands readable. It is
+// safe for concurrent use.
 type Masker struct {
-	mu     sync.RWMutex
-	known  map[string]bool
-	prefix map[string][]string // by the first [shortest] bytes
+	readable Readable
+	mu       sync.RWMutex
+	known    map[String]bool
+	pieces   map[string][]piece // by their first [shortest] bytes
+}
+
+// piece is one way in which a message may spell a secret, or one line of it.
+type piece struct {
+	text string
+	of   string // what it spells
+	cut  int    // from how many of its bytes on a beginning of it cannot be guessed
 }
 
 // NewMasker returns a masker that knows no secret yet.
 func NewMasker() *Masker {
-	return &Masker{known: map[string]bool{}, prefix: map[string][]string{}}
+	return &Masker{known: map[String]bool{}, pieces: map[string][]piece{}}
 }
 
 // Format prints [Mask] whatever the verb: a masker holds all secrets there are.
 func (m *Masker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(Mask)) }
 
-// Add makes the masker know secrets. Each line of a secret counts as a secret.
-func (m *Masker) Add(secrets ...string) {
+// Readable is what stands readable, and so is not masked.
+func (m *Masker) Readable() *Readable { return &m.readable }
+
+// Add makes the masker know secrets, and the lines of those that have several.
+func (m *Masker) Add(secrets ...String) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range secrets {
@@ -40,87 +46,94 @@ func (m *Masker) Add(secrets ...string) {
 			continue
 		}
 		m.known[s] = true
-		m.addForms(s)
-		for line := range strings.Lines(s) {
-			m.addForms(strings.TrimSpace(line))
+		for _, text := range append(lines(s.Reveal()), s.Reveal(), strings.TrimSpace(s.Reveal())) {
+			if recognisable(text) {
+				m.add(text)
+			}
 		}
 	}
 }
 
-func (m *Masker) addForms(s string) {
-	if len(s) < shortest {
-		return
+func (m *Masker) add(secret string) {
+	guess := guessable
+	if strings.HasPrefix(secret, frame) {
+		guess = max(guess, strings.IndexByte(secret+"\n", '\n'))
 	}
-	m.addPiece(s)
-	if quoted, err := json.Marshal(s); err == nil {
-		m.addPiece(strings.Trim(string(quoted), `"`))
-	}
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		m.addPiece(enc.EncodeToString([]byte(s)))
-	}
-	// Inside a longer base64 text a secret can start at any of three
-	// alignments; the characters at its ends then depend on its neighbours.
-	for shift := range 3 {
-		padded := strings.Repeat("\x00", shift) + s
-		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			text := enc.EncodeToString([]byte(padded))
-			start, end := (shift*8+5)/6, len(padded)*8/6
-			m.addPiece(text[start:end])
+	for _, form := range forms(secret) {
+		if len(form) < shortest {
+			continue
+		}
+		p := piece{form, secret, guess*len(form)/len(secret) + 1}
+		key := form[:shortest]
+		if !slices.Contains(m.pieces[key], p) {
+			m.pieces[key] = append(m.pieces[key], p)
 		}
 	}
 }
 
-func (m *Masker) addPiece(s string) {
-	if len(s) < shortest {
-		return
-	}
-	key := s[:shortest]
-	for _, have := range m.prefix[key] {
-		if have == s {
-			return
-		}
-	}
-	m.prefix[key] = append(m.prefix[key], s)
-}
-
-// String returns text with every known secret, and every beginning of one that
-// is at least six bytes long, masked.
+// String returns text with every known secret masked, and every beginning of one
+// that is too long to be guessed.
 func (m *Masker) String(text string) string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if len(m.prefix) == 0 || len(text) < shortest {
+	if len(m.pieces) == 0 || len(text) < shortest {
 		return text
 	}
-	var b strings.Builder
-	start := 0
-	for i := 0; i+shortest <= len(text); {
-		n := m.match(text[i:])
-		if n == 0 {
-			i++
-			continue
+	hidden := make([]bool, len(text))
+	found := false
+	for _, v := range views(text) {
+		for i := 0; i+shortest <= len(v.text); {
+			n := m.match(v.text[i:])
+			if n == 0 {
+				i++
+				continue
+			}
+			from, to := v.place(i, i+n)
+			mark(hidden, from, to)
+			found = true
+			i += n
 		}
-		b.WriteString(text[start:i] + Mask)
-		i += n
-		start = i
 	}
-	if start == 0 {
+	if !found {
 		return text
 	}
-	b.WriteString(text[start:])
-	return b.String()
+	return masked(text, hidden)
 }
 
 // match returns how many bytes at the start of text belong to a secret.
 func (m *Masker) match(text string) int {
 	longest := 0
-	for _, s := range m.prefix[text[:shortest]] {
+	for _, p := range m.pieces[text[:shortest]] {
 		n := shortest
-		for n < len(s) && n < len(text) && s[n] == text[n] {
+		for n < len(p.text) && n < len(text) && p.text[n] == text[n] {
 			n++
 		}
-		longest = max(longest, n)
+		if n > longest && (n == len(p.text) || n >= p.cut) && !m.readable.Holds(p.of) && !m.readable.Holds(text[:n]) {
+			longest = n
+		}
 	}
 	return longest
+}
+
+// mark marks a range.
+func mark(hidden []bool, from, to int) {
+	for i := from; i < to; i++ {
+		hidden[i] = true
+	}
+}
+
+// masked replaces each range that is marked by a [Mask].
+func masked(text string, hidden []bool) string {
+	var b strings.Builder
+	for i := range len(text) {
+		switch {
+		case !hidden[i]:
+			b.WriteByte(text[i])
+		case i == 0 || !hidden[i-1]:
+			b.WriteString(Mask)
+		}
+	}
+	return b.String()
 }
 
 // Writer returns a writer that masks what passes through. Each Write is masked

@@ -141,11 +141,11 @@ type comparison struct {
 func (c *comparison) sides() {
 	c.node, c.git = newSide(c.active, false), newSide(c.desired, true)
 	c.masker = secret.NewMasker()
-	c.masker.Add(c.git.secrets...)
-	c.masker.Add(c.node.secrets...)
-	for _, v := range c.node.doubtful {
-		if !c.git.plain[v] {
-			c.masker.Add(v)
+	for _, values := range [][]string{c.git.secrets, c.node.secrets, c.node.doubtful} {
+		for _, v := range values {
+			if !c.git.plain[v] { // it stands readable in Git
+				c.masker.Add(secret.New(v))
+			}
 		}
 	}
 }

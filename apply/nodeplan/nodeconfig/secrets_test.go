@@ -28,7 +28,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		"another place":    {"machine: {token: CANARY-IS-IT}", "machine: {token: CANARY-IS-IT, sysctls: {a: url-CANARY-IS-IT-end}}", "url-******-end"},
 		"in base64":        {"machine: {token: CANARY-IS-IT}", "machine: {token: CANARY-IS-IT, sysctls: {a: Q0FOQVJZLUlTLUlU}}", "machine.sysctls.a: ******"},
 		"in a key":         {"machine: {token: CANARY-IS-IT}", "machine: {token: CANARY-IS-IT, sysctls: {CANARY-IS-IT: a}}", "+ v1alpha1 machine.sysctls."},
-		"in a name":        {"machine: {token: CANARY-IS-IT}", "machine: {token: CANARY-IS-IT}\n---\nkind: A\nname: CANARY-IS-IT\n", "+ A/******"},
+		"in a name":        {"machine: {token: CANARY-IS-IT}", "machine: {token: CANARY-IS-IT}\n---\nkind: A\nname: CANARY-IS-IT # secret\n", "+ A/******"},
 		"unknown document": {"machine: {}", "machine: {}\n---\nkind: NewConfig\nauth: {password: CANARY}\n", "NewConfig auth.password: ******"},
 		"held":             {"machine: {systemDiskEncryption: {state: {keys: [{static: {passphrase: CANARY}}]}}}", "machine: {}", "held: - v1alpha1"},
 	} {
@@ -45,6 +45,19 @@ func TestSecretsAreMasked(t *testing.T) {
 				t.Errorf("printed: %s", printed)
 			}
 		})
+	}
+}
+
+// What stands readable in Git is not masked, also if it is a secret somewhere
+// else; nor is a word.
+func TestReadableIsShown(t *testing.T) {
+	for _, value := range []string{"acme-staging-1", "kubernetes"} {
+		active := "machine: {token: " + value + ", network: {hostname: node-1}, sysctls: {a: b}}"
+		desired := "machine: {token: " + value + ", network: {hostname: " + value + "}, sysctls: {a: of-" + value + "}}"
+		d, err := nodeconfig.Compare(parse(t, active), parse(t, desired), nodeconfig.Running{})
+		if err != nil || !strings.Contains(describe(d), "b -> of-"+value) {
+			t.Error(describe(d), err)
+		}
 	}
 }
 

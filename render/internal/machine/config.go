@@ -11,11 +11,16 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 // Config is the machine configuration of a node, or of several as far as they
 // have it in common. It does not change; [Config.Apply] makes another.
 type Config struct {
+	// Readable is what stands in the clear beside the configuration: a value from
+	// a secret source that stands there too is secret in its own place only.
+	Readable *secret.Readable
+
 	docs   []*Document
 	taints []*Taint
 }
@@ -39,7 +44,7 @@ func (c *Config) index(id ID) int {
 // merge it sees to it that nothing is lost without a word: what a patch sets
 // has arrived, and what no patch mentions is still there.
 func (c *Config) Apply(patches []*Patch) (*Config, diag.List, error) {
-	m := merger{Config: Config{docs: slices.Clone(c.docs), taints: slices.Clone(c.taints)}, base: c, owned: map[ID]bool{}}
+	m := merger{Config: Config{Readable: c.Readable, docs: slices.Clone(c.docs), taints: slices.Clone(c.taints)}, base: c, owned: map[ID]bool{}}
 	for _, p := range patches {
 		m.warnings.Add(p.Warnings...)
 		if p.taint != nil {

@@ -1,31 +1,28 @@
 package machine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/siderolabs/talos/pkg/machinery/config/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
 
-// minSubstring is the length in bytes from which a secret is looked for inside
-// of other values too. Shorter ones are known by their path only: "true" or
-// "5" as part of a value means nothing.
-const minSubstring = 8
-
 // Taint knows which leaves of a configuration came out of a secret: by the
-// place and the value that a secret source gave them, and, for values long
-// enough to be recognised, wherever they stand.
+// place and the value that a secret source gave them, and, for values that can
+// be recognised, wherever they stand.
 type Taint struct {
-	placed map[string]bool // document, path pattern, value
-	long   []string
-	holds  map[string]bool // memo: does a value hold one of long?
+	placed map[string]bool     // document, path pattern, value
+	long   []string            // those that can be recognised
+	holds  map[string][]string // memo: which of long does a value hold?
 }
 
 func newTaint() *Taint {
-	return &Taint{placed: map[string]bool{}, holds: map[string]bool{}}
+	return &Taint{placed: map[string]bool{}, holds: map[string][]string{}}
 }
 
 func placeKey(id ID, pattern, value string) string {
@@ -40,31 +37,30 @@ func (t *Taint) addPlace(id ID, pattern, value string) {
 
 // addText makes every leaf secret that holds the text.
 func (t *Taint) addText(text string) {
-	if text = strings.TrimSpace(text); len(text) >= minSubstring {
+	if text = strings.TrimSpace(text); secret.New(text).Recognisable() {
 		t.long = append(t.long, text)
 	}
 }
 
-// isSecret reports whether a leaf is known to the taint.
-func (t *Taint) isSecret(id ID, pattern string, l *yamltext.Leaf) bool {
-	return t.placed[placeKey(id, pattern, l.Value)] || t.holdsSecret(l.Value)
+// isSecret reports whether a leaf is known to the taint: by its place, or because
+// it holds a secret that does not stand readable anyway.
+func (t *Taint) isSecret(id ID, pattern string, l *yamltext.Leaf, readable *secret.Readable) bool {
+	return t.placed[placeKey(id, pattern, l.Value)] ||
+		slices.ContainsFunc(t.held(l.Value), func(s string) bool { return !readable.Holds(s) })
 }
 
-func (t *Taint) holdsSecret(value string) bool {
-	if len(value) < minSubstring {
-		return false
-	}
-	holds, known := t.holds[value]
+// held are the secrets that stand in a value.
+func (t *Taint) held(value string) []string {
+	held, known := t.holds[value]
 	if !known {
 		for _, s := range t.long {
 			if strings.Contains(value, s) {
-				holds = true
-				break
+				held = append(held, s)
 			}
 		}
-		t.holds[value] = holds
+		t.holds[value] = held
 	}
-	return holds
+	return held
 }
 
 // Secret reports, for each leaf of a document of the configuration, whether it
@@ -75,7 +71,7 @@ func (c *Config) Secret(d *Document) ([]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret := make([]bool, len(leaves))
+	isSecret := make([]bool, len(leaves))
 	var pattern []byte
 	for i := range leaves {
 		l := &leaves[i]
@@ -87,13 +83,13 @@ func (c *Config) Secret(d *Document) ([]bool, error) {
 		}
 		pattern = l.Path.AppendPattern(pattern[:0])
 		for _, t := range c.taints {
-			if t.isSecret(d.ID, string(pattern), l) {
-				secret[i] = true
+			if t.isSecret(d.ID, string(pattern), l, c.Readable) {
+				isSecret[i] = true
 				break
 			}
 		}
 	}
-	return secret, nil
+	return isSecret, nil
 }
 
 // readSecretScalars returns, for each document of the file, the scalars that

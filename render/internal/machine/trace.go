@@ -143,5 +143,5 @@ func (c *Config) secretValue(id ID, l *yamltext.Leaf, value string) bool {
 	other := *l
 	other.Value = value
 	pattern := l.Path.Pattern()
-	return value != "" && slices.ContainsFunc(c.taints, func(t *Taint) bool { return t.isSecret(id, pattern, &other) })
+	return value != "" && slices.ContainsFunc(c.taints, func(t *Taint) bool { return t.isSecret(id, pattern, &other, c.Readable) })
 }

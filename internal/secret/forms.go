@@ -1,0 +1,56 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// forms are the ways in which messages spell a text: as it is, escaped for JSON,
+// Go, YAML and URLs, as hexadecimal digits or decimal bytes, and in base64, also
+// in the middle of a longer base64 text.
+func forms(s string) []string {
+	all := []string{s, strings.ReplaceAll(s, "'", "''"), url.QueryEscape(s), url.PathEscape(s), url.UserPassword("", s).String()[1:]}
+	for _, quoted := range []string{quotedJSON(s, true), quotedJSON(s, false), strconv.Quote(s), strconv.QuoteToASCII(s)} {
+		all = append(all, quoted[1:len(quoted)-1])
+	}
+	digits := hex.EncodeToString([]byte(s))
+	all = append(all, digits, strings.ToUpper(digits))
+	if len(s) <= longestInBytes {
+		all = append(all, strings.Trim(fmt.Sprint([]byte(s)), "[]"))
+	}
+	return append(all, base64Forms(s)...)
+}
+
+// longestInBytes is how long a text may be of which somebody prints every byte.
+const longestInBytes = 4 << 10
+
+func quotedJSON(s string, html bool) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(html)
+	if encoder.Encode(s) != nil {
+		return strconv.Quote(s) // no text makes it fail
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// base64Forms spells a text in base64: alone, and inside a longer one, where it
+// can start at any of three alignments; the characters at its ends then depend
+// on its neighbours, and are left out.
+func base64Forms(s string) (all []string) {
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		all = append(all, enc.EncodeToString([]byte(s)))
+		raw := enc.WithPadding(base64.NoPadding)
+		for shift := range 3 {
+			padded := strings.Repeat("\x00", shift) + s
+			text := raw.EncodeToString([]byte(padded))
+			all = append(all, text[(shift*8+5)/6:len(padded)*8/6])
+		}
+	}
+	return all
+}
