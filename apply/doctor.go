@@ -39,6 +39,12 @@ func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]Findi
 	return preflight.Run(preflight.Input{Plan: p.Plan, TokenWrites: answer, Own: own}), nil
 }
 
+// ClosedToAll warns of APIs of the cluster that nobody reaches once apply has
+// ended, because its firewall has no rule for them. It asks nobody.
+func (e *Environment) ClosedToAll() []Finding {
+	return preflight.ClosedToAll(&e.Infrastructure)
+}
+
 // FailedChecks is an error with the findings that would keep a plan from being
 // executed; nil if there are none.
 func FailedChecks(findings []Finding) error {

@@ -37,6 +37,9 @@ type Commands struct {
 // report begins the report of a run.
 func (s *Session) report(agreed *Plan) *Report {
 	r := &Report{Agreed: agreed, env: s.env.name, cluster: s.env.Infrastructure.Cluster}
+	if agreed != nil && agreed.Plan != nil && !agreed.Destroy {
+		r.closed = s.env.ClosedToAll()
+	}
 	s.end(r)
 	return r
 }
@@ -195,6 +198,11 @@ func (r *Report) pending(s *Summary) {
 	}
 	if r.Left != nil && r.Left.Kubernetes != nil {
 		r.pendingObjects(add)
+	}
+	if r.did() {
+		for _, f := range r.closed {
+			add(summary.Access, "", f.Text, f.Hint)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ type Report struct {
 	ended        bool // the run came through all its stages
 	env, cluster string
 	requestsLeft int
+	closed       []Finding // of APIs that nobody reaches now
 }
 
 type (

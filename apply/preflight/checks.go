@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -142,72 +141,4 @@ func ranges(in *Input) (found []Finding) {
 		}
 	}
 	return found
-}
-
-// apis are the ports that apply has to reach.
-var apis = []struct{ name, port string }{{"Kubernetes API", "6443"}, {"Talos API", "50000"}}
-
-// access says whether whoever runs apply gets through the firewalls: by the
-// session firewall, or because a rule lets them in.
-func access(in *Input) []Finding {
-	d := &in.Plan.Desired
-	if d.Access.CurrentIPv4 || d.Access.CurrentIPv6 {
-		return session(in)
-	}
-	if d.Access.Mode != "public" || len(d.Firewalls) == 0 {
-		return nil
-	}
-	if len(in.Own) == 0 {
-		return []Finding{warning("", "your public address is not known: whether the firewall lets you in shows later")}
-	}
-	var found []Finding
-	for _, api := range apis {
-		for _, own := range in.Own {
-			if letsIn(d, api.port, own) {
-				found = append(found, fine("the firewall lets %s in to the %s", own, api.name))
-				continue
-			}
-			found = append(found, warning("add it to the sources in cluster.yaml, or let current addresses in: hetzner.firewall",
-				"no rule of the firewall lets %s in to the %s", own, api.name))
-		}
-	}
-	return found
-}
-
-func session(in *Input) (found []Finding) {
-	for _, own := range in.Own {
-		if own.Is4() && in.Plan.Desired.Access.CurrentIPv4 || own.Is6() && in.Plan.Desired.Access.CurrentIPv6 {
-			found = append(found, fine("%s is let in for as long as apply runs", own))
-		}
-	}
-	if len(found) == 0 {
-		found = append(found, warning("name the sources in cluster.yaml, or run apply where the address can be found", "your public address is not known, so no session firewall can let it in"))
-	}
-	return found
-}
-
-// letsIn reports whether a rule of a firewall of the control planes lets an
-// address in to a TCP port.
-func letsIn(d *schemas.Infrastructure, port string, own netip.Addr) bool {
-	labels := map[string]string{schemas.LabelCluster: d.Cluster, schemas.LabelManagedBy: schemas.ManagedBy, schemas.LabelRole: schemas.RoleControlPlane}
-	for _, f := range d.Firewalls {
-		selector, err := labelselector.Parse(f.ApplyTo)
-		if err != nil || !selector.Matches(labels) {
-			continue
-		}
-		for _, r := range f.Rules {
-			if r.Direction == "in" && r.Protocol == "tcp" && r.Port == port && contains(r.SourceIPs, own) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func contains(ranges []string, own netip.Addr) bool {
-	return slices.ContainsFunc(ranges, func(text string) bool {
-		p, err := netip.ParsePrefix(text)
-		a, single := netip.ParseAddr(text)
-		return err == nil && p.Contains(own) || single == nil && a == own
-	})
 }

@@ -84,7 +84,7 @@ var checks = []struct {
 	{"limits", "the cluster keeps within the limits of Hetzner's resources", limits},
 	{"account", "nothing is needed that the limits of the account could forbid", account},
 	{"ranges", "no server is in two networks with overlapping ranges", ranges},
-	{"access", "apply reaches the servers without passing a firewall", access},
+	{Access, "apply reaches the servers without passing a firewall", access},
 }
 
 // Any reports whether a finding has a state.

@@ -117,6 +117,12 @@ func TestFindings(t *testing.T) {
 			func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "the firewall lets 203.0.113.7 in to the Kubernetes API"},
 		{"no rule lets in", func(d *schemas.Infrastructure) { d.Access.Mode = "public" }, nil,
 			func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, Warning, "no rule of the firewall lets 203.0.113.7 in to the Talos API"},
+		{"a rule with a range of ports lets in", func(d *schemas.Infrastructure) {
+			d.Access.Mode, d.Firewalls[0].Rules[0] = "public", schemas.InfraRule{Direction: "in", Protocol: "tcp", Port: "49000-51000", SourceIPs: []string{"203.0.113.7"}}
+		}, nil, func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "the firewall lets 203.0.113.7 in to the Talos API"},
+		{"nobody is let in afterwards", func(d *schemas.Infrastructure) {
+			d.Access.Mode, d.Access.CurrentIPv4, d.Firewalls[0].Rules = "public", true, nil
+		}, nil, nil, Warning, "once apply has ended, the firewall lets nobody in to the Talos API"},
 		{"nobody knows the address", func(d *schemas.Infrastructure) { d.Access.Mode = "public" }, nil, nil, Warning, "your public address is not known"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,6 +140,55 @@ func TestFindings(t *testing.T) {
 				}
 			}
 			t.Errorf("%s %q is not in\n%s", tt.state, tt.want, Text(found))
+		})
+	}
+}
+
+// Whether somebody reaches the APIs after the run is said of firewalls whose
+// rules are known, and only of nodes that are reached by public addresses.
+func TestClosedToAll(t *testing.T) {
+	rule := func(port string) schemas.InfraRule {
+		return schemas.InfraRule{Direction: "in", Protocol: "tcp", Port: port, SourceIPs: []string{"203.0.113.0/24"}}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*schemas.Infrastructure)
+		want   string // the end of the text; empty: nothing is said
+	}{
+		{"no rule", func(*schemas.Infrastructure) {}, "to the Kubernetes API and the Talos API"},
+		{"a rule for one", func(d *schemas.Infrastructure) { d.Firewalls[0].Rules = []schemas.InfraRule{rule("6443")} }, "nobody in to the Talos API"},
+		{"rules for both", func(d *schemas.Infrastructure) {
+			d.Firewalls[0].Rules = []schemas.InfraRule{rule("6443"), rule("50000")}
+		}, ""},
+		{"a rule for all ports", func(d *schemas.Infrastructure) { d.Firewalls[0].Rules = []schemas.InfraRule{rule("any")} }, ""},
+		{"a rule without ranges", func(d *schemas.Infrastructure) {
+			d.Firewalls[0].Rules = []schemas.InfraRule{{Direction: "in", Protocol: "tcp", Port: "any"}}
+		}, "to the Kubernetes API and the Talos API"},
+		{"rules for another part of the cluster", func(d *schemas.Infrastructure) {
+			d.Firewalls[0].Rules, d.Firewalls[0].ApplyTo = []schemas.InfraRule{rule("any")}, "cluster=prod,role=worker"
+		}, "to the Kubernetes API and the Talos API"},
+		{"a public load balancer", func(d *schemas.Infrastructure) {
+			d.LoadBalancers = []schemas.InfraLoadBalancer{{PublicInterface: true, Services: []schemas.InfraService{{ListenPort: 443, DestinationPort: 6443}}}}
+		}, "nobody in to the Talos API"},
+		{"a private load balancer", func(d *schemas.Infrastructure) {
+			d.LoadBalancers = []schemas.InfraLoadBalancer{{Services: []schemas.InfraService{{DestinationPort: 6443}}}}
+		}, "to the Kubernetes API and the Talos API"},
+		{"a firewall of others", func(d *schemas.Infrastructure) { d.Firewalls = []schemas.InfraFirewall{{ExistingID: 7}} }, ""},
+		{"no firewall", func(d *schemas.Infrastructure) { d.Firewalls = nil }, ""},
+		{"private access", func(d *schemas.Infrastructure) { d.Access.Mode = "private" }, ""},
+		{"a server that leads there", func(d *schemas.Infrastructure) { d.Access.Jump = "prod-nat" }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := spec().Infrastructure()
+			d.Access.Mode, d.LoadBalancers, d.Firewalls[0].Rules = "public", nil, nil
+			tt.change(&d)
+			found := ClosedToAll(&d)
+			if tt.want == "" && len(found) == 0 {
+				return
+			}
+			if len(found) != 1 || !strings.HasSuffix(found[0].Text, tt.want) || tt.want == "" || found[0].State != Warning || found[0].Check != Access {
+				t.Errorf("%+v", found)
+			}
 		})
 	}
 }

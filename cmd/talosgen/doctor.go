@@ -83,6 +83,12 @@ func (w *world) preflight(c *cli.Context, s *cloudSession, p *apply.Plan) error 
 	if err != nil {
 		return err
 	}
+	w.warn(s, findings)
+	return apply.FailedChecks(findings)
+}
+
+// warn prints those findings that are warnings.
+func (w *world) warn(s *cloudSession, findings []apply.Finding) {
 	for _, f := range findings {
 		if f.State == apply.Warning {
 			text := w.colour(yellow, "warning:") + " " + f.Check + ": " + f.Text
@@ -92,5 +98,4 @@ func (w *world) preflight(c *cli.Context, s *cloudSession, p *apply.Plan) error 
 			s.view.line(text)
 		}
 	}
-	return apply.FailedChecks(findings)
 }

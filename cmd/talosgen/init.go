@@ -33,8 +33,16 @@ plan and apply. Your age key is the first one that sops finds in its key file;
 if there is none, one is made there, outside of the repository. Existing files
 are never overwritten.
 
+At Hetzner Cloud a firewall drops what nobody has let in: name with --api-source
+from where kubectl and talosctl are to be used, or later in cluster.yaml. To find
+the current address, icanhazip.com is asked.
+
 Examples:
    talosgen init my-clusters
+   talosgen init my-clusters --api-source 203.0.113.0/24
+                                  let an office in to the APIs of the cluster
+   talosgen init my-clusters --api-source current
+                                  let the address in that this machine has now
    talosgen init my-clusters --ci gitlab
    talosgen init home --provider static --env home --cluster-name home`,
 		Flags: []cli.Flag{
@@ -42,11 +50,37 @@ Examples:
 			&cli.StringFlag{Name: "ci", Usage: "whose pipeline checks, plans and applies: " + strings.Join(scaffold.CIs, ", "), Value: scaffold.CIs[0]},
 			&cli.StringFlag{Name: "env", Usage: "`NAME` of the first environment", Value: "dev"},
 			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: that of the environment"},
+			&cli.StringSliceFlag{Name: flagAPISource, Usage: "`RANGE` from which the APIs of the cluster may be used, or current for the address of this machine (repeatable)"},
 			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: scaffold.DefaultTalosVersion},
-			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes", Value: scaffold.DefaultKubernetesVersion},
+			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes; default: what this Talos installs"},
 		},
 		Action: w.initAction,
 	}
+}
+
+const (
+	flagAPISource = "api-source"
+	// currentSource stands for the public addresses of this machine.
+	currentSource = "current"
+)
+
+// apiSource is from where the APIs of a new cluster may be used.
+func (w *world) apiSource(c *cli.Context) (ranges []string, err error) {
+	for _, text := range c.StringSlice(flagAPISource) {
+		if text != currentSource {
+			ranges = append(ranges, text)
+			continue
+		}
+		own := w.ownAddresses(c.Context)
+		if len(own) == 0 {
+			return nil, diag.On("", "the public address of this machine cannot be found: neither %s answers", strings.Join(addressServices, " nor ")).
+				WithHint("name it: --%s 203.0.113.7", flagAPISource).WithCode(diag.Remote)
+		}
+		for _, addr := range own {
+			ranges = append(ranges, addr.String())
+		}
+	}
+	return ranges, nil
 }
 
 func (w *world) initAction(c *cli.Context) error {
@@ -54,13 +88,9 @@ func (w *world) initAction(c *cli.Context) error {
 		return diag.On("", "which directory?").WithHint("talosgen init <dir>").WithCode(diag.Usage)
 	}
 	dir, env := c.Args().First(), c.String("env")
-	name := c.String("cluster-name")
-	if name == "" {
-		name = env
-	}
-	options := scaffold.Options{
-		Provider: c.String("provider"), CI: c.String("ci"), Env: env, ClusterName: name, TalosgenVersion: version,
-		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"),
+	options, err := w.scaffoldOptions(c)
+	if err != nil {
+		return err
 	}
 	keyFile, recipient, made, err := w.operatorKey()
 	if err != nil {
@@ -88,12 +118,26 @@ func (w *world) initAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	next := "\n  cd " + dir + "\n  git init"
+	next := "\n  cd " + dir + "\n  git init -b main\n  edit what is marked with EDIT in envs/" + env
 	for _, name := range report.Missing {
 		next += "\n  " + name + "=… talosgen secrets sync " + env
 	}
 	w.say("wrote %s with the environment %q\n\nnext:%s\n  talosgen render %s", dir, env, next, env)
 	return nil
+}
+
+// scaffoldOptions are what the flags say of the new repository; whose key it is
+// for is not among them.
+func (w *world) scaffoldOptions(c *cli.Context) (scaffold.Options, error) {
+	name := c.String("cluster-name")
+	if name == "" {
+		name = c.String("env")
+	}
+	source, err := w.apiSource(c)
+	return scaffold.Options{
+		Provider: c.String("provider"), CI: c.String("ci"), Env: c.String("env"), ClusterName: name, TalosgenVersion: version,
+		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"), APISource: source,
+	}, err
 }
 
 // operatorKey finds the age key of whoever runs talosgen, or makes one where

@@ -94,6 +94,9 @@ func (w *world) planAction(c *cli.Context) error {
 	if err := w.printPlan(c, p); err != nil {
 		return err
 	}
+	if !p.Empty() && !c.Bool("destroy") {
+		w.warn(s, s.env.ClosedToAll())
+	}
 	w.sayRequests(s)
 	if !p.Empty() || p.Refused() || p.Edited() != nil {
 		return errDifferences

@@ -4,6 +4,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"embed"
 	"io/fs"
 	"regexp"
@@ -13,15 +14,14 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Versions of a new environment, if the options name none: the newest that
-// talosgen knows, and the Kubernetes that this Talos installs by default.
-const (
-	DefaultTalosVersion      = "v1.14.1"
-	DefaultKubernetesVersion = "1.37.0"
-)
+// DefaultTalosVersion is the version of Talos of a new environment, if the
+// options name none: the newest that talosgen knows.
+const DefaultTalosVersion = "v1.14.1"
 
 // Providers are the values of [Options].Provider.
-var Providers = []string{"hetzner", "static"}
+var Providers = []string{hetzner, "static"}
+
+const hetzner = "hetzner"
 
 // CIs are the values of [Options].CI: whose pipeline a new repository has.
 var CIs = []string{"github", "gitlab", withoutCI}
@@ -36,8 +36,11 @@ type Options struct {
 	ClusterName       string
 	AgeRecipient      string // the public age key that secrets are encrypted for
 	TalosVersion      string // [DefaultTalosVersion] if empty
-	KubernetesVersion string // [DefaultKubernetesVersion] if empty
+	KubernetesVersion string // if empty, [DefaultKubernetes] of that Talos
 	TalosgenVersion   string // the release that checks pull requests, without a leading v
+	// From where the APIs of the cluster may be used: ranges, or addresses. Without
+	// any, cluster.yaml says where to name them.
+	APISource []string
 }
 
 // File is a file of the new repository.
@@ -58,7 +61,10 @@ func Files(o Options) ([]File, error) {
 	}
 	fill := o.replacer()
 	var files []File
-	names := []string{"common", o.Provider}
+	names := []string{"common", o.Provider, "time"}
+	if minor(o.talos()) < timeDocuments {
+		names[2] = "time-1.11"
+	}
 	if o.CI != withoutCI {
 		names = append(names, o.CI)
 	}
@@ -87,12 +93,6 @@ too: its head says how.`,
 
 // replacer fills in the blanks of the archives, which are written @NAME@.
 func (o Options) replacer() *strings.Replacer {
-	or := func(value, otherwise string) string {
-		if value == "" {
-			return otherwise
-		}
-		return value
-	}
 	other := "prod"
 	if o.Env == other {
 		other = "staging"
@@ -103,8 +103,9 @@ func (o Options) replacer() *strings.Replacer {
 		"@OTHER_ENV@", other,
 		"@CLUSTER_NAME@", o.ClusterName,
 		"@AGE_RECIPIENT@", o.AgeRecipient,
-		"@TALOS_VERSION@", or(o.TalosVersion, DefaultTalosVersion),
-		"@KUBERNETES_VERSION@", or(o.KubernetesVersion, DefaultKubernetesVersion),
+		"@TALOS_VERSION@", o.talos(),
+		"@KUBERNETES_VERSION@", cmp.Or(o.KubernetesVersion, DefaultKubernetes(o.talos())),
+		"@API_SOURCE@", o.apiSource(),
 		"@TALOSGEN_VERSION@", strings.TrimPrefix(o.TalosgenVersion, "v"),
 	)
 }
@@ -134,6 +135,14 @@ func (o Options) check() error {
 	if !slices.Contains(CIs, o.CI) {
 		fail("CI", o.CI, "CI: "+strings.Join(CIs, ", "))
 	}
+	if len(o.APISource) > 0 && o.Provider != hetzner {
+		problems.Add(diag.On("", "an API source is for provider %s: only there is a firewall", hetzner).WithCode(diag.Usage))
+	}
+	for _, text := range o.APISource {
+		if _, err := sourceRange(text); err != nil {
+			fail("API source", text, "an address, or a range such as 203.0.113.0/24")
+		}
+	}
 	for _, f := range []struct {
 		option, value string
 		form          *regexp.Regexp
@@ -143,7 +152,7 @@ func (o Options) check() error {
 		{"environment", o.Env, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
 		{"cluster name", o.ClusterName, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
 		{"Talos version", o.TalosVersion, versionForm, true, "a version has three numbers, such as " + DefaultTalosVersion},
-		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + DefaultKubernetesVersion},
+		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + DefaultKubernetes(DefaultTalosVersion)},
 		{"talosgen version", o.TalosgenVersion, versionForm, false, "a version has three numbers, such as 0.1.0"},
 	} {
 		if !f.form.MatchString(f.value) && !(f.optional && f.value == "") {

@@ -156,7 +156,7 @@ func TestOptionsAreUsed(t *testing.T) {
 			t.Errorf("%s does not hold %q", tt.file, tt.holds)
 		}
 	}
-	if text := content(t, files(t, options("hetzner")), "envs/dev/cluster.env"); !strings.Contains(text, "TALOS_VERSION="+DefaultTalosVersion+"\nKUBERNETES_VERSION="+DefaultKubernetesVersion+"\n") {
+	if text := content(t, files(t, options("hetzner")), "envs/dev/cluster.env"); !strings.Contains(text, "TALOS_VERSION="+DefaultTalosVersion+"\nKUBERNETES_VERSION=1.37.0\n") {
 		t.Error("versions that are not given are not the default ones")
 	}
 }
@@ -240,6 +240,9 @@ func TestBadOptions(t *testing.T) {
 		{"private key", func(o *Options) { o.AgeRecipient = privateKey }, "begins with age1"},
 		{"minor version", func(o *Options) { o.TalosVersion = "v1.14" }, `Talos version "v1.14" cannot be used`},
 		{"Kubernetes", func(o *Options) { o.KubernetesVersion = "latest" }, `Kubernetes version "latest" cannot be used`},
+		{"API source", func(o *Options) { o.APISource = []string{"office"} }, `API source "office" cannot be used`},
+		{"bits behind the length", func(o *Options) { o.APISource = []string{"203.0.113.7/24"} }, `API source "203.0.113.7/24" cannot be used`},
+		{"API source of machines", func(o *Options) { o.Provider, o.APISource = "static", []string{"203.0.113.7"} }, "only there is a firewall"},
 		{"talosgen", func(o *Options) { o.TalosgenVersion = "" }, `talosgen version "" cannot be used`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

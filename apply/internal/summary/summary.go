@@ -109,6 +109,7 @@ const (
 	Status   = "status"   // something in Kubernetes is not as Git has it
 	Conflict = "conflict" // others own fields of an object that Git has otherwise
 	Waiting  = "waiting"  // something is left for others to do
+	Access   = "access"   // nobody reaches an API of the cluster
 )
 
 // Pending is something that a run leaves as it is.
