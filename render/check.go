@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
@@ -34,6 +36,9 @@ func (r *Repo) compare(env string) (*rendered.Lock, []Difference, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := r.checkPlaintext(env, paths); err != nil {
+		return nil, nil, err
+	}
 	lock, err := r.readLock(env)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, []Difference{{Path: rendered.LockName, Kind: tree.Removed, Output: true}}, nil
@@ -47,6 +52,28 @@ func (r *Repo) compare(env string) (*rendered.Lock, []Difference, error) {
 	}
 	differences, err := tree.Check(lock, inputs, r.tree(env))
 	return lock, differences, r.local(err)
+}
+
+// checkPlaintext refuses secrets in the clear among the sources of an
+// environment, of which it reads the encrypted ones alone.
+func (r *Repo) checkPlaintext(env string, paths []string) error {
+	e := &environment{repo: r, name: env, paths: paths, raw: map[string][]byte{}}
+	var problems diag.List
+	for _, file := range paths {
+		if !sopsage.NamedEncrypted(file) && !slices.Contains(plainBundles, path.Base(file)) {
+			continue
+		}
+		data, err := r.files.ReadFile(file)
+		if err != nil {
+			problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err))
+			continue
+		}
+		e.raw[file] = data
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return e.checkPlaintext()
 }
 
 func (r *Repo) readLock(env string) (*rendered.Lock, error) {

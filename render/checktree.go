@@ -35,10 +35,21 @@ func ConflictsText(conflicts []Conflict) string { return ownership.String(confli
 
 // CheckTree checks all Kubernetes objects of a rendered tree: against the
 // schemas of their kinds, what they refer to, and who owns each. It needs no
-// keys. What is wrong in the tree is in the report.
+// keys. What is wrong in the tree is in the report; secrets in the clear among
+// the sources are an error.
 func (r *Repo) CheckTree(env string, o TreeCheck) (*TreeReport, error) {
 	if err := r.isRendered(env); err != nil {
 		return nil, err
+	}
+	paths, err := r.inputs(env)
+	switch {
+	case diag.CodeOf(err) == diag.Usage: // the environment is gone, its tree is not
+	case err != nil:
+		return nil, err
+	default:
+		if err := r.checkPlaintext(env, paths); err != nil {
+			return nil, err
+		}
 	}
 	return checkTree(r.files, path.Join(renderedDir, env), true, o)
 }

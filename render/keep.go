@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 
 	"go.yaml.in/yaml/v4"
 
@@ -217,10 +218,10 @@ func (k *keeper) addSecrets(given *secretsfile.Secrets, rule *sopsage.Rule) (add
 		return nil, err
 	}
 	out, added, err := secretsfile.Add(file, plain, given)
-	if err != nil || len(added) == 0 {
+	old, exists := k.raw[file]
+	if err != nil || len(added) == 0 && exists && sopsage.CheckWhole(file, old) == nil {
 		return nil, err
 	}
-	old, exists := k.raw[file]
 	var data []byte
 	if exists {
 		data, err = k.keys.Reencrypt(k.ctx, file, old, out, k.repo.world.Now())
@@ -283,11 +284,29 @@ func (r *Repo) rule(file string) (*sopsage.Rule, error) {
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: sopsConfig}, "cannot be read: %v", reason(err)).WithCause(err)
 	}
-	return sopsage.RuleFor(sopsConfig, data, file)
+	rule, err := sopsage.RuleFor(sopsConfig, data, file)
+	if err != nil || !allSecret(file) {
+		return rule, err
+	}
+	return rule.Whole(), nil
 }
 
-// write puts a file in place; create says that it must not exist.
+// allSecret tells whether every value of an encrypted source is secret: of the
+// files that hold the secrets of an environment. An encrypted patch may have
+// readable values, such as the kind of its document.
+func allSecret(file string) bool {
+	dir, name := path.Split(file)
+	return (name == secretsName || name == secretEnvFile) && path.Dir(path.Clean(dir)) == envsDir
+}
+
+// write puts a file in place; create says that it must not exist. It never
+// writes a secret in the clear.
 func (k *keeper) write(file string, data []byte, create bool) error {
+	if allSecret(file) {
+		if err := sopsage.CheckWhole(file, data); err != nil {
+			return err
+		}
+	}
 	var err error
 	written := true
 	if create {

@@ -82,12 +82,17 @@ func (e *environment) openOperator(ctx context.Context, s *secrets) error {
 }
 
 // checkPlaintext refuses what lies about in the clear and should not: a file
-// whose name promises that it is encrypted, and secrets bundles. It needs no
-// key, so whatever checks a commit finds it.
+// whose name promises that it is encrypted, a value of a file of which all are
+// secret, and secrets bundles. It needs no key, so whatever checks a commit finds
+// it.
 func (e *environment) checkPlaintext() error {
 	var problems diag.List
 	for _, file := range e.paths {
-		if sopsage.NamedEncrypted(file) && !encrypted(file, e.raw[file]) {
+		switch {
+		case !sopsage.NamedEncrypted(file):
+		case encrypted(file, e.raw[file]) && allSecret(file):
+			problems.AddErr(sopsage.CheckWhole(file, e.raw[file]))
+		case !encrypted(file, e.raw[file]):
 			problems.Add(diag.New(diag.Pos{File: file}, "plaintext in a *.sops.* file").
 				WithHint("encrypt it with `sops -e -i %s`; if it was ever committed, its secrets are known: rotate them", file).WithCode(diag.Secrets))
 		}

@@ -17,6 +17,7 @@ import (
 type Rule struct {
 	config config.Config
 	indent int
+	whole  bool // every value is encrypted
 }
 
 // Recipients returns who the rule encrypts for.
@@ -26,6 +27,9 @@ func (r *Rule) Recipients() Recipients {
 
 // metadata gives the wrapped keys the rule's choice of what is encrypted.
 func (r *Rule) metadata(wrapped sops.Metadata) sops.Metadata {
+	if r.whole {
+		return encryptAll(wrapped)
+	}
 	md := wrapped
 	md.UnencryptedSuffix = r.config.UnencryptedSuffix
 	md.EncryptedSuffix = r.config.EncryptedSuffix

@@ -17,12 +17,24 @@ import (
 // Encrypt encrypts a file of a person's own for the first time, as `sops -e`
 // does: a fresh data key from random, and nonces that SOPS' library takes from
 // the system, so every call gives other bytes. The name chooses the format:
-// KEY=VALUE for .env, else YAML.
+// KEY=VALUE for .env, else YAML. The rule chooses which values are encrypted; see
+// [Rule.Whole].
 func Encrypt(file string, plain []byte, rule *Rule, random io.Reader, now time.Time) ([]byte, error) {
+	return encryptNew(file, plain, rule, rule.metadata, random, now)
+}
+
+// encryptNew encrypts a plaintext with a new data key; chosen completes the
+// metadata with what is encrypted.
+func encryptNew(file string, plain []byte, rule *Rule, chosen func(sops.Metadata) sops.Metadata, random io.Reader, now time.Time) ([]byte, error) {
 	store := storeFor(file, rule.indent)
 	branches, err := loadPlain(file, plain, store)
 	if err != nil {
 		return nil, err
+	}
+	if rule.whole {
+		if err := refuseSuffix(file, branches); err != nil {
+			return nil, err
+		}
 	}
 	key, err := newKey(random)
 	if err != nil {
@@ -32,47 +44,58 @@ func Encrypt(file string, plain []byte, rule *Rule, random io.Reader, now time.T
 	if err != nil {
 		return nil, err
 	}
-	tree := sops.Tree{Branches: branches, Metadata: rule.metadata(wrapped), FilePath: file}
+	tree := sops.Tree{Branches: branches, Metadata: chosen(wrapped), FilePath: file}
 	return encryptTree(tree, key, sopsaes.NewCipher(), store, now)
 }
 
-// Reencrypt writes a changed plaintext into an encrypted file: with the same
-// data key, and with the old ciphertext for every value that did not change. If
-// nothing changed, the file is returned as it was, byte for byte.
+// Reencrypt writes a changed plaintext into an encrypted file of which every
+// value is secret: with the same data key, and with the old ciphertext for every
+// value that did not change. If nothing changed, the file is returned as it was,
+// byte for byte; a value that stood there in the clear is encrypted.
 func (k *Keys) Reencrypt(ctx context.Context, file string, old, plain []byte, now time.Time) ([]byte, error) {
 	store := storeFor(file, indentOf(old))
 	opened, err := k.openTree(ctx, file, old, store)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(opened.plain, plain) {
+	whole := choosesAll(opened.tree.Metadata)
+	if whole && bytes.Equal(opened.plain, plain) {
 		return old, nil
 	}
 	branches, err := loadPlain(file, plain, store)
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseSuffix(file, branches); err != nil {
+		return nil, err
+	}
 	before, err := store.LoadPlainFile(opened.plain)
 	if err != nil {
 		return nil, unreadable(file, err)
 	}
-	if slices.EqualFunc(before, branches, sops.TreeBranch.Equals) {
+	if whole && slices.EqualFunc(before, branches, sops.TreeBranch.Equals) {
 		return old, nil
 	}
 	tree := opened.tree
-	tree.Branches = branches
+	tree.Branches, tree.Metadata = branches, encryptAll(tree.Metadata)
 	return encryptTree(tree, opened.key, opened.cipher, store, now)
 }
 
 // Rekey encrypts a file again for the recipients of a rule, with a fresh data
 // key: whoever was a recipient before cannot read what comes after. What Git
-// remembers stays readable to them.
+// remembers stays readable to them. The same values are encrypted as before,
+// unless the rule is one for all of them: of which values are secret, the file
+// is to say, and not .sops.yaml.
 func (k *Keys) Rekey(ctx context.Context, file string, old []byte, rule *Rule, random io.Reader, now time.Time) ([]byte, error) {
 	opened, err := k.openTree(ctx, file, old, storeFor(file, indentOf(old)))
 	if err != nil {
 		return nil, err
 	}
-	return Encrypt(file, opened.plain, rule, random, now)
+	chosen := func(md sops.Metadata) sops.Metadata { return choose(md, opened.tree.Metadata) }
+	if rule.whole {
+		chosen = encryptAll
+	}
+	return encryptNew(file, opened.plain, rule, chosen, random, now)
 }
 
 // loadPlain parses a plaintext as SOPS does, and refuses what it could not
