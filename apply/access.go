@@ -70,19 +70,47 @@ func (e *Environment) Talosconfig(ctx context.Context, r AccessRequest, role str
 	return e.accessFile(f, endpoints, note), nil
 }
 
-// Kubeconfig makes a file for kubectl with the rights of an administrator, or
-// adds to one. Nothing is asked of the cluster. The URL of the API, unless it is
-// empty, replaces the one that the tree names.
-func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, api string) (*AccessFile, error) {
-	server, note, err := kubernetesServer(e.Infrastructure.KubernetesAPI, api)
+// KubeconfigRequest says for whom a configuration of kubectl is, and where it
+// leads to.
+type KubeconfigRequest struct {
+	// The URL of the API, unless it is empty, replaces the one that the tree
+	// names.
+	API string
+	// Who the certificate is for; without both it is an administrator
+	// (system:masters).
+	User   string
+	Groups []string
+	// Whether people log in with the cluster's OpenID Connect provider: then the
+	// file holds no certificate and no key.
+	OIDC bool
+}
+
+// Kubeconfig makes a file for kubectl, or adds to one. Nothing is asked of the
+// cluster.
+func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, k KubeconfigRequest) (*AccessFile, error) {
+	server, note, err := kubernetesServer(e.Infrastructure.KubernetesAPI, k.API)
 	if err != nil {
 		return nil, err
+	}
+	who, err := access.KubernetesSubject(k.User, k.Groups)
+	if err != nil {
+		return nil, err
+	}
+	provider := e.Infrastructure.KubernetesAPI.OIDC
+	if k.OIDC && provider == nil {
+		return nil, diag.On("--oidc", "the cluster has no OpenID Connect provider").
+			WithHint("set kubernetes.oidc in envs/%s/cluster.yaml; a tree of an earlier talosgen does not name the provider: render it again", e.name).WithCode(diag.Usage)
 	}
 	authorities, err := e.authorities(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f, err := authorities.Kubernetes.Kubeconfig(e.accessRequest(r), server)
+	var f *access.File
+	if k.OIDC {
+		f, err = authorities.Kubernetes.KubeconfigOIDC(e.accessRequest(r), server, access.OIDC(*provider))
+	} else {
+		f, err = authorities.Kubernetes.Kubeconfig(e.accessRequest(r), server, who)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,9 @@ func gitopsRepo(t *testing.T, options string) (*testRepo, string) {
 	return r, key
 }
 
+// signerKey looks like what gpg exports.
+const signerKey = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ/exampleexampleexample=\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n"
+
 // Each option of gitops is in what Flux is given.
 func TestGitOps(t *testing.T) {
 	const sshOptions = "repository: ssh://git@github.com/a/b.git, components: existing"
@@ -32,6 +35,8 @@ func TestGitOps(t *testing.T) {
 		{"interval", sshOptions + ", interval: 7m", "flux/manifests.yaml", "  interval: \"7m\"\n"},
 		{"deploy key", sshOptions, "flux/secret-talosgen-git.yaml", "  identity: "},
 		{"auth", "repository: 'https://git.example.com/a', components: existing, auth: token", "flux/secret-talosgen-git.yaml", "  password: "},
+		{"verifyKeys", sshOptions + ", verifyKeys: [\"" + strings.ReplaceAll(signerKey, "\n", "\\n") + "\"]", "flux/manifests.yaml", "  verify:\n    mode: HEAD\n    secretRef:\n      name: talosgen-git-signers\n"},
+		{"signers", sshOptions + ", verifyKeys: [\"" + strings.ReplaceAll(signerKey, "\n", "\\n") + "\"]", "flux/secret-talosgen-git-signers.yaml", "  signer-1.asc: "},
 		{"engine", "engine: none", "bootstrap/metrics-server/manifests.yaml", "kind: Deployment\n"},
 		{"existing components", sshOptions, "flux/kustomization.yaml", "resources:\n- manifests.yaml\n- secret-talosgen-git.yaml\n"},
 	} {

@@ -26,6 +26,7 @@ var notInCases = map[string]string{
 	"gitops.auth":                             "TestGitOps",
 	"gitops.user":                             "TestGitOps",
 	"gitops.knownHosts":                       "TestGitOps",
+	"gitops.verifyKeys":                       "TestGitOps",
 	"gitops.interval":                         "TestGitOps",
 	"gitops.components":                       "TestGitOps",
 	"secrets.exampleKeyFile":                  "TestShippedTreesAreGolden: the shipped environments are read with it",

@@ -39,6 +39,9 @@ type GitOps struct {
 	// Public keys of the Git server, as in a known_hosts file, for servers other
 	// than github.com, gitlab.com, bitbucket.org, codeberg.org and git.sr.ht.
 	KnownHosts []string `yaml:"knownHosts" format:"knownHost" otherwise:"those of the servers that talosgen knows" example:"[git.example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKq5mUPMFi1JP3kPyvyVvYmCeS0bLqTPqbHoTbS9mHCT]"`
+	// OpenPGP public keys, as gpg --armor --export prints them, one in each item.
+	// Flux then runs a commit only if one of them signed it.
+	VerifyKeys []string `yaml:"verifyKeys" format:"pgpPublicKey" otherwise:"none: Flux runs every commit of the branch" example:"[\"-----BEGIN PGP PUBLIC KEY BLOCK-----\\n\\nmDMEZ0example\\n-----END PGP PUBLIC KEY BLOCK-----\"]"`
 	// How often the engine looks whether the cluster is as Git says.
 	Interval string `yaml:"interval" default:"10m" format:"duration" example:"5m"`
 	// Whether talosgen installs the components of the engine, or they run

@@ -61,6 +61,7 @@ var formats = map[string]Format{
 	"minorVersion":   {`^v?[0-9]+\.[0-9]+$`, "a minor version such as v1.13"},
 	"nonEmpty":       {`^[^\s](.*[^\s])?$`, "a text without space at its ends"},
 	"objectPrefix":   {`^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$`, "letters, digits, -, _, . and /"},
+	"pgpPublicKey":   {`^-----BEGIN PGP PUBLIC KEY BLOCK-----\n[-A-Za-z0-9+/=:.,()<>@ \n]+\n-----END PGP PUBLIC KEY BLOCK-----\n?$`, "an OpenPGP public key, as gpg --armor --export prints it"},
 	"path":           {`^/[^\s]*$`, "an absolute path"},
 	"portRange":      {`^(any|` + port + `(-` + port + `)?)$`, "a port such as 80, a range such as 80-85, or any"},
 	"rdnsTemplate":   {`^([-A-Za-z0-9.]|\{\{ *[a-z-]+ *\}\})+$`, "a domain name, with {{ hostname }} and the like in it"},

@@ -66,6 +66,17 @@ type InfraAPI struct {
 	// The names and addresses that the certificates of the API hold as far as
 	// they are known, beside each node's own.
 	CertSANs []string `yaml:"certSans"`
+	// How people log in with an OpenID Connect provider, if they can.
+	OIDC *InfraOIDC `yaml:"oidc,omitempty"`
+}
+
+// InfraOIDC is what a client needs to know to log in with an OpenID Connect
+// provider. Nothing of it is secret.
+type InfraOIDC struct {
+	// The URL of the provider.
+	IssuerURL string `yaml:"issuerUrl"`
+	// The client that tokens are made for.
+	ClientID string `yaml:"clientId"`
 }
 
 // InfraAccess says how people, and apply, reach the nodes.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -39,6 +40,17 @@ func checkLifetime(_ *cli.Context, d time.Duration) error {
 	return nil
 }
 
+// checkAccessFile refuses the names of formats, which --output has elsewhere: a
+// private key would be in a file of that name before somebody notices, and in Git
+// soon after.
+func checkAccessFile(path string) error {
+	if !slices.Contains([]string{"json", "yaml", "text"}, path) {
+		return nil
+	}
+	return diag.On("--"+flagOutput, "names the file to write here, and %q is a format of other commands", path).
+		WithHint("`-o -` prints it, as YAML; `-o ./%s` is a file of that name", path).WithCode(diag.Usage)
+}
+
 // accessMaker makes the file that a command is about.
 type accessMaker func(*apply.Environment, apply.AccessRequest) (*apply.AccessFile, error)
 
@@ -46,11 +58,14 @@ type accessMaker func(*apply.Environment, apply.AccessRequest) (*apply.AccessFil
 // writes it to where the command, or else the tool that reads it, has it. what
 // the certificate allows is for the message.
 func (w *world) writeAccess(c *cli.Context, standard func() (string, error), what string, make accessMaker) error {
+	path := c.String(flagOutput)
+	if err := checkAccessFile(path); err != nil {
+		return err
+	}
 	env, err := w.openEnvironment(c)
 	if err != nil {
 		return err
 	}
-	path := c.String(flagOutput)
 	if path == "" {
 		if path, err = standard(); err != nil {
 			return err
@@ -82,7 +97,10 @@ func (w *world) writeAccess(c *cli.Context, standard func() (string, error), wha
 	if written {
 		verb = "has"
 	}
-	w.say("%s %s context %q, %s until %s", path, verb, f.Context, what, f.Expires.UTC().Format(time.RFC3339))
+	if !f.Expires.IsZero() {
+		what += " until " + f.Expires.UTC().Format(time.RFC3339)
+	}
+	w.say("%s %s context %q, %s", path, verb, f.Context, what)
 	return nil
 }
 

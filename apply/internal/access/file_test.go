@@ -181,7 +181,7 @@ current-context: dev
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := a.Kubeconfig(request(tt.existing), Server{URL: "https://api.example.com:6443", TLSName: "kubernetes"})
+			f, err := a.Kubeconfig(request(tt.existing), Server{URL: "https://api.example.com:6443", TLSName: "kubernetes"}, kubernetesAdmin)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ var makes = map[string]func(*Authority, Request) (*File, error){
 		return a.Talosconfig(r, "os:admin", []string{"10.0.0.1"})
 	},
 	"kubeconfig": func(a *Authority, r Request) (*File, error) {
-		return a.Kubeconfig(r, Server{URL: "https://10.0.0.1:6443", TLSName: "kubernetes"})
+		return a.Kubeconfig(r, Server{URL: "https://10.0.0.1:6443", TLSName: "kubernetes"}, kubernetesAdmin)
 	},
 }
 
@@ -298,7 +298,7 @@ func TestHandshake(t *testing.T) {
 	}
 	server.StartTLS()
 	defer server.Close()
-	f, err := a.Kubeconfig(request(""), Server{URL: server.URL, TLSName: "kubernetes"})
+	f, err := a.Kubeconfig(request(""), Server{URL: server.URL, TLSName: "kubernetes"}, kubernetesAdmin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,61 @@ type Server struct {
 	TLSName string
 }
 
-// Kubeconfig puts an administrator's context into a configuration of kubectl,
-// and makes it the current one. The namespace and other settings that the
-// context and its cluster had stay.
-func (a *Authority) Kubeconfig(r Request, server Server) (*File, error) {
-	doc, err := r.parse()
+// OIDC is a provider that people log in with.
+type OIDC struct{ IssuerURL, ClientID string }
+
+// Kubeconfig puts a context with a client certificate for somebody into a
+// configuration of kubectl, and makes it the current one. The namespace and other
+// settings that the context and its cluster had stay.
+func (a *Authority) Kubeconfig(r Request, server Server, who Subject) (*File, error) {
+	doc, user, err := a.kubeconfig(r, server, who.User)
 	if err != nil {
 		return nil, err
+	}
+	id, kept, err := r.identity(a, who, ECDSA, text(user, "client-certificate-data"), text(user, "client-key-data"))
+	if err != nil {
+		return nil, err
+	}
+	remove(user, otherCredentials...)
+	set(user, clientCertificate, scalar(encode64(id.Certificate)))
+	set(user, clientKey, scalar(encode64([]byte(id.Key.Reveal()))))
+	return r.file(doc, id, kept, style{indent: 2, compact: true})
+}
+
+// The keys of a user with a certificate in the file itself.
+const (
+	clientCertificate = "client-certificate-data"
+	clientKey         = "client-key-data"
+)
+
+// oidcUser is the user of a kubeconfig that a provider says who they are.
+const oidcUser = "oidc"
+
+// KubeconfigOIDC is [Authority.Kubeconfig] for people who log in with a provider:
+// the file has no key, and is the same for all of them. kubectl asks the plugin
+// oidc-login for tokens.
+func (a *Authority) KubeconfigOIDC(r Request, server Server, provider OIDC) (*File, error) {
+	doc, user, err := a.kubeconfig(r, server, oidcUser)
+	if err != nil {
+		return nil, err
+	}
+	remove(user, append([]string{clientCertificate, clientKey}, otherCredentials...)...)
+	plugin := mapping()
+	set(plugin, "apiVersion", scalar("client.authentication.k8s.io/v1"))
+	set(plugin, "command", scalar("kubectl"))
+	set(plugin, "args", sequence([]string{
+		"oidc-login", "get-token", "--oidc-issuer-url=" + provider.IssuerURL, "--oidc-client-id=" + provider.ClientID,
+	}))
+	set(plugin, "interactiveMode", scalar("IfAvailable"))
+	set(user, "exec", plugin)
+	return r.file(doc, Identity{}, false, style{indent: 2, compact: true})
+}
+
+// kubeconfig reads a configuration of kubectl and makes the cluster and the
+// context in it, and a user, which is returned and has no credentials yet.
+func (a *Authority) kubeconfig(r Request, server Server, name string) (doc, user *yaml.Node, err error) {
+	if doc, err = r.parse(); err != nil {
+		return nil, nil, err
 	}
 	root := doc.Content[0]
 	if text(root, "apiVersion") == "" {
@@ -29,24 +77,13 @@ func (a *Authority) Kubeconfig(r Request, server Server) (*File, error) {
 		set(root, "kind", scalar("Config"))
 	}
 	if err := a.setCluster(r, root, server); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	userName := "admin@" + r.Context
-	user, err := r.entry(root, "users", userName, "user")
-	if err != nil {
-		return nil, err
+	name += "@" + r.Context
+	if user, err = r.entry(root, "users", name, "user"); err != nil {
+		return nil, nil, err
 	}
-	id, kept, err := r.identity(a, kubernetesAdmin, ECDSA, text(user, "client-certificate-data"), text(user, "client-key-data"))
-	if err != nil {
-		return nil, err
-	}
-	remove(user, otherCredentials...)
-	set(user, "client-certificate-data", scalar(encode64(id.Certificate)))
-	set(user, "client-key-data", scalar(encode64([]byte(id.Key.Reveal()))))
-	if err := r.setContext(root, userName); err != nil {
-		return nil, err
-	}
-	return r.file(doc, id, kept, style{indent: 2, compact: true})
+	return doc, user, r.setContext(root, name)
 }
 
 // otherCredentials are the keys of a user that kubectl could prefer to a

@@ -26,8 +26,14 @@ type Subject struct {
 	Groups []string // roles of Talos, groups of Kubernetes
 }
 
+// is reports whether a certificate is for somebody. Their groups have no order.
+func (s Subject) is(name pkix.Name) bool {
+	return name.CommonName == s.User &&
+		slices.Equal(slices.Sorted(slices.Values(name.Organization)), slices.Sorted(slices.Values(s.Groups)))
+}
+
 // The subjects of an administrator, as Talos makes them too.
-var kubernetesAdmin = Subject{User: "admin", Groups: []string{"system:masters"}}
+var kubernetesAdmin = Subject{User: "admin", Groups: []string{Masters}}
 
 // Identity is a client certificate with its key.
 type Identity struct {
@@ -151,7 +157,6 @@ func (a *Authority) Usable(certificate, key []byte, who Subject, lifetime time.D
 		return Identity{}, false
 	}
 	left := leaf.NotAfter.Sub(now)
-	good := leaf.Subject.CommonName == who.User && slices.Equal(leaf.Subject.Organization, who.Groups) &&
-		left > lifetime/3 && left <= lifetime
+	good := who.is(leaf.Subject) && left > lifetime/3 && left <= lifetime
 	return Identity{Certificate: bytes.Clone(certificate), Key: secret.New(string(key)), Expires: leaf.NotAfter}, good
 }

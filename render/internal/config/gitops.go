@@ -27,7 +27,7 @@ func (ch *checker) checkGitOps() {
 	ch.setGitOps()
 	g := ch.GitOps
 	if g.Engine == schemas.NoEngine {
-		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "interval", "components"} {
+		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components"} {
 			if at := []string{"gitops", key}; ch.has(at...) {
 				ch.fail("remove it, or set gitops.engine: flux", at, "gitops.%s without an engine", key)
 			}

@@ -102,6 +102,7 @@ var formatCases = map[string]struct{ good, bad string }{
 	"logEndpoint":    {"tcp://192.168.1.30:5140 udp://[fd00::1]:5140/ tcp://a.example.com:1", "tcp://a http://a:1 tcp://a:0 tcp://a:1/b"},
 	"nonEmpty":       {"a", ""},
 	"objectPrefix":   {"a a/b", "/a a/"},
+	"pgpPublicKey":   {"-----BEGIN␣PGP␣PUBLIC␣KEY␣BLOCK-----¶¶mDMEZ+/=¶-----END␣PGP␣PUBLIC␣KEY␣BLOCK-----¶", "mDMEZ -----BEGIN␣PGP␣PRIVATE␣KEY␣BLOCK-----¶¶lFgE¶-----END␣PGP␣PRIVATE␣KEY␣BLOCK-----¶"},
 	"path":           {"/ /var/lib", "a"},
 	"portRange":      {"80 80-85 any 65535", "0 65536 85-80 80- a"},
 	"rdnsTemplate":   {"a.b {{hostname}}.a {{hostname}}-{{ip-type}}.a", "a_b {{host}} {{}} {{hostname}"},
@@ -138,7 +139,7 @@ var formatCases = map[string]struct{ good, bad string }{
 }
 
 func TestFormats(t *testing.T) {
-	spaces := strings.NewReplacer("␣", " ")
+	spaces := strings.NewReplacer("␣", " ", "¶", "\n")
 	for name, tt := range formatCases {
 		for _, text := range strings.Fields(tt.good) {
 			text = spaces.Replace(text)

@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/manifest"
@@ -21,6 +22,9 @@ const (
 	AgeKey = "age.agekey"
 	// GitSecret is the Secret with what Flux shows the Git server.
 	GitSecret = "talosgen-git"
+	// VerifySecret is the Secret with the public keys of those who may sign what
+	// Flux runs.
+	VerifySecret = "talosgen-git-signers"
 )
 
 // How long Flux takes.
@@ -54,6 +58,9 @@ func (a *arrangement) flux(s Settings) {
 	if s.Credentials != nil {
 		objects = append(objects, newSecret(GitSecret, s.Credentials))
 	}
+	if len(s.VerifyKeys) > 0 {
+		objects = append(objects, newSecret(VerifySecret, s.signers()))
+	}
 	for i, o := range objects {
 		objects[i] = annotated(o, noSubstitution)
 	}
@@ -84,7 +91,19 @@ func (s Settings) gitRepository() manifest.Object {
 	if s.Credentials != nil {
 		spec["secretRef"] = map[string]any{"name": GitSecret}
 	}
+	if len(s.VerifyKeys) > 0 {
+		spec["verify"] = map[string]any{"mode": "HEAD", "secretRef": map[string]any{"name": VerifySecret}}
+	}
 	return object("source.toolkit.fluxcd.io/v1", "GitRepository", Name, spec)
+}
+
+// signers are the public keys whose signature a commit needs, as Flux takes them.
+func (s Settings) signers() map[string]string {
+	keys := map[string]string{}
+	for i, key := range s.VerifyKeys {
+		keys["signer-"+strconv.Itoa(i+1)+".asc"] = key
+	}
+	return keys
 }
 
 // onlyDirs excludes everything but some directories below a path, in the words

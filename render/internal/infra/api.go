@@ -32,6 +32,9 @@ func (r *resolver) api() {
 	for _, san := range CertSANs(r.c, r.Facts, a) {
 		a.CertSANs = append(a.CertSANs, san.Value)
 	}
+	if oidc := r.c.Kubernetes.OIDC; oidc.Enabled {
+		a.OIDC = &schemas.InfraOIDC{IssuerURL: oidc.IssuerURL, ClientID: oidc.ClientID}
+	}
 	r.out.KubernetesAPI = a
 }
 
