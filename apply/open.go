@@ -42,7 +42,7 @@ type Environment struct {
 }
 
 // Open reads a tree. It refuses one that is not, to the byte, what a holder of
-// the operators' key rendered.
+// the operators' key rendered for this environment.
 func Open(ctx context.Context, t Tree) (*Environment, error) {
 	e := &Environment{name: t.Env, keys: t.Keys, masker: t.Masker, version: t.Version}
 	tree, err := rendered.Read(t.Files, e.path(""), t.Version)
@@ -54,8 +54,10 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 	if err := e.verifySeal(ctx, tree.Lock); err != nil {
 		return nil, err
 	}
-	e.Infrastructure, err = rendered.Infrastructure(e.path(""), tree.Files)
-	return e, err
+	if e.Infrastructure, err = rendered.Infrastructure(e.path(""), tree.Files); err != nil {
+		return nil, err
+	}
+	return e, tree.Lock.CheckCluster(e.path(""), e.Infrastructure.Cluster)
 }
 
 // readable tells the masker what everybody can read: the tree as it is committed,

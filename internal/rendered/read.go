@@ -19,7 +19,8 @@ type Tree struct {
 
 // Read reads a tree; dir is its directory for messages, current the version of
 // this talosgen. Files that the lock does not name are not looked at. All that
-// differ from the lock, are gone or cannot be read are reported at once.
+// differ from the lock, are gone or cannot be read are reported at once. A tree
+// that was rendered for another environment than the last part of dir is refused.
 func Read(tree fs.FS, dir, current string) (*Tree, error) {
 	file := path.Join(dir, LockName)
 	data, err := fs.ReadFile(tree, LockName)
@@ -33,6 +34,9 @@ func Read(tree fs.FS, dir, current string) (*Tree, error) {
 	lock, err := ParseLock(file, data, current)
 	if err != nil {
 		return nil, err
+	}
+	if p := lock.checkPlace(dir); p != nil {
+		return nil, p
 	}
 	t := &Tree{Lock: lock, Files: make(map[string][]byte, len(lock.Outputs))}
 	var problems diag.List
