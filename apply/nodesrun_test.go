@@ -17,6 +17,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/talossim"
@@ -63,6 +64,7 @@ type site struct {
 	testing.TB
 	fleet  *talossim.Fleet
 	sim    *hetznersim.Sim
+	faults *faultproxy.Proxy // on the way to it
 	server *httptest.Server
 	keys   *simtest.Cluster
 	ops    operators
@@ -83,7 +85,8 @@ func newSite(t testing.TB) *site {
 		Clock: s.fleet.Clock(), Token: canaryToken, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, nil),
 	})
 	s.sim.AddSnapshot("Talos", "x86", 10, map[string]string{"os": "talos", "talos_version": "v1.14.1"})
-	s.server = httptest.NewServer(s.sim)
+	s.faults = faultproxy.New(s.sim)
+	s.server = httptest.NewServer(s.faults)
 	t.Cleanup(func() { s.server.Close(); s.fleet.Close() })
 	return s
 }

@@ -168,7 +168,7 @@ func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Po
 			return err
 		}
 		left, err := s.converge(ctx, c, r, stage, p.Nodes, func(ctx context.Context) (*nodeplan.Plan, error) {
-			return s.planNodes(ctx, c, policy.forNodes(s.names(o)), making(p.Plan))
+			return s.planNodes(ctx, c, policy.forNodes(s.names(o)), append(making(p.Plan), s.disturbed.all()...))
 		})
 		if left != nil {
 			r.Left.Nodes = left

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -66,7 +66,10 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 	r := s.report(agreed)
 	defer s.end(r)
 	if !agreed.Executable() {
-		return r, notExecutable(agreed)
+		var problems diag.List
+		problems.AddErr(notExecutable(agreed))
+		problems.AddErr(s.switchOn(ctx, owner, agreed.Observed))
+		return r, problems.Err()
 	}
 	if agreed.Empty() {
 		r.Left = agreed
@@ -88,35 +91,46 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 	return r, err
 }
 
-// carryOut goes through the stages. Servers of nodes are deleted last: first the
+// carryOut goes through the stages, each of which plans from what is there when it
+// begins, within what was agreed to. Servers of nodes are deleted last: first the
 // nodes leave the cluster.
 func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
+	i := &infrastructure{Session: s, report: r, agreed: p.Plan, latest: p.Plan, all: whole, policy: policy, owner: owner}
 	if p.Nodes == nil {
-		of := part(whole)
 		if s.nodes.Dial != nil && !p.Destroy {
-			of = holding(everybody)
+			i.all = holding(everybody)
 		}
-		if err := s.execute(ctx, r, p.Plan, of, policy, owner); err != nil {
+		if err := i.change(ctx, i.all); err != nil {
 			return err
 		}
 		return s.finish(ctx, r, p, policy)
 	}
+	i.all = holding(policy.spares)
 	for range rounds {
-		if err := s.execute(ctx, r, r.without(p.Plan), holding(everybody), policy, owner); err != nil {
+		if err := i.change(ctx, holding(everybody)); err != nil {
 			return err
 		}
+		before := i.latest.Observed
 		if err := s.changeNodes(ctx, r, p, policy); err != nil {
 			return err
 		}
-		made := len(r.Done)
-		if err := s.execute(ctx, r, r.without(p.Plan), holding(policy.spares), policy, owner); err != nil {
+		i.old = true
+		if err := i.change(ctx, i.all); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(r.Done[made:], func(c Change) bool { return c.Kind == plan.KindServer && c.Action == plan.Create }) {
+		if !s.newNodes(before, i.latest.Observed) {
 			break
 		}
 	}
 	return s.finish(ctx, r, p, policy)
+}
+
+// newNodes reports whether there are servers of nodes that were not there before.
+func (s *Session) newNodes(before, now plan.Observed) bool {
+	return slices.ContainsFunc(now.Servers, func(server plan.Server) bool {
+		return rolesOfNodes[server.Labels[schemas.LabelRole]] != "" && s.owns(server) &&
+			!slices.ContainsFunc(before.Servers, func(b plan.Server) bool { return b.ID == server.ID })
+	})
 }
 
 // finish changes what runs in the cluster, once its nodes are there, and looks at
@@ -170,43 +184,6 @@ func endsNode(p *plan.Plan, c Change) bool {
 	})
 }
 
-// execute makes the changes of a part of the plan, and notes what was done. With
-// nothing to change, it does not look again.
-func (s *Session) execute(ctx context.Context, r *Report, p *plan.Plan, of part, policy Policy, owner Owner) error {
-	first := of(p)
-	if len(first.Changes) == 0 || s.project == nil {
-		if r.Left == nil {
-			r.left(p)
-		}
-		return nil
-	}
-	return s.stage(string(StageInfrastructure), len(first.Changes), func(stage progress.Stage) error {
-		loop := execute.Infrastructure(first)
-		loop.Stale, loop.Sleep = cloud.Stale, s.clock.Sleep
-		loop.Again = func(ctx context.Context) (*plan.Plan, error) {
-			o, err := s.project.ObserveSettled(ctx, p.Desired)
-			if err != nil {
-				return nil, err
-			}
-			next, err := again(p)(p.Desired, o, policy.Consent)
-			if err != nil {
-				return nil, err
-			}
-			return of(next), nil
-		}
-		loop.Executor = func(p *plan.Plan) execute.Do[Change] {
-			do := s.project.Executor(p, cloud.Inputs{HostKey: s.env.hostKey, Image: s.makeImage(stage, owner)}).Do
-			return s.watched(p, stage, do)
-		}
-		left, err := loop.Converge(ctx, first, execute.Options[Change]{
-			Parallel: parallel,
-			Report:   func(e execute.Event[Change]) { r.note(stage, e) },
-		})
-		r.left(r.without(left))
-		return err
-	})
-}
-
 // left notes what is left to do of the infrastructure.
 func (r *Report) left(p *plan.Plan) {
 	next := &Plan{Plan: p}
@@ -226,23 +203,6 @@ func (r *Report) without(p *plan.Plan) *plan.Plan {
 		return slices.ContainsFunc(r.Done, func(d Change) bool { return d.Key == c.Key && d.Action == c.Action })
 	})
 	return &left
-}
-
-// makeImage makes an image as a step of a stage.
-func (s *Session) makeImage(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
-	maker := s.imageMaker(owner)
-	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
-		step := fmt.Sprintf("%s %s", plan.Create, plan.KeyOf(plan.KindImage, plan.ImageName(want)))
-		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
-	}
-}
-
-// again returns how a plan is made.
-func again(p *plan.Plan) func(schemas.Infrastructure, plan.Observed, Consent) (*plan.Plan, error) {
-	if p.Destroy {
-		return plan.Destroy
-	}
-	return plan.Make
 }
 
 // note takes in, and tells, how a change goes on.

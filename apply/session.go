@@ -98,6 +98,8 @@ type Session struct {
 	// was read.
 	snapshot string
 
+	disturbed disturbed
+
 	calls struct{ nodes, kubernetes atomic.Int64 } // that were made
 
 	signing sync.Mutex

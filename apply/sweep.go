@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -25,6 +26,40 @@ func (s *Session) sweep(ctx context.Context, owner Owner, known bool) error {
 	err := s.locked(ctx, owner, func() error { return nil })
 	if diag.CodeOf(err) == diag.Conflict {
 		return nil // the run that it belongs to lives
+	}
+	return err
+}
+
+// switchOn starts servers that a dead run has left off, also where nothing else may
+// be done.
+func (s *Session) switchOn(ctx context.Context, owner Owner, o plan.Observed) error {
+	var off []plan.Server
+	for _, server := range o.Servers {
+		if s.owns(server) && plan.LeftOff(server) {
+			off = append(off, server)
+		}
+	}
+	if s.project == nil || len(off) == 0 {
+		return nil
+	}
+	err := s.locked(ctx, owner, func() error {
+		return s.stage("switch on", len(off), func(stage progress.Stage) error {
+			var problems diag.List
+			for _, server := range off {
+				step := "switch on " + server.Name
+				stage.Step(step, progress.Begun, "a run that was interrupted has left it off")
+				err := s.project.SwitchOn(ctx, server)
+				if problems.AddErr(err); err != nil {
+					stage.Step(step, progress.Failed, oneLine(err))
+					continue
+				}
+				stage.Step(step, progress.Done, "")
+			}
+			return problems.Err()
+		})
+	})
+	if diag.CodeOf(err) == diag.Conflict {
+		return nil // the run that they belong to lives
 	}
 	return err
 }

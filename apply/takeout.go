@@ -154,7 +154,8 @@ func (s *Session) replaceServer(ctx context.Context, r *Report, name string, own
 		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
 		return &one
 	}
-	if err := s.execute(ctx, r, p, only, policy, owner); err != nil {
+	i := &infrastructure{Session: s, report: r, agreed: p, latest: p, all: only, policy: policy, owner: owner}
+	if err := i.change(ctx, only); err != nil {
 		return err
 	}
 	return s.awaitMachine(ctx, name)

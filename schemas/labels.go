@@ -32,6 +32,9 @@ const (
 	// LabelUserData says what a server was made with: a digest of the user data
 	// and SSH keys in infrastructure.yaml, which Hetzner does not tell again.
 	LabelUserData = LabelPrefix + "user-data"
+	// LabelOff says that a run has switched a server off for a change, of which
+	// fields, and has not switched it on again since.
+	LabelOff = LabelPrefix + "off"
 )
 
 // Components of objects that live only as long as a run of talosgen, or a

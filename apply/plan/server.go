@@ -152,9 +152,7 @@ func (m *maker) updateServer(want schemas.InfraServer, have *Server) {
 	d.differ(FieldProtected, protection(have.DeleteProtect, have.RebuildProtect), protection(want.Protected, want.Protected), "")
 	d.differ(FieldRescue, rescue(have.Rescue), "", "the next reboot would start the rescue system")
 	d.differ(FieldISO, have.ISO, "", "the next reboot would start it")
-	if have.Status == statusOff || have.Status == statusStopping {
-		d.field(Field{Name: FieldPower, From: "off", To: "on", Class: InPlace, Reason: "the server is " + have.Status})
-	}
+	d.power(have)
 	m.madeWith(d.Key, want, have)
 	m.add(d)
 }

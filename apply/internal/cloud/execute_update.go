@@ -16,6 +16,7 @@ type serverUpdate struct {
 	have   *plan.Server
 	server *hcloud.Server
 	off    bool // it has been switched off for this change
+	noted  bool // a label says so
 }
 
 // updateServer changes a living server: first what protects it and would
@@ -30,7 +31,7 @@ func (s *step) updateServer(ctx context.Context) error {
 		return err
 	}
 	u := &serverUpdate{step: s, want: want, have: have, server: &hcloud.Server{ID: s.ID}}
-	return s.set(ctx,
+	return u.neverOff(ctx, s.set(ctx,
 		one{plan.FieldLabels, u.labels},
 		one{plan.FieldFirewalls, u.firewalls},
 		one{plan.FieldRescue, u.rescue},
@@ -45,11 +46,15 @@ func (s *step) updateServer(ctx context.Context) error {
 		one{plan.FieldReverseDNS, u.reverseNames},
 		one{plan.FieldBackups, func(ctx context.Context, f []plan.Field) error { return s.backups(ctx, u.server, on(f)) }},
 		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectServer(ctx, u.server, on(f)) }},
-	)
+	))
 }
 
 func (u *serverUpdate) labels(ctx context.Context, _ []plan.Field) error {
-	_, _, err := u.api.Server.Update(ctx, u.server, hcloud.ServerUpdateOpts{Labels: plan.MergeLabels(u.want.Labels, u.have.Labels)})
+	labels := plan.MergeLabels(u.want.Labels, u.have.Labels)
+	if !plan.LeftOff(*u.have) {
+		delete(labels, schemas.LabelOff)
+	}
+	_, _, err := u.api.Server.Update(ctx, u.server, hcloud.ServerUpdateOpts{Labels: labels})
 	return err
 }
 
@@ -111,10 +116,6 @@ func (u *serverUpdate) rescale(ctx context.Context, _ []plan.Field) error {
 		if err == nil || !soldOut(err) {
 			return err
 		}
-		failures = append(failures, err)
-	}
-	// It is better off as it was than off.
-	if err := u.restart(ctx, nil); err != nil {
 		failures = append(failures, err)
 	}
 	return allSoldOut(u.object, failures)

@@ -41,6 +41,7 @@ func Cut() Effect {
 func Page(status int) Effect {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "text/html")
+		w.Header()["Date"] = nil // the server's is not of the simulator's time
 		w.WriteHeader(status)
 		_, _ = fmt.Fprintf(w, "<html><body><h1>%d %s</h1></body></html>", status, http.StatusText(status))
 	}
@@ -50,6 +51,7 @@ func Page(status int) Effect {
 func Refuse(status int, code string) Effect {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
+		w.Header()["Date"] = nil
 		w.WriteHeader(status)
 		_, _ = fmt.Fprintf(w, `{"error":{"code":%q,"message":"refused on the way","details":null}}`, code)
 	}

@@ -1,0 +1,94 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// infrastructure is the infrastructure while a run changes it. What it executes
+// was planned from what was there after the last change; what somebody agreed to
+// bounds that, and is never executed itself.
+type infrastructure struct {
+	*Session
+	report *Report
+	agreed *plan.Plan // what somebody agreed to
+	latest *plan.Plan // what was planned last, with all that this run leaves alone
+	old    bool       // something was changed since, outside of the infrastructure
+	all    part       // what this run does at all
+	policy Policy
+	owner  Owner
+}
+
+// change makes the changes of a part of what has to be done, and notes what was
+// done. With nothing to change, it does not look again.
+func (i *infrastructure) change(ctx context.Context, of part) (err error) {
+	steps := len(of(i.latest).Changes)
+	if steps == 0 || i.project == nil {
+		i.report.left(i.all(i.latest))
+		return nil
+	}
+	return i.stage(string(StageInfrastructure), steps, func(stage progress.Stage) error {
+		if i.old {
+			if err := i.look(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := i.loop(stage, of).Converge(ctx, of(i.latest), execute.Options[Change]{
+			Parallel: parallel,
+			Report:   func(e execute.Event[Change]) { i.report.note(stage, e) },
+		})
+		i.report.left(i.report.without(i.all(i.latest)))
+		return err
+	})
+}
+
+// look plans from what is there now.
+func (i *infrastructure) look(ctx context.Context) error {
+	o, err := i.project.ObserveSettled(ctx, i.agreed.Desired)
+	if err != nil {
+		return err
+	}
+	next, err := again(i.agreed)(i.agreed.Desired, o, i.policy.Consent)
+	if err == nil {
+		i.latest, i.old = next, false
+	}
+	return err
+}
+
+// loop is how a part of what has to be done is made so.
+func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*plan.Plan, Change] {
+	loop := execute.Infrastructure(i.agreed)
+	loop.Stale, loop.Sleep = cloud.Stale, i.clock.Sleep
+	loop.Again = func(ctx context.Context) (*plan.Plan, error) {
+		err := i.look(ctx)
+		return of(i.latest), err
+	}
+	loop.Executor = func(p *plan.Plan) execute.Do[Change] {
+		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.makeImage(stage, i.owner)}).Do
+		return i.watched(p, stage, do)
+	}
+	return loop
+}
+
+// makeImage makes an image as a step of a stage.
+func (s *Session) makeImage(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
+	maker := s.imageMaker(owner)
+	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
+		step := fmt.Sprintf("%s %s", plan.Create, plan.KeyOf(plan.KindImage, plan.ImageName(want)))
+		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+	}
+}
+
+// again returns how a plan is made.
+func again(p *plan.Plan) func(schemas.Infrastructure, plan.Observed, Consent) (*plan.Plan, error) {
+	if p.Destroy {
+		return plan.Destroy
+	}
+	return plan.Make
+}
