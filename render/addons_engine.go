@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
+	"github.com/talosgen/talosgen/render/internal/leak"
 )
 
 // engine is what renders addons, from the files that were read and digested.
@@ -40,7 +41,7 @@ func (c *compiler) addonFiles(v *variant) (memFS, error) {
 		}
 		data, encrypted, err := c.content(file)
 		if err == nil && encrypted != nil && !v.real {
-			data, err = otherText(data, encrypted)
+			data, err = otherText(data, encrypted, c.others())
 		}
 		problems.AddErr(err)
 		v.files[file] = data
@@ -49,7 +50,7 @@ func (c *compiler) addonFiles(v *variant) (memFS, error) {
 }
 
 // otherText is a decrypted file with other values in place of its secrets.
-func otherText(plain, encrypted []byte) ([]byte, error) {
+func otherText(plain, encrypted []byte, others leak.Others) ([]byte, error) {
 	docs, err := documents(plain)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func otherText(plain, encrypted []byte) ([]byte, error) {
 	var b bytes.Buffer
 	for i, doc := range docs {
 		if i < len(committed) {
-			otherScalars(doc, committed[i])
+			otherScalars(doc, committed[i], others)
 		}
 		text, err := yaml.Marshal(doc)
 		if err != nil {

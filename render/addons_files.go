@@ -215,7 +215,7 @@ func (c *compiler) manifests(file string, v *variant) ([]manifest.Object, error)
 	var problems diag.List
 	for i, doc := range docs {
 		if !v.real && i < len(committed) {
-			otherScalars(doc, committed[i])
+			otherScalars(doc, committed[i], c.others())
 		}
 		expanded, err := subst.ExpandNode(subst.Source{File: file, Secret: encrypted != nil}, doc, v.scope)
 		problems.AddErr(err)

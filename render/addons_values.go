@@ -115,7 +115,7 @@ func (c *compiler) valuesFile(file string, v *variant) (*valuesLayer, error) {
 		if err := yaml.Unmarshal(encrypted, &committed); err != nil {
 			return nil, c.notYAML(file, err, true)
 		}
-		otherScalars(&doc, &committed)
+		otherScalars(&doc, &committed, c.others())
 	}
 	expanded, err := subst.ExpandNode(subst.Source{File: file, Secret: encrypted != nil}, &doc, v.scope)
 	if err != nil {
@@ -145,26 +145,26 @@ func (c *compiler) notYAML(file string, err error, encrypted bool) error {
 
 // otherScalars replaces the scalars of a document that are encrypted in the
 // committed one by others of their shape.
-func otherScalars(plain, committed *yaml.Node) {
+func otherScalars(plain, committed *yaml.Node, others leak.Others) {
 	if plain.Kind != committed.Kind {
 		return
 	}
 	if plain.Kind == yaml.ScalarNode && isEncryptedText(committed.Value) {
-		plain.Value = leak.Other(plain.Value)
+		plain.Value = others.Of(plain.Value)
 		return
 	}
 	if plain.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(plain.Content); i += 2 {
 			for j := 0; j+1 < len(committed.Content); j += 2 {
 				if committed.Content[j].Value == plain.Content[i].Value {
-					otherScalars(plain.Content[i+1], committed.Content[j+1])
+					otherScalars(plain.Content[i+1], committed.Content[j+1], others)
 				}
 			}
 		}
 		return
 	}
 	for i := range min(len(plain.Content), len(committed.Content)) {
-		otherScalars(plain.Content[i], committed.Content[i])
+		otherScalars(plain.Content[i], committed.Content[i], others)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -51,39 +50,45 @@ func (c *compiler) realVariant() *variant {
 func (c *compiler) otherVariant() *variant {
 	v := c.realVariant()
 	v.real = false
+	others := c.others()
 	vars := maps.Clone(c.scope.Vars)
 	for name, value := range vars {
 		if value.Secret {
-			value.Value = leak.Other(value.Value)
+			value.Value = others.Of(value.Value)
 			vars[name] = value
 		}
 	}
 	v.scope = &subst.Scope{Parent: c.scope.Parent, Vars: vars}
 	for name, value := range v.secrets {
-		v.secrets[name] = secret.New(leak.Other(value.Reveal()))
+		v.secrets[name] = secret.New(others.Of(value.Reveal()))
 	}
 	for _, need := range catalogue.Needs(c.addonFacts(v)) {
 		if need.Generate == nil {
 			continue
 		}
-		if made, err := need.Generate(sameBytes{}); err == nil {
+		if made, err := need.Generate(others.Random(need.Name)); err == nil {
 			v.secrets[need.Name] = made
 		}
 	}
 	return v
 }
 
-// sameBytes is a source of bytes for secrets that nobody uses.
-type sameBytes struct{}
+// others are keyed with what nobody knows who does not know the secrets: whoever
+// writes a template must not foresee them. They stay the same from render to
+// render, so that what one finds the next one finds too.
+func (c *compiler) others() leak.Others { return leak.NewOthers(c.derivedKey("others")) }
 
-func (sameBytes) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = byte(i)
+// derivedKey is a key for a purpose, which stays the same when the operators
+// change.
+func (c *compiler) derivedKey(purpose string) []byte {
+	secret := "without keys"
+	if c.secrets.file != nil {
+		secret = c.secrets.file.KeyringBinding.Reveal()
 	}
-	return len(p), nil
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("talosgen v1 key\x00" + purpose))
+	return mac.Sum(nil)
 }
-
-var _ io.Reader = sameBytes{}
 
 // addonFacts are what the catalogue decides from.
 func (c *compiler) addonFacts(v *variant) catalogue.Facts {
@@ -117,7 +122,7 @@ func (c *compiler) autoscaledConfigs(v, other *variant) error {
 			continue
 		}
 		for _, v := range []*variant{v, other} {
-			text, err := configText(cfg, v.real)
+			text, err := configText(cfg, v.real, c.others())
 			problems.AddErr(err)
 			v.autoscaled[n.Pool] = secret.New(text)
 		}
@@ -127,7 +132,7 @@ func (c *compiler) autoscaledConfigs(v, other *variant) error {
 
 // configText is a machine configuration as Talos reads it; unless real is set
 // with other secrets.
-func configText(cfg *machine.Config, real bool) (string, error) {
+func configText(cfg *machine.Config, real bool, others leak.Others) (string, error) {
 	var b strings.Builder
 	for i, d := range cfg.Documents() {
 		if i > 0 {
@@ -153,7 +158,7 @@ func configText(cfg *machine.Config, real bool) (string, error) {
 		for j := range leaves {
 			if l := &leaves[j]; isSecret[j] {
 				b.Write(text[written:l.ValueStart])
-				b.WriteString(strconv.Quote(leak.Other(l.Value)) + "\n")
+				b.WriteString(strconv.Quote(others.Of(l.Value)) + "\n")
 				written = l.End
 			}
 		}
