@@ -76,6 +76,7 @@ func seed(sim *hetznersim.Sim, infra schemas.Infrastructure, key string) error {
 			sim.AddFloatingIP(f.ExistingID, f.Type, f.Location)
 		}
 	}
+	seedVSwitches(sim, infra.Network)
 	if n := infra.Network; n != nil && n.Existing {
 		ipRange, err := netip.ParsePrefix(n.IPRange)
 		if err != nil {
@@ -84,4 +85,16 @@ func seed(sim *hetznersim.Sim, infra schemas.Infrastructure, key string) error {
 		sim.AddNetwork(n.ExistingID, n.Name, ipRange)
 	}
 	return nil
+}
+
+// seedVSwitches makes the vSwitches that subnets of a network are coupled with.
+func seedVSwitches(sim *hetznersim.Sim, n *schemas.InfraNetwork) {
+	if n == nil {
+		return
+	}
+	for _, s := range n.Subnets {
+		if s.VSwitchID != 0 {
+			sim.AddVSwitch(s.VSwitchID)
+		}
+	}
 }

@@ -75,7 +75,7 @@ func named[T any, P row[T]](v *invalid, kind string, t *table[T, P], name string
 		return err
 	}
 	if t.named(name) != nil {
-		return notUnique(kind, "name")
+		return notUnique("name")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func apply[T any, P row[T]](u update, kind string, t *table[T, P], r P) (P, erro
 	}
 	if u.Name != nil {
 		if other := t.named(*u.Name); other != nil && other.head().ID != r.head().ID {
-			return nil, notUnique(kind, "name")
+			return nil, notUnique("name")
 		}
 	}
 	return t.change(r.head().ID, func(p P) {

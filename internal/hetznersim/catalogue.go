@@ -12,6 +12,7 @@ type catalogue struct {
 	locations []*location
 	types     []*serverType
 	lbTypes   []*lbType
+	isos      []*iso
 }
 
 // location is a place of servers, as the API shows it.
@@ -56,7 +57,7 @@ type deprecation struct {
 }
 
 func newCatalogue() *catalogue {
-	c := &catalogue{locations: locations()}
+	c := &catalogue{locations: locations(), isos: isos()}
 	for _, o := range serverOffers {
 		c.types = append(c.types, o.serverType())
 	}

@@ -77,6 +77,7 @@ func certificateRoutes() []route {
 		})},
 		{http.MethodPut, one, onCertificate(updateCertificate)},
 		{http.MethodDelete, one, onCertificate(deleteCertificate)},
+		{http.MethodPost, one + "/actions/retry", onCertificate(retryCertificate)},
 	}
 }
 
@@ -152,7 +153,7 @@ func (k *certificate) load(certificate, key string) error {
 func colons(der []byte) string {
 	var parts []string
 	for _, b := range sha256.Sum256(der) {
-		parts = append(parts, fmt.Sprintf("%02x", b))
+		parts = append(parts, fmt.Sprintf("%02X", b))
 	}
 	return strings.Join(parts, ":")
 }
@@ -180,6 +181,12 @@ func updateCertificate(c *call, k *certificate) (reply, error) {
 		return reply{}, err
 	}
 	return ok(obj{kindCertificate: c.st.viewCertificate(k)})
+}
+
+// retryCertificate is for issuance and renewal that failed, which they never do
+// here.
+func retryCertificate(*call, *certificate) (reply, error) {
+	return reply{}, fail("unsupported_error", "certificate not retryable")
 }
 
 func deleteCertificate(c *call, k *certificate) (reply, error) {

@@ -8,9 +8,9 @@
 // it with that client, and check every request and response against the
 // description. Where it differs from the real API, the simulator is wrong.
 //
-// What it does not have: ISOs, metrics, consoles, passwords, zone files and
-// storage boxes; they are no routes of its API. Server types, locations and
-// prices are a selection, and near the real ones.
+// What it does not have: metrics, consoles, passwords and storage boxes; they are
+// no routes of its API. Server types, locations and prices are a selection, and
+// near the real ones.
 //
 // All state is one value that consists of rows which never change once they are
 // stored: a change stores another row. A snapshot is therefore a copy of a few

@@ -55,8 +55,8 @@ func notFound(kind string, id any) *apiError {
 	return fail("not_found", "%s with ID '%v' not found", words(kind), id)
 }
 
-func notUnique(kind, field string) *apiError {
-	e := fail("uniqueness_error", "%s %s is already used", words(kind), field)
+func notUnique(field string) *apiError {
+	e := fail("uniqueness_error", "%s is already used", field)
 	e.Details = obj{"fields": []obj{{"name": field}}}
 	return e
 }

@@ -3,6 +3,7 @@ package hetznersim
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/labelselector"
@@ -39,7 +40,7 @@ type firewallView struct {
 }
 
 func (st *state) viewFirewall(f *firewall) firewallView {
-	v := firewallView{ID: f.ID, Name: f.Name, Labels: filled(f.Labels), Created: f.Created, Rules: some(f.Rules), AppliedTo: []obj{}}
+	v := firewallView{ID: f.ID, Name: f.Name, Labels: filled(f.Labels), Created: f.Created, Rules: some(inFirst(f.Rules)), AppliedTo: []obj{}}
 	for _, id := range f.Servers {
 		v.AppliedTo = append(v.AppliedTo, obj{"type": kindServer, kindServer: obj{"id": id}})
 	}
@@ -52,6 +53,12 @@ func (st *state) viewFirewall(f *firewall) firewallView {
 			"label_selector": obj{"selector": text}, "applied_to_resources": members})
 	}
 	return v
+}
+
+// inFirst are rules in the order of the API: those for what comes in, then those
+// for what goes out, each as they were given.
+func inFirst(rules []rule) []rule {
+	return slices.SortedStableFunc(slices.Values(rules), func(a, b rule) int { return strings.Compare(a.Direction, b.Direction) })
 }
 
 // selected are the servers that a label selector matches, and has noticed.
@@ -172,7 +179,7 @@ func updateFirewall(c *call, f *firewall) (reply, error) {
 
 func deleteFirewall(c *call, f *firewall) (reply, error) {
 	if len(f.Servers)+len(f.Selectors) > 0 {
-		return reply{}, fail("resource_in_use", "firewall is still in use")
+		return reply{}, fail("resource_in_use", "firewall with ID %d is still in use", f.ID)
 	}
 	if err := c.lock(f.ref()); err != nil {
 		return reply{}, err

@@ -2,6 +2,7 @@ package hetznersim
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -125,6 +126,9 @@ func createFirewall(c *call) (reply, error) {
 	c.st.firewalls.put(f)
 	actions := []*action{c.begin(job{command: "set_firewall_rules", on: []ref{f.ref()}})}
 	applied, err := c.applyTargets(f, in.ApplyTo)
+	if absent, is := err.(*apiError); is && absent.Code == "firewall_resource_not_found" {
+		absent.Status = http.StatusUnprocessableEntity // which it has in this call alone
+	}
 	if err != nil {
 		return reply{}, err
 	}

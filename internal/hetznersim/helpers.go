@@ -32,8 +32,19 @@ func (c *call) actions(all ...*action) []actionView {
 	return views
 }
 
+// isProtected refuses to delete what is protected, in the words that the API has
+// for the kind.
 func isProtected(kind string) error {
-	return fail("protected", "%s deletion is protected", words(kind))
+	switch kind {
+	case kindNetwork:
+		return fail("protected", "network is delete protected")
+	case kindFloatingIP:
+		return fail("protected", "Floating IP deletion is protected")
+	case kindImage:
+		return fail("protected", "snapshot deletion is protected") // no other image can be protected
+	default:
+		return fail("protected", "%s deletion is protected", words(kind))
+	}
 }
 
 // wantedProtection reads the body of change_protection.

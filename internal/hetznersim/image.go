@@ -44,6 +44,7 @@ type imageView struct {
 	Rapid        bool              `json:"rapid_deploy"`
 	Protection   protection        `json:"protection"`
 	Deprecated   *string           `json:"deprecated"`
+	Deprecation  *deprecation      `json:"deprecation"`
 	Deleted      *string           `json:"deleted"`
 	Labels       map[string]string `json:"labels"`
 	Architecture string            `json:"architecture"`
@@ -67,19 +68,20 @@ func viewImage(i *image) imageView {
 
 // systemImages are Hetzner's own, as far as rescue systems and tests need them.
 func systemImages() (all []*image) {
-	id := int64(67794396)
-	for _, s := range []struct{ name, flavor, version, description string }{
-		{"debian-12", "debian", "12", "Debian 12"},
-		{"debian-13", "debian", "13", "Debian 13"},
-		{"ubuntu-24.04", "ubuntu", "24.04", "Ubuntu 24.04"},
+	for _, s := range []struct {
+		id                                 int64 // of the one for x86; the next one is for arm
+		name, flavor, version, description string
+	}{
+		{67794396, "debian-12", "debian", "12", "Debian 12"},
+		{67794398, "debian-13", "debian", "13", "Debian 13"},
+		{161547269, "ubuntu-24.04", "ubuntu", "24.04", "Ubuntu 24.04"},
 	} {
-		for _, arch := range []string{"x86", "arm"} {
+		for i, arch := range []string{"x86", "arm"} {
 			all = append(all, &image{
-				common: common{ID: id, Name: s.name, Created: time.Date(2025, 8, 11, 6, 0, 0, 0, time.UTC)},
+				common: common{ID: s.id + int64(i), Name: s.name, Created: time.Date(2025, 8, 11, 6, 0, 0, 0, time.UTC)},
 				Type:   "system", Status: "available", Description: s.description, Disk: 5,
 				Flavor: s.flavor, Version: s.version, Arch: arch,
 			})
-			id++
 		}
 	}
 	return all

@@ -83,7 +83,7 @@ func (c *call) newBalancer(in balancerInput) (*balancer, error) {
 	if in.Algorithm != nil {
 		algorithm = in.Algorithm.Type
 	}
-	checkAlgorithm(&v, algorithm)
+	checkAlgorithm(&v, "algorithm.type", algorithm)
 	if err := named(&v, kindLoadBalancer, &c.st.balancers, in.Name, in.Labels); err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func (c *call) newBalancer(in balancerInput) (*balancer, error) {
 		Private: in.Public != nil && !*in.Public}, nil
 }
 
-func checkAlgorithm(v *invalid, algorithm string) {
-	v.check(algorithm == "round_robin" || algorithm == "least_connections", "algorithm.type", "Must be one of: round_robin, least_connections.")
+func checkAlgorithm(v *invalid, field, algorithm string) {
+	v.check(algorithm == "round_robin" || algorithm == "least_connections", field, "Must be one of: round_robin, least_connections.")
 }
 
 // addressBalancer gives a load balancer its public addresses and its network.
@@ -110,10 +110,7 @@ func (c *call) addressBalancer(b *balancer, in balancerInput) error {
 	}
 	c.st.balancers.change(b.ID, func(b *balancer) { b.IPv4, b.IPv6 = ip4, ip6 })
 	if in.Network == 0 {
-		if b.Private {
-			return fail("load_balancer_not_attached_to_network", "load balancer is not attached to a network")
-		}
-		return nil
+		return nil // with its public interface off, nobody reaches it until it is in a network
 	}
 	return c.joinBalancer(b.ID, in.Network, "", "")
 }

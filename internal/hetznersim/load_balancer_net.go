@@ -92,7 +92,7 @@ func changeAlgorithm(c *call, b *balancer) (reply, error) {
 		return reply{}, err
 	}
 	var v invalid
-	checkAlgorithm(&v, in.Type)
+	checkAlgorithm(&v, "type", in.Type)
 	if err := v.err(); err != nil {
 		return reply{}, err
 	}

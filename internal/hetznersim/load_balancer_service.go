@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"net/http"
 	"slices"
 )
 
@@ -178,14 +179,35 @@ func (s service) validate(v *invalid, at string) {
 // putService adds a service to a load balancer that has room for it.
 func (c *call) putService(id int64, s service) error {
 	b := c.st.balancers.get(id)
-	if slices.ContainsFunc(b.Services, func(o service) bool { return o.Listen == s.Listen }) {
-		return fail("source_port_already_used", "source port %d is already in use", s.Listen)
+	if err := s.besides(b.Services); err != nil {
+		return err
 	}
 	if len(b.Services) >= c.st.cat.lbType(idOrName(b.Type)).Services {
 		return overLimit("services limit exceeded", "load_balancer_services_limit")
 	}
 	c.st.balancers.change(id, func(b *balancer) { b.Services = with(b.Services, s) })
 	return nil
+}
+
+// besides refuses a service that listens where another one does.
+func (s service) besides(others []service) error {
+	for _, o := range others {
+		for _, port := range s.ports() {
+			if slices.Contains(o.ports(), port) {
+				return fail("source_port_already_used", "source port %d is already in use", port)
+			}
+		}
+	}
+	return nil
+}
+
+// ports are those that a service listens on: also for HTTP, if it redirects that
+// to HTTPS.
+func (s service) ports() []int {
+	if s.Protocol == "https" && s.HTTP != nil && s.HTTP.Redirect && s.Listen != 80 {
+		return []int{s.Listen, 80}
+	}
+	return []int{s.Listen}
 }
 
 func addService(c *call, b *balancer) (reply, error) {
@@ -221,9 +243,16 @@ func updateService(c *call, b *balancer) (reply, error) {
 	}
 	next := slices.Clone(b.Services)
 	next[i] = s
+	if err := s.besides(slices.Delete(slices.Clone(b.Services), i, i+1)); err != nil {
+		used := err.(*apiError)
+		used.Status = http.StatusUnprocessableEntity // which it has in this call alone
+		return reply{}, used
+	}
 	return c.changeBalancer("update_service", b, func(b *balancer) { b.Services = next })
 }
 
+// deleteService ends at once: Hetzner's own client does not wait for it before it
+// changes the load balancer further.
 func deleteService(c *call, b *balancer) (reply, error) {
 	in, err := decode[serviceInput](c)
 	if err != nil {
@@ -234,7 +263,8 @@ func deleteService(c *call, b *balancer) (reply, error) {
 		return reply{}, err
 	}
 	next := slices.Delete(slices.Clone(b.Services), i, i+1)
-	return c.changeBalancer("delete_service", b, func(b *balancer) { b.Services = next })
+	c.st.balancers.change(b.ID, func(b *balancer) { b.Services = next })
+	return c.acted(c.done("delete_service", b.ref()))
 }
 
 // service finds the service of a port.

@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -110,11 +111,11 @@ func (c *call) putTarget(id int64, t lbTarget) error {
 func (c *call) reachable(b *balancer, t lbTarget) error {
 	switch {
 	case t.Type == "ip":
-		return c.ownedIP(t.IP.IP)
+		return c.ownedIP(b, t.IP.IP)
 	case t.UsePrivateIP && b.Net == nil:
 		return fail("load_balancer_not_attached_to_network", "load balancer is not attached to a network")
 	case !t.UsePrivateIP && b.Private:
-		return fail("load_balancer_public_interface_disabled", "the load balancer's public interface is disabled")
+		return fail("load_balancer_public_interface_disabled", "load balancer public interface is disabled, cannot add target using public IP")
 	case t.Type == "label_selector":
 		return nil
 	}
@@ -123,20 +124,40 @@ func (c *call) reachable(b *balancer, t lbTarget) error {
 	case s == nil:
 		return notFound(kindServer, t.Server.ID)
 	case t.UsePrivateIP && s.in(b.Net.Network) == nil:
-		return fail("server_not_attached_to_network", "server %d is not attached to the network of the load balancer", s.ID)
+		return fail("resolve_cloud_private_targets_error", "server %d is not attached to the network of the load balancer", s.ID)
 	case !t.UsePrivateIP && s.IPv4 == 0:
-		return fail("missing_ipv4", "server %d has no public IPv4 address", s.ID)
+		return fail("resolve_cloud_public_targets_error", "server %d has no public IPv4 address", s.ID)
 	}
 	return nil
 }
 
-// ownedIP refuses an address that is not one of the owner's dedicated servers.
-func (c *call) ownedIP(ip string) error {
+// ownedIP refuses an address that is not one of the owner's dedicated servers,
+// or not one of a subnet with a vSwitch.
+func (c *call) ownedIP(b *balancer, ip string) error {
+	if at, err := netip.ParseAddr(ip); err == nil && at.IsPrivate() {
+		return c.behindVSwitch(b, at)
+	}
 	if find(c.st.primaryIPs.rows, func(p *primaryIP) bool { return p.IP == ip }) != nil {
 		return fail("cloud_resource_ip_not_allowed", "IP %s belongs to a Hetzner Cloud resource", ip)
 	}
 	if !slices.Contains(c.cfg.DedicatedIPs, ip) {
 		return fail("ip_not_owned", "IP %s is not owned by the project's owner", ip)
+	}
+	return nil
+}
+
+// behindVSwitch refuses a private address that the network of a load balancer
+// does not lead to.
+func (c *call) behindVSwitch(b *balancer, ip netip.Addr) error {
+	if b.Net == nil {
+		return fail("load_balancer_not_attached_to_network", "load balancer is not attached to a network")
+	}
+	coupled := keep(c.st.networks.get(b.Net.Network).Subnets, func(s subnet) bool { return s.Type == "vswitch" })
+	switch {
+	case len(coupled) == 0:
+		return fail("network_has_no_vswitch_subnet", "network has no vswitch subnet")
+	case !slices.ContainsFunc(coupled, func(s subnet) bool { return s.Range.Contains(ip) }):
+		return fail("ip_not_in_vswitch_subnet", "IP %s is not in the vswitch subnet of the network", ip)
 	}
 	return nil
 }

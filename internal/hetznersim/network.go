@@ -148,6 +148,9 @@ func createNetwork(c *call) (reply, error) {
 		if n, err = n.withSubnet(c.st.cat, s); err != nil {
 			return reply{}, err
 		}
+		if err := c.st.coupled(n.ID, s); err != nil {
+			return reply{}, err
+		}
 	}
 	for _, r := range in.Routes {
 		if n, err = n.withRoute(r); err != nil {

@@ -89,6 +89,24 @@ func (n *network) withSubnet(cat *catalogue, in subnetInput) (*network, error) {
 	return &next, nil
 }
 
+// coupled refuses a subnet with a vSwitch that the owner does not have, or that
+// another network has already.
+func (st *state) coupled(network int64, s subnetInput) error {
+	if s.Type != "vswitch" || s.VSwitch == nil {
+		return nil
+	}
+	if !slices.Contains(st.vSwitches, *s.VSwitch) {
+		return fail("service_error", "vswitch not found")
+	}
+	for _, n := range st.networks.rows {
+		used := slices.ContainsFunc(n.Subnets, func(o subnet) bool { return deref(o.VSwitch) == *s.VSwitch })
+		if used && n.ID != network {
+			return fail("vswitch_id_already_used", "vswitch %d is already used in another network", *s.VSwitch)
+		}
+	}
+	return nil
+}
+
 // freeRange is the first /24 of the network that no subnet uses.
 func (n *network) freeRange() netip.Prefix {
 	r := netip.PrefixFrom(n.Range.Addr(), max(24, n.Range.Bits()))
@@ -149,6 +167,9 @@ func addSubnet(c *call, n *network) (reply, error) {
 	}
 	next, err := n.withSubnet(c.st.cat, in)
 	if err != nil {
+		return reply{}, err
+	}
+	if err := c.st.coupled(n.ID, in); err != nil {
 		return reply{}, err
 	}
 	return c.replaceNetwork("add_subnet", n, func(n *network) { n.Subnets = next.Subnets })

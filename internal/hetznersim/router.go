@@ -73,6 +73,9 @@ func (n *router) match(method, path string) (*route, []string, error) {
 		return nil, nil, fail("not_found", "api route not found")
 	}
 	r := found.methods[method]
+	if r == nil && method == http.MethodPost && strings.Contains(path, "/actions/") {
+		return nil, nil, fail("not_found", "api route not found") // an action by a name that there is none of
+	}
 	if r == nil {
 		return nil, nil, fail("method_not_allowed", "method %s is not allowed", method)
 	}

@@ -13,6 +13,7 @@ func routes() []route {
 		floatingIPRoutes(),
 		groupRoutes(),
 		imageRoutes(),
+		isoRoutes(),
 		networkRoutes(),
 		pricingRoutes(),
 		primaryIPRoutes(),
@@ -21,6 +22,7 @@ func routes() []route {
 		serverRoutes(),
 		sshKeyRoutes(),
 		volumeRoutes(),
+		zoneFileRoutes(),
 		zoneRoutes(),
 	)
 }

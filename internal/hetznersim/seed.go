@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 )
 
 // AddSnapshot makes an image as create_image would, without a server: for
@@ -66,6 +67,16 @@ func (s *Sim) AddNetwork(id int64, name string, ipRange netip.Prefix) int64 {
 	n := &network{common: s.given(id, name, "network"), Range: ipRange}
 	s.state.networks.put(n)
 	return n.ID
+}
+
+// AddVSwitch makes a vSwitch of an id, unless there is one: for projects whose
+// owner has dedicated servers.
+func (s *Sim) AddVSwitch(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.state.vSwitches, id) {
+		s.state.vSwitches = append(s.state.vSwitches, id)
+	}
 }
 
 // AddFirewall makes a firewall without rules of an id, unless there is one: for

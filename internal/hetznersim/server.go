@@ -3,6 +3,7 @@ package hetznersim
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -22,7 +23,8 @@ type server struct {
 	Backups    string
 	SSHKeys    []string // what its image was given
 	RescueKeys []string
-	Rescue     bool // the next boot is one into the rescue system
+	ISO        int64 // in its drive; 0 for none
+	Rescue     bool  // the next boot is one into the rescue system
 
 	rescueUntil time.Time
 	labelled    time.Time // when it got its labels
@@ -95,7 +97,7 @@ type serverView struct {
 	ServerType      serverTypeView    `json:"server_type"`
 	Location        *location         `json:"location"`
 	Image           *imageView        `json:"image"`
-	ISO             *string           `json:"iso"`
+	ISO             *iso              `json:"iso"`
 	Rescue          bool              `json:"rescue_enabled"`
 	Locked          bool              `json:"locked"`
 	Backups         *string           `json:"backup_window"`
@@ -169,6 +171,7 @@ func (st *state) viewServer(s *server) serverView {
 		image := viewImage(i)
 		v.Image = &image
 	}
+	v.ISO = st.cat.pickISO(idOrName(strconv.FormatInt(s.ISO, 10)))
 	if s.Backups != "" {
 		v.Backups = &s.Backups
 	}

@@ -36,8 +36,9 @@ type state struct {
 	volumes      table[volume, *volume]
 	zones        table[zone, *zone]
 
-	stock []soldOut
-	rate  bucket
+	vSwitches []int64 // of the same owner
+	stock     []soldOut
+	rate      bucket
 }
 
 // firstID is the ID before the first one that is given away. IDs of resources
@@ -79,6 +80,7 @@ func (st *state) clone() *state {
 	c.sshKeys = st.sshKeys.clone()
 	c.volumes = st.volumes.clone()
 	c.zones = st.zones.clone()
+	c.vSwitches = slices.Clone(st.vSwitches)
 	c.stock = slices.Clone(st.stock)
 	return &c
 }

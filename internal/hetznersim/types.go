@@ -97,15 +97,16 @@ func (st *state) viewType(t *serverType) serverTypeView {
 }
 
 type lbTypeView struct {
-	ID          int64   `json:"id"`
-	Name        string  `json:"name"`
-	Description string  `json:"description"`
-	Connections int     `json:"max_connections"`
-	Services    int     `json:"max_services"`
-	Targets     int     `json:"max_targets"`
-	Certs       int     `json:"max_assigned_certificates"`
-	Deprecated  *string `json:"deprecated"`
-	Prices      []price `json:"prices"`
+	ID          int64        `json:"id"`
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Connections int          `json:"max_connections"`
+	Services    int          `json:"max_services"`
+	Targets     int          `json:"max_targets"`
+	Certs       int          `json:"max_assigned_certificates"`
+	Deprecated  *string      `json:"deprecated"`
+	Deprecation *deprecation `json:"deprecation"`
+	Prices      []price      `json:"prices"`
 }
 
 func viewLBType(t *lbType) lbTypeView {

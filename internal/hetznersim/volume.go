@@ -82,6 +82,8 @@ func (st *state) plugVolume(id, server int64) error {
 		return fail("volume_already_attached", "volume is already attached to a server")
 	case d.Location != s.Location:
 		return fail("invalid_input", "volume and server must be in the same location")
+	case st.busy(s.ref()) && s.Status != initializing:
+		return fail("locked", "server is locked")
 	}
 	st.volumes.change(id, func(d *volume) { d.Server = server })
 	return nil
@@ -229,6 +231,9 @@ func detachVolume(c *call, d *volume) (reply, error) {
 	}
 	if d.Server == 0 {
 		return reply{}, fail("service_error", "volume is not attached to a server")
+	}
+	if err := c.lock(ref{d.Server, kindServer}); err != nil {
+		return reply{}, err
 	}
 	return c.acted(c.begin(job{command: "detach_volume", on: []ref{d.ref(), {d.Server, kindServer}}, finish: unplug(d.ID)}))
 }

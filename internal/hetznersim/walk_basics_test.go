@@ -65,6 +65,10 @@ func walkCatalogue(p *project) {
 	must(c.ServerType.GetByID(ctx, cx23.ID))
 	lb := must(c.LoadBalancerType.GetByName(ctx, "lb11"))
 	must(c.LoadBalancerType.GetByID(ctx, lb.ID))
+	iso := must(c.ISO.GetByName(ctx, "latest-virtio-win.iso"))
+	if by := must(c.ISO.GetByID(ctx, iso.ID)); by == nil || by.Name != iso.Name || by.Type != hcloud.ISOTypePublic {
+		p.Errorf("%+v", by)
+	}
 	prices := must(c.Pricing.Get(ctx))
 	if prices.Currency != "EUR" || len(prices.ServerTypes) != len(types) || prices.Volume.PerGBMonthly.Net == "" {
 		p.Errorf("%+v", prices)

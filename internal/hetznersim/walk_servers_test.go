@@ -43,11 +43,21 @@ func walkServers(p *project) {
 		p.Errorf("%+v", s)
 	}
 	p.wait(must(c.ChangeDNSPtr(ctx, s, s.PublicNet.IPv4.IP.String(), nil)))
+	p.wait(must(c.AttachISO(ctx, s, &hcloud.ISO{Name: "latest-virtio-win.iso"})))
+	if s = must(c.GetByID(ctx, s.ID)); s.ISO == nil || s.ISO.Name != "latest-virtio-win.iso" {
+		p.Errorf("%+v", s.ISO)
+	}
+	p.wait(must(c.DetachISO(ctx, s)))
+	if s = must(c.GetByID(ctx, s.ID)); s.ISO != nil {
+		p.Errorf("%+v", s.ISO)
+	}
+	_, _, err := c.AttachISO(ctx, s, &hcloud.ISO{Name: "talos-linux-metal-arm64.iso"})
+	p.refused(err, hcloud.ErrorCodeInvalidInput)
 	p.wait(must(c.DetachFromNetwork(ctx, s, hcloud.ServerDetachFromNetworkOpts{Network: n})))
 	must(c.Update(ctx, s, hcloud.ServerUpdateOpts{Name: "b", Labels: map[string]string{"x": "y"}}))
 	both := hcloud.ServerChangeProtectionOpts{Delete: hcloud.Ptr(false), Rebuild: hcloud.Ptr(false)}
 	p.wait(must(c.ChangeProtection(ctx, s, both)))
-	_, _, err := c.ChangeType(ctx, s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx33"}, UpgradeDisk: true})
+	_, _, err = c.ChangeType(ctx, s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx33"}, UpgradeDisk: true})
 	p.refused(err, hcloud.ErrorCodeServerNotStopped)
 	p.wait(must(c.Poweroff(ctx, s)))
 	p.wait(must(c.ChangeType(ctx, s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx33"}, UpgradeDisk: false})))

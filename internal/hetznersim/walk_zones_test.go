@@ -36,6 +36,11 @@ func walkZones(p *project) {
 		p.Errorf("%v", all)
 	}
 	p.wait(must(c.DeleteRRSet(ctx, r)).Action)
+	file := must(c.ExportZonefile(ctx, z))
+	p.wait(must(c.ImportZonefile(ctx, z, hcloud.ZoneImportZonefileOpts{Zonefile: file.Zonefile + "www IN 60 TXT \"a;b\" ; said\n"})))
+	if r := must(c.GetRRSetByNameAndType(ctx, z, "www", hcloud.ZoneRRSetTypeTXT)); r == nil || *r.TTL != 60 || r.Records[0] != (hcloud.ZoneRRSetRecord{Value: `"a;b"`, Comment: "said"}) {
+		p.Errorf("%+v", r)
+	}
 	p.wait(must(c.ChangeTTL(ctx, z, hcloud.ZoneChangeTTLOpts{TTL: 300})))
 	p.wait(must(c.ChangeProtection(ctx, z, hcloud.ZoneChangeProtectionOpts{Delete: hcloud.Ptr(false)})))
 	must(c.Update(ctx, z, hcloud.ZoneUpdateOpts{Labels: map[string]string{"x": "y"}}))
@@ -58,6 +63,8 @@ func walkCertificates(p *project) {
 	p.refused(err, hcloud.ErrorCodeInvalidInput)
 	managed := must(c.CreateCertificate(ctx, hcloud.CertificateCreateOpts{Name: "c", Type: hcloud.CertificateTypeManaged, DomainNames: []string{"c.example.com"}}))
 	p.wait(managed.Action)
+	_, _, err = c.RetryIssuance(ctx, managed.Certificate)
+	p.refused(err, hcloud.ErrorUnsupportedError)
 	if now := must(c.GetByID(ctx, managed.Certificate.ID)); now.Status.Issuance != hcloud.CertificateStatusTypeCompleted {
 		p.Errorf("%+v", now.Status)
 	}

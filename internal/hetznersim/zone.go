@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"time"
@@ -57,7 +58,7 @@ type zoneView struct {
 func (st *state) viewZone(z *zone) zoneView {
 	v := zoneView{ID: z.ID, Name: z.Name, Created: z.Created, Mode: z.Mode, TTL: z.TTL, Labels: filled(z.Labels),
 		Protection: protection{z.Protected}, Status: "ok", Registrar: "other", Primaries: z.Primaries,
-		Servers: obj{"assigned": zoneNameservers, "delegated": zoneNameservers, "delegation_status": "valid", "delegation_last_check": z.Created}}
+		Servers: obj{"assigned": zoneNameservers, "delegated": []string{}, "delegation_status": "unregistered", "delegation_last_check": z.Created}}
 	if st.busy(z.ref()) {
 		v.Status = "updating"
 	}
@@ -109,6 +110,7 @@ func createZone(c *call) (reply, error) {
 		Labels    map[string]string `json:"labels"`
 		RRSets    []rrsetInput      `json:"rrsets"`
 		Primaries []nameserver      `json:"primary_nameservers"`
+		File      string            `json:"zonefile"`
 	}](c)
 	if err != nil {
 		return reply{}, err
@@ -123,7 +125,15 @@ func createZone(c *call) (reply, error) {
 	z := &zone{common: c.fresh(in.Name, in.Labels), Mode: in.Mode, TTL: defaultTTL, Primaries: in.Primaries}
 	set(&z.TTL, in.TTL)
 	c.st.zones.put(z)
-	for _, r := range append(ownRecords(), in.RRSets...) {
+	records := append(ownRecords(), in.RRSets...)
+	if in.File != "" {
+		f, err := readZoneFile(in.Name, in.File)
+		if err != nil {
+			return reply{}, err
+		}
+		records, z.TTL = f.rrsets, cmp.Or(f.ttl, z.TTL)
+	}
+	for _, r := range records {
 		if _, err := c.putRRSet(z, r); err != nil {
 			return reply{}, err
 		}

@@ -136,11 +136,22 @@ func (c *call) putRRSet(z *zone, in rrsetInput) (*rrset, error) {
 		return nil, wrongMode(z)
 	}
 	if c.st.rrset(z.ID, in.Name, in.Type) != nil {
-		return nil, notUnique("rrset", "name")
+		return nil, notUnique("name")
+	}
+	if c.st.besidesCNAME(z.ID, in) {
+		return nil, badField("name", "A CNAME cannot be beside other records of the same name.")
 	}
 	r := &rrset{common: c.fresh(in.Name, in.Labels), Zone: z.ID, Type: in.Type, TTL: in.TTL, Records: in.Records}
 	c.st.rrsets.put(r)
 	return r, nil
+}
+
+// besidesCNAME reports whether an RRSet would be a CNAME beside others of its
+// name, or another one beside a CNAME.
+func (st *state) besidesCNAME(zone int64, in rrsetInput) bool {
+	return find(st.rrsets.rows, func(r *rrset) bool {
+		return r.Zone == zone && r.Name == in.Name && (r.Type == "CNAME") != (in.Type == "CNAME")
+	}) != nil
 }
 
 func wrongMode(z *zone) error {
@@ -156,6 +167,8 @@ func checkRecords(v *invalid, kind string, records []record) {
 			v.check(err == nil && addr.Is4(), "records", "%q is not an IPv4 address.", r.Value)
 		case "AAAA":
 			v.check(err == nil && addr.Is6(), "records", "%q is not an IPv6 address.", r.Value)
+		case "CNAME":
+			v.check(len(records) == 1, "records", "A CNAME has one record.")
 		case "TXT":
 			v.check(strings.HasPrefix(r.Value, `"`) && strings.HasSuffix(r.Value, `"`), "records", "%q must be quoted.", r.Value)
 		}

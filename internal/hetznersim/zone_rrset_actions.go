@@ -9,7 +9,7 @@ import (
 // edits begins an action that changes an RRSet when it ends.
 func (c *call) edits(command string, z *zone, r *rrset, change func(*rrset)) (reply, error) {
 	if r.Protected {
-		return reply{}, fail("protected", "rrset change is protected")
+		return reply{}, fail("protected", "RRSet(s) is/are change protected")
 	}
 	if err := c.lock(z.ref()); err != nil {
 		return reply{}, err

@@ -94,6 +94,11 @@ var advice = map[hcloud.ErrorCode]guidance{
 	hcloud.ErrorCodeCloudResourceIPNotAllowed:      {"use the server as a target, not its address", diag.OK},
 	hcloud.ErrorCodeMissingIPv4:                    {"the server has no public IPv4 address: reach it by its private one", diag.OK},
 	hcloud.ErrorCodeTargetsWithoutUsePrivateIP:     {"a target is reached by its public address: remove it, or reach it by its private one", diag.OK},
+	"resolve_cloud_private_targets_error":          {"the server is not in the network of the load balancer: " + hintOther, diag.OK},
+	"resolve_cloud_public_targets_error":           {"the server has no public IPv4 address: let the load balancer reach it by its private one", diag.OK},
+	"load_balancer_public_interface_disabled":      {"the public interface of the load balancer is off: let it reach its targets by their private addresses", diag.OK},
+	"network_has_no_vswitch_subnet":                {"a private address of a dedicated server is reached through a vSwitch: add a subnet for it to the network", diag.OK},
+	"ip_not_in_vswitch_subnet":                     {"the address is in no vSwitch subnet of the network: choose one that is", diag.OK},
 	hcloud.ErrorUnsupportedError:                   {"Hetzner cannot do that with this kind of object", diag.OK},
 
 	// Defects of talosgen, or too old a version of it.

@@ -15,13 +15,14 @@
 //	wait $action
 //	POST /networks {"name": "$run-net", "ip_range": "10.0.0.0/16"}
 //	=> 409 uniqueness_error
+//	header X-Correlation-Id
 //
 //	cleanup
 //	DELETE /networks/$net
 //
 // Lines that begin with a space continue the one before. An answer must have
 // what is expected, and may have more; lists must be as long as expected unless
-// they end with "...". "*" is anything but absent. "$name" takes a value the
+// they end with "...". A header must be there, whatever it says. "*" is anything but absent. "$name" takes a value the
 // first time, and is that value later; in a request it stands for the value,
 // with its type if it is all of a text. $run is a text of its own for each run,
 // so that names are unique. After "cleanup", calls are made whatever happened

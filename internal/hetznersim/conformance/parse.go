@@ -27,6 +27,7 @@ type step struct {
 	status int    // 0 for any
 	code   string // of an error
 	want   any    // nil for any
+	header string // that the answer has; empty for any
 }
 
 // Parse reads a script.
@@ -74,6 +75,11 @@ func (s *Script) add(text string, line int, cleanup bool) (err error) {
 		s.steps = append(s.steps, st)
 	case "wait":
 		s.steps = append(s.steps, step{line: line, wait: true, path: strings.TrimSpace(rest), cleanup: cleanup})
+	case "header":
+		if len(s.steps) == 0 {
+			return fmt.Errorf("an expectation before the first call")
+		}
+		s.steps[len(s.steps)-1].header = strings.TrimSpace(rest)
 	case "=>":
 		if len(s.steps) == 0 {
 			return fmt.Errorf("an expectation before the first call")

@@ -55,11 +55,14 @@ func (t Target) step(ctx context.Context, st step, held values) error {
 	if err != nil {
 		return &unsetError{err}
 	}
-	status, answer, err := t.call(ctx, st.method, path, body)
+	status, header, answer, err := t.call(ctx, st.method, path, body)
 	if err != nil {
 		return err
 	}
 	problems := st.compare(held, status, answer)
+	if st.header != "" && header.Get(st.header) == "" {
+		problems = append(problems, "the header "+st.header+" is missing")
+	}
 	if len(problems) > 0 {
 		return fmt.Errorf("%s %s → %d %s:\n\t%s", st.method, path, status, show(answer), strings.Join(problems, "\n\t"))
 	}
@@ -82,7 +85,7 @@ func (st step) compare(held values, status int, answer any) (problems []string) 
 // wait looks at an action until it has ended, and wants success.
 func (t Target) wait(ctx context.Context, id string) error {
 	for {
-		_, answer, err := t.call(ctx, http.MethodGet, "/actions/"+id, nil)
+		_, _, answer, err := t.call(ctx, http.MethodGet, "/actions/"+id, nil)
 		if err != nil {
 			return err
 		}
@@ -102,18 +105,18 @@ func (t Target) wait(ctx context.Context, id string) error {
 }
 
 // call makes a request, and returns the answer as JSON; nil for none.
-func (t Target) call(ctx context.Context, method, path string, body any) (int, any, error) {
+func (t Target) call(ctx context.Context, method, path string, body any) (int, http.Header, any, error) {
 	var send io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return 0, nil, err
+			return 0, nil, nil, err
 		}
 		send = bytes.NewReader(text)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, t.Endpoint+path, send)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+t.Token)
 	if body != nil {
@@ -121,18 +124,18 @@ func (t Target) call(ctx context.Context, method, path string, body any) (int, a
 	}
 	got, err := t.Client.Do(r)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	defer func() { _ = got.Body.Close() }()
 	text, err := io.ReadAll(got.Body)
 	if err != nil || len(text) == 0 {
-		return got.StatusCode, nil, err
+		return got.StatusCode, got.Header, nil, err
 	}
 	var answer any
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return got.StatusCode, nil, fmt.Errorf("%s %s: the answer is no JSON: %.100q", method, path, text)
+		return got.StatusCode, got.Header, nil, fmt.Errorf("%s %s: the answer is no JSON: %.100q", method, path, text)
 	}
-	return got.StatusCode, answer, nil
+	return got.StatusCode, got.Header, answer, nil
 }
 
 // show prints an answer in a line that is not too long.
