@@ -55,7 +55,7 @@ func (c *compiler) renderAddons(res *Result) error {
 		}
 		arranged = append(arranged, gitops.Addon{
 			Name: m.addon.Name, Layer: m.addon.Layer, DependsOn: m.addon.DependsOn, Namespace: m.addon.Namespace,
-			PodSecurity: m.addon.PodSecurity, Origin: m.addon.Origin, Objects: m.objects, Keep: m.addon.Keep,
+			PodSecurity: m.addon.PodSecurity, Origin: m.addon.Origin, Objects: m.objects, Keep: m.addon.Keep, Applied: m.addon.Applied,
 		})
 	}
 	files, err := gitops.Arrange(arranged, settings)

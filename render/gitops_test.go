@@ -91,7 +91,7 @@ func TestGitCredentials(t *testing.T) {
 		}
 	}
 	// With the key of the cluster, nothing else is read.
-	for _, other := range []string{"bootstrap/hcloud-ccm/secret-hcloud.yaml", "bootstrap/flux/secret-sops-age.yaml", "nodes/prod-control-plane-1.yaml"} {
+	for _, other := range []string{"bootstrap/hcloud-ccm/secret-hcloud.yaml", "bootstrap/flux/secret-sops-age.yaml", "bootstrap/cluster-autoscaler/secret-cluster-autoscaler-hetzner-config.yaml", "nodes/prod-control-plane-1.yaml"} {
 		if _, err := run([]string{"SOPS_AGE_KEY=" + clusterKey}, toolenv.Sops(t), "-d", r.root+"/rendered/prod/"+other); err == nil {
 			t.Errorf("the cluster reads %s", other)
 		}

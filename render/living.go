@@ -38,13 +38,21 @@ var fixedParts = []fixed{
 		"a partition is encrypted when it is made: such a node has to be made again, one after another"},
 }
 
-// warnFixed compares a result with the committed tree, and warns of what no node
-// that lives can take. Whether there are such nodes only apply knows.
-func (p *plan) warnFixed(res *Result) error {
+// warnLiving compares a result with the committed tree, and warns of what a
+// cluster that lives cannot take, or not by itself. Whether there is one only apply
+// knows.
+func (p *plan) warnLiving(res *Result) error {
 	committed, err := p.repo.committed(res)
 	if err != nil || len(committed) == 0 {
 		return err
 	}
+	p.warnFixed(res, committed)
+	p.warnMoved(res, paths(committed))
+	return nil
+}
+
+// warnFixed warns of what no node that lives can take.
+func (p *plan) warnFixed(res *Result, committed map[string][]byte) {
 	changed := map[int][]string{} // nodes, by the number of the part
 	for _, f := range res.files {
 		before, exists := committed[f.Path]
@@ -62,7 +70,6 @@ func (p *plan) warnFixed(res *Result) error {
 			WithHint("if it lives already: %s", part.means))
 	}
 	p.warnFixedInfrastructure(res, committed[schemas.InfrastructureFile])
-	return nil
 }
 
 // several names the first of some nodes, and counts the rest.

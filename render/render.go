@@ -77,7 +77,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	for _, f := range res.files {
 		r.world.Masker.Readable().Add([]byte(f.Path), f.Data)
 	}
-	if err := c.warnFixed(res); err != nil {
+	if err := c.warnLiving(res); err != nil {
 		return res, err
 	}
 	return res, c.sealLock(res)

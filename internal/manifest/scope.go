@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Scope says whether objects of a kind are in a namespace.
 type Scope int
@@ -53,6 +56,12 @@ func (s *Scopes) Of(o Object) Scope {
 		}
 	}
 	return s.custom[[2]string{id.Group, id.Kind}]
+}
+
+// IsBuiltIn reports whether every Kubernetes API server has the object's kind.
+func (o Object) IsBuiltIn() bool {
+	id := o.ID()
+	return slices.ContainsFunc(resources, func(r resource) bool { return r.group == id.Group && r.kind == id.Kind })
 }
 
 // IsDefinition reports whether the object defines a custom resource.

@@ -53,6 +53,9 @@ type Addon struct {
 	// Whether whatever removes objects that are no longer in Git must spare
 	// these: without them, pods have no network or volumes lose their data.
 	Keep bool
+	// Whether apply keeps it, whatever its layer: its Secrets hold more than a
+	// cluster may decrypt by itself.
+	Applied bool
 	// Who declared it, for messages: an option of cluster.yaml, such as
 	// cni.type, or addons.<name>.
 	Origin string

@@ -54,6 +54,8 @@ func autoscaler() entry {
 			// Another cloud controller, and its Secret, are somebody else's.
 			a.DependsOn = nil
 		}
+		// Its Secret makes nodes: it has what a worker joins with.
+		a.Applied = true
 		tag := f.autoscalerTag()
 		secret := secretObject(kubeSystem, autoscalerSecret, map[string]string{autoscalerKey: f.autoscalerConfig(tag)})
 		a.Objects = append(autoscalerRBAC(), secret, autoscalerDeployment(f, tag, secret))

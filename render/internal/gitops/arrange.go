@@ -44,10 +44,10 @@ func Arrange(addons []Addon, s Settings) ([]File, error) {
 	var watched []Addon
 	for _, addon := range sorted {
 		a.claim(addon)
-		if addon.Layer == catalogue.Bootstrap || !flux {
-			a.bootstrap(addon)
-		} else {
-			watched = append(watched, addon)
+		kept, rest := addon.divide(flux)
+		a.bootstrap(kept)
+		if len(rest.Objects) > 0 {
+			watched = append(watched, rest)
 		}
 	}
 	a.definitions(watched)
@@ -57,6 +57,21 @@ func Arrange(addons []Addon, s Settings) ([]File, error) {
 	}
 	slices.SortFunc(a.files, func(x, y File) int { return cmp.Compare(x.Path, y.Path) })
 	return a.files, a.problems.Err()
+}
+
+// divide tells the objects that apply keeps from those that Flux runs, if it is
+// there at all.
+func (x Addon) divide(flux bool) (kept, rest Addon) {
+	kept, rest = x, x
+	kept.Objects, rest.Objects = nil, nil
+	for _, o := range x.Objects {
+		if x.Layer == catalogue.Bootstrap || !flux || x.Applied && o.IsBuiltIn() {
+			kept.Objects = append(kept.Objects, o)
+		} else {
+			rest.Objects = append(rest.Objects, o)
+		}
+	}
+	return kept, rest
 }
 
 // claim notes whose an object is.

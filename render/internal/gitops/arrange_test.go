@@ -28,6 +28,7 @@ type testAddon struct {
 	Namespace   string   `yaml:"namespace"`
 	PodSecurity string   `yaml:"podSecurity"`
 	Keep        bool     `yaml:"keep"`
+	Applied     bool     `yaml:"applied"`
 }
 
 // TestArrange runs testdata/*.txtar: addons.yaml, settings.yaml, and the objects
@@ -63,7 +64,7 @@ func readCase(t *testing.T, in map[string]string) ([]Addon, Settings) {
 	for _, a := range listed {
 		addons = append(addons, Addon{
 			Name: a.Name, Layer: catalogue.Layer(a.Layer), DependsOn: a.DependsOn, Namespace: a.Namespace,
-			PodSecurity: a.PodSecurity, Keep: a.Keep, Origin: "addons." + a.Name, Objects: objects(a.Name + ".yaml"),
+			PodSecurity: a.PodSecurity, Keep: a.Keep, Applied: a.Applied, Origin: "addons." + a.Name, Objects: objects(a.Name + ".yaml"),
 		})
 	}
 	return addons, Settings{

@@ -27,6 +27,10 @@ type Addon struct {
 	Objects     []manifest.Object
 	// Whether objects stay in the cluster when they are gone from Git.
 	Keep bool
+	// Whether apply keeps the objects of Kubernetes' own kinds, although the addon
+	// is of a layer of Flux: they hold what no key in the cluster may open. Custom
+	// resources stay Flux's, for their definitions may be.
+	Applied bool
 }
 
 // Domain says who can read a file.

@@ -17,7 +17,7 @@ import (
 func randomAddons(r *rand.Rand) []Addon {
 	var all []Addon
 	for i := range 1 + r.IntN(12) {
-		a := Addon{Name: fmt.Sprintf("a%d", i), Layer: layers[r.IntN(len(layers))], Namespace: fmt.Sprintf("ns%d", r.IntN(3))}
+		a := Addon{Name: fmt.Sprintf("a%d", i), Layer: layers[r.IntN(len(layers))], Namespace: fmt.Sprintf("ns%d", r.IntN(3)), Applied: r.IntN(4) == 0}
 		for _, before := range all {
 			if r.IntN(3) == 0 && rank(before.Layer) <= rank(a.Layer) {
 				a.DependsOn = append(a.DependsOn, before.Name)

@@ -1,0 +1,63 @@
+package render
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/gitops"
+)
+
+// warnMoved warns of addons that Flux runs, as the tree is now, and apply is to
+// keep from this render on. As soon as Flux sees that they are gone from what it
+// watches it removes them, unless it is told to wait.
+func (p *plan) warnMoved(res *Result, before []string) {
+	var now []string
+	for _, f := range res.files {
+		now = append(now, f.Path)
+	}
+	was, is := bootstrapAddons(before), bootstrapAddons(now)
+	for _, file := range before {
+		addon, step := fluxAddonOf(file)
+		if addon == "" || !is[addon] || was[addon] {
+			continue
+		}
+		was[addon] = true // once
+		res.Warnings.Add(diag.On("addon "+addon, "Flux runs it, and apply is to keep it from now on").
+			WithHint("where the cluster runs already: `flux suspend kustomization talosgen-%s -n %s`, push, `talosgen apply %s`, then `flux resume kustomization` the same.\n"+
+				"Else Flux removes it with the push, and the cluster is without it until apply makes it again", step, gitops.Namespace, p.name))
+	}
+}
+
+// bootstrapAddons are the addons that apply keeps, as the files of a tree say.
+func bootstrapAddons(files []string) map[string]bool {
+	found := map[string]bool{}
+	for _, file := range files {
+		if dir, addon, _ := cutPath(file); dir == gitops.BootstrapDir {
+			found[addon] = true
+		}
+	}
+	return found
+}
+
+// fluxAddonOf is the addon that a file belongs to which Flux reads, and its
+// step; empty if it belongs to none.
+func fluxAddonOf(file string) (addon, step string) {
+	dir, step, rest := cutPath(file)
+	addon, _, isDir := strings.Cut(rest, "/")
+	if dir != gitops.AddonsDir || !isDir {
+		return "", ""
+	}
+	return addon, step
+}
+
+// cutPath takes the first two directories from a path.
+func cutPath(file string) (first, second, rest string) {
+	first, rest, _ = strings.Cut(file, "/")
+	second, rest, _ = strings.Cut(rest, "/")
+	return first, second, rest
+}
+
+// paths are the names of files, sorted.
+func paths(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
