@@ -35,6 +35,11 @@ func (c *compiler) realVariant() *variant {
 	for name, value := range c.secrets.variables {
 		v.secrets[name] = secret.New(value.Value)
 	}
+	for _, need := range catalogue.Needs(c.addonFacts(v)) {
+		if value, there := c.scope.Lookup(need.Name); need.Readable && there {
+			v.secrets[need.Name] = secret.New(value.Value)
+		}
+	}
 	if c.secrets.operator == nil {
 		_, hasFile := c.raw[c.path(secretsName)]
 		for _, need := range catalogue.Needs(c.addonFacts(v)) {

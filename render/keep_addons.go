@@ -111,5 +111,8 @@ func (k *keeper) readCluster(have *secretsfile.Secrets) (*config.Config, map[str
 	if err != nil {
 		return nil, known, nil
 	}
+	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near}) {
+		known[need.Name] = known[need.Name] || need.Readable && vars[need.Name].Value != ""
+	}
 	return cfg, known, nil
 }

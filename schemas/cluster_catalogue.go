@@ -33,8 +33,8 @@ type AddonSource struct {
 	// Manifests from elsewhere, such as those of a release.
 	Manifests []RemoteSource `yaml:"manifests" otherwise:"none"`
 	// A file or directory in the repository, with manifests or a kustomization;
-	// relative to its root.
-	Path string `yaml:"path" format:"repositoryPath" otherwise:"none" example:"manifests/podinfo"`
+	// relative to its root, in charts/ or in the directory of the environment.
+	Path string `yaml:"path" format:"repositoryPath" otherwise:"none" example:"charts/podinfo"`
 }
 
 // ChartSource names a Helm chart: by repository and name, or by path.

@@ -183,7 +183,7 @@ type HostDNS struct {
 	// Whether the cluster's DNS asks it too.
 	ForwardKubeDNSToHost bool `yaml:"forwardKubeDnsToHost" default:"false" example:"true"`
 	// Whether it knows the names of the other nodes.
-	ResolveMemberNames bool `yaml:"resolveMemberNames" default:"true" example:"false"`
+	ResolveMemberNames bool `yaml:"resolveMemberNames" otherwise:"true if there is a cache" example:"false"`
 }
 
 // APIAccess says whether pods can use the Talos API.

@@ -47,7 +47,7 @@ func needRobot(f *facts) []Need {
 		return nil
 	}
 	return []Need{
-		{Name: r.UserVariable, Option: "hetzner.robot.userVariable", What: "the user of Hetzner Robot's web service", Shape: "user"},
+		{Name: r.UserVariable, Option: "hetzner.robot.userVariable", What: "the user of Hetzner Robot's web service", Readable: true, Shape: "user"},
 		{Name: r.PasswordVariable, Option: "hetzner.robot.passwordVariable", What: "the password of Hetzner Robot's web service", Shape: "password"},
 	}
 }

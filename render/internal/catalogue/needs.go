@@ -21,6 +21,9 @@ type Need struct {
 	// Generate makes one from random bytes, for secrets sync. Nil if nobody can
 	// make it up, such as a password of an account.
 	Generate func(random io.Reader) (secret.String, error)
+	// Readable tells that it may be a variable that everyone can read, such as the
+	// user of an account.
+	Readable bool
 	// Shape is a text that looks like one and is none, for a render without
 	// keys.
 	Shape string

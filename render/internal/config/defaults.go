@@ -31,6 +31,9 @@ func (ch *checker) setDefaults() {
 	setBool(&ch.Cluster.Nodes.ControlPlane.PrivateVIP, hetzner && !ch.has("endpoint") && !ch.Hetzner.APILoadBalancer.Enabled)
 	setBool(&ch.Kubernetes.ExternalCloudProvider, hetzner)
 	setBool(&ch.Kubernetes.Kubelet.RotateServerCertificates, true)
+	if !ch.has(keys("talos.hostDns.resolveMemberNames")...) { // a cache that is not there knows no names
+		ch.Talos.HostDNS.ResolveMemberNames = ch.Talos.HostDNS.Enabled
+	}
 	cilium := ch.CNI.Type == Cilium
 	setBool(&ch.Kubernetes.Proxy.Enabled, !cilium || !ch.CNI.KubeProxyReplacement)
 	if !ch.has("cni", "encryption") {

@@ -1,0 +1,223 @@
+package generate
+
+import (
+	"fmt"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// cni sets the network of the pods.
+func (e *environment) cni(c values) {
+	const at = "cni"
+	kind := one(e, at+".type", "", "", "flannel", "none", "cilium", "cilium")
+	n := values{}
+	if kind != "" {
+		n["type"] = kind
+	}
+	if kind != "cilium" {
+		put(e, n, at, "encryption", 5, func(string) string { return "none" })
+		section(c, at, n)
+		return
+	}
+	put(e, n, at, "manager", 10, func(string) string { return "talosgen" })
+	e.choice(n, at, "encryption", 40, "none", "wireguard", "ipsec")
+	if n["encryption"] == "ipsec" {
+		put(e, n, at, "ipsec", 70, func(name string) values {
+			return values{"algorithm": "rfc4106(gcm(aes))", "keySize": one(e, name+" size", 128, 192, 256), "keyId": e.of(name+" id", 1, 15)}
+		})
+	}
+	put(e, n, at, "kubeProxyReplacement", 25, func(string) bool { return false })
+	e.choice(n, at, "routingMode", 30, "native", "tunnel")
+	e.choice(n, at, "datapathMode", 25, "veth", "netkit", "netkit-l2")
+	if dns, _ := inner(c, "talos")["hostDns"].(values); n["encryption"] == "ipsec" || dns["forwardKubeDnsToHost"] == true {
+		delete(n, "datapathMode") // netkit passes by what these need
+	}
+	e.choice(n, at, "loadBalancerAcceleration", 25, "disabled", "native", "best-effort")
+	if n["kubeProxyReplacement"] != false {
+		put(e, n, at, "egressGateway", 25, func(string) bool { return true })
+		put(e, n, at, "gatewayApi", 20, func(string) bool { return true })
+	}
+	put(e, n, at, "hubble", 30, func(name string) values {
+		relay := e.is(name+" relay", 50)
+		return values{"enabled": true, "relay": relay, "ui": relay && e.is(name+" ui", 50)}
+	})
+	if h, ok := c["hetzner"].(values); ok && h["podRoutes"] != nil && h["robot"] != nil {
+		n["routingMode"] = "tunnel"
+	}
+	c[at] = n
+	e.local(c, "cilium", "kube-system")
+	if n["gatewayApi"] == true {
+		e.local(c, "gateway-api", "kube-system")
+	}
+	e.proxy(c, n)
+}
+
+// proxy lets kube-proxy be there only if Cilium does not replace it.
+func (e *environment) proxy(c, n values) {
+	k, _ := c["kubernetes"].(values)
+	if p, ok := k["proxy"].(values); ok && n["kubeProxyReplacement"] == nil {
+		delete(p, "enabled")
+		if len(p) == 0 {
+			delete(k, "proxy")
+		}
+	}
+}
+
+// ingress sets how traffic reaches services.
+func (e *environment) ingress(c values) {
+	if !e.is("ingress", 15) {
+		return
+	}
+	in := values{}
+	const at = "ingress"
+	if e.is(at+".nginx", 60) {
+		n := values{"enabled": true}
+		if e.is(at+".nginx.kind", 40) {
+			n["kind"] = "DaemonSet"
+		} else {
+			put(e, n, at+".nginx", "replicas", 40, func(name string) int { return e.of(name+" value", 1, 5) })
+		}
+		e.flag(n, at+".nginx", "topologyAwareRouting", 40)
+		e.choice(n, at+".nginx", "externalTrafficPolicy", 40, "Local", "Cluster")
+		put(e, n, at+".nginx", "config", 40, func(string) values { return values{"proxy-body-size": "50m"} })
+		in["nginx"] = n
+		e.local(c, "ingress-nginx", "ingress-nginx")
+	}
+	if e.Provider == schemas.Hetzner {
+		put(e, in, at, "loadBalancer", 50, func(name string) values { return e.ingressBalancer(name) })
+		put(e, in, at, "loadBalancerPools", 40, func(name string) []values { return e.balancerPools(name) })
+	}
+	section(c, at, in)
+}
+
+func (e *environment) ingressBalancer(at string) values {
+	lb := values{}
+	put(e, lb, at, "type", 50, func(string) string { return "lb21" })
+	e.choice(lb, at, "algorithm", 50, "round_robin", "least_connections")
+	e.flag(lb, at, "publicNetwork", 40)
+	e.health(lb, at)
+	e.names(lb, at, 40)
+	return lb
+}
+
+func (e *environment) balancerPools(at string) (all []values) {
+	for i := range e.of(at, 1, 2) {
+		at := fmt.Sprintf("%s%d", at, i)
+		p := values{"name": fmt.Sprintf("lb-%d", i)}
+		put(e, p, at, "location", 40, func(string) string { return "fsn1" })
+		put(e, p, at, "count", 40, func(name string) int { return e.of(name+" value", 0, 2) })
+		put(e, p, at, "type", 40, func(string) string { return "lb21" })
+		put(e, p, at, "labels", 40, func(string) values { return values{"traffic": "public"} })
+		put(e, p, at, "targetLabelSelector", 40, func(string) []string { return []string{"nodepool=edge", "role=worker"} })
+		e.flag(p, at, "localTraffic", 40)
+		e.choice(p, at, "algorithm", 40, "round_robin", "least_connections")
+		e.flag(p, at, "publicNetwork", 40)
+		e.names(p, at, 40)
+		all = append(all, p)
+	}
+	return all
+}
+
+// gitops sets what runs the addons from Git.
+func (e *environment) gitops(c values) {
+	if !e.is("gitops", 30) {
+		put(e, c, "", "gitops", 5, func(string) values { return values{"engine": schemas.NoEngine} })
+		return
+	}
+	const at = "gitops"
+	g := values{"components": schemas.Existing}
+	put(e, g, at, "engine", 40, func(string) string { return schemas.Flux })
+	switch one(e, at+".auth way", schemas.DeployKey, schemas.Token, schemas.Public) {
+	case schemas.DeployKey:
+		g["repository"] = one(e, at+".repository ssh", "ssh://git@github.com/example/clusters.git", "ssh://git@git.example.com:2222/clusters.git")
+		if g["repository"] != "ssh://git@github.com/example/clusters.git" || e.is(at+".knownHosts", 40) {
+			g["knownHosts"] = []string{"[git.example.com]:2222 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKq5mUPMFi1JP3kPyvyVvYmCeS0bLqTPqbHoTbS9mHCT"}
+		}
+		put(e, g, at, "auth", 30, func(string) string { return schemas.DeployKey })
+	case schemas.Token:
+		g["repository"], g["auth"] = "https://git.example.com/clusters", schemas.Token
+		e.Secrets["GIT_TOKEN"] = e.token(e.at+".git", 40)
+		put(e, g, at, "user", 50, func(string) string { return "oauth2" })
+	default:
+		g["repository"] = "https://github.com/example/clusters"
+	}
+	put(e, g, at, "branch", 40, func(string) string { return "release/2026.11" })
+	put(e, g, at, "path", 20, func(string) string { return "rendered/" + e.Name })
+	put(e, g, at, "interval", 40, func(name string) string { return one(e, name+" value", "5m", "1h30m") })
+	c[at] = g
+}
+
+// addons sets what else runs in the cluster.
+func (e *environment) addons(c values) {
+	all := inner(c, "addons")
+	if e.is("addons.metrics-server", 20) {
+		all["metrics-server"] = values{"enabled": false}
+	}
+	if e.is("addons.hcloud-csi", 10) && e.Provider == schemas.Hetzner {
+		all["hcloud-csi"] = values{"version": "v2.22.0"}
+	}
+	if e.is("addons.cert-manager", 10) {
+		e.local(c, "cert-manager", "cert-manager")
+		all["cert-manager"].(values)["enabled"] = true
+	}
+	for i := range e.of("addons own", 0, 2) {
+		e.own(all, fmt.Sprintf("addons%d", i), fmt.Sprintf("own-%d", i))
+	}
+	if e.is("addons off", 15) { // nothing of it is got
+		all["off"] = values{"enabled": false, "version": "1.2.3", "source": values{"chart": values{"repository": "https://charts.example.com", "name": "podinfo"}}}
+		all["off-too"] = values{"enabled": false, "source": values{"manifests": []values{
+			{"url": "https://example.com/v1/install.yaml", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+		}}}
+	}
+	if len(all) == 0 {
+		delete(c, "addons")
+	}
+}
+
+// own is an addon of the user's own.
+func (e *environment) own(all values, at, name string) {
+	a := values{"namespace": e.name(e.at+"."+at+".namespace", 20)}
+	e.flag(a, at, "enabled", 20)
+	e.choice(a, at, "podSecurity", 30, "restricted", "baseline", "privileged")
+	e.choice(a, at, "layer", 40, "controllers", "configs", "apps")
+	put(e, a, at, "hooks", 20, func(name string) string { return one(e, name+" value", "drop", "keep") })
+	if e.is(at+".chart", 40) {
+		a["source"] = values{"chart": values{"path": e.chart(name)}}
+	} else {
+		folder := e.place(name)
+		a["source"] = values{"path": folder}
+		e.files[folder+"/objects.yaml"] = e.settings(name, e.text(e.at+"."+at+" text"))
+	}
+	if name != "own-0" && all["own-0"] != nil && all["own-0"].(values)["enabled"] != false && a["layer"] == all["own-0"].(values)["layer"] {
+		put(e, a, at, "dependsOn", 60, func(string) []string { return []string{"own-0"} })
+	}
+	all[name] = a
+}
+
+// place is where the objects of an addon are that come from the repository: for
+// one environment, or for all.
+func (e *environment) place(name string) string {
+	return one(e, "place of "+name, "envs/"+e.Name+"/addons/"+name+"/own", "charts/"+e.Name+"/"+name)
+}
+
+// settings is a ConfigMap.
+func (e *environment) settings(name, text string) string {
+	return encode(values{"apiVersion": "v1", "kind": "ConfigMap", "metadata": values{"name": name}, "data": values{"text": text}})
+}
+
+// chart makes a small chart of the repository's own, and returns where it is.
+func (e *environment) chart(name string) string {
+	folder := e.place(name)
+	e.files[folder+"/Chart.yaml"] = encode(values{"apiVersion": "v2", "name": name, "version": "1.0.0"})
+	e.files[folder+"/values.yaml"] = "text: default\n"
+	e.files[folder+"/templates/settings.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n  namespace: {{ .Release.Namespace }}\ndata:\n  text: {{ .Values.text | quote }}\n"
+	return folder
+}
+
+// local lets an addon of the catalogue come from the repository: nothing is got
+// from its authors.
+func (e *environment) local(c values, name, namespace string) {
+	folder := e.place(name)
+	e.files[folder+"/objects.yaml"] = encode(values{"apiVersion": "v1", "kind": "ConfigMap", "metadata": values{"name": name, "namespace": namespace}, "data": values{"text": name}})
+	inner(c, "addons")[name] = values{"source": values{"path": folder}}
+}

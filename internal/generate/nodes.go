@@ -1,0 +1,194 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// nodes makes the pools.
+func (e *environment) nodes(c values) {
+	cp, workers := values{}, []values{}
+	count := e.of("nodes.workers.nodepools", 0, 3)
+	taken := map[string]bool{"control-plane": true}
+	for i := range count {
+		at := fmt.Sprintf("nodes.workers.nodepools%d", i)
+		name := e.name(e.at+"."+at+".name", 20)
+		if taken[name] {
+			continue
+		}
+		taken[name] = true
+		workers = append(workers, e.workerPool(at, name, i))
+	}
+	e.controlPlane(c, cp)
+	n := values{"controlPlane": cp}
+	if len(workers) > 0 {
+		n["workers"] = values{"nodepools": workers}
+	}
+	c["nodes"] = n
+}
+
+func (e *environment) controlPlane(c, cp values) {
+	const at = "nodes.controlPlane"
+	put(e, cp, at, "allowScheduling", 20, func(name string) bool { return one(e, name+" value", true, false) })
+	e.common(cp, at)
+	if e.Provider == schemas.Static {
+		e.staticPool(cp, at, "control-plane", one(e, at+".count", 1, 3), 10)
+		if e.is(at+".vip", 30) {
+			cp["vip"] = "192.168.1.5"
+		} else {
+			c["endpoint"] = one(e, "endpoint value", "https://192.168.1.10:6443", "https://api.example.com:6443", "https://api.example.com:443/")
+		}
+		return
+	}
+	even := e.is(at+".acknowledgeEvenCount", 5)
+	if even {
+		cp["count"], cp["acknowledgeEvenCount"] = 2, true
+	} else {
+		e.counted(cp, at, "control-plane", one(e, at+".count", 1, 1, 3))
+	}
+	put(e, cp, at, "offset", 10, func(name string) int { return e.of(name+" value", 0, 20) })
+	e.servers(cp, at)
+	if e.is(at+".floatingIp", 10) {
+		cp["floatingIp"] = true
+		put(e, cp, at, "floatingIpId", 30, func(name string) int { return e.of(name+" value", 1000, 99999999) })
+	}
+	put(e, cp, at, "privateVip", 12, func(name string) bool { return one(e, name+" value", true, false) })
+	put(e, c, "", "endpoint", 15, func(name string) string {
+		return one(e, name+" value", "https://api.example.com:6443", "https://k8s.example.org:443")
+	})
+}
+
+// workerPool is a pool of workers.
+func (e *environment) workerPool(at, name string, i int) values {
+	p := values{"name": name}
+	e.common(p, at)
+	if e.Provider == schemas.Static {
+		e.staticPool(p, at, name, e.of(at+".count", 1, 3), 20+10*i)
+		return p
+	}
+	e.counted(p, at, name, e.of(at+".count", 0, 3))
+	e.servers(p, at)
+	if i > 0 || e.is(at+".offset", 30) {
+		p["offset"] = 10 * i
+	}
+	put(e, p, at, "placementGroup", 20, func(string) bool { return false })
+	put(e, p, at, "subnet", 12, func(string) string {
+		delete(p, "offset")
+		return fmt.Sprintf("%s.%d.0/25", strings.TrimSuffix(e.cidr, ".0.0/16"), 66+i)
+	})
+	return p
+}
+
+// counted says how many nodes a pool has.
+func (e *environment) counted(p values, at, name string, count int) {
+	var indexes []int
+	for i := range count {
+		indexes = append(indexes, i+1)
+	}
+	if count > 0 && e.is(at+".indexes", 20) {
+		indexes[count-1] += e.of(at+".indexes last", 0, 4)
+		p["indexes"] = indexes
+	} else {
+		p["count"] = count
+	}
+	known := pool{name: name}
+	for _, i := range indexes {
+		known.nodes = append(known.nodes, fmt.Sprintf("%s-%s-%d", e.Cluster, name, i))
+	}
+	e.know(known)
+}
+
+// know notes a pool.
+func (e *environment) know(p pool) {
+	e.pools = append(e.pools, p)
+	e.Workers = e.Workers || p.name != "control-plane" && len(p.nodes) > 0
+}
+
+// servers says what servers a pool has, and where.
+func (e *environment) servers(p values, at string) {
+	arm := e.is(at+".arm", 20)
+	kinds := []string{"cpx22", "cpx32", "cx33"}
+	if arm {
+		kinds = []string{"cax11", "cax21"}
+	}
+	p["type"] = one(e, at+".type", kinds...)
+	put(e, p, at, "fallbackTypes", 12, func(string) []string { return kinds[len(kinds)-1:] })
+	if e.is(at+".locations", 12) {
+		p["locations"] = []string{"fsn1", "nbg1", "hel1"}
+	} else {
+		put(e, p, at, "location", 15, func(name string) string { return one(e, name+" value", "fsn1", "nbg1") })
+	}
+	put(e, p, at, "fallbackLocations", 10, func(string) []string { return []string{"nbg1"} })
+	put(e, p, at, "backups", 10, func(string) bool { return true })
+	put(e, p, at, "keepDisk", 10, func(string) bool { return true })
+	e.names(p, at, 10)
+}
+
+// names are for reverse DNS.
+func (e *environment) names(in values, at string, percent int) {
+	if !e.is(at+".rdns", percent) {
+		return
+	}
+	r := values{}
+	put(e, r, at+".rdns", "name", 60, func(string) string { return "{{ hostname }}.{{ ip-type }}.example.com" })
+	put(e, r, at+".rdns", "ipv4", 40, func(string) string { return "{{ hostname }}.example.com" })
+	put(e, r, at+".rdns", "ipv6", 40, func(string) string { return "{{ hostname }}.v6.example.com" })
+	section(in, "rdns", r)
+}
+
+// common is what pools of both providers have.
+func (e *environment) common(p values, at string) {
+	put(e, p, at, "labels", 25, func(string) values {
+		return values{"example.com/tier": "general", "team": one(e, at+".labels value", "a", "", "with_under.score")}
+	})
+	put(e, p, at, "annotations", 20, func(name string) values { return values{"example.com/note": e.text(e.at + "." + name)} })
+	put(e, p, at, "taints", 15, func(string) []string {
+		return e.some(e.at+"."+at+".taints list", "example.com/dedicated=db:NoSchedule", "example.com/slow:PreferNoSchedule", "other=:NoExecute")
+	})
+	put(e, p, at, "installDisk", 10, func(name string) string { return one(e, name+" value", "/dev/sda", "/dev/nvme0n1") })
+}
+
+// staticPool lists the machines of a pool.
+func (e *environment) staticPool(p values, at, name string, count, first int) {
+	if p["installDisk"] == nil {
+		p["installDisk"] = "/dev/sda"
+	}
+	known := pool{name: name}
+	var nodes []values
+	for i := range count {
+		n := e.machine(fmt.Sprintf("%s.nodes%d", at, i), first+i)
+		n["name"] = fmt.Sprintf("n%d-%s", first+i, name)
+		known.nodes = append(known.nodes, n["name"].(string))
+		nodes = append(nodes, n)
+	}
+	p["nodes"] = nodes
+	e.know(known)
+}
+
+// machine is one that exists already, with the n-th address.
+func (e *environment) machine(at string, n int) values {
+	match := values{"mac": fmt.Sprintf("52:54:00:12:%02x:%02x", n/256, n%256)}
+	put(e, match, at+".match", "uuid", 20, func(string) string { return fmt.Sprintf("4c4c4544-0051-3010-8052-b4c04f4d%04x", n) })
+	put(e, match, at+".match", "serial", 20, func(string) string { return fmt.Sprintf("5QX%dRM2", n) })
+	m := values{"match": match}
+	if e.is(at+".dhcp", 15) {
+		m["bootAddress"] = fmt.Sprintf("192.168.1.%d", n)
+		return m
+	}
+	m["address"] = fmt.Sprintf("192.168.1.%d/24", n)
+	put(e, m, at, "gateway", 60, func(string) string { return "192.168.1.1" })
+	put(e, m, at, "bootAddress", 20, func(string) string { return fmt.Sprintf("192.168.1.%d", 100+n) })
+	put(e, m, at, "interface", 15, func(string) string { return "eth0" })
+	put(e, m, at, "vlanId", 10, func(name string) int { return e.of(name+" value", 1, 4094) })
+	put(e, m, at, "mtu", 12, func(name string) int { return one(e, name+" value", 1500, 9000) })
+	put(e, m, at, "routes", 12, func(string) []values {
+		return []values{{"destination": "10.30.0.0/16", "gateway": "192.168.1.1"}}
+	})
+	put(e, m, at, "installDisk", 15, func(string) string { return "/dev/nvme0n1" })
+	put(e, m, at, "labels", 15, func(string) values { return values{"example.com/disk": "ssd"} })
+	put(e, m, at, "annotations", 15, func(name string) values { return values{"example.com/rack": e.text(e.at + "." + name)} })
+	put(e, m, at, "taints", 10, func(string) []string { return []string{"example.com/slow:NoExecute"} })
+	return m
+}
