@@ -141,7 +141,7 @@ func (v *runView) endedLine(r *runningStep, state apply.State, text string) stri
 func (v *runView) show(lines []string) {
 	var b strings.Builder
 	if v.live && v.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", v.drawn) // to where they began, and clear from there on
+		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", v.drawn) // to where they began, also behind what was typed, and clear from there on
 		v.drawn = 0
 	}
 	for _, line := range lines {
@@ -178,12 +178,39 @@ func (v *runView) current() []string {
 		if r.note != "" {
 			line += ": " + r.note
 		}
+		if len(v.running) == 1 {
+			lines = append(lines, folded(line, v.width())...)
+			continue
+		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
 func (v *runView) since(begin time.Time) string { return apply.Seconds(v.now().Sub(begin)) }
+
+// mostOfNote is how many lines the only thing takes at most that is being done.
+const mostOfNote = 4
+
+// folded breaks a line for a terminal between words. Of what is too long even
+// so, the last line is cut.
+func folded(line string, width int) (lines []string) {
+	const hang = "      "
+	room := width - 1
+	for len(lines) < mostOfNote-1 && len([]rune(line)) > room && room > 2*len(hang) {
+		runes := []rune(line)
+		at := room
+		for at > room/2 && runes[at] != ' ' {
+			at--
+		}
+		if runes[at] != ' ' {
+			at = room
+		}
+		lines = append(lines, strings.TrimRight(string(runes[:at]), " "))
+		line = hang + strings.TrimLeft(string(runes[at:]), " ")
+	}
+	return append(lines, line)
+}
 
 // fit cuts a line for a terminal, on which a longer one would be two.
 func fit(line string, width int) string {

@@ -82,23 +82,82 @@ func TestRunViewWaited(t *testing.T) {
 	}
 }
 
+// interrupt is what a terminal shows of Ctrl-C, on the line where the cursor is.
+const interrupt = "^C"
+
 // screen is what a terminal shows after a text.
 func screen(text string) string {
 	var lines []string
+	column, left := 0, "" // of the cursor, and what stays before it
 	for len(text) > 0 {
+		if rest, ok := strings.CutPrefix(text, interrupt); ok {
+			column, text = column+len(interrupt), rest
+			continue
+		}
+		if rest, ok := strings.CutPrefix(text, "\r"); ok {
+			column, text = 0, rest
+			continue
+		}
 		if rest, ok := strings.CutPrefix(text, "\x1b["); ok {
 			number, rest, _ := strings.Cut(rest, "A")
 			up, err := strconv.Atoi(number)
 			if err != nil || up > len(lines) {
 				return "up by " + number
 			}
+			left = lines[len(lines)-up][:column]
 			lines, text = lines[:len(lines)-up], strings.TrimPrefix(rest, "\x1b[J")
 			continue
 		}
 		line, rest, _ := strings.Cut(text, "\n")
-		lines, text = append(lines, line), rest
+		lines, text = append(lines, left+line), rest
+		column, left = 0, ""
 	}
 	return strings.Join(lines, "\n")
+}
+
+// What the terminal shows of Ctrl-C leaves nothing of a line that goes.
+func TestRunViewInterrupted(t *testing.T) {
+	if got := screen("kubernetes 16/16\n^C\x1b[1A\x1b[Jdone\n"); got != "kudone" {
+		t.Fatalf("the screen shows %q: it hides what this is about", got)
+	}
+	var out bytes.Buffer
+	v := &runView{out: &out, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
+	v.event(apply.Event{Stage: "nodes", State: apply.Begun})
+	out.WriteString(interrupt)
+	v.event(apply.Event{Stage: "nodes", State: apply.Failed})
+	if got := screen(out.String()); got != "nodes failed after 0.0 s" {
+		t.Errorf("screen\n%s", got)
+	}
+}
+
+// What is waited for is shown with its reason on a terminal of 80 columns, and
+// not on more lines than it has.
+func TestRunViewFolds(t *testing.T) {
+	const why = `Kustomization/flux-system/talosgen-controllers: CiliumClusterwideNetworkPolicy/deny-metadata dry-run failed: no matches for kind "CiliumClusterwideNetworkPolicy" in version "cilium.io/v2"`
+	for _, tt := range []struct{ name, note, want string }{
+		{"a reason", why, `kubernetes, 0.0 s
+  wait for sources 0.0 s: Kustomization/flux-system/talosgen-controllers:
+      CiliumClusterwideNetworkPolicy/deny-metadata dry-run failed: no matches
+      for kind "CiliumClusterwideNetworkPolicy" in version "cilium.io/v2"`},
+		{"without spaces", strings.Repeat("x", 100), `kubernetes, 0.0 s
+  wait for sources 0.0 s: ` + strings.Repeat("x", 53) + `
+      ` + strings.Repeat("x", 47)},
+		{"longer than there is room for", strings.Repeat("word ", 100), `kubernetes, 0.0 s
+  wait for sources 0.0 s: word word word word word word word word word word
+      word word word word word word word word word word word word word word
+      word word word word word word word word word word word word word word
+      word word word word word word word word word word word word word word wor…`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			v := &runView{out: &out, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
+			v.event(apply.Event{Stage: "kubernetes", State: apply.Begun})
+			v.event(apply.Event{Stage: "kubernetes", Step: "wait for sources", State: apply.Note, Text: tt.note})
+			if got := screen(out.String()); got != tt.want {
+				t.Errorf("screen\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestRunViewLive(t *testing.T) {

@@ -18,6 +18,9 @@ type Cluster struct {
 	// Pods is how long pods take from the object that wants them until they are
 	// ready.
 	Pods time.Duration
+	// TalosAccess says that Talos gives pods access to its API, and so defines a
+	// kind for that.
+	TalosAccess bool
 	// Flux is what reconciles Git; nil: nobody does.
 	Flux *Flux
 }
@@ -40,7 +43,7 @@ func (c controllers) clone() controllers {
 
 // Settle does what the controllers of a cluster have done by now: definitions
 // are established, namespaces active, workloads ready if there is a node for
-// them, and Flux has reconciled. It leaves alone what [API.Put] made of what has
+// them, operators have defined their kinds, and Flux has reconciled. It leaves alone what [API.Put] made of what has
 // a generation elsewhere: its status is what it was made with.
 func (a *API) Settle(c Cluster) {
 	a.mu.Lock()
@@ -50,6 +53,7 @@ func (a *API) Settle(c Cluster) {
 			a.setStatus(o, status)
 		}
 	}
+	a.operate(c)
 	if c.Flux != nil {
 		a.reconcile(c.Flux)
 	}

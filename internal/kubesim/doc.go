@@ -9,6 +9,7 @@
 // Nothing is defaulted or validated, and nobody can watch.
 //
 // [API.Settle] is what controllers do, those of Kubernetes and of Flux, as far
-// as it can be seen in a status: there are no pods behind a Deployment. For all
+// as it can be seen in a status: there are no pods behind a Deployment. Operators
+// that addons of the catalogue rely on define their kinds once they run. For all
 // that there is a real API server in testenv/kubeenv.
 package kubesim

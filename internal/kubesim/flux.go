@@ -1,6 +1,7 @@
 package kubesim
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -78,18 +79,11 @@ func (a *API) install() {
 		return
 	}
 	a.store(&unstructured.Unstructured{Object: object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": fluxNamespace}}})
-	for _, k := range []struct{ group, kind, plural string }{{sources, "GitRepository", "gitrepositories"}, {kustomizations, "Kustomization", "kustomizations"}} {
-		o := &unstructured.Unstructured{Object: object{
-			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": k.plural + "." + k.group},
-			"spec": object{
-				"group": k.group, "scope": "Namespaced", "names": object{"kind": k.kind, "plural": k.plural},
-				"versions": []any{object{"name": "v1", "served": true, "storage": true}},
-			},
-		}}
-		o.Object["status"] = established(o)
-		a.store(o)
-	}
+	a.define(fluxKinds...)
 }
+
+// fluxKinds are the kinds of Flux that clusters of talosgen use.
+var fluxKinds = parseKinds(sources + "/v1 gitrepositories GitRepository\n" + kustomizations + "/v1 kustomizations Kustomization")
 
 // fetch is a source that has what its branch points to.
 func (a *API) fetch(f *Flux, o *unstructured.Unstructured) {
@@ -187,7 +181,7 @@ func (a *API) applyAs(manager string, o *unstructured.Unstructured) error {
 	kinds := a.kinds()
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.GroupVersionKind == o.GroupVersionKind() })
 	if i < 0 {
-		return errNoRoute
+		return fmt.Errorf("%s/%s dry-run failed: no matches for kind %q in version %q", o.GetKind(), o.GetName(), o.GetKind(), o.GetAPIVersion())
 	}
 	q.kind, q.content = kinds[i], "application/apply-patch+yaml"
 	body, err := yaml.Marshal(o.Object)

@@ -29,6 +29,7 @@ type config struct {
 	endpoint  string // of the Kubernetes API
 	kubeCA    pair
 	kubeNames []string // more names for the certificate of the Kubernetes API
+	podAccess bool     // pods may use the Talos API
 }
 
 // pair is a certificate and its key: PEM in base64, or plain in documents of
@@ -52,6 +53,11 @@ type mainDocument struct {
 		} `yaml:"network"`
 		NodeLabels map[string]string `yaml:"nodeLabels"`
 		NodeTaints map[string]string `yaml:"nodeTaints"`
+		Features   struct {
+			TalosAPIAccess struct {
+				Enabled bool `yaml:"enabled"`
+			} `yaml:"kubernetesTalosAPIAccess"`
+		} `yaml:"features"`
 	} `yaml:"machine"`
 	Cluster struct {
 		ControlPlane struct {
@@ -115,6 +121,7 @@ func (c *config) document(node *yaml.Node) error {
 		c.hostname, c.labels, c.taints, c.kubelet = m.Network.Hostname, m.NodeLabels, m.NodeTaints, m.Kubelet.Image
 		c.endpoint, c.kubeCA = c.main.Cluster.ControlPlane.Endpoint, c.main.Cluster.CA
 		c.kubeNames = c.main.Cluster.APIServer.CertSANs
+		c.podAccess = m.Features.TalosAPIAccess.Enabled
 		return nil
 	}
 	var o otherDocument
@@ -128,6 +135,8 @@ func (c *config) document(node *yaml.Node) error {
 		c.labels, c.taints = o.Labels, o.Taints
 	case "KubeletConfig":
 		c.kubelet = o.Image
+	case "KubeTalosAPIAccessConfig":
+		c.podAccess = true
 	case "KubeAPIServerConfig":
 		c.kubeNames = o.CertSANs
 	case "KubeClusterConfig":

@@ -176,6 +176,9 @@ func (f *Fleet) control(c *etcdCluster) {
 			state.Ready++
 		}
 	}
+	state.TalosAccess = slices.ContainsFunc(f.machines, func(m *Machine) bool {
+		return m.up() && m.services && m.controlPlane() && m.active.cluster() == c.identity && m.active.podAccess
+	})
 	c.kube.Settle(state)
 }
 

@@ -25,7 +25,7 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 	if o == nil {
 		return false, "it is not there"
 	}
-	flux := strings.HasSuffix(o.ID().Group, ".toolkit.fluxcd.io")
+	flux := isFlux(o.ID().Group)
 	if flux && o.Value("spec", "suspend") == true {
 		return true, "" // Flux does not look at it, not even for the first time
 	}
@@ -55,10 +55,10 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 		if len(said) == 0 {
 			e.Stage.Step(name, progress.Begun, "")
 		}
-		for _, w := range waiting {
+		for _, w := range causes(waiting) {
 			if said[w.id] != w.text {
 				said[w.id] = w.text
-				e.Stage.Step(name, progress.Note, w.id.String()+": "+w.text)
+				e.Stage.Step(name, progress.Note, nameOf(w.id)+": "+w.text)
 			}
 		}
 		if !e.Client.clock.Now().Before(end) {
@@ -85,6 +85,34 @@ type waited struct {
 	text string
 	live kubeplan.Object
 }
+
+// causes are the objects that others wait for, and that wait for none of those
+// themselves; all, if it is not known which these are.
+func causes(waiting []waited) []waited {
+	own := slices.DeleteFunc(slices.Clone(waiting), func(w waited) bool {
+		return isFlux(w.id.Group) && slices.ContainsFunc(consequences, func(text string) bool { return strings.Contains(w.text, text) })
+	})
+	if len(own) == 0 {
+		return waiting
+	}
+	return own
+}
+
+// consequences are what Flux says of an object that waits for another one of
+// Flux.
+var consequences = []string{"dependency '", "Source artifact not found"}
+
+// nameOf names an object for people. The kinds of Flux are known without their
+// group.
+func nameOf(id kubeplan.ID) string {
+	if isFlux(id.Group) {
+		id.Group = ""
+	}
+	return id.String()
+}
+
+// isFlux reports whether a group is one of Flux.
+func isFlux(group string) bool { return strings.HasSuffix(group, ".toolkit.fluxcd.io") }
 
 // unready reads the objects of steps that talosgen makes, and returns those that
 // are not ready.
@@ -129,7 +157,7 @@ func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting 
 // stuck says what is not ready, each with its last events.
 func (e *Executor) stuck(ctx context.Context, stage kubeplan.Stage, waiting []waited, within time.Duration) error {
 	var problems diag.List
-	for _, w := range waiting {
+	for _, w := range causes(waiting) {
 		text := fmt.Sprintf("is not ready after %s: %s", within, w.text)
 		hint := "what is done is done: run it again when the reason is gone, and it goes on"
 		if events := e.Client.lastEvents(ctx, w.id); len(events) > 0 {

@@ -1,10 +1,37 @@
 package kube
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 )
+
+// What waits for another object that is waited for is not said, unless nothing
+// else is known.
+func TestCauses(t *testing.T) {
+	flux := func(kind, name, text string) waited {
+		return waited{id: kubeplan.ID{Group: kind + ".toolkit.fluxcd.io", Kind: kind, Namespace: "flux-system", Name: name}, text: text}
+	}
+	source := flux("GitRepository", "flux-system", "authentication required")
+	broken := flux("Kustomization", "controllers", `Foo/bar dry-run failed: no matches for kind "Foo"`)
+	after := flux("Kustomization", "apps", "dependency 'flux-system/controllers' is not ready")
+	without := flux("Kustomization", "crds", "Source artifact not found, retrying")
+	other := waited{id: kubeplan.ID{Group: "apps", Kind: "Deployment", Namespace: "x", Name: "y"}, text: "dependency 'z' is not ready"}
+	for name, tt := range map[string]struct{ waiting, want []waited }{
+		"a dependency":      {[]waited{after, broken}, []waited{broken}},
+		"the source":        {[]waited{without, after, source}, []waited{source}},
+		"nothing but those": {[]waited{without, after}, []waited{without, after}},
+		"not of Flux":       {[]waited{after, other}, []waited{other}},
+	} {
+		if got := causes(tt.waiting); !slices.EqualFunc(got, tt.want, func(a, b waited) bool { return a.id == b.id }) {
+			t.Errorf("%s: %v, not %v", name, got, tt.want)
+		}
+	}
+	if got := nameOf(broken.id) + " " + nameOf(other.id); got != "Kustomization/flux-system/controllers Deployment.apps/x/y" {
+		t.Error(got)
+	}
+}
 
 // What an object is waited for, and what is not waited for at all.
 func TestReadiness(t *testing.T) {
