@@ -132,4 +132,6 @@ type InfraMatch struct {
 	MAC    string `yaml:"mac,omitempty"`    // of one of its network cards
 	UUID   string `yaml:"uuid,omitempty"`   // in its SMBIOS data
 	Serial string `yaml:"serial,omitempty"` // in its SMBIOS data
+	// Of the key that it shows before it is configured.
+	Fingerprint string `yaml:"fingerprint,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -134,6 +135,8 @@ func (m *maker) usable(want Want, node Node) bool {
 	switch {
 	case node.Reach == Foreign:
 		m.refuse(want.Name, "another machine, or a node of another cluster, answers"+because(node), "check its address; to take the machine over, reset it first")
+	case node.Reach == Unproven:
+		m.refuse(want.Name, "it does not prove that it is the node: "+node.Reason, UnprovenHint+string(plan.Key("node/"+want.Name)))
 	case node.Reach == Unfit:
 		m.refuse(want.Name, node.Reason, UnfitHint)
 	case node.Reach == Unreachable || node.Reach == "":
@@ -189,17 +192,25 @@ func (m *maker) join(want Want, node Node) error {
 	for _, c := range held {
 		m.plan.Held = append(m.plan.Held, Held{Node: want.Name, Change: c})
 	}
+	reason := cmp.Or(newBecause[node.Proof], "it is new")
 	switch {
 	case want.Role != ControlPlane:
-		m.step(Configure, want.Name, "it is new")
+		m.step(Configure, want.Name, reason)
 	case len(m.observed.Members) == 0:
-		m.configured = append(m.configured, m.step(Configure, want.Name, "it is new").Key)
+		m.configured = append(m.configured, m.step(Configure, want.Name, reason).Key)
 	default:
-		m.step(Configure, want.Name, "it is new", m.well())
+		m.step(Configure, want.Name, reason, m.well())
 		m.planes = m.step(Join, want.Name, "", key(Configure, want.Name)).Key
 		m.members = append(etcdsafety.Without(m.members, want.Name), etcdsafety.Member{Node: want.Name, Voter: true, Healthy: true})
 	}
 	return nil
+}
+
+// newBecause says why a machine is taken for a new one, where that needs a word.
+var newBecause = map[newonce.Proof]string{
+	newonce.Resumed:   "it has not got the configuration that was about to be sent to it",
+	newonce.Pinned:    "it shows the key that was named",
+	newonce.Consented: "somebody agreed to take it for a new one",
 }
 
 // mayJoin says why a control plane must not join a cluster that there may be.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/etcdsafety"
@@ -36,6 +37,7 @@ type Reach string
 const (
 	Unreachable Reach = "unreachable" // not at all, or it does not answer; the zero value is the same
 	Foreign     Reach = "foreign"     // it answers, but not as a node of this cluster
+	Unproven    Reach = "unproven"    // it is not new, and who answers has not proven to be it
 	Maintenance Reach = "maintenance" // it has no configuration yet
 	Unfit       Reach = "unfit"       // the same, and Talos must not be installed on its disk
 	Configured  Reach = "configured"  // by its certificate
@@ -43,6 +45,11 @@ const (
 
 // UnfitHint says what to do about a machine that is [Unfit].
 const UnfitHint = "correct installDisk in cluster.yaml; or, if nothing on the disk is needed any more: talosctl wipe disk --insecure"
+
+// UnprovenHint says what to do about a machine that is [Unproven]; the key of the
+// node follows.
+const UnprovenHint = "it was reset by hand, or has another disk; or another machine has its address; or somebody is in the way: " +
+	"see its console, and if it is to be configured anew: --allow "
 
 // Bare reports whether it is a machine without a configuration.
 func (r Reach) Bare() bool { return r == Maintenance || r == Unfit }
@@ -56,7 +63,9 @@ type Node struct {
 	Name   string `json:"name"`
 	Role   string `json:"role"`
 	Reach  Reach  `json:"reach"`
-	Reason string `json:"-"` // why it is unreachable, foreign or unfit
+	Reason string `json:"-"` // why it is unreachable, foreign, unproven or unfit
+	// Of a node in maintenance mode: why it is taken for a new one.
+	Proof newonce.Proof `json:"-"`
 	// Of a configured node: Talos' stage, the boot, and the version of the
 	// resource that is its configuration, which grows with each change.
 	Stage         string `json:"stage"`

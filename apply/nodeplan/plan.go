@@ -35,6 +35,8 @@ type Policy struct {
 	MaxParallel int
 	// Names of nodes that may be removed.
 	Allow []string
+	// Names of nodes whose machines are taken for new ones, whatever is recorded.
+	Trust []string `json:",omitempty"`
 	// The nodes that the plan is about; none are all.
 	Only []string
 }

@@ -27,6 +27,7 @@ func (s Saved) Stale(desired string, now *Plan) (changed []string) {
 // And adds the consent of another policy.
 func (p Policy) And(more Policy) Policy {
 	p.Allow = slices.Concat(p.Allow, more.Allow)
+	p.Trust = slices.Concat(p.Trust, more.Trust)
 	if more.Mode != "" {
 		p.Mode = more.Mode
 	}

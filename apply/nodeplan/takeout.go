@@ -44,7 +44,7 @@ func (m *maker) wipe(name string, needs ...plan.Key) {
 		s := m.step(Reset, name, "", needs...)
 		s.Consent, s.Allowed = plan.ConsentDestroy, slices.Contains(m.policy.Allow, name)
 	case Maintenance, Unfit:
-	case Foreign:
+	case Foreign, Unproven:
 		m.refuse(name, "it answers as a node of another cluster"+because(n), "check its address")
 	default:
 		m.warn(name, "it is not reached"+because(n)+", and keeps what it has", "when it is back, reset it again before it joins")

@@ -13,6 +13,8 @@ import (
 type Node struct {
 	Name  string
 	Ready bool
+	// What the cloud calls its machine, such as hcloud://42; empty: nobody has said.
+	ProviderID string
 	// Why it is not ready, as its kubelet says.
 	Message string
 	// It is not ready for want of a CNI, and of nothing else that it says.
@@ -47,7 +49,7 @@ func (c *Client) Nodes(ctx context.Context) (nodes []Node, err error) {
 func nodeOf(n corev1.Node) Node {
 	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
 	found := Node{
-		Name: n.Name, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Kubelet: n.Status.NodeInfo.KubeletVersion,
+		Name: n.Name, ProviderID: n.Spec.ProviderID, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Kubelet: n.Status.NodeInfo.KubeletVersion,
 		Talos:   talosOf(n.Status.NodeInfo.OSImage),
 		Message: "its kubelet has not reported yet",
 	}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
@@ -20,6 +19,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Target is a node, and where its API is.
@@ -44,6 +44,7 @@ type Client struct {
 	conn      *connection
 	machine   machine.MachineServiceClient
 	resources cosi.StateClient
+	shown     *atomic.Pointer[string] // of a node in maintenance mode
 }
 
 // answerWithin is how long a call may take that does not wait for anything. One
@@ -60,20 +61,33 @@ const largest = constants.GRPCMaxMessageSize
 // node shows it on its console.
 func Maintenance(t Target, through reach.Transport, fingerprint string) (*Client, error) {
 	config := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // there is nothing to verify against
-	if fingerprint != "" {
-		want, err := talosx509.ParseFingerprint(fingerprint)
-		if err != nil || len(want) != sha256.Size {
-			return nil, diag.On("node "+t.Name, "%q is no fingerprint of a certificate", fingerprint).
-				WithHint("the node shows it on its console").WithCause(err)
-		}
-		config.VerifyConnection = func(s tls.ConnectionState) error {
-			if got := talosx509.SPKIFingerprint(s.PeerCertificates[0]); !want.Equal(got) {
-				return &wrongFingerprintError{got: got.String(), want: want.String()}
-			}
-			return nil
-		}
+	if !schemas.IsFingerprint(fingerprint) && fingerprint != "" {
+		return nil, diag.On("node "+t.Name, "%q is no fingerprint of a certificate", fingerprint).
+			WithHint("the node shows it on its console")
 	}
-	return dial(t, through, config)
+	shown := &atomic.Pointer[string]{}
+	config.VerifyConnection = func(s tls.ConnectionState) error {
+		got := talosx509.SPKIFingerprint(s.PeerCertificates[0]).String()
+		if fingerprint != "" && got != fingerprint {
+			return &wrongFingerprintError{got: got, want: fingerprint}
+		}
+		shown.Store(&got)
+		return nil
+	}
+	c, err := dial(t, through, config)
+	if err == nil {
+		c.shown = shown
+	}
+	return c, err
+}
+
+// Fingerprint is that of the key which the node has shown, over the last
+// connection that was made to it in maintenance mode; empty if there was none.
+func (c *Client) Fingerprint() string {
+	if c.shown == nil || c.shown.Load() == nil {
+		return ""
+	}
+	return *c.shown.Load()
 }
 
 // Connect makes a client for a node that has its configuration. now tells the

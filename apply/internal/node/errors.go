@@ -83,6 +83,13 @@ func OtherAuthority(err error) bool {
 	return errors.As(err, &unknown)
 }
 
+// OtherKey reports whether an error of this package says that a machine in
+// maintenance mode shows another key than it had to.
+func OtherKey(err error) bool {
+	var wrong *wrongFingerprintError
+	return errors.As(err, &wrong)
+}
+
 // explain makes an error for people of one of gRPC. The code stays, for [Code].
 func (c *Client) explain(what string, err error) error {
 	if err == nil {
@@ -146,7 +153,8 @@ func (c *Client) explainConnection(p *diag.Problem, what string) {
 		}
 	case errors.As(cause, &wrong):
 		p.Message = what + ": the node " + wrong.Error()
-		p.WithHint("another machine has the address %s, or somebody is in between", c.target.Address).WithCode(diag.Secrets)
+		p.WithHint("another machine has the address %s, or somebody is in between", c.target.Address).
+			WithCode(diag.Secrets).WithCause(errors.Join(p.Unwrap(), wrong))
 	case errors.As(cause, &unknown):
 		p.Message = what + ": the node shows a certificate of another authority"
 		p.WithHint("it is in maintenance mode, or belongs to another cluster, or another machine has the address %s", c.target.Address).

@@ -107,7 +107,7 @@ var situations = []struct {
 
 // newWorldOf is another cluster with the same machines.
 func newWorldOf(w *world, keys *simtest.Cluster) *world {
-	other := &world{TB: w.TB, fleet: w.fleet, keys: keys, kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, want: map[string]string{}}
+	other := &world{TB: w.TB, fleet: w.fleet, keys: keys, kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, records: newRecords(true), want: map[string]string{}}
 	for _, m := range w.machines {
 		if m.Name == "cp-2" {
 			other.machines = []nodes.Machine{m}
@@ -224,7 +224,7 @@ func TestWrongKeys(t *testing.T) {
 		right := w.keys
 		w.keys, w.renew = simtest.NewCluster(t, "demo"), time.Time{}
 		p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-		if err != nil || len(p.Refusals) != 2 || !strings.Contains(p.String(), "another machine, or a node of another cluster, answers (read its stage: the node shows a certificate of another authority)") {
+		if err != nil || len(p.Refusals) != 2 || !strings.Contains(p.String(), "it does not prove that it is the node: it was configured, and read its stage: the node shows a certificate of another authority") {
 			t.Errorf("keys of another cluster: %v\n%s", err, p)
 		}
 		w.keys, w.renew = right, time.Time{}

@@ -41,24 +41,27 @@ func TestClosedWay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorldOutside(t)
 			w.boot("cp-1")
-			c := w.cluster()
-			p, err := w.plan(t.Context(), c, nodeplan.Policy{})
-			if err != nil {
-				t.Fatal(err)
-			}
 			server := reachtest.Start(t)
 			b := reach.Bastion{Name: "gateway", Address: server.Address, User: "root", HostKey: server.KnownHost(), Signers: server.Signers}
 			tt.wrong(t, &b)
-			if c.Through, err = reach.NewJump(b, reach.Direct{}); err != nil {
-				t.Fatal(err)
-			}
-			c.Patience = nodes.Patience{Every: c.Patience.Settle / 2, Settle: c.Patience.Settle, Install: c.Patience.Settle}
-			for what, do := range map[string]func() error{
-				"a look": func() error { _, err := c.Settled(t.Context(), []string{"cp-1"}); return err },
-				"a step": func() error { return c.Executor(p)(t.Context(), p.Steps[0]) },
+			for what, do := range map[string]func(*nodes.Cluster, *nodeplan.Plan) error{
+				"a look": func(c *nodes.Cluster, _ *nodeplan.Plan) error {
+					_, err := c.Settled(t.Context(), []string{"cp-1"})
+					return err
+				},
+				"a step": func(c *nodes.Cluster, p *nodeplan.Plan) error { return c.Executor(p)(t.Context(), p.Steps[0]) },
 			} {
+				c := w.cluster()
+				p, err := w.plan(t.Context(), c, nodeplan.Policy{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.Through, err = reach.NewJump(b, reach.Direct{}); err != nil {
+					t.Fatal(err)
+				}
+				c.Patience = nodes.Patience{Every: c.Patience.Settle / 2, Settle: c.Patience.Settle, Install: c.Patience.Settle}
 				begin := w.fleet.Clock().Now()
-				err := do()
+				err = do(c, p)
 				waited := w.fleet.Clock().Now().Sub(begin)
 				switch {
 				case tt.waits && waited < c.Patience.Settle:

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -36,6 +37,9 @@ type Machine struct {
 	// installed on.
 	Match       schemas.InfraMatch
 	InstallDisk string
+
+	// What the operator has said of it by its name.
+	Consent newonce.Consent
 }
 
 // Kubernetes is the API of Kubernetes, as far as nodes are concerned. Before
@@ -113,6 +117,8 @@ type Cluster struct {
 	Clock       node.Clock
 	Patience    Patience
 
+	// Which machines were ever configured; nil: nobody knows of any.
+	Records   Records
 	Intents   Intents
 	Forgetful bool // the intents do not outlast the run, and no lock keeps others out
 	// Of a run that forgets: what no other run has, without spaces. Empty: it is
@@ -131,8 +137,12 @@ type Cluster struct {
 	// was no step. May be nil.
 	Tell func(step, text string)
 
-	met   map[string]bool // nodes that were reached: they are awaited
-	notes notebook
+	met      map[string]bool // nodes that were reached: they are awaited
+	proven   map[string]bool // those that have shown a certificate of the cluster
+	bare     map[string]bool // those that were in maintenance mode in the last look
+	admitted admitted
+	kube     kubeAnswer
+	notes    notebook
 	// The boot that has the snapshot of the recovery already.
 	uploaded string
 }

@@ -31,15 +31,49 @@ func (c *Cluster) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.St
 	if err := c.install(ctx, m, p, tell); err != nil {
 		return err
 	}
-	return c.serves(ctx, m, tell)
+	if err := c.serves(ctx, m, tell); err != nil {
+		return err
+	}
+	return c.Records.Arrived(ctx, m)
 }
 
-// install configures a machine in maintenance mode. A server that was just
-// started is awaited.
+// install configures a machine in maintenance mode that the last look has found
+// to be new. What is sent goes to the machine that was asked, which is recorded
+// before: from then on another one is refused.
 func (c *Cluster) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell func(string)) error {
-	client, err := node.Maintenance(m.boot(), c.Through, "")
+	admission, err := c.admit(m.Name)
 	if err != nil {
 		return err
+	}
+	key, err := c.inMaintenance(ctx, m, admission.Pin, tell)
+	if err != nil || key == "" {
+		return err
+	}
+	client, err := node.Maintenance(m.boot(), c.Through, key)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := identify(ctx, client, m); err != nil {
+		return err
+	}
+	if err := c.keep(ctx); err != nil {
+		return err
+	}
+	if err := c.Records.Sending(ctx, m, key); err != nil {
+		return err
+	}
+	_, err = client.Apply(ctx, p.Send(m.Name), node.NoReboot)
+	return err
+}
+
+// inMaintenance waits until a machine is in maintenance mode, and returns the
+// fingerprint of the key that it shows; none if it has its configuration already.
+// A server that was just started is awaited.
+func (c *Cluster) inMaintenance(ctx context.Context, m Machine, pin string, tell func(string)) (key string, err error) {
+	client, err := node.Maintenance(m.boot(), c.Through, pin)
+	if err != nil {
+		return "", err
 	}
 	defer client.Close()
 	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Install}
@@ -56,13 +90,9 @@ func (c *Cluster) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell
 		return err
 	})
 	if err != nil || done {
-		return err
+		return "", err
 	}
-	if err := identify(ctx, client, m); err != nil {
-		return err
-	}
-	_, err = client.Apply(ctx, p.Send(m.Name), node.NoReboot)
-	return err
+	return client.Fingerprint(), nil
 }
 
 // serves waits until a node answers with a certificate of the cluster, and has

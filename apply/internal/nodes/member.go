@@ -14,7 +14,12 @@ import (
 
 // planes looks at the etcd of every control plane.
 func (c *Cluster) planes(ctx context.Context) ([]Sight, error) {
-	return c.lookAt(ctx, c.planeMachines(), c.lookEtcd)
+	sights, err := c.lookAt(ctx, c.planeMachines(), c.lookEtcd)
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.meetNew(ctx, sights, c.heard(sights))
+	return sights, err
 }
 
 func (c *Cluster) planeMachines() (planes []Machine) {

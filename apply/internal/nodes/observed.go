@@ -25,7 +25,7 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 		}
 		o.Unrecorded = !intent.Done
 	}
-	registered, err := c.Kubernetes.Registered(ctx)
+	registered, err := c.registered(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return o, interrupted(ctx)
@@ -44,7 +44,7 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 func observed(sights []Sight) (o nodeplan.Observed) {
 	for _, s := range sights {
 		n := nodeplan.Node{
-			Name: s.Machine.Name, Role: s.Machine.Role, Reach: s.Reach, Reason: s.Reason, Stage: s.Stage,
+			Name: s.Machine.Name, Role: s.Machine.Role, Reach: s.Reach, Reason: s.Reason, Proof: s.Proof, Stage: s.Stage,
 			BootID: s.BootID, ConfigVersion: s.ConfigVersion, Config: s.Config,
 		}
 		if s.Config != nil {

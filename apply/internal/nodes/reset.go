@@ -2,13 +2,16 @@ package nodes
 
 import (
 	"context"
+	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 )
 
-// reset makes a machine forget that it was a node, and waits until it is in
-// maintenance mode.
+// reset makes a machine forget that it was a node, waits until it is in
+// maintenance mode, and records that it is a new one. Who resets a machine agrees
+// to that; the machine has proven to be the node before.
 func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
 	err := c.with(s.Node, func(client *node.Client) error {
 		if err := forget(ctx, client); err != nil {
@@ -21,8 +24,12 @@ func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 	}
 	m, _ := c.machine(s.Node)
 	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Reboot}
-	return c.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
-		switch seen := c.see(ctx, m, func(*node.Client, *Sight) error { return nil }); {
+	err = c.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
+		seen := c.see(ctx, m, func(*node.Client, *Sight) error { return nil })
+		if seen.Reach != nodeplan.Configured && (seen.answer == newonce.Other || m.elsewhere()) {
+			seen = c.seeBare(ctx, seen, newonce.Decision{Verdict: newonce.New, Proof: newonce.Consented})
+		}
+		switch {
 		case seen.Reach.Bare():
 			return nil
 		case seen.Reach == nodeplan.Configured:
@@ -31,4 +38,25 @@ func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 			return node.NotYet("%s", seen.Reason)
 		}
 	})
+	if err != nil {
+		return err
+	}
+	return c.Records.Forgotten(ctx, m)
+}
+
+// Forget records of nodes that were reset, and wait in maintenance mode, that they
+// are new ones: a run may have ended between the two.
+func (c *Cluster) Forget(ctx context.Context, names ...string) error {
+	for _, m := range c.Machines {
+		if !slices.Contains(names, m.Name) || !c.bare[m.Name] || c.recorded(m).State == newonce.Blank {
+			continue
+		}
+		if err := c.keep(ctx); err != nil {
+			return err
+		}
+		if err := c.Records.Forgotten(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }

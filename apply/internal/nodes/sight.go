@@ -3,15 +3,13 @@ package nodes
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -20,8 +18,10 @@ import (
 type Sight struct {
 	Machine Machine
 	Reach   nodeplan.Reach
-	// Why it is unreachable, foreign or unfit.
+	// Why it is unreachable, foreign, unproven or unfit.
 	Reason string
+	// Of a machine in maintenance mode: why it is taken for a new one.
+	Proof newonce.Proof
 	// Of a configured node.
 	Stage         string
 	BootID        string
@@ -30,6 +30,9 @@ type Sight struct {
 	ConfigVersion string
 	// Of a configured control plane.
 	Etcd Etcd
+
+	answer newonce.Answer // at the address that it has with its configuration
+	cause  error          // why it is not reached there
 
 	lost bool   // it is reached, and an answer was lost
 	note string // what it has noted; only read where the intents do not outlast a run
@@ -51,7 +54,17 @@ const looking = 32
 // Look looks at every node. An error means that nothing can be told; what
 // befalls a single node is in its sight.
 func (c *Cluster) Look(ctx context.Context) ([]Sight, error) {
-	return c.lookAt(ctx, c.Machines, c.look)
+	sights, err := c.lookAt(ctx, c.Machines, c.look)
+	if err != nil {
+		return nil, err
+	}
+	k, err := c.ask(ctx, sights)
+	if err != nil {
+		return nil, err
+	}
+	admitted, err := c.meetNew(ctx, sights, k)
+	c.admitted.set(admitted)
+	return sights, err
 }
 
 // lookAt looks at several nodes at once.
@@ -122,7 +135,9 @@ func (c *Cluster) look(ctx context.Context, m Machine) Sight {
 	})
 }
 
-// see finds out how a node is reached, and if it is configured reads more.
+// see finds out whether a node is reached with its configuration, and then reads
+// more. Nobody is asked whose certificate the authority of the cluster has not
+// signed: [Cluster.meetNew] does that, where it may be done.
 func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *Sight) error) Sight {
 	s := Sight{Machine: m, Reach: nodeplan.Unreachable, Etcd: Etcd{State: bootstrap.Unknown}}
 	if m.New {
@@ -140,7 +155,7 @@ func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *S
 	}
 	status, err := client.Status(ctx)
 	if err == nil {
-		s.Reach, s.Stage = nodeplan.Configured, status.Stage
+		s.Reach, s.Stage, s.answer = nodeplan.Configured, status.Stage, newonce.Verified
 		err = more(client, &s)
 	}
 	switch {
@@ -152,34 +167,10 @@ func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *S
 			Machine: m, Reach: nodeplan.Unreachable, Reason: problem(err), lost: node.LostAnswer(err),
 			Etcd: Etcd{State: bootstrap.Unknown, Reason: problem(err)},
 		}
-	case node.OtherAuthority(err), m.BootAddress != "" && m.BootAddress != m.Address:
-		return c.seeBare(ctx, s, err)
+	case node.OtherAuthority(err):
+		s.answer = newonce.Other
 	}
-	s.Reason, s.lost = problem(err), node.LostAnswer(err)
-	return s
-}
-
-// seeBare looks whether a node is in maintenance mode that has not shown itself
-// as one of the cluster.
-func (c *Cluster) seeBare(ctx context.Context, s Sight, why error) Sight {
-	s.Reason = problem(why)
-	client, err := node.Maintenance(s.Machine.boot(), c.Through, "")
-	if err != nil {
-		s.Reason = problem(err)
-		return s
-	}
-	defer client.Close()
-	status, err := client.Status(ctx)
-	switch {
-	case err == nil && status.Stage == node.StageMaintenance:
-		s.Reach, s.Reason = identified(identify(ctx, client, s.Machine))
-	case node.WantsCertificate(err) && node.OtherAuthority(why):
-		s.Reach = nodeplan.Foreign
-	case err == nil:
-		s.Reason = "it answers without a certificate, and is " + status.Stage
-	case s.Machine.boot() == s.Machine.target():
-		s.Reason = problem(err)
-	}
+	s.Reason, s.cause, s.lost = problem(err), err, node.LostAnswer(err)
 	return s
 }
 
@@ -206,89 +197,4 @@ func problem(err error) string {
 		return ""
 	}
 	return list[0].Message
-}
-
-// moving reports whether a node is on its way to another stage by itself. Before
-// there is an etcd, nodes boot until somebody makes one.
-func (s Sight) moving(etcd bool) bool {
-	if s.Reach != nodeplan.Configured || s.Stage == node.StageRunning {
-		return false
-	}
-	return etcd || s.Stage != node.StageBooting || s.Machine.controlPlane() && s.Etcd.State != bootstrap.Empty
-}
-
-// waitForNodes is what is told of by [Cluster.Settled].
-const waitForNodes = "wait for nodes"
-
-// Settled looks until no node is in motion any more, or patience ends: a run
-// that was interrupted leaves nodes that reboot. Awaited are nodes that are
-// about to come; those that were there a moment ago are awaited too.
-func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error) {
-	end := c.Clock.Now().Add(c.Patience.Settle)
-	told := false
-	for {
-		sights, err := c.Look(ctx)
-		if err != nil {
-			return nil, err
-		}
-		etcd := len(serving(sights)) > 0
-		var still []string
-		for _, s := range sights {
-			name := s.Machine.Name
-			switch {
-			case s.moving(etcd):
-				still = append(still, name+" is "+s.Stage)
-			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name)):
-				still = append(still, name+" does not answer yet")
-			}
-		}
-		c.meet(sights)
-		if len(still) == 0 || !c.Clock.Now().Before(end) {
-			if told {
-				c.tell(waitForNodes, "")
-			}
-			return sights, nil
-		}
-		c.tell(waitForNodes, few(still))
-		told = true
-		if err := c.pause(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// few is a list for people, who cannot do with hundreds.
-func few(texts []string) string {
-	const most = 5
-	if n := len(texts) - most; n > 1 {
-		return fmt.Sprintf("%s, and %d more", strings.Join(texts[:most], ", "), n)
-	}
-	return strings.Join(texts, ", ")
-}
-
-// meet remembers who was reached.
-func (c *Cluster) meet(sights []Sight) {
-	if c.met == nil {
-		c.met = map[string]bool{}
-	}
-	for _, s := range sights {
-		if s.Reach == nodeplan.Configured || s.Reach.Bare() {
-			c.met[s.Machine.Name] = true
-		}
-	}
-}
-
-// pause waits a little, and makes sure of the lock.
-func (c *Cluster) pause(ctx context.Context) error {
-	if err := c.Clock.Sleep(ctx, c.Patience.Every); err != nil {
-		return interrupted(ctx)
-	}
-	return c.keep(ctx)
-}
-
-func (c *Cluster) keep(ctx context.Context) error {
-	if c.Keep == nil {
-		return nil
-	}
-	return c.Keep(ctx)
 }

@@ -39,11 +39,13 @@ type world struct {
 	keys    *simtest.Cluster
 	kube    *fakeKube
 	intents *intents
+	records *records
 
 	mu       sync.Mutex
 	machines []nodes.Machine
 	want     map[string]string // configurations of the tree
 	parsed   map[string]*nodeconfig.Config
+	bought   int // machines, so far
 	told     []string
 	onTell   func(string) // nil: nobody else
 	lost     string       // a machine that does not come back
@@ -68,7 +70,7 @@ func newWorldIn(t testing.TB, clock hetznersim.Clock) *world {
 	t.Helper()
 	w := &world{
 		TB: t, fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"),
-		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, want: map[string]string{},
+		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, records: newRecords(true), want: map[string]string{},
 	}
 	t.Cleanup(w.fleet.Close)
 	return w
@@ -99,7 +101,8 @@ func (w *world) buy(name string) {
 	}
 	w.fleet.Add(talossim.Spec{Name: name, Public: []string{address(n)}, Installed: true}).PowerOn()
 	w.forget(name)
-	w.machines = append(w.machines, nodes.Machine{Name: name, Role: role(name), InTree: true, ID: fmt.Sprint(len(w.fleet.Machines()), name), Address: address(n)})
+	w.bought++
+	w.machines = append(w.machines, nodes.Machine{Name: name, Role: role(name), InTree: true, ID: fmt.Sprint(w.bought), Address: address(n)})
 }
 
 func address(n int) string { return fmt.Sprintf("192.0.%d.%d", 2+n/250, n%250) }
@@ -160,7 +163,7 @@ func (w *world) credentials() (node.Credentials, error) {
 func (w *world) cluster() *nodes.Cluster {
 	c := &nodes.Cluster{
 		Name: "demo", Machines: slices.Clone(w.machines), Through: w.through(), Clients: &nodes.Clients{}, Credentials: w.credentials, Clock: w.fleet.Clock(),
-		Patience: w.patience(), Intents: w.intents, Kubernetes: w.kube, Recovery: w.recovery,
+		Patience: w.patience(), Records: w.records, Intents: w.intents, Kubernetes: w.kube, Recovery: w.recovery,
 		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
 		},
@@ -227,6 +230,7 @@ func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Poli
 			desired.Nodes = append(desired.Nodes, nodeplan.Want{Name: m.Name, Role: m.Role, Config: config})
 		}
 	}
+	c.Allow(policy.Trust...)
 	sights, err := c.Settled(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,283 @@
+package nodes
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Records is where talosgen keeps, of each machine, whether it was ever
+// configured. It may be used by several goroutines at once.
+type Records interface {
+	// Of returns the record of a machine.
+	Of(m Machine) newonce.Record
+	// Sending records that a configuration is about to be sent to a machine, which
+	// showed the key with a fingerprint. Nothing is sent if it fails.
+	Sending(ctx context.Context, m Machine, fingerprint string) error
+	// Arrived records that machines have proven to be nodes of the cluster.
+	Arrived(ctx context.Context, machines ...Machine) error
+	// Forgotten records that a machine has forgotten that it was a node.
+	Forgotten(ctx context.Context, m Machine) error
+}
+
+// admitted are the machines that may be configured, by what the last look at all
+// of them said.
+type admitted struct {
+	mu  sync.Mutex
+	now map[string]newonce.Decision
+}
+
+func (a *admitted) set(now map[string]newonce.Decision) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.now = now
+}
+
+// take returns why a machine may be configured, once: then another look is
+// needed.
+func (a *admitted) take(name string) (newonce.Decision, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d, ok := a.now[name]
+	delete(a.now, name)
+	return d, ok
+}
+
+// Allow takes the machines of some nodes for new ones, whatever is recorded:
+// somebody has named them.
+func (c *Cluster) Allow(names ...string) {
+	for i := range c.Machines {
+		if slices.Contains(names, c.Machines[i].Name) {
+			c.Machines[i].Consent.Allowed = true
+		}
+	}
+}
+
+// recorded is what talosgen has recorded of a machine.
+func (c *Cluster) recorded(m Machine) newonce.Record {
+	if c.Records == nil {
+		return newonce.Record{State: newonce.Unreadable, Reason: "nobody keeps records"}
+	}
+	return c.Records.Of(m)
+}
+
+// elsewhere reports whether a machine is somewhere else before it is configured.
+func (m Machine) elsewhere() bool { return m.BootAddress != "" && m.BootAddress != m.Address }
+
+// known is what a cluster that runs says of its nodes.
+type known struct {
+	serves  bool // its etcd does
+	members []nodeplan.Member
+	listed  bool // the members are known
+	asked   bool // Kubernetes has answered
+	nodes   []kube.Node
+}
+
+// providerPrefix is how the cloud controller manager begins the ids of servers.
+const providerPrefix = "hcloud://"
+
+// input is what is known of a machine that has not proven to be a node.
+func (c *Cluster) input(s Sight, k known) newonce.Input {
+	m := s.Machine
+	in := newonce.Input{Record: c.recorded(m), Answer: s.answer, BootsElsewhere: m.elsewhere(), Pin: m.Match.Fingerprint, Consent: m.Consent}
+	if !k.serves {
+		return in
+	}
+	if k.listed {
+		in.Etcd = newonce.Stranger
+		if slices.ContainsFunc(k.members, func(e nodeplan.Member) bool { return e.Node == m.Name }) {
+			in.Etcd = newonce.Named
+		}
+	}
+	if k.asked {
+		in.Kubernetes = newonce.Stranger
+	}
+	for _, n := range k.nodes {
+		switch {
+		case m.ID != "" && n.ProviderID == providerPrefix+m.ID:
+			in.Kubernetes = newonce.Same
+		case n.Name == m.Name && in.Kubernetes != newonce.Same:
+			in.Kubernetes = newonce.Named
+		}
+	}
+	return in
+}
+
+// meetNew asks machines that have not proven to be nodes whether they wait in
+// maintenance mode, if they may be new. All others are refused, or not reached.
+// It returns which of them may be configured, and why.
+func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[string]newonce.Decision, error) {
+	decisions := make([]newonce.Decision, len(sights))
+	slots := make(chan struct{}, looking)
+	var all sync.WaitGroup
+	for i, s := range sights {
+		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" {
+			continue
+		}
+		in := c.input(s, k)
+		decisions[i] = newonce.Decide(in)
+		switch d := decisions[i]; {
+		case d.Verdict == newonce.Refused:
+			sights[i].Reach, sights[i].Reason = nodeplan.Unproven, d.Reason+", and "+s.Reason
+		case d.Verdict == newonce.Undecided && in.Record.State != newonce.Blank:
+			sights[i].Reason = d.Reason
+		case d.Verdict == newonce.New || d.Verdict == newonce.Undecided:
+			slots <- struct{}{}
+			all.Go(func() {
+				defer func() { <-slots }()
+				if sights[i] = c.seeBare(ctx, s, d); sights[i].lost {
+					sights[i] = c.seeBare(ctx, s, d)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return nil, interrupted(ctx)
+	}
+	return c.admissions(sights, k, decisions), nil
+}
+
+// admissions are the machines in maintenance mode that may be configured. Those of
+// which no record speaks, while nobody could be asked, are new if there is no
+// cluster yet. Else they are not reached.
+func (c *Cluster) admissions(sights []Sight, k known, decisions []newonce.Decision) map[string]newonce.Decision {
+	nobody := !k.serves && !slices.ContainsFunc(sights, func(s Sight) bool {
+		return s.Machine.controlPlane() && !s.Reach.Bare() && s.Etcd.State != bootstrap.Empty
+	})
+	may := map[string]newonce.Decision{}
+	for i := range sights {
+		s, d := &sights[i], decisions[i]
+		if !s.Reach.Bare() || s.Machine.New {
+			continue
+		}
+		if d.Verdict == newonce.Undecided && nobody {
+			in := c.input(*s, k)
+			in.Kubernetes, in.Etcd = newonce.Nobody, newonce.Nobody
+			d = newonce.Decide(in)
+		}
+		switch {
+		case d.Verdict != newonce.New:
+			s.Reach, s.Reason = nodeplan.Unreachable, "it waits in maintenance mode, and "+d.Reason
+		case s.Reach == nodeplan.Maintenance:
+			s.Proof, may[s.Machine.Name] = d.Proof, d
+		}
+	}
+	return may
+}
+
+// heard is what a cluster that runs says in a look at some of its nodes, and what
+// Kubernetes said in the look before.
+func (c *Cluster) heard(sights []Sight) (k known) {
+	if k.serves = len(serving(sights)) > 0; !k.serves {
+		return k
+	}
+	k.members, k.listed = members(sights)
+	k.nodes, k.asked = c.kube.nodes, c.kube.known && c.kube.err == nil
+	return k
+}
+
+// ask asks a cluster that runs for its nodes, if there is a machine that it could
+// know.
+func (c *Cluster) ask(ctx context.Context, sights []Sight) (k known, err error) {
+	c.kube = kubeAnswer{}
+	strange := slices.ContainsFunc(sights, func(s Sight) bool {
+		state := c.recorded(s.Machine).State
+		return s.Reach != nodeplan.Configured && !s.Machine.New && (state == newonce.Blank || state == newonce.Sending)
+	})
+	if strange && c.Kubernetes != nil && len(serving(sights)) > 0 {
+		nodes, err := c.Kubernetes.Registered(ctx)
+		if ctx.Err() != nil {
+			return k, interrupted(ctx)
+		}
+		c.kube = kubeAnswer{known: true, nodes: nodes, err: err}
+	}
+	return c.heard(sights), nil
+}
+
+// kubeAnswer is what Kubernetes has said in a look.
+type kubeAnswer struct {
+	known bool
+	nodes []kube.Node
+	err   error
+}
+
+// registered are the nodes that Kubernetes knows, as it said in the look before,
+// if it was asked.
+func (c *Cluster) registered(ctx context.Context) ([]kube.Node, error) {
+	if c.kube.known {
+		return c.kube.nodes, c.kube.err
+	}
+	return c.Kubernetes.Registered(ctx)
+}
+
+// seeBare looks whether a machine that may be new is in maintenance mode.
+func (c *Cluster) seeBare(ctx context.Context, s Sight, d newonce.Decision) Sight {
+	client, err := node.Maintenance(s.Machine.boot(), c.Through, d.Pin)
+	if err != nil {
+		s.Reason = problem(err)
+		return s
+	}
+	defer client.Close()
+	status, err := client.Status(ctx)
+	s.lost = node.LostAnswer(err)
+	switch {
+	case err == nil && status.Stage == node.StageMaintenance:
+		s.Reach, s.Reason = identified(identify(ctx, client, s.Machine))
+		s.Proof = d.Proof
+	case node.WantsCertificate(err) && s.answer == newonce.Other:
+		s.Reach = nodeplan.Foreign
+	case node.OtherKey(err):
+		s.Reach, s.Reason = nodeplan.Unproven, otherKey[d.Proof]+": "+problem(err)
+	case err == nil:
+		s.Reason = "it answers without a certificate, and is " + status.Stage
+	case s.Machine.boot() == s.Machine.target():
+		s.Reason = problem(err)
+	}
+	return s
+}
+
+// otherKey says what it means that a machine shows another key than it has to.
+var otherKey = map[newonce.Proof]string{
+	newonce.Recorded:  "it has not the key that the tree names",
+	newonce.Consented: "it has not the key that the tree names",
+	newonce.Pinned:    "it has not the key that was named",
+	newonce.Resumed:   "it has not the key of the machine that its configuration was sent to",
+}
+
+// admit returns why a machine may be configured. It is asked once for each look.
+func (c *Cluster) admit(name string) (newonce.Decision, error) {
+	d, ok := c.admitted.take(name)
+	if !ok {
+		return d, diag.On("node "+name, "it has not proven to be new").
+			WithHint("apply again: it is looked at before anything is sent").WithCode(diag.Conflict)
+	}
+	return d, nil
+}
+
+// Arrived records of all machines that have proven to be nodes that they were
+// configured: a run may have ended before it could, or an older talosgen made
+// them. What could not be read is left as it is.
+func (c *Cluster) Arrived(ctx context.Context) error {
+	var arrived []Machine
+	for _, m := range c.Machines {
+		state := c.recorded(m).State
+		if c.proven[m.Name] && state != newonce.Sent && state != newonce.Unreadable {
+			arrived = append(arrived, m)
+		}
+	}
+	if len(arrived) == 0 {
+		return nil
+	}
+	if err := c.keep(ctx); err != nil {
+		return err
+	}
+	return c.Records.Arrived(ctx, arrived...)
+}

@@ -1,0 +1,103 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
+)
+
+// moving reports whether a node is on its way to another stage by itself. Before
+// there is an etcd, nodes boot until somebody makes one.
+func (s Sight) moving(etcd bool) bool {
+	if s.Reach != nodeplan.Configured || s.Stage == node.StageRunning {
+		return false
+	}
+	return etcd || s.Stage != node.StageBooting || s.Machine.controlPlane() && s.Etcd.State != bootstrap.Empty
+}
+
+// waitForNodes is what is told of by [Cluster.Settled].
+const waitForNodes = "wait for nodes"
+
+// Settled looks until no node is in motion any more, or patience ends: a run
+// that was interrupted leaves nodes that reboot. Awaited are nodes that are
+// about to come; those that were there a moment ago are awaited too.
+func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error) {
+	end := c.Clock.Now().Add(c.Patience.Settle)
+	told := false
+	for {
+		sights, err := c.Look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		etcd := len(serving(sights)) > 0
+		var still []string
+		for _, s := range sights {
+			name := s.Machine.Name
+			switch {
+			case s.moving(etcd):
+				still = append(still, name+" is "+s.Stage)
+			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name) || c.recorded(s.Machine).State == newonce.Sending):
+				still = append(still, name+" does not answer yet")
+			}
+		}
+		c.meet(sights)
+		if len(still) == 0 || !c.Clock.Now().Before(end) {
+			if told {
+				c.tell(waitForNodes, "")
+			}
+			return sights, nil
+		}
+		c.tell(waitForNodes, few(still))
+		told = true
+		if err := c.pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// few is a list for people, who cannot do with hundreds.
+func few(texts []string) string {
+	const most = 5
+	if n := len(texts) - most; n > 1 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(texts[:most], ", "), n)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// meet remembers who was reached.
+func (c *Cluster) meet(sights []Sight) {
+	if c.met == nil {
+		c.met, c.proven = map[string]bool{}, map[string]bool{}
+	}
+	c.bare = map[string]bool{}
+	for _, s := range sights {
+		c.bare[s.Machine.Name] = s.Reach.Bare()
+		if s.Reach == nodeplan.Configured {
+			c.proven[s.Machine.Name] = true
+		}
+		if s.Reach == nodeplan.Configured || s.Reach.Bare() {
+			c.met[s.Machine.Name] = true
+		}
+	}
+}
+
+// pause waits a little, and makes sure of the lock.
+func (c *Cluster) pause(ctx context.Context) error {
+	if err := c.Clock.Sleep(ctx, c.Patience.Every); err != nil {
+		return interrupted(ctx)
+	}
+	return c.keep(ctx)
+}
+
+func (c *Cluster) keep(ctx context.Context) error {
+	if c.Keep == nil {
+		return nil
+	}
+	return c.Keep(ctx)
+}
