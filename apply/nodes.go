@@ -35,6 +35,12 @@ type Nodes struct {
 	Kubernetes bool
 	// Where nodes are instead of where the tree and Hetzner say, by name.
 	Endpoints map[string]string
+	// Fingerprints of the keys that machines show in maintenance mode, by the names
+	// of their nodes: these are taken for new ones, and no others are.
+	Fingerprints map[string]string
+	// Where it is kept which machines that exist already were configured; nil: for
+	// as long as the session.
+	Facts FactsFile
 	// The public addresses of whoever runs this, to be let in; may be nil.
 	Own func(context.Context) []netip.Addr
 	// Who runs this, for others who find the session access.
@@ -60,6 +66,20 @@ func ParseEndpoints(texts []string) (map[string]string, error) {
 		endpoints[name] = address
 	}
 	return endpoints, nil
+}
+
+// ParseFingerprints reads node=fingerprint.
+func ParseFingerprints(texts []string) (map[string]string, error) {
+	fingerprints := map[string]string{}
+	for _, text := range texts {
+		name, fingerprint, ok := strings.Cut(text, "=")
+		if !ok || name == "" || !schemas.IsFingerprint(fingerprint) {
+			return nil, diag.On("--fingerprint", "%q is not a node and the fingerprint of its key", text).
+				WithHint("such as prod-worker-1=cBoPHCpSUqN0nBwHaWuFsj2+MCnsYMvFsALAmB4pB0k=; the console of a machine in maintenance mode shows it").WithCode(diag.Usage)
+		}
+		fingerprints[name] = fingerprint
+	}
+	return fingerprints, nil
 }
 
 // rolesOfNodes are the roles of servers and machines, in the words of plans.
@@ -96,6 +116,7 @@ func (s *Session) machines(o plan.Observed, making []string) []nodes.Machine {
 	}
 	for i := range found {
 		found[i].Calls = &s.calls.nodes
+		found[i].Consent.Fingerprint = s.nodes.Fingerprints[found[i].Name]
 		if address := s.nodes.Endpoints[found[i].Name]; address != "" {
 			found[i].Address, found[i].BootAddress = address, ""
 		}
@@ -113,6 +134,9 @@ func (s *Session) owns(server plan.Server) bool {
 // place says where a server is, by the way that leads there.
 func (s *Session) place(m *nodes.Machine, have plan.Server) {
 	m.ID = fmt.Sprint(have.ID)
+	if s.servers != nil {
+		s.servers.see(have)
+	}
 	if s.env.Infrastructure.Access.Mode == accessPublic {
 		m.Address = publicAddress(have)
 		m.Unknown = "it has no public address"

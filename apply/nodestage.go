@@ -40,6 +40,7 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 			return err
 		}
 		c.Tell = notes(stage)
+		s.planned = c
 		p.kept, p.node = s.env.nodeFiles(), policy.forNodes(s.names(infra.Observed))
 		p.Nodes, err = s.planNodes(ctx, c, p.node, nil)
 		return err
@@ -98,7 +99,7 @@ func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string)
 	c := &nodes.Cluster{
 		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: keepingClock{s.clock, s}, Patience: nodes.DefaultPatience(),
 		Clients: &s.clients, Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },
-		Intents: s.intents, Forgetful: s.project == nil, Run: s.leaseOwner.Run, Snapshot: s.saveEtcd, Recovery: s.recovery(),
+		Records: s.records, Intents: s.intents, Forgetful: s.project == nil, Run: s.leaseOwner.Run, Snapshot: s.saveEtcd, Recovery: s.recovery(),
 		Keep: s.keepLock,
 	}
 	if !slices.ContainsFunc(c.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
@@ -129,6 +130,7 @@ func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string)
 
 // planNodes looks at the nodes, and says what has to be done.
 func (s *Session) planNodes(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy, awaited []string) (*nodeplan.Plan, error) {
+	c.Allow(policy.Trust...)
 	desired, observed, err := s.lookAtNodes(ctx, c, awaited)
 	if err != nil {
 		return nil, err
@@ -173,7 +175,10 @@ func (s *Session) changeNodes(ctx context.Context, r *Report, p *Plan, policy Po
 		if left != nil {
 			r.Left.Nodes = left
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return c.Arrived(ctx)
 	})
 }
 

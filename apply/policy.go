@@ -51,6 +51,9 @@ type Policy struct {
 // has reports whether a run has a stage.
 func (p Policy) has(s Stage) bool { return len(p.Stages) == 0 || slices.Contains(p.Stages, s) }
 
+// nodeKey begins the key of a node in plans.
+const nodeKey = "node/"
+
 // forNodes is the policy for a plan of nodes. With consent to everything, it
 // names them all.
 func (p Policy) forNodes(all []string) nodeplan.Policy {
@@ -59,6 +62,10 @@ func (p Policy) forNodes(all []string) nodeplan.Policy {
 		server := string(plan.KeyOf(plan.KindServer, name))
 		if p.AllowDestroy || slices.Contains(p.Allow, name) || slices.Contains(p.Allow, server) {
 			n.Allow = append(n.Allow, name)
+		}
+		// A machine is trusted by this name only, not by that of what may be removed.
+		if slices.Contains(p.Allow, nodeKey+name) {
+			n.Trust = append(n.Trust, name)
 		}
 	}
 	return n

@@ -73,6 +73,9 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 	}
 	if agreed.Empty() {
 		r.Left = agreed
+		if err := s.recordPlanned(ctx); err != nil {
+			return r, err
+		}
 		if err := s.sweep(ctx, owner, temporary(agreed.Observed)); err != nil {
 			return r, err
 		}
@@ -89,6 +92,16 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes}, policy, owner)
 	})
 	return r, err
+}
+
+// recordPlanned records of machines that exist already, and have proven to be nodes
+// when the plan was made, that they were configured: by an older talosgen, or by
+// somebody whose record was lost. Servers without a record are not new either.
+func (s *Session) recordPlanned(ctx context.Context) error {
+	if s.project != nil || s.planned == nil {
+		return nil
+	}
+	return s.planned.Arrived(ctx)
 }
 
 // carryOut goes through the stages, each of which plans from what is there when it

@@ -2,7 +2,9 @@ package apply
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -94,6 +96,9 @@ type Session struct {
 	clients nodes.Clients     // for nodes that are reached that way
 	access  *cloud.Session    // what lets whoever runs this in
 	intents nodes.Intents
+	records nodes.Records
+	servers *serverRecords // the same, at Hetzner Cloud
+	planned *nodes.Cluster // the nodes that the last plan was made from; nil: none
 	// What tells the snapshot from others that a lost etcd is made from, once it
 	// was read.
 	snapshot string
@@ -134,6 +139,11 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 		s.same = alwaysSame
 	}
 	if e.Infrastructure.Provider != schemas.Hetzner {
+		file := c.Nodes.Facts
+		if file == nil {
+			file = &heldFacts{}
+		}
+		s.records = &machineRecords{file: file}
 		return s, nil
 	}
 	if err := c.Builder.Mirrors.Check(e.Infrastructure.Images); err != nil {
@@ -160,6 +170,8 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	s.project = cloud.New(options)
 	s.intents = notedIntents{s.project.Notes(e.Infrastructure.Cluster)}
+	s.servers = newServerRecords(s.project.MarkConfigured)
+	s.records = s.servers
 	return s, nil
 }
 
@@ -172,7 +184,8 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := allKnown(policy.Nodes, s.names(p.Observed)); err != nil {
+	known := s.names(p.Observed)
+	if err := allKnown(slices.Concat(policy.Nodes, slices.Sorted(maps.Keys(s.nodes.Fingerprints))), known); err != nil {
 		return nil, err
 	}
 	whole, err := s.withNodes(ctx, p, policy)

@@ -68,6 +68,7 @@ func allKnown(names, known []string) error {
 // planTakeOut looks and plans. Whoever asks for it, agrees to it: the consent is
 // asked for by who shows the plan.
 func (s *Session) planTakeOut(ctx context.Context, c *nodes.Cluster, t TakeOut) (*nodeplan.Plan, error) {
+	c.Allow(t.Nodes...) // in maintenance mode there is nothing to take from them
 	desired, observed, err := s.lookAtNodes(ctx, c, nil, t.Nodes...)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,10 @@ func (s *Session) takeOut(ctx context.Context, r *Report, agreed *nodeplan.Plan,
 		_, err := s.converge(ctx, c, r, stage, agreed, func(ctx context.Context) (*nodeplan.Plan, error) {
 			return s.planTakeOut(ctx, c, t)
 		})
-		return err
+		if err != nil || !t.Wipe {
+			return err
+		}
+		return c.Forget(ctx, t.Nodes...)
 	})
 }
 

@@ -175,7 +175,9 @@ addresses:
 		{"apiVersion: talosgen.dev/v1alpha1\naddresses: [{kind: router, name: a, ipv4: 203.0.113.7}]\n", "envs/prod/facts.yaml:2:20: addresses[0].kind must be loadBalancer or floatingIp or server"},
 		{"apiVersion: talosgen.dev/v1alpha1\naddresses: [{kind: server, name: a}]\n", "envs/prod/facts.yaml:2:13: an object without addresses"},
 		{"apiVersion: talosgen.dev/v1alpha1\naddresses: [{kind: server, name: a, ipv4: '2001:db8::7'}]\n", "envs/prod/facts.yaml:2:43: 2001:db8::7 is not an IPv4 address"},
-		{"apiVersion: talosgen.dev/v1alpha1\nadresses: []\n", "envs/prod/facts.yaml:1:1: addresses is required"},
+		{"apiVersion: talosgen.dev/v1alpha1\nadresses: []\n", "envs/prod/facts.yaml:2:1: unknown key \"adresses\""},
+		{"apiVersion: talosgen.dev/v1alpha1\nnodes: []\n", "envs/prod/facts.yaml:1:1: neither addresses nor nodes"},
+		{"apiVersion: talosgen.dev/v1alpha1\nnodes: [{name: a}, {name: a}]\n", "envs/prod/facts.yaml:2:27: the node a is here twice"},
 	} {
 		r.file("envs/prod/facts.yaml", tt.text)
 		_, err := r.open(key).Render(context.Background(), "prod", render.Options{})

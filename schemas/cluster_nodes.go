@@ -138,4 +138,8 @@ type Match struct {
 	UUID string `yaml:"uuid" format:"uuid" example:"4c4c4544-0051-3010-8052-b4c04f4d3132"`
 	// The serial number in its SMBIOS data.
 	Serial string `yaml:"serial" format:"serial" example:"5QX0RM2"`
+	// The fingerprint of the key that it shows in maintenance mode, as its console
+	// does: nothing is sent to a machine that has another one. It is a new one with
+	// each start of the machine; once the machine is configured it does not matter.
+	Fingerprint string `yaml:"fingerprint" format:"fingerprint" otherwise:"nothing proves who answers at first" example:"cBoPHCpSUqN0nBwHaWuFsj2+MCnsYMvFsALAmB4pB0k="`
 }

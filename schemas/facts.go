@@ -10,7 +10,19 @@ type Facts struct {
 	// The version of this format.
 	APIVersion string `yaml:"apiVersion" required:"true" enum:"talosgen.dev/v1alpha1"`
 	// The public addresses of objects.
-	Addresses []FactAddress `yaml:"addresses" required:"true" example:"[{kind: loadBalancer, name: prod-kube-api, ipv4: 203.0.113.7}]"`
+	Addresses []FactAddress `yaml:"addresses" otherwise:"none" example:"[{kind: loadBalancer, name: prod-kube-api, ipv4: 203.0.113.7}]"`
+	// The machines that exist already and were given a configuration: they are
+	// never taken for new ones again. Provider static only.
+	Nodes []FactNode `yaml:"nodes" otherwise:"none" example:"[{name: home-worker-1}]"`
+}
+
+// FactNode is a machine that was given a configuration.
+type FactNode struct {
+	// The name of the node.
+	Name string `yaml:"name" required:"true" format:"dnsLabel"`
+	// The fingerprint of the key of the machine that its configuration was sent
+	// to, as long as the node has not answered with it.
+	SentTo string `yaml:"sentTo" format:"fingerprint" otherwise:"the node has answered"`
 }
 
 // FactAddress holds the public addresses of an object.

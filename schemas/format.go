@@ -57,6 +57,7 @@ var formats = map[string]Format{
 	"labelValue":     {`^(` + qualified + `)?$`, "a Kubernetes label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends"},
 	"linkName":       {`^[^\s/:]{1,15}$`, "the name of a network link such as eth0"},
 	"logEndpoint":    {`^(tcp|udp)://(` + dnsName + `|` + `[0-9.]+|\[[0-9A-Fa-f:.]+\]):` + port + `/?$`, "a URL such as tcp://192.168.1.30:5140"},
+	"fingerprint":    {`^[A-Za-z0-9+/]{43}=$`, "the fingerprint of a key: a SHA-256 digest in base64"},
 	"mac":            {`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$`, "a MAC address such as 52:54:00:12:34:56"},
 	"minorVersion":   {`^v?[0-9]+\.[0-9]+$`, "a minor version such as v1.13"},
 	"nonEmpty":       {`^[^\s](.*[^\s])?$`, "a text without space at its ends"},

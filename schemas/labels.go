@@ -35,6 +35,18 @@ const (
 	// LabelOff says that a run has switched a server off for a change, of which
 	// fields, and has not switched it on again since.
 	LabelOff = LabelPrefix + "off"
+
+	// LabelConfigured says of the server of a node whether it was ever configured:
+	// [ConfiguredNo] since it was made, then the fingerprint of the key that it
+	// showed when its configuration was about to be sent to it, then
+	// [ConfiguredYes].
+	LabelConfigured = LabelPrefix + "configured"
+)
+
+// Values of [LabelConfigured].
+const (
+	ConfiguredNo  = "no"
+	ConfiguredYes = "yes"
 )
 
 // Components of objects that live only as long as a run of talosgen, or a

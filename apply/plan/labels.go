@@ -28,10 +28,14 @@ func MergeLabels(want, have map[string]string) map[string]string {
 }
 
 // ServerLabels returns the labels to create a server with: those that are
-// desired, and a digest of what it is made with.
+// desired, a digest of what it is made with, and of a node that it was not
+// configured yet.
 func ServerLabels(s schemas.InfraServer) map[string]string {
 	labels := MergeLabels(s.Labels, nil)
 	labels[schemas.LabelUserData] = userDataDigest(s)
+	if node(s) {
+		labels[schemas.LabelConfigured] = schemas.ConfiguredNo
+	}
 	return labels
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // keepFacts writes the public addresses that a run learned to the sources of
@@ -21,24 +22,75 @@ func (w *world) keepFacts(s *cloudSession, r *apply.Report) error {
 	if err != nil || !known || s.local {
 		return err
 	}
-	name := path.Join("envs", s.env.Name(), "facts.yaml")
-	file := filepath.Join(s.root, filepath.FromSlash(name))
+	file := &repoFacts{root: s.root, env: s.env.Name()}
+	if err := file.Write(content); err != nil {
+		return err
+	}
+	w.tellFacts(file, "for certificates that hold these addresses")
+	return nil
+}
+
+// tellFacts says what became of a file of facts, and what it is to be committed
+// and rendered for.
+func (w *world) tellFacts(f *repoFacts, why string) {
+	switch {
+	case f == nil:
+	case f.removed:
+		w.say("removed %s: commit that, and render %s", f.name(), f.env)
+	case f.written:
+		w.say("wrote %s: commit it, and render %s, %s", f.name(), f.env, why)
+	}
+}
+
+// factsFile is where it is kept which machines that exist already were configured.
+// What becomes of simulated ones means nothing elsewhere, and is not kept.
+func factsFile(root string, env *apply.Environment, local bool) *repoFacts {
+	if local || env.Infrastructure.Provider != schemas.Static {
+		return nil
+	}
+	return &repoFacts{root: root, env: env.Name()}
+}
+
+// repoFacts is the facts.yaml of an environment in the repository.
+type repoFacts struct {
+	root, env        string
+	written, removed bool // the last change, if there was one
+}
+
+func (f *repoFacts) name() string { return path.Join("envs", f.env, "facts.yaml") }
+
+func (f *repoFacts) file() string { return filepath.Join(f.root, filepath.FromSlash(f.name())) }
+
+// Read returns the content; nothing if there is no such file.
+func (f *repoFacts) Read() ([]byte, error) {
+	content, err := os.ReadFile(f.file())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, unreadable(f.name(), err)
+	}
+	return content, nil
+}
+
+// Write replaces the content, and removes a file without any.
+func (f *repoFacts) Write(content []byte) error {
 	if content == nil {
-		switch err := os.Remove(file); {
+		switch err := os.Remove(f.file()); {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
-			return diag.New(diag.Pos{File: name}, "cannot be removed: %v", reasonOf(err)).WithCause(err)
+			return diag.New(diag.Pos{File: f.name()}, "cannot be removed: %v", reasonOf(err)).WithCause(err)
 		}
-		w.say("removed %s: commit that, and render %s", name, s.env.Name())
+		f.written, f.removed = false, true
 		return nil
 	}
-	written, err := atomicfile.Write(file, content, 0o644)
+	written, err := atomicfile.Write(f.file(), content, 0o644)
 	if err != nil {
-		return diag.New(diag.Pos{File: name}, "cannot be written: %v", reasonOf(err)).WithCause(err)
+		return diag.New(diag.Pos{File: f.name()}, "cannot be written: %v", reasonOf(err)).WithCause(err)
 	}
 	if written {
-		w.say("wrote %s: commit it, and render %s, for certificates that hold these addresses", name, s.env.Name())
+		f.written, f.removed = true, false
 	}
 	return nil
 }

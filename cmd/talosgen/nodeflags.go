@@ -20,6 +20,7 @@ import (
 // Flags of commands that talk to nodes.
 const (
 	flagEndpoints   = "endpoints"
+	flagFingerprint = "fingerprint"
 	flagSSHKey      = "ssh-key"
 	flagMode        = "mode"
 	flagMaxParallel = "max-parallel"
@@ -44,6 +45,7 @@ var simulatedOwn = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 func nodeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: flagEndpoints, Usage: "where a node is: `NODE=ADDRESS`, instead of where the tree and Hetzner say (repeatable)"},
+		&cli.StringSliceFlag{Name: flagFingerprint, Usage: "the key that a machine shows in maintenance mode, as its console does: `NODE=FINGERPRINT`; it is taken for a new one, and no other is (repeatable)"},
 		&cli.StringSliceFlag{Name: flagSSHKey, Usage: "private key in `FILE` to log in with on the server that leads to nodes; default: those of your SSH agent"},
 	}
 }
@@ -101,12 +103,16 @@ func unknownValue(flag, value string, known []string) error {
 
 // nodes is how the nodes of an environment are reached. Behind the servers of a
 // simulated project there are none, unless it says so.
-func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, error) {
+func (w *world) nodes(c *cli.Context, root string, facts *repoFacts, local bool) (apply.Nodes, error) {
 	behind, simulated := w.lookup(simulatedNodes)
 	if local && !simulated {
 		return apply.Nodes{}, nil
 	}
 	endpoints, err := apply.ParseEndpoints(c.StringSlice(flagEndpoints))
+	if err != nil {
+		return apply.Nodes{}, err
+	}
+	fingerprints, err := apply.ParseFingerprints(c.StringSlice(flagFingerprint))
 	if err != nil {
 		return apply.Nodes{}, err
 	}
@@ -118,8 +124,12 @@ func (w *world) nodes(c *cli.Context, root string, local bool) (apply.Nodes, err
 	if err != nil {
 		return apply.Nodes{}, err
 	}
+	var kept apply.FactsFile
+	if facts != nil {
+		kept = facts
+	}
 	return apply.Nodes{
-		Dial: dial, Signers: signers, Endpoints: endpoints, Kubernetes: behind == runKubernetes,
+		Dial: dial, Signers: signers, Endpoints: endpoints, Fingerprints: fingerprints, Facts: kept, Kubernetes: behind == runKubernetes,
 		Owner: w.owner(), Keep: keepIn(root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
 		Own: func(ctx context.Context) []netip.Addr {
 			if local {

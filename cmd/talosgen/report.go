@@ -19,6 +19,7 @@ func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err err
 	}
 	told := r.Summary(ended, w.commands(c))
 	unheard := w.tellRun(c, told) // which hides neither of the others
+	w.tellFacts(s.facts, "so that these machines are never taken for new ones")
 	if err != nil && !told.Complete() {
 		return err
 	}

@@ -54,8 +54,9 @@ type cloudSession struct {
 	root  string // of the repository
 	env   *apply.Environment
 	view  *runView
-	stop  func() // of the view
-	local bool   // the API is on this machine
+	stop  func()     // of the view
+	facts *repoFacts // of machines that exist already; nil: they are not kept
+	local bool       // the API is on this machine
 }
 
 // openSession opens the rendered tree that the command names, and prepares to
@@ -97,12 +98,13 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := w.nodes(c, repo.Root(), apply.OnLoopback(endpoint))
+	facts := factsFile(repo.Root(), env, apply.OnLoopback(endpoint))
+	nodes, err := w.nodes(c, repo.Root(), facts, apply.OnLoopback(endpoint))
 	if err != nil {
 		return nil, err
 	}
 	token, _ := w.lookup(tokenVariable)
-	s := &cloudSession{root: repo.Root(), env: env, local: apply.OnLoopback(endpoint)}
+	s := &cloudSession{root: repo.Root(), env: env, facts: facts, local: apply.OnLoopback(endpoint)}
 	s.view, s.stop = w.startView(func() int {
 		if s.Session == nil {
 			return -1

@@ -16,6 +16,30 @@ type records struct {
 	mu  sync.Mutex
 	now map[string]newonce.Record
 	err error // of the next write; nil: there is none
+	// All were made by an older talosgen, which has recorded nothing.
+	older      bool
+	unreadable string // why they cannot be read; empty: they can
+}
+
+// byName keeps the records from now on by the names of nodes, as those of machines
+// that exist already are.
+func (r *records) byName(w *world) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	named := map[string]newonce.Record{}
+	for _, m := range w.machines {
+		if have, ok := r.now[m.ID]; ok {
+			named[m.Name] = have
+		}
+	}
+	r.bound, r.now = false, named
+}
+
+// lose forgets all records.
+func (r *records) lose() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = map[string]newonce.Record{}
 }
 
 func (r *records) key(m nodes.Machine) string {
@@ -29,6 +53,12 @@ func (r *records) key(m nodes.Machine) string {
 func (r *records) Of(m nodes.Machine) newonce.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	switch {
+	case r.older:
+		return newonce.Record{State: newonce.Unrecorded, Bound: r.bound}
+	case r.unreadable != "":
+		return newonce.Record{State: newonce.Unreadable, Reason: r.unreadable}
+	}
 	if have, ok := r.now[r.key(m)]; ok {
 		have.Bound = r.bound
 		return have

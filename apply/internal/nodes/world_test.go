@@ -367,6 +367,7 @@ type fakeKube struct {
 	mu      sync.Mutex
 	nodes   []string
 	drained map[string]bool
+	ids     map[string]string // what the cloud calls their machines
 	err     error
 }
 
@@ -374,7 +375,7 @@ func (k *fakeKube) Registered(context.Context) (found []kube.Node, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, n := range k.nodes {
-		found = append(found, kube.Node{Name: n, Ready: true, Drained: k.drained[n]})
+		found = append(found, kube.Node{Name: n, ProviderID: k.ids[n], Ready: true, Drained: k.drained[n]})
 	}
 	return found, k.err
 }

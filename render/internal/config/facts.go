@@ -18,7 +18,7 @@ type Facts struct {
 }
 
 // factsHint is what to do about a facts.yaml that cannot be read.
-const factsHint = "apply writes this file: restore it from Git, or remove it"
+const factsHint = "apply writes this file: restore it from Git"
 
 // LoadFacts reads the facts.yaml at file, a path in the repository. The error
 // holds all problems that the file has.
@@ -34,6 +34,16 @@ func LoadFacts(file string, data []byte) (*Facts, error) {
 	var problems diag.List
 	d := decoder{file: file, problems: &problems, pos: f.pos}
 	d.decode(root, &f.Facts)
+	if len(f.Addresses)+len(f.Nodes) == 0 && len(problems) == 0 {
+		problems.Add(diag.New(f.Pos(), "neither addresses nor nodes").WithHint(factsHint))
+	}
+	seen := map[string]bool{}
+	for i, n := range f.Nodes {
+		if seen[n.Name] {
+			problems.Add(diag.New(f.Pos("nodes", strconv.Itoa(i), "name"), "the node %s is here twice", n.Name).WithHint(factsHint))
+		}
+		seen[n.Name] = true
+	}
 	for i, a := range f.Addresses {
 		problems.Add(f.checkAddress(strconv.Itoa(i), a)...)
 	}

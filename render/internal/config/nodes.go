@@ -61,6 +61,7 @@ func (ch *checker) checkStatic(n Node, u unique) {
 	u.claim("MAC address", n.Match.MAC, own, at("match", "mac"))
 	u.claim("UUID", n.Match.UUID, own, at("match", "uuid"))
 	u.claim("serial number", n.Match.Serial, own, at("match", "serial"))
+	u.claim("fingerprint", n.Match.Fingerprint, own, at("match", "fingerprint"))
 	if n.Address.IsValid() {
 		u.claim("address", n.Address.Addr().String(), own, at("address"))
 	}

@@ -123,6 +123,7 @@ var formatCases = map[string]struct{ good, bad string }{
 	"dnsName":        {"cluster.local a", ".a a..b A.b"},
 	"endpoint":       {"https://10.0.0.10:6443 https://[fd00::1]:6443 https://api.example.com:443 https://a:6443/", "http://a:1 https://a https://a:0 https://a:65536 https://a:1/x https://10.0.0.300:6443 https://fd00::1:6443 https://[x]:1 https://u@a:1 https://[10.0.0.1.2]:1"},
 	"extension":      {"siderolabs/qemu-guest-agent", "qemu-guest-agent siderolabs/ a/b/c"},
+	"fingerprint":    {"cBoPHCpSUqN0nBwHaWuFsj2+MCnsYMvFsALAmB4pB0k=", "cBoPHCpSUqN0 " + strings.Repeat("A", 44) + " " + strings.Repeat("A", 43)},
 	"ip":             {"10.0.0.1 fd00::1", "10.0.0 300.0.0.1 10.0.0.1/24 ::ffff:1.2.3.4 fe80::1%eth0"},
 	"ipPrefix":       {"10.0.0.1/24 fd00::1/64 10.0.0.1/32 10.0.0.0/31", "10.0.0.1 10.0.0.0/24"},
 	"labelKey":       {"a example.com/a A_b.c", "/a a/b/c -a a- a/ Example.com/a " + strings.Repeat("a", 64) + " " + strings.Repeat("a.", 130) + "a/b"},
