@@ -3,9 +3,11 @@ package render
 import (
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/printable"
 	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/gitops"
@@ -106,6 +108,7 @@ func (c *compiler) addons() ([]madeAddon, error) {
 		}
 		objects, err := c.checkedObjects(a, others[i], v, other)
 		problems.AddErr(err)
+		problems.AddErr(checkNames(a, objects))
 		if errors.Is(err, ErrAbandoned) {
 			break
 		}
@@ -113,6 +116,21 @@ func (c *compiler) addons() ([]madeAddon, error) {
 		c.apis = append(c.apis, apisOf(objects)...)
 	}
 	return made, problems.Err()
+}
+
+// checkNames refuses objects whose names Kubernetes would refuse, because they
+// would lead elsewhere in paths: in those of its API, and of the files of a tree.
+func checkNames(a catalogue.Addon, objects []manifest.Object) error {
+	var problems diag.List
+	for _, o := range objects {
+		for _, name := range []string{o.Name(), o.Namespace()} {
+			if printable.Line(name) != name || strings.ContainsAny(name, "/%") || name == "." || name == ".." {
+				problems.Add(diag.On(o.ID().String(), "Kubernetes has no objects of such a name (addon %s)", a.Name).
+					WithHint("a name has no /, no %%, and no characters that cannot be printed"))
+			}
+		}
+	}
+	return problems.Err()
 }
 
 // comingUp are the places of addons in the order in which they come up: what one

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/printable"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
@@ -178,7 +179,24 @@ func (r *Repo) inputs(env string) ([]string, error) {
 	if err := missing(r.files, env); err != nil {
 		return nil, err
 	}
-	return layer.Inputs(r.files, env)
+	paths, err := layer.Inputs(r.files, env)
+	if err != nil {
+		return nil, err
+	}
+	return paths, printableNames(paths)
+}
+
+// printableNames refuses files whose names would control a terminal or the log of
+// a CI, and break the lines of a lock.
+func printableNames(paths []string) error {
+	var problems diag.List
+	for _, p := range paths {
+		if printable.Line(p) != p {
+			problems.Add(diag.New(diag.Pos{File: p}, "has a name with characters that cannot be printed").
+				WithHint("rename it: letters, digits, dots, hyphens and underscores are enough"))
+		}
+	}
+	return problems.Err()
 }
 
 // missing is the problem that there is no environment of that name; nil if there

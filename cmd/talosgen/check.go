@@ -139,19 +139,19 @@ func (w *world) printReportText(c *cli.Context, r *render.TreeReport) error {
 		w.say("note: %s", note)
 	}
 	if c.Bool(flagOwners) {
-		if err := w.printData([]byte(render.OwnersText(r.Claims))); err != nil {
+		if err := w.printText(render.OwnersText(r.Claims)); err != nil {
 			return err
 		}
 	}
 	var problems diag.List
 	errors.As(r.Problems.Err(), &problems)
 	for _, p := range problems {
-		if err := w.printData([]byte(p.Error() + "\n")); err != nil {
+		if err := w.printText(p.Error() + "\n"); err != nil {
 			return err
 		}
 	}
 	if len(r.Conflicts) > 0 {
-		if err := w.printData([]byte("\nTwo owners:\n" + render.ConflictsText(r.Conflicts))); err != nil {
+		if err := w.printText("\nTwo owners:\n" + render.ConflictsText(r.Conflicts)); err != nil {
 			return err
 		}
 	}

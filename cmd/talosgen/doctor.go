@@ -49,7 +49,7 @@ func (w *world) doctorAction(c *cli.Context) error {
 		if err := w.printJSON(findings); err != nil {
 			return err
 		}
-	} else if err := w.printData([]byte(apply.FindingsText(findings))); err != nil {
+	} else if err := w.printText(apply.FindingsText(findings)); err != nil {
 		return err
 	}
 	w.sayRequests(s)

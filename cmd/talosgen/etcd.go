@@ -48,7 +48,7 @@ func (w *world) etcdStatusAction(c *cli.Context) error {
 	if wantsJSON(c) {
 		err = w.printJSON(members)
 	} else {
-		err = w.printData([]byte(members.String()))
+		err = w.printText(members.String())
 	}
 	if err == nil && !well {
 		return errDifferences

@@ -24,7 +24,8 @@ func (e *gitError) Error() string { return "git " + e.command + ": " + e.text }
 // gitOutput runs git in a directory and returns what it prints.
 func gitOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	cmd.Env = append(cmd.Environ(), "LC_ALL=C") // some of its messages are looked at
+	unknown := func(string) bool { return false }
+	cmd.Env = append(childEnvironment(cmd.Environ(), unknown), "LC_ALL=C") // some of its messages are looked at
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	err := cmd.Run()

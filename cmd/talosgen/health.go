@@ -49,7 +49,7 @@ func (w *world) healthAction(c *cli.Context) error {
 			Results any    `json:"results"`
 		}{s.env.Infrastructure.Cluster, report.Well(), report.Results})
 	} else {
-		err = w.printData([]byte(report.String()))
+		err = w.printText(report.String())
 	}
 	switch {
 	case err != nil:

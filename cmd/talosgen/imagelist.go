@@ -42,7 +42,7 @@ func (w *world) imageListAction(c *cli.Context) error {
 	if wantsJSON(c) {
 		return w.printJSON(imageReports(uses))
 	}
-	return w.printData([]byte(imageTable(uses, s.ServerTime())))
+	return w.printText(imageTable(uses, s.ServerTime()))
 }
 
 // imageReport is a snapshot for programs.

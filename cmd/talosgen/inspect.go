@@ -74,7 +74,7 @@ func (w *world) printChanges(c *cli.Context, env string, changes []render.Change
 		}
 		b.WriteString(changeLine(ch) + "\n")
 	}
-	return w.printData([]byte(b.String()))
+	return w.printText(b.String())
 }
 
 // changeLine prints a change: + added, - removed, ~ changed.
@@ -156,7 +156,7 @@ func (w *world) explainAction(c *cli.Context) error {
 	for _, v := range values {
 		explainValue(&b, v)
 	}
-	return w.printData([]byte(b.String()))
+	return w.printText(b.String())
 }
 
 // explainValue prints a value, the layer that set it, and those below.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/printable"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -46,6 +47,7 @@ type world struct {
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	screen         io.Writer // stderr, for what moves on it and prints no foreign text as it is
 	lookup         func(string) (string, bool)
 	cwd            func() (string, error)
 	now            func() time.Time
@@ -75,9 +77,14 @@ func systemWorld() *world {
 var panicHook func()
 
 // run executes a command line and returns the exit code. Whatever is said on
-// stderr passes the masker, panics included.
+// stderr passes the masker, panics included, and says nothing to a terminal or a
+// CI but what is ours.
 func run(args []string, w *world) (code int) {
-	w.args, w.stderr = args, w.masker.Writer(w.stderr)
+	var colours []string
+	if w.terminal {
+		colours = []string{red, yellow, reset}
+	}
+	w.args, w.screen, w.stderr = args, w.masker.Writer(w.stderr), w.masker.Writer(printable.Writer(w.stderr, colours...))
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(w.stderr, "talosgen: internal error: %v\n\n%s\nplease report this at https://github.com/talosgen/talosgen/issues\n", p, debug.Stack())

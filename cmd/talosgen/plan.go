@@ -107,7 +107,7 @@ func (w *world) planAction(c *cli.Context) error {
 // printPlan prints a plan to stdout.
 func (w *world) printPlan(c *cli.Context, p *apply.Plan) error {
 	if !wantsJSON(c) {
-		return w.printData([]byte(p.String()))
+		return w.printText(p.String())
 	}
 	data, err := p.JSON()
 	if err != nil {

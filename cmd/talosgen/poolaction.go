@@ -33,7 +33,7 @@ func (w *world) poolListAction(c *cli.Context) error {
 	case wantsJSON(c):
 		return w.printJSON(pools)
 	default:
-		return w.printData(poolTable(pools))
+		return w.printText(string(poolTable(pools)))
 	}
 }
 
@@ -239,7 +239,7 @@ func (w *world) printPoolChange(change *render.PoolChange) error {
 	if err != nil {
 		return err
 	}
-	return w.printData([]byte(text))
+	return w.printText(text)
 }
 
 // completePools prints environments, and then the pools of one, for the

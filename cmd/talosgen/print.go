@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/printable"
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -66,11 +68,22 @@ func (w *world) printWarnings(warnings diag.List) {
 
 // printJSON prints data to stdout.
 func (w *world) printJSON(v any) error {
-	enc := json.NewEncoder(w.stdout)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return w.printData(printable.JSON(b.Bytes()))
 }
+
+// printText prints text for people to stdout.
+func (w *world) printText(text string) error { return w.printData([]byte(printable.Text(text))) }
+
+// clean is one line of a text, without secrets and without what would control the
+// terminal.
+func (w *world) clean(text string) string { return printable.Line(w.masker.String(text)) }
 
 // printData prints bytes to stdout.
 func (w *world) printData(data []byte) error {

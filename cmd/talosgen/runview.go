@@ -10,15 +10,18 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/printable"
 )
 
 // runView shows a run of apply while it goes on: on a terminal what is being
 // done at the moment, below what is done; elsewhere one line for each step. It
 // is safe for concurrent use.
 type runView struct {
-	out  io.Writer
-	now  func() time.Time
-	live bool
+	out io.Writer
+	// Makes one line of a text that may be shown, before it is cut.
+	clean func(string) string
+	now   func() time.Time
+	live  bool
 	// Of the terminal, in columns.
 	width func() int
 	// The requests left before the rate limit; -1 if that is not known.
@@ -61,7 +64,7 @@ func (v *runView) redraw() {
 func (v *runView) line(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.show([]string{text})
+	v.show(strings.Split(printable.Text(text), "\n"))
 }
 
 // clear ends the view: what was being done is not shown any more.
@@ -77,6 +80,7 @@ func (v *runView) take(e apply.Event) (lines []string) {
 	if e.Step == "" {
 		return v.takeStage(e)
 	}
+	e.Step = v.clean(e.Step)
 	i := slices.IndexFunc(v.running, func(r runningStep) bool { return r.name == e.Step })
 	if i < 0 {
 		v.running = append(v.running, runningStep{name: e.Step, begun: v.now()})
@@ -84,6 +88,7 @@ func (v *runView) take(e apply.Event) (lines []string) {
 	}
 	r := &v.running[i]
 	first, _, _ := strings.Cut(e.Text, "\n")
+	first = v.clean(first)
 	switch e.State {
 	case apply.Note:
 		if !v.live && first != "" && first != r.note {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/printable"
 )
 
 // scriptedRun is a run with two steps at once, of which one fails.
@@ -32,7 +33,8 @@ func showRun(live bool, events int) string {
 	var out bytes.Buffer
 	clock := fixedTime()
 	v := &runView{
-		out: &out, now: func() time.Time { return clock }, live: live,
+		clean: printable.Line,
+		out:   &out, now: func() time.Time { return clock }, live: live,
 		width: func() int { return 40 }, left: func() int { return 3540 },
 	}
 	for _, s := range scriptedRun[:events] {
@@ -59,7 +61,7 @@ nodes failed after 1m15s
 // What a step waits for is said again when something else was said meanwhile.
 func TestRunViewRepeatsNothing(t *testing.T) {
 	var out bytes.Buffer
-	v := &runView{out: &out, now: fixedTime}
+	v := &runView{out: &out, clean: printable.Line, now: fixedTime}
 	for _, text := range []string{"a", "a", "b", "a"} {
 		v.event(apply.Event{Stage: "nodes", Step: "configure x", State: apply.Note, Text: text})
 	}
@@ -71,7 +73,7 @@ func TestRunViewRepeatsNothing(t *testing.T) {
 // What is waited for beside the steps is shown, and not counted.
 func TestRunViewWaited(t *testing.T) {
 	var out bytes.Buffer
-	v := &runView{out: &out, now: fixedTime}
+	v := &runView{out: &out, clean: printable.Line, now: fixedTime}
 	v.event(apply.Event{Stage: "nodes", State: apply.Begun, Steps: 1})
 	v.event(apply.Event{Stage: "nodes", Step: "wait for nodes", State: apply.Note, Text: "cp-1 is booting"})
 	v.event(apply.Event{Stage: "nodes", Step: "wait for nodes", State: apply.Waited})
@@ -186,7 +188,7 @@ nodes failed after 1m15s`,
 
 func TestRunViewManySteps(t *testing.T) {
 	var out bytes.Buffer
-	v := &runView{out: &out, now: fixedTime, live: true, width: func() int { return 0 }, left: func() int { return -1 }}
+	v := &runView{out: &out, clean: printable.Line, now: fixedTime, live: true, width: func() int { return 0 }, left: func() int { return -1 }}
 	v.event(apply.Event{Stage: "nodes", State: apply.Begun, Steps: 20})
 	for i := range 11 {
 		v.event(apply.Event{Stage: "nodes", Step: strings.Repeat("x", i+1), State: apply.Begun})

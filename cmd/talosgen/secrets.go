@@ -206,6 +206,7 @@ func (w *world) runEditor(c *cli.Context, file string) error {
 	}
 	args := append(strings.Fields(editor), file)
 	cmd := exec.CommandContext(c.Context, args[0], args[1:]...)
+	cmd.Env = childEnvironment(os.Environ(), w.isSecret)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.stdin, os.Stderr, os.Stderr
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {

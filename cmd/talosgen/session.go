@@ -233,7 +233,7 @@ const redrawEvery = 500 * time.Millisecond
 // startView shows what a session does. On a terminal times go on while nothing
 // else happens.
 func (w *world) startView(left func() int) (view *runView, stop func()) {
-	view = &runView{out: w.stderr, now: w.now, live: w.terminal && !w.dumb(), width: w.width, left: left}
+	view = &runView{out: w.screen, clean: w.clean, now: w.now, live: w.terminal && !w.dumb(), width: w.width, left: left}
 	if !view.live {
 		return view, func() {}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/printable"
 )
 
 func statusCommand(w *world) *cli.Command {
@@ -43,11 +44,12 @@ func (w *world) statusAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	text := []byte(status.String())
+	text := []byte(printable.Text(status.String()))
 	if wantsJSON(c) {
 		if text, err = status.JSON(); err != nil {
 			return err
 		}
+		text = printable.JSON(text)
 	}
 	if err := w.printData(text); err != nil {
 		return err

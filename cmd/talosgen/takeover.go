@@ -82,7 +82,7 @@ func (w *world) printTakeover(c *cli.Context, s *cloudSession, p *apply.Kubernet
 		return w.printData(text)
 	}
 	if c.Bool("plan") {
-		return w.printData([]byte(p.String()))
+		return w.printText(p.String())
 	}
 	s.view.line(strings.TrimRight(p.String(), "\n"))
 	return nil

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/talosgen/talosgen/internal/printable"
 )
 
 // Code is a process exit code. The table is part of the command line's
@@ -97,9 +99,10 @@ func (p *Problem) Unwrap() error { return p.Err }
 func (p *Problem) Error() string {
 	var b strings.Builder
 	if where := cmp.Or(p.Pos.String(), p.Object); where != "" {
-		b.WriteString(where + ": ")
+		b.WriteString(printable.Line(where) + ": ")
 	}
-	b.WriteString(p.Message)
+	// A name in a message may have lines: none of them looks like another problem.
+	b.WriteString(strings.ReplaceAll(printable.Text(p.Message), "\n", "\n  "))
 	for line := range strings.Lines(p.Hint) {
 		b.WriteString("\n  " + strings.TrimRight(line, "\n"))
 	}

@@ -3,7 +3,11 @@
 // equal objects give equal bytes. It is pure.
 package manifest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/printable"
+)
 
 // Object is a Kubernetes object: maps with text keys, lists, texts, numbers
 // (int64, uint64 or float64), booleans and nil, as JSON has them.
@@ -15,15 +19,16 @@ type ID struct {
 }
 
 // String is kind.group/namespace/name, without what is empty: Secret/kube-system/hcloud.
+// It is one line, whatever the name is.
 func (id ID) String() string {
 	kind := id.Kind
 	if id.Group != "" {
 		kind += "." + id.Group
 	}
 	if id.Namespace != "" {
-		return kind + "/" + id.Namespace + "/" + id.Name
+		kind += "/" + id.Namespace
 	}
-	return kind + "/" + id.Name
+	return printable.Line(kind + "/" + id.Name)
 }
 
 // ParseID reads what [ID.String] wrote.
