@@ -88,9 +88,9 @@ func newNames(t *testing.T) *names {
 	return n
 }
 
-// foreignFlags are flags that texts name and talosgen has not: of talosctl, of the
+// foreignFlags are flags that texts name and talosgen has not: of talosctl, gpg, the
 // library for command lines, and misspelt ones in what scripts expect.
-var foreignFlags = []string{"insecure", "generate-bash-completion", "allow-dirt", "chek", "keyles"}
+var foreignFlags = []string{"insecure", "armor", "export", "generate-bash-completion", "allow-dirt", "chek", "keyles"}
 
 // prose are words that follow the name of the program where it is no command.
 var prose = []string{
@@ -98,10 +98,10 @@ var prose = []string{
 	"lifts", "made", "merges", "needs", "placeholder", "reads", "runs", "take", "that", "to", "uses", "v", "with", "would", "wrote",
 }
 
-// foreignOptions look like options of cluster.yaml, and are files, or names of
-// the DNS and of APIs.
+// foreignOptions look like options of cluster.yaml, and are files, secrets,
+// or names of the DNS and of APIs.
 var foreignOptions = []string{
-	"hetzner.cloud", "kubernetes.default", "kubernetes.default.svc", "secrets.sops.yaml", "secrets.yaml", "talos.dev",
+	"hetzner.cloud", "kubernetes.default", "kubernetes.default.svc", "secrets.sops.yaml", "secrets.yaml", "talos.dev", "talos.trustdinfo.token",
 }
 
 var (
@@ -204,6 +204,7 @@ func (n *names) property(of map[string]any, key string) (map[string]any, bool) {
 	if key == unknownPart {
 		return nil, true
 	}
+	key = strings.TrimSuffix(key, unknownPart) // such as the index behind it
 	if properties, ok := of["properties"].(map[string]any); ok {
 		if p, ok := properties[key].(map[string]any); ok {
 			return n.resolve(p), true

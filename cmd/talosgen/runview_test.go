@@ -148,7 +148,7 @@ func TestRunViewFolds(t *testing.T) {
   wait for sources 0.0 s: word word word word word word word word word word
       word word word word word word word word word word word word word word
       word word word word word word word word word word word word word word
-      word word word word word word word word word word word word word word wor…`},
+      word word word word word word word word word word word word word word wo…`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
