@@ -84,10 +84,6 @@ func (e *Environment) Files() []string {
 // path is where a file of the tree is in the repository, for messages.
 func (e *Environment) path(file string) string { return path.Join("rendered", e.name, file) }
 
-// clusterDomain are the directories whose Secrets the cluster itself decrypts:
-// their data key is not the operators'.
-var clusterDomain = []string{"addons/", "flux/", "argocd/"}
-
 // verifySeal derives the seal's key from the data key that the tree's files are
 // encrypted with, and compares the seal. All files of the operators must have
 // the same data key: a seal could be made by whoever adds a file with a data
@@ -96,7 +92,7 @@ func (e *Environment) verifySeal(ctx context.Context, lock *rendered.Lock) error
 	var key []byte
 	var first string
 	for _, name := range slices.Sorted(maps.Keys(e.files)) {
-		if slices.ContainsFunc(clusterDomain, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
+		if rendered.ForCluster(name) {
 			continue
 		}
 		block, err := sopsage.ParseBlock(e.path(name), e.files[name])

@@ -179,7 +179,7 @@ func (c *compiler) keyedChecksum(addon string) func(string) string {
 	return func(checksum string) string {
 		mac := hmac.New(sha256.New, []byte("without keys"))
 		if c.secrets.file != nil {
-			mac = hmac.New(sha256.New, []byte(c.secrets.file.KeyringBinding.Reveal()))
+			mac = hmac.New(sha256.New, []byte(first(c.secrets.file.ChecksumKey, c.secrets.file.KeyringBinding).Reveal()))
 		}
 		for _, text := range []string{"talosgen v1 checksum", c.name, addon, checksum} {
 			mac.Write([]byte(text + "\x00"))

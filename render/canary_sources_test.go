@@ -187,7 +187,10 @@ func (r *testRepo) askEverything(t *testing.T, key string) (problems int) {
 	report, err = repo.InitSecrets(ctx, "canary")
 	see("secrets init", err, report)
 	problems-- // there are secrets already
-	report, err = repo.RekeySecrets(ctx, "canary")
+	done, err := repo.Rekey(ctx, "canary", nil)
+	if err == nil {
+		report, _, err = repo.WriteRekeyed(done)
+	}
 	see("secrets rekey", err, report)
 	for name, text := range readTree(t, filepath.Join(r.root, "rendered")) {
 		mustHideSecrets(t, name, text)

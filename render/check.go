@@ -124,6 +124,11 @@ func (r *Repo) verifySeal(ctx context.Context, env string, lock *rendered.Lock) 
 		return err
 	}
 	err := lock.VerifySeal(s.operator.Derive(rendered.SealLabel))
+	if err != nil && !r.newKeys {
+		if err := e.checkContinuity(ctx, s.operator); err != nil {
+			return err
+		}
+	}
 	if p := (*diag.Problem)(nil); errors.As(err, &p) {
 		p.Pos.File = path.Join(renderedDir, env, rendered.LockName)
 		p.Hint = strings.ReplaceAll(p.Hint, "<env>", env)

@@ -27,6 +27,13 @@ func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []by
 		return nil, diag.New(diag.Pos{File: file}, "does not exist").
 			WithHint("`talosgen secrets init %s` makes it", env).WithCode(diag.Secrets)
 	}
+	have, err := secretsfile.Parse(file, plain)
+	if err == nil {
+		err = k.sameKeysOf(have)
+	}
+	if err != nil {
+		return nil, err
+	}
 	changed, err := edit(plain)
 	if err != nil {
 		return nil, err

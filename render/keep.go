@@ -138,6 +138,8 @@ func (k *keeper) fill(given *secretsfile.Secrets) (*SecretsReport, error) {
 	}
 	if have == nil {
 		have = &secretsfile.Secrets{}
+	} else if err := k.sameKeysOf(have); err != nil {
+		return nil, err
 	}
 	if err := k.generate(given, have); err != nil {
 		return nil, err
@@ -247,11 +249,12 @@ func (k *keeper) makeKeyring(rule *sopsage.Rule, clusterKey, binding secret.Stri
 		case err != nil:
 			return err
 		case !keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()):
-			report.Notes = append(report.Notes, "the recipients in "+sopsConfig+" are not those of "+file+": run `talosgen secrets rekey "+k.name+"`")
+			report.Notes = append(report.Notes, "the recipients in "+sopsConfig+" are not those of "+file+"; if they are right, run `talosgen secrets rekey "+k.name+"`\n"+
+				k.repo.whoChanges(keyring.Recipients(sopsage.Operator), rule.Recipients()))
 		case !keyring.Recipients(sopsage.Cluster).Equal(cluster):
 			report.Notes = append(report.Notes, file+" is not for the cluster's age key: run `talosgen secrets rekey "+k.name+"`")
 		}
-		return nil
+		return k.upgradeKeyring(keyring, binding, report)
 	}
 	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.repo.world.Random, k.repo.world.Now())
 	if err != nil {
@@ -262,6 +265,40 @@ func (k *keeper) makeKeyring(rule *sopsage.Rule, clusterKey, binding secret.Stri
 		return err
 	}
 	return k.write(file, data, true)
+}
+
+// upgradeKeyring writes a keyring of an older version as it is written now. Its
+// data keys stay, so nothing else changes.
+func (k *keeper) upgradeKeyring(keyring *sopsage.Keyring, binding secret.String, report *SecretsReport) error {
+	if !keyring.Outdated() {
+		return nil
+	}
+	if err := keyring.Upgrade(k.ctx, k.keys, binding); err != nil {
+		return err
+	}
+	data, err := keyring.Encode()
+	if err != nil {
+		return err
+	}
+	report.Notes = append(report.Notes, k.path(keyringFile)+" has version 2 now: its seals cover the recipients; the data keys are the same. "+
+		"Render, and commit both: `talosgen render "+k.name+"`")
+	return k.write(k.path(keyringFile), data, false)
+}
+
+// sameKeysOf is [environment.checkContinuity] for a command that changes the
+// secrets of an environment.
+func (k *keeper) sameKeysOf(have *secretsfile.Secrets) error {
+	if k.repo.newKeys {
+		return nil
+	}
+	if _, ok := k.raw[k.path(keyringFile)]; !ok {
+		return k.checkContinuity(k.ctx, nil)
+	}
+	s := &secrets{file: have}
+	if err := k.unwrapOperator(k.ctx, s); err != nil {
+		return err
+	}
+	return k.checkContinuity(k.ctx, s.operator)
 }
 
 // clusterRecipients are who can read the Secrets that Flux decrypts: the

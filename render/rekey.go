@@ -2,19 +2,61 @@ package render
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
 )
 
-// RekeySecrets encrypts everything of an environment again for the recipients
-// that .sops.yaml has now, with new data keys.
-func (r *Repo) RekeySecrets(ctx context.Context, env string) (*SecretsReport, error) {
+// Rekeying is everything of an environment, encrypted again for the recipients
+// that .sops.yaml has now, in memory: what [Repo.WriteRekeyed] writes.
+type Rekeying struct {
+	Env    string
+	Coming []Recipient // who can read something that they could not read before
+	Going  []Recipient // who can read something no longer
+	// Staying are those who can read what they could, and nothing else.
+	Staying []Recipient
+	// Result is the environment rendered with the new keys; nil if it was never
+	// rendered.
+	Result *Result
+
+	keeper *keeper
+	files  map[string][]byte
+}
+
+// Recipient is a public key, and who has it.
+type Recipient struct {
+	Key  string
+	Name string // as a comment of .sops.yaml says; may be empty
+}
+
+// String prints the key, and the name that a comment gives it.
+func (r Recipient) String() string {
+	key := r.Key
+	const longest = 90 // of a post-quantum recipient, the first characters tell it apart
+	if len(key) > longest {
+		key = key[:longest] + "…"
+	}
+	if r.Name == "" {
+		return key
+	}
+	return key + " (" + r.Name + ")"
+}
+
+// Rekey encrypts everything of an environment again, with new data keys, and with
+// a new secret that binds them to it, and renders with them. Nothing is written.
+// earlier is what .sops.yaml was before, for the names of those who go; it may be
+// nil.
+func (r *Repo) Rekey(ctx context.Context, env string, earlier []byte) (*Rekeying, error) {
 	k, err := r.keeper(ctx, env)
 	if err != nil {
 		return nil, err
@@ -26,31 +68,77 @@ func (r *Repo) RekeySecrets(ctx context.Context, env string) (*SecretsReport, er
 	if have == nil {
 		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "does not exist: there is nothing to encrypt again").WithCode(diag.Secrets)
 	}
-	rekeyed, err := k.rekeyFiles()
-	if err != nil {
+	if _, ok := k.raw[k.path(keyringFile)]; !ok {
+		return nil, diag.New(diag.Pos{File: k.path(keyringFile)}, "does not exist: there are no data keys to replace").
+			WithHint("make them with `talosgen secrets sync %s`", env).WithCode(diag.Secrets)
+	}
+	if err := k.sameKeysOf(have); err != nil {
 		return nil, err
 	}
-	keyring, err := k.rotatedKeyring(have)
-	if err != nil {
+	random := make([]byte, 32)
+	if _, err := io.ReadFull(r.world.Random, random); err != nil {
 		return nil, err
 	}
-	rekeyed[k.path(keyringFile)] = keyring
-	for _, file := range slices.Sorted(maps.Keys(rekeyed)) {
-		if err := k.write(file, rekeyed[file], false); err != nil {
-			return nil, err
+	binding := secret.New(base64.StdEncoding.EncodeToString(random))
+	k.mask(binding)
+	done := &Rekeying{Env: env, keeper: k}
+	if done.files, err = k.rekeyFiles(binding); err != nil {
+		return nil, err
+	}
+	if done.files[k.path(keyringFile)], err = k.rotatedKeyring(have, binding); err != nil {
+		return nil, err
+	}
+	if err := done.compareRecipients(earlier); err != nil {
+		return nil, err
+	}
+	return done, done.render(ctx)
+}
+
+// render renders with the new keys, if the environment was rendered before.
+func (d *Rekeying) render(ctx context.Context) error {
+	r := d.keeper.repo
+	_, err := r.files.Stat(path.Join(renderedDir, d.Env))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return diag.New(diag.Pos{File: path.Join(renderedDir, d.Env)}, "cannot be read: %v", reason(err)).WithCause(err)
+	}
+	rekeyed := *r.WithNewKeys()
+	rekeyed.files.edited = d.files
+	d.Result, err = rekeyed.Render(ctx, d.Env, Options{})
+	return err
+}
+
+// WriteRekeyed writes what [Repo.Rekey] made. The summary is that of the rendered
+// tree.
+func (r *Repo) WriteRekeyed(d *Rekeying) (*SecretsReport, Summary, error) {
+	var summary Summary
+	k := d.keeper
+	for _, file := range slices.Sorted(maps.Keys(d.files)) {
+		if err := k.write(file, d.files[file], false); err != nil {
+			return nil, summary, err
 		}
 	}
-	return &SecretsReport{Env: env, Changed: k.changed, Notes: []string{
-		"render the environment again: `talosgen render " + env + "`",
-		"who was a recipient before can still read what Git remembers; if somebody left, replace the secrets themselves: " +
-			"the Talos bundle (talosctl rotate-ca), the tokens and passwords under `variables`, and the cluster's age key",
-	}}, nil
+	report := &SecretsReport{Env: d.Env, Changed: k.changed}
+	if d.Result == nil {
+		report.Notes = append(report.Notes, "render the environment: `talosgen render "+d.Env+"`")
+	} else {
+		var err error
+		if summary, err = r.Write(d.Result); err != nil {
+			return report, summary, err
+		}
+	}
+	report.Notes = append(report.Notes,
+		"who was a recipient before can still read what Git remembers; if somebody left, replace the secrets themselves: "+
+			"the Talos bundle (talosctl rotate-ca), the tokens and passwords under `variables`, and the cluster's age key")
+	return report, summary, nil
 }
 
 // rekeyFiles encrypts the environment's encrypted sources again, in memory.
 // Patches that environments share keep their data key unless their recipients
 // changed, so that each environment can be rekeyed by itself.
-func (k *keeper) rekeyFiles() (map[string][]byte, error) {
+func (k *keeper) rekeyFiles(binding secret.String) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	var problems diag.List
 	for _, file := range k.paths {
@@ -73,7 +161,7 @@ func (k *keeper) rekeyFiles() (map[string][]byte, error) {
 				continue
 			}
 		}
-		again, err := k.keys.Rekey(k.ctx, file, data, rule, k.repo.world.Random, k.repo.world.Now())
+		again, err := k.rekeyFile(file, rule, binding)
 		if err != nil {
 			problems.AddErr(err)
 			continue
@@ -83,8 +171,25 @@ func (k *keeper) rekeyFiles() (map[string][]byte, error) {
 	return out, problems.Err()
 }
 
+// rekeyFile encrypts one source again; the secrets of the environment with a new
+// binding in them.
+func (k *keeper) rekeyFile(file string, rule *sopsage.Rule, binding secret.String) ([]byte, error) {
+	w := k.repo.world
+	if file != k.path(secretsName) {
+		return k.keys.Rekey(k.ctx, file, k.raw[file], rule, w.Random, w.Now())
+	}
+	plain, err := k.plain()
+	if err != nil {
+		return nil, err
+	}
+	if plain, err = secretsfile.Rebind(file, plain, binding); err != nil {
+		return nil, err
+	}
+	return sopsage.Encrypt(file, plain, rule, w.Random, w.Now())
+}
+
 // rotatedKeyring makes new data keys for the present recipients.
-func (k *keeper) rotatedKeyring(have *secretsfile.Secrets) ([]byte, error) {
+func (k *keeper) rotatedKeyring(have *secretsfile.Secrets, binding secret.String) ([]byte, error) {
 	rule, err := k.repo.rule(k.path(secretsName))
 	if err != nil {
 		return nil, err
@@ -93,7 +198,7 @@ func (k *keeper) rotatedKeyring(have *secretsfile.Secrets) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, have.KeyringBinding, k.repo.world.Random, k.repo.world.Now())
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.repo.world.Random, k.repo.world.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,11 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	if !o.Keyless && len(o.Nodes) == 0 {
+		if err := c.checkContinuity(ctx, c.secrets.operator); err != nil {
+			return c.refused(), err
+		}
+	}
 	res := &Result{Env: env}
 	res.Warnings.Add(c.config.Warnings...)
 	res.Warnings.Add(c.secrets.warnings...)

@@ -41,6 +41,9 @@ type World struct {
 	// Masker learns every secret that is decrypted, so that whoever prints
 	// messages can mask them.
 	Masker *secret.Masker
+	// Committed returns a file as it was last committed, also if it is gone since;
+	// [fs.ErrNotExist] if it never was. Nil: there is no history to ask.
+	Committed func(file string) ([]byte, error)
 	// Version of talosgen, as in "0.1.0": it stands in locks.
 	Version string
 }
@@ -50,6 +53,8 @@ type Repo struct {
 	root  string
 	files repoFS
 	world World
+
+	newKeys bool // see [Repo.WithNewKeys]
 }
 
 const (

@@ -69,8 +69,11 @@ func (e *environment) checkRecipients() *diag.Problem {
 	if err != nil || keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()) {
 		return nil
 	}
-	return diag.New(diag.Pos{File: sopsConfig}, "its recipients are not those of %s", file).
-		WithHint("`talosgen secrets rekey %s` encrypts everything for the present recipients", e.name)
+	hint := "`talosgen secrets rekey " + e.name + "` encrypts everything for the present recipients"
+	if who := e.repo.whoChanges(keyring.Recipients(sopsage.Operator), rule.Recipients()); who != "" {
+		hint = who + "\nif that is right, " + hint
+	}
+	return diag.New(diag.Pos{File: sopsConfig}, "its recipients are not those of %s", file).WithHint("%s", hint)
 }
 
 // openOperator decrypts what files under nodes/ are encrypted and sealed with.
@@ -140,7 +143,7 @@ func (e *environment) readSecretsFile(ctx context.Context, s *secrets) error {
 	if s.file, err = secretsfile.Parse(file, plain); err != nil {
 		return err
 	}
-	e.mask(s.file.ClusterAgeKey, s.file.KeyringBinding, s.file.SSHHostKey)
+	e.mask(s.file.ClusterAgeKey, s.file.KeyringBinding, s.file.ChecksumKey, s.file.SSHHostKey)
 	for name, v := range s.file.Variables {
 		e.mask(v)
 		s.variables[name] = subst.Var{Value: v.Reveal(), Secret: true, Pos: diag.Pos{File: file}}

@@ -32,7 +32,7 @@ Example:
 				return err
 			}
 			defer repo.Close()
-			res, err := repo.Render(c.Context, env, render.Options{})
+			res, err := repo.WithNewKeys().Render(c.Context, env, render.Options{}) // nothing is written
 			if res != nil {
 				w.printWarnings(res.Warnings)
 			}

@@ -28,13 +28,18 @@ Examples:
    talosgen render dev --check      is rendered/dev up to date? needs no key
    talosgen render dev --keyless    validate everything without any key
    talosgen render dev --node dev-control-plane-1
-                                    render one node, write nothing`,
+                                    render one node, write nothing
+
+The lock of the last render tells whether the data keys are still the same. If
+they are not, nothing is rendered: somebody may have exchanged them. --new-keys
+says that they are right.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "all environments"},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},
 			&cli.BoolFlag{Name: "keyless", Usage: "write nothing; render with placeholders in place of secrets"},
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
 			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file is not in the git index as it is"},
+			newKeysFlag(),
 			&cli.BoolFlag{Name: "force", Usage: "render even if nothing changed"},
 			&cli.BoolFlag{Name: flagFetch, Usage: "first get the charts that charts/charts.lock pins and that are not here yet"},
 			registryConfigFlag(), outputFlag(),
@@ -66,6 +71,7 @@ type difference struct {
 // excluding are flags of render of which one would be ignored.
 var excluding = [][2]string{
 	{"check", "keyless"}, {"check", "node"}, {"check", "force"},
+	{"check", render.FlagNewKeys}, {"hook", render.FlagNewKeys}, {"keyless", render.FlagNewKeys}, {"node", render.FlagNewKeys},
 	{"hook", "keyless"}, {"hook", "node"}, {"force", "keyless"}, {"force", "node"}, {"all", "node"},
 }
 
@@ -88,6 +94,7 @@ func (w *world) renderAction(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
+	repo = told(c, repo)
 	envs, err := w.renderTargets(c, repo)
 	if err != nil {
 		return err
@@ -156,7 +163,7 @@ func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*rende
 	}
 	options := render.Options{Keyless: c.Bool("keyless"), Nodes: c.StringSlice("node")}
 	partial := options.Keyless || len(options.Nodes) > 0
-	if !partial && !c.Bool("force") {
+	if !partial && !c.Bool("force") && !c.Bool(render.FlagNewKeys) {
 		fresh, err := repo.Fresh(c.Context, env)
 		if err != nil {
 			return nil, err

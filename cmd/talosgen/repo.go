@@ -34,7 +34,9 @@ func (w *world) openRepo(c *cli.Context) (*render.Repo, error) {
 			return nil, err
 		}
 	}
-	return render.Open(root, w.renderWorld())
+	world := w.renderWorld()
+	world.Committed = func(file string) ([]byte, error) { return committedFile(c.Context, root, file) }
+	return render.Open(root, world)
 }
 
 func (w *world) renderWorld() render.World {

@@ -36,10 +36,12 @@ Example:
 			{
 				Name: "sync", Usage: "add the secrets that are missing", ArgsUsage: "<env>",
 				Description: `Generates every secret that the environment needs and does not have. What is
-there keeps its ciphertext.
+there keeps its ciphertext. A keyring of an older version is sealed as the
+present version is, with the same data keys.
 
 Example:
    talosgen secrets sync dev`,
+				Flags: []cli.Flag{newKeysFlag()},
 				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
 					return repo.SyncSecrets(c.Context, env)
 				}),
@@ -52,23 +54,14 @@ used in patches as ${NAME}.
 
 Example:
    talosgen secrets edit dev`,
+				Flags: []cli.Flag{newKeysFlag()},
 				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
 					return repo.EditSecrets(c.Context, env, func(plain []byte) ([]byte, error) {
 						return w.edit(c, plain, func(text []byte) error { return repo.CheckSecrets(env, text) })
 					})
 				}),
 			},
-			{
-				Name: "rekey", Usage: "encrypt again after the recipients changed", ArgsUsage: "<env>",
-				Description: `Encrypts every encrypted source of the environment for the recipients that
-.sops.yaml has now, with new data keys.
-
-Example:
-   talosgen secrets rekey dev && talosgen render dev`,
-				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
-					return repo.RekeySecrets(c.Context, env)
-				}),
-			},
+			rekeyCommand(w),
 			{
 				Name: "import", Usage: "take over the secrets of an existing cluster", ArgsUsage: "<env> <file>",
 				Description: `Reads what ` + "`talosctl gen secrets`" + ` wrote, or the machine configuration of a
@@ -76,6 +69,7 @@ control plane, in the clear or encrypted with SOPS.
 
 Example:
    talosgen secrets import prod ~/controlplane.yaml`,
+				Flags:  []cli.Flag{newKeysFlag()},
 				Action: w.importAction,
 			},
 		},
@@ -118,7 +112,7 @@ func (w *world) onSecrets(c *cli.Context, env string, do func(*cli.Context, *ren
 		return err
 	}
 	defer repo.Close()
-	report, err := do(c, repo, env)
+	report, err := do(c, told(c, repo), env)
 	if err != nil {
 		return err
 	}

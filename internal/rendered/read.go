@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -15,6 +17,15 @@ import (
 type Tree struct {
 	Lock  *Lock
 	Files map[string][]byte // by path, as in the lock
+}
+
+// clusterDirs hold what the cluster itself decrypts.
+var clusterDirs = []string{"addons/", "flux/", "argocd/"}
+
+// ForCluster reports whether the secrets of a file of the tree, named as in the
+// lock, are for the cluster itself too: its data key is not the operators'.
+func ForCluster(file string) bool {
+	return slices.ContainsFunc(clusterDirs, func(dir string) bool { return strings.HasPrefix(file, dir) })
 }
 
 // Read reads a tree; dir is its directory for messages, current the version of

@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
 	"strings"
@@ -54,6 +55,9 @@ func (d *DataKey) Derive(label string) []byte {
 	}
 	return subkey
 }
+
+// Equal reports whether two data keys are the same one.
+func (d *DataKey) Equal(other *DataKey) bool { return hmac.Equal(d.key, other.key) }
 
 // appendAAD appends the additional data that SOPS authenticates a value with:
 // the path of its mapping keys, each followed by a colon, and one more colon

@@ -34,13 +34,21 @@ var domains = []Domain{Operator, Cluster}
 //
 // Wrapping needs public keys only, so anybody who can change the file could put
 // a data key of their own there, have an operator render with it, and read the
-// result. Therefore each entry carries a seal that only a holder of the
-// environment's binding secret can make; [Keyring.Unwrap] refuses a data key
-// without it.
+// result. Therefore each entry carries a seal of its data key and its recipients,
+// which only a holder of the environment's binding secret can make; [Keyring.Unwrap] refuses
+// an entry without it.
 type Keyring struct {
 	file    string
+	version int
 	entries map[Domain]entry
 }
+
+// Versions of the keyring. The seals of the first one do not cover recipients; it
+// is read, and never written anew.
+const (
+	firstKeyring   = 1
+	keyringVersion = 2
+)
 
 // entry is one domain's wrapped data key.
 type entry struct {
@@ -50,9 +58,10 @@ type entry struct {
 
 // NewKeyring makes fresh data keys. The binding is a secret of the environment,
 // kept in its secrets.sops.yaml, that seals the keyring; it must stay the same
-// for as long as the keyring lives.
+// for as long as the keyring lives, and be a new one for the next: whoever knew
+// the old one could bring an old keyring back.
 func NewKeyring(operator, cluster Recipients, binding secret.String, random io.Reader, now time.Time) (*Keyring, error) {
-	k := &Keyring{entries: map[Domain]entry{}}
+	k := &Keyring{version: keyringVersion, entries: map[Domain]entry{}}
 	if err := k.Rotate(Operator, operator, binding, random, now); err != nil {
 		return nil, err
 	}
@@ -74,7 +83,7 @@ func (k *Keyring) Rotate(domain Domain, recipients Recipients, binding secret.St
 	if err != nil {
 		return err
 	}
-	seal, err := sealKey(binding, domain, wrapped.LastModified, key)
+	seal, err := k.sealKey(binding, domain, wrapped, key)
 	if err != nil {
 		return err
 	}
@@ -109,21 +118,43 @@ func (k *Keyring) Unwrap(ctx context.Context, keys *Keys, domain Domain, binding
 	if err != nil {
 		return nil, err
 	}
-	seal, err := sealKey(binding, domain, e.wrapped.LastModified, key.key)
+	seal, err := k.sealKey(binding, domain, e.wrapped, key.key)
 	if err != nil {
 		return nil, err
 	}
 	if !hmac.Equal(seal, e.seal) {
-		return nil, diag.New(diag.Pos{File: k.file}, "the data key %q was not made for this environment", domain).
-			WithHint("somebody who does not know the secrets of this environment put it there, or the file comes from " +
-				"another environment: restore it from Git, or make new data keys with `talosgen secrets rekey`").
+		return nil, diag.New(diag.Pos{File: k.file}, "the data key %q was not made for this environment, or its recipients were changed", domain).
+			WithHint("somebody who does not know the secrets of this environment changed it, it comes from another environment, " +
+				"or it is from before the last `talosgen secrets rekey`: restore it and the secrets from Git, or make new data keys with `talosgen secrets rekey <env> --new-keys`").
 			WithCode(diag.Secrets)
 	}
 	return key, nil
 }
 
-// sealKey binds a data key to its environment, domain and date.
-func sealKey(binding secret.String, domain Domain, created time.Time, key []byte) ([]byte, error) {
+// Outdated reports whether the keyring has an older format than is written now.
+func (k *Keyring) Outdated() bool { return k.version < keyringVersion }
+
+// Upgrade seals the data keys of an older keyring as they are sealed now. The data
+// keys and their wrapped forms stay, so nothing has to be encrypted again.
+func (k *Keyring) Upgrade(ctx context.Context, keys *Keys, binding secret.String) error {
+	next := &Keyring{file: k.file, version: keyringVersion, entries: map[Domain]entry{}}
+	for domain, e := range k.entries {
+		key, err := k.Unwrap(ctx, keys, domain, binding)
+		if err != nil {
+			return err
+		}
+		seal, err := next.sealKey(binding, domain, e.wrapped, key.key)
+		if err != nil {
+			return err
+		}
+		next.entries[domain] = entry{wrapped: e.wrapped, seal: seal}
+	}
+	*k = *next
+	return nil
+}
+
+// sealKey binds a data key to its environment, domain, date and recipients.
+func (k *Keyring) sealKey(binding secret.String, domain Domain, wrapped sops.Metadata, key []byte) ([]byte, error) {
 	if binding.IsZero() {
 		return nil, diag.New(diag.Pos{}, "the secret that seals the keyring is missing").
 			WithHint("create it with `talosgen secrets init`").WithCode(diag.Secrets)
@@ -134,8 +165,12 @@ func sealKey(binding secret.String, domain Domain, created time.Time, key []byte
 	}
 	mac := hmac.New(sha256.New, macKey)
 	mac.Write(appendField(nil, string(domain)))
-	mac.Write(appendField(nil, created.UTC().Format(time.RFC3339)))
+	mac.Write(appendField(nil, wrapped.LastModified.UTC().Format(time.RFC3339)))
 	mac.Write(appendField(nil, string(key)))
+	if k.version > firstKeyring {
+		recipients := Recipients{groups: wrapped.KeyGroups, threshold: wrapped.ShamirThreshold}
+		mac.Write(appendField(nil, recipients.signature()))
+	}
 	return mac.Sum(nil), nil
 }
 

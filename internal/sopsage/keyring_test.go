@@ -246,7 +246,7 @@ func TestParseKeyringProblems(t *testing.T) {
 		{"empty", "", []string{"keyring.yaml: not a YAML document"}},
 		{"no YAML", "{", []string{"not a YAML document"}},
 		{"list", "[]", []string{"keyring.yaml:1:1: expected a mapping"}},
-		{"version", strings.Replace(good, "version: 1", "version: 2", 1), []string{"keyring.yaml:3:10: unknown version"}},
+		{"version", strings.Replace(good, "version: 2", "version: 3", 1), []string{"keyring.yaml:3:10: unknown version"}},
 		{"unknown key", good + "more: 1\n", []string{`unknown key "more"`}},
 		{"unknown domain", strings.Replace(good, "    cluster:", "    clutser:", 1), []string{`unknown key "clutser"`, `the domain "cluster" is missing`, "2 problems"}},
 		{"date", strings.Replace(good, "2026-03-01T12:30:00Z", "yesterday", 1), []string{"keyring.yaml:6:18: expected a time in UTC"}},

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,9 +14,6 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
-
-// keyringVersion is the version of the file format.
-const keyringVersion = "1"
 
 // Encode prints the keyring. Equal keyrings give equal bytes.
 func (k *Keyring) Encode() ([]byte, error) {
@@ -38,7 +36,7 @@ func (k *Keyring) Encode() ([]byte, error) {
 	return emitTree(sops.TreeBranch{
 		{Key: sops.Comment{Value: " The data keys of this environment, wrapped for their recipients. Safe to commit."}},
 		{Key: sops.Comment{Value: " Written by `talosgen secrets`; do not edit."}},
-		{Key: "version", Value: 1},
+		{Key: "version", Value: k.version},
 		{Key: "domains", Value: entries},
 	})
 }
@@ -52,8 +50,13 @@ func ParseKeyring(file string, data []byte) (*Keyring, error) {
 		return nil, p.problem(nil, "not a YAML document")
 	}
 	root := p.fields(doc.Content[0], "version", "domains")
-	if version := root["version"]; version == nil || version.Value != keyringVersion {
-		p.add(version, "unknown version of the keyring; this talosgen knows version %s", keyringVersion)
+	switch version := root["version"]; {
+	case version != nil && version.Value == strconv.Itoa(firstKeyring):
+		k.version = firstKeyring
+	case version != nil && version.Value == strconv.Itoa(keyringVersion):
+		k.version = keyringVersion
+	default:
+		p.add(version, "unknown version of the keyring; this talosgen knows versions %d and %d", firstKeyring, keyringVersion)
 	}
 	if root["domains"] == nil {
 		p.add(doc.Content[0], "\"domains\" is missing")

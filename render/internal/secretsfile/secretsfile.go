@@ -3,7 +3,6 @@
 package secretsfile
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 
@@ -21,21 +20,23 @@ const (
 	KeyTalos          = "talos"          // the Talos secrets bundle, as `talosctl gen secrets` writes it
 	KeyClusterAgeKey  = "clusterAgeKey"  // the private age key that the cluster itself holds
 	KeyKeyringBinding = "keyringBinding" // what keyring.yaml is sealed with
+	KeyChecksumKey    = "checksumKey"    // what keyed checksums are made with; absent: keyringBinding
 	KeySSHHostKey     = "sshHostKey"     // the private SSH host key of the NAT gateway
 	KeyDeployKey      = "deployKey"      // the private SSH key that Flux reads the repository with
 	KeyVariables      = "variables"      // secret variables, for ${NAME} in patches
 )
 
-var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyDeployKey, KeyVariables}
+var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey, KeyVariables}
 
 // singles are the keys with a single value each.
-var singles = []string{KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyDeployKey}
+var singles = []string{KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey}
 
 // Secrets are the secrets of an environment.
 type Secrets struct {
 	Talos          secret.String // YAML; empty if the file has none
 	ClusterAgeKey  secret.String
 	KeyringBinding secret.String
+	ChecksumKey    secret.String // empty: the binding
 	SSHHostKey     secret.String
 	DeployKey      secret.String
 	Variables      map[string]secret.String
@@ -62,7 +63,7 @@ func Parse(file string, plain []byte) (*Secrets, error) {
 				continue
 			}
 			s.Talos = secret.New(string(text))
-		case KeyClusterAgeKey, KeyKeyringBinding, KeySSHHostKey, KeyDeployKey:
+		case KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey:
 			if value.Kind != yaml.ScalarNode || value.Value == "" {
 				problem(key, "is not a single value")
 				continue
@@ -88,6 +89,8 @@ func (s *Secrets) single(key string) *secret.String {
 		return &s.ClusterAgeKey
 	case KeyKeyringBinding:
 		return &s.KeyringBinding
+	case KeyChecksumKey:
+		return &s.ChecksumKey
 	case KeyDeployKey:
 		return &s.DeployKey
 	default:
@@ -173,13 +176,10 @@ func Add(file string, plain []byte, s *Secrets) (out []byte, added []string, err
 	if len(added) == 0 {
 		return plain, nil, nil
 	}
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(4)
-	if err := enc.Encode(root); err != nil {
-		return nil, nil, diag.New(diag.Pos{File: file}, "cannot be written as YAML").WithCode(diag.Secrets)
+	if out, err = encode(file, root); err != nil {
+		return nil, nil, err
 	}
-	return b.Bytes(), added, nil
+	return out, added, nil
 }
 
 // addVariables adds the secret variables that are not there yet, in the order of
