@@ -42,7 +42,7 @@ Examples:
    talosgen init my-clusters --api-source 203.0.113.0/24
                                   let an office in to the APIs of the cluster
    talosgen init my-clusters --api-source current
-                                  let the address in that this machine has now
+                                  let in the address of this machine
    talosgen init my-clusters --ci gitlab
    talosgen init home --provider static --env home --cluster-name home`,
 		Flags: []cli.Flag{
