@@ -12,7 +12,7 @@ var (
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|private|credential|(^|_)(key|apikey|pat|auth)(_|$)|api_?key|access_?key`)
 	// secretService begins the names of variables that are about services which
 	// open keys.
-	secretService = regexp.MustCompile(`^(SOPS_|VAULT_|HCLOUD_|HETZNER_|ROBOT_|AWS_|AZURE_|GOOGLE_|GCP_|ACTIONS_ID_|CI_JOB_JWT|TALOSGEN_)`)
+	secretService = regexp.MustCompile(`^(SOPS_|VAULT_|HCLOUD_|HETZNER_|ROBOT_|AWS_|AZURE_|GOOGLE_|GCP_|ACTIONS_ID_|CI_JOB_JWT)`)
 	// noSecret are those whose names say one of these words, and which hold none.
 	noSecret = regexp.MustCompile(`^(SSH_AUTH_SOCK|XAUTHORITY|SOPS_EDITOR|GIT_CONFIG_(COUNT|KEY_[0-9]+|NOSYSTEM|GLOBAL|SYSTEM)|GNOME_KEYRING_CONTROL)$`)
 )

@@ -16,7 +16,7 @@ func TestChildEnvironment(t *testing.T) {
 	gone := []string{
 		"HCLOUD_TOKEN=x", "GITHUB_TOKEN=x", "CI_JOB_TOKEN=x", "SOPS_AGE_KEY=x", "SOPS_AGE_KEY_FILE=/x", "SOPS_AGE_KEY_CMD=x", "VAULT_TOKEN=x", "VAULT_ADDR=x",
 		"AWS_SECRET_ACCESS_KEY=x", "AWS_ACCESS_KEY_ID=x", "GOOGLE_APPLICATION_CREDENTIALS=/x", "AZURE_CLIENT_SECRET=x", "REGISTRY_PASSWORD=x", "my_passwd=x",
-		"DEPLOY_KEY=x", "GITLAB_PAT=x", "NPM_AUTH=x", "TALOSGEN_PROXY=http://x", "HTTPS_PROXY=http://user:pw@proxy:3128", "ODD=AGE-SECRET-KEY-1",
+		"DEPLOY_KEY=x", "GITLAB_PAT=x", "NPM_AUTH=x", "TALOSGEN_PROXY=http://user:pw@x", "HTTPS_PROXY=http://user:pw@proxy:3128", "ODD=AGE-SECRET-KEY-1",
 		"OTHER=of qzxkanarivogl95-value", "ACTIONS_ID_TOKEN_REQUEST_URL=x", "GIT_CONFIG_VALUE_0=AUTHORIZATION: qzxkanarivogl95-value",
 	}
 	w := &world{masker: secret.NewMasker()}
