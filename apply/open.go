@@ -39,6 +39,7 @@ type Environment struct {
 	masker     *secret.Masker
 	version    string
 	recipients []string // who can decrypt it
+	keyless    bool     // nothing can be decrypted, and nothing is known of the seal
 }
 
 // Open reads a tree. It refuses one that is not, to the byte, what a holder of
@@ -151,6 +152,9 @@ func (e *Environment) Decrypt(ctx context.Context, name string) (secret.String, 
 	}
 	if !sopsage.IsEncryptedYAML(data) {
 		return secret.New(string(data)), nil
+	}
+	if e.keyless {
+		return secret.String{}, diag.New(diag.Pos{File: e.path(name)}, "is encrypted, and no key was to be used").WithCode(diag.Secrets)
 	}
 	plain, err := e.keys.DecryptYAML(ctx, e.path(name), data)
 	if err != nil {

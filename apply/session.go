@@ -131,6 +131,12 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	if err := e.checkExample(c.Endpoint, c.Examples); err != nil {
 		return nil, err
 	}
+	if err := e.withoutKeys(c); err != nil {
+		return nil, err
+	}
+	if e.keyless {
+		c.Nodes = Nodes{} // to look at them takes a certificate
+	}
 	s := &Session{
 		env: e, examples: c.Examples, clock: c.Clock, tell: brief(c.Tell), builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
 		intents: &heldIntents{}, same: c.Same,

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/talosgen/talosgen/internal/scaffold"
 )
 
 // runner is a repository as `talosgen init` writes it, pushed, and what runs its
@@ -18,16 +20,25 @@ type runner struct {
 }
 
 // releaseStub plays curl: what it downloads is a release that consists of this
-// talosgen. It refuses any other address.
+// talosgen, or what GitHub says of an environment. It refuses any other address.
 const releaseStub = `#!/bin/sh
-case "$3 $4" in
-https://github.com/talosgen/talosgen/releases/download/v[0-9]*/talosgen-linux-amd64\ https://github.com/talosgen/talosgen/releases/download/v[0-9]*/SHA256SUMS) ;;
+case "$*" in
+"-fsSL --remote-name-all https://github.com/talosgen/talosgen/releases/download/v"[0-9]*/talosgen-linux-amd64)
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v talosgen)" > talosgen-linux-amd64 ;;
+"-fsSL --header Authorization: Bearer runner https://api.github.example/repos/example/clusters/environments/dev")
+	cat "$HOME/../../../environment.json" ;;
 *) echo "curl: $*" >&2; exit 22 ;;
 esac
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v talosgen)" > talosgen-linux-amd64
-sha256sum talosgen-linux-amd64 > SHA256SUMS
-printf '%064d  talosgen-darwin-arm64\n' 0 >> SHA256SUMS
 `
+
+// What GitHub says of an environment that has a reviewer, and of one that has none.
+const (
+	reviewed   = `{"name": "dev", "protection_rules": [{"type": "required_reviewers", "reviewers": []}]}`
+	unreviewed = `{"name": "dev", "protection_rules": [{"type": "branch_policy"}]}`
+)
+
+// releaseDigest is what a user takes of a release that they trust.
+const releaseDigest = `"$(printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v talosgen)" | sha256sum | cut -d ' ' -f 1)"`
 
 func newRunner(t *testing.T, ci string) *runner {
 	t.Helper()
@@ -42,9 +53,18 @@ func newRunner(t *testing.T, ci string) *runner {
 	if err := os.Chmod(filepath.Join(r.bin, "curl"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r.must(t, "talosgen init clusters --ci "+ci+" && cd clusters && HCLOUD_TOKEN="+strings.Repeat("0123456789abcdef", 4)+" talosgen secrets sync dev && talosgen render dev")
+	r.must(t, "talosgen init clusters --ci "+ci+" --talosgen-sha256 "+releaseDigest+" && cd clusters && HCLOUD_TOKEN="+strings.Repeat("0123456789abcdef", 4)+" talosgen secrets sync dev && talosgen render dev")
+	r.environment(t, reviewed)
 	r.must(t, "cd ~/clusters && git init -q && git add --all && git commit -q -m start && git init -q --bare ../remote.git && git remote add origin ../remote.git && git push -q -u origin main")
 	return r
+}
+
+// environment is what GitHub says of the environment dev from now on.
+func (r *runner) environment(t *testing.T, text string) {
+	t.Helper()
+	if err := writeFile(filepath.Join(r.dir, "environment.json"), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // must runs a command that ends well.
@@ -82,6 +102,7 @@ func (r *runner) event(t *testing.T, kind string, more ...string) map[string]str
 		"vars.TALOSGEN_APPLY": "true", "$TALOSGEN_APPLY": "true",
 		"secrets.SOPS_AGE_KEY": key, "$SOPS_AGE_KEY": key, "secrets.HCLOUD_TOKEN": "'\"$SIM_TOKEN\"'", "$HCLOUD_TOKEN": "'\"$SIM_TOKEN\"'",
 		"github.event_name": kind, "github.repository": "example/clusters", "github.event.pull_request.head.repo.full_name": "example/clusters",
+		"github.token": "runner", "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "$CI_PROJECT_ID": "7", "$CI_COMMIT_REF_PROTECTED": "true",
 		"$CI_PIPELINE_SOURCE": map[string]string{"pull_request": "merge_request_event", "push": "push"}[kind],
 		"$CI_DEFAULT_BRANCH":  "main", "$CI_COMMIT_BRANCH": map[string]string{"push": "main"}[kind],
 	}
@@ -158,8 +179,98 @@ func TestPipelineStops(t *testing.T) {
 			t.Errorf("%s: %q is not in\n%s", name, change.want, out)
 		}
 	}
+	for name, change := range pipelineRefusals {
+		t.Run(name, func(t *testing.T) { r.refuses(t, name, change) })
+	}
 	fork := r.event(t, "pull_request", "github.event.pull_request.head.repo.full_name", "somebody/clusters")
 	if _, jobs := r.pipeline(t, "fork", "main", fork); len(jobs) != 1 {
 		t.Errorf("for a fork, these jobs run: %v", jobs)
+	}
+}
+
+// pipelineRefusals are what a job that has a key, or would get one, stops at.
+var pipelineRefusals = map[string]struct{ event, before, environment, want string }{
+	"another release": {"pull_request", `sed -i 's/\(TALOSGEN_SHA256: "\)[0-9a-f]*/\10000000000000000000000000000000000000000000000000000000000000000/' .github/workflows/talosgen.yaml`, reviewed,
+		"is not what TALOSGEN_SHA256 in the workflow says\njob check failed\n"},
+	"no digest": {"pull_request", `sed -i 's/TALOSGEN_SHA256: .*/TALOSGEN_SHA256: ""/' .github/workflows/talosgen.yaml`, reviewed,
+		"is not what TALOSGEN_SHA256 in the workflow says\njob check failed\n"},
+	"nobody reviews": {"push", "true", unreviewed, "the environment dev has no reviewer: Settings, Environments\njob apply failed\n"},
+}
+
+func (r *runner) refuses(t *testing.T, name string, change struct{ event, before, environment, want string }) {
+	name = strings.ReplaceAll(name, " ", "-")
+	r.must(t, "cd ~/clusters && git checkout -q -B refusal main && "+change.before)
+	r.environment(t, change.environment)
+	script, _ := r.pipeline(t, name, "--detach origin/main", r.event(t, change.event))
+	r.must(t, "cd ~/clusters && git checkout -q -f main")
+	if err := writeFile(filepath.Join(r.dir, name+".sh"), []byte("SIM_TOKEN=$HCLOUD_TOKEN\n"+script)); err != nil {
+		t.Fatal(err)
+	}
+	if out := r.run("talosgen sim --nodes --speed 0 -- bash ~/runner/" + name + ".sh"); !strings.Contains(out, change.want) || strings.Contains(out, "server/dev") {
+		t.Errorf("%q is not in\n%s", change.want, out)
+	}
+}
+
+// TestPlanJobHasNoKey looks at what the jobs are given: the one that runs what a
+// branch brings along has no key, neither in the pipeline of GitHub nor of GitLab,
+// and what runs for a fork has no secret at all.
+func TestPlanJobHasNoKey(t *testing.T) {
+	for _, ci := range []string{"github", "gitlab"} {
+		t.Run(ci, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t, ci)
+			event := r.event(t, "pull_request")
+			keys := map[string]bool{}
+			for _, s := range r.steps(t, filepath.Join(r.home, "clusters"), event) {
+				for _, value := range s.env {
+					keys[s.job] = keys[s.job] || strings.Contains(value, "AGE-SECRET-KEY")
+				}
+			}
+			if _, runs := keys["plan"]; !runs || keys["plan"] || keys["check"] {
+				t.Errorf("jobs of a pull request, and whether they have a key: %v", keys)
+			}
+			fork := r.event(t, "pull_request", "github.event.pull_request.head.repo.full_name", "somebody/clusters", "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "8")
+			open := r.event(t, "push", "$CI_COMMIT_REF_PROTECTED", "false")
+			for what, event := range map[string]map[string]string{"a fork": fork, "a branch that is not protected": open} {
+				for _, s := range r.steps(t, filepath.Join(r.home, "clusters"), event) {
+					if s.job != "check" && (what == "a fork" || ci == "gitlab") {
+						t.Errorf("the job %s runs for %s", s.job, what)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What others wrote is named by what it is, not by a name that may lead elsewhere.
+func TestPipelinesPinWhatTheyUse(t *testing.T) {
+	pinned := regexp.MustCompile(`^(\./.*|[^@]+@[0-9a-f]{40}( # v[0-9.]+)?|[^@]+@sha256:[0-9a-f]{64})$`)
+	for _, ci := range []string{"github", "gitlab"} {
+		files, err := scaffold.Files(scaffold.Options{
+			Provider: "hetzner", CI: ci, Env: "dev", ClusterName: "dev", TalosgenVersion: version,
+			AgeRecipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, f := range files {
+			for line := range strings.Lines(string(f.Data)) {
+				_, used, uses := strings.Cut(line, "uses: ")
+				if _, image, is := strings.Cut(line, " image: "); is && strings.HasSuffix(f.Path, ".gitlab-ci.yml") {
+					used, uses = image, true
+				}
+				if !uses {
+					continue
+				}
+				found++
+				if !pinned.MatchString(strings.TrimSpace(used)) {
+					t.Errorf("%s: %s", f.Path, used)
+				}
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s uses nothing", ci)
+		}
 	}
 }

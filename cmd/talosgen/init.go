@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,6 +56,7 @@ Examples:
 			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: that of the environment"},
 			&cli.StringSliceFlag{Name: flagAPISource, Usage: "`RANGE` from which the APIs of the cluster may be used, or current for the address of this machine (repeatable)"},
 			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: scaffold.DefaultTalosVersion},
+			&cli.StringFlag{Name: flagDigest, Usage: "`SHA256` of talosgen-linux-amd64 for the pipeline; default: that of this program, where it is one for linux/amd64"},
 			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes; default: what this Talos installs"},
 		},
 		Action: w.initAction,
@@ -60,6 +65,7 @@ Examples:
 
 const (
 	flagAPISource = "api-source"
+	flagDigest    = "talosgen-sha256"
 	// currentSource stands for the public addresses of this machine.
 	currentSource = "current"
 )
@@ -134,10 +140,40 @@ func (w *world) scaffoldOptions(c *cli.Context) (scaffold.Options, error) {
 		name = c.String("env")
 	}
 	source, err := w.apiSource(c)
+	if err != nil {
+		return scaffold.Options{}, err
+	}
+	digest, err := w.releaseDigest(c)
 	return scaffold.Options{
-		Provider: c.String("provider"), CI: c.String("ci"), Env: c.String("env"), ClusterName: name, TalosgenVersion: version,
+		Provider: c.String("provider"), CI: c.String("ci"), Env: c.String("env"), ClusterName: name, TalosgenVersion: version, TalosgenDigest: digest,
 		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"), APISource: source,
 	}, err
+}
+
+// releaseDigest is the digest of the program that a pipeline may run: the one that
+// is given, else that of this very program, if the runner of a pipeline could run
+// it. Of other platforms nothing is known of the release for linux/amd64.
+func (w *world) releaseDigest(c *cli.Context) (string, error) {
+	if given := c.String(flagDigest); given != "" {
+		return given, nil
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return "", nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", diag.On("", "this program cannot be found to take its digest: %v", err).WithHint("name one with --%s", flagDigest)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", unreadable(path, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // operatorKey finds the age key of whoever runs talosgen, or makes one where

@@ -35,9 +35,11 @@ type githubJob struct {
 }
 
 type githubStep struct {
-	Uses  string `yaml:"uses"`
-	Run   string `yaml:"run"`
-	Shell string `yaml:"shell"`
+	If    string            `yaml:"if"`
+	Env   map[string]string `yaml:"env"`
+	Uses  string            `yaml:"uses"`
+	Run   string            `yaml:"run"`
+	Shell string            `yaml:"shell"`
 }
 
 // githubSteps are the steps that GitHub runs for an event: of those jobs whose
@@ -68,6 +70,11 @@ func githubSteps(t *testing.T, repository string, event map[string]string) (step
 			env := expandAll(t, workflow.Env, context)
 			maps.Copy(env, expandAll(t, job.Env, context))
 			for _, step := range expandUses(t, repository, job.Steps) {
+				if !holds(t, step.If, event) {
+					continue
+				}
+				env := maps.Clone(env)
+				maps.Copy(env, expandAll(t, step.Env, context))
 				steps = append(steps, pipelineStep{job: name, env: env, shell: githubShell(step), script: step.Run})
 			}
 		}
@@ -117,8 +124,9 @@ func gitlabSteps(t *testing.T, repository string, event map[string]string) (step
 		Rules []struct {
 			If string `yaml:"if"`
 		} `yaml:"rules"`
-		Script   []string `yaml:"script"`
-		Parallel struct {
+		Script      []string  `yaml:"script"`
+		Environment yaml.Node `yaml:"environment"`
+		Parallel    struct {
 			Matrix []map[string][]string `yaml:"matrix"`
 		} `yaml:"parallel"`
 	}
@@ -147,8 +155,9 @@ func gitlabSteps(t *testing.T, repository string, event map[string]string) (step
 		env := maps.Clone(pipeline.Variables)
 		for _, m := range job.Parallel.Matrix {
 			env["ENV"] = strings.Join(m["ENV"], "")
-			for _, name := range []string{"SOPS_AGE_KEY", "HCLOUD_TOKEN"} {
-				env[name] = event["$"+name]
+			env["HCLOUD_TOKEN"] = event["$HCLOUD_TOKEN"]
+			if job.Environment.Value == "$ENV" { // the key is a variable of this environment alone
+				env["SOPS_AGE_KEY"] = event["$SOPS_AGE_KEY"]
 			}
 		}
 		script := strings.Join(slices.Concat([]string{checkoutScript}, pipeline.Default.Before, job.Script), "\n")
@@ -198,8 +207,12 @@ func holds(t *testing.T, condition string, context map[string]string) bool {
 		return true
 	}
 	for _, part := range strings.Split(condition, " && ") {
-		left, right, ok := strings.Cut(part, " == ")
-		if !ok {
+		left, right, equal := strings.Cut(part, " == ")
+		unequal := false
+		if !equal {
+			left, right, unequal = strings.Cut(part, " != ")
+		}
+		if !equal && !unequal {
 			t.Fatalf("a condition that the test cannot evaluate: %s", condition)
 		}
 		value := func(s string) string {
@@ -208,7 +221,7 @@ func holds(t *testing.T, condition string, context map[string]string) bool {
 			}
 			return lookUp(t, s, context)
 		}
-		if value(left) != value(right) {
+		if (value(left) == value(right)) != equal {
 			return false
 		}
 	}
@@ -233,7 +246,7 @@ func pipelineScript(dir string, steps []pipelineStep) (string, error) {
 		for _, name := range slices.Sorted(maps.Keys(s.env)) {
 			fmt.Fprintf(&env, " %s='%s'", name, s.env[name])
 		}
-		fmt.Fprintf(&b, "(cd \"$CI_JOB/work\" && env -u HCLOUD_TOKEN HOME=\"$CI_JOB/home\" XDG_CONFIG_HOME=\"$CI_JOB/home\" RUNNER_TEMP=\"$CI_JOB/temp\" GITHUB_PATH=\"$CI_JOB/path\" GITHUB_STEP_SUMMARY='%s/summary' PATH=\"$CI_PATH\"%s %s '%s') || { echo \"job %s failed\"; exit 1; }\n",
+		fmt.Fprintf(&b, "(cd \"$CI_JOB/work\" && env -u HCLOUD_TOKEN GITHUB_API_URL=https://api.github.example GITHUB_REPOSITORY=example/clusters HOME=\"$CI_JOB/home\" XDG_CONFIG_HOME=\"$CI_JOB/home\" RUNNER_TEMP=\"$CI_JOB/temp\" GITHUB_PATH=\"$CI_JOB/path\" GITHUB_STEP_SUMMARY='%s/summary' PATH=\"$CI_PATH\"%s %s '%s') || { echo \"job %s failed\"; exit 1; }\n",
 			dir, env.String(), s.shell, file, s.job)
 		b.WriteString("while read -r line; do CI_PATH=\"$line:$CI_PATH\"; done < \"$CI_JOB/path\"\n")
 	}

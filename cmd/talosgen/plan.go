@@ -54,14 +54,20 @@ do, or something that must not be done.
 
 The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
 
+With --keyless no key is looked for, as in a pipeline that runs what a branch brings
+along. Then it is not known whether an operator rendered the tree, nodes and
+Kubernetes are not looked at, and the plan cannot be kept.
+
 Examples:
    talosgen plan prod                  what would be done?
+   talosgen plan prod --keyless        what would change at Hetzner?
    talosgen plan prod --out plan.json  keep the plan, for apply --plan
    talosgen plan prod --allow prod-worker-3
                                        with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "destroy", Usage: "what destroy would remove"},
 			&cli.StringFlag{Name: "out", Usage: "write the plan to `FILE`; it holds no secrets"},
+			&cli.BoolFlag{Name: flagKeyless, Usage: "the infrastructure alone, with $" + tokenVariable + ", which may only read, and without any key"},
 			outputFlag())...),
 		Action: w.planAction,
 	}
@@ -72,11 +78,17 @@ func (w *world) planAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkKeyless(c); err != nil {
+		return err
+	}
 	s, err := w.openSession(c)
 	if err != nil {
 		return err
 	}
 	defer w.end(c, s)
+	if s.env.Keyless() {
+		w.say("%s no key was used: whether an operator rendered this tree is not known, and only the infrastructure is compared", w.colour(yellow, "note:"))
+	}
 	make := s.Plan
 	if c.Bool("destroy") {
 		make = s.PlanDestroy
@@ -102,6 +114,23 @@ func (w *world) planAction(c *cli.Context) error {
 		return errDifferences
 	}
 	return p.Unseen()
+}
+
+// flagKeyless is of plan alone: everything else needs keys.
+const flagKeyless = "keyless"
+
+// checkKeyless refuses what needs a key beside --keyless.
+func checkKeyless(c *cli.Context) error {
+	if !c.Bool(flagKeyless) {
+		return nil
+	}
+	for _, flag := range []string{"out", flagNode, "destroy"} {
+		if c.IsSet(flag) {
+			return diag.On("--"+flagKeyless, "not together with --%s", flag).
+				WithHint("a tree whose seal nobody verified is compared with what there is at Hetzner, and nothing else").WithCode(diag.Usage)
+		}
+	}
+	return nil
 }
 
 // printPlan prints a plan to stdout.

@@ -36,7 +36,7 @@ says that they are right.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "all environments"},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},
-			&cli.BoolFlag{Name: "keyless", Usage: "write nothing; render with placeholders in place of secrets"},
+			&cli.BoolFlag{Name: flagKeyless, Usage: "write nothing; render with placeholders in place of secrets"},
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
 			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file is not in the git index as it is"},
 			newKeysFlag(),
@@ -70,9 +70,9 @@ type difference struct {
 
 // excluding are flags of render of which one would be ignored.
 var excluding = [][2]string{
-	{"check", "keyless"}, {"check", "node"}, {"check", "force"},
-	{"check", render.FlagNewKeys}, {"hook", render.FlagNewKeys}, {"keyless", render.FlagNewKeys}, {"node", render.FlagNewKeys},
-	{"hook", "keyless"}, {"hook", "node"}, {"force", "keyless"}, {"force", "node"}, {"all", "node"},
+	{"check", flagKeyless}, {"check", "node"}, {"check", "force"},
+	{"check", render.FlagNewKeys}, {"hook", render.FlagNewKeys}, {flagKeyless, render.FlagNewKeys}, {"node", render.FlagNewKeys},
+	{"hook", flagKeyless}, {"hook", "node"}, {"force", flagKeyless}, {"force", "node"}, {"all", "node"},
 }
 
 func checkRenderFlags(c *cli.Context) error {
@@ -161,7 +161,7 @@ func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*rende
 	if c.Bool("check") {
 		return w.check(c, repo, env)
 	}
-	options := render.Options{Keyless: c.Bool("keyless"), Nodes: c.StringSlice("node")}
+	options := render.Options{Keyless: c.Bool(flagKeyless), Nodes: c.StringSlice("node")}
 	partial := options.Keyless || len(options.Nodes) > 0
 	if !partial && !c.Bool("force") && !c.Bool(render.FlagNewKeys) {
 		fresh, err := repo.Fresh(c.Context, env)

@@ -77,7 +77,11 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 		return nil, err
 	}
 	defer repo.Close()
-	env, examples, err := w.openTree(c.Context, repo, name)
+	open := w.openTree
+	if c.Bool(flagKeyless) {
+		open = w.openTreeKeyless
+	}
+	env, examples, err := open(c.Context, repo, name)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +155,21 @@ func (w *world) openTree(ctx context.Context, repo *render.Repo, name string) (*
 	env, err := apply.Open(ctx, apply.Tree{
 		Env: name, Files: tree, Keys: sopsage.NewKeys(w.keyEnv(), keys...), Masker: w.masker, Version: version,
 	})
+	return env, public, err
+}
+
+// openTreeKeyless is [world.openTree] without keys: nothing is looked for, and
+// nothing decrypted.
+func (w *world) openTreeKeyless(_ context.Context, repo *render.Repo, name string) (*apply.Environment, []string, error) {
+	_, public, err := repo.ExampleKey(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := renderedTree(repo.Root(), name)
+	if err != nil {
+		return nil, nil, err
+	}
+	env, err := apply.OpenKeyless(apply.Tree{Env: name, Files: tree, Masker: w.masker, Version: version})
 	return env, public, err
 }
 

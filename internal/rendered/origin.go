@@ -23,7 +23,7 @@ func (l *Lock) checkPlace(dir string) *diag.Problem {
 		return nil
 	}
 	return diag.New(diag.Pos{File: path.Join(dir, LockName)}, "the tree was rendered for the environment %s, and is in the directory of %s", named(of), env).
-		WithHint("restore rendered/%s from Git, or run `talosgen render %s --force`, and review what it changes", env, env).
+		WithHint("restore rendered/%s from Git, or remove it, run `talosgen render %s`, and review what it changes", env, env).
 		WithCode(diag.Secrets)
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	TalosVersion      string // [DefaultTalosVersion] if empty
 	KubernetesVersion string // if empty, [DefaultKubernetes] of that Talos
 	TalosgenVersion   string // the release that checks pull requests, without a leading v
+	// The SHA-256 of that release's program for linux/amd64, in hexadecimal digits;
+	// if it is empty, the pipeline says that it has to be filled in.
+	TalosgenDigest string
 	// From where the APIs of the cluster may be used: ranges, or addresses. Without
 	// any, cluster.yaml says where to name them.
 	APISource []string
@@ -107,6 +110,7 @@ func (o Options) replacer() *strings.Replacer {
 		"@KUBERNETES_VERSION@", cmp.Or(o.KubernetesVersion, DefaultKubernetes(o.talos())),
 		"@API_SOURCE@", o.apiSource(),
 		"@TALOSGEN_VERSION@", strings.TrimPrefix(o.TalosgenVersion, "v"),
+		"@TALOSGEN_SHA256@", o.TalosgenDigest,
 	)
 }
 
@@ -115,6 +119,7 @@ func (o Options) replacer() *strings.Replacer {
 var (
 	labelForm   = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$`)
 	versionForm = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){2}(-[0-9A-Za-z.-]+)?$`)
+	digestForm  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	ageForm     = regexp.MustCompile(`^age1[a-z0-9]+$`)
 )
 
@@ -153,6 +158,7 @@ func (o Options) check() error {
 		{"cluster name", o.ClusterName, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
 		{"Talos version", o.TalosVersion, versionForm, true, "a version has three numbers, such as " + DefaultTalosVersion},
 		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + DefaultKubernetes(DefaultTalosVersion)},
+		{"talosgen digest", o.TalosgenDigest, digestForm, true, "a SHA-256 has 64 hexadecimal digits, as sha256sum prints it"},
 		{"talosgen version", o.TalosgenVersion, versionForm, false, "a version has three numbers, such as 0.1.0"},
 	} {
 		if !f.form.MatchString(f.value) && !(f.optional && f.value == "") {
