@@ -50,10 +50,29 @@ func (p *Plan) Edited() error {
 	return p.Kubernetes.Edited()
 }
 
-// remains is the error about what no run changes: what is unseen, and what others
-// have edited; nil if there is nothing.
+// Unsent is the error that nodes keep all of their configuration because Git's
+// is of another contract, with the exit code [diag.Differences]; nil if none does.
+// A plan without changes may have such nodes: what else Git has changed for them
+// is not known, and does not take effect.
+func (p *Plan) Unsent() error {
+	if p.Nodes == nil || len(p.Nodes.Unsent()) == 0 {
+		return nil
+	}
+	names := p.Nodes.Unsent()
+	what := "node " + names[0]
+	if more := len(names) - 1; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return diag.On(what, "nothing of what Git has is sent: it is for another contract than that of the configuration there").
+		WithHint("until an upgrade moves the nodes, set talos.configContract in cluster.yaml to the contract that they have, and render again").
+		WithCode(diag.Differences)
+}
+
+// remains is the error about what no run changes: what is unseen, what others
+// have edited, and what is not sent; nil if there is nothing.
 func (p *Plan) remains() error {
 	var problems diag.List
+	problems.AddErr(p.Unsent())
 	problems.AddErr(p.Unseen())
 	problems.AddErr(p.Edited())
 	return problems.Err()

@@ -94,6 +94,17 @@ type Step struct {
 	Reason  string       `json:"reason,omitempty"`
 }
 
+// Unsent are the nodes that keep all of their configuration, whatever else Git
+// has for them.
+func (p *Plan) Unsent() (names []string) {
+	for _, h := range p.Held {
+		if h.Change.Whole() {
+			names = append(names, h.Node)
+		}
+	}
+	return names
+}
+
 // Held is what a node keeps though Git has something else.
 type Held struct {
 	Node string `json:"node"`

@@ -66,6 +66,7 @@ func (w *world) applyAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	w.warn(s, s.stale)
 	return w.carryOut(c, s, p, agreed)
 }
 

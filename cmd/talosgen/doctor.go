@@ -44,7 +44,7 @@ func (w *world) doctorAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	findings = append([]apply.Finding{w.treeFinding(c, s)}, findings...)
+	findings = append(append([]apply.Finding{w.treeFinding(c, s)}, s.stale...), findings...)
 	if wantsJSON(c) {
 		if err := w.printJSON(findings); err != nil {
 			return err

@@ -106,14 +106,20 @@ func (w *world) planAction(c *cli.Context) error {
 	if err := w.printPlan(c, p); err != nil {
 		return err
 	}
-	if !p.Empty() && !c.Bool("destroy") {
-		w.warn(s, s.env.ClosedToAll())
+	if !c.Bool("destroy") {
+		w.warn(s, s.stale)
+		if !p.Empty() {
+			w.warn(s, s.env.ClosedToAll())
+		}
 	}
 	w.sayRequests(s)
 	if !p.Empty() || p.Refused() || p.Edited() != nil {
 		return errDifferences
 	}
-	return p.Unseen()
+	var problems diag.List
+	problems.AddErr(p.Unsent())
+	problems.AddErr(p.Unseen())
+	return problems.Err()
 }
 
 // flagKeyless is of plan alone: everything else needs keys.

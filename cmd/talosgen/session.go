@@ -54,9 +54,10 @@ type cloudSession struct {
 	root  string // of the repository
 	env   *apply.Environment
 	view  *runView
-	stop  func()     // of the view
-	facts *repoFacts // of machines that exist already; nil: they are not kept
-	local bool       // the API is on this machine
+	stop  func()          // of the view
+	facts *repoFacts      // of machines that exist already; nil: they are not kept
+	local bool            // the API is on this machine
+	stale []apply.Finding // that sources are newer than the tree
 }
 
 // openSession opens the rendered tree that the command names, and prepares to
@@ -108,7 +109,7 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 		return nil, err
 	}
 	token, _ := w.lookup(tokenVariable)
-	s := &cloudSession{root: repo.Root(), env: env, facts: facts, local: apply.OnLoopback(endpoint)}
+	s := &cloudSession{root: repo.Root(), env: env, facts: facts, local: apply.OnLoopback(endpoint), stale: staleSources(repo, name)}
 	s.view, s.stop = w.startView(func() int {
 		if s.Session == nil {
 			return -1

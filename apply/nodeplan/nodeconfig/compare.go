@@ -46,6 +46,15 @@ func (c Change) String() string {
 	}
 }
 
+// Whole reports whether the change stands for all of a configuration, of which
+// nothing is sent: it is of another contract than what the node has.
+func (c Change) Whole() bool {
+	return c.Document == mainDocument && c.Path == "" && c.Class == Upgrade
+}
+
+// mainDocument is how changes name the document without a kind.
+const mainDocument = "v1alpha1"
+
 // Difference is what one node's configuration lacks.
 type Difference struct {
 	// What is sent, and what stands against it: classes up to [Reboot], and
@@ -120,9 +129,9 @@ func (c *Config) documents() bool { return c.kind("KubeClusterConfig") != nil }
 // contractMove stands for a configuration of another contract. It is taken as
 // a whole, or not at all, and only upgrade does: an older Talos cannot read it.
 func contractMove(active *Config) Change {
-	c := Change{Document: "v1alpha1", Action: Update, Class: Upgrade,
+	c := Change{Document: mainDocument, Action: Update, Class: Upgrade,
 		From: "documents of Talos 1.14", To: "sections of v1alpha1",
-		Reason: "the node keeps all of its configuration until upgrade has moved it to the other contract"}
+		Reason: "the node keeps all of its configuration until an upgrade moves it to the other contract; nothing else of Git's is sent"}
 	if !active.documents() {
 		c.From, c.To = c.To, c.From
 	}
