@@ -106,7 +106,9 @@ func (e *environment) findKeys() error {
 	if example != nil {
 		extra = append(extra, *example)
 	}
-	e.keys = sopsage.NewKeys(e.repo.world.Keys, extra...)
+	keys := e.repo.world.Keys
+	keys.Recipients = e.repo.KeyRecipients
+	e.keys = sopsage.NewKeys(keys, extra...)
 	return nil
 }
 

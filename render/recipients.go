@@ -3,6 +3,7 @@ package render
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -88,6 +89,21 @@ func (r *Repo) recipientNames(earlier []byte) (func(keys []string) []Recipient, 
 		}
 		return named
 	}, nil
+}
+
+// KeyRecipients returns whom .sops.yaml names for a file, for [sopsage.Env]. What
+// is rendered, and the keyring, are for those for whom the secrets of the
+// environment are.
+func (r *Repo) KeyRecipients(file string) (sopsage.Recipients, error) {
+	parts := strings.Split(file, "/")
+	if len(parts) > 2 && (parts[0] == renderedDir || parts[0] == envsDir && parts[2] == keyringFile) {
+		file = path.Join(envsDir, parts[1], secretsName)
+	}
+	rule, err := r.rule(file)
+	if err != nil {
+		return sopsage.Recipients{}, err
+	}
+	return rule.Recipients(), nil
 }
 
 // whoChanges says who would come and who would go if everything that is encrypted

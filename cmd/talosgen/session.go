@@ -153,8 +153,10 @@ func (w *world) openTree(ctx context.Context, repo *render.Repo, name string) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	keyEnv := w.keyEnv()
+	keyEnv.Recipients = repo.KeyRecipients
 	env, err := apply.Open(ctx, apply.Tree{
-		Env: name, Files: tree, Keys: sopsage.NewKeys(w.keyEnv(), keys...), Masker: w.masker, Version: version,
+		Env: name, Files: tree, Keys: sopsage.NewKeys(keyEnv, keys...), Masker: w.masker, Version: version,
 	})
 	return env, public, err
 }

@@ -22,6 +22,10 @@ type Env struct {
 	// Ask asks the person for a passphrase or a PIN. Nil means that there is
 	// nobody to ask.
 	Ask func(prompt string) (string, error)
+	// Recipients returns whom .sops.yaml names for a file. Key services (KMS, Vault
+	// and others) are asked to decrypt it if they are among them only. Nil: none are
+	// asked.
+	Recipients func(file string) (Recipients, error)
 	// Tell shows a message of an age plugin, such as a request to touch a
 	// hardware token. Nil drops it.
 	Tell func(message string)

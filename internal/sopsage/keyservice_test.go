@@ -51,7 +51,8 @@ func TestOtherKeyServices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := NewKeys(Env{})
+	named := Env{Recipients: func(string) (Recipients, error) { return rule.Recipients(), nil }}
+	keys := NewKeys(named)
 	file, err := Encrypt("s.sops.yaml", []byte(secretsPlain), rule, testRandom(1), testTime)
 	if err != nil {
 		t.Fatal(err)
@@ -77,12 +78,12 @@ func TestOtherKeyServices(t *testing.T) {
 		t.Fatal(err)
 	}
 	rendered := encryptTemplate(t, key, "nodes/a.yaml", sample)
-	if _, err := NewKeys(Env{}).DecryptYAML(t.Context(), "nodes/a.yaml", []byte(rendered)); err != nil {
+	if _, err := NewKeys(named).DecryptYAML(t.Context(), "nodes/a.yaml", []byte(rendered)); err != nil {
 		t.Error(err)
 	}
 
 	t.Setenv("VAULT_TOKEN", "wrong")
-	_, err = NewKeys(Env{}).DecryptYAML(t.Context(), "s.sops.yaml", file)
+	_, err = NewKeys(named).DecryptYAML(t.Context(), "s.sops.yaml", file)
 	wantError(t, err, "no identity was found", "this went wrong:", public, "hc_vault:"+strings.TrimSuffix(uri, "/keys/dev")[:20])
 	_, err = Encrypt("s.sops.yaml", []byte(secretsPlain), rule, testRandom(1), testTime)
 	wantError(t, err, "could not be encrypted for a recipient")

@@ -37,7 +37,8 @@ func (k *Keys) plainKey(ctx context.Context, file string, md *sops.Metadata) ([]
 		a.openGroup(ctx, group)
 	}
 	service := []keyservice.KeyServiceClient{keyservice.NewCustomLocalClient(service{attempt: a})}
-	key, err := md.GetDataKeyWithKeyServices(service, sops.DefaultDecryptionOrder)
+	askable := a.askable(file, *md)
+	key, err := askable.GetDataKeyWithKeyServices(service, sops.DefaultDecryptionOrder)
 	if err != nil {
 		return nil, a.problem(file, Recipients{groups: md.KeyGroups}.Strings()).WithCause(err)
 	}
