@@ -13,9 +13,11 @@ import (
 
 // The commands of the life of a cluster.
 var (
-	lifeApply   = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow-destroy"}
-	lifeReplace = []string{"replace", "dev", "dev-control-plane-2", "--allow-dirty", "--yes-replace", "dev-control-plane-2"}
-	lifeDestroy = []string{"destroy", "dev", "--allow-dirty", "--yes-destroy", "dev"}
+	lifeApply    = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow-destroy"}
+	lifeUnagreed = []string{"apply", "dev", "--allow-dirty", "--yes"}
+	lifeRescale  = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow-power-off"}
+	lifeReplace  = []string{"replace", "dev", "dev-control-plane-2", "--allow-dirty", "--yes-replace", "dev-control-plane-2"}
+	lifeDestroy  = []string{"destroy", "dev", "--allow-dirty", "--yes-destroy", "dev"}
 )
 
 // chapter is a part of the life of a cluster: what is in Git, what happens, and
@@ -25,22 +27,44 @@ type chapter struct {
 	tree     int // of [lifeTrees]
 	happens  func(*life)
 	commands [][]string
+	// What also befalls the first command, each time another run of it.
+	faults []lifeFault
 }
 
-// lifeTrees are what is in Git one after the other: how many workers there are,
-// and a setting of all nodes.
-var lifeTrees = []struct{ workers, backlog string }{{"2", "4096"}, {"2", "8192"}, {"3", "8192"}}
+// lifeFault is a fault of a call to Hetzner that kills the process, or that it
+// notices.
+type lifeFault struct {
+	path  string
+	as    hetznersim.Outcome
+	when  hetznersim.When
+	kills bool
+}
+
+// lifeOff is what befalls a run while it has a server switched off.
+var lifeOff = []lifeFault{
+	{path: "/servers/*/actions/shutdown", when: hetznersim.AfterEffect, kills: true},
+	{path: "/servers/*/actions/change_type", when: hetznersim.BeforeEffect, kills: true},
+	{path: "/servers/*/actions/change_type", as: hetznersim.Status(403, "resource_limit_exceeded", "no more of them")},
+	{path: "/servers/*/actions/change_type", when: hetznersim.AfterEffect, as: hetznersim.Drop()},
+}
+
+// lifeTrees are what is in Git one after the other: how many workers there are, a
+// setting of all nodes, and the type of servers.
+var lifeTrees = []struct{ workers, backlog, kind string }{
+	{"2", "4096", "cpx22"}, {"2", "8192", "cpx22"}, {"3", "8192", "cpx22"}, {"2", "8192", "cpx32"},
+}
 
 var lifeChapters = []chapter{
-	{"from nothing", 0, nil, [][]string{lifeApply}},
-	{"a setting of all nodes changes", 1, nil, [][]string{lifeApply}},
-	{"a pool grows", 2, nil, [][]string{lifeApply}},
-	{"a pool shrinks", 1, nil, [][]string{lifeApply}},
-	{"a worker is lost", 1, func(l *life) { l.deleteServer("dev-worker-1") }, [][]string{lifeApply}},
-	{"a control plane is lost", 1, func(l *life) { l.deleteServer("dev-control-plane-2") }, [][]string{lifeReplace, lifeApply}},
-	{"drift", 1, (*life).drift, [][]string{lifeApply}},
-	{"destroy", 1, func(l *life) { l.fleet.LetEnd() }, [][]string{lifeDestroy}},
-	{"again from the same commit", 1, nil, [][]string{lifeApply}},
+	{name: "from nothing", tree: 0, commands: [][]string{lifeApply}},
+	{name: "a setting of all nodes changes", tree: 1, commands: [][]string{lifeApply}},
+	{name: "a pool grows", tree: 2, commands: [][]string{lifeApply}},
+	{name: "a pool shrinks", tree: 1, commands: [][]string{lifeApply}},
+	{name: "a worker is lost", tree: 1, happens: func(l *life) { l.deleteServer("dev-worker-1") }, commands: [][]string{lifeApply}},
+	{name: "a control plane is lost", tree: 1, happens: func(l *life) { l.deleteServer("dev-control-plane-2") }, commands: [][]string{lifeReplace, lifeApply}},
+	{name: "drift", tree: 1, happens: (*life).drift, commands: [][]string{lifeApply}},
+	{name: "another type", tree: 3, commands: [][]string{lifeRescale}, faults: lifeOff},
+	{name: "destroy", tree: 1, happens: func(l *life) { l.fleet.LetEnd() }, commands: [][]string{lifeDestroy}},
+	{name: "again from the same commit", tree: 1, commands: [][]string{lifeApply}},
 }
 
 const (
@@ -77,6 +101,7 @@ func TestLifeKilled(t *testing.T) {
 	left := lifeKills
 	for i, c := range lifeChapters {
 		wild.begin(c)
+		wild.befall(c)
 		share := left / (len(lifeChapters) - i)
 		for n, command := range c.commands {
 			kills := share / len(c.commands)
@@ -129,6 +154,37 @@ func (l *life) killed(command []string, kills int, calls lifeCalls, random *rand
 	return killed
 }
 
+// befall lets the faults of a chapter befall its first command. A run that lives on
+// leaves no server off; after one that is killed, the next one, though nobody agrees
+// to anything, sees to that.
+func (l *life) befall(c chapter) {
+	l.t.Helper()
+	for _, f := range c.faults {
+		l.sim.ResetCalls()
+		p := l.process(c.commands[0])
+		fault := hetznersim.Fault{Method: http.MethodPost, Path: f.path, When: f.when, As: f.as}
+		if f.kills {
+			fault.Then = p.kill
+		}
+		l.sim.Inject(fault)
+		_ = p.run()
+		l.sim.ClearFaults()
+		if p.killed != f.kills {
+			l.t.Fatalf("%s: killed %v:\n%s", f.path, p.killed, p.output.String())
+		}
+		if p.killed {
+			l.later(lifeLock)
+			p = l.process(lifeUnagreed)
+			_ = p.run()
+		}
+		for _, server := range l.list("servers") {
+			if server["status"] != "running" {
+				l.t.Fatalf("%s: %s is %s after\n%s", f.path, server["name"], server["status"], p.output.String())
+			}
+		}
+	}
+}
+
 // drift changes by hand what is talosgen's: at Hetzner, and in Kubernetes.
 func (l *life) drift() {
 	l.t.Helper()
@@ -155,6 +211,7 @@ func lifeRepositories(t *testing.T) (repositories []files) {
 		dir := t.TempDir()
 		text := strings.Replace(f.sources[cluster], "    count: 1\n", "    count: 3\n", 1)
 		text = strings.Replace(text, "        count: 2\n", "        count: "+v.workers+"\n", 1)
+		text = strings.ReplaceAll(text, "type: cpx22\n", "type: "+v.kind+"\n")
 		text += "gitops:\n  repository: https://git.example.com/clusters.git\n  components: existing\n"
 		if len(repositories) > 0 { // with the same secrets
 			if err := repositories[0].writeMissing(dir); err != nil {
