@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/health"
 	"github.com/talosgen/talosgen/apply/internal/node"
@@ -81,9 +83,26 @@ func (s *Session) saveEtcd(ctx context.Context, from *node.Client) (where string
 	return saved.Where, nil
 }
 
+// snapshotTimes are what snapshots of a run are named after: another second for each.
+type snapshotTimes struct {
+	mu   sync.Mutex
+	last time.Time
+}
+
+func (t *snapshotTimes) next(now time.Time) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now = now.Truncate(time.Second)
+	if !now.After(t.last) {
+		now = t.last.Add(time.Second)
+	}
+	t.last = now
+	return now
+}
+
 func (s *Session) keepEtcd(ctx context.Context, from *node.Client, keep Keep) (*EtcdSnapshot, error) {
 	var saved EtcdSnapshot
-	name := snapshot.FileName(s.env.Infrastructure.Cluster, s.clock.Now())
+	name := snapshot.FileName(s.env.Infrastructure.Cluster, s.snapshots.next(s.clock.Now()))
 	where, err := keep(name, func(file io.Writer) error {
 		encrypted, leftOut, err := s.env.keys.EncryptStream(file, s.env.recipients)
 		if err != nil {

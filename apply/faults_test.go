@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -30,6 +32,22 @@ func (s *site) list(kind string) []map[string]any {
 	}
 	return found
 }
+
+// post makes a call without a body, past the faults.
+func (s *site) post(path string) {
+	s.Helper()
+	request := httptest.NewRequest(http.MethodPost, "/v1"+path, http.NoBody)
+	request.Header.Set("Authorization", "Bearer "+s.sim.Token())
+	answer := httptest.NewRecorder()
+	if s.sim.ServeHTTP(answer, request); answer.Code >= 300 {
+		s.Fatalf("%s: %s", path, answer.Body)
+	}
+}
+
+func itoa(id float64) string { return strconv.FormatInt(int64(id), 10) }
+
+// noStage is a stage that nobody is told of.
+func noStage() progress.Stage { return progress.Begin(nil, "", 0) }
 
 // running wants every server to run.
 func (s *site) running() {

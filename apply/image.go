@@ -95,7 +95,7 @@ func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapsho
 	case s.project == nil:
 		return s.noProject()
 	case len(wanted) == 0:
-		return s.sweep(ctx, owner, false)
+		return s.sweep(ctx, owner, false, false)
 	}
 	return s.locked(ctx, owner, func() error {
 		return s.stage("build", len(wanted), func(stage progress.Stage) error {

@@ -22,11 +22,18 @@ const (
 	yes        = "yes"
 )
 
-// notedIntents keep the intent as labels at Hetzner Cloud.
-type notedIntents struct{ notes cloud.Notes }
+// notedIntents keep the intent as labels at Hetzner Cloud. What this run has
+// recorded is true: it holds the lock, and what is read may be older.
+type notedIntents struct {
+	notes    cloud.Notes
+	recorded *bootstrap.Intent
+}
 
 // Intent reads it.
-func (n notedIntents) Intent(ctx context.Context) (bootstrap.Intent, error) {
+func (n *notedIntents) Intent(ctx context.Context) (bootstrap.Intent, error) {
+	if n.recorded != nil {
+		return *n.recorded, nil
+	}
 	notes, err := n.notes.Read(ctx)
 	i := bootstrap.Intent{Node: notes[noteNode], Machine: notes[noteMachine], Snapshot: notes[noteSnapshot], Done: notes[noteDone] == yes}
 	boot, at, _ := strings.Cut(notes[noteCalled], "_")
@@ -37,7 +44,7 @@ func (n notedIntents) Intent(ctx context.Context) (bootstrap.Intent, error) {
 }
 
 // Record writes it.
-func (n notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
+func (n *notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
 	done := ""
 	if i.Done {
 		done = yes
@@ -46,9 +53,17 @@ func (n notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
 	if i.CalledBoot != "" && !i.Done {
 		called = fmt.Sprintf("%s_%d", i.CalledBoot, i.CalledAt)
 	}
-	return n.notes.Write(ctx, map[string]string{
+	n.recorded = nil // until it is certain
+	err := n.notes.Write(ctx, map[string]string{
 		noteNode: i.Node, noteMachine: i.Machine, noteSnapshot: i.Snapshot, noteCalled: called, noteDone: done,
 	})
+	if err == nil {
+		if called == "" { // as it is read
+			i.CalledBoot, i.CalledAt = "", 0
+		}
+		n.recorded = &i
+	}
+	return err
 }
 
 // heldIntents keep the intent as long as a run. Machines that exist already have

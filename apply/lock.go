@@ -57,8 +57,13 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 		err = problems.Err()
 	}()
 	if s.project != nil {
-		if _, err := s.project.CollectSessions(ctx, s.env.Infrastructure.Cluster, false); err != nil {
+		if _, err := s.project.CollectSessions(ctx, s.env.Infrastructure.Cluster, s.access, false); err != nil {
 			return err
+		}
+		if s.access != nil {
+			if err := s.access.HoldsLock(ctx); err != nil {
+				return err
+			}
 		}
 		if _, err := s.project.CollectBuilders(ctx, s.env.Infrastructure.Cluster); err != nil {
 			return err

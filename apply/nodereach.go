@@ -74,9 +74,9 @@ func (s *Session) letIn(ctx context.Context, o plan.Observed) error {
 		return nil
 	}
 	a := s.env.Infrastructure.Access
-	open := cloud.Access{Ports: ports, Servers: s.nodeSelector()}
+	open := cloud.Access{Ports: ports, Servers: s.nodeSelector(), Locked: s.lock != nil}
 	if a.Jump != "" {
-		open = cloud.Access{Ports: []string{sshPort}, Servers: s.jumpSelector()}
+		open.Ports, open.Servers = []string{sshPort}, s.jumpSelector()
 	}
 	if a.Jump != "" && !a.JumpSession || a.Jump == "" && (a.Mode != accessPublic || !a.CurrentIPv4 && !a.CurrentIPv6) {
 		return nil

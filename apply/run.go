@@ -76,7 +76,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if err := s.recordPlanned(ctx); err != nil {
 			return r, err
 		}
-		if err := s.sweep(ctx, owner, temporary(agreed.Observed)); err != nil {
+		if err := s.sweep(ctx, owner, temporary(agreed.Observed), agreed.Destroy); err != nil {
 			return r, err
 		}
 		return r, r.remains()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -59,6 +60,7 @@ type bench struct {
 	env    *Environment
 	server *httptest.Server
 	url    string
+	faults *faultproxy.Proxy // on the way to it
 
 	mu   sync.Mutex
 	told []Event
@@ -76,7 +78,8 @@ func newBench(t *testing.T, infrastructure string) *bench {
 }
 
 func (b *bench) listen() {
-	b.server = httptest.NewServer(b.sim)
+	b.faults = faultproxy.New(b.sim)
+	b.server = httptest.NewServer(b.faults)
 	b.url = b.server.URL + "/v1"
 }
 

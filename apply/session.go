@@ -104,6 +104,9 @@ type Session struct {
 	snapshot string
 
 	disturbed disturbed
+	snapshots snapshotTimes
+	// The token is not the one in the tree.
+	otherToken bool
 
 	calls struct{ nodes, kubernetes atomic.Int64 } // that were made
 
@@ -167,6 +170,10 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 			WithHint("set HCLOUD_TOKEN to a token that may read and write; the console makes one under Security, API tokens").
 			WithCode(diag.Secrets)
 	}
+	if !c.Token.IsZero() {
+		kept, err := e.Token(ctx)
+		s.otherToken = err == nil && !kept.IsZero() && kept.Reveal() != token.Reveal()
+	}
 	e.masker.Add(token)
 	options := cloud.Options{
 		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Chance: c.Chance,
@@ -175,9 +182,9 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 		options.Log = func(r cloud.Request) { c.Log(r.String()) }
 	}
 	s.project = cloud.New(options)
-	s.intents = notedIntents{s.project.Notes(e.Infrastructure.Cluster)}
 	s.servers = newServerRecords(s.project.MarkConfigured)
 	s.records = s.servers
+	s.intents = &notedIntents{notes: s.project.Notes(e.Infrastructure.Cluster)}
 	return s, nil
 }
 
@@ -194,6 +201,8 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 	if err := allKnown(slices.Concat(policy.Nodes, slices.Sorted(maps.Keys(s.nodes.Fingerprints))), known); err != nil {
 		return nil, err
 	}
+	p.Warnings = append(p.Warnings, s.leftOpen(p.Observed)...)
+	p.Warnings = append(p.Warnings, s.otherProject(p.Observed)...)
 	whole, err := s.withNodes(ctx, p, policy)
 	if err != nil {
 		return nil, err
@@ -207,6 +216,9 @@ func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error)
 	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
 		return plan.Destroy(s.env.Infrastructure, o, policy.Consent)
 	})
+	if err == nil {
+		p.Warnings = append(p.Warnings, s.otherProject(p.Observed)...)
+	}
 	return &Plan{Plan: p}, err
 }
 

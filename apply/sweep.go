@@ -12,8 +12,9 @@ import (
 
 // sweep removes what dead runs left, for runs that change nothing else: servers
 // that images are made with cost money, and session access lets somebody in.
-// Known says that something temporary was seen already.
-func (s *Session) sweep(ctx context.Context, owner Owner, known bool) error {
+// Known says that something temporary was seen already; all, that nothing may be
+// left, so that it is an error if it belongs to a run that lives.
+func (s *Session) sweep(ctx context.Context, owner Owner, known, all bool) error {
 	if s.project == nil {
 		return nil
 	}
@@ -24,10 +25,26 @@ func (s *Session) sweep(ctx context.Context, owner Owner, known bool) error {
 		}
 	}
 	err := s.locked(ctx, owner, func() error { return nil })
-	if diag.CodeOf(err) == diag.Conflict {
+	if diag.CodeOf(err) == diag.Conflict && !all {
 		return nil // the run that it belongs to lives
 	}
 	return err
+}
+
+// leftOpen are notes about session access that another run has opened, and has not
+// closed yet.
+func (s *Session) leftOpen(o plan.Observed) (notes []plan.Note) {
+	for _, f := range o.Firewalls {
+		if f.Labels[schemas.LabelComponent] != schemas.ComponentSession || s.access != nil && f.Name == s.access.Name() {
+			continue
+		}
+		notes = append(notes, plan.Note{
+			Key:  plan.KeyOf(plan.KindFirewall, f.Name),
+			Text: "session access of another run: it is at work, or has ended without closing it",
+			Hint: "the next `talosgen apply` removes what dead runs have left",
+		})
+	}
+	return notes
 }
 
 // switchOn starts servers that a dead run has left off, also where nothing else may

@@ -61,6 +61,8 @@ type world struct {
 	masker         *secret.Masker
 	// The SSH keys of whoever runs this; nil: those that flags name, or the agent's.
 	signers apply.Signers
+	// What a command has left behind, and has said already; nil: nothing.
+	left error
 }
 
 func systemWorld() *world {
@@ -99,6 +101,8 @@ func run(args []string, w *world) (code int) {
 	case ctx.Err() != nil:
 		fmt.Fprintln(w.stderr, "talosgen: interrupted")
 		return int(diag.Interrupted)
+	case (err == nil || errors.Is(err, errDifferences)) && w.left != nil:
+		return int(diag.CodeOf(w.left))
 	case err == nil:
 		return int(diag.OK)
 	case errors.Is(err, errDifferences):

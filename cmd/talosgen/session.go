@@ -129,12 +129,13 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 	return s, nil
 }
 
-// end ends a session. What cannot be taken back is said, and does not hide what
-// went wrong before.
+// end ends a session. What cannot be taken back is said, and is the exit code of a
+// command that went well otherwise.
 func (w *world) end(c *cli.Context, s *cloudSession) {
 	s.stop()
 	if err := s.Close(c.Context); err != nil {
 		w.printError(err)
+		w.left = err
 	}
 }
 

@@ -39,8 +39,10 @@ func (s *step) createFirewall(ctx context.Context) error {
 	return s.waiter.wait(ctx, made.Actions...)
 }
 
-// rulesTo writes rules as the API takes them: "any" is every port.
+// rulesTo writes rules as the API takes them: "any" is every port. No rules are an
+// empty list, as Hetzner refuses null.
 func rulesTo(rules []schemas.InfraRule) (out []hcloud.FirewallRule, err error) {
+	out = []hcloud.FirewallRule{}
 	for _, r := range rules {
 		rule := hcloud.FirewallRule{
 			Direction: hcloud.FirewallRuleDirection(r.Direction),

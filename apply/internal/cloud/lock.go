@@ -58,7 +58,7 @@ func lockName(cluster string) string { return cluster + "-apply-lock" }
 // none deletes the new lock of another, and the creation decides who wins.
 func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 	what := "lock of the cluster " + run.Cluster
-	for range lockTries {
+	for n := range lockTries {
 		expires, err := c.expiry(ctx, lockTime)
 		if err != nil {
 			return nil, explain(what, "read the time", err)
@@ -71,21 +71,22 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 			c.wire.hold(l)
 			return l, nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || !Stale(err) {
 			var problems diag.List
 			problems.AddErr(explain(what, "take it", err))
 			problems.AddErr(c.giveBack(ctx, run))
 			return nil, problems.Err()
 		}
-		if !Stale(err) {
-			return nil, explain(what, "take it", err)
-		}
 		holder, err := c.Holder(ctx, run.Cluster)
 		if err != nil {
 			return nil, err
 		}
-		if holder == nil {
-			continue // it was released meanwhile
+		if holder == nil || holder.Run == labelValue(run.ID) && c.ServerTime().Before(holder.Expires) {
+			// It was released meanwhile, or what was read is older than what was made.
+			if err := c.clock.Sleep(ctx, backoff(n, firstPoll, mostPoll, 1)); err != nil {
+				return nil, errors.Join(explain(what, "take it", err), c.giveBack(ctx, run))
+			}
+			continue
 		}
 		if c.ServerTime().Before(holder.Expires) {
 			return nil, heldBy(what, *holder, c.ServerTime())
@@ -97,8 +98,8 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 	return nil, diag.On(what, "too many runs want it").WithCode(diag.Conflict).WithHint("wait until the others are done")
 }
 
-// giveBack frees a lock that a run may have been given while it was interrupted:
-// nobody would else have it until it expires.
+// giveBack frees a lock that a run may have been given though it was interrupted, or
+// was told otherwise: nobody would else have it until it expires.
 func (c *Client) giveBack(ctx context.Context, run Run) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()

@@ -19,6 +19,9 @@ const (
 	labelOwner   = schemas.LabelPrefix + "owner"
 	labelRun     = schemas.LabelPrefix + "run"
 	labelExpires = schemas.LabelPrefix + "expires" // Unix seconds of Hetzner's clock
+	// Of session access: its run has held the lock of the cluster. Who holds it
+	// later knows that this run is dead.
+	labelHeldLock = schemas.LabelPrefix + "held-lock"
 )
 
 // Run is one execution of talosgen that changes things.
@@ -93,7 +96,14 @@ func (c *Client) expiry(ctx context.Context, lasts time.Duration) (time.Time, er
 func (c *Client) createMarker(ctx context.Context, run Run, opts hcloud.FirewallCreateOpts) (marker, error) {
 	made, _, err := c.api.Firewall.Create(ctx, opts)
 	if err == nil {
-		return markerFrom(made.Firewall), c.waiter.wait(ctx, made.Actions...)
+		m := markerFrom(made.Firewall)
+		if err = c.waiter.wait(ctx, made.Actions...); err != nil {
+			// It is there, and not as it should be: nobody would know it.
+			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+			defer cancel()
+			err = errors.Join(err, c.removeFirewall(back, m.id))
+		}
+		return m, err
 	}
 	var lost *LostAnswer
 	if !errors.As(err, &lost) && !hasCode(err, hcloud.ErrorCodeUniquenessError) {

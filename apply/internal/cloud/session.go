@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/netip"
 	"time"
@@ -24,6 +25,8 @@ type Access struct {
 	Ports []string
 	// The label selector of the servers.
 	Servers string
+	// Whether the run holds the lock of the cluster.
+	Locked bool
 }
 
 // Session is access to the servers of a cluster for as long as a run: a
@@ -50,6 +53,9 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 		Labels:  run.labels(schemas.ComponentSession, expires),
 		ApplyTo: []hcloud.FirewallResource{bySelector(a.Servers)},
 	}
+	if a.Locked {
+		opts.Labels[labelHeldLock] = yes
+	}
 	var from []net.IPNet
 	for _, p := range a.From {
 		from = append(from, net.IPNet{IP: p.Masked().Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())})
@@ -60,10 +66,14 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 			Port: hcloud.Ptr(port), SourceIPs: from, Description: hcloud.Ptr("session of " + labelValue(run.Owner)),
 		})
 	}
-	// After a lost answer it is there, or the name is free.
+	// After a lost answer it is there, or the name is free, or what was read is older
+	// than that.
 	var m marker
-	for range 2 {
+	for n := range tries {
 		if m, err = c.createMarker(ctx, run, opts); err == nil || !Stale(err) {
+			break
+		}
+		if serr := c.clock.Sleep(ctx, backoff(n, firstPoll, mostPoll, 1)); serr != nil {
 			break
 		}
 	}
@@ -73,21 +83,53 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 	return &Session{client: c, marker: m}, nil
 }
 
-// Close takes the access away.
-func (s *Session) Close(ctx context.Context) error {
-	return explain("firewall "+s.marker.name, "close the session access", s.client.removeFirewall(ctx, s.marker.id))
+// HoldsLock notes that the run holds the lock of the cluster from now on.
+func (s *Session) HoldsLock(ctx context.Context) error {
+	if s.marker.labels[labelHeldLock] == yes {
+		return nil
+	}
+	labels := maps.Clone(s.marker.labels)
+	labels[labelHeldLock] = yes
+	_, _, err := s.client.api.Firewall.Update(ctx, &hcloud.Firewall{ID: s.marker.id}, hcloud.FirewallUpdateOpts{Labels: labels})
+	if err == nil {
+		s.marker.labels = labels
+	}
+	return explain("firewall "+s.marker.name, "note that its run holds the lock", err)
 }
 
+// Name returns the name of the firewall.
+func (s *Session) Name() string { return s.marker.name }
+
+// Close takes the access away.
+func (s *Session) Close(ctx context.Context) error {
+	err := explain("firewall "+s.marker.name, "close the session access", s.client.removeFirewall(ctx, s.marker.id))
+	if err == nil {
+		return nil
+	}
+	var problems diag.List
+	problems.AddErr(err)
+	problems.Add(diag.On("firewall "+s.marker.name, "it still lets %s in, until somebody removes it", s.marker.labels[labelOwner]).WithCode(diag.Remote).
+		WithHint("the next `talosgen apply` removes it if this run has changed something, and any later than %s; or delete it in the Hetzner Console",
+			s.marker.expires.UTC().Format(time.RFC3339)))
+	return problems.Err()
+}
+
+// yes is the value of labels that say that something is so.
+const yes = "yes"
+
 // CollectSessions removes the session access of runs that died, and returns the
-// names of the firewalls that it removed. With all, also that of runs that may
-// still live: for destroy.
-func (c *Client) CollectSessions(ctx context.Context, cluster string, all bool) (removed []string, err error) {
+// names of the firewalls that it removed: of those whose time is over, and of
+// those that have held the lock of the cluster, which the caller holds now; but not
+// the own access of the caller. With all, also that of runs that may still live:
+// for destroy.
+func (c *Client) CollectSessions(ctx context.Context, cluster string, own *Session, all bool) (removed []string, err error) {
 	found, err := c.markers(ctx, cluster, schemas.ComponentSession)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range found {
-		if !all && c.ServerTime().Before(m.expires) {
+		dead := m.labels[labelHeldLock] == yes || !c.ServerTime().Before(m.expires)
+		if own != nil && m.id == own.marker.id || !all && !dead {
 			continue
 		}
 		if err := c.removeFirewall(ctx, m.id); err != nil {

@@ -78,14 +78,14 @@ func TestCollectSessions(t *testing.T) {
 	open(Run{Cluster: "prod-2", Owner: "bob", ID: "other"})
 	s.clock.Advance(sessionTime + time.Second)
 	open(who("alive"))
-	removed, err := c.CollectSessions(ctx, "prod", false)
+	removed, err := c.CollectSessions(ctx, "prod", nil, false)
 	if err != nil || !slices.Equal(removed, []string{"prod-session-dead"}) {
 		t.Errorf("removed %q, %v", removed, err)
 	}
 	if left := firewalls(t, c); !slices.Equal(left, []string{"prod-2-session-other", "prod-session-alive"}) {
 		t.Errorf("left: %q", left)
 	}
-	if removed, err = c.CollectSessions(ctx, "prod", true); err != nil || !slices.Equal(removed, []string{"prod-session-alive"}) {
+	if removed, err = c.CollectSessions(ctx, "prod", nil, true); err != nil || !slices.Equal(removed, []string{"prod-session-alive"}) {
 		t.Errorf("then removed %q, %v", removed, err)
 	}
 }

@@ -3,6 +3,7 @@ package cloud
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,8 +59,7 @@ type transport struct {
 	mu      sync.Mutex
 	sent    int
 	limited time.Duration
-	told    bool          // whether an answer told the time
-	ahead   time.Duration // of Hetzner's clock before ours
+	theirs  ahead // of Hetzner's clock before ours
 }
 
 // RoundTrip makes a request, as often as it takes and is safe.
@@ -131,7 +131,7 @@ func (t *transport) account(resp *http.Response, err error) {
 	t.sent++
 	if err == nil {
 		if date, perr := http.ParseTime(resp.Header.Get("Date")); perr == nil {
-			t.told, t.ahead = true, date.Sub(t.clock.Now())
+			t.theirs.say(date.Sub(t.clock.Now()))
 		}
 	}
 	t.mu.Unlock()
@@ -168,14 +168,14 @@ func (t *transport) stats() Stats {
 func (t *transport) knowsTime() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.told
+	return t.theirs.known()
 }
 
 func (t *transport) serverTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// Without its monotonic part, which stands still while a laptop sleeps.
-	return t.clock.Now().Round(0).Add(t.ahead)
+	return t.clock.Now().Round(0).Add(t.theirs.now)
 }
 
 // notSent is the error of a request that the run must not make any more.
@@ -214,13 +214,24 @@ func judge(req *http.Request, resp *http.Response, err error) verdict {
 		if code := codeOf(resp); code == "conflict" || code == "locked" {
 			return busy
 		}
-	case resp.StatusCode >= 500:
+	case resp.StatusCode >= 500, torn(resp):
 		if repeatable(req.Method) {
 			return failed
 		}
 		return lost
 	}
 	return final
+}
+
+// torn reports whether a call had its effect, and what it answered did not come
+// whole: what it made has to be looked up.
+func torn(resp *http.Response) bool {
+	if resp.StatusCode >= 300 || resp.StatusCode == http.StatusNoContent {
+		return false
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return err != nil || !json.Valid(body)
 }
 
 // repeatable reports whether two calls do the same as one. A repeated DELETE
@@ -234,7 +245,11 @@ func neverSent(err error) bool {
 }
 
 func lostAnswer(req *http.Request, resp *http.Response, err error) error {
-	if err == nil {
+	switch {
+	case err != nil:
+	case resp.StatusCode < 300:
+		err = fmt.Errorf("HTTP status %d, and the rest of it is missing", resp.StatusCode)
+	default:
 		err = fmt.Errorf("HTTP status %d (%s)", resp.StatusCode, codeOf(resp))
 	}
 	return &LostAnswer{Method: req.Method, Path: req.URL.Path, Err: err}

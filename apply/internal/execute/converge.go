@@ -12,6 +12,16 @@ import (
 // that changes, and one that finds nothing left.
 const rounds = 10
 
+// How long, and how often, what is read may lag behind what was done: at most a
+// minute in all.
+const (
+	firstLag = 2 * time.Second
+	lags     = 5
+	// sameFailures is how often a run goes on after the same error: what it was
+	// planned from may have lagged behind.
+	sameFailures = 3
+)
+
 // Loop is what a run needs to look again. P is a plan, S one of its steps.
 type Loop[P any, S Step] struct {
 	// Again reads what is there, when nothing is in motion any more, and compares
@@ -42,6 +52,7 @@ type Loop[P any, S Step] struct {
 func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, error) {
 	current := agreed
 	var failure, done string // of the round before
+	failures := 0            // in a row, all with the same error
 	for n := range rounds {
 		if len(l.Steps(current)) == 0 {
 			return current, nil
@@ -50,21 +61,25 @@ func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, er
 			return current, err
 		}
 		switch failed := Run(ctx, l.Steps(current), l.Executor(current), o); {
-		case failed != nil && (!l.allStale(failed) || failed.Error() == failure):
+		case failed != nil && (!l.allStale(failed) || failed.Error() == failure && failures == sameFailures):
 			return current, failed
 		case failed != nil:
+			if failed.Error() != failure {
+				failures = 0
+			}
+			failures++
 			failure, done = failed.Error(), ""
 			// What was lost on the way may still have its effect.
 			if err := l.Sleep(ctx, time.Duration(n+1)*5*time.Second); err != nil {
 				return current, failed
 			}
 		case l.Text(current) == done:
-			return current, diag.On("verify", "changes have no effect: %s", done).WithCode(diag.Remote).
-				WithHint("please report this with the output of -v")
+			return current, diag.On("verify", "changes have no effect, as far as can be read: %s", done).WithCode(diag.Remote).
+				WithHint("run the same command again; if it stays so, please report it with the output of -v")
 		default:
-			failure, done = "", l.Text(current)
+			failure, failures, done = "", 0, l.Text(current)
 		}
-		next, err := l.Again(ctx)
+		next, err := l.look(ctx, done)
 		if err != nil {
 			return current, err
 		}
@@ -72,6 +87,20 @@ func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, er
 	}
 	return current, diag.On("apply", "after %d rounds there is still something to change: %s", rounds, l.Text(current)).
 		WithCode(diag.NotReady).WithHint("does somebody else change the project? run the same command again when they are done")
+}
+
+// look plans anew. What was done a moment ago, and seems not to be, was read from
+// something that lags behind: it is read again, after longer and longer pauses, and
+// not done again before.
+func (l Loop[P, S]) look(ctx context.Context, done string) (P, error) {
+	next, err := l.Again(ctx)
+	for n := 0; n < lags && err == nil && done != "" && l.Text(next) == done && l.Check(next) == nil; n++ {
+		if err := l.Sleep(ctx, firstLag<<n); err != nil {
+			return next, err
+		}
+		next, err = l.Again(ctx)
+	}
+	return next, err
 }
 
 // allStale reports whether a new plan is the answer to every error.

@@ -26,7 +26,7 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		return err
 	}
 	end := c.Clock.Now().Add(c.Patience.Etcd)
-	for {
+	for hurried := 0; ; {
 		began := c.wall()
 		now, err := c.etcdEverywhere(ctx, began)
 		if err != nil {
@@ -39,8 +39,6 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 			return nil
 		case bootstrap.Refuse:
 			return diag.On("etcd", "%s", d.Reason).WithHint("%s", d.Hint).WithCode(diag.Remote)
-		case bootstrap.LookAgain:
-			continue
 		}
 		if err := c.keep(ctx); err != nil {
 			return err
@@ -48,17 +46,33 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		if err := c.carryOut(ctx, d, now, began, tell); err != nil {
 			return err
 		}
-		if d.Action == bootstrap.Record || d.Action == bootstrap.MarkDone {
+		// Most of what is decided at once is true at once. If not, what was recorded
+		// is read late, and every look costs requests.
+		if hurried++; !slices.Contains(quick, d.Action) {
+			hurried = 0
+		} else if hurried <= hurries {
 			continue
 		}
 		if !c.Clock.Now().Before(end) {
 			return diag.On("etcd", "not bootstrapped within %v: %s", c.Patience.Etcd, d.Reason).WithHint("%s", d.Hint).WithCode(diag.NotReady)
 		}
-		if err := c.pause(ctx); err != nil {
-			return err
+		for range 1 + min(max(0, hurried-hurries), slowest) {
+			if err := c.pause(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }
+
+// quick are the decisions after which there is nothing to wait for.
+var quick = []bootstrap.Action{bootstrap.LookAgain, bootstrap.Record, bootstrap.MarkDone}
+
+const (
+	// hurries is how often in a row that is believed, and nothing is waited for.
+	hurries = 8
+	// slowest is how many pauses more, one with each look, it comes to then.
+	slowest = 15
+)
 
 // carryOut does the one thing that was decided from a look, which began when.
 func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation, began time.Time, tell func(string)) error {
