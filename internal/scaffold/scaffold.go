@@ -158,7 +158,7 @@ func (o Options) check() error {
 		{"cluster name", o.ClusterName, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
 		{"Talos version", o.TalosVersion, versionForm, true, "a version has three numbers, such as " + DefaultTalosVersion},
 		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + DefaultKubernetes(DefaultTalosVersion)},
-		{"talosgen digest", o.TalosgenDigest, digestForm, true, "a SHA-256 has 64 hexadecimal digits, as sha256sum prints it"},
+		{"digest of talosgen", o.TalosgenDigest, digestForm, true, "a SHA-256 has 64 hexadecimal digits, as sha256sum prints it"},
 		{"talosgen version", o.TalosgenVersion, versionForm, false, "a version has three numbers, such as 0.1.0"},
 	} {
 		if !f.form.MatchString(f.value) && !(f.optional && f.value == "") {
