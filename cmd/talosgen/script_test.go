@@ -48,6 +48,10 @@ func TestScripts(t *testing.T) {
 			"ssh-key":    cmdSSHKey,
 			"kube-apply": cmdKubeApply,
 			"kube-get":   cmdKubeGet,
+			"rogue":      cmdRogue,
+			"rogue-got":  cmdRogueGot,
+			"machines":   cmdMachines,
+			"power":      cmdPower,
 		},
 	})
 }
@@ -60,7 +64,7 @@ func isolate(env *testscript.Env) error {
 		return err
 	}
 	env.Values[stateKey{}] = &state{}
-	env.Values[simKey{}] = &simHolder{}
+	env.Values[simKey{}] = &simHolder{rogue: &scriptRogue{}}
 	home := filepath.Join(env.WorkDir, ".home")
 	env.Setenv("HOME", home)
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))

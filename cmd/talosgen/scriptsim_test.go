@@ -57,7 +57,7 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv(simulatedNodes, runKubernetes)
 	}
 	p := &simProject{hetznersim.New(o)}
-	server := httptest.NewServer(proxied(p, dial))
+	server := httptest.NewServer(proxied(p, holder.rogue.around(dial)))
 	ts.Defer(server.Close)
 	holder.sim = p
 	ts.Setenv(endpointVariable, server.URL+"/v1")
@@ -96,6 +96,7 @@ func (p *simProject) call(method, path string, body, into any) error {
 type simHolder struct {
 	sim   *simProject
 	fleet *talossim.Fleet // behind its servers; may be nil
+	rogue *scriptRogue    // on the way to them
 }
 
 func simOf(ts *testscript.TestScript) *simProject {
