@@ -119,16 +119,6 @@ func (c *cloud) applied(args ...string) string {
 	return c.must(applyCommand(args...)...)
 }
 
-// refused wants a command to fail, and to say something.
-func (c *cloud) refused(want string, args ...string) {
-	c.t.Helper()
-	output, err := c.talosgen(args...)
-	if err == nil {
-		c.t.Fatalf("it succeeded: %q", args)
-	}
-	c.contains(output, want)
-}
-
 // asInGit wants all to be as in Git: Hetzner, the nodes, Kubernetes, and what Flux
 // runs.
 func (c *cloud) asInGit() {
