@@ -26,6 +26,16 @@ var scenarios = []struct {
 	policy  nodeplan.Policy
 }{
 	{"a new cluster", func(w *world) { w.boot("cp-1", "cp-2", "cp-3", "w-1") }, nodeplan.Policy{}},
+	{"a new cluster of machines that exist already", func(w *world) {
+		w.forgetful = true
+		w.records.byName(w)
+		w.boot("cp-1", "cp-2", "w-1")
+	}, nodeplan.Policy{}},
+	{"one more of them", func(w *world) {
+		w.records.byName(w)
+		w.made("cp-1")
+		w.boot("w-1")
+	}, nodeplan.Policy{}},
 	{"a reboot of all", func(w *world) {
 		w.made("cp-1", "cp-2", "cp-3", "w-1")
 		for name := range w.want {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 	"github.com/talosgen/talosgen/internal/talossim"
@@ -141,14 +142,16 @@ func TestRogueInTheWay(t *testing.T) {
 }
 
 // address is where a machine is with its configuration.
-func (w *world) address(name string) string {
-	for _, m := range w.machines {
-		if m.Name == name {
-			return m.Address
-		}
+func (w *world) address(name string) string { return w.find(name).Address }
+
+// find returns the machine of a name.
+func (w *world) find(name string) nodes.Machine {
+	w.Helper()
+	i := slices.IndexFunc(w.machines, func(m nodes.Machine) bool { return m.Name == name })
+	if i < 0 {
+		w.Fatalf("there is no machine %s", name)
 	}
-	w.Fatalf("there is no machine %s", name)
-	return ""
+	return w.machines[i]
 }
 
 // elsewhere lets the machines boot at addresses of their own, and recognises them

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
 	"github.com/talosgen/talosgen/internal/talossim"
 )
 
@@ -24,7 +25,11 @@ func (w *world) takeOut(wipe bool, names ...string) (string, error) {
 	}, names
 	defer func() { w.make, w.leaving = nil, nil }()
 	w.steps()
-	_, err := w.apply(context.Background(), nodeplan.Policy{Allow: names})
+	c := w.cluster()
+	_, err := w.applyAs(context.Background(), c, nodeplan.Policy{Allow: names, Trust: names})
+	if err == nil && wipe {
+		err = c.Forget(context.Background(), names...)
+	}
 	w.check()
 	return w.steps(), err
 }
@@ -134,7 +139,7 @@ func TestResetAndRecover(t *testing.T) {
 }
 
 // TestTakeOutKilled ends a run at each call in turn, before its effect and after;
-// a second one always ends with the machines in maintenance mode.
+// a second one always ends with the machines in maintenance mode, as new ones.
 func TestTakeOutKilled(t *testing.T) {
 	for _, names := range [][]string{{"cp-1", "cp-2", "cp-3", "w-1"}, {"cp-2"}} {
 		eachCall(t, stride(), func(t *testing.T, call int, after bool) (struck bool) {
@@ -152,6 +157,9 @@ func TestTakeOutKilled(t *testing.T) {
 			for _, name := range names {
 				if w.fleet.Machine(name).Config() != "" {
 					t.Errorf("after a fault at call %d: %s is not wiped", call, name)
+				}
+				if record := w.records.Of(w.find(name)); record.State != newonce.Blank {
+					t.Errorf("after a fault at call %d: %s is recorded as %+v", call, name, record)
 				}
 			}
 			return struck
