@@ -84,7 +84,7 @@ func (u *user) exchangeOnceGone(n *talosenv.Node) {
 			u.exchange(n)
 			return
 		}
+		_, _ = conn.Read(make([]byte, 1)) // until the node ends it: it waits for a word from here
 		_ = conn.Close()
-		time.Sleep(500 * time.Millisecond)
 	}
 }
