@@ -31,6 +31,9 @@ type Result struct {
 	Env      string
 	Nodes    []Node
 	Warnings diag.List
+	// Encrypted are the encrypted sources that are not as the last render read
+	// them.
+	Encrypted []EncryptedSource
 
 	files []tree.File
 	lock  *rendered.Lock // nil if the result cannot be written
@@ -83,6 +86,9 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		r.world.Masker.Readable().Add([]byte(f.Path), f.Data)
 	}
 	if err := c.warnLiving(res); err != nil {
+		return res, err
+	}
+	if res.Encrypted, err = c.encryptedChanges(); err != nil {
 		return res, err
 	}
 	return res, c.sealLock(res)

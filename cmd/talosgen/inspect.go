@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/printable"
 	"github.com/talosgen/talosgen/render"
 )
 
@@ -17,12 +18,18 @@ func diffCommand(w *world) *cli.Command {
 		ArgsUsage:    "<env>",
 		BashComplete: w.completeEnvironments(false),
 		Description: `Renders in memory and compares with the committed tree, value by value. Of
-secrets it only says that they changed. Exits 1 if there are differences.
+secrets it only says that they changed. Encrypted sources that changed since the
+last render are named first; with --reveal they are decrypted, and their lines
+that changed are printed. Exits 1 if there are differences.
 
-Example:
-   talosgen diff dev`,
-		Flags: []cli.Flag{outputFlag()},
+Examples:
+   talosgen diff dev
+   talosgen diff dev --reveal`,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt the encrypted sources that changed"}, outputFlag()},
 		Action: func(c *cli.Context) error {
+			if c.Bool("reveal") && wantsJSON(c) {
+				return diag.On("", "--reveal is for people, not for -o json").WithCode(diag.Usage)
+			}
 			env, err := w.environment(c)
 			if err != nil {
 				return err
@@ -43,15 +50,39 @@ Example:
 			if err != nil {
 				return err
 			}
+			if err := w.printEncrypted(c, repo, res); err != nil {
+				return err
+			}
 			if err := w.printChanges(c, env, changes); err != nil {
 				return err
 			}
-			if len(changes) > 0 {
+			if len(changes) > 0 || len(res.Encrypted) > 0 {
 				return errDifferences
 			}
 			return nil
 		},
 	}
+}
+
+// printEncrypted names the encrypted sources that changed, on stderr, where they
+// are no part of the list of changes; what is in them is data.
+func (w *world) printEncrypted(c *cli.Context, repo *render.Repo, res *render.Result) error {
+	for _, source := range res.Encrypted {
+		w.say("encrypted source %s: %s", source.Action, source.File)
+		if !c.Bool("reveal") {
+			continue
+		}
+		lines, err := repo.Reveal(c.Context, res.Env, source)
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if err := w.printData([]byte("  " + printable.Line(line) + "\n")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *world) printChanges(c *cli.Context, env string, changes []render.Change) error {

@@ -59,7 +59,9 @@ type renderReport struct {
 	Removed     []string      `json:"removed,omitempty"`
 	Differences []difference  `json:"differences,omitempty"` // with --check
 	Warnings    []string      `json:"warnings,omitempty"`
-	NotInIndex  []string      `json:"notInIndex,omitempty"` // with --hook
+	// NewEncrypted are encrypted sources that the last render did not read.
+	NewEncrypted []string `json:"newEncryptedSources,omitempty"`
+	NotInIndex   []string `json:"notInIndex,omitempty"` // with --hook
 }
 
 type difference struct {
@@ -194,6 +196,12 @@ func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, optio
 	if partial {
 		w.say("%s: %s valid, nothing written", env, natural.Count(len(res.Nodes), "node"))
 		return report, nil
+	}
+	for _, source := range res.Encrypted {
+		if source.Action == render.Added {
+			report.NewEncrypted = append(report.NewEncrypted, source.File)
+			w.say("new encrypted source: %s\n  whoever has public keys alone can write one: `sops -d %s` shows what is in it", source.File, source.File)
+		}
 	}
 	if err := c.Context.Err(); err != nil {
 		return nil, err
