@@ -237,8 +237,7 @@ func autoscalerDeployment(f *facts, tag string, secret object) object {
 		"containers":   []fields{container},
 		"volumes":      items{fields{"name": "config", "secret": fields{"secretName": autoscalerSecret}}},
 	}
-	token := secretObject(kubeSystem, hcloudSecret, map[string]string{"token": f.Secrets[hcloudToken].Reveal()})
-	return deployment(kubeSystem, autoscalerName, 1, checksum(secret, token), pod)
+	return deployment(kubeSystem, autoscalerName, 1, checksum(secret, f.tokenSecret(autoscalerToken)), pod)
 }
 
 func autoscalerEnv(f *facts) []fields {
@@ -255,8 +254,9 @@ func autoscalerEnv(f *facts) []fields {
 	if keys := f.Cluster.Hetzner.SSHKeys; len(keys) > 0 {
 		values["HCLOUD_SSH_KEY"] = keys[0] // keeps Hetzner from mailing passwords
 	}
+	key, _ := f.token(autoscalerToken)
 	return append([]fields{
-		envSecret("HCLOUD_TOKEN", hcloudSecret, "token"), envSecret("HCLOUD_NETWORK", hcloudSecret, "network"),
+		envSecret("HCLOUD_TOKEN", hcloudSecret, key), envSecret("HCLOUD_NETWORK", hcloudSecret, "network"),
 	}, envs(values)...)
 }
 

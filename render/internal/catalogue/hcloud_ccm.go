@@ -54,7 +54,8 @@ func needRobot(f *facts) []Need {
 
 // ccmSecret names the network by its id if it is known by it alone.
 func ccmSecret(f *facts) object {
-	texts := map[string]string{"token": f.Secrets[hcloudToken].Reveal()}
+	texts := map[string]string{tokenKey: f.Secrets[hcloudToken].Reveal()}
+	f.addTokens(texts)
 	if network := f.networkName(); network != "" {
 		texts["network"] = network
 	}

@@ -134,7 +134,8 @@ func csiController(f *facts, image string) object {
 		}
 		return c
 	}
-	variables := append(csiEnv(f), envField("KUBE_NODE_NAME", "spec.nodeName"), envSecret("HCLOUD_TOKEN", hcloudSecret, "token"))
+	key, _ := f.token(csiToken)
+	variables := append(csiEnv(f), envField("KUBE_NODE_NAME", "spec.nodeName"), envSecret("HCLOUD_TOKEN", hcloudSecret, key))
 	driver := csiDriverContainer(image, "-controller", variables)
 	driver["volumeMounts"], driver["securityContext"] = socket, csiConfined()
 	pod := fields{
@@ -153,9 +154,7 @@ func csiController(f *facts, image string) object {
 		},
 		"volumes": items{fields{"name": "socket-dir", "emptyDir": fields{}}},
 	}
-	// Nobody tells it that the token is another one.
-	token := secretObject(kubeSystem, hcloudSecret, map[string]string{"token": f.Secrets[hcloudToken].Reveal()})
-	o := deployment(kubeSystem, name, 1, checksum(token), pod)
+	o := deployment(kubeSystem, name, 1, checksum(f.tokenSecret(csiToken)), pod)
 	o["spec"].(fields)["strategy"] = fields{"type": "Recreate"}
 	return o
 }
