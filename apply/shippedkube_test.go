@@ -35,7 +35,7 @@ func shipped(t testing.TB, env string) *Environment {
 // The environments that are shipped have owners for all their objects, each one,
 // and a plan that says so before there is a cluster.
 func TestShippedKubernetes(t *testing.T) {
-	for _, env := range []string{"dev", "prod", "home"} {
+	for _, env := range []string{"dev", "prod", "home", "talos-k8s"} {
 		t.Run(env, func(t *testing.T) {
 			e := shipped(t, env)
 			desired, err := e.kubernetesObjects(t.Context())
@@ -64,7 +64,7 @@ func TestShippedKubernetes(t *testing.T) {
 // environments: no field is unknown, no value of another type, nothing refused.
 func TestShippedStrict(t *testing.T) {
 	c := kubeenv.Start(t, kubeenv.WithFlux())
-	for _, name := range []string{"dev", "prod", "home"} {
+	for _, name := range []string{"dev", "prod", "home", "talos-k8s"} {
 		t.Run(name, func(t *testing.T) {
 			desired, err := shipped(t, name).kubernetesObjects(t.Context())
 			if err != nil {
@@ -75,7 +75,7 @@ func TestShippedStrict(t *testing.T) {
 				if item.Object.Kind() == "Namespace" {
 					c.Apply(t, "test", false, "{apiVersion: v1, kind: Namespace, metadata: {name: "+item.Object.Name()+"}}")
 				}
-				if item.ID().Group != "talos.dev" { // Talos defines its kind itself
+				if group := item.ID().Group; group != "talos.dev" && group != "cilium.io" { // Talos and Cilium define their kinds themselves
 					items = append(items, item)
 				}
 			}

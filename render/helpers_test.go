@@ -29,7 +29,7 @@ func shippedEnvs(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(envs, []string{"dev", "home", "prod"}) {
+	if !slices.Equal(envs, []string{"dev", "home", "prod", "talos-k8s"}) {
 		t.Fatalf("the repository ships %v", envs)
 	}
 	return envs

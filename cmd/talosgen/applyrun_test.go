@@ -156,7 +156,7 @@ func TestApplyShipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, env := range []string{"dev", "prod"} {
+	for _, env := range []string{"dev", "prod", "talos-k8s"} {
 		t.Run(env, func(t *testing.T) {
 			b, infra := terminalIn(t, repo, env)
 			if code, shown := b.run("", "apply", env, "--allow-dirty", "--yes"); code != 0 {

@@ -33,6 +33,10 @@ func TestTryShipped(t *testing.T) {
 	for env, want := range map[string][]string{
 		"dev":  {"dev: 11 to create", "[11/11] create server/dev-", "[4/4] bootstrap etcd", "cost of a month: 0.00 -> 20.97 EUR net"},
 		"prod": {"prod: 20 to create", "[20/20] create server/prod-", "[8/8] bootstrap etcd", "cost of a month: 0.00 -> 116.31 EUR net"},
+		"talos-k8s": {
+			"talos-k8s: 16 to create", "create server/talos-k8s-worker-1-3", "bootstrap etcd", "create DaemonSet.apps/kube-system/cilium ",
+			"cost of a month: 0.00 -> 44.94 EUR net",
+		},
 		"home": {"simulated: 4 machines", "[5/5] bootstrap etcd", "wait for sources"},
 	} {
 		t.Run(env, func(t *testing.T) {
