@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -81,14 +82,19 @@ func (s *Session) letIn(ctx context.Context, o plan.Observed) error {
 	if a.Jump != "" && !a.JumpSession || a.Jump == "" && (a.Mode != accessPublic || !a.CurrentIPv4 && !a.CurrentIPv6) {
 		return nil
 	}
-	for _, own := range s.nodes.Own(ctx) {
+	all := s.nodes.Own(ctx)
+	for _, own := range all {
 		if a.Jump != "" || own.Is4() && a.CurrentIPv4 || own.Is6() && a.CurrentIPv6 {
 			open.From = append(open.From, netip.PrefixFrom(own, own.BitLen()))
 		}
 	}
 	if len(open.From) == 0 {
-		return diag.On("session access to the cluster "+s.env.Infrastructure.Cluster, "your public address is not known, so you cannot be let in").
-			WithHint("name ranges in access of cluster.yaml, and apply the infrastructure: --stage infrastructure").WithCode(diag.Remote)
+		why := "your public address is not known"
+		if len(all) > 0 {
+			why = fmt.Sprintf("your public address is %s, and the cluster lets in the other IP version only", all[0])
+		}
+		return diag.On("session access to the cluster "+s.env.Infrastructure.Cluster, "%s, so you cannot be let in", why).
+			WithHint("name ranges in hetzner.firewall.apiSource of cluster.yaml, render, and apply the infrastructure: --stage infrastructure").WithCode(diag.Remote)
 	}
 	var err error
 	s.access, err = s.project.OpenSession(ctx, s.run(s.nodes.Owner), open)

@@ -42,10 +42,10 @@ func seeds(fast, full, nightly int) (all []uint64) {
 
 // each tests a property of generated repositories, several at once. Of the first
 // that fails there is the smallest one that fails too, and how to run it again.
-func each(t *testing.T, seeds []uint64, tries int, property func(dir string, o generate.Options) error) {
+func each(t *testing.T, seeds []uint64, atOnce, tries int, property func(dir string, o generate.Options) error) {
 	t.Helper()
 	var failed atomic.Int32
-	parallel(seeds, func(seed uint64) {
+	parallel(seeds, atOnce, func(seed uint64) {
 		if failed.Load() > 2 {
 			return // three show what is wrong
 		}
@@ -116,12 +116,11 @@ func describe(r generate.Repository) string {
 	return b.String()
 }
 
-// parallel does something for each of a list, as many at once as there are
-// processors.
-func parallel[T any](all []T, do func(T)) {
+// parallel does something for each of a list, so many at once.
+func parallel[T any](all []T, atOnce int, do func(T)) {
 	work := make(chan T)
 	var group sync.WaitGroup
-	for range 2 {
+	for range atOnce {
 		group.Go(func() {
 			for item := range work {
 				do(item)

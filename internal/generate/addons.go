@@ -10,6 +10,7 @@ import (
 func (e *environment) cni(c values) {
 	const at = "cni"
 	kind := one(e, at+".type", "", "", "flannel", "none", "cilium", "cilium")
+	e.Settles = kind != "none" && !e.pinned
 	n := values{}
 	if kind != "" {
 		n["type"] = kind
@@ -141,6 +142,9 @@ func (e *environment) gitops(c values) {
 	default:
 		g["repository"] = "https://github.com/example/clusters"
 	}
+	put(e, g, at, "verifyKeys", 15, func(string) []string {
+		return []string{"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ0example\n-----END PGP PUBLIC KEY BLOCK-----\n"}
+	})
 	put(e, g, at, "branch", 40, func(string) string { return "release/2026.11" })
 	put(e, g, at, "path", 20, func(string) string { return "rendered/" + e.Name })
 	put(e, g, at, "interval", 40, func(name string) string { return one(e, name+" value", "5m", "1h30m") })

@@ -22,6 +22,8 @@ type environment struct {
 	env   []string // lines of cluster.env
 	cidr  string   // of the private network
 	pools []pool
+	// Whether a machine must show a key that no simulated one has.
+	pinned bool
 }
 
 // pool is what others need to know of a pool.

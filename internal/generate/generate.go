@@ -40,6 +40,9 @@ type Environment struct {
 	Provider string
 	Contract int
 	Workers  bool // there are some
+	// Whether it comes to an end by itself: pods find a network, without which
+	// nothing that waits for them is ever ready.
+	Settles bool
 	// The secret variables that secrets.sops.yaml must have.
 	Secrets map[string]string
 }

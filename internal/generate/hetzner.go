@@ -20,7 +20,7 @@ func (e *environment) hetzner(c values) {
 		delete(c, "network")
 	}
 	e.apiBalancer(h)
-	e.firewall(h)
+	e.firewall(h, n["existing"] != nil)
 	e.names(h, "hetzner", 10)
 	put(e, h, "hetzner", "dns", 12, func(string) values { return values{"records": e.records()} })
 	e.images(h)
@@ -49,11 +49,11 @@ func (e *environment) apiBalancer(h values) {
 	h["apiLoadBalancer"] = lb
 }
 
-func (e *environment) firewall(h values) {
+func (e *environment) firewall(h values, shared bool) {
 	const at = "hetzner.firewall"
 	f := values{}
 	switch {
-	case e.is(at+".existingId", 6):
+	case !shared && e.is(at+".existingId", 6): // something of the cluster's own has its notes
 		f["existingId"] = e.of(at+".existingId value", 1000, 9999999)
 	default:
 		put(e, f, at, "apiSource", 30, func(string) []string { return []string{"203.0.113.0/24", "2001:db8::/32"} })
@@ -61,8 +61,10 @@ func (e *environment) firewall(h values) {
 		put(e, f, at, "talosApiSource", 12, func(string) []string { return []string{"203.0.113.8/32"} })
 		put(e, f, at, "extraRules", 20, func(string) []values { return e.rules() })
 	}
-	e.flag(f, at, "useCurrentIpv4", 10)
-	e.flag(f, at, "useCurrentIpv6", 10)
+	if f["apiSource"] != nil {
+		e.flag(f, at, "useCurrentIpv4", 30)
+		e.flag(f, at, "useCurrentIpv6", 30)
+	}
 	lb, _ := h["apiLoadBalancer"].(values)
 	if lb != nil && (f["apiSource"] != nil || f["kubeApiSource"] != nil) || e.is(at+".acknowledgeOpenLoadBalancer", 5) {
 		f["acknowledgeOpenLoadBalancer"] = true

@@ -1,6 +1,8 @@
 package generate
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"strings"
 
@@ -172,6 +174,11 @@ func (e *environment) machine(at string, n int) values {
 	match := values{"mac": fmt.Sprintf("52:54:00:12:%02x:%02x", n/256, n%256)}
 	put(e, match, at+".match", "uuid", 20, func(string) string { return fmt.Sprintf("4c4c4544-0051-3010-8052-b4c04f4d%04x", n) })
 	put(e, match, at+".match", "serial", 20, func(string) string { return fmt.Sprintf("5QX%dRM2", n) })
+	put(e, match, at+".match", "fingerprint", 15, func(string) string {
+		digest := sha256.Sum256([]byte{byte(n)})
+		return base64.StdEncoding.EncodeToString(digest[:])
+	})
+	e.pinned = e.pinned || match["fingerprint"] != nil
 	m := values{"match": match}
 	if e.is(at+".dhcp", 15) {
 		m["bootAddress"] = fmt.Sprintf("192.168.1.%d", n)
