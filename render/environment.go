@@ -159,6 +159,9 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 	if err := e.checkPlaintext(); err != nil {
 		return nil, err
 	}
+	if err := e.checkCopied(); err != nil {
+		return nil, err
+	}
 	var err error
 	if keyless {
 		p.secrets, err = e.placeholders()

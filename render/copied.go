@@ -1,0 +1,60 @@
+package render
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// encryptedParts are what no two environments have in common unless one was copied
+// from the other: the seals of data keys, and encrypted values, whose nonces are
+// random in the sources.
+var encryptedParts = regexp.MustCompile(`(?m)(^ +seal: \S+$|ENC\[AES256_GCM,[^\]]+\])`)
+
+// checkCopied refuses an environment that has the keys or secrets of another one:
+// their clusters would have the same authorities, and each could be taken for the
+// other. It needs no key.
+func (e *environment) checkCopied() error {
+	envs, err := e.repo.Environments()
+	if err != nil {
+		return err
+	}
+	var problems diag.List
+	for _, name := range []string{keyringFile, secretsName} {
+		mine := map[string]bool{}
+		for _, part := range encryptedParts.FindAllString(string(e.raw[e.path(name)]), -1) {
+			mine[part] = true
+		}
+		for _, other := range envs {
+			if other == e.name || len(mine) == 0 || len(problems) > 0 {
+				continue
+			}
+			file := path.Join(envsDir, other, name)
+			data, err := e.repo.files.ReadFile(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err))
+				continue
+			}
+			for _, part := range encryptedParts.FindAllString(string(data), -1) {
+				if mine[part] {
+					problems.Add(copied(e.path(name), file, other, e.name))
+					break
+				}
+			}
+		}
+	}
+	return problems.Err()
+}
+
+func copied(mine, theirs, other, env string) *diag.Problem {
+	return diag.New(diag.Pos{File: mine}, "has the same keys as %s: one environment was copied from the other", theirs).
+		WithHint("their clusters would have the same certificate authorities, and what one may do the other could\n"+
+			"in the copy, %s or %s, remove %s and %s, and make others with `talosgen secrets init`", env, other, secretsName, keyringFile).
+		WithCode(diag.Secrets)
+}
