@@ -70,7 +70,7 @@ var HcloudK8s = []CounterpartGroup{
 		{"cluster_autoscaler_enabled", "autoscaler.enabled", ""},
 		{"cluster_autoscaler_image_tag", "autoscaler.imageTag", ""},
 		{"cluster_autoscaler_nodepools", "autoscaler.nodepools", ""},
-		{"cluster_autoscaler_config_patches", "", "`patches/pools/<pool>/` of the environment, once autoscaled pools have configurations"},
+		{"cluster_autoscaler_config_patches", "", "`patches/pools/<pool>/` of the environment"},
 		{"cluster_autoscaler_discovery_enabled", "autoscaler.discovery", ""},
 		{"cluster_autoscaler_cleanup_enabled", "autoscaler.cleanup", ""},
 	}},

@@ -18,6 +18,8 @@ var NotYet = []string{
 	"talos.reboot",
 
 	"ingress.loadBalancerPools.localTraffic",
+
+	"autoscaler.discovery",
 }
 
 // IsNotYet tells whether an option, or one that it is below, is in [NotYet].
