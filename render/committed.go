@@ -133,6 +133,19 @@ func (r *Repo) Outputs(env string) ([]string, error) {
 	return append(files, path.Join(renderedDir, env, rendered.LockName)), nil
 }
 
+// Sources lists the files that the tree of an environment was rendered from, and
+// the directories in which such files are.
+func (r *Repo) Sources(env string) (files, dirs []string, err error) {
+	lock, err := r.readLock(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, in := range lock.Inputs {
+		files = append(files, in.Path)
+	}
+	return files, []string{".sops.yaml", "patches", "envs/" + env, chartsDir}, nil
+}
+
 // RenderedNodes lists the nodes in the rendered tree of an environment.
 func (r *Repo) RenderedNodes(env string) ([]string, error) {
 	entries, err := r.files.ReadDir(renderedDir + "/" + env + "/nodes")

@@ -55,13 +55,13 @@ func gitLine(ctx context.Context, dir string, args ...string) (string, error) {
 // are: untracked, ignored, or changed; and files that are gone and still in
 // git. That is compared with the index, or with a commit if one is given. Files
 // of others in that directory are their business.
-func notInGit(ctx context.Context, root, dir string, ours []string, commit ...string) ([]string, error) {
+func notInGit(ctx context.Context, root string, dirs []string, ours []string, commit ...string) ([]string, error) {
 	diff := func(filter string) []string {
 		return append([]string{"diff", "-z", "--name-only", "--no-ext-diff", "--relative", "--diff-filter=" + filter}, commit...)
 	}
 	var missing []string
 	for i, args := range [][]string{{"ls-files", "-z", "--others"}, diff("d"), diff("D")} {
-		out, err := gitOutput(ctx, root, append(args, "--", dir)...)
+		out, err := gitOutput(ctx, root, append(append(args, "--"), dirs...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func gitSource(ctx context.Context, root, env string, files []string, follows st
 		s.Changed = files
 		return s, nil
 	}
-	if s.Changed, err = notInGit(ctx, root, tree, files, "HEAD"); err != nil {
+	if s.Changed, err = notInGit(ctx, root, []string{tree}, files, "HEAD"); err != nil {
 		return s, notAsked(err)
 	}
 	if s.Branch, err = gitLine(ctx, root, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil {

@@ -38,7 +38,7 @@ says that they are right.`,
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "write nothing; render with placeholders in place of secrets"},
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
-			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file is not in the git index as it is"},
+			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file, or what it was rendered from, is not in the git index as it is"},
 			newKeysFlag(),
 			&cli.BoolFlag{Name: "force", Usage: "render even if nothing changed"},
 			&cli.BoolFlag{Name: flagFetch, Usage: "first get the charts that charts/charts.lock pins and that are not here yet"},
@@ -258,14 +258,32 @@ func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*
 	if err != nil {
 		return report, err
 	}
-	missing, err := notInGit(c.Context, repo.Root(), "rendered/"+report.Env, outputs)
+	sources, dirs, err := repo.Sources(report.Env)
 	if err != nil {
-		return report, diag.On("", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
+		return report, err
 	}
-	report.NotInIndex = missing
+	missing, err := notInGit(c.Context, repo.Root(), []string{"rendered/" + report.Env}, outputs)
+	if err != nil {
+		return report, notAGitRepository(err)
+	}
+	unstaged, err := notInGit(c.Context, repo.Root(), dirs, sources)
+	if err != nil {
+		return report, notAGitRepository(err)
+	}
+	report.NotInIndex = append(missing, unstaged...)
 	if len(missing) > 0 {
 		w.say("not in the git index as rendered: %s", strings.Join(missing[:min(len(missing), 10)], ", "))
 		w.say("run `git add rendered/%s`", report.Env)
 	}
+	if len(unstaged) > 0 {
+		first := strings.Join(unstaged[:min(len(unstaged), 10)], ", ")
+		w.say("not in the git index as they were rendered from: %s", first)
+		w.say("run `git add %s`: what is committed has to render to what is committed", strings.ReplaceAll(first, ", ", " "))
+	}
 	return report, nil
+}
+
+// notAGitRepository is the problem that the index cannot be looked at.
+func notAGitRepository(err error) error {
+	return diag.On("", "%v", err).WithHint("--hook is for pre-commit hooks, inside of a git repository").WithCode(diag.Usage)
 }
