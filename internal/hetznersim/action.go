@@ -87,7 +87,8 @@ func (c *call) begin(j job) *action {
 	if j.after != nil {
 		starts, a.after = j.after.ends, j.after.ID
 	}
-	a.ends = starts.Add(c.cfg.ActionTime(j.command))
+	a.ends = starts.Add(c.cfg.ActionTime(j.command) + c.actionLate)
+	c.actionLate = 0
 	c.st.actions.put(a)
 	c.st.running = with(c.st.running, a.ID)
 	return a

@@ -21,7 +21,8 @@ type call struct {
 	url   string // scheme, host and path, for Link headers
 	link  string // the Link header to answer with
 
-	actionFault *actionError // how the next action will end
+	actionFault *actionError  // how the next action will end
+	actionLate  time.Duration // how much later it will end
 }
 
 // decode reads the body of a request. An empty one counts as {}, which the API

@@ -52,6 +52,7 @@ const (
 	asSlow
 	asStatus
 	asActionError
+	asActionLate
 )
 
 // Drop closes the connection without an answer. It is the zero Outcome. Go's
@@ -80,6 +81,10 @@ func ActionError(code, message string) Outcome {
 	return Outcome{kind: asActionError, action: &actionError{code, message}}
 }
 
+// ActionLate lets the call succeed, and the first action that it begins end so
+// much later than it would.
+func ActionLate(by time.Duration) Outcome { return Outcome{kind: asActionLate, delay: by} }
+
 // Inject adds a fault. Of several that fit a call, the first one strikes.
 func (s *Sim) Inject(f Fault) {
 	s.mu.Lock()
@@ -98,7 +103,7 @@ func (s *Sim) ClearFaults() {
 }
 
 // instead reports whether the outcome takes the place of the answer.
-func (o Outcome) instead() bool { return o.kind != asActionError && o.kind != asSlow }
+func (o Outcome) instead() bool { return o.kind == asDrop || o.kind == asHang || o.kind == asStatus }
 
 // strike returns the fault of a call, if there is one, and counts it.
 func (s *Sim) strike(method, at string) *Fault {

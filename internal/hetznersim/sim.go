@@ -184,6 +184,9 @@ func (s *Sim) handle(r *http.Request, body []byte, now time.Time, a *answer) (re
 	if a.fault != nil && a.fault.As.kind == asActionError {
 		c.actionFault = a.fault.As.action
 	}
+	if a.fault != nil && a.fault.As.kind == asActionLate {
+		c.actionLate = a.fault.As.delay
+	}
 	rep, err := s.run(c, route)
 	if c.link != "" {
 		a.header.Set("Link", c.link)
