@@ -85,8 +85,10 @@ func TestSilentConnection(t *testing.T) {
 	f := &fakeNode{data: []string{"one", "two"}, version: func(ctx context.Context) (*machine.VersionResponse, error) {
 		select {
 		case <-hangs:
-			<-ctx.Done()
-			return nil, ctx.Err()
+			// It hangs longer than the call may take: at the end of that, which
+			// it knows too, it would answer that the time is over.
+			<-t.Context().Done()
+			return nil, t.Context().Err()
 		default:
 			return answers(nil).version(ctx)
 		}
