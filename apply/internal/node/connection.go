@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
 )
 
 // connection is a connection to a node that is made anew for the next call after
@@ -100,8 +102,19 @@ func (c *connection) Invoke(ctx context.Context, method string, request, answer 
 	if err != nil {
 		return err
 	}
-	defer c.done(ctx, now)
-	return now.Invoke(ctx, method, request, answer, opts...)
+	err = now.Invoke(ctx, method, request, answer, opts...)
+	if status.Code(err) == codes.DeadlineExceeded {
+		c.unanswered(now) // gRPC may say so a moment before the context does
+	}
+	c.done(ctx, now)
+	return err
+}
+
+// unanswered notes that a call was not answered in time.
+func (c *connection) unanswered(a *attempt) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.silent = true
 }
 
 // NewStream begins a call with several of them.
