@@ -47,6 +47,9 @@ type Cloud struct {
 	Endpoint string
 	// The token of the project; empty: the one in the rendered tree.
 	Token secret.String
+	// Whether the project is simulated: a simulator has a token of its own, which
+	// need not be the one in the tree.
+	Simulated bool
 	// Public keys whose private half everybody has, besides that of the key
 	// that talosgen ships: a tree that they can read is for a simulator only.
 	Examples []string
@@ -170,7 +173,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 			WithHint("set HCLOUD_TOKEN to a token that may read and write; the console makes one under Security, API tokens").
 			WithCode(diag.Secrets)
 	}
-	if !c.Token.IsZero() {
+	if !c.Token.IsZero() && !c.Simulated {
 		kept, err := e.Token(ctx)
 		s.otherToken = err == nil && !kept.IsZero() && kept.Reveal() != token.Reveal()
 	}

@@ -118,7 +118,7 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 		return left
 	})
 	s.Session, err = env.Connect(c.Context, apply.Cloud{
-		Endpoint: endpoint, Token: secret.New(token), Examples: examples,
+		Endpoint: endpoint, Token: secret.New(token), Simulated: apply.OnLoopback(endpoint), Examples: examples,
 		HTTP: w.http, Clock: clock{w}, Chance: w.chance, Builder: builder,
 		Nodes: nodes, Same: sameTreeAs(repo.Root(), name), Log: w.requestLog(c, s.view), Tell: s.view.event,
 	})
