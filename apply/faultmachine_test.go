@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 					w = newFaultWorld(t, c)
 				}
 				schedule := faultmachine.Random(rand.New(rand.NewPCG(seed, 1)).IntN, w.operations)
-				first, problem := w.survives(schedule)
+				problem, first := w.survives(schedule)
 				t.Logf("%d: %s\n%s", seed, schedule, said(first))
 				if problem != "" {
 					t.Errorf("%s=%d: %s\n%s", faultSeedVariable, seed, schedule, problem)
@@ -70,8 +70,8 @@ func schedules() int {
 }
 
 // survives runs by a schedule, and then without faults until all is well, twice at
-// most. It returns what the first run said, and what is not well in the end.
-func (w *faultWorld) survives(schedule faultmachine.Schedule) (first error, problem string) {
+// most. It returns what is not well in the end, and what the first run said.
+func (w *faultWorld) survives(schedule faultmachine.Schedule) (problem string, first error) {
 	w.Helper()
 	w.sim.Restore(w.before)
 	w.machine.Begin(schedule)
@@ -84,15 +84,15 @@ func (w *faultWorld) survives(schedule faultmachine.Schedule) (first error, prob
 	}
 	log := []string{"the run: " + said(first)}
 	if untidy := w.untidy(false); untidy != "" && orderly(schedule) {
-		return first, log[0] + "\nit ended with\n" + untidy
+		return log[0] + "\nit ended with\n" + untidy, first
 	}
 	for n := 0; ; n++ {
 		bad := w.wrong()
 		if bad == "" && (first == nil || n > 0) {
-			return first, ""
+			return "", first
 		}
 		if n == 2 || n == 0 && first == nil && !outdated(schedule) {
-			return first, strings.Join(append(log, bad), "\n")
+			return strings.Join(append(log, bad), "\n"), first
 		}
 		if n == 1 {
 			w.clock.Advance(lockLasts)
