@@ -43,6 +43,7 @@ func runByFlux(t *testing.T, dir, env string) {
 		committed["rendered/"+env+"/"+name] = forTest(name, text, g.URL)
 	}
 	commit := g.Commit(t, committed)
+	defineOperatorKinds(t, c)
 	c.Apply(t, "test", false, sopsDecrypted(t, filepath.Join(dir, "bootstrap/flux/secret-sops-age.yaml")))
 	for _, o := range manifests(t, "flux/manifests.yaml", forTest("flux/manifests.yaml", files["flux/manifests.yaml"], g.URL)) {
 		c.Apply(t, "test", false, encoded(t, o))
@@ -69,6 +70,39 @@ func runByFlux(t *testing.T, dir, env string) {
 				compareSecret(t, live, manifests(t, name, sopsDecrypted(t, filepath.Join(dir, name)))[0])
 			}
 		}
+	}
+}
+
+// operatorKinds are those of shipped trees that operators define when they run:
+// Cilium's, and Talos where API access is on. Nothing runs here.
+var operatorKinds = []struct{ name, group, version, kind, scope string }{
+	{"ciliumclusterwidenetworkpolicies", "cilium.io", "v2", "CiliumClusterwideNetworkPolicy", "Cluster"},
+	{"serviceaccounts", "talos.dev", "v1alpha1", "ServiceAccount", "Namespaced"},
+}
+
+// defineOperatorKinds defines them, and waits until the API serves them: Flux would
+// come again after minutes.
+func defineOperatorKinds(t *testing.T, c *kubeenv.Cluster) {
+	t.Helper()
+	for _, k := range operatorKinds {
+		c.Apply(t, "test", false, encoded(t, manifest.Object{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": k.name + "." + k.group},
+			"spec": map[string]any{
+				"group": k.group, "scope": k.scope,
+				"names": map[string]any{"kind": k.kind, "plural": k.name},
+				"versions": []any{map[string]any{
+					"name": k.version, "served": true, "storage": true,
+					"schema": map[string]any{"openAPIV3Schema": map[string]any{
+						"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+					}},
+				}},
+			},
+		}))
+		c.WaitFor(t, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+k.name+"."+k.group, func(o kubeenv.Object) bool {
+			status, _ := o.Condition("Established")
+			return status == "True"
+		}, time.Minute)
 	}
 }
 

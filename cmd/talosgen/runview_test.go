@@ -123,7 +123,7 @@ func TestRunViewInterrupted(t *testing.T) {
 		t.Fatalf("the screen shows %q: it hides what this is about", got)
 	}
 	var out bytes.Buffer
-	v := &runView{out: &out, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
+	v := &runView{out: &out, clean: printable.Line, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
 	v.event(apply.Event{Stage: "nodes", State: apply.Begun})
 	out.WriteString(interrupt)
 	v.event(apply.Event{Stage: "nodes", State: apply.Failed})
@@ -152,7 +152,7 @@ func TestRunViewFolds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			v := &runView{out: &out, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
+			v := &runView{out: &out, clean: printable.Line, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
 			v.event(apply.Event{Stage: "kubernetes", State: apply.Begun})
 			v.event(apply.Event{Stage: "kubernetes", Step: "wait for sources", State: apply.Note, Text: tt.note})
 			if got := screen(out.String()); got != tt.want {
