@@ -89,10 +89,16 @@ func (r *testRepo) environment(env, contract string) *testRepo {
 // keyring, and a token.
 func (r *testRepo) initSecrets(env, key string) *testRepo {
 	r.t.Helper()
-	if _, err := r.open(key).ImportSecrets(context.Background(), env, "bundle.yaml", []byte(markedBundle())); err != nil {
+	others, err := filepath.Glob(filepath.Join(r.root, "envs", "*", "keyring.yaml"))
+	if err != nil {
 		r.t.Fatal(err)
 	}
-	_, err := r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
+	w := world(r.t, map[string]string{"SOPS_AGE_KEY": key})
+	w.Random = &markedRandom{next: 1000 * len(others)} // each environment has keys of its own
+	if _, err := openWorld(r.t, r.root, w).ImportSecrets(context.Background(), env, "bundle.yaml", []byte(markedBundle())); err != nil {
+		r.t.Fatal(err)
+	}
+	_, err = r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
 		if !bytes.Contains(plain, []byte("\nvariables:\n")) {
 			plain = append(plain, "variables:\n"...)
 		}

@@ -54,7 +54,26 @@ func resolveNumber(text string) (any, error) {
 	if float.MatchString(digits) {
 		return parseFloat(digits)
 	}
+	if i, ok := signedBinary(digits); ok {
+		return i, nil
+	}
 	return text, nil
+}
+
+// signedBinary gives the value of a binary number with a sign behind its prefix,
+// which the library that Kubernetes reads YAML with takes for a number.
+func signedBinary(digits string) (int64, bool) {
+	rest, negative := strings.CutPrefix(digits, "-0b")
+	if !negative {
+		var binary bool
+		if rest, binary = strings.CutPrefix(digits, "0b"); !binary {
+			return 0, false
+		}
+	} else {
+		rest = "-" + rest
+	}
+	i, err := strconv.ParseInt(rest, 2, 64)
+	return i, err == nil
 }
 
 func parseFloat(text string) (any, error) {

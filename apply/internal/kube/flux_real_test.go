@@ -31,7 +31,7 @@ type handed struct {
 // newHanded takes objects of every kind: those of everyKind, and all of the
 // shipped environments.
 func newHanded(t testing.TB, g *kubeenv.Git, name string, variants ...string) handed {
-	return handed{name: name, url: g.URL, variants: variants, shipped: shippedObjects(t)}
+	return handed{name: name, url: g.URL, variants: variants, shipped: definable(shippedObjects(t))}
 }
 
 // objects are those of one variant, as they are at first, or later: then each
@@ -119,6 +119,15 @@ func (f tree) commit(t testing.TB, g *kubeenv.Git) string {
 		files["rendered/dev/"+name] = text
 	}
 	return g.Commit(t, files)
+}
+
+// definable leaves out objects of kinds that operators define when they run:
+// nothing runs here, and there is a custom resource among the rest.
+func definable(objects []manifest.Object) []manifest.Object {
+	return slices.DeleteFunc(objects, func(o manifest.Object) bool {
+		group := o.ID().Group
+		return group == "cilium.io" || group == "talos.dev"
+	})
 }
 
 // version is the version of an object. Controllers write statuses: of objects

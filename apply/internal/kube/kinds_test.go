@@ -58,6 +58,8 @@ var removals = map[string]removal{
 	"ValidatingAdmissionPolicy.admissionregistration.k8s.io":        {"spec.auditAnnotations[]", map[string]any{"key": "removed", "valueExpression": "'x'"}},
 	"ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io": {"spec.validationActions[]", "Audit"},
 	"Thing": {"spec.removed", "removed"}, // of everyKind: a custom resource
+	"CiliumClusterwideNetworkPolicy.cilium.io": {"spec.description", "removed"},
+	"ServiceAccount.talos.dev":                 {"spec.roles[]", "os:removed"},
 }
 
 func someRule() any {
