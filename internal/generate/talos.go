@@ -128,8 +128,8 @@ func (e *environment) services(t values) {
 	e.flag(dns, "talos.hostDns", "enabled", 12)
 	if dns["enabled"] != false {
 		put(e, dns, "talos.hostDns", "forwardKubeDnsToHost", 15, func(string) bool { return true })
+		e.flag(dns, "talos.hostDns", "resolveMemberNames", 12)
 	}
-	e.flag(dns, "talos.hostDns", "resolveMemberNames", 12)
 	section(t, "hostDns", dns)
 }
 
@@ -163,7 +163,12 @@ func (e *environment) backups(t values) {
 		s["accessKeyVariable"], s["secretKeyVariable"] = access, secret
 	}
 	e.Secrets[access], e.Secrets[secret] = e.token(e.at+".access", 20), e.token(e.at+".secret", 40)
-	put(e, s, at, "image", 20, func(string) string { return "ghcr.io/siderolabs/talos-backup:v0.1.0-beta.3" })
+	put(e, s, at, "image", 20, func(string) string {
+		if s["compression"] == true {
+			return "ghcr.io/siderolabs/talos-backup:v0.1.0-beta.3-3-g38dad7c" // the release before does not compress
+		}
+		return "ghcr.io/siderolabs/talos-backup:v0.1.0-beta.3"
+	})
 	t["backups"] = values{"s3": s}
 	access2 := inner(t, "apiAccess")
 	access2["enabled"] = true
