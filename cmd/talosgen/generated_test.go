@@ -178,7 +178,7 @@ func TestGeneratedRender(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(50, 2000, 10000), 2, 60, renderTwice)
+	each(t, seeds(50, 600, 10000), 2, 60, renderTwice)
 }
 
 func renderTwice(dir string, o generate.Options) error {

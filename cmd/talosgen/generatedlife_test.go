@@ -34,7 +34,7 @@ func TestGeneratedLife(t *testing.T) {
 	}
 	t.Parallel()
 	const atOnce = 8 // where no lock keeps others out, a run waits half a minute for them
-	each(t, seeds(10, 300, 1500), atOnce, 25, generatedLife)
+	each(t, seeds(10, 20, 1500), atOnce, 25, generatedLife)
 }
 
 func generatedLife(dir string, o generate.Options) error {
