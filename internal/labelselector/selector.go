@@ -23,7 +23,7 @@ type condition struct {
 	key    string
 	not    bool     // the condition holds if the rest does not
 	exists bool     // the key is there; values are not looked at
-	values []string // the key has one of these
+	values []string // the key has one of these, each of which is there once, sorted
 }
 
 // Parse reads a selector.
@@ -97,6 +97,8 @@ func parseSet(body string) (condition, error) {
 	for value := range strings.SplitSeq(list, ",") {
 		c.values = append(c.values, strings.TrimSpace(value))
 	}
+	slices.Sort(c.values)
+	c.values = slices.Compact(c.values)
 	return checked(c)
 }
 
@@ -146,9 +148,8 @@ func (c condition) String() string {
 	case len(c.values) == 1:
 		return c.key + "=" + c.values[0]
 	}
-	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
 	if c.not {
-		return c.key + " notin (" + strings.Join(values, ",") + ")"
+		return c.key + " notin (" + strings.Join(c.values, ",") + ")"
 	}
-	return c.key + " in (" + strings.Join(values, ",") + ")"
+	return c.key + " in (" + strings.Join(c.values, ",") + ")"
 }

@@ -67,6 +67,8 @@ func TestString(t *testing.T) {
 		{"k notin ( a , b )", "k notin (a,b)"},
 		{"k in (a)", "k=a"},
 		{"k notin (a)", "k!=a"},
+		{"k in (a,a)", "k=a"},
+		{"k in(,)", "k="},
 	} {
 		s, err := Parse(tt.selector)
 		if err != nil {

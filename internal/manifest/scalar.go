@@ -35,8 +35,8 @@ func resolve(text string) (any, error) {
 	switch c := text[0]; {
 	case notFinite.MatchString(text):
 		return nil, errNotFinite
-	case c == '.' && float.MatchString(text):
-		return parseFloat(text)
+	case c == '.':
+		return parseFloat(text, text)
 	case c == '+' || c == '-' || c >= '0' && c <= '9':
 		return resolveNumber(text)
 	}
@@ -52,7 +52,7 @@ func resolveNumber(text string) (any, error) {
 		return number(float64(u))
 	}
 	if float.MatchString(digits) {
-		return parseFloat(digits)
+		return parseFloat(digits, text)
 	}
 	if i, ok := signedBinary(digits); ok {
 		return i, nil
@@ -76,10 +76,12 @@ func signedBinary(digits string) (int64, bool) {
 	return i, err == nil
 }
 
-func parseFloat(text string) (any, error) {
-	f, err := strconv.ParseFloat(text, 64)
+// parseFloat gives the number with these digits, or text if it is too large for
+// one.
+func parseFloat(digits, text string) (any, error) {
+	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
-		return text, nil // too large for a number
+		return text, nil
 	}
 	return number(f)
 }

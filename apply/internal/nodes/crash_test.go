@@ -131,7 +131,7 @@ func (w *world) settled(policy nodeplan.Policy) {
 		if err == nil && len(p.Away) == 0 && len(p.Steps) == 0 {
 			break
 		}
-		w.replaceLearners(p)
+		policy.Trust = append(policy.Trust, w.replaceLearners(p)...)
 		if n == most-1 {
 			w.Fatalf("not as desired: %v\n%s\n%s", err, p, strings.Join(w.told, "\n"))
 		}
@@ -158,19 +158,22 @@ func (w *world) heal() {
 }
 
 // replaceLearners does what the plan says of control planes that rebooted before
-// they had a vote: they never get one.
-func (w *world) replaceLearners(p *nodeplan.Plan) {
+// they had a vote: they never get one. It gives the names of the machines that are
+// others now: replace takes them for new ones.
+func (w *world) replaceLearners(p *nodeplan.Plan) (replaced []string) {
 	w.Helper()
 	if p == nil {
-		return
+		return nil
 	}
 	for _, n := range p.Warnings {
 		name, _ := strings.CutPrefix(string(n.Key), "node/")
 		if strings.Contains(n.Text, "no vote yet") {
 			w.fleet.Remove(name)
 			w.buy(name)
+			replaced = append(replaced, name)
 		}
 	}
+	return replaced
 }
 
 // TestLostAnswers loses the answer of each call in turn, and the run itself goes
