@@ -267,6 +267,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"unquoted variable", "a: b\nc: [${X}, b]\n", "cluster.yaml:2:6: not valid YAML: did not find expected ',' or ']', while parsing a flow sequence\n  quote a variable inside"},
 		{"two documents", minimal("---\nx: y\n"), "cluster.yaml:7:1: a second document"},
 		{"unknown anchor", "a: *b\n", "cluster.yaml:1:4: not valid YAML: unknown anchor"},
+		{"deep", minimal("addons: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n"), "cluster.yaml:7:108: nested deeper than 100 levels"},
 		{"large", strings.Repeat("#", maxSize+1), "cluster.yaml: the file is larger than 4 MiB"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -38,6 +38,9 @@ func parse(file string, data []byte) (*yaml.Node, error) {
 	if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
 		return nil, emptyFile(file)
 	}
+	if p := yamlerror.TooDeep(file, doc.Content[0]); p != nil {
+		return nil, p
+	}
 	return doc.Content[0], nil
 }
 

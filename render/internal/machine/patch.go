@@ -75,6 +75,9 @@ func LoadPatch(src Source, o LoadOptions) (*Patch, error) {
 			return nil, diag.New(l.at(doc), "with its aliases written out the document is too large, or without end").
 				WithHint("an alias (*name) stands for all of its anchor (&name), also for the aliases in there")
 		}
+		if p := yamlerror.TooDeep(src.File, doc); p != nil {
+			return nil, p
+		}
 	}
 	if o.Inspect != nil {
 		if err := o.Inspect(docs); err != nil {

@@ -55,6 +55,7 @@ func TestLoadPatchRefuses(t *testing.T) {
 		{"$patch: delete of an unknown kind", "apiVersion: v1beta9\nkind: NewConfig\n$patch: delete\n", "p.yaml:1:1: an instruction to delete or replace in a document of kind NewConfig", ""},
 		{"null item", "machine:\n  network:\n    interfaces:\n      -\n", `p.yaml:4:8: machine.network.interfaces[0] is null`, "leave it out"},
 		{"alias of itself", "machine:\n  kubelet:\n    extraConfig: &a\n      x: [*a, *a]\n", "p.yaml:1:1: with its aliases written out", "all of its anchor"},
+		{"maps in maps", "apiVersion: v9\nkind: X\nx: " + strings.Repeat("{a: ", 5000) + "b" + strings.Repeat("}", 5000) + "\n", "p.yaml:3:400: nested deeper than 100 levels", "indentation"},
 		{"aliases of aliases", "apiVersion: v9\nkind: X\na: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e, *e, *e, *e]\n", "p.yaml:1:1: with its aliases written out", ""},
 		{"broken YAML", "machine:\n\tcertSANs: []\n", "p.yaml:2:1: not valid YAML", ""},
 		{"undefined variable", "machine: {certSANs: ['${NOPE}']}\n", `p.yaml:1:23: variable "NOPE" is not defined`, ""},
