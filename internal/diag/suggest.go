@@ -17,7 +17,13 @@ func Suggest(word string, candidates []string) string {
 // Nearest returns the candidate nearest to word, or "" if none is near enough to
 // be meant.
 func Nearest(word string, candidates []string) string {
-	best, bestDistance := "", len(word)/3+1
+	return NearestWithin(word, candidates, len(word)/3+1)
+}
+
+// NearestWithin returns the candidate nearest to word, or "" if it takes more
+// than that many letters that are changed, added or left out to come to any.
+func NearestWithin(word string, candidates []string, letters int) string {
+	best, bestDistance := "", letters
 	for _, c := range candidates {
 		if c == word {
 			continue

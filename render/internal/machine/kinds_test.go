@@ -70,6 +70,23 @@ var readKinds = sync.OnceValues(func() ([]string, error) {
 	return slices.Compact(kinds), err
 })
 
+// The list that misspellings are found by is that of the library. Kinds of a newer
+// one are not taken for misspellings, be they named like the known ones.
+func TestNearKind(t *testing.T) {
+	if want := registeredKinds(t); !slices.Equal(allKinds, want) {
+		t.Errorf("allKinds are\n%q\nthe library has\n%q", allKinds, want)
+	}
+	for kind, want := range map[string]string{
+		"NetworkRulConfig": "NetworkRuleConfig", "KubeNodeConfigs": "KubeNodeConfig", "kubeletconfig": "KubeletConfig",
+		"LinkConfg": "LinkConfig", "BondsConfig": "BondConfig", "FutureConfig": "", "LineConfig": "LinkConfig",
+		"LaneConfig": "", "KubeProxyConfig2027": "", "DHCPv4Config": "", "LinkConfig": "",
+	} {
+		if got := nearKind(kind); got != want {
+			t.Errorf("%s is near %q, want %q", kind, got, want)
+		}
+	}
+}
+
 // TestRegisteredKinds: talosgen finds the type of every kind, and the identity
 // that it reads from YAML is the one that the library matches by.
 func TestRegisteredKinds(t *testing.T) {

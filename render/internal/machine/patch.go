@@ -276,6 +276,10 @@ func (l *patchLoader) decodeUnknown(pd *patchDoc) error {
 		return diag.New(l.at(pd.node), "the document has no %s", missing).
 			WithHint("a document has both apiVersion and kind; a patch for machine: and cluster: has neither")
 	}
+	if meant := nearKind(pd.id.Kind); meant != "" {
+		return diag.New(l.at(valueAt(pd.node, "kind")), "there is no kind %s", pd.id.Kind).
+			WithHint("did you mean %q?", meant)
+	}
 	pd.unknown = true
 	l.patch.Warnings.Add(diag.New(l.at(pd.node), "kind %s (%s) is not known to talosgen's Talos library: the document is passed on as it is, unchecked", pd.id.Kind, pd.id.APIVersion).
 		WithHint("check the spelling; only a newer Talos may know it"))
