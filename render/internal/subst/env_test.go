@@ -15,6 +15,7 @@ func TestParseEnv(t *testing.T) {
 		{"export", "export A=b", "b"},
 		{"export, wide", "export\t A=b", "b"},
 		{"windows", "A=b\r\n", "b"},
+		{"windows, quoted", "A=\"b\"\r\n", "b"},
 		{"byte order mark", "\ufeffA=b", "b"},
 		{"empty", "A=", ""},
 		{"empty with comment", "A= # nothing", ""},

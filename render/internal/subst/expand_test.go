@@ -60,6 +60,10 @@ func TestExpandErrors(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"${NMAE}", "variable \"NMAE\" is not defined\n  did you mean \"NAME\"?\n"},
 		{"${SOMETHING_ELSE}", "variable \"SOMETHING_ELSE\" is not defined\n  define it in cluster.env\n"},
+		{"${INTER}", "variable \"INTER\" is not defined\n  did you mean \"INNER\"?\n"},
+		{"${STRUCTHOST}", "variable \"STRUCTHOST\" is not defined\n  define it in cluster.env\n"},
+		{"${NODE_ADDRESS}", "variable \"NODE_ADDRESS\" is not defined\n  it is not set here: talosgen defines NODE_"},
+		{"${NODE_ADRESS}", "variable \"NODE_ADRESS\" is not defined\n  did you mean \"NODE_ADDRESS\"?\n"},
 		{"${NAME", "${ without a closing brace\n  write $${"},
 		{"${NAME:-x", "${ without a closing brace"},
 		{"${", "${ without a closing brace"},

@@ -1,7 +1,8 @@
 package subst
 
 import (
-	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -47,8 +48,27 @@ func (f fault) problem(pos diag.Pos, scope *Scope, secretText bool) *diag.Proble
 		return diag.New(pos, "an undefined variable in an encrypted value").WithHint(escapeHint)
 	}
 	hint := []string{
-		cmp.Or(diag.Suggest(f.name, scope.Names()), "define it in cluster.env"),
+		f.remedy(scope),
 		"write ${" + f.name + ":-} if it may be empty, $${" + f.name + "} for the literal text",
 	}
 	return diag.New(pos, "variable %q is not defined", f.name).WithHint("%s", strings.Join(hint, "\n"))
+}
+
+// ofNode are the variables that talosgen defines for a node. Not every node has
+// all of them.
+var ofNode = []string{"NODE_ADDRESS", "NODE_INDEX", "NODE_NAME", "NODE_POOL", "NODE_ROLE"}
+
+// remedy says what to do about a variable that is not defined. Names of
+// variables share words, such as those of MIRROR_HOST and MIRROR_USER: only a
+// slip makes one of them the other.
+func (f fault) remedy(scope *Scope) string {
+	slip := min(len(f.name)/3+1, max(2, len(f.name)/6))
+	switch meant := diag.NearestWithin(f.name, slices.Concat(scope.Names(), ofNode), slip); {
+	case slices.Contains(ofNode, f.name):
+		return "it is not set here: talosgen defines " + strings.Join(ofNode, ", ") + " in the patches of nodes,\n" +
+			"NODE_ADDRESS where cluster.yaml tells the address, NODE_INDEX where it counts; autoscaled nodes have NODE_POOL and NODE_ROLE"
+	case meant != "":
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return "define it in cluster.env"
 }
