@@ -96,8 +96,7 @@ func (e *environment) checkPlaintext() error {
 		case encrypted(file, e.raw[file]) && allSecret(file):
 			problems.AddErr(sopsage.CheckWhole(file, e.raw[file]))
 		case !encrypted(file, e.raw[file]):
-			problems.Add(diag.New(diag.Pos{File: file}, "plaintext in a *.sops.* file").
-				WithHint("encrypt it with `sops -e -i %s`; if it was ever committed, its secrets are known: rotate them", file).WithCode(diag.Secrets))
+			problems.Add(sopsage.NotEncrypted(file, e.raw[file]))
 		}
 	}
 	problems.AddErr(e.checkPlainBundles())

@@ -35,7 +35,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 // DecryptYAML decrypts a YAML file, its MAC checked, as `sops -d` does.
 func (k *Keys) DecryptYAML(ctx context.Context, file string, data []byte) ([]byte, error) {
 	if !IsEncryptedYAML(data) {
-		return nil, notEncrypted(file)
+		return nil, NotEncrypted(file, data)
 	}
 	return k.decrypt(ctx, file, data, yamlStore(indentOf(data)))
 }
@@ -43,7 +43,7 @@ func (k *Keys) DecryptYAML(ctx context.Context, file string, data []byte) ([]byt
 // DecryptDotenv decrypts a KEY=VALUE file, its MAC checked.
 func (k *Keys) DecryptDotenv(ctx context.Context, file string, data []byte) ([]byte, error) {
 	if !IsEncryptedDotenv(data) {
-		return nil, notEncrypted(file)
+		return nil, NotEncrypted(file, data)
 	}
 	return k.decrypt(ctx, file, data, dotenv.NewStore(&config.DotenvStoreConfig{}))
 }
@@ -165,7 +165,15 @@ func tampered(pos diag.Pos, format string, args ...any) *diag.Problem {
 		WithCode(diag.Secrets)
 }
 
-func notEncrypted(file string) *diag.Problem {
+// NotEncrypted is the problem of a file that should be encrypted, and for which
+// [IsEncryptedYAML] or [IsEncryptedDotenv] says that it is not. One that holds
+// encrypted values lost its end, where the sops block is: to encrypt it would
+// make ciphertext of ciphertext.
+func NotEncrypted(file string, data []byte) *diag.Problem {
+	if holdsEncrypted(data) {
+		return diag.New(diag.Pos{File: file}, "the file is cut off: it holds encrypted values and has no sops block").
+			WithHint("take it from Git again: git restore %s", file).WithCode(diag.Secrets)
+	}
 	if NamedEncrypted(file) {
 		return diag.New(diag.Pos{File: file}, "plaintext in a *.sops.* file").
 			WithHint("encrypt it with `sops -e -i %s`; if it was ever committed, its secrets are known: rotate them", file).

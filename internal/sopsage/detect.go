@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -48,6 +49,12 @@ func hasBlock(root *yaml.Node) bool {
 func IsEncryptedDotenv(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("sops_")) || bytes.Contains(data, []byte("\nsops_"))
 }
+
+// encryptedLine is the beginning of a value or comment that SOPS encrypted.
+var encryptedLine = regexp.MustCompile(`(?m)(^|[:=#\[,-])[ \t]*["']?ENC\[AES256_GCM,`)
+
+// holdsEncrypted reports whether a value of a file was encrypted by SOPS.
+func holdsEncrypted(data []byte) bool { return encryptedLine.Match(data) }
 
 // NamedEncrypted reports whether a file's name promises that it is encrypted:
 // "secrets.sops.yaml", "cluster.sops.env".

@@ -236,6 +236,8 @@ func TestDecryptProblems(t *testing.T) {
 		want             []string
 	}{
 		{"plaintext", "s.sops.yaml", secretsPlain, []string{"s.sops.yaml: plaintext in a *.sops.* file", "sops -e -i s.sops.yaml"}},
+		{"cut off", "s.sops.yaml", file[:strings.Index(file, "sops:")], []string{"s.sops.yaml: the file is cut off: it holds encrypted values and has no sops block", "git restore s.sops.yaml"}},
+		{"cut off in a value", "s.sops.yaml", file[:strings.Index(file, ",iv:")], []string{"s.sops.yaml: the file is cut off"}},
 		{"not encrypted", "s.yaml", secretsPlain, []string{"s.yaml: the file is not encrypted"}},
 		{"plaintext value", "s.sops.yaml", strings.Replace(file, value(line("token:")), "CANARY-plain", 1), []string{"s.sops.yaml:4:12: cluster.token holds plaintext"}},
 		{"value of another key", "s.sops.yaml", strings.Replace(file, value(line("token:")), value(line("id:")), 1), []string{"cluster.token was changed"}},
