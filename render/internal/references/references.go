@@ -187,7 +187,8 @@ func (c *checker) binding(o manifest.Object) {
 	}
 	for i, subject := range manifest.Maps(o["subjects"]) {
 		if manifest.Text(subject["kind"]) == "ServiceAccount" {
-			c.need(o, index("subjects", i), manifest.ID{Kind: "ServiceAccount", Namespace: manifest.Text(subject["namespace"]), Name: manifest.Text(subject["name"])}, "")
+			namespace := cmp.Or(manifest.Text(subject["namespace"]), o.Namespace()) // as Kubernetes takes it
+			c.need(o, index("subjects", i), manifest.ID{Kind: "ServiceAccount", Namespace: namespace, Name: manifest.Text(subject["name"])}, "")
 		}
 	}
 }
