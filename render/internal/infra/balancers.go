@@ -38,7 +38,7 @@ func (r *resolver) apiBalancer() {
 			},
 		}},
 		Targets:    []string{r.selector(labelRole, config.ControlPlane)},
-		ReverseDNS: r.reverseDNS(subject{hostname: name}, *lb.PublicNetwork, *lb.PublicNetwork),
+		ReverseDNS: r.reverseDNS(subject{hostname: name, role: kubeAPI}, *lb.PublicNetwork, *lb.PublicNetwork),
 	})
 }
 
@@ -79,7 +79,7 @@ func (r *resolver) ingressBalancer(pool schemas.LoadBalancerPool, number int, ad
 		Protected: r.c.DeleteProtection, PrivateIP: address, PublicInterface: *pool.PublicNetwork,
 		Services: []schemas.InfraService{r.ingressService(80, ingressHTTP), r.ingressService(443, ingressHTTPS)},
 		Targets:  r.ingressTargets(pool),
-		ReverseDNS: r.reverseDNS(subject{hostname: name, pool: pool.Name}, *pool.PublicNetwork, *pool.PublicNetwork,
+		ReverseDNS: r.reverseDNS(subject{hostname: name, pool: pool.Name, role: ingress, at: r.c.Near("ingress.loadBalancerPools")}, *pool.PublicNetwork, *pool.PublicNetwork,
 			pool.ReverseDNS, r.c.Ingress.LoadBalancer.ReverseDNS),
 	}
 }

@@ -82,6 +82,6 @@ func (r *resolver) floatingIP() {
 		Name: name, Type: "ipv4", Location: r.c.FirstLocation(),
 		Description: "Kubernetes API of " + r.c.ClusterName,
 		Labels:      r.labels(labelComponent, kubeAPI), Protected: r.c.DeleteProtection,
-		ReverseDNS: r.reverseDNS(subject{hostname: name}, true, false),
+		ReverseDNS: r.reverseDNS(subject{hostname: name, role: kubeAPI}, true, false),
 	})
 }

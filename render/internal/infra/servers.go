@@ -42,7 +42,7 @@ func (r *resolver) server(n config.Node) schemas.InfraServer {
 		PrivateIP: n.PrivateIP.String(), PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
 		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, n.Role, labelPool, n.Pool),
 		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk,
-		ReverseDNS: r.reverseDNS(subject{n.Name, n.Pool, n.Role}, public.PublicIPv4, public.PublicIPv6, n.ReverseDNS),
+		ReverseDNS: r.reverseDNS(subject{n.Name, n.Pool, n.Role, n.Pos("rdns")}, public.PublicIPv4, public.PublicIPv6, n.ReverseDNS),
 	}
 	if n.PlacementGroup {
 		s.PlacementGroup = r.name(n.Pool, "pg", strconv.Itoa(shard(n.Index)))
