@@ -44,15 +44,28 @@ func (b *budget) refuse(format string, args ...any) *diag.Problem {
 }
 
 // directoryFiles reads a chart that is a directory. Hidden files are left out,
-// as everywhere in a repository; links are refused, for they lead elsewhere.
+// as everywhere in a repository, and what .helmignore names; links are refused,
+// for they lead elsewhere.
 func directoryFiles(files fs.FS, dir string) ([]*archive.BufferedFile, error) {
+	rules, err := ignoreRules(files, dir)
+	if err != nil {
+		return nil, err
+	}
 	var all []*archive.BufferedFile
 	limit := newBudget(dir)
-	err := fs.WalkDir(files, dir, func(name string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(files, dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if name == dir {
+			return nil
+		}
+		inChart := strings.TrimPrefix(name, dir+"/")
+		out, err := ignored(rules, inChart, entry)
 		switch {
 		case err != nil:
 			return unreadable(name, err)
-		case name != dir && strings.HasPrefix(path.Base(name), "."):
+		case out || strings.HasPrefix(path.Base(name), "."):
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -69,7 +82,7 @@ func directoryFiles(files fs.FS, dir string) ([]*archive.BufferedFile, error) {
 		if p := limit.take(int64(len(data))); p != nil {
 			return p
 		}
-		all = append(all, &archive.BufferedFile{Name: strings.TrimPrefix(name, dir+"/"), Data: trimMark(data)})
+		all = append(all, &archive.BufferedFile{Name: inChart, Data: trimMark(data)})
 		return nil
 	})
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 )
 
 // Inputs lists every file that can influence a render of env: all files under
-// patches, envs/<env> and charts, sorted. Hidden files and what editors leave
-// behind do not count, nor does documentation among machine patches. Links are
+// patches, envs/<env> and charts, sorted. Hidden files, but for the .helmignore
+// of a chart, and what editors leave behind do not count, nor does documentation among machine patches. Links are
 // followed as far as fsys lets them be.
 func Inputs(fsys fs.FS, env string) ([]string, error) {
 	if err := CheckEnvironment(fsys, env); err != nil {
@@ -91,7 +91,7 @@ func (w *walker) walk(dir string, linked bool) {
 	patches := w.isPatchDir(dir)
 	for _, e := range entries {
 		name := e.Name()
-		if hidden(name) || leftover(name) || patches && documentation(name) {
+		if hidden(name) && !(name == chartIgnore && isChart(entries)) || leftover(name) || patches && documentation(name) {
 			continue
 		}
 		w.entry(dir+"/"+name, e.Type(), linked)
@@ -132,6 +132,15 @@ func (w *walker) isPatchDir(dir string) bool {
 func within(file, dir string) bool {
 	rest, ok := strings.CutPrefix(file, dir)
 	return ok && (rest == "" || rest[0] == '/')
+}
+
+// chartIgnore names what a chart that is a directory is without: the only hidden
+// file that a render reads.
+const chartIgnore = ".helmignore"
+
+// isChart tells whether a directory with these entries is a chart.
+func isChart(entries []fs.DirEntry) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" })
 }
 
 // hidden tells whether a name is a dotfile's, such as .gitkeep or .#lock.

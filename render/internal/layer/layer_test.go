@@ -124,6 +124,7 @@ func TestInputs(t *testing.T) {
 		"envs/dev/.#cluster.yaml", "envs/dev/patches/README.md", "envs/dev/patches/nodes/n/notes.md",
 		"envs/device/cluster.yaml", "envs/prod/cluster.yaml",
 		"patches/common/a.yaml", "patches/common-b.yaml", "patches/README", "patches/addons/x/README.md",
+		"charts/web/Chart.yaml", "charts/web/.helmignore", "charts/web/.git/Chart.yaml", "charts/.helmignore", "patches/common/.helmignore",
 		"patches/.git/config", "charts/x.tgz", "charts/charts.lock", "rendered/dev/nodes/n.yaml", "main.go",
 	)
 	got, err := Inputs(fsys, "dev")
@@ -131,7 +132,7 @@ func TestInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"charts/charts.lock", "charts/x.tgz",
+		"charts/charts.lock", "charts/web/.helmignore", "charts/web/Chart.yaml", "charts/x.tgz",
 		"envs/dev/addons/x/README.md", "envs/dev/cluster.env", "envs/dev/cluster.yaml", "envs/dev/patches/common/a.yaml",
 		"patches/addons/x/README.md", "patches/common-b.yaml", "patches/common/a.yaml",
 	}
