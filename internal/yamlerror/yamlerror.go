@@ -23,6 +23,9 @@ func Syntax(file string, text []byte, err error) *diag.Problem {
 			message += ", " + load.ContextMsg
 		}
 	}
+	if pos.Line == 0 {
+		pos = notText(text, pos)
+	}
 	return diag.New(pos, "not valid YAML: %s", message).WithHint("%s", hint(text, pos, message)).WithCause(err)
 }
 

@@ -23,6 +23,11 @@ func TestSyntax(t *testing.T) {
 			"  quote a variable inside [ ] or { }: [\"${NAME}\"]"},
 		{"a conflict", "a: b\n<<<<<<< HEAD\nc: d\n=======\nc: e\n>>>>>>> other\n", "f.yaml:3:1: not valid YAML: could not find expected ':', while scanning a simple key\n" +
 			"  a merge left conflict markers, such as <<<<<<<: resolve the conflict"},
+		{"NUL", "a: b\nc: d\x00\n", "f.yaml:2:5: not valid YAML: control characters are not allowed (value: 0)"},
+		{"no UTF-8", "a: b\nc: \"d\xe9\"\n", "f.yaml:2:6: not valid YAML: invalid trailing UTF-8 octet (value: 34)"},
+		{"cut UTF-8", "a: b\nc: é d\xc3", "f.yaml:2:7: not valid YAML: incomplete UTF-8 octet sequence"},
+		{"control character", "a: é\x01\n", "f.yaml:1:5: not valid YAML: control characters are not allowed (value: 1)"},
+		{"surrogate", "a: \xed\xa0\x80\n", "f.yaml:1:4: not valid YAML: invalid Unicode character (value: 55296)"},
 		{"no marker", "a: 'x <<<<<<< y\n", "f.yaml:2:1: not valid YAML: found unexpected end of stream, while scanning a quoted scalar"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
