@@ -3,7 +3,7 @@ package schemas
 // Talos describes the operating system of the nodes.
 type Talos struct {
 	// The version of Talos.
-	Version string `yaml:"version" default:"v1.14.1" format:"version" example:"v1.14.1"`
+	Version string `yaml:"version" default:"v1.14.1" format:"talosVersion" example:"v1.14.1"`
 	// The version whose vocabulary the machine configurations use, not newer
 	// than version. Set it to stay with the old vocabulary for a while.
 	ConfigContract string `yaml:"configContract" format:"minorVersion" otherwise:"that of version" example:"v1.13"`

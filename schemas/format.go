@@ -77,6 +77,7 @@ var formats = map[string]Format{
 	"sha256":         {`^[0-9a-f]{64}$`, "a SHA-256 digest: 64 hexadecimal digits"},
 	"sysctl":         {`^[A-Za-z0-9_]+([./][-A-Za-z0-9_:*]+)+$`, "the name of a kernel parameter such as vm.max_map_count"},
 	"taint":          {`^` + labelKey + `(=(` + qualified + `)?)?:(NoSchedule|PreferNoSchedule|NoExecute)$`, "key=value:Effect or key:Effect, with the effect NoSchedule, PreferNoSchedule or NoExecute"},
+	"talosVersion":   {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, "a version such as v1.14.1, with all three numbers"},
 	"url":            {`^https?://[^\s@]+$`, "a URL that begins with https:// or http://, without a password"},
 	"uuid":           {`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`, "a UUID such as 4c4c4544-0051-3010-8052-b4c04f4d3132"},
 	"variable":       {`^[A-Za-z_][A-Za-z0-9_]*$`, "the name of a variable, without ${ and }"},
