@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
@@ -40,6 +41,9 @@ type Environment struct {
 	version    string
 	recipients []string // who can decrypt it
 	keyless    bool     // nothing can be decrypted, and nothing is known of the seal
+
+	mu    sync.Mutex
+	plain map[string]secret.String // files in the clear, those that were asked for
 }
 
 // Open reads a tree. It refuses one that is not, to the byte, what a holder of
@@ -143,7 +147,8 @@ func (e *Environment) local(err error) error {
 
 // Decrypt returns a file of the tree in the clear, in memory only: for nodes
 // the machine configuration. The masker knows nothing of what is in it: whoever
-// prints a piece of it is to add that piece.
+// prints a piece of it is to add that piece. A file is decrypted once: who signs
+// certificates, who compares nodes and who reads versions ask for the same ones.
 func (e *Environment) Decrypt(ctx context.Context, name string) (secret.String, error) {
 	data, ok := e.files[name]
 	if !ok {
@@ -156,9 +161,26 @@ func (e *Environment) Decrypt(ctx context.Context, name string) (secret.String, 
 	if e.keyless {
 		return secret.String{}, diag.New(diag.Pos{File: e.path(name)}, "is encrypted, and no key was to be used").WithCode(diag.Secrets)
 	}
-	plain, err := e.keys.DecryptYAML(ctx, e.path(name), data)
+	e.mu.Lock()
+	plain, known := e.plain[name]
+	e.mu.Unlock()
+	if known {
+		return plain, nil
+	}
+	text, err := e.keys.DecryptYAML(ctx, e.path(name), data)
 	if err != nil {
 		return secret.String{}, err
 	}
-	return secret.New(string(plain)), nil
+	return e.keep(name, secret.New(string(text))), nil
+}
+
+// keep remembers a file in the clear, and returns it.
+func (e *Environment) keep(name string, plain secret.String) secret.String {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.plain == nil {
+		e.plain = map[string]secret.String{}
+	}
+	e.plain[name] = plain
+	return plain
 }

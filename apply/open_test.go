@@ -123,6 +123,10 @@ func TestOpen(t *testing.T) {
 	if want := "version: v1alpha1\ntoken: " + canaryToken; err != nil || !strings.HasPrefix(plain.Reveal(), want) {
 		t.Errorf("decrypted %q (%v), want %q", plain.Reveal(), err, want)
 	}
+	e.keys = nil // it was decrypted, and is not again
+	if again, err := e.Decrypt(t.Context(), "nodes/demo-1.yaml"); err != nil || again.Reveal() != plain.Reveal() {
+		t.Errorf("the second time %q (%v)", again.Reveal(), err)
+	}
 	if readable, err := e.Decrypt(t.Context(), schemas.InfrastructureFile); err != nil || readable.Reveal() != smallInfrastructure {
 		t.Errorf("a file without secrets: %q (%v)", readable.Reveal(), err)
 	}

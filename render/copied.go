@@ -1,18 +1,41 @@
 package render
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // encryptedParts are what no two environments have in common unless one was copied
 // from the other: the seals of data keys, and encrypted values, whose nonces are
-// random in the sources.
-var encryptedParts = regexp.MustCompile(`(?m)(^ +seal: \S+$|ENC\[AES256_GCM,[^\]]+\])`)
+// random in the sources. It looks for them as bytes: every render asks, of the
+// files of all environments.
+func encryptedParts(data []byte) map[string]bool {
+	const value, seal = "ENC[AES256_GCM,", "seal: "
+	parts := map[string]bool{}
+	for rest := data; ; {
+		_, after, found := bytes.Cut(rest, []byte(value))
+		if !found {
+			break
+		}
+		inner, next, closed := bytes.Cut(after, []byte("]"))
+		if !closed {
+			break
+		}
+		parts[value+string(inner)] = true
+		rest = next
+	}
+	for line := range bytes.Lines(data) {
+		text := bytes.TrimSpace(line)
+		if indented := len(line) > 0 && line[0] == ' '; indented && bytes.HasPrefix(text, []byte(seal)) {
+			parts[string(text)] = true
+		}
+	}
+	return parts
+}
 
 // checkCopied refuses an environment that has the keys or secrets of another one:
 // their clusters would have the same authorities, and each could be taken for the
@@ -24,10 +47,7 @@ func (e *environment) checkCopied() error {
 	}
 	var problems diag.List
 	for _, name := range []string{keyringFile, secretsName} {
-		mine := map[string]bool{}
-		for _, part := range encryptedParts.FindAllString(string(e.raw[e.path(name)]), -1) {
-			mine[part] = true
-		}
+		mine := encryptedParts(e.raw[e.path(name)])
 		for _, other := range envs {
 			if other == e.name || len(mine) == 0 || len(problems) > 0 {
 				continue
@@ -41,7 +61,7 @@ func (e *environment) checkCopied() error {
 				problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err))
 				continue
 			}
-			for _, part := range encryptedParts.FindAllString(string(data), -1) {
+			for part := range encryptedParts(data) {
 				if mine[part] {
 					problems.Add(copied(e.path(name), file, other, e.name))
 					break
