@@ -107,12 +107,22 @@ func (s *Session) withKubernetes(ctx context.Context, p *Plan, policy Policy) er
 			p.Kubernetes = kubeplan.Make(desired, kubeplan.Observed{}, policy.Consent)
 			return nil
 		}
+		if p.Nodes != nil && s.planned != nil && kube.NotServing(s.planned.Unheard()) {
+			return notServing(s.planned.Unheard()) // a moment ago, which costs no second wait
+		}
 		return s.withAPI(ctx, p.Observed, func(client *kube.Client) error {
 			var err error
 			p.Kubernetes, err = planKubernetes(ctx, client, desired, policy.Consent)
 			return err
 		})
 	})
+}
+
+// notServing is the error of a plan of a cluster whose control planes are there, and
+// whose API nobody serves: what cannot be asked is not absent.
+func notServing(err error) error {
+	return diag.On("Kubernetes API", "does not answer: %s", oneLine(err)).WithCode(diag.Remote).WithCause(err).
+		WithHint("`talosgen health` says what is wrong; with --stage infrastructure --stage nodes it is not asked")
 }
 
 // withoutKubernetes reports whether the nodes are simulated, and run nothing.
@@ -188,7 +198,7 @@ func (s *Session) withAPI(ctx context.Context, o plan.Observed, do func(*kube.Cl
 	if err != nil {
 		return err
 	}
-	client, err := api.clientWith(ctx, kubernetesPatience)
+	client, err := api.clientWith(ctx, s.patience(kubernetesPatience))
 	if err != nil {
 		return err
 	}

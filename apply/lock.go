@@ -50,7 +50,9 @@ func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err
 	if err := s.stage("lock", 0, func(stage progress.Stage) error { return s.acquire(ctx, owner, stage) }); err != nil {
 		return err
 	}
+	s.changing = true
 	defer func() {
+		s.changing = false
 		var problems diag.List
 		problems.AddErr(err)
 		problems.AddErr(s.release(ctx))

@@ -19,6 +19,10 @@ const (
 	drainWithin = 10 * time.Minute
 	// answers is how long a request may take that webhooks look at.
 	answers = 30 * time.Second
+	// observeWithin is how long whoever only looks repeats a request that somebody
+	// refuses, or whose connection breaks: as while an API server starts. Nobody is
+	// asked twice who does not answer at all.
+	observeWithin = 5 * time.Second
 	// apiPort is where control planes serve Kubernetes themselves.
 	apiPort = "6443"
 )
@@ -47,7 +51,7 @@ func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 	if len(addresses) == 0 {
 		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote).WithCause(errNoControlPlane)
 	}
-	return reach.First(ctx, k.through, addresses)
+	return k.session.plane.First(ctx, k.through, addresses)
 }
 
 // at is where a machine serves a port, whatever port its address names.
@@ -61,12 +65,21 @@ func at(m nodes.Machine, port string) string {
 
 // client makes a client with the rights of an administrator.
 func (k controlPlaneAPI) client(ctx context.Context) (*kube.Client, error) {
-	return k.clientWith(ctx, time.Minute)
+	return k.clientWith(ctx, k.session.patience(time.Minute))
+}
+
+// patience is how long requests are repeated, by a run that changes something and
+// waits for what it has disturbed; who only looks is told soon.
+func (s *Session) patience(ofRun time.Duration) time.Duration {
+	if !s.changing {
+		return observeWithin
+	}
+	return ofRun
 }
 
 // clientWith makes a client that repeats requests for some time.
 func (k controlPlaneAPI) clientWith(ctx context.Context, patience time.Duration) (*kube.Client, error) {
-	return k.session.kubeClient(ctx, k.options(kube.Options{Within: answers, Patience: patience}))
+	return k.session.kubeClient(ctx, k.options(kube.Options{Within: answers, Patience: patience, Soon: !k.session.changing}))
 }
 
 // options adds where the API is, and how it is reached.

@@ -131,9 +131,15 @@ func (s *Session) owns(server plan.Server) bool {
 		server.Labels[schemas.LabelManagedBy] == schemas.ManagedBy && server.Labels[schemas.LabelNodeGroup] == ""
 }
 
+// statusRunning is Hetzner's status of a server that runs.
+const statusRunning = "running"
+
 // place says where a server is, by the way that leads there.
 func (s *Session) place(m *nodes.Machine, have plan.Server) {
 	m.ID = fmt.Sprint(have.ID)
+	if have.Status != statusRunning {
+		m.Server = have.Status
+	}
 	if s.servers != nil {
 		s.servers.see(have)
 	}

@@ -90,12 +90,14 @@ type Session struct {
 	same     SameTree
 	stages   []StageTime
 	lock     lock // while it is held
+	changing bool // the run may change something, and waits for what it has disturbed
 	// Who takes the lock as soon as there is a place for it.
 	leaseOwner Owner
 
 	desired *nodeplan.Desired // decrypted
 	objects *kubeplan.Desired // decrypted
 	jump    *reach.Jump       // the server that leads to nodes, once it is connected to
+	plane   reach.Favourite   // the control plane whose Kubernetes API was reached last
 	clients nodes.Clients     // for nodes that are reached that way
 	access  *cloud.Session    // what lets whoever runs this in
 	intents nodes.Intents

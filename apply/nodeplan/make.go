@@ -140,7 +140,7 @@ func (m *maker) usable(want Want, node Node) bool {
 	case node.Reach == Unfit:
 		m.refuse(want.Name, node.Reason, UnfitHint)
 	case node.Reach == Unreachable || node.Reach == "":
-		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", "see its console, or replace it: talosgen replace")
+		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", node.Hearsay.hint())
 	case node.Reach == Configured && node.Role != want.Role:
 		m.refuse(want.Name, "it is a "+node.Role+", and should be a "+want.Role, "a node does not change its role: remove it, and add it again")
 	case node.Reach == Configured && node.Stage != StageRunning && m.learns(node.Name):
@@ -157,13 +157,6 @@ func (m *maker) usable(want Want, node Node) bool {
 // learns reports whether the etcd of a node has no vote yet.
 func (m *maker) learns(name string) bool {
 	return slices.ContainsFunc(m.observed.Members, func(e Member) bool { return e.Node == name && e.Learner })
-}
-
-func because(n Node) string {
-	if n.Reason == "" {
-		return ""
-	}
-	return " (" + n.Reason + ")"
 }
 
 func (m *maker) refuseChanges(want Want, d *nodeconfig.Difference) {

@@ -73,6 +73,8 @@ type Node struct {
 	ConfigVersion string `json:"configVersion"`
 	// The configuration itself.
 	Config *nodeconfig.Config `json:"-"`
+	// Of a node that is not reached: what others say of it.
+	Hearsay Hearsay `json:"-"`
 	// Whether Kubernetes knows the node.
 	Registered bool `json:"registered"`
 	// Whether a run of talosgen has drained it, and has not let pods in since.

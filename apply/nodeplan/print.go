@@ -8,6 +8,9 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 )
 
+// narrowest is how wide the column with the names of nodes is at least.
+const narrowest = 24
+
 // String prints the plan for people. It is the same for equal plans, to the
 // byte, and holds no secrets.
 func (p Plan) String() string {
@@ -17,8 +20,12 @@ func (p Plan) String() string {
 		b.WriteString(strings.Repeat(" ", indent) + text + "\n")
 	}
 	line(0, "%s, nodes: %s", p.Cluster, p.Summary())
+	width := narrowest
+	for _, s := range p.Steps {
+		width = max(width, len([]rune(s.Node)))
+	}
 	for i, s := range p.Steps {
-		line(2, "%2d  %-14s %-24s %s", i+1, s.Action, s.Node, p.remarks(s))
+		line(2, "%2d  %-14s %-*s %s", i+1, s.Action, width, s.Node, p.remarks(s))
 		for _, c := range s.Changes {
 			line(8, "%s", c)
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -69,10 +70,25 @@ func systemWorld() *world {
 	return &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		lookup: os.LookupEnv, cwd: os.Getwd,
-		now: time.Now, sleep: sleepFor, memory: heapMemory, random: rand.Reader, http: http.DefaultTransport,
+		now: time.Now, sleep: sleepFor, memory: heapMemory, random: rand.Reader, http: webTransport(),
 		terminal: isTerminal(os.Stderr), answers: isTerminal(os.Stdin), width: func() int { return terminalWidth(os.Stderr) },
 		masker: secret.NewMasker(),
 	}
+}
+
+// connectWithin is how long a web server may take to accept a connection.
+const connectWithin = 10 * time.Second
+
+// webTransport is Go's own, which waits for a connection for half a minute: whoever
+// has no network is told so sooner.
+func webTransport() http.RoundTripper {
+	own, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	quick := own.Clone()
+	quick.DialContext = (&net.Dialer{Timeout: connectWithin, KeepAlive: 30 * time.Second}).DialContext
+	return quick
 }
 
 // panicHook lets a test panic in the middle of a command.

@@ -25,6 +25,9 @@ const (
 	// limitedTries bounds tries of calls against the rate limit. Waits double
 	// up to the reset of the limit, so that is hours.
 	limitedTries = 40
+	// unheardTries bounds tries of calls that nothing was sent of, as long as nobody
+	// has answered this client: more likely there is no way than that it passes.
+	unheardTries = 2
 
 	firstWait = time.Second
 	mostWait  = 10 * time.Second
@@ -55,6 +58,8 @@ type transport struct {
 	log     func(Request)
 	limiter limiter
 	lock    atomic.Pointer[Lock]
+	// Whether anybody has answered, be it with an error.
+	answered atomic.Bool
 
 	mu      sync.Mutex
 	sent    int
@@ -72,13 +77,26 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		switch {
 		case v == lost:
 			return nil, lostAnswer(req, resp, err)
-		case v == final || tries[v] >= verdictTries[v]:
+		case v == final || tries[v] >= t.mostTries(v, err):
 			return resp, err
 		}
 		if err := t.waitFor(req.Context(), v, tries[v]-1); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// mostTries is how often a call is tried that came to nothing, for the same reason.
+// Who answers nothing for as long as a connection may take is not asked again.
+func (t *transport) mostTries(v verdict, err error) int {
+	if v != failed || !neverSent(err) || t.answered.Load() {
+		return verdictTries[v]
+	}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return 1
+	}
+	return unheardTries
 }
 
 // try makes a request once, when the rate limit allows it. The body of the
@@ -136,6 +154,7 @@ func (t *transport) account(resp *http.Response, err error) {
 	}
 	t.mu.Unlock()
 	if err == nil {
+		t.answered.Store(true)
 		t.limiter.answered(resp.Header, t.serverTime())
 	}
 }
@@ -241,7 +260,7 @@ func repeatable(method string) bool { return method != http.MethodPost }
 // neverSent reports whether there was no connection to send a request by.
 func neverSent(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
 func lostAnswer(req *http.Request, resp *http.Response, err error) error {

@@ -7,9 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,19 +120,49 @@ func TestRepetitionEnds(t *testing.T) {
 	}
 }
 
-// TestNeverSent: without a connection nothing was sent, so a POST is repeated.
+// TestNeverSent: without a connection nothing was sent, so a POST is repeated too.
+// Before anybody has answered that is done once, and not at all if the address is
+// silent: whoever has no network is told so at once.
 func TestNeverSent(t *testing.T) {
-	tries := 0
-	c, _ := serve(t, func(http.ResponseWriter, *http.Request) {}, func(o *Options) {
-		o.HTTP = roundTrip(func(*http.Request) (*http.Response, error) {
-			tries++
-			return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	silent := &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
+	for _, tt := range []struct {
+		name   string
+		err    error
+		before bool // somebody has answered before
+		tries  int
+		waited time.Duration
+	}{
+		{"refused", refused, false, unheardTries, firstWait},
+		{"refused by a proxy", &net.OpError{Op: "proxyconnect", Err: refused}, false, unheardTries, firstWait},
+		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}, false, unheardTries, firstWait},
+		{"no answer", silent, false, 1, 0},
+		{"refused in the middle of a run", refused, true, failureTries, time.Minute},
+		{"no answer in the middle of a run", silent, true, failureTries, time.Minute},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tries, heard := 0, !tt.before
+			c, clock := serve(t, func(http.ResponseWriter, *http.Request) {}, func(o *Options) {
+				o.HTTP = roundTrip(func(r *http.Request) (*http.Response, error) {
+					if !heard {
+						heard = true
+						return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+					}
+					tries++
+					return nil, tt.err
+				})
+			})
+			if tt.before {
+				if err := call(c, "GET"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := call(c, "POST")
+			var lost *LostAnswer
+			if err == nil || tries != tt.tries || errors.As(err, &lost) || clock.total() > tt.waited {
+				t.Errorf("%d tries in %s, error %v", tries, clock.total(), err)
+			}
 		})
-	})
-	err := call(c, "POST")
-	var lost *LostAnswer
-	if tries != failureTries || errors.As(err, &lost) {
-		t.Errorf("%d tries, error %v", tries, err)
 	}
 }
 

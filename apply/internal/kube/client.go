@@ -60,6 +60,9 @@ type Options struct {
 	// How long a request that got no answer, or one that asks for patience, is
 	// repeated; 0: not at all.
 	Patience time.Duration
+	// Whether that is not for who does not answer at all: then there is more likely no
+	// way to the API than that it starts.
+	Soon bool
 	// Counts the requests, with repetitions; may be nil.
 	Calls *atomic.Int64
 }
@@ -70,6 +73,7 @@ type Client struct {
 	http     *http.Client
 	clock    Clock
 	patience time.Duration
+	soon     bool
 	shown    atomic.Pointer[x509.Certificate] // of the API
 	ahead    atomic.Int64                     // of the API's clock to that of this machine, in nanoseconds
 }
@@ -84,12 +88,12 @@ func New(o Options) (*Client, error) {
 	if !roots.AppendCertsFromPEM(o.Authority) {
 		return nil, errors.New("the authority of the Kubernetes API cannot be read")
 	}
-	c := &Client{url: o.URL, clock: o.Clock, patience: o.Patience}
+	c := &Client{url: o.URL, clock: o.Clock, patience: o.Patience, soon: o.Soon}
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 			conn, err := o.Dial(ctx, address)
 			if err != nil {
-				return nil, &silentError{err}
+				return nil, &silentError{err: err}
 			}
 			return conn, nil
 		},
@@ -140,7 +144,10 @@ func (c *Client) Clientset() (kubernetes.Interface, error) {
 }
 
 // silentError is an API that does not answer at all.
-type silentError struct{ err error }
+type silentError struct {
+	err  error
+	late bool // it took longer than a request may
+}
 
 func (e *silentError) Error() string { return e.err.Error() }
 func (e *silentError) Unwrap() error { return e.err }
@@ -189,7 +196,7 @@ func (c *Client) send(ctx context.Context, r request, to any) error {
 	for n := 0; ; n++ {
 		err := c.once(ctx, r, text, to)
 		pause, again := retryAfter(err, n)
-		if !again || ctx.Err() != nil || c.clock.Now().Add(pause).Sub(begin) > c.patience {
+		if !again || c.soon && timedOut(err) || ctx.Err() != nil || c.clock.Now().Add(pause).Sub(begin) > c.patience {
 			return err
 		}
 		if err := c.clock.Sleep(ctx, pause); err != nil {
@@ -230,6 +237,13 @@ func (c *Client) once(ctx context.Context, r request, body []byte, to any) error
 	return nil
 }
 
+// timedOut reports whether nobody has answered for as long as one waits.
+func timedOut(err error) bool {
+	var silent *silentError
+	var timeout net.Error
+	return errors.As(err, &silent) && (silent.late || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout())
+}
+
 // noAnswer tells silence from what is wrong with a connection that exists.
 func (c *Client) noAnswer(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -241,7 +255,7 @@ func (c *Client) noAnswer(ctx context.Context, err error) error {
 	}
 	var timeout net.Error
 	if !Silent(err) && errors.As(err, &timeout) && timeout.Timeout() {
-		err = &silentError{fmt.Errorf("does not answer within %s", c.http.Timeout)}
+		err = &silentError{err: fmt.Errorf("does not answer within %s", c.http.Timeout), late: true}
 	}
 	if Silent(err) {
 		return err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -17,6 +18,8 @@ type Node struct {
 	ProviderID string
 	// Why it is not ready, as its kubelet says.
 	Message string
+	// Since when it is ready, or is not; the zero time: nobody has said.
+	Since time.Time
 	// It is not ready for want of a CNI, and of nothing else that it says.
 	NoNetwork bool
 	// No pods are placed on it.
@@ -58,7 +61,7 @@ func nodeOf(n corev1.Node) Node {
 			continue
 		}
 		found.Ready = condition.Status == corev1.ConditionTrue
-		found.Message = condition.Message
+		found.Message, found.Since = condition.Message, condition.LastTransitionTime.Time
 		found.NoNetwork = !found.Ready && strings.HasPrefix(condition.Message, "container runtime network not ready: "+noCNI)
 	}
 	if found.Ready {

@@ -19,7 +19,7 @@ func TestAgain(t *testing.T) {
 		{&url.Error{Op: "Patch", Err: errors.New("http: server closed idle connection")}, true},
 		{&url.Error{Op: "Patch", Err: io.EOF}, true},
 		{syscall.ECONNRESET, true},
-		{&silentError{syscall.ECONNREFUSED}, true},
+		{&silentError{err: syscall.ECONNREFUSED}, true},
 		{&refusalError{status: 503}, true},
 		{&refusalError{status: 403}, false},
 	} {

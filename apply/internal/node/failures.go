@@ -47,7 +47,7 @@ func (f *failures) cause() error {
 // dialer connects, and notes what happens.
 func (f *failures) dialer(through reach.Transport) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
-		conn, err := through.Dial(ctx, address)
+		conn, err := reach.Connect(ctx, through, address)
 		f.note(err)
 		return conn, err
 	}

@@ -30,6 +30,9 @@ type Machine struct {
 	// it is not known, for what reason.
 	Address, BootAddress string
 	Unknown              string
+	// What the cloud says of its server, if that does not run, such as off; empty: it
+	// runs, or nobody can say.
+	Server string
 	// Counts the calls that it is asked; may be nil.
 	Calls *atomic.Int64
 

@@ -150,7 +150,7 @@ func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string
 		}
 		err := check(ctx)
 		if err != nil {
-			if lost = c.open(ctx); lost != nil {
+			if _, lost = c.open(ctx); lost != nil {
 				return nil
 			}
 			if text := waitsFor(object, what, err); text != told && ctx.Err() == nil {

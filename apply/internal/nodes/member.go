@@ -14,7 +14,7 @@ import (
 
 // planes looks at the etcd of every control plane.
 func (c *Cluster) planes(ctx context.Context) ([]Sight, error) {
-	sights, err := c.lookAt(ctx, c.planeMachines(), c.lookEtcd)
+	sights, err := c.lookAt(ctx, c.planeMachines(), lookLong, c.lookEtcd)
 	if err != nil {
 		return nil, err
 	}

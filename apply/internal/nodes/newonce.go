@@ -118,7 +118,7 @@ func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[str
 	slots := make(chan struct{}, looking)
 	var all sync.WaitGroup
 	for i, s := range sights {
-		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" {
+		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" || s.behind {
 			continue
 		}
 		in := c.input(s, k)
@@ -132,7 +132,9 @@ func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[str
 			slots <- struct{}{}
 			all.Go(func() {
 				defer func() { <-slots }()
-				if sights[i] = c.seeBare(ctx, s, d); sights[i].lost {
+				ctx, cancel := context.WithTimeout(ctx, lookWithin)
+				defer cancel()
+				if sights[i] = c.seeBare(ctx, s, d); sights[i].lost && ctx.Err() == nil {
 					sights[i] = c.seeBare(ctx, s, d)
 				}
 			})
@@ -174,7 +176,7 @@ func (c *Cluster) admissions(sights []Sight, k known, decisions []newonce.Decisi
 }
 
 // heard is what a cluster that runs says in a look at some of its nodes, and what
-// Kubernetes said in the look before.
+// Kubernetes said in the last look at all.
 func (c *Cluster) heard(sights []Sight) (k known) {
 	if k.serves = len(serving(sights)) > 0; !k.serves {
 		return k
@@ -182,40 +184,6 @@ func (c *Cluster) heard(sights []Sight) (k known) {
 	k.members, k.listed = members(sights)
 	k.nodes, k.asked = c.kube.nodes, c.kube.known && c.kube.err == nil
 	return k
-}
-
-// ask asks a cluster that runs for its nodes, if there is a machine that it could
-// know.
-func (c *Cluster) ask(ctx context.Context, sights []Sight) (k known, err error) {
-	c.kube = kubeAnswer{}
-	strange := slices.ContainsFunc(sights, func(s Sight) bool {
-		state := c.recorded(s.Machine).State
-		return s.Reach != nodeplan.Configured && !s.Machine.New && (state == newonce.Blank || state == newonce.Sending)
-	})
-	if strange && c.Kubernetes != nil && len(serving(sights)) > 0 {
-		nodes, err := c.Kubernetes.Registered(ctx)
-		if ctx.Err() != nil {
-			return k, interrupted(ctx)
-		}
-		c.kube = kubeAnswer{known: true, nodes: nodes, err: err}
-	}
-	return c.heard(sights), nil
-}
-
-// kubeAnswer is what Kubernetes has said in a look.
-type kubeAnswer struct {
-	known bool
-	nodes []kube.Node
-	err   error
-}
-
-// registered are the nodes that Kubernetes knows, as it said in the look before,
-// if it was asked.
-func (c *Cluster) registered(ctx context.Context) ([]kube.Node, error) {
-	if c.kube.known {
-		return c.kube.nodes, c.kube.err
-	}
-	return c.Kubernetes.Registered(ctx)
 }
 
 // seeBare looks whether a machine that may be new is in maintenance mode.

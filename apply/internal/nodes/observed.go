@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
@@ -33,11 +35,29 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 		o.Silent = problem(err)
 	}
 	for _, r := range registered {
-		if i := slices.IndexFunc(o.Nodes, func(n nodeplan.Node) bool { return n.Name == r.Name }); i >= 0 {
-			o.Nodes[i].Registered, o.Nodes[i].Drained = true, r.Drained
+		i := slices.IndexFunc(o.Nodes, func(n nodeplan.Node) bool { return n.Name == r.Name })
+		if i < 0 {
+			continue
 		}
+		n := &o.Nodes[i]
+		n.Registered, n.Drained = true, r.Drained
+		n.Hearsay = hearsay(n.Hearsay, r, c.Clock.Now())
 	}
 	return o, nil
+}
+
+// lostAfter is how long a node may be away that starts, or whose network is down for
+// a while. A machine that tests its memory takes minutes.
+const lostAfter = 15 * time.Minute
+
+// hearsay adds what Kubernetes says of a node.
+func hearsay(h nodeplan.Hearsay, of kube.Node, now time.Time) nodeplan.Hearsay {
+	if of.Since.IsZero() {
+		return h
+	}
+	h.Ready, h.Since = of.Ready, of.Since.UTC().Format("2006-01-02 15:04")+" UTC"
+	h.Long = !of.Ready && now.Sub(of.Since) >= lostAfter
+	return h
 }
 
 // observed is what sights say by themselves.
@@ -46,6 +66,7 @@ func observed(sights []Sight) (o nodeplan.Observed) {
 		n := nodeplan.Node{
 			Name: s.Machine.Name, Role: s.Machine.Role, Reach: s.Reach, Reason: s.Reason, Proof: s.Proof, Stage: s.Stage,
 			BootID: s.BootID, ConfigVersion: s.ConfigVersion, Config: s.Config,
+			Hearsay: nodeplan.Hearsay{Server: s.Machine.Server},
 		}
 		if s.Config != nil {
 			n.Role = role(s.Config)

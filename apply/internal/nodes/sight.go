@@ -3,7 +3,9 @@ package nodes
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
@@ -34,8 +36,9 @@ type Sight struct {
 	answer newonce.Answer // at the address that it has with its configuration
 	cause  error          // why it is not reached there
 
-	lost bool   // it is reached, and an answer was lost
-	note string // what it has noted; only read where the intents do not outlast a run
+	lost   bool   // it is reached, and an answer was lost
+	behind bool   // the way to it is closed, and it was not asked
+	note   string // what it has noted; only read where the intents do not outlast a run
 }
 
 // Etcd is what a control plane says of its etcd.
@@ -48,31 +51,47 @@ type Etcd struct {
 	Members []node.Member
 }
 
-// looking is how many nodes are looked at at once.
-const looking = 32
+const (
+	// looking is how many nodes are looked at at once.
+	looking = 32
+	// lookWithin is how long a look at a node may take in all: one that is slow may
+	// be alive, and one that hangs holds nobody up for longer.
+	lookWithin = 30 * time.Second
+	// lookLong is the same where a decision about etcd waits for it: more than all
+	// calls of such a look may take.
+	lookLong = 5 * time.Minute
+)
 
-// Look looks at every node. An error means that nothing can be told; what
-// befalls a single node is in its sight.
+// Look looks at every node, and asks Kubernetes for its nodes meanwhile. An error
+// means that nothing can be told; what befalls a single node is in its sight.
 func (c *Cluster) Look(ctx context.Context) ([]Sight, error) {
-	sights, err := c.lookAt(ctx, c.Machines, c.look)
-	if err != nil {
+	q := c.question(ctx)
+	sights, err := c.lookAt(ctx, c.Machines, lookWithin, func(ctx context.Context, m Machine) Sight {
+		s := c.look(ctx, m)
+		if s.Etcd.State == bootstrap.Serving {
+			q.ask()
+		}
+		return s
+	})
+	c.kube = q.answer()
+	switch {
+	case err != nil:
 		return nil, err
+	case ctx.Err() != nil:
+		return nil, interrupted(ctx)
 	}
-	k, err := c.ask(ctx, sights)
-	if err != nil {
-		return nil, err
-	}
-	admitted, err := c.meetNew(ctx, sights, k)
+	admitted, err := c.meetNew(ctx, sights, c.heard(sights))
 	c.admitted.set(admitted)
 	return sights, err
 }
 
-// lookAt looks at several nodes at once.
-func (c *Cluster) lookAt(ctx context.Context, machines []Machine, look func(context.Context, Machine) Sight) ([]Sight, error) {
+// lookAt looks at several nodes at once, at each of them within some time in all.
+func (c *Cluster) lookAt(ctx context.Context, machines []Machine, within time.Duration, look func(context.Context, Machine) Sight) ([]Sight, error) {
 	if _, err := c.Credentials(); err != nil {
 		return nil, err
 	}
-	if err := c.open(ctx); err != nil {
+	closed, err := c.open(ctx)
+	if err != nil {
 		return nil, err
 	}
 	sights := make([]Sight, len(machines))
@@ -82,7 +101,13 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, look func(cont
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			if sights[i] = look(ctx, m); sights[i].lost {
+			if closed != "" {
+				sights[i] = c.behind(m, closed)
+				return
+			}
+			ctx, cancel := context.WithTimeout(ctx, within)
+			defer cancel()
+			if sights[i] = look(ctx, m); sights[i].lost && ctx.Err() == nil {
 				sights[i] = look(ctx, m)
 			}
 		})
@@ -95,17 +120,42 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, look func(cont
 }
 
 // open fails if the way to the nodes is closed until somebody changes something:
-// then there is nothing to wait for. What else is wrong with it, the nodes' sights
-// say.
-func (c *Cluster) open(ctx context.Context) error {
+// then there is nothing to wait for. Else it says why nobody goes it now, which is
+// so for all nodes, none of which has to be asked; empty: it is open.
+func (c *Cluster) open(ctx context.Context) (closed string, err error) {
 	way, ok := c.Through.(interface{ Ready(context.Context) error })
 	if !ok {
-		return nil
+		return "", nil
 	}
-	if err := way.Ready(ctx); reach.Refused(err) {
-		return err
+	err = way.Ready(ctx)
+	switch {
+	case reach.Refused(err):
+		return "", err
+	case err != nil:
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return first, nil
 	}
-	return nil
+	return "", nil
+}
+
+// behind is a machine to which the way is closed.
+func (c *Cluster) behind(m Machine, closed string) Sight {
+	s := c.unseen(m)
+	if s.Reach == nodeplan.Unreachable && m.Address != "" {
+		s.Reason, s.Etcd.Reason, s.behind = closed, closed, true
+	}
+	return s
+}
+
+// unseen is a machine before it was looked at.
+func (c *Cluster) unseen(m Machine) Sight {
+	s := Sight{Machine: m, Reach: nodeplan.Unreachable, Etcd: Etcd{State: bootstrap.Unknown}}
+	if m.New {
+		s.Reach = nodeplan.Maintenance
+	} else if m.Address == "" {
+		s.Reason = m.Unknown
+	}
+	return s
 }
 
 func interrupted(ctx context.Context) error {
@@ -139,13 +189,8 @@ func (c *Cluster) look(ctx context.Context, m Machine) Sight {
 // more. Nobody is asked whose certificate the authority of the cluster has not
 // signed: [Cluster.meetNew] does that, where it may be done.
 func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *Sight) error) Sight {
-	s := Sight{Machine: m, Reach: nodeplan.Unreachable, Etcd: Etcd{State: bootstrap.Unknown}}
-	if m.New {
-		s.Reach = nodeplan.Maintenance
-		return s
-	}
-	if m.Address == "" {
-		s.Reason = m.Unknown
+	s := c.unseen(m)
+	if m.New || m.Address == "" {
 		return s
 	}
 	client, err := c.Connect(m)

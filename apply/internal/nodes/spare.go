@@ -56,7 +56,7 @@ func (c *Cluster) missed(ctx context.Context, name string, may func([]etcdsafety
 	if m, ok := c.machine(name); !ok || !m.controlPlane() {
 		return nil
 	}
-	sights, err := c.lookAt(ctx, c.planeMachines(), c.lookMember)
+	sights, err := c.lookAt(ctx, c.planeMachines(), lookLong, c.lookMember)
 	if err != nil {
 		return err
 	}

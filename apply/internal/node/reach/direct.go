@@ -17,16 +17,25 @@ type Transport interface {
 	Dial(ctx context.Context, address string) (net.Conn, error)
 }
 
-// connectWithin is how long an address may take to answer, if the context gives
-// it longer: a firewall that drops packets never answers.
-const connectWithin = 10 * time.Second
+// ConnectWithin is how long an address may take to accept a connection: long enough
+// for what is lost twice on the way, and for a way around the world. A firewall that
+// drops packets, and a machine that is switched off, never answer. What accepts a
+// connection may take longer to say something.
+const ConnectWithin = 5 * time.Second
+
+// Connect connects through a transport, within [ConnectWithin].
+func Connect(ctx context.Context, through Transport, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, ConnectWithin)
+	defer cancel()
+	return through.Dial(ctx, address)
+}
 
 // Direct connects from this machine.
 type Direct struct{}
 
 // Dial connects. The error says which address does not answer, and how.
 func (Direct) Dial(ctx context.Context, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, "tcp", address)
+	conn, err := (&net.Dialer{Timeout: ConnectWithin}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, unreachable(address, err)
 	}
@@ -48,6 +57,12 @@ func unreachable(address string, err error) error {
 		p.WithHint("is it running, and does its firewall let you in?")
 	}
 	return p
+}
+
+// silentThrough is an address that does not answer whoever stands before it.
+func silentThrough(address, by string, err error) error {
+	return diag.On(address, "does not answer through %s", by).WithCode(diag.Remote).WithCause(err).
+		WithHint("is it running, and does its firewall let that server in?")
 }
 
 // reason is the innermost error, which does not say the address again.

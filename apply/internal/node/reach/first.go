@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -14,20 +16,22 @@ const nextAfter = 500 * time.Millisecond
 
 // First connects to the first of several addresses that accepts. They are tried in
 // their order: the next one as soon as one has refused, or has not answered for
-// half a second, as in RFC 8305, section 5. There must be at least one.
+// half a second, as in RFC 8305, section 5. There must be at least one. All of them
+// together have [ConnectWithin].
 func First(ctx context.Context, through Transport, addresses []string) (net.Conn, error) {
 	type answer struct {
 		conn net.Conn
 		err  error
+		of   int
 	}
 	answers := make(chan answer)
-	ctx, cancel := context.WithCancel(ctx)
+	within, cancel := context.WithTimeout(ctx, ConnectWithin)
 	defer cancel()
-	ask := func(address string) {
-		conn, err := through.Dial(ctx, address)
+	ask := func(i int) {
+		conn, err := through.Dial(within, addresses[i])
 		select {
-		case answers <- answer{conn, err}:
-		case <-ctx.Done(): // another one was faster
+		case answers <- answer{conn, err, i}:
+		case <-within.Done(): // another one was faster
 			if err == nil {
 				_ = conn.Close()
 			}
@@ -35,12 +39,12 @@ func First(ctx context.Context, through Transport, addresses []string) (net.Conn
 	}
 	next := time.NewTimer(0)
 	defer next.Stop()
-	var problems []error
-	for asked := 0; len(problems) < len(addresses); {
+	problems := make([]error, len(addresses)) // by address
+	for asked, refused := 0, 0; refused < len(addresses); {
 		select {
 		case <-next.C:
 			if asked < len(addresses) {
-				go ask(addresses[asked])
+				go ask(asked)
 				asked++
 				next.Reset(nextAfter)
 			}
@@ -48,11 +52,77 @@ func First(ctx context.Context, through Transport, addresses []string) (net.Conn
 			if a.err == nil {
 				return a.conn, nil
 			}
-			problems = append(problems, a.err)
+			problems[a.of] = a.err
+			refused++
 			next.Reset(0)
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-within.Done():
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, noneAnswers(addresses, problems)
 		}
 	}
 	return nil, errors.Join(problems...)
+}
+
+// noneAnswers says why there is no connection to any of several addresses: those without
+// a problem have not answered.
+func noneAnswers(addresses []string, problems []error) error {
+	for i, address := range addresses {
+		if problems[i] == nil {
+			problems[i] = unreachable(address, context.DeadlineExceeded)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// Favourite is [First] that remembers who answered last, and asks them first: one
+// that is switched off costs half a second once, and not with each connection. The
+// zero value remembers nobody. It may be used by several goroutines at once.
+type Favourite struct {
+	mu   sync.Mutex
+	last string
+}
+
+// First connects to the first of several addresses that accepts.
+func (f *Favourite) First(ctx context.Context, through Transport, addresses []string) (net.Conn, error) {
+	f.mu.Lock()
+	last := f.last
+	f.mu.Unlock()
+	if i := slices.Index(addresses, last); i > 0 {
+		addresses = append([]string{last}, slices.Delete(slices.Clone(addresses), i, i+1)...)
+	}
+	noting := &noting{through: through, of: map[net.Conn]string{}}
+	conn, err := First(ctx, noting, addresses)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = noting.address(conn)
+	return conn, nil
+}
+
+// noting is a transport that notes which connection is to which address.
+type noting struct {
+	through Transport
+	mu      sync.Mutex
+	of      map[net.Conn]string
+}
+
+// Dial connects.
+func (n *noting) Dial(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := n.through.Dial(ctx, address)
+	if err == nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.of[conn] = address
+	}
+	return conn, err
+}
+
+func (n *noting) address(conn net.Conn) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.of[conn]
 }

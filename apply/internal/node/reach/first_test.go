@@ -65,7 +65,7 @@ func (c *counted) Close() error {
 // TestFirst: one that is switched off holds nobody up, one that refuses even less;
 // of those that are too late no connection is left.
 func TestFirst(t *testing.T) {
-	slow, late := 3*nextAfter/2, 10*nextAfter
+	slow, late := 3*nextAfter/2, 8*nextAfter
 	for _, tt := range []struct {
 		name      string
 		machines  map[string]machine
@@ -82,7 +82,8 @@ func TestFirst(t *testing.T) {
 		{"a single one is slow", map[string]machine{"a": {after: late}}, "a", late, "a", "a"},
 		{"the first is slow, and still the first", map[string]machine{"a": {after: slow}, "b": {after: late}}, "a b", slow, "a b", "a"},
 		{"the first is too slow", map[string]machine{"a": {after: late}, "b": {}}, "a b", nextAfter, "a b", "b"},
-		{"nobody answers in time", nil, "a b", time.Minute, "a b", context.DeadlineExceeded.Error()},
+		{"nobody answers in time", nil, "a b", ConnectWithin, "a b", "a: does not answer\nb: does not answer"},
+		{"one refuses, and one does not answer in time", map[string]machine{"a": {refuses: true}}, "a b", ConnectWithin, "a b", "a refuses\nb: does not answer"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestFirst(t *testing.T) {
 				conn, err := First(ctx, n, strings.Fields(tt.addresses))
 				took, got, open := time.Since(begin), "", 0
 				if err != nil {
-					got = err.Error()
+					got = strings.ReplaceAll(err.Error(), silentHint, "")
 				} else {
 					got, open = conn.(*counted).address, 1
 				}
@@ -108,4 +109,44 @@ func TestFirst(t *testing.T) {
 			})
 		})
 	}
+}
+
+// silentHint follows what is said of an address that does not answer.
+const silentHint = "\n  is it running, and does its firewall let you in?"
+
+// TestFirstInterrupted: who gives up is told that, and not that nobody answers.
+func TestFirstInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := First(ctx, &network{}, []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestFavourite: one that is switched off costs half a second once, and who answered
+// last is left as soon as somebody else has to.
+func TestFavourite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{machines: map[string]machine{"b": {}, "c": {}}}
+		var f Favourite
+		for i, tt := range []struct {
+			want   string
+			within time.Duration
+		}{{"b", nextAfter}, {"b", 0}, {"c", 0}, {"c", 0}} {
+			if i == 2 {
+				n.machines["b"] = machine{refuses: true}
+				n.machines["a"] = machine{refuses: true}
+			}
+			begin := time.Now()
+			conn, err := f.First(t.Context(), n, []string{"a", "b", "c"})
+			if err != nil || conn.(*counted).address != tt.want || time.Since(begin) != tt.within {
+				t.Errorf("%d: %v after %v, %v", i, conn, time.Since(begin), err)
+			}
+		}
+		if got := strings.Join(n.asked, " "); got != "a b b b a c c" {
+			t.Errorf("asked %s", got)
+		}
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -38,8 +37,8 @@ type Jump struct {
 
 	mu     sync.Mutex
 	client *ssh.Client
-	tried  []string // the keys that were last shown to it
-	closed error    // why it passes nothing on, though it lets one in
+	making *making // of the next one, if somebody waits for it
+	closed error   // why it passes nothing on, though it lets one in
 }
 
 // NewJump prepares to go through a bastion, which is reached by another
@@ -74,6 +73,9 @@ func (j *Jump) Dial(ctx context.Context, address string) (net.Conn, error) {
 		if j.drop(client); !fresh {
 			return j.Dial(ctx, address)
 		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, silentThrough(address, j.String(), err)
 	}
 	return nil, diag.On(address, "cannot be reached through %s: %v", j, err).WithCode(diag.Remote).WithCause(err)
 }
@@ -117,6 +119,9 @@ func Refused(err error) bool { return errors.Is(err, errRefused) }
 func (j *Jump) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.making != nil {
+		j.making.cancel()
+	}
 	if j.client == nil {
 		return nil
 	}
@@ -131,33 +136,6 @@ func (j *Jump) Close() error {
 // String names the bastion.
 func (j *Jump) String() string { return j.bastion.Name + " (" + j.bastion.Address + ")" }
 
-// connect returns the SSH connection, and whether it is new. Whoever comes while
-// it is made waits for it.
-func (j *Jump) connect(ctx context.Context) (client *ssh.Client, fresh bool, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.client != nil {
-		return j.client, false, nil
-	}
-	conn, err := j.through.Dial(ctx, j.bastion.Address)
-	if err != nil {
-		return nil, false, j.problem("the way to the nodes leads through it: %v", plain(err)).WithCause(err)
-	}
-	// The handshake knows no context: closing the connection ends it.
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	secured, channels, requests, err := ssh.NewClientConn(conn, j.bastion.Address, j.config())
-	if err != nil {
-		_ = conn.Close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return nil, false, j.handshakeFailed(err)
-	}
-	j.client, j.closed = ssh.NewClient(secured, channels, requests), nil
-	return j.client, true, nil
-}
-
 // drop forgets a connection, unless there is a newer one.
 func (j *Jump) drop(client *ssh.Client) {
 	j.mu.Lock()
@@ -166,83 +144,6 @@ func (j *Jump) drop(client *ssh.Client) {
 		j.client = nil
 	}
 	_ = client.Close() // it is dead
-}
-
-func (j *Jump) config() *ssh.ClientConfig {
-	return &ssh.ClientConfig{
-		User: j.bastion.User,
-		Auth: []ssh.AuthMethod{ssh.PublicKeysCallback(j.signers)},
-		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
-			if string(key.Marshal()) != string(j.hostKey.Marshal()) {
-				return &wrongHostKeyError{got: ssh.FingerprintSHA256(key), want: ssh.FingerprintSHA256(j.hostKey)}
-			}
-			return nil
-		},
-		// A server may have keys of several kinds: only one is known.
-		HostKeyAlgorithms: algorithms(j.hostKey.Type()),
-	}
-}
-
-// signers are the keys to log in with, and notes them.
-func (j *Jump) signers() ([]ssh.Signer, error) {
-	keys, err := j.bastion.Signers()
-	j.tried = nil
-	for _, key := range keys {
-		j.tried = append(j.tried, key.PublicKey().Type()+" "+ssh.FingerprintSHA256(key.PublicKey()))
-	}
-	return keys, err
-}
-
-// algorithms are those with which a key of a type can be shown. RSA keys have
-// several, and the one with SHA-1 is not among them.
-func algorithms(keyType string) []string {
-	if keyType == ssh.KeyAlgoRSA {
-		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
-	}
-	return []string{keyType}
-}
-
-// wrongHostKeyError is a server that is not the one that was meant.
-type wrongHostKeyError struct{ got, want string }
-
-// Error names both keys.
-func (e *wrongHostKeyError) Error() string { return "shows the host key " + e.got + ", not " + e.want }
-
-func (j *Jump) handshakeFailed(err error) error {
-	var wrong *wrongHostKeyError
-	var own *diag.Problem
-	switch {
-	case errors.As(err, &own): // there are no keys
-		return own.WithCause(errors.Join(own.Unwrap(), errRefused))
-	case errors.As(err, &wrong):
-		return j.forGood(err, "%v", wrong).
-			WithHint("another server has the address, or somebody is in between. If the key was changed in Git, the server must be made again with it")
-	case strings.Contains(err.Error(), "no common algorithm for host key"):
-		return j.forGood(err, "has no host key of the type %s, as the one that is known", j.hostKey.Type()).
-			WithHint("another server has the address, or it was not made with the key in Git")
-	case strings.Contains(err.Error(), "unable to authenticate"):
-		return j.noKeyFits(err)
-	case strings.Contains(err.Error(), "oo many authentication failures"): // of OpenSSH with a capital letter
-		return j.forGood(err, "lets nobody try as many SSH keys as you have: %s", strings.Join(j.tried, ", ")).
-			WithHint("name the file of the right one with --ssh-key")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return j.problem("did not finish the SSH handshake in time").WithCause(err)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		return j.problem("ended the connection before it said who it is").WithCause(err).
-			WithHint("is it still starting, or does its firewall let you in?")
-	}
-	return j.problem("SSH: %v", err).WithCause(err)
-}
-
-// noKeyFits says which keys were tried, and where others come from.
-func (j *Jump) noKeyFits(err error) error {
-	if len(j.tried) == 0 {
-		return j.forGood(err, "lets nobody in without a key, and you have none").
-			WithHint("load the key into your agent with ssh-add, or name its file with --ssh-key")
-	}
-	return j.forGood(err, "accepts none of your SSH keys for user %s: %s", j.bastion.User, strings.Join(j.tried, ", ")).
-		WithHint("load another key into your agent with ssh-add, or name its file with --ssh-key;\n" +
-			"the server lets in the keys that hetzner.sshKeys in cluster.yaml named when it was made")
 }
 
 // notPassed is the answer of a bastion that cannot or must not pass a connection

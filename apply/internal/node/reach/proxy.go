@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -62,6 +63,9 @@ func (p *Proxy) Dial(ctx context.Context, address string) (net.Conn, error) {
 	}
 	if err != nil {
 		_ = conn.Close()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = silentThrough(address, p.String(), ctx.Err())
+		}
 		return nil, err
 	}
 	return tunnel, nil
