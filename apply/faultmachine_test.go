@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/faultgrammar"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
 )
 
@@ -71,7 +72,7 @@ func schedules() int {
 
 // survives runs by a schedule, and then without faults until all is well, twice at
 // most. It returns what is not well in the end, and what the first run said.
-func (w *faultWorld) survives(schedule faultmachine.Schedule) (problem string, first error) {
+func (w *faultWorld) survives(schedule faultgrammar.Schedule) (problem string, first error) {
 	w.Helper()
 	w.sim.Restore(w.before)
 	w.machine.Begin(schedule)
@@ -103,16 +104,16 @@ func (w *faultWorld) survives(schedule faultmachine.Schedule) (problem string, f
 
 // orderly reports whether a run by a schedule can leave everything tidy, however it
 // ends: each fault strikes one call, and none the deletion of a lock.
-func orderly(s faultmachine.Schedule) bool {
-	return !slices.ContainsFunc(s, func(f faultmachine.Fault) bool {
-		return !f.Single() || f.Operation == "DELETE /firewalls/*" || strings.HasPrefix(f.Kind, "others") || strings.HasPrefix(f.Kind, "action") ||
+func orderly(s faultgrammar.Schedule) bool {
+	return !slices.ContainsFunc(s, func(f faultgrammar.Fault) bool {
+		return !f.Single || f.Operation == "DELETE /firewalls/*" || strings.HasPrefix(f.Kind, "others") || strings.HasPrefix(f.Kind, "action") ||
 			strings.HasPrefix(f.Kind, "clock") || f.Kind == "401 unauthorized"
 	})
 }
 
 // outdated reports whether somebody else changes the cluster, or an answer is one
 // that was true some time ago: a run can have ended well before it could see that.
-func outdated(s faultmachine.Schedule) bool {
+func outdated(s faultgrammar.Schedule) bool {
 	for _, f := range s {
 		switch f.Kind {
 		case "stale", "selector lags", "others switch off", "others change rules", "others delete":

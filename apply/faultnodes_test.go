@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/internal/faultgrammar"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
 )
 
@@ -127,7 +128,7 @@ func TestFaultsOfNodes(t *testing.T) {
 
 // survive runs by a schedule, and then without faults until all is well, twice at
 // most.
-func (w *nodeFaults) survive(seed uint64, schedule faultmachine.Schedule) {
+func (w *nodeFaults) survive(seed uint64, schedule faultgrammar.Schedule) {
 	w.Helper()
 	w.machine.Begin(schedule)
 	log := []string{"the run: " + said(w.attempt())}

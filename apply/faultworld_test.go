@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan/plantest"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -235,32 +235,12 @@ func (w *faultWorld) opened(infra schemas.Infrastructure) *Environment {
 	return env
 }
 
-// direct is a connection to the machine without a network.
-type direct struct{ http.Handler }
-
-// RoundTrip lets the machine answer.
-func (d direct) RoundTrip(r *http.Request) (resp *http.Response, err error) {
-	defer func() {
-		if gone := recover(); gone == http.ErrAbortHandler {
-			err = &net.OpError{Op: "read", Net: "tcp", Err: net.ErrClosed}
-		} else if gone != nil {
-			panic(gone)
-		}
-	}()
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	w := httptest.NewRecorder()
-	d.ServeHTTP(w, r)
-	return w.Result(), r.Context().Err()
-}
-
 // session is a new one of talosgen.
 func (w *faultWorld) session() *Session {
 	w.Helper()
 	w.runs++
 	s, err := w.next.Connect(w.Context(), Cloud{
-		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: direct{w.machine}, Clock: w.clock, Chance: func() float64 { return 0.5 },
+		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: faultproxy.Direct(w.machine), Clock: w.clock, Chance: func() float64 { return 0.5 },
 	})
 	if err != nil {
 		w.Fatal(err)

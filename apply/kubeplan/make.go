@@ -108,7 +108,17 @@ func (m *maker) item(item *Item) Step {
 	default:
 		m.tried(&s)
 	}
+	if s.Action == Unchanged && m.unnoted(item) {
+		s.Action, s.Reason = Change, "the inventory does not name it"
+	}
 	return s
+}
+
+// unnoted reports whether an object is talosgen's, and not in its inventory: that was
+// lost, or the object was taken over. It would stay when Git has it no more. To
+// apply it again notes it.
+func (m *maker) unnoted(item *Item) bool {
+	return item.Kustomization == "" && !slices.Contains(m.observed.Inventory, item.ID())
 }
 
 func (m *maker) otherOwner(item *Item, live Object) string {

@@ -232,7 +232,11 @@ func (c *Client) once(ctx context.Context, r request, body []byte, to any) error
 		return refusal(r.method, r.path, response, answer)
 	}
 	if err := utiljson.Unmarshal(answer, to); err != nil {
-		return diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", r.method, r.path, err).WithCode(diag.Remote)
+		problem := diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", r.method, r.path, err).WithCode(diag.Remote)
+		if short(answer) {
+			return problem.WithCause(io.ErrUnexpectedEOF) // it is asked again
+		}
+		return problem
 	}
 	return nil
 }
@@ -242,6 +246,13 @@ func timedOut(err error) bool {
 	var silent *silentError
 	var timeout net.Error
 	return errors.As(err, &silent) && (silent.late || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout())
+}
+
+// short reports whether an answer is empty, or ends before its end.
+func short(answer []byte) bool {
+	var whole json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(answer)).Decode(&whole)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // noAnswer tells silence from what is wrong with a connection that exists.

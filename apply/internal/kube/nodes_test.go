@@ -80,7 +80,7 @@ func (f *fakeNodeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == nodesPath:
 		send(w, map[string]any{"items": []*corev1.Node{f.node}})
 	case f.node == nil:
-		answer(w, `404 {"kind":"Status","message":"nodes \"n\" not found"}`)
+		answer(w, `404 {"kind":"Status","reason":"NotFound","message":"nodes \"n\" not found"}`)
 	case r.Method == http.MethodPatch:
 		f.patch(body)
 		send(w, f.node)

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -126,7 +124,7 @@ func (c *Client) readList(ctx context.Context, r resource, namespace string, ids
 	for _, id := range ids {
 		wanted[id.Name] = id
 	}
-	return c.pages(ctx, r.path(namespace, ""), func(p page, raw json.RawMessage) error {
+	return c.pages(ctx, r.path(namespace, ""), nil, func(p page, raw json.RawMessage) error {
 		var head struct {
 			Metadata struct {
 				Name string `json:"name"`
@@ -150,40 +148,8 @@ func (c *Client) readList(ctx context.Context, r resource, namespace string, ids
 	})
 }
 
-// page is a part of a list.
-type page struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Continue string `json:"continue"`
-	} `json:"metadata"`
-	Items []json.RawMessage `json:"items"`
-}
-
-// pages calls visit with every element of a list.
-func (c *Client) pages(ctx context.Context, path string, visit func(page, json.RawMessage) error) error {
-	for next := ""; ; {
-		query := url.Values{"limit": {strconv.Itoa(pageSize)}}
-		if next != "" {
-			query.Set("continue", next)
-		}
-		var p page
-		if err := c.do(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &p); err != nil {
-			return err
-		}
-		for _, raw := range p.Items {
-			if err := visit(p, raw); err != nil {
-				return diag.On("Kubernetes API", "GET %s: the answer cannot be read: %v", path, err).WithCode(diag.Remote)
-			}
-		}
-		if next = p.Metadata.Continue; next == "" {
-			return nil
-		}
-	}
-}
-
 func (c *Client) observeNamespaces(ctx context.Context, o *kubeplan.Observed) error {
-	return c.pages(ctx, namespaces.path("", ""), func(_ page, raw json.RawMessage) error {
+	return c.pages(ctx, namespaces.path("", ""), nil, func(_ page, raw json.RawMessage) error {
 		var n struct {
 			Metadata struct {
 				Name     string `json:"name"`
@@ -204,7 +170,7 @@ func (c *Client) observeKustomizations(ctx context.Context, k *kinds, o *kubepla
 	if !found {
 		return nil
 	}
-	return c.pages(ctx, r.path("", ""), func(_ page, raw json.RawMessage) error {
+	return c.pages(ctx, r.path("", ""), nil, func(_ page, raw json.RawMessage) error {
 		var object map[string]any
 		if err := utiljson.Unmarshal(raw, &object); err != nil {
 			return err

@@ -66,10 +66,18 @@ func refused(err error) *refusalError {
 	return r
 }
 
-// absent reports whether there is no such object.
+// absent reports whether there is no such object. Only the API server itself can
+// say so: a page of a gateway, or a kind that is not served now, says nothing about
+// objects.
 func absent(err error) bool {
 	r := refused(err)
-	return r != nil && r.status == http.StatusNotFound
+	return r != nil && r.status == http.StatusNotFound && r.reason == metav1.StatusReasonNotFound && !r.unknownKind()
+}
+
+// expired reports whether a list cannot be read on: what it is of is compacted.
+func expired(err error) bool {
+	r := refused(err)
+	return r != nil && r.status == http.StatusGone
 }
 
 // The causes that the API server gives without a constant in its library.

@@ -81,11 +81,28 @@ func (c *Client) applyOne(ctx context.Context, k *kinds, item kubeplan.Item, dry
 		query.Set("dryRun", "All")
 	}
 	id := item.ID()
-	var result map[string]any
-	err := c.send(ctx, request{
-		method: http.MethodPatch, path: r.path(id.Namespace, id.Name) + "?" + query.Encode(), content: applyPatch, body: item.Send(),
-	}, &result)
-	return result, on(id, err)
+	for n := 0; ; n++ {
+		var result map[string]any
+		err := c.send(ctx, request{
+			method: http.MethodPatch, path: r.path(id.Namespace, id.Name) + "?" + query.Encode(), content: applyPatch, body: item.Send(),
+		}, &result)
+		if !overtaken(err) || n == applies {
+			return result, on(id, err)
+		}
+		if err := c.clock.Sleep(ctx, firstPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// applies is how often an apply is repeated that others have overtaken.
+const applies = 8
+
+// overtaken reports whether the API server gave up an apply since others changed the
+// object at the same time, which says nothing about whose fields are whose.
+func overtaken(err error) bool {
+	r := refused(err)
+	return r != nil && r.status == http.StatusConflict && r.reason == metav1.StatusReasonConflict && len(r.causes) == 0
 }
 
 // on gives a refusal the object that it is about.

@@ -97,7 +97,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for part, status := range f.refuse {
 		if strings.Contains(r.Method+" "+r.URL.Path, part) {
 			w.WriteHeader(status)
-			fmt.Fprint(w, `{"kind":"Status","message":"not you"}`)
+			fmt.Fprint(w, refusing(map[int]string{http.StatusNotFound: "NotFound"}[status], "not you", ""))
 			return
 		}
 	}
@@ -109,6 +109,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(f.workloads, func(fw *fakeWorkload) bool { return fw.resource == parts[5] && fw.name == parts[6] })
 	if i < 0 {
 		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, refusing("NotFound", "there is none", ""))
 		return
 	}
 	fw := f.workloads[i]

@@ -186,7 +186,7 @@ func (c *Client) lastEvents(ctx context.Context, id kubeplan.ID) (lines []string
 		At      time.Time `json:"eventTime"`
 	}
 	var events []event
-	err := c.pages(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace)+"/events", func(_ page, raw json.RawMessage) error {
+	err := c.pages(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace)+"/events", nil, func(_ page, raw json.RawMessage) error {
 		var e event
 		if err := utiljson.Unmarshal(raw, &e); err != nil {
 			return err

@@ -10,19 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/talosgen/talosgen/internal/faultgrammar"
 	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 )
-
-// pageAfter lets the request have its effect, and answers with the page of a
-// gateway that has not waited for it.
-func pageAfter() faultproxy.Effect {
-	page := faultproxy.Page(http.StatusGatewayTimeout)
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		next.ServeHTTP(httptest.NewRecorder(), r)
-		page(w, r, next)
-	}
-}
 
 // refused answers with an error. That something is not there is the answer to a
 // deletion only if somebody else has deleted it just before.
@@ -37,8 +28,8 @@ func refused(c code) faultproxy.Effect {
 }
 
 // sim lets the simulator's own fault strike the request.
-func sim(as hetznersim.Outcome) func(*Machine, Fault) faultproxy.Effect {
-	return func(m *Machine, _ Fault) faultproxy.Effect {
+func sim(as hetznersim.Outcome) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
+	return func(m *Machine, _ faultgrammar.Fault) faultproxy.Effect {
 		return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			m.sim.Inject(hetznersim.Fault{Method: r.Method, Path: r.URL.Path[len("/v1"):], As: as})
 			next.ServeHTTP(w, r)
@@ -46,7 +37,7 @@ func sim(as hetznersim.Outcome) func(*Machine, Fault) faultproxy.Effect {
 	}
 }
 
-func slow(m *Machine, f Fault) faultproxy.Effect {
+func slow(m *Machine, f faultgrammar.Fault) faultproxy.Effect {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if m.sim.Clock().Sleep(r.Context(), time.Duration(f.Seconds)*time.Second) == nil {
 			next.ServeHTTP(w, r)
@@ -54,21 +45,8 @@ func slow(m *Machine, f Fault) faultproxy.Effect {
 	}
 }
 
-// skew lets the clock of the answers be wrong, by two durations in turns.
-func skew(one, other time.Duration) func(*Machine, Fault) faultproxy.Effect {
-	return func(*Machine, Fault) faultproxy.Effect {
-		var mu sync.Mutex
-		return faultproxy.Skewed(func() time.Duration {
-			mu.Lock()
-			defer mu.Unlock()
-			one, other = other, one
-			return other
-		})
-	}
-}
-
 // limitGone answers as if others had used up the rate limit.
-func limitGone(m *Machine, _ Fault) faultproxy.Effect {
+func limitGone(m *Machine, _ faultgrammar.Fault) faultproxy.Effect {
 	refuse := faultproxy.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded")
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		now := m.sim.Clock().Now()
@@ -80,12 +58,12 @@ func limitGone(m *Machine, _ Fault) faultproxy.Effect {
 	}
 }
 
-func stale(m *Machine, f Fault) faultproxy.Effect {
+func stale(m *Machine, f faultgrammar.Fault) faultproxy.Effect {
 	return faultproxy.Stale(time.Duration(f.Seconds)*time.Second, m.sim.Clock().Now)
 }
 
 // lag hides from lists by a label what is younger than some seconds.
-func lag(m *Machine, f Fault) faultproxy.Effect {
+func lag(m *Machine, f faultgrammar.Fault) faultproxy.Effect {
 	young := time.Duration(f.Seconds) * time.Second
 	hide := faultproxy.Edit(func(body map[string]any) {
 		for key, value := range body {
@@ -126,7 +104,7 @@ func recount(body map[string]any, hidden int) {
 
 // shift gives lists in pages of two, and lets others delete something of theirs
 // from the first page once it was read.
-func shift(m *Machine, _ Fault) faultproxy.Effect {
+func shift(m *Machine, _ faultgrammar.Fault) faultproxy.Effect {
 	var once sync.Once
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		q := r.URL.Query()

@@ -1,7 +1,6 @@
 package faultmachine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/hetznersim"
@@ -27,15 +26,6 @@ func Operations(calls []hetznersim.Call) map[string]int {
 		times[Operation(c.Method, c.Path)]++
 	}
 	return times
-}
-
-// names are those of operations, in order.
-func names(operations map[string]int) (all []string) {
-	for o := range operations {
-		all = append(all, o)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // isList reports whether an operation reads a list with pages.

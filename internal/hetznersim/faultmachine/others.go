@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/talosgen/talosgen/internal/faultgrammar"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 )
 
 // others lets somebody else change something before the request.
-func others(change func(*Machine)) func(*Machine, Fault) faultproxy.Effect {
-	return func(m *Machine, _ Fault) faultproxy.Effect { return faultproxy.Before(func() { change(m) }) }
+func others(change func(*Machine)) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
+	return func(m *Machine, _ faultgrammar.Fault) faultproxy.Effect {
+		return faultproxy.Before(func() { change(m) })
+	}
 }
 
 // theirs are the objects of a kind that are the cluster's, by the label that talosgen gives

@@ -47,6 +47,16 @@ func Page(status int) Effect {
 	}
 }
 
+// PageAfter lets the request have its effect, and answers with the page of a
+// gateway that has not waited for it.
+func PageAfter(status int) Effect {
+	page := Page(status)
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		ask(r, next)
+		page(w, r, next)
+	}
+}
+
 // Refuse answers with an error of the API, before the request had its effect.
 func Refuse(status int, code string) Effect {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -105,6 +115,17 @@ func Skewed(ahead func() time.Duration) Effect {
 	}
 }
 
+// SkewedInTurns is [Skewed] by two durations in turns.
+func SkewedInTurns(one, other time.Duration) Effect {
+	var mu sync.Mutex
+	return Skewed(func() time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		one, other = other, one
+		return other
+	})
+}
+
 // Stale answers what was answered before to the same GET, if that is not older
 // than lag by a clock, as a cache does that nobody tells of changes.
 func Stale(lag time.Duration, now func() time.Time) Effect {
@@ -131,3 +152,6 @@ func Stale(lag time.Duration, now func() time.Time) Effect {
 		give(w, fresh, old.answer.Body.Bytes())
 	}
 }
+
+// Discard lets a request have its effect, and throws the answer away.
+func Discard(r *http.Request, next http.Handler) { ask(r, next) }

@@ -1,8 +1,9 @@
 // Package faultproxy stands between a client and the simulator of the Hetzner
 // Cloud API, and lets some of what passes go wrong on the way: answers that are
 // lost, cut, old, or somebody else's. The simulator's own faults are errors that
-// the API means; these are what networks, proxies and caches make of it. Only
-// tests import it.
+// the API means; these are what networks, proxies and caches make of it. Most
+// effects are those of any API over HTTP, and that of Kubernetes has them too.
+// Only tests import it.
 package faultproxy
 
 import (
