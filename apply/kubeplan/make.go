@@ -108,17 +108,18 @@ func (m *maker) item(item *Item) Step {
 	default:
 		m.tried(&s)
 	}
-	if s.Action == Unchanged && m.unnoted(item) {
+	if s.Action == Unchanged && m.unnoted(item, live) {
 		s.Action, s.Reason = Change, "the inventory does not name it"
 	}
 	return s
 }
 
-// unnoted reports whether an object is talosgen's, and not in its inventory: that was
+// unnoted reports whether talosgen has applied an object, and it is not in its inventory: that was
 // lost, or the object was taken over. It would stay when Git has it no more. To
 // apply it again notes it.
-func (m *maker) unnoted(item *Item) bool {
-	return item.Kustomization == "" && !slices.Contains(m.observed.Inventory, item.ID())
+func (m *maker) unnoted(item *Item, live Object) bool {
+	_, ours := applied(live, ManagerTalosgen)
+	return ours && item.Kustomization == "" && !slices.Contains(m.observed.Inventory, item.ID())
 }
 
 func (m *maker) otherOwner(item *Item, live Object) string {

@@ -107,6 +107,7 @@ var spared = []struct {
 	part, imported, reason string
 }{
 	{"internal/hetznersim/...", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/kubesim/faultmachine", "net/http", "only tests import it: it stands before an API over HTTP"},
 	{"internal/generate", "math/rand/v2", "all that it makes follows from a seed, and it is for tests"},
 	{"internal/kubesim", "net/http", "it is an API over HTTP, and render may not import it"},
 	{"internal/talossim", "net/http", "its control planes serve that API, and render may not import it"},

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -18,11 +19,8 @@ import (
 // realSchedules is one of how many schedules are for a real API too.
 const realSchedules = 10
 
-// realStep is how long a wait lasts at most of which the simulated time is longer: the
-// controllers of a real API need some.
-const realStep = 200 * time.Millisecond
-
-// newRealFaultWorld is a [faultWorld] with a real API, and a namespace of its own.
+// newRealFaultWorld is a [faultWorld] with a real API, and a namespace of its own. A
+// moment passes with each wait: the controllers of a real API need some.
 func newRealFaultWorld(t testing.TB, c faultCase, cluster *kubeenv.Cluster, namespace string) *faultWorld {
 	t.Helper()
 	forget(t, cluster)
@@ -37,7 +35,7 @@ func newRealFaultWorld(t testing.TB, c faultCase, cluster *kubeenv.Cluster, name
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport, proxy.ErrorLog = direct.http.Transport, log.New(io.Discard, "", 0)
-	w := &faultWorld{TB: t, faultCase: c, namespace: namespace, clock: &faultClock{now: time.Now(), pass: func() { time.Sleep(realStep) }}}
+	w := &faultWorld{TB: t, faultCase: c, namespace: namespace, clock: &faultClock{now: time.Now(), pass: func() { _ = often(context.Background()) }}}
 	w.machine = faultmachine.New(http.Handler(proxy), w.clock, faultWithin)
 	w.calm()
 	if c.from != nil {
