@@ -176,7 +176,7 @@ func (t refusable) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.RoundTripper.RoundTrip(r)
 	var operation *net.OpError
 	if errors.As(err, &operation) && errors.Is(err, syscall.ECONNREFUSED) {
-		err = &silentError{err} // as a client says of its Dial
+		err = &silentError{err: err} // as a client says of its Dial
 	}
 	return answer, err
 }
