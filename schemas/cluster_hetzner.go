@@ -186,11 +186,12 @@ type Image struct {
 	// Which snapshot is taken: the one with exactly this Talos version and
 	// schematic, or the latest one with this schematic.
 	Selector string `yaml:"selector" default:"exact" enum:"exact,latest" example:"latest"`
-	// The type of the server that makes the snapshot.
-	BuilderType string `yaml:"builderType" format:"identifier" otherwise:"cpx11 for amd64, cax11 for arm64" example:"cpx22"`
+	// The type of the server that makes the snapshot. Its disk must not be larger
+	// than those of the servers.
+	BuilderType string `yaml:"builderType" format:"identifier" otherwise:"the cheapest that is sold where the servers are, or near them" example:"cpx22"`
 	// Where that server is, for some minutes. Snapshots can be used in all
-	// locations; cpx11 is not sold in Europe any more.
-	BuilderLocation string `yaml:"builderLocation" format:"identifier" otherwise:"ash for amd64, nbg1 for arm64" example:"hel1"`
+	// locations.
+	BuilderLocation string `yaml:"builderLocation" format:"identifier" otherwise:"one of the locations of the servers, or near them" example:"hel1"`
 }
 
 // Robot is the account for dedicated servers. Its user and password are secret

@@ -53,9 +53,10 @@ type InfraSnapshot struct {
 	Schematic string `yaml:"schematic,omitempty"`
 	// The labels that it is made with.
 	Labels map[string]string `yaml:"labels"`
-	// The server that makes it.
-	BuilderType     string `yaml:"builderType"`
-	BuilderLocation string `yaml:"builderLocation"`
+	// The server that makes it, if the environment asks for one; else apply
+	// chooses from what is sold when it is made.
+	BuilderType     string `yaml:"builderType,omitempty"`
+	BuilderLocation string `yaml:"builderLocation,omitempty"`
 }
 
 // InfraAutoscalerPool is a pool whose servers the autoscaler, a part of the

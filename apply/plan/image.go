@@ -24,9 +24,28 @@ func (m *maker) images() {
 		}
 		d.Reason = missing
 		d.show("url", want.URL)
-		d.show("builder", want.BuilderType+" in "+want.BuilderLocation)
-		m.add(d)
+		if m.builder(d, want) {
+			m.add(d)
+		}
 	}
+}
+
+// builder chooses the server that makes an image, and says so; false if there is
+// none.
+func (m *maker) builder(d *draft, want schemas.InfraSnapshot) bool {
+	choice := ChooseBuilder(m.observed.Catalogue, *m.desired, want, m.observed.Time)
+	if len(choice.Candidates) == 0 {
+		m.refusal(d.Key, "it cannot be made: "+choice.Problem,
+			"choose other server types in cluster.yaml, or make the snapshot with these labels yourself")
+		return false
+	}
+	d.Candidates = choice.Candidates
+	first := choice.Candidates[0]
+	d.field(Field{Name: "builder", To: first.Type + " in " + first.Location, Class: InPlace, Reason: choice.Reason})
+	if choice.Problem != "" {
+		m.warn(d.Key, choice.Problem, fmt.Sprintf("it is made with a %s in %s; hetzner.images in cluster.yaml names another", first.Type, first.Location))
+	}
+	return true
 }
 
 // ImageName is how an image is called in a plan.

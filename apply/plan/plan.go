@@ -111,8 +111,8 @@ type Change struct {
 	// Why.
 	Reason string `json:"reason,omitempty"`
 
-	// Of a server that is created, or given another type: where and as what,
-	// best first.
+	// Of a server that is created, or given another type, and of the server that
+	// makes an image: where and as what, best first.
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Of a server that is created: the id of the image; 0 if it has to be made
 	// first, by the change of kind image among Needs.

@@ -107,7 +107,11 @@ func servers(n int) string {
 func images(in *Input) (found []Finding) {
 	for _, c := range in.Plan.Changes {
 		if c.Kind == plan.KindImage && c.Action == plan.Create {
-			found = append(found, fine("%s is made first", plan.Brief(c.Name)))
+			text := plan.Brief(c.Name) + " is made first"
+			if len(c.Candidates) > 0 {
+				text += fmt.Sprintf(", with a %s in %s", c.Candidates[0].Type, c.Candidates[0].Location)
+			}
+			found = append(found, fine("%s", text))
 		}
 	}
 	return found

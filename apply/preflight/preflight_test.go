@@ -37,7 +37,7 @@ ok       name          nothing else in the project uses the name of the cluster
 ok       plan          nothing in the plan is refused
 ok       server types  for 2 servers: cpx11 in nbg1, cpx11 in fsn1, cpx21 in nbg1, cpx21 in fsn1
 ok       server types  for 1 server: cpx21 in nbg1, cpx21 in fsn1, cpx31 in nbg1, cpx31 in fsn1
-ok       images        os=talos,talos_version=v1.14.1/x86 is made first
+ok       images        os=talos,talos_version=v1.14.1/x86 is made first, with a cpx11 in nbg1
 ok       limits        the cluster keeps within the limits of Hetzner's resources
 ok       account       more than now: 3 servers, 7 cores, 3 public IPv4 addresses, 1 load balancer, 1 floating IP, 1 network; Hetzner's console shows the limits of the account, its API does not
 ok       ranges        no server is in two networks with overlapping ranges

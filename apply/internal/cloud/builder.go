@@ -47,6 +47,8 @@ type BuilderOrder struct {
 	Run  Run
 	// Where and as what, best first.
 	Candidates []plan.Candidate
+	// Hears which of them is tried instead of one that is sold out.
+	Tell func(string)
 	// The key that its rescue system lets in, as in authorized_keys.
 	PublicKey string
 }
@@ -102,7 +104,11 @@ func (c *Client) OrderBuilder(ctx context.Context, o BuilderOrder) (*Builder, er
 		PublicNet: &hcloud.ServerCreatePublicNet{EnableIPv4: true},
 	}
 	var failures []error
-	for _, candidate := range o.Candidates {
+	for i, candidate := range o.Candidates {
+		if i > 0 {
+			before := o.Candidates[i-1]
+			o.Tell(fmt.Sprintf("%s in %s is sold out, trying %s in %s", before.Type, before.Location, candidate.Type, candidate.Location))
+		}
 		opts.ServerType, opts.Location = &hcloud.ServerType{Name: candidate.Type}, &hcloud.Location{Name: candidate.Location}
 		b, err := c.createBuilder(ctx, o.Run, opts)
 		if err == nil {

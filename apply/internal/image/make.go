@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -97,6 +98,11 @@ func (m *Maker) build(ctx context.Context, want schemas.InfraSnapshot, name stri
 	if err != nil {
 		return 0, err
 	}
+	choice := plan.ChooseBuilder(sold, m.Desired, want, m.Project.ServerTime())
+	if len(choice.Candidates) == 0 {
+		return 0, diag.On("image "+Arch(want.Architecture), "it cannot be made: %s", choice.Problem).WithCode(diag.Remote).
+			WithHint("choose other server types in cluster.yaml, or make a snapshot with the labels %s yourself", want.Selector)
+	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
@@ -107,10 +113,12 @@ func (m *Maker) build(ctx context.Context, want schemas.InfraSnapshot, name stri
 			err = list.Err()
 		}
 	}()
-	tell("making a server to build it")
+	if choice.Problem != "" {
+		tell(choice.Problem)
+	}
+	tell(fmt.Sprintf("making a server to build it: %s in %s (%s)", choice.Candidates[0].Type, choice.Candidates[0].Location, choice.Reason))
 	b, err := m.Project.OrderBuilder(ctx, cloud.BuilderOrder{
-		Name: name, Run: m.Run, PublicKey: k.public(),
-		Candidates: Candidates(sold, want, SmallestDisk(sold, m.Desired, want), m.Project.ServerTime()),
+		Name: name, Run: m.Run, PublicKey: k.public(), Candidates: choice.Candidates, Tell: tell,
 	})
 	if err != nil {
 		return 0, err

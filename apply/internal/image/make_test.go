@@ -183,10 +183,18 @@ func TestSoldOut(t *testing.T) {
 	want := w.want("x86")
 	want.BuilderType, want.BuilderLocation = "cpx22", "hel1"
 	w.sim.Inject(hetznersim.Fault{Method: "POST", Path: "/servers", As: hetznersim.Status(0, "resource_unavailable", "sold out"), Times: 2})
-	if _, err := w.process("prod", "1").run(want); err != nil {
+	p := w.process("prod", "1")
+	if _, err := p.run(want); err != nil {
 		t.Fatal(err)
 	}
 	w.check(want)
+	told := strings.Join(p.told, "\n")
+	for _, text := range []string{"making a server to build it: cpx22 in hel1 (as asked for)",
+		"cpx22 in hel1 is sold out, trying cx23 in ", "cx23 in fsn1 is sold out, trying cx23 in "} {
+		if !strings.Contains(told, text) {
+			t.Errorf("no word of %q:\n%s", text, told)
+		}
+	}
 	w = newWorld(t)
 	w.sim.Inject(hetznersim.Fault{Method: "POST", Path: "/servers", As: hetznersim.Status(0, "resource_unavailable", "sold out"), Times: -1})
 	_, err := w.process("prod", "1").run(want)

@@ -3,9 +3,7 @@ package image
 import (
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -54,45 +52,6 @@ func TestMirrorsCheck(t *testing.T) {
 func TestQuote(t *testing.T) {
 	if got := quote("it's $HOME"); got != `'it'\''s $HOME'` {
 		t.Error(got)
-	}
-}
-
-func TestCandidates(t *testing.T) {
-	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	serverType := func(name, arch string, disk int, price string, at ...plan.TypeLocation) plan.ServerType {
-		return plan.ServerType{Name: name, Architecture: arch, Disk: disk, Locations: at,
-			Prices: []plan.TypePrice{{Monthly: plan.Price{Net: price}}}}
-	}
-	here := plan.TypeLocation{Name: "nbg1", Available: true}
-	sold := plan.Catalogue{ServerTypes: []plan.ServerType{
-		serverType("large", "x86", 160, "3", here),
-		serverType("dear", "x86", 40, "9", here, plan.TypeLocation{Name: "fsn1"}),
-		serverType("cheap", "x86", 40, "10.5", here, plan.TypeLocation{Name: "ash", Available: true, UnavailableAfter: now.Add(-time.Hour)}),
-		serverType("middle", "x86", 80, "1", here), serverType("other", "arm", 20, "1", here),
-	}}
-	infra := schemas.Infrastructure{
-		Servers: []schemas.InfraServer{{Types: []string{"middle", "large"}, Image: schemas.InfraImage{Selector: "s", Architecture: "x86"}}},
-		AutoscalerPools: []schemas.InfraAutoscalerPool{{Type: "large", Image: schemas.InfraImage{Selector: "s", Architecture: "x86"}},
-			{Type: "dear", Image: schemas.InfraImage{Selector: "another", Architecture: "x86"}}},
-	}
-	for asked, expected := range map[string]string{
-		"middle@nbg1": "middle@nbg1 dear@nbg1 cheap@nbg1", // as asked, then the smallest, then the cheapest
-		"dear@fsn1":   "dear@fsn1 dear@nbg1 cheap@nbg1 middle@nbg1",
-		"large@nbg1":  "dear@nbg1 cheap@nbg1 middle@nbg1", // middle could not start from its disk
-		"cheap@ash":   "dear@nbg1 cheap@nbg1 middle@nbg1", // not sold any more
-		"other@nbg1":  "dear@nbg1 cheap@nbg1 middle@nbg1", // another architecture
-		"gone@nbg1":   "dear@nbg1 cheap@nbg1 middle@nbg1",
-	} {
-		name, location, _ := strings.Cut(asked, "@")
-		want := schemas.InfraSnapshot{Architecture: "x86", Selector: "s", BuilderType: name, BuilderLocation: location}
-		most := SmallestDisk(sold, infra, want)
-		var got []string
-		for _, c := range Candidates(sold, want, most, now) {
-			got = append(got, c.Type+"@"+c.Location)
-		}
-		if text := strings.Join(got, " "); most != 80 || text != expected {
-			t.Errorf("%s, at most %d GB: %s, want %s", asked, most, text, expected)
-		}
 	}
 }
 

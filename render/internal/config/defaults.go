@@ -87,8 +87,6 @@ func (ch *checker) setHetzner() {
 	}
 	setBool(&h.APILoadBalancer.PublicNetwork, public)
 	setBool(&ch.Network.NATGateway.Enabled, !ch.Network.PublicIPv4)
-	setBuilder(&h.Images.AMD64, "cpx11", "ash")
-	setBuilder(&h.Images.ARM64, "cax11", "nbg1")
 	if ch.Network.MTU == 0 {
 		ch.Network.MTU = map[bool]int{false: 1450, true: 1400}[ch.Network.VSwitch.ID != 0]
 	}
@@ -148,11 +146,6 @@ func (ch *checker) setBackups() {
 	if slices.Contains(objectStorage, s3.Region) {
 		s3.Endpoint = cmp.Or(s3.Endpoint, "https://"+s3.Region+".your-objectstorage.com")
 	}
-}
-
-func setBuilder(image *schemas.Image, serverType, location string) {
-	image.BuilderType = cmp.Or(image.BuilderType, serverType)
-	image.BuilderLocation = cmp.Or(image.BuilderLocation, location)
 }
 
 // setBool fills in what the file leaves open.
