@@ -3,11 +3,13 @@ package render
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/yamltext"
+	"github.com/talosgen/talosgen/render/internal/legacy"
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
@@ -161,6 +163,9 @@ func plainPath(path string) string {
 
 // pathHint suggests places that resemble a path.
 func pathHint(path string, names []string) string {
+	if moved := movedTo(path, names); moved != "" {
+		return moved
+	}
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	var near, as []string
 	for _, n := range names {
@@ -176,6 +181,26 @@ func pathHint(path string, names []string) string {
 		return s
 	}
 	return fmt.Sprintf("`talosgen explain <env> <node> --all` lists all %d", len(names))
+}
+
+// movedTo says in which documents of a configuration stands now what older Talos
+// had at a path; nothing if none of them is there.
+func movedTo(path string, names []string) string {
+	var there []string
+	for _, target := range legacy.MovedTo(plainPath(path)) {
+		kind, _, _ := strings.Cut(target, ".")
+		kind, _, _ = strings.Cut(kind, "/")
+		switch {
+		case slices.ContainsFunc(names, func(n string) bool { return below(n, target) }):
+			there = append(there, target)
+		case slices.ContainsFunc(names, func(n string) bool { return below(n, kind) || strings.HasPrefix(n, kind+"/") }):
+			there = append(there, kind)
+		}
+	}
+	if len(there) == 0 {
+		return ""
+	}
+	return "Talos 1.14 moved it to " + strings.Join(there, ", ")
 }
 
 // firstKeys cuts a path off after n keys.

@@ -190,24 +190,38 @@ func wipe(file string) {
 	}
 }
 
+// runEditor has the editor of the user change a file.
 func (w *world) runEditor(c *cli.Context, file string) error {
 	editor := "vi"
 	for _, name := range []string{"SOPS_EDITOR", "EDITOR"} {
-		if v, ok := w.lookup(name); ok && v != "" {
+		if v, ok := w.lookup(name); ok && strings.TrimSpace(v) != "" {
 			editor = v
 			break
 		}
 	}
-	args := append(strings.Fields(editor), file)
+	args := editorCommand(editor, file)
 	cmd := exec.CommandContext(c.Context, args[0], args[1:]...)
 	cmd.Env = childEnvironment(os.Environ(), w.isSecret)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.stdin, os.Stderr, os.Stderr
 	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return diag.On(args[0], "the editor was not found").WithHint("name one in $EDITOR").WithCode(diag.Usage)
+	name := strings.Fields(editor)[0]
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == shellNotFound {
+		return diag.On(name, "the editor was not found").WithHint("name one in $EDITOR").WithCode(diag.Usage)
 	}
 	if err != nil {
-		return diag.On(args[0], "the editor ended with an error (%v); nothing was changed", err)
+		return diag.On(name, "the editor ended with an error (%v); nothing was changed", err)
 	}
 	return nil
+}
+
+// shellNotFound is how a shell ends if there is no such command.
+const shellNotFound = 127
+
+// editorCommand is what runs an editor for a file, as git does it: by a shell if
+// there is something in $EDITOR that only a shell understands, such as quotes.
+func editorCommand(editor, file string) []string {
+	if !strings.ContainsAny(editor, "|&;<>()$`\\\"'*?[#~=%") {
+		return append(strings.Fields(editor), file)
+	}
+	return []string{"sh", "-c", editor + ` "$@"`, "sh", file}
 }

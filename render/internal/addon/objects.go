@@ -39,7 +39,7 @@ func (c *chart) objects(a catalogue.Addon, texts map[string]string) (Result, err
 	var all []located
 	for _, file := range slices.Sorted(maps.Keys(texts)) {
 		if path.Base(file) != notes {
-			all = append(all, read(file, separated(texts[file]), " (rendered)")...)
+			all = append(all, read(file, asSent(texts[file]), " (rendered)")...)
 		}
 	}
 	for _, crd := range c.CRDObjects() {
@@ -62,10 +62,25 @@ func (c *chart) objects(a catalogue.Addon, texts map[string]string) (Result, err
 // trimming in templates leads to: Helm takes it for one.
 var glued = regexp.MustCompile(`(?m)^---([^\s-])`)
 
-// separated puts what stands behind the mark of a document on a line of its own.
-func separated(text string) string {
-	if !strings.Contains(text, "---") {
-		return text
+// keeps is the head of a block of text that keeps all line ends behind it.
+var keeps = regexp.MustCompile(`(?m)[|>][1-9]?\+[1-9]?[ \t]*(#.*)?$`)
+
+// asSent is what templates wrote as Helm passes it on: with a line end behind
+// each document, so that a block of text has its last one, though the template
+// trimmed it; and what stands behind the mark of a document on a line of its own.
+//
+// Only a block that keeps all of them sees a line end that is not its first, so
+// other texts are left as they are: the lines of their problems are the template's.
+func asSent(text string) string {
+	keeping := keeps.MatchString(text)
+	if strings.Contains(text, "---") {
+		text = glued.ReplaceAllString(text, "---\n$1")
+		if keeping {
+			text = strings.ReplaceAll(text, "\n---", "\n\n---")
+		}
 	}
-	return glued.ReplaceAllString(text, "---\n$1")
+	if keeping || !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
 }

@@ -79,6 +79,7 @@ func (d *decoder) object(key, n *yaml.Node, out reflect.Value, path []string) {
 		return
 	}
 	seen := map[string]*yaml.Node{}
+	var meant []string // keys that are there in another spelling
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
 		if !d.isKey(k, seen) {
@@ -87,11 +88,12 @@ func (d *decoder) object(key, n *yaml.Node, out reflect.Value, path []string) {
 		field, ok := fieldOf(out.Type(), k.Value)
 		if !ok {
 			d.fail(k, keyHint(k.Value, out.Type()), "unknown key %q%s", k.Value, in(path))
+			meant = append(meant, diag.Nearest(k.Value, keysOf(out.Type())))
 			continue
 		}
 		d.field(k, d.target(n.Content[i+1]), field, out.FieldByIndex(field.Index), sub(path, k.Value))
 	}
-	d.absent(key, out, path)
+	d.absent(key, out, path, meant)
 }
 
 // isKey tells whether a key can be read, and notes it in seen.
@@ -113,15 +115,16 @@ func (d *decoder) isKey(k *yaml.Node, seen map[string]*yaml.Node) bool {
 	return true
 }
 
-// absent fills in defaults, and reports required keys that the file lacks.
-func (d *decoder) absent(key *yaml.Node, out reflect.Value, path []string) {
+// absent fills in defaults, and reports required keys that the file lacks. One
+// that is there in another spelling is reported as that alone.
+func (d *decoder) absent(key *yaml.Node, out reflect.Value, path, meant []string) {
 	for _, f := range fieldsOf(out.Type()) {
 		name := f.Tag.Get("yaml")
 		if _, ok := d.pos[join(sub(path, name))]; ok {
 			continue
 		}
 		setDefault(f, out.FieldByIndex(f.Index))
-		if f.Tag.Get("required") == "true" {
+		if f.Tag.Get("required") == "true" && !slices.Contains(meant, name) {
 			d.fail(key, requiredHint(f), "%s is required", display(sub(path, name)))
 		}
 	}

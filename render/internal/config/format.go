@@ -24,7 +24,7 @@ func checkFormat(name, text string) (value, complaint string) {
 		panic("config: a tag in package schemas has the unknown format " + name)
 	}
 	if !pattern(format.Pattern).MatchString(text) {
-		return "", invalid(name, format, text)
+		return "", invalid(name, format, text) + respelled(name, format, text)
 	}
 	check, ok := semantics[name]
 	if !ok {
@@ -43,6 +43,24 @@ func invalid(name string, format schemas.Format, text string) string {
 		return "must be " + format.Meaning
 	}
 	return fmt.Sprintf("must be %s, not %q", format.Meaning, text)
+}
+
+// scpLike is a remote repository as Git and forges write it for SSH, without a
+// scheme: user, host and path.
+var scpLike = regexp.MustCompile(`^([-A-Za-z0-9_.]+)@([^:/@\s]+):/*([^/\s].*)$`)
+
+// respelled gives the URL of a repository that is written as Git takes it, too;
+// nothing for other formats, and for what is no URL in that spelling either.
+func respelled(name string, format schemas.Format, text string) string {
+	parts := scpLike.FindStringSubmatch(text)
+	if name != "gitRepository" || parts == nil {
+		return ""
+	}
+	written := "ssh://" + parts[1] + "@" + parts[2] + "/" + parts[3]
+	if !pattern(format.Pattern).MatchString(written) {
+		return ""
+	}
+	return "; write it as " + written
 }
 
 var compiled sync.Map // patterns: the same few in every file

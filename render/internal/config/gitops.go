@@ -41,7 +41,7 @@ func (ch *checker) checkGitOps() {
 	if every, err := time.ParseDuration(g.Interval); err == nil && every < time.Minute {
 		ch.fail("a change in Git is noticed every minute anyway", keys("gitops.interval"), "an interval of less than a minute")
 	}
-	if repository, err := url.Parse(g.Repository); err == nil {
+	if repository, err := url.Parse(g.Repository); err == nil && g.Repository != "" {
 		ch.checkGitAuth(repository)
 	}
 }
