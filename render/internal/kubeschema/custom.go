@@ -60,7 +60,7 @@ func newCustom(version v1.CustomResourceDefinitionVersion) *custom {
 }
 
 // check compares an object with the schema as an API server does: it drops what
-// is unknown, fills in defaults, and validates the rest.
+// is unknown and what is null, fills in defaults, and validates the rest.
 func (c *custom) check(o manifest.Object) (faults []Fault) {
 	if c.err != nil {
 		return []Fault{{Text: "the schema of its definition is not valid: " + c.err.Error()}}
@@ -75,6 +75,7 @@ func (c *custom) check(o manifest.Object) (faults []Fault) {
 	for _, path := range pruning.PruneWithOptions(plain, c.structural, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
 		faults = append(faults, Fault{Path: path, Text: "there is no such field"})
 	}
+	defaulting.PruneNonNullableNullsWithoutDefaults(plain, c.structural)
 	defaulting.Default(plain, c.structural)
 	for _, e := range validation.ValidateCustomResource(nil, plain, c.validator) {
 		faults = append(faults, Fault{Path: e.Field, Text: e.ErrorBody()})
