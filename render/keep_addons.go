@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sshkey"
@@ -16,7 +17,7 @@ import (
 // can be made up or are in the environment, and the key that Flux reads the
 // repository with. The report says what people have to do.
 func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *SecretsReport) error {
-	cfg, known, err := k.readCluster(have)
+	cfg, known, lacking, err := k.readCluster(have)
 	if err != nil {
 		return err
 	}
@@ -35,8 +36,11 @@ func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *Sec
 		if given.Variables[need.Name] = k.given(need.Name); !given.Variables[need.Name].IsZero() {
 			continue
 		}
+		delete(given.Variables, need.Name)
+		if slices.ContainsFunc(lacking, func(l config.Lacking) bool { return l.Variable == need.Name }) {
+			continue
+		}
 		if need.Generate == nil {
-			delete(given.Variables, need.Name)
 			report.Missing = append(report.Missing, need.Name)
 			report.Notes = append(report.Notes, fmt.Sprintf("addon %s needs the secret variable %s: %s; set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", need.Addon, need.Name, need.What, k.name, k.name))
 			continue
@@ -45,11 +49,24 @@ func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *Sec
 			return err
 		}
 	}
+	k.giveLacking(lacking, given, report)
 	note, err := k.generateDeployKey(cfg.GitOps, given, have)
 	if note != "" {
 		report.Notes = append(report.Notes, note)
 	}
 	return err
+}
+
+// giveLacking takes the variables that options of cluster.yaml name, and that
+// are not defined, from the environment.
+func (k *keeper) giveLacking(lacking []config.Lacking, given *secretsfile.Secrets, report *SecretsReport) {
+	for _, l := range lacking {
+		if s := k.given(l.Variable); !s.IsZero() {
+			given.Variables[l.Variable] = s
+			continue
+		}
+		report.Notes = append(report.Notes, fmt.Sprintf("%s of %s names a variable that is not defined: set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", l.Option, k.path(clusterFile), k.name, k.name))
+	}
 }
 
 // given is a secret that is set in the environment; empty if there is none.
@@ -88,12 +105,12 @@ func (k *keeper) generateDeployKey(g schemas.GitOps, given, have *secretsfile.Se
 }
 
 // readCluster reads cluster.yaml, and the names of the secret variables that
-// there are. What is wrong with the file is for a render to say: then there is no
-// configuration.
-func (k *keeper) readCluster(have *secretsfile.Secrets) (*config.Config, map[string]bool, error) {
+// there are, and which options name variables that there are none of. What else is
+// wrong with the file is for a render to say: then there is no configuration.
+func (k *keeper) readCluster(have *secretsfile.Secrets) (*config.Config, map[string]bool, []config.Lacking, error) {
 	s := &secrets{variables: subst.Vars{}}
 	if err := k.readSecretEnv(k.ctx, s); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for name, value := range have.Variables {
 		s.variables[name] = subst.Var{Value: value.Reveal(), Secret: true}
@@ -104,15 +121,15 @@ func (k *keeper) readCluster(have *secretsfile.Secrets) (*config.Config, map[str
 	}
 	vars, err := k.variables(s)
 	if err != nil {
-		return nil, known, nil
+		return nil, known, nil, nil
 	}
 	file := k.path(clusterFile)
-	cfg, err := config.Load(file, k.raw[file], &subst.Scope{Vars: vars})
+	cfg, lacking, err := config.LoadLacking(file, k.raw[file], &subst.Scope{Vars: vars})
 	if err != nil {
-		return nil, known, nil
+		return nil, known, nil, nil
 	}
 	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near}) {
 		known[need.Name] = known[need.Name] || need.Readable && vars[need.Name].Value != ""
 	}
-	return cfg, known, nil
+	return cfg, known, lacking, nil
 }

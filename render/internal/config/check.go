@@ -16,8 +16,7 @@ type checker struct {
 	*Config
 	problems *diag.List
 	scope    *subst.Scope // for variables that the file names
-	// overlapping lets pools have addresses of others, or beyond their subnet.
-	overlapping bool
+	leniency
 }
 
 func (ch *checker) check() {

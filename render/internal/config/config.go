@@ -39,26 +39,26 @@ type Config struct {
 // variables in scope. The error holds all problems that the file has; what comes
 // with one, if not nil, holds nothing but the warnings.
 func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
-	return loadChecked(file, data, scope, false)
+	return loadChecked(file, data, scope, leniency{})
 }
 
 // LoadOverlapping is [Load] for who is going to change the pools: their
 // addresses may overlap, or lie beyond their subnet.
 func LoadOverlapping(file string, data []byte, scope *subst.Scope) (*Config, error) {
-	return loadChecked(file, data, scope, true)
+	return loadChecked(file, data, scope, leniency{overlapping: true})
 }
 
-func loadChecked(file string, data []byte, scope *subst.Scope, overlapping bool) (*Config, error) {
+func loadChecked(file string, data []byte, scope *subst.Scope, let leniency) (*Config, error) {
 	root, err := parse(file, data)
 	if err != nil {
 		return nil, err
 	}
-	return checked(file, root, scope, overlapping)
+	return checked(file, root, scope, let)
 }
 
 // checked is [decoded], without what comes of a document that has problems.
-func checked(file string, root *yaml.Node, scope *subst.Scope, overlapping bool) (*Config, error) {
-	c, err := decoded(file, root, scope, overlapping)
+func checked(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*Config, error) {
+	c, err := decoded(file, root, scope, let)
 	if err != nil {
 		return &Config{Warnings: sorted(c.Warnings)}, err
 	}
@@ -68,7 +68,7 @@ func checked(file string, root *yaml.Node, scope *subst.Scope, overlapping bool)
 }
 
 // decoded decodes and checks a document.
-func decoded(file string, root *yaml.Node, scope *subst.Scope, overlapping bool) (*Config, error) {
+func decoded(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*Config, error) {
 	c := &Config{file: file, pos: map[string]diag.Pos{}}
 	var problems diag.List
 	expanded, err := subst.ExpandNode(subst.Source{File: file}, root, scope)
@@ -81,7 +81,7 @@ func decoded(file string, root *yaml.Node, scope *subst.Scope, overlapping bool)
 	}
 	d.refuseSecrets(expanded)
 	d.decode(expanded.Doc, &c.Cluster)
-	ch := checker{Config: c, problems: &problems, scope: scope, overlapping: overlapping}
+	ch := checker{Config: c, problems: &problems, scope: scope, leniency: let}
 	ch.check()
 	return c, problems.Err()
 }

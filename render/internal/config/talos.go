@@ -96,6 +96,8 @@ func (ch *checker) checkVariable(at []string, name string, secret bool) {
 	}
 	v, ok := ch.scope.Lookup(name)
 	switch {
+	case !ok && ch.lacking != nil:
+		*ch.lacking = append(*ch.lacking, Lacking{Option: display(at), Variable: name})
 	case !ok:
 		hint := "talosgen secrets edit adds one under variables:"
 		if suggestion := diag.Suggest(name, ch.scope.Names()); suggestion != "" {

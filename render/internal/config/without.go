@@ -57,7 +57,7 @@ func LoadWithout(file string, data []byte, scope *subst.Scope, option []string) 
 	if !remove(root, option) {
 		return nil, false, fmt.Errorf("%s does not set %s itself", file, strings.Join(option, "."))
 	}
-	c, err = decoded(file, root, scope, false)
+	c, err = decoded(file, root, scope, leniency{})
 	return c, err != nil, nil
 }
 
