@@ -33,7 +33,8 @@ type World struct {
 
 // Check finds the references of the objects that lead to nothing. It does not
 // complain where something that is not known may make what is missing: in
-// namespaces into which Helm releases go, and of Secrets that others generate.
+// namespaces into which Helm releases go, and of Secrets that others generate;
+// see makes.go.
 func Check(w World) []Dangling {
 	c := checker{world: w, known: map[manifest.ID]bool{}, opaque: map[string]bool{}}
 	for _, name := range namespaces {
@@ -77,32 +78,6 @@ type checker struct {
 func (c *checker) add(id manifest.ID) {
 	id.Group = ""
 	c.known[id] = true
-}
-
-// makes notes what controllers make of an object.
-func (c *checker) makes(o manifest.Object) {
-	spec := manifest.Section(o, "spec")
-	secret := func(name string) {
-		if name != "" {
-			c.add(manifest.ID{Kind: "Secret", Namespace: o.Namespace(), Name: name})
-		}
-	}
-	switch o.ID().Group + "/" + o.Kind() {
-	case "helm.toolkit.fluxcd.io/HelmRelease":
-		c.opaque[cmp.Or(manifest.Text(spec["targetNamespace"]), o.Namespace())] = true
-	case "cert-manager.io/Certificate":
-		secret(manifest.Text(spec["secretName"]))
-	case "external-secrets.io/ExternalSecret":
-		secret(cmp.Or(manifest.Text(manifest.Section(spec, "target")["name"]), o.Name()))
-	case "bitnami.com/SealedSecret":
-		secret(cmp.Or(manifest.Text(manifest.Section(spec, "template", "metadata")["name"]), o.Name()))
-	case "talos.dev/ServiceAccount":
-		secret(o.Name())
-	case "rbac.authorization.k8s.io/Role":
-		c.madeByRole(o)
-	case "/Namespace":
-		c.namespace(o.Name())
-	}
 }
 
 // namespace notes a namespace, and what Kubernetes makes in each.

@@ -63,12 +63,13 @@ type checker struct {
 	objects  []manifest.Located  // all that are written down, once
 	claims   []ownership.Claim
 	problems diag.List
+	excepted map[exception]bool // those that objects have, and whether something is wrong there
 }
 
 // Check looks at a tree. What is wrong in it is in the report; an error is that
 // it could not be looked at.
 func Check(in Input) (*Report, error) {
-	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}}
+	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}, excepted: map[exception]bool{}}
 	if !c.files.isDir(in.Dir) {
 		return nil, diag.New(diag.Pos{File: in.Dir}, "there is no such directory").WithCode(diag.Usage)
 	}
@@ -83,6 +84,7 @@ func Check(in Input) (*Report, error) {
 		return nil, err
 	}
 	c.references()
+	c.noteUnneeded()
 	r.Problems = c.problems
 	r.Notes = append(r.Notes, c.notes...)
 	slices.Sort(r.Notes)
@@ -176,11 +178,7 @@ func (c *checker) schemas(r *Report) error {
 			r.Notes = append(r.Notes, "no schema is known of "+o.Kind()+" of "+o.APIVersion()+", it was not checked")
 		}
 		for _, f := range schemas.Check(o.Object) {
-			text := o.ID().String() + ": "
-			if f.Path != "" {
-				text += f.Path + ": "
-			}
-			c.problems.Add(diag.New(o.At(f.Path), "%s%s", text, f.Text).WithHint("%s", f.Hint))
+			c.fault(o, f.Path, f.Text, f.Hint)
 		}
 	}
 	return nil
@@ -202,6 +200,6 @@ func (c *checker) references() {
 		}
 	}
 	for _, d := range references.Check(w) {
-		c.problems.Add(diag.New(at[d.From].At(d.Path), "%s: %s: there is no %s", d.From, d.Path, d.To).WithHint("%s", d.Hint))
+		c.fault(at[d.From], d.Path, "there is no "+d.To.String(), d.Hint)
 	}
 }
