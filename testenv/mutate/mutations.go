@@ -30,6 +30,7 @@ var mutations = []mutation{
 	{"quorum: two clusters are none too many", "internal/etcdsafety/etcdsafety.go", "if len(now) > 1 {", "if len(now) > 2 {", "internal/etcdsafety", "Test"},
 	{"bootstrap: one look is enough", "apply/nodeplan/bootstrap/bootstrap.go", "case !confirmed(now, earlier):", "case !confirmed(now, now):", "apply/nodeplan/bootstrap", "Test"},
 	{"bootstrap: called again at once", "apply/nodeplan/bootstrap/bootstrap.go", "const Pause = 5 * 60", "const Pause = 0", "apply/nodeplan/bootstrap", "Test"},
+	{"bootstrap: a call that is noted, and read late where it is recorded, is not seen", "apply/nodeplan/bootstrap/turn.go", "p.Seen < Pause && !now.over(n) {", "p.Seen < Pause && now.over(n) {", "apply/internal/nodes", "^TestStaleIntents$"},
 	{"bootstrap: beside a node of another cluster", "apply/nodeplan/bootstrap/bootstrap.go", "if foreign := in(planes, Foreign); len(foreign) > 0 {", "if foreign := in(planes, Foreign); len(foreign) > 9 {", "apply/nodeplan/bootstrap", "Test"},
 	{"bootstrap: while nobody knows of a node", "apply/nodeplan/bootstrap/bootstrap.go", "if unknown := in(planes, Unknown, \"\"); len(unknown) > 0 {", "if unknown := in(planes, Unknown, \"\"); len(unknown) > 9 {", "apply/nodeplan/bootstrap", "Test"},
 

@@ -97,14 +97,11 @@ func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, o bootstra
 	return nil
 }
 
-// record writes an intent, and where that does not outlast the run notes it in
-// place of what this run has noted.
+// record writes an intent, and notes it in place of what this run has noted.
 func (c *Cluster) record(ctx context.Context, i bootstrap.Intent, on []bootstrap.ControlPlane) error {
-	if c.Forgetful {
-		c.notes.own = bootstrap.Note{}
-		if _, err := c.note(ctx, on, noteOf(i), time.Time{}); err != nil {
-			return err
-		}
+	c.notes.own = bootstrap.Note{}
+	if _, err := c.note(ctx, on, noteOf(i), time.Time{}); err != nil {
+		return err
 	}
 	return c.Intents.Record(ctx, i)
 }
@@ -143,10 +140,8 @@ func (c *Cluster) lookEtcd(ctx context.Context, m Machine) Sight {
 			return err
 		}
 		s.Etcd = readEtcd(ctx, client)
-		if c.Forgetful {
-			if s.note, err = client.Note(ctx); err != nil {
-				return err
-			}
+		if s.note, err = client.Note(ctx); err != nil {
+			return err
 		}
 		after, err := client.BootID(ctx)
 		if err == nil && after != s.BootID {

@@ -20,6 +20,10 @@ import (
 // is, the node, the snapshot, the boot and the time; a hyphen is none. That of a run
 // that only is about to call has two more: the run, and the control planes it was
 // made on.
+//
+// Where intents do outlast it, and a lock keeps others out, the note of who calls is
+// there too: what is recorded elsewhere may be read late, and the next run can follow
+// soon on one that was interrupted.
 const (
 	bootstrapNote = "talosgen-bootstrap"
 	nothing       = "-"
@@ -88,9 +92,6 @@ func (c *Cluster) wall() time.Time { return c.Clock.Now().Round(0) }
 // noted adds to an observation what control planes have noted, also for other
 // runs. began is when it began: what is noted was read after it.
 func (c *Cluster) noted(o *bootstrap.Observation, sights []Sight, began time.Time) {
-	if !c.Forgetful {
-		return
-	}
 	b := &c.notes
 	if b.seen == nil {
 		b.seen, b.mute = map[bootstrap.Note]time.Time{}, map[string]bool{}
@@ -107,9 +108,22 @@ func (c *Cluster) noted(o *bootstrap.Observation, sights []Sight, began time.Tim
 			b.seen[n] = c.wall()
 		}
 		p.Note, p.Seen = n, int64(began.Sub(b.seen[n])/time.Second)
-		o.Intent = c.begun(o.Intent, n)
+		if c.Forgetful || holds(n, sights) {
+			o.Intent = c.begun(o.Intent, n)
+		}
+	}
+	if !c.Forgetful {
+		return
 	}
 	o.Run, o.Own, o.Age = c.Run, b.own, int64(began.Sub(b.at)/time.Second)
+}
+
+// holds reports whether a note is of a call to a boot that may still be: else what is
+// recorded elsewhere is newer.
+func holds(n bootstrap.Note, sights []Sight) bool {
+	return n.Boot != "" && slices.ContainsFunc(sights, func(s Sight) bool {
+		return s.Machine.Name == n.Node && (s.BootID == n.Boot || s.BootID == "")
+	})
 }
 
 // begun adds to an intent that a run has begun: one that called, whom every other
@@ -179,14 +193,14 @@ func (c *Cluster) announce(ctx context.Context, n bootstrap.Note, on []bootstrap
 	return err
 }
 
-// claim notes that this run calls. ok says that it may: no lock has to keep others
-// out, nobody can note anything, or it is still the turn of this run.
+// claim notes that this run calls. ok says that it may: a lock keeps others out,
+// nobody can note anything, or it is still the turn of this run.
 func (c *Cluster) claim(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane) (ok bool, err error) {
 	silent := !slices.ContainsFunc(on, func(p bootstrap.ControlPlane) bool { return !p.Mute })
 	switch now := c.wall(); {
-	case !c.Forgetful || silent:
+	case silent:
 		return true, nil
-	case c.Run == "":
+	case !c.Forgetful || c.Run == "":
 		return c.note(ctx, on, n, time.Time{})
 	case !c.notes.own.Announced() || now.Sub(c.notes.at) >= bootstrap.Valid*time.Second:
 		return false, nil

@@ -58,10 +58,16 @@ func (n Note) outranks(o Note) bool {
 }
 
 // turn decides whether a run calls that has seen that somebody should: at once
-// where a lock keeps others out, or where nobody can note anything.
+// where a lock keeps others out, or where nobody can note anything. What was recorded
+// of a call before may be read late, so a note of one counts nevertheless.
 func turn(now Observation, planes []ControlPlane, d Decision) Decision {
 	asked := slices.DeleteFunc(slices.Clone(planes), func(p ControlPlane) bool { return p.Mute })
 	if now.Run == "" || len(asked) == 0 {
+		for _, p := range asked {
+			if n := p.Note; n.Boot != "" && !n.Announced() && !rebooted(n, planes) && p.Seen < Pause && !now.over(n) {
+				return told(d, n.Node)
+			}
+		}
 		d.Action, d.Reason = Call, "no control plane has etcd"
 		return d
 	}
@@ -90,6 +96,12 @@ func turn(now Observation, planes []ControlPlane, d Decision) Decision {
 		d.Action, d.Reason = Call, "no control plane has etcd"
 	}
 	return d
+}
+
+// over reports whether a call that is noted is the one that is recorded, and too long
+// ago to matter.
+func (o Observation) over(n Note) bool {
+	return n.Boot == o.Intent.CalledBoot && n.At == o.Intent.CalledAt && o.At-n.At >= Pause
 }
 
 // rebooted reports whether the boot that a note is of is over: a call to it fails.
