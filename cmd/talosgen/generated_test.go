@@ -57,7 +57,16 @@ func layOut(dir string, o generate.Options) (*generated, error) {
 		return nil, err
 	}
 	o.ExampleKey = operatorKey(parts["operator.agekey"])
-	g := &generated{Repository: generate.New(o), dir: dir, random: rand.NewChaCha8([32]byte{byte(o.Seed), byte(o.Seed >> 8), 1})}
+	return layOutOf(dir, generate.New(o))
+}
+
+// layOutOf is [layOut] of a repository that is made already.
+func layOutOf(dir string, r generate.Repository) (*generated, error) {
+	parts, err := parts()
+	if err != nil {
+		return nil, err
+	}
+	g := &generated{Repository: r, dir: dir, random: rand.NewChaCha8([32]byte{byte(r.Seed), byte(r.Seed >> 8), 1})}
 	const config = ".sops.yaml"
 	for name, text := range g.Files {
 		if err := writeFile(filepath.Join(dir, name), []byte(text)); err != nil {
@@ -178,7 +187,7 @@ func TestGeneratedRender(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(50, 600, 10000), 2, 60, renderTwice)
+	each(t, seeds(100, 2000, 20000, environments), 2, 60, renderTwice)
 }
 
 func renderTwice(dir string, o generate.Options) error {

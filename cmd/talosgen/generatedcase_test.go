@@ -2,12 +2,10 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,71 +13,6 @@ import (
 
 	"github.com/talosgen/talosgen/internal/generate"
 )
-
-// seedFlag runs the cases of one seed, or of a range of them, instead of those of
-// the level:
-//
-//	go test ./cmd/talosgen -run TestGenerated -seed 17
-//	go test ./cmd/talosgen -run TestGenerated -seed 970-1200
-var seedFlag = seedRange{}
-
-func init() {
-	flag.Var(&seedFlag, "seed", "of the only generated repository to test, or the first and the last, as in 970-1200")
-}
-
-// seedRange is the first and the last seed; of none, both are 0.
-type seedRange struct{ first, last uint64 }
-
-// String is the range as [seedRange.Set] reads it.
-func (r *seedRange) String() string {
-	if r.first == r.last {
-		return strconv.FormatUint(r.first, 10)
-	}
-	return fmt.Sprintf("%d-%d", r.first, r.last)
-}
-
-// Set reads "17" or "970-1200"; seeds begin with 1.
-func (r *seedRange) Set(text string) error {
-	low, high, isRange := strings.Cut(text, "-")
-	if !isRange {
-		high = low
-	}
-	var err error
-	if r.first, err = strconv.ParseUint(low, 10, 64); err != nil {
-		return err
-	}
-	if r.last, err = strconv.ParseUint(high, 10, 64); err != nil {
-		return err
-	}
-	if r.first == 0 || r.last < r.first {
-		return errors.New("want a seed from 1, or a range such as 970-1200")
-	}
-	return nil
-}
-
-// nightlyVariable asks for the most.
-const nightlyVariable = "TALOSGEN_TESTENV_NIGHTLY"
-
-// seeds are those to test: so many in the levels fast, full and nightly.
-func seeds(fast, full, nightly int) (all []uint64) {
-	if seedFlag.first > 0 {
-		for seed := seedFlag.first; seed <= seedFlag.last; seed++ {
-			all = append(all, seed)
-		}
-		return all
-	}
-	count := fast
-	switch {
-	case os.Getenv(nightlyVariable) != "":
-		count = nightly
-	case os.Getenv("TALOSGEN_TESTENV_FULL") != "":
-		count = full
-	}
-	for n := range count {
-		all = append(all, uint64(n)+1)
-	}
-	return all
-}
 
 // each tests a property of generated repositories, several at once. Of the first
 // that fails there is the smallest one that fails too, and how to run it again.

@@ -10,7 +10,7 @@ import (
 func (e *environment) cni(c values) {
 	const at = "cni"
 	kind := one(e, at+".type", "", "", "flannel", "none", "cilium", "cilium")
-	e.Settles = kind != "none" && !e.pinned
+	e.Settles = kind != "none" && !e.pinned && !e.sixOnly
 	n := values{}
 	if kind != "" {
 		n["type"] = kind

@@ -24,6 +24,8 @@ type environment struct {
 	pools []pool
 	// Whether a machine must show a key that no simulated one has.
 	pinned bool
+	// Whether whoever applies is let in by an IPv6 address alone.
+	sixOnly bool
 }
 
 // pool is what others need to know of a pool.

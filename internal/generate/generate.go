@@ -41,7 +41,8 @@ type Environment struct {
 	Contract int
 	Workers  bool // there are some
 	// Whether it comes to an end by itself: pods find a network, without which
-	// nothing that waits for them is ever ready.
+	// nothing that waits for them is ever ready, and whoever applies may do so from
+	// an IPv4 address.
 	Settles bool
 	// The secret variables that secrets.sops.yaml must have.
 	Secrets map[string]string

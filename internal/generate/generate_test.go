@@ -207,3 +207,23 @@ func TestShrink(t *testing.T) {
 		t.Error("nothing was shrunk")
 	}
 }
+
+// TestSettles: nobody who has an IPv4 address alone can apply what lets in the
+// other ones alone.
+func TestSettles(t *testing.T) {
+	six := 0
+	for seed := range uint64(1000) {
+		r := New(Options{Seed: seed})
+		for _, e := range r.Environments {
+			text := r.Files["envs/"+e.Name+"/cluster.yaml"]
+			if strings.Contains(text, "useCurrentIpv6: true") && !strings.Contains(text, "useCurrentIpv4: true") {
+				if six++; e.Settles {
+					t.Errorf("seed %d: %s is said to settle", seed, e.Name)
+				}
+			}
+		}
+	}
+	if six == 0 {
+		t.Error("no seed lets in IPv6 alone")
+	}
+}

@@ -64,6 +64,7 @@ func (e *environment) firewall(h values, shared bool) {
 	if f["apiSource"] != nil {
 		e.flag(f, at, "useCurrentIpv4", 30)
 		e.flag(f, at, "useCurrentIpv6", 30)
+		e.sixOnly = f["useCurrentIpv6"] == true && f["useCurrentIpv4"] != true
 	}
 	lb, _ := h["apiLoadBalancer"].(values)
 	if lb != nil && (f["apiSource"] != nil || f["kubeApiSource"] != nil) || e.is(at+".acknowledgeOpenLoadBalancer", 5) {
