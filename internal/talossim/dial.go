@@ -161,6 +161,13 @@ func (m *Machine) listen() (*server, error) {
 	return m.server, nil
 }
 
+// breakOff ends all connections of a machine that runs on: its key is the same.
+func (m *Machine) breakOff() {
+	kept := m.certs
+	m.hangUp()
+	m.certs = kept
+}
+
 // hangUp ends all connections. Calls that are under way find no machine any
 // more.
 func (m *Machine) hangUp() {

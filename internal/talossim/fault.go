@@ -39,27 +39,6 @@ type Fault struct {
 	Then func()
 }
 
-// Outcome is what a client sees of a fault.
-type Outcome struct {
-	err  error
-	slow time.Duration
-}
-
-// Drop ends the connection without an answer. It is the zero Outcome.
-func Drop() Outcome { return Outcome{} }
-
-// Hang gives no answer in time. No time passes on the clock: who waits in
-// simulated time has not waited.
-func Hang() Outcome { return Outcome{err: errHang} }
-
-// Slow answers after a time of the fleet's clock, as if nothing was wrong.
-func Slow(d time.Duration) Outcome { return Outcome{slow: d} }
-
-// Status answers with an error.
-func Status(code codes.Code, message string) Outcome {
-	return Outcome{err: status.Error(code, message)}
-}
-
 // Inject adds a fault. Of several that fit a call, the first one strikes.
 func (f *Fleet) Inject(fault Fault) {
 	f.mu.Lock()
@@ -131,7 +110,7 @@ func (s *service) note(ctx context.Context, method string) (*underway, error) {
 		return nil, s.end(c, s.gone())
 	case silent:
 		return nil, s.end(c, errHang)
-	case c.fault != nil && !c.fault.After && c.fault.As.slow == 0:
+	case c.fault != nil && !c.fault.After && !c.fault.As.lets():
 		return nil, s.end(c, c.fault.error())
 	}
 	return c, nil

@@ -2,9 +2,11 @@ package talossim_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	cosi "github.com/cosi-project/runtime/api/v1alpha1"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc/codes"
 
@@ -99,4 +101,55 @@ func TestManyNodes(t *testing.T) {
 		w.must(w.admin(name).Version(t.Context(), nothing))
 	}
 	w.sound()
+}
+
+// TestStrangeFaults: requests come late and have their effect, streams end early,
+// machines say what is not so, once, and a clock that is wrong lets nobody in.
+func TestStrangeFaults(t *testing.T) {
+	w := newWorld(t)
+	w.bootstrap("cp-1")
+	c := w.admin("cp-1")
+
+	w.fleet.Inject(talossim.Fault{Method: "ServiceList", As: talossim.SaysUnwell()})
+	for _, well := range []bool{false, true} {
+		list, err := c.ServiceList(t.Context(), nothing)
+		w.must(list, err)
+		for _, s := range list.GetMessages()[0].GetServices() {
+			if s.GetHealth().GetHealthy() != well || s.GetState() != "Running" {
+				t.Errorf("%s is healthy: %v, want %v; %s", s.GetId(), s.GetHealth().GetHealthy(), well, s.GetState())
+			}
+		}
+	}
+
+	w.fleet.Inject(talossim.Fault{Method: "Get", As: talossim.SaysStage("unknown")})
+	for _, stage := range []string{"unknown", "running"} {
+		r, err := w.resourcesOf("cp-1").Get(t.Context(), &cosi.GetRequest{Namespace: "runtime", Type: "MachineStatuses.runtime.talos.dev", Id: "machine"})
+		w.must(r, err)
+		if text := r.GetResource().GetSpec().GetYamlSpec(); !strings.Contains(text, "stage: "+stage) {
+			t.Errorf("want the stage %s:\n%s", stage, text)
+		}
+	}
+
+	w.fleet.Inject(talossim.Fault{Method: "Events", As: talossim.CutAfter(1)})
+	stream, err := c.Events(t.Context(), &machine.EventsRequest{TailEvents: -1})
+	w.must(stream, err)
+	_, err = stream.Recv()
+	w.expectCode("the first event", err, codes.OK)
+	_, err = stream.Recv()
+	w.expectCode("the second event", err, codes.Unavailable)
+
+	w.fleet.Inject(talossim.Fault{Method: "Reboot", As: talossim.Late(time.Minute)})
+	begin := w.fleet.Clock().Now()
+	w.must(c.Reboot(t.Context(), &machine.RebootRequest{}))
+	if took := w.fleet.Clock().Now().Sub(begin); took != time.Minute || w.fleet.Machine("cp-1").Stage() != "rebooting" {
+		t.Errorf("it took %v, and it is %s", took, w.fleet.Machine("cp-1").Stage())
+	}
+	w.pass(long)
+
+	w.fleet.Machine("cp-1").Skew(-48 * time.Hour)
+	if _, err := w.admin("cp-1").Version(t.Context(), nothing); err == nil {
+		t.Error("its clock is two days behind, and the certificate is valid all the same")
+	}
+	w.fleet.Machine("cp-1").Heal()
+	w.must(w.admin("cp-1").Version(t.Context(), nothing))
 }

@@ -2,6 +2,7 @@ package talossim
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
@@ -72,10 +73,11 @@ type Machine struct {
 	on      bool
 	boots   int // how often the power came on, or a reboot began
 	bootID  string
-	cut     bool // from all networks
-	silent  bool // connections are accepted, and nothing is answered
-	stays   bool // down at the next reboot
-	userSet bool // user data was read
+	cut     bool         // from all networks
+	silent  bool         // connections are accepted, and nothing is answered
+	skew    atomic.Int64 // of its clock, in nanoseconds
+	stays   bool         // down at the next reboot
+	userSet bool         // user data was read
 
 	// On the disk.
 	installed bool
@@ -127,10 +129,7 @@ func (m *Machine) PowerOn() { m.fleet.change(byItself, m.powerOn) }
 func (m *Machine) PowerOff() { m.fleet.change(byItself, m.powerOff) }
 
 // Cut takes it from all networks: whoever calls gets no answer.
-func (m *Machine) Cut() { m.fleet.change(byItself, func() { m.cut = true; m.hangUp() }) }
-
-// Heal takes back [Machine.Cut] and [Machine.Silence].
-func (m *Machine) Heal() { m.fleet.change(byItself, func() { m.cut, m.silent = false, false }) }
+func (m *Machine) Cut() { m.fleet.change(byItself, func() { m.cut = true; m.breakOff() }) }
 
 // Silence lets it accept connections and answer nothing, as one does whose disk
 // hangs.

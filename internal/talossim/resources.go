@@ -32,9 +32,12 @@ type resource struct {
 // sensitive is the kind that only administrators see.
 const sensitive = "MachineConfigs.config.talos.dev"
 
+// machineStatuses is the kind that says in which stage a machine is.
+const machineStatuses = "MachineStatuses.runtime.talos.dev"
+
 // kinds say what there is of each kind.
 var kinds = map[string]func(*Machine) []resource{
-	"MachineStatuses.runtime.talos.dev":     (*Machine).statusResource,
+	machineStatuses:                         (*Machine).statusResource,
 	"SystemInformations.hardware.talos.dev": (*Machine).systemResource,
 	"LinkStatuses.net.talos.dev":            (*Machine).linkResources,
 	"Disks.block.talos.dev":                 (*Machine).diskResources,

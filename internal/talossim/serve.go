@@ -37,7 +37,7 @@ func (s *service) gone() error {
 // serve makes the server of the Talos API.
 func (m *Machine) serve(id *identity) *server {
 	s := &service{fleet: m.fleet, m: m, epoch: m.epoch}
-	config := id.config(m.fleet.clock.Now, "h2")
+	config := id.config(m.now, "h2")
 	g := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream))
 	machine.RegisterMachineServiceServer(g, s)
 	cosi.RegisterStateServer(g, &resources{service: s})
@@ -61,9 +61,12 @@ func (s *service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 	if err != nil {
 		return nil, err
 	}
-	answer, err := handler(ctx, request)
+	answer, err := handler(s.arrive(ctx, c), request)
 	if err = s.end(c, err); err != nil {
 		return nil, err
+	}
+	if c.fault != nil && c.fault.As.lie != nil {
+		c.fault.As.lie(answer)
 	}
 	return answer, nil
 }
@@ -73,6 +76,13 @@ func (s *service) stream(srv any, stream grpc.ServerStream, info *grpc.StreamSer
 	c, err := s.begin(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err
+	}
+	if c.fault != nil && c.fault.As.lets() {
+		faulty := &faultyStream{ServerStream: stream, ctx: s.arrive(stream.Context(), c), left: -1}
+		if c.fault.As.cut > 0 {
+			faulty.left = c.fault.As.cut
+		}
+		stream = faulty
 	}
 	return s.end(c, handler(srv, stream))
 }

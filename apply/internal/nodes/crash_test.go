@@ -132,6 +132,7 @@ func (w *world) settled(policy nodeplan.Policy) {
 			break
 		}
 		policy.Trust = append(policy.Trust, w.replaceLearners(p)...)
+		policy.Trust = append(policy.Trust, w.rebooted(p)...)
 		if n == most-1 {
 			w.Fatalf("not as desired: %v\n%s\n%s", err, p, strings.Join(w.told, "\n"))
 		}
@@ -174,6 +175,23 @@ func (w *world) replaceLearners(p *nodeplan.Plan) (replaced []string) {
 		}
 	}
 	return replaced
+}
+
+// rebooted are machines that lost their power while their configuration was on its
+// way, and wait with another key for it: only who has seen their console can say that
+// it is them, and says so, as the plan asks for.
+func (w *world) rebooted(p *nodeplan.Plan) (names []string) {
+	w.Helper()
+	if p == nil {
+		return nil
+	}
+	for _, n := range p.Refusals {
+		name, _ := strings.CutPrefix(string(n.Key), "node/")
+		if strings.Contains(n.Text, "it has not the key of the machine that its configuration was sent to") && w.fleet.Machine(name).Stage() == "maintenance" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // TestLostAnswers loses the answer of each call in turn, and the run itself goes
@@ -235,6 +253,31 @@ func unnoticed(random *rand.Rand) talossim.Outcome {
 	return talossim.Slow(time.Second)
 }
 
+// streams are calls whose answers come one by one.
+var streams = []string{"Events", "List", "Watch", "EtcdSnapshot"}
+
+// strange makes a fault of those that a client does not expect: streams that are cut,
+// requests that have their effect when nobody waits for them any more, machines that
+// say for a moment what is not so, and clocks that go wrong.
+func strange(random *rand.Rand, m *talossim.Machine, fault *talossim.Fault) {
+	some := func(method string, as talossim.Outcome) {
+		*fault = talossim.Fault{Machine: m.Name(), Method: method, As: as, Times: 1 + random.IntN(4)}
+	}
+	switch random.IntN(5) {
+	case 0:
+		some(streams[random.IntN(len(streams))], talossim.CutAfter(1+random.IntN(3)))
+	case 1:
+		fault.After, fault.As = false, talossim.Late(time.Duration(1+random.IntN(120))*time.Second)
+	case 2:
+		some("Get", talossim.SaysStage([]string{"unknown", "booting", "rebooting"}[random.IntN(3)]))
+	case 3:
+		some("ServiceList", talossim.SaysUnwell())
+	case 4:
+		ahead := time.Duration(1+random.IntN(48)) * time.Hour
+		fault.Then, fault.As = func() { m.Skew([]time.Duration{ahead, -ahead}[random.IntN(2)]) }, unnoticed(random)
+	}
+}
+
 // disturbed is a run under which things go wrong.
 func (w *world) disturbed(random *rand.Rand, policy nodeplan.Policy) {
 	w.fleet.ClearFaults()
@@ -245,7 +288,7 @@ func (w *world) disturbed(random *rand.Rand, policy nodeplan.Policy) {
 	for range 1 + random.IntN(4) {
 		fault := talossim.Fault{Call: 1 + random.IntN(150), After: random.IntN(2) == 0, As: talossim.Drop()}
 		m := all[random.IntN(len(all))]
-		switch random.IntN(6) {
+		switch random.IntN(11) {
 		case 0:
 			fault.As = talossim.Status(codes.Unavailable, "connection refused")
 		case 1:
@@ -258,6 +301,8 @@ func (w *world) disturbed(random *rand.Rand, policy nodeplan.Policy) {
 			fault.Then, fault.As = m.PowerOff, unnoticed(random)
 		case 5:
 			fault.As = talossim.Slow(time.Duration(random.IntN(300)) * time.Second)
+		default:
+			strange(random, m, &fault)
 		}
 		w.fleet.Inject(fault)
 	}
