@@ -43,6 +43,11 @@ func (c *keyChecker) check(t reflect.Type, n *yaml.Node, path yamltext.Path) {
 		}
 	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Map:
 		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].ShortTag() == "!!merge" && text(t.Elem()) {
+				c.problems.Add(diag.New(nodePos(c.file, n.Content[i]), "a merge key (<<) in %s, where Talos takes none: its keys are free", path).
+					WithHint("repeat the keys, or use an alias for the whole map"))
+				continue
+			}
 			c.entry(t.Elem(), n.Content[i+1], append(path[:len(path):len(path)], yamltext.Key(n.Content[i].Value)))
 		}
 	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
@@ -51,6 +56,10 @@ func (c *keyChecker) check(t reflect.Type, n *yaml.Node, path yamltext.Path) {
 		c.problems.Add(diag.New(nodePos(c.file, n), "%s where %s is expected", describeNode(n), goTypeName(t.String())))
 	}
 }
+
+// text tells whether a type holds texts: maps of these take no merge keys, as
+// Talos reads the mapping that is merged for the value of a key <<.
+func text(t reflect.Type) bool { return t.Kind() == reflect.String }
 
 // entry checks an entry of a list or a map.
 func (c *keyChecker) entry(t reflect.Type, n *yaml.Node, path yamltext.Path) {

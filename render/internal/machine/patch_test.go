@@ -41,6 +41,7 @@ func TestLoadPatchRefuses(t *testing.T) {
 		{"unknown key", "machine:\n  kubelet:\n    imagee: x\n", `p.yaml:3:5: unknown key "machine.kubelet.imagee" in v1alpha1`, `"image"`},
 		{"unknown keys in two items", "machine:\n  kubelet:\n    extraMounts:\n      - {source: a}\n      - {sourc: b}\n      - {source: c}\n      - {sourc: d}\n", `p.yaml:5:10: unknown key "machine.kubelet.extraMounts[1].sourc" in v1alpha1`, `"source"`},
 		{"unknown key behind an alias", "machine:\n  registries:\n    mirrors:\n      a: &m {endpoint: [x]}\n      b: *m\n", `p.yaml:4:14: unknown key "machine.registries.mirrors.a.endpoint" in v1alpha1`, `"endpoints"`},
+		{"a merge key", "machine:\n  sysctls: &s {a.b: \"1\"}\n  sysfs:\n    <<: *s\n    c.d: \"2\"\n", `p.yaml:4:5: a merge key (<<) in machine.sysfs, where Talos takes none: its keys are free`, `use an alias for the whole map`},
 		{"unknown key in a list", "machine:\n  network:\n    interfaces:\n      - interface: eth0\n      - interface: eth1\n        mut: 1\n", `p.yaml:6:9: unknown key "machine.network.interfaces[1].mut" in v1alpha1`, `"mtu"`},
 		{"unknown key, deep in a list", "machine:\n  network:\n    interfaces:\n      - interface: eth0\n        routes:\n          - network: a\n            gatewy: b\n", `p.yaml:7:13: unknown key "machine.network.interfaces[0].routes[0].gatewy" in v1alpha1`, `"gateway"`},
 		{"unknown key at the top", "machin: {}\n", `p.yaml:1:1: unknown key "machin" in v1alpha1`, `"machine"`},
