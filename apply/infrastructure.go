@@ -70,7 +70,7 @@ func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*plan.
 		return of(i.latest), err
 	}
 	loop.Executor = func(p *plan.Plan) execute.Do[Change] {
-		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.makeImage(stage, i.owner)}).Do
+		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.makeImage(stage, i.owner), Notes: i.treeNotes()}).Do
 		return i.watched(p, stage, do)
 	}
 	return loop

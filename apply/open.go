@@ -39,6 +39,7 @@ type Environment struct {
 	keys       *sopsage.Keys
 	masker     *secret.Masker
 	version    string
+	seal       string
 	recipients []string // who can decrypt it
 	keyless    bool     // nothing can be decrypted, and nothing is known of the seal
 
@@ -54,7 +55,7 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.files = tree.Files
+	e.files, e.seal = tree.Files, tree.Lock.Seal
 	e.readable()
 	if err := e.verifySeal(ctx, tree.Lock); err != nil {
 		return nil, err

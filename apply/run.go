@@ -76,6 +76,9 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if err := s.recordPlanned(ctx); err != nil {
 			return r, err
 		}
+		if err := s.recordConsent(ctx, agreed, owner); err != nil {
+			return r, err
+		}
 		if err := s.sweep(ctx, owner, temporary(agreed.Observed), agreed.Destroy); err != nil {
 			return r, err
 		}
@@ -85,6 +88,11 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		current, err := s.plan(ctx, "check", func(o plan.Observed) (*plan.Plan, error) { return agreed.Again(o, Consent{}) })
 		if err != nil {
 			return err
+		}
+		if !agreed.Destroy {
+			if err := s.recordTree(ctx, current.Observed, agreed.older); err != nil {
+				return err
+			}
 		}
 		if current, err = s.quiesce(ctx, current, policy.Consent); err != nil {
 			return err

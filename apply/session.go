@@ -64,6 +64,9 @@ type Cloud struct {
 	// Compares the tree with what it was in a commit that Flux has applied; nil:
 	// they are not compared.
 	Same SameTree
+	// What tells whether the tree is older than the one that was applied last; nil:
+	// that is neither looked at nor recorded.
+	History *History
 	// A number from 0 to 1 by chance.
 	Chance func() float64
 	// Is told about every request, in one line; may be nil.
@@ -88,6 +91,7 @@ type Session struct {
 	examples []string // public keys of examples; see [Cloud]
 	local    bool     // the endpoint is on this machine: a simulator
 	same     SameTree
+	history  *History
 	stages   []StageTime
 	lock     lock // while it is held
 	changing bool // the run may change something, and waits for what it has disturbed
@@ -147,7 +151,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	s := &Session{
 		env: e, examples: c.Examples, clock: c.Clock, tell: brief(c.Tell), builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
-		intents: &heldIntents{}, same: c.Same,
+		intents: &heldIntents{}, same: c.Same, history: c.History,
 	}
 	if s.same == nil {
 		s.same = alwaysSame
@@ -208,10 +212,14 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 	}
 	p.Warnings = append(p.Warnings, s.leftOpen(p.Observed)...)
 	p.Warnings = append(p.Warnings, s.otherProject(p.Observed)...)
+	if refused, err := s.withLineage(ctx, p, policy.Consent); err != nil || refused {
+		return &Plan{Plan: p}, err
+	}
 	whole, err := s.withNodes(ctx, p, policy)
 	if err != nil {
 		return nil, err
 	}
+	whole.older = agreesToOlder(policy.Consent)
 	return whole, s.withKubernetes(ctx, whole, policy)
 }
 
@@ -237,10 +245,15 @@ func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan,
 	if err != nil {
 		return nil, err
 	}
+	consent := saved.Policy.And(more.Consent)
+	if refused, err := s.withLineage(ctx, p, consent); err != nil || refused {
+		return &Plan{Plan: p}, err
+	}
 	whole, err := s.resumeNodes(ctx, &Plan{Plan: p}, saved, more)
 	if err != nil {
 		return nil, err
 	}
+	whole.older = agreesToOlder(consent)
 	return whole, s.resumeKubernetes(ctx, whole, saved, more)
 }
 

@@ -88,9 +88,7 @@ func gitSource(ctx context.Context, root, env string, files []string, follows st
 	}
 	s.Repository = true
 	tree := "rendered/" + env
-	for i, f := range files {
-		files[i] = tree + "/" + f
-	}
+	files = inTree(tree, files)
 	var err error
 	if s.Commit, err = gitLine(ctx, root, "rev-parse", "--verify", "--quiet", "--short", "HEAD"); err != nil {
 		return s, notAsked(err)

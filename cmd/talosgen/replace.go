@@ -56,6 +56,9 @@ func (w *world) replaceAction(c *cli.Context) error {
 	if names := s.env.NodeNames(); !slices.Contains(names, node) {
 		return diag.On("node "+node, "rendered/%s has no such node", name).WithHint("%s", diag.Suggest(node, names)).WithCode(diag.Usage)
 	}
+	if err := s.CheckTree(c.Context); err != nil { // apply would not let it join
+		return err
+	}
 	p, err := s.PlanTakeOut(c.Context, s.ToReplace(node))
 	if err != nil {
 		return err

@@ -86,14 +86,9 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 	if err != nil {
 		return nil, err
 	}
-	if !c.Bool(flagAllowDirty) {
-		source, err := gitSource(c.Context, repo.Root(), name, env.Files(), env.Follows())
-		if err != nil {
-			return nil, err
-		}
-		if err := source.Check(name); err != nil {
-			return nil, err
-		}
+	history, err := sourceOf(c, repo.Root(), env)
+	if err != nil {
+		return nil, err
 	}
 	endpoint, err := w.endpoint(c)
 	if err != nil {
@@ -120,7 +115,7 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 	s.Session, err = env.Connect(c.Context, apply.Cloud{
 		Endpoint: endpoint, Token: secret.New(token), Simulated: apply.OnLoopback(endpoint), Examples: examples,
 		HTTP: w.http, Clock: clock{w}, Chance: w.chance, Builder: builder,
-		Nodes: nodes, Same: sameTreeAs(repo.Root(), name), Log: w.requestLog(c, s.view), Tell: s.view.event,
+		Nodes: nodes, Same: sameTreeAs(repo.Root(), name), History: history, Log: w.requestLog(c, s.view), Tell: s.view.event,
 	})
 	if err != nil {
 		s.stop()

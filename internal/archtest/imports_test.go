@@ -119,7 +119,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/internal/summary", "apply/kubeplan", "apply/kubeplan/kubetree", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/newonce", "apply/nodeplan/nodeconfig", "apply/plan", "apply/preflight",
+	"apply/internal/access", "apply/internal/summary", "apply/kubeplan", "apply/kubeplan/kubetree", "apply/nodeplan", "apply/nodeplan/bootstrap", "apply/nodeplan/newonce", "apply/nodeplan/nodeconfig", "apply/plan", "apply/plan/lineage", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamlerror", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",

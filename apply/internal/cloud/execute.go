@@ -43,6 +43,8 @@ type Inputs struct {
 	HostKey func(server string) (secret.String, error)
 	// Makes an image, and returns its id.
 	Image func(context.Context, schemas.InfraSnapshot) (int64, error)
+	// Labels of talosgen's own that what keeps notes is made with; see [Notes].
+	Notes map[string]string
 }
 
 // Executor returns an executor of a plan.

@@ -27,7 +27,7 @@ func (s *step) createFirewall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := hcloud.FirewallCreateOpts{Name: want.Name, Labels: want.Labels, Rules: rules}
+	opts := hcloud.FirewallCreateOpts{Name: want.Name, Labels: plan.MergeLabels(want.Labels, s.inputs.Notes), Rules: rules}
 	if want.ApplyTo != "" {
 		opts.ApplyTo = []hcloud.FirewallResource{bySelector(want.ApplyTo)}
 	}

@@ -17,7 +17,7 @@ func (s *step) createNetwork(ctx context.Context) error {
 		return err
 	}
 	made, _, err := s.api.Network.Create(ctx, hcloud.NetworkCreateOpts{
-		Name: want.Name, IPRange: ipRange, Labels: want.Labels, ExposeRoutesToVSwitch: want.ExposeRoutesToVSwitch,
+		Name: want.Name, IPRange: ipRange, Labels: plan.MergeLabels(want.Labels, s.inputs.Notes), ExposeRoutesToVSwitch: want.ExposeRoutesToVSwitch,
 	})
 	if err != nil {
 		return err

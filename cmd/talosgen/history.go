@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+// commitDigits is how much of a commit is recorded: all of SHA-1, and of SHA-256
+// what a label has room for.
+const commitDigits = 40
+
+var commitHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// sourceOf asks git where the tree of an environment comes from, and refuses one
+// that others could not see. With --allow-dirty git need not know anything.
+func sourceOf(c *cli.Context, root string, env *apply.Environment) (*apply.History, error) {
+	dirty := c.Bool(flagAllowDirty)
+	if !dirty {
+		source, err := gitSource(c.Context, root, env.Name(), env.Files(), env.Follows())
+		if err != nil {
+			return nil, err
+		}
+		if err := source.Check(env.Name()); err != nil {
+			return nil, err
+		}
+	}
+	history, err := gitHistory(c.Context, root, env.Name(), env.Files())
+	if err != nil && !dirty {
+		return nil, notAsked(err)
+	}
+	return history, nil
+}
+
+// gitHistory asks git which commit the tree of an environment is from; files are
+// those of the tree. Without a repository, and with a tree that is in no commit as
+// it is, there is none.
+func gitHistory(ctx context.Context, root, env string, files []string) (*apply.History, error) {
+	h := &apply.History{}
+	h.Relation = func(ctx context.Context, applied string) (apply.Relation, error) {
+		relation, err := commitRelation(ctx, root, applied, h.Commit)
+		return relation, notAsked(err)
+	}
+	commit, err := gitLine(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil || len(commit) < commitDigits {
+		return h, err
+	}
+	tree := "rendered/" + env
+	changed, err := notInGit(ctx, root, []string{tree}, inTree(tree, files), commit)
+	if err != nil || len(changed) > 0 {
+		return h, err
+	}
+	h.Commit = commit[:commitDigits]
+	return h, nil
+}
+
+// inTree names files from the root of the repository.
+func inTree(tree string, files []string) []string {
+	names := make([]string, 0, len(files))
+	for _, f := range files {
+		names = append(names, tree+"/"+f)
+	}
+	return names
+}
+
+// commitRelation says how a commit stands to one that was applied. Of a history
+// that is not all here, only what it shows is believed.
+func commitRelation(ctx context.Context, root, applied, present string) (apply.Relation, error) {
+	if !commitHash.MatchString(applied) {
+		return apply.CommitUnknown, nil // no talosgen wrote that
+	}
+	var ids [2]string
+	for i, commit := range []string{applied, present} {
+		var err error
+		if ids[i], err = gitLine(ctx, root, "rev-parse", "--verify", "--quiet", commit+"^{commit}"); err != nil {
+			return apply.CommitUnknown, err
+		}
+		if ids[i] == "" {
+			return apply.CommitUnknown, nil
+		}
+	}
+	// If one of them comes after the other, that is their only best common ancestor.
+	base, err := gitLine(ctx, root, "merge-base", ids[0], ids[1])
+	switch {
+	case err != nil:
+		return apply.CommitUnknown, err
+	case base == ids[0]:
+		return apply.CommitNewer, nil
+	case base == ids[1]:
+		return apply.CommitOlder, nil
+	}
+	shallow, err := gitLine(ctx, root, "rev-parse", "--is-shallow-repository")
+	if err != nil || shallow != "false" {
+		return apply.CommitUnknown, err
+	}
+	return apply.CommitsApart, nil
+}
