@@ -21,7 +21,7 @@ const (
 // policyFlags are those of plan and apply.
 func policyFlags() []cli.Flag {
 	return append(stageFlags(),
-		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME` (repeatable)"},
+		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME`; to a tree that is older than what was applied: older-tree (repeatable)"},
 		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
 		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
 		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
