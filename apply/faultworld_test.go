@@ -240,6 +240,7 @@ func (w *faultWorld) session() *Session {
 	w.Helper()
 	w.runs++
 	s, err := w.next.Connect(w.Context(), Cloud{
+		History:  newer(w.next),
 		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: faultproxy.Direct(w.machine), Clock: w.clock, Chance: func() float64 { return 0.5 },
 	})
 	if err != nil {

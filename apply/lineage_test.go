@@ -18,6 +18,13 @@ const (
 	secondCommit = "2222222222222222222222222222222222222222"
 )
 
+// newer is a history in which each tree has a commit of its own, which comes after
+// whatever was applied.
+func newer(env *Environment) *History {
+	_, digits, _ := strings.Cut(env.seal, ":")
+	return &History{Commit: digits[:40], Relation: func(context.Context, string) (Relation, error) { return CommitNewer, nil }}
+}
+
 // inHistory is a session of a bench whose tree is from a commit. Git says what
 // relation it has to others.
 func (b *bench) inHistory(commit string, relation Relation) *Session {

@@ -71,6 +71,7 @@ type site struct {
 	kind   string   // the type of servers
 	more   []string // lines for the machine section of all nodes
 	env    *Environment
+	past   *History // of the tree; nil: each is newer than what was applied
 
 	mu    sync.Mutex
 	told  bytes.Buffer
@@ -121,6 +122,10 @@ func (s *site) tree(names ...string) {
 func (s *site) session() *Session {
 	s.Helper()
 	s.runs++
+	past := s.past
+	if past == nil {
+		past = newer(s.env)
+	}
 	session, err := s.env.Connect(s.Context(), Cloud{
 		Endpoint: s.server.URL + "/v1", Token: secret.New(s.sim.Token()), HTTP: http.DefaultTransport, Clock: s.fleet.Clock(),
 		Chance: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
@@ -129,6 +134,7 @@ func (s *site) session() *Session {
 			defer s.mu.Unlock()
 			fmt.Fprintln(&s.told, e.Stage, e.Step, e.State, e.Text)
 		},
+		History: past,
 		Nodes: Nodes{
 			Dial: s.fleet.Dial, Owner: s.owner(),
 			Own: func(context.Context) []netip.Addr { return []netip.Addr{netip.MustParseAddr("198.51.100.7")} },

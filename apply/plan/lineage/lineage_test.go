@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -67,5 +68,17 @@ func TestDecide(t *testing.T) {
 		if asks := r.want[Unknown] == Refuse; Asks(r.applied, r.present) != asks {
 			t.Errorf("%s: Git is asked: %v, want %v", r.name, !asks, asks)
 		}
+	}
+}
+
+// What the documentation shows of a refusal is what is said.
+func TestDocsShowTheRefusal(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/explanation/apply.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := Decide(Tree{Commit: "5403bd45adfa"}, Tree{Commit: "04f6c730406a"}, Older, false)
+	if shown := "> rendered/prod: " + v.Text + "\n>\n> " + v.Hint + "\n"; !strings.Contains(string(page), shown) {
+		t.Errorf("it does not show\n%s", shown)
 	}
 }
