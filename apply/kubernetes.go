@@ -233,6 +233,9 @@ func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, poli
 			if err := s.acquireLease(ctx, stage); err != nil {
 				return err
 			}
+			if err := s.recordOfMachines(ctx, p.older); err != nil {
+				return err
+			}
 			desired, err := s.kubernetesDesired(ctx)
 			if err != nil {
 				return err

@@ -24,6 +24,7 @@ machines:
 func newStaticSite(t *testing.T, names ...string) *site {
 	t.Helper()
 	s := newSite(t)
+	s.static = true
 	for i, name := range names {
 		s.fleet.Add(talossim.Spec{Name: name, Public: []string{fmt.Sprintf("192.0.2.%d", i+1)}, Installed: true}).PowerOn()
 	}

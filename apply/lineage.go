@@ -107,33 +107,53 @@ func (s *Session) treeKey() plan.Key { return plan.Key(strings.TrimSuffix(s.env.
 // withLineage adds to a plan what there is to say about the age of the tree. It
 // reports whether that is refused: then nothing else is to be looked at.
 func (s *Session) withLineage(ctx context.Context, p *plan.Plan, policy Consent) (refused bool, err error) {
+	if s.project == nil {
+		return false, nil // what was applied is known when the nodes are
+	}
 	v, err := s.compareTrees(ctx, s.appliedTree(p.Observed), agreesToOlder(policy))
+	return s.noteVerdict(p, v), err
+}
+
+// noteVerdict adds a verdict to a plan, and reports whether it refuses.
+func (s *Session) noteVerdict(p *plan.Plan, v lineage.Verdict) (refused bool) {
 	note := plan.Note{Key: s.treeKey(), Text: v.Text, Hint: v.Hint}
 	switch v.State {
 	case lineage.Warn:
 		p.Warnings = append(p.Warnings, note)
 	case lineage.Refuse:
 		p.Refusals = append(p.Refusals, note)
-		return true, err
 	}
-	return false, err
+	return v.State == lineage.Refuse
 }
 
 // CheckTree refuses a tree that is older than the one that was applied last, or may
 // be, for a command that makes no plan of the whole and has no consent to it.
 func (s *Session) CheckTree(ctx context.Context) error {
-	if s.history == nil || s.project == nil {
+	if s.history == nil {
 		return nil
 	}
-	notes, err := s.project.Notes(s.env.Infrastructure.Cluster).Read(ctx)
-	if err != nil {
-		return err
-	}
-	v, err := s.compareTrees(ctx, lineage.Tree{Commit: notes[noteCommit], Seal: notes[noteSeal]}, false)
+	v, err := s.verdict(ctx, false)
 	if err != nil || v.State != lineage.Refuse {
 		return err
 	}
 	return diag.On(string(s.treeKey()), "%s", v.Text).WithHint("%s, with `talosgen apply %s`", v.Hint, s.env.name)
+}
+
+// verdict reads what was applied last, and compares the tree with it.
+func (s *Session) verdict(ctx context.Context, agreed bool) (lineage.Verdict, error) {
+	if s.project == nil {
+		return s.verdictOfMachines(ctx, leasePatience, agreed)
+	}
+	notes, err := s.project.Notes(s.env.Infrastructure.Cluster).Read(ctx)
+	if err != nil {
+		return lineage.Verdict{}, err
+	}
+	return s.compareTrees(ctx, treeOf(notes), agreed)
+}
+
+// treeOf is the tree that notes name.
+func treeOf(notes map[string]string) lineage.Tree {
+	return lineage.Tree{Commit: notes[noteCommit], Seal: notes[noteSeal]}
 }
 
 // recordConsent records the tree of a run that has nothing to do, if it is older and
@@ -142,7 +162,7 @@ func (s *Session) recordConsent(ctx context.Context, agreed *Plan, owner Owner) 
 	if !agreed.older || agreed.Destroy {
 		return nil
 	}
-	v, err := s.compareTrees(ctx, s.appliedTree(agreed.Observed), false)
+	v, err := s.verdict(ctx, false)
 	if err != nil || v.State != lineage.Refuse {
 		return err
 	}
@@ -153,8 +173,11 @@ func (s *Session) recordConsent(ctx context.Context, agreed *Plan, owner Owner) 
 // somebody else has applied since the plan was made may be newer. What is observed
 // learns what is written.
 func (s *Session) recordTree(ctx context.Context, o plan.Observed, agreed bool) error {
-	if s.history == nil || s.project == nil {
+	switch {
+	case s.history == nil:
 		return nil
+	case s.project == nil:
+		return s.recordOfMachines(ctx, agreed)
 	}
 	applied := s.appliedTree(o)
 	v, err := s.compareTrees(ctx, applied, agreed)
@@ -162,7 +185,7 @@ func (s *Session) recordTree(ctx context.Context, o plan.Observed, agreed bool) 
 		return err
 	}
 	if v.State == lineage.Refuse {
-		return diag.On(string(s.treeKey()), "%s", v.Text).WithHint("%s", v.Hint).WithCode(diag.Conflict)
+		return s.overtaken(v)
 	}
 	labels := s.noteLabels(o)
 	next := s.treeNotes()
@@ -175,6 +198,11 @@ func (s *Session) recordTree(ctx context.Context, o plan.Observed, agreed bool) 
 		labels[label] = value
 	}
 	return s.project.Notes(s.env.Infrastructure.Cluster).Write(ctx, notes)
+}
+
+// overtaken is the error that a newer tree was applied since the plan was made.
+func (s *Session) overtaken(v lineage.Verdict) error {
+	return diag.On(string(s.treeKey()), "%s", v.Text).WithHint("%s", v.Hint).WithCode(diag.Conflict)
 }
 
 // treeNotes are the labels that say which tree is applied. One that is in no commit

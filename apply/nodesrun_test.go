@@ -71,6 +71,7 @@ type site struct {
 	kind   string   // the type of servers
 	more   []string // lines for the machine section of all nodes
 	env    *Environment
+	static bool     // the machines exist already
 	past   *History // of the tree; nil: each is newer than what was applied
 
 	mu    sync.Mutex
@@ -136,7 +137,7 @@ func (s *site) session() *Session {
 		},
 		History: past,
 		Nodes: Nodes{
-			Dial: s.fleet.Dial, Owner: s.owner(),
+			Dial: s.fleet.Dial, Kubernetes: s.static, Owner: s.owner(),
 			Own: func(context.Context) []netip.Addr { return []netip.Addr{netip.MustParseAddr("198.51.100.7")} },
 			Keep: func(name string, write func(io.Writer) error) (string, error) {
 				return name, write(&s.saved)

@@ -97,7 +97,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if current, err = s.quiesce(ctx, current, policy.Consent); err != nil {
 			return err
 		}
-		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes}, policy, owner)
+		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, older: agreed.older}, policy, owner)
 	})
 	return r, err
 }
@@ -158,6 +158,9 @@ func (s *Session) newNodes(before, now plan.Observed) bool {
 // the whole.
 func (s *Session) finish(ctx context.Context, r *Report, p *Plan, policy Policy) error {
 	if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
+		return err
+	}
+	if err := s.recordLate(ctx, p); err != nil {
 		return err
 	}
 	if err := s.verify(ctx, r); err != nil {

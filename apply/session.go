@@ -92,6 +92,7 @@ type Session struct {
 	local    bool     // the endpoint is on this machine: a simulator
 	same     SameTree
 	history  *History
+	recorded bool // which tree is applied, of machines that exist already
 	stages   []StageTime
 	lock     lock // while it is held
 	changing bool // the run may change something, and waits for what it has disturbed
@@ -220,6 +221,9 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 		return nil, err
 	}
 	whole.older = agreesToOlder(policy.Consent)
+	if refused, err := s.withLineageOfMachines(ctx, whole); err != nil || refused {
+		return &Plan{Plan: whole.Plan}, err
+	}
 	return whole, s.withKubernetes(ctx, whole, policy)
 }
 
@@ -254,6 +258,9 @@ func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan,
 		return nil, err
 	}
 	whole.older = agreesToOlder(consent)
+	if refused, err := s.withLineageOfMachines(ctx, whole); err != nil || refused {
+		return &Plan{Plan: whole.Plan}, err
+	}
 	return whole, s.resumeKubernetes(ctx, whole, saved, more)
 }
 

@@ -81,6 +81,12 @@ func Decide(applied, present Tree, relation Relation, agreed bool) Verdict {
 		"fetch it (git fetch; in a pipeline with the whole history: fetch-depth: 0, GIT_DEPTH: 0), or agree")
 }
 
+// Unread is what follows if the record cannot be read, and why: it is not taken for
+// none.
+func Unread(why string, agreed bool) Verdict {
+	return refuse(agreed, "whether it is older than what was applied cannot be told: "+why, "mend that first, or agree")
+}
+
 // refuse refuses what nobody has agreed to.
 func refuse(agreed bool, text, hint string) Verdict {
 	if agreed {

@@ -71,6 +71,16 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// A record that cannot be read is not taken for none.
+func TestUnread(t *testing.T) {
+	for agreed, want := range map[bool]State{false: Refuse, true: Warn} {
+		v := Unread("nobody answers", agreed)
+		if v.State != want || !strings.HasSuffix(v.Text, "cannot be told: nobody answers") || !strings.HasSuffix(v.Hint, "--allow "+Consent) {
+			t.Errorf("%+v, want %d", v, want)
+		}
+	}
+}
+
 // What the documentation shows of a refusal is what is said.
 func TestDocsShowTheRefusal(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/explanation/apply.md")

@@ -1,0 +1,50 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// notesManager owns the notes: what the inventory is written with would remove them.
+const notesManager = manager + "-notes"
+
+// Notes reads talosgen's own annotations of the inventory, without the prefix of
+// their names; none if there is no inventory.
+func (c *Client) Notes(ctx context.Context) (map[string]string, error) {
+	var o map[string]any
+	err := c.do(ctx, http.MethodGet, configMaps.path(inventoryNamespace, inventoryName), nil, &o)
+	if absent(err) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	notes := map[string]string{}
+	for key, value := range kubeplan.Object(o).Map("metadata", "annotations") {
+		text, _ := value.(string)
+		if name := key[min(len(key), len(schemas.LabelPrefix)):]; schemas.LabelPrefix+name == key {
+			notes[name] = text
+		}
+	}
+	return notes, nil
+}
+
+// WriteNotes writes notes. Those that were written before and are not among them are
+// removed. The inventory stays as it is.
+func (c *Client) WriteNotes(ctx context.Context, notes map[string]string) error {
+	annotations := map[string]any{}
+	for name, value := range notes {
+		annotations[schemas.LabelPrefix+name] = value
+	}
+	return c.send(ctx, request{
+		method: http.MethodPatch, content: applyPatch,
+		path: configMaps.path(inventoryNamespace, inventoryName) + "?fieldManager=" + notesManager + "&force=true",
+		body: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": inventoryName, "namespace": inventoryNamespace, "annotations": annotations},
+		},
+	}, &struct{}{})
+}
