@@ -34,7 +34,7 @@ func (s *Session) withLineageOfMachines(ctx context.Context, p *Plan) (refused b
 		if idle {
 			return false, nil // nothing is changed, with nobody to ask
 		}
-		return s.noteVerdict(p.Plan, lineage.Unread("no control plane can be used, and they keep it", p.older)), nil
+		return s.noteVerdict(p.Plan, lineage.Unread(s.tree(), "no control plane can be used, and they keep it", p.older)), nil
 	}
 	patience := kubernetesPatience
 	if idle {
@@ -56,7 +56,7 @@ func (s *Session) verdictOfMachines(ctx context.Context, patience time.Duration,
 	})
 	var unread notesError
 	if errors.As(err, &unread) && ctx.Err() == nil {
-		return lineage.Unread("the Kubernetes API, which keeps it, does not say: "+oneLine(unread.error), agreed), nil
+		return lineage.Unread(s.tree(), "the Kubernetes API, which keeps it, does not say: "+oneLine(unread.error), agreed), nil
 	}
 	return v, err
 }

@@ -82,9 +82,13 @@ func Decide(applied, present Tree, relation Relation, agreed bool) Verdict {
 }
 
 // Unread is what follows if the record cannot be read, and why: it is not taken for
-// none.
-func Unread(why string, agreed bool) Verdict {
-	return refuse(agreed, "whether it is older than what was applied cannot be told: "+why, "mend that first, or agree")
+// none. A tree that is in no commit could not be compared with it either.
+func Unread(present Tree, why string, agreed bool) Verdict {
+	text := "whether it is older than what was applied cannot be told: " + why
+	if present.Commit == "" {
+		return Verdict{Warn, text, "commit it, and apply without --allow-dirty"}
+	}
+	return refuse(agreed, text, "mend that first, or agree")
 }
 
 // refuse refuses what nobody has agreed to.

@@ -74,10 +74,13 @@ func TestDecide(t *testing.T) {
 // A record that cannot be read is not taken for none.
 func TestUnread(t *testing.T) {
 	for agreed, want := range map[bool]State{false: Refuse, true: Warn} {
-		v := Unread("nobody answers", agreed)
+		v := Unread(Tree{Commit: commitA}, "nobody answers", agreed)
 		if v.State != want || !strings.HasSuffix(v.Text, "cannot be told: nobody answers") || !strings.HasSuffix(v.Hint, "--allow "+Consent) {
 			t.Errorf("%+v, want %d", v, want)
 		}
+	}
+	if v := Unread(Tree{Seal: "1"}, "nobody answers", false); v.State != Warn || !strings.HasSuffix(v.Text, "nobody answers") || strings.Contains(v.Hint, Consent) {
+		t.Errorf("in no commit: %+v", v)
 	}
 }
 
