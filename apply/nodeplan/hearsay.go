@@ -45,7 +45,8 @@ func (h Hearsay) hint() string {
 	case h.Server != "":
 		return "plan again when its server runs"
 	case h.Ready:
-		return "it runs, so the way to it is closed: do firewalls let you in, and is its address right?"
+		// Kubernetes notices the loss of a node after about a minute.
+		return "plan again in a few minutes: if it is still ready then, the way to it is closed: do firewalls let you in, and is its address right?"
 	case h.Long:
 		return "see its console; if the machine is lost for good, replace it: talosgen replace"
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
@@ -292,12 +293,13 @@ func (m *maker) gatewayGoes(address string) bool {
 // leaveImages says which images stay: another environment may
 // use them.
 func (m *maker) leaveImages() {
+	prune := strings.TrimSpace("talosgen image prune " + m.policy.Environment)
 	for _, want := range m.desired.Images {
 		selector, err := labelselector.Parse(want.Selector)
 		for _, have := range m.observed.Images {
 			if err == nil && have.Name == "" && have.Architecture == want.Architecture && selector.Matches(have.Labels) && !m.doomed(have.Labels) {
 				m.left(KeyOf(KindImage, idText(have.ID)), fmt.Sprintf("it belongs to no cluster: %s for %s", want.Selector, want.Architecture),
-					"if no environment needs it: talosgen image prune")
+					"if no environment needs it: "+prune)
 			}
 		}
 	}

@@ -190,6 +190,9 @@ type Policy struct {
 	// Destroy only: the name of the cluster, typed by somebody who means it. It
 	// lifts protection.
 	Unprotect string `yaml:"unprotect,omitempty" json:"unprotect,omitempty"`
+	// Destroy only: the environment that suggested commands name; empty: they name
+	// none.
+	Environment string `yaml:"-" json:"-"`
 }
 
 // Order returns the key of the change, and those of the changes before it.

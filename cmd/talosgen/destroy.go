@@ -55,6 +55,7 @@ func (w *world) destroyAction(c *cli.Context) error {
 	}
 	agreed := apply.Policy{Consent: apply.Consent{
 		Allow: c.StringSlice(flagAllow), AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy),
+		Environment: s.env.Name(),
 	}}
 	p, err := s.PlanDestroy(c.Context, agreed)
 	if err != nil {
