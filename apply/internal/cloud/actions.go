@@ -24,6 +24,13 @@ const (
 	actionTimeout = 30 * time.Minute
 )
 
+// errStays is the error of an action that takes longer than any should.
+var errStays = fmt.Errorf("its action runs for more than %s", actionTimeout)
+
+// nameless is the object of a problem with an action while nobody has said what the
+// action was for.
+const nameless = "Hetzner Cloud"
+
 // waiter waits for actions: those of everybody who waits, in one call. Whoever
 // waits first polls for all; when it is done the next one takes over.
 type waiter struct {
@@ -111,7 +118,7 @@ func (w *waiter) follow(ctx context.Context, p *pending, until time.Time) error 
 			return err
 		}
 		if !p.ended() && w.clock.Now().After(until) {
-			return diag.On("actions at Hetzner", "one runs for more than %s", actionTimeout).WithCode(diag.NotReady).WithHint(hintAgain)
+			return diag.On(nameless, "%v", errStays).WithCode(diag.NotReady).WithHint(hintAgain).WithCause(errStays)
 		}
 	}
 }

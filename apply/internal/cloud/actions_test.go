@@ -119,6 +119,10 @@ func TestActionNeverEnds(t *testing.T) {
 	if diag.CodeOf(err) != diag.NotReady {
 		t.Errorf("exit %d", diag.CodeOf(err))
 	}
+	named := explain("server prod-worker-1", "start it", err)
+	if want := "server prod-worker-1: start it: its action runs for more than 30m0s\n  " + hintAgain; named.Error() != want || diag.CodeOf(named) != diag.NotReady {
+		t.Errorf("exit %d: %v", diag.CodeOf(named), named)
+	}
 }
 
 func TestWaitIsInterrupted(t *testing.T) {

@@ -26,6 +26,8 @@ func explain(object, doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &problem) && problem.Object == nameless:
+		return diag.On(object, "%s: %s", doing, problem.Message).WithHint("%s", problem.Hint).WithCode(problem.Code).WithCause(problem.Err)
 	case errors.As(err, &problem):
 		return err
 	case errors.Is(err, context.Canceled):
@@ -55,6 +57,7 @@ func said(err error) (code hcloud.ErrorCode, message string) {
 		return hcloud.ErrorCode(action.Code), text(action.Message, action.Code)
 	case errors.As(err, &lost):
 		return codeLost, lost.Error()
+
 	case errors.Is(err, hcloud.ErrStatusCode):
 		return codeStrange, strings.TrimPrefix(err.Error(), "hcloud: ")
 	default:

@@ -116,6 +116,18 @@ func TestTornAnswers(t *testing.T) {
 				t.Errorf("%v, %v", found, err)
 			}
 		})
+		t.Run(name+", absent", func(t *testing.T) {
+			s, proxy := behind(t)
+			s.sim.AddZone("example.com")
+			proxy.Inject(faultproxy.Fault{Method: http.MethodGet, Path: "/zones/*/rrsets/*/*", As: as})
+			_, _, err := s.client(0).api.Zone.GetRRSetByNameAndType(t.Context(), &hcloud.Zone{Name: "example.com"}, "api", hcloud.ZoneRRSetTypeA)
+			if err != nil {
+				t.Errorf("a record that is not there: %v", err)
+			}
+			if n := len(proxy.Requests(http.MethodGet, "/zones/*/rrsets/*/*")); n != 2 {
+				t.Errorf("%d requests", n)
+			}
+		})
 		t.Run(name+", made", func(t *testing.T) {
 			s, proxy := behind(t)
 			proxy.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/placement_groups", As: as})

@@ -14,6 +14,9 @@ const (
 	// kept are the requests left to others in the project: the cluster's own
 	// controllers. With fewer, requests go out only as fast as they come back.
 	kept = 60
+	// mostLimited is the longest wait for a request that was refused, whenever the
+	// limit is whole again: before each try the lock is renewed, which lasts longer.
+	mostLimited = lockTime / 5
 )
 
 // limiter holds requests back before the rate limit refuses them. It knows what
@@ -56,11 +59,11 @@ func (l *limiter) refill() time.Duration {
 
 // refused returns how long to wait after the limit refused a request for the
 // n-th time, from 0: others may take what comes back, so longer each time, but
-// not longer than until the limit is whole again.
+// not longer than until the limit is whole again, nor than [mostLimited].
 func (l *limiter) refused(n int) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	whole := limitPeriod
+	whole := mostLimited
 	if l.untilFull > 0 {
 		whole = min(whole, l.untilFull)
 	}

@@ -98,16 +98,22 @@ func TestWithoutLimit(t *testing.T) {
 	}
 }
 
-// TestRefusedWaits: longer each time, at most until the limit is whole.
+// TestRefusedWaits: longer each time, at most until the limit is whole, and never so
+// long that a lock expires in one wait.
 func TestRefusedWaits(t *testing.T) {
-	l := limiter{clock: newClock()}
-	h := http.Header{}
-	h.Set("RateLimit-Limit", "3600")
-	h.Set("RateLimit-Remaining", "0")
-	h.Set("RateLimit-Reset", fmt.Sprint(start.Add(60*time.Second).Unix()))
-	l.answered(h, start)
-	got := fmt.Sprint(l.refused(0), l.refused(1), l.refused(2), l.refused(3), l.refused(9), l.refused(30))
-	if want := "6s 11s 21s 41s 1m1s 1m1s"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	for whole, want := range map[time.Duration]string{
+		time.Minute: "6s 11s 21s 41s 1m1s 1m1s",
+		time.Hour:   "6s 11s 21s 41s 2m1s 2m1s",
+	} {
+		l := limiter{clock: newClock()}
+		h := http.Header{}
+		h.Set("RateLimit-Limit", "3600")
+		h.Set("RateLimit-Remaining", "0")
+		h.Set("RateLimit-Reset", fmt.Sprint(start.Add(whole).Unix()))
+		l.answered(h, start)
+		got := fmt.Sprint(l.refused(0), l.refused(1), l.refused(2), l.refused(3), l.refused(9), l.refused(30))
+		if got != want {
+			t.Errorf("whole in %s: %s, want %s", whole, got, want)
+		}
 	}
 }

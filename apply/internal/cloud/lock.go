@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,7 +157,13 @@ func (l *Lock) Release(ctx context.Context) error {
 	l.client.wire.hold(nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.client.deleteLock(ctx, l.run.Cluster, l.marker.id, "release it")
+	err := l.client.deleteLock(ctx, l.run.Cluster, l.marker.id, "release it")
+	var problem *diag.Problem
+	if errors.As(err, &problem) {
+		problem.Hint = strings.TrimPrefix(fmt.Sprintf("%s\nit keeps other runs out until %s, or until you remove it: talosgen unlock",
+			problem.Hint, l.marker.expires.UTC().Format(time.RFC3339)), "\n")
+	}
+	return err
 }
 
 // Keep renews the lock if it is time, and fails if it is not held any more. The

@@ -23,7 +23,8 @@ const (
 	// of images.
 	busyTries = 40
 	// limitedTries bounds tries of calls against the rate limit. Waits double
-	// up to the reset of the limit, so that is hours.
+	// up to [mostLimited], so that is more than the hour in which a limit becomes
+	// whole.
 	limitedTries = 40
 	// unheardTries bounds tries of calls that nothing was sent of, as long as nobody
 	// has answered this client: more likely there is no way than that it passes.
@@ -233,6 +234,10 @@ func judge(req *http.Request, resp *http.Response, err error) verdict {
 		if code := codeOf(resp); code == "conflict" || code == "locked" {
 			return busy
 		}
+	case resp.StatusCode >= 400 && resp.StatusCode < 500:
+		if repeatable(req.Method) && torn(resp) {
+			return failed
+		}
 	case resp.StatusCode >= 500, torn(resp):
 		if repeatable(req.Method) {
 			return failed
@@ -242,14 +247,18 @@ func judge(req *http.Request, resp *http.Response, err error) verdict {
 	return final
 }
 
-// torn reports whether a call had its effect, and what it answered did not come
-// whole: what it made has to be looked up.
+// torn reports whether an answer of the API did not come whole. If the call had an
+// effect, what it made has to be looked up. The page of something on the way that
+// refused the call is no such answer.
 func torn(resp *http.Response) bool {
-	if resp.StatusCode >= 300 || resp.StatusCode == http.StatusNoContent {
+	if resp.StatusCode == http.StatusNoContent {
 		return false
 	}
 	body, err := io.ReadAll(resp.Body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if resp.StatusCode >= 300 && len(body) > 0 && body[0] != '{' {
+		return err != nil
+	}
 	return err != nil || !json.Valid(body)
 }
 
