@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,7 +39,7 @@ func (c consent) check(p *plan.Plan) error {
 		case !ch.Allowed,
 			ch.Destructive && !agreed.Destructive,
 			ch.Class == plan.PowerOff && agreed.Class != plan.PowerOff && !made:
-			list.Add(diag.On(string(ch.Key), "to %s it was not agreed to, and is needed only since the run began: %s", ch.Action, ch.Reason).
+			list.Add(diag.On(string(ch.Key), "to %s it was not agreed to, and is needed only since the run began: %s", ch.Action, cmp.Or(ch.Reason, fields(ch))).
 				WithCode(diag.Conflict).WithHint("somebody else changes the project; look at a new plan"))
 		}
 	}
@@ -49,15 +50,20 @@ func (c consent) check(p *plan.Plan) error {
 func text(p *plan.Plan) string {
 	var parts []string
 	for _, c := range p.Changes {
-		var fields []string
-		for _, f := range c.Fields {
-			fields = append(fields, strings.TrimSuffix(f.Name+" "+f.Item, " "))
-		}
 		part := fmt.Sprintf("%s %s", c.Action, c.Key)
-		if len(fields) > 0 {
-			part += " (" + strings.Join(fields, ", ") + ")"
+		if len(c.Fields) > 0 {
+			part += " (" + fields(c) + ")"
 		}
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// fields names what a change changes.
+func fields(c plan.Change) string {
+	var names []string
+	for _, f := range c.Fields {
+		names = append(names, strings.TrimSuffix(f.Name+" "+f.Item, " "))
+	}
+	return strings.Join(names, ", ")
 }

@@ -228,3 +228,17 @@ func again(next func(context.Context) (*plan.Plan, error)) execute.Loop[*plan.Pl
 	loop.Again = next
 	return loop
 }
+
+// TestNotAgreedTo: what nobody has agreed to is named, with what changes if there is
+// no reason beside it.
+func TestNotAgreedTo(t *testing.T) {
+	loop := execute.Infrastructure(&plan.Plan{})
+	later := &plan.Plan{Changes: []plan.Change{{
+		Key: "server/a", Action: plan.Update, Class: plan.PowerOff, Allowed: true,
+		Fields: []plan.Field{{Name: plan.FieldType}, {Name: plan.FieldReverseDNS, Item: "ipv4"}},
+	}}}
+	err := loop.Check(later)
+	if want := "since the run began: type, reverseDns ipv4\n"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v has no %q", err, want)
+	}
+}
