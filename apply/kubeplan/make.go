@@ -10,9 +10,12 @@ import (
 
 // Make plans.
 func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
-	m := &maker{observed: observed, policy: policy, makes: made(desired), plan: &Plan{
+	m := &maker{observed: observed, policy: policy, makes: made(desired), noted: map[ID]bool{}, plan: &Plan{
 		Cluster: desired.Cluster, API: observed.API, Steps: []Step{}, Reads: []plan.Digest{}, before: observed.Inventory,
 	}}
+	for _, id := range observed.Inventory {
+		m.noted[id] = true
+	}
 	wanted := map[ID]*Item{}
 	for _, item := range desired.sorted() {
 		m.unique(wanted, &item)
@@ -29,6 +32,7 @@ type maker struct {
 	observed Observed
 	policy   plan.Policy
 	makes    map[string]bool // namespaces, and kinds with their groups
+	noted    map[ID]bool     // what the inventory names
 	plan     *Plan
 }
 
@@ -114,12 +118,12 @@ func (m *maker) item(item *Item) Step {
 	return s
 }
 
-// unnoted reports whether talosgen has applied an object, and it is not in its inventory: that was
-// lost, or the object was taken over. It would stay when Git has it no more. To
-// apply it again notes it.
+// unnoted reports whether talosgen has applied an object, and it is not in its
+// inventory: that was lost, or the object was taken over. It would stay when Git has
+// it no more. To apply it again notes it.
 func (m *maker) unnoted(item *Item, live Object) bool {
 	_, ours := applied(live, ManagerTalosgen)
-	return ours && item.Kustomization == "" && !slices.Contains(m.observed.Inventory, item.ID())
+	return ours && item.Kustomization == "" && !m.noted[item.ID()]
 }
 
 func (m *maker) otherOwner(item *Item, live Object) string {
@@ -234,7 +238,7 @@ func (m *maker) leftovers(wanted map[ID]*Item) {
 // talosgen's in an earlier run. What else Flux has to change follows in the next
 // plan, or from Flux itself.
 func (m *maker) given(item *Item, live Object) []string {
-	if item.Kustomization == "" || live == nil || !slices.Contains(m.observed.Inventory, item.ID()) {
+	if item.Kustomization == "" || live == nil || !m.noted[item.ID()] {
 		return nil
 	}
 	return leftOf(*item, live)

@@ -57,7 +57,6 @@ func said(err error) (code hcloud.ErrorCode, message string) {
 		return hcloud.ErrorCode(action.Code), text(action.Message, action.Code)
 	case errors.As(err, &lost):
 		return codeLost, lost.Error()
-
 	case errors.Is(err, hcloud.ErrStatusCode):
 		return codeStrange, strings.TrimPrefix(err.Error(), "hcloud: ")
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -36,7 +37,7 @@ func (n Notes) Read(ctx context.Context) (map[string]string, error) {
 	}
 	notes := map[string]string{}
 	for label, value := range k.labels {
-		if name := label[min(len(label), len(schemas.LabelPrefix)):]; schemas.LabelPrefix+name == label {
+		if name, own := strings.CutPrefix(label, schemas.LabelPrefix); own {
 			notes[name] = value
 		}
 	}

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/schemas"
@@ -24,9 +25,8 @@ func (c *Client) Notes(ctx context.Context) (map[string]string, error) {
 	}
 	notes := map[string]string{}
 	for key, value := range kubeplan.Object(o).Map("metadata", "annotations") {
-		text, _ := value.(string)
-		if name := key[min(len(key), len(schemas.LabelPrefix)):]; schemas.LabelPrefix+name == key {
-			notes[name] = text
+		if name, own := strings.CutPrefix(key, schemas.LabelPrefix); own {
+			notes[name], _ = value.(string)
 		}
 	}
 	return notes, nil

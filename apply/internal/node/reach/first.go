@@ -19,6 +19,12 @@ const nextAfter = 500 * time.Millisecond
 // half a second, as in RFC 8305, section 5. There must be at least one. All of them
 // together have [ConnectWithin].
 func First(ctx context.Context, through Transport, addresses []string) (net.Conn, error) {
+	conn, _, err := first(ctx, through, addresses)
+	return conn, err
+}
+
+// first is [First], and which of the addresses it was.
+func first(ctx context.Context, through Transport, addresses []string) (conn net.Conn, of int, err error) {
 	type answer struct {
 		conn net.Conn
 		err  error
@@ -50,19 +56,19 @@ func First(ctx context.Context, through Transport, addresses []string) (net.Conn
 			}
 		case a := <-answers:
 			if a.err == nil {
-				return a.conn, nil
+				return a.conn, a.of, nil
 			}
 			problems[a.of] = a.err
 			refused++
 			next.Reset(0)
 		case <-within.Done():
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, 0, ctx.Err()
 			}
-			return nil, noneAnswers(addresses, problems)
+			return nil, 0, noneAnswers(addresses, problems)
 		}
 	}
-	return nil, errors.Join(problems...)
+	return nil, 0, errors.Join(problems...)
 }
 
 // noneAnswers says why there is no connection to any of several addresses: those without
@@ -92,37 +98,12 @@ func (f *Favourite) First(ctx context.Context, through Transport, addresses []st
 	if i := slices.Index(addresses, last); i > 0 {
 		addresses = append([]string{last}, slices.Delete(slices.Clone(addresses), i, i+1)...)
 	}
-	noting := &noting{through: through, of: map[net.Conn]string{}}
-	conn, err := First(ctx, noting, addresses)
+	conn, of, err := first(ctx, through, addresses)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last = noting.address(conn)
+	f.last = addresses[of]
 	return conn, nil
-}
-
-// noting is a transport that notes which connection is to which address.
-type noting struct {
-	through Transport
-	mu      sync.Mutex
-	of      map[net.Conn]string
-}
-
-// Dial connects.
-func (n *noting) Dial(ctx context.Context, address string) (net.Conn, error) {
-	conn, err := n.through.Dial(ctx, address)
-	if err == nil {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.of[conn] = address
-	}
-	return conn, err
-}
-
-func (n *noting) address(conn net.Conn) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.of[conn]
 }
