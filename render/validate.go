@@ -25,6 +25,13 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 	for _, path := range shadowed {
 		found.add(n.Name, path+" of a patch has no effect: SysctlConfig, which options of cluster.yaml become, wins over it; write the patch as a SysctlConfig", false)
 	}
+	place, version, err := cfg.OtherInstaller(c.config.Talos.Version)
+	if err != nil {
+		return err
+	}
+	if place != "" {
+		found.add(n.Name, fmt.Sprintf("%s installs Talos %s, and talos.version is %s: remove the image from the patch, or set talos.version", place, version, c.config.Talos.Version), true)
+	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {
 		return err

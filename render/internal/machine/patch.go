@@ -78,6 +78,7 @@ func LoadPatch(src Source, o LoadOptions) (*Patch, error) {
 		if p := yamlerror.TooDeep(src.File, doc); p != nil {
 			return nil, p
 		}
+		l.problems = append(l.problems, yamlerror.NullKeys(src.File, doc)...)
 	}
 	if o.Inspect != nil {
 		if err := o.Inspect(docs); err != nil {

@@ -58,6 +58,7 @@ func TestLoadPatchRefuses(t *testing.T) {
 		{"kind in the plural", "kind: KubeNodeConfigs\napiVersion: v1alpha1\n", "p.yaml:1:7: there is no kind KubeNodeConfigs", `did you mean "KubeNodeConfig"?`},
 		{"kind in small letters", "apiVersion: v1alpha1\nkind: linkconfig\nname: x\n", "p.yaml:2:7: there is no kind linkconfig", `did you mean "LinkConfig"?`},
 		{"null item", "machine:\n  network:\n    interfaces:\n      -\n", `p.yaml:4:8: machine.network.interfaces[0] is null`, "leave it out"},
+		{"null key", "machine:\n  sysctls:\n    null: \"1\"\n", "p.yaml:3:5: a key that is null", "in quotes"},
 		{"alias of itself", "machine:\n  kubelet:\n    extraConfig: &a\n      x: [*a, *a]\n", "p.yaml:1:1: with its aliases written out", "all of its anchor"},
 		{"maps in maps", "apiVersion: v9\nkind: X\nx: " + strings.Repeat("{a: ", 5000) + "b" + strings.Repeat("}", 5000) + "\n", "p.yaml:3:400: nested deeper than 100 levels", "indentation"},
 		{"aliases of aliases", "apiVersion: v9\nkind: X\na: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e, *e, *e, *e]\n", "p.yaml:1:1: with its aliases written out", ""},
