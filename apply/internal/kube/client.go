@@ -17,8 +17,6 @@ import (
 	"time"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -130,18 +128,6 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // ServerTime is the time by the clock of the API server that answered last; that
 // of this machine may be wrong by hours.
 func (c *Client) ServerTime() time.Time { return c.clock.Now().Add(time.Duration(c.ahead.Load())) }
-
-// Clientset returns client-go's view of the same API, through the same
-// connections. It repeats nothing, and is told no warnings.
-func (c *Client) Clientset() (kubernetes.Interface, error) {
-	set, err := kubernetes.NewForConfigAndClient(&rest.Config{
-		Host: c.url, UserAgent: manager, QPS: -1, WarningHandler: rest.NoWarnings{},
-	}, c.http)
-	if err != nil {
-		return nil, diag.On("Kubernetes API", "no client can be made: %v", err).WithCause(err)
-	}
-	return set, nil
-}
 
 // silentError is an API that does not answer at all.
 type silentError struct {
