@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -77,7 +78,7 @@ func (w *faultWorld) survives(schedule faultgrammar.Schedule) (problem string, f
 	w.sim.Restore(w.before)
 	w.machine.Begin(schedule)
 	first = w.run(w.to == nil)
-	w.machine.End()
+	w.seen, w.struck = maps.Clone(w.asked), w.machine.End()
 	if first == nil {
 		// It said that it is done: what is done by label selectors comes later.
 		w.clock.Advance(time.Minute)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -30,6 +31,7 @@ import (
 type faultCase struct {
 	name     string
 	from, to *schemas.Infrastructure
+	inTurn   bool // changes are made one at a time, so that calls have an order
 }
 
 // faultCases are the life of three clusters: the shipped prod and two that are made
@@ -37,7 +39,8 @@ type faultCase struct {
 func faultCases(t testing.TB) (all []faultCase) {
 	t.Helper()
 	add := func(name string, small, large schemas.Infrastructure) {
-		all = append(all, faultCase{name + " from nothing", nil, &small}, faultCase{name + " changes", &small, &large}, faultCase{name + " goes", &large, nil})
+		all = append(all, faultCase{name: name + " from nothing", to: &small}, faultCase{name: name + " changes", from: &small, to: &large},
+			faultCase{name: name + " goes", from: &large})
 	}
 	prod := shippedProd(t)
 	taller := prod
@@ -46,18 +49,18 @@ func faultCases(t testing.TB) (all []faultCase) {
 	last.Types = []string{"cpx42"}
 	add("prod", prod, taller)
 	open := plantest.Spec{
-		Cluster: "open", ControlPlanes: 1, API: true, FloatingIP: true, DNS: true, ReverseDNS: true, Protected: true,
+		Cluster: "lighthouse", ControlPlanes: 1, API: true, FloatingIP: true, DNS: true, ReverseDNS: true, Protected: true,
 		Pools: []plantest.Pool{{Name: "worker", Count: 2, Groups: true, Backups: true}},
 	}
 	rescaled := open
 	rescaled.Protected, rescaled.ReverseDNS, rescaled.Rules, rescaled.Ingress = false, false, 2, 1
 	rescaled.Pools = []plantest.Pool{{Name: "worker", Count: 1, Size: 1}}
-	add("open", sold(open), sold(rescaled))
-	private := plantest.Spec{Cluster: "private", ControlPlanes: 3, Private: true, API: true, Pools: []plantest.Pool{{Name: "worker", Count: 1}}}
+	add("lighthouse", sold(open), sold(rescaled))
+	private := plantest.Spec{Cluster: "harbour", ControlPlanes: 3, Private: true, API: true, Pools: []plantest.Pool{{Name: "worker", Count: 1}}}
 	grown := private
 	grown.ControlPlanes, grown.API = 1, false
 	grown.Pools = []plantest.Pool{{Name: "worker", Count: 3, Groups: true}}
-	add("private", sold(private), sold(grown))
+	add("harbour", sold(private), sold(grown))
 	return all
 }
 
@@ -98,6 +101,10 @@ type faultWorld struct {
 	next       *Environment
 	before     hetznersim.Snapshot
 	operations map[string]int // of a run without faults
+	mu         sync.Mutex
+	asked      map[string]int // the same of the run that goes on, or was the last one
+	seen       map[string]int // of the last run with faults
+	struck     int            // how many of these were struck
 	neighbours string
 	ran        []string // the servers that run before it
 	runs       int
@@ -105,7 +112,7 @@ type faultWorld struct {
 
 func newFaultWorld(t testing.TB, c faultCase) *faultWorld {
 	t.Helper()
-	w := &faultWorld{TB: t, faultCase: c, clock: hetznersim.NewClock(fixedTime)}
+	w := &faultWorld{TB: t, faultCase: c, clock: hetznersim.NewClock(fixedTime), asked: map[string]int{}}
 	w.sim = hetznersim.New(hetznersim.Options{Clock: w.clock, Token: canaryToken, RateLimit: -1})
 	w.machine = faultmachine.New(w.sim)
 	for _, infra := range []*schemas.Infrastructure{c.from, c.to} {
@@ -241,12 +248,23 @@ func (w *faultWorld) session() *Session {
 	w.runs++
 	s, err := w.next.Connect(w.Context(), Cloud{
 		History:  newer(w.next),
-		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: faultproxy.Direct(w.machine), Clock: w.clock, Chance: func() float64 { return 0.5 },
+		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: faultproxy.Direct(http.HandlerFunc(w.count)), Clock: w.clock, Chance: func() float64 { return 0.5 },
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
+	if w.inTurn {
+		s.parallel = 1
+	}
 	return s
+}
+
+// count passes a request on, and counts it.
+func (w *faultWorld) count(answer http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.asked[faultmachine.Operation(r.Method, r.URL.Path)]++
+	w.mu.Unlock()
+	w.machine.ServeHTTP(answer, r)
 }
 
 // agreed is consent to everything.
@@ -261,6 +279,9 @@ func (w *faultWorld) agreed() Policy {
 // run is a whole command: apply, or destroy.
 func (w *faultWorld) run(destroy bool) error {
 	w.Helper()
+	w.mu.Lock()
+	w.asked = map[string]int{}
+	w.mu.Unlock()
 	s, policy := w.session(), w.agreed()
 	p, err := w.plan(s, destroy)
 	if err == nil {

@@ -40,7 +40,7 @@ func (i *infrastructure) change(ctx context.Context, of part) (err error) {
 			}
 		}
 		_, err := i.loop(stage, of).Converge(ctx, of(i.latest), execute.Options[Change]{
-			Parallel: parallel,
+			Parallel: i.parallel,
 			Report:   func(e execute.Event[Change]) { i.report.note(stage, e) },
 		})
 		i.report.left(i.report.without(i.all(i.latest)))

@@ -16,7 +16,7 @@ import (
 
 var (
 	faultSeed      = flag.Int64("fault-seed", -1, "run one schedule of faults of TestFaultSchedules, of this seed")
-	faultSchedules = flag.Int64("fault-schedules", 120, "how many schedules of faults TestFaultSchedules runs")
+	faultSchedules = flag.Int64("fault-schedules", 0, "how many schedules of faults TestFaultSchedules runs; 0 for as many as the level has")
 )
 
 // schedule is what goes wrong on the way to Hetzner in one run, by chance.
@@ -80,8 +80,8 @@ func TestFaultSchedules(t *testing.T) {
 	if *faultSeed < 0 {
 		seeds = nil
 		n := *faultSchedules
-		if testing.Short() {
-			n = min(n, 24)
+		if n == 0 {
+			n = int64(schedules())
 		}
 		for i := range n {
 			seeds = append(seeds, i)

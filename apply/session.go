@@ -93,6 +93,7 @@ type Session struct {
 	same     SameTree
 	history  *History
 	recorded bool // which tree is applied, of machines that exist already
+	parallel int  // how many changes are made at once
 	stages   []StageTime
 	lock     lock // while it is held
 	changing bool // the run may change something, and waits for what it has disturbed
@@ -152,7 +153,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	s := &Session{
 		env: e, examples: c.Examples, clock: c.Clock, tell: brief(c.Tell), builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
-		intents: &heldIntents{}, same: c.Same, history: c.History,
+		intents: &heldIntents{}, same: c.Same, history: c.History, parallel: parallel,
 	}
 	if s.same == nil {
 		s.same = alwaysSame

@@ -53,6 +53,20 @@ func TestEachOnce(t *testing.T) {
 	}
 }
 
+// TestFirstAndLast: what strikes single calls does so on the last of several, too.
+func TestFirstAndLast(t *testing.T) {
+	last := map[string]int{}
+	got := grammar.FirstAndLast(operations)
+	for _, s := range got {
+		if f := s[0]; f.Nth > 0 {
+			last[f.Kind+", "+f.Operation] = f.Nth
+		}
+	}
+	if want := map[string]int{"once, read a": 2, "once, write b": 1}; !reflect.DeepEqual(last, want) || len(got) != 3*3+2+2 {
+		t.Errorf("%v, want %v: %v", last, want, got)
+	}
+}
+
 // TestStriker: a fault strikes the call that it names, as often as its kind does,
 // and nothing after the end.
 func TestStriker(t *testing.T) {

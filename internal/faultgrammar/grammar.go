@@ -84,6 +84,19 @@ func (g Grammar[M, E]) EachOnce(operations map[string]int) (all []Schedule) {
 	return all
 }
 
+// FirstAndLast are those of EachOnce, and the same on the last call of each operation
+// for what strikes single calls: that is often about another object.
+func (g Grammar[M, E]) FirstAndLast(operations map[string]int) (all []Schedule) {
+	for _, s := range g.EachOnce(operations) {
+		all = append(all, s)
+		if last := s[0]; last.Single && operations[last.Operation] > 1 {
+			last.Nth = operations[last.Operation] - 1
+			all = append(all, Schedule{last})
+		}
+	}
+	return all
+}
+
 // Names are those of operations, in order.
 func Names(operations map[string]int) (all []string) {
 	for o := range operations {

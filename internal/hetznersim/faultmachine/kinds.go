@@ -22,8 +22,11 @@ func Random(chance func(n int) int, operations map[string]int) faultgrammar.Sche
 	return kinds.Random(chance, operations)
 }
 
-// EachOnce are schedules of one fault: each kind on each operation that it fits.
-func EachOnce(operations map[string]int) []faultgrammar.Schedule { return kinds.EachOnce(operations) }
+// FirstAndLast are schedules of one fault: each kind on the first and the last call of
+// each operation that it fits.
+func FirstAndLast(operations map[string]int) []faultgrammar.Schedule {
+	return kinds.FirstAndLast(operations)
+}
 
 // mostSeconds is how long delays are at most, below the client's patience for a call.
 const mostSeconds = 59
