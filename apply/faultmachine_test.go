@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 				if w == nil {
 					w = newFaultWorld(t, c)
 				}
-				schedule := faultmachine.Random(rand.New(rand.NewPCG(seed, 1)).IntN, w.operations)
+				schedule := faultmachine.Grammar().Random(rand.New(rand.NewPCG(seed, 1)).IntN, w.operations)
 				problem, first := w.survives(schedule)
 				t.Logf("%d: %s\n%s", seed, schedule, said(first))
 				if problem != "" {

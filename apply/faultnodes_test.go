@@ -117,7 +117,7 @@ func TestFaultsOfNodes(t *testing.T) {
 			if seed%2 == 1 != rescale {
 				continue
 			}
-			schedule := faultmachine.Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations)
+			schedule := faultmachine.Grammar().Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations)
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
 				newNodeFaults(t, rescale).survive(seed, schedule)

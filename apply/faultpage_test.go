@@ -92,7 +92,7 @@ func joined(outcomes []faultOutcome, text func(faultOutcome) string) string {
 // ordered are kinds of faults in the order of the documentation.
 func ordered(kinds []string) []string {
 	order := map[string]int{}
-	for i, k := range faultmachine.Kinds() {
+	for i, k := range faultmachine.Grammar() {
 		order[k.Name] = i
 	}
 	slices.SortFunc(kinds, func(a, b string) int { return order[a] - order[b] })

@@ -43,7 +43,7 @@ func TestEachFault(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				w := newFaultWorld(t, c)
-				for _, schedule := range faultmachine.FirstAndLast(w.operations) {
+				for _, schedule := range faultmachine.Grammar().FirstAndLast(w.operations) {
 					if !sampled(c.name + ": " + schedule.String()) {
 						continue
 					}

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -110,6 +111,36 @@ func TestStaticLock(t *testing.T) {
 	s.fleet.Machine("cp-1").PowerOff()
 	if _, err := bob.Holder(t.Context()); diag.CodeOf(err) != diag.Remote || !strings.Contains(err.Error(), "the Kubernetes API that keeps it does not answer") {
 		t.Errorf("without an API: %v", err)
+	}
+}
+
+// TestStaticLockStays: a run that cannot give the lock back, since the API is away,
+// ends as it would, and says until when the lock keeps other runs out.
+func TestStaticLockStays(t *testing.T) {
+	s := newStaticSite(t, "cp-1", "worker-1")
+	s.mustApply(Policy{})
+	session := s.session()
+	s.told.Reset()
+	failed := errors.New("what the run was for")
+	var taken time.Time
+	err := session.locked(t.Context(), s.owner(), func() error {
+		taken = s.fleet.Clock().Now()
+		s.fleet.Machine("cp-1").PowerOff()
+		return failed
+	})
+	if !errors.Is(err, failed) || strings.Contains(err.Error(), "lock") {
+		t.Errorf("it ended with %v", err)
+	}
+	told := s.told.String()
+	_, warning, _ := strings.Cut(told, "lock release the lock failed ")
+	var until time.Time
+	for word := range strings.FieldsSeq(warning) {
+		if at, perr := time.Parse(time.RFC3339, strings.TrimSuffix(word, ",")); perr == nil {
+			until = at
+		}
+	}
+	if lasts := until.Sub(taken); lasts < 14*time.Minute || lasts > 15*time.Minute || !strings.Contains(warning, "talosgen unlock") {
+		t.Errorf("it was taken at %s, told\n%s", taken, told)
 	}
 }
 

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
@@ -97,7 +98,20 @@ func (s *Session) release(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	return l.Release(ctx)
+	err := l.Release(ctx)
+	if kept := (*kube.NotReleased)(nil); errors.As(err, &kept) {
+		// What the run was for is done or failed without it, and the lock expires.
+		s.warn("lock", "release the lock", oneLine(err))
+		return nil
+	}
+	return err
+}
+
+// warn tells of something that does not end the run, in a line that stays.
+func (s *Session) warn(stage, step, text string) {
+	if s.tell != nil {
+		s.tell(Event{Stage: stage, Step: step, State: Failed, Text: text})
+	}
 }
 
 // keepLock renews the lock, and fails once it is somebody else's.

@@ -12,7 +12,7 @@ var grammar = Grammar[string, string]{
 	{Name: "once", Times: 1, Effect: func(m string, f Fault) string { return m + " " + f.Kind }},
 	{Name: "twice, on writes", Times: 2, Operations: func(o string) bool { return strings.HasPrefix(o, "write") }, Effect: func(string, Fault) string { return "two" }},
 	{Name: "for some time", Times: -1, Longest: 30, Effect: func(string, Fault) string { return "long" }},
-	{Name: "narrow", Times: -1, Narrow: true, Effect: func(string, Fault) string { return "narrow" }},
+	{Name: "narrow", Times: -1, Narrow: true, Plain: func() string { return "narrow" }},
 }
 
 var operations = map[string]int{"read a": 3, "write a": 1, "write b": 2}

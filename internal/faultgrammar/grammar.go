@@ -16,6 +16,17 @@ type Kind[M, E any] struct {
 	Operations func(operation string) bool
 	// What becomes of a call. It is made once for each fault of a schedule.
 	Effect func(M, Fault) E
+	// The same, where it depends neither on what stands before the server nor on the
+	// fault: instead of Effect.
+	Plain func() E
+}
+
+// effect makes what becomes of the calls that a fault of the kind strikes.
+func (k Kind[M, E]) effect(of M, f Fault) E {
+	if k.Plain != nil {
+		return k.Plain()
+	}
+	return k.Effect(of, f)
 }
 
 // Fits reports whether a fault of the kind can strike an operation.

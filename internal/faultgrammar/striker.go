@@ -32,7 +32,7 @@ func (s *Striker[M, E]) Begin(schedule Schedule) {
 	s.left, s.struck = nil, 0
 	for _, f := range schedule {
 		k := s.grammar.kind(f.Kind)
-		s.left = append(s.left, &strike[E]{f, f.Nth, k.Times, k.Effect(s.of, f)})
+		s.left = append(s.left, &strike[E]{f, f.Nth, k.Times, k.effect(s.of, f)})
 	}
 }
 

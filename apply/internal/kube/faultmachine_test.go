@@ -59,7 +59,7 @@ func TestFaultMachine(t *testing.T) {
 			operations := w.operations()
 			for _, seed := range faultSeeds(t, 1) {
 				if seed%uint64(len(faultCases)) == uint64(i) {
-					w.again().survives(seed, faultmachine.Random(rand.New(rand.NewPCG(seed, 2)).IntN, operations))
+					w.again().survives(seed, faultmachine.Grammar().Random(rand.New(rand.NewPCG(seed, 2)).IntN, operations))
 				}
 			}
 		})
@@ -73,7 +73,7 @@ func TestEachFaultOfKubernetes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newFaultWorld(t, c)
-			for n, schedule := range faultmachine.EachOnce(w.operations()) {
+			for n, schedule := range faultmachine.Grammar().EachOnce(w.operations()) {
 				if n%sampled() == i%sampled() {
 					w.again().survives(0, schedule)
 				}

@@ -56,7 +56,7 @@ func TestFaultMachineReal(t *testing.T) {
 		t.Run(fmt.Sprint(seed, " ", c.name), func(t *testing.T) {
 			w := newRealFaultWorld(t, c, cluster, fmt.Sprint("faults-", seed))
 			operations := newFaultWorld(t, c).operations()
-			w.survives(seed, faultmachine.Random(rand.New(rand.NewPCG(seed, 2)).IntN, operations))
+			w.survives(seed, faultmachine.Grammar().Random(rand.New(rand.NewPCG(seed, 2)).IntN, operations))
 		})
 	}
 }

@@ -128,17 +128,45 @@ func (c *Client) FreeLease(ctx context.Context, name string) (*Holder, error) {
 	return h, l.free(ctx)
 }
 
-// Release gives the lock back. One that was lost is left to whoever has it, and
-// one that cannot be given back expires.
+// NotReleased is the error of a lock that could not be given back, since no API
+// answers that keeps it: it expires.
+type NotReleased struct {
+	Name    string
+	Expires time.Time // by the clock of the API
+	Err     error     // why the API does not answer
+}
+
+// Error says until when the lock keeps other runs out, and why.
+func (e *NotReleased) Error() string {
+	return fmt.Sprintf("lock %s: the Kubernetes API does not answer, so it keeps other runs out until %s, or until it is removed: talosgen unlock: %v",
+		e.Name, e.Expires.UTC().Format(time.RFC3339), e.Err)
+}
+
+// Unwrap returns why the API does not answer.
+func (e *NotReleased) Unwrap() error { return e.Err }
+
+// Release gives the lock back. One that was lost, or has expired, is left to whoever
+// has it. If no API answers the error is a [NotReleased].
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.client.Close() }()
 	err := l.update(ctx, (*Lease).free)
-	if l.lost != nil || Unavailable(err) || conflicts(err) {
+	if l.lost != nil || conflicts(err) {
 		return nil
 	}
-	return err
+	if !Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	now := l.client.ServerTime()
+	expires := now.Add(leaseTime) // at the latest, if it is not known what was stored
+	if h := holder(&l.live); h != nil && h.identity() == l.own.identity() {
+		expires = h.Expires
+	}
+	if !now.Before(expires) {
+		return nil
+	}
+	return &NotReleased{Name: l.name, Expires: expires, Err: err}
 }
 
 // Keep renews the lock if it is time, and fails if it is not held any more. As

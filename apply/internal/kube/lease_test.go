@@ -164,6 +164,36 @@ func TestLeaseKeeps(t *testing.T) {
 	}
 }
 
+// TestLeaseNotReleased: who cannot give the lock back is told until when it keeps
+// others out, unless it has expired.
+func TestLeaseNotReleased(t *testing.T) {
+	s := newLockSite(t)
+	for passed, want := range map[time.Duration]time.Duration{
+		0: leaseTime, leaseTime - time.Second: time.Second, leaseTime: 0,
+	} {
+		l := s.mustAcquire("ann@desk", "1")
+		s.set(true, false)
+		s.pass(passed)
+		err := l.Release(t.Context())
+		var kept *NotReleased
+		if is := errors.As(err, &kept); is != (want > 0) || !is && err != nil {
+			t.Errorf("%s after it was taken: %v", passed, err)
+		} else if left := l.client.ServerTime(); is && (kept.Expires.Sub(left) != want || !strings.Contains(err.Error(), kept.Expires.Format(time.RFC3339))) {
+			t.Errorf("%s after it was taken it expires in %s, want %s: %v", passed, kept.Expires.Sub(left), want, err)
+		}
+		s.set(false, false)
+	}
+
+	// What was written last may have come to pass, though nobody said so.
+	l := s.mustAcquire("ann@desk", "1")
+	l.live.Spec.HolderIdentity = nil
+	s.set(true, false)
+	var kept *NotReleased
+	if err := l.Release(t.Context()); !errors.As(err, &kept) || !kept.Expires.Equal(l.client.ServerTime().Add(leaseTime)) {
+		t.Errorf("not known whether it was taken: %v", err)
+	}
+}
+
 // TestLeaseLostAnswers: whose answer was lost has the lock all the same.
 func TestLeaseLostAnswers(t *testing.T) {
 	s := newLockSite(t)

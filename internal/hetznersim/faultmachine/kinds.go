@@ -13,20 +13,9 @@ import (
 // Kind is a kind of fault: a word of the grammar.
 type Kind = faultgrammar.Kind[*Machine, faultproxy.Effect]
 
-// Kinds are all kinds of faults, in the order of the documentation.
-func Kinds() []Kind { return kinds }
-
-// Random makes a schedule by chance, for a run whose calls were counted; see
-// [faultgrammar.Grammar.Random].
-func Random(chance func(n int) int, operations map[string]int) faultgrammar.Schedule {
-	return kinds.Random(chance, operations)
-}
-
-// FirstAndLast are schedules of one fault: each kind on the first and the last call of
-// each operation that it fits.
-func FirstAndLast(operations map[string]int) []faultgrammar.Schedule {
-	return kinds.FirstAndLast(operations)
-}
+// Grammar is all kinds of faults, in the order of the documentation, and what makes
+// schedules of them.
+func Grammar() faultgrammar.Grammar[*Machine, faultproxy.Effect] { return kinds }
 
 // mostSeconds is how long delays are at most, below the client's patience for a call.
 const mostSeconds = 59
@@ -37,34 +26,28 @@ const mostLag = 30
 var kinds faultgrammar.Grammar[*Machine, faultproxy.Effect]
 
 func init() {
-	plain := func(e func() faultproxy.Effect) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
-		return func(*Machine, faultgrammar.Fault) faultproxy.Effect { return e() }
-	}
 	kinds = []Kind{
-		{Name: "lost before its effect", Times: 1, Effect: plain(faultproxy.LostBefore)},
-		{Name: "answer lost", Times: 1, Effect: plain(faultproxy.LostAfter)},
-		{Name: "answer empty", Times: 1, Effect: plain(faultproxy.Empty)},
-		{Name: "answer cut", Times: 1, Effect: plain(faultproxy.Cut)},
-		{Name: "page 502", Times: 1, Effect: plain(func() faultproxy.Effect { return faultproxy.Page(http.StatusBadGateway) })},
-		{Name: "page 503", Times: 1, Effect: plain(func() faultproxy.Effect { return faultproxy.Page(http.StatusServiceUnavailable) })},
-		{Name: "page 504", Times: 1, Effect: plain(func() faultproxy.Effect { return faultproxy.Page(http.StatusGatewayTimeout) })},
-		{Name: "page 504 after its effect", Times: 1, Effect: plain(func() faultproxy.Effect { return faultproxy.PageAfter(http.StatusGatewayTimeout) })},
-	}
-	skew := func(one, other time.Duration) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
-		return plain(func() faultproxy.Effect { return faultproxy.SkewedInTurns(one, other) })
+		{Name: "lost before its effect", Times: 1, Plain: faultproxy.LostBefore},
+		{Name: "answer lost", Times: 1, Plain: faultproxy.LostAfter},
+		{Name: "answer empty", Times: 1, Plain: faultproxy.Empty},
+		{Name: "answer cut", Times: 1, Plain: faultproxy.Cut},
+		{Name: "page 502", Times: 1, Plain: faultproxy.Same(faultproxy.Page(http.StatusBadGateway))},
+		{Name: "page 503", Times: 1, Plain: faultproxy.Same(faultproxy.Page(http.StatusServiceUnavailable))},
+		{Name: "page 504", Times: 1, Plain: faultproxy.Same(faultproxy.Page(http.StatusGatewayTimeout))},
+		{Name: "page 504 after its effect", Times: 1, Plain: faultproxy.Same(faultproxy.PageAfter(http.StatusGatewayTimeout))},
 	}
 	for _, c := range codes {
 		kinds = append(kinds, Kind{Name: fmt.Sprintf("%d %s", c.status, c.name), Times: 1, Operations: c.fits,
-			Effect: plain(func() faultproxy.Effect { return refused(c) })})
+			Plain: faultproxy.Same(refused(c))})
 	}
 	kinds = append(unique(kinds), []Kind{
 		{Name: "action fails", Times: 1, Operations: acts, Effect: sim(hetznersim.ActionError("action_failed", "Action failed"))},
 		{Name: "action late", Times: 1, Operations: acts, Effect: sim(hetznersim.ActionLate(5 * time.Minute))},
 		{Name: "action stays", Times: 1, Operations: acts, Effect: sim(hetznersim.ActionLate(45 * time.Minute))},
 		{Name: "slow", Times: 1, Longest: mostSeconds, Effect: slow},
-		{Name: "clock ahead", Times: 1, Effect: skew(3*time.Hour, 3*time.Hour)},
-		{Name: "clock back", Times: 1, Effect: skew(-3*time.Hour, -3*time.Hour)},
-		{Name: "clock flaps", Times: -1, Effect: skew(3*time.Hour, -3*time.Hour)},
+		{Name: "clock ahead", Times: 1, Plain: faultproxy.Skewing(3*time.Hour, 3*time.Hour)},
+		{Name: "clock back", Times: 1, Plain: faultproxy.Skewing(-3*time.Hour, -3*time.Hour)},
+		{Name: "clock flaps", Times: -1, Plain: faultproxy.Skewing(3*time.Hour, -3*time.Hour)},
 		{Name: "rate limit gone", Times: 10, Effect: limitGone},
 		{Name: "stale", Times: -1, Longest: mostLag, Operations: isRead, Effect: stale},
 		{Name: "selector lags", Times: -1, Narrow: true, Longest: mostLag, Operations: isList, Effect: lag},

@@ -69,7 +69,7 @@ func TestEveryKindStrikes(t *testing.T) {
 		{http.MethodDelete, "/placement_groups/1", ""},
 	}
 	struck := map[string]bool{}
-	for _, k := range Kinds() {
+	for _, k := range Grammar() {
 		for _, c := range calls {
 			path, _, _ := strings.Cut(c.path, "?")
 			operation := Operation(c.method, path)
@@ -120,8 +120,8 @@ func TestRandom(t *testing.T) {
 		"POST /firewalls": 1, "DELETE /firewalls/*": 2, "POST /load_balancers/*/actions/add_target": 2}
 	kinds, lengths := map[string]bool{}, map[int]bool{}
 	for seed := range uint64(2000) {
-		s := Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations)
-		if again := Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations); !reflect.DeepEqual(s, again) {
+		s := Grammar().Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations)
+		if again := Grammar().Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations); !reflect.DeepEqual(s, again) {
 			t.Fatalf("%d: %s and %s", seed, s, again)
 		}
 		lengths[len(s)] = true
@@ -135,7 +135,7 @@ func TestRandom(t *testing.T) {
 	if len(lengths) != 3 {
 		t.Errorf("lengths %v", lengths)
 	}
-	for _, k := range Kinds() {
+	for _, k := range Grammar() {
 		if fitsOne(k, faultgrammar.Names(operations)...) && !kinds[k.Name] {
 			t.Errorf("%s is in no schedule", k.Name)
 		}

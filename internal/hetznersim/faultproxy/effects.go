@@ -115,16 +115,23 @@ func Skewed(ahead func() time.Duration) Effect {
 	}
 }
 
-// SkewedInTurns is [Skewed] by two durations in turns.
-func SkewedInTurns(one, other time.Duration) Effect {
-	var mu sync.Mutex
-	return Skewed(func() time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		one, other = other, one
-		return other
-	})
+// Skewing makes effects that are [Skewed] by two durations in turns.
+func Skewing(one, other time.Duration) func() Effect {
+	return func() Effect {
+		var mu sync.Mutex
+		now, next := other, one
+		return Skewed(func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			now, next = next, now
+			return now
+		})
+	}
 }
+
+// Same makes an effect that keeps nothing from one call to the next: it is the same one
+// each time.
+func Same(e Effect) func() Effect { return func() Effect { return e } }
 
 // Stale answers what was answered before to the same GET, if that is not older
 // than lag by a clock, as a cache does that nobody tells of changes.

@@ -39,6 +39,7 @@ func away(m *Machine, f faultgrammar.Fault) faultproxy.Effect {
 		once.Do(func() { until = m.clock.Now().Add(time.Duration(f.Seconds) * time.Second) })
 		if m.clock.Now().Before(until) {
 			faultproxy.Away()(w, r, next)
+			return
 		}
 		next.ServeHTTP(w, r)
 	}
@@ -78,13 +79,11 @@ func pages(expires bool) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
 }
 
 // discovery changes what the API says of the groups that it serves.
-func discovery(change func(groups []any) []any) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
-	return plain(func() faultproxy.Effect {
-		return faultproxy.Edit(func(body map[string]any) {
-			groups, _ := body["items"].([]any)
-			body["items"] = change(groups)
-		})
-	})
+func discovery(change func(groups []any) []any) func() faultproxy.Effect {
+	return faultproxy.Same(faultproxy.Edit(func(body map[string]any) {
+		groups, _ := body["items"].([]any)
+		body["items"] = change(groups)
+	}))
 }
 
 // unfresh lets the last group be one whose server does not answer.

@@ -12,17 +12,9 @@ import (
 // Kind is a kind of fault: a word of the grammar.
 type Kind = faultgrammar.Kind[*Machine, faultproxy.Effect]
 
-// Kinds are all kinds of faults, in the order of the documentation.
-func Kinds() []Kind { return kinds }
-
-// Random makes a schedule by chance, for a run whose calls were counted; see
-// [faultgrammar.Grammar.Random].
-func Random(chance func(n int) int, operations map[string]int) faultgrammar.Schedule {
-	return kinds.Random(chance, operations)
-}
-
-// EachOnce are schedules of one fault: each kind on each operation that it fits.
-func EachOnce(operations map[string]int) []faultgrammar.Schedule { return kinds.EachOnce(operations) }
+// Grammar is all kinds of faults, in the order of the documentation, and what makes
+// schedules of them.
+func Grammar() faultgrammar.Grammar[*Machine, faultproxy.Effect] { return kinds }
 
 // How many seconds something lasts at most.
 const (
@@ -36,27 +28,27 @@ var kinds faultgrammar.Grammar[*Machine, faultproxy.Effect]
 
 func init() {
 	kinds = []Kind{
-		{Name: "lost before its effect", Times: 1, Effect: plain(faultproxy.LostBefore)},
-		{Name: "answer lost", Times: 1, Effect: plain(faultproxy.LostAfter)},
-		{Name: "connection cut in the answer", Times: 1, Effect: plain(faultproxy.CutOff)},
-		{Name: "answer empty", Times: 1, Effect: plain(faultproxy.Empty)},
-		{Name: "answer cut", Times: 1, Effect: plain(faultproxy.Cut)},
-		{Name: "page 404", Times: 1, Effect: page(http.StatusNotFound)},
-		{Name: "page 502", Times: 1, Effect: page(http.StatusBadGateway)},
-		{Name: "page 503", Times: 1, Effect: page(http.StatusServiceUnavailable)},
-		{Name: "page 504 after its effect", Times: 1, Effect: plain(func() faultproxy.Effect { return faultproxy.PageAfter(http.StatusGatewayTimeout) })},
+		{Name: "lost before its effect", Times: 1, Plain: faultproxy.LostBefore},
+		{Name: "answer lost", Times: 1, Plain: faultproxy.LostAfter},
+		{Name: "connection cut in the answer", Times: 1, Plain: faultproxy.CutOff},
+		{Name: "answer empty", Times: 1, Plain: faultproxy.Empty},
+		{Name: "answer cut", Times: 1, Plain: faultproxy.Cut},
+		{Name: "page 404", Times: 1, Plain: faultproxy.Same(faultproxy.Page(http.StatusNotFound))},
+		{Name: "page 502", Times: 1, Plain: faultproxy.Same(faultproxy.Page(http.StatusBadGateway))},
+		{Name: "page 503", Times: 1, Plain: faultproxy.Same(faultproxy.Page(http.StatusServiceUnavailable))},
+		{Name: "page 504 after its effect", Times: 1, Plain: faultproxy.Same(faultproxy.PageAfter(http.StatusGatewayTimeout))},
 		{Name: "no answer in time", Times: 1, Effect: silent(false)},
 		{Name: "no answer in time after its effect", Times: 1, Effect: silent(true)},
 		{Name: "slow", Times: 1, Longest: mostSlow, Effect: slow},
 		{Name: "API away", Times: -1, Longest: mostAway, Effect: away},
-		{Name: "clock ahead", Times: 1, Effect: skew(3*time.Hour, 3*time.Hour)},
-		{Name: "clock back", Times: 1, Effect: skew(-3*time.Hour, -3*time.Hour)},
-		{Name: "clock flaps", Times: -1, Effect: skew(3*time.Hour, -3*time.Hour)},
+		{Name: "clock ahead", Times: 1, Plain: faultproxy.Skewing(3*time.Hour, 3*time.Hour)},
+		{Name: "clock back", Times: 1, Plain: faultproxy.Skewing(-3*time.Hour, -3*time.Hour)},
+		{Name: "clock flaps", Times: -1, Plain: faultproxy.Skewing(3*time.Hour, -3*time.Hour)},
 		{Name: "stale", Times: -1, Longest: mostLag, Operations: isRead, Effect: stale},
 		{Name: "list in pages", Times: -1, Narrow: true, Operations: isList, Effect: pages(false)},
 		{Name: "list expires", Times: 2, Narrow: true, Operations: isList, Effect: pages(true)},
-		{Name: "group does not answer", Times: 1, Operations: isDiscovery, Effect: discovery(unfresh)},
-		{Name: "groups not known yet", Times: 1, Operations: isDiscovery, Effect: discovery(builtinOnly)},
+		{Name: "group does not answer", Times: 1, Operations: isDiscovery, Plain: discovery(unfresh)},
+		{Name: "groups not known yet", Times: 1, Operations: isDiscovery, Plain: discovery(builtinOnly)},
 		{Name: "others touch", Times: 1, Operations: isObject, Effect: others((*Machine).touch)},
 		{Name: "others edit", Times: 1, Operations: isObject, Effect: others((*Machine).edit)},
 		{Name: "others delete", Times: 1, Operations: isObject, Effect: others((*Machine).remove)},
@@ -65,18 +57,6 @@ func init() {
 	for _, r := range refusals {
 		kinds = append(kinds, Kind{Name: r.name, Times: max(1, r.times), Longest: r.longest, Operations: r.fits, Effect: r.effect})
 	}
-}
-
-func plain(e func() faultproxy.Effect) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
-	return func(*Machine, faultgrammar.Fault) faultproxy.Effect { return e() }
-}
-
-func page(status int) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
-	return plain(func() faultproxy.Effect { return faultproxy.Page(status) })
-}
-
-func skew(one, other time.Duration) func(*Machine, faultgrammar.Fault) faultproxy.Effect {
-	return plain(func() faultproxy.Effect { return faultproxy.SkewedInTurns(one, other) })
 }
 
 func isRead(operation string) bool { return strings.HasPrefix(operation, "GET ") }

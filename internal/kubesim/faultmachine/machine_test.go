@@ -99,7 +99,7 @@ func (b *bed) history(schedule faultgrammar.Schedule, i int) (seen []any, struck
 // TestEveryKindStrikes: each kind makes a difference to a call that it fits: to the
 // answer, to the time that it takes, or to what is there.
 func TestEveryKindStrikes(t *testing.T) {
-	for _, k := range Kinds() {
+	for _, k := range Grammar() {
 		differs := false
 		for i, c := range calls {
 			u, err := url.Parse(c.path)
@@ -120,6 +120,29 @@ func TestEveryKindStrikes(t *testing.T) {
 		if !differs {
 			t.Errorf("%s makes no difference", k.Name)
 		}
+	}
+}
+
+// TestAway: while nobody serves the API no request has an effect, and then again.
+func TestAway(t *testing.T) {
+	b := newBed(t)
+	const change = `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"changed": "yes"}}`
+	ask := func() string {
+		_, text := b.ask(http.MethodPatch, objects+"/a?fieldManager=talosgen", "application/apply-patch+yaml", change)
+		return text
+	}
+	b.machine.Begin(faultgrammar.Schedule{{Operation: faultgrammar.Every, Kind: "API away", Seconds: 60}})
+	for range 2 {
+		if text := ask(); !strings.HasPrefix(text, "error") {
+			t.Errorf("an API that is away answers %s", text)
+		}
+		if _, object := b.machine.call(http.MethodGet, objects+"/a", ""); object["data"] != nil {
+			t.Errorf("an API that is away has made it %v", object)
+		}
+	}
+	b.clock.Advance(time.Minute)
+	if text := ask(); !strings.Contains(text, `"changed"`) {
+		t.Errorf("afterwards: %s", text)
 	}
 }
 
