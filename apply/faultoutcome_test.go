@@ -3,9 +3,11 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -79,7 +81,15 @@ func problems(err error) (all []*diag.Problem) {
 
 var (
 	// ofCluster are names of the clusters of [faultCases], types, addresses and times.
-	ofCluster = regexp.MustCompile(`\b[0-9a-f]{1,4}(:[0-9a-f]{0,4}){2,}(/\d+)?|\b(cluster=|prod\b|lighthouse\b|harbour\b|api\.|example\.com)[-\w/.=,]*|\bc(p|a)?x\d+( in \w+)?\b|\b\d[-\d:.TZ]*(/\d+)?\b`)
+	ofCluster = sync.OnceValue(func() *regexp.Regexp {
+		text, err := os.ReadFile("../rendered/prod/infrastructure.yaml")
+		if err != nil {
+			panic(err)
+		}
+		shipped := regexp.MustCompile(`(?m)^cluster: "?([-\w]+)`).FindStringSubmatch(string(text))[1]
+		return regexp.MustCompile(`\b[0-9a-f]{1,4}(:[0-9a-f]{0,4}){2,}(/\d+)?|\b(cluster=|` + regexp.QuoteMeta(shipped) +
+			`\b|prod\b|lighthouse\b|harbour\b|api\.|example\.(com|org|net))[-\w/.=,]*|\bc(p|a)?x\d+( in \w+)?\b|\b\d[-\d:.TZ]*(/\d+)?\b`)
+	})
 	// ofFault is what the fault itself says, which the table has beside it.
 	ofFault = regexp.MustCompile(`: refused on the way \(\w+\)`)
 	space   = regexp.MustCompile(`\s+`)
@@ -93,7 +103,7 @@ const sinceBegan = " since the run began"
 func general(text string) string {
 	// How long an action may run is the same for all.
 	text = strings.ReplaceAll(ofFault.ReplaceAllString(text, ""), "30m0s", "half an hour")
-	text = strings.NewReplacer("|", "/", ";", ",", "\n", ", ").Replace(ofCluster.ReplaceAllString(strings.TrimSpace(text), "..."))
+	text = strings.NewReplacer("|", "/", ";", ",", "\n", ", ").Replace(ofCluster().ReplaceAllString(strings.TrimSpace(text), "..."))
 	if sentence, _, is := strings.Cut(text, sinceBegan+": "); is {
 		text = sentence + sinceBegan // then comes what changes
 	}

@@ -48,16 +48,27 @@ func (ft faultTable) callTable() string {
 		rows[at] = append(rows[at], cell.kind)
 	}
 	var b strings.Builder
-	b.WriteString("\n| call | fault | what is seen |\n|---|---|---|\n")
+	kind := ""
 	for _, at := range slices.SortedFunc(maps.Keys(rows), func(a, b [2]string) int {
-		return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1]))
+		return cmp.Or(strings.Compare(pathOf(a[0]), pathOf(b[0])), strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1]))
 	}) {
+		if of, _, _ := strings.Cut(pathOf(at[0])[1:], "/"); of != kind {
+			kind = of
+			fmt.Fprintf(&b, "\n### Calls about %s\n\n| call | fault | what is seen |\n|---|---|---|\n", strings.NewReplacer("_", " ", "ips", "IPs", "ssh", "SSH").Replace(kind))
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", at[0], strings.Join(ordered(rows[at]), ", "), at[1])
 	}
 	return b.String() + "\n"
 }
 
-// adviceTable has for each fault that can end a run what is advised then.
+// pathOf is the path of a call.
+func pathOf(call string) string {
+	_, path, _ := strings.Cut(call, " ")
+	return path
+}
+
+// adviceTable has for each fault that can end a run what is advised then, in the order
+// of the faults.
 func (ft faultTable) adviceTable() string {
 	byKind := map[string][]faultOutcome{}
 	for cell, outcomes := range ft {
@@ -71,8 +82,10 @@ func (ft faultTable) adviceTable() string {
 	}
 	var b strings.Builder
 	b.WriteString("\n| fault | what is advised |\n|---|---|\n")
-	for _, advice := range slices.Sorted(maps.Keys(rows)) {
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(ordered(rows[advice]), ", "), advice)
+	for _, advice := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Compare(place(ordered(rows[a])[0]), place(ordered(rows[b])[0]))
+	}) {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(rows[advice], ", "), advice)
 	}
 	return b.String() + "\n"
 }
@@ -91,12 +104,13 @@ func joined(outcomes []faultOutcome, text func(faultOutcome) string) string {
 
 // ordered are kinds of faults in the order of the documentation.
 func ordered(kinds []string) []string {
-	order := map[string]int{}
-	for i, k := range faultmachine.Grammar() {
-		order[k.Name] = i
-	}
-	slices.SortFunc(kinds, func(a, b string) int { return order[a] - order[b] })
+	slices.SortFunc(kinds, func(a, b string) int { return place(a) - place(b) })
 	return kinds
+}
+
+// place is where a kind of fault comes in the documentation.
+func place(kind string) int {
+	return slices.IndexFunc(faultmachine.Grammar(), func(k faultmachine.Kind) bool { return k.Name == kind })
 }
 
 // missing is what was seen and is not in the tables of a page.
