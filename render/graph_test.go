@@ -51,8 +51,8 @@ func TestShippedPictures(t *testing.T) {
 
 // pictured is what the pictures must show at least.
 var pictured = map[string][]string{
-	"dev":       {"Kubernetes 1.36.3 · Talos v1.13.9 · 3 nodes at Hetzner Cloud", "dev-worker-2", "10.0.80.3", "hcloud-csi", "git.example.com/clusters"},
-	"prod":      {"prod-kube-api", "prod-nat-gateway", "2 × ccx23", "0 to 5 × cpx32", "production"},
+	"dev":       {"cluster acme-dev · Kubernetes 1.36.3 · Talos v1.13.9 · 3 nodes at Hetzner Cloud", "acme-dev-worker-2", "10.0.80.3", "hcloud-csi", "git.example.com/clusters"},
+	"prod":      {"acme-production-eu-central-kube-api", "acme-production-eu-central-nat-gateway", "2 × ccx23", "0 to 5 × cpx32", "production"},
 	"talos-k8s": {"talos-k8s-worker-1-3", "0 to 5 × cpx22", "cilium", "ingress-nginx"},
 	"home":      {"192.168.10.10", "nas", "192.168.10.20", "metrics-server"},
 }

@@ -170,7 +170,7 @@ func TestMarkerIsFound(t *testing.T) {
 			t.Errorf("the marker is found in %s", address)
 		}
 	}
-	if found := findMarker(readFile(t, shipped, "rendered/prod/nodes/prod-worker-1.yaml")); found != "" {
+	if found := findMarker(readFile(t, shipped, "rendered/prod/nodes/acme-production-eu-central-worker-1.yaml")); found != "" {
 		t.Errorf("a rendered file shows %s", found)
 	}
 }

@@ -71,7 +71,7 @@ func flips(text string) []flip {
 // the file.
 func TestSopsRefusesAChangedByte(t *testing.T) {
 	sops := toolenv.Sops(t)
-	for _, file := range []string{"dev/nodes/dev-worker-1.yaml", "home/nodes/nas.yaml", "prod/nodes/prod-worker-1.yaml"} {
+	for _, file := range []string{"dev/nodes/acme-dev-worker-1.yaml", "home/nodes/nas.yaml", "prod/nodes/acme-production-eu-central-worker-1.yaml"} {
 		text := readFile(t, shipped, "rendered/"+file)
 		changes := flips(text)
 		if len(changes) < 30 {
@@ -106,11 +106,11 @@ func TestTalosgenRefusesAChangedByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := open(t, root, nil)
-	const name = "rendered/dev/nodes/dev-worker-1.yaml"
+	const name = "rendered/dev/nodes/acme-dev-worker-1.yaml"
 	text := readFile(t, root, name)
 	for _, f := range flips(text) {
 		writeFile(t, root, name, f.flipped(text))
-		if _, err := r.Show(context.Background(), "dev", "dev-worker-1", true); err == nil {
+		if _, err := r.Show(context.Background(), "dev", "acme-dev-worker-1", true); err == nil {
 			t.Errorf("show accepts a change of the %s, at byte %d", f.what, f.at)
 		}
 	}
@@ -122,7 +122,7 @@ func TestTalosgenRefusesAChangedByte(t *testing.T) {
 	} {
 		writeFile(t, root, name, f.flipped(text))
 		differences, err := r.Check("dev")
-		if err != nil || len(differences) != 1 || differences[0].Path != "nodes/dev-worker-1.yaml" {
+		if err != nil || len(differences) != 1 || differences[0].Path != "nodes/acme-dev-worker-1.yaml" {
 			t.Errorf("%s: check finds %v, %v", f.what, differences, err)
 		}
 		if fresh, err := r.Fresh(context.Background(), "dev"); fresh {
@@ -138,7 +138,7 @@ func TestSealGivesAwayAChangedLock(t *testing.T) {
 	root := copySources(t, shipped)
 	r := open(t, root, nil)
 	mustWrite(t, r, "dev")
-	const node, lock = "rendered/dev/nodes/dev-worker-1.yaml", "rendered/dev/" + rendered.LockName
+	const node, lock = "rendered/dev/nodes/acme-dev-worker-1.yaml", "rendered/dev/" + rendered.LockName
 	text := readFile(t, root, node)
 	changed := strings.Replace(text, "type: worker", "type: controlplane", 1)
 	if changed == text {

@@ -31,8 +31,8 @@ func TestTryShipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for env, want := range map[string][]string{
-		"dev":  {"dev: 11 to create", "[11/11] create server/dev-", "[4/4] bootstrap etcd", "cost of a month: 0.00 -> 20.97 EUR net"},
-		"prod": {"prod: 20 to create", "[20/20] create server/prod-", "[8/8] bootstrap etcd", "cost of a month: 0.00 -> 116.31 EUR net"},
+		"dev":  {"acme-dev: 11 to create", "[11/11] create server/acme-dev-", "[4/4] bootstrap etcd", "cost of a month: 0.00 -> 20.97 EUR net"},
+		"prod": {"acme-production-eu-central: 20 to create", "[20/20] create server/acme-production-eu-central-", "[8/8] bootstrap etcd", "cost of a month: 0.00 -> 116.31 EUR net"},
 		"talos-k8s": {
 			"talos-k8s: 16 to create", "create server/talos-k8s-worker-1-3", "bootstrap etcd", "create DaemonSet.apps/kube-system/cilium ",
 			"cost of a month: 0.00 -> 44.94 EUR net",
