@@ -11,7 +11,7 @@ import (
 )
 
 // ErrAbsent says that this program has no client for Cloud Storage.
-var ErrAbsent = errors.New("talosgen has no client for Google Cloud Storage: use `sops publish`")
+var ErrAbsent = errors.New("no client for Google Cloud Storage is linked: use `sops publish`")
 
 // Client would talk to Cloud Storage.
 type Client struct{}
