@@ -36,7 +36,9 @@ func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]Findi
 	if writes {
 		answer = preflight.Yes
 	}
-	return preflight.Run(preflight.Input{Plan: p.Plan, TokenWrites: answer, Own: own}), nil
+	return preflight.Run(preflight.Input{
+		Plan: p.Plan, TokenWrites: answer, Own: own, Extensions: s.extensions(ctx, plannedImages(p.Plan)),
+	}), nil
 }
 
 // ClosedToAll warns of APIs of the cluster that nobody reaches once apply has

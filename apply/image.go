@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 
@@ -61,6 +62,9 @@ type Builder struct {
 	Random io.Reader
 	// Where images come from, if not from the Image Factory.
 	Mirrors Mirrors
+	// Asks the Image Factory which extensions it has, before anything is made; nil:
+	// nobody asks it.
+	Factory http.RoundTripper
 }
 
 // MissingImages returns the images that the environment wants and the project

@@ -114,7 +114,7 @@ func images(in *Input) (found []Finding) {
 			found = append(found, fine("%s", text))
 		}
 	}
-	return found
+	return append(found, CheckExtensions(in.Extensions)...)
 }
 
 // ranges finds servers that are in another network too, with addresses that

@@ -51,6 +51,9 @@ type Input struct {
 	TokenWrites Answer
 	// The public addresses of whoever runs apply, as far as they are known.
 	Own []netip.Addr
+	// The extensions of the images that the plan makes, as far as the Image
+	// Factory was asked for them.
+	Extensions []Extensions
 }
 
 // Run makes all checks, always in the same order. Each gives one finding at
@@ -80,7 +83,7 @@ var checks = []struct {
 	{"name", "nothing else in the project uses the name of the cluster", name},
 	{"plan", "nothing in the plan is refused", refusals},
 	{"server types", "no server has to be made", types},
-	{"images", "every image is there", images},
+	{imagesCheck, "every image is there", images},
 	{"limits", "the cluster keeps within the limits of Hetzner's resources", limits},
 	{"account", "nothing is needed that the limits of the account could forbid", account},
 	{"ranges", "no server is in two networks with overlapping ranges", ranges},

@@ -19,7 +19,8 @@ func doctorCommand(w *world) *cli.Command {
 it found: is the rendered tree sound, committed and pushed; is the token valid,
 and may it write; are server types to be had; do limits and ranges suffice; does
 another cluster have the name; does the firewall let you in. To tell that, it
-asks icanhazip.com for your public address.
+asks icanhazip.com for your public address, and the Image Factory which
+extensions it has, if an image has to be made.
 
 Examples:
    talosgen doctor prod

@@ -91,7 +91,10 @@ func (w *world) imageBuildAction(c *cli.Context) error {
 	if len(missing) == 0 {
 		s.view.line("every image is there")
 	}
-	if !c.Bool(flagDryRun) {
+	found := s.CheckImages(c.Context, missing)
+	w.warn(s, found)
+	err = apply.FailedChecks(found)
+	if err == nil && !c.Bool(flagDryRun) {
 		err = s.BuildImages(c.Context, missing, w.owner())
 	}
 	s.stop()

@@ -98,6 +98,9 @@ func (w *world) openSessionOf(c *cli.Context, name string) (*cloudSession, error
 	if err != nil {
 		return nil, err
 	}
+	if !apply.OnLoopback(endpoint) { // a simulation asks nobody
+		builder.Factory = w.http
+	}
 	facts := factsFile(repo.Root(), env, apply.OnLoopback(endpoint))
 	nodes, err := w.nodes(c, repo.Root(), facts, apply.OnLoopback(endpoint))
 	if err != nil {
