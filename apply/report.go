@@ -175,8 +175,11 @@ func (r *Report) pending(s *Summary) {
 		}
 	}
 	if p := r.lastNodes(); p != nil {
-		for _, h := range p.Held {
+		for _, h := range p.Unversioned() {
 			add(summary.Held, "node "+h.Node, fmt.Sprintf("%s (%s)", h.Change, h.Change.Reason), "")
+		}
+		for _, text := range p.Upgrade.Moves() {
+			add(summary.Held, "cluster", text+" waits for an upgrade", nodeplan.UpgradeHint)
 		}
 		for _, n := range p.Warnings {
 			kind, node := summary.Reboots, strings.TrimPrefix(string(n.Key), "node/")

@@ -222,6 +222,7 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 		return nil, err
 	}
 	whole.older = agreesToOlder(policy.Consent)
+	whole.Refusals = append(whole.Refusals, ahead(whole, s.env.Infrastructure)...)
 	if refused, err := s.withLineageOfMachines(ctx, whole); err != nil || refused {
 		return &Plan{Plan: whole.Plan}, err
 	}

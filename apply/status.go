@@ -122,13 +122,8 @@ func (s *Status) differences(now time.Time, unready []string) {
 		if !n.Ready {
 			add("node %s is not ready: %s", n.Name, n.Message)
 		}
-		if n.Want != "" && n.Kubelet != "" && n.Kubelet != n.Want {
-			add("node %s runs Kubernetes %s, Git has %s", n.Name, n.Kubelet, n.Want)
-		}
-		if n.WantTalos != "" && n.Talos != "" && n.Talos != n.WantTalos {
-			add("node %s runs Talos %s, Git has %s", n.Name, n.Talos, n.WantTalos)
-		}
 	}
+	s.versions(add)
 	if !s.Objects.InSync() {
 		add("objects: %s", s.Objects.Summary())
 	}

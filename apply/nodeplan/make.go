@@ -39,6 +39,7 @@ func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*
 		}
 	}
 	m.removals()
+	m.plan.Upgrade = pending(m.desired, m.observed)
 	return m.plan, problems.Err()
 }
 
@@ -89,7 +90,9 @@ func (m *maker) compare(want Want, node Node) (*nodeconfig.Difference, error) {
 	if node.Reach != Configured || node.Stage != StageRunning || node.Role != want.Role {
 		return &nodeconfig.Difference{}, nil
 	}
-	return nodeconfig.Compare(node.Config, want.Config, m.observed.Running)
+	running := m.observed.Running
+	running.Node = node.Talos
+	return nodeconfig.Compare(node.Config, want.Config, running)
 }
 
 // harmless plans what disturbs nobody, for all nodes at once, and says what

@@ -75,6 +75,9 @@ type Node struct {
 	Config *nodeconfig.Config `json:"-"`
 	// Of a node that is not reached: what others say of it.
 	Hearsay Hearsay `json:"-"`
+	// The version of Talos that it runs, as it says, or as Kubernetes does; empty if
+	// neither has said.
+	Talos string `json:"-"`
 	// Whether Kubernetes knows the node.
 	Registered bool `json:"registered"`
 	// Whether a run of talosgen has drained it, and has not let pods in since.

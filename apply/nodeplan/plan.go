@@ -117,7 +117,9 @@ type Plan struct {
 	Cluster string `json:"cluster"`
 	Steps   []Step `json:"steps"`
 	// Versions that wait for upgrade, and what takes another node.
-	Held     []Held      `json:"held,omitempty"`
+	Held []Held `json:"held,omitempty"`
+	// The upgrade that Git asks for; nil if there is none.
+	Upgrade  *Upgrade    `json:"upgrade,omitempty"`
 	Warnings []plan.Note `json:"warnings,omitempty"`
 	// Why the plan must not be executed.
 	Refusals []plan.Note `json:"refusals,omitempty"`

@@ -30,11 +30,14 @@ func (p Plan) String() string {
 			line(8, "%s", c)
 		}
 	}
-	for i, h := range p.Held {
+	for i, h := range p.Unversioned() {
 		if i == 0 {
 			line(0, "held:")
 		}
 		line(2, "%s: %s  (%s: %s)", h.Node, h.Change, h.Class, h.Change.Reason)
+	}
+	for i, text := range p.Upgrade.Lines() {
+		line(2*min(i, 1), "%s", text)
 	}
 	for _, part := range []struct {
 		title string

@@ -273,7 +273,7 @@ func (m *maker) madeWith(key Key, want schemas.InfraServer, have *Server) {
 
 func imageHint(want schemas.InfraServer) string {
 	if node(want) {
-		return "; a running node gets another Talos by `talosctl upgrade`"
+		return "; a running node gets another Talos by an upgrade (docs/how-to/upgrade.md)"
 	}
 	return ""
 }

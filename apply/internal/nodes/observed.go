@@ -41,6 +41,7 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 		}
 		n := &o.Nodes[i]
 		n.Registered, n.Drained = true, r.Drained
+		n.Talos = cmp.Or(n.Talos, r.Talos)
 		n.Hearsay = hearsay(n.Hearsay, r, c.Clock.Now())
 	}
 	return o, nil
@@ -65,7 +66,7 @@ func observed(sights []Sight) (o nodeplan.Observed) {
 	for _, s := range sights {
 		n := nodeplan.Node{
 			Name: s.Machine.Name, Role: s.Machine.Role, Reach: s.Reach, Reason: s.Reason, Proof: s.Proof, Stage: s.Stage,
-			BootID: s.BootID, ConfigVersion: s.ConfigVersion, Config: s.Config,
+			BootID: s.BootID, ConfigVersion: s.ConfigVersion, Config: s.Config, Talos: s.Talos,
 			Hearsay: nodeplan.Hearsay{Server: s.Machine.Server},
 		}
 		if s.Config != nil {

@@ -61,6 +61,7 @@ const (
 	container   = "the container runtime restarts, and pods with it"
 	component   = "its pod restarts"
 	later       = "it takes effect with the next upgrade of Talos"
+	upgraded    = "the node runs this version already"
 )
 
 // rules: the first that fits decides. What none fits is for [Reboot].

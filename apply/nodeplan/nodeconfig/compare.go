@@ -31,6 +31,8 @@ type Change struct {
 	To       string `json:"to,omitempty"`   // what Git has
 	Class    Class  `json:"class"`
 	Reason   string `json:"reason,omitempty"`
+	// If nothing but a version is held: [Talos] or [Kubernetes].
+	Version string `json:"version,omitempty"`
 }
 
 // String prints ~ KubeletConfig config.cpu: 1 -> 2.
@@ -83,6 +85,9 @@ func (d *Difference) Class() (worst Class) {
 type Running struct {
 	Talos      string
 	Kubernetes string
+	// The version of Talos that the node itself runs, which another program may have
+	// upgraded: Talos does not note that in its configuration.
+	Node string
 }
 
 // Compare compares what a node has with what Git has for it. What it returns
@@ -165,12 +170,18 @@ func (c *comparison) judge(p pair, running Running) {
 	change := c.change(p)
 	class, reason, place := c.classify(p)
 	change.Class, change.Reason = class, reason
+	if class == Upgrade {
+		change.Version = versionOf(p)
+	}
+	if change.Version == Talos && runs(running.Node, p.desired.node.Value) {
+		class, change.Class, change.Reason, change.Version = NoReboot, NoReboot, upgraded, ""
+	}
 	if c.renames(p) {
 		change.Class, change.Reason = Refused, "the node is registered in Kubernetes by its name"
 	}
 	if pin := c.pin(p, running); pin != nil && pin.node != nil {
 		held := change
-		held.Class, held.Reason = Upgrade, "a new component gets the running version"
+		held.Class, held.Reason, held.Version = Upgrade, "a new component gets the running version", componentAt(p)
 		held.Action, held.From = Update, c.masker.String(pin.node.Value)
 		c.result.Held = append(c.result.Held, held)
 		c.edits = append(c.edits, pin.edit)
@@ -185,6 +196,12 @@ func (c *comparison) judge(p pair, running Running) {
 	} else {
 		c.result.Changes = append(c.result.Changes, change)
 	}
+}
+
+// runs reports whether a version is known, and is the one of an image.
+func runs(version, image string) bool {
+	_, tag, tagged := cutTag(image)
+	return version != "" && tagged && !strings.Contains(image, "@") && tag == version
 }
 
 // change describes a difference, masked.

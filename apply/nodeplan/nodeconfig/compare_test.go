@@ -27,7 +27,7 @@ func compareCase(t *testing.T, in map[string]string) (diff, send string) {
 	t.Helper()
 	active, desired := parse(t, in["active"]), parse(t, in["desired"])
 	var running nodeconfig.Running
-	_, _ = fmt.Sscan(in["running"], &running.Talos, &running.Kubernetes)
+	_, _ = fmt.Sscan(in["running"], &running.Talos, &running.Kubernetes, &running.Node)
 	d, err := nodeconfig.Compare(active, desired, running)
 	if err != nil {
 		t.Fatal(err)

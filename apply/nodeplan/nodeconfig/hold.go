@@ -122,6 +122,7 @@ func Pin(desired *Config, running Running) (send secret.String, held []Change, e
 			continue
 		}
 		change.Action, change.From, change.Class, change.Reason = Update, c.masker.String(pin.node.Value), Upgrade, "a new node gets the running version"
+		change.Version = componentAt(p)
 		held, c.edits = append(held, change), append(c.edits, pin.edit)
 	}
 	if err := problems.Err(); err != nil {

@@ -20,9 +20,16 @@ func (c *Config) MachineType() string {
 // Kubernetes is the version of Kubernetes that the configuration has, by the
 // oldest of the images of its components; empty if none of them has a tag that
 // is a version.
-func (c *Config) Kubernetes() (version string) {
+func (c *Config) Kubernetes() string { return c.oldest(false) }
+
+// Talos is the version of Talos that the configuration installs, by the tag of the
+// installer's image; empty if there is none that is a version.
+func (c *Config) Talos() string { return c.oldest(true) }
+
+// oldest is the oldest version of the images of Talos, or of Kubernetes.
+func (c *Config) oldest(talos bool) (version string) {
 	for _, k := range components {
-		if k.talos {
+		if k.talos != talos {
 			continue
 		}
 		for _, d := range c.docs {
@@ -38,6 +45,40 @@ func (c *Config) Kubernetes() (version string) {
 	}
 	return version
 }
+
+// versionOf says of which program two images in a place are two versions, and of
+// nothing else: talos, kubernetes, or empty.
+func versionOf(p pair) string {
+	if p.active == nil || p.desired == nil {
+		return ""
+	}
+	from, _, tagged := cutTag(p.active.node.Value)
+	to, _, both := cutTag(p.desired.node.Value)
+	if !tagged || !both || from != to {
+		return ""
+	}
+	return componentAt(p)
+}
+
+// componentAt is the program whose image is in a place: talos, kubernetes, or empty.
+func componentAt(p pair) string {
+	l := p.where()
+	for _, k := range components {
+		if k.place.covers(l.id, l.path) {
+			if k.talos {
+				return Talos
+			}
+			return Kubernetes
+		}
+	}
+	return ""
+}
+
+// Programs that [Change.Version] names.
+const (
+	Talos      = "talos"
+	Kubernetes = "kubernetes"
+)
 
 // Older is the older of two versions, such as v1.37.0. One that is empty, or
 // that cannot be read, is not older than any.

@@ -1,0 +1,33 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// ahead refuses servers that would boot another minor of Talos than the control
+// planes run: an image has Git's version, and a node that joins must not be ahead
+// of those that it joins. Its etcd could be of a minor that they cannot live with.
+func ahead(p *Plan, i schemas.Infrastructure) (refusals []plan.Note) {
+	if p.Nodes == nil || p.Nodes.Upgrade == nil || p.Nodes.Upgrade.Talos == nil {
+		return nil
+	}
+	m := p.Nodes.Upgrade.Talos
+	if m.ControlPlanes == 0 || upgradepath.SameMinor(m.From, m.To) {
+		return nil
+	}
+	nodes := nodeNames(i)
+	for _, c := range p.Changes {
+		if c.Kind != plan.KindServer || c.Action != plan.Create && c.Action != plan.Replace || !slices.Contains(nodes, c.Name) {
+			continue
+		}
+		refusals = append(refusals, plan.Note{Key: c.Key,
+			Text: fmt.Sprintf("it would boot Talos v%s, and the control planes run v%s", m.To, m.From),
+			Hint: fmt.Sprintf("upgrade the cluster first (docs/how-to/upgrade.md); or set TALOS_VERSION to v%s until then, and render", m.From)})
+	}
+	return refusals
+}

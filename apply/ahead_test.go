@@ -1,0 +1,48 @@
+package apply
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/apply/nodeplan"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// TestAhead: while the control planes run another minor of Talos than Git has, no
+// server is made from Git's image; a patch may differ, and so may workers.
+func TestAhead(t *testing.T) {
+	infrastructure := schemas.Infrastructure{Servers: []schemas.InfraServer{
+		{Name: "demo-1", Role: schemas.RoleControlPlane}, {Name: "demo-worker-1", Role: schemas.RoleWorker}, {Name: "demo-nat", Role: "nat"}}}
+	moves := func(from, to string, planes int) *nodeplan.Upgrade {
+		return &nodeplan.Upgrade{Talos: &nodeplan.Move{From: from, To: to, Nodes: 3, ControlPlanes: planes}}
+	}
+	for name, c := range map[string]struct {
+		upgrade *nodeplan.Upgrade
+		change  plan.Change
+		refused bool
+	}{
+		"worker":        {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-worker-1", Action: plan.Create}, true},
+		"control plane": {moves("1.13.9", "1.14.1", 1), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Replace}, true},
+		"back":          {moves("1.14.1", "1.13.9", 1), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, true},
+		"patch":         {moves("1.14.0", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+		"only workers":  {moves("1.13.9", "1.14.1", 0), plan.Change{Kind: plan.KindServer, Name: "demo-worker-1", Action: plan.Create}, false},
+		"gateway":       {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-nat", Action: plan.Create}, false},
+		"update":        {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Update}, false},
+		"Kubernetes":    {&nodeplan.Upgrade{Kubernetes: &nodeplan.Move{From: "1.36.3", To: "1.37.0"}}, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+		"none":          {nil, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.change.Key = plan.KeyOf(c.change.Kind, c.change.Name)
+			refusals := ahead(&Plan{Plan: &plan.Plan{Changes: []plan.Change{c.change}}, Nodes: &nodeplan.Plan{Upgrade: c.upgrade}}, infrastructure)
+			if (len(refusals) == 1) != c.refused {
+				t.Errorf("refused: %v", refusals)
+			}
+			for _, n := range refusals {
+				if n.Key != c.change.Key || !strings.Contains(n.Text, "and the control planes run v1.1") || !strings.Contains(n.Hint, "docs/how-to/upgrade.md") {
+					t.Errorf("%+v", n)
+				}
+			}
+		})
+	}
+}
