@@ -139,5 +139,5 @@ func (w *walk) none() error {
 			WithHint("upgrade it by hand to Talos 1.%d first, one minor at a time", releases[0].minor)
 	}
 	return diag.On("talos", "no way from Talos v%s with Kubernetes %s to Talos v%s with Kubernetes %s is known on which each state is supported",
-		w.start.talos, w.start.kubernetes, talos, kubernetes).WithHint("a newer talosgen may know one")
+		w.start.talos, w.start.kubernetes, talos, kubernetes).WithHint("perhaps a newer release knows one")
 }
