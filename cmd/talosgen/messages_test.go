@@ -39,7 +39,7 @@ func TestMessagesNameNothingElse(t *testing.T) {
 		"set hetzner.firewall.apiSources":                                 `there is no option hetzner.firewall.apiSources`,
 		"set hetzner.firewall.apiSource, or addons.hcloud-ccm.enabled":    "",
 		"set nodes.workers.nodepools[2].count or nodes.controlPlane.X":    "",
-		"see docs/how-to/nowhere.md":                                      "docs/how-to/upgrade.md leads nowhere",
+		"see docs/how-to/nowhere.md":                                      "docs/how-to/nowhere.md leads nowhere",
 		"see docs/how-to/access.md#who-gets-in":                           "",
 		"see docs/how-to/access.md#whose-turn":                            "docs/how-to/access.md has no heading #whose-turn",
 		"talosgen knows Talos 1.9, and envs/dev/cluster.yaml stays":       "",
