@@ -139,11 +139,11 @@ func TestGitSeesNoChange(t *testing.T) {
 	git("config", "core.autocrlf", "true")
 	git("add", "--all")
 	git("commit", "-q", "-m", "rendered")
-	if err := os.RemoveAll(filepath.Join(root, "rendered")); err != nil {
-		t.Fatal(err)
-	}
 	r := open(t, root, nil)
 	for _, env := range shippedEnvs(t) {
+		if err := os.RemoveAll(filepath.Join(root, "rendered", env)); err != nil {
+			t.Fatal(err)
+		}
 		mustWrite(t, r, env)
 	}
 	if status := git("status", "--porcelain"); status != "" {

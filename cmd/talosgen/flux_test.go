@@ -28,6 +28,9 @@ func TestFluxRunsShippedTrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, env := range trees {
+		if !env.IsDir() {
+			continue // the page that says what the folder is
+		}
 		t.Run(env.Name(), func(t *testing.T) {
 			runByFlux(t, filepath.Join(shipped, env.Name()), env.Name())
 		})
