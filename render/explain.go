@@ -60,6 +60,15 @@ func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Expla
 
 // explain is [Repo.Explain] for a node of a plan.
 func (c *compiler) explain(n node, path string) ([]Explained, error) {
+	traced, err := c.trace(n)
+	if err != nil {
+		return nil, err
+	}
+	return explained(traced, n.Name, path)
+}
+
+// trace names the layers that had a say about each value of a node.
+func (c *compiler) trace(n node) ([]machine.Traced, error) {
 	l, err := c.layersOf(n)
 	if err != nil {
 		return nil, err
@@ -72,10 +81,7 @@ func (c *compiler) explain(n node, path string) ([]Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.nameOptions(n, traced); err != nil {
-		return nil, err
-	}
-	return explained(traced, n.Name, path)
+	return traced, c.nameOptions(n, traced)
 }
 
 func explained(traced []machine.Traced, nodeName, path string) ([]Explained, error) {

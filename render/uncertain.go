@@ -166,7 +166,7 @@ func (c *compiler) tryOut(n node) (*findings, error) {
 func (f *findings) take(all *findings) {
 	for _, key := range all.order {
 		for _, node := range all.nodes[key] {
-			f.add(node, key.text, key.warning)
+			f.add(node, key)
 		}
 	}
 }
@@ -176,15 +176,15 @@ func (f *findings) take(all *findings) {
 func (f *findings) unlike(certain *findings, keep bool) *findings {
 	out := newFindings(f.env)
 	for _, key := range f.order {
-		warning, text := key.warning, key.text
-		if !warning && len(certain.nodes[key]) == 0 {
+		said := key
+		if _, sure := certain.says(key.text, false); !key.warning && !sure {
 			if !keep {
 				continue
 			}
-			warning, text = true, notCertain+text
+			said.warning, said.text = true, notCertain+key.text
 		}
 		for _, node := range f.nodes[key] {
-			out.add(node, text, warning)
+			out.add(node, said)
 		}
 	}
 	return out
