@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"ssh-key":    cmdSSHKey,
 			"kube-apply": cmdKubeApply,
 			"kube-get":   cmdKubeGet,
+			"connect":    cmdConnect,
 			"rogue":      cmdRogue,
 			"rogue-got":  cmdRogueGot,
 			"machines":   cmdMachines,

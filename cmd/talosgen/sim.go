@@ -47,9 +47,10 @@ images can be made with: it downloads nothing, and writes a picture of one.
 With --nodes there are simulated Talos nodes behind servers that are made from
 an image with Talos: they boot, take configurations, form an etcd, and serve a
 Kubernetes API with what controllers and Flux do there, as far as apply and
-status see it. Nothing runs on them. They are reached as real ones are: those
-without public addresses through the NAT gateway, whose SSH server lets in the
-keys of the project.
+status see it. Nothing runs on them. They are reached as real ones are: through
+firewalls and load balancers, and those without public addresses through the NAT
+gateway, whose SSH server lets in the keys of the project. A firewall takes this
+machine for one that its rules name; a port that no rule opens stays closed.
 
 With a command, it runs the command with HCLOUD_ENDPOINT, HCLOUD_TOKEN and
 TALOSGEN_PROXY set, and ends with it. Without one it prints these variables, for talosgen and every

@@ -8,6 +8,10 @@
 // it with that client, and check every request and response against the
 // description. Where it differs from the real API, the simulator is wrong.
 //
+// Firewalls and load balancers do what they are told: [Sim.Way] says where a
+// connection to a public address ends, for whoever stands nodes behind the
+// servers.
+//
 // What it does not have: metrics, consoles, passwords and storage boxes; they are
 // no routes of its API. Server types, locations and prices are a selection, and
 // near the real ones.

@@ -8,6 +8,14 @@ type Machines interface {
 	Event(Event)
 }
 
+// Networked are Machines to which connections lead. [New] tells them the
+// simulator, whose [Sim.Way] says who reaches what.
+type Networked interface {
+	Machines
+	// Project tells the simulator, before the first event.
+	Project(*Sim)
+}
+
 // Event is something that happens to the machine of a server.
 type Event struct {
 	Kind   EventKind

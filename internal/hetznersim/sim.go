@@ -84,7 +84,11 @@ func New(o Options) *Sim {
 	if !o.FirstPublicIPv4.IsValid() {
 		o.FirstPublicIPv4 = firstPublicIPv4
 	}
-	return &Sim{cfg: o, router: newRouter(routes()), state: newState(o)}
+	s := &Sim{cfg: o, router: newRouter(routes()), state: newState(o)}
+	if connected, is := o.Machines.(Networked); is {
+		connected.Project(s)
+	}
+	return s
 }
 
 // Token is the token that may do everything.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 )
 
 // counted is a listener that knows its connections, to break them.
@@ -39,7 +40,7 @@ func (c *counted) breakAll() {
 
 // patient is a listener whose connections can be read after a deadline, also
 // through TLS, which takes any other error for the end. An HTTP server lets a
-// deadline pass after each request.
+// deadline pass after each request, and takes it back.
 type patient struct{ net.Listener }
 
 // Accept waits for the next connection.
@@ -48,17 +49,54 @@ func (p patient) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return patientConn{conn}, nil
+	return &patientConn{Conn: conn}, nil
 }
 
-type patientConn struct{ net.Conn }
+type patientConn struct {
+	net.Conn
 
-// Read says of a deadline what connections of the kernel say.
-func (p patientConn) Read(b []byte) (int, error) {
-	n, err := p.Conn.Read(b)
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
-		err = os.ErrDeadlineExceeded
+	mu       sync.Mutex
+	deadline time.Time // of reading
+	asked    bool      // whether it was asked again since it was set
+}
+
+// Read says of a deadline what connections of the kernel say. The connection in
+// memory can report one that was taken back meanwhile: that is no reason to stop.
+func (p *patientConn) Read(b []byte) (int, error) {
+	for {
+		n, err := p.Conn.Read(b)
+		var late net.Error
+		if !errors.As(err, &late) || !late.Timeout() {
+			return n, err
+		}
+		if n > 0 || !p.stale() {
+			return n, os.ErrDeadlineExceeded
+		}
 	}
-	return n, err
+}
+
+// stale reports whether the deadline that has passed may be one that is not set
+// any more, and sets the one that is again: if that has passed indeed, the next
+// read says so.
+func (p *patientConn) stale() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked && !p.deadline.IsZero() {
+		return false
+	}
+	p.asked = true
+	return p.Conn.SetReadDeadline(p.deadline) == nil
+}
+
+// SetReadDeadline sets until when reading waits.
+func (p *patientConn) SetReadDeadline(t time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deadline, p.asked = t, false
+	return p.Conn.SetReadDeadline(t)
+}
+
+// SetDeadline sets until when reading and writing wait.
+func (p *patientConn) SetDeadline(t time.Time) error {
+	return errors.Join(p.SetReadDeadline(t), p.SetWriteDeadline(t))
 }

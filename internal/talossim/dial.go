@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"syscall"
@@ -22,11 +23,23 @@ const (
 type View struct {
 	fleet   *Fleet
 	network string
+	source  netip.Addr
 }
 
 // From returns the view from within a private network, such as a NAT gateway
 // has. The empty network is that of everybody: only public addresses are reached.
-func (f *Fleet) From(network string) View { return View{f, network} }
+//
+// Behind the servers of a project, firewalls and load balancers decide too. This
+// view connects as a caller whom the rules of firewalls name: where a rule lets
+// anybody in, it comes through. See [View.As].
+func (f *Fleet) From(network string) View { return View{fleet: f, network: network} }
+
+// As returns the view of a caller with a source address: firewalls let it in if
+// a rule does.
+func (v View) As(source netip.Addr) View {
+	v.source = source
+	return v
+}
 
 // Dial connects to an address of everybody's view, host:port.
 func (f *Fleet) Dial(ctx context.Context, address string) (net.Conn, error) {
@@ -50,7 +63,7 @@ func (v View) Dial(ctx context.Context, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := v.find(host, port)
+	s, err := v.reach(host, port)
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}

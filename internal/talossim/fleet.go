@@ -79,7 +79,8 @@ type Fleet struct {
 	timing Timing
 
 	mu       sync.Mutex
-	now      time.Time // up to when everything has happened
+	project  *hetznersim.Sim // whose servers the machines are; nil without
+	now      time.Time       // up to when everything has happened
 	machines []*Machine
 	agenda   agenda
 	clusters []*etcdCluster

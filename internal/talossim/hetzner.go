@@ -37,6 +37,15 @@ func NewServers(f *Fleet, next hetznersim.Machines) *Servers {
 	return &Servers{fleet: f, next: next, names: map[int64]string{}}
 }
 
+// Project tells the fleet what its servers are in: from now on the firewalls and
+// load balancers of the project decide who reaches what. See
+// [hetznersim.Networked].
+func (s *Servers) Project(p *hetznersim.Sim) {
+	s.fleet.mu.Lock()
+	defer s.fleet.mu.Unlock()
+	s.fleet.project = p
+}
+
 // Event changes the fleet; see [hetznersim.Machines]. What happens to servers
 // was chosen by whoever called the API.
 func (s *Servers) Event(e hetznersim.Event) {

@@ -3,6 +3,7 @@ package talossim
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 
 	"golang.org/x/crypto/ssh"
@@ -29,7 +30,7 @@ func (m *Machine) listenSSH() (*server, error) {
 	if err != nil {
 		return nil, errHostKey // what cannot be read is a secret all the same
 	}
-	host := jumphost.New(key, m.spec.SSH.knows, m.fleet.From(m.spec.Network).Dial)
+	host := jumphost.New(key, m.spec.SSH.knows, m.view().Dial)
 	l := bufconn.Listen(buffered)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -43,6 +44,17 @@ func (m *Machine) listenSSH() (*server, error) {
 	}()
 	m.ssh = &server{l, func() { cancel(); _ = l.Close() }}
 	return m.ssh, nil
+}
+
+// view is how the fleet looks from a machine.
+func (m *Machine) view() View {
+	v := m.fleet.From(m.spec.Network)
+	for _, text := range m.spec.Public {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			return v.As(addr)
+		}
+	}
+	return v
 }
 
 func (s *SSHServer) knows(key ssh.PublicKey) bool {
