@@ -68,7 +68,7 @@ func seed(sim *hetznersim.Sim, infra schemas.Infrastructure, key string) error {
 	}
 	for _, f := range infra.Firewalls {
 		if f.ExistingID != 0 {
-			sim.AddFirewall(f.ExistingID)
+			sim.AddFirewall(f.ExistingID, "6443", "50000") // whose it is lets in who works with the cluster
 		}
 	}
 	for _, f := range infra.FloatingIPs {

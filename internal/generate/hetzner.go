@@ -61,6 +61,9 @@ func (e *environment) firewall(h values, shared bool) {
 		put(e, f, at, "talosApiSource", 12, func(string) []string { return []string{"203.0.113.8/32"} })
 		put(e, f, at, "extraRules", 20, func(string) []values { return e.rules() })
 	}
+	if f["apiSource"] == nil && (f["kubeApiSource"] == nil) != (f["talosApiSource"] == nil) {
+		f["kubeApiSource"], f["talosApiSource"] = []string{"203.0.113.7/32"}, []string{"203.0.113.8/32"} // else nobody reaches the other API
+	}
 	if f["apiSource"] != nil {
 		e.flag(f, at, "useCurrentIpv4", 30)
 		e.flag(f, at, "useCurrentIpv6", 30)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -15,6 +16,7 @@ type call struct {
 	cfg   *Options
 	st    *state
 	now   time.Time
+	route string   // method and path, with braces
 	vars  []string // what stands for the braces of the route
 	query url.Values
 	body  []byte
@@ -48,7 +50,7 @@ func decode[T any](c *call) (T, error) {
 	if err != nil {
 		return in, fail("json_error", "invalid JSON: %v", err)
 	}
-	return in, nil
+	return in, c.refuseNull(reflect.TypeFor[T]())
 }
 
 // id returns the number that stands for a brace of the route.

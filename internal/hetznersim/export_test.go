@@ -19,3 +19,6 @@ func Operation(c Call) string {
 	}
 	return r.method + " " + r.path
 }
+
+// Nullable are the fields of requests that may be null, by their routes.
+var Nullable = nullable

@@ -79,13 +79,17 @@ func (s *Sim) AddVSwitch(id int64) {
 	}
 }
 
-// AddFirewall makes a firewall without rules of an id, unless there is one: for
-// projects that begin with firewalls.
-func (s *Sim) AddFirewall(id int64) {
+// AddFirewall makes a firewall of an id, unless there is one: for projects that
+// begin with firewalls. It lets anybody in to TCP ports.
+func (s *Sim) AddFirewall(id int64, ports ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state.firewalls.get(id) == nil {
-		s.state.firewalls.put(&firewall{common: s.given(id, "", "firewall")})
+		f := &firewall{common: s.given(id, "", "firewall")}
+		for _, port := range ports {
+			f.Rules = append(f.Rules, rule{Direction: "in", Protocol: "tcp", Port: &port, Sources: []string{"0.0.0.0/0", "::/0"}, Destinations: []string{}})
+		}
+		s.state.firewalls.put(f)
 	}
 }
 

@@ -184,7 +184,7 @@ func (s *Sim) handle(r *http.Request, body []byte, now time.Time, a *answer) (re
 	if a.fault != nil && a.fault.When == BeforeEffect && a.fault.As.instead() {
 		return a.fault.As.reply(reply{}, nil)
 	}
-	c := &call{cfg: &s.cfg, st: s.state, now: now, vars: vars, query: query, body: body, url: "http://" + r.Host + r.URL.Path}
+	c := &call{cfg: &s.cfg, st: s.state, now: now, route: route.method + " " + route.path, vars: vars, query: query, body: body, url: "http://" + r.Host + r.URL.Path}
 	if a.fault != nil && a.fault.As.kind == asActionError {
 		c.actionFault = a.fault.As.action
 	}
