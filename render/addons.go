@@ -91,6 +91,7 @@ func (c *compiler) addons() ([]madeAddon, error) {
 	if len(all) != len(others) {
 		return nil, diag.On("environment "+c.name, "which addons it has depends on a secret").WithCode(diag.Secrets)
 	}
+	c.warnOfLinks(all)
 	inOrder, err := comingUp(all)
 	if err != nil {
 		return nil, err
@@ -99,6 +100,10 @@ func (c *compiler) addons() ([]madeAddon, error) {
 	var problems diag.List
 	for _, i := range inOrder {
 		a := all[i]
+		if broken := c.brokenLinks(a); len(broken) > 0 {
+			problems.Add(broken...)
+			continue
+		}
 		if p := c.checkSource(a); p != nil {
 			problems.Add(p)
 			continue

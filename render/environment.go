@@ -31,6 +31,7 @@ type environment struct {
 	name   string
 	inputs []rendered.Entry
 	paths  []string
+	broken diag.List         // links of addons that lead nowhere
 	raw    map[string][]byte // by repository-relative path
 	keys   *sopsage.Keys
 	// What says in the clear what the cluster is.
@@ -42,11 +43,11 @@ func (r *Repo) readEnvironment(name string) (*environment, error) {
 	if err := r.checkLinks(name); err != nil {
 		return nil, err
 	}
-	paths, err := r.inputs(name)
+	paths, broken, err := r.inputsAndLinks(name)
 	if err != nil {
 		return nil, err
 	}
-	e := &environment{repo: r, name: name, paths: paths, raw: make(map[string][]byte, len(paths))}
+	e := &environment{repo: r, name: name, paths: paths, broken: broken, raw: make(map[string][]byte, len(paths))}
 	var problems diag.List
 	for _, p := range paths {
 		data, err := r.files.ReadFile(p)

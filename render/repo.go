@@ -181,14 +181,20 @@ func (r *Repo) checkLinks(env string) error {
 // inputs lists the sources of an environment. That it does not exist is the
 // fault of whoever named it, and not of a file.
 func (r *Repo) inputs(env string) ([]string, error) {
+	paths, _, err := r.inputsAndLinks(env)
+	return paths, err
+}
+
+// inputsAndLinks is [Repo.inputs] with the links of addons that lead nowhere.
+func (r *Repo) inputsAndLinks(env string) (paths []string, broken diag.List, err error) {
 	if err := missing(r.files, env); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	paths, err := layer.Inputs(r.files, env)
+	paths, broken, err = layer.Inputs(r.files, env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return paths, printableNames(paths)
+	return paths, broken, printableNames(paths)
 }
 
 // printableNames refuses files whose names would control a terminal or the log of

@@ -13,7 +13,7 @@ import (
 // lies under patches/ or envs/<env>/patches/ and is a patch for no node is an
 // error, except a role's shared patch in an environment without that role.
 func Discover(fsys fs.FS, env string, nodes []NodeRef) (*Layers, error) {
-	files, err := Inputs(fsys, env)
+	files, _, err := Inputs(fsys, env)
 	if err != nil {
 		return nil, err
 	}

@@ -24,17 +24,18 @@ const (
 // Inputs lists every file that can influence a render of env: all files under
 // patches, envs/<env> and charts, sorted. Hidden files, but for the .helmignore
 // of a chart, and what editors leave behind do not count, nor does documentation among machine patches. Links are
-// followed as far as fsys lets them be.
-func Inputs(fsys fs.FS, env string) ([]string, error) {
+// followed as far as fsys lets them be; those of addons and charts that cannot be
+// are broken, one problem for each with its place: only who uses them minds.
+func Inputs(fsys fs.FS, env string) (files []string, broken diag.List, err error) {
 	if err := CheckEnvironment(fsys, env); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w := walker{fsys: fsys, envPatches: path.Join(envsDir, env, sharedDir)}
 	for _, root := range []string{sharedDir, path.Join(envsDir, env), chartsDir} {
 		w.walk(root, false)
 	}
 	slices.Sort(w.files)
-	return w.files, w.problems.Err()
+	return w.files, w.broken, w.problems.Err()
 }
 
 // CheckEnvironment makes sure that an environment of that name exists. If none
@@ -74,6 +75,7 @@ type walker struct {
 	fsys       fs.FS
 	envPatches string
 	files      []string
+	broken     diag.List // links of addons and charts
 	problems   diag.List
 }
 
@@ -103,8 +105,13 @@ func (w *walker) entry(file string, mode fs.FileMode, linked bool) {
 	if throughLink {
 		info, err := fs.Stat(w.fsys, file)
 		if err != nil {
-			w.problems.Add(diag.New(diag.Pos{File: file}, "the link cannot be followed: %s", reason(err)).
-				WithHint("it leads nowhere or out of the repository; a render reads the repository only").WithCause(err))
+			p := diag.New(diag.Pos{File: file}, "the link cannot be followed: %s", reason(err)).
+				WithHint("it leads nowhere or out of the repository; a render reads the repository only").WithCause(err)
+			if w.isOfAddons(file) {
+				w.broken.Add(p)
+			} else {
+				w.problems.Add(p)
+			}
 			return
 		}
 		mode = info.Mode()
@@ -126,6 +133,12 @@ func (w *walker) entry(file string, mode fs.FileMode, linked bool) {
 // with documentation and other files what they like.
 func (w *walker) isPatchDir(dir string) bool {
 	return within(dir, w.envPatches) || within(dir, sharedDir) && !within(dir, sharedDir+"/"+addonsDir)
+}
+
+// isOfAddons tells whether a file is one of charts, or of addons.
+func (w *walker) isOfAddons(file string) bool {
+	own := path.Join(path.Dir(w.envPatches), addonsDir)
+	return slices.ContainsFunc([]string{chartsDir, sharedDir + "/" + addonsDir, own}, func(dir string) bool { return file != dir && within(file, dir) })
 }
 
 // within tells whether file is dir or lies under it.

@@ -127,7 +127,7 @@ func TestInputs(t *testing.T) {
 		"charts/web/Chart.yaml", "charts/web/.helmignore", "charts/web/.git/Chart.yaml", "charts/.helmignore", "patches/common/.helmignore",
 		"patches/.git/config", "charts/x.tgz", "charts/charts.lock", "rendered/dev/nodes/n.yaml", "main.go",
 	)
-	got, err := Inputs(fsys, "dev")
+	got, _, err := Inputs(fsys, "dev")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +150,12 @@ func TestInputsOfUnknownEnvironment(t *testing.T) {
 		"dev/x":   "environment \"dev/x\" does not exist",
 		"":        "environment \"\" does not exist",
 	} {
-		_, err := Inputs(fsys, env)
+		_, _, err := Inputs(fsys, env)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", env, err, want)
 		}
 	}
-	if _, err := Inputs(mapFS("go.mod"), "dev"); err == nil || !strings.Contains(err.Error(), "talosgen init") {
+	if _, _, err := Inputs(mapFS("go.mod"), "dev"); err == nil || !strings.Contains(err.Error(), "talosgen init") {
 		t.Errorf("without envs: %v", err)
 	}
 }
@@ -186,16 +186,25 @@ func TestLinks(t *testing.T) {
 
 	link("../lib", "patches/worker")
 	link("../../lib/a.yaml", "patches/common/linked.yaml")
-	got, err := Inputs(r.FS(), "dev")
+	got, _, err := Inputs(r.FS(), "dev")
 	want := []string{"envs/dev/cluster.yaml", "patches/common/linked.yaml", "patches/common/plain.yaml", "patches/worker/a.yaml"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 
+	if err := os.MkdirAll(filepath.Join(root, "charts/web"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link("nowhere", "charts/web/values.yaml")
+	got, broken, err := Inputs(r.FS(), "dev")
+	if err != nil || !slices.Equal(got, want) || len(broken) != 1 || !strings.HasPrefix(broken[0].Error(), "charts/web/values.yaml: the link cannot be followed: ") {
+		t.Errorf("with a broken link of a chart: %q, %v, %v; want %q", got, broken, err, want)
+	}
+
 	link(".", "lib/circle")
 	link(filepath.Join(outside, "x.yaml"), "patches/common/out.yaml")
 	link("nowhere", "patches/common/broken.yaml")
-	_, err = Inputs(r.FS(), "dev")
+	_, _, err = Inputs(r.FS(), "dev")
 	for _, want := range []string{
 		"patches/common/broken.yaml: the link cannot be followed: ",
 		"patches/common/out.yaml: the link cannot be followed: ",
@@ -211,7 +220,7 @@ func TestLinks(t *testing.T) {
 func TestUnreadableAndIrregular(t *testing.T) {
 	fsys := mapFS("envs/dev/cluster.yaml", "patches")
 	fsys["charts/socket"] = &fstest.MapFile{Mode: fs.ModeSocket}
-	_, err := Inputs(fsys, "dev")
+	_, _, err := Inputs(fsys, "dev")
 	for _, want := range []string{"patches: the directory cannot be read", "charts/socket: neither a file nor a directory"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -247,7 +256,7 @@ func bigRepository(b *testing.B) (fs.FS, []NodeRef) {
 func BenchmarkInputs(b *testing.B) {
 	fsys, _ := bigRepository(b)
 	for b.Loop() {
-		if _, err := Inputs(fsys, "dev"); err != nil {
+		if _, _, err := Inputs(fsys, "dev"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -255,7 +264,7 @@ func BenchmarkInputs(b *testing.B) {
 
 func BenchmarkArrange(b *testing.B) {
 	fsys, nodes := bigRepository(b)
-	inputs, err := Inputs(fsys, "dev")
+	inputs, _, err := Inputs(fsys, "dev")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -274,7 +283,7 @@ func BenchmarkInputsThroughRoot(b *testing.B) {
 	}
 	defer root.Close()
 	for b.Loop() {
-		if _, err := Inputs(root.FS(), "dev"); err != nil {
+		if _, _, err := Inputs(root.FS(), "dev"); err != nil {
 			b.Fatal(err)
 		}
 	}
