@@ -85,7 +85,12 @@ func session(in *Input) (found []Finding) {
 			found = append(found, fine("%s is let in for as long as apply runs", own))
 		}
 	}
-	if len(found) == 0 {
+	switch {
+	case len(found) > 0:
+	case len(in.Own) > 0 && in.Plan.Desired.Access.Jump == "":
+		found = append(found, warning("name the sources in cluster.yaml, at hetzner.firewall.apiSource; or run apply where you have an address of that version",
+			"your public address is %s, and the session firewall lets in the other IP version only: the run would stop once there are servers", in.Own[0]))
+	default:
 		found = append(found, warning("name the sources in cluster.yaml, or run apply where the address can be found", "your public address is not known, so no session firewall can let it in"))
 	}
 	return found
