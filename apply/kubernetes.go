@@ -249,12 +249,9 @@ func (s *Session) changeKubernetes(ctx context.Context, r *Report, p *Plan, poli
 				return err
 			}
 			executor := kube.Executor{Client: client, Stage: stage, Before: s.keepLock}
-			r.Objects, err = executor.Execute(ctx, now)
-			if err != nil {
-				return err
-			}
-			r.Left.Kubernetes, err = planKubernetes(ctx, client, desired, policy.Consent)
-			return err
+			return r.executeObjects(ctx, executor, now, func() (*kubeplan.Plan, error) {
+				return planKubernetes(ctx, client, desired, policy.Consent)
+			})
 		})
 	})
 }

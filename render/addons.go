@@ -45,6 +45,7 @@ func (c *compiler) renderAddons(res *Result) error {
 	if err != nil {
 		return err
 	}
+	c.warnUndefined(made)
 	settings, err := c.gitops()
 	if err != nil {
 		return err

@@ -31,8 +31,7 @@ func TestGeneratedLife(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	const atOnce = 8 // where no lock keeps others out, a run waits half a minute for them
-	each(t, seeds(10, 45, 1500, lives), atOnce, 25, generatedLife)
+	each(t, seeds(10, 45, 1500, lives), 4, 25, generatedLife)
 }
 
 func generatedLife(dir string, o generate.Options) error {
@@ -81,7 +80,7 @@ type generatedSite struct {
 	*generated
 	env    generate.Environment
 	infra  schemas.Infrastructure
-	clock  *aheadClock
+	clock  *hetznersim.ScriptedClock // as fast as everybody works
 	rescue *rescuesim.Machines
 	fleet  *talossim.Fleet
 	sim    *hetznersim.Sim
@@ -92,7 +91,7 @@ type generatedSite struct {
 }
 
 func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, err error) {
-	s = &generatedSite{generated: g, env: e, clock: &aheadClock{}, stands: map[string]bool{}}
+	s = &generatedSite{generated: g, env: e, clock: hetznersim.NewClock(time.Now()), stands: map[string]bool{}}
 	if s.infra, err = renderedInfrastructure(g.dir, e.Name); err != nil {
 		return nil, err
 	}
@@ -161,8 +160,7 @@ func (s *generatedSite) in(w *world) {
 		}
 		return keys(name)
 	}
-	w.now, w.http, w.signers = s.clock.Now, http.DefaultTransport, s.sign
-	w.sleep = func(ctx context.Context, d time.Duration) error { return sleepFor(ctx, d/100) }
+	w.now, w.sleep, w.http, w.signers = s.clock.Now, s.clock.Sleep, http.DefaultTransport, s.sign
 }
 
 // want runs a command that has to end so.

@@ -47,10 +47,27 @@ func (e *environment) cni(c values) {
 	}
 	c[at] = n
 	e.local(c, "cilium", "kube-system")
+	e.files[e.place("cilium")+"/objects.yaml"] += ciliumWorkloads()
 	if n["gatewayApi"] == true {
 		e.local(c, "gateway-api", "kube-system")
 	}
 	e.proxy(c, n)
+}
+
+// ciliumWorkloads are what a cluster has of Cilium at least: without its agent there
+// is no network, and without its operator none of its kinds is defined.
+func ciliumWorkloads() (text string) {
+	for _, w := range []struct{ kind, name string }{{"DaemonSet", "cilium"}, {"Deployment", "cilium-operator"}} {
+		labels := values{"app.kubernetes.io/name": w.name}
+		text += "---\n" + encode(values{
+			"apiVersion": "apps/v1", "kind": w.kind, "metadata": values{"name": w.name, "namespace": "kube-system"},
+			"spec": values{"selector": values{"matchLabels": labels}, "template": values{
+				"metadata": values{"labels": labels},
+				"spec":     values{"containers": []values{{"name": w.name, "image": "quay.io/cilium/" + w.name + ":v1.20.2"}}},
+			}},
+		})
+	}
+	return text
 }
 
 // proxy lets kube-proxy be there only if Cilium does not replace it.

@@ -227,3 +227,30 @@ func TestSettles(t *testing.T) {
 		t.Error("no seed lets in IPv6 alone")
 	}
 }
+
+// TestCilium: who has Cilium has its agent and its operator; without the operator
+// nobody defines the kinds that talosgen makes objects of.
+func TestCilium(t *testing.T) {
+	with := 0
+	for seed := range uint64(300) {
+		r := New(Options{Seed: seed})
+		for _, e := range r.Environments {
+			if !strings.Contains(r.Files["envs/"+e.Name+"/cluster.yaml"], "type: cilium") {
+				continue
+			}
+			with++
+			var all string
+			for _, place := range []string{"envs/" + e.Name + "/addons/cilium/own", "charts/" + e.Name + "/cilium"} {
+				all += r.Files[place+"/objects.yaml"]
+			}
+			for _, workload := range []string{"kind: DaemonSet\nmetadata:\n    name: cilium\n", "kind: Deployment\nmetadata:\n    name: cilium-operator\n"} {
+				if !strings.Contains(all, workload) {
+					t.Errorf("seed %d: %s has Cilium without %q:\n%s", seed, e.Name, workload, all)
+				}
+			}
+		}
+	}
+	if with == 0 {
+		t.Error("no seed has Cilium")
+	}
+}
