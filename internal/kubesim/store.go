@@ -67,6 +67,26 @@ func (a *API) Get(kind, namespace, name string) map[string]any {
 	return nil
 }
 
+// See is [API.Get] for those who only read: what it returns must not be changed.
+func (a *API) See(kind, namespace, name string) map[string]any {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i := a.index(kind, namespace, name); i >= 0 {
+		return a.objects[i].Object
+	}
+	return nil
+}
+
+// SeeAll is [API.All] for those who only read.
+func (a *API) SeeAll(kind string) (all []map[string]any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, o := range a.sorted(func(o *unstructured.Unstructured) bool { return o.Object["kind"] == kind }) {
+		all = append(all, o.Object)
+	}
+	return all
+}
+
 // All returns the objects of a kind, by namespace and name; of the empty kind
 // everything.
 func (a *API) All(kind string) (all []map[string]any) {
@@ -91,7 +111,8 @@ func (a *API) Remove(kind, namespace, name string) {
 // here.
 func (a *API) index(kind, namespace, name string) int {
 	return slices.IndexFunc(a.objects, func(o *unstructured.Unstructured) bool {
-		return o.GetKind() == kind && o.GetNamespace() == namespace && o.GetName() == name
+		is, _ := o.Object["kind"].(string) // it is asked for often
+		return is == kind && o.GetNamespace() == namespace && o.GetName() == name
 	})
 }
 

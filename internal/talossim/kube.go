@@ -140,7 +140,7 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 			continue
 		}
 		name := m.nodeName()
-		node := c.kube.Get("Node", "", name)
+		node := c.kube.See("Node", "", name)
 		if node == nil && !m.joined {
 			node = m.newNode()
 			c.kube.Put(node)
@@ -153,14 +153,14 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 		m.identify(c.kube)
 		m.showStaticPods(c.kube)
 	}
-	for _, node := range c.kube.All("Node") {
+	for _, node := range c.kube.SeeAll("Node") {
 		if name := nameOf(node); !f.runs(c, name) {
 			c.reportLost(name)
 		}
 	}
-	for _, pod := range c.kube.All("Pod") {
+	for _, pod := range c.kube.SeeAll("Pod") {
 		spec, _ := pod["spec"].(map[string]any)
-		if on, _ := spec["nodeName"].(string); on != "" && c.kube.Get("Node", "", on) == nil {
+		if on, _ := spec["nodeName"].(string); on != "" && c.kube.See("Node", "", on) == nil {
 			meta := pod["metadata"].(map[string]any)
 			namespace, _ := meta["namespace"].(string)
 			c.kube.Remove("Pod", namespace, nameOf(pod))
@@ -171,7 +171,7 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 // control does what the controllers do that run in the cluster.
 func (f *Fleet) control(c *etcdCluster) {
 	state := kubesim.Cluster{Pods: f.timing.Pods, Flux: f.flux}
-	for _, node := range c.kube.All("Node") {
+	for _, node := range c.kube.SeeAll("Node") {
 		if f.runs(c, nameOf(node)) {
 			state.Ready++
 		}
@@ -185,14 +185,14 @@ func (f *Fleet) control(c *etcdCluster) {
 // identify does what the cloud controller does, if it runs: it says which server
 // of Hetzner Cloud a node is.
 func (m *Machine) identify(api *kubesim.API) {
-	if m.spec.Network != PrivateNetwork || !runs(api.Get("DaemonSet", "kube-system", cloudController)) && !runs(api.Get("Deployment", "kube-system", cloudController)) {
+	if m.spec.Network != PrivateNetwork || !runs(api.See("DaemonSet", "kube-system", cloudController)) && !runs(api.See("Deployment", "kube-system", cloudController)) {
+		return
+	}
+	if seen, _ := api.See("Node", "", m.nodeName())["spec"].(map[string]any); seen == nil || seen["providerID"] != nil {
 		return
 	}
 	node := api.Get("Node", "", m.nodeName())
 	spec, _ := node["spec"].(map[string]any)
-	if spec == nil || spec["providerID"] != nil {
-		return
-	}
 	spec["providerID"] = "hcloud://" + m.spec.Serial
 	api.Put(node)
 }
@@ -229,7 +229,7 @@ func nameOf(object map[string]any) string {
 
 // network reports whether there is a CNI.
 func (c *etcdCluster) network() bool {
-	return slices.ContainsFunc(c.kube.All("DaemonSet"), func(o map[string]any) bool {
+	return slices.ContainsFunc(c.kube.SeeAll("DaemonSet"), func(o map[string]any) bool {
 		return slices.Contains([]string{"cilium", "kube-flannel", "calico-node"}, nameOf(o)) && runs(o)
 	})
 }
@@ -282,6 +282,12 @@ func (c *etcdCluster) reportLost(name string) {
 }
 
 func (c *etcdCluster) condition(name, status, reason, message string) {
+	seen, _ := c.kube.See("Node", "", name)["status"].(map[string]any)
+	if now, _ := seen["conditions"].([]any); len(now) == 1 {
+		if was, _ := now[0].(map[string]any); was["status"] == status && was["reason"] == reason {
+			return
+		}
+	}
 	node := c.kube.Get("Node", "", name)
 	if node == nil {
 		return
@@ -292,11 +298,6 @@ func (c *etcdCluster) condition(name, status, reason, message string) {
 		node["status"] = in
 	}
 	want := map[string]any{"type": "Ready", "status": status, "reason": reason, "message": message}
-	if now, _ := in["conditions"].([]any); len(now) == 1 {
-		if was, _ := now[0].(map[string]any); was["status"] == status && was["reason"] == reason {
-			return
-		}
-	}
 	in["conditions"] = []any{want}
 	c.kube.Put(node)
 }
@@ -308,7 +309,7 @@ func (m *Machine) showStaticPods(api *kubesim.API) {
 	}
 	for _, component := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		name := component + "-" + m.nodeName()
-		if api.Get("Pod", "kube-system", name) != nil {
+		if api.See("Pod", "kube-system", name) != nil {
 			continue
 		}
 		api.Put(map[string]any{
