@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/faultgrammar"
 	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 )
 
 // nodeFaults is a cluster with nodes, which let whoever runs talosgen in for the time
@@ -27,10 +28,9 @@ type nodeFaults struct {
 // to get another type and is switched off for it.
 func newNodeFaults(t testing.TB, rescale bool) *nodeFaults {
 	t.Helper()
-	s := newSite(t)
-	s.server.Close()
+	s := newBubbleSite(t)
 	w := &nodeFaults{s, faultmachine.New(s.sim)}
-	s.server = httptest.NewServer(w.machine)
+	s.http = faultproxy.Direct(w.machine)
 	s.tree("cp-1", "worker-1")
 	if rescale {
 		s.mustApply(Policy{})
@@ -108,11 +108,14 @@ func TestFaultsOfNodes(t *testing.T) {
 		first, last = seed, seed+1
 	}
 	for _, rescale := range []bool{false, true} {
-		calm := newNodeFaults(t, rescale)
-		if err := calm.attempt(); err != nil {
-			t.Fatal(err)
-		}
-		operations := faultmachine.Operations(calm.sim.Calls())
+		var operations map[string]int // of a run without faults
+		synctest.Test(t, func(t *testing.T) {
+			calm := newNodeFaults(t, rescale)
+			if err := calm.attempt(); err != nil {
+				t.Fatal(err)
+			}
+			operations = faultmachine.Operations(calm.sim.Calls())
+		})
 		for seed := first; seed < last; seed++ {
 			if seed%2 == 1 != rescale {
 				continue
@@ -120,7 +123,7 @@ func TestFaultsOfNodes(t *testing.T) {
 			schedule := faultmachine.Grammar().Random(rand.New(rand.NewPCG(seed, 1)).IntN, operations)
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
-				newNodeFaults(t, rescale).survive(seed, schedule)
+				synctest.Test(t, func(t *testing.T) { newNodeFaults(t, rescale).survive(seed, schedule) })
 			})
 		}
 	}

@@ -62,17 +62,19 @@ const nodesServer = `  - name: %s
 // environment.
 type site struct {
 	testing.TB
-	fleet  *talossim.Fleet
-	sim    *hetznersim.Sim
-	faults *faultproxy.Proxy // on the way to it
-	server *httptest.Server
-	keys   *simtest.Cluster
-	ops    operators
-	kind   string   // the type of servers
-	more   []string // lines for the machine section of all nodes
-	env    *Environment
-	static bool     // the machines exist already
-	past   *History // of the tree; nil: each is newer than what was applied
+	fleet    *talossim.Fleet
+	sim      *hetznersim.Sim
+	faults   *faultproxy.Proxy // on the way to it
+	server   *httptest.Server  // nil: there is no network in between
+	keys     *simtest.Cluster
+	ops      operators
+	http     http.RoundTripper
+	endpoint string
+	kind     string   // the type of servers
+	more     []string // lines for the machine section of all nodes
+	env      *Environment
+	static   bool     // the machines exist already
+	past     *History // of the tree; nil: each is newer than what was applied
 
 	mu    sync.Mutex
 	told  bytes.Buffer
@@ -82,14 +84,34 @@ type site struct {
 
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{TB: t, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
+	s := newSiteAt(t, nil)
+	s.server = httptest.NewServer(s.faults)
+	s.endpoint, s.http = s.server.URL, http.DefaultTransport
+	t.Cleanup(func() { s.server.Close(); s.fleet.Close() })
+	return s
+}
+
+// newBubbleSite is one within a bubble of [synctest]: no time passes while anybody
+// works.
+func newBubbleSite(t testing.TB) *site {
+	t.Helper()
+	s := newSiteAt(t, newBubbleClock(siteStart))
+	s.endpoint, s.http = "http://127.0.0.1", faultproxy.Direct(s.faults)
+	t.Cleanup(s.fleet.Close)
+	return s
+}
+
+// siteStart is when sites begin.
+var siteStart = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func newSiteAt(t testing.TB, clock hetznersim.Clock) *site {
+	t.Helper()
+	s := &site{TB: t, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
 	s.sim = hetznersim.New(hetznersim.Options{
 		Clock: s.fleet.Clock(), Token: canaryToken, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, nil),
 	})
 	s.sim.AddSnapshot("Talos", "x86", 10, map[string]string{"os": "talos", "talos_version": "v1.14.1"})
 	s.faults = faultproxy.New(s.sim)
-	s.server = httptest.NewServer(s.faults)
-	t.Cleanup(func() { s.server.Close(); s.fleet.Close() })
 	return s
 }
 
@@ -128,7 +150,7 @@ func (s *site) session() *Session {
 		past = newer(s.env)
 	}
 	session, err := s.env.Connect(s.Context(), Cloud{
-		Endpoint: s.server.URL + "/v1", Token: secret.New(s.sim.Token()), HTTP: http.DefaultTransport, Clock: s.fleet.Clock(),
+		Endpoint: s.endpoint + "/v1", Token: secret.New(s.sim.Token()), HTTP: s.http, Clock: s.fleet.Clock(),
 		Chance: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
 		Tell: func(e Event) {
 			s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -117,6 +118,7 @@ func switchedOn(c Change) bool {
 // disturbed are nodes whose servers a run has switched off or on: they may be on
 // their way back.
 type disturbed struct {
+	waits   turn.Turn // of who waits for them
 	mu      sync.Mutex
 	names   []string
 	awaited []string // nodes that were given their time, and need not come
@@ -138,6 +140,25 @@ func (d *disturbed) all() []string {
 // control planes, without which nobody knows whether the cluster is well. Whoever
 // was waited for in vain is not waited for again.
 func (d *disturbed) settled(ctx context.Context, c *nodes.Cluster) ([]nodes.Sight, error) {
+	leave, err := d.waits.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	sights, err := c.Settled(ctx, d.await(c))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, seen := range sights {
+		if seen.Reach == nodeplan.Unreachable {
+			d.awaited = append(d.awaited, seen.Machine.Name)
+			d.names = slices.DeleteFunc(d.names, func(name string) bool { return name == seen.Machine.Name })
+		}
+	}
+	return sights, err
+}
+
+// await are the nodes to wait for.
+func (d *disturbed) await(c *nodes.Cluster) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	await := slices.Clone(d.names)
@@ -146,12 +167,5 @@ func (d *disturbed) settled(ctx context.Context, c *nodes.Cluster) ([]nodes.Sigh
 			await = append(await, m.Name)
 		}
 	}
-	sights, err := c.Settled(ctx, await)
-	for _, seen := range sights {
-		if seen.Reach == nodeplan.Unreachable {
-			d.awaited = append(d.awaited, seen.Machine.Name)
-			d.names = slices.DeleteFunc(d.names, func(name string) bool { return name == seen.Machine.Name })
-		}
-	}
-	return sights, err
+	return await
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
@@ -97,27 +98,36 @@ func TestFaultSchedules(t *testing.T) {
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint("fault-seed=", seed), func(t *testing.T) {
 			t.Parallel()
-			s, policy := newSite(t), Policy{Consent: Consent{AllowPowerOff: true}}
-			random := &schedule{Rand: rand.New(rand.NewPCG(uint64(seed), 15))}
-			defer func() {
-				if t.Failed() {
-					t.Logf("faults: %s", strings.Join(random.text, "; "))
+			synctest.Test(t, func(t *testing.T) {
+				if err := bySchedule(t, seed); err != nil {
+					failed.Add(1)
 				}
-			}()
-			s.tree("cp-1", "worker-1")
-			if seed%2 == 1 {
-				s.mustApply(policy)
-				s.kind = "cpx32"
-				s.tree("cp-1", "worker-1")
-			}
-			random.inject(s.faults, s.fleet.Clock().Now)
-			if _, err := s.attempt(policy); err != nil {
-				failed.Add(1)
-			}
-			s.faults.Clear()
-			s.converges(policy)
+			})
 		})
 	}
+}
+
+// bySchedule lets the faults of a seed befall a run, and wants all to be well then. It
+// returns what the run ended with.
+func bySchedule(t *testing.T, seed int64) error {
+	s, policy := newBubbleSite(t), Policy{Consent: Consent{AllowPowerOff: true}}
+	random := &schedule{Rand: rand.New(rand.NewPCG(uint64(seed), 15))}
+	defer func() {
+		if t.Failed() {
+			t.Logf("faults: %s", strings.Join(random.text, "; "))
+		}
+	}()
+	s.tree("cp-1", "worker-1")
+	if seed%2 == 1 {
+		s.mustApply(policy)
+		s.kind = "cpx32"
+		s.tree("cp-1", "worker-1")
+	}
+	random.inject(s.faults, s.fleet.Clock().Now)
+	_, err := s.attempt(policy)
+	s.faults.Clear()
+	s.converges(policy)
+	return err
 }
 
 // attempt applies, and returns what that ended with, whatever it was.

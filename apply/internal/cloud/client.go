@@ -2,11 +2,11 @@ package cloud
 
 import (
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -38,7 +38,7 @@ type Client struct {
 	clock  Clock
 	waiter *waiter
 	sold   struct {
-		sync.Mutex
+		turn.Turn
 		known     bool
 		catalogue plan.Catalogue
 	}

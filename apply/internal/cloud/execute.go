@@ -8,6 +8,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -29,7 +30,7 @@ type Executor struct {
 	clock  Clock
 	plan   *plan.Plan
 	inputs Inputs
-	net    sync.Mutex // Hetzner refuses two changes of a network at once
+	net    turn.Turn // Hetzner refuses two changes of a network at once
 
 	mu    sync.Mutex
 	ids   map[plan.Key]int64

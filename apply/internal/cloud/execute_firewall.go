@@ -147,6 +147,12 @@ func (s *step) deleteFirewall(ctx context.Context) error { return s.client.remov
 // removeFirewall deletes a firewall. One in use cannot be deleted, so it is
 // taken from everything first that it is applied to by then.
 func (c *Client) removeFirewall(ctx context.Context, id int64) error {
+	_, err := again(ctx, c, func() (struct{}, error) { return struct{}{}, c.tryRemoveFirewall(ctx, id) })
+	return err
+}
+
+// tryRemoveFirewall does so once. That nothing is left to do is told by what is read.
+func (c *Client) tryRemoveFirewall(ctx context.Context, id int64) error {
 	f, _, err := c.api.Firewall.GetByID(ctx, id)
 	if err != nil || f == nil {
 		return done(err)

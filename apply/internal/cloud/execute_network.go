@@ -30,8 +30,11 @@ func (s *step) createNetwork(ctx context.Context) error {
 }
 
 func (s *step) updateNetwork(ctx context.Context) error {
-	s.net.Lock()
-	defer s.net.Unlock()
+	leave, err := s.net.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	want, n := s.plan.Desired.Network, &hcloud.Network{ID: s.ID}
 	update := func(ctx context.Context, _ []plan.Field) error {
 		have, err := observed(s, s.plan.Observed.Networks, func(n plan.Network) plan.Meta { return n.Meta })
@@ -163,7 +166,10 @@ func (s *step) changeNetwork(ctx context.Context, doing string, call func(*hclou
 	if err != nil {
 		return err
 	}
-	s.net.Lock()
-	defer s.net.Unlock()
+	leave, err := s.net.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return s.await(ctx, doing, func() (*hcloud.Action, *hcloud.Response, error) { return call(n) })
 }

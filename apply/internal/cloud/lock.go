@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -45,7 +45,7 @@ type Lock struct {
 	client *Client
 	run    Run
 
-	mu     sync.Mutex // held while it is renewed
+	turn   turn.Turn // of who renews it
 	marker marker
 	lost   error // why it is not held any more
 }
@@ -155,9 +155,12 @@ func (c *Client) Unlock(ctx context.Context, cluster string) (*Holder, error) {
 // Release gives the lock back. One that was lost is left to whoever has it.
 func (l *Lock) Release(ctx context.Context) error {
 	l.client.wire.hold(nil)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err := l.client.deleteLock(ctx, l.run.Cluster, l.marker.id, "release it")
+	leave, err := l.turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = l.client.deleteLock(ctx, l.run.Cluster, l.marker.id, "release it")
 	var problem *diag.Problem
 	if errors.As(err, &problem) {
 		problem.Hint = strings.TrimPrefix(fmt.Sprintf("%s\nit keeps other runs out until %s, or until you remove it: talosgen unlock",
@@ -169,8 +172,11 @@ func (l *Lock) Release(ctx context.Context) error {
 // Keep renews the lock if it is time, and fails if it is not held any more. The
 // client does it with each request; who waits long without any calls it.
 func (l *Lock) Keep(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	leave, err := l.turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if l.lost != nil {
 		return l.lost
 	}
@@ -180,7 +186,7 @@ func (l *Lock) Keep(ctx context.Context) error {
 	}
 	// Who takes it over deletes what had expired. A renewal after that moment
 	// would let two runs believe that they hold it.
-	err := l.client.renewMarker(renewal(ctx, last), &l.marker, now.Add(lockTime))
+	err = l.client.renewMarker(renewal(ctx, last), &l.marker, now.Add(lockTime))
 	switch {
 	case errors.Is(err, errExpired):
 		l.lost = l.notHeld("it expired at %s", l.marker.expires.UTC().Format(time.RFC3339))

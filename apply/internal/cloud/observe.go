@@ -39,8 +39,11 @@ func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (p
 // catalogue reads what Hetzner sells, once for a run: it is the same when the
 // run looks again.
 func (c *Client) catalogue(ctx context.Context, o *observer) error {
-	c.sold.Lock()
-	defer c.sold.Unlock()
+	leave, err := c.sold.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if c.sold.known {
 		o.found.Catalogue = c.sold.catalogue
 		return nil

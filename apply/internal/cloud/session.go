@@ -78,9 +78,24 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 		}
 	}
 	if err != nil {
-		return nil, explain(what, "open it", err)
+		var problems diag.List
+		problems.AddErr(explain(what, "open it", err))
+		problems.AddErr(explain(what, "close it again", c.giveUp(ctx, opts.Name, run)))
+		return nil, problems.Err()
 	}
 	return &Session{client: c, marker: m}, nil
+}
+
+// giveUp removes the session access that a run may have opened though it was told
+// otherwise: nobody would know of it.
+func (c *Client) giveUp(ctx context.Context, name string, run Run) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	f, _, err := c.api.Firewall.GetByName(ctx, name)
+	if err != nil || f == nil || f.Labels[labelRun] != labelValue(run.ID) {
+		return err
+	}
+	return c.removeFirewall(ctx, f.ID)
 }
 
 // HoldsLock notes that the run holds the lock of the cluster from now on.

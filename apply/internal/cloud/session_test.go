@@ -3,13 +3,16 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 )
 
 var operator = Access{
@@ -48,6 +51,38 @@ func TestSession(t *testing.T) {
 	}
 	if left := firewalls(t, c); len(left) != 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestSessionLostAnswers: neither a lost answer nor a refusal after it leaves somebody
+// let in.
+func TestSessionLostAnswers(t *testing.T) {
+	const remove = "/firewalls/*/actions/remove_from_resources"
+	for name, faults := range map[string][]faultproxy.Fault{
+		"opened, and not found": {
+			{Method: http.MethodPost, Path: "/firewalls", As: faultproxy.LostAfter()},
+			{Method: http.MethodGet, Path: "/firewalls", As: faultproxy.Refuse(http.StatusForbidden, "maintenance")},
+		},
+		"lost before it is closed": {{Method: http.MethodPost, Path: remove, As: faultproxy.Page(http.StatusBadGateway)}},
+		"lost when it is closed":   {{Method: http.MethodPost, Path: remove, As: faultproxy.LostAfter()}},
+		"torn when it is closed":   {{Method: http.MethodPost, Path: remove, As: faultproxy.Empty(), Times: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, proxy := behind(t)
+			c := s.client(0)
+			for _, f := range faults {
+				proxy.Inject(f)
+			}
+			session, err := c.OpenSession(t.Context(), who("alice"), operator)
+			if err == nil {
+				err = session.Close(t.Context())
+			} else if strings.Contains(name, "opened") {
+				err = nil
+			}
+			if left := firewalls(t, c); err != nil || len(left) > 0 {
+				t.Errorf("%v, left: %q", err, left)
+			}
+		})
 	}
 }
 

@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -49,7 +49,7 @@ type Lease struct {
 	own     Holder
 	connect func(context.Context) (*Client, error)
 
-	mu     sync.Mutex // held while it is renewed
+	turn   turn.Turn // of who renews it
 	client *Client
 	live   coordinationv1.Lease
 	lost   error // why it is not held any more
@@ -148,10 +148,13 @@ func (e *NotReleased) Unwrap() error { return e.Err }
 // Release gives the lock back. One that was lost, or has expired, is left to whoever
 // has it. If no API answers the error is a [NotReleased].
 func (l *Lease) Release(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	leave, err := l.turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	defer func() { l.client.Close() }()
-	err := l.update(ctx, (*Lease).free)
+	err = l.update(ctx, (*Lease).free)
 	if l.lost != nil || conflicts(err) {
 		return nil
 	}
@@ -173,8 +176,11 @@ func (l *Lease) Release(ctx context.Context) error {
 // long as it has not expired, an API that does not answer is no reason to fail:
 // control planes reboot.
 func (l *Lease) Keep(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	leave, err := l.turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if l.lost != nil {
 		return l.lost
 	}
@@ -182,7 +188,7 @@ func (l *Lease) Keep(ctx context.Context) error {
 	if now.Before(expires.Add(-leaseTime + leaseTime/3)) {
 		return nil
 	}
-	err := l.update(ctx, (*Lease).write)
+	err = l.update(ctx, (*Lease).write)
 	switch {
 	case err == nil, l.lost != nil, ctx.Err() != nil:
 		return err
