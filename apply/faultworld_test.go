@@ -94,7 +94,7 @@ func sold(s plantest.Spec) schemas.Infrastructure {
 type faultWorld struct {
 	testing.TB
 	faultCase
-	clock      *hetznersim.ScriptedClock
+	clock      faultClock
 	sim        *hetznersim.Sim
 	machine    *faultmachine.Machine
 	env        *Environment // of the cluster before
@@ -105,14 +105,27 @@ type faultWorld struct {
 	asked      map[string]int // the same of the run that goes on, or was the last one
 	seen       map[string]int // of the last run with faults
 	struck     int            // how many of these were struck
+	times      []time.Time    // of the requests of all runs
+	always     faultproxy.Effect
 	neighbours string
 	ran        []string // the servers that run before it
 	runs       int
 }
 
+// faultClock is simulated time that passes when it is told to, too.
+type faultClock interface {
+	hetznersim.Clock
+	Advance(d time.Duration)
+}
+
 func newFaultWorld(t testing.TB, c faultCase) *faultWorld {
 	t.Helper()
-	w := &faultWorld{TB: t, faultCase: c, clock: hetznersim.NewClock(fixedTime), asked: map[string]int{}}
+	return newFaultWorldAt(t, c, hetznersim.NewClock(fixedTime))
+}
+
+func newFaultWorldAt(t testing.TB, c faultCase, clock faultClock) *faultWorld {
+	t.Helper()
+	w := &faultWorld{TB: t, faultCase: c, clock: clock, asked: map[string]int{}}
 	w.sim = hetznersim.New(hetznersim.Options{Clock: w.clock, Token: canaryToken, RateLimit: -1})
 	w.machine = faultmachine.New(w.sim)
 	for _, infra := range []*schemas.Infrastructure{c.from, c.to} {
@@ -263,7 +276,13 @@ func (w *faultWorld) session() *Session {
 func (w *faultWorld) count(answer http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	w.asked[faultmachine.Operation(r.Method, r.URL.Path)]++
+	w.times = append(w.times, w.clock.Now())
+	always := w.always
 	w.mu.Unlock()
+	if always != nil {
+		always(answer, r, w.machine)
+		return
+	}
 	w.machine.ServeHTTP(answer, r)
 }
 

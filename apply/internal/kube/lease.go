@@ -84,7 +84,12 @@ func AcquireLease(ctx context.Context, name string, own Holder, connect func(con
 
 func (l *Lease) acquire(ctx context.Context) error {
 	c, name := l.client, l.name
-	for range leaseTries {
+	for n := range leaseTries {
+		if n > 0 { // others want it too
+			if err := c.clock.Sleep(ctx, pauseBefore(n-1)); err != nil {
+				return err
+			}
+		}
 		live, err := c.lease(ctx, name)
 		if err != nil {
 			return err

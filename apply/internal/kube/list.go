@@ -35,6 +35,9 @@ type page struct {
 func (c *Client) pages(ctx context.Context, path string, query url.Values, visit func(page, json.RawMessage) error) error {
 	all, err := c.whole(ctx, path, query)
 	for n := 1; n < listTries && expired(err); n++ {
+		if err := c.clock.Sleep(ctx, pauseBefore(n-1)); err != nil {
+			return err
+		}
 		all, err = c.whole(ctx, path, query)
 	}
 	if err != nil {
@@ -62,6 +65,9 @@ func (c *Client) whole(ctx context.Context, path string, query url.Values) (all 
 		all = append(all, p)
 		if p.Metadata.Continue == "" {
 			return all, nil
+		}
+		if p.Metadata.Continue == q.Get("continue") {
+			return nil, diag.On("Kubernetes API", "GET %s: a page of the list is followed by itself", path).WithCode(diag.Remote)
 		}
 		q.Set("continue", p.Metadata.Continue)
 	}

@@ -133,7 +133,7 @@ const (
 // retryAfter reports whether a request is worth repeating, and after how long;
 // n counts the repetitions. Everything that is sent may be sent twice.
 func retryAfter(err error, n int) (pause time.Duration, again bool) {
-	pause = min(firstPause<<min(n, 8), mostPause)
+	pause = pauseBefore(n)
 	if NotServing(err) {
 		return pause, true
 	}
@@ -151,6 +151,9 @@ func retryAfter(err error, n int) (pause time.Duration, again bool) {
 	}
 	return 0, false
 }
+
+// pauseBefore is how long to wait before the n-th repetition, from 0.
+func pauseBefore(n int) time.Duration { return min(firstPause<<min(n, 8), mostPause) }
 
 // NotServing reports whether an error says no more than that nobody serves the API:
 // nobody answers, or the connection breaks, as while it starts.

@@ -89,7 +89,7 @@ func (c *Client) applyOne(ctx context.Context, k *kinds, item kubeplan.Item, dry
 		if !overtaken(err) || n == applies {
 			return result, on(id, err)
 		}
-		if err := c.clock.Sleep(ctx, firstPause); err != nil {
+		if err := c.clock.Sleep(ctx, pauseBefore(n)); err != nil {
 			return nil, err
 		}
 	}

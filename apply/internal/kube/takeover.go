@@ -44,7 +44,11 @@ func (c *Client) takeOver(ctx context.Context, k *kinds, s kubeplan.Step) error 
 		}
 		err = c.send(ctx, request{method: http.MethodPatch, path: path + "?fieldManager=" + manager, content: jsonPatch, body: patch}, &struct{}{})
 		if r := refused(err); r != nil && n < takeovers && (r.status == http.StatusConflict || r.status == http.StatusUnprocessableEntity) {
-			continue // it has another version by now
+			// It has another version by now.
+			if err := c.clock.Sleep(ctx, pauseBefore(n)); err != nil {
+				return err
+			}
+			continue
 		}
 		return on(s.ID(), err)
 	}
