@@ -116,7 +116,7 @@ func TestBusiest(t *testing.T) {
 	for _, s := range []int{0, 1, 59, 60, 61, 200} {
 		all = append(all, fixedTime.Add(time.Duration(s)*time.Second))
 	}
-	if minute, hour, none := busiest(all, time.Minute), busiest(all, time.Hour), busiest(nil, time.Hour); minute != 4 || hour != 6 || none != 0 {
+	if minute, hour, none := busiest(all, time.Minute), busiest(all, time.Hour), busiest(nil, time.Hour); minute != 3 || hour != 6 || none != 0 {
 		t.Errorf("%d, %d and %d", minute, hour, none)
 	}
 }
