@@ -22,7 +22,7 @@ func TestTurn(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				leave()
 			})
 		}
