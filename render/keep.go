@@ -168,7 +168,7 @@ func first(a, b secret.String) secret.String {
 // generate makes the secrets that neither given nor have holds.
 func (k *keeper) generate(given, have *secretsfile.Secrets) error {
 	if given.Talos.IsZero() && have.Talos.IsZero() {
-		bundle, err := machine.NewBundle(newestContract, k.repo.world.Now())
+		bundle, err := machine.NewBundle(bundleContract(), k.repo.world.Now())
 		if err != nil {
 			return err
 		}

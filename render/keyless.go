@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
@@ -22,7 +23,7 @@ var placeholder = base64.StdEncoding.EncodeToString([]byte("talosgen placeholder
 // placeholders makes up secrets of the right shape, under the names that the
 // encrypted files show.
 func (e *environment) placeholders() (*secrets, error) {
-	bundle, err := machine.PlaceholderBundle(newestContract, e.repo.world.Now())
+	bundle, err := machine.PlaceholderBundle(bundleContract(), e.repo.world.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +39,9 @@ func (e *environment) secretVariables() subst.Vars {
 	return vars
 }
 
-// newestContract is one whose bundle works for all: bundles differ only in what
-// old Talos versions lacked.
-const newestContract = "v1.14"
+// bundleContract is the contract of new bundles, which work for all contracts:
+// bundles differ only in what old Talos versions lacked.
+func bundleContract() string { return versions.Newest().Contract() }
 
 // secretNames returns the names of the secret variables. SOPS encrypts values,
 // not names.

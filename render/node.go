@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/machine"
@@ -121,8 +122,12 @@ func optionMap(n node, key string, values map[string]string) machine.OptionMap {
 	return m
 }
 
-// checkVersions compares versions that belong together.
+// checkVersions compares versions that belong together. Which Kubernetes a Talos
+// runs that is newer than all known ones, nobody can tell but where it begins.
 func (p *plan) checkVersions() *diag.Problem {
+	if versions.Newer(p.config.Talos.Version) && versions.Minor(p.config.Kubernetes.Version) > versions.Newest().Newest {
+		return nil
+	}
 	if err := machine.CheckKubernetes(p.config.Kubernetes.Version, p.config.Talos.ConfigContract); err != nil {
 		return diag.New(p.config.Pos("kubernetes", "version"), "Talos %s does not run this Kubernetes: %v", p.config.Talos.ConfigContract, err)
 	}

@@ -109,7 +109,7 @@ func schemaOptions() map[string]string {
 			case inner.Kind() == reflect.Struct:
 				walk(inner, at)
 			default:
-				all[at] = f.Tag.Get("default")
+				all[at], _ = schemas.Tag(f.Tag, "default")
 			}
 		}
 	}

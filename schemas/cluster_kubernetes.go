@@ -5,7 +5,7 @@ import "go.yaml.in/yaml/v4"
 // Kubernetes describes Kubernetes itself.
 type Kubernetes struct {
 	// The version of Kubernetes.
-	Version string `yaml:"version" default:"1.36.3" format:"version" example:"1.36.3"`
+	Version string `yaml:"version" default:"<kubernetes>" format:"version" example:"<kubernetes>"`
 	// A name that leads to the Kubernetes API, for people. Certificates hold
 	// it.
 	APIHostname string `yaml:"apiHostname" format:"dnsName" otherwise:"none" example:"api.k8s.example.com"`
@@ -44,7 +44,7 @@ type Kubernetes struct {
 // Component is a component of the control plane.
 type Component struct {
 	// Its image, instead of that of the version.
-	Image string `yaml:"image" format:"image" otherwise:"that of the version" example:"registry.example.com/component:v1.36.3"`
+	Image string `yaml:"image" format:"image" otherwise:"that of the version" example:"registry.example.com/component:v<kubernetes>"`
 	// Arguments of its command line in addition, without --.
 	ExtraArgs map[string]string `yaml:"extraArgs" keyFormat:"argument" otherwise:"none" example:"{v: 3}"`
 }

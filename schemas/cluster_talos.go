@@ -3,10 +3,10 @@ package schemas
 // Talos describes the operating system of the nodes.
 type Talos struct {
 	// The version of Talos.
-	Version string `yaml:"version" default:"v1.14.1" format:"talosVersion" example:"v1.14.1"`
+	Version string `yaml:"version" default:"<talos>" format:"talosVersion" example:"<talos>"`
 	// The version whose vocabulary the machine configurations use, not newer
 	// than version. Set it to stay with the old vocabulary for a while.
-	ConfigContract string `yaml:"configContract" format:"minorVersion" otherwise:"that of version" example:"v1.13"`
+	ConfigContract string `yaml:"configContract" format:"minorVersion" otherwise:"that of version" example:"<older contract>"`
 	// Official system extensions. Together with the kernel arguments they make
 	// the schematic, whose id is computed without asking the Image Factory.
 	Extensions []string `yaml:"extensions" format:"extension" otherwise:"none" example:"[siderolabs/qemu-guest-agent]"`

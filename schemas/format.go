@@ -1,5 +1,7 @@
 package schemas
 
+import "github.com/talosgen/talosgen/internal/versions"
+
 // Format is a form that texts in a file have.
 type Format struct {
 	Pattern string // a regular expression that Go and JavaScript read alike
@@ -59,7 +61,7 @@ var formats = map[string]Format{
 	"logEndpoint":    {`^(tcp|udp)://(` + dnsName + `|` + `[0-9.]+|\[[0-9A-Fa-f:.]+\]):` + port + `/?$`, "a URL such as tcp://192.168.1.30:5140"},
 	"fingerprint":    {`^[A-Za-z0-9+/]{43}=$`, "the fingerprint of a key: a SHA-256 digest in base64"},
 	"mac":            {`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$`, "a MAC address such as 52:54:00:12:34:56"},
-	"minorVersion":   {`^v?[0-9]+\.[0-9]+$`, "a minor version such as v1.13"},
+	"minorVersion":   {`^v?[0-9]+\.[0-9]+$`, versions.Fill("a minor version such as <older contract>")},
 	"nonEmpty":       {`^[^\s](.*[^\s])?$`, "a text without space at its ends"},
 	"objectPrefix":   {`^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$`, "letters, digits, -, _, . and /"},
 	"pgpPublicKey":   {`^-----BEGIN PGP PUBLIC KEY BLOCK-----\n[-A-Za-z0-9+/=:.,()<>@ \n]+\n-----END PGP PUBLIC KEY BLOCK-----\n?$`, "an OpenPGP public key, as gpg --armor --export prints it"},
@@ -77,9 +79,9 @@ var formats = map[string]Format{
 	"sha256":         {`^[0-9a-f]{64}$`, "a SHA-256 digest: 64 hexadecimal digits"},
 	"sysctl":         {`^[A-Za-z0-9_]+([./][-A-Za-z0-9_:*]+)+$`, "the name of a kernel parameter such as vm.max_map_count"},
 	"taint":          {`^` + labelKey + `(=(` + qualified + `)?)?:(NoSchedule|PreferNoSchedule|NoExecute)$`, "key=value:Effect or key:Effect, with the effect NoSchedule, PreferNoSchedule or NoExecute"},
-	"talosVersion":   {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, "a version such as v1.14.1, with all three numbers"},
+	"talosVersion":   {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, versions.Fill("a version such as <talos>, with all three numbers")},
 	"url":            {`^https?://[^\s@]+$`, "a URL that begins with https:// or http://, without a password"},
 	"uuid":           {`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`, "a UUID such as 4c4c4544-0051-3010-8052-b4c04f4d3132"},
 	"variable":       {`^[A-Za-z_][A-Za-z0-9_]*$`, "the name of a variable, without ${ and }"},
-	"version":        {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, "a version such as 1.36.0, with all three numbers"},
+	"version":        {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, versions.Fill("a version such as <kubernetes>, with all three numbers")},
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/internal/scaffold"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // TestPlacesOfVersions keeps the list of places that a new version of Talos
@@ -29,14 +29,14 @@ func TestPlacesOfVersions(t *testing.T) {
 			}
 		}
 	}
-	found := sourcesWith(t, scaffold.DefaultTalosVersion)
+	found := sourcesWith(t, versions.Newest().Talos)
 	for _, name := range found {
 		if !named[name] {
-			t.Errorf("%s has %s, and CONTRIBUTING.md does not name it", name, scaffold.DefaultTalosVersion)
+			t.Errorf("%s has %s, and CONTRIBUTING.md does not name it", name, versions.Newest().Talos)
 		}
 	}
 	if len(found) == 0 {
-		t.Errorf("%s stands nowhere", scaffold.DefaultTalosVersion)
+		t.Errorf("%s stands nowhere", versions.Newest().Talos)
 	}
 }
 

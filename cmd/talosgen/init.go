@@ -22,6 +22,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/scaffold"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render"
 )
 
@@ -55,7 +56,7 @@ Examples:
 			&cli.StringFlag{Name: "env", Usage: "`NAME` of the first environment", Value: "dev"},
 			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: that of the environment"},
 			&cli.StringSliceFlag{Name: flagAPISource, Usage: "`RANGE` from which the APIs of the cluster may be used, or current for the address of this machine (repeatable)"},
-			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: scaffold.DefaultTalosVersion},
+			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: versions.Newest().Talos},
 			&cli.StringFlag{Name: flagDigest, Usage: "`SHA256` of talosgen-linux-amd64 for the pipeline; default: that of this program, where it is one for linux/amd64"},
 			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes; default: what this Talos installs"},
 		},

@@ -4,7 +4,6 @@
 package scaffold
 
 import (
-	"cmp"
 	"embed"
 	"io/fs"
 	"regexp"
@@ -12,11 +11,8 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 )
-
-// DefaultTalosVersion is the version of Talos of a new environment, if the
-// options name none: the newest that talosgen knows.
-const DefaultTalosVersion = "v1.14.1"
 
 // Providers are the values of [Options].Provider.
 var Providers = []string{hetzner, "static"}
@@ -35,8 +31,8 @@ type Options struct {
 	Env               string // the name of its first environment
 	ClusterName       string
 	AgeRecipient      string // the public age key that secrets are encrypted for
-	TalosVersion      string // [DefaultTalosVersion] if empty
-	KubernetesVersion string // if empty, [DefaultKubernetes] of that Talos
+	TalosVersion      string // that of the newest known release if empty
+	KubernetesVersion string // if empty, what goes with that Talos
 	TalosgenVersion   string // the release that checks pull requests, without a leading v
 	// The SHA-256 of that release's program for linux/amd64, in hexadecimal digits;
 	// if it is empty, the pipeline says that it has to be filled in.
@@ -65,7 +61,7 @@ func Files(o Options) ([]File, error) {
 	fill := o.replacer()
 	var files []File
 	names := []string{"common", o.Provider, "time"}
-	if minor(o.talos()) < timeDocuments {
+	if versions.Minor(o.talos()) < timeDocuments {
 		names[2] = "time-1.11"
 	}
 	if o.CI != withoutCI {
@@ -107,7 +103,7 @@ func (o Options) replacer() *strings.Replacer {
 		"@CLUSTER_NAME@", o.ClusterName,
 		"@AGE_RECIPIENT@", o.AgeRecipient,
 		"@TALOS_VERSION@", o.talos(),
-		"@KUBERNETES_VERSION@", cmp.Or(o.KubernetesVersion, DefaultKubernetes(o.talos())),
+		"@KUBERNETES_VERSION@", o.kubernetes(),
 		"@API_SOURCE@", o.apiSource(),
 		"@TALOSGEN_VERSION@", strings.TrimPrefix(o.TalosgenVersion, "v"),
 		"@TALOSGEN_SHA256@", o.TalosgenDigest,
@@ -156,8 +152,8 @@ func (o Options) check() error {
 	}{
 		{"environment", o.Env, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
 		{"cluster name", o.ClusterName, labelForm, false, "a name has at most 32 lower-case letters, digits and inner hyphens, and begins with a letter"},
-		{"Talos version", o.TalosVersion, versionForm, true, "a version has three numbers, such as " + DefaultTalosVersion},
-		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + DefaultKubernetes(DefaultTalosVersion)},
+		{"Talos version", o.TalosVersion, versionForm, true, "a version has three numbers, such as " + versions.Newest().Talos},
+		{"Kubernetes version", o.KubernetesVersion, versionForm, true, "a version has three numbers, such as " + versions.Newest().Start()},
 		{"digest of talosgen", o.TalosgenDigest, digestForm, true, "a SHA-256 has 64 hexadecimal digits, as sha256sum prints it"},
 		{"talosgen version", o.TalosgenVersion, versionForm, false, "a version has three numbers, such as 0.1.0"},
 	} {

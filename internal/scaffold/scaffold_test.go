@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 var update = flag.Bool("update", false, "write the golden trees in testdata")
@@ -156,7 +157,7 @@ func TestOptionsAreUsed(t *testing.T) {
 			t.Errorf("%s does not hold %q", tt.file, tt.holds)
 		}
 	}
-	if text := content(t, files(t, options("hetzner")), "envs/dev/cluster.env"); !strings.Contains(text, "TALOS_VERSION="+DefaultTalosVersion+"\nKUBERNETES_VERSION=1.37.0\n") {
+	if text := content(t, files(t, options("hetzner")), "envs/dev/cluster.env"); !strings.Contains(text, "TALOS_VERSION="+versions.Newest().Talos+"\nKUBERNETES_VERSION="+versions.Newest().Start()+"\n") {
 		t.Error("versions that are not given are not the default ones")
 	}
 }

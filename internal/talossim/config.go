@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // config is a machine configuration, as far as a simulated machine understands
@@ -182,10 +184,8 @@ func (c *config) kubernetes() string {
 		version, _, _ := strings.Cut(c.kubelet[i+1:], "@")
 		return version
 	}
-	return defaultKubernetes
+	return "v" + versions.Newest().Start()
 }
-
-const defaultKubernetes = "v1.36.4"
 
 // immediate are the keys of machine whose change takes effect without a reboot
 // in Talos 1.13.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // Spec is a machine as it was bought.
@@ -20,7 +22,7 @@ type Spec struct {
 	UUID    string   // of SMBIOS; empty is a new one
 	Serial  string   // of SMBIOS
 	Disks   []Disk   // none is one of 80 GB
-	// Talos is the version that it boots, such as v1.14.1; empty is that.
+	// Talos is the version that it boots, empty is the newest known.
 	Talos string
 	// Schematic is the id of the image, if it came from the Image Factory.
 	Schematic string
@@ -49,8 +51,6 @@ type Disk struct {
 type Partition struct {
 	Path, Content, Label, PartitionLabel string
 }
-
-const defaultTalos = "v1.14.1"
 
 // Stages of a machine, in Talos' words.
 const (
@@ -108,7 +108,7 @@ type Machine struct {
 
 func newMachine(f *Fleet, s Spec) *Machine {
 	if s.Talos == "" {
-		s.Talos = defaultTalos
+		s.Talos = versions.Newest().Talos
 	}
 	if s.UUID == "" {
 		s.UUID = f.newUUID("uuid of " + s.Name)

@@ -13,6 +13,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // Component is what a hop moves.
@@ -72,7 +73,7 @@ func Path(now, want State) ([]Hop, error) {
 		if parsed := parse(v.text); parsed != nil {
 			*v.to = *parsed
 		} else {
-			problems.Add(diag.On(v.of, "%q is not a version", v.text).WithHint("a version is three numbers with dots, as 1.37.0"))
+			problems.Add(diag.On(v.of, "%q is not a version", v.text).WithHint("a version is three numbers with dots, as %s", versions.Newest().Kubernetes))
 		}
 	}
 	problems.Add(back(Talos, w.start.talos, w.goal.talos), back(Kubernetes, w.start.kubernetes, w.goal.kubernetes))

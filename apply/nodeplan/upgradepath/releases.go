@@ -4,18 +4,15 @@ import (
 	"slices"
 
 	"github.com/blang/semver/v4"
+
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
-// release is what is known of a minor release of Talos.
-//
-// Sources: pkg/machinery/compatibility for what it supports, and
-// pkg/machinery/constants at the tag of each patch for the defaults.
+// release is a minor release of Talos, with versions as they are compared here.
 type release struct {
-	minor uint64
-	// The newest patch that was known when this was written, and the default
-	// version of Kubernetes that it has.
-	patch      uint64
-	kubernetes string
+	minor      uint64
+	patch      uint64 // the newest known one
+	kubernetes string // its default
 	// The minors of Kubernetes that it supports.
 	oldest, newest uint64
 	// The version of etcd that it brings, by the first patch that does.
@@ -23,14 +20,16 @@ type release struct {
 }
 
 // releases are those of Talos 1, from the oldest on.
-var releases = []release{
-	{8, 4, "1.31.4", 26, 31, map[uint64]string{0: "3.5.16", 4: "3.5.17"}},
-	{9, 6, "1.32.4", 27, 32, map[uint64]string{0: "3.5.17", 3: "3.5.18", 5: "3.5.19", 6: "3.5.21"}},
-	{10, 9, "1.33.6", 28, 33, map[uint64]string{0: "3.5.21", 9: "3.5.26"}},
-	{11, 6, "1.34.1", 29, 34, map[uint64]string{0: "3.6.4", 3: "3.6.5"}},
-	{12, 11, "1.35.4", 30, 35, map[uint64]string{0: "3.6.7", 5: "3.6.8", 7: "3.6.9", 8: "3.6.11"}},
-	{13, 9, "1.36.3", 31, 36, map[uint64]string{0: "3.6.9", 1: "3.6.11", 4: "3.6.12"}},
-	{14, 1, "1.37.0", 32, 37, map[uint64]string{0: "3.7.1"}},
+var releases = known(versions.History())
+
+func known(table []versions.Release) (all []release) {
+	for _, r := range table {
+		all = append(all, release{
+			minor: uint64(r.Minor), patch: semver.MustParse(r.Talos[1:]).Patch, kubernetes: r.Kubernetes,
+			oldest: uint64(r.Oldest), newest: uint64(r.Newest), etcd: r.Etcd,
+		})
+	}
+	return all
 }
 
 // floors are the versions that every member of etcd must have before one of the

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
@@ -115,7 +116,7 @@ func (c *Config) AllowScheduling() bool {
 }
 
 // TalosMinor is the second number of the version of Talos.
-func (c *Config) TalosMinor() int { return minor(c.Talos.Version) }
+func (c *Config) TalosMinor() int { return versions.Minor(c.Talos.Version) }
 
 // FirstLocation is where things are that belong to the whole cluster.
 func (c *Config) FirstLocation() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // maxAliases bounds what a small file with nested aliases can grow to.
@@ -132,7 +133,7 @@ func (d *decoder) absent(key *yaml.Node, out reflect.Value, path, meant []string
 
 // setDefault fills in the default of a key, or those below it.
 func setDefault(f reflect.StructField, out reflect.Value) {
-	if text, ok := f.Tag.Lookup("default"); ok {
+	if text, ok := schemas.Tag(f.Tag, "default"); ok {
 		setText(text, out)
 	}
 	if out.Kind() == reflect.Struct {

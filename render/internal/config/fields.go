@@ -98,7 +98,7 @@ func pathsOf(key string, t reflect.Type, path []string) (paths []string) {
 const mostDeep = 8
 
 func exampleHint(f reflect.StructField) string {
-	if example := f.Tag.Get("example"); example != "" {
+	if example, _ := schemas.Tag(f.Tag, "example"); example != "" {
 		return "for example " + f.Tag.Get("yaml") + ": " + example
 	}
 	return ""

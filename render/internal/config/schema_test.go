@@ -38,7 +38,7 @@ func TestTags(t *testing.T) {
 				t.Errorf("%s.%s has no example", typ.Name(), f.Name)
 			}
 			for _, tag := range []string{"example", "default"} {
-				if text, ok := f.Tag.Lookup(tag); ok {
+				if text, ok := schemas.Tag(f.Tag, tag); ok {
 					checked++
 					checkTag(t, typ.Name()+"."+f.Name, tag, text, f)
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -42,7 +43,7 @@ func (ch *checker) checkTalos() {
 
 // checkLegacy refuses an option that a newer contract has no home for.
 func (ch *checker) checkLegacy(at []string, hint string) {
-	if c := ch.Talos.ConfigContract; c != "" && minor(c) > lastLegacyMinor {
+	if c := ch.Talos.ConfigContract; c != "" && versions.Minor(c) > lastLegacyMinor {
 		ch.fail(hint+"; or set talos.configContract: v1."+strconv.Itoa(lastLegacyMinor), at,
 			"%s has no place in machine configurations of contract %s", display(at), c)
 	}

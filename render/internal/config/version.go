@@ -1,16 +1,9 @@
 package config
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
-)
 
-// The minor versions of Talos 1 whose contract the machine configurations can
-// follow.
-const (
-	oldestMinor = 9
-	newestMinor = 14
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // checkVersions checks and normalises versions. Whether Talos supports the
@@ -19,7 +12,7 @@ func (ch *checker) checkVersions() {
 	t := &ch.Talos
 	if t.Version != "" {
 		t.Version = "v" + strings.TrimPrefix(t.Version, "v")
-		ch.checkMinor(t.Version, "version")
+		ch.checkTalosVersion()
 	}
 	ch.Kubernetes.Version = strings.TrimPrefix(ch.Kubernetes.Version, "v")
 	switch {
@@ -27,7 +20,7 @@ func (ch *checker) checkVersions() {
 		t.ConfigContract = contractOf(t.Version)
 	case t.ConfigContract != "":
 		t.ConfigContract = "v" + strings.TrimPrefix(t.ConfigContract, "v")
-		if ch.checkMinor(t.ConfigContract, "configContract") && t.Version != "" && minor(t.ConfigContract) > minor(t.Version) {
+		if ch.checkMinor(t.ConfigContract, "configContract") && t.Version != "" && versions.Minor(t.ConfigContract) > versions.Minor(t.Version) {
 			ch.fail("the old Talos does not know the new vocabulary; upgrade Talos first",
 				[]string{"talos", "configContract"}, "configContract %s is newer than Talos %s", t.ConfigContract, t.Version)
 		}
@@ -36,27 +29,32 @@ func (ch *checker) checkVersions() {
 
 // checkMinor tells whether a version of Talos is one that is known.
 func (ch *checker) checkMinor(version, key string) bool {
-	m := minor(version)
-	if major, _, _ := strings.Cut(version, "."); major == "v1" && m >= oldestMinor && m <= newestMinor {
+	if _, known := versions.Of(version); known {
 		return true
 	}
-	ch.fail(fmt.Sprintf("this talosgen knows Talos 1.%d to 1.%d", oldestMinor, newestMinor),
-		[]string{"talos", key}, "talos.%s %s is not supported", key, version)
+	ch.fail("this talosgen knows Talos "+versions.Range(), []string{"talos", key}, "talos.%s %s is not supported", key, version)
 	return false
 }
 
-// contractOf is the minor version of a version, such as v1.14.
-func contractOf(version string) string {
-	parts := strings.SplitN(version, ".", 3)
-	return parts[0] + "." + parts[1]
+// checkTalosVersion warns of a Talos that is newer than all that are known, and refuses
+// another that is not known. Nodes of the newer one take the newest known
+// contract: Talos keeps reading those of older releases.
+func (ch *checker) checkTalosVersion() {
+	version := ch.Talos.Version
+	if !versions.Newer(version) {
+		ch.checkMinor(version, "version")
+		return
+	}
+	ch.warn("documents of kinds that are new in it are passed on unchecked", []string{"talos", "version"},
+		"Talos %s is newer than this talosgen, which knows %s: configurations follow contract %s", version, versions.Range(), versions.Newest().Contract())
 }
 
-// minor is the second number of a version, whose form is checked already; -1
-// if it is too large to be one.
-func minor(version string) int {
-	m, err := strconv.Atoi(strings.SplitN(version, ".", 3)[1])
-	if err != nil {
-		return -1
+// contractOf is the contract of a version of Talos, such as v1.14: the newest known
+// one, if the version is newer.
+func contractOf(version string) string {
+	if versions.Newer(version) {
+		return versions.Newest().Contract()
 	}
-	return m
+	parts := strings.SplitN(version, ".", 3)
+	return parts[0] + "." + parts[1]
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // release is a minor release of Kubernetes.
@@ -27,7 +28,7 @@ func parseRelease(version string) (r release, err error) {
 		r.minor, err = strconv.Atoi(minor)
 	}
 	if err != nil {
-		return r, diag.On("version "+version, "this is no version of Kubernetes").WithHint("it looks like 1.37.0")
+		return r, diag.On("version "+version, "this is no version of Kubernetes").WithHint("it looks like %s", versions.KubernetesKinds)
 	}
 	return r, nil
 }

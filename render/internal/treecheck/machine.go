@@ -62,7 +62,7 @@ func (c *checker) kubernetes() string {
 		return c.in.Kubernetes
 	}
 	for _, m := range c.machines {
-		if _, version := versions(m.Documents); version != "" {
+		if _, version := versionsOf(m.Documents); version != "" {
 			return version
 		}
 	}
@@ -74,11 +74,11 @@ func (c *checker) kubernetes() string {
 // v.
 func Versions(configuration []byte) (talos, kubernetes string, err error) {
 	all, err := documents(configuration)
-	talos, kubernetes = versions(all)
+	talos, kubernetes = versionsOf(all)
 	return talos, kubernetes, err
 }
 
-func versions(documents []map[string]any) (talos, kubernetes string) {
+func versionsOf(documents []map[string]any) (talos, kubernetes string) {
 	for _, d := range documents {
 		installer := manifest.Section(d, "machine", "install")
 		kubelet := manifest.Section(d, "machine", "kubelet")

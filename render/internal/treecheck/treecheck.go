@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/kubeschema"
 	"github.com/talosgen/talosgen/render/internal/ownership"
 	"github.com/talosgen/talosgen/render/internal/references"
@@ -35,7 +36,7 @@ type Input struct {
 }
 
 // Newest is the latest version of Kubernetes whose kinds are known.
-const Newest = "1.37.0"
+const Newest = versions.KubernetesKinds
 
 // Report is what was found.
 type Report struct {

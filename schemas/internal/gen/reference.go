@@ -87,7 +87,7 @@ func (p *page) option(path string, f field) error {
 	}
 	fmt.Fprintf(&p.b, "- Type: %s\n", kind)
 	fmt.Fprintf(&p.b, "- Default: %s\n", defaultWords(f))
-	if example := f.tags.Get("example"); example != "" {
+	if example, _ := schemas.Tag(f.tags, "example"); example != "" {
 		fmt.Fprintf(&p.b, "- Example: `%s: %s`\n", f.key, example)
 	}
 	if schemas.IsNotYet(plain) {
@@ -139,7 +139,7 @@ func defaultWords(f field) string {
 	if f.tags.Get("required") == "true" {
 		return "none, it is required"
 	}
-	if text, ok := f.tags.Lookup("default"); ok {
+	if text, ok := schemas.Tag(f.tags, "default"); ok {
 		return "`" + text + "`"
 	}
 	return cmp.Or(f.tags.Get("otherwise"), "none")

@@ -98,7 +98,7 @@ func property(f field) (dict, error) {
 		}
 	}
 	value["description"] = f.doc
-	if text, ok := f.tags.Lookup("default"); ok {
+	if text, ok := schemas.Tag(f.tags, "default"); ok {
 		value["default"] = text
 		if !f.isText() {
 			if value["default"], err = valueOf(f, text); err != nil {
@@ -106,7 +106,7 @@ func property(f field) (dict, error) {
 			}
 		}
 	}
-	if text := f.tags.Get("example"); text != "" {
+	if text, _ := schemas.Tag(f.tags, "example"); text != "" {
 		example, err := valueOf(f, text)
 		if err != nil {
 			return nil, err
