@@ -49,11 +49,15 @@ func (e *Environment) kubernetesObjects(ctx context.Context) (kubeplan.Desired, 
 	if err := problems.Err(); err != nil {
 		return kubeplan.Desired{}, err
 	}
-	return kubetree.Read(e.Infrastructure.Cluster, kubetree.Tree{Env: e.name, Files: files, Normalize: func(o manifest.Object) (manifest.Object, error) {
+	desired, err := kubetree.Read(e.Infrastructure.Cluster, kubetree.Tree{Env: e.name, Files: files, Normalize: func(o manifest.Object) (manifest.Object, error) {
 		normal, err := kube.Normalize(o)
 		e.mask(normal)
 		return normal, err
 	}})
+	if err == nil {
+		err = e.boots(ctx, &desired)
+	}
+	return desired, err
 }
 
 // mask makes the masker know the values of a Secret.

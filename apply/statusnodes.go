@@ -34,7 +34,7 @@ func (c *Cluster) nodeStatus(ctx context.Context) ([]NodeStatus, error) {
 	}
 	nodes := map[string]NodeStatus{}
 	for _, name := range nodeNames(c.env.Infrastructure) {
-		kubelet, talos, err := c.env.versions(ctx, name)
+		kubelet, talos, err := c.env.versions(ctx, nodeFile(name))
 		if err != nil {
 			return nil, err
 		}
@@ -72,9 +72,9 @@ var (
 	installerImage = regexp.MustCompile(`installer(?:/[^\s:@"']+)?:(v[0-9][^\s"'@]*)`)
 )
 
-// versions are those of Kubernetes and Talos that a node's configuration asks for.
-func (e *Environment) versions(ctx context.Context, name string) (kubelet, talos string, err error) {
-	config, err := e.Decrypt(ctx, nodeFile(name))
+// versions are those of Kubernetes and Talos that a machine configuration asks for.
+func (e *Environment) versions(ctx context.Context, file string) (kubelet, talos string, err error) {
+	config, err := e.Decrypt(ctx, file)
 	if err != nil {
 		return "", "", err
 	}

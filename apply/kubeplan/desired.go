@@ -47,6 +47,9 @@ type Item struct {
 	// Of Flux's: talosgen makes it if Flux has not looked yet, because Flux could
 	// not run, or would not know what to look at, without it.
 	Seed bool
+	// Of what describes servers that others make later: what these run. Without any
+	// it describes none.
+	Boots Versions
 }
 
 // ID says which object it is.

@@ -101,7 +101,10 @@ func (m *maker) item(item *Item) Step {
 	if m.observed.terminating(id) {
 		m.refuse(id, "its namespace is being deleted", "wait until it is gone, then run this again")
 	}
+	early := item.Boots.ahead(m.observed.Running)
 	switch other := m.otherOwner(item, live); {
+	case live == nil && early != "":
+		s.Action, s.Reason = Waits, early
 	case live == nil:
 		s.Action, s.Reason = m.create(item)
 	case other != "":
@@ -109,6 +112,8 @@ func (m *maker) item(item *Item) Step {
 		s.rival = other
 	case Applied(live, item.Send(), item.Manager()):
 		s.Action = Unchanged
+	case early != "":
+		s.Action, s.Reason = Waits, early
 	default:
 		m.tried(&s)
 	}

@@ -20,6 +20,9 @@ type Observed struct {
 	Kustomizations map[string]Kustomization
 	// What talosgen made in earlier runs.
 	Inventory []ID
+	// The oldest versions that control planes run; only looked for if something that
+	// is desired describes servers.
+	Running Versions
 	// What the API says to applying objects, without doing it.
 	Trials map[ID]Trial
 }

@@ -25,7 +25,8 @@ type Node struct {
 	// No pods are placed on it.
 	Cordoned bool
 	// It was cordoned by [Client.Drain], and no [Client.Uncordon] came after.
-	Drained bool
+	Drained      bool
+	ControlPlane bool
 	// The version of its kubelet, such as v1.35.0.
 	Kubelet string
 	// The version of Talos, such as v1.14.1; empty if it runs something else.
@@ -53,8 +54,9 @@ func nodeOf(n corev1.Node) Node {
 	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
 	found := Node{
 		Name: n.Name, ProviderID: n.Spec.ProviderID, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Kubelet: n.Status.NodeInfo.KubeletVersion,
-		Talos:   talosOf(n.Status.NodeInfo.OSImage),
-		Message: "its kubelet has not reported yet",
+		Talos:        talosOf(n.Status.NodeInfo.OSImage),
+		ControlPlane: controlPlane(n),
+		Message:      "its kubelet has not reported yet",
 	}
 	for _, condition := range n.Status.Conditions {
 		if condition.Type != corev1.NodeReady {
@@ -68,6 +70,12 @@ func nodeOf(n corev1.Node) Node {
 		found.Message = ""
 	}
 	return found
+}
+
+// controlPlane reports whether Talos has labelled a node as one.
+func controlPlane(n corev1.Node) bool {
+	_, labelled := n.Labels["node-role.kubernetes.io/control-plane"]
+	return labelled
 }
 
 // talosOf finds the version in the name that Talos gives itself: Talos (v1.14.1).

@@ -12,6 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/talosgen/talosgen/apply/kubeplan"
+	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 )
@@ -75,8 +76,43 @@ func (c *Client) Observe(ctx context.Context, desired kubeplan.Desired) (kubepla
 			wanted[r] = append(wanted[r], id)
 		}
 	}
+	if slices.ContainsFunc(desired.Items, func(i kubeplan.Item) bool { return i.Boots != kubeplan.Versions{} }) {
+		if o.Running, err = c.running(ctx); err != nil {
+			return o, err
+		}
+	}
 	err = c.read(ctx, wanted, o.Objects)
 	return o, err
+}
+
+// running are the versions that control planes run.
+func (c *Client) running(ctx context.Context) (v kubeplan.Versions, err error) {
+	nodes, err := c.Nodes(ctx)
+	if err != nil {
+		return v, err
+	}
+	version, err := c.Version(ctx)
+	return oldest(version, nodes), err
+}
+
+// oldest are the oldest versions of control planes, and of the API server that has
+// answered: while an upgrade goes on, each answers with its own.
+func oldest(api string, nodes []Node) kubeplan.Versions {
+	v := kubeplan.Versions{Kubernetes: api}
+	for _, n := range nodes {
+		if n.ControlPlane {
+			v.Talos, v.Kubernetes = older(v.Talos, n.Talos), older(v.Kubernetes, n.Kubelet)
+		}
+	}
+	return v
+}
+
+// older is the older of two versions; one that is empty is not older.
+func older(a, b string) string {
+	if a == "" || b != "" && upgradepath.Newer(a, b) {
+		return b
+	}
+	return a
 }
 
 // read reads objects, by as few requests as that takes.

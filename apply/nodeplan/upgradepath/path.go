@@ -107,6 +107,13 @@ func back(c Component, now, want semver.Version) *diag.Problem {
 		WithHint("a minor version does not go back: set the version in cluster.env to the one that runs, or restore a snapshot of etcd into a new cluster")
 }
 
+// Newer reports whether a version is newer than another. A text that is no version is
+// neither.
+func Newer(a, than string) bool {
+	x, y := parse(a), parse(than)
+	return x != nil && y != nil && x.GT(*y)
+}
+
 // SameMinor reports whether two versions are patches of one minor. Texts that are no
 // versions are of none.
 func SameMinor(a, b string) bool {
