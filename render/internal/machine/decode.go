@@ -26,7 +26,15 @@ func decodeNode(file string, id ID, node *yaml.Node) (doc config.Document, err e
 	if err != nil {
 		return nil, err
 	}
-	if err := node.Decode(doc); err != nil {
+	// The library compares each key with each other one of its mapping: it is asked
+	// to only where keys are more than texts.
+	plain := plainKeys(node)
+	if plain {
+		if err := repeatedKeys(file, node); err != nil {
+			return nil, err
+		}
+	}
+	if err := node.Load(doc, yaml.WithUniqueKeys(!plain)); err != nil {
 		return nil, decodeProblem(file, node, err)
 	}
 	if err := checkKeys(file, id, reflect.TypeOf(doc), node); err != nil {

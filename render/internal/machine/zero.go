@@ -74,8 +74,9 @@ func (m *merger) arrived(p *Patch, pd *patchDoc) error {
 		return err
 	}
 	var problems diag.List
-	for _, z := range pd.zero {
-		if !keptDespite(leaves, z) {
+	kept := keptDespite(leaves, pd.zero)
+	for i, z := range pd.zero {
+		if !kept[i] {
 			continue
 		}
 		hint := "write `%s: !delete` to remove the value, or !replace with a new list or map"
@@ -101,35 +102,39 @@ func describeZero(n *yaml.Node) string {
 	}
 }
 
-// keptDespite reports whether something other than the empty value is at its
-// path.
-func keptDespite(leaves []yamltext.Leaf, z zeroLeaf) bool {
+// keptDespite tells of each empty value whether something else is at its path.
+// It looks at each leaf once: both lists can be as long as a document.
+func keptDespite(leaves []yamltext.Leaf, zero []zeroLeaf) []bool {
+	kept := make([]bool, len(zero))
+	at := make(map[string]int, len(zero)) // by path
+	for i, z := range zero {
+		at[joined(z.path)] = i
+	}
+	var path []byte
 	for i := range leaves {
 		l := &leaves[i]
-		if !hasPrefix(l.Path, z.path) {
-			continue
-		}
-		if z.node.Kind == yaml.SequenceNode || z.node.ShortTag() == "!!null" {
-			if !l.IsZero() {
-				return true
+		path = path[:0]
+		for depth, e := range l.Path {
+			if e.Index >= 0 {
+				break // paths of empty values do not lead into lists
 			}
-			continue
-		}
-		if len(l.Path) == len(z.path) && !l.IsZero() && !strings.EqualFold(l.Value, z.node.Value) {
-			return true
+			path = append(append(path, e.Key...), 0)
+			if z, found := at[string(path)]; found && !kept[z] {
+				kept[z] = keptBy(l, zero[z], depth+1 == len(l.Path))
+			}
 		}
 	}
-	return false
+	return kept
 }
 
-func hasPrefix(path yamltext.Path, keys []string) bool {
-	if len(path) < len(keys) {
-		return false
+// joined makes a key of a path: a zero byte ends each step.
+func joined(path []string) string { return strings.Join(path, "\x00") + "\x00" }
+
+// keptBy reports whether a leaf at the path of an empty value, or below it, is
+// something else.
+func keptBy(l *yamltext.Leaf, z zeroLeaf, same bool) bool {
+	if z.node.Kind == yaml.SequenceNode || z.node.ShortTag() == "!!null" {
+		return !l.IsZero()
 	}
-	for i, k := range keys {
-		if path[i].Index >= 0 || path[i].Key != k {
-			return false
-		}
-	}
-	return true
+	return same && !l.IsZero() && !strings.EqualFold(l.Value, z.node.Value)
 }
