@@ -182,9 +182,9 @@ func talosEndpoints(i schemas.Infrastructure) (endpoints []string, note string) 
 		}
 	}
 	switch {
-	case i.Access.Mode == "public":
+	case i.Access.Mode == accessPublic && i.Access.Jump == "":
 		note = "the public addresses of the control planes are not in Git, so these are the private ones; name others with --endpoints"
-	case i.Access.Mode == "private":
+	case i.Access.Mode != "":
 		note = "these addresses are reached from the private network only"
 	}
 	return endpoints, note

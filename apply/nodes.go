@@ -143,7 +143,9 @@ func (s *Session) place(m *nodes.Machine, have plan.Server) {
 	if s.servers != nil {
 		s.servers.see(have)
 	}
-	if s.env.Infrastructure.Access.Mode == accessPublic {
+	// Whoever comes through the gateway is in the private network; nodes may have no
+	// other address then, be the APIs public or not.
+	if access := s.env.Infrastructure.Access; access.Mode == accessPublic && access.Jump == "" {
 		m.Address = publicAddress(have)
 		m.Unknown = "it has no public address"
 		return
