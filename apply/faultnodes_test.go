@@ -53,13 +53,18 @@ func (w *nodeFaults) attempt() error {
 	return errors.Join(err, s.Close(context.WithoutCancel(w.Context())))
 }
 
-// later lets time pass.
+// boots is longer than a machine takes from the moment that its server runs.
+const boots = 3 * time.Minute
+
+// later lets time pass. What Hetzner switches on at its end boots after it.
 func (w *nodeFaults) later(d time.Duration) {
-	if err := w.fleet.Clock().Sleep(w.Context(), d); err != nil {
-		w.Fatal(err)
+	for _, d := range []time.Duration{d, boots} {
+		if err := w.fleet.Clock().Sleep(w.Context(), d); err != nil {
+			w.Fatal(err)
+		}
+		w.sim.Settle()
+		w.fleet.Settle()
 	}
-	w.fleet.Settle()
-	w.sim.Settle()
 }
 
 // wrong is what is not as it should be; empty if all is well.

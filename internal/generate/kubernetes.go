@@ -91,7 +91,7 @@ func (e *environment) oidc(k values) {
 	put(e, o, at, "groupMappings", 50, func(name string) []values {
 		return []values{
 			{"group": one(e, name+" group", "admins", "Zürich admins", "a/b:c"), "clusterRoles": []string{"cluster-admin"}},
-			{"group": "developers", "roles": []values{{"name": "deployer", "namespace": "web"}}},
+			{"group": "developers", "roles": []values{{"name": "deployer", "namespace": "default"}}},
 		}
 	})
 	k["oidc"] = o
