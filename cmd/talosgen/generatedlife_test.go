@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ func TestGeneratedLife(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(10, 45, 1500, lives), 4, 25, generatedLife)
+	each(t, seeds(10, 300, 1500, lives), 4, 25, generatedLife)
 }
 
 func generatedLife(dir string, o generate.Options) error {
@@ -86,7 +85,7 @@ type generatedSite struct {
 	sim    *hetznersim.Sim
 	server *httptest.Server
 	sign   apply.Signers
-	stands map[string]bool // machines
+	stands map[string]bool // machines and images
 	before map[string]int  // objects of the project, by kind, that are not the cluster's
 }
 
@@ -116,7 +115,7 @@ func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, e
 		Clock: s.clock, Token: simToken, RateLimit: -1, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, s.rescue),
 	})
 	empty := s.infra
-	empty.Images = slices.DeleteFunc(slices.Clone(empty.Images), func(i schemas.InfraSnapshot) bool { return i.Build }) // those apply makes
+	empty.Images = nil // those stand, or apply makes them
 	if err := seed(s.sim, empty, public); err != nil {
 		return nil, err
 	}
@@ -128,9 +127,16 @@ func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, e
 	return s, nil
 }
 
-// stand lets the machines wait that the environment names, those that do not yet.
+// stand lets the machines wait that the environment names, and has the images that
+// somebody else makes: those that are not there yet.
 func (s *generatedSite) stand() error {
 	more := 0
+	for _, image := range s.infra.Images {
+		if name := "image " + image.Selector + " " + image.Architecture; !image.Build && !s.stands[name] {
+			s.sim.AddSnapshot("Talos, made by somebody", image.Architecture, snapshotDisk, image.Labels)
+			s.stands[name] = true
+		}
+	}
 	for _, m := range s.infra.Machines {
 		if !s.stands[m.Name] {
 			s.fleet.Add(standing(m)).PowerOn()

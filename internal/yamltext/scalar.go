@@ -221,6 +221,12 @@ func resolve(text string) Kind {
 	if c := text[0]; c != '-' && c != '+' && c != '.' && (c < '0' || c > '9') {
 		return String
 	}
+	if text[0] == '.' { // underscores separate digits only behind a digit
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return Float
+		}
+		return String
+	}
 	digits := strings.ReplaceAll(text, "_", "")
 	if _, err := strconv.ParseInt(digits, 0, 64); err == nil {
 		return Int
