@@ -184,7 +184,7 @@ func talosEndpoints(i schemas.Infrastructure) (endpoints []string, note string) 
 	switch {
 	case i.Access.Mode == accessPublic && i.Access.Jump == "":
 		note = "the public addresses of the control planes are not in Git, so these are the private ones; name others with --endpoints"
-	case i.Access.Mode != "":
+	case i.Access.Mode == "private" || i.Access.Jump != "":
 		note = "these addresses are reached from the private network only"
 	}
 	return endpoints, note
@@ -194,7 +194,7 @@ func talosEndpoints(i schemas.Infrastructure) (endpoints []string, note string) 
 // reached, if it is theirs: a load balancer passes on Kubernetes only.
 func publicName(i schemas.Infrastructure) string {
 	api := i.KubernetesAPI
-	if i.Access.Mode != "public" || api.ExternalEndpoint == "" {
+	if i.Access.Mode != accessPublic || i.Access.Jump != "" || api.ExternalEndpoint == "" {
 		return ""
 	}
 	for _, target := range api.External {

@@ -35,6 +35,9 @@ func TestTalosEndpoints(t *testing.T) {
 		{"a name, perhaps of the load balancer", schemas.Infrastructure{Access: public, KubernetesAPI: name, LoadBalancers: balancers, Servers: servers}, private, "--endpoints"},
 		{"nothing known", schemas.Infrastructure{Access: public, Servers: servers}, private, "--endpoints"},
 		{"private nodes", schemas.Infrastructure{Access: onlyPrivate, KubernetesAPI: name, Servers: servers}, private, "private network"},
+		{"public APIs, and nodes by the gateway", schemas.Infrastructure{
+			Access: schemas.InfraAccess{Mode: "public", Jump: "demo-nat-gateway"}, KubernetesAPI: name, Servers: servers,
+		}, private, "private network"},
 		{"machines", schemas.Infrastructure{
 			Access:   schemas.InfraAccess{Mode: "direct"},
 			Machines: []schemas.InfraMachine{{Name: "m", Role: "controlplane", Address: "192.0.2.1/24"}, {Name: "n", Role: "controlplane"}},
