@@ -17,7 +17,7 @@ func ahead(p *Plan, i schemas.Infrastructure) (refusals []plan.Note) {
 		return nil
 	}
 	m := p.Nodes.Upgrade.Talos
-	if m.ControlPlanes == 0 || upgradepath.SameMinor(m.From, m.To) {
+	if m.Oldest == "" || upgradepath.SameMinor(m.Oldest, m.To) {
 		return nil
 	}
 	nodes := nodeNames(i)
@@ -26,8 +26,8 @@ func ahead(p *Plan, i schemas.Infrastructure) (refusals []plan.Note) {
 			continue
 		}
 		refusals = append(refusals, plan.Note{Key: c.Key,
-			Text: fmt.Sprintf("it would boot Talos v%s, and the control planes run v%s", m.To, m.From),
-			Hint: fmt.Sprintf("upgrade the cluster first (docs/how-to/upgrade.md); or set TALOS_VERSION to v%s until then, and render", m.From)})
+			Text: fmt.Sprintf("it would boot Talos v%s, and the control planes run v%s", m.To, m.Oldest),
+			Hint: fmt.Sprintf("upgrade the cluster first (docs/how-to/upgrade.md); or set TALOS_VERSION to v%s until then, and render", m.Oldest)})
 	}
 	return refusals
 }

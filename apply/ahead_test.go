@@ -15,7 +15,11 @@ func TestAhead(t *testing.T) {
 	infrastructure := schemas.Infrastructure{Servers: []schemas.InfraServer{
 		{Name: "demo-1", Role: schemas.RoleControlPlane}, {Name: "demo-worker-1", Role: schemas.RoleWorker}, {Name: "demo-nat", Role: "nat"}}}
 	moves := func(from, to string, planes int) *nodeplan.Upgrade {
-		return &nodeplan.Upgrade{Talos: &nodeplan.Move{From: from, To: to, Nodes: 3, ControlPlanes: planes}}
+		m := &nodeplan.Move{From: from, To: to, Nodes: 3, ControlPlanes: planes}
+		if planes > 0 {
+			m.Oldest = from
+		}
+		return &nodeplan.Upgrade{Talos: m}
 	}
 	for name, c := range map[string]struct {
 		upgrade *nodeplan.Upgrade
@@ -30,7 +34,10 @@ func TestAhead(t *testing.T) {
 		"gateway":       {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-nat", Action: plan.Create}, false},
 		"update":        {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Update}, false},
 		"Kubernetes":    {&nodeplan.Upgrade{Kubernetes: &nodeplan.Move{From: "1.36.3", To: "1.37.0"}}, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
-		"none":          {nil, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+		"a worker is behind, and control planes differ by a patch": {
+			&nodeplan.Upgrade{Talos: &nodeplan.Move{From: "1.12.0", To: "1.14.1", Nodes: 2, ControlPlanes: 1, Oldest: "1.14.0"}},
+			plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+		"none": {nil, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change.Key = plan.KeyOf(c.change.Kind, c.change.Name)

@@ -260,6 +260,7 @@ func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan,
 		return nil, err
 	}
 	whole.older = agreesToOlder(consent)
+	whole.Refusals = append(whole.Refusals, ahead(whole, s.env.Infrastructure)...)
 	if refused, err := s.withLineageOfMachines(ctx, whole); err != nil || refused {
 		return &Plan{Plan: whole.Plan}, err
 	}

@@ -32,6 +32,8 @@ type Move struct {
 	// planes.
 	Nodes         int `json:"nodes"`
 	ControlPlanes int `json:"controlPlanes"`
+	// The oldest version that these control planes run; empty if there are none.
+	Oldest string `json:"oldestControlPlane,omitempty"`
 }
 
 // pending compares versions; nil if there is nothing to upgrade. Of nodes that are
@@ -82,6 +84,7 @@ func (m *Move) with(node Node, runs, want string) *Move {
 	m.Nodes++
 	if node.Role == ControlPlane {
 		m.ControlPlanes++
+		m.Oldest = nodeconfig.Older(m.Oldest, runs)
 	}
 	return m
 }
@@ -200,10 +203,15 @@ func (m *Move) count() string {
 	}
 }
 
+// moves reports whether the upgrade tells of the versions of a program; not for nil.
+func (u *Upgrade) moves(program string) bool {
+	return u != nil && (program == nodeconfig.Talos && u.Talos != nil || program == nodeconfig.Kubernetes && u.Kubernetes != nil)
+}
+
 // Unversioned is what is held and is no version that [Plan.Upgrade] tells of.
 func (p Plan) Unversioned() (held []Held) {
 	for _, h := range p.Held {
-		if p.Upgrade == nil || h.Version == "" {
+		if !p.Upgrade.moves(h.Version) {
 			held = append(held, h)
 		}
 	}
