@@ -33,12 +33,7 @@ func (e *Environment) boots(ctx context.Context, desired *kubeplan.Desired) erro
 		if err != nil {
 			return err
 		}
-		if newest.Talos == "" || upgradepath.Newer(talos, newest.Talos) {
-			newest.Talos = talos
-		}
-		if newest.Kubernetes == "" || upgradepath.Newer(kubelet, newest.Kubernetes) {
-			newest.Kubernetes = kubelet
-		}
+		newest.Talos, newest.Kubernetes = upgradepath.Newest(newest.Talos, talos), upgradepath.Newest(newest.Kubernetes, kubelet)
 	}
 	for i := range desired.Items {
 		if describes(desired.Items[i]) {

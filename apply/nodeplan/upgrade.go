@@ -53,22 +53,14 @@ func pending(desired Desired, observed Observed) *Upgrade {
 		}
 		u.Talos = u.Talos.with(node, runs.Talos, want.Config.Talos())
 		u.Kubernetes = u.Kubernetes.with(node, runs.Kubernetes, want.Config.Kubernetes())
-		now.Talos, now.Kubernetes = nodeconfig.Older(now.Talos, runs.Talos), nodeconfig.Older(now.Kubernetes, runs.Kubernetes)
-		git.Talos, git.Kubernetes = newer(git.Talos, want.Config.Talos()), newer(git.Kubernetes, want.Config.Kubernetes())
+		now.Talos, now.Kubernetes = upgradepath.Older(now.Talos, runs.Talos), upgradepath.Older(now.Kubernetes, runs.Kubernetes)
+		git.Talos, git.Kubernetes = upgradepath.Newest(git.Talos, want.Config.Talos()), upgradepath.Newest(git.Kubernetes, want.Config.Kubernetes())
 	}
 	if u.Talos == nil && u.Kubernetes == nil {
 		return nil
 	}
 	u.path(now, git)
 	return u
-}
-
-// newer is the newer of two versions.
-func newer(a, b string) string {
-	if a == "" || b != "" && nodeconfig.Older(a, b) == a {
-		return b
-	}
-	return a
 }
 
 // with adds a node that runs a version, and is to run another.
@@ -80,11 +72,11 @@ func (m *Move) with(node Node, runs, want string) *Move {
 	if m == nil {
 		m = &Move{}
 	}
-	m.From, m.To = nodeconfig.Older(m.From, runs), newer(m.To, want)
+	m.From, m.To = upgradepath.Older(m.From, runs), upgradepath.Newest(m.To, want)
 	m.Nodes++
 	if node.Role == ControlPlane {
 		m.ControlPlanes++
-		m.Oldest = nodeconfig.Older(m.Oldest, runs)
+		m.Oldest = upgradepath.Older(m.Oldest, runs)
 	}
 	return m
 }

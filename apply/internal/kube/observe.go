@@ -101,18 +101,10 @@ func oldest(api string, nodes []Node) kubeplan.Versions {
 	v := kubeplan.Versions{Kubernetes: api}
 	for _, n := range nodes {
 		if n.ControlPlane {
-			v.Talos, v.Kubernetes = older(v.Talos, n.Talos), older(v.Kubernetes, n.Kubelet)
+			v.Talos, v.Kubernetes = upgradepath.Older(v.Talos, n.Talos), upgradepath.Older(v.Kubernetes, n.Kubelet)
 		}
 	}
 	return v
-}
-
-// older is the older of two versions; one that is empty is not older.
-func older(a, b string) string {
-	if a == "" || b != "" && upgradepath.Newer(a, b) {
-		return b
-	}
-	return a
 }
 
 // read reads objects, by as few requests as that takes.

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
 )
 
 // Observed is what a plan is made from: what was seen, and what Kubernetes
@@ -91,10 +92,10 @@ func running(sights []Sight) (r nodeconfig.Running) {
 		if !s.Machine.controlPlane() || s.Config == nil {
 			continue
 		}
-		r.Talos = nodeconfig.Older(r.Talos, s.Talos)
+		r.Talos = upgradepath.Older(r.Talos, s.Talos)
 		// Before etcd, nothing of Kubernetes runs yet.
 		if s.Stage == node.StageRunning {
-			r.Kubernetes = nodeconfig.Older(r.Kubernetes, s.Config.Kubernetes())
+			r.Kubernetes = upgradepath.Older(r.Kubernetes, s.Config.Kubernetes())
 		}
 	}
 	return r

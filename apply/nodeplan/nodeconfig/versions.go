@@ -3,6 +3,8 @@ package nodeconfig
 import (
 	"slices"
 	"strings"
+
+	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
 )
 
 // MachineType is the role of the node in Talos' words: controlplane or worker.
@@ -38,7 +40,7 @@ func (c *Config) oldest(talos bool) (version string) {
 			}
 			if n := at(d.root, strings.Split(k.place.keys, ".")...); n != nil {
 				if _, tag, ok := cutTag(n.Value); ok && slices.Contains([]byte("v0123456789"), tag[0]) {
-					version = Older(version, tag)
+					version = upgradepath.Older(version, tag)
 				}
 			}
 		}
@@ -79,35 +81,3 @@ const (
 	Talos      = "talos"
 	Kubernetes = "kubernetes"
 )
-
-// Older is the older of two versions, such as v1.37.0. One that is empty, or
-// that cannot be read, is not older than any.
-func Older(a, b string) string {
-	x, y := numbers(a), numbers(b)
-	switch {
-	case y == nil:
-		return a
-	case x == nil || slices.Compare(y, x) < 0:
-		return b
-	}
-	return a
-}
-
-// numbers are those of a version: 1, 37, 0.
-func numbers(version string) (found []int) {
-	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "-")
-	for part := range strings.SplitSeq(version, ".") {
-		n := 0
-		for _, digit := range part {
-			if digit < '0' || digit > '9' {
-				return nil
-			}
-			n = 10*n + int(digit-'0')
-		}
-		found = append(found, n)
-	}
-	if len(found) < 2 {
-		return nil
-	}
-	return found
-}

@@ -114,6 +114,23 @@ func Newer(a, than string) bool {
 	return x != nil && y != nil && x.GT(*y)
 }
 
+// Older is the older of two versions, as it is spelt. A text that is no version does not
+// count.
+func Older(a, b string) string {
+	if parse(b) == nil || parse(a) != nil && !Newer(a, b) {
+		return a
+	}
+	return b
+}
+
+// Newest is the newer of two versions, in the same way.
+func Newest(a, b string) string {
+	if parse(b) == nil || parse(a) != nil && !Newer(b, a) {
+		return a
+	}
+	return b
+}
+
 // SameMinor reports whether two versions are patches of one minor. Texts that are no
 // versions are of none.
 func SameMinor(a, b string) bool {

@@ -23,9 +23,10 @@ const (
 
 // Inputs lists every file that can influence a render of env: all files under
 // patches, envs/<env> and charts, sorted. Hidden files, but for the .helmignore
-// of a chart, and what editors leave behind do not count, nor does documentation among machine patches. Links are
-// followed as far as fsys lets them be; those of addons and charts that cannot be
-// are broken, one problem for each with its place: only who uses them minds.
+// of a chart, and what editors leave behind do not count, nor does documentation
+// among machine patches. Links are followed as far as fsys lets them be; those of
+// addons and charts that cannot be are broken, one problem for each with its place:
+// only who uses them minds.
 func Inputs(fsys fs.FS, env string) (files []string, broken diag.List, err error) {
 	if err := CheckEnvironment(fsys, env); err != nil {
 		return nil, nil, err
