@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/faultgrammar"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/faultgrammar"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 )
 
 // nodeFaults is a cluster with nodes, which let whoever runs talosgen in for the time

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/faultgrammar"
+	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
 )
 
 // faultOutcome is what is seen of a fault: how the run ends, and what is advised.

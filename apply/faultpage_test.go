@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/internal/faultgrammar"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
 )
 
 // The parts of the page that are written from what was seen begin and end so.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/talosgen/talosgen/internal/faultgrammar"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
 )
 
 var updateFaults = flag.Bool("update-faults", false, "write the tables of faults in the documentation")

@@ -18,11 +18,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/apply/plan/plantest"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultmachine"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/schemas"
 )
 

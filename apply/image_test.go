@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/rescuesim"
 )
 
 // talosInfrastructure is two servers, for each architecture one, that need

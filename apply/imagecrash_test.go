@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
 
 // mortal is the connection of a run that may be killed: then nothing of it

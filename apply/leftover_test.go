@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 )
 
 // TestLastRule: a firewall that is to have no rules gets none, whoever has added

@@ -9,7 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
 	"github.com/talosgen/talosgen/internal/sopsage"
-	"github.com/talosgen/talosgen/internal/talossim"
-	"github.com/talosgen/talosgen/internal/talossim/simtest"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 )
 
 var (

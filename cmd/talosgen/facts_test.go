@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
 
 // TestApplyKeepsFacts: addresses that Hetzner chose come to the sources of the

@@ -14,11 +14,11 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/generate"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/kubesim"
-	"github.com/talosgen/talosgen/internal/rescuesim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/rescuesim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/internal/sshkey"
-	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // The commands of the life of a cluster.

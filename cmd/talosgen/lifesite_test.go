@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/kubesim"
-	"github.com/talosgen/talosgen/internal/rescuesim"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/rescuesim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // life is a cluster from nothing on, in simulators that outlive the processes

@@ -8,8 +8,8 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/jumphost"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/jumphost"
 )
 
 // proxyVariable names an HTTP proxy by which servers are reached.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/talosgen/talosgen/internal/kubesim"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // wallClock is the time of the talosgen that a script runs, which waits for a

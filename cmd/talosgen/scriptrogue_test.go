@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/apply"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 

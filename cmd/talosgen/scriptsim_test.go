@@ -16,10 +16,10 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/apply"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/rescuesim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/rescuesim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/internal/sshkey"
-	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/talosgen/talosgen/internal/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
 )
 
 // simulatedFlux reconciles the rendered trees of a repository as Flux does that

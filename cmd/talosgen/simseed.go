@@ -10,8 +10,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/schemas"
 )
 

@@ -10,14 +10,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/kubesim"
 	"github.com/talosgen/talosgen/internal/natural"
-	"github.com/talosgen/talosgen/internal/quietclock"
-	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/quietclock"
+	"github.com/talosgen/talosgen/internal/sim/rescuesim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/internal/sshkey"
-	"github.com/talosgen/talosgen/internal/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 

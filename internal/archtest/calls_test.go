@@ -35,7 +35,7 @@ var sleeping = []string{"Sleep"}
 var exceptions = []struct {
 	file, name, reason string
 }{
-	{"internal/hetznersim/simtest/spec.go", "os.Getenv", "only tests import it: where the description of the API is"},
+	{"internal/sim/hetznersim/simtest/spec.go", "os.Getenv", "only tests import it: where the description of the API is"},
 	{"schemas/internal/gen/main.go", "os.Exit", "a program of its own, run by go generate"},
 	{"schemas/internal/gen/main.go", "os.Stderr", "a program of its own, run by go generate"},
 }

@@ -50,7 +50,7 @@ var owners = []struct {
 	{"github.com/getsops/sops/v3/...", []string{"internal/sopsage"}},
 	{"github.com/siderolabs/talos/pkg/machinery/client/...", []string{"apply/internal/node"}},
 	{"github.com/siderolabs/talos/pkg/machinery/config/...", []string{"render/internal/machine"}},
-	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node", "internal/talossim"}},
+	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node", "internal/sim/talossim"}},
 	{"github.com/siderolabs/crypto/...", []string{"render/internal/machine", "apply/internal/node"}},
 	{"github.com/urfave/cli/v2/...", []string{"cmd/talosgen"}},
 	{"golang.org/x/term/...", []string{"cmd/talosgen"}},
@@ -72,12 +72,12 @@ var forbidden = []struct {
 }{
 	{"render/...", "net/http", "render reads the repository, nothing else"},
 	{"render/...", "net", "render reads the repository, nothing else"},
-	{"render/...", "internal/hetznersim/...", "render reads the repository, nothing else"},
-	{"apply/...", "internal/hetznersim/...", "only tests and the command sim need it"},
-	{"apply/...", "internal/talossim/...", "only tests and the command sim need it"},
-	{"apply/...", "internal/kubesim", "only simulated nodes need it"},
-	{"render/...", "internal/talossim/...", "render reads the repository, nothing else"},
-	{"render/...", "internal/kubesim", "render reads the repository, nothing else"},
+	{"render/...", "internal/sim/hetznersim/...", "render reads the repository, nothing else"},
+	{"apply/...", "internal/sim/hetznersim/...", "only tests and the command sim need it"},
+	{"apply/...", "internal/sim/talossim/...", "only tests and the command sim need it"},
+	{"apply/...", "internal/sim/kubesim", "only simulated nodes need it"},
+	{"render/...", "internal/sim/talossim/...", "render reads the repository, nothing else"},
+	{"render/...", "internal/sim/kubesim", "render reads the repository, nothing else"},
 	{"render/...", "os/exec", "render runs no programs"},
 	{"apply/...", "os/exec", "apply holds the token, which no list of processes may show"},
 	{"apply/plan/...", "net/http", "plan is pure"},
@@ -107,14 +107,14 @@ var forbidden = []struct {
 var spared = []struct {
 	part, imported, reason string
 }{
-	{"internal/hetznersim/...", "net/http", "it is an API over HTTP, and render may not import it"},
-	{"internal/kubesim/faultmachine", "net/http", "only tests import it: it stands before an API over HTTP"},
+	{"internal/sim/hetznersim/...", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/sim/kubesim/faultmachine", "net/http", "only tests import it: it stands before an API over HTTP"},
 	{"internal/generate", "math/rand/v2", "all that it makes follows from a seed, and it is for tests"},
-	{"internal/kubesim", "net/http", "it is an API over HTTP, and render may not import it"},
-	{"internal/talossim", "net/http", "its control planes serve that API, and render may not import it"},
+	{"internal/sim/kubesim", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/sim/talossim", "net/http", "its control planes serve that API, and render may not import it"},
 	{"internal/charttest", "net/http", "it is for tests: a repository of charts over HTTP"},
 	{"render/internal/chartfetch", "net/http", "it gets charts for the commands that are asked to; rendering does not call it"},
-	{"internal/talossim/simtest", "crypto/rand", "only tests import it, and no key that it makes is compared"},
+	{"internal/sim/talossim/simtest", "crypto/rand", "only tests import it, and no key that it makes is compared"},
 }
 
 // light are the packages whose tests must not build a heavy library, not even

@@ -17,8 +17,8 @@ import (
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/hetznersim/simtest"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/simtest"
 	"github.com/talosgen/talosgen/schemas"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )

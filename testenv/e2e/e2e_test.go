@@ -27,7 +27,7 @@ import (
 // runVariable makes the test program a run, with these arguments, one in a line.
 const runVariable = "TALOSGEN_E2E_RUN"
 
-const scriptsDir = "../../internal/hetznersim/testdata/conformance"
+const scriptsDir = "../../internal/sim/hetznersim/testdata/conformance"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {

@@ -24,7 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim/conformance"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/conformance"
 )
 
 func main() {
@@ -33,7 +33,7 @@ func main() {
 	flag.DurationVar(&o.leftovers, "leftovers", 2*time.Hour, "how old a run must be that is taken for dead; 0: all others are")
 	flag.BoolVar(&o.writes, "writes", false, "also the conformance scripts that make something; they cost some cents more")
 	talosgen := flag.String("talosgen", "", "the talosgen to test; built if empty")
-	scripts := flag.String("scripts", "internal/hetznersim/testdata/conformance", "the directory of the conformance scripts")
+	scripts := flag.String("scripts", "internal/sim/hetznersim/testdata/conformance", "the directory of the conformance scripts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := e2e(ctx, o, *talosgen, *scripts)

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim/conformance"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/conformance"
 )
 
 // run takes a cluster from nothing to nothing.

@@ -13,7 +13,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 )
 
 // behind returns a project behind a proxy that lets things go wrong.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
 
 func TestMayWrite(t *testing.T) {

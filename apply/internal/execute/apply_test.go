@@ -14,8 +14,8 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/plantest"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/hetznersim/simtest"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/simtest"
 )
 
 // whole is a cluster with a bit of everything.

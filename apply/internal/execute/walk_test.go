@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/plan/plantest"
-	"github.com/talosgen/talosgen/internal/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
 
 // faults are what goes wrong with calls.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/internal/hetznersim"
-	"github.com/talosgen/talosgen/internal/rescuesim"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/rescuesim"
 	"github.com/talosgen/talosgen/schemas"
 )
 

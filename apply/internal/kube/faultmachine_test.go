@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/faultgrammar"
-	"github.com/talosgen/talosgen/internal/kubesim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
+	"github.com/talosgen/talosgen/internal/sim/kubesim/faultmachine"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/internal/kubesim/faultmachine"
+	"github.com/talosgen/talosgen/internal/sim/kubesim/faultmachine"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 

@@ -16,10 +16,10 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
-	"github.com/talosgen/talosgen/internal/kubesim"
-	"github.com/talosgen/talosgen/internal/kubesim/faultmachine"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim/faultmachine"
 )
 
 // faultCase is what a run does: from a tree, or from nothing, to another one.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/kubesim"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 

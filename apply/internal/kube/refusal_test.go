@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/talosgen/talosgen/internal/hetznersim/faultproxy"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 )
 
 // TestAgain: what was lost on the way is sent again, what was refused is not.

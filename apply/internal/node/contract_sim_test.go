@@ -5,7 +5,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/internal/secret"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // TestContractSimulated holds simulated nodes to what real ones do.

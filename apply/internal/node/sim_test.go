@@ -11,8 +11,8 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/internal/secret"
-	"github.com/talosgen/talosgen/internal/talossim"
-	"github.com/talosgen/talosgen/internal/talossim/simtest"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
 )
 
 // simulated is a cluster of simulated nodes, and clients for it.

@@ -13,8 +13,8 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/internal/talossim"
-	"github.com/talosgen/talosgen/internal/talossim/simtest"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
 )
 
 // situations are what bootstrap may meet; each is prepared from machines in

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 

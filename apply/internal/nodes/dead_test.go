@@ -17,7 +17,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // roads lead to machines, and some of them nowhere.

@@ -15,7 +15,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // keptSnapshot is a snapshot that somebody kept.

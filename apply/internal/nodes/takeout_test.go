@@ -11,7 +11,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // takeOut takes nodes out, and wipes them if they are to be. It returns the

@@ -17,7 +17,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/internal/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // static is a world of machines that exist already, in maintenance mode: no lock

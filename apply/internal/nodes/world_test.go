@@ -22,10 +22,10 @@ import (
 	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
 	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/internal/hetznersim"
 	"github.com/talosgen/talosgen/internal/secret"
-	"github.com/talosgen/talosgen/internal/talossim"
-	"github.com/talosgen/talosgen/internal/talossim/simtest"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
 )
 
 // canary stands for every secret of a machine configuration.

@@ -21,7 +21,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/jumphost"
+	"github.com/talosgen/talosgen/internal/sim/jumphost"
 )
 
 // bastion is how a server is gone through.

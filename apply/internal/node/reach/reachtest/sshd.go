@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/talosgen/talosgen/internal/jumphost"
+	"github.com/talosgen/talosgen/internal/sim/jumphost"
 )
 
 // Server is an SSH server on loopback that passes connections on, for root only.
