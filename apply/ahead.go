@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -22,7 +23,7 @@ func ahead(p *Plan, i schemas.Infrastructure) (refusals []plan.Note) {
 	}
 	nodes := nodeNames(i)
 	for _, c := range p.Changes {
-		if c.Kind != plan.KindServer || c.Action != plan.Create && c.Action != plan.Replace || !slices.Contains(nodes, c.Name) {
+		if c.Kind != cloudplan.KindServer || c.Action != cloudplan.Create && c.Action != cloudplan.Replace || !slices.Contains(nodes, c.Name) {
 			continue
 		}
 		refusals = append(refusals, plan.Note{Key: c.Key,

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -23,25 +23,25 @@ func TestAhead(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		upgrade *nodeplan.Upgrade
-		change  plan.Change
+		change  cloudplan.Change
 		refused bool
 	}{
-		"worker":        {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-worker-1", Action: plan.Create}, true},
-		"control plane": {moves("1.13.9", "1.14.1", 1), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Replace}, true},
-		"back":          {moves("1.14.1", "1.13.9", 1), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, true},
-		"patch":         {moves("1.14.0", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
-		"only workers":  {moves("1.13.9", "1.14.1", 0), plan.Change{Kind: plan.KindServer, Name: "demo-worker-1", Action: plan.Create}, false},
-		"gateway":       {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-nat", Action: plan.Create}, false},
-		"update":        {moves("1.13.9", "1.14.1", 3), plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Update}, false},
-		"Kubernetes":    {&nodeplan.Upgrade{Kubernetes: &nodeplan.Move{From: "1.36.3", To: "1.37.0"}}, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+		"worker":        {moves("1.13.9", "1.14.1", 3), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-worker-1", Action: cloudplan.Create}, true},
+		"control plane": {moves("1.13.9", "1.14.1", 1), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Replace}, true},
+		"back":          {moves("1.14.1", "1.13.9", 1), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Create}, true},
+		"patch":         {moves("1.14.0", "1.14.1", 3), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Create}, false},
+		"only workers":  {moves("1.13.9", "1.14.1", 0), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-worker-1", Action: cloudplan.Create}, false},
+		"gateway":       {moves("1.13.9", "1.14.1", 3), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-nat", Action: cloudplan.Create}, false},
+		"update":        {moves("1.13.9", "1.14.1", 3), cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Update}, false},
+		"Kubernetes":    {&nodeplan.Upgrade{Kubernetes: &nodeplan.Move{From: "1.36.3", To: "1.37.0"}}, cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Create}, false},
 		"a worker is behind, and control planes differ by a patch": {
 			&nodeplan.Upgrade{Talos: &nodeplan.Move{From: "1.12.0", To: "1.14.1", Nodes: 2, ControlPlanes: 1, Oldest: "1.14.0"}},
-			plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
-		"none": {nil, plan.Change{Kind: plan.KindServer, Name: "demo-1", Action: plan.Create}, false},
+			cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Create}, false},
+		"none": {nil, cloudplan.Change{Kind: cloudplan.KindServer, Name: "demo-1", Action: cloudplan.Create}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.change.Key = plan.KeyOf(c.change.Kind, c.change.Name)
-			refusals := ahead(&Plan{Plan: &plan.Plan{Changes: []plan.Change{c.change}}, Nodes: &nodeplan.Plan{Upgrade: c.upgrade}}, infrastructure)
+			c.change.Key = cloudplan.KeyOf(c.change.Kind, c.change.Name)
+			refusals := ahead(&Plan{Plan: &cloudplan.Plan{Changes: []cloudplan.Change{c.change}}, Nodes: &nodeplan.Plan{Upgrade: c.upgrade}}, infrastructure)
 			if (len(refusals) == 1) != c.refused {
 				t.Errorf("refused: %v", refusals)
 			}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 )
 
 // autoscalerDir holds the configurations of servers that the autoscaler makes, one

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/access"
-	"github.com/talosgen/talosgen/apply/nodeplan"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
 const (

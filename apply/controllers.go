@@ -8,7 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
 // adminLifetime is how long the certificate is valid that controllers are
@@ -21,7 +21,7 @@ const mayRace = "the autoscaler or the cloud controller may make a server or a l
 // quiesce prepares a destroy: what makes servers and load balancers is stopped
 // before the first deletion. What it made since somebody looked is in the plan
 // that is returned, as far as the policy agrees to such things.
-func (s *Session) quiesce(ctx context.Context, p *plan.Plan, policy Consent) (*plan.Plan, error) {
+func (s *Session) quiesce(ctx context.Context, p *cloudplan.Plan, policy Consent) (*cloudplan.Plan, error) {
 	if !p.Destroy || len(p.Changes) == 0 {
 		return p, nil
 	}
@@ -30,14 +30,14 @@ func (s *Session) quiesce(ctx context.Context, p *plan.Plan, policy Consent) (*p
 	if err = errors.Join(err, s.Close(ctx)); err != nil || !stopped {
 		return p, err
 	}
-	return s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) { return plan.Destroy(p.Desired, o, policy) })
+	return s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return cloudplan.Destroy(p.Desired, o, policy) })
 }
 
 // stopControllers stops what would make servers and load balancers while the
 // cluster is destroyed, if the Kubernetes API answers. That it could not is
 // said, and no error: a cluster that is half gone has no API. It reports whether
 // anything was stopped.
-func (s *Session) stopControllers(ctx context.Context, p *plan.Plan) (stopped bool, err error) {
+func (s *Session) stopControllers(ctx context.Context, p *cloudplan.Plan) (stopped bool, err error) {
 	err = s.stage("controllers", 0, func(stage progress.Stage) error {
 		const step = "stop controllers"
 		client, why, err := s.kubernetes(ctx, p)
@@ -71,7 +71,7 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // kubernetes makes a client for the API of the cluster, which is reached as apply
 // reaches it: by the control planes. Or it says why there is nobody to ask.
-func (s *Session) kubernetes(ctx context.Context, p *plan.Plan) (client *kube.Client, why string, err error) {
+func (s *Session) kubernetes(ctx context.Context, p *cloudplan.Plan) (client *kube.Client, why string, err error) {
 	switch {
 	case len(p.Observed.Servers) == 0:
 		return nil, "there are no servers", nil

@@ -12,7 +12,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
-	"github.com/talosgen/talosgen/apply/nodeplan"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

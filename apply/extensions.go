@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/image"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -17,10 +17,10 @@ func (s *Session) CheckImages(ctx context.Context, wanted []schemas.InfraSnapsho
 }
 
 // plannedImages are the images that a plan makes.
-func plannedImages(p *plan.Plan) (wanted []schemas.InfraSnapshot) {
+func plannedImages(p *cloudplan.Plan) (wanted []schemas.InfraSnapshot) {
 	for _, want := range p.Desired.Images {
-		made := func(c plan.Change) bool {
-			return c.Kind == plan.KindImage && c.Action == plan.Create && c.Name == plan.ImageName(want)
+		made := func(c cloudplan.Change) bool {
+			return c.Kind == cloudplan.KindImage && c.Action == cloudplan.Create && c.Name == cloudplan.ImageName(want)
 		}
 		if slices.ContainsFunc(p.Changes, made) {
 			wanted = append(wanted, want)

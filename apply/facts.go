@@ -1,7 +1,7 @@
 package apply
 
 import (
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -21,7 +21,7 @@ func (r *Report) Facts() (content []byte, known bool, err error) {
 		return nil, false, nil
 	}
 	file := factsContent{APIVersion: schemas.FactsVersion}
-	for _, a := range plan.Facts(p.Desired, p.Observed) {
+	for _, a := range cloudplan.Facts(p.Desired, p.Observed) {
 		file.Addresses = append(file.Addresses, factAddress(a))
 	}
 	content, err = file.encode()

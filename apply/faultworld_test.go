@@ -17,7 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"

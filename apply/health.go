@@ -9,8 +9,8 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -57,7 +57,7 @@ func (s *Session) reach(ctx context.Context) (*nodes.Cluster, error) {
 }
 
 // look looks what there is in the project.
-func (s *Session) look(ctx context.Context) (o plan.Observed, err error) {
+func (s *Session) look(ctx context.Context) (o cloudplan.Observed, err error) {
 	err = s.stage("observe", 0, func(progress.Stage) (err error) {
 		if s.project != nil {
 			o, err = s.project.Observe(ctx, s.env.Infrastructure)

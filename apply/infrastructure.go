@@ -7,7 +7,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -17,10 +17,10 @@ import (
 type infrastructure struct {
 	*Session
 	report *Report
-	agreed *plan.Plan // what somebody agreed to
-	latest *plan.Plan // what was planned last, with all that this run leaves alone
-	old    bool       // something was changed since, outside of the infrastructure
-	all    part       // what this run does at all
+	agreed *cloudplan.Plan // what somebody agreed to
+	latest *cloudplan.Plan // what was planned last, with all that this run leaves alone
+	old    bool            // something was changed since, outside of the infrastructure
+	all    part            // what this run does at all
 	policy Policy
 	owner  Owner
 }
@@ -62,14 +62,14 @@ func (i *infrastructure) look(ctx context.Context) error {
 }
 
 // loop is how a part of what has to be done is made so.
-func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*plan.Plan, Change] {
+func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloudplan.Plan, Change] {
 	loop := execute.Infrastructure(i.agreed)
 	loop.Stale, loop.Sleep = cloud.Stale, i.clock.Sleep
-	loop.Again = func(ctx context.Context) (*plan.Plan, error) {
+	loop.Again = func(ctx context.Context) (*cloudplan.Plan, error) {
 		err := i.look(ctx)
 		return of(i.latest), err
 	}
-	loop.Executor = func(p *plan.Plan) execute.Do[Change] {
+	loop.Executor = func(p *cloudplan.Plan) execute.Do[Change] {
 		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.makeImage(stage, i.owner), Notes: i.treeNotes()}).Do
 		return i.watched(p, stage, do)
 	}
@@ -80,15 +80,15 @@ func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*plan.
 func (s *Session) makeImage(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
 	maker := s.imageMaker(owner)
 	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
-		step := fmt.Sprintf("%s %s", plan.Create, plan.KeyOf(plan.KindImage, plan.ImageName(want)))
+		step := fmt.Sprintf("%s %s", cloudplan.Create, cloudplan.KeyOf(cloudplan.KindImage, cloudplan.ImageName(want)))
 		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
 	}
 }
 
 // again returns how a plan is made.
-func again(p *plan.Plan) func(schemas.Infrastructure, plan.Observed, Consent) (*plan.Plan, error) {
+func again(p *cloudplan.Plan) func(schemas.Infrastructure, cloudplan.Observed, Consent) (*cloudplan.Plan, error) {
 	if p.Destroy {
-		return plan.Destroy
+		return cloudplan.Destroy
 	}
-	return plan.Make
+	return cloudplan.Make
 }

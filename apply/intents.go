@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 )
 
 // The notes that say which node was chosen to be bootstrapped.

@@ -11,10 +11,11 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/kubeplan/kubetree"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/plan/kube/kubetree"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -177,7 +178,7 @@ func (s *Session) mayHaveAPI(p *Plan) bool {
 }
 
 // planes are the control planes that are there.
-func (s *Session) planes(o plan.Observed, making []string) (planes []nodes.Machine) {
+func (s *Session) planes(o cloudplan.Observed, making []string) (planes []nodes.Machine) {
 	for _, m := range s.machines(o, making) {
 		if m.Role == nodeplan.ControlPlane && !m.New && m.Address != "" {
 			planes = append(planes, m)
@@ -188,7 +189,7 @@ func (s *Session) planes(o plan.Observed, making []string) (planes []nodes.Machi
 
 // api is the API of the control planes that are there. Whoever runs this is let
 // in.
-func (s *Session) api(ctx context.Context, o plan.Observed) (controlPlaneAPI, error) {
+func (s *Session) api(ctx context.Context, o cloudplan.Observed) (controlPlaneAPI, error) {
 	if err := s.letIn(ctx, o); err != nil {
 		return controlPlaneAPI{}, err
 	}
@@ -197,7 +198,7 @@ func (s *Session) api(ctx context.Context, o plan.Observed) (controlPlaneAPI, er
 }
 
 // withAPI does something with a client for the API of the cluster.
-func (s *Session) withAPI(ctx context.Context, o plan.Observed, do func(*kube.Client) error) error {
+func (s *Session) withAPI(ctx context.Context, o cloudplan.Observed, do func(*kube.Client) error) error {
 	api, err := s.api(ctx, o)
 	if err != nil {
 		return err

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
@@ -31,7 +32,7 @@ func TestKubernetesStage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.objects.Items = slices.DeleteFunc(desired.Items, func(i kubeplan.Item) bool { return i.Object.IsSecret() })
-	before := &Plan{Plan: &plan.Plan{Cluster: "demo"}}
+	before := &Plan{Plan: &cloudplan.Plan{Cluster: "demo"}}
 	if err := s.withKubernetes(t.Context(), before, Policy{}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,16 +40,16 @@ func TestKubernetesStage(t *testing.T) {
 		t.Fatalf("before there is anything: %s", before)
 	}
 	// Nobody waits for what cannot come: no control plane is made.
-	nowhere := &Report{Left: &Plan{Plan: &plan.Plan{Cluster: "demo"}}}
+	nowhere := &Report{Left: &Plan{Plan: &cloudplan.Plan{Cluster: "demo"}}}
 	if err := s.changeKubernetes(t.Context(), nowhere, before, Policy{}); diag.CodeOf(err) != diag.NotReady || !strings.Contains(err.Error(), "no control plane is known that could serve it") {
 		t.Fatalf("without a control plane: %v", err)
 	}
-	server := plan.Server{
-		Meta:        plan.Meta{ID: 1, Name: "demo-worker-1", Labels: map[string]string{"cluster": "demo", "managed-by": "talosgen", "role": "controlplane"}},
-		PublicIPv4:  plan.PublicIP{IP: "203.0.113.7"},
-		PrivateNets: []plan.PrivateNet{{IP: "10.0.1.11"}},
+	server := cloudplan.Server{
+		Meta:        cloudplan.Meta{ID: 1, Name: "demo-worker-1", Labels: map[string]string{"cluster": "demo", "managed-by": "talosgen", "role": "controlplane"}},
+		PublicIPv4:  cloudplan.PublicIP{IP: "203.0.113.7"},
+		PrivateNets: []cloudplan.PrivateNet{{IP: "10.0.1.11"}},
 	}
-	there := &plan.Plan{Cluster: "demo", Observed: plan.Observed{Servers: []plan.Server{server}}}
+	there := &cloudplan.Plan{Cluster: "demo", Observed: cloudplan.Observed{Servers: []cloudplan.Server{server}}}
 	r := &Report{Left: &Plan{Plan: there}}
 	if err := s.changeKubernetes(t.Context(), r, before, Policy{}); err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(told, "\n"))
@@ -88,7 +89,7 @@ func TestSomePlane(t *testing.T) {
 		"it is refused":           {nodeplan.Plan{Refusals: []plan.Note{{Key: "node/cp-1"}}}, false},
 		"only the worker is away": {nodeplan.Plan{Away: []string{"worker-1"}}, true},
 	} {
-		if got := s.somePlane(&Plan{Plan: &plan.Plan{}, Nodes: &c.nodes}); got != c.want {
+		if got := s.somePlane(&Plan{Plan: &cloudplan.Plan{}, Nodes: &c.nodes}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -99,12 +100,12 @@ func TestSomePlane(t *testing.T) {
 // keeps everybody from everything.
 func TestEdited(t *testing.T) {
 	object := Object{Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Allowed: true, Reason: "fields of it are of others"}
-	flux := demoPlan([]Change{change(plan.Create, "network/demo", true)}, nil, []Object{object})
+	flux := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []Object{object})
 	if flux.Executable() || !flux.Refused() || diag.CodeOf(notExecutable(flux)) != diag.Conflict || flux.Edited() != nil {
 		t.Errorf("Flux looks after it: %v, %v", notExecutable(flux), flux.Edited())
 	}
 	object.Conflicts = []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}}
-	p := demoPlan([]Change{change(plan.Create, "network/demo", true)}, nil, []Object{object})
+	p := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []Object{object})
 	p.Nodes.Away, p.Nodes.Warnings = []string{"demo-2"}, []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}}
 	if !p.Executable() || p.Refused() || p.Empty() {
 		t.Errorf("somebody has edited it, and nothing can be done: %v", notExecutable(p))

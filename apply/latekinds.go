@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
 // lateKinds is how often objects are made whose kind was not there before: operators

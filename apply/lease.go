@@ -6,7 +6,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -64,10 +64,10 @@ func (s *Session) leaseHolder(ctx context.Context, ask func(*kube.Client, contex
 // leaseClient talks to the Kubernetes API of machines that exist already. Its clock
 // does not keep the lock: it is what the lock is kept with.
 func (s *Session) leaseClient(ctx context.Context) (*kube.Client, error) {
-	through, err := s.transport(plan.Observed{})
+	through, err := s.transport(cloudplan.Observed{})
 	if err != nil {
 		return nil, err
 	}
-	api := controlPlaneAPI{session: s, through: through, planes: s.planes(plan.Observed{}, nil)}
+	api := controlPlaneAPI{session: s, through: through, planes: s.planes(cloudplan.Observed{}, nil)}
 	return s.kubeClient(ctx, api.options(kube.Options{Within: leaseAnswers, Patience: leasePatience, Clock: s.clock}))
 }

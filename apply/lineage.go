@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -52,16 +53,16 @@ func (s *Session) tree() lineage.Tree {
 
 // appliedTree is the tree that was applied last, by the labels of the object that
 // keeps notes; the zero value if there is no such object or note.
-func (s *Session) appliedTree(o plan.Observed) lineage.Tree {
+func (s *Session) appliedTree(o cloudplan.Observed) lineage.Tree {
 	labels := s.noteLabels(o)
 	return lineage.Tree{Commit: labels[schemas.LabelPrefix+noteCommit], Seal: labels[schemas.LabelPrefix+noteSeal]}
 }
 
 // noteLabels are the labels of the object that keeps notes, which the package cloud
 // finds in the same way; nil if there is none.
-func (s *Session) noteLabels(o plan.Observed) map[string]string {
-	var found *plan.Meta
-	take := func(m plan.Meta) {
+func (s *Session) noteLabels(o cloudplan.Observed) map[string]string {
+	var found *cloudplan.Meta
+	take := func(m cloudplan.Meta) {
 		own := m.Labels[schemas.LabelCluster] == s.env.Infrastructure.Cluster && m.Labels[schemas.LabelManagedBy] == schemas.ManagedBy
 		component := m.Labels[schemas.LabelComponent]
 		lasting := component != schemas.ComponentLock && component != schemas.ComponentSession
@@ -106,7 +107,7 @@ func (s *Session) treeKey() plan.Key { return plan.Key(strings.TrimSuffix(s.env.
 
 // withLineage adds to a plan what there is to say about the age of the tree. It
 // reports whether that is refused: then nothing else is to be looked at.
-func (s *Session) withLineage(ctx context.Context, p *plan.Plan, policy Consent) (refused bool, err error) {
+func (s *Session) withLineage(ctx context.Context, p *cloudplan.Plan, policy Consent) (refused bool, err error) {
 	if s.project == nil {
 		return false, nil // what was applied is known when the nodes are
 	}
@@ -115,7 +116,7 @@ func (s *Session) withLineage(ctx context.Context, p *plan.Plan, policy Consent)
 }
 
 // noteVerdict adds a verdict to a plan, and reports whether it refuses.
-func (s *Session) noteVerdict(p *plan.Plan, v lineage.Verdict) (refused bool) {
+func (s *Session) noteVerdict(p *cloudplan.Plan, v lineage.Verdict) (refused bool) {
 	note := plan.Note{Key: s.treeKey(), Text: v.Text, Hint: v.Hint}
 	switch v.State {
 	case lineage.Warn:
@@ -172,7 +173,7 @@ func (s *Session) recordConsent(ctx context.Context, agreed *Plan, owner Owner) 
 // recordTree records the tree before the first change, with the lock taken. What
 // somebody else has applied since the plan was made may be newer. What is observed
 // learns what is written.
-func (s *Session) recordTree(ctx context.Context, o plan.Observed, agreed bool) error {
+func (s *Session) recordTree(ctx context.Context, o cloudplan.Observed, agreed bool) error {
 	switch {
 	case s.history == nil:
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
@@ -113,9 +113,9 @@ func TestTreeIsRecordedOnAFirewall(t *testing.T) {
 	}
 	own := map[string]string{schemas.LabelCluster: "demo", schemas.LabelManagedBy: schemas.ManagedBy}
 	lock := map[string]string{schemas.LabelCluster: "demo", schemas.LabelManagedBy: schemas.ManagedBy, schemas.LabelComponent: schemas.ComponentLock}
-	o := plan.Observed{
-		Networks:  []plan.Network{{Meta: plan.Meta{ID: 1, Labels: map[string]string{schemas.LabelCluster: "other", schemas.LabelManagedBy: schemas.ManagedBy}}}},
-		Firewalls: []plan.Firewall{{Meta: plan.Meta{ID: 2, Labels: lock}}, {Meta: plan.Meta{ID: 4, Labels: nil}}, {Meta: plan.Meta{ID: 3, Labels: own}}},
+	o := cloudplan.Observed{
+		Networks:  []cloudplan.Network{{Meta: cloudplan.Meta{ID: 1, Labels: map[string]string{schemas.LabelCluster: "other", schemas.LabelManagedBy: schemas.ManagedBy}}}},
+		Firewalls: []cloudplan.Firewall{{Meta: cloudplan.Meta{ID: 2, Labels: lock}}, {Meta: cloudplan.Meta{ID: 4, Labels: nil}}, {Meta: cloudplan.Meta{ID: 3, Labels: own}}},
 	}
 	own["it"] = "yes"
 	if labels := b.connect().noteLabels(o); labels["it"] != "yes" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -66,11 +66,11 @@ type notesError struct{ error }
 
 // withNotes reads the notes in Kubernetes, and does something with them.
 func (s *Session) withNotes(ctx context.Context, patience time.Duration, do func(*kube.Client, map[string]string) error) error {
-	through, err := s.transport(plan.Observed{})
+	through, err := s.transport(cloudplan.Observed{})
 	if err != nil {
 		return err
 	}
-	api := controlPlaneAPI{session: s, through: through, planes: s.planes(plan.Observed{}, nil)}
+	api := controlPlaneAPI{session: s, through: through, planes: s.planes(cloudplan.Observed{}, nil)}
 	client, err := api.clientWith(ctx, patience)
 	if err != nil {
 		return err

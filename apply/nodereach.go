@@ -12,7 +12,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -40,7 +40,7 @@ type dialer struct{ dial Dialer }
 
 // transport leads to the nodes: from this machine, or through the server that
 // the tree names.
-func (s *Session) transport(o plan.Observed) (reach.Transport, error) {
+func (s *Session) transport(o cloudplan.Observed) (reach.Transport, error) {
 	jump := s.env.Infrastructure.Access.Jump
 	if jump == "" || s.jump != nil {
 		if s.jump != nil {
@@ -49,7 +49,7 @@ func (s *Session) transport(o plan.Observed) (reach.Transport, error) {
 		return dialer{s.nodes.Dial}, nil
 	}
 	object := "server " + jump
-	i := slices.IndexFunc(o.Servers, func(have plan.Server) bool { return have.Name == jump && s.owns(have) })
+	i := slices.IndexFunc(o.Servers, func(have cloudplan.Server) bool { return have.Name == jump && s.owns(have) })
 	want := slices.IndexFunc(s.env.Infrastructure.Servers, func(w schemas.InfraServer) bool { return w.Name == jump })
 	if i < 0 || want < 0 || publicAddress(o.Servers[i]) == "" {
 		return nil, diag.On(object, "the way to the nodes leads through it, and it is not there, or has no public address").
@@ -70,7 +70,7 @@ func (s *Session) transport(o plan.Observed) (reach.Transport, error) {
 // letIn lets the addresses of whoever runs this in, as long as the session
 // lives, where nobody else may come in. Without servers there is nothing to be
 // let in to.
-func (s *Session) letIn(ctx context.Context, o plan.Observed) error {
+func (s *Session) letIn(ctx context.Context, o cloudplan.Observed) error {
 	if s.access != nil || s.project == nil || len(o.Servers) == 0 || s.nodes.Own == nil {
 		return nil
 	}

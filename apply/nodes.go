@@ -13,9 +13,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -87,7 +87,7 @@ var rolesOfNodes = map[string]string{schemas.RoleControlPlane: nodeplan.ControlP
 
 // machines are the nodes of the tree, and others that have the labels of the
 // cluster. making are the servers that this run is going to make.
-func (s *Session) machines(o plan.Observed, making []string) []nodes.Machine {
+func (s *Session) machines(o cloudplan.Observed, making []string) []nodes.Machine {
 	found := s.static()
 	infra := s.env.Infrastructure
 	for _, want := range infra.Servers {
@@ -96,7 +96,7 @@ func (s *Session) machines(o plan.Observed, making []string) []nodes.Machine {
 			continue
 		}
 		m := nodes.Machine{Name: want.Name, Role: role, InTree: true, New: slices.Contains(making, want.Name)}
-		i := slices.IndexFunc(o.Servers, func(have plan.Server) bool { return have.Name == want.Name && s.owns(have) })
+		i := slices.IndexFunc(o.Servers, func(have cloudplan.Server) bool { return have.Name == want.Name && s.owns(have) })
 		if i >= 0 {
 			s.place(&m, o.Servers[i])
 		} else {
@@ -126,7 +126,7 @@ func (s *Session) machines(o plan.Observed, making []string) []nodes.Machine {
 
 // owns reports whether a server is one that apply made for the cluster. Those of
 // its autoscaler come and go by themselves.
-func (s *Session) owns(server plan.Server) bool {
+func (s *Session) owns(server cloudplan.Server) bool {
 	return server.Labels[schemas.LabelCluster] == s.env.Infrastructure.Cluster &&
 		server.Labels[schemas.LabelManagedBy] == schemas.ManagedBy && server.Labels[schemas.LabelNodeGroup] == ""
 }
@@ -135,7 +135,7 @@ func (s *Session) owns(server plan.Server) bool {
 const statusRunning = "running"
 
 // place says where a server is, by the way that leads there.
-func (s *Session) place(m *nodes.Machine, have plan.Server) {
+func (s *Session) place(m *nodes.Machine, have cloudplan.Server) {
 	m.ID = fmt.Sprint(have.ID)
 	if have.Status != statusRunning {
 		m.Server = have.Status
@@ -158,7 +158,7 @@ func (s *Session) place(m *nodes.Machine, have plan.Server) {
 
 // publicAddress is the public address of a server, of IPv6 the first in its
 // network; empty if it has none.
-func publicAddress(s plan.Server) string {
+func publicAddress(s cloudplan.Server) string {
 	if s.PublicIPv4.IP != "" {
 		return s.PublicIPv4.IP
 	}
@@ -188,7 +188,7 @@ func (s *Session) desiredNodes(ctx context.Context) (nodeplan.Desired, error) {
 	}
 	d := nodeplan.Desired{Cluster: s.env.Infrastructure.Cluster}
 	var problems diag.List
-	for _, m := range s.machines(plan.Observed{}, nil) {
+	for _, m := range s.machines(cloudplan.Observed{}, nil) {
 		file := nodeFile(m.Name)
 		text, err := s.env.Decrypt(ctx, file)
 		if err != nil {

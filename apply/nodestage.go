@@ -10,14 +10,15 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // withNodes adds the section of nodes to a plan of the infrastructure, and takes
 // away what the stages of the run leave out.
-func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy) (*Plan, error) {
+func (s *Session) withNodes(ctx context.Context, infra *cloudplan.Plan, policy Policy) (*Plan, error) {
 	p := &Plan{Plan: infra}
 	switch {
 	case s.nodes.Dial == nil:
@@ -49,7 +50,7 @@ func (s *Session) withNodes(ctx context.Context, infra *plan.Plan, policy Policy
 }
 
 // nothing is a plan of the infrastructure that leaves it as it is.
-func nothing(p *plan.Plan) *plan.Plan {
+func nothing(p *cloudplan.Plan) *cloudplan.Plan {
 	left := *p
 	left.Changes, left.Refusals = nil, nil
 	return &left
@@ -76,9 +77,9 @@ func (s *Session) resumeNodes(ctx context.Context, p *Plan, saved *Saved, more P
 }
 
 // making are the servers that a plan makes.
-func making(p *plan.Plan) (names []string) {
+func making(p *cloudplan.Plan) (names []string) {
 	for _, c := range p.Changes {
-		if c.Kind == plan.KindServer && (c.Action == plan.Create || c.Action == plan.Replace) {
+		if c.Kind == cloudplan.KindServer && (c.Action == cloudplan.Create || c.Action == cloudplan.Replace) {
 			names = append(names, c.Name)
 		}
 	}
@@ -86,7 +87,7 @@ func making(p *plan.Plan) (names []string) {
 }
 
 // names are those of all nodes, wanted or there.
-func (s *Session) names(o plan.Observed) (names []string) {
+func (s *Session) names(o cloudplan.Observed) (names []string) {
 	for _, m := range s.machines(o, nil) {
 		names = append(names, m.Name)
 	}
@@ -95,7 +96,7 @@ func (s *Session) names(o plan.Observed) (names []string) {
 
 // cluster prepares to talk to the nodes. Nothing is asked yet, but whoever runs
 // this is let in.
-func (s *Session) cluster(ctx context.Context, o plan.Observed, making []string) (*nodes.Cluster, error) {
+func (s *Session) cluster(ctx context.Context, o cloudplan.Observed, making []string) (*nodes.Cluster, error) {
 	c := &nodes.Cluster{
 		Name: s.env.Infrastructure.Cluster, Machines: s.machines(o, making), Clock: keepingClock{s.clock, s}, Patience: nodes.DefaultPatience(),
 		Clients: &s.clients, Credentials: func() (node.Credentials, error) { return s.credentials(ctx) },

@@ -10,8 +10,8 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/turn"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -33,9 +33,9 @@ func (k keepingClock) Sleep(ctx context.Context, d time.Duration) error {
 // watched lets a change that takes the server of a living node off for a while
 // wait until the cluster can do without it, and then until the node is well
 // again. Its pods move away meanwhile.
-func (s *Session) watched(p *plan.Plan, stage progress.Stage, do execute.Do[Change]) execute.Do[Change] {
+func (s *Session) watched(p *cloudplan.Plan, stage progress.Stage, do execute.Do[Change]) execute.Do[Change] {
 	return func(ctx context.Context, c Change) error {
-		if s.nodes.Dial == nil || p.Destroy || c.Kind != plan.KindServer || c.Class != plan.PowerOff {
+		if s.nodes.Dial == nil || p.Destroy || c.Kind != cloudplan.KindServer || c.Class != cloudplan.PowerOff {
 			err := do(ctx, c)
 			if err == nil && switchedOn(c) {
 				s.disturbed.add(c.Name)
@@ -112,7 +112,7 @@ func letBackIn(ctx context.Context, c *nodes.Cluster, name string, failed error)
 
 // switchedOn reports whether a change starts a server.
 func switchedOn(c Change) bool {
-	return c.Kind == plan.KindServer && slices.ContainsFunc(c.Fields, func(f plan.Field) bool { return f.Name == plan.FieldPower })
+	return c.Kind == cloudplan.KindServer && slices.ContainsFunc(c.Fields, func(f cloudplan.Field) bool { return f.Name == cloudplan.FieldPower })
 }
 
 // disturbed are nodes whose servers a run has switched off or on: they may be on

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -12,12 +12,12 @@ import (
 // the gateway by private ones, also if the APIs are public: a life with neither IPv4
 // nor IPv6 for nodes waited for an address that never came (seed 77).
 func TestPlace(t *testing.T) {
-	private := plan.Server{Status: statusRunning, PrivateNets: []plan.PrivateNet{{IP: "10.0.64.2"}}}
+	private := cloudplan.Server{Status: statusRunning, PrivateNets: []cloudplan.PrivateNet{{IP: "10.0.64.2"}}}
 	public := private
 	public.PublicIPv4.IP = "198.51.100.2"
 	for name, c := range map[string]struct {
 		access  schemas.InfraAccess
-		server  plan.Server
+		server  cloudplan.Server
 		address string
 	}{
 		"public":                           {schemas.InfraAccess{Mode: "public"}, public, "198.51.100.2"},

@@ -1,26 +1,25 @@
 package apply
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // Plan is what has to be done, section by section.
 type Plan struct {
 	// The infrastructure; see the package plan.
-	*plan.Plan
+	*cloudplan.Plan
 	// The nodes, as they will be once the infrastructure is there; nil if they
-	// were not looked at. See the package nodeplan.
+	// were not looked at. See the package plan/nodes.
 	Nodes *nodeplan.Plan `json:"nodes,omitempty"`
 	// What runs in the cluster; nil if that was not looked at. See the package
-	// kubeplan.
+	// plan/kube.
 	Kubernetes *kubeplan.Plan `json:"kubernetes,omitempty"`
 
 	kept    string // what stands for the files of the nodes
@@ -120,11 +119,11 @@ func (p *Plan) Summary() string {
 }
 
 // JSON writes the plan for programs.
-func (p *Plan) JSON() ([]byte, error) { return indented(p) }
+func (p *Plan) JSON() ([]byte, error) { return plan.Encode(p) }
 
 // Saved is a plan in a file.
 type Saved struct {
-	plan.Saved
+	cloudplan.Saved
 	Nodes      *nodeplan.Saved `json:"nodes,omitempty"`
 	Kubernetes *kubeplan.Saved `json:"kubernetes,omitempty"`
 }
@@ -138,7 +137,7 @@ func (p *Plan) Save() ([]byte, error) {
 	if p.Kubernetes != nil {
 		s.Kubernetes = &kubeplan.Saved{Policy: p.objects, Plan: p.Kubernetes}
 	}
-	return indented(s)
+	return plan.Encode(s)
 }
 
 // LoadPlan reads a plan that [Plan.Save] wrote; file is its name, for errors.
@@ -151,17 +150,6 @@ func LoadPlan(file string, text []byte) (*Saved, error) {
 		return nil, diag.New(diag.Pos{File: file}, "a section of it holds no plan").WithHint("make it again: talosgen plan <env> --out <file>")
 	}
 	return &s, s.Check(file)
-}
-
-func indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("write the plan: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // notExecutable says why a plan must not be executed, each reason once.

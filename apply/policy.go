@@ -3,8 +3,9 @@ package apply
 import (
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
 type (
@@ -59,7 +60,7 @@ const nodeKey = "node/"
 func (p Policy) forNodes(all []string) nodeplan.Policy {
 	n := nodeplan.Policy{Mode: p.Mode, MaxParallel: p.MaxParallel, Only: p.Nodes}
 	for _, name := range all {
-		server := string(plan.KeyOf(plan.KindServer, name))
+		server := string(cloudplan.KeyOf(cloudplan.KindServer, name))
 		if p.AllowDestroy || slices.Contains(p.Allow, name) || slices.Contains(p.Allow, server) {
 			n.Allow = append(n.Allow, name)
 		}

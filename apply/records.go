@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -30,7 +30,7 @@ func newServerRecords(mark func(ctx context.Context, id int64, value string) err
 
 // see takes in the label of a server. What this session has written since then
 // stays.
-func (r *serverRecords) see(have plan.Server) {
+func (r *serverRecords) see(have cloudplan.Server) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := strconv.FormatInt(have.ID, 10)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -16,8 +16,8 @@ import (
 const shownKey = "cBoPHCpSUqN0nBwHaWuFsj2+MCnsYMvFsALAmB4pB0k="
 
 // labelled is a server with a label of whether it was configured.
-func labelled(value string) plan.Server {
-	return plan.Server{Meta: plan.Meta{ID: 7, Labels: map[string]string{schemas.LabelConfigured: value}}}
+func labelled(value string) cloudplan.Server {
+	return cloudplan.Server{Meta: cloudplan.Meta{ID: 7, Labels: map[string]string{schemas.LabelConfigured: value}}}
 }
 
 // TestServerRecords: what a label says, and that of what is written is what was
@@ -41,7 +41,7 @@ func TestServerRecords(t *testing.T) {
 			t.Errorf("%q: %+v", value, got)
 		}
 	}
-	r.see(plan.Server{Meta: plan.Meta{ID: 7}})
+	r.see(cloudplan.Server{Meta: cloudplan.Meta{ID: 7}})
 	if got := r.Of(m); got.State != newonce.Unrecorded {
 		t.Errorf("without a label: %+v", got)
 	}

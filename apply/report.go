@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/summary"
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
 type (
@@ -98,7 +99,7 @@ func items(changes []Change, steps []Step, objects []Object) []summary.Item {
 	all := []summary.Item{}
 	for _, c := range changes {
 		stage := summary.Infrastructure
-		if c.Kind == plan.KindImage {
+		if c.Kind == cloudplan.KindImage {
 			stage = summary.Images
 		}
 		all = append(all, summary.Item{Stage: stage, Action: string(c.Action), Object: string(c.Key), ID: c.ID})

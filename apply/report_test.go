@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/health"
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 )
 
 // demoCommands write commands as a shell has them.
@@ -24,8 +25,8 @@ var demoCommands = Commands{
 	},
 }
 
-func change(action plan.Action, key plan.Key, allowed bool) Change {
-	return Change{Action: action, Key: key, Kind: plan.Kind(strings.Split(string(key), "/")[0]), Allowed: allowed}
+func change(action cloudplan.Action, key plan.Key, allowed bool) Change {
+	return Change{Action: action, Key: key, Kind: cloudplan.Kind(strings.Split(string(key), "/")[0]), Allowed: allowed}
 }
 
 func step(action nodeplan.Action, node string, allowed bool) Step {
@@ -35,14 +36,14 @@ func step(action nodeplan.Action, node string, allowed bool) Step {
 // demoPlan is a plan of all sections.
 func demoPlan(changes []Change, steps []Step, objects []Object) *Plan {
 	return &Plan{
-		Plan:  &plan.Plan{Cluster: "demo", Changes: changes},
+		Plan:  &cloudplan.Plan{Cluster: "demo", Changes: changes},
 		Nodes: &nodeplan.Plan{Cluster: "demo", Steps: steps}, Kubernetes: &kubeplan.Plan{Cluster: "demo", API: true, Steps: objects},
 	}
 }
 
 func TestReport(t *testing.T) {
-	network, server := change(plan.Create, "network/demo", true), change(plan.Create, "server/demo-1", true)
-	image := change(plan.Create, "image/talos", true)
+	network, server := change(cloudplan.Create, "network/demo", true), change(cloudplan.Create, "server/demo-1", true)
+	image := change(cloudplan.Create, "image/talos", true)
 	configure, boot := step(nodeplan.Configure, "demo-1", true), step(nodeplan.Bootstrap, nodeplan.Etcd, true)
 	cni := Object{Key: "DaemonSet/kube-system/cilium", Action: kubeplan.Create, Stage: kubeplan.CNI, Allowed: true}
 	source := Object{Key: "GitRepository/flux-system/talosgen", Action: kubeplan.Create, Stage: kubeplan.Sources, Allowed: true}
@@ -54,7 +55,7 @@ func TestReport(t *testing.T) {
 		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []Object{cni, source})
 	}
 	priced := func(p *Plan, before, after string) *Plan {
-		p.Cost = plan.Cost{Currency: "EUR", Lines: []plan.CostLine{{}}, Before: plan.Price{Net: before, Gross: before}, After: plan.Price{Net: after, Gross: after}}
+		p.Cost = cloudplan.Cost{Currency: "EUR", Lines: []cloudplan.CostLine{{}}, Before: cloudplan.Price{Net: before, Gross: before}, After: cloudplan.Price{Net: after, Gross: after}}
 		return p
 	}
 	for name, test := range map[string]struct {
@@ -99,7 +100,7 @@ pending:
 `,
 		},
 		"an error before the later stages": {
-			report: Report{Agreed: whole(), Done: []Change{network}, Left: &Plan{Plan: &plan.Plan{Changes: []Change{server}}}},
+			report: Report{Agreed: whole(), Done: []Change{network}, Left: &Plan{Plan: &cloudplan.Plan{Changes: []Change{server}}}},
 			err:    errors.New("broken"),
 			want: `demo: failed after 1.0 s; what was done stays
   infrastructure  1 created: network/demo
@@ -138,7 +139,7 @@ next:
 `,
 		},
 		"consent is missing": {
-			report: Report{Agreed: demoPlan([]Change{change(plan.Delete, "server/demo-2", false)}, []Step{step(nodeplan.DeleteNode, "demo-2", false)},
+			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, []Step{step(nodeplan.DeleteNode, "demo-2", false)},
 				[]Object{{Key: "Job/default/a", Action: kubeplan.Replace}})},
 			err: errors.New("it needs consent"),
 			want: `demo: nothing was changed
@@ -152,12 +153,12 @@ next:
 `,
 		},
 		"refused": {
-			report: Report{Agreed: &Plan{Plan: &plan.Plan{Changes: []Change{change(plan.Delete, "server/demo-2", false)}, Refusals: []plan.Note{{Key: "server/demo-1"}}}}},
+			report: Report{Agreed: &Plan{Plan: &cloudplan.Plan{Changes: []Change{change(cloudplan.Delete, "server/demo-2", false)}, Refusals: []plan.Note{{Key: "server/demo-1"}}}}},
 			err:    errors.New("it must not be done"),
 			want:   "demo: nothing was changed\nleft to do:\n  infrastructure  1 to delete: server/demo-2\n",
 		},
 		"what dead runs left could not be removed": {
-			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{}, Nodes: &nodeplan.Plan{
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &cloudplan.Plan{}, Nodes: &nodeplan.Plan{
 				Away: []string{"demo-2"}, Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}},
 			}}},
 			err: errors.New("Hetzner refuses"),
@@ -170,7 +171,7 @@ next:
 `,
 		},
 		"nodes are away, and versions held": {
-			report: Report{ended: true, Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{}, Nodes: &nodeplan.Plan{
+			report: Report{ended: true, Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &cloudplan.Plan{}, Nodes: &nodeplan.Plan{
 				Away:     []string{"demo-2"},
 				Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached", Hint: "see its console"}, {Key: "node/demo-3", Text: "its change needs a reboot, and is left"}},
 				Held: []nodeplan.Held{{Node: "demo-1", Change: nodeconfig.Change{
@@ -255,7 +256,7 @@ next:
 `,
 		},
 		"an edited object, and consent is missing": {
-			report: Report{Agreed: demoPlan([]Change{change(plan.Delete, "server/demo-2", false)}, nil, []Object{edited})},
+			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, nil, []Object{edited})},
 			err:    errors.New("it needs consent"),
 			want: `demo: nothing was changed
 left to do:
@@ -266,7 +267,7 @@ next:
 `,
 		},
 		"what the cluster made": {
-			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &plan.Plan{Left: []plan.Note{{Key: "volume/pvc-1", Text: "the CSI driver made it", Hint: "--allow-made"}}}}},
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &cloudplan.Plan{Left: []plan.Note{{Key: "volume/pvc-1", Text: "the CSI driver made it", Hint: "--allow-made"}}}}},
 			want:   "demo: nothing to do (1.0 s)\npending:\n  volume/pvc-1: the CSI driver made it; --allow-made\n",
 		},
 	} {
@@ -282,7 +283,7 @@ next:
 
 // TestReportWithoutCommands is for whoever has nothing to go on with.
 func TestReportWithoutCommands(t *testing.T) {
-	r := Report{Agreed: demoPlan([]Change{change(plan.Create, "network/demo", true)}, nil, nil)}
+	r := Report{Agreed: demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, nil)}
 	if s := r.Summary(context.Canceled, Commands{}); len(s.Next) > 0 || s.Next == nil || s.Outcome != "interrupted" {
 		t.Errorf("%+v", s)
 	}

@@ -7,8 +7,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -50,7 +51,7 @@ type Report struct {
 
 type (
 	// Change is a change of the infrastructure.
-	Change = plan.Change
+	Change = cloudplan.Change
 	// Step is a step with a node.
 	Step = nodeplan.Step
 )
@@ -85,7 +86,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		return r, r.remains()
 	}
 	err := s.locked(ctx, owner, func() error {
-		current, err := s.plan(ctx, "check", func(o plan.Observed) (*plan.Plan, error) { return agreed.Again(o, Consent{}) })
+		current, err := s.plan(ctx, "check", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return agreed.Again(o, Consent{}) })
 		if err != nil {
 			return err
 		}
@@ -147,10 +148,10 @@ func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Polic
 }
 
 // newNodes reports whether there are servers of nodes that were not there before.
-func (s *Session) newNodes(before, now plan.Observed) bool {
-	return slices.ContainsFunc(now.Servers, func(server plan.Server) bool {
+func (s *Session) newNodes(before, now cloudplan.Observed) bool {
+	return slices.ContainsFunc(now.Servers, func(server cloudplan.Server) bool {
 		return rolesOfNodes[server.Labels[schemas.LabelRole]] != "" && s.owns(server) &&
-			!slices.ContainsFunc(before.Servers, func(b plan.Server) bool { return b.ID == server.ID })
+			!slices.ContainsFunc(before.Servers, func(b cloudplan.Server) bool { return b.ID == server.ID })
 	})
 }
 
@@ -174,9 +175,9 @@ func (s *Session) finish(ctx context.Context, r *Report, p *Plan, policy Policy)
 const rounds = 3
 
 // part is what of a plan is executed.
-type part func(*plan.Plan) *plan.Plan
+type part func(*cloudplan.Plan) *cloudplan.Plan
 
-func whole(p *plan.Plan) *plan.Plan { return p }
+func whole(p *cloudplan.Plan) *cloudplan.Plan { return p }
 
 // everybody is every node.
 func everybody(string) bool { return true }
@@ -184,7 +185,7 @@ func everybody(string) bool { return true }
 // holding leaves out that servers of some nodes are deleted, and what has to
 // wait for that: these nodes have not left the cluster.
 func holding(nodes func(name string) bool) part {
-	return func(p *plan.Plan) *plan.Plan {
+	return func(p *cloudplan.Plan) *cloudplan.Plan {
 		held := map[plan.Key]bool{}
 		for more := true; more; {
 			more = false
@@ -202,14 +203,14 @@ func holding(nodes func(name string) bool) part {
 }
 
 // endsNode reports whether a change deletes the server of a node.
-func endsNode(p *plan.Plan, c Change) bool {
-	return c.Kind == plan.KindServer && c.Action == plan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o plan.Server) bool {
+func endsNode(p *cloudplan.Plan, c Change) bool {
+	return c.Kind == cloudplan.KindServer && c.Action == cloudplan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o cloudplan.Server) bool {
 		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
 	})
 }
 
 // left notes what is left to do of the infrastructure.
-func (r *Report) left(p *plan.Plan) {
+func (r *Report) left(p *cloudplan.Plan) {
 	next := &Plan{Plan: p}
 	if r.Left != nil {
 		next.Nodes, next.Kubernetes = r.Left.Nodes, r.Left.Kubernetes
@@ -218,7 +219,7 @@ func (r *Report) left(p *plan.Plan) {
 }
 
 // without is a plan without the changes that were made.
-func (r *Report) without(p *plan.Plan) *plan.Plan {
+func (r *Report) without(p *cloudplan.Plan) *cloudplan.Plan {
 	if p == nil {
 		return nil
 	}
@@ -254,6 +255,6 @@ func tellStep(stage progress.Stage, step string, state execute.State, err error)
 // AgreeToDestroy is a plan of [Session.PlanDestroy], from the same observation,
 // after somebody agreed to more.
 func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
-	again, err := plan.Destroy(p.Desired, p.Observed, policy.Consent)
+	again, err := cloudplan.Destroy(p.Desired, p.Observed, policy.Consent)
 	return &Plan{Plan: again}, err
 }

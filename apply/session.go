@@ -15,9 +15,10 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/summary"
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -25,7 +26,7 @@ import (
 
 type (
 	// Cost is the price of a month.
-	Cost = plan.Cost
+	Cost = cloudplan.Cost
 	// Event is a piece of news of a run.
 	Event = progress.Event
 	// State is how far a stage or a step of a run is.
@@ -202,8 +203,8 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 // Plan looks at the project and at the nodes, and says what has to be done. The
 // nodes that the policy names must be in the tree or in the project.
 func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
-	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
-		return plan.Make(s.env.Infrastructure, o, policy.Consent)
+	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
+		return cloudplan.Make(s.env.Infrastructure, o, policy.Consent)
 	})
 	if err != nil {
 		return nil, err
@@ -232,8 +233,8 @@ func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
 // PlanDestroy looks at the project, and says what has to be done to remove
 // everything that belongs to the cluster.
 func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
-	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
-		return plan.Destroy(s.env.Infrastructure, o, policy.Consent)
+	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
+		return cloudplan.Destroy(s.env.Infrastructure, o, policy.Consent)
 	})
 	if err == nil {
 		p.Warnings = append(p.Warnings, s.otherProject(p.Observed)...)
@@ -245,7 +246,7 @@ func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error)
 // than it was made with. If something that it reads or writes is not any more as
 // it was, the error has the exit code [diag.Conflict].
 func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan, error) {
-	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
+	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
 		return saved.Resume(s.env.Infrastructure, o, more.Consent)
 	})
 	if err != nil {
@@ -268,9 +269,9 @@ func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan,
 }
 
 // plan observes and plans, as a stage of the run.
-func (s *Session) plan(ctx context.Context, stage string, make func(plan.Observed) (*plan.Plan, error)) (p *plan.Plan, err error) {
+func (s *Session) plan(ctx context.Context, stage string, make func(cloudplan.Observed) (*cloudplan.Plan, error)) (p *cloudplan.Plan, err error) {
 	err = s.stage(stage, 0, func(progress.Stage) error {
-		var observed plan.Observed
+		var observed cloudplan.Observed
 		if s.project != nil {
 			if observed, err = s.project.ObserveSettled(ctx, s.env.Infrastructure); err != nil {
 				return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/testenv/kubeenv"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
 // Status is Git against a cluster. It holds no secrets.

@@ -10,7 +10,7 @@ import (
 )
 
 // JSON writes the status for programs.
-func (s *Status) JSON() ([]byte, error) { return indented(s) }
+func (s *Status) JSON() ([]byte, error) { return plan.Encode(s) }
 
 // String prints the status for people.
 func (s *Status) String() string {

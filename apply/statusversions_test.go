@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
 // TestStatusVersions: nodes that differ from Git in the same way share a line;

@@ -6,6 +6,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -33,13 +34,13 @@ func (s *Session) sweep(ctx context.Context, owner Owner, known, all bool) error
 
 // leftOpen are notes about session access that another run has opened, and has not
 // closed yet.
-func (s *Session) leftOpen(o plan.Observed) (notes []plan.Note) {
+func (s *Session) leftOpen(o cloudplan.Observed) (notes []plan.Note) {
 	for _, f := range o.Firewalls {
 		if f.Labels[schemas.LabelComponent] != schemas.ComponentSession || s.access != nil && f.Name == s.access.Name() {
 			continue
 		}
 		notes = append(notes, plan.Note{
-			Key:  plan.KeyOf(plan.KindFirewall, f.Name),
+			Key:  cloudplan.KeyOf(cloudplan.KindFirewall, f.Name),
 			Text: "session access of another run: it is at work, or has ended without closing it",
 			Hint: "the next `talosgen apply` removes what dead runs have left",
 		})
@@ -49,10 +50,10 @@ func (s *Session) leftOpen(o plan.Observed) (notes []plan.Note) {
 
 // switchOn starts servers that a dead run has left off, also where nothing else may
 // be done.
-func (s *Session) switchOn(ctx context.Context, owner Owner, o plan.Observed) error {
-	var off []plan.Server
+func (s *Session) switchOn(ctx context.Context, owner Owner, o cloudplan.Observed) error {
+	var off []cloudplan.Server
 	for _, server := range o.Servers {
-		if s.owns(server) && plan.LeftOff(server) {
+		if s.owns(server) && cloudplan.LeftOff(server) {
 			off = append(off, server)
 		}
 	}
@@ -82,8 +83,8 @@ func (s *Session) switchOn(ctx context.Context, owner Owner, o plan.Observed) er
 }
 
 // temporary reports whether a lock or session access was observed.
-func temporary(o plan.Observed) bool {
-	return slices.ContainsFunc(o.Firewalls, func(f plan.Firewall) bool {
+func temporary(o cloudplan.Observed) bool {
+	return slices.ContainsFunc(o.Firewalls, func(f cloudplan.Firewall) bool {
 		component := f.Labels[schemas.LabelComponent]
 		return component == schemas.ComponentLock || component == schemas.ComponentSession
 	})

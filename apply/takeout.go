@@ -7,8 +7,9 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/nodeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -141,19 +142,19 @@ func (s *Session) replaceServer(ctx context.Context, r *Report, name string, own
 	if s.project == nil {
 		return nil
 	}
-	key := plan.KeyOf(plan.KindServer, name)
+	key := cloudplan.KeyOf(cloudplan.KindServer, name)
 	policy := Policy{Consent: Consent{Allow: []string{name}, Replace: []string{name}, Left: []string{name}}}
-	p, err := s.plan(ctx, "observe", func(o plan.Observed) (*plan.Plan, error) {
-		return plan.Make(s.env.Infrastructure, o, policy.Consent)
+	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
+		return cloudplan.Make(s.env.Infrastructure, o, policy.Consent)
 	})
 	if err != nil {
 		return err
 	}
 	old := serverID(p.Observed, name)
-	only := func(p *plan.Plan) *plan.Plan {
+	only := func(p *cloudplan.Plan) *cloudplan.Plan {
 		one := *p
 		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool {
-			return c.Key != key || c.Action == plan.Replace && c.ID != old // it is another one already
+			return c.Key != key || c.Action == cloudplan.Replace && c.ID != old // it is another one already
 		})
 		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
 		return &one
@@ -179,7 +180,7 @@ func (s *Session) awaitMachine(ctx context.Context, name string) error {
 }
 
 // serverID is the id of a server; 0 if there is none of that name.
-func serverID(o plan.Observed, name string) int64 {
+func serverID(o cloudplan.Observed, name string) int64 {
 	for _, s := range o.Servers {
 		if s.Name == name {
 			return s.ID

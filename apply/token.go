@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -53,12 +54,12 @@ func (e *Environment) Token(ctx context.Context) (secret.String, error) {
 
 // otherProject is a note that the token may be of another project: it is not the one
 // in the tree, and the project that it leads to has nothing of the cluster.
-func (s *Session) otherProject(o plan.Observed) []plan.Note {
+func (s *Session) otherProject(o cloudplan.Observed) []plan.Note {
 	cluster := s.env.Infrastructure.Cluster
 	of := func(labels map[string]string) bool { return labels[schemas.LabelCluster] == cluster }
-	known := slices.ContainsFunc(o.Servers, func(s plan.Server) bool { return of(s.Labels) }) ||
-		slices.ContainsFunc(o.Networks, func(n plan.Network) bool { return of(n.Labels) }) ||
-		slices.ContainsFunc(o.Firewalls, func(f plan.Firewall) bool {
+	known := slices.ContainsFunc(o.Servers, func(s cloudplan.Server) bool { return of(s.Labels) }) ||
+		slices.ContainsFunc(o.Networks, func(n cloudplan.Network) bool { return of(n.Labels) }) ||
+		slices.ContainsFunc(o.Firewalls, func(f cloudplan.Firewall) bool {
 			return of(f.Labels) && f.Labels[schemas.LabelComponent] != schemas.ComponentLock && f.Labels[schemas.LabelComponent] != schemas.ComponentSession
 		})
 	if !s.otherToken || known {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

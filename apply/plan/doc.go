@@ -1,12 +1,8 @@
-// Package plan compares what a cluster should have on Hetzner Cloud
-// ([schemas.Infrastructure]) with what it has ([Observed]), and says what to
-// do about it ([Plan]).
+// Package plan is the vocabulary of all plans: keys of steps, notes, digests of
+// what was observed, consent, and how a plan is saved, found stale and printed.
 //
-// The package is pure: values go in, values come out. It knows no client, no
-// clock and no file. What it returns for equal input is equal, to the byte.
-//
-// A plan survives its own execution: whatever one call of the API cannot set
-// together with the rest (an address, a target, protection, a reverse DNS name,
-// power) is a [Field] of its own. After a crash the next plan holds exactly the
-// fields that are still missing.
+// The planners below it decide what to do: cloud for Hetzner, nodes for the
+// nodes of a cluster, kube for the Kubernetes API. They share this vocabulary
+// and know nothing of each other's decisions. All of them are pure: values go
+// in, values come out, and equal input gives equal output, to the byte.
 package plan

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -25,32 +26,32 @@ func token(in *Input) []Finding {
 // name looks for another cluster of the same name: something with the label of
 // the cluster that is not talosgen's.
 func name(in *Input) (found []Finding) {
-	other := func(kind plan.Kind, m plan.Meta) {
+	other := func(kind cloudplan.Kind, m cloudplan.Meta) {
 		by := m.Labels[schemas.LabelManagedBy]
 		if m.Labels[schemas.LabelCluster] != in.Plan.Cluster || by == schemas.ManagedBy || m.Labels[schemas.LabelNodeGroup] != "" || by == "csi-driver" {
 			return
 		}
 		found = append(found, failed("choose another name, or remove the label cluster from it",
-			"%s has the label cluster=%s, but is not managed by talosgen (id %d)", plan.KeyOf(kind, m.Name), in.Plan.Cluster, m.ID))
+			"%s has the label cluster=%s, but is not managed by talosgen (id %d)", cloudplan.KeyOf(kind, m.Name), in.Plan.Cluster, m.ID))
 	}
 	o := &in.Plan.Observed
 	for _, n := range o.Networks {
-		other(plan.KindNetwork, n.Meta)
+		other(cloudplan.KindNetwork, n.Meta)
 	}
 	for _, f := range o.Firewalls {
-		other(plan.KindFirewall, f.Meta)
+		other(cloudplan.KindFirewall, f.Meta)
 	}
 	for _, b := range o.LoadBalancers {
-		other(plan.KindLoadBalancer, b.Meta)
+		other(cloudplan.KindLoadBalancer, b.Meta)
 	}
 	for _, g := range o.PlacementGroups {
-		other(plan.KindPlacementGroup, g.Meta)
+		other(cloudplan.KindPlacementGroup, g.Meta)
 	}
 	for _, f := range o.FloatingIPs {
-		other(plan.KindFloatingIP, f.Meta)
+		other(cloudplan.KindFloatingIP, f.Meta)
 	}
 	for _, s := range o.Servers {
-		other(plan.KindServer, s.Meta)
+		other(cloudplan.KindServer, s.Meta)
 	}
 	return found
 }
@@ -71,7 +72,7 @@ func types(in *Input) (found []Finding) {
 	need := map[string]int{} // by what there is to choose from
 	free := map[string]bool{}
 	for _, c := range in.Plan.Changes {
-		if c.Kind != plan.KindServer || len(c.Candidates) == 0 {
+		if c.Kind != cloudplan.KindServer || len(c.Candidates) == 0 {
 			continue
 		}
 		var there []string
@@ -106,7 +107,7 @@ func servers(n int) string {
 
 func images(in *Input) (found []Finding) {
 	for _, c := range in.Plan.Changes {
-		if c.Kind == plan.KindImage && c.Action == plan.Create {
+		if c.Kind == cloudplan.KindImage && c.Action == cloudplan.Create {
 			text := plan.Brief(c.Name) + " is made first"
 			if len(c.Candidates) > 0 {
 				text += fmt.Sprintf(", with a %s in %s", c.Candidates[0].Type, c.Candidates[0].Location)
@@ -134,7 +135,7 @@ func ranges(in *Input) (found []Finding) {
 			continue
 		}
 		for _, a := range s.PrivateNets {
-			i := slices.IndexFunc(o.Networks, func(n plan.Network) bool { return n.ID == a.Network })
+			i := slices.IndexFunc(o.Networks, func(n cloudplan.Network) bool { return n.ID == a.Network })
 			if i < 0 || o.Networks[i].Name == want.Name || o.Networks[i].ID == want.ExistingID {
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -66,7 +66,7 @@ func foreignMembers(in *Input) (n int) {
 			continue
 		}
 		for _, id := range net.Servers {
-			ours := func(s plan.Server) bool { return s.ID == id && s.Labels[schemas.LabelCluster] == in.Plan.Cluster }
+			ours := func(s cloudplan.Server) bool { return s.ID == id && s.Labels[schemas.LabelCluster] == in.Plan.Cluster }
 			if !slices.ContainsFunc(in.Plan.Observed.Servers, ours) {
 				n++
 			}
@@ -111,17 +111,17 @@ func firewallLimits(d *schemas.Infrastructure) (list []limit) {
 // account says what the account has to allow: Hetzner tells its limits only to
 // people.
 func account(in *Input) []Finding {
-	count := map[plan.Kind]int{}
+	count := map[cloudplan.Kind]int{}
 	cores, ipv4 := 0, 0
 	for _, c := range in.Plan.Changes {
-		if c.Action != plan.Create {
+		if c.Action != cloudplan.Create {
 			continue
 		}
 		count[c.Kind]++
-		if c.Kind == plan.KindServer && len(c.Candidates) > 0 {
+		if c.Kind == cloudplan.KindServer && len(c.Candidates) > 0 {
 			cores += coresOf(in, c.Candidates[0].Type)
 		}
-		if slices.ContainsFunc(c.Fields, func(f plan.Field) bool { return f.Name == plan.FieldPublicIPv4 }) {
+		if slices.ContainsFunc(c.Fields, func(f cloudplan.Field) bool { return f.Name == cloudplan.FieldPublicIPv4 }) {
 			ipv4++
 		}
 	}
@@ -134,12 +134,12 @@ func account(in *Input) []Finding {
 			parts = append(parts, fmt.Sprintf("%d %s", n, many))
 		}
 	}
-	add(count[plan.KindServer], "server", "servers")
+	add(count[cloudplan.KindServer], "server", "servers")
 	add(cores, "core", "cores")
 	add(ipv4, "public IPv4 address", "public IPv4 addresses")
-	add(count[plan.KindLoadBalancer], "load balancer", "load balancers")
-	add(count[plan.KindFloatingIP], "floating IP", "floating IPs")
-	add(count[plan.KindNetwork], "network", "networks")
+	add(count[cloudplan.KindLoadBalancer], "load balancer", "load balancers")
+	add(count[cloudplan.KindFloatingIP], "floating IP", "floating IPs")
+	add(count[cloudplan.KindNetwork], "network", "networks")
 	if len(parts) == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
 // State is how a check ended.
@@ -45,7 +45,7 @@ const (
 // Input is what is looked at.
 type Input struct {
 	// The plan, with what it was made from.
-	Plan *plan.Plan
+	Plan *cloudplan.Plan
 	// Whether the token may write. That it is valid shows in the plan: without
 	// a valid one there is none.
 	TokenWrites Answer

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -16,9 +17,9 @@ func spec() plantest.Spec {
 }
 
 // look makes a plan and runs the checks.
-func look(t *testing.T, desired schemas.Infrastructure, observed plan.Observed, more func(*Input)) []Finding {
+func look(t *testing.T, desired schemas.Infrastructure, observed cloudplan.Observed, more func(*Input)) []Finding {
 	t.Helper()
-	p, err := plan.Make(desired, observed, plan.Policy{})
+	p, err := cloudplan.Make(desired, observed, plan.Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ ok       access        apply reaches the servers without passing a firewall
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	m := plantest.NewModel(plantest.Empty())
-	p, err := plan.Make(desired, m.Observed, plan.Policy{})
+	p, err := cloudplan.Make(desired, m.Observed, plan.Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,21 +66,21 @@ func TestFindings(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		desired  func(*schemas.Infrastructure)
-		observed func(*plan.Observed)
+		observed func(*cloudplan.Observed)
 		in       func(*Input)
 		state    State
 		want     string // of the text of a finding with that state
 	}{
 		{"a token that only reads", nil, nil, func(in *Input) { in.TokenWrites = No }, Failed, "it may only read"},
 		{"a token that nobody tried", nil, nil, func(in *Input) { in.TokenWrites = Unknown }, OK, "shows with the first write"},
-		{"another cluster of the name", nil, func(o *plan.Observed) {
-			o.Servers = append(o.Servers, plan.Server{Meta: plan.Meta{ID: 7, Name: "prod-x", Labels: map[string]string{"cluster": "prod", "managed-by": "terraform"}}})
+		{"another cluster of the name", nil, func(o *cloudplan.Observed) {
+			o.Servers = append(o.Servers, cloudplan.Server{Meta: cloudplan.Meta{ID: 7, Name: "prod-x", Labels: map[string]string{"cluster": "prod", "managed-by": "terraform"}}})
 		}, nil, Failed, "server/prod-x has the label cluster=prod, but is not managed by talosgen (id 7)"},
-		{"what the cluster made", nil, func(o *plan.Observed) {
-			o.Servers = append(o.Servers, plan.Server{Meta: plan.Meta{ID: 7, Name: "prod-x", Labels: map[string]string{"cluster": "prod", "hcloud/node-group": "prod-auto"}}})
+		{"what the cluster made", nil, func(o *cloudplan.Observed) {
+			o.Servers = append(o.Servers, cloudplan.Server{Meta: cloudplan.Meta{ID: 7, Name: "prod-x", Labels: map[string]string{"cluster": "prod", "hcloud/node-group": "prod-auto"}}})
 		}, nil, OK, "nothing else in the project uses the name"},
 		{"a refusal", func(d *schemas.Infrastructure) { d.Servers[0].SSHKeys = []string{"lost"} }, nil, nil, Failed, "server/prod-control-plane-1: there is no SSH key lost in the project"},
-		{"sold out", nil, func(o *plan.Observed) {
+		{"sold out", nil, func(o *cloudplan.Observed) {
 			for i := range o.Catalogue.ServerTypes {
 				for j := range o.Catalogue.ServerTypes[i].Locations {
 					o.Catalogue.ServerTypes[i].Locations[j].Available = false
@@ -94,8 +95,8 @@ func TestFindings(t *testing.T) {
 		}, nil, nil, OK, "the cluster keeps within the limits"},
 		{"a shared network", func(d *schemas.Infrastructure) {
 			d.Network.Existing, d.AutoscalerPools = true, []schemas.InfraAutoscalerPool{{Max: 97}}
-		}, func(o *plan.Observed) {
-			o.Networks = []plan.Network{{Meta: plan.Meta{ID: 1, Name: "prod"}, IPRange: "10.0.0.0/16", Servers: []int64{9}}}
+		}, func(o *cloudplan.Observed) {
+			o.Networks = []cloudplan.Network{{Meta: cloudplan.Meta{ID: 1, Name: "prod"}, IPRange: "10.0.0.0/16", Servers: []int64{9}}}
 		}, nil, Failed, "101; Hetzner allows 100"},
 		{"too many ranges", func(d *schemas.Infrastructure) {
 			d.Firewalls[0].Rules[0].SourceIPs = make([]string, 101)
@@ -105,9 +106,9 @@ func TestFindings(t *testing.T) {
 				d.Servers = append(d.Servers, d.Servers[2])
 			}
 		}, nil, nil, Failed, "servers in the placement group prod-w-pg-1: 13; Hetzner allows 10"},
-		{"overlapping networks", nil, func(o *plan.Observed) {
-			o.Networks = []plan.Network{{Meta: plan.Meta{ID: 1, Name: "office"}, IPRange: "10.0.128.0/17"}}
-			o.Servers = []plan.Server{{Meta: plan.Meta{ID: 2, Name: "prod-w-1", Labels: map[string]string{"cluster": "prod", "managed-by": "talosgen"}}, PrivateNets: []plan.PrivateNet{{Network: 1, IP: "10.0.128.2"}}}}
+		{"overlapping networks", nil, func(o *cloudplan.Observed) {
+			o.Networks = []cloudplan.Network{{Meta: cloudplan.Meta{ID: 1, Name: "office"}, IPRange: "10.0.128.0/17"}}
+			o.Servers = []cloudplan.Server{{Meta: cloudplan.Meta{ID: 2, Name: "prod-w-1", Labels: map[string]string{"cluster": "prod", "managed-by": "talosgen"}}, PrivateNets: []cloudplan.PrivateNet{{Network: 1, IP: "10.0.128.2"}}}}
 		}, nil, Failed, "server/prod-w-1 is also in the network office, whose range 10.0.128.0/17 overlaps 10.0.0.0/16"},
 		{"a session", func(d *schemas.Infrastructure) { d.Access.CurrentIPv4 = true }, nil,
 			func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "203.0.113.7 is let in for as long as apply runs"},
@@ -196,7 +197,7 @@ func TestClosedToAll(t *testing.T) {
 
 // Each check says something, whatever it is given.
 func TestEveryCheckIsSeen(t *testing.T) {
-	for _, in := range []Input{{Plan: &plan.Plan{}}, {Plan: &plan.Plan{Desired: schemas.Infrastructure{Network: &schemas.InfraNetwork{IPRange: "x"}}}}} {
+	for _, in := range []Input{{Plan: &cloudplan.Plan{}}, {Plan: &cloudplan.Plan{Desired: schemas.Infrastructure{Network: &schemas.InfraNetwork{IPRange: "x"}}}}} {
 		seen := map[string]bool{}
 		for _, f := range Run(in) {
 			seen[f.Check] = true

@@ -21,7 +21,7 @@ var versionsMay = []struct{ place, reason string }{
 	{"schemas/cluster_addons.go", "an example of an image of the autoscaler"},
 	{"schemas/cluster_kubernetes.go", "an example of an image of CoreDNS"},
 	{"internal/generate/...", "it is for tests: tags of images, of any version"},
-	{"apply/plan/plantest/...", "it is for tests, whose expected plans name what it names"},
+	{"apply/plan/cloud/plantest/...", "it is for tests, whose expected plans name what it names"},
 }
 
 func TestVersions(t *testing.T) { report(t, checkVersions(sources(t))) }

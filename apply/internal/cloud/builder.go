@@ -9,7 +9,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -46,7 +46,7 @@ type BuilderOrder struct {
 	Name string
 	Run  Run
 	// Where and as what, best first.
-	Candidates []plan.Candidate
+	Candidates []cloudplan.Candidate
 	// Hears which of them is tried instead of one that is sold out.
 	Tell func(string)
 	// The key that its rescue system lets in, as in authorized_keys.

@@ -7,7 +7,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"github.com/talosgen/talosgen/apply/internal/turn"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -40,7 +40,7 @@ type Client struct {
 	sold   struct {
 		turn.Turn
 		known     bool
-		catalogue plan.Catalogue
+		catalogue cloudplan.Catalogue
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
-func meta(id int64, name string, labels map[string]string, created time.Time) plan.Meta {
+func meta(id int64, name string, labels map[string]string, created time.Time) cloudplan.Meta {
 	if len(labels) == 0 {
 		labels = nil
 	}
-	return plan.Meta{ID: id, Name: name, Labels: maps.Clone(labels), Created: created}
+	return cloudplan.Meta{ID: id, Name: name, Labels: maps.Clone(labels), Created: created}
 }
 
 // address prints an address; "" for none.

@@ -5,19 +5,19 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-func loadBalancerFrom(l *hcloud.LoadBalancer) plan.LoadBalancer {
-	out := plan.LoadBalancer{
+func loadBalancerFrom(l *hcloud.LoadBalancer) cloudplan.LoadBalancer {
+	out := cloudplan.LoadBalancer{
 		Meta:            meta(l.ID, l.Name, l.Labels, l.Created),
 		Location:        locationName(l.Location),
 		Algorithm:       string(l.Algorithm.Type),
 		Protected:       l.Protection.Delete,
 		PublicInterface: l.PublicNet.Enabled,
-		PublicIPv4:      plan.PublicIP{ID: l.PublicNet.IPv4.ID, IP: address(l.PublicNet.IPv4.IP), DNSPtr: l.PublicNet.IPv4.DNSPtr},
-		PublicIPv6:      plan.PublicIP{ID: l.PublicNet.IPv6.ID, IP: address(l.PublicNet.IPv6.IP), DNSPtr: l.PublicNet.IPv6.DNSPtr},
+		PublicIPv4:      cloudplan.PublicIP{ID: l.PublicNet.IPv4.ID, IP: address(l.PublicNet.IPv4.IP), DNSPtr: l.PublicNet.IPv4.DNSPtr},
+		PublicIPv6:      cloudplan.PublicIP{ID: l.PublicNet.IPv6.ID, IP: address(l.PublicNet.IPv6.IP), DNSPtr: l.PublicNet.IPv6.DNSPtr},
 		Services:        convert(l.Services, serviceFrom),
 		Targets:         convert(l.Targets, targetFrom),
 	}
@@ -25,14 +25,14 @@ func loadBalancerFrom(l *hcloud.LoadBalancer) plan.LoadBalancer {
 		out.Type = l.LoadBalancerType.Name
 	}
 	for _, n := range l.PrivateNet {
-		out.PrivateNets = append(out.PrivateNets, plan.PrivateNet{Network: n.Network.ID, IP: address(n.IP)})
+		out.PrivateNets = append(out.PrivateNets, cloudplan.PrivateNet{Network: n.Network.ID, IP: address(n.IP)})
 	}
 	return out
 }
 
-func serviceFrom(s hcloud.LoadBalancerService) plan.Service {
+func serviceFrom(s hcloud.LoadBalancerService) cloudplan.Service {
 	h := s.HealthCheck
-	out := plan.Service{InfraService: schemas.InfraService{
+	out := cloudplan.Service{InfraService: schemas.InfraService{
 		Protocol:        string(s.Protocol),
 		ListenPort:      s.ListenPort,
 		DestinationPort: s.DestinationPort,
@@ -55,8 +55,8 @@ func serviceFrom(s hcloud.LoadBalancerService) plan.Service {
 	return out
 }
 
-func targetFrom(t hcloud.LoadBalancerTarget) plan.Target {
-	out := plan.Target{UsePrivateIP: t.UsePrivateIP}
+func targetFrom(t hcloud.LoadBalancerTarget) cloudplan.Target {
+	out := cloudplan.Target{UsePrivateIP: t.UsePrivateIP}
 	switch {
 	case t.LabelSelector != nil:
 		out.Selector = t.LabelSelector.Selector

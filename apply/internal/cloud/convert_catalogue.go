@@ -3,15 +3,15 @@ package cloud
 import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
-func locationFrom(l *hcloud.Location) plan.Location {
-	return plan.Location{ID: l.ID, Name: l.Name, NetworkZone: string(l.NetworkZone)}
+func locationFrom(l *hcloud.Location) cloudplan.Location {
+	return cloudplan.Location{ID: l.ID, Name: l.Name, NetworkZone: string(l.NetworkZone)}
 }
 
-func serverTypeFrom(t *hcloud.ServerType) plan.ServerType {
-	return plan.ServerType{
+func serverTypeFrom(t *hcloud.ServerType) cloudplan.ServerType {
+	return cloudplan.ServerType{
 		ID:           t.ID,
 		Name:         t.Name,
 		Cores:        t.Cores,
@@ -19,8 +19,8 @@ func serverTypeFrom(t *hcloud.ServerType) plan.ServerType {
 		Disk:         t.Disk,
 		Architecture: string(t.Architecture),
 		Locations:    convert(t.Locations, typeLocationFrom),
-		Prices: convert(t.Pricings, func(p hcloud.ServerTypeLocationPricing) plan.TypePrice {
-			return plan.TypePrice{
+		Prices: convert(t.Pricings, func(p hcloud.ServerTypeLocationPricing) cloudplan.TypePrice {
+			return cloudplan.TypePrice{
 				Location:        locationName(p.Location),
 				Monthly:         priceFrom(p.Monthly),
 				Hourly:          priceFrom(p.Hourly),
@@ -31,22 +31,22 @@ func serverTypeFrom(t *hcloud.ServerType) plan.ServerType {
 	}
 }
 
-func typeLocationFrom(l hcloud.ServerTypeLocation) plan.TypeLocation {
-	out := plan.TypeLocation{Name: locationName(l.Location), Available: l.Available, Recommended: l.Recommended}
+func typeLocationFrom(l hcloud.ServerTypeLocation) cloudplan.TypeLocation {
+	out := cloudplan.TypeLocation{Name: locationName(l.Location), Available: l.Available, Recommended: l.Recommended}
 	if l.Deprecation != nil {
 		out.DeprecationAnnounced, out.UnavailableAfter = l.Deprecation.Announced, l.Deprecation.UnavailableAfter
 	}
 	return out
 }
 
-func loadBalancerTypeFrom(t *hcloud.LoadBalancerType) plan.LoadBalancerType {
-	return plan.LoadBalancerType{
+func loadBalancerTypeFrom(t *hcloud.LoadBalancerType) cloudplan.LoadBalancerType {
+	return cloudplan.LoadBalancerType{
 		ID:          t.ID,
 		Name:        t.Name,
 		MaxServices: t.MaxServices,
 		MaxTargets:  t.MaxTargets,
-		Prices: convert(t.Pricings, func(p hcloud.LoadBalancerTypeLocationPricing) plan.TypePrice {
-			return plan.TypePrice{
+		Prices: convert(t.Pricings, func(p hcloud.LoadBalancerTypeLocationPricing) cloudplan.TypePrice {
+			return cloudplan.TypePrice{
 				Location:        locationName(p.Location),
 				Monthly:         priceFrom(p.Monthly),
 				Hourly:          priceFrom(p.Hourly),
@@ -57,10 +57,10 @@ func loadBalancerTypeFrom(t *hcloud.LoadBalancerType) plan.LoadBalancerType {
 	}
 }
 
-func priceFrom(p hcloud.Price) plan.Price { return plan.Price{Net: p.Net, Gross: p.Gross} }
+func priceFrom(p hcloud.Price) cloudplan.Price { return cloudplan.Price{Net: p.Net, Gross: p.Gross} }
 
-func pricingFrom(p hcloud.Pricing) plan.Pricing {
-	out := plan.Pricing{
+func pricingFrom(p hcloud.Pricing) cloudplan.Pricing {
+	out := cloudplan.Pricing{
 		Currency:     p.Currency,
 		VATRate:      p.VATRate,
 		Image:        priceFrom(p.Image.PerGBMonth),
@@ -69,15 +69,15 @@ func pricingFrom(p hcloud.Pricing) plan.Pricing {
 	}
 	for _, t := range p.FloatingIPs {
 		for _, at := range t.Pricings {
-			out.FloatingIPs = append(out.FloatingIPs, plan.AddressPrice{
+			out.FloatingIPs = append(out.FloatingIPs, cloudplan.AddressPrice{
 				Type: string(t.Type), Location: locationName(at.Location), Monthly: priceFrom(at.Monthly),
 			})
 		}
 	}
 	for _, t := range p.PrimaryIPs {
 		for _, at := range t.Pricings {
-			out.PrimaryIPs = append(out.PrimaryIPs, plan.AddressPrice{
-				Type: t.Type, Location: at.Location, Monthly: plan.Price{Net: at.Monthly.Net, Gross: at.Monthly.Gross},
+			out.PrimaryIPs = append(out.PrimaryIPs, cloudplan.AddressPrice{
+				Type: t.Type, Location: at.Location, Monthly: cloudplan.Price{Net: at.Monthly.Net, Gross: at.Monthly.Gross},
 			})
 		}
 	}

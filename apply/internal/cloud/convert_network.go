@@ -3,18 +3,18 @@ package cloud
 import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-func networkFrom(n *hcloud.Network) plan.Network {
-	return plan.Network{
+func networkFrom(n *hcloud.Network) cloudplan.Network {
+	return cloudplan.Network{
 		Meta:                  meta(n.ID, n.Name, n.Labels, n.Created),
 		IPRange:               cidr(n.IPRange),
 		Protected:             n.Protection.Delete,
 		ExposeRoutesToVSwitch: n.ExposeRoutesToVSwitch,
-		Subnets: convert(n.Subnets, func(s hcloud.NetworkSubnet) plan.Subnet {
-			return plan.Subnet{
+		Subnets: convert(n.Subnets, func(s hcloud.NetworkSubnet) cloudplan.Subnet {
+			return cloudplan.Subnet{
 				Type:        string(s.Type),
 				IPRange:     cidr(s.IPRange),
 				NetworkZone: string(s.NetworkZone),
@@ -30,8 +30,8 @@ func networkFrom(n *hcloud.Network) plan.Network {
 	}
 }
 
-func firewallFrom(f *hcloud.Firewall) plan.Firewall {
-	out := plan.Firewall{
+func firewallFrom(f *hcloud.Firewall) cloudplan.Firewall {
+	out := cloudplan.Firewall{
 		Meta:  meta(f.ID, f.Name, f.Labels, f.Created),
 		Rules: convert(f.Rules, ruleFrom),
 	}
@@ -63,12 +63,12 @@ func ruleFrom(r hcloud.FirewallRule) schemas.InfraRule {
 	return out
 }
 
-func zoneFrom(z *hcloud.Zone) plan.Zone {
-	return plan.Zone{Meta: meta(z.ID, z.Name, z.Labels, z.Created), TTL: z.TTL}
+func zoneFrom(z *hcloud.Zone) cloudplan.Zone {
+	return cloudplan.Zone{Meta: meta(z.ID, z.Name, z.Labels, z.Created), TTL: z.TTL}
 }
 
-func rrsetFrom(r *hcloud.ZoneRRSet) plan.RRSet {
-	out := plan.RRSet{
+func rrsetFrom(r *hcloud.ZoneRRSet) cloudplan.RRSet {
+	out := cloudplan.RRSet{
 		Name:      r.Name,
 		Type:      string(r.Type),
 		Values:    convert(r.Records, func(r hcloud.ZoneRRSetRecord) string { return r.Value }),

@@ -3,11 +3,11 @@ package cloud
 import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
-func serverFrom(s *hcloud.Server) plan.Server {
-	out := plan.Server{
+func serverFrom(s *hcloud.Server) cloudplan.Server {
+	out := cloudplan.Server{
 		Meta:           meta(s.ID, s.Name, s.Labels, s.Created),
 		Status:         string(s.Status),
 		Location:       locationName(s.Location),
@@ -35,34 +35,34 @@ func serverFrom(s *hcloud.Server) plan.Server {
 	return out
 }
 
-func addServerNets(out *plan.Server, s *hcloud.Server) {
+func addServerNets(out *cloudplan.Server, s *hcloud.Server) {
 	if v4 := s.PublicNet.IPv4; !v4.IsUnspecified() {
-		out.PublicIPv4 = plan.PublicIP{ID: v4.ID, IP: address(v4.IP), DNSPtr: v4.DNSPtr}
+		out.PublicIPv4 = cloudplan.PublicIP{ID: v4.ID, IP: address(v4.IP), DNSPtr: v4.DNSPtr}
 	}
 	if v6 := s.PublicNet.IPv6; v6.Network != nil && !v6.IsUnspecified() {
 		network := cidr(v6.Network)
-		out.PublicIPv6 = plan.PublicIP{ID: v6.ID, IP: network, DNSPtr: v6.DNSPtr[firstAddress(network)]}
+		out.PublicIPv6 = cloudplan.PublicIP{ID: v6.ID, IP: network, DNSPtr: v6.DNSPtr[firstAddress(network)]}
 	}
 	for _, n := range s.PrivateNet {
-		out.PrivateNets = append(out.PrivateNets, plan.PrivateNet{
+		out.PrivateNets = append(out.PrivateNets, cloudplan.PrivateNet{
 			Network: n.Network.ID, IP: address(n.IP), AliasIPs: addressesOf(n.Aliases),
 		})
 	}
 	for _, f := range s.PublicNet.Firewalls {
-		out.Firewalls = append(out.Firewalls, plan.AppliedFirewall{ID: f.Firewall.ID, Status: string(f.Status)})
+		out.Firewalls = append(out.Firewalls, cloudplan.AppliedFirewall{ID: f.Firewall.ID, Status: string(f.Status)})
 	}
 }
 
-func placementGroupFrom(g *hcloud.PlacementGroup) plan.PlacementGroup {
-	out := plan.PlacementGroup{Meta: meta(g.ID, g.Name, g.Labels, g.Created), Type: string(g.Type)}
+func placementGroupFrom(g *hcloud.PlacementGroup) cloudplan.PlacementGroup {
+	out := cloudplan.PlacementGroup{Meta: meta(g.ID, g.Name, g.Labels, g.Created), Type: string(g.Type)}
 	if len(g.Servers) > 0 {
 		out.Servers = g.Servers
 	}
 	return out
 }
 
-func floatingIPFrom(f *hcloud.FloatingIP) plan.FloatingIP {
-	out := plan.FloatingIP{
+func floatingIPFrom(f *hcloud.FloatingIP) cloudplan.FloatingIP {
+	out := cloudplan.FloatingIP{
 		Meta:        meta(f.ID, f.Name, f.Labels, f.Created),
 		Type:        string(f.Type),
 		Location:    locationName(f.HomeLocation),
@@ -82,8 +82,8 @@ func floatingIPFrom(f *hcloud.FloatingIP) plan.FloatingIP {
 	return out
 }
 
-func primaryIPFrom(p *hcloud.PrimaryIP) plan.PrimaryIP {
-	out := plan.PrimaryIP{
+func primaryIPFrom(p *hcloud.PrimaryIP) cloudplan.PrimaryIP {
+	out := cloudplan.PrimaryIP{
 		Meta:       meta(p.ID, p.Name, p.Labels, p.Created),
 		Type:       string(p.Type),
 		Location:   locationName(p.Location),
@@ -98,16 +98,16 @@ func primaryIPFrom(p *hcloud.PrimaryIP) plan.PrimaryIP {
 	return out
 }
 
-func sshKeyFrom(k *hcloud.SSHKey) plan.SSHKey {
-	return plan.SSHKey{
+func sshKeyFrom(k *hcloud.SSHKey) cloudplan.SSHKey {
+	return cloudplan.SSHKey{
 		Meta:        meta(k.ID, k.Name, k.Labels, k.Created),
 		Fingerprint: k.Fingerprint,
 		PublicKey:   k.PublicKey,
 	}
 }
 
-func volumeFrom(v *hcloud.Volume) plan.Volume {
-	out := plan.Volume{
+func volumeFrom(v *hcloud.Volume) cloudplan.Volume {
+	out := cloudplan.Volume{
 		Meta:      meta(v.ID, v.Name, v.Labels, v.Created),
 		Size:      v.Size,
 		Location:  locationName(v.Location),
@@ -119,8 +119,8 @@ func volumeFrom(v *hcloud.Volume) plan.Volume {
 	return out
 }
 
-func imageFrom(i *hcloud.Image) plan.Image {
-	return plan.Image{
+func imageFrom(i *hcloud.Image) cloudplan.Image {
+	return cloudplan.Image{
 		Meta:         meta(i.ID, i.Name, i.Labels, i.Created),
 		Type:         string(i.Type),
 		Status:       string(i.Status),

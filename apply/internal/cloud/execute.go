@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -28,13 +29,13 @@ type Executor struct {
 	api    *hcloud.Client
 	waiter *waiter
 	clock  Clock
-	plan   *plan.Plan
+	plan   *cloudplan.Plan
 	inputs Inputs
 	net    turn.Turn // Hetzner refuses two changes of a network at once
 
 	mu    sync.Mutex
 	ids   map[plan.Key]int64
-	found plan.Observed // grows by what was made
+	found cloudplan.Observed // grows by what was made
 }
 
 // Inputs are what an executor needs beside the plan.
@@ -49,31 +50,31 @@ type Inputs struct {
 }
 
 // Executor returns an executor of a plan.
-func (c *Client) Executor(p *plan.Plan, in Inputs) *Executor {
+func (c *Client) Executor(p *cloudplan.Plan, in Inputs) *Executor {
 	e := &Executor{
 		client: c, api: c.api, waiter: c.waiter, clock: c.clock, plan: p,
 		inputs: in, ids: map[plan.Key]int64{}, found: p.Observed,
 	}
 	o := &e.found
-	know(e, plan.KindNetwork, o.Networks, func(n plan.Network) plan.Meta { return n.Meta })
-	know(e, plan.KindFirewall, o.Firewalls, func(f plan.Firewall) plan.Meta { return f.Meta })
-	know(e, plan.KindPlacementGroup, o.PlacementGroups, func(g plan.PlacementGroup) plan.Meta { return g.Meta })
-	know(e, plan.KindSSHKey, o.SSHKeys, func(k plan.SSHKey) plan.Meta { return k.Meta })
-	know(e, plan.KindServer, o.Servers, func(s plan.Server) plan.Meta { return s.Meta })
+	know(e, cloudplan.KindNetwork, o.Networks, func(n cloudplan.Network) cloudplan.Meta { return n.Meta })
+	know(e, cloudplan.KindFirewall, o.Firewalls, func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta })
+	know(e, cloudplan.KindPlacementGroup, o.PlacementGroups, func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta })
+	know(e, cloudplan.KindSSHKey, o.SSHKeys, func(k cloudplan.SSHKey) cloudplan.Meta { return k.Meta })
+	know(e, cloudplan.KindServer, o.Servers, func(s cloudplan.Server) cloudplan.Meta { return s.Meta })
 	// What others append to must not be what the plan holds.
 	o.Servers, o.LoadBalancers, o.FloatingIPs = slices.Clone(o.Servers), slices.Clone(o.LoadBalancers), slices.Clone(o.FloatingIPs)
 	return e
 }
 
-func know[T any](e *Executor, kind plan.Kind, objects []T, meta func(T) plan.Meta) {
+func know[T any](e *Executor, kind cloudplan.Kind, objects []T, meta func(T) cloudplan.Meta) {
 	for _, o := range objects {
 		m := meta(o)
-		e.ids[plan.KeyOf(kind, m.Name)] = m.ID
+		e.ids[cloudplan.KeyOf(kind, m.Name)] = m.ID
 	}
 }
 
 // Do makes a change. Its error is for people, and has its cause inside.
-func (e *Executor) Do(ctx context.Context, ch plan.Change) error {
+func (e *Executor) Do(ctx context.Context, ch cloudplan.Change) error {
 	s := &step{Executor: e, Change: ch, object: fmt.Sprintf("%s %s", ch.Kind, ch.Name)}
 	return explain(s.object, string(ch.Action), s.do(ctx))
 }
@@ -81,7 +82,7 @@ func (e *Executor) Do(ctx context.Context, ch plan.Change) error {
 // step is a change while it is made.
 type step struct {
 	*Executor
-	plan.Change
+	cloudplan.Change
 	object string
 }
 
@@ -91,13 +92,13 @@ func (s *step) do(ctx context.Context) error {
 		return diag.On(s.object, "apply cannot change this kind of object").WithCode(diag.Remote)
 	}
 	switch s.Action {
-	case plan.Create:
+	case cloudplan.Create:
 		return k.create(s, ctx)
-	case plan.Update:
+	case cloudplan.Update:
 		return k.update(s, ctx)
-	case plan.Delete:
+	case cloudplan.Delete:
 		return k.remove(s, ctx)
-	case plan.Replace:
+	case cloudplan.Replace:
 		if err := k.remove(s, ctx); err != nil {
 			return err
 		}
@@ -110,20 +111,20 @@ func (s *step) do(ctx context.Context) error {
 type maker func(*step, context.Context) error
 
 // kinds says how objects of each kind are changed.
-var kinds = map[plan.Kind]struct{ create, update, remove maker }{
-	plan.KindNetwork:        {(*step).createNetwork, (*step).updateNetwork, (*step).deleteNetwork},
-	plan.KindSubnet:         {(*step).createSubnet, (*step).impossible, (*step).deleteSubnet},
-	plan.KindRoute:          {(*step).createRoute, (*step).updateRoute, (*step).deleteRoute},
-	plan.KindFirewall:       {(*step).createFirewall, (*step).updateFirewall, (*step).deleteFirewall},
-	plan.KindPlacementGroup: {(*step).createGroup, (*step).updateGroup, (*step).deleteGroup},
-	plan.KindFloatingIP:     {(*step).createFloatingIP, (*step).updateFloatingIP, (*step).deleteFloatingIP},
-	plan.KindPrimaryIP:      {(*step).impossible, (*step).impossible, (*step).deletePrimaryIP},
-	plan.KindSSHKey:         {(*step).impossible, (*step).impossible, (*step).deleteSSHKey},
-	plan.KindServer:         {(*step).createServer, (*step).updateServer, (*step).deleteServer},
-	plan.KindVolume:         {(*step).impossible, (*step).impossible, (*step).deleteVolume},
-	plan.KindLoadBalancer:   {(*step).createBalancer, (*step).updateBalancer, (*step).deleteBalancer},
-	plan.KindImage:          {(*step).createImage, (*step).impossible, (*step).deleteImage},
-	plan.KindRRSet:          {(*step).createRecords, (*step).updateRecords, (*step).deleteRecords},
+var kinds = map[cloudplan.Kind]struct{ create, update, remove maker }{
+	cloudplan.KindNetwork:        {(*step).createNetwork, (*step).updateNetwork, (*step).deleteNetwork},
+	cloudplan.KindSubnet:         {(*step).createSubnet, (*step).impossible, (*step).deleteSubnet},
+	cloudplan.KindRoute:          {(*step).createRoute, (*step).updateRoute, (*step).deleteRoute},
+	cloudplan.KindFirewall:       {(*step).createFirewall, (*step).updateFirewall, (*step).deleteFirewall},
+	cloudplan.KindPlacementGroup: {(*step).createGroup, (*step).updateGroup, (*step).deleteGroup},
+	cloudplan.KindFloatingIP:     {(*step).createFloatingIP, (*step).updateFloatingIP, (*step).deleteFloatingIP},
+	cloudplan.KindPrimaryIP:      {(*step).impossible, (*step).impossible, (*step).deletePrimaryIP},
+	cloudplan.KindSSHKey:         {(*step).impossible, (*step).impossible, (*step).deleteSSHKey},
+	cloudplan.KindServer:         {(*step).createServer, (*step).updateServer, (*step).deleteServer},
+	cloudplan.KindVolume:         {(*step).impossible, (*step).impossible, (*step).deleteVolume},
+	cloudplan.KindLoadBalancer:   {(*step).createBalancer, (*step).updateBalancer, (*step).deleteBalancer},
+	cloudplan.KindImage:          {(*step).createImage, (*step).impossible, (*step).deleteImage},
+	cloudplan.KindRRSet:          {(*step).createRecords, (*step).updateRecords, (*step).deleteRecords},
 }
 
 func (s *step) impossible(context.Context) error {
@@ -149,7 +150,7 @@ func (s *step) awaitAll(ctx context.Context, doing string, call func() ([]*hclou
 }
 
 // has returns the fields of a name, and whether there is one.
-func (s *step) has(name string) (fields []plan.Field, found bool) {
+func (s *step) has(name string) (fields []cloudplan.Field, found bool) {
 	for _, f := range s.Fields {
 		if f.Name == name {
 			fields = append(fields, f)
@@ -161,7 +162,7 @@ func (s *step) has(name string) (fields []plan.Field, found bool) {
 // one is a field for which there is a call.
 type one struct {
 	name string
-	set  func(context.Context, []plan.Field) error
+	set  func(context.Context, []cloudplan.Field) error
 }
 
 // always is the name of no field, but of a call that is made in any case.
@@ -194,10 +195,10 @@ func (s *step) made(id int64) {
 }
 
 // id returns the id of another object of the plan.
-func (s *step) id(kind plan.Kind, name string) (int64, error) {
+func (s *step) id(kind cloudplan.Kind, name string) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.ids[plan.KeyOf(kind, name)]
+	id := s.ids[cloudplan.KeyOf(kind, name)]
 	if id == 0 {
 		return 0, diag.On(s.object, "the %s %s is not there", kind, name).WithCode(diag.Remote).WithHint(hintAgain)
 	}
@@ -213,7 +214,7 @@ func (s *step) network() (*hcloud.Network, error) {
 	case n.ExistingID != 0:
 		return &hcloud.Network{ID: n.ExistingID}, nil
 	}
-	id, err := s.id(plan.KindNetwork, n.Name)
+	id, err := s.id(cloudplan.KindNetwork, n.Name)
 	return &hcloud.Network{ID: id}, err
 }
 
@@ -228,7 +229,7 @@ func desired[T any](s *step, list []T, name func(T) string) (*T, error) {
 }
 
 // observed finds the object that is to be changed.
-func observed[T any](s *step, list []T, meta func(T) plan.Meta) (*T, error) {
+func observed[T any](s *step, list []T, meta func(T) cloudplan.Meta) (*T, error) {
 	for i := range list {
 		if meta(list[i]).ID == s.ID {
 			return &list[i], nil
@@ -238,7 +239,7 @@ func observed[T any](s *step, list []T, meta func(T) plan.Meta) (*T, error) {
 }
 
 // on reads a field that is on or off.
-func on(fields []plan.Field) bool { return fields[0].To == "on" }
+func on(fields []cloudplan.Field) bool { return fields[0].To == "on" }
 
 // done takes what is gone as deleted.
 func done(err error) error {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -39,7 +39,7 @@ func (s *step) createFloatingIP(ctx context.Context) error {
 		template = want.ReverseDNS.IPv6
 	}
 	if template != "" {
-		if err := s.reverse(ctx, made.FloatingIP, have.IP, plan.ReverseName(template, have.ID, have.IP)); err != nil {
+		if err := s.reverse(ctx, made.FloatingIP, have.IP, cloudplan.ReverseName(template, have.ID, have.IP)); err != nil {
 			return err
 		}
 	}
@@ -54,22 +54,22 @@ func (s *step) updateFloatingIP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.FloatingIPs, func(f plan.FloatingIP) plan.Meta { return f.Meta })
+	have, err := observed(s, s.plan.Observed.FloatingIPs, func(f cloudplan.FloatingIP) cloudplan.Meta { return f.Meta })
 	if err != nil {
 		return err
 	}
 	ip := &hcloud.FloatingIP{ID: s.ID}
-	update := func(ctx context.Context, _ []plan.Field) error {
+	update := func(ctx context.Context, _ []cloudplan.Field) error {
 		_, _, err := s.api.FloatingIP.Update(ctx, ip, hcloud.FloatingIPUpdateOpts{
-			Description: want.Description, Labels: plan.MergeLabels(want.Labels, have.Labels),
+			Description: want.Description, Labels: cloudplan.MergeLabels(want.Labels, have.Labels),
 		})
 		return err
 	}
 	return s.set(ctx,
-		one{plan.FieldDescription, update},
-		one{plan.FieldLabels, update},
-		one{plan.FieldReverseDNS, func(ctx context.Context, f []plan.Field) error { return s.reverse(ctx, ip, have.IP, f[0].To) }},
-		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectFloatingIP(ctx, s.ID, on(f)) }},
+		one{cloudplan.FieldDescription, update},
+		one{cloudplan.FieldLabels, update},
+		one{cloudplan.FieldReverseDNS, func(ctx context.Context, f []cloudplan.Field) error { return s.reverse(ctx, ip, have.IP, f[0].To) }},
+		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectFloatingIP(ctx, s.ID, on(f)) }},
 	)
 }
 
@@ -104,15 +104,15 @@ func (s *step) deleteFloatingIP(ctx context.Context) error {
 }
 
 // publicIPv4 gives a server that lives an address, or takes it away.
-func (u *serverUpdate) publicIPv4(ctx context.Context, f []plan.Field) error {
+func (u *serverUpdate) publicIPv4(ctx context.Context, f []cloudplan.Field) error {
 	return u.publicIP(ctx, on(f), hcloud.PrimaryIPTypeIPv4, u.have.PublicIPv4)
 }
 
-func (u *serverUpdate) publicIPv6(ctx context.Context, f []plan.Field) error {
+func (u *serverUpdate) publicIPv6(ctx context.Context, f []cloudplan.Field) error {
 	return u.publicIP(ctx, on(f), hcloud.PrimaryIPTypeIPv6, u.have.PublicIPv6)
 }
 
-func (u *serverUpdate) publicIP(ctx context.Context, on bool, ipType hcloud.PrimaryIPType, have plan.PublicIP) error {
+func (u *serverUpdate) publicIP(ctx context.Context, on bool, ipType hcloud.PrimaryIPType, have cloudplan.PublicIP) error {
 	if err := u.switchOff(ctx); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (u *serverUpdate) publicIP(ctx context.Context, on bool, ipType hcloud.Prim
 // server, or a new one. It has the cluster's labels, so that it is found again,
 // and dies with the server.
 func (u *serverUpdate) primaryIP(ctx context.Context, ipType hcloud.PrimaryIPType) (int64, error) {
-	name := plan.PrimaryIPName(u.Name, string(ipType))
+	name := cloudplan.PrimaryIPName(u.Name, string(ipType))
 	for _, p := range u.plan.Observed.PrimaryIPs {
 		if p.Name == name && p.Type == string(ipType) && p.Assignee == 0 {
 			return p.ID, nil

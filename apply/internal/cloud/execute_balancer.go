@@ -14,7 +14,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -57,7 +57,7 @@ func (s *step) createBalancer(ctx context.Context) error {
 }
 
 // finishBalancer does what the call that creates a load balancer does not.
-func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalancer, have plan.LoadBalancer) error {
+func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalancer, have cloudplan.LoadBalancer) error {
 	l := &hcloud.LoadBalancer{ID: have.ID}
 	if want.PrivateIP != "" {
 		if err := s.attachBalancer(ctx, l, want.PrivateIP); err != nil {
@@ -78,7 +78,7 @@ func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalanc
 		{have.PublicIPv4.IP, want.ReverseDNS.IPv4}, {have.PublicIPv6.IP, want.ReverseDNS.IPv6},
 	} {
 		if a.ip != "" && a.template != "" {
-			if err := s.reverse(ctx, l, a.ip, plan.ReverseName(a.template, have.ID, a.ip)); err != nil {
+			if err := s.reverse(ctx, l, a.ip, cloudplan.ReverseName(a.template, have.ID, a.ip)); err != nil {
 				return err
 			}
 		}
@@ -94,21 +94,21 @@ func (s *step) updateBalancer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.LoadBalancers, func(l plan.LoadBalancer) plan.Meta { return l.Meta })
+	have, err := observed(s, s.plan.Observed.LoadBalancers, func(l cloudplan.LoadBalancer) cloudplan.Meta { return l.Meta })
 	if err != nil {
 		return err
 	}
 	u := &balancerUpdate{step: s, want: want, have: have, l: &hcloud.LoadBalancer{ID: s.ID}}
 	return s.set(ctx,
-		one{plan.FieldLabels, u.labels},
-		one{plan.FieldType, u.resize},
-		one{plan.FieldAlgorithm, u.algorithm},
-		one{plan.FieldPrivateIP, u.privateIP},
-		one{plan.FieldPublic, func(ctx context.Context, f []plan.Field) error { return s.publicBalancer(ctx, u.l, on(f)) }},
-		one{plan.FieldServices, u.services},
-		one{plan.FieldTargets, u.targets},
-		one{plan.FieldReverseDNS, u.reverseNames},
-		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectBalancer(ctx, u.l, on(f)) }},
+		one{cloudplan.FieldLabels, u.labels},
+		one{cloudplan.FieldType, u.resize},
+		one{cloudplan.FieldAlgorithm, u.algorithm},
+		one{cloudplan.FieldPrivateIP, u.privateIP},
+		one{cloudplan.FieldPublic, func(ctx context.Context, f []cloudplan.Field) error { return s.publicBalancer(ctx, u.l, on(f)) }},
+		one{cloudplan.FieldServices, u.services},
+		one{cloudplan.FieldTargets, u.targets},
+		one{cloudplan.FieldReverseDNS, u.reverseNames},
+		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectBalancer(ctx, u.l, on(f)) }},
 	)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -15,18 +15,18 @@ import (
 type balancerUpdate struct {
 	*step
 	want *schemas.InfraLoadBalancer
-	have *plan.LoadBalancer
+	have *cloudplan.LoadBalancer
 	l    *hcloud.LoadBalancer
 	// Whether all targets have been set already.
 	targeted bool
 }
 
-func (u *balancerUpdate) labels(ctx context.Context, _ []plan.Field) error {
-	_, _, err := u.api.LoadBalancer.Update(ctx, u.l, hcloud.LoadBalancerUpdateOpts{Labels: plan.MergeLabels(u.want.Labels, u.have.Labels)})
+func (u *balancerUpdate) labels(ctx context.Context, _ []cloudplan.Field) error {
+	_, _, err := u.api.LoadBalancer.Update(ctx, u.l, hcloud.LoadBalancerUpdateOpts{Labels: cloudplan.MergeLabels(u.want.Labels, u.have.Labels)})
 	return err
 }
 
-func (u *balancerUpdate) resize(ctx context.Context, _ []plan.Field) error {
+func (u *balancerUpdate) resize(ctx context.Context, _ []cloudplan.Field) error {
 	return u.await(ctx, "make it a "+u.want.Type, func() (*hcloud.Action, *hcloud.Response, error) {
 		return u.api.LoadBalancer.ChangeType(ctx, u.l, hcloud.LoadBalancerChangeTypeOpts{
 			LoadBalancerType: &hcloud.LoadBalancerType{Name: u.want.Type},
@@ -34,7 +34,7 @@ func (u *balancerUpdate) resize(ctx context.Context, _ []plan.Field) error {
 	})
 }
 
-func (u *balancerUpdate) algorithm(ctx context.Context, _ []plan.Field) error {
+func (u *balancerUpdate) algorithm(ctx context.Context, _ []cloudplan.Field) error {
 	return u.await(ctx, "change its algorithm", func() (*hcloud.Action, *hcloud.Response, error) {
 		return u.api.LoadBalancer.ChangeAlgorithm(ctx, u.l, hcloud.LoadBalancerChangeAlgorithmOpts{
 			Type: hcloud.LoadBalancerAlgorithmType(u.want.Algorithm),
@@ -44,7 +44,7 @@ func (u *balancerUpdate) algorithm(ctx context.Context, _ []plan.Field) error {
 
 // privateIP attaches the load balancer to the network. Targets that are reached
 // there leave it before it does, and come back with it.
-func (u *balancerUpdate) privateIP(ctx context.Context, fields []plan.Field) error {
+func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field) error {
 	if fields[0].From == "" {
 		return u.attachBalancer(ctx, u.l, u.want.PrivateIP)
 	}
@@ -76,7 +76,7 @@ func (u *balancerUpdate) privateIP(ctx context.Context, fields []plan.Field) err
 }
 
 // targetName names a target as a plan does.
-func targetName(t plan.Target) string {
+func targetName(t cloudplan.Target) string {
 	switch {
 	case t.Selector != "":
 		return t.Selector
@@ -89,9 +89,9 @@ func targetName(t plan.Target) string {
 
 // targets removes what is there otherwise than it should be, and adds what
 // should be there.
-func (u *balancerUpdate) targets(ctx context.Context, fields []plan.Field) error {
+func (u *balancerUpdate) targets(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
-		private := slices.ContainsFunc(u.have.Targets, func(t plan.Target) bool { return targetName(t) == f.Item && t.UsePrivateIP })
+		private := slices.ContainsFunc(u.have.Targets, func(t cloudplan.Target) bool { return targetName(t) == f.Item && t.UsePrivateIP })
 		if f.From != "" && (!u.targeted || !private) {
 			if err := u.removeTarget(ctx, u.l, f.Item); err != nil {
 				return err
@@ -107,7 +107,7 @@ func (u *balancerUpdate) targets(ctx context.Context, fields []plan.Field) error
 }
 
 // services makes way before it adds: a type has room for so many services.
-func (u *balancerUpdate) services(ctx context.Context, fields []plan.Field) error {
+func (u *balancerUpdate) services(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
 		if f.To != "" {
 			continue
@@ -165,7 +165,7 @@ func (u *balancerUpdate) setService(ctx context.Context, w schemas.InfraService,
 	return u.api.LoadBalancer.UpdateService(ctx, u.l, w.ListenPort, opts)
 }
 
-func (u *balancerUpdate) reverseNames(ctx context.Context, fields []plan.Field) error {
+func (u *balancerUpdate) reverseNames(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
 		ip := u.have.PublicIPv4.IP
 		if f.Item == string(hcloud.PrimaryIPTypeIPv6) {

@@ -5,19 +5,19 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 func (s *step) createRecords(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.DNSRecords, plan.RecordName)
+	want, err := desired(s, s.plan.Desired.DNSRecords, cloudplan.RecordName)
 	if err != nil {
 		return err
 	}
 	made, _, err := s.api.Zone.CreateRRSet(ctx, &hcloud.Zone{Name: want.Zone}, hcloud.ZoneRRSetCreateOpts{
 		Name: want.Name, Type: hcloud.ZoneRRSetType(want.Type), TTL: &want.TTL,
-		Labels: plan.RecordLabels(s.plan.Cluster), Records: s.records(want),
+		Labels: cloudplan.RecordLabels(s.plan.Cluster), Records: s.records(want),
 	})
 	if err != nil {
 		return err
@@ -30,30 +30,30 @@ func (s *step) createRecords(ctx context.Context) error {
 func (s *step) records(want *schemas.InfraDNSRecord) []hcloud.ZoneRRSetRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return convert(plan.RecordValues(*want, &s.found), func(v string) hcloud.ZoneRRSetRecord {
+	return convert(cloudplan.RecordValues(*want, &s.found), func(v string) hcloud.ZoneRRSetRecord {
 		return hcloud.ZoneRRSetRecord{Value: v}
 	})
 }
 
 func (s *step) updateRecords(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.DNSRecords, plan.RecordName)
+	want, err := desired(s, s.plan.Desired.DNSRecords, cloudplan.RecordName)
 	if err != nil {
 		return err
 	}
 	set := rrset(want.Zone, want.Name, want.Type)
 	return s.set(ctx,
-		one{plan.FieldValues, func(ctx context.Context, _ []plan.Field) error {
+		one{cloudplan.FieldValues, func(ctx context.Context, _ []cloudplan.Field) error {
 			return s.await(ctx, "set its values", func() (*hcloud.Action, *hcloud.Response, error) {
 				return s.api.Zone.SetRRSetRecords(ctx, set, hcloud.ZoneRRSetSetRecordsOpts{Records: s.records(want)})
 			})
 		}},
-		one{plan.FieldTTL, func(ctx context.Context, _ []plan.Field) error {
+		one{cloudplan.FieldTTL, func(ctx context.Context, _ []cloudplan.Field) error {
 			return s.await(ctx, "set its TTL", func() (*hcloud.Action, *hcloud.Response, error) {
 				return s.api.Zone.ChangeRRSetTTL(ctx, set, hcloud.ZoneRRSetChangeTTLOpts{TTL: &want.TTL})
 			})
 		}},
-		one{plan.FieldLabels, func(ctx context.Context, _ []plan.Field) error {
-			_, _, err := s.api.Zone.UpdateRRSet(ctx, set, hcloud.ZoneRRSetUpdateOpts{Labels: plan.RecordLabels(s.plan.Cluster)})
+		one{cloudplan.FieldLabels, func(ctx context.Context, _ []cloudplan.Field) error {
+			_, _, err := s.api.Zone.UpdateRRSet(ctx, set, hcloud.ZoneRRSetUpdateOpts{Labels: cloudplan.RecordLabels(s.plan.Cluster)})
 			return err
 		}},
 	)
@@ -85,7 +85,7 @@ func (s *step) deleteRecords(ctx context.Context) error {
 func (s *step) observedRecords() (*hcloud.ZoneRRSet, error) {
 	for _, z := range s.plan.Observed.Zones {
 		for _, r := range z.RRSets {
-			if plan.RecordName(schemas.InfraDNSRecord{Zone: z.Name, Name: r.Name, Type: r.Type}) == s.Name {
+			if cloudplan.RecordName(schemas.InfraDNSRecord{Zone: z.Name, Name: r.Name, Type: r.Type}) == s.Name {
 				return rrset(z.Name, r.Name, r.Type), nil
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -27,7 +27,7 @@ func (s *step) createFirewall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := hcloud.FirewallCreateOpts{Name: want.Name, Labels: plan.MergeLabels(want.Labels, s.inputs.Notes), Rules: rules}
+	opts := hcloud.FirewallCreateOpts{Name: want.Name, Labels: cloudplan.MergeLabels(want.Labels, s.inputs.Notes), Rules: rules}
 	if want.ApplyTo != "" {
 		opts.ApplyTo = []hcloud.FirewallResource{bySelector(want.ApplyTo)}
 	}
@@ -94,7 +94,7 @@ func (s *step) updateFirewall(ctx context.Context) error {
 	}
 	f := &hcloud.Firewall{ID: s.ID}
 	return s.set(ctx,
-		one{plan.FieldRules, func(ctx context.Context, _ []plan.Field) error {
+		one{cloudplan.FieldRules, func(ctx context.Context, _ []cloudplan.Field) error {
 			rules, err := rulesTo(want.Rules)
 			if err != nil {
 				return err
@@ -103,13 +103,13 @@ func (s *step) updateFirewall(ctx context.Context) error {
 				return s.api.Firewall.SetRules(ctx, f, hcloud.FirewallSetRulesOpts{Rules: rules})
 			})
 		}},
-		one{plan.FieldApplyTo, s.applyTo},
-		one{plan.FieldLabels, func(ctx context.Context, _ []plan.Field) error {
-			have, err := observed(s, s.plan.Observed.Firewalls, func(f plan.Firewall) plan.Meta { return f.Meta })
+		one{cloudplan.FieldApplyTo, s.applyTo},
+		one{cloudplan.FieldLabels, func(ctx context.Context, _ []cloudplan.Field) error {
+			have, err := observed(s, s.plan.Observed.Firewalls, func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta })
 			if err != nil {
 				return err
 			}
-			_, _, err = s.api.Firewall.Update(ctx, f, hcloud.FirewallUpdateOpts{Labels: plan.MergeLabels(want.Labels, have.Labels)})
+			_, _, err = s.api.Firewall.Update(ctx, f, hcloud.FirewallUpdateOpts{Labels: cloudplan.MergeLabels(want.Labels, have.Labels)})
 			return err
 		}},
 	)
@@ -117,7 +117,7 @@ func (s *step) updateFirewall(ctx context.Context) error {
 
 // applyTo adds the selector that is missing before it takes others away, so
 // that no server is open meanwhile.
-func (s *step) applyTo(ctx context.Context, fields []plan.Field) error {
+func (s *step) applyTo(ctx context.Context, fields []cloudplan.Field) error {
 	var add, remove []hcloud.FirewallResource
 	for _, f := range fields {
 		if f.To != "" {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -17,7 +17,7 @@ func (s *step) createNetwork(ctx context.Context) error {
 		return err
 	}
 	made, _, err := s.api.Network.Create(ctx, hcloud.NetworkCreateOpts{
-		Name: want.Name, IPRange: ipRange, Labels: plan.MergeLabels(want.Labels, s.inputs.Notes), ExposeRoutesToVSwitch: want.ExposeRoutesToVSwitch,
+		Name: want.Name, IPRange: ipRange, Labels: cloudplan.MergeLabels(want.Labels, s.inputs.Notes), ExposeRoutesToVSwitch: want.ExposeRoutesToVSwitch,
 	})
 	if err != nil {
 		return err
@@ -36,18 +36,18 @@ func (s *step) updateNetwork(ctx context.Context) error {
 	}
 	defer leave()
 	want, n := s.plan.Desired.Network, &hcloud.Network{ID: s.ID}
-	update := func(ctx context.Context, _ []plan.Field) error {
-		have, err := observed(s, s.plan.Observed.Networks, func(n plan.Network) plan.Meta { return n.Meta })
+	update := func(ctx context.Context, _ []cloudplan.Field) error {
+		have, err := observed(s, s.plan.Observed.Networks, func(n cloudplan.Network) cloudplan.Meta { return n.Meta })
 		if err != nil {
 			return err
 		}
 		_, _, err = s.api.Network.Update(ctx, n, hcloud.NetworkUpdateOpts{
-			Labels: plan.MergeLabels(want.Labels, have.Labels), ExposeRoutesToVSwitch: &want.ExposeRoutesToVSwitch,
+			Labels: cloudplan.MergeLabels(want.Labels, have.Labels), ExposeRoutesToVSwitch: &want.ExposeRoutesToVSwitch,
 		})
 		return err
 	}
 	return s.set(ctx,
-		one{plan.FieldIPRange, func(ctx context.Context, _ []plan.Field) error {
+		one{cloudplan.FieldIPRange, func(ctx context.Context, _ []cloudplan.Field) error {
 			ipRange, err := parseCIDR(want.IPRange)
 			if err != nil {
 				return err
@@ -56,9 +56,9 @@ func (s *step) updateNetwork(ctx context.Context) error {
 				return s.api.Network.ChangeIPRange(ctx, n, hcloud.NetworkChangeIPRangeOpts{IPRange: ipRange})
 			})
 		}},
-		one{plan.FieldExpose, update},
-		one{plan.FieldLabels, update},
-		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectNetwork(ctx, s.ID, on(f)) }},
+		one{cloudplan.FieldExpose, update},
+		one{cloudplan.FieldLabels, update},
+		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectNetwork(ctx, s.ID, on(f)) }},
 	)
 }
 
@@ -148,7 +148,7 @@ func (s *step) deleteRoute(ctx context.Context) error {
 }
 
 // clusterNetwork is the cluster's network as it was observed.
-func (s *step) clusterNetwork() plan.Network {
+func (s *step) clusterNetwork() cloudplan.Network {
 	if id, err := s.network(); err == nil {
 		for _, n := range s.plan.Observed.Networks {
 			if n.ID == id.ID {
@@ -156,7 +156,7 @@ func (s *step) clusterNetwork() plan.Network {
 			}
 		}
 	}
-	return plan.Network{}
+	return cloudplan.Network{}
 }
 
 // changeNetwork makes a change of the cluster's network, one at a time: Hetzner

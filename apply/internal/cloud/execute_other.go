@@ -5,7 +5,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -32,13 +32,13 @@ func (s *step) updateGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.PlacementGroups, func(g plan.PlacementGroup) plan.Meta { return g.Meta })
+	have, err := observed(s, s.plan.Observed.PlacementGroups, func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta })
 	if err != nil {
 		return err
 	}
-	return s.set(ctx, one{plan.FieldLabels, func(ctx context.Context, _ []plan.Field) error {
+	return s.set(ctx, one{cloudplan.FieldLabels, func(ctx context.Context, _ []cloudplan.Field) error {
 		_, _, err := s.api.PlacementGroup.Update(ctx, &hcloud.PlacementGroup{ID: s.ID}, hcloud.PlacementGroupUpdateOpts{
-			Labels: plan.MergeLabels(want.Labels, have.Labels),
+			Labels: cloudplan.MergeLabels(want.Labels, have.Labels),
 		})
 		return err
 	}})
@@ -80,7 +80,7 @@ func (s *step) deleteVolume(ctx context.Context) error {
 }
 
 func (s *step) createImage(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.Images, plan.ImageName)
+	want, err := desired(s, s.plan.Desired.Images, cloudplan.ImageName)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -62,7 +62,7 @@ func (u *serverUpdate) switchOff(ctx context.Context) error {
 func (u *serverUpdate) why() string {
 	var names []string
 	for _, f := range u.Fields {
-		if f.Class == plan.PowerOff {
+		if f.Class == cloudplan.PowerOff {
 			names = append(names, f.Name)
 		}
 	}
@@ -72,7 +72,7 @@ func (u *serverUpdate) why() string {
 // noteOff notes at the server what it is off for; nothing, when it is on again.
 func (u *serverUpdate) noteOff(ctx context.Context, why string) error {
 	u.noted = true
-	labels := plan.MergeLabels(u.want.Labels, u.have.Labels)
+	labels := cloudplan.MergeLabels(u.want.Labels, u.have.Labels)
 	labels[schemas.LabelOff] = why
 	if why == "" {
 		delete(labels, schemas.LabelOff)
@@ -107,7 +107,7 @@ func (u *serverUpdate) isOff(ctx context.Context, within time.Duration) (bool, e
 }
 
 // restart starts the server again, if it was switched off for this change.
-func (u *serverUpdate) restart(ctx context.Context, _ []plan.Field) error {
+func (u *serverUpdate) restart(ctx context.Context, _ []cloudplan.Field) error {
 	if u.off {
 		if err := u.client.backOn(ctx, u.object, u.ID); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (u *serverUpdate) restart(ctx context.Context, _ []plan.Field) error {
 }
 
 // power starts a server that was found off.
-func (u *serverUpdate) power(ctx context.Context, _ []plan.Field) error {
+func (u *serverUpdate) power(ctx context.Context, _ []cloudplan.Field) error {
 	if err := u.powerOn(ctx, u.server); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (c *Client) backOn(ctx context.Context, object string, id int64) (err error
 
 // SwitchOn starts a server that a run has left off, if it is off still, and forgets
 // that.
-func (c *Client) SwitchOn(ctx context.Context, s plan.Server) error {
+func (c *Client) SwitchOn(ctx context.Context, s cloudplan.Server) error {
 	object := "server " + s.Name
 	server, _, err := c.api.Server.GetByID(ctx, s.ID)
 	if err != nil || server == nil || server.Labels[schemas.LabelOff] == "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
@@ -45,7 +45,7 @@ func (s *step) createServer(ctx context.Context) error {
 }
 
 // finishServer does what the call that creates a server does not.
-func (s *step) finishServer(ctx context.Context, want *schemas.InfraServer, have plan.Server) error {
+func (s *step) finishServer(ctx context.Context, want *schemas.InfraServer, have cloudplan.Server) error {
 	server := &hcloud.Server{ID: have.ID}
 	if want.PrivateIP != "" {
 		if err := s.attach(ctx, server, want.PrivateIP); err != nil {
@@ -64,7 +64,7 @@ func (s *step) finishServer(ctx context.Context, want *schemas.InfraServer, have
 		{have.PublicIPv4.IP, want.ReverseDNS.IPv4}, {have.PublicIPv6.IP, want.ReverseDNS.IPv6},
 	} {
 		if a.ip != "" && a.template != "" {
-			if err := s.reverse(ctx, server, a.ip, plan.ReverseName(a.template, have.ID, a.ip)); err != nil {
+			if err := s.reverse(ctx, server, a.ip, cloudplan.ReverseName(a.template, have.ID, a.ip)); err != nil {
 				return err
 			}
 		}
@@ -121,7 +121,7 @@ func soldOut(err error) bool {
 func (s *step) serverOptions(ctx context.Context, want *schemas.InfraServer) (opts hcloud.ServerCreateOpts, err error) {
 	opts = hcloud.ServerCreateOpts{
 		Name:             want.Name,
-		Labels:           plan.ServerLabels(*want),
+		Labels:           cloudplan.ServerLabels(*want),
 		StartAfterCreate: hcloud.Ptr(false),
 		PublicNet:        &hcloud.ServerCreatePublicNet{EnableIPv4: want.PublicIPv4, EnableIPv6: want.PublicIPv6},
 	}
@@ -134,14 +134,14 @@ func (s *step) serverOptions(ctx context.Context, want *schemas.InfraServer) (op
 	}
 	opts.Image = &hcloud.Image{ID: image}
 	for _, name := range want.SSHKeys {
-		id, err := s.id(plan.KindSSHKey, name)
+		id, err := s.id(cloudplan.KindSSHKey, name)
 		if err != nil {
 			return opts, err
 		}
 		opts.SSHKeys = append(opts.SSHKeys, &hcloud.SSHKey{ID: id})
 	}
 	if want.PlacementGroup != "" {
-		id, err := s.id(plan.KindPlacementGroup, want.PlacementGroup)
+		id, err := s.id(cloudplan.KindPlacementGroup, want.PlacementGroup)
 		if err != nil {
 			return opts, err
 		}
@@ -171,7 +171,7 @@ func (s *step) imageOf(want *schemas.InfraServer) (int64, error) {
 	if s.Image != 0 {
 		return s.Image, nil
 	}
-	return s.id(plan.KindImage, plan.ImageName(schemas.InfraSnapshot{
+	return s.id(cloudplan.KindImage, cloudplan.ImageName(schemas.InfraSnapshot{
 		Selector: want.Image.Selector, Architecture: want.Image.Architecture,
 	}))
 }
@@ -193,7 +193,7 @@ func (s *step) firewallsFor(want *schemas.InfraServer) (out []*hcloud.ServerCrea
 		}
 		id := f.ExistingID
 		if id == 0 {
-			if id, err = s.id(plan.KindFirewall, f.Name); err != nil {
+			if id, err = s.id(cloudplan.KindFirewall, f.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -225,7 +225,7 @@ func (s *step) reverse(ctx context.Context, of hcloud.RDNSSupporter, ip, name st
 		ptr = &name
 	}
 	return s.await(ctx, "set the reverse DNS name of "+ip, func() (*hcloud.Action, *hcloud.Response, error) {
-		return s.api.RDNS.ChangeDNSPtr(ctx, of, net.ParseIP(plan.ReverseAddress(ip)), ptr)
+		return s.api.RDNS.ChangeDNSPtr(ctx, of, net.ParseIP(cloudplan.ReverseAddress(ip)), ptr)
 	})
 }
 

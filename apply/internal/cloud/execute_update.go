@@ -5,7 +5,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -13,7 +13,7 @@ import (
 type serverUpdate struct {
 	*step
 	want   *schemas.InfraServer
-	have   *plan.Server
+	have   *cloudplan.Server
 	server *hcloud.Server
 	off    bool // it has been switched off for this change
 	noted  bool // a label says so
@@ -26,39 +26,39 @@ func (s *step) updateServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.Servers, func(s plan.Server) plan.Meta { return s.Meta })
+	have, err := observed(s, s.plan.Observed.Servers, func(s cloudplan.Server) cloudplan.Meta { return s.Meta })
 	if err != nil {
 		return err
 	}
 	u := &serverUpdate{step: s, want: want, have: have, server: &hcloud.Server{ID: s.ID}}
 	return u.neverOff(ctx, s.set(ctx,
-		one{plan.FieldLabels, u.labels},
-		one{plan.FieldFirewalls, u.firewalls},
-		one{plan.FieldRescue, u.rescue},
-		one{plan.FieldISO, u.iso},
-		one{plan.FieldType, u.rescale},
-		one{plan.FieldGroup, u.group},
-		one{plan.FieldPublicIPv4, u.publicIPv4},
-		one{plan.FieldPublicIPv6, u.publicIPv6},
+		one{cloudplan.FieldLabels, u.labels},
+		one{cloudplan.FieldFirewalls, u.firewalls},
+		one{cloudplan.FieldRescue, u.rescue},
+		one{cloudplan.FieldISO, u.iso},
+		one{cloudplan.FieldType, u.rescale},
+		one{cloudplan.FieldGroup, u.group},
+		one{cloudplan.FieldPublicIPv4, u.publicIPv4},
+		one{cloudplan.FieldPublicIPv6, u.publicIPv6},
 		one{always, u.restart},
-		one{plan.FieldPrivateIP, u.privateIP},
-		one{plan.FieldPower, u.power},
-		one{plan.FieldReverseDNS, u.reverseNames},
-		one{plan.FieldBackups, func(ctx context.Context, f []plan.Field) error { return s.backups(ctx, u.server, on(f)) }},
-		one{plan.FieldProtected, func(ctx context.Context, f []plan.Field) error { return s.protectServer(ctx, u.server, on(f)) }},
+		one{cloudplan.FieldPrivateIP, u.privateIP},
+		one{cloudplan.FieldPower, u.power},
+		one{cloudplan.FieldReverseDNS, u.reverseNames},
+		one{cloudplan.FieldBackups, func(ctx context.Context, f []cloudplan.Field) error { return s.backups(ctx, u.server, on(f)) }},
+		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectServer(ctx, u.server, on(f)) }},
 	))
 }
 
-func (u *serverUpdate) labels(ctx context.Context, _ []plan.Field) error {
-	labels := plan.MergeLabels(u.want.Labels, u.have.Labels)
-	if !plan.LeftOff(*u.have) {
+func (u *serverUpdate) labels(ctx context.Context, _ []cloudplan.Field) error {
+	labels := cloudplan.MergeLabels(u.want.Labels, u.have.Labels)
+	if !cloudplan.LeftOff(*u.have) {
 		delete(labels, schemas.LabelOff)
 	}
 	_, _, err := u.api.Server.Update(ctx, u.server, hcloud.ServerUpdateOpts{Labels: labels})
 	return err
 }
 
-func (u *serverUpdate) firewalls(ctx context.Context, fields []plan.Field) error {
+func (u *serverUpdate) firewalls(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
 		id, err := u.firewallID(f.Item)
 		if err != nil {
@@ -85,16 +85,16 @@ func (s *step) firewallID(name string) (int64, error) {
 			return f.ExistingID, nil
 		}
 	}
-	return s.id(plan.KindFirewall, name)
+	return s.id(cloudplan.KindFirewall, name)
 }
 
-func (u *serverUpdate) rescue(ctx context.Context, _ []plan.Field) error {
+func (u *serverUpdate) rescue(ctx context.Context, _ []cloudplan.Field) error {
 	return u.await(ctx, "turn off its rescue system", func() (*hcloud.Action, *hcloud.Response, error) {
 		return u.api.Server.DisableRescue(ctx, u.server)
 	})
 }
 
-func (u *serverUpdate) iso(ctx context.Context, _ []plan.Field) error {
+func (u *serverUpdate) iso(ctx context.Context, _ []cloudplan.Field) error {
 	return u.await(ctx, "take out its ISO", func() (*hcloud.Action, *hcloud.Response, error) {
 		return u.api.Server.DetachISO(ctx, u.server)
 	})
@@ -102,7 +102,7 @@ func (u *serverUpdate) iso(ctx context.Context, _ []plan.Field) error {
 
 // rescale gives the server another type: the first one that Hetzner has room
 // for.
-func (u *serverUpdate) rescale(ctx context.Context, _ []plan.Field) error {
+func (u *serverUpdate) rescale(ctx context.Context, _ []cloudplan.Field) error {
 	if err := u.switchOff(ctx); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (u *serverUpdate) rescale(ctx context.Context, _ []plan.Field) error {
 }
 
 // group lets the server leave its placement group, and join another.
-func (u *serverUpdate) group(ctx context.Context, fields []plan.Field) error {
+func (u *serverUpdate) group(ctx context.Context, fields []cloudplan.Field) error {
 	if fields[0].To != "" {
 		if err := u.switchOff(ctx); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (u *serverUpdate) group(ctx context.Context, fields []plan.Field) error {
 	if fields[0].To == "" {
 		return nil
 	}
-	id, err := u.id(plan.KindPlacementGroup, u.want.PlacementGroup)
+	id, err := u.id(cloudplan.KindPlacementGroup, u.want.PlacementGroup)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (u *serverUpdate) group(ctx context.Context, fields []plan.Field) error {
 
 // privateIP attaches the server to the network, and takes it from its old
 // address there before.
-func (u *serverUpdate) privateIP(ctx context.Context, fields []plan.Field) error {
+func (u *serverUpdate) privateIP(ctx context.Context, fields []cloudplan.Field) error {
 	if fields[0].From != "" {
 		if err := u.changeNetwork(ctx, "detach it from the network", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
 			return u.api.Server.DetachFromNetwork(ctx, u.server, hcloud.ServerDetachFromNetworkOpts{Network: n})
@@ -160,7 +160,7 @@ func (u *serverUpdate) privateIP(ctx context.Context, fields []plan.Field) error
 	return u.attach(ctx, u.server, u.want.PrivateIP)
 }
 
-func (u *serverUpdate) reverseNames(ctx context.Context, fields []plan.Field) error {
+func (u *serverUpdate) reverseNames(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
 		ip := u.have.PublicIPv4.IP
 		if f.Item == string(hcloud.PrimaryIPTypeIPv6) {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// Observe reads what [plan.Observed] has to hold for a cluster. It changes
+// Observe reads what [cloudplan.Observed] has to hold for a cluster. It changes
 // nothing. A read that fails, fails all: nothing is taken for absent because it
 // could not be read.
 //
@@ -18,7 +18,7 @@ import (
 // is missing in it that is desired, or attached to what is the cluster's, the
 // whole list is read: somebody may have taken the label away, or have something
 // else of that name.
-func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error) {
+func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (cloudplan.Observed, error) {
 	o := newObserver(c.api, desired)
 	// What is attached to a network, and to servers, is known only after them.
 	for _, stage := range [][]read{
@@ -28,7 +28,7 @@ func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (p
 	} {
 		for _, read := range stage {
 			if err := read(ctx); err != nil {
-				return plan.Observed{}, err
+				return cloudplan.Observed{}, err
 			}
 		}
 	}
@@ -64,7 +64,7 @@ type observer struct {
 	api     *hcloud.Client
 	desired schemas.Infrastructure
 	label   string // the selector of what is the cluster's
-	found   plan.Observed
+	found   cloudplan.Observed
 }
 
 func newObserver(api *hcloud.Client, desired schemas.Infrastructure) *observer {
@@ -76,7 +76,7 @@ type kindOf[T, U any] struct {
 	what string
 	list func(context.Context, hcloud.ListOpts) ([]*T, *hcloud.Response, error)
 	from func(*T) U
-	meta func(U) plan.Meta
+	meta func(U) cloudplan.Meta
 }
 
 // own lists what has the cluster's label, and what is wanted whether it has it
@@ -110,8 +110,8 @@ func (o *observer) networks(ctx context.Context) (err error) {
 	if n := o.desired.Network; n != nil {
 		w = wanted{names: []string{n.Name}, ids: []int64{n.ExistingID}}
 	}
-	o.found.Networks, err = own(ctx, o, w, kindOf[hcloud.Network, plan.Network]{
-		what: "networks", from: networkFrom, meta: func(n plan.Network) plan.Meta { return n.Meta },
+	o.found.Networks, err = own(ctx, o, w, kindOf[hcloud.Network, cloudplan.Network]{
+		what: "networks", from: networkFrom, meta: func(n cloudplan.Network) cloudplan.Meta { return n.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Network, *hcloud.Response, error) {
 			return o.api.Network.List(ctx, hcloud.NetworkListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -124,8 +124,8 @@ func (o *observer) firewalls(ctx context.Context) (err error) {
 	for _, f := range o.desired.Firewalls {
 		w.names, w.ids = append(w.names, f.Name), append(w.ids, f.ExistingID)
 	}
-	o.found.Firewalls, err = own(ctx, o, w, kindOf[hcloud.Firewall, plan.Firewall]{
-		what: "firewalls", from: firewallFrom, meta: func(f plan.Firewall) plan.Meta { return f.Meta },
+	o.found.Firewalls, err = own(ctx, o, w, kindOf[hcloud.Firewall, cloudplan.Firewall]{
+		what: "firewalls", from: firewallFrom, meta: func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Firewall, *hcloud.Response, error) {
 			return o.api.Firewall.List(ctx, hcloud.FirewallListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -138,8 +138,8 @@ func (o *observer) placementGroups(ctx context.Context) (err error) {
 	for _, g := range o.desired.PlacementGroups {
 		w.names = append(w.names, g.Name)
 	}
-	o.found.PlacementGroups, err = own(ctx, o, w, kindOf[hcloud.PlacementGroup, plan.PlacementGroup]{
-		what: "placement groups", from: placementGroupFrom, meta: func(g plan.PlacementGroup) plan.Meta { return g.Meta },
+	o.found.PlacementGroups, err = own(ctx, o, w, kindOf[hcloud.PlacementGroup, cloudplan.PlacementGroup]{
+		what: "placement groups", from: placementGroupFrom, meta: func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PlacementGroup, *hcloud.Response, error) {
 			return o.api.PlacementGroup.List(ctx, hcloud.PlacementGroupListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -152,8 +152,8 @@ func (o *observer) floatingIPs(ctx context.Context) (err error) {
 	for _, f := range o.desired.FloatingIPs {
 		w.names, w.ids = append(w.names, f.Name), append(w.ids, f.ExistingID)
 	}
-	o.found.FloatingIPs, err = own(ctx, o, w, kindOf[hcloud.FloatingIP, plan.FloatingIP]{
-		what: "floating IPs", from: floatingIPFrom, meta: func(f plan.FloatingIP) plan.Meta { return f.Meta },
+	o.found.FloatingIPs, err = own(ctx, o, w, kindOf[hcloud.FloatingIP, cloudplan.FloatingIP]{
+		what: "floating IPs", from: floatingIPFrom, meta: func(f cloudplan.FloatingIP) cloudplan.Meta { return f.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.FloatingIP, *hcloud.Response, error) {
 			return o.api.FloatingIP.List(ctx, hcloud.FloatingIPListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -162,8 +162,8 @@ func (o *observer) floatingIPs(ctx context.Context) (err error) {
 }
 
 func (o *observer) primaryIPs(ctx context.Context) (err error) {
-	o.found.PrimaryIPs, err = own(ctx, o, wanted{}, kindOf[hcloud.PrimaryIP, plan.PrimaryIP]{
-		what: "primary IPs", from: primaryIPFrom, meta: func(p plan.PrimaryIP) plan.Meta { return p.Meta },
+	o.found.PrimaryIPs, err = own(ctx, o, wanted{}, kindOf[hcloud.PrimaryIP, cloudplan.PrimaryIP]{
+		what: "primary IPs", from: primaryIPFrom, meta: func(p cloudplan.PrimaryIP) cloudplan.Meta { return p.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PrimaryIP, *hcloud.Response, error) {
 			return o.api.PrimaryIP.List(ctx, hcloud.PrimaryIPListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -173,12 +173,12 @@ func (o *observer) primaryIPs(ctx context.Context) (err error) {
 
 // servers also takes in those that are attached to the cluster's network.
 func (o *observer) servers(ctx context.Context) (err error) {
-	w := wanted{ids: o.attached(func(n plan.Network) []int64 { return n.Servers })}
+	w := wanted{ids: o.attached(func(n cloudplan.Network) []int64 { return n.Servers })}
 	for _, s := range o.desired.Servers {
 		w.names = append(w.names, s.Name)
 	}
-	o.found.Servers, err = own(ctx, o, w, kindOf[hcloud.Server, plan.Server]{
-		what: "servers", from: serverFrom, meta: func(s plan.Server) plan.Meta { return s.Meta },
+	o.found.Servers, err = own(ctx, o, w, kindOf[hcloud.Server, cloudplan.Server]{
+		what: "servers", from: serverFrom, meta: func(s cloudplan.Server) cloudplan.Meta { return s.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Server, *hcloud.Response, error) {
 			return o.api.Server.List(ctx, hcloud.ServerListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -189,7 +189,7 @@ func (o *observer) servers(ctx context.Context) (err error) {
 // loadBalancers also takes in those that are attached to the cluster's network,
 // which the cloud controller made.
 func (o *observer) loadBalancers(ctx context.Context) (err error) {
-	w := wanted{ids: o.attached(func(n plan.Network) []int64 { return n.LoadBalancers })}
+	w := wanted{ids: o.attached(func(n cloudplan.Network) []int64 { return n.LoadBalancers })}
 	for _, l := range o.desired.LoadBalancers {
 		w.names = append(w.names, l.Name)
 	}
@@ -200,8 +200,8 @@ func (o *observer) loadBalancers(ctx context.Context) (err error) {
 			}
 		}
 	}
-	o.found.LoadBalancers, err = own(ctx, o, w, kindOf[hcloud.LoadBalancer, plan.LoadBalancer]{
-		what: "load balancers", from: loadBalancerFrom, meta: func(l plan.LoadBalancer) plan.Meta { return l.Meta },
+	o.found.LoadBalancers, err = own(ctx, o, w, kindOf[hcloud.LoadBalancer, cloudplan.LoadBalancer]{
+		what: "load balancers", from: loadBalancerFrom, meta: func(l cloudplan.LoadBalancer) cloudplan.Meta { return l.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.LoadBalancer, *hcloud.Response, error) {
 			return o.api.LoadBalancer.List(ctx, hcloud.LoadBalancerListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -211,7 +211,7 @@ func (o *observer) loadBalancers(ctx context.Context) (err error) {
 
 // attached returns what is attached to the networks of the cluster, the existing
 // one that it uses included.
-func (o *observer) attached(of func(plan.Network) []int64) (ids []int64) {
+func (o *observer) attached(of func(cloudplan.Network) []int64) (ids []int64) {
 	for _, n := range o.found.Networks {
 		ids = append(ids, of(n)...)
 	}
@@ -224,8 +224,8 @@ func (o *observer) volumes(ctx context.Context) (err error) {
 	for _, s := range o.found.Servers {
 		w.ids = append(w.ids, s.Volumes...)
 	}
-	o.found.Volumes, err = own(ctx, o, w, kindOf[hcloud.Volume, plan.Volume]{
-		what: "volumes", from: volumeFrom, meta: func(v plan.Volume) plan.Meta { return v.Meta },
+	o.found.Volumes, err = own(ctx, o, w, kindOf[hcloud.Volume, cloudplan.Volume]{
+		what: "volumes", from: volumeFrom, meta: func(v cloudplan.Volume) cloudplan.Meta { return v.Meta },
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Volume, *hcloud.Response, error) {
 			return o.api.Volume.List(ctx, hcloud.VolumeListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -240,18 +240,18 @@ const settleTries = 20
 // run that was interrupted leaves servers that come up or go, and a plan made
 // of that would not be true for long. What moves on after that is observed as
 // it is.
-func (c *Client) ObserveSettled(ctx context.Context, desired schemas.Infrastructure) (plan.Observed, error) {
+func (c *Client) ObserveSettled(ctx context.Context, desired schemas.Infrastructure) (cloudplan.Observed, error) {
 	found, err := c.Observe(ctx, desired)
 	if err != nil || !moving(found.Servers, desired.Cluster) {
 		return found, err
 	}
 	for n := range settleTries {
 		if err := c.clock.Sleep(ctx, backoff(n, firstPoll, mostPoll, 1)); err != nil {
-			return plan.Observed{}, explain("servers", "wait until none is in motion", err)
+			return cloudplan.Observed{}, explain("servers", "wait until none is in motion", err)
 		}
 		o := newObserver(c.api, desired)
 		if err := o.servers(ctx); err != nil {
-			return plan.Observed{}, err
+			return cloudplan.Observed{}, err
 		}
 		if !moving(o.found.Servers, desired.Cluster) {
 			break
@@ -262,8 +262,8 @@ func (c *Client) ObserveSettled(ctx context.Context, desired schemas.Infrastruct
 
 // moving reports whether a server of the cluster is on its way to another
 // status.
-func moving(servers []plan.Server, cluster string) bool {
-	return slices.ContainsFunc(servers, func(s plan.Server) bool {
+func moving(servers []cloudplan.Server, cluster string) bool {
+	return slices.ContainsFunc(servers, func(s cloudplan.Server) bool {
 		still := s.Status == string(hcloud.ServerStatusRunning) || s.Status == string(hcloud.ServerStatusOff)
 		return s.Labels[schemas.LabelCluster] == cluster && (s.Locked || !still)
 	})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -63,8 +63,8 @@ func (o *observer) images(ctx context.Context) error {
 }
 
 // addImage adds an image that another selector may have found already.
-func (o *observer) addImage(i plan.Image) {
-	if !slices.ContainsFunc(o.found.Images, func(have plan.Image) bool { return have.ID == i.ID }) {
+func (o *observer) addImage(i cloudplan.Image) {
+	if !slices.ContainsFunc(o.found.Images, func(have cloudplan.Image) bool { return have.ID == i.ID }) {
 		o.found.Images = append(o.found.Images, i)
 	}
 }
@@ -89,7 +89,7 @@ func (o *observer) zones(ctx context.Context) error {
 	return nil
 }
 
-func (o *observer) rrsets(ctx context.Context, zone *hcloud.Zone) (sets []plan.RRSet, err error) {
+func (o *observer) rrsets(ctx context.Context, zone *hcloud.Zone) (sets []cloudplan.RRSet, err error) {
 	found, err := all(ctx, "records of the DNS zone "+zone.Name, o.label, func(l hcloud.ListOpts) ([]*hcloud.ZoneRRSet, *hcloud.Response, error) {
 		return o.api.Zone.ListRRSets(ctx, zone, hcloud.ZoneRRSetListOpts{ListOpts: l})
 	})
@@ -98,7 +98,7 @@ func (o *observer) rrsets(ctx context.Context, zone *hcloud.Zone) (sets []plan.R
 	}
 	sets = convert(found, rrsetFrom)
 	for _, r := range o.desired.DNSRecords {
-		known := func(s plan.RRSet) bool { return s.Name == r.Name && s.Type == r.Type }
+		known := func(s cloudplan.RRSet) bool { return s.Name == r.Name && s.Type == r.Type }
 		if r.Zone != zone.Name || slices.ContainsFunc(sets, known) {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -72,8 +72,8 @@ func (s *simulated) make(what string, labels map[string]string, network *hcloud.
 }
 
 // names lists what was observed: kind/name.
-func names(o plan.Observed) (out []string) {
-	add := func(kind string, m plan.Meta) { out = append(out, kind+"/"+m.Name) }
+func names(o cloudplan.Observed) (out []string) {
+	add := func(kind string, m cloudplan.Meta) { out = append(out, kind+"/"+m.Name) }
 	for _, x := range o.Networks {
 		add("network", x.Meta)
 	}
@@ -185,7 +185,7 @@ func TestManyPages(t *testing.T) {
 // observation.
 func TestEveryReadCounts(t *testing.T) {
 	s := simulate(t)
-	observe := func() (plan.Observed, error) { return s.client(0).Observe(context.Background(), prod) }
+	observe := func() (cloudplan.Observed, error) { return s.client(0).Observe(context.Background(), prod) }
 	if _, err := observe(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -93,7 +93,7 @@ func (c *Client) SnapshotReady(ctx context.Context, id int64) error {
 // Snapshots lists the snapshots of a project that a selector finds, oldest
 // first; those that are still being made are among them. An architecture of ""
 // is any.
-func (c *Client) Snapshots(ctx context.Context, selector, architecture string) ([]plan.Image, error) {
+func (c *Client) Snapshots(ctx context.Context, selector, architecture string) ([]cloudplan.Image, error) {
 	found, err := all(ctx, "snapshots", selector, func(l hcloud.ListOpts) ([]*hcloud.Image, *hcloud.Response, error) {
 		opts := hcloud.ImageListOpts{ListOpts: l, Type: []hcloud.ImageType{hcloud.ImageTypeSnapshot}, Sort: oldestFirst}
 		if architecture != "" {
@@ -105,7 +105,7 @@ func (c *Client) Snapshots(ctx context.Context, selector, architecture string) (
 }
 
 // Servers lists all servers of a project, whoever they belong to.
-func (c *Client) Servers(ctx context.Context) ([]plan.Server, error) {
+func (c *Client) Servers(ctx context.Context) ([]cloudplan.Server, error) {
 	found, err := all(ctx, "servers", "", func(l hcloud.ListOpts) ([]*hcloud.Server, *hcloud.Response, error) {
 		return c.api.Server.List(ctx, hcloud.ServerListOpts{ListOpts: l, Sort: oldestFirst})
 	})
@@ -119,7 +119,7 @@ func (c *Client) RemoveSnapshot(ctx context.Context, id int64) error {
 }
 
 // Sold returns what Hetzner sells.
-func (c *Client) Sold(ctx context.Context) (plan.Catalogue, error) {
+func (c *Client) Sold(ctx context.Context) (cloudplan.Catalogue, error) {
 	o := &observer{api: c.api}
 	err := c.catalogue(ctx, o)
 	return o.found.Catalogue, err

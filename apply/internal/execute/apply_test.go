@@ -13,7 +13,8 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/simtest"
 )
@@ -94,7 +95,7 @@ func TestHundredServers(t *testing.T) {
 	})
 	r := p.run(infrastructure(spec), everything)
 	r.parallel = 8
-	r.report = func(e execute.Event[plan.Change]) {
+	r.report = func(e execute.Event[cloudplan.Change]) {
 		if e.State == execute.Failed || e.State == execute.Skipped {
 			t.Errorf("%s: %v", e.Step.Key, e.Err)
 		}
@@ -208,7 +209,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	r := p.run(infrastructure(with(from, func(s *plantest.Spec) { s.Pools[0].Size = 2 })), everything)
 	r.parallel = 8
 	var open []plan.Key
-	r.report = func(e execute.Event[plan.Change]) {
+	r.report = func(e execute.Event[cloudplan.Change]) {
 		if e.State == execute.Started {
 			open = append(open, e.Step.Key)
 		} else {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -93,7 +94,7 @@ func TestOneRound(t *testing.T) {
 			p.sim.ResetCalls()
 			r := begin()
 			times := map[plan.Key]int{}
-			r.report = func(e execute.Event[plan.Change]) {
+			r.report = func(e execute.Event[cloudplan.Change]) {
 				if times[e.Step.Key]++; times[e.Step.Key] > 2 || e.State > execute.Done {
 					t.Errorf("%s %s again: %+v", e.Step.Action, e.Step.Key, e.Step.Fields)
 				}

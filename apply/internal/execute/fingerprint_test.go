@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 )
 
 // everywhere is every list of a project.

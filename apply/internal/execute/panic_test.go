@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
 // TestPanic arrives where the run was begun, which masks what it says.
@@ -16,5 +16,5 @@ func TestPanic(t *testing.T) {
 			t.Errorf("panic %q", said)
 		}
 	}()
-	_ = Run(t.Context(), []plan.Change{{Key: "a"}}, func(context.Context, plan.Change) error { panic("broken") }, Options[plan.Change]{})
+	_ = Run(t.Context(), []cloudplan.Change{{Key: "a"}}, func(context.Context, cloudplan.Change) error { panic("broken") }, Options[cloudplan.Change]{})
 }

@@ -12,14 +12,15 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // changes parses "a b<a c<a,b": the names of changes, and what they need.
-func changes(text string) (out []plan.Change) {
+func changes(text string) (out []cloudplan.Change) {
 	for word := range strings.FieldsSeq(text) {
 		name, needs, _ := strings.Cut(word, "<")
-		c := plan.Change{Key: plan.Key(name), Action: plan.Update, Class: plan.InPlace, Allowed: true}
+		c := cloudplan.Change{Key: plan.Key(name), Action: cloudplan.Update, Class: cloudplan.InPlace, Allowed: true}
 		for need := range strings.SplitSeq(needs, ",") {
 			if need != "" {
 				c.Needs = append(c.Needs, plan.Key(need))
@@ -47,7 +48,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var events []string
-			err := execute.Run(t.Context(), changes(tt.changes), func(_ context.Context, c plan.Change) error {
+			err := execute.Run(t.Context(), changes(tt.changes), func(_ context.Context, c cloudplan.Change) error {
 				switch {
 				case strings.HasSuffix(string(c.Key), "!"):
 					return diag.On("", "%s failed", c.Key).WithCode(diag.Remote)
@@ -55,7 +56,7 @@ func TestOrder(t *testing.T) {
 					return diag.On("", "%s failed", c.Key).WithCode(diag.Secrets)
 				}
 				return nil
-			}, execute.Options[plan.Change]{Report: func(e execute.Event[plan.Change]) {
+			}, execute.Options[cloudplan.Change]{Report: func(e execute.Event[cloudplan.Change]) {
 				events = append(events, string(e.Step.Key)+states[e.State])
 			}})
 			if got := strings.Join(events, " "); got != tt.want {
@@ -79,7 +80,7 @@ func TestParallel(t *testing.T) {
 		text = append(text, fmt.Sprintf("a%d b%d<a%d", i, i, i))
 	}
 	full := make(chan struct{}) // closed when four run at once
-	err := execute.Run(t.Context(), changes(strings.Join(text, " ")), func(_ context.Context, c plan.Change) error {
+	err := execute.Run(t.Context(), changes(strings.Join(text, " ")), func(_ context.Context, c cloudplan.Change) error {
 		mu.Lock()
 		running++
 		if most = max(most, running); most == 4 && full != nil {
@@ -101,7 +102,7 @@ func TestParallel(t *testing.T) {
 		running--
 		done[c.Key] = true
 		return nil
-	}, execute.Options[plan.Change]{Parallel: 4})
+	}, execute.Options[cloudplan.Change]{Parallel: 4})
 	if err != nil || most != 4 || len(done) != 60 {
 		t.Errorf("%d at once, %d done, %v", most, len(done), err)
 	}
@@ -111,10 +112,10 @@ func TestParallel(t *testing.T) {
 func TestInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var events []string
-	err := execute.Run(ctx, changes("a b"), func(context.Context, plan.Change) error {
+	err := execute.Run(ctx, changes("a b"), func(context.Context, cloudplan.Change) error {
 		cancel()
 		return nil
-	}, execute.Options[plan.Change]{Report: func(e execute.Event[plan.Change]) { events = append(events, string(e.Step.Key)+states[e.State]) }})
+	}, execute.Options[cloudplan.Change]{Report: func(e execute.Event[cloudplan.Change]) { events = append(events, string(e.Step.Key)+states[e.State]) }})
 	if got, want := strings.Join(events, " "), "a… a+ b-"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -129,13 +130,13 @@ var errStale = errors.New("stale")
 // how the run ends. In a round, a change with ~ fails as stale, one with ! for
 // good.
 func TestConverge(t *testing.T) {
-	destructive := func(c *plan.Change) { c.Action, c.Destructive = plan.Delete, true }
-	off := func(c *plan.Change) { c.Class = plan.PowerOff }
+	destructive := func(c *cloudplan.Change) { c.Action, c.Destructive = cloudplan.Delete, true }
+	off := func(c *cloudplan.Change) { c.Class = cloudplan.PowerOff }
 	for _, tt := range []struct {
 		name   string
 		plans  []string
-		change func(*plan.Change) // of the changes after the first plan
-		want   string             // what was done, and the pauses
+		change func(*cloudplan.Change) // of the changes after the first plan
+		want   string                  // what was done, and the pauses
 		err    string
 	}{
 		{"nothing to do", []string{""}, nil, "", ""},
@@ -157,9 +158,9 @@ func TestConverge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var log []string
 			round := 0
-			next := func() *plan.Plan {
+			next := func() *cloudplan.Plan {
 				round = min(round, len(tt.plans)-1) // the last one stays
-				p := &plan.Plan{Changes: changes(strings.ReplaceAll(tt.plans[round], "~", ""))}
+				p := &cloudplan.Plan{Changes: changes(strings.ReplaceAll(tt.plans[round], "~", ""))}
 				for i, word := range strings.Fields(tt.plans[round]) {
 					name, _, _ := strings.Cut(word, "<")
 					p.Changes[i].Reason = name
@@ -172,9 +173,9 @@ func TestConverge(t *testing.T) {
 			}
 			first := next()
 			loop := execute.Infrastructure(first)
-			loop.Again = func(context.Context) (*plan.Plan, error) { return next(), nil }
-			loop.Executor = func(*plan.Plan) execute.Do[plan.Change] {
-				return func(_ context.Context, c plan.Change) error {
+			loop.Again = func(context.Context) (*cloudplan.Plan, error) { return next(), nil }
+			loop.Executor = func(*cloudplan.Plan) execute.Do[cloudplan.Change] {
+				return func(_ context.Context, c cloudplan.Change) error {
 					log = append(log, c.Reason)
 					switch {
 					case strings.HasSuffix(c.Reason, "~"):
@@ -187,7 +188,7 @@ func TestConverge(t *testing.T) {
 			}
 			loop.Stale = func(err error) bool { return errors.Is(err, errStale) }
 			loop.Sleep = func(_ context.Context, d time.Duration) error { log = append(log, d.String()); return nil }
-			last, err := loop.Converge(t.Context(), first, execute.Options[plan.Change]{})
+			last, err := loop.Converge(t.Context(), first, execute.Options[cloudplan.Change]{})
 			if got := strings.Join(log, " "); got != tt.want {
 				t.Errorf("%s\nwant %s", got, tt.want)
 			}
@@ -200,9 +201,9 @@ func TestConverge(t *testing.T) {
 
 // TestConvergeIsRefused: a plan that later rounds may not execute ends the run.
 func TestConvergeIsRefused(t *testing.T) {
-	_, err := again(func(context.Context) (*plan.Plan, error) {
-		return &plan.Plan{Changes: changes("a"), Refusals: []plan.Note{{Key: "network/prod", Text: "somebody took the name", Hint: "rename it"}}}, nil
-	}).Converge(t.Context(), &plan.Plan{Changes: changes("a")}, execute.Options[plan.Change]{})
+	_, err := again(func(context.Context) (*cloudplan.Plan, error) {
+		return &cloudplan.Plan{Changes: changes("a"), Refusals: []plan.Note{{Key: "network/prod", Text: "somebody took the name", Hint: "rename it"}}}, nil
+	}).Converge(t.Context(), &cloudplan.Plan{Changes: changes("a")}, execute.Options[cloudplan.Change]{})
 	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "network/prod: somebody took the name\n  rename it") {
 		t.Errorf("error %v", err)
 	}
@@ -212,18 +213,18 @@ func TestConvergeIsRefused(t *testing.T) {
 // never an empty one.
 func TestConvergeStopsOnErrors(t *testing.T) {
 	no := errors.New("no")
-	_, err := again(func(context.Context) (*plan.Plan, error) { return nil, no }).
-		Converge(t.Context(), &plan.Plan{Changes: slices.Clip(changes("a"))}, execute.Options[plan.Change]{})
+	_, err := again(func(context.Context) (*cloudplan.Plan, error) { return nil, no }).
+		Converge(t.Context(), &cloudplan.Plan{Changes: slices.Clip(changes("a"))}, execute.Options[cloudplan.Change]{})
 	if !errors.Is(err, no) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // again is a loop whose changes have no effect, and what it finds then.
-func again(next func(context.Context) (*plan.Plan, error)) execute.Loop[*plan.Plan, plan.Change] {
-	loop := execute.Infrastructure(&plan.Plan{Changes: changes("a")})
-	loop.Executor = func(*plan.Plan) execute.Do[plan.Change] {
-		return func(context.Context, plan.Change) error { return nil }
+func again(next func(context.Context) (*cloudplan.Plan, error)) execute.Loop[*cloudplan.Plan, cloudplan.Change] {
+	loop := execute.Infrastructure(&cloudplan.Plan{Changes: changes("a")})
+	loop.Executor = func(*cloudplan.Plan) execute.Do[cloudplan.Change] {
+		return func(context.Context, cloudplan.Change) error { return nil }
 	}
 	loop.Again = next
 	return loop
@@ -232,10 +233,10 @@ func again(next func(context.Context) (*plan.Plan, error)) execute.Loop[*plan.Pl
 // TestNotAgreedTo: what nobody has agreed to is named, with what changes if there is
 // no reason beside it.
 func TestNotAgreedTo(t *testing.T) {
-	loop := execute.Infrastructure(&plan.Plan{})
-	later := &plan.Plan{Changes: []plan.Change{{
-		Key: "server/a", Action: plan.Update, Class: plan.PowerOff, Allowed: true,
-		Fields: []plan.Field{{Name: plan.FieldType}, {Name: plan.FieldReverseDNS, Item: "ipv4"}},
+	loop := execute.Infrastructure(&cloudplan.Plan{})
+	later := &cloudplan.Plan{Changes: []cloudplan.Change{{
+		Key: "server/a", Action: cloudplan.Update, Class: cloudplan.PowerOff, Allowed: true,
+		Fields: []cloudplan.Field{{Name: cloudplan.FieldType}, {Name: cloudplan.FieldReverseDNS, Item: "ipv4"}},
 	}}}
 	err := loop.Check(later)
 	if want := "since the run began: type, reverseDns ipv4\n"; err == nil || !strings.Contains(err.Error(), want) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
 

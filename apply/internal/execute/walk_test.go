@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
 

@@ -15,7 +15,8 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/apply/plan/plantest"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/schemas"
@@ -129,7 +130,7 @@ type run struct {
 	policy   plan.Policy
 	destroy  bool
 	parallel int
-	report   func(execute.Event[plan.Change])
+	report   func(execute.Event[cloudplan.Change])
 	began    time.Time
 }
 
@@ -140,25 +141,25 @@ func (p *project) run(infra schemas.Infrastructure, policy plan.Policy) *run {
 	})}
 }
 
-func (r *run) plan(observed plan.Observed) (*plan.Plan, error) {
+func (r *run) plan(observed cloudplan.Observed) (*cloudplan.Plan, error) {
 	if r.destroy {
-		return plan.Destroy(r.infra, observed, r.policy)
+		return cloudplan.Destroy(r.infra, observed, r.policy)
 	}
-	return plan.Make(r.infra, observed, r.policy)
+	return cloudplan.Make(r.infra, observed, r.policy)
 }
 
-func (r *run) observe(ctx context.Context) (plan.Observed, error) {
+func (r *run) observe(ctx context.Context) (cloudplan.Observed, error) {
 	return r.client.ObserveSettled(ctx, r.infra)
 }
 
-func (r *run) executor(p *plan.Plan) execute.Do[plan.Change] {
+func (r *run) executor(p *cloudplan.Plan) execute.Do[cloudplan.Change] {
 	return r.client.Executor(p, cloud.Inputs{
 		HostKey: func(string) (secret.String, error) { return secret.New("private key"), nil },
 	}).Do
 }
 
 // apply does what `talosgen apply` does, without asking.
-func (r *run) apply(ctx context.Context) (last *plan.Plan, err error) {
+func (r *run) apply(ctx context.Context) (last *cloudplan.Plan, err error) {
 	lock, err := r.client.Acquire(ctx, cloud.Run{Cluster: r.infra.Cluster, Owner: "test", ID: "run"})
 	if err != nil {
 		return nil, err
@@ -174,14 +175,14 @@ func (r *run) apply(ctx context.Context) (last *plan.Plan, err error) {
 	}
 	loop := execute.Infrastructure(first)
 	loop.Executor, loop.Stale, loop.Sleep = r.executor, cloud.Stale, r.clock.Sleep
-	loop.Again = func(ctx context.Context) (*plan.Plan, error) {
+	loop.Again = func(ctx context.Context) (*cloudplan.Plan, error) {
 		observed, err := r.observe(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return r.plan(observed)
 	}
-	return loop.Converge(ctx, first, execute.Options[plan.Change]{Parallel: r.parallel, Report: r.report})
+	return loop.Converge(ctx, first, execute.Options[cloudplan.Change]{Parallel: r.parallel, Report: r.report})
 }
 
 // mustApply applies, and wants nothing left to do.

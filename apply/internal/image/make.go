@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -98,7 +98,7 @@ func (m *Maker) build(ctx context.Context, want schemas.InfraSnapshot, name stri
 	if err != nil {
 		return 0, err
 	}
-	choice := plan.ChooseBuilder(sold, m.Desired, want, m.Project.ServerTime())
+	choice := cloudplan.ChooseBuilder(sold, m.Desired, want, m.Project.ServerTime())
 	if len(choice.Candidates) == 0 {
 		return 0, diag.On("image "+Arch(want.Architecture), "it cannot be made: %s", choice.Problem).WithCode(diag.Remote).
 			WithHint("choose other server types in cluster.yaml, or make a snapshot with the labels %s yourself", want.Selector)

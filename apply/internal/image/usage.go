@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/labelselector"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -22,7 +22,7 @@ type Environment struct {
 
 // Use is a snapshot, and what refers to it.
 type Use struct {
-	plan.Image
+	cloudplan.Image
 	// What refers to it, for people: environments, servers, autoscalers.
 	By []string
 	// What may refer to it, because nobody knows.
@@ -37,9 +37,9 @@ func (u Use) Prunable() bool {
 
 // Project is what decides about the use of snapshots.
 type Project struct {
-	Snapshots    []plan.Image
-	Servers      []plan.Server // all there are
-	Environments []Environment // all there are in the repository
+	Snapshots    []cloudplan.Image
+	Servers      []cloudplan.Server // all there are
+	Environments []Environment      // all there are in the repository
 	// The configurations of living autoscalers, by cluster, as far as they are
 	// known.
 	Autoscalers map[string]Autoscaler

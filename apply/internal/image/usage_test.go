@@ -6,19 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // snapshots are, oldest first: three versions, another architecture, one of
 // somebody else, one that is protected, one that is being made.
-func snapshots() (all []plan.Image) {
+func snapshots() (all []cloudplan.Image) {
 	for i, text := range []string{
 		"x86 v1.13.9", "x86 v1.14.0", "x86 v1.14.1", "arm v1.14.1", "x86 v1.14.1 foreign", "x86 v1.12.0 protected", "x86 v1.15.0 creating",
 	} {
 		words := append(strings.Fields(text), "")
-		s := plan.Image{
-			Meta: plan.Meta{ID: int64(i + 1), Created: time.Unix(int64(i), 0),
+		s := cloudplan.Image{
+			Meta: cloudplan.Meta{ID: int64(i + 1), Created: time.Unix(int64(i), 0),
 				Labels: map[string]string{"os": "talos", "talos_version": words[1], "managed-by": "talosgen"}},
 			Architecture: words[0], Status: "available", Protected: words[2] == "protected",
 		}
@@ -34,8 +34,8 @@ func snapshots() (all []plan.Image) {
 	return all
 }
 
-func server(name, cluster string, image int64, labels ...string) plan.Server {
-	s := plan.Server{Meta: plan.Meta{Name: name, Labels: map[string]string{}}, ImageID: image}
+func server(name, cluster string, image int64, labels ...string) cloudplan.Server {
+	s := cloudplan.Server{Meta: cloudplan.Meta{Name: name, Labels: map[string]string{}}, ImageID: image}
 	if cluster != "" {
 		s.Labels["cluster"] = cluster
 	}
@@ -58,7 +58,7 @@ func environment(name, version string, pools ...string) Environment {
 func TestUses(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
-		servers     []plan.Server
+		servers     []cloudplan.Server
 		envs        []Environment
 		autoscalers map[string]Autoscaler
 		want        string // by id: what refers to it; ? what may; - prunable
@@ -66,20 +66,20 @@ func TestUses(t *testing.T) {
 		{"nothing refers to anything", nil, nil, nil, "7 | 6 | 5 | 4 - | 3 - | 2 - | 1 -"},
 		{"environments", nil, []Environment{environment("dev", "v1.14.1"), environment("prod", "v1.14.0")}, nil,
 			"7 | 6 | 5 | 4 - | 3 environment dev | 2 environment prod | 1 -"},
-		{"servers", []plan.Server{server("b", "dev", 1), server("a", "dev", 1), server("c", "", 4)}, []Environment{environment("dev", "v1.14.1")}, nil,
+		{"servers", []cloudplan.Server{server("b", "dev", 1), server("a", "dev", 1), server("c", "", 4)}, []Environment{environment("dev", "v1.14.1")}, nil,
 			"7 | 6 | 5 | 4 server c | 3 environment dev | 2 - | 1 server a and 1 more"},
 		{"an autoscaler pool that is not alive", nil, []Environment{environment("dev", "v1.14.1", "v1.14.0")}, nil,
 			"7 | 6 | 5 | 4 - | 3 environment dev | 2 environment dev | 1 -"},
-		{"an autoscaler that lives", []plan.Server{server("a", "dev", 3)}, []Environment{environment("dev", "v1.14.1", "v1.14.1")}, nil,
+		{"an autoscaler that lives", []cloudplan.Server{server("a", "dev", 3)}, []Environment{environment("dev", "v1.14.1", "v1.14.1")}, nil,
 			"7 ?autoscaler of dev | 6 ?autoscaler of dev | 5 ?autoscaler of dev | 4 ?autoscaler of dev | 3 environment dev, server a ?autoscaler of dev | 2 ?autoscaler of dev | 1 ?autoscaler of dev"},
-		{"an autoscaler that is known", []plan.Server{server("a", "dev", 3)}, []Environment{environment("dev", "v1.14.1", "v1.14.1")},
+		{"an autoscaler that is known", []cloudplan.Server{server("a", "dev", 3)}, []Environment{environment("dev", "v1.14.1", "v1.14.1")},
 			map[string]Autoscaler{"dev": {{"amd64", "os=talos,talos_version=v1.13.9"}, {"arm64", "4"}}},
 			"7 | 6 | 5 | 4 autoscaler of dev | 3 environment dev, server a | 2 - | 1 autoscaler of dev"},
-		{"an autoscaler without a pool in the repository", []plan.Server{server("a", "dev", 3, "hcloud/node-group")}, []Environment{environment("dev", "v1.14.1")}, nil,
+		{"an autoscaler without a pool in the repository", []cloudplan.Server{server("a", "dev", 3, "hcloud/node-group")}, []Environment{environment("dev", "v1.14.1")}, nil,
 			"7 ?autoscaler of dev | 6 ?autoscaler of dev | 5 ?autoscaler of dev | 4 ?autoscaler of dev | 3 environment dev, server a ?autoscaler of dev | 2 ?autoscaler of dev | 1 ?autoscaler of dev"},
-		{"a cluster of another repository", []plan.Server{server("a", "other", 3)}, []Environment{environment("dev", "v1.14.1")}, nil,
+		{"a cluster of another repository", []cloudplan.Server{server("a", "other", 3)}, []Environment{environment("dev", "v1.14.1")}, nil,
 			strings.ReplaceAll("7 ? | 6 ? | 5 ? | 4 ? | 3 environment dev, server a ? | 2 ? | 1 ?", "?", "?cluster other, which is not in this repository")},
-		{"a cluster that is known to have none", []plan.Server{server("a", "other", 3)}, []Environment{environment("dev", "v1.14.1")},
+		{"a cluster that is known to have none", []cloudplan.Server{server("a", "other", 3)}, []Environment{environment("dev", "v1.14.1")},
 			map[string]Autoscaler{"other": nil}, "7 | 6 | 5 | 4 - | 3 environment dev, server a | 2 - | 1 -"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

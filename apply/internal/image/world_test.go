@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/rescuesim"
@@ -203,7 +203,7 @@ func (p *process) run(wanted ...schemas.InfraSnapshot) ([]int64, error) {
 }
 
 // left is everything that a project holds besides Hetzner's own.
-func (w *world) left() (snapshots []plan.Image, leaks []string) {
+func (w *world) left() (snapshots []cloudplan.Image, leaks []string) {
 	w.Helper()
 	w.sim.ClearFaults()
 	w.clock.Advance(time.Hour)
@@ -235,7 +235,7 @@ func (w *world) check(wanted ...schemas.InfraSnapshot) {
 		w.Fatalf("%d snapshots, not %d: %+v", len(snapshots), len(wanted), snapshots)
 	}
 	for _, want := range wanted {
-		i := slices.IndexFunc(snapshots, func(s plan.Image) bool { return s.Architecture == want.Architecture })
+		i := slices.IndexFunc(snapshots, func(s cloudplan.Image) bool { return s.Architecture == want.Architecture })
 		if i < 0 {
 			w.Fatalf("no snapshot for %s", want.Architecture)
 		}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/kubeplan"
-	"github.com/talosgen/talosgen/apply/kubeplan/kubetree"
 	"github.com/talosgen/talosgen/apply/plan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/plan/kube/kubetree"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	discovery "k8s.io/api/apidiscovery/v2"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

@@ -3,8 +3,8 @@ package kube
 import (
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"

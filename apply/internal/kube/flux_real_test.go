@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )

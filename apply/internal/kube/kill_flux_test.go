@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
 	"github.com/talosgen/talosgen/apply/plan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/schemas"
 )
 

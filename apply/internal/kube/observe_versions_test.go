@@ -3,7 +3,7 @@ package kube
 import (
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
 // TestOldest: the versions of control planes decide, the oldest of each, and that of

@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/talosgen/talosgen/apply/kubeplan"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
 // What waits for another object that is waited for is not said, unless nothing

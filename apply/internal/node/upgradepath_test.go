@@ -8,7 +8,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/compatibility"
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 
-	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 )
 
 // TestSupportsAsTalosSays compares what is known of releases with what the

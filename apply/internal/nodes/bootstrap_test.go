@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
 )

@@ -8,16 +8,16 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // Machine is a machine that is a node of the cluster, or is to be.
 type Machine struct {
 	Name string
-	Role string // in the words of [nodeplan]
+	Role string // in the words of the package plan/nodes
 	// Whether the tree has it. Others are the cluster's by their labels.
 	InTree bool
 	// Whether it is made in this run: a plan takes it as one without a

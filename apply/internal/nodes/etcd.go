@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 )
 
 // readEtcd asks a control plane for its etcd. What it does not say is unknown.

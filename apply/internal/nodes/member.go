@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 )

@@ -7,9 +7,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

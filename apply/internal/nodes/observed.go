@@ -8,9 +8,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
-	"github.com/talosgen/talosgen/apply/nodeplan/upgradepath"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 )
 
 // Observed is what a plan is made from: what was seen, and what Kubernetes
@@ -80,7 +80,7 @@ func observed(sights []Sight) (o nodeplan.Observed) {
 	return o
 }
 
-// roles of Talos, in the words of [nodeplan].
+// roles of Talos, in the words of the package plan/nodes.
 var roles = map[string]string{"controlplane": nodeplan.ControlPlane, "init": nodeplan.ControlPlane, "worker": nodeplan.Worker}
 
 func role(c *nodeconfig.Config) string { return cmp.Or(roles[c.MachineType()], c.MachineType()) }

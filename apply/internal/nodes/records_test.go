@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 )
 
 // records keep what was ever configured: by the ids of machines, as labels of

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 )
 
 // moving reports whether a node is on its way to another stage by itself. Before

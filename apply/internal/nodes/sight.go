@@ -9,10 +9,10 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
-	"github.com/talosgen/talosgen/apply/nodeplan/newonce"
-	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
+	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

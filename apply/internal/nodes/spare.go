@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/nodeconfig"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 

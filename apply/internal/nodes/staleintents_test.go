@@ -9,8 +9,8 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/meta"
 
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/nodeplan"
-	"github.com/talosgen/talosgen/apply/nodeplan/bootstrap"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 

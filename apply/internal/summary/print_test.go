@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -43,7 +43,7 @@ func of(s Summary, all []Stage) Summary {
 var runs = map[string]Summary{
 	"in-sync": of(Summary{
 		Outcome: InSync, RequestsLeft: 3500,
-		Cost: &Cost{"EUR", plan.Price{Net: "20.97", Gross: "24.9543"}, plan.Price{Net: "20.97", Gross: "24.9543"}},
+		Cost: &Cost{"EUR", cloudplan.Price{Net: "20.97", Gross: "24.9543"}, cloudplan.Price{Net: "20.97", Gross: "24.9543"}},
 	}, stages("observe", 1100*time.Millisecond, Requests{Hetzner: 20, Nodes: 12})),
 	"first": of(Summary{
 		Outcome: Done, RequestsLeft: 3390,
@@ -53,7 +53,7 @@ var runs = map[string]Summary{
 			made(Nodes, "configure", "prod-worker-%d", 3)...),
 			Item{Stage: Bootstrap, Action: "bootstrap", Object: "etcd"}, Item{Stage: Nodes, Action: "health", Object: "cluster"}),
 			Item{Stage: Kubernetes, Action: "create", Object: "DaemonSet/kube-system/cilium"}, Item{Stage: Flux, Action: "create", Object: "GitRepository/flux-system/talosgen"}),
-		Cost: &Cost{"EUR", plan.Price{Net: "0.00", Gross: "0.00"}, plan.Price{Net: "20.966", Gross: "24.954"}},
+		Cost: &Cost{"EUR", cloudplan.Price{Net: "0.00", Gross: "0.00"}, cloudplan.Price{Net: "20.966", Gross: "24.954"}},
 		Next: []Command{{"talosgen kubeconfig prod", "access for kubectl"}},
 	}, stages("observe", 800*time.Millisecond, Requests{Hetzner: 18}, "lock", time.Second, Requests{Hetzner: 3},
 		"nodes", time.Second, Requests{Nodes: 2}, "infrastructure", 71*time.Second, Requests{Hetzner: 80},
@@ -62,7 +62,7 @@ var runs = map[string]Summary{
 		Outcome: Interrupted, RequestsLeft: -1,
 		Done: made(Infrastructure, "create", "server/prod-worker-%d", 1),
 		Left: append(made(Infrastructure, "update", "server/prod-control-plane-%d", 2), Item{Stage: Nodes, Action: "reboot", Object: "prod-worker-1"}),
-		Cost: &Cost{"EUR", plan.Price{Net: "1", Gross: "1.19"}, plan.Price{Net: "2", Gross: "2.38"}},
+		Cost: &Cost{"EUR", cloudplan.Price{Net: "1", Gross: "1.19"}, cloudplan.Price{Net: "2", Gross: "2.38"}},
 		Next: []Command{{"talosgen apply prod --yes", "goes on where this run stopped"}},
 	}, stages("observe", time.Second, Requests{}, "infrastructure", time.Second, Requests{})),
 	"pending": of(Summary{

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
 
 // Outcome is how a run ended.
@@ -95,9 +95,9 @@ func (r Requests) Minus(others Requests) Requests {
 // Cost is the price of a month, before the run and after it. What is left to do
 // is in After as if it was done.
 type Cost struct {
-	Currency string     `json:"currency"`
-	Before   plan.Price `json:"before"`
-	After    plan.Price `json:"after"`
+	Currency string          `json:"currency"`
+	Before   cloudplan.Price `json:"before"`
+	After    cloudplan.Price `json:"after"`
 }
 
 // Kinds of what is pending.

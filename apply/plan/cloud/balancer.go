@@ -1,0 +1,231 @@
+package cloud
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// balancers compares load balancers.
+func (m *maker) balancers() {
+	for _, want := range m.desired.LoadBalancers {
+		have, blocked := claim(m, KindLoadBalancer, want.Name, m.observed.LoadBalancers)
+		switch {
+		case blocked:
+		case have == nil:
+			m.createBalancer(want, m.draft(KindLoadBalancer, want.Name, 0, Create))
+		case have.Location != want.Location:
+			d := m.draft(KindLoadBalancer, want.Name, have.ID, Replace)
+			d.Destructive, d.LiftProtection = true, have.Protected
+			d.field(Field{Name: FieldLocation, From: have.Location, To: want.Location, Class: Replacement,
+				Reason: "a load balancer cannot move; its public addresses are lost"})
+			m.createBalancer(want, d)
+		default:
+			m.updateBalancer(want, have)
+		}
+	}
+	stale(m, KindLoadBalancer, m.observed.LoadBalancers, func(b *LoadBalancer) {
+		d := m.draft(KindLoadBalancer, b.Name, b.ID, Delete)
+		d.Destructive, d.LiftProtection, d.Reason = true, b.Protected, unwanted
+		m.add(d)
+	})
+}
+
+func (m *maker) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
+	if d.Action == Create {
+		d.Reason = missing
+		d.show(FieldLocation, want.Location)
+	}
+	m.balancerType(d, want)
+	d.show(FieldType, want.Type)
+	d.show(FieldAlgorithm, want.Algorithm)
+	d.show(FieldPrivateIP, want.PrivateIP)
+	d.show(FieldPublic, onOff(want.PublicInterface))
+	for _, s := range want.Services {
+		d.field(Field{Name: FieldServices, Item: strconv.Itoa(s.ListenPort), To: serviceText(Service{InfraService: s}), Class: InPlace})
+	}
+	for _, t := range want.Targets {
+		d.field(Field{Name: FieldTargets, Item: t, To: privateTarget, Class: InPlace})
+	}
+	d.showReverse(want.ReverseDNS)
+	if want.Protected {
+		d.show(FieldProtected, "on")
+	}
+	m.balancerNeeds(d, want)
+	m.add(d)
+}
+
+// balancerNeeds lets a load balancer wait for its place in the network.
+func (m *maker) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
+	d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
+	for _, b := range m.observed.LoadBalancers {
+		if b.Name != want.Name && m.balancerAddress(&b) == want.PrivateIP {
+			d.after(KeyOf(KindLoadBalancer, b.Name))
+		}
+	}
+}
+
+// balancerType refuses a type that Hetzner does not have, or that cannot hold
+// what is desired.
+func (m *maker) balancerType(d *draft, want schemas.InfraLoadBalancer) {
+	types := m.observed.Catalogue.LoadBalancerTypes
+	i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == want.Type })
+	const hint = "choose another type in cluster.yaml"
+	switch {
+	case i < 0:
+		m.refusal(d.Key, fmt.Sprintf("Hetzner has no load balancer type %s", want.Type), hint)
+	case len(want.Services) > types[i].MaxServices:
+		m.refusal(d.Key, fmt.Sprintf("%s has room for %d services, not for %d", want.Type, types[i].MaxServices, len(want.Services)), hint)
+	case len(want.Targets) > types[i].MaxTargets:
+		m.refusal(d.Key, fmt.Sprintf("%s has room for %d targets, not for %d", want.Type, types[i].MaxTargets, len(want.Targets)), hint)
+	}
+	if m.location(want.Location) == nil {
+		m.refusal(d.Key, fmt.Sprintf("Hetzner has no location %s", want.Location), "choose another location in cluster.yaml")
+	}
+}
+
+func (m *maker) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBalancer) {
+	d := m.draft(KindLoadBalancer, want.Name, have.ID, Update)
+	if have.Type != want.Type {
+		m.balancerType(d, want)
+		d.differ(FieldType, have.Type, want.Type, "")
+	}
+	d.differ(FieldAlgorithm, have.Algorithm, want.Algorithm, "")
+	if from := m.balancerAddress(have); from != want.PrivateIP {
+		f := Field{Name: FieldPrivateIP, From: from, To: want.PrivateIP, Class: InPlace}
+		if from != "" {
+			f.Reason = "it is detached and attached again"
+		}
+		d.field(f)
+		m.balancerNeeds(d, want)
+	}
+	d.differ(FieldPublic, onOff(have.PublicInterface), onOff(want.PublicInterface), "")
+	d.services(have.Services, want.Services)
+	d.targets(have.Targets, want.Targets)
+	d.labels(have.Labels, want.Labels)
+	d.reverse(ipv4, have.PublicIPv4, want.ReverseDNS)
+	d.reverse(ipv6, have.PublicIPv6, want.ReverseDNS)
+	d.differ(FieldProtected, onOff(have.Protected), onOff(want.Protected), "")
+	m.add(d)
+}
+
+// balancerAddress is the address of a load balancer in the cluster's network.
+func (m *maker) balancerAddress(b *LoadBalancer) string {
+	for _, n := range b.PrivateNets {
+		if m.net != nil && n.Network == m.net.ID {
+			return n.IP
+		}
+	}
+	return ""
+}
+
+// services compares services by the port that they listen on.
+func (d *draft) services(have []Service, want []schemas.InfraService) {
+	for _, h := range have {
+		if !slices.ContainsFunc(want, func(w schemas.InfraService) bool { return w.ListenPort == h.ListenPort }) {
+			d.field(Field{Name: FieldServices, Item: strconv.Itoa(h.ListenPort), From: serviceText(h), Class: InPlace, Reason: "nobody asked for this service"})
+		}
+	}
+	for _, w := range want {
+		service := Service{InfraService: w}
+		from, to := "", serviceText(service)
+		if i := slices.IndexFunc(have, func(h Service) bool { return h.ListenPort == w.ListenPort }); i >= 0 {
+			from, to = serviceDifference(have[i], service)
+		}
+		if from != to {
+			d.field(Field{Name: FieldServices, Item: strconv.Itoa(w.ListenPort), From: from, To: to, Class: InPlace})
+		}
+	}
+}
+
+// defaultStatusCodes are healthy to Hetzner if none are named.
+var defaultStatusCodes = []string{"2??", "3??"}
+
+// serviceParts are the properties of a service as text, always in the same
+// places.
+func serviceParts(s Service) []string {
+	h := s.HealthCheck
+	parts := []string{
+		s.Protocol, fmt.Sprintf("to %d", s.DestinationPort), "proxy protocol " + onOff(s.ProxyProtocol), "checked by " + h.Protocol,
+		fmt.Sprintf("at %d", h.Port), fmt.Sprintf("every %ds", h.Interval), fmt.Sprintf("timeout %ds", h.Timeout), fmt.Sprintf("%d retries", h.Retries),
+	}
+	if h.Protocol != "http" {
+		return append(parts, "", "", "", "", "")
+	}
+	codes := h.StatusCodes
+	if len(codes) == 0 {
+		codes = defaultStatusCodes
+	}
+	return append(parts, "TLS "+onOff(h.TLS), "domain "+orNone(s.Domain), "path "+h.Path,
+		"status "+strings.Join(slices.Sorted(slices.Values(codes)), " or "), "answer "+orNone(h.Response))
+}
+
+// unsaid are properties that are not worth a word, unless they differ.
+var unsaid = []string{"", "proxy protocol off", "TLS off", "domain nothing", "answer nothing"}
+
+// serviceText writes a service in one form.
+func serviceText(s Service) string {
+	return strings.Join(slices.DeleteFunc(serviceParts(s), func(p string) bool { return slices.Contains(unsaid, p) }), ", ")
+}
+
+// serviceDifference writes what differs between two services.
+func serviceDifference(have, want Service) (from, to string) {
+	a, b := serviceParts(have), serviceParts(want)
+	var was, will []string
+	for i := range a {
+		if a[i] != b[i] {
+			was, will = append(was, a[i]), append(will, b[i])
+		}
+	}
+	join := func(list []string) string {
+		return strings.Join(slices.DeleteFunc(list, func(p string) bool { return p == "" }), ", ")
+	}
+	return orNone(join(was)), orNone(join(will))
+}
+
+// How targets are reached, as text.
+const (
+	privateTarget = "by private address"
+	publicTarget  = "by public address"
+)
+
+// targets compares targets. All that are desired are label selectors.
+func (d *draft) targets(have []Target, want []string) {
+	for _, t := range have {
+		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return sameSelector(w, t.Selector) })
+		if !wanted {
+			d.field(Field{Name: FieldTargets, Item: targetText(t), From: targetReach(t), Class: InPlace, Reason: "nobody asked for this target"})
+		}
+	}
+	for _, w := range want {
+		from := ""
+		i := slices.IndexFunc(have, func(t Target) bool { return t.Selector != "" && sameSelector(t.Selector, w) })
+		if i >= 0 {
+			from = targetReach(have[i])
+		}
+		if from != privateTarget {
+			d.field(Field{Name: FieldTargets, Item: w, From: from, To: privateTarget, Class: InPlace})
+		}
+	}
+}
+
+func targetText(t Target) string {
+	switch {
+	case t.Selector != "":
+		return t.Selector
+	case t.Server != 0:
+		return "server " + idText(t.Server)
+	default:
+		return "ip " + t.IP
+	}
+}
+
+func targetReach(t Target) string {
+	if t.UsePrivateIP {
+		return privateTarget
+	}
+	return publicTarget
+}

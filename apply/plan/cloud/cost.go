@@ -1,0 +1,229 @@
+package cloud
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Cost is the price of a month, before and after the changes: of what belongs
+// to the cluster, and of what its parts made. Traffic beyond what is included
+// comes on top, and so does what is made later.
+type Cost struct {
+	Currency string     `json:"currency"`
+	VATRate  string     `json:"vatRate"` // in percent
+	Lines    []CostLine `json:"lines,omitempty"`
+	Before   Price      `json:"before"`
+	After    Price      `json:"after"`
+	// Outgoing traffic in a month that costs nothing, after the changes, in
+	// bytes.
+	IncludedTraffic uint64 `json:"includedTraffic"`
+	// What has no known price: the sums are without it.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Sum prints the price of a month after the changes; empty if no prices are
+// known.
+func (c Cost) Sum() string {
+	if c.Currency == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s net, %s gross", cents(c.After.Net), c.Currency, cents(c.After.Gross))
+}
+
+// CostLine is the price of one object for a month; without net and gross if the
+// object is not there.
+type CostLine struct {
+	Key    plan.Key `json:"key"`
+	What   string   `json:"what"` // cpx31 in fsn1, IPv4 address, 10 GB volume
+	Before Price    `json:"before,omitzero"`
+	After  Price    `json:"after,omitzero"`
+}
+
+// costs collects what things cost.
+type costs struct {
+	m             *maker
+	cost          Cost
+	before, after amount
+}
+
+// state says when something costs: before the changes, after them.
+type state struct{ before, after bool }
+
+func (m *maker) cost() {
+	p := m.observed.Catalogue.Pricing
+	c := &costs{m: m, cost: Cost{Currency: p.Currency, VATRate: p.VATRate}, before: none(), after: none()}
+	for _, s := range m.observed.Servers {
+		if m.owner.servers[s.ID] || m.adopted(KindServer, s.ID) {
+			c.server(&s)
+		}
+	}
+	for _, ch := range m.plan.Changes {
+		if ch.Kind == KindServer && ch.Action == Create {
+			c.newServer(&ch)
+		}
+	}
+	c.balancers()
+	c.floatingIPs()
+	c.volumes()
+	c.images()
+	slices.SortStableFunc(c.cost.Lines, func(a, b CostLine) int {
+		return cmp.Or(natural.Compare(string(a.Key), string(b.Key)), cmp.Compare(a.What, b.What))
+	})
+	slices.Sort(c.cost.Unknown)
+	c.cost.Unknown = slices.Compact(c.cost.Unknown)
+	c.cost.Before, c.cost.After = c.before.price(), c.after.price()
+	m.plan.Cost = c.cost
+}
+
+// adopted reports whether an object becomes the cluster's.
+func (m *maker) adopted(kind Kind, id int64) bool { return m.used[KeyOf(kind, idText(id))] }
+
+// change finds the change of an object that is there.
+func (m *maker) change(kind Kind, id int64) *Change {
+	i := slices.IndexFunc(m.plan.Changes, func(c Change) bool { return c.Kind == kind && c.ID == id && id != 0 })
+	if i < 0 {
+		return nil
+	}
+	return &m.plan.Changes[i]
+}
+
+// position is something that is paid for. Without a price it is not known.
+type position struct {
+	what    string
+	price   Price
+	traffic uint64 // that is included, in bytes
+}
+
+// line adds a position at the times that it is paid.
+func (c *costs) line(key plan.Key, p position, when state) {
+	a, ok := amountOf(p.price)
+	if !ok {
+		c.cost.Unknown = append(c.cost.Unknown, p.what)
+		return
+	}
+	l := CostLine{Key: key, What: p.what}
+	if when.before {
+		l.Before, c.before = a.price(), c.before.plus(a)
+	}
+	if when.after {
+		l.After, c.after = a.price(), c.after.plus(a)
+		c.cost.IncludedTraffic += p.traffic
+	}
+	c.cost.Lines = append(c.cost.Lines, l)
+}
+
+// server adds a server that is there, and what becomes of it.
+func (c *costs) server(s *Server) {
+	key := KeyOf(KindServer, s.Name)
+	before := server{s.Type, s.Location, s.Backups, s.PublicIPv4.IP != ""}
+	after := before
+	switch change := c.m.change(KindServer, s.ID); {
+	case change == nil:
+	case change.Action == Delete:
+		after = server{}
+	case change.Action == Replace:
+		after = c.planned(change)
+	default:
+		after = before.with(change)
+	}
+	was, will := c.m.positions(before), c.m.positions(after)
+	for _, p := range was {
+		c.line(key, p, state{true, slices.Contains(will, p)})
+	}
+	for _, p := range will {
+		if !slices.Contains(was, p) {
+			c.line(key, p, state{after: true})
+		}
+	}
+}
+
+// server is what the price of a server depends on.
+type server struct {
+	kind, location string
+	backups, ipv4  bool
+}
+
+func (s server) with(change *Change) server {
+	for _, f := range change.Fields {
+		switch {
+		case f.Class == Refused:
+		case f.Name == FieldType:
+			s.kind = f.To
+		case f.Name == FieldBackups:
+			s.backups = f.To == "on"
+		case f.Name == FieldPublicIPv4:
+			s.ipv4 = f.To != ""
+		}
+	}
+	return s
+}
+
+func (c *costs) newServer(change *Change) {
+	for _, p := range c.m.positions(c.planned(change)) {
+		c.line(change.Key, p, state{after: true})
+	}
+}
+
+// planned is what a server that is made will be, if the first candidate works.
+func (c *costs) planned(change *Change) server {
+	i := slices.IndexFunc(c.m.desired.Servers, func(w schemas.InfraServer) bool { return w.Name == change.Name })
+	if len(change.Candidates) == 0 || i < 0 {
+		return server{}
+	}
+	want, first := c.m.desired.Servers[i], change.Candidates[0]
+	return server{first.Type, first.Location, want.Backups, want.PublicIPv4}
+}
+
+// positions are what a server costs.
+func (m *maker) positions(s server) []position {
+	if s == (server{}) {
+		return nil
+	}
+	p := position{what: fmt.Sprintf("%s in %s", s.kind, s.location)}
+	if t := m.typeOf(s.kind); t != nil {
+		p.price, p.traffic = typePrice(t.Prices, s.location)
+	}
+	list := []position{p}
+	pricing := m.observed.Catalogue.Pricing
+	if s.backups {
+		list = append(list, position{what: "backups of " + p.what, price: percentOf(p.price, pricing.ServerBackup)})
+	}
+	if s.ipv4 {
+		list = append(list, position{what: "IPv4 address in " + s.location, price: addressPrice(pricing.PrimaryIPs, ipv4, s.location)})
+	}
+	return list
+}
+
+// percentOf is a part of a price; no price if one of the texts is none.
+func percentOf(p Price, percent string) Price {
+	part, ok := new(big.Rat).SetString(percent)
+	a, known := amountOf(p)
+	if !ok || !known {
+		return Price{}
+	}
+	return a.times(part.Quo(part, big.NewRat(100, 1))).price()
+}
+
+// typePrice is the price of a type in a location, and the traffic that comes
+// with it.
+func typePrice(prices []TypePrice, location string) (Price, uint64) {
+	i := slices.IndexFunc(prices, func(p TypePrice) bool { return p.Location == location })
+	if i < 0 {
+		return Price{}, 0
+	}
+	return prices[i].Monthly, prices[i].IncludedTraffic
+}
+
+func addressPrice(prices []AddressPrice, ipType, location string) Price {
+	i := slices.IndexFunc(prices, func(p AddressPrice) bool { return p.Type == ipType && p.Location == location })
+	if i < 0 {
+		return Price{}
+	}
+	return prices[i].Monthly
+}

@@ -1,0 +1,133 @@
+package cloud
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+// stays says when an object that is there costs.
+func (c *costs) stays(kind Kind, id int64) state {
+	change := c.m.change(kind, id)
+	return state{true, change == nil || change.Action != Delete}
+}
+
+// becomes adds an object that is there, as it was and as it will be.
+func (c *costs) becomes(key plan.Key, was, will position, when state) {
+	if when.after && will != was {
+		c.line(key, will, state{after: true})
+		when.after = false
+	}
+	c.line(key, was, when)
+}
+
+// to is what a change makes of a field, or what it is already.
+func (c *Change) to(name, is string) string {
+	if c == nil {
+		return is
+	}
+	for _, f := range c.Fields {
+		if f.Name == name && f.To != "" && f.Class != Refused {
+			return f.To
+		}
+	}
+	return is
+}
+
+// balancers adds load balancers: those that are there, then new ones.
+func (c *costs) balancers() {
+	for _, b := range c.m.observed.LoadBalancers {
+		if !c.m.owner.owns(b.Labels) && !c.m.owner.madeBalancer(b) && !c.m.adopted(KindLoadBalancer, b.ID) {
+			continue
+		}
+		change := c.m.change(KindLoadBalancer, b.ID)
+		will := c.m.balancerPosition(change.to(FieldType, b.Type), change.to(FieldLocation, b.Location))
+		c.becomes(KeyOf(KindLoadBalancer, b.Name), c.m.balancerPosition(b.Type, b.Location), will, c.stays(KindLoadBalancer, b.ID))
+	}
+	for _, w := range c.m.desired.LoadBalancers {
+		if key := KeyOf(KindLoadBalancer, w.Name); c.m.creates(key) {
+			c.line(key, c.m.balancerPosition(w.Type, w.Location), state{after: true})
+		}
+	}
+}
+
+// creates reports whether the plan creates an object.
+func (m *maker) creates(key plan.Key) bool {
+	return slices.ContainsFunc(m.plan.Changes, func(c Change) bool { return c.Key == key && c.Action == Create })
+}
+
+func (m *maker) balancerPosition(kind, location string) position {
+	p := position{what: kind + " in " + location}
+	types := m.observed.Catalogue.LoadBalancerTypes
+	if i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == kind }); i >= 0 {
+		p.price, p.traffic = typePrice(types[i].Prices, location)
+	}
+	return p
+}
+
+// floatingIPs adds floating IPs, and public addresses that wait for a server.
+func (c *costs) floatingIPs() {
+	prices := c.m.observed.Catalogue.Pricing
+	of := func(ipType, location string) position {
+		return position{what: floatingText(ipType, location), price: addressPrice(prices.FloatingIPs, ipType, location)}
+	}
+	for _, f := range c.m.observed.FloatingIPs {
+		if !c.m.owner.owns(f.Labels) && !c.m.adopted(KindFloatingIP, f.ID) {
+			continue
+		}
+		change := c.m.change(KindFloatingIP, f.ID)
+		will := of(change.to(FieldType, f.Type), change.to(FieldLocation, f.Location))
+		c.becomes(KeyOf(KindFloatingIP, f.Name), of(f.Type, f.Location), will, c.stays(KindFloatingIP, f.ID))
+	}
+	for _, w := range c.m.desired.FloatingIPs {
+		if key := KeyOf(KindFloatingIP, w.Name); c.m.creates(key) {
+			c.line(key, of(w.Type, w.Location), state{after: true})
+		}
+	}
+	for _, p := range c.m.observed.PrimaryIPs {
+		if p.Assignee == 0 && p.Type == ipv4 && c.m.owner.owns(p.Labels) {
+			c.line(KeyOf(KindPrimaryIP, p.Name), waiting(prices, p), c.stays(KindPrimaryIP, p.ID))
+		}
+	}
+}
+
+func waiting(prices Pricing, p PrimaryIP) position {
+	return position{what: "IPv4 address in " + p.Location, price: addressPrice(prices.PrimaryIPs, p.Type, p.Location)}
+}
+
+func floatingText(ipType, location string) string {
+	return map[string]string{ipv4: "floating IPv4", ipv6: "floating IPv6"}[ipType] + " in " + location
+}
+
+// volumes adds volumes of pods.
+func (c *costs) volumes() {
+	for _, v := range c.m.observed.Volumes {
+		if c.m.owner.owns(v.Labels) || c.m.owner.madeVolume(v) {
+			c.sized(KeyOf(KindVolume, v.Name), fmt.Sprintf("volume of %d GB", v.Size), c.m.observed.Catalogue.Pricing.Volume,
+				new(big.Rat).SetInt64(int64(v.Size)), c.stays(KindVolume, v.ID))
+		}
+	}
+}
+
+// images adds snapshots of the cluster.
+func (c *costs) images() {
+	for _, i := range c.m.observed.Images {
+		size := new(big.Rat).SetFloat64(i.ImageSize)
+		if size != nil && i.Type != "system" && c.m.owner.owns(i.Labels) {
+			c.sized(KeyOf(KindImage, idText(i.ID)), "image of "+strconv.FormatFloat(i.ImageSize, 'f', -1, 64)+" GB", c.m.observed.Catalogue.Pricing.Image,
+				size, c.stays(KindImage, i.ID))
+		}
+	}
+}
+
+// sized adds something that is paid by the GB.
+func (c *costs) sized(key plan.Key, what string, perGB Price, size *big.Rat, when state) {
+	price := Price{}
+	if a, ok := amountOf(perGB); ok {
+		price = a.times(size).price()
+	}
+	c.line(key, position{what: what, price: price}, when)
+}

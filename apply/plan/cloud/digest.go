@@ -1,0 +1,140 @@
+package cloud
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/natural"
+)
+
+// reads notes the objects that the changes of the plan write or rely on, as
+// they were observed.
+func (m *maker) reads() {
+	seen := map[plan.Key]bool{}
+	read := func(key plan.Key, id int64) {
+		if key == "" || seen[key] {
+			return
+		}
+		seen[key] = true
+		m.plan.Reads = append(m.plan.Reads, m.digest(key, id))
+	}
+	for _, c := range m.plan.Changes {
+		read(c.Key, c.ID)
+		for _, k := range c.relies {
+			read(k, m.ids[k])
+		}
+		if c.Image != 0 {
+			read(KeyOf(KindImage, idText(c.Image)), c.Image)
+		}
+	}
+	slices.SortFunc(m.plan.Reads, func(a, b plan.Digest) int { return natural.Compare(string(a.Key), string(b.Key)) })
+}
+
+// digest identifies the state of an object.
+func (m *maker) digest(key plan.Key, id int64) plan.Digest {
+	d := plan.Digest{Key: key, ID: id}
+	if object := m.observe(key, id); object != nil {
+		d.Digest = digestOf(object)
+	}
+	return d
+}
+
+func digestOf(object any) string {
+	text, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // plain data cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// observe returns the object of a key, without what comes and goes while
+// nobody changes it; nil if it is not there. The id decides, if there is one.
+func (m *maker) observe(key plan.Key, id int64) any {
+	kind, name, _ := strings.Cut(string(key), "/")
+	o := m.observed
+	switch Kind(kind) {
+	case KindNetwork:
+		return lookup(o.Networks, id, name, func(n *Network) { n.Subnets, n.Routes, n.Servers, n.LoadBalancers = nil, nil, nil, nil })
+	case KindSubnet:
+		return orNil(m.subnet(name))
+	case KindRoute:
+		return orNil(m.route(name))
+	case KindFirewall:
+		return lookup(o.Firewalls, id, name, func(f *Firewall) { f.Servers = nil })
+	case KindPlacementGroup:
+		return lookup(o.PlacementGroups, id, name, func(*PlacementGroup) {})
+	case KindFloatingIP:
+		return lookup(o.FloatingIPs, id, name, func(f *FloatingIP) { f.Server = 0 })
+	case KindPrimaryIP:
+		return lookup(o.PrimaryIPs, id, name, func(*PrimaryIP) {})
+	case KindServer:
+		return lookup(o.Servers, id, name, m.steady)
+	case KindVolume:
+		return lookup(o.Volumes, id, name, func(*Volume) {})
+	case KindLoadBalancer:
+		return lookup(o.LoadBalancers, id, name, func(*LoadBalancer) {})
+	case KindImage:
+		return lookup(o.Images, id, name, func(*Image) {})
+	case KindRRSet:
+		return m.recordSet(name)
+	}
+	return nil
+}
+
+// steady drops from a server what changes by itself: it starts, the volumes of
+// pods and the alias IP of the Kubernetes API come and go, and so does the
+// firewall that lets in whoever runs apply.
+func (m *maker) steady(s *Server) {
+	if s.Status != statusOff && s.Status != statusStopping && s.Status != statusDeleting {
+		s.Status = "on"
+	}
+	s.Locked, s.Volumes = false, nil
+	s.PrivateNets = slices.Clone(s.PrivateNets)
+	for i := range s.PrivateNets {
+		s.PrivateNets[i].AliasIPs = nil
+	}
+	s.Firewalls = slices.DeleteFunc(slices.Clone(s.Firewalls), func(a AppliedFirewall) bool {
+		return slices.ContainsFunc(m.observed.Firewalls, func(f Firewall) bool { return f.ID == a.ID && transient(f.Labels) })
+	})
+	for i := range s.Firewalls {
+		s.Firewalls[i].Status = ""
+	}
+}
+
+// lookup finds an object and strips it. What belongs to a run counts as absent:
+// runs renew their locks and session firewalls while they last.
+func lookup[T object](list []T, id int64, name string, strip func(*T)) any {
+	for _, o := range list {
+		if transient(o.meta().Labels) {
+			continue
+		}
+		if o.meta().ID == id && id != 0 || id == 0 && o.meta().Name == name {
+			strip(&o)
+			return o
+		}
+	}
+	return nil
+}
+
+func orNil[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+func (m *maker) recordSet(name string) any {
+	for _, z := range m.observed.Zones {
+		for _, set := range z.RRSets {
+			if recordName(set.Name, z.Name, set.Type) == name {
+				return set
+			}
+		}
+	}
+	return nil
+}

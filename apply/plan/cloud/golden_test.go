@@ -1,0 +1,75 @@
+package cloud_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
+	"github.com/talosgen/talosgen/internal/casetest"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Each file in testdata/plans says what is desired and what there is, besides
+// the catalogue of plantest, and how the plan looks that follows from it. Files
+// that begin with destroy- are about Destroy.
+func TestPlans(t *testing.T) {
+	casetest.RunOne(t, "testdata/plans/*.txtar", "plan", func(t *testing.T, c casetest.Case) string {
+		return planOf(t, c).String()
+	})
+}
+
+// The consents of a destroy: none for what is the cluster's own.
+func TestDestroyConsents(t *testing.T) {
+	got := map[plan.Key]plan.Consent{}
+	for _, c := range planOf(t, casetest.Cases(t, "testdata/plans/destroy-everything.txtar")[0]).Changes {
+		got[c.Key] = c.Consent
+	}
+	for key, want := range map[plan.Key]plan.Consent{
+		"firewall/prod": plan.NoConsent, "volume/pvc-1": plan.ConsentMade, "load-balancer/a1b2c3": plan.ConsentMade,
+		"server/prod-worker-1": plan.ConsentUnlock, "network/prod": plan.ConsentUnlock,
+	} {
+		if is, found := got[key]; !found || is != want {
+			t.Errorf("%s: %q, want %q", key, is, want)
+		}
+	}
+}
+
+func planOf(t *testing.T, c casetest.Case) *cloud.Plan {
+	t.Helper()
+	desired := schemas.Infrastructure{APIVersion: schemas.InfrastructureVersion, Cluster: "prod", Provider: schemas.Hetzner}
+	observed, policy := plantest.Empty(), plan.Policy{}
+	decode(t, c, "desired", &desired)
+	decode(t, c, "observed", &observed)
+	decode(t, c, "policy", &policy)
+	if c.Texts["observed"] != "" && len(observed.Images) < 2 {
+		observed.Images = append(observed.Images, plantest.Empty().Images...)
+	}
+	run := cloud.Make
+	if strings.HasPrefix(c.Name, "destroy-") {
+		run = cloud.Destroy
+	}
+	p, err := run(desired, observed, policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// decode reads a section strictly, if there is one.
+func decode(t *testing.T, c casetest.Case, name string, into any) {
+	t.Helper()
+	text := c.Texts[name]
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	d := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}

@@ -1,0 +1,291 @@
+package cloud
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+// signs of the actions.
+var signs = map[Action]string{Create: "+", Update: "~", Replace: "±", Delete: "-"}
+
+// String prints the plan for people: what changes, why, what it takes and what
+// it costs. It is the same for equal plans, to the byte, and holds no secrets:
+// of user data only a digest.
+func (p *Plan) String() string {
+	w := &printer{}
+	w.line(0, "%s: %s", p.Cluster, p.Summary())
+	if len(p.Changes) > 0 {
+		w.blank()
+	}
+	for _, c := range p.Changes {
+		w.change(&c)
+	}
+	w.notes("refused", p.Refusals)
+	w.consents(p.Changes)
+	w.notes("warnings", p.Warnings)
+	w.notes("left as it is", p.Left)
+	w.cost(p)
+	return w.String()
+}
+
+// Summary counts the changes in one line.
+func (p *Plan) Summary() string {
+	count := map[Action]int{}
+	for _, c := range p.Changes {
+		count[c.Action]++
+	}
+	var parts []string
+	for _, a := range []struct {
+		action Action
+		text   string
+	}{{Create, "to create"}, {Update, "to update"}, {Replace, "to replace"}, {Delete, "to delete"}} {
+		if n := count[a.action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, a.text))
+		}
+	}
+	if len(p.Refusals) > 0 {
+		parts = append(parts, fmt.Sprintf("%d refused", len(p.Refusals)))
+	}
+	if len(parts) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(parts, ", ")
+}
+
+type printer struct{ strings.Builder }
+
+// line writes one line. Texts of others (names, labels) cannot move the cursor
+// of a terminal.
+func (w *printer) line(indent int, format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	w.WriteString(strings.Repeat(" ", indent) + plan.Brief(plan.Printable(text)) + "\n")
+}
+
+func (w *printer) blank() { w.WriteString("\n") }
+
+func (w *printer) change(c *Change) {
+	w.line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
+	if c.Reason != "" && c.Action != Create {
+		w.line(4, "%s", c.Reason)
+	}
+	width := 0
+	for _, f := range c.Fields {
+		width = max(width, len(f.title()))
+	}
+	for _, f := range c.Fields {
+		w.line(4, "%-*s  %s%s", width, f.title(), f.transition(c.Action), f.remark(c))
+	}
+	if len(c.Candidates) > 1 {
+		w.line(4, "%-*s  %s", width, "or", alternatives(c.Candidates[1:]))
+	}
+}
+
+// member reports whether a field is about an element of a set: that it is there
+// is all that there is to say.
+func (f Field) member() bool {
+	return slices.Contains([]string{FieldRules, FieldApplyTo, FieldTargets, FieldFirewalls}, f.Name)
+}
+
+// title is the path of a field, without an element that follows.
+func (f Field) title() string {
+	if f.member() {
+		return f.Name
+	}
+	return f.path()
+}
+
+// remarks are what is special about a change.
+func remarks(c *Change) string {
+	var texts []string
+	if c.Class == PowerOff {
+		texts = append(texts, "power-off")
+	}
+	if c.Class == Refused {
+		texts = append(texts, "refused")
+	}
+	if c.Destructive && c.Action != Delete {
+		texts = append(texts, "destructive")
+	}
+	if c.LiftProtection {
+		texts = append(texts, "protected")
+	}
+	if !c.Allowed {
+		texts = append(texts, "needs consent")
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(texts, ", ") + ")"
+}
+
+// transition shows a field: what it becomes, or from what to what.
+func (f Field) transition(action Action) string {
+	from, to := f.From, f.To
+	if f.member() && (from == "" || to == "") {
+		from, to = memberText(from, f.Item), memberText(to, f.Item)
+	}
+	switch {
+	case from == "" && (action == Create || action == Replace):
+		return to
+	case from == "":
+		return "+ " + to
+	case to == "":
+		return "- " + from
+	case f.member():
+		return f.Item + ": " + from + " -> " + to
+	default:
+		return from + " -> " + to
+	}
+}
+
+// memberText is the element, if it is there.
+func memberText(text, item string) string {
+	if text == "" {
+		return ""
+	}
+	return item
+}
+
+func (f Field) remark(c *Change) string {
+	var texts []string
+	if f.Class != InPlace && c.Action == Update {
+		texts = append(texts, string(f.Class))
+	}
+	if f.Reason != "" {
+		texts = append(texts, f.Reason)
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(texts, ": ") + ")"
+}
+
+func alternatives(list []Candidate) string {
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = c.Type + " in " + c.Location
+		if !c.Available {
+			texts[i] += " (sold out)"
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// notes prints notes, those with the same words as one.
+func (w *printer) notes(title string, notes []plan.Note) {
+	if len(notes) == 0 {
+		return
+	}
+	w.blank()
+	w.line(0, "%s:", title)
+	done := map[plan.Note]bool{}
+	for _, n := range notes {
+		words := plan.Note{Text: n.Text, Hint: n.Hint}
+		if done[words] {
+			continue
+		}
+		done[words] = true
+		var keys []plan.Key
+		for _, other := range notes {
+			if other.Text == n.Text && other.Hint == n.Hint && other.Key != "" {
+				keys = append(keys, other.Key)
+			}
+		}
+		if len(keys) > 0 {
+			w.line(2, "%s: %s", join(keys), n.Text)
+		} else {
+			w.line(2, "%s", n.Text)
+		}
+		if n.Hint != "" {
+			w.line(6, "%s", n.Hint)
+		}
+	}
+}
+
+// consents says how to agree to what nobody has agreed to yet.
+func (w *printer) consents(changes []Change) {
+	flags := map[plan.Consent]string{
+		plan.ConsentDestroy: "--allow %s, or --allow-destroy for all", plan.ConsentPowerOff: "--allow %s, or --allow-power-off for all",
+		plan.ConsentMade: "--allow %s, or --allow-made for all", plan.ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",
+	}
+	title := false
+	for _, c := range changes {
+		if c.Allowed {
+			continue
+		}
+		if !title {
+			w.blank()
+			w.line(0, "consent is missing:")
+			title = true
+		}
+		w.line(2, flags[c.Consent], c.Key)
+	}
+}
+
+// cost prints what changes, and the sums.
+func (w *printer) cost(p *Plan) {
+	c := &p.Cost
+	if len(c.Lines)+len(c.Unknown) == 0 {
+		return
+	}
+	w.blank()
+	w.line(0, "cost of a month in %s, net (gross with %s %% VAT):", c.Currency, trimZeros(c.VATRate))
+	same := 0
+	for _, l := range c.Lines {
+		switch {
+		case l.Before == l.After:
+			same++
+		case l.After == Price{}:
+			w.line(2, "-%8s (%s)  %s: %s", cents(l.Before.Net), cents(l.Before.Gross), l.Key, l.What)
+		default:
+			w.line(2, "+%8s (%s)  %s: %s", cents(l.After.Net), cents(l.After.Gross), l.Key, l.What)
+		}
+	}
+	switch same {
+	case 0:
+	case 1:
+		w.line(2, "1 position stays as it is")
+	default:
+		w.line(2, "%d positions stay as they are", same)
+	}
+	w.line(2, "before %s (%s), after %s (%s): %s (%s)", cents(c.Before.Net), cents(c.Before.Gross),
+		cents(c.After.Net), cents(c.After.Gross), difference(c.Before.Net, c.After.Net), difference(c.Before.Gross, c.After.Gross))
+	for _, what := range c.Unknown {
+		w.line(2, "the price of %s is not known; it is not in the sums", what)
+	}
+	if c.IncludedTraffic > 0 {
+		w.line(2, "%s of outgoing traffic are included; more is paid on top", traffic(c.IncludedTraffic))
+	}
+}
+
+// traffic writes bytes as Hetzner sells them, by the TB of 1024^4.
+func traffic(bytes uint64) string {
+	const tb = 1 << 40
+	return strconv.FormatFloat(float64(bytes)/tb, 'f', -1, 64) + " TB"
+}
+
+func trimZeros(decimal string) string {
+	if !strings.Contains(decimal, ".") {
+		return decimal
+	}
+	return strings.TrimRight(strings.TrimRight(decimal, "0"), ".")
+}
+
+// difference of two prices, rounded, with its sign.
+func difference(before, after string) string {
+	b, ok1 := new(big.Rat).SetString(before)
+	a, ok2 := new(big.Rat).SetString(after)
+	if !ok1 || !ok2 {
+		return "?"
+	}
+	text := a.Sub(a, b).FloatString(2)
+	if strings.HasPrefix(text, "-") && text != "-0.00" {
+		return text
+	}
+	return "+" + strings.TrimPrefix(text, "-")
+}

@@ -1,0 +1,157 @@
+package cloud
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Saved is a plan in a file: what was reviewed. It holds digests of what it was
+// made from, and no secrets.
+type Saved struct {
+	APIVersion string `json:"apiVersion"`
+	// The digest of infrastructure.yaml.
+	Desired string `json:"desired"`
+	// What was agreed to when the plan was made.
+	Policy plan.Policy `json:"policy"`
+	Plan   *Plan       `json:"plan"`
+}
+
+// JSON writes the plan for programs.
+func (p *Plan) JSON() ([]byte, error) { return plan.Encode(p) }
+
+// Save writes the plan for a file that [Load] reads.
+func (p *Plan) Save() ([]byte, error) { return plan.Encode(p.Saved()) }
+
+// Saved is the plan as it is kept in a file.
+func (p *Plan) Saved() Saved {
+	return Saved{APIVersion: plan.SavedVersion, Desired: digestOf(p.Desired), Policy: p.policy, Plan: p}
+}
+
+// Load reads a saved plan. Name is that of the file, for errors.
+func Load(name string, text []byte) (*Saved, error) {
+	var s Saved
+	if err := plan.Decode(name, text, &s); err != nil {
+		return nil, err
+	}
+	return &s, s.Check(name)
+}
+
+// Check refuses a file that holds no plan, or one of another version. Name is
+// that of the file, for errors.
+func (s *Saved) Check(name string) error {
+	pos := diag.Pos{File: name}
+	switch {
+	case s.APIVersion != plan.SavedVersion:
+		return diag.New(pos, "the plan has the version %q, this talosgen reads %s", s.APIVersion, plan.SavedVersion).WithHint(plan.MakeAgain)
+	case s.Plan == nil || s.Plan.Cluster == "":
+		return diag.New(pos, "the file holds no plan").WithHint(plan.MakeAgain)
+	}
+	return nil
+}
+
+// Resume makes the plan again from what is desired and observed now, and
+// returns it, if it still is the plan that was saved: see [Plan.Again]. More is
+// consent in addition to what the saved plan has.
+func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more plan.Policy) (*Plan, error) {
+	switch {
+	case desired.Cluster != s.Plan.Cluster:
+		return nil, s.Plan.staleError("it is a plan of another cluster, not of " + desired.Cluster)
+	case digestOf(desired) != s.Desired:
+		return nil, s.Plan.staleError("infrastructure.yaml has changed")
+	}
+	reviewed := *s.Plan
+	reviewed.Desired, reviewed.policy = desired, s.Policy
+	return reviewed.Again(observed, more)
+}
+
+// Again makes the plan again from a later observation, and returns it with the
+// changes that it had, if what they write and rely on is as it was, and the
+// same follows from it. Otherwise the error says what has changed, with the exit
+// code [diag.Conflict]. Everything else may have changed: it is not touched.
+func (p *Plan) Again(observed Observed, more plan.Policy) (*Plan, error) {
+	policy := p.policy.And(more)
+	m, err := newMaker(p.Desired, observed, policy)
+	if err != nil {
+		return nil, err
+	}
+	if changed := m.changed(p.Reads); len(changed) > 0 {
+		return nil, p.staleError(changed...)
+	}
+	run := Make
+	if p.Destroy {
+		run = Destroy
+	}
+	now, err := run(p.Desired, observed, policy)
+	if err != nil {
+		return nil, err
+	}
+	now.restrict(p)
+	if changed := now.unlike(p); len(changed) > 0 {
+		return nil, p.staleError(changed...)
+	}
+	return now, nil
+}
+
+func (p *Plan) staleError(changed ...string) error { return plan.StaleError(p.Cluster, changed...) }
+
+// changed says which objects are not as they were.
+func (m *maker) changed(reads []plan.Digest) (changed []string) {
+	for _, was := range reads {
+		is := m.digest(was.Key, was.ID)
+		switch {
+		case is.Digest == was.Digest:
+		case was.Digest == "":
+			changed = append(changed, fmt.Sprintf("%s is there now", was.Key))
+		case is.Digest == "":
+			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
+		default:
+			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
+		}
+	}
+	return changed
+}
+
+// restrict drops what an earlier plan does not do: it was not reviewed.
+func (p *Plan) restrict(earlier *Plan) {
+	keys := map[plan.Key]bool{"": true}
+	for _, c := range earlier.Changes {
+		keys[c.Key] = true
+	}
+	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return !keys[c.Key] })
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		c.Needs = slices.DeleteFunc(c.Needs, func(k plan.Key) bool { return !keys[k] })
+	}
+	p.Refusals = slices.DeleteFunc(p.Refusals, func(n plan.Note) bool { return !keys[n.Key] })
+	p.Cost = earlier.Cost
+}
+
+// unlike says which changes of a plan differ from those of an earlier one. What Hetzner
+// has to sell, and consent, may differ; and what belongs to a run may be gone.
+func (p *Plan) unlike(earlier *Plan) (keys []string) {
+	for _, was := range earlier.Changes {
+		i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.Key == was.Key })
+		if i < 0 && p.Destroy && was.Action == Delete && !was.Destructive {
+			continue
+		}
+		if i < 0 || essence(p.Changes[i]) != essence(was) {
+			keys = append(keys, fmt.Sprintf("something else would happen to %s now", was.Key))
+		}
+	}
+	return keys
+}
+
+// essence is what a change does, as text.
+func essence(c Change) string {
+	c.Candidates, c.Consent, c.Allowed, c.Fields = nil, plan.NoConsent, false, slices.Clone(c.Fields)
+	for i, f := range c.Fields {
+		if c.Kind == KindServer && (f.Name == FieldType || f.Name == FieldLocation) {
+			c.Fields[i].To = "" // that of the first candidate
+		}
+	}
+	return digestOf(c)
+}

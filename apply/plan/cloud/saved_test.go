@@ -1,0 +1,293 @@
+package cloud_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// scaled is a cluster of one worker that is to have two, and a type that is to
+// change.
+func scaled(t *testing.T) (schemas.Infrastructure, *plantest.Model) {
+	t.Helper()
+	spec := plantest.Spec{Cluster: "prod", ControlPlanes: 1, Pools: []plantest.Pool{{Name: "w", Offset: 10, Count: 1, Size: 0, Groups: true}}, API: true, FloatingIP: true, DNS: true}
+	m := plantest.NewModel(plantest.Empty())
+	converge(t, spec.Infrastructure(), m)
+	spec.Pools[0].Count = 2
+	return spec.Infrastructure(), m
+}
+
+func save(t *testing.T, p *cloud.Plan) *cloud.Saved {
+	t.Helper()
+	text, err := p.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cloud.Load("plan.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A saved plan can be executed as long as what it reads is as it was.
+func TestResume(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		drift func(m *plantest.Model, d *schemas.Infrastructure)
+		stale string // empty: it can be resumed
+	}{
+		{"nothing", func(*plantest.Model, *schemas.Infrastructure) {}, ""},
+		{"another server was labelled", func(m *plantest.Model, _ *schemas.Infrastructure) {
+			m.Observed.Servers[0].Labels = map[string]string{"cluster": "prod", "managed-by": "talosgen"}
+		}, ""},
+		{"a load balancer lost its targets", func(m *plantest.Model, _ *schemas.Infrastructure) { m.Observed.LoadBalancers[0].Targets = nil }, ""},
+		{"the type is sold out", func(m *plantest.Model, _ *schemas.Infrastructure) {
+			for i, s := range m.Observed.Catalogue.ServerTypes {
+				if s.Name == "cpx11" {
+					for j := range s.Locations {
+						m.Observed.Catalogue.ServerTypes[i].Locations[j].Available = false
+					}
+				}
+			}
+		}, ""},
+		{"the server is there", func(m *plantest.Model, _ *schemas.Infrastructure) {
+			m.Observed.Servers = append(m.Observed.Servers, cloud.Server{Meta: cloud.Meta{ID: 1, Name: "prod-w-2"}})
+		}, "server/prod-w-2 is there now"},
+		{"the placement group is gone", func(m *plantest.Model, _ *schemas.Infrastructure) {
+			m.Observed.PlacementGroups = m.Observed.PlacementGroups[:1]
+			m.Observed.Servers[1].PlacementGroup = 0
+		}, "placement-group/prod-w-pg-1 is gone"},
+		{"the network changed", func(m *plantest.Model, _ *schemas.Infrastructure) { m.Observed.Networks[0].IPRange = "10.0.0.0/15" }, "network/prod has changed"},
+		{"the subnet changed", func(m *plantest.Model, _ *schemas.Infrastructure) {
+			m.Observed.Networks[0].Subnets[2].NetworkZone = "us-east"
+		}, "subnet/10.0.80.0/25 has changed"},
+		{"the image is gone", func(m *plantest.Model, _ *schemas.Infrastructure) { m.Observed.Images = m.Observed.Images[:2] }, "is gone"},
+		{"infrastructure.yaml changed", func(_ *plantest.Model, d *schemas.Infrastructure) { d.Network.Protected = true }, "infrastructure.yaml has changed"},
+		{"another cluster", func(_ *plantest.Model, d *schemas.Infrastructure) { d.Cluster = "dev" }, "it is a plan of another cluster, not of dev"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			desired, m := scaled(t)
+			saved := save(t, mustMake(t, desired, m, plan.Policy{}))
+			tt.drift(m, &desired)
+			p, err := saved.Resume(desired, m.Observed, plan.Policy{})
+			if tt.stale != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.stale) || diag.CodeOf(err) != diag.Conflict {
+					t.Fatalf("%v, exit code %d", err, diag.CodeOf(err))
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Changes) != 1 || p.Changes[0].Key != "server/prod-w-2" {
+				t.Errorf("it does something that was not reviewed:\n%s", p)
+			}
+			if _, err := m.Apply(p, -1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What was agreed to when the plan was made is in it; more can be agreed to
+// later.
+func TestResumeKeepsConsent(t *testing.T) {
+	desired, m := scaled(t)
+	desired.Servers = slices.DeleteFunc(desired.Servers, func(s schemas.InfraServer) bool { return s.Pool == "w" })
+	desired.PlacementGroups = desired.PlacementGroups[:1]
+	for _, tt := range []struct {
+		saved, more plan.Policy
+		want        bool
+	}{
+		{plan.Policy{}, plan.Policy{}, false},
+		{plan.Policy{Allow: []string{"prod-w-1"}}, plan.Policy{}, true},
+		{plan.Policy{}, plan.Policy{AllowDestroy: true}, true},
+	} {
+		p, err := save(t, mustMake(t, desired, m, tt.saved)).Resume(desired, m.Observed, tt.more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Executable() != tt.want {
+			t.Errorf("%+v, %+v: executable %v", tt.saved, tt.more, p.Executable())
+		}
+	}
+}
+
+// What is refused about the whole stays refused.
+func TestResumeKeepsRefusals(t *testing.T) {
+	desired, m := scaled(t)
+	desired.Servers = desired.Servers[1:]
+	p, err := save(t, mustMake(t, desired, m, everything)).Resume(desired, m.Observed, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Executable() || len(p.Refusals) != 1 {
+		t.Errorf("%+v", p.Refusals)
+	}
+}
+
+// A file does not decide what is done: what was written into it by hand makes
+// it stale.
+func TestResumeEdited(t *testing.T) {
+	desired, m := scaled(t)
+	good, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range []struct{ old, new string }{
+		{`"action": "create"`, `"action": "delete"`},
+		{`"to": "prod-w-pg-1"`, `"to": "other"`},
+		{`"image": `, `"image": 9`},
+		{`"server/prod-w-2"`, `"server/prod-w-3"`},
+		{`"apiVersion"`, `"apiVersion"`},
+	} {
+		saved, err := cloud.Load("plan.json", []byte(strings.Replace(string(good), edit.old, edit.new, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = saved.Resume(desired, m.Observed, plan.Policy{})
+		if edited := edit.old != edit.new; edited != (err != nil) || edited && !strings.Contains(err.Error(), "something else would happen to server/prod-w-") {
+			t.Errorf("%s: %v", edit.new, err)
+		}
+	}
+}
+
+func TestResumeDestroy(t *testing.T) {
+	desired, m := scaled(t)
+	p, err := cloud.Destroy(desired, m.Observed, plan.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := save(t, p)
+	session := map[string]string{"cluster": "prod", "managed-by": "talosgen", "component": "session"}
+	m.Observed.Firewalls = append(m.Observed.Firewalls, cloud.Firewall{Meta: cloud.Meta{ID: 1, Name: "prod-session", Labels: session}})
+	again, err := saved.Resume(desired, m.Observed, plan.Policy{})
+	if err != nil || again.String() != p.String() {
+		t.Fatalf("%v\n%s", err, again)
+	}
+
+	// What a run left was seen, and is removed by whoever takes the lock.
+	left, err := cloud.Destroy(desired, m.Observed, plan.Policy{})
+	if err != nil || left.String() == p.String() {
+		t.Fatalf("%v\n%s", err, left)
+	}
+	sessions := m.Observed.Firewalls
+	m.Observed.Firewalls = sessions[:len(sessions)-1]
+	again, err = save(t, left).Resume(desired, m.Observed, plan.Policy{})
+	if err != nil || again.String() != p.String() {
+		t.Fatalf("%v\n%s", err, again)
+	}
+	m.Observed.Firewalls = m.Observed.Firewalls[:0]
+	if _, err := saved.Resume(desired, m.Observed, plan.Policy{}); err == nil || !strings.Contains(err.Error(), "firewall/prod is gone") {
+		t.Error(err)
+	}
+	m.Observed.Firewalls = sessions
+	m.Observed.Servers[0].Labels = map[string]string{"team": "x"}
+	if _, err := saved.Resume(desired, m.Observed, plan.Policy{}); err == nil || !strings.Contains(err.Error(), "server/prod-control-plane-1 has changed") {
+		t.Error(err)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	desired, m := scaled(t)
+	good, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", "", "plan.json: this is no saved plan: EOF"},
+		{"other JSON", "[]", "this is no saved plan: json: cannot unmarshal array"},
+		{"unknown field", strings.Replace(string(good), `"desired"`, `"wanted"`, 1), `this is no saved plan: json: unknown field "wanted"`},
+		{"more", string(good) + "{}", "this is no saved plan: something follows after the plan"},
+		{"other version", strings.Replace(string(good), "v1alpha1", "v9", 1), `the plan has the version "talosgen.dev/plan/v9", this talosgen reads talosgen.dev/plan/v1alpha1`},
+		{"no plan", `{"apiVersion":"talosgen.dev/plan/v1alpha1"}`, "the file holds no plan"},
+		{"an empty plan", `{"apiVersion":"talosgen.dev/plan/v1alpha1","plan":{}}`, "the file holds no plan"},
+	} {
+		if _, err := cloud.Load("plan.json", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) || diag.CodeOf(err) != diag.Input {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// canary is in everything that may be secret or long.
+const canary = "CANARY-4711"
+
+// User data is a digest wherever a plan is written.
+func TestPlansHoldNoUserData(t *testing.T) {
+	desired, m := scaled(t)
+	for i := range desired.Servers {
+		desired.Servers[i].UserData = canary
+	}
+	p := mustMake(t, desired, m, plan.Policy{})
+	saved, err1 := p.Save()
+	text, err2 := p.JSON()
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	for name, out := range map[string]string{"text": p.String(), "json": string(text), "file": string(saved)} {
+		if strings.Contains(out, canary) {
+			t.Errorf("%s holds user data", name)
+		}
+		if !strings.Contains(out, "digest ") {
+			t.Errorf("%s does not mention user data", name)
+		}
+	}
+}
+
+// Names and labels of others cannot write to the terminal.
+func TestPlansPrintNoControlCharacters(t *testing.T) {
+	desired, m := scaled(t)
+	m.Observed.Servers[0].Labels["team"] = "\x1b[2J\nserver"
+	if out := mustMake(t, desired, m, plan.Policy{}).String(); strings.Contains(out, "\x1b") || !strings.Contains(out, `\x1b[2J\nserver`) {
+		t.Errorf("%q", out)
+	}
+}
+
+// Equal inputs make equal plans, to the byte.
+func TestPlansAreDeterministic(t *testing.T) {
+	desired, m := scaled(t)
+	first, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		again, err := mustMake(t, desired, m, plan.Policy{}).Save()
+		if err != nil || !bytes.Equal(first, again) {
+			t.Fatalf("%v\n%s\n%s", err, first, again)
+		}
+	}
+}
+
+// A file that can be read is written the same, and whatever is in it, nothing
+// is done that is not planned anew.
+func FuzzLoad(f *testing.F) {
+	for _, seed := range []string{"", "{}", `{"apiVersion":"talosgen.dev/plan/v1alpha1","plan":{"cluster":"prod","reads":[{"key":"server/x"},{"key":"subnet/10.0.0.0/8"},{"key":"x"}],"changes":[{"key":"server/x","action":"delete"}]}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := cloud.Load("plan.json", text)
+		if err != nil {
+			return
+		}
+		out, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cloud.Load("plan.json", out); err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Resume(schemas.Infrastructure{Cluster: "prod", Provider: schemas.Hetzner}, plantest.Empty(), plan.Policy{})
+		if err == nil && len(p.Changes) > 0 {
+			t.Errorf("a file makes changes:\n%s", p)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package cloud
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// serverAddresses compares the addresses of a living server.
+func (m *maker) serverAddresses(d *draft, want schemas.InfraServer, have *Server) {
+	m.privateAddress(d, want, have)
+	publicAddress(d, FieldPublicIPv4, have.PublicIPv4.IP, want.PublicIPv4)
+	publicAddress(d, FieldPublicIPv6, have.PublicIPv6.IP, want.PublicIPv6)
+}
+
+// publicAddress compares one public address: which one it is does not matter.
+func publicAddress(d *draft, name, have string, want bool) {
+	switch {
+	case have == "" && want:
+		d.field(Field{Name: name, To: "on", Class: PowerOff})
+	case have != "" && !want:
+		d.Destructive = true
+		d.field(Field{Name: name, From: have, Class: PowerOff, Reason: "the address is lost"})
+	}
+}
+
+// privateAddress compares the address in the network. A node that has another
+// one already keeps it: etcd and the kubelet know it by that.
+func (m *maker) privateAddress(d *draft, want schemas.InfraServer, have *Server) {
+	if m.desired.Network == nil || want.PrivateIP == "" {
+		return
+	}
+	from := ""
+	for _, n := range have.PrivateNets {
+		if m.net != nil && n.Network == m.net.ID {
+			from = n.IP
+		} else {
+			m.warn(d.Key, fmt.Sprintf("it is also in the network %s, with the address %s", m.networkText(n.Network), n.IP), "it stays there")
+		}
+	}
+	f := Field{Name: FieldPrivateIP, From: from, To: want.PrivateIP, Class: InPlace}
+	switch {
+	case from == want.PrivateIP:
+	case from != "" && node(want):
+		f.Reason = "a living node cannot change its address"
+		d.refuse(f, "keep the pool's offset and the node's index, or remove the node and add another: talosgen pool")
+	default:
+		if from != "" {
+			f.Reason = "it is detached and attached again"
+		}
+		d.field(f)
+		d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
+		for _, s := range m.observed.Servers {
+			if s.ID != have.ID && m.hasAddress(s, want.PrivateIP) {
+				d.after(KeyOf(KindServer, s.Name))
+			}
+		}
+	}
+}
+
+func (m *maker) networkText(id int64) string {
+	i := slices.IndexFunc(m.observed.Networks, func(n Network) bool { return n.ID == id })
+	if i < 0 {
+		return idText(id)
+	}
+	return m.observed.Networks[i].Name
+}

@@ -1,0 +1,200 @@
+package nodes
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
+	"github.com/talosgen/talosgen/internal/etcdsafety"
+	"github.com/talosgen/talosgen/internal/natural"
+)
+
+// disturbing plans restarts and reboots: control planes one after the other,
+// then workers.
+func (m *maker) disturbing(want Want, node Node) error {
+	d, err := m.compare(want, node)
+	if err != nil {
+		return nil // said already
+	}
+	class := d.Class()
+	reboot := class == nodeconfig.Reboot && m.policy.Mode == Auto
+	if m.policy.Mode == Staged || !reboot && class != nodeconfig.Restart {
+		m.letIn(want, node)
+		return nil
+	}
+	if reboot && !m.mayMove(want.Name) {
+		return nil
+	}
+	last := &m.planes
+	if want.Role == ControlPlane {
+		if !m.mayStop(want.Name) {
+			return nil
+		}
+		m.well()
+	} else {
+		m.well()
+		last = &m.workers[m.next%len(m.workers)]
+		m.next++
+		if *last == "" {
+			*last = m.planes
+		}
+	}
+	before := *last
+	if !reboot {
+		before = m.configure(Configure, want, d, before)
+	} else {
+		before = m.reboot(want, node, d, before)
+	}
+	*last = m.step(Health, want.Name, "", before).Key
+	return nil
+}
+
+// letIn ends what a run has left that was interrupted after it drained a node.
+func (m *maker) letIn(want Want, node Node) {
+	if node.Drained && node.Reach == Configured && node.Stage == StageRunning {
+		m.step(Uncordon, want.Name, "a run that was interrupted has drained it")
+	}
+}
+
+func (m *maker) reboot(want Want, node Node, d *nodeconfig.Difference, before plan.Key) plan.Key {
+	if node.Registered {
+		before = m.step(Drain, want.Name, "", before).Key
+	}
+	before = m.configure(Stage, want, d, before)
+	before = m.step(Reboot, want.Name, "", before).Key
+	if node.Registered {
+		before = m.step(Uncordon, want.Name, "", before).Key
+	}
+	return before
+}
+
+// mayStop refuses to take a control plane away that etcd cannot be without.
+func (m *maker) mayStop(name string) bool {
+	if !m.observed.Known {
+		m.refuse(name, "its change disturbs etcd, and nobody knows how etcd is", "bring a control plane back that can be asked")
+		return false
+	}
+	if reason := etcdsafety.CanStop(m.members, name); reason != "" {
+		m.refuse(name, "it must not stop: "+reason, "bring the other members back first; talosgen etcd status shows them")
+		return false
+	}
+	return true
+}
+
+// mayMove refuses to take a node away whose pods cannot be asked to leave.
+func (m *maker) mayMove(name string) bool {
+	if m.observed.Silent != "" {
+		m.refuse(name, "its pods cannot be moved away: the Kubernetes API does not answer ("+m.observed.Silent+")", "bring the API back first; talosgen health shows what is wrong")
+	}
+	return m.observed.Silent == ""
+}
+
+// removals plans the end of nodes that the tree does not have: dead ones first,
+// so that they do not count any more, workers last.
+func (m *maker) removals() {
+	var gone []Node
+	for _, n := range m.observed.Nodes {
+		wanted := slices.ContainsFunc(m.desired.Nodes, func(w Want) bool { return w.Name == n.Name })
+		if !wanted && m.policy.concerns(n.Name) {
+			gone = append(gone, n)
+		}
+	}
+	rank := func(n Node) int {
+		switch {
+		case n.Role != ControlPlane:
+			return 2
+		case n.Reach != Configured:
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(gone, func(a, b Node) int {
+		if rank(a) != rank(b) {
+			return rank(a) - rank(b)
+		}
+		return natural.Compare(a.Name, b.Name)
+	})
+	for _, n := range gone {
+		if !m.mayMove(n.Name) {
+			continue
+		}
+		first := len(m.plan.Steps)
+		if n.Role == ControlPlane {
+			m.removePlane(n)
+		} else {
+			m.removeWorker(n)
+		}
+		for i := first; i < len(m.plan.Steps); i++ {
+			s := &m.plan.Steps[i]
+			if s.Action != Health {
+				s.Consent, s.Allowed = plan.ConsentDestroy, slices.Contains(m.policy.Allow, n.Name)
+			}
+		}
+	}
+}
+
+func (m *maker) removeWorker(n Node) {
+	var before plan.Key
+	if n.Reach == Configured && n.Registered {
+		before = m.drainForGood(n.Name, m.workers...)
+	}
+	if n.Registered {
+		m.step(DeleteNode, n.Name, m.gone, before)
+	}
+}
+
+func (m *maker) drainForGood(node string, needs ...plan.Key) plan.Key {
+	s := m.step(Drain, node, m.gone, needs...)
+	s.ForGood = true
+	return s.Key
+}
+
+// removePlane takes a control plane out of etcd, and then out of Kubernetes. It
+// fails closed: what is not known is not done.
+func (m *maker) removePlane(n Node) {
+	member := slices.IndexFunc(m.observed.Members, func(e Member) bool { return e.Node == n.Name })
+	dead := n.Reach != Configured
+	switch reason := etcdsafety.CanRemove(m.members, n.Name); {
+	case !m.observed.Known:
+		m.refuse(n.Name, "it must not be removed: nobody knows how etcd is", "bring a control plane back that can be asked")
+		return
+	case n.Reach == Foreign:
+		m.refuse(n.Name, "it answers as a node of another cluster"+because(n), "check its address")
+		return
+	case reason != "":
+		m.refuse(n.Name, "it must not be removed: "+reason, "add a control plane or bring one back first; destroy removes a whole cluster")
+		return
+	case dead && member >= 0 && m.observed.Members[member].Healthy:
+		m.refuse(n.Name, "it is not reached"+because(n)+", but its etcd lives", "make it reachable, or turn it off")
+		return
+	}
+	if member < 0 && !n.Registered {
+		return // it has left already
+	}
+	before := m.well()
+	if member >= 0 {
+		before = m.step(Snapshot, n.Name, "before it leaves etcd", before).Key
+	}
+	if n.Registered && !dead {
+		before = m.drainForGood(n.Name, before)
+	}
+	if member >= 0 {
+		before = m.leave(n, m.observed.Members[member].ID, dead, before)
+	}
+	if n.Registered {
+		before = m.step(DeleteNode, n.Name, m.gone, before).Key
+	}
+	m.planes = before
+	m.members = etcdsafety.Without(m.members, n.Name)
+}
+
+func (m *maker) leave(n Node, id string, dead bool, before plan.Key) plan.Key {
+	if dead {
+		s := m.step(RemoveMember, n.Name, "it is dead"+because(n), before)
+		s.Member, before = id, s.Key
+	} else {
+		before = m.step(Forfeit, n.Name, "", before).Key
+		before = m.step(Leave, n.Name, "", before).Key
+	}
+	return m.step(Verify, n.Name, "", before).Key
+}

@@ -1,0 +1,73 @@
+package plan
+
+import "slices"
+
+// Consent is what somebody has to agree to before a step is taken.
+type Consent string
+
+// Consents.
+const (
+	NoConsent       Consent = ""
+	ConsentDestroy  Consent = "destroy"   // by name, or to everything destructive
+	ConsentPowerOff Consent = "power-off" // by name, or to every power-off
+	ConsentMade     Consent = "made"      // what the cluster itself made; destroy only
+	ConsentUnlock   Consent = "protected" // typing the cluster's name; destroy only
+)
+
+// Policy is what the operator agrees to.
+type Policy struct {
+	// Everything destructive that is in the plan.
+	AllowDestroy bool `yaml:"allowDestroy,omitempty" json:"allowDestroy,omitempty"`
+	// Every power-off that is in the plan.
+	AllowPowerOff bool `yaml:"allowPowerOff,omitempty" json:"allowPowerOff,omitempty"`
+	// Names or keys of objects that may be destroyed or powered off.
+	Allow []string `yaml:"allow,omitempty" json:"allow,omitempty"`
+	// Names or keys of objects that are not the cluster's and may become its
+	// own. They must be of the kind and name that is desired.
+	Adopt []string `yaml:"adopt,omitempty" json:"adopt,omitempty"`
+	// Names or keys of servers that are no nodes, such as the NAT gateway, to
+	// delete and make again.
+	Replace []string `yaml:"replace,omitempty" json:"replace,omitempty"`
+	// Nodes that have left the cluster: their servers may be replaced too.
+	Left []string `yaml:"-" json:"-"`
+	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
+	// of the cluster made.
+	AllowMade bool `yaml:"allowMade,omitempty" json:"allowMade,omitempty"`
+	// Destroy only: the name of the cluster, typed by somebody who means it. It
+	// lifts protection.
+	Unprotect string `yaml:"unprotect,omitempty" json:"unprotect,omitempty"`
+	// Destroy only: the environment that suggested commands name; empty: they name
+	// none.
+	Environment string `yaml:"-" json:"-"`
+}
+
+// And adds the consent of another policy.
+func (p Policy) And(more Policy) Policy {
+	p.AllowDestroy = p.AllowDestroy || more.AllowDestroy
+	p.AllowPowerOff = p.AllowPowerOff || more.AllowPowerOff
+	p.AllowMade = p.AllowMade || more.AllowMade
+	p.Allow = slices.Concat(p.Allow, more.Allow)
+	p.Adopt = slices.Concat(p.Adopt, more.Adopt)
+	p.Replace = slices.Concat(p.Replace, more.Replace)
+	if more.Unprotect != "" {
+		p.Unprotect = more.Unprotect
+	}
+	return p
+}
+
+// Destroys reports whether the policy agrees to destroy an object, by its name
+// or key, or to destroy everything that is in the plan.
+func (p Policy) Destroys(key Key, name string) bool {
+	return p.AllowDestroy || Named(p.Allow, key, name)
+}
+
+// PowersOff reports whether the policy agrees to power off an object. Consent to
+// destroy it counts too.
+func (p Policy) PowersOff(key Key, name string) bool {
+	return p.AllowPowerOff || p.Destroys(key, name)
+}
+
+// Named reports whether an object is meant by one of some names or keys.
+func Named(list []string, key Key, name string) bool {
+	return slices.Contains(list, name) || slices.Contains(list, string(key))
+}
