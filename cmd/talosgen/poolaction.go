@@ -175,7 +175,8 @@ func (w *world) poolPlaceAction(c *cli.Context) error {
 }
 
 // changePools makes a change, shows it, renders what follows from it, and writes
-// both. Nothing is written if the render fails.
+// both. Nothing is written if the render fails, but for what makes cluster.yaml
+// valid.
 func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.PoolChange, error)) error {
 	repo, err := w.openRepo(c)
 	if err != nil {
@@ -201,8 +202,7 @@ func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.Poo
 		w.printWarnings(res.Warnings)
 	}
 	if err != nil {
-		w.say("nothing was written")
-		return err
+		return w.poolsNotRendered(c, repo, change, err)
 	}
 	if err := c.Context.Err(); err != nil {
 		return err
@@ -216,6 +216,21 @@ func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.Poo
 	}
 	w.say("rendered/%s: %s, %s", change.Env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
 	return nil
+}
+
+// poolsNotRendered returns why an environment does not render with a change.
+// The change is not written, unless it made cluster.yaml valid: other commands
+// that mend what is left, such as secrets sync, read cluster.yaml too.
+func (w *world) poolsNotRendered(c *cli.Context, repo *render.Repo, change *render.PoolChange, err error) error {
+	if _, before := repo.Pools(change.Env); before == nil || c.Context.Err() != nil {
+		w.say("nothing was written")
+		return err
+	}
+	if failed := w.writePools(change); failed != nil {
+		return failed
+	}
+	w.say("rendered/%s was not written: other problems are left", change.Env)
+	return err
 }
 
 func (w *world) writePools(change *render.PoolChange) error {
