@@ -110,7 +110,7 @@ func (c *compiler) addons() ([]madeAddon, error) {
 			continue
 		}
 		for _, w := range a.Warnings {
-			c.warnings.Add(diag.New(c.config.Near(a.Origin), "addon %s: %s", a.Name, w))
+			c.warnings.Add(diag.New(c.Config.Near(a.Origin), "addon %s: %s", a.Name, w))
 		}
 		objects, err := c.checkedObjects(a, others[i], v, other)
 		problems.AddErr(err)
@@ -230,7 +230,7 @@ func (c *compiler) objects(a catalogue.Addon, v *variant) ([]manifest.Object, er
 	for _, w := range result.Warnings {
 		pos := values.pos(w.Values)
 		if pos.File == "" {
-			pos = c.config.Near(a.Origin)
+			pos = c.Config.Near(a.Origin)
 		}
 		c.warnings.Add(diag.New(pos, "addon %s: %s", a.Name, w.Message).WithHint("%s", w.Hint))
 	}

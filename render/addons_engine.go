@@ -25,7 +25,7 @@ func (c *compiler) engine(v *variant) (*addon.Engine, error) {
 			return nil, err
 		}
 	}
-	return &addon.Engine{Repository: files, Artifact: store.Artifact, Kubernetes: c.config.Kubernetes.Version, APIVersions: c.apis, Bound: c.repo.world.BoundTemplates}, nil
+	return &addon.Engine{Repository: files, Artifact: store.Artifact, Kubernetes: c.Config.Kubernetes.Version, APIVersions: c.apis, Bound: c.repo.world.BoundTemplates}, nil
 }
 
 // addonFiles are the files of the repository, those of addons decrypted.

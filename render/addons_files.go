@@ -87,7 +87,7 @@ func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
 	if at == "" {
 		return nil
 	}
-	pos := c.config.Near("addons." + a.Name + option)
+	pos := c.Config.Near("addons." + a.Name + option)
 	if !slices.ContainsFunc(places, within) {
 		return diag.New(pos, "%s is no place that a render reads", at).
 			WithHint("move it to %s/, or to %s/ if only this environment has it", chartsDir, c.path(addonsDir))
@@ -166,7 +166,7 @@ func (c *compiler) customized(a catalogue.Addon, v *variant, engine *addon.Engin
 // warnOfVariables warns of variables in a kustomization, which stay as they are.
 func (c *compiler) warnOfVariables(file string) {
 	text := string(c.raw[file])
-	for _, name := range slices.Sorted(maps.Keys(c.scope.Vars)) {
+	for _, name := range slices.Sorted(maps.Keys(c.Scope.Vars)) {
 		if strings.Contains(text, "${"+name+"}") {
 			c.warnings.Add(diag.New(diag.Pos{File: file}, "${%s} stays as it is: kustomize knows no variables", name).
 				WithHint("use it in the values of the chart, or in a manifest of an addon without a kustomization"))

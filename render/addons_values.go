@@ -50,7 +50,7 @@ func (c *compiler) values(a catalogue.Addon, v *variant) (*addonValues, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.layers = append(all.layers, valuesLayer{pos: c.config.Near(a.Origin), values: own.(map[string]any)})
+		all.layers = append(all.layers, valuesLayer{pos: c.Config.Near(a.Origin), values: own.(map[string]any)})
 	}
 	var problems diag.List
 	for _, place := range []struct{ name, dir string }{

@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/leak"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/placeholder"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -31,12 +32,12 @@ type variant struct {
 // realVariant is what it is. Without keys, the secrets that addons need look
 // like some.
 func (c *compiler) realVariant() *variant {
-	v := &variant{real: true, scope: c.scope, secrets: map[string]secret.String{}, autoscaled: map[string]secret.String{}}
+	v := &variant{real: true, scope: c.Scope, secrets: map[string]secret.String{}, autoscaled: map[string]secret.String{}}
 	for name, value := range c.secrets.variables {
 		v.secrets[name] = secret.New(value.Value)
 	}
 	for _, need := range catalogue.Needs(c.addonFacts(v)) {
-		if value, there := c.scope.Lookup(need.Name); need.Readable && there {
+		if value, there := c.Scope.Lookup(need.Name); need.Readable && there {
 			v.secrets[need.Name] = secret.New(value.Value)
 		}
 	}
@@ -56,14 +57,14 @@ func (c *compiler) otherVariant() *variant {
 	v := c.realVariant()
 	v.real = false
 	others := c.others()
-	vars := maps.Clone(c.scope.Vars)
+	vars := maps.Clone(c.Scope.Vars)
 	for name, value := range vars {
 		if value.Secret {
 			value.Value = others.Of(value.Value)
 			vars[name] = value
 		}
 	}
-	v.scope = &subst.Scope{Parent: c.scope.Parent, Vars: vars}
+	v.scope = &subst.Scope{Parent: c.Scope.Parent, Vars: vars}
 	for name, value := range v.secrets {
 		v.secrets[name] = secret.New(others.Of(value.Reveal()))
 	}
@@ -98,8 +99,8 @@ func (c *compiler) derivedKey(purpose string) []byte {
 // addonFacts are what the catalogue decides from.
 func (c *compiler) addonFacts(v *variant) catalogue.Facts {
 	f := catalogue.Facts{
-		Environment: c.name, Cluster: c.config.Cluster, Infrastructure: *c.infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
-		Near: c.config.Near, ClusterRecipient: placeholderRecipient,
+		Environment: c.name, Cluster: c.Config.Cluster, Infrastructure: *c.Infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
+		Near: c.Config.Near, ClusterRecipient: placeholder.AgeRecipient,
 	}
 	if c.secrets.file != nil {
 		if public, err := sopsage.PublicKeys(c.path(secretsName), []byte(c.secrets.file.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {
@@ -109,16 +110,12 @@ func (c *compiler) addonFacts(v *variant) catalogue.Facts {
 	return f
 }
 
-// placeholderRecipient takes the place of the cluster's public age key in a
-// render without keys.
-const placeholderRecipient = "age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqs3290gq"
-
 // autoscaledConfigs adds the complete machine configurations of the servers that
 // the autoscaler makes.
 func (c *compiler) autoscaledConfigs(v, other *variant) error {
 	var problems diag.List
-	for _, n := range c.config.AutoscaledNodes() {
-		cfg, err := c.compose(node{n})
+	for _, n := range c.Autoscaled {
+		cfg, err := c.compose(n)
 		if err != nil {
 			if c.secrets.operator == nil {
 				continue // reported, or not certain
@@ -191,7 +188,7 @@ func (c *compiler) keyedChecksum(addon string) func(string) string {
 // addonNames are the names of the addons that the environment may have
 // directories for: those of the catalogue, and its own.
 func (c *compiler) addonNames() []string {
-	names := append(catalogue.Names(), slices.Sorted(maps.Keys(c.config.Addons))...)
+	names := append(catalogue.Names(), slices.Sorted(maps.Keys(c.Config.Addons))...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -6,31 +6,20 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
-
-// file names the file of a node in the rendered tree. What stands for the
-// servers that the autoscaler makes is no node.
-func (n node) file() string {
-	if n.Autoscaled {
-		return autoscaledFile(n.Name)
-	}
-	return nodeFile(n.Name)
-}
-
-// autoscaledFile names the file of a group of servers in the rendered tree.
-func autoscaledFile(group string) string { return "autoscaler/" + group + ".yaml" }
 
 // renderAutoscaled makes the configuration of the servers of each pool that the
 // autoscaler scales.
 func (c *compiler) renderAutoscaled(res *Result) error {
 	var problems diag.List
 	found := newFindings(c.name)
-	for _, n := range c.config.AutoscaledNodes() {
-		data, err := c.renderNode(node{n}, found)
+	for _, n := range c.Autoscaled {
+		data, err := c.renderNode(n, found)
 		problems.AddErr(err)
 		if data != nil {
-			res.files = append(res.files, tree.File{Path: node{n}.file(), Data: data})
+			res.files = append(res.files, tree.File{Path: n.File(), Data: data})
 		}
 	}
 	problems.Add(found.problems()...)
@@ -41,7 +30,7 @@ func (c *compiler) renderAutoscaled(res *Result) error {
 // checkUserData makes sure that the autoscaler can give a new server its
 // configuration: it hands it over as user data, compressed, which Talos takes
 // since 1.9.
-func (c *compiler) checkUserData(n node, cfg *machine.Config) error {
+func (c *compiler) checkUserData(n model.Node, cfg *machine.Config) error {
 	var text bytes.Buffer
 	for i, d := range cfg.Documents() {
 		if i > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
+	"github.com/talosgen/talosgen/render/internal/placeholder"
 )
 
 // addonSources is where the addons of all environments come from.
@@ -37,7 +38,7 @@ func (r *Repo) addonSources(ctx context.Context) (addonSources, error) {
 			problems.AddErr(err)
 			continue
 		}
-		for _, a := range c.config.Addons {
+		for _, a := range c.Config.Addons {
 			all.paths = append(all.paths, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
 		}
 		addons, err := c.declaredAddons()
@@ -55,8 +56,8 @@ func (r *Repo) addonSources(ctx context.Context) (addonSources, error) {
 // declaredAddons are the addons of an environment, without any secret.
 func (c *compiler) declaredAddons() ([]catalogue.Addon, error) {
 	v := c.realVariant()
-	for _, n := range c.config.AutoscaledNodes() {
-		v.autoscaled[n.Pool] = secret.New(placeholder) // the configurations do not decide about sources
+	for _, n := range c.Autoscaled {
+		v.autoscaled[n.Pool] = secret.New(placeholder.Text) // the configurations do not decide about sources
 	}
 	addons, err := allAddons(c.addonFacts(v))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/envelope"
+	"github.com/talosgen/talosgen/render/internal/model"
 )
 
 // leaf is a value of a rendered file.
@@ -85,13 +86,13 @@ func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]b
 	if err := r.checkLinks(env); err != nil {
 		return nil, err
 	}
-	name := filepath.ToSlash(filepath.Join(renderedDir, env, nodeFile(nodeName)))
+	name := filepath.ToSlash(filepath.Join(renderedDir, env, model.NodeFile(nodeName)))
 	if strings.ContainsAny(nodeName, `/\`) {
 		return nil, diag.On(nodeName, "not the name of a node").WithCode(diag.Usage)
 	}
 	data, err := r.files.guard.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		group := path.Join(renderedDir, env, autoscaledFile(nodeName))
+		group := path.Join(renderedDir, env, model.AutoscaledFile(nodeName))
 		if found, second := r.files.guard.ReadFile(group); second == nil {
 			name, data, err = group, found, nil
 		}

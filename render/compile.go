@@ -14,6 +14,8 @@ import (
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/legacy"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/options"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -54,16 +56,16 @@ func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compile
 }
 
 func newCompiler(ctx context.Context, p *plan) (*compiler, error) {
-	placeholder, err := machine.PlaceholderBundle(p.config.Talos.ConfigContract, p.repo.world.Now())
+	stand, err := machine.PlaceholderBundle(p.Config.Talos.ConfigContract, p.repo.world.Now())
 	if err != nil {
 		return nil, err
 	}
-	multiDoc, err := machine.MultiDocument(p.config.Talos.ConfigContract)
+	multiDoc, err := machine.MultiDocument(p.Config.Talos.ConfigContract)
 	if err != nil {
 		return nil, err
 	}
 	return &compiler{
-		plan: p, ctx: ctx, placeholder: placeholder, multiDoc: multiDoc,
+		plan: p, ctx: ctx, placeholder: stand, multiDoc: multiDoc,
 		bases: map[string]*machine.Config{}, pools: map[string]*machine.Patch{},
 		patches: map[string]*machine.Patch{}, failed: map[string]bool{}, plain: map[string][]byte{},
 		composer: machine.NewComposer(), uncertain: map[string]bool{},
@@ -79,7 +81,7 @@ type layers struct {
 
 // layersOf loads the layers of a node. Problems of patches that several nodes
 // share are returned for the first of them only.
-func (c *compiler) layersOf(n node) (layers, error) {
+func (c *compiler) layersOf(n model.Node) (layers, error) {
 	var l layers
 	var problems diag.List
 	var err error
@@ -90,11 +92,11 @@ func (c *compiler) layersOf(n node) (layers, error) {
 	if pool != nil {
 		l.patches = append(l.patches, pool)
 	}
-	l.options, err = machine.OptionsPatch(c.path(clusterFile), c.nodeOptions(n), n.role(), c.config.Talos.ConfigContract)
+	l.options, err = machine.OptionsPatch(c.path(clusterFile), options.OfNode(c.Model, n), n.MachineRole(), c.Config.Talos.ConfigContract)
 	problems.AddErr(err)
-	scope := n.scope(c.scope)
-	ref := n.ref()
-	for _, group := range [][]layer.Layer{c.plan.layers.Role(ref.Role), c.plan.layers.Own(ref)} {
+	scope := n.Scope(c.Scope)
+	ref := n.Ref()
+	for _, group := range [][]layer.Layer{c.Layers.Role(ref.Role), c.Layers.Own(ref)} {
 		for _, in := range group {
 			for _, file := range in.Files {
 				patch, err := c.patch(n, in, file, scope)
@@ -109,7 +111,7 @@ func (c *compiler) layersOf(n node) (layers, error) {
 }
 
 // compose makes the configuration of a node.
-func (c *compiler) compose(n node) (*machine.Config, error) {
+func (c *compiler) compose(n model.Node) (*machine.Config, error) {
 	l, err := c.layersOf(n)
 	if err != nil {
 		return nil, err
@@ -121,16 +123,16 @@ func (c *compiler) compose(n node) (*machine.Config, error) {
 
 // base generates what lies below all patches, once for nodes that have it in
 // common.
-func (c *compiler) base(n node) (*machine.Config, error) {
-	settings, err := c.settings(n)
+func (c *compiler) base(n model.Node) (*machine.Config, error) {
+	settings, err := options.Settings(c.Model, n)
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprintf("%s %+v", n.role(), settings)
+	key := fmt.Sprintf("%s %+v", n.MachineRole(), settings)
 	if base := c.bases[key]; base != nil {
 		return base, nil
 	}
-	base, err := machine.Generate(settings, n.role(), c.secrets.bundle, c.placeholder)
+	base, err := machine.Generate(settings, n.MachineRole(), c.secrets.bundle, c.placeholder)
 	if err != nil {
 		return nil, err
 	}
@@ -140,14 +142,14 @@ func (c *compiler) base(n node) (*machine.Config, error) {
 }
 
 // poolOptions makes the options that the nodes of a pool share into a patch.
-func (c *compiler) poolOptions(n node) (*machine.Patch, error) {
+func (c *compiler) poolOptions(n model.Node) (*machine.Patch, error) {
 	if p, done := c.pools[n.Pool]; done {
 		return p, nil
 	}
 	var p *machine.Patch
-	options, err := c.sharedOptions(n)
+	options, err := options.OfPool(c.Model, n)
 	if err == nil {
-		p, err = machine.OptionsPatch(c.path(clusterFile), options, n.role(), c.config.Talos.ConfigContract)
+		p, err = machine.OptionsPatch(c.path(clusterFile), options, n.MachineRole(), c.Config.Talos.ConfigContract)
 	}
 	c.pools[n.Pool] = p
 	return p, err
@@ -155,7 +157,7 @@ func (c *compiler) poolOptions(n node) (*machine.Patch, error) {
 
 // patch loads a patch for a node; once for all nodes that apply it, unless it
 // is the node's own or refers to variables of the node.
-func (c *compiler) patch(n node, in layer.Layer, file string, scope *subst.Scope) (*machine.Patch, error) {
+func (c *compiler) patch(n model.Node, in layer.Layer, file string, scope *subst.Scope) (*machine.Patch, error) {
 	if p := c.patches[file]; p != nil || c.failed[file] {
 		return p, nil
 	}

@@ -14,11 +14,8 @@ import (
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
-	"github.com/talosgen/talosgen/render/internal/config"
-	"github.com/talosgen/talosgen/render/internal/layer"
-	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/subst"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // largestInput is how many bytes a source may have. Talos takes configurations
@@ -134,19 +131,11 @@ func exampleKeyName(clusterYAML []byte) string {
 	return c.Secrets.ExampleKeyFile
 }
 
-// plan is an environment that was understood: what to make of which sources.
+// plan is an environment that was understood, and what it keeps encrypted.
 type plan struct {
 	*environment
-	config  *config.Config
+	*model.Model
 	secrets *secrets
-	nodes   []config.Node
-	layers  *layer.Layers
-	scope   *subst.Scope
-
-	facts     *config.Facts // nil if nothing is known
-	infra     *schemas.Infrastructure
-	schematic machine.Schematic
-	hostKey   string // public, of the NAT gateway
 }
 
 // reservedPrefix begins the names of the variables that talosgen defines.
@@ -175,21 +164,7 @@ func (e *environment) understand(ctx context.Context, keyless bool) (*plan, erro
 	var problems diag.List
 	vars, err := e.variables(p.secrets)
 	problems.AddErr(err)
-	p.scope = &subst.Scope{Vars: vars}
-	file := e.path(clusterFile)
-	p.config, err = config.Load(file, e.raw[file], p.scope)
-	if err != nil || vars.Broken() {
-		problems.AddErr(err)
-		return p, problems.Err()
-	}
-	problems.Add(p.checkVersions())
-	problems.AddErr(p.resolve())
-	p.nodes = p.config.Resolve()
-	var refs []layer.NodeRef
-	for _, n := range append(slices.Clip(p.nodes), p.config.AutoscaledNodes()...) {
-		refs = append(refs, node{n}.ref())
-	}
-	p.layers, err = layer.Arrange(e.paths, e.name, refs)
+	p.Model, err = model.New(model.Sources{Env: e.name, Paths: e.paths, Files: e.raw, Vars: vars, Secrets: p.secrets.file})
 	problems.AddErr(err)
 	return p, problems.Err()
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/legacy"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/options"
 )
 
 // Explained is a value of a machine configuration with the layers that had a
@@ -51,15 +53,15 @@ func (r *Repo) Explain(ctx context.Context, env, nodeName, path string) ([]Expla
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := c.selected([]string{nodeName})
+	nodes, err := c.Selected([]string{nodeName})
 	if err != nil {
 		return nil, err
 	}
-	return c.explain(node{nodes[0]}, path)
+	return c.explain(nodes[0], path)
 }
 
 // explain is [Repo.Explain] for a node of a plan.
-func (c *compiler) explain(n node, path string) ([]Explained, error) {
+func (c *compiler) explain(n model.Node, path string) ([]Explained, error) {
 	traced, err := c.trace(n)
 	if err != nil {
 		return nil, err
@@ -68,7 +70,7 @@ func (c *compiler) explain(n node, path string) ([]Explained, error) {
 }
 
 // trace names the layers that had a say about each value of a node.
-func (c *compiler) trace(n node) ([]machine.Traced, error) {
+func (c *compiler) trace(n model.Node) ([]machine.Traced, error) {
 	l, err := c.layersOf(n)
 	if err != nil {
 		return nil, err
@@ -82,6 +84,31 @@ func (c *compiler) trace(n node) ([]machine.Traced, error) {
 		return nil, err
 	}
 	return traced, c.nameOptions(n, traced)
+}
+
+// nameOptions gives values that Talos generated from options of cluster.yaml
+// the place of the option: the line is what a user can change.
+func (c *compiler) nameOptions(n model.Node, traced []machine.Traced) error {
+	settings, err := options.Settings(c.Model, n)
+	if err != nil {
+		return err
+	}
+	follows, err := machine.Follows(settings, n.MachineRole(), c.secrets.bundle)
+	if err != nil {
+		return err
+	}
+	for i := range traced {
+		t := &traced[i]
+		// A value that Talos generated is always the lowest.
+		if len(t.Origins) == 0 || t.Origins[0].Layer != machine.GeneratedLayer {
+			continue
+		}
+		if setting := follows(t.Document, t.Leaf.Path); setting != "" {
+			index := t.Leaf.Path[len(t.Leaf.Path)-1].Index
+			t.Origins[0].Layer, t.Origins[0].Pos = machine.OptionsLayer, options.SettingPos(c.Model, n, setting, index)
+		}
+	}
+	return nil
 }
 
 func explained(traced []machine.Traced, nodeName, path string) ([]Explained, error) {

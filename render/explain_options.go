@@ -28,9 +28,9 @@ type withoutOption struct {
 // file sets. Those that the addon is there for are left out.
 func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
 	var all []withoutOption
-	for _, option := range c.config.Options() {
+	for _, option := range c.Config.Options() {
 		file := c.path(clusterFile)
-		cfg, needed, err := config.LoadWithout(file, c.raw[file], c.scope, option)
+		cfg, needed, err := config.LoadWithout(file, c.raw[file], c.Scope, option)
 		if err != nil {
 			continue
 		}
@@ -41,7 +41,7 @@ func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
 			continue
 		}
 		if values, err := manifest.Normalize(own); err == nil {
-			all = append(all, withoutOption{c.config.Pos(option...), len(option), needed, values.(map[string]any)})
+			all = append(all, withoutOption{c.Config.Pos(option...), len(option), needed, values.(map[string]any)})
 		}
 	}
 	return all

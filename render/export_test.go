@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/options"
 )
 
 // PatchTrial renders the first node of an environment again and again with
@@ -27,12 +28,12 @@ func (r *Repo) PatchTrial(env, file string, encrypted bool) (func(text []byte) (
 			c.raw[file], c.plain[file] = []byte("{}"), text
 		}
 		res := &Result{Env: env}
-		err := c.renderAll([]config.Node{c.nodes[0]}, res)
+		err := c.renderAll([]model.Node{c.Nodes[0]}, res)
 		res.Warnings = c.warnings
 		if err != nil {
 			return res, nil, err
 		}
-		l, err := c.layersOf(node{c.nodes[0]})
+		l, err := c.layersOf(c.Nodes[0])
 		if err != nil {
 			return res, nil, err
 		}
@@ -40,7 +41,7 @@ func (r *Repo) PatchTrial(env, file string, encrypted bool) (func(text []byte) (
 		if err != nil {
 			return res, nil, err
 		}
-		all, err := explained(traced, c.nodes[0].Name, "")
+		all, err := explained(traced, c.Nodes[0].Name, "")
 		return res, all, err
 	}, nil
 }
@@ -59,22 +60,22 @@ func (r *Repo) Outcome(env string) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Contract: c.config.Talos.ConfigContract, Result: &Result{Env: env}, Values: map[string][]Explained{}, Clear: map[string]string{}}
-	if err := c.renderAll(c.nodes, out.Result); err != nil {
+	out := &Outcome{Contract: c.Config.Talos.ConfigContract, Result: &Result{Env: env}, Values: map[string][]Explained{}, Clear: map[string]string{}}
+	if err := c.renderAll(c.Nodes, out.Result); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(c.renderAutoscaled(out.Result), c.renderInfrastructure(out.Result)); err != nil {
 		return nil, err
 	}
-	for _, n := range c.config.AutoscaledNodes() {
-		out.Result.Nodes = append(out.Result.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: node{n}.file()})
+	for _, n := range c.Autoscaled {
+		out.Result.Nodes = append(out.Result.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: n.File()})
 	}
-	out.Result.Warnings = append(c.config.Warnings, c.warnings...)
-	for _, n := range append(slices.Clip(c.nodes), c.config.AutoscaledNodes()...) {
-		if out.Values[n.Name], err = c.explain(node{n}, ""); err != nil {
+	out.Result.Warnings = append(c.Config.Warnings, c.warnings...)
+	for _, n := range append(slices.Clip(c.Nodes), c.Autoscaled...) {
+		if out.Values[n.Name], err = c.explain(n, ""); err != nil {
 			return nil, err
 		}
-		cfg, err := c.compose(node{n})
+		cfg, err := c.compose(n)
 		if err != nil {
 			return nil, err
 		}
@@ -115,27 +116,27 @@ func (r *Repo) Naive(env string, order func(Node) []string) (map[string][]string
 		return nil, err
 	}
 	all := map[string][]string{}
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes {
 		files := order(Node{Name: n.Name, Role: n.Role, Pool: n.Pool})
-		if all[n.Name], err = c.naive(node{n}, files); err != nil {
+		if all[n.Name], err = c.naive(n, files); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func (c *compiler) naive(n node, files []string) ([]string, error) {
+func (c *compiler) naive(n model.Node, files []string) ([]string, error) {
 	cfg, err := c.base(n)
 	if err != nil {
 		return nil, err
 	}
 	var patches []*machine.Patch
-	shared, err := c.sharedOptions(n)
+	shared, err := options.OfPool(c.Model, n)
 	if err != nil {
 		return nil, err
 	}
-	for _, options := range []machine.NodeOptions{shared, c.nodeOptions(n)} {
-		patch, err := machine.OptionsPatch("options", options, n.role(), c.config.Talos.ConfigContract)
+	for _, options := range []machine.NodeOptions{shared, options.OfNode(c.Model, n)} {
+		patch, err := machine.OptionsPatch("options", options, n.MachineRole(), c.Config.Talos.ConfigContract)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +147,7 @@ func (c *compiler) naive(n node, files []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		patch, err := machine.LoadPatch(machine.Source{File: file, Data: data, Encrypted: encrypted}, machine.LoadOptions{Scope: n.scope(c.scope)})
+		patch, err := machine.LoadPatch(machine.Source{File: file, Data: data, Encrypted: encrypted}, machine.LoadOptions{Scope: n.Scope(c.Scope)})
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
 )
 
 // findings gathers what validation says of nodes, so that what is true of a
@@ -81,7 +82,7 @@ func (f *findings) list(warning bool) diag.List {
 // is about.
 type report struct {
 	*compiler
-	node    node
+	node    model.Node
 	found   *findings
 	secrets []secret.String // of the configuration, as soon as a text may hold one
 

@@ -5,6 +5,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sshkey"
 	"github.com/talosgen/talosgen/render/internal/gitops"
+	"github.com/talosgen/talosgen/render/internal/placeholder"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -14,7 +15,7 @@ const gitTokenVariable = "GIT_TOKEN"
 
 // gitops are the settings of what runs the addons from Git.
 func (c *compiler) gitops() (gitops.Settings, error) {
-	s := gitops.Settings{GitOps: c.config.GitOps, AgeKey: placeholder}
+	s := gitops.Settings{GitOps: c.Config.GitOps, AgeKey: placeholder.Text}
 	if s.Engine != schemas.Flux {
 		return s, nil
 	}
@@ -30,7 +31,7 @@ func (c *compiler) gitops() (gitops.Settings, error) {
 	case schemas.DeployKey:
 		hosts, problem := gitops.KnownHosts(s.Repository, s.KnownHosts)
 		if problem != nil {
-			problem.Pos = c.config.Near("gitops.repository")
+			problem.Pos = c.Config.Near("gitops.repository")
 			problems.Add(problem)
 		}
 		key, err := c.deployKey()
@@ -39,7 +40,7 @@ func (c *compiler) gitops() (gitops.Settings, error) {
 	case schemas.Token:
 		token, ok := c.secrets.variables[gitTokenVariable]
 		if !ok {
-			problems.Add(diag.New(c.config.Near("gitops.auth"), "needs the secret variable %s: a token that may read the repository", gitTokenVariable).
+			problems.Add(diag.New(c.Config.Near("gitops.auth"), "needs the secret variable %s: a token that may read the repository", gitTokenVariable).
 				WithHint("`talosgen secrets edit %s` adds it under variables:", c.name).WithCode(diag.Secrets))
 		}
 		s.Credentials = map[string]string{"username": s.User, "password": token.Value}
@@ -56,12 +57,12 @@ type sshKeyPair struct {
 // deployKey is what Flux reads the repository with.
 func (c *compiler) deployKey() (sshKeyPair, error) {
 	if c.secrets.file == nil {
-		return sshKeyPair{secret.New(placeholder), placeholderHostKey}, nil
+		return sshKeyPair{secret.New(placeholder.Text), placeholder.SSHKey}, nil
 	}
 	file := diag.Pos{File: c.path(secretsName)}
 	private := c.secrets.file.DeployKey
 	if private.IsZero() {
-		return sshKeyPair{}, diag.New(file, "has no deploy key (%s:) for %s", secretsfile.KeyDeployKey, c.config.GitOps.Repository).
+		return sshKeyPair{}, diag.New(file, "has no deploy key (%s:) for %s", secretsfile.KeyDeployKey, c.Config.GitOps.Repository).
 			WithHint("`talosgen secrets sync %s` makes one, and prints the public half for the Git server", c.name).WithCode(diag.Secrets)
 	}
 	public, err := sshkey.Public(private)

@@ -66,7 +66,7 @@ func (p *plan) warnFixed(res *Result, committed map[string][]byte) {
 	}
 	for _, i := range slices.Sorted(maps.Keys(changed)) {
 		part, nodes := fixedParts[i], changed[i]
-		res.Warnings.Add(diag.New(p.config.Near(part.option), "%s of %s changed", part.what, several(nodes)).
+		res.Warnings.Add(diag.New(p.Config.Near(part.option), "%s of %s changed", part.what, several(nodes)).
 			WithHint("if it lives already: %s", part.means))
 	}
 	p.warnFixedInfrastructure(res, committed[schemas.InfrastructureFile])
@@ -148,20 +148,20 @@ func (p *plan) warnFixedInfrastructure(res *Result, committed []byte) {
 		return // not written by a render: what is wrong is reported by others
 	}
 	warn := func(option, hint, message string, args ...any) {
-		res.Warnings.Add(diag.New(p.config.Near(option), message, args...).WithHint("if it exists already: %s", hint))
+		res.Warnings.Add(diag.New(p.Config.Near(option), message, args...).WithHint("if it exists already: %s", hint))
 	}
-	if a, b := old.KubernetesAPI.Endpoint, p.infra.KubernetesAPI.Endpoint; a != "" && a != b {
+	if a, b := old.KubernetesAPI.Endpoint, p.Infra.KubernetesAPI.Endpoint; a != "" && a != b {
 		warn("endpoint", "nodes that lose the old one before they know the new one leave the cluster; keep both reachable until all have it",
 			"the endpoint of the cluster changed from %s to %s", a, b)
 	}
-	if old.Network != nil && p.infra.Network != nil && old.Network.IPRange != p.infra.Network.IPRange {
-		warn("network.cidr", "a network can grow; it cannot shrink or move", "the range of the network changed from %s to %s", old.Network.IPRange, p.infra.Network.IPRange)
+	if old.Network != nil && p.Infra.Network != nil && old.Network.IPRange != p.Infra.Network.IPRange {
+		warn("network.cidr", "a network can grow; it cannot shrink or move", "the range of the network changed from %s to %s", old.Network.IPRange, p.Infra.Network.IPRange)
 	}
 	before := map[string]schemas.InfraServer{}
 	for _, s := range old.Servers {
 		before[s.Name] = s
 	}
-	for _, s := range p.infra.Servers {
+	for _, s := range p.Infra.Servers {
 		was, existed := before[s.Name]
 		switch {
 		case !existed:

@@ -3,16 +3,14 @@ package render
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
-	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/envelope"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
@@ -53,7 +51,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	if err != nil {
 		return c.refused(), err
 	}
-	nodes, err := c.selected(o.Nodes)
+	nodes, err := c.Selected(o.Nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +61,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		}
 	}
 	res := &Result{Env: env}
-	res.Warnings.Add(c.config.Warnings...)
+	res.Warnings.Add(c.Config.Warnings...)
 	res.Warnings.Add(c.secrets.warnings...)
 	err = c.renderAll(nodes, res)
 	if len(o.Nodes) == 0 {
@@ -97,15 +95,15 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 // refused is the result for an environment that cannot be understood: what is
 // to be warned of all the same.
 func (c *compiler) refused() *Result {
-	if c == nil || c.plan == nil || c.config == nil {
+	if c == nil || c.plan == nil || c.Model == nil || c.Config == nil {
 		return nil
 	}
-	return &Result{Warnings: c.config.Warnings}
+	return &Result{Warnings: c.Config.Warnings}
 }
 
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
-	origin := rendered.Origin{Talosgen: p.repo.world.Version, Environment: p.name, Cluster: p.config.ClusterName}
+	origin := rendered.Origin{Talosgen: p.repo.world.Version, Environment: p.name, Cluster: p.Config.ClusterName}
 	lock, err := rendered.NewLock(origin, p.inputs, tree.Outputs(res.files))
 	if err != nil {
 		return err
@@ -115,52 +113,20 @@ func (p *plan) sealLock(res *Result) error {
 	return nil
 }
 
-// selected returns the nodes that were asked for. What stands for the servers
-// that the autoscaler makes can be, too.
-func (p *plan) selected(names []string) ([]config.Node, error) {
-	if len(names) == 0 {
-		return p.nodes, nil
-	}
-	var problems diag.List
-	var found []config.Node
-	all := append(slices.Clip(p.nodes), p.config.AutoscaledNodes()...)
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(n config.Node) bool { return n.Name == name })
-		if i < 0 {
-			problems.Add(p.noSuchNode(name))
-			continue
-		}
-		found = append(found, all[i])
-	}
-	return found, problems.Err()
-}
-
-func (p *plan) noSuchNode(name string) *diag.Problem {
-	all := make([]string, len(p.nodes))
-	for i, n := range p.nodes {
-		all[i] = n.Name
-	}
-	hint := diag.Suggest(name, all)
-	if hint == "" {
-		hint = "nodes: " + strings.Join(all[:min(len(all), 20)], ", ")
-	}
-	return diag.On("environment "+p.name, "has no node %q", name).WithHint("%s", hint).WithCode(diag.Usage)
-}
-
 // renderAll makes, validates and encrypts the configuration of each node.
-func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
+func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 	var problems diag.List
 	found := newFindings(c.name)
 	for _, n := range nodes {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		data, err := c.renderNode(node{n}, found)
+		data, err := c.renderNode(n, found)
 		if err != nil {
 			problems.AddErr(err)
 			continue
 		}
-		file := node{n}.file()
+		file := n.File()
 		res.Nodes = append(res.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: file})
 		if data != nil {
 			res.files = append(res.files, tree.File{Path: file, Data: data})
@@ -173,7 +139,7 @@ func (c *compiler) renderAll(nodes []config.Node, res *Result) error {
 
 // renderNode makes, validates and encrypts the configuration of a node. Without
 // keys nothing can be encrypted.
-func (c *compiler) renderNode(n node, found *findings) ([]byte, error) {
+func (c *compiler) renderNode(n model.Node, found *findings) ([]byte, error) {
 	if c.secrets.operator == nil {
 		return nil, c.validateKeyless(n, found)
 	}
@@ -189,11 +155,8 @@ func (c *compiler) renderNode(n node, found *findings) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return c.encrypt(n.file(), cfg)
+	return c.encrypt(n.File(), cfg)
 }
-
-// nodeFile names the file of a node in the rendered tree.
-func nodeFile(name string) string { return "nodes/" + name + ".yaml" }
 
 // encrypt writes a configuration with its secret values encrypted.
 func (c *compiler) encrypt(file string, cfg *machine.Config) ([]byte, error) {

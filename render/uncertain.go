@@ -9,6 +9,8 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/placeholder"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -52,7 +54,7 @@ func (c *compiler) loadKeyless(src machine.Source, o machine.LoadOptions) (*mach
 
 // placeholdersIn puts placeholders into an encrypted patch.
 func (c *compiler) placeholdersIn(file string, encrypted []byte) ([]byte, error) {
-	plain, complete, err := withoutSecrets(file, encrypted)
+	plain, complete, err := placeholder.Fill(file, encrypted)
 	if err == nil && !complete {
 		c.incomplete = true
 		c.warnings.Add(notInFull(file))
@@ -99,8 +101,8 @@ func (p pruner) prune(n *yaml.Node, root bool) {
 func (p pruner) pruned(n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.ScalarNode:
-		_, _, secret, err := subst.Expand(n.Value, p.scope)
-		return n.Value == placeholder || secret && err == nil
+		_, _, secret, err := subst.Expand(n.Value, p.Scope)
+		return n.Value == placeholder.Text || secret && err == nil
 	case yaml.AliasNode:
 		return p.pruned(n.Alias)
 	}
@@ -122,7 +124,7 @@ func (c *compiler) refersToSecret(text string) bool {
 // validateKeyless composes and validates the configuration of a node with
 // placeholders. Problems that are not there without the patches which hold
 // them are warnings.
-func (c *compiler) validateKeyless(n node, found *findings) error {
+func (c *compiler) validateKeyless(n model.Node, found *findings) error {
 	if _, err := c.layersOf(n); err != nil {
 		return err // wrong with and without secrets
 	}
@@ -153,7 +155,7 @@ func (c *compiler) validateKeyless(n node, found *findings) error {
 }
 
 // tryOut composes and validates the configuration of a node.
-func (c *compiler) tryOut(n node) (*findings, error) {
+func (c *compiler) tryOut(n model.Node) (*findings, error) {
 	found := newFindings(c.name)
 	cfg, err := c.compose(n)
 	if err != nil {

@@ -31,7 +31,7 @@ func (c *compiler) warnUndefined(made []madeAddon) {
 			if o.ID().Group != ciliumGroup {
 				continue
 			}
-			c.warnings.Add(diag.New(c.config.Near(own.addon.Origin), "addon %s: nothing defines the kind %s, which addon %s has %s of", ciliumAddon, o.Kind(), m.addon.Name, o.Name()).
+			c.warnings.Add(diag.New(c.Config.Near(own.addon.Origin), "addon %s: nothing defines the kind %s, which addon %s has %s of", ciliumAddon, o.Kind(), m.addon.Name, o.Name()).
 				WithHint("Cilium's operator defines it when it runs: its Deployment %s has to be among the objects of addon %s, or the definition; "+
 					"without them Flux waits for the kind, and apply for Flux", ciliumOperator, ciliumAddon))
 			return // one says it

@@ -5,15 +5,16 @@ import (
 
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // validate runs Talos' validation for a node, strictly at the newest contract.
 // Below, what the library warns of are fields whose successor that version of
 // Talos does not have yet, and its own `talosctl validate --strict` is silent.
-func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error {
+func (c *compiler) validate(n model.Node, cfg *machine.Config, found *findings) error {
 	mode := machine.Cloud
-	if c.config.Provider == schemas.Static {
+	if c.Config.Provider == schemas.Static {
 		mode = machine.Metal
 	}
 	said := report{compiler: c, node: n, found: found}
@@ -24,12 +25,12 @@ func (c *compiler) validate(n node, cfg *machine.Config, found *findings) error 
 	for _, path := range shadowed {
 		said.add(path+" of a patch has no effect: SysctlConfig, which options of cluster.yaml become, wins over it; write the patch as a SysctlConfig", false)
 	}
-	place, version, err := cfg.OtherInstaller(c.config.Talos.Version)
+	place, version, err := cfg.OtherInstaller(c.Config.Talos.Version)
 	if err != nil {
 		return err
 	}
 	if place != "" {
-		said.add(fmt.Sprintf("%s installs Talos %s, and talos.version is %s: remove the image from the patch, or set talos.version", place, version, c.config.Talos.Version), true)
+		said.add(fmt.Sprintf("%s installs Talos %s, and talos.version is %s: remove the image from the patch, or set talos.version", place, version, c.Config.Talos.Version), true)
 	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {

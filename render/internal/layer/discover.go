@@ -2,7 +2,6 @@ package layer
 
 import (
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ func Discover(fsys fs.FS, env string, nodes []NodeRef) (*Layers, error) {
 func Arrange(inputs []string, env string, nodes []NodeRef) (*Layers, error) {
 	a := arranger{
 		env:    env,
-		dir:    path.Join(envsDir, env),
+		dir:    InEnv(env, ""),
 		roles:  map[string]bool{},
 		pools:  map[string]bool{},
 		nodes:  map[string]bool{},
@@ -67,9 +66,9 @@ func (a *arranger) fail(file, hint, message string, args ...any) {
 }
 
 func (a *arranger) add(file string) {
-	if rest, ok := strings.CutPrefix(file, sharedDir+"/"); ok {
-		if !within(rest, addonsDir) {
-			a.shared(candidate{file, sharedDir, rest})
+	if rest, ok := strings.CutPrefix(file, PatchesDir+"/"); ok {
+		if !within(rest, AddonsDir) {
+			a.shared(candidate{file, PatchesDir, rest})
 		}
 		return
 	}
@@ -78,18 +77,18 @@ func (a *arranger) add(file string) {
 		return
 	}
 	switch dir, below, nested := strings.Cut(rest, "/"); {
-	case !nested || dir == addonsDir:
-	case dir == sharedDir:
-		a.environment(candidate{file, a.dir + "/" + sharedDir, below})
+	case !nested || dir == AddonsDir:
+	case dir == PatchesDir:
+		a.environment(candidate{file, a.dir + "/" + PatchesDir, below})
 	default:
-		a.fail(a.dir+"/"+dir, suggestOr(dir, []string{sharedDir, addonsDir}, "directories of an environment"),
+		a.fail(a.dir+"/"+dir, suggestOr(dir, []string{PatchesDir, AddonsDir}, "directories of an environment"),
 			"unknown directory %q", dir)
 	}
 }
 
 // shared places a file under patches/.
 func (a *arranger) shared(c candidate) {
-	target, ok := a.target(c, addonsDir)
+	target, ok := a.target(c, AddonsDir)
 	switch {
 	case !ok:
 	case target == "common":

@@ -13,14 +13,6 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// The folders of a repository that a render reads.
-const (
-	sharedDir = "patches"
-	envsDir   = "envs"
-	chartsDir = "charts"
-	addonsDir = "addons"
-)
-
 // Inputs lists every file that can influence a render of env: all files under
 // patches, envs/<env> and charts, sorted. Hidden files, but for the .helmignore
 // of a chart, and what editors leave behind do not count, nor does documentation
@@ -31,8 +23,8 @@ func Inputs(fsys fs.FS, env string) (files []string, broken diag.List, err error
 	if err := CheckEnvironment(fsys, env); err != nil {
 		return nil, nil, err
 	}
-	w := walker{fsys: fsys, envPatches: path.Join(envsDir, env, sharedDir)}
-	for _, root := range []string{sharedDir, path.Join(envsDir, env), chartsDir} {
+	w := walker{fsys: fsys, envPatches: path.Join(EnvsDir, env, PatchesDir)}
+	for _, root := range []string{PatchesDir, InEnv(env, ""), ChartsDir} {
 		w.walk(root, false)
 	}
 	slices.Sort(w.files)
@@ -42,9 +34,9 @@ func Inputs(fsys fs.FS, env string) (files []string, broken diag.List, err error
 // CheckEnvironment makes sure that an environment of that name exists. If none
 // does, the problem names the nearest that does, or all.
 func CheckEnvironment(fsys fs.FS, env string) error {
-	entries, err := fs.ReadDir(fsys, envsDir)
+	entries, err := fs.ReadDir(fsys, EnvsDir)
 	if err != nil {
-		return diag.New(diag.Pos{File: envsDir}, "this repository has no environments").
+		return diag.New(diag.Pos{File: EnvsDir}, "this repository has no environments").
 			WithHint("an environment is a directory with a cluster.yaml: envs/<env>/cluster.yaml\n" +
 				"talosgen init writes a repository to begin with").WithCause(err)
 	}
@@ -57,7 +49,7 @@ func CheckEnvironment(fsys fs.FS, env string) error {
 			names = append(names, e.Name())
 		}
 	}
-	return diag.New(diag.Pos{File: path.Join(envsDir, env)}, "environment %q does not exist", env).
+	return diag.New(diag.Pos{File: InEnv(env, "")}, "environment %q does not exist", env).
 		WithHint("%s", suggestOr(env, names, "environments"))
 }
 
@@ -133,13 +125,13 @@ func (w *walker) entry(file string, mode fs.FileMode, linked bool) {
 // isPatchDir tells whether a directory holds machine patches. Addons may do
 // with documentation and other files what they like.
 func (w *walker) isPatchDir(dir string) bool {
-	return within(dir, w.envPatches) || within(dir, sharedDir) && !within(dir, sharedDir+"/"+addonsDir)
+	return within(dir, w.envPatches) || within(dir, PatchesDir) && !within(dir, PatchesDir+"/"+AddonsDir)
 }
 
 // isOfAddons tells whether a file is one of charts, or of addons.
 func (w *walker) isOfAddons(file string) bool {
-	own := path.Join(path.Dir(w.envPatches), addonsDir)
-	return slices.ContainsFunc([]string{chartsDir, sharedDir + "/" + addonsDir, own}, func(dir string) bool { return file != dir && within(file, dir) })
+	own := path.Join(path.Dir(w.envPatches), AddonsDir)
+	return slices.ContainsFunc([]string{ChartsDir, PatchesDir + "/" + AddonsDir, own}, func(dir string) bool { return file != dir && within(file, dir) })
 }
 
 // within tells whether file is dir or lies under it.

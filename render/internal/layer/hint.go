@@ -30,7 +30,7 @@ func nameHint(name string) string {
 
 // placeHint says where a file or directory with an unknown name may belong.
 func (a *arranger) placeHint(name string, known []string) string {
-	patches := path.Join(a.dir, sharedDir)
+	patches := path.Join(a.dir, PatchesDir)
 	switch {
 	case name == "pools" || name == "nodes":
 		return "patches of pools and nodes belong to an environment: " + patches + "/" + name + "/<name>.yaml"
@@ -49,7 +49,7 @@ func (a *arranger) memberHint(target string, kind Kind) string {
 		known, other, otherDir = a.nodes, a.pools, "pools"
 	}
 	if other[target] {
-		return "move it to " + path.Join(a.dir, sharedDir, otherDir, target)
+		return "move it to " + path.Join(a.dir, PatchesDir, otherDir, target)
 	}
 	names := slices.Sorted(maps.Keys(known))
 	if s := diag.Suggest(target, names); s != "" {

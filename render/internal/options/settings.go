@@ -1,41 +1,44 @@
-package render
+package options
 
 import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// nameOptions gives values that Talos generated from options of cluster.yaml
-// the place of the option: the line is what a user can change.
-func (c *compiler) nameOptions(n node, traced []machine.Traced) error {
-	settings, err := c.settings(n)
-	if err != nil {
-		return err
-	}
-	follows, err := machine.Follows(settings, n.role(), c.secrets.bundle)
-	if err != nil {
-		return err
-	}
-	for i := range traced {
-		t := &traced[i]
-		// A value that Talos generated is always the lowest.
-		if len(t.Origins) == 0 || t.Origins[0].Layer != machine.GeneratedLayer {
-			continue
-		}
-		if setting := follows(t.Document, t.Leaf.Path); setting != "" {
-			index := t.Leaf.Path[len(t.Leaf.Path)-1].Index
-			t.Origins[0].Layer, t.Origins[0].Pos = machine.OptionsLayer, c.settingPos(n, setting, index)
-		}
-	}
-	return nil
+// Settings returns the inputs of the generated base of a node.
+func Settings(m *model.Model, n model.Node) (machine.Settings, error) {
+	cfg := m.Config
+	image, err := installImage(m)
+	return machine.Settings{
+		ClusterName:       cfg.ClusterName,
+		Endpoint:          m.Infra.KubernetesAPI.Endpoint,
+		Contract:          cfg.Talos.ConfigContract,
+		KubernetesVersion: cfg.Kubernetes.Version,
+		PodSubnets:        cfg.Network.PodCidrs,
+		ServiceSubnets:    cfg.Network.ServiceCidrs,
+		DNSDomain:         cfg.Network.DNSDomain,
+		InstallDisk:       n.InstallDisk,
+		InstallImage:      image,
+		AllowScheduling:   cfg.AllowScheduling(),
+	}, err
 }
 
-// settingPos is the place of the option that decides a setting, or of the item
-// of its list; without a line if that is a default.
-func (c *compiler) settingPos(n node, setting machine.Setting, index int) diag.Pos {
+// platforms are the names of the Image Factory's platforms.
+var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "metal"}
+
+func installImage(m *model.Model) (string, error) {
+	talos := m.Config.Talos
+	return machine.InstallImage(talos.ImageFactory, platforms[m.Config.Provider], m.Schematic.ID, talos.Version)
+}
+
+// SettingPos returns the place of the option that decides a setting of a node, or
+// of the item of its list; without a line if that is a default.
+func SettingPos(m *model.Model, n model.Node, setting machine.Setting, index int) diag.Pos {
+	c := places{m.Config}
 	switch setting {
 	case machine.SettingClusterName:
 		return c.config.Pos("clusterName")
@@ -60,7 +63,7 @@ func (c *compiler) settingPos(n node, setting machine.Setting, index int) diag.P
 }
 
 // endpointPos is the place of what the endpoint is, or follows from.
-func (c *compiler) endpointPos() diag.Pos {
+func (c places) endpointPos() diag.Pos {
 	if c.config.Provider == schemas.Hetzner && c.config.Hetzner.APILoadBalancer.Enabled {
 		return c.firstPos("endpoint", "hetzner.apiLoadBalancer.enabled")
 	}

@@ -1,25 +1,33 @@
-package render
+package options
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
-// talosOptions are the options of the operating system, which all nodes of a
-// role have in common.
-func (c *compiler) talosOptions(role string) machine.TalosOptions {
+// talos makes the options of the operating system.
+type talos struct {
+	places
+	scope *subst.Scope
+}
+
+// of are the options that all nodes of a role have in common; sans are the names
+// in the certificates of control planes.
+func (c talos) of(role string, sans []machine.Option) machine.TalosOptions {
 	t := c.config.Talos
 	o := machine.TalosOptions{
 		CertSANs:    c.options(t.CertSANs, keys("talos.certSans")...),
-		Encryption:  c.encryptionOptions(),
+		Encryption:  c.encryption(),
 		Sysctls:     c.sysctls(),
 		Nameservers: c.nameservers(),
 		TimeServers: c.options(t.TimeServers, keys("talos.timeServers")...),
-		Registries:  c.registryOptions(),
+		Registries:  c.registries(),
 		Discovery: machine.DiscoveryOptions{
 			NoService: c.truth(!t.Discovery.Service, keys("talos.discovery.service")...), Kubernetes: c.truth(t.Discovery.Kubernetes, keys("talos.discovery.kubernetes")...),
 		},
@@ -35,9 +43,9 @@ func (c *compiler) talosOptions(role string) machine.TalosOptions {
 		},
 		KeepLayers: c.truth(!t.DiscardUnpackedLayers, keys("talos.discardUnpackedLayers")...),
 	}
-	c.talosLists(&o)
+	c.lists(&o)
 	if role == config.ControlPlane {
-		o.CertSANs = c.certSANs() // people come to control planes, which lead on to workers
+		o.CertSANs = sans // people come to control planes, which lead on to workers
 	}
 	if access := t.APIAccess; *access.Enabled {
 		o.APIAccess = &machine.APIAccess{
@@ -48,8 +56,8 @@ func (c *compiler) talosOptions(role string) machine.TalosOptions {
 	return o
 }
 
-// talosLists adds the options that are lists of mappings.
-func (c *compiler) talosLists(o *machine.TalosOptions) {
+// lists adds the options that are lists of mappings.
+func (c talos) lists(o *machine.TalosOptions) {
 	t := c.config.Talos
 	for i, m := range t.KernelModules {
 		at := item("talos.kernelModules", i)
@@ -81,7 +89,7 @@ func (c *compiler) talosLists(o *machine.TalosOptions) {
 // encryptionKeys are Talos' words for the kinds of keys.
 var encryptionKeys = map[string]string{"nodeId": "nodeID", "tpm": "tpm"}
 
-func (c *compiler) encryptionOptions() machine.EncryptionOptions {
+func (c talos) encryption() machine.EncryptionOptions {
 	e := c.config.Talos.DiskEncryption
 	return machine.EncryptionOptions{
 		State:     c.truth(*e.State, keys("talos.diskEncryption.state")...),
@@ -91,7 +99,7 @@ func (c *compiler) encryptionOptions() machine.EncryptionOptions {
 }
 
 // nameservers leaves out those with IPv6 addresses where nodes have none.
-func (c *compiler) nameservers() []machine.Option {
+func (c talos) nameservers() []machine.Option {
 	all := c.options(c.config.Talos.Nameservers, keys("talos.nameservers")...)
 	if c.config.Network.IPv6 {
 		return all
@@ -102,7 +110,7 @@ func (c *compiler) nameservers() []machine.Option {
 // disableIPv6 are the kernel parameters by which links have no IPv6 addresses.
 var disableIPv6 = []string{"net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"}
 
-func (c *compiler) sysctls() machine.OptionMap {
+func (c talos) sysctls() machine.OptionMap {
 	all := machine.OptionMap{}
 	if !c.config.Network.IPv6 {
 		for _, name := range disableIPv6 {
@@ -115,7 +123,7 @@ func (c *compiler) sysctls() machine.OptionMap {
 	return all
 }
 
-func (c *compiler) registryOptions() machine.RegistryOptions {
+func (c talos) registries() machine.RegistryOptions {
 	r := c.config.Talos.Registries
 	var o machine.RegistryOptions
 	for i, m := range r.Mirrors {
@@ -142,4 +150,10 @@ func (c *compiler) registryOptions() machine.RegistryOptions {
 		})
 	}
 	return o
+}
+
+// secretOption is the value of a secret variable, with the place that names it.
+func (c talos) secretOption(variable string, path ...string) machine.SecretOption {
+	v, _ := c.scope.Lookup(variable) // config has looked for it
+	return machine.SecretOption{Value: secret.New(v.Value), Pos: c.config.Pos(path...)}
 }

@@ -1,4 +1,4 @@
-package render
+package options
 
 import (
 	"strconv"
@@ -9,9 +9,12 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// kubernetes are the options of Kubernetes' components, which all nodes of a
-// role have in common.
-func (c *compiler) kubernetes(role machine.Role) machine.KubernetesOptions {
+// kubernetes makes the options of Kubernetes' components.
+type kubernetes struct{ places }
+
+// of are the options that all nodes of a role have in common; sans are the names
+// in the certificates of the API, that of the endpoint first.
+func (c kubernetes) of(role machine.Role, sans []machine.Option) machine.KubernetesOptions {
 	k := c.config.Kubernetes
 	o := machine.KubernetesOptions{
 		APIServer:         c.component("apiServer", k.APIServer),
@@ -24,7 +27,7 @@ func (c *compiler) kubernetes(role machine.Role) machine.KubernetesOptions {
 		},
 		Kubelet:          c.kubelet(role),
 		CoreDNS:          machine.CoreDNSOptions{Image: c.option(k.CoreDNS.Image, "kubernetes", "coreDns", "image")},
-		CertSANs:         c.certSANs()[1:], // Talos adds the endpoint's itself
+		CertSANs:         sans[1:], // Talos adds the endpoint's itself
 		AdmissionPlugins: c.admissionPlugins(),
 		OIDC:             c.oidc(),
 		InlineManifests:  c.inlineManifests(),
@@ -45,7 +48,7 @@ func (c *compiler) kubernetes(role machine.Role) machine.KubernetesOptions {
 	return o
 }
 
-func (c *compiler) nodeCIDRs() []machine.Option {
+func (c places) nodeCIDRs() []machine.Option {
 	return c.options(c.config.Network.NodeCidrs, "network", "nodeCidrs")
 }
 
@@ -59,7 +62,7 @@ var hetznerArgs = map[string]map[string]string{
 }
 
 // component is the image and the arguments of a component.
-func (c *compiler) component(key string, k schemas.Component) machine.ComponentOptions {
+func (c kubernetes) component(key string, k schemas.Component) machine.ComponentOptions {
 	args := machine.OptionMap{}
 	if c.config.Provider == schemas.Hetzner {
 		for arg, value := range hetznerArgs[key] {
@@ -72,7 +75,7 @@ func (c *compiler) component(key string, k schemas.Component) machine.ComponentO
 	return machine.ComponentOptions{Image: c.option(k.Image, "kubernetes", key, "image"), ExtraArgs: args}
 }
 
-func (c *compiler) admissionPlugins() []machine.AdmissionPlugin {
+func (c kubernetes) admissionPlugins() []machine.AdmissionPlugin {
 	var plugins []machine.AdmissionPlugin
 	for i, p := range c.config.Kubernetes.AdmissionControl {
 		plugins = append(plugins, machine.AdmissionPlugin{
@@ -84,7 +87,7 @@ func (c *compiler) admissionPlugins() []machine.AdmissionPlugin {
 }
 
 // oidc spells out the default of usernamePrefix, which is kube-apiserver's.
-func (c *compiler) oidc() *machine.OIDCOptions {
+func (c kubernetes) oidc() *machine.OIDCOptions {
 	k := c.config.Kubernetes.OIDC
 	if !k.Enabled {
 		return nil
@@ -103,7 +106,7 @@ func (c *compiler) oidc() *machine.OIDCOptions {
 	}
 }
 
-func (c *compiler) inlineManifests() []machine.Manifest {
+func (c kubernetes) inlineManifests() []machine.Manifest {
 	var manifests []machine.Manifest
 	for i, m := range c.config.Kubernetes.InlineManifests {
 		at := func(value, key string) machine.Option {
@@ -116,7 +119,7 @@ func (c *compiler) inlineManifests() []machine.Manifest {
 
 // remoteManifests have a name that is made of their URL, as convert-patch makes
 // it; a number tells apart those that come out the same.
-func (c *compiler) remoteManifests() []machine.Manifest {
+func (c kubernetes) remoteManifests() []machine.Manifest {
 	var manifests []machine.Manifest
 	count := map[string]int{}
 	for _, source := range c.options(c.config.Kubernetes.RemoteManifests, "kubernetes", "remoteManifests") {

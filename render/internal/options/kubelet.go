@@ -1,4 +1,4 @@
-package render
+package options
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 )
 
 // kubelet is the kubelet of the nodes of a role.
-func (c *compiler) kubelet(role machine.Role) machine.KubeletOptions {
+func (c kubernetes) kubelet(role machine.Role) machine.KubeletOptions {
 	k := c.config.Kubernetes.Kubelet
 	o := machine.KubeletOptions{
 		ComponentOptions: c.component("kubelet", k.Component),
@@ -43,7 +43,7 @@ var reserved = map[machine.Role][]struct{ key, cpu, memory string }{
 	machine.Worker:       {{"systemReserved", "100m", "300Mi"}, {"kubeReserved", "100m", "350Mi"}},
 }
 
-func (c *compiler) kubeletSettings(role machine.Role) []machine.KubeletSetting {
+func (c kubernetes) kubeletSettings(role machine.Role) []machine.KubeletSetting {
 	g := c.config.Kubernetes.Kubelet.GracefulShutdown
 	at := []string{"kubernetes", "kubelet", "gracefulShutdown"}
 	settings := []machine.KubeletSetting{

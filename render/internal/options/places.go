@@ -1,4 +1,4 @@
-package render
+package options
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
@@ -17,13 +17,16 @@ func keys(path string) []string { return strings.Split(path, ".") }
 // item is the path of an item of a list.
 func item(list string, i int) string { return list + "." + strconv.Itoa(i) }
 
+// places gives values of cluster.yaml the places where the file sets them.
+type places struct{ config *config.Config }
+
 // option is a value of cluster.yaml with its place.
-func (c *compiler) option(value string, path ...string) machine.Option {
+func (c places) option(value string, path ...string) machine.Option {
 	return machine.Option{Value: value, Pos: c.config.Pos(path...)}
 }
 
 // truth is "true" with its place, or nothing.
-func (c *compiler) truth(value bool, path ...string) machine.Option {
+func (c places) truth(value bool, path ...string) machine.Option {
 	if !value {
 		return machine.Option{}
 	}
@@ -32,7 +35,7 @@ func (c *compiler) truth(value bool, path ...string) machine.Option {
 
 // options are the items of a list with their places; the list's if the file
 // does not have the items.
-func (c *compiler) options(values []string, path ...string) []machine.Option {
+func (c places) options(values []string, path ...string) []machine.Option {
 	var list []machine.Option
 	for i, value := range values {
 		o := c.option(value, append(path[:len(path):len(path)], strconv.Itoa(i))...)
@@ -45,7 +48,7 @@ func (c *compiler) options(values []string, path ...string) []machine.Option {
 }
 
 // mapping is a map of values with their places.
-func (c *compiler) mapping(values map[string]string, path ...string) machine.OptionMap {
+func (c places) mapping(values map[string]string, path ...string) machine.OptionMap {
 	all := machine.OptionMap{}
 	for key, value := range values {
 		all[key] = c.option(value, append(slices.Clip(path), key)...)
@@ -53,14 +56,8 @@ func (c *compiler) mapping(values map[string]string, path ...string) machine.Opt
 	return all
 }
 
-// secretOption is the value of a secret variable, with the place that names it.
-func (c *compiler) secretOption(variable string, path ...string) machine.SecretOption {
-	v, _ := c.scope.Lookup(variable) // config has looked for it
-	return machine.SecretOption{Value: secret.New(v.Value), Pos: c.config.Pos(path...)}
-}
-
 // firstPos is the place of the first of several options that the file sets.
-func (c *compiler) firstPos(options ...string) (pos diag.Pos) {
+func (c places) firstPos(options ...string) (pos diag.Pos) {
 	for _, option := range options {
 		if pos = c.config.Pos(keys(option)...); pos.Line > 0 {
 			break
