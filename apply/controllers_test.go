@@ -97,7 +97,7 @@ func (c *testCluster) dial(ctx context.Context, address string) (net.Conn, error
 }
 
 func (c *testCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	const object = `{"metadata": {"namespace": "kube-system", "name": "autoscaler"}, "status": {"replicas": %[1]d},
+	const object = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "kube-system", "name": "autoscaler"}, "status": {"replicas": %[1]d},
 		"spec": {"replicas": %[1]d, "template": {"spec": {"containers": [{"image": "registry.k8s.io/autoscaling/cluster-autoscaler:v1.35.0"}]}}}}`
 	if who := r.TLS.PeerCertificates[0].Subject; who.String() != "CN=admin,O=system:masters" || c.status != 0 {
 		w.WriteHeader(max(c.status, http.StatusForbidden))
@@ -109,15 +109,16 @@ func (c *testCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPatch {
 		c.stopped = true
 	}
+	w.Header().Set("Content-Type", "application/json")
 	replicas := 1
 	if c.stopped {
 		replicas = 0
 	}
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/apps/v1/deployments"):
-		fmt.Fprintf(w, `{"items": [`+object+`]}`, replicas)
+		fmt.Fprintf(w, `{"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [`+object+`]}`, replicas)
 	case strings.HasSuffix(r.URL.Path, "/apps/v1/daemonsets"):
-		fmt.Fprint(w, `{"items": []}`)
+		fmt.Fprint(w, `{"apiVersion": "apps/v1", "kind": "DaemonSetList", "items": []}`)
 	default:
 		fmt.Fprintf(w, object, replicas)
 	}
@@ -296,8 +297,8 @@ func TestDestroyWithoutControllers(t *testing.T) {
 		set  func(*testCluster)
 		want string
 	}{
-		{"refused", func(c *testCluster) { c.status = 403 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments?limit=250: 403 Forbidden; " + mayRace},
-		{"broken", func(c *testCluster) { c.status = 500 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments?limit=250: 500 Internal Server Error; " + mayRace},
+		{"refused", func(c *testCluster) { c.status = 403 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments: 403 Forbidden; " + mayRace},
+		{"broken", func(c *testCluster) { c.status = 500 }, "failed stop controllers Kubernetes API: GET /apis/apps/v1/deployments: 500 Internal Server Error; " + mayRace},
 		{"gone", func(c *testCluster) { c.server.Close() }, "done stop controllers not done, the Kubernetes API does not answer: "},
 		{"simulated", func(c *testCluster) { c.nodes.Kubernetes = false }, "done stop controllers not done: simulated servers run no Kubernetes"},
 		{"nobody lets one in", func(c *testCluster) { c.nodes.Own = func(context.Context) []netip.Addr { return nil } }, "done stop controllers not done: session access to the cluster demo: your public address is not known"},

@@ -51,7 +51,7 @@ func newRun(t testing.TB, c *kubeenv.Cluster) *run {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	client.clock = newPatientClock() // certificates are looked at by the machine's
+	client.conn.clock = newPatientClock() // certificates are looked at by the machine's
 	return &run{t: t, client: client}
 }
 

@@ -3,97 +3,76 @@ package kube
 import (
 	"context"
 	"net/http"
-	"net/url"
 
-	discovery "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/restmapper"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// acceptDiscovery asks for all kinds in one answer.
-const acceptDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-
-// resource is where the objects of a kind are.
-type resource struct {
-	base       string // /api/v1 or /apis/<group>/<version>
-	name       string // deployments
-	namespaced bool
-}
-
-// path is that of an object, or, without a name, of all in a namespace, or,
-// without that too, of all.
-func (r resource) path(namespace, name string) string {
-	path := r.base
-	if r.namespaced && namespace != "" {
-		path += "/namespaces/" + url.PathEscape(namespace)
-	}
-	path += "/" + r.name
-	if name != "" {
-		path += "/" + url.PathEscape(name)
-	}
-	return path
-}
-
 // kinds are the kinds that an API serves.
 type kinds struct {
-	// By kind, group and version, as [kubeplan.Served] names them.
-	exact map[string]resource
-	// By kind and group: of the version that the API prefers.
-	preferred map[kindGroup]resource
+	mapper meta.RESTMapper
 	// Groups whose own servers do not answer now: what they serve is not known.
 	stale map[string]bool
 }
 
-type kindGroup struct{ kind, group string }
-
-// discover asks what the API serves.
+// discover asks what the API serves, by two requests. An answer that does not say that
+// is an error: to client-go an API without a core group is one with a few kinds less.
 func (c *Client) discover(ctx context.Context) (*kinds, error) {
-	k := &kinds{exact: map[string]resource{}, preferred: map[kindGroup]resource{}, stale: map[string]bool{}}
-	for _, path := range []string{"/api", "/apis"} {
-		var list discovery.APIGroupDiscoveryList
-		if err := c.send(ctx, request{method: http.MethodGet, path: path, accept: acceptDiscovery}, &list); err != nil {
-			return nil, err
-		}
-		for _, group := range list.Items {
-			for _, version := range group.Versions {
-				k.add(path, group.Name, version)
-			}
-		}
+	groups, resources, failed, err := c.served.GroupsAndMaybeResourcesWithContext(ctx)
+	if err != nil {
+		return nil, refusal(http.MethodGet, "/apis", err)
+	}
+	if resources[schema.GroupVersion{Version: "v1"}] == nil {
+		return nil, diag.On("Kubernetes API", "does not say which kinds it serves").WithCode(diag.Remote).
+			WithHint("something on the way to it may have answered in its place: run the same command again")
+	}
+	k := &kinds{mapper: restmapper.NewDiscoveryRESTMapper(groupResources(groups, resources)), stale: map[string]bool{}}
+	for version := range failed {
+		k.stale[version.Group] = true
 	}
 	return k, nil
 }
 
-func (k *kinds) add(path, group string, version discovery.APIVersionDiscovery) {
-	full, base := version.Version, path+"/"+version.Version
-	if group != "" {
-		full, base = group+"/"+version.Version, path+"/"+group+"/"+version.Version
-	}
-	if version.Freshness == discovery.DiscoveryFreshnessStale {
-		k.stale[group] = true
-	}
-	for _, r := range version.Resources {
-		if r.ResponseKind == nil || r.ResponseKind.Kind == "" {
-			continue
+// groupResources are the kinds of groups as a mapper wants them.
+func groupResources(groups *metav1.APIGroupList, resources map[schema.GroupVersion]*metav1.APIResourceList) (all []*restmapper.APIGroupResources) {
+	for _, group := range groups.Groups {
+		of := &restmapper.APIGroupResources{Group: group, VersionedResources: map[string][]metav1.APIResource{}}
+		for _, version := range group.Versions {
+			if list := resources[schema.GroupVersion{Group: group.Name, Version: version.Version}]; list != nil {
+				of.VersionedResources[version.Version] = list.APIResources
+			}
 		}
-		found := resource{base: base, name: r.Resource, namespaced: r.Scope == discovery.ScopeNamespace}
-		k.exact[r.ResponseKind.Kind+"."+full] = found
-		if of := (kindGroup{r.ResponseKind.Kind, group}); k.preferred[of].name == "" {
-			k.preferred[of] = found
-		}
+		all = append(all, of)
 	}
+	return all
 }
 
 // of is where an object of Git is.
 func (k *kinds) of(o kubeplan.Object) (resource, bool) {
-	r, found := k.exact[kubeplan.Served(o)]
-	return r, found
+	version, err := schema.ParseGroupVersion(o.APIVersion())
+	if err != nil {
+		return resource{}, false
+	}
+	return k.find(version.WithKind(o.Kind()).GroupKind(), version.Version)
 }
 
-// ofID is where an object is whose version is not known.
+// ofID is where an object is whose version is not known: in the version that the API
+// prefers.
 func (k *kinds) ofID(id kubeplan.ID) (resource, bool) {
-	r, found := k.preferred[kindGroup{id.Kind, id.Group}]
-	return r, found
+	return k.find(schema.GroupKind{Group: id.Group, Kind: id.Kind})
+}
+
+func (k *kinds) find(kind schema.GroupKind, versions ...string) (resource, bool) {
+	mapping, err := k.mapper.RESTMapping(kind, versions...)
+	if err != nil {
+		return resource{}, false
+	}
+	return resource{mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace}, true
 }
 
 // known refuses to take a group that cannot be asked for one that is not there.

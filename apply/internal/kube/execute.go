@@ -2,8 +2,10 @@ package kube
 
 import (
 	"context"
-	"net/http"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -150,7 +152,7 @@ func (e *Executor) stage(ctx context.Context, steps []kubeplan.Step) (done []kub
 // served waits until the API serves the kinds of steps: it takes a moment after
 // their definition is established.
 func (e *Executor) served(ctx context.Context, steps []kubeplan.Step) (*kinds, error) {
-	end := e.Client.clock.Now().Add(servedWithin)
+	end := e.Client.conn.clock.Now().Add(servedWithin)
 	for {
 		k, err := e.Client.discover(ctx)
 		if err != nil {
@@ -163,10 +165,10 @@ func (e *Executor) served(ctx context.Context, steps []kubeplan.Step) (*kinds, e
 					WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote))
 			}
 		}
-		if len(problems) == 0 || !e.Client.clock.Now().Before(end) {
+		if len(problems) == 0 || !e.Client.conn.clock.Now().Before(end) {
 			return k, problems.Err()
 		}
-		if err := e.Client.clock.Sleep(ctx, lookEvery); err != nil {
+		if err := e.Client.conn.clock.Sleep(ctx, lookEvery); err != nil {
 			return nil, err
 		}
 	}
@@ -223,33 +225,28 @@ func (e *Executor) delete(ctx context.Context, s kubeplan.Step) error {
 	if !found {
 		return nil // its kind is gone, and all objects of it
 	}
-	path := r.path(s.ID().Namespace, s.ID().Name)
-	err = e.Client.send(ctx, request{
-		method: http.MethodDelete, path: path, content: plainJSON,
-		body: map[string]any{
-			"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",
-			"preconditions": map[string]any{"uid": kubeplan.UID(s.Live())},
-		},
-	}, &struct{}{})
+	api, uid := e.Client.in(r, s.ID().Namespace), types.UID(kubeplan.UID(s.Live()))
+	err = api.delete(ctx, s.ID().Name, metav1.DeleteOptions{
+		PropagationPolicy: new(metav1.DeletePropagationBackground), Preconditions: &metav1.Preconditions{UID: &uid},
+	})
 	if absent(err) {
 		return nil
 	}
 	if err != nil {
 		return on(s.ID(), err)
 	}
-	end := e.Client.clock.Now().Add(deletedWithin)
+	end := e.Client.conn.clock.Now().Add(deletedWithin)
 	for {
-		var now map[string]any
-		err := e.Client.do(ctx, http.MethodGet, path, nil, &now)
+		now, err := api.get(ctx, s.ID().Name)
 		if absent(err) || err == nil && kubeplan.UID(now) != kubeplan.UID(s.Live()) {
 			return nil
 		}
-		if err == nil && !e.Client.clock.Now().Before(end) {
+		if err == nil && !e.Client.conn.clock.Now().Before(end) {
 			return diag.On(s.ID().String(), "is not gone %s after it was deleted; finalizers: %v", deletedWithin, kubeplan.Object(now).List("metadata", "finalizers")).
 				WithHint("what has put a finalizer there has to remove it: is that still running?").WithCode(diag.NotReady)
 		}
 		if err == nil {
-			err = e.Client.clock.Sleep(ctx, lookEvery)
+			err = e.Client.conn.clock.Sleep(ctx, lookEvery)
 		}
 		if err != nil {
 			return err

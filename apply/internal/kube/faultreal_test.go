@@ -24,17 +24,12 @@ const realSchedules = 10
 func newRealFaultWorld(t testing.TB, c faultCase, cluster *kubeenv.Cluster, namespace string) *faultWorld {
 	t.Helper()
 	forget(t, cluster)
-	direct, err := New(realOptions(t, cluster))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(direct.Close)
 	target, err := url.Parse(cluster.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport, proxy.ErrorLog = direct.http.Transport, log.New(io.Discard, "", 0)
+	proxy.Transport, proxy.ErrorLog = directly(t, cluster), log.New(io.Discard, "", 0)
 	w := &faultWorld{TB: t, faultCase: c, namespace: namespace, clock: &faultClock{now: time.Now(), pass: func() { _ = often(context.Background()) }}}
 	w.machine = faultmachine.New(http.Handler(proxy), w.clock, faultWithin)
 	w.calm()

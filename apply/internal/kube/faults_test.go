@@ -34,17 +34,13 @@ type faulty struct {
 // newFaulty is a client that reaches the API server through it.
 func newFaulty(t testing.TB, c *kubeenv.Cluster, f *faulty) *run {
 	t.Helper()
-	direct, err := New(realOptions(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(direct.Close)
+	direct := directly(t, c)
 	target, err := url.Parse(c.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport = direct.http.Transport
+	proxy.Transport = direct
 	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -83,14 +79,26 @@ func newFaulty(t testing.TB, c *kubeenv.Cluster, f *faulty) *run {
 	return &run{t: t, client: client}
 }
 
+// directly is the connection to an API server, for what stands before it.
+func directly(t testing.TB, c *kubeenv.Cluster) *http.Transport {
+	t.Helper()
+	direct, err := transport(realOptions(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(direct.CloseIdleConnections)
+	return direct
+}
+
 // Answers that are none.
 const (
 	hangUp      = -1 // before anything is done
 	doAndHangUp = -2 // after it is done
 )
 
-func refusing(reason, message, more string) string {
-	return fmt.Sprintf(`{"kind":"Status","status":"Failure","reason":%q,"message":%q%s}`, reason, message, more)
+// refusing is what an API server says when it refuses something.
+func refusing(status int, reason, message string) string {
+	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":%q,"code":%d}`, reason, message, status)
 }
 
 // small is a tree of one object.
@@ -128,14 +136,14 @@ func TestFaults(t *testing.T) {
 		want   string // of the error; empty: it is repeated, and done
 		hint   string
 	}{
-		{"too many requests", once(429, refusing("TooManyRequests", "later", "")), "", ""},
-		{"internal error", once(500, refusing("InternalError", "etcdserver: leader changed", "")), "", ""},
+		{"too many requests", once(429, refusing(429, "TooManyRequests", "later")), "", ""},
+		{"internal error", once(500, refusing(500, "InternalError", "etcdserver: leader changed")), "", ""},
 		{"unavailable", once(503, ""), "", ""},
 		{"hangs up", once(hangUp, ""), "", ""},
 		{"does it, and hangs up", once(doAndHangUp, ""), "", ""},
-		{"too many requests, for ever", always(429, refusing("TooManyRequests", "later", "")), ": later", ""},
-		{"not known", always(401, refusing("Unauthorized", "Unauthorized", "")), ": Unauthorized", "does not accept the certificate"},
-		{"kind not served", patches(404, refusing("NotFound", "the server could not find the requested resource", "")), "could not find the requested resource", "is its CustomResourceDefinition there, and established?"},
+		{"too many requests, for ever", always(429, refusing(429, "TooManyRequests", "later")), ": later", ""},
+		{"not known", always(401, refusing(401, "Unauthorized", "Unauthorized")), ": Unauthorized", "does not accept the certificate"},
+		{"kind not served", patches(404, refusing(404, "NotFound", "the server could not find the requested resource")), "could not find the requested resource", "is its CustomResourceDefinition there, and established?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &faulty{answer: test.answer}
@@ -195,8 +203,8 @@ func TestKilledAnywhere(t *testing.T) {
 	forget(t, c)
 	f := &faulty{}
 	r := newFaulty(t, c, f)
-	r.client.patience = 0
-	r.client.clock = newPatientClock()
+	r.client.conn.patience = 0
+	r.client.conn.clock = newPatientClock()
 	for n := 1; n <= 15; n++ {
 		for _, how := range []int{hangUp, doAndHangUp} {
 			ctx, kill := context.WithCancel(t.Context())
@@ -263,7 +271,7 @@ func TestStuck(t *testing.T) {
 	t.Cleanup(func() { c.Delete(t, path) })
 	r.waits.Stage = 5 * time.Second
 	files := tree{"bootstrap/ccm/a.yaml": "{apiVersion: apps/v1, kind: Deployment, metadata: {name: stuck, namespace: kube-public}, spec: {selector: {matchLabels: {app: stuck}}, template: {metadata: {labels: {app: stuck}}, spec: {serviceAccountName: missing, containers: [{name: c, image: 'example.org/none'}]}}}}"}
-	r.client.clock = newTestClock()
+	r.client.conn.clock = newTestClock()
 	wants(t, r.try(files), "Deployment.apps/kube-public/stuck: is not ready after 5s: ", "", diag.NotReady)
 	c.WaitFor(t, "/api/v1/namespaces/kube-public/events", func(o kubeenv.Object) bool {
 		text, _ := json.Marshal(o)
@@ -278,7 +286,7 @@ func TestStuck(t *testing.T) {
 		t.Errorf("it does not say why: %v", err)
 	}
 	// Once it can be ready, the next run waits for it no more.
-	r.client.clock = newPatientClock()
+	r.client.conn.clock = newPatientClock()
 	r.waits.Stage = within
 	files["bootstrap/ccm/a.yaml"] = strings.Replace(files["bootstrap/ccm/a.yaml"], "spec: {selector", "spec: {replicas: 0, selector", 1)
 	if err := r.try(files); err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -182,10 +184,11 @@ func (t refusable) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (w *faultWorld) client() *Client {
-	return &Client{
-		url: "https://api.example.org", clock: w.clock, patience: time.Minute,
-		http: &http.Client{Transport: refusable{faultproxy.Direct(w.machine)}, Timeout: faultWithin},
+	c, err := newClient(Options{URL: "https://api.example.org", Clock: w.clock, Patience: time.Minute, Within: faultWithin}, refusable{faultproxy.Direct(w.machine)})
+	if err != nil {
+		w.Fatal(err)
 	}
+	return c
 }
 
 // plan looks and plans.
@@ -305,23 +308,24 @@ func (w *faultWorld) undone(p *kubeplan.Plan) (bad []string) {
 
 // pathOf is where an object of this world is.
 func pathOf(id kubeplan.ID) string {
-	r, _ := faultKinds.ofID(id)
-	if r.name == "" {
-		r = resource{base: "/apis/" + id.Group + "/v1", name: "things", namespaced: true}
+	kind, found := faultKinds[id.Kind]
+	if !found {
+		kind = resource{schema.GroupVersionResource{Resource: "things"}, true}
 	}
-	return r.path(id.Namespace, id.Name)
+	kind.Group, kind.Version = id.Group, "v1"
+	return kind.path(id.Namespace, id.Name)
 }
 
-var faultKinds = &kinds{preferred: map[kindGroup]resource{
-	{"Namespace", ""}:      namespaces,
-	{"ConfigMap", ""}:      configMaps,
-	{"ServiceAccount", ""}: {"/api/v1", "serviceaccounts", true},
-	{"Secret", ""}:         {"/api/v1", "secrets", true},
-	{"ClusterRole", "rbac.authorization.k8s.io"}:         {"/apis/rbac.authorization.k8s.io/v1", "clusterroles", false},
-	{"DaemonSet", "apps"}:                                {"/apis/apps/v1", "daemonsets", true},
-	{"Deployment", "apps"}:                               {"/apis/apps/v1", "deployments", true},
-	{"CustomResourceDefinition", "apiextensions.k8s.io"}: {"/apis/apiextensions.k8s.io/v1", "customresourcedefinitions", false},
-}}
+var faultKinds = map[string]resource{
+	"Namespace":                namespaces,
+	"ConfigMap":                configMaps,
+	"ServiceAccount":           {schema.GroupVersionResource{Resource: "serviceaccounts"}, true},
+	"Secret":                   {schema.GroupVersionResource{Resource: "secrets"}, true},
+	"ClusterRole":              {schema.GroupVersionResource{Resource: "clusterroles"}, false},
+	"DaemonSet":                daemonSets,
+	"Deployment":               deployments,
+	"CustomResourceDefinition": {schema.GroupVersionResource{Resource: "customresourcedefinitions"}, false},
+}
 
 // orphans are objects that talosgen has made, and that are not among those.
 func (w *faultWorld) orphans(known []kubeplan.ID) (bad []string) {

@@ -47,7 +47,7 @@ func TestKilledInFlux(t *testing.T) {
 	forget(t, c)
 	f := &faulty{}
 	r := newFaulty(t, c, f)
-	r.client.patience, r.client.clock, r.waits.Stage = 0, newPatientClock(), within
+	r.client.conn.patience, r.client.conn.clock, r.waits.Stage = 0, newPatientClock(), within
 	for n := 1; n <= 12; n++ {
 		forget(t, c)
 		name := fmt.Sprintf("flux-killed-%d", n)

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -27,9 +28,11 @@ const (
 	// giveBackWithin is how long it may take to give back what an interrupted run
 	// may have been given.
 	giveBackWithin = 5 * time.Second
-	// leases are where locks are: every cluster has this namespace.
-	leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+	// leaseNamespace is where locks are: every cluster has this namespace.
+	leaseNamespace = "kube-system"
 )
+
+var leases = resource{coordinationv1.SchemeGroupVersion.WithResource("leases"), true}
 
 // Holder is who holds a lock.
 type Holder struct {
@@ -86,7 +89,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 	c, name := l.client, l.name
 	for n := range leaseTries {
 		if n > 0 { // others want it too
-			if err := c.clock.Sleep(ctx, pauseBefore(n-1)); err != nil {
+			if err := c.conn.clock.Sleep(ctx, pauseBefore(n-1)); err != nil {
 				return err
 			}
 		}
@@ -95,7 +98,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 			return err
 		}
 		if live == nil {
-			live = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "kube-system"}}
+			live = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: leaseNamespace}}
 		}
 		if h := holder(live); h != nil && h.identity() != l.own.identity() && c.ServerTime().Before(h.Expires) {
 			return heldBy(name, *h, c.ServerTime())
@@ -226,7 +229,7 @@ func (l *Lease) reconnect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next.ahead.Store(l.client.ahead.Load())
+	next.conn.skew.Store(l.client.conn.skew.Load())
 	l.client.Close()
 	l.client = next
 	return nil
@@ -280,32 +283,37 @@ func (l *Lease) free(ctx context.Context) error {
 // put stores the lock, unless somebody has changed it meanwhile.
 func (l *Lease) put(ctx context.Context, next *coordinationv1.Lease) error {
 	next.ManagedFields = nil
-	r := request{method: http.MethodPut, path: leasePath(l.name), content: plainJSON, body: next}
-	if next.ResourceVersion == "" {
-		r.method, r.path = http.MethodPost, leases
-	}
-	var stored coordinationv1.Lease
-	if err := l.client.send(ctx, r, &stored); err != nil {
+	next.TypeMeta = metav1.TypeMeta{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease"}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(next)
+	if err != nil {
 		return err
 	}
-	l.live = stored
-	return nil
+	api, u := l.client.in(leases, leaseNamespace), &unstructured.Unstructured{Object: object}
+	var stored map[string]any
+	if next.ResourceVersion == "" {
+		stored, err = api.create(ctx, u)
+	} else {
+		stored, err = api.update(ctx, u)
+	}
+	if err != nil {
+		return err
+	}
+	l.live = coordinationv1.Lease{}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(stored, &l.live)
 }
 
 // lease reads the lock of a name; nil if there is none.
 func (c *Client) lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
-	var live coordinationv1.Lease
-	err := c.do(ctx, http.MethodGet, leasePath(name), nil, &live)
+	found, err := c.in(leases, leaseNamespace).get(ctx, name)
 	switch {
 	case absent(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return &live, nil
+	var live coordinationv1.Lease
+	return &live, runtime.DefaultUnstructuredConverter.FromUnstructured(found, &live)
 }
-
-func leasePath(name string) string { return leases + "/" + url.PathEscape(name) }
 
 // holder is who holds a lock; nil for nobody.
 func holder(l *coordinationv1.Lease) *Holder {
@@ -332,11 +340,4 @@ func heldBy(name string, h Holder, now time.Time) error {
 func conflicts(err error) bool {
 	r := refused(err)
 	return r != nil && r.status == http.StatusConflict
-}
-
-// Unavailable reports whether an error says that there is no API that could
-// serve, or not now.
-func Unavailable(err error) bool {
-	_, again := retryAfter(err, 0)
-	return again
 }

@@ -2,12 +2,14 @@ package kube
 
 import (
 	"context"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
 // Node is a node that is registered.
@@ -33,19 +35,19 @@ type Node struct {
 	Talos string
 }
 
-const nodesPath = "/api/v1/nodes"
+var nodes = resource{corev1.SchemeGroupVersion.WithResource("nodes"), false}
 
 // drained is the annotation of a node that was cordoned here: one that somebody
 // else has cordoned stays so.
 const drained = "talosgen.dev/drained"
 
 // Nodes lists the nodes that are registered.
-func (c *Client) Nodes(ctx context.Context) (nodes []Node, err error) {
-	all, err := listAll[corev1.Node](ctx, c, nodesPath, nil)
+func (c *Client) Nodes(ctx context.Context) (found []Node, err error) {
+	all, err := listAs[corev1.Node](ctx, c.in(nodes, ""), metav1.ListOptions{})
 	for _, n := range all {
-		nodes = append(nodes, nodeOf(n))
+		found = append(found, nodeOf(n))
 	}
-	return nodes, err
+	return found, err
 }
 
 // nodeOf reads what is of interest. A kubelet without a CNI names that in the
@@ -87,15 +89,14 @@ func talosOf(image string) string {
 	return strings.TrimSuffix(version, ")")
 }
 
-func nodePath(name string) string { return nodesPath + "/" + url.PathEscape(name) }
-
 // cordon keeps new pods away from a node. It reports whether Kubernetes knows
 // the node.
 func (c *Client) cordon(ctx context.Context, name string) (known bool, err error) {
-	var n corev1.Node
-	if err := c.do(ctx, http.MethodGet, nodePath(name), nil, &n); absent(err) {
+	n, err := c.in(nodes, "").get(ctx, name)
+	if absent(err) {
 		return false, nil
-	} else if err != nil || n.Spec.Unschedulable {
+	}
+	if err != nil || kubeplan.Object(n).Value("spec", "unschedulable") == true {
 		return true, err
 	}
 	return c.patchNode(ctx, name, map[string]any{
@@ -107,9 +108,8 @@ func (c *Client) cordon(ctx context.Context, name string) (known bool, err error
 // Uncordon lets pods in again, unless somebody else than [Client.Drain] keeps
 // them out. A node that Kubernetes does not know is no error.
 func (c *Client) Uncordon(ctx context.Context, name string) error {
-	var n corev1.Node
-	err := c.do(ctx, http.MethodGet, nodePath(name), nil, &n)
-	if absent(err) || err == nil && n.Annotations[drained] == "" {
+	n, err := c.in(nodes, "").get(ctx, name)
+	if absent(err) || err == nil && kubeplan.Object(n).Text("metadata", "annotations", drained) == "" {
 		return nil
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *Client) Uncordon(ctx context.Context, name string) error {
 }
 
 func (c *Client) patchNode(ctx context.Context, name string, patch any) (known bool, err error) {
-	err = c.do(ctx, http.MethodPatch, nodePath(name)+"?fieldManager="+manager, patch, &corev1.Node{})
+	_, err = c.in(nodes, "").patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	if absent(err) {
 		return false, nil
 	}
@@ -133,7 +133,7 @@ func (c *Client) patchNode(ctx context.Context, name string, patch any) (known b
 // DeleteNode removes a node from Kubernetes. One that is not there is no error.
 // Its kubelet registers again if it still runs.
 func (c *Client) DeleteNode(ctx context.Context, name string) error {
-	err := c.do(ctx, http.MethodDelete, nodePath(name), nil, &struct{}{})
+	err := c.in(nodes, "").delete(ctx, name, metav1.DeleteOptions{})
 	if absent(err) {
 		return nil
 	}

@@ -2,10 +2,8 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -40,7 +41,7 @@ func (c *Client) Drain(ctx context.Context, name string, o DrainOptions) error {
 	if err != nil || !known {
 		return err
 	}
-	end, told := c.clock.Now().Add(o.Within), ""
+	end, told := c.conn.clock.Now().Add(o.Within), ""
 	for {
 		left, err := c.evictAll(ctx, name, o.ForGood)
 		if err != nil || len(left) == 0 {
@@ -51,15 +52,17 @@ func (c *Client) Drain(ctx context.Context, name string, o DrainOptions) error {
 			o.Tell("waits: " + text)
 		}
 		told = text
-		if !c.clock.Now().Before(end) {
+		if !c.conn.clock.Now().Before(end) {
 			return diag.On("node "+name, "not drained within %v: %s", o.Within, text).WithCode(diag.NotReady).
 				WithHint("it stays cordoned: let the pods go, by more replicas or another PodDisruptionBudget, and run the same command again;\nor give it up with kubectl uncordon")
 		}
-		if err := c.clock.Sleep(ctx, pollEvery); err != nil {
+		if err := c.conn.clock.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
 	}
 }
+
+var pods = resource{corev1.SchemeGroupVersion.WithResource("pods"), true}
 
 // leaving is a pod that has not left yet.
 type leaving struct {
@@ -70,11 +73,11 @@ type leaving struct {
 // evictAll asks every pod to leave that is not on its way yet, and returns those
 // that are still there.
 func (c *Client) evictAll(ctx context.Context, node string, forGood bool) (left []leaving, err error) {
-	pods, err := listAll[corev1.Pod](ctx, c, "/api/v1/pods", url.Values{"fieldSelector": {"spec.nodeName=" + node}})
+	running, err := listAs[corev1.Pod](ctx, c.in(pods, ""), metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()})
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range pods {
+	for _, p := range running {
 		if stays(p, forGood) {
 			continue
 		}
@@ -111,7 +114,7 @@ func stays(p corev1.Pod, forGood bool) bool {
 // evict asks a pod to leave. It is gone already, or is on its way, or something
 // keeps it for the time being, and why says what.
 func (c *Client) evict(ctx context.Context, p corev1.Pod) (gone bool, why string, err error) {
-	eviction, err := json.Marshal(&policyv1.Eviction{
+	eviction, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&policyv1.Eviction{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(p.UID))},
@@ -121,11 +124,8 @@ func (c *Client) evict(ctx context.Context, p corev1.Pod) (gone bool, why string
 	}
 	// Not by what repeats requests: that a budget is in the way is no reason to
 	// let the other pods wait.
-	err = c.once(ctx, request{
-		method: http.MethodPost, path: "/api/v1/namespaces/" + p.Namespace + "/pods/" + p.Name + "/eviction", content: plainJSON,
-	}, eviction, &struct{}{})
-	r := refused(err)
-	_, again := retryAfter(err, 0)
+	_, err = c.atOnce(pods, p.Namespace).create(ctx, &unstructured.Unstructured{Object: eviction}, "eviction")
+	r, again := refused(err), Unavailable(err)
 	switch {
 	case err == nil:
 		return false, "", nil

@@ -2,11 +2,14 @@ package kube
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
@@ -47,19 +50,19 @@ func TestRealDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	remove := func(path string, options any) func() {
+	remove := func(r resource, name string, o metav1.DeleteOptions) func() {
 		return func() {
-			if err := c.send(context.Background(), request{method: http.MethodDelete, path: path, content: plainJSON, body: options}, &struct{}{}); err != nil {
+			if err := c.in(r, "default").delete(context.Background(), name, o); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	clock.acts = []func(){
-		remove("/apis/policy/v1/namespaces/default/poddisruptionbudgets/web", nil),
-		remove("/api/v1/namespaces/default/pods/web", map[string]any{"gracePeriodSeconds": 0}), // as a kubelet does at the end
+		remove(resource{policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets"), true}, "web", metav1.DeleteOptions{}),
+		remove(pods, "web", metav1.DeleteOptions{GracePeriodSeconds: new(int64)}), // as a kubelet does at the end
 	}
 	running := map[string]any{"status": map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}}
-	if err := c.do(t.Context(), http.MethodPatch, "/api/v1/namespaces/default/pods/web/status", running, &struct{}{}); err != nil {
+	if _, err := c.in(pods, "default").patch(t.Context(), "web", types.MergePatchType, running, metav1.PatchOptions{}, "status"); err != nil {
 		t.Fatal(err)
 	}
 	var told []string

@@ -77,26 +77,29 @@ func (f *fakeNodeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.listPods(w)
 	case strings.HasSuffix(path, "/eviction"):
 		f.evict(w, strings.Split(path, "/")[6])
-	case path == nodesPath:
-		send(w, map[string]any{"items": []*corev1.Node{f.node}})
+	case path == nodes.path("", ""):
+		send(w, "NodeList", map[string]any{"items": []*corev1.Node{f.node}})
 	case f.node == nil:
 		answer(w, `404 {"kind":"Status","reason":"NotFound","message":"nodes \"n\" not found"}`)
 	case r.Method == http.MethodPatch:
 		f.patch(body)
-		send(w, f.node)
+		send(w, "Node", f.node)
 	case r.Method == http.MethodDelete:
 		f.node = nil
 		answer(w, `200 {"kind":"Status"}`)
 	default:
-		send(w, f.node)
+		send(w, "Node", f.node)
 	}
 }
 
 // shortBody leaves out of an eviction what its path says already.
 func shortBody(body []byte) string {
-	if strings.Contains(string(body), `"Eviction"`) {
-		_, precondition, _ := strings.Cut(string(body), `"deleteOptions":`)
-		return strings.TrimSuffix(precondition, "}")
+	var eviction struct {
+		Kind    string          `json:"kind"`
+		Options json.RawMessage `json:"deleteOptions"`
+	}
+	if err := json.Unmarshal(body, &eviction); err == nil && eviction.Kind == "Eviction" {
+		return string(eviction.Options)
 	}
 	return string(body)
 }
@@ -127,7 +130,7 @@ func (f *fakeNodeAPI) listPods(w http.ResponseWriter) {
 		}
 		pods = append(pods, p.Pod)
 	}
-	send(w, map[string]any{"items": pods})
+	send(w, "PodList", map[string]any{"items": pods})
 }
 
 func (f *fakeNodeAPI) evict(w http.ResponseWriter, name string) {
@@ -146,19 +149,26 @@ func (f *fakeNodeAPI) evict(w http.ResponseWriter, name string) {
 	answer(w, `201 {"kind":"Status"}`)
 }
 
-func send(w io.Writer, object any) {
-	if err := json.NewEncoder(w).Encode(object); err != nil {
+// send answers with an object of a kind.
+func send(w http.ResponseWriter, kind string, object any) {
+	text, err := json.Marshal(object)
+	if err != nil {
 		panic(err)
 	}
+	answer(w, `200 {"apiVersion":"v1","kind":"`+kind+`",`+string(text[1:]))
 }
 
-// answer is a status and a body.
+// answer is a status and a body, which says of a refusal what an API server says.
 func answer(w http.ResponseWriter, text string) {
 	var status int
 	fmt.Sscan(text, &status)
-	w.Header().Set("Content-Type", plainJSON)
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	fmt.Fprint(w, text[4:])
+	if body := text[4:]; status >= http.StatusBadRequest {
+		fmt.Fprintf(w, `{"status":"Failure","code":%d,%s`, status, body[1:])
+	} else {
+		fmt.Fprint(w, body)
+	}
 }
 
 func (f *fakeNodeAPI) client(t *testing.T, clock Clock) *Client {

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -15,8 +14,7 @@ const notesManager = manager + "-notes"
 // Notes reads talosgen's own annotations of the inventory, without the prefix of
 // their names; none if there is no inventory.
 func (c *Client) Notes(ctx context.Context) (map[string]string, error) {
-	var o map[string]any
-	err := c.do(ctx, http.MethodGet, configMaps.path(inventoryNamespace, inventoryName), nil, &o)
+	o, err := c.in(configMaps, inventoryNamespace).get(ctx, inventoryName)
 	if absent(err) {
 		return map[string]string{}, nil
 	}
@@ -39,12 +37,5 @@ func (c *Client) WriteNotes(ctx context.Context, notes map[string]string) error 
 	for name, value := range notes {
 		annotations[schemas.LabelPrefix+name] = value
 	}
-	return c.send(ctx, request{
-		method: http.MethodPatch, content: applyPatch,
-		path: configMaps.path(inventoryNamespace, inventoryName) + "?fieldManager=" + notesManager + "&force=true",
-		body: map[string]any{
-			"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"name": inventoryName, "namespace": inventoryNamespace, "annotations": annotations},
-		},
-	}, &struct{}{})
+	return c.applyInventory(ctx, notesManager, annotations, nil)
 }

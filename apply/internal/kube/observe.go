@@ -1,15 +1,14 @@
 package kube
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
@@ -32,11 +31,8 @@ const (
 	inventoryKey       = "objects"
 )
 
-var (
-	configMaps     = resource{base: "/api/v1", name: "configmaps", namespaced: true}
-	namespaces     = resource{base: "/api/v1", name: "namespaces"}
-	kustomizations = kindGroup{"Kustomization", "kustomize.toolkit.fluxcd.io"}
-)
+// kustomizations are what Flux runs.
+var kustomizations = schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}
 
 // Observe reads what there is of what is desired, and of what talosgen made
 // before. It changes nothing.
@@ -135,8 +131,7 @@ func (c *Client) read(ctx context.Context, wanted map[resource][]kubeplan.ID, in
 }
 
 func (c *Client) readOne(ctx context.Context, r resource, id kubeplan.ID, keep func(kubeplan.ID, kubeplan.Object)) error {
-	var o kubeplan.Object
-	err := c.do(ctx, http.MethodGet, r.path(id.Namespace, id.Name), nil, (*map[string]any)(&o))
+	o, err := c.in(r, id.Namespace).get(ctx, id.Name)
 	if absent(err) {
 		return nil
 	}
@@ -146,63 +141,36 @@ func (c *Client) readOne(ctx context.Context, r resource, id kubeplan.ID, keep f
 	return err
 }
 
-// readList reads a list page by page, and keeps what is wanted.
+// readList reads a list, and keeps what is wanted.
 func (c *Client) readList(ctx context.Context, r resource, namespace string, ids []kubeplan.ID, keep func(kubeplan.ID, kubeplan.Object)) error {
 	wanted := map[string]kubeplan.ID{}
 	for _, id := range ids {
 		wanted[id.Name] = id
 	}
-	return c.pages(ctx, r.path(namespace, ""), nil, func(p page, raw json.RawMessage) error {
-		var head struct {
-			Metadata struct {
-				Name string `json:"name"`
-			} `json:"metadata"`
+	return c.in(r, namespace).list(ctx, metav1.ListOptions{}, func(o map[string]any) error {
+		if id, isWanted := wanted[kubeplan.Object(o).Name()]; isWanted {
+			keep(id, o)
 		}
-		if err := utiljson.Unmarshal(raw, &head); err != nil {
-			return err
-		}
-		id, isWanted := wanted[head.Metadata.Name]
-		if !isWanted {
-			return nil
-		}
-		var o map[string]any
-		if err := utiljson.Unmarshal(raw, &o); err != nil {
-			return err
-		}
-		// A list names the kind of its elements once.
-		o["apiVersion"], o["kind"] = cmp.Or(kubeplan.Object(o).APIVersion(), p.APIVersion), cmp.Or(kubeplan.Object(o).Kind(), strings.TrimSuffix(p.Kind, "List"))
-		keep(id, o)
 		return nil
 	})
 }
 
 func (c *Client) observeNamespaces(ctx context.Context, o *kubeplan.Observed) error {
-	return c.pages(ctx, namespaces.path("", ""), nil, func(_ page, raw json.RawMessage) error {
-		var n struct {
-			Metadata struct {
-				Name     string `json:"name"`
-				Deletion string `json:"deletionTimestamp"`
-			} `json:"metadata"`
-		}
-		err := utiljson.Unmarshal(raw, &n)
-		o.Namespaces[n.Metadata.Name] = n.Metadata.Deletion != ""
-		return err
+	return c.in(namespaces, "").list(ctx, metav1.ListOptions{}, func(n map[string]any) error {
+		o.Namespaces[kubeplan.Object(n).Name()] = kubeplan.Object(n).Text("metadata", "deletionTimestamp") != ""
+		return nil
 	})
 }
 
 func (c *Client) observeKustomizations(ctx context.Context, k *kinds, o *kubeplan.Observed) error {
-	if err := k.known(kustomizations.group); err != nil {
+	if err := k.known(kustomizations.Group); err != nil {
 		return err
 	}
-	r, found := k.preferred[kustomizations]
+	r, found := k.find(kustomizations)
 	if !found {
 		return nil
 	}
-	return c.pages(ctx, r.path("", ""), nil, func(_ page, raw json.RawMessage) error {
-		var object map[string]any
-		if err := utiljson.Unmarshal(raw, &object); err != nil {
-			return err
-		}
+	return c.in(r, "").list(ctx, metav1.ListOptions{}, func(object map[string]any) error {
 		id := kubeplan.Object(object)
 		o.Kustomizations[id.Namespace()+"/"+id.Name()] = kubeplan.ReadKustomization(object)
 		return nil
@@ -211,8 +179,7 @@ func (c *Client) observeKustomizations(ctx context.Context, k *kinds, o *kubepla
 
 // inventory reads what talosgen noted that it made.
 func (c *Client) inventory(ctx context.Context) (ids []kubeplan.ID, err error) {
-	var o map[string]any
-	err = c.do(ctx, http.MethodGet, configMaps.path(inventoryNamespace, inventoryName), nil, &o)
+	o, err := c.in(configMaps, inventoryNamespace).get(ctx, inventoryName)
 	if absent(err) {
 		return nil, nil
 	}
@@ -240,17 +207,22 @@ func (c *Client) noteInventory(ctx context.Context, ids []kubeplan.ID) error {
 	for _, id := range ids {
 		text.WriteString(id.String() + "\n")
 	}
-	return c.send(ctx, request{
-		method: http.MethodPatch, content: applyPatch,
-		path: configMaps.path(inventoryNamespace, inventoryName) + "?fieldManager=" + manager + "&force=true",
-		body: map[string]any{
-			"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"name": inventoryName, "namespace": inventoryNamespace, "annotations": map[string]any{
-				"talosgen.dev/about": "What talosgen applied from bootstrap/, so that it can remove what Git has no more. Do not edit.",
-			}},
-			"data": map[string]any{inventoryKey: text.String()},
-		},
-	}, &struct{}{})
+	return c.applyInventory(ctx, manager, map[string]any{
+		"talosgen.dev/about": "What talosgen applied from bootstrap/, so that it can remove what Git has no more. Do not edit.",
+	}, map[string]any{inventoryKey: text.String()})
+}
+
+// applyInventory makes annotations and data of the inventory those of a manager.
+func (c *Client) applyInventory(ctx context.Context, manager string, annotations, data map[string]any) error {
+	o := map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": inventoryName, "namespace": inventoryNamespace, "annotations": annotations},
+	}
+	if data != nil {
+		o["data"] = data
+	}
+	_, err := c.in(configMaps, inventoryNamespace).patch(ctx, inventoryName, types.ApplyPatchType, o, metav1.PatchOptions{FieldManager: manager, Force: new(true)})
+	return err
 }
 
 // inParallel runs jobs, several at once, and returns the problems of all.

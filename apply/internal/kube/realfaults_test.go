@@ -35,7 +35,7 @@ func faultRun(t *testing.T, name string) (*kubeenv.Cluster, *run) {
 	c := kubeenv.Start(t)
 	forget(t, c)
 	r := newRun(t, c)
-	r.client.clock, r.client.patience = newTestClock(), 2*time.Second
+	r.client.conn.clock, r.client.conn.patience = newTestClock(), 2*time.Second
 	r.waits.Stage = 5 * time.Second
 	c.Apply(t, "test", false, "{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}")
 	return c, r
@@ -147,7 +147,7 @@ func (r *run) asUser(c *kubeenv.Cluster, until time.Time, user string, groups ..
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(client.Close)
-	client.clock, client.patience = newTestClock(), 2*time.Second
+	client.conn.clock, client.conn.patience = newTestClock(), 2*time.Second
 	return &run{t: r.t, client: client}
 }
 

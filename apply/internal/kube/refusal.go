@@ -1,18 +1,18 @@
 package kube
 
 import (
+	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 	"syscall"
-	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -25,7 +25,6 @@ type refusalError struct {
 	message string // what the API says; may be empty
 	reason  metav1.StatusReason
 	causes  []metav1.StatusCause
-	after   time.Duration // when to ask again, if the API says so
 }
 
 func (e *refusalError) Error() string {
@@ -36,17 +35,36 @@ func (e *refusalError) Error() string {
 	return text
 }
 
-func refusal(method, path string, response *http.Response, answer []byte) error {
-	var said metav1.Status
-	_ = json.Unmarshal(answer, &said) // a proxy's page has none
-	r := &refusalError{status: response.StatusCode, request: method + " " + path, message: said.Message, reason: said.Reason}
+// refusal gives an error of client-go its request, and a hint. What is no answer of an
+// API stays as it is.
+func refusal(method, path string, err error) error {
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err
+	}
+	var said apierrors.APIStatus
+	var known *diag.Problem
+	switch {
+	case errors.As(err, &said):
+		r := refusalOf(method+" "+path, said.Status())
+		return diag.On("Kubernetes API", "%v", r).WithHint("%s", r.hint()).WithCode(diag.Remote).WithCause(r)
+	case Silent(err), errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", method, path, err).WithCode(diag.Remote).WithCause(err)
+}
+
+// refusalOf keeps what the API itself says. Of a page that something else answers with
+// client-go makes words of its own, and a reason that follows from the number.
+func refusalOf(request string, said metav1.Status) *refusalError {
+	r := &refusalError{status: int(said.Code), request: request, message: said.Message, reason: said.Reason}
 	if said.Details != nil {
 		r.causes = said.Details.Causes
 	}
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
-		r.after = time.Duration(seconds) * time.Second
+	if r.caused(metav1.CauseTypeUnexpectedServerResponse) {
+		return &refusalError{status: r.status, request: request}
 	}
-	return diag.On("Kubernetes API", "%v", r).WithHint("%s", r.hint()).WithCode(diag.Remote).WithCause(r)
+	return r
 }
 
 // caused reports whether a cause is of a type.
@@ -72,12 +90,6 @@ func refused(err error) *refusalError {
 func absent(err error) bool {
 	r := refused(err)
 	return r != nil && r.status == http.StatusNotFound && r.reason == metav1.StatusReasonNotFound && !r.unknownKind()
-}
-
-// expired reports whether a list cannot be read on: what it is of is compacted.
-func expired(err error) bool {
-	r := refused(err)
-	return r != nil && r.status == http.StatusGone
 }
 
 // The causes that the API server gives without a constant in its library.
@@ -125,35 +137,12 @@ func (e *refusalError) unknownKind() bool {
 		strings.Contains(e.message, "404 page not found")
 }
 
-const (
-	firstPause = 500 * time.Millisecond
-	mostPause  = 10 * time.Second
-)
-
-// retryAfter reports whether a request is worth repeating, and after how long;
-// n counts the repetitions. Everything that is sent may be sent twice.
-func retryAfter(err error, n int) (pause time.Duration, again bool) {
-	pause = pauseBefore(n)
-	if NotServing(err) {
-		return pause, true
-	}
+// Unavailable reports whether an error says that there is no API that could
+// serve, or not now.
+func Unavailable(err error) bool {
 	r := refused(err)
-	if r == nil {
-		return 0, false
-	}
-	if strings.Contains(r.message, wrongShape) {
-		return 0, false
-	}
-	switch r.status {
-	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
-		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return max(pause, r.after), true
-	}
-	return 0, false
+	return NotServing(err) || r != nil && passing(r.status) && !strings.Contains(r.message, wrongShape)
 }
-
-// pauseBefore is how long to wait before the n-th repetition, from 0.
-func pauseBefore(n int) time.Duration { return min(firstPause<<min(n, 8), mostPause) }
 
 // NotServing reports whether an error says no more than that nobody serves the API:
 // nobody answers, or the connection breaks, as while it starts.

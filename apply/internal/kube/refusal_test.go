@@ -1,11 +1,11 @@
 package kube
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -25,36 +25,46 @@ func TestAgain(t *testing.T) {
 		{syscall.ECONNRESET, true},
 		{&silentError{err: syscall.ECONNREFUSED}, true},
 		{&refusalError{status: 503}, true},
-		{answerOf("GET", ""), true},
-		{answerOf("GET", `{"kind": "ConfigMap", "meta`), true},
-		{answerOf("GET", "<html>sign in"), false},
+		{answerOf(t, http.StatusOK, ""), true},
+		{answerOf(t, http.StatusOK, `{"kind": "ConfigMap", "meta`), true},
+		{answerOf(t, http.StatusOK, "<html>sign in"), false},
 		{&refusalError{status: 403}, false},
 	} {
-		if _, again := retryAfter(c.err, 0); again != c.want {
+		if again := Unavailable(c.err); again != c.want {
 			t.Errorf("%v: again %v", c.err, again)
 		}
 	}
 }
 
-// answerOf is the error of a request that was answered with 200 and a body.
-func answerOf(method, body string) error {
-	c := &Client{url: "https://api.example.org", clock: realClock{}, http: &http.Client{Transport: faultproxy.Direct(http.HandlerFunc(
-		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))}}
-	return c.do(context.Background(), method, "/version", nil, &map[string]any{})
+// answerOf is the error of a request that was answered with a status and a body.
+func answerOf(t *testing.T, status int, body string) error {
+	t.Helper()
+	c, err := newClient(Options{URL: "https://api.example.org", Clock: realClock{}}, faultproxy.Direct(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) {
+			if strings.HasPrefix(body, "{") {
+				w.Header().Set("Content-Type", "application/json")
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.in(configMaps, "a").get(t.Context(), "a")
+	return err
 }
 
 // TestAbsent: only the API server says that there is no such object, and not
 // somebody on the way, nor one that does not serve the kind now.
 func TestAbsent(t *testing.T) {
 	for body, want := range map[string]bool{
-		refusing("NotFound", `configmaps "a" not found`, ""):                         true,
-		refusing("NotFound", "the server could not find the requested resource", ""): false,
+		refusing(http.StatusNotFound, "NotFound", `configmaps "a" not found`):                         true,
+		refusing(http.StatusNotFound, "NotFound", "the server could not find the requested resource"): false,
 		"404 page not found\n":                             false,
 		"<html><body><h1>404 Not Found</h1></body></html>": false,
 		"": false,
 	} {
-		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}}
-		if got := absent(refusal(http.MethodGet, "/api/v1/namespaces/a/configmaps/a", answer, []byte(body))); got != want {
+		if got := absent(answerOf(t, http.StatusNotFound, body)); got != want {
 			t.Errorf("%q: absent %v", body, got)
 		}
 	}

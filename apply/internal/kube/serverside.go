@@ -3,13 +3,13 @@ package kube
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -65,8 +65,7 @@ func (c *Client) try(ctx context.Context, k *kinds, item kubeplan.Item) (kubepla
 
 // again reports whether an answer says nothing about the object.
 func again(r *refusalError) bool {
-	_, again := retryAfter(r, 0)
-	return again || r.status == http.StatusUnauthorized
+	return Unavailable(r) || r.status == http.StatusUnauthorized
 }
 
 // applyOne applies an object as its owner, never by force.
@@ -76,20 +75,17 @@ func (c *Client) applyOne(ctx context.Context, k *kinds, item kubeplan.Item, dry
 		return nil, diag.On(item.ID().String(), "the API serves no %s", kubeplan.Served(item.Object)).
 			WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote)
 	}
-	query := url.Values{"fieldManager": {item.Manager()}, "force": {"false"}, "fieldValidation": {"Strict"}}
+	options := metav1.PatchOptions{FieldManager: item.Manager(), Force: new(false), FieldValidation: metav1.FieldValidationStrict}
 	if dryRun {
-		query.Set("dryRun", "All")
+		options.DryRun = []string{metav1.DryRunAll}
 	}
 	id := item.ID()
 	for n := 0; ; n++ {
-		var result map[string]any
-		err := c.send(ctx, request{
-			method: http.MethodPatch, path: r.path(id.Namespace, id.Name) + "?" + query.Encode(), content: applyPatch, body: item.Send(),
-		}, &result)
+		result, err := c.in(r, id.Namespace).patch(ctx, id.Name, types.ApplyPatchType, item.Send(), options)
 		if !overtaken(err) || n == applies {
 			return result, on(id, err)
 		}
-		if err := c.clock.Sleep(ctx, pauseBefore(n)); err != nil {
+		if err := c.conn.clock.Sleep(ctx, pauseBefore(n)); err != nil {
 			return nil, err
 		}
 	}

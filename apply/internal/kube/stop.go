@@ -3,8 +3,10 @@ package kube
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -31,7 +33,7 @@ const (
 // stop. What cannot be stopped does not spare the rest; only an API that is
 // silent (see [Silent]) ends it.
 func (c *Client) StopControllers(ctx context.Context) (stopped []string, err error) {
-	all, err := c.list(ctx)
+	all, err := c.workloads(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,32 +65,32 @@ func (c *Client) StopControllers(ctx context.Context) (stopped []string, err err
 
 // stop tells a workload to run nothing.
 func (c *Client) stop(ctx context.Context, w workload) error {
-	path, patch := w.path(), map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+	patch, sub := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 		"nodeSelector": map[string]string{nowhere: "true"},
-	}}}}
+	}}}}, []string(nil)
 	if w.resource == deployments {
-		path, patch = path+"/scale", map[string]any{"spec": map[string]any{"replicas": 0}}
+		patch, sub = map[string]any{"spec": map[string]any{"replicas": 0}}, []string{"scale"}
 	}
-	return c.do(ctx, http.MethodPatch, path+"?fieldManager="+manager, patch, &struct{}{})
+	_, err := c.in(w.resource, w.Namespace).patch(ctx, w.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager}, sub...)
+	return err
 }
 
 // wait waits until nothing is left of workloads. Those that go on running are
 // in the error, each.
 func (c *Client) wait(ctx context.Context, told []workload) error {
-	end := c.clock.Now().Add(stopWithin)
+	end := c.conn.clock.Now().Add(stopWithin)
 	var problems diag.List
 	for _, w := range told {
 		for {
-			now := workload{resource: w.resource}
-			err := c.do(ctx, http.MethodGet, w.path(), nil, &now)
+			now, err := c.workload(ctx, w)
 			if absent(err) || err == nil && now.quiet() {
 				break
 			}
-			if err == nil && !c.clock.Now().Before(end) {
+			if err == nil && !c.conn.clock.Now().Before(end) {
 				err = diag.On("Kubernetes API", "%s", stillRuns(now)).WithCode(diag.NotReady)
 			}
 			if err == nil {
-				err = c.clock.Sleep(ctx, pollEvery)
+				err = c.conn.clock.Sleep(ctx, pollEvery)
 			}
 			if Silent(err) || ctx.Err() != nil {
 				return err
@@ -103,7 +105,7 @@ func (c *Client) wait(ctx context.Context, told []workload) error {
 }
 
 func stillRuns(w workload) string {
-	if !w.told() {
+	if !w.none {
 		return fmt.Sprintf("somebody started %s again", w)
 	}
 	return fmt.Sprintf("%s still runs after %s", w, stopWithin)

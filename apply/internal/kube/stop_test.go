@@ -96,8 +96,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	for part, status := range f.refuse {
 		if strings.Contains(r.Method+" "+r.URL.Path, part) {
-			w.WriteHeader(status)
-			fmt.Fprint(w, refusing(map[int]string{http.StatusNotFound: "NotFound"}[status], "not you", ""))
+			refuse(w, status, map[int]string{http.StatusNotFound: "NotFound"}[status], "not you")
 			return
 		}
 	}
@@ -108,8 +107,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	i := slices.IndexFunc(f.workloads, func(fw *fakeWorkload) bool { return fw.resource == parts[5] && fw.name == parts[6] })
 	if i < 0 {
-		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, refusing("NotFound", "there is none", ""))
+		refuse(w, http.StatusNotFound, "NotFound", "there is none")
 		return
 	}
 	fw := f.workloads[i]
@@ -122,6 +120,13 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && fw.told && fw.stops == 0 {
 		f.log = append(f.log, fw.name+" is gone")
 	}
+}
+
+// refuse answers as an API server does that refuses something.
+func refuse(w http.ResponseWriter, status int, reason, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprint(w, refusing(status, reason, message))
 }
 
 // list gives one object per page.
@@ -137,10 +142,11 @@ func (f *fakeAPI) list(w http.ResponseWriter, resource string, query url.Values)
 	if n+1 < len(of) {
 		metadata["continue"] = fmt.Sprint(n + 1)
 	}
-	f.answer(w, map[string]any{"metadata": metadata, "items": of[min(n, len(of)):min(n+1, len(of))]})
+	f.answer(w, map[string]any{"apiVersion": "apps/v1", "kind": "List", "metadata": metadata, "items": of[min(n, len(of)):min(n+1, len(of))]})
 }
 
 func (f *fakeAPI) answer(w http.ResponseWriter, object any) {
+	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(object); err != nil {
 		panic(err)
 	}
@@ -158,10 +164,11 @@ func (w *fakeWorkload) object(read bool) map[string]any {
 		}
 	}
 	status := map[string]any{"replicas": left}
-	if w.resource == daemonSets {
+	if w.resource == daemonSets.Resource {
 		status = map[string]any{"currentNumberScheduled": 0, "numberMisscheduled": left}
 	}
 	return map[string]any{
+		"apiVersion": "apps/v1", "kind": map[string]string{"deployments": "Deployment", "daemonsets": "DaemonSet"}[w.resource],
 		"metadata": map[string]any{"namespace": "ns", "name": w.name},
 		"status":   status,
 		"spec": map[string]any{"replicas": replicas, "template": map[string]any{"spec": map[string]any{
@@ -171,7 +178,7 @@ func (w *fakeWorkload) object(read bool) map[string]any {
 }
 
 // client uses the certificate of the server as a client's too.
-func (f *fakeAPI) client(t *testing.T, clock Clock) *Client {
+func (f *fakeAPI) client(t *testing.T, clock Clock, change ...func(*Options)) *Client {
 	t.Helper()
 	pair := f.server.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
@@ -179,10 +186,14 @@ func (f *fakeAPI) client(t *testing.T, clock Clock) *Client {
 		t.Fatal(err)
 	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})
-	c, err := New(Options{
+	o := Options{
 		URL: f.server.URL, Authority: public, Certificate: public, Dial: dial, Clock: clock,
 		Key: secret.New(string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))),
-	})
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,10 +203,10 @@ func (f *fakeAPI) client(t *testing.T, clock Clock) *Client {
 
 func controllers() []*fakeWorkload {
 	return []*fakeWorkload{
-		{resource: daemonSets, name: "ccm", image: "mirror.example.com:5000/x/hcloud-cloud-controller-manager:v1.30.0@sha256:00", stops: 1},
-		{resource: deployments, name: "web", image: "docker.io/library/cluster-autoscaler-exporter:1"},
-		{resource: deployments, name: "autoscaler", image: "registry.k8s.io/autoscaling/cluster-autoscaler:v1.35.0", stops: 3},
-		{resource: deployments, name: "kustomize", image: "ghcr.io/fluxcd/kustomize-controller:v1.9.5", stops: 2},
+		{resource: daemonSets.Resource, name: "ccm", image: "mirror.example.com:5000/x/hcloud-cloud-controller-manager:v1.30.0@sha256:00", stops: 1},
+		{resource: deployments.Resource, name: "web", image: "docker.io/library/cluster-autoscaler-exporter:1"},
+		{resource: deployments.Resource, name: "autoscaler", image: "registry.k8s.io/autoscaling/cluster-autoscaler:v1.35.0", stops: 3},
+		{resource: deployments.Resource, name: "kustomize", image: "ghcr.io/fluxcd/kustomize-controller:v1.9.5", stops: 2},
 	}
 }
 
@@ -231,30 +242,27 @@ func TestStopInOrder(t *testing.T) {
 func TestStopFails(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		fail    func(*fakeAPI, *Client)
+		fail    func(*fakeAPI, *Options)
 		stopped int
 		silent  bool
 		want    string
 	}{
-		{"not allowed to list", func(f *fakeAPI, _ *Client) { f.refuse = map[string]int{"GET": 403} }, 0, false, "403 Forbidden: not you"},
-		{"unknown to it", func(f *fakeAPI, _ *Client) { f.refuse = map[string]int{"GET": 401} }, 0, false, "401 Unauthorized"},
-		{"broken", func(f *fakeAPI, _ *Client) { f.refuse = map[string]int{"GET": 503} }, 0, false, "503 Service Unavailable"},
-		{"one cannot be scaled", func(f *fakeAPI, _ *Client) {
+		{"not allowed to list", func(f *fakeAPI, _ *Options) { f.refuse = map[string]int{"GET": 403} }, 0, false, "403 Forbidden: not you"},
+		{"unknown to it", func(f *fakeAPI, _ *Options) { f.refuse = map[string]int{"GET": 401} }, 0, false, "401 Unauthorized"},
+		{"broken", func(f *fakeAPI, _ *Options) { f.refuse = map[string]int{"GET": 503} }, 0, false, "503 Service Unavailable"},
+		{"one cannot be scaled", func(f *fakeAPI, _ *Options) {
 			f.refuse = map[string]int{"PATCH /apis/apps/v1/namespaces/ns/deployments/kustomize": 403}
-		}, 2, false, "kustomize/scale?fieldManager=talosgen: 403"},
-		{"one is gone meanwhile", func(f *fakeAPI, _ *Client) {
+		}, 2, false, "kustomize/scale: 403"},
+		{"one is gone meanwhile", func(f *fakeAPI, _ *Options) {
 			f.refuse = map[string]int{"PATCH /apis/apps/v1/namespaces/ns/deployments/kustomize": 404}
 		}, 2, false, ""},
-		{"one runs on", func(f *fakeAPI, _ *Client) { f.workloads[2].stops = -1 }, 3, false, "deployment ns/autoscaler still runs after 1m0s"},
-		{"nobody listens", func(f *fakeAPI, _ *Client) { f.server.Close() }, 0, true, "connection refused"},
-		{"another server", func(_ *fakeAPI, c *Client) {
-			c.http.Transport.(*counting).TLSClientConfig.ServerName = "other.test"
-		}, 0, false, "not other.test"},
+		{"one runs on", func(f *fakeAPI, _ *Options) { f.workloads[2].stops = -1 }, 3, false, "deployment ns/autoscaler still runs after 1m0s"},
+		{"nobody listens", func(f *fakeAPI, _ *Options) { f.server.Close() }, 0, true, "connection refused"},
+		{"another server", func(_ *fakeAPI, o *Options) { o.TLSName = "other.test" }, 0, false, "not other.test"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFakeAPI(t, controllers()...)
-			c := f.client(t, newTestClock())
-			test.fail(f, c)
+			c := f.client(t, newTestClock(), func(o *Options) { test.fail(f, o) })
 			stopped, err := c.StopControllers(t.Context())
 			if len(stopped) != test.stopped || Silent(err) != test.silent {
 				t.Errorf("stopped %q, silent %v", stopped, Silent(err))
@@ -304,16 +312,16 @@ func TestRealAPI(t *testing.T) {
 	if err != nil || !slices.Equal(stopped, want) {
 		t.Errorf("stopped %q (%v), want %q", stopped, err, want)
 	}
-	all, err := c.list(t.Context())
+	all, err := c.workloads(t.Context())
 	if err != nil || len(all) < 4 {
 		t.Fatalf("%d workloads (%v)", len(all), err)
 	}
 	for _, w := range all {
-		if w.Metadata.Namespace != "default" {
+		if w.Namespace != "default" {
 			continue // of another test
 		}
-		if w.told() == (w.Metadata.Name == "web") {
-			t.Errorf("%s: told %v", w, w.told())
+		if w.none == (w.Name == "web") {
+			t.Errorf("%s: told %v", w, w.none)
 		}
 	}
 }
@@ -349,4 +357,4 @@ func realOptions(t testing.TB, cluster *kubeenv.Cluster) Options {
 }
 
 // sent is how many requests a client of [realOptions] has sent.
-func (c *Client) sent() int { return int(c.http.Transport.(*counting).calls.Load()) }
+func (c *Client) sent() int { return int(c.conn.calls.Load()) }

@@ -8,6 +8,7 @@ import (
 	"github.com/fluxcd/pkg/ssa"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -30,22 +31,23 @@ func (c *Client) takeOver(ctx context.Context, k *kinds, s kubeplan.Step) error 
 	if !found {
 		return nil // nothing of its kind is there
 	}
-	path := r.path(s.ID().Namespace, s.ID().Name)
+	api := c.in(r, s.ID().Namespace)
 	for n := 0; ; n++ {
-		var live map[string]any
-		if err := c.do(ctx, http.MethodGet, path, nil, &live); absent(err) {
+		live, err := api.get(ctx, s.ID().Name)
+		if absent(err) {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return on(s.ID(), err)
 		}
 		patch, err := managersPatch(live, s.Others, s.Item().Manager())
 		if err != nil || patch == nil {
 			return err
 		}
-		err = c.send(ctx, request{method: http.MethodPatch, path: path + "?fieldManager=" + manager, content: jsonPatch, body: patch}, &struct{}{})
+		_, err = api.patch(ctx, s.ID().Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: manager})
 		if r := refused(err); r != nil && n < takeovers && (r.status == http.StatusConflict || r.status == http.StatusUnprocessableEntity) {
 			// It has another version by now.
-			if err := c.clock.Sleep(ctx, pauseBefore(n)); err != nil {
+			if err := c.conn.clock.Sleep(ctx, pauseBefore(n)); err != nil {
 				return err
 			}
 			continue

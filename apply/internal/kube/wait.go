@@ -3,16 +3,16 @@ package kube
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -48,7 +48,7 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kubeplan.Step) error {
 	waiting, err := e.unready(ctx, steps)
 	within := cmp.Or(e.Waits.Stage, stageWithin)
-	end := e.Client.clock.Now().Add(within)
+	end := e.Client.conn.clock.Now().Add(within)
 	name := "wait for " + string(stage)
 	said := map[kubeplan.ID]string{}
 	for err == nil && len(waiting) > 0 {
@@ -61,11 +61,11 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 				e.Stage.Step(name, progress.Note, nameOf(w.id)+": "+w.text)
 			}
 		}
-		if !e.Client.clock.Now().Before(end) {
+		if !e.Client.conn.clock.Now().Before(end) {
 			err = e.stuck(ctx, stage, waiting, within)
 			break
 		}
-		if err = e.Client.clock.Sleep(ctx, lookEvery); err == nil {
+		if err = e.Client.conn.clock.Sleep(ctx, lookEvery); err == nil {
 			waiting, err = e.unready(ctx, steps)
 		}
 	}
@@ -170,49 +170,32 @@ func (e *Executor) stuck(ctx context.Context, stage kubeplan.Stage, waiting []wa
 
 const mostEvents = 3
 
+var eventsResource = resource{schema.GroupVersionResource{Version: "v1", Resource: "events"}, true}
+
 // lastEvents are the last events about an object and what it made, newest first.
 // That there are none to be had is no error of its own: they explain another one.
 func (c *Client) lastEvents(ctx context.Context, id kubeplan.ID) (lines []string) {
-	namespace := cmp.Or(id.Namespace, "default")
-	type event struct {
-		Involved struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-		} `json:"involvedObject"`
-		Reason  string    `json:"reason"`
-		Message string    `json:"message"`
-		Type    string    `json:"type"`
-		Last    time.Time `json:"lastTimestamp"`
-		At      time.Time `json:"eventTime"`
-	}
-	var events []event
-	err := c.pages(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace)+"/events", nil, func(_ page, raw json.RawMessage) error {
-		var e event
-		if err := utiljson.Unmarshal(raw, &e); err != nil {
-			return err
-		}
-		own := e.Involved.Kind == id.Kind && e.Involved.Name == id.Name
+	events, err := listAs[corev1.Event](ctx, c.in(eventsResource, cmp.Or(id.Namespace, "default")), metav1.ListOptions{})
+	events = slices.DeleteFunc(events, func(e corev1.Event) bool {
+		own := e.InvolvedObject.Kind == id.Kind && e.InvolvedObject.Name == id.Name
 		// What an object makes is of another kind, and named after it.
-		if own || e.Involved.Kind != id.Kind && strings.HasPrefix(e.Involved.Name, id.Name+"-") {
-			events = append(events, e)
-		}
-		return nil
+		return !own && (e.InvolvedObject.Kind == id.Kind || !strings.HasPrefix(e.InvolvedObject.Name, id.Name+"-"))
 	})
 	if err != nil {
 		return []string{"they cannot be read: " + oneLine(err)}
 	}
-	when := func(e event) time.Time {
-		if e.Last.IsZero() {
-			return e.At
+	when := func(e corev1.Event) time.Time {
+		if e.LastTimestamp.IsZero() {
+			return e.EventTime.Time
 		}
-		return e.Last
+		return e.LastTimestamp.Time
 	}
 	// Warnings say more than that something was made.
-	slices.SortStableFunc(events, func(a, b event) int {
+	slices.SortStableFunc(events, func(a, b corev1.Event) int {
 		return cmp.Or(-cmp.Compare(a.Type, b.Type), when(b).Compare(when(a)))
 	})
 	for _, e := range events[:min(len(events), mostEvents)] {
-		lines = append(lines, fmt.Sprintf("%s %s/%s: %s: %s", e.Type, e.Involved.Kind, e.Involved.Name, e.Reason, strings.Join(strings.Fields(e.Message), " ")))
+		lines = append(lines, fmt.Sprintf("%s %s/%s: %s: %s", e.Type, e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, strings.Join(strings.Fields(e.Message), " ")))
 	}
 	return lines
 }

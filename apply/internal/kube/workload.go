@@ -3,58 +3,58 @@ package kube
 import (
 	"context"
 	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// resources are the kinds of workload that controllers run as.
-var resources = []string{deployments, daemonSets}
-
-const (
-	deployments = "deployments"
-	daemonSets  = "daemonsets"
+// The kinds of workload that controllers run as.
+var (
+	deployments = resource{appsv1.SchemeGroupVersion.WithResource("deployments"), true}
+	daemonSets  = resource{appsv1.SchemeGroupVersion.WithResource("daemonsets"), true}
 )
 
 // workload is what is of interest in a Deployment or a DaemonSet.
 type workload struct {
-	resource string
-	Metadata struct {
-		Namespace  string `json:"namespace"`
-		Name       string `json:"name"`
-		Generation int64  `json:"generation"`
-	} `json:"metadata"`
-	Spec struct {
-		Replicas *int `json:"replicas"`
-		Template struct {
-			Spec struct {
-				NodeSelector map[string]string `json:"nodeSelector"`
-				Containers   []struct {
-					Image string `json:"image"`
-				} `json:"containers"`
-			} `json:"spec"`
-		} `json:"template"`
-	} `json:"spec"`
-	Status struct {
-		ObservedGeneration int64 `json:"observedGeneration"`
-		// Of a Deployment.
-		Replicas            int `json:"replicas"`
-		TerminatingReplicas int `json:"terminatingReplicas"`
-		// Of a DaemonSet.
-		CurrentNumberScheduled int `json:"currentNumberScheduled"`
-		NumberMisscheduled     int `json:"numberMisscheduled"`
-	} `json:"status"`
+	resource resource
+	metav1.ObjectMeta
+	pods corev1.PodSpec
+	none bool // it was told to run nothing
+	left int32
+	seen int64 // the generation that its controller has seen
 }
 
-func (w workload) path() string {
-	return "/apis/apps/v1/namespaces/" + w.Metadata.Namespace + "/" + w.resource + "/" + w.Metadata.Name
+func ofDeployment(d appsv1.Deployment) workload {
+	s, left := d.Status, d.Status.Replicas
+	if s.TerminatingReplicas != nil {
+		left += *s.TerminatingReplicas
+	}
+	return workload{
+		resource: deployments, ObjectMeta: d.ObjectMeta, pods: d.Spec.Template.Spec, seen: s.ObservedGeneration,
+		none: d.Spec.Replicas != nil && *d.Spec.Replicas == 0,
+		left: left,
+	}
+}
+
+func ofDaemonSet(d appsv1.DaemonSet) workload {
+	s := d.Status
+	return workload{
+		resource: daemonSets, ObjectMeta: d.ObjectMeta, pods: d.Spec.Template.Spec, seen: s.ObservedGeneration,
+		none: d.Spec.Template.Spec.NodeSelector[nowhere] != "",
+		left: s.CurrentNumberScheduled + s.NumberMisscheduled,
+	}
 }
 
 // String names it as kubectl does.
 func (w workload) String() string {
-	return strings.TrimSuffix(w.resource, "s") + " " + w.Metadata.Namespace + "/" + w.Metadata.Name
+	return strings.TrimSuffix(w.resource.Resource, "s") + " " + w.Namespace + "/" + w.Name
 }
 
 // runs reports whether a container has an image of one of the names.
 func (w workload) runs(images []string) bool {
-	for _, c := range w.Spec.Template.Spec.Containers {
+	for _, c := range w.pods.Containers {
 		for _, name := range images {
 			if imageName(c.Image) == name {
 				return true
@@ -73,33 +73,38 @@ func imageName(image string) string {
 	return name
 }
 
-// told reports whether it was told to run nothing.
-func (w workload) told() bool {
-	if w.resource == deployments {
-		return w.Spec.Replicas != nil && *w.Spec.Replicas == 0
-	}
-	return w.Spec.Template.Spec.NodeSelector[nowhere] != ""
-}
-
 // quiet reports whether nothing of it is left, after its controller has seen
 // what it was told.
-func (w workload) quiet() bool {
-	s := w.Status
-	return w.told() && s.ObservedGeneration >= w.Metadata.Generation &&
-		s.Replicas+s.TerminatingReplicas+s.CurrentNumberScheduled+s.NumberMisscheduled == 0
+func (w workload) quiet() bool { return w.none && w.seen >= w.Generation && w.left == 0 }
+
+// workloads are those of all namespaces.
+func (c *Client) workloads(ctx context.Context) (all []workload, err error) {
+	running, err := listAs[appsv1.Deployment](ctx, c.in(deployments, ""), metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range running {
+		all = append(all, ofDeployment(d))
+	}
+	everywhere, err := listAs[appsv1.DaemonSet](ctx, c.in(daemonSets, ""), metav1.ListOptions{})
+	for _, d := range everywhere {
+		all = append(all, ofDaemonSet(d))
+	}
+	return all, err
 }
 
-// list returns the workloads of all namespaces.
-func (c *Client) list(ctx context.Context) (all []workload, err error) {
-	for _, resource := range resources {
-		found, err := listAll[workload](ctx, c, "/apis/apps/v1/"+resource, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range found {
-			w.resource = resource
-			all = append(all, w)
-		}
+// workload looks at one again.
+func (c *Client) workload(ctx context.Context, w workload) (workload, error) {
+	o, err := c.in(w.resource, w.Namespace).get(ctx, w.Name)
+	if err != nil {
+		return w, err
 	}
-	return all, nil
+	if w.resource == deployments {
+		var d appsv1.Deployment
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(o, &d)
+		return ofDeployment(d), err
+	}
+	var d appsv1.DaemonSet
+	err = runtime.DefaultUnstructuredConverter.FromUnstructured(o, &d)
+	return ofDaemonSet(d), err
 }
