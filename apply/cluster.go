@@ -37,7 +37,7 @@ type Cluster struct {
 	desired kubeplan.Desired
 	clock   Clock
 	tell    progress.Sink
-	session *Session       // nil: whoever uses it does not take its lock
+	lock    *locker        // nil: whoever uses it does not take it
 	nodes   *nodes.Cluster // nil: only the API is reached
 }
 
@@ -61,10 +61,14 @@ func (e *Environment) Kubernetes(ctx context.Context, a KubeAccess) (*Cluster, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{env: e, clock: a.Clock, builder: Builder{Random: a.Random}}
-	client, err := s.kubeClient(ctx, kube.Options{
-		URL: strings.TrimSuffix(server.URL, "/"), TLSName: server.TLSName, Dial: a.Dial, Within: answers, Patience: clusterPatience,
+	s := &signer{env: e, clock: a.Clock, random: a.Random}
+	options, err := s.kubernetes(ctx, kube.Options{
+		URL: strings.TrimSuffix(server.URL, "/"), TLSName: server.TLSName, Dial: a.Dial, Within: answers, Patience: clusterPatience, Clock: a.Clock,
 	})
+	if err != nil {
+		return nil, err
+	}
+	client, err := kube.New(options)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +109,11 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Ow
 		done, err = (&kube.Executor{Client: c.client, Stage: stage, Before: before}).TakeOver(ctx, now)
 		return stage.End(err)
 	}
-	if c.session == nil {
+	if c.lock == nil {
 		err = take(nil)
 		return done, err
 	}
-	err = c.session.locked(ctx, owner, func() error { return take(c.session.keepLock) })
+	err = c.lock.locked(ctx, owner, func() error { return take(c.lock.held.keep) })
 	return done, err
 }
 
@@ -120,42 +124,42 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Ow
 func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster) error) error {
 	if server != "" {
 		c, err := s.env.Kubernetes(ctx, KubeAccess{
-			Server: server, Examples: s.examples, Dial: s.nodes.Dial, Clock: s.clock, Random: s.builder.Random, Tell: s.tell,
+			Server: server, Examples: s.examples, Dial: s.connect.reach.dial, Clock: s.log.clock, Random: s.connect.signer.random, Tell: s.log.tell,
 		})
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		c.session = s
+		c.lock = s.lock
 		return do(c)
 	}
-	found, err := s.reach(ctx)
+	found, err := s.connect.nodes(ctx)
 	if err != nil {
 		return err
 	}
 	api, _ := found.Kubernetes.(controlPlaneAPI)
 	if !slices.ContainsFunc(api.planes, func(m nodes.Machine) bool { return m.Address != "" }) {
-		return s.noPlane(found)
+		return noPlane(found, s.env.name)
 	}
 	client, err := api.clientWith(ctx, clusterPatience)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	desired, err := s.kubernetesDesired(ctx)
+	desired, err := s.objects.desired(ctx)
 	if err != nil {
 		return err
 	}
-	return do(&Cluster{env: s.env, client: client, desired: desired, clock: s.clock, tell: s.tell, session: s, nodes: found})
+	return do(&Cluster{env: s.env, client: client, desired: desired, clock: s.log.clock, tell: s.log.tell, lock: s.lock, nodes: found})
 }
 
 // noPlane says why no control plane can be asked.
-func (s *Session) noPlane(c *nodes.Cluster) error {
+func noPlane(c *nodes.Cluster, env string) error {
 	var problems diag.List
 	for _, m := range c.Machines {
 		if m.Role == nodeplan.ControlPlane {
 			problems.Add(diag.On("node "+m.Name, "cannot be asked: %s", m.Unknown).
-				WithHint("`talosgen apply %s` makes what is missing; the URL of the Kubernetes API can be named with --server", s.env.name).WithCode(diag.Remote))
+				WithHint("`talosgen apply %s` makes what is missing; the URL of the Kubernetes API can be named with --server", env).WithCode(diag.Remote))
 		}
 	}
 	return problems.Err()

@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 )
-
-// adminLifetime is how long the certificate is valid that controllers are
-// stopped with.
-const adminLifetime = 15 * time.Minute
 
 // mayRace is what to expect if controllers could not be stopped.
 const mayRace = "the autoscaler or the cloud controller may make a server or a load balancer meanwhile: destroy again if something is left"
@@ -25,22 +20,27 @@ func (s *Session) quiesce(ctx context.Context, p *cloudplan.Plan, policy Consent
 	if !p.Destroy || len(p.Changes) == 0 {
 		return p, nil
 	}
-	stopped, err := s.stopControllers(ctx, p)
+	stopped, err := stopper{kube: s.connect.kube, log: s.log}.stop(ctx, p)
 	// Nothing more is asked of the cluster: what let somebody in is in no plan.
 	if err = errors.Join(err, s.Close(ctx)); err != nil || !stopped {
 		return p, err
 	}
-	return s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return cloudplan.Destroy(p.Desired, o, policy) })
+	return s.cloud.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return cloudplan.Destroy(p.Desired, o, policy) })
 }
 
-// stopControllers stops what would make servers and load balancers while the
-// cluster is destroyed, if the Kubernetes API answers. That it could not is
+// stopper stops what would make servers and load balancers.
+type stopper struct {
+	kube *kubeReach
+	log  *runLog
+}
+
+// stop stops them while the cluster is destroyed, if the Kubernetes API answers. That it could not is
 // said, and no error: a cluster that is half gone has no API. It reports whether
 // anything was stopped.
-func (s *Session) stopControllers(ctx context.Context, p *cloudplan.Plan) (stopped bool, err error) {
-	err = s.stage("controllers", 0, func(stage progress.Stage) error {
+func (s stopper) stop(ctx context.Context, p *cloudplan.Plan) (stopped bool, err error) {
+	err = s.log.stage("controllers", 0, func(stage progress.Stage) error {
 		const step = "stop controllers"
-		client, why, err := s.kubernetes(ctx, p)
+		client, why, err := s.client(ctx, p)
 		if why != "" {
 			stage.Step(step, progress.Done, "not done: "+why)
 			return nil
@@ -69,16 +69,16 @@ func (s *Session) stopControllers(ctx context.Context, p *cloudplan.Plan) (stopp
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// kubernetes makes a client for the API of the cluster, which is reached as apply
+// client makes a client for the API of the cluster, which is reached as apply
 // reaches it: by the control planes. Or it says why there is nobody to ask.
-func (s *Session) kubernetes(ctx context.Context, p *cloudplan.Plan) (client *kube.Client, why string, err error) {
+func (s stopper) client(ctx context.Context, p *cloudplan.Plan) (client *kube.Client, why string, err error) {
 	switch {
 	case len(p.Observed.Servers) == 0:
 		return nil, "there are no servers", nil
-	case s.nodes.Dial == nil || s.local && !s.nodes.Kubernetes:
+	case s.kube.nodes.dial == nil || s.kube.bare:
 		return nil, "simulated servers run no Kubernetes", nil
 	}
-	api, err := s.api(ctx, p.Observed)
+	api, err := s.kube.api(ctx, p.Observed)
 	if err != nil {
 		return nil, oneLine(err), nil
 	}

@@ -174,7 +174,7 @@ access: {mode: public, currentIpv4: true}
 // publicAddress is that of the control plane.
 func (c *testCluster) publicAddress() string {
 	c.bench.t.Helper()
-	o, err := c.bench.connect().look(c.bench.t.Context())
+	o, err := c.bench.connect().connect.look(c.bench.t.Context())
 	if err != nil {
 		c.bench.t.Fatal(err)
 	}
@@ -203,9 +203,7 @@ func (c *testCluster) told() string {
 // destroy destroys with all that the cluster made.
 func (c *testCluster) destroy() (*Report, error) {
 	c.bench.t.Helper()
-	s := c.bench.connect()
-	s.builder.Random = rand.Reader
-	s.nodes = c.nodes
+	s := c.bench.connect(func(to *Cloud) { to.Builder.Random, to.Nodes = rand.Reader, c.nodes })
 	defer func() {
 		if err := s.Close(c.bench.t.Context()); err != nil {
 			c.bench.t.Error(err)
@@ -285,7 +283,7 @@ func TestDestroyBesideSessions(t *testing.T) {
 	if err != nil || len(r.Left.Changes)+len(r.Left.Left) > 0 {
 		t.Errorf("left %+v (%v)", r.Left, err)
 	}
-	if o, err := b.connect().look(t.Context()); err != nil || len(o.Firewalls) > 0 {
+	if o, err := b.connect().connect.look(t.Context()); err != nil || len(o.Firewalls) > 0 {
 		t.Errorf("still there: %+v (%v)", o.Firewalls, err)
 	}
 }

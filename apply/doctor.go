@@ -37,7 +37,7 @@ func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]Findi
 		answer = preflight.Yes
 	}
 	return preflight.Run(preflight.Input{
-		Plan: p.Plan, TokenWrites: answer, Own: own, Extensions: s.extensions(ctx, plannedImages(p.Plan)),
+		Plan: p.Plan, TokenWrites: answer, Own: own, Extensions: s.images.extensions(ctx, plannedImages(p.Plan)),
 	}), nil
 }
 

@@ -22,11 +22,11 @@ type EtcdMembers = health.MemberList
 // Etcd asks every control plane for its member of etcd, and says besides whether
 // etcd is well.
 func (s *Session) Etcd(ctx context.Context) (list *EtcdMembers, well bool, err error) {
-	c, err := s.reach(ctx)
+	c, err := s.connect.nodes(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.stage("etcd", 0, func(progress.Stage) error {
+	err = s.log.stage("etcd", 0, func(progress.Stage) error {
 		f := facts(ctx, c, controlPlaneMachines(c), func(context.Context) ([]health.KubeNode, error) { return nil, nil })
 		l := health.ListMembers(f)
 		list = &l
@@ -58,25 +58,33 @@ type EtcdSnapshot struct {
 // SaveEtcd keeps a snapshot of etcd: all that Kubernetes has. It is encrypted for
 // the operators as it comes, and never anywhere in the clear.
 func (s *Session) SaveEtcd(ctx context.Context, keep Keep) (saved *EtcdSnapshot, err error) {
-	c, err := s.reach(ctx)
+	c, err := s.connect.nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = s.stage("snapshot", 0, func(progress.Stage) error {
+	err = s.log.stage("snapshot", 0, func(progress.Stage) error {
 		return c.AskEtcd(ctx, func(client *node.Client) (err error) {
-			saved, err = s.keepEtcd(ctx, client, keep)
+			saved, err = s.backups.keep(ctx, client, keep)
 			return err
 		})
 	})
 	return saved, err
 }
 
-// saveEtcd keeps a snapshot before a member goes for good.
-func (s *Session) saveEtcd(ctx context.Context, from *node.Client) (where string, err error) {
-	if s.nodes.Keep == nil {
+// backups keep snapshots of etcd in files, encrypted for the operators.
+type backups struct {
+	env   *Environment
+	clock Clock
+	files Keep // nil: there is no place for those that a run takes by itself
+	times snapshotTimes
+}
+
+// save keeps a snapshot before a member goes for good.
+func (b *backups) save(ctx context.Context, from *node.Client) (where string, err error) {
+	if b.files == nil {
 		return "", diag.On("etcd", "there is no place for its snapshot").WithCode(diag.Usage)
 	}
-	saved, err := s.keepEtcd(ctx, from, s.nodes.Keep)
+	saved, err := b.keep(ctx, from, b.files)
 	if err != nil {
 		return "", err
 	}
@@ -100,11 +108,12 @@ func (t *snapshotTimes) next(now time.Time) time.Time {
 	return now
 }
 
-func (s *Session) keepEtcd(ctx context.Context, from *node.Client, keep Keep) (*EtcdSnapshot, error) {
+// keep writes a snapshot as it comes from a member.
+func (b *backups) keep(ctx context.Context, from *node.Client, keep Keep) (*EtcdSnapshot, error) {
 	var saved EtcdSnapshot
-	name := snapshot.FileName(s.env.Infrastructure.Cluster, s.snapshots.next(s.clock.Now()))
+	name := snapshot.FileName(b.env.Infrastructure.Cluster, b.times.next(b.clock.Now()))
 	where, err := keep(name, func(file io.Writer) error {
-		encrypted, leftOut, err := s.env.keys.EncryptStream(file, s.env.recipients)
+		encrypted, leftOut, err := b.env.keys.EncryptStream(file, b.env.recipients)
 		if err != nil {
 			return err
 		}

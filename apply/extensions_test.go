@@ -54,7 +54,7 @@ func TestExtensionsAreAskedFor(t *testing.T) {
 			b := newImageBench(t)
 			b.render(withExtension(tt.extension))
 			s, f := b.session(), &factory{fails: tt.fails}
-			s.builder.Factory = f
+			s.images.with.Factory = f
 			found, err := s.Check(t.Context(), b.plan(s, Policy{}), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +87,7 @@ func TestExtensionsAreNotAskedFor(t *testing.T) {
 	b.render(withExtension("siderolabs/iscsi-tols"))
 	f := &factory{}
 	s := b.session("https://mirror.test/{path}")
-	s.builder.Factory = f
+	s.images.with.Factory = f
 	if _, err := s.Check(t.Context(), b.plan(s, Policy{}), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestExtensionsAreNotAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = b.session()
-	s.builder.Factory = f
+	s.images.with.Factory = f
 	if _, err := s.Check(t.Context(), b.plan(s, Policy{}), nil); err != nil || len(f.asked) > 0 {
 		t.Errorf("asked %q, %v", f.asked, err)
 	}

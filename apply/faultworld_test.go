@@ -267,7 +267,7 @@ func (w *faultWorld) session() *Session {
 		w.Fatal(err)
 	}
 	if w.inTurn {
-		s.parallel = 1
+		s.cloud.parallel = 1
 	}
 	return s
 }

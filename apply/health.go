@@ -9,9 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
-	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // HealthReport is how the checks of a cluster came out.
@@ -21,17 +19,17 @@ type HealthReport = health.Report
 // well. If it is not it looks again, as long as it may; then there is an error
 // with the exit code [diag.NotReady] besides the last report.
 func (s *Session) Health(ctx context.Context, within time.Duration) (report *HealthReport, err error) {
-	c, err := s.reach(ctx)
+	c, err := s.connect.nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = s.stage("health", 0, func(stage progress.Stage) error {
+	err = s.log.stage("health", 0, func(stage progress.Stage) error {
 		if within == 0 {
 			r := checked(ctx, c)
 			report = &r
 			return ctx.Err()
 		}
-		return node.WaitFor(ctx, s.clock, node.Patience{Every: lookEvery, Within: within}, "cluster", "well", func(ctx context.Context) error {
+		return node.WaitFor(ctx, s.log.clock, node.Patience{Every: lookEvery, Within: within}, "cluster", "well", func(ctx context.Context) error {
 			r := checked(ctx, c)
 			report = &r
 			if failures := r.Failures(); len(failures) > 0 {
@@ -42,29 +40,6 @@ func (s *Session) Health(ctx context.Context, within time.Duration) (report *Hea
 		})
 	})
 	return report, err
-}
-
-// reach looks where nodes are, and prepares to talk to them.
-func (s *Session) reach(ctx context.Context) (*nodes.Cluster, error) {
-	if s.nodes.Dial == nil {
-		return nil, diag.On("environment "+s.env.name, "there are no nodes behind simulated servers").WithCode(diag.Usage)
-	}
-	o, err := s.look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.cluster(ctx, o, nil)
-}
-
-// look looks what there is in the project.
-func (s *Session) look(ctx context.Context) (o cloudplan.Observed, err error) {
-	err = s.stage("observe", 0, func(progress.Stage) (err error) {
-		if s.project != nil {
-			o, err = s.project.Observe(ctx, s.env.Infrastructure)
-		}
-		return err
-	})
-	return o, err
 }
 
 // asking says how Kubernetes is asked for its nodes.

@@ -2,15 +2,17 @@ package apply
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/image"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -67,130 +69,109 @@ type Builder struct {
 	Factory http.RoundTripper
 }
 
-// MissingImages returns the images that the environment wants and the project
-// does not have.
-func (s *Session) MissingImages(ctx context.Context) (missing []schemas.InfraSnapshot, err error) {
-	if s.project == nil {
-		return nil, s.noProject()
-	}
-	err = s.stage("observe", 0, func(progress.Stage) error {
-		for _, want := range s.env.Infrastructure.Images {
-			found, err := s.project.Snapshots(ctx, want.Selector, want.Architecture)
-			if err != nil {
-				return err
-			}
-			there := false
-			for _, have := range found {
-				there = there || have.Status == "available"
-			}
-			if !there {
-				missing = append(missing, want)
-			}
+// imageBuilder makes and lists the snapshots with Talos of a project.
+type imageBuilder struct {
+	project *cloud.Client
+	infra   *schemas.Infrastructure
+	with    Builder
+	version string // of talosgen
+	clock   Clock
+}
+
+// missing are the images that the environment wants and the project does not have.
+func (b *imageBuilder) missing(ctx context.Context) (missing []schemas.InfraSnapshot, err error) {
+	for _, want := range b.infra.Images {
+		found, err := b.project.Snapshots(ctx, want.Selector, want.Architecture)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return missing, err
-}
-
-// BuildImages makes images, all at once. Nobody else changes the cluster
-// meanwhile. With nothing to make, it removes what dead runs left.
-func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapshot, owner Owner) error {
-	switch {
-	case s.project == nil:
-		return s.noProject()
-	case len(wanted) == 0:
-		return s.sweep(ctx, owner, false, false)
+		there := false
+		for _, have := range found {
+			there = there || have.Status == "available"
+		}
+		if !there {
+			missing = append(missing, want)
+		}
 	}
-	return s.locked(ctx, owner, func() error {
-		return s.stage("build", len(wanted), func(stage progress.Stage) error {
-			maker := s.imageMaker(owner)
-			errs := make([]error, len(wanted))
-			var all sync.WaitGroup
-			for i, want := range wanted {
-				all.Go(func() {
-					step := "image " + ImageArch(want.Architecture)
-					stage.Step(step, progress.Begun, "")
-					_, errs[i] = maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
-					if errs[i] != nil {
-						stage.Step(step, progress.Failed, errs[i].Error())
-						return
-					}
-					stage.Step(step, progress.Done, "")
-				})
-			}
-			all.Wait()
-			var list diag.List
-			for _, err := range errs {
-				list.AddErr(err)
-			}
-			return list.Err()
-		})
-	})
+	return missing, nil
 }
 
-// imageMaker makes images for a run.
-func (s *Session) imageMaker(owner Owner) *image.Maker {
+// build makes images, all at once.
+func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot, owner Owner, stage progress.Stage) error {
+	maker := b.maker(owner)
+	errs := make([]error, len(wanted))
+	var all sync.WaitGroup
+	for i, want := range wanted {
+		all.Go(func() {
+			step := "image " + ImageArch(want.Architecture)
+			stage.Step(step, progress.Begun, "")
+			_, errs[i] = maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+			if errs[i] != nil {
+				stage.Step(step, progress.Failed, errs[i].Error())
+				return
+			}
+			stage.Step(step, progress.Done, "")
+		})
+	}
+	all.Wait()
+	var list diag.List
+	for _, err := range errs {
+		list.AddErr(err)
+	}
+	return list.Err()
+}
+
+// step makes an image as a step of a stage.
+func (b *imageBuilder) step(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
+	maker := b.maker(owner)
+	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
+		step := fmt.Sprintf("%s %s", cloudplan.Create, cloudplan.KeyOf(cloudplan.KindImage, cloudplan.ImageName(want)))
+		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+	}
+}
+
+// maker makes images for a run.
+func (b *imageBuilder) maker(owner Owner) *image.Maker {
 	return &image.Maker{
-		Project: s.project, Run: s.run(owner), Desired: s.env.Infrastructure, Clock: s.clock,
-		Dial: s.builder.Dial, Random: s.builder.Random, Mirrors: s.builder.Mirrors,
+		Project: b.project, Run: owner.in(b.infra.Cluster), Desired: *b.infra, Clock: b.clock,
+		Dial: b.with.Dial, Random: b.with.Random, Mirrors: b.with.Mirrors,
 	}
 }
 
-// run is what others see of a run.
-func (s *Session) run(owner Owner) cloud.Run {
-	return cloud.Run{Cluster: s.env.Infrastructure.Cluster, Owner: owner.Name, ID: owner.Run}
+// uses are the snapshots of the project, and what refers to them.
+func (b *imageBuilder) uses(ctx context.Context, p image.Project) (uses []ImageUse, err error) {
+	if p.Snapshots, err = b.project.Snapshots(ctx, image.Selector, ""); err != nil {
+		return nil, err
+	}
+	if p.Servers, err = b.project.Servers(ctx); err != nil {
+		return nil, err
+	}
+	return p.Uses(), nil
 }
 
-// Images lists the snapshots with Talos of the project, the newest first, and
-// what refers to them: environments of the repository, servers, and living
-// autoscalers, whose configurations are known by cluster.
-func (s *Session) Images(ctx context.Context, environments []ImageEnvironment, autoscalers map[string]Autoscaler) (uses []ImageUse, err error) {
-	if s.project == nil {
-		return nil, s.noProject()
+// prune deletes those of the given snapshots that nothing refers to, and returns
+// them.
+func (b *imageBuilder) prune(ctx context.Context, uses []ImageUse) (removed []ImageUse, err error) {
+	for _, u := range uses {
+		if !u.Prunable() {
+			continue
+		}
+		if err := b.project.RemoveSnapshot(ctx, u.ID); err != nil {
+			return removed, err
+		}
+		removed = append(removed, u)
 	}
-	err = s.stage("observe", 0, func(progress.Stage) error {
-		p := image.Project{Environments: environments, Autoscalers: autoscalers}
-		if p.Snapshots, err = s.project.Snapshots(ctx, image.Selector, ""); err != nil {
-			return err
-		}
-		if p.Servers, err = s.project.Servers(ctx); err != nil {
-			return err
-		}
-		uses = p.Uses()
+	return removed, nil
+}
+
+// extensions asks the Image Factory for what it has, where there is one to ask.
+func (b *imageBuilder) extensions(ctx context.Context, wanted []schemas.InfraSnapshot) (all []preflight.Extensions) {
+	if b.with.Factory == nil {
 		return nil
-	})
-	return uses, err
-}
-
-// ServerTime is the time by Hetzner's clock, as of the last answer.
-func (s *Session) ServerTime() time.Time {
-	if s.project == nil {
-		return s.clock.Now()
 	}
-	return s.project.ServerTime()
-}
-
-// PruneImages deletes those of the given snapshots that nothing refers to, and
-// returns them.
-func (s *Session) PruneImages(ctx context.Context, uses []ImageUse, owner Owner) (removed []ImageUse, err error) {
-	err = s.locked(ctx, owner, func() error {
-		return s.stage("prune", 0, func(stage progress.Stage) error {
-			for _, u := range uses {
-				if !u.Prunable() {
-					continue
-				}
-				if err := s.project.RemoveSnapshot(ctx, u.ID); err != nil {
-					return err
-				}
-				removed = append(removed, u)
-			}
-			return nil
-		})
-	})
-	return removed, err
-}
-
-// noProject says that a command is about Hetzner Cloud.
-func (s *Session) noProject() error {
-	return diag.On("environment "+s.env.name, "its machines exist already: there is nothing at Hetzner Cloud").WithCode(diag.Usage)
+	for _, e := range b.with.Mirrors.Extensions(wanted) {
+		official, err := image.Official(ctx, b.with.Factory, e.URL, "talosgen/"+b.version)
+		all = append(all, preflight.Extensions{URL: e.URL, Talos: e.Talos, Wanted: e.Names, Official: official, Err: err})
+	}
+	return all
 }

@@ -70,13 +70,13 @@ func newImageBench(t *testing.T) *imageBench {
 
 func (b *imageBench) session(mirrors ...string) *Session {
 	b.t.Helper()
-	s := b.connect()
 	m, err := ParseMirrors(mirrors)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	s.builder = Builder{Dial: b.machines.Dial, Random: strings.NewReader(strings.Repeat("k", 1000)), Mirrors: m}
-	return s
+	return b.connect(func(c *Cloud) {
+		c.Builder = Builder{Dial: b.machines.Dial, Random: strings.NewReader(strings.Repeat("k", 1000)), Mirrors: m}
+	})
 }
 
 // TestApplyMakesImages: those that are missing come first, and the servers are

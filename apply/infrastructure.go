@@ -2,7 +2,7 @@ package apply
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
@@ -15,7 +15,7 @@ import (
 // was planned from what was there after the last change; what somebody agreed to
 // bounds that, and is never executed itself.
 type infrastructure struct {
-	*Session
+	*cloudStage
 	report *Report
 	agreed *cloudplan.Plan // what somebody agreed to
 	latest *cloudplan.Plan // what was planned last, with all that this run leaves alone
@@ -33,7 +33,7 @@ func (i *infrastructure) change(ctx context.Context, of part) (err error) {
 		i.report.left(i.all(i.latest))
 		return nil
 	}
-	return i.stage(string(StageInfrastructure), steps, func(stage progress.Stage) error {
+	return i.log.stage(string(StageInfrastructure), steps, func(stage progress.Stage) error {
 		if i.old {
 			if err := i.look(ctx); err != nil {
 				return err
@@ -70,19 +70,32 @@ func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloud
 		return of(i.latest), err
 	}
 	loop.Executor = func(p *cloudplan.Plan) execute.Do[Change] {
-		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.makeImage(stage, i.owner), Notes: i.treeNotes()}).Do
-		return i.watched(p, stage, do)
+		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.images.step(stage, i.owner), Notes: i.record.notes()}).Do
+		return i.watch.watched(p, stage, do)
 	}
 	return loop
 }
 
-// makeImage makes an image as a step of a stage.
-func (s *Session) makeImage(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
-	maker := s.imageMaker(owner)
-	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
-		step := fmt.Sprintf("%s %s", cloudplan.Create, cloudplan.KeyOf(cloudplan.KindImage, cloudplan.ImageName(want)))
-		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+// before makes the changes that nodes do not have to leave the cluster for.
+func (i *infrastructure) before(ctx context.Context) error { return i.change(ctx, holding(everybody)) }
+
+// after makes those that are left, once the nodes were changed. It reports whether
+// there are servers of nodes that were not there before.
+func (i *infrastructure) after(ctx context.Context) (more bool, err error) {
+	known := i.latest.Observed
+	i.old = true
+	if err := i.change(ctx, i.all); err != nil {
+		return false, err
 	}
+	return i.newNodes(known, i.latest.Observed), nil
+}
+
+// newNodes reports whether there are servers of nodes that were not there before.
+func (i *infrastructure) newNodes(before, now cloudplan.Observed) bool {
+	return slices.ContainsFunc(now.Servers, func(server cloudplan.Server) bool {
+		return rolesOfNodes[server.Labels[schemas.LabelRole]] != "" && i.inventory.owns(server) &&
+			!slices.ContainsFunc(before.Servers, func(b cloudplan.Server) bool { return b.ID == server.ID })
+	})
 }
 
 // again returns how a plan is made.

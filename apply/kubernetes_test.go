@@ -23,17 +23,19 @@ func TestKubernetesStage(t *testing.T) {
 	c := kubeenv.Start(t, kubeenv.Own())
 	env, _ := realCluster(t, c, bootstrapObjects)
 	var told []string
-	s := &Session{env: env, clock: liveClock{}, builder: Builder{Random: rand.Reader}, tell: func(e Event) { told = append(told, e.Stage+" "+e.Step+" "+e.Text) }}
-	s.nodes.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(c.URL, "https://"))
-	}
-	desired, err := s.kubernetesDesired(t.Context())
+	s := newSession(env, nil, Cloud{
+		Clock: liveClock{}, Builder: Builder{Random: rand.Reader}, Tell: func(e Event) { told = append(told, e.Stage+" "+e.Step+" "+e.Text) },
+		Nodes: Nodes{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(c.URL, "https://"))
+		}},
+	})
+	desired, err := s.objects.desired(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.objects.Items = slices.DeleteFunc(desired.Items, func(i kubeplan.Item) bool { return i.Object.IsSecret() })
+	s.objects.read.Items = slices.DeleteFunc(desired.Items, func(i kubeplan.Item) bool { return i.Object.IsSecret() })
 	before := &Plan{Plan: &cloudplan.Plan{Cluster: "demo"}}
-	if err := s.withKubernetes(t.Context(), before, Policy{}); err != nil {
+	if err := s.kube.plan(t.Context(), before, Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if before.Kubernetes.API || before.Empty() || !before.Executable() || !strings.Contains(before.Summary(), "Kubernetes: 2 to create") {
@@ -41,7 +43,7 @@ func TestKubernetesStage(t *testing.T) {
 	}
 	// Nobody waits for what cannot come: no control plane is made.
 	nowhere := &Report{Left: &Plan{Plan: &cloudplan.Plan{Cluster: "demo"}}}
-	if err := s.changeKubernetes(t.Context(), nowhere, before, Policy{}); diag.CodeOf(err) != diag.NotReady || !strings.Contains(err.Error(), "no control plane is known that could serve it") {
+	if err := s.kube.execute(t.Context(), &run{report: nowhere, agreed: before}); diag.CodeOf(err) != diag.NotReady || !strings.Contains(err.Error(), "no control plane is known that could serve it") {
 		t.Fatalf("without a control plane: %v", err)
 	}
 	server := cloudplan.Server{
@@ -51,14 +53,14 @@ func TestKubernetesStage(t *testing.T) {
 	}
 	there := &cloudplan.Plan{Cluster: "demo", Observed: cloudplan.Observed{Servers: []cloudplan.Server{server}}}
 	r := &Report{Left: &Plan{Plan: there}}
-	if err := s.changeKubernetes(t.Context(), r, before, Policy{}); err != nil {
+	if err := s.kube.execute(t.Context(), &run{report: r, agreed: before}); err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(told, "\n"))
 	}
 	if len(r.Objects) != 2 || !r.Left.Kubernetes.InSync() {
 		t.Errorf("%d objects were made, left is %s", len(r.Objects), r.Left.Kubernetes)
 	}
 	again := &Plan{Plan: there}
-	if err := s.withKubernetes(t.Context(), again, Policy{}); err != nil || !again.Kubernetes.API || !again.Empty() {
+	if err := s.kube.plan(t.Context(), again, Policy{}); err != nil || !again.Kubernetes.API || !again.Empty() {
 		t.Errorf("the second time (%v): %s", err, again)
 	}
 	text := strings.Join(told, "\n") + before.String()
@@ -67,7 +69,7 @@ func TestKubernetesStage(t *testing.T) {
 	}
 	// Somebody changes an object after the plan was agreed to: it stays theirs.
 	c.Apply(t, "helm", true, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: kube-system}, data: {x: other}}")
-	err = s.finish(t.Context(), r, again, Policy{})
+	err = s.finish(t.Context(), &run{report: r, agreed: again})
 	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "ConfigMap/kube-system/settings: fields of it are of helm") {
 		t.Errorf("what others changed: %v", err)
 	}
@@ -76,7 +78,7 @@ func TestKubernetesStage(t *testing.T) {
 // TestSomePlane: Kubernetes is planned where a control plane can be talked to, or
 // will be once etcd is bootstrapped.
 func TestSomePlane(t *testing.T) {
-	s := &Session{env: &Environment{Infrastructure: schemas.Infrastructure{Servers: []schemas.InfraServer{
+	k := &kubeReach{inventory: &inventory{infra: &schemas.Infrastructure{Servers: []schemas.InfraServer{
 		{Name: "cp-1", Role: schemas.RoleControlPlane}, {Name: "worker-1", Role: schemas.RoleWorker},
 	}}}}
 	for name, c := range map[string]struct {
@@ -89,7 +91,7 @@ func TestSomePlane(t *testing.T) {
 		"it is refused":           {nodeplan.Plan{Refusals: []plan.Note{{Key: "node/cp-1"}}}, false},
 		"only the worker is away": {nodeplan.Plan{Away: []string{"worker-1"}}, true},
 	} {
-		if got := s.somePlane(&Plan{Plan: &cloudplan.Plan{}, Nodes: &c.nodes}); got != c.want {
+		if got := k.usable(&Plan{Plan: &cloudplan.Plan{}, Nodes: &c.nodes}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -18,42 +17,60 @@ const (
 	leasePatience = 3 * time.Second
 )
 
-// leaseName is what the Lease is called that is the lock of the cluster.
-func (s *Session) leaseName() string { return s.env.Infrastructure.Cluster + "-apply-lock" }
-
-// acquireLease takes the lock of machines that exist already, unless this run has
-// it. Where no API serves there is none: a cluster that is made has no other place
-// for it, and one whose API is down must be mended. That etcd is made once does
-// not depend on it.
-func (s *Session) acquireLease(ctx context.Context, stage progress.Stage) error {
-	if s.project != nil || s.lock != nil || s.nodes.Dial == nil {
-		return nil
-	}
-	l, err := kube.AcquireLease(ctx, s.leaseName(), kube.Holder{Owner: s.leaseOwner.Name, Run: s.leaseOwner.Run}, s.leaseClient)
-	switch {
-	case err == nil:
-		s.lock = l
-	case ctx.Err() == nil && kube.Unavailable(err):
-		stage.Step("lock", progress.Note, "no Kubernetes API answers that could keep it: other runs are not kept out")
-		return nil
-	}
-	return err
+// leaseLock is the lock of machines that exist already: a Lease in their
+// Kubernetes.
+type leaseLock struct {
+	env, cluster string
+	kube         *kubeReach
+	clock        Clock // which keeps no lock: it is what the lock is kept with
 }
 
-// leaseHolder asks the API who holds the lock, or frees it.
-func (s *Session) leaseHolder(ctx context.Context, ask func(*kube.Client, context.Context, string) (*kube.Holder, error)) (*Holder, error) {
-	if s.nodes.Dial == nil {
-		return nil, diag.On("environment "+s.env.name, "its machines exist already, and are not reached").WithCode(diag.Usage)
+// name is what the Lease is called.
+func (l leaseLock) name() string { return l.cluster + "-apply-lock" }
+
+func (l leaseLock) holder(ctx context.Context) (*Holder, error) {
+	return l.ask(ctx, (*kube.Client).LeaseHolder)
+}
+
+func (l leaseLock) unlock(ctx context.Context) (*Holder, error) {
+	return l.ask(ctx, (*kube.Client).FreeLease)
+}
+
+// acquire takes it. Where no API serves there is none: a cluster that is made has
+// no other place for it, and one whose API is down must be mended. That etcd is
+// made once does not depend on it.
+func (l leaseLock) acquire(ctx context.Context, owner Owner, stage progress.Stage) (lock, error) {
+	if l.kube.nodes.dial == nil {
+		return nil, nil
 	}
-	client, err := s.leaseClient(ctx)
+	taken, err := kube.AcquireLease(ctx, l.name(), kube.Holder{Owner: owner.Name, Run: owner.Run}, l.client)
+	switch {
+	case err == nil:
+		return taken, nil
+	case ctx.Err() == nil && kube.Unavailable(err):
+		stage.Step("lock", progress.Note, "no Kubernetes API answers that could keep it: other runs are not kept out")
+		return nil, nil
+	}
+	return nil, err
+}
+
+// clean has nothing to remove.
+func (l leaseLock) clean(context.Context) error { return nil }
+
+// ask asks the API who holds the lock, or frees it.
+func (l leaseLock) ask(ctx context.Context, ask func(*kube.Client, context.Context, string) (*kube.Holder, error)) (*Holder, error) {
+	if l.kube.nodes.dial == nil {
+		return nil, diag.On("environment "+l.env, "its machines exist already, and are not reached").WithCode(diag.Usage)
+	}
+	client, err := l.client(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	h, err := ask(client, ctx, s.leaseName())
+	h, err := ask(client, ctx, l.name())
 	switch {
 	case kube.Unavailable(err):
-		return nil, diag.On("lock of the cluster "+s.env.Infrastructure.Cluster, "the Kubernetes API that keeps it does not answer: %s", oneLine(err)).
+		return nil, diag.On("lock of the cluster "+l.cluster, "the Kubernetes API that keeps it does not answer: %s", oneLine(err)).
 			WithHint("while it is away nobody is kept out, either").WithCode(diag.Remote).WithCause(err)
 	case err != nil || h == nil:
 		return nil, err
@@ -61,13 +78,11 @@ func (s *Session) leaseHolder(ctx context.Context, ask func(*kube.Client, contex
 	return &Holder{Owner: h.Owner, Run: h.Run, Expires: h.Expires}, nil
 }
 
-// leaseClient talks to the Kubernetes API of machines that exist already. Its clock
-// does not keep the lock: it is what the lock is kept with.
-func (s *Session) leaseClient(ctx context.Context) (*kube.Client, error) {
-	through, err := s.transport(cloudplan.Observed{})
+// client talks to the Kubernetes API of machines that exist already.
+func (l leaseLock) client(ctx context.Context) (*kube.Client, error) {
+	api, err := l.kube.static()
 	if err != nil {
 		return nil, err
 	}
-	api := controlPlaneAPI{session: s, through: through, planes: s.planes(cloudplan.Observed{}, nil)}
-	return s.kubeClient(ctx, api.options(kube.Options{Within: leaseAnswers, Patience: leasePatience, Clock: s.clock}))
+	return l.kube.client(ctx, api.options(kube.Options{Within: leaseAnswers, Patience: leasePatience, Clock: l.clock}))
 }

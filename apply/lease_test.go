@@ -87,7 +87,7 @@ func TestStaticLock(t *testing.T) {
 	s.more = nil
 	s.staticTree("cp-1", "worker-1")
 	ann, bob := s.session(), s.session()
-	err := ann.locked(t.Context(), Owner{Name: "ann@desk", Run: "x1"}, func() error {
+	err := ann.lock.locked(t.Context(), Owner{Name: "ann@desk", Run: "x1"}, func() error {
 		if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "lock demo-apply-lock: ann@desk holds it") {
 			t.Errorf("beside another run: (%d) %v", diag.CodeOf(err), err)
 		}
@@ -101,7 +101,7 @@ func TestStaticLock(t *testing.T) {
 		if err := s.fleet.Clock().Sleep(t.Context(), 10*time.Minute); err != nil {
 			return err
 		}
-		return ann.keepLock(t.Context())
+		return ann.lock.held.keep(t.Context())
 	})
 	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "this run does not hold it any more") {
 		t.Errorf("after it was freed: %v", err)
@@ -123,7 +123,7 @@ func TestStaticLockStays(t *testing.T) {
 	s.told.Reset()
 	failed := errors.New("what the run was for")
 	var taken time.Time
-	err := session.locked(t.Context(), s.owner(), func() error {
+	err := session.lock.locked(t.Context(), s.owner(), func() error {
 		taken = s.fleet.Clock().Now()
 		s.fleet.Machine("cp-1").PowerOff()
 		return failed

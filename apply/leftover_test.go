@@ -88,7 +88,7 @@ func TestAccessStaysOpen(t *testing.T) {
 // that is an error; and the lock goes once its time is over.
 func TestDestroyFindsALock(t *testing.T) {
 	b := newBench(t, demoInfrastructure)
-	if err := b.connect().acquire(t.Context(), Owner{Name: "bob@laptop", Run: "9"}, noStage()); err != nil {
+	if _, err := b.connect().lock.place.acquire(t.Context(), Owner{Name: "bob@laptop", Run: "9"}, noStage()); err != nil {
 		t.Fatal(err)
 	}
 	destroy := func() error {

@@ -29,16 +29,15 @@ func newer(env *Environment) *History {
 // relation it has to others.
 func (b *bench) inHistory(commit string, relation Relation) *Session {
 	b.t.Helper()
-	s := b.connect()
-	s.history = &History{Commit: commit, Relation: func(context.Context, string) (Relation, error) { return relation, nil }}
-	return s
+	past := &History{Commit: commit, Relation: func(context.Context, string) (Relation, error) { return relation, nil }}
+	return b.connect(func(c *Cloud) { c.History = past })
 }
 
 // recorded is what the labels of the network say.
 func (b *bench) recorded() lineage.Tree {
 	b.t.Helper()
 	s := b.connect()
-	return s.appliedTree(b.plan(s, Policy{}).Observed)
+	return labelledRecord{presentTree: presentTree{env: b.env}}.applied(b.plan(s, Policy{}).Observed)
 }
 
 func (b *bench) applyIn(s *Session, policy Policy) error {
@@ -118,7 +117,7 @@ func TestTreeIsRecordedOnAFirewall(t *testing.T) {
 		Firewalls: []cloudplan.Firewall{{Meta: cloudplan.Meta{ID: 2, Labels: lock}}, {Meta: cloudplan.Meta{ID: 4, Labels: nil}}, {Meta: cloudplan.Meta{ID: 3, Labels: own}}},
 	}
 	own["it"] = "yes"
-	if labels := b.connect().noteLabels(o); labels["it"] != "yes" {
+	if labels := noteLabels(o, "demo"); labels["it"] != "yes" {
 		t.Errorf("the notes are looked for at %v", labels)
 	}
 }
@@ -155,7 +154,7 @@ func TestTreeIsRecordedAndNotApplied(t *testing.T) {
 	}
 	b.render(demo("b"))
 	s := b.inHistory(secondCommit, CommitNewer)
-	if err := s.recordTree(t.Context(), b.plan(s, Policy{}).Observed, false); err != nil {
+	if err := s.record.begin(t.Context(), b.plan(s, Policy{}).Observed, false); err != nil {
 		t.Fatal(err)
 	}
 	// Git is not asked: it is the same commit.
@@ -191,7 +190,7 @@ func TestOlderTreeIsRefused(t *testing.T) {
 	// The plan was made when nobody knew.
 	s := b.inHistory(firstCommit, CommitNewer)
 	p := b.plan(s, all)
-	s.history.Relation = func(context.Context, string) (Relation, error) { return CommitOlder, nil }
+	s.record.(labelledRecord).history.Relation = func(context.Context, string) (Relation, error) { return CommitOlder, nil }
 	_, err := s.Apply(t.Context(), p, all, Owner{Name: "ann@desk", Run: "1"})
 	if err == nil || diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "is older than commit") {
 		t.Errorf("with the lock taken: %v", err)
@@ -269,7 +268,7 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 	}
 	b.render(demo("b"))
 	s, broken := b.inHistory(firstCommit, CommitNewer), errors.New("git is broken")
-	s.history.Relation = func(context.Context, string) (Relation, error) { return CommitNewer, broken }
+	s.record.(labelledRecord).history.Relation = func(context.Context, string) (Relation, error) { return CommitNewer, broken }
 	if _, err := s.Plan(t.Context(), Policy{}); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}

@@ -13,64 +13,123 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// Of machines that exist already, the cluster's own Kubernetes keeps which tree was
-// applied last, beside what talosgen made there. A cluster that was never
-// bootstrapped has neither.
-
-// keepsTree reports whether the cluster of machines that exist already keeps which
-// tree was applied.
-func (s *Session) keepsTree() bool {
-	return s.history != nil && s.project == nil && s.nodes.Dial != nil && !s.withoutKubernetes()
+// clusterRecord keeps which tree was applied to machines that exist already in the
+// cluster's own Kubernetes, beside what talosgen made there. A cluster that was
+// never bootstrapped has neither.
+type clusterRecord struct {
+	presentTree
+	kube     *kubeReach
+	lock     *locker
+	log      *runLog
+	recorded bool
 }
 
-// withLineageOfMachines adds to a plan what there is to say about the age of the
-// tree, for machines that exist already. It reports whether that is refused.
-func (s *Session) withLineageOfMachines(ctx context.Context, p *Plan) (refused bool, err error) {
-	if !s.keepsTree() || !s.mayHaveAPI(p) {
+// judge asks once it is known which nodes there are.
+func (r *clusterRecord) judge(ctx context.Context, after Stage, p *Plan) (refused bool, err error) {
+	if after != StageNodes || !r.kube.serves() || !r.kube.mayServe(p) {
 		return false, nil
 	}
 	idle := p.Nodes != nil && len(p.Nodes.Steps) == 0
-	if p.Nodes != nil && !s.somePlane(p) {
+	if p.Nodes != nil && !r.kube.usable(p) {
 		if idle {
 			return false, nil // nothing is changed, with nobody to ask
 		}
-		return s.noteVerdict(p.Plan, lineage.Unread(s.tree(), "no control plane can be used, and they keep it", p.older)), nil
+		return r.note(p.Plan, lineage.Unread(r.tree(), "no control plane can be used, and they keep it", p.older)), nil
 	}
 	patience := kubernetesPatience
 	if idle {
 		patience = leasePatience
 	}
-	v, err := s.verdictOfMachines(ctx, patience, p.older)
-	return s.noteVerdict(p.Plan, v), err
+	v, err := r.ask(ctx, patience, p.older)
+	return r.note(p.Plan, v), err
 }
 
-// verdictOfMachines asks the API which tree was applied last, and compares. That it
-// does not say so does not mean that none was.
-func (s *Session) verdictOfMachines(ctx context.Context, patience time.Duration, agreed bool) (v lineage.Verdict, err error) {
-	if !s.keepsTree() {
+// verdict asks the API.
+func (r *clusterRecord) verdict(ctx context.Context) (lineage.Verdict, error) {
+	return r.ask(ctx, leasePatience, false)
+}
+
+// ask asks the API which tree was applied last, and compares. That it does not say
+// so does not mean that none was.
+func (r *clusterRecord) ask(ctx context.Context, patience time.Duration, agreed bool) (v lineage.Verdict, err error) {
+	if !r.kube.serves() {
 		return v, nil
 	}
-	err = s.withNotes(ctx, patience, func(_ *kube.Client, notes map[string]string) error {
-		v, err = s.compareTrees(ctx, treeOf(notes), agreed)
+	err = r.kube.withNotes(ctx, patience, func(_ *kube.Client, notes map[string]string) error {
+		v, err = r.compare(ctx, treeOf(notes), agreed)
 		return err
 	})
 	var unread notesError
 	if errors.As(err, &unread) && ctx.Err() == nil {
-		return lineage.Unread(s.tree(), "the Kubernetes API, which keeps it, does not say: "+oneLine(unread.error), agreed), nil
+		return lineage.Unread(r.tree(), "the Kubernetes API, which keeps it, does not say: "+oneLine(unread.error), agreed), nil
 	}
 	return v, err
+}
+
+// begin records the tree, if the lock is there.
+func (r *clusterRecord) begin(ctx context.Context, _ cloudplan.Observed, agreed bool) error {
+	return r.serving(ctx, agreed)
+}
+
+// serving records the tree, once, as soon as the lock is there.
+func (r *clusterRecord) serving(ctx context.Context, agreed bool) error {
+	if !r.kube.serves() || r.recorded || r.lock.held.lock == nil {
+		return nil
+	}
+	err := r.kube.withNotes(ctx, kubernetesPatience, func(client *kube.Client, notes map[string]string) error {
+		v, err := r.compare(ctx, treeOf(notes), agreed)
+		switch {
+		case err != nil:
+			return err
+		case v.State == lineage.Refuse:
+			return r.overtaken(v)
+		}
+		next := map[string]string{noteCommit: notes[noteCommit]}
+		for label, value := range r.notes() {
+			next[strings.TrimPrefix(label, schemas.LabelPrefix)] = value
+		}
+		if !differ(notes, next) {
+			return nil
+		}
+		return client.WriteNotes(ctx, next)
+	})
+	r.recorded = err == nil
+	return err
+}
+
+// end records the tree of a cluster whose Kubernetes was not there before the run,
+// or not well. Until somebody can, nobody knows.
+func (r *clusterRecord) end(ctx context.Context, p *Plan) error {
+	if !r.kube.serves() || r.recorded || p.Destroy || p.Nodes == nil {
+		return nil
+	}
+	return r.log.stage("record", 0, func(stage progress.Stage) error {
+		err := r.kube.withNotes(ctx, kubernetesPatience, func(*kube.Client, map[string]string) error { return nil })
+		var unread notesError
+		if errors.As(err, &unread) && ctx.Err() == nil {
+			stage.Step("tree", progress.Note, "which tree is applied is not recorded: "+oneLine(unread.error))
+			return nil
+		}
+		if err == nil {
+			err = r.lock.acquire(ctx, stage)
+		}
+		if err != nil {
+			return err
+		}
+		return r.serving(ctx, p.older)
+	})
 }
 
 // notesError is that the notes in Kubernetes cannot be read.
 type notesError struct{ error }
 
-// withNotes reads the notes in Kubernetes, and does something with them.
-func (s *Session) withNotes(ctx context.Context, patience time.Duration, do func(*kube.Client, map[string]string) error) error {
-	through, err := s.transport(cloudplan.Observed{})
+// withNotes reads the notes in Kubernetes of machines that exist already, and does
+// something with them.
+func (k *kubeReach) withNotes(ctx context.Context, patience time.Duration, do func(*kube.Client, map[string]string) error) error {
+	api, err := k.static()
 	if err != nil {
 		return err
 	}
-	api := controlPlaneAPI{session: s, through: through, planes: s.planes(cloudplan.Observed{}, nil)}
 	client, err := api.clientWith(ctx, patience)
 	if err != nil {
 		return err
@@ -81,55 +140,4 @@ func (s *Session) withNotes(ctx context.Context, patience time.Duration, do func
 		return notesError{err}
 	}
 	return do(client, notes)
-}
-
-// recordOfMachines records the tree in Kubernetes before the first change, once, as
-// soon as the lock is there. What somebody else has applied since the plan was made
-// may be newer.
-func (s *Session) recordOfMachines(ctx context.Context, agreed bool) error {
-	if !s.keepsTree() || s.recorded || s.lock == nil {
-		return nil
-	}
-	err := s.withNotes(ctx, kubernetesPatience, func(client *kube.Client, notes map[string]string) error {
-		v, err := s.compareTrees(ctx, treeOf(notes), agreed)
-		switch {
-		case err != nil:
-			return err
-		case v.State == lineage.Refuse:
-			return s.overtaken(v)
-		}
-		next := map[string]string{noteCommit: notes[noteCommit]}
-		for label, value := range s.treeNotes() {
-			next[strings.TrimPrefix(label, schemas.LabelPrefix)] = value
-		}
-		if !differ(notes, next) {
-			return nil
-		}
-		return client.WriteNotes(ctx, next)
-	})
-	s.recorded = err == nil
-	return err
-}
-
-// recordLate records the tree of a cluster whose Kubernetes was not there before the
-// run, or not well. Until somebody can, nobody knows.
-func (s *Session) recordLate(ctx context.Context, p *Plan) error {
-	if !s.keepsTree() || s.recorded || p.Destroy || p.Nodes == nil {
-		return nil
-	}
-	return s.stage("record", 0, func(stage progress.Stage) error {
-		err := s.withNotes(ctx, kubernetesPatience, func(*kube.Client, map[string]string) error { return nil })
-		var unread notesError
-		if errors.As(err, &unread) && ctx.Err() == nil {
-			stage.Step("tree", progress.Note, "which tree is applied is not recorded: "+oneLine(unread.error))
-			return nil
-		}
-		if err == nil {
-			err = s.acquireLease(ctx, stage)
-		}
-		if err != nil {
-			return err
-		}
-		return s.recordOfMachines(ctx, p.older)
-	})
 }

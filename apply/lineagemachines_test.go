@@ -27,7 +27,7 @@ func (s *site) inKubernetes() lineage.Tree {
 	s.Helper()
 	session := s.session()
 	var found lineage.Tree
-	err := session.withNotes(s.Context(), 0, func(_ *kube.Client, notes map[string]string) error {
+	err := session.connect.kube.withNotes(s.Context(), 0, func(_ *kube.Client, notes map[string]string) error {
 		found = treeOf(notes)
 		return nil
 	})
@@ -110,7 +110,7 @@ func TestOlderTreeOfMachinesUnderTheLock(t *testing.T) {
 	if err != nil || !p.Executable() || p.Empty() {
 		t.Fatalf("%v\n%s", err, p)
 	}
-	session.history.Relation = func(context.Context, string) (Relation, error) { return CommitOlder, nil }
+	session.record.(*clusterRecord).history.Relation = func(context.Context, string) (Relation, error) { return CommitOlder, nil }
 	before := s.configured()
 	_, err = session.Apply(t.Context(), p, Policy{}, s.owner())
 	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "is older than commit") || s.configured() != before {
@@ -131,8 +131,8 @@ func TestRecordOfMachinesThatCannotBeRead(t *testing.T) {
 	s.from(secondCommit, CommitNewer)
 	broken := func(p Policy) (*Plan, error) {
 		session := s.session()
-		dial := session.nodes.Dial
-		session.nodes.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+		dial := session.connect.reach.dial
+		session.connect.reach.dial = func(ctx context.Context, address string) (net.Conn, error) {
 			if strings.HasSuffix(address, ":"+apiPort) {
 				return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 			}

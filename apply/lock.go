@@ -27,97 +27,138 @@ type lock interface {
 	Release(ctx context.Context) error
 }
 
-// Holder returns who holds the lock of the cluster, or held it and did not
-// release it; nil if it is free.
-func (s *Session) Holder(ctx context.Context) (h *Holder, err error) {
-	if s.project != nil {
-		return s.project.Holder(ctx, s.env.Infrastructure.Cluster)
-	}
-	return s.leaseHolder(ctx, (*kube.Client).LeaseHolder)
+// heldLock is the lock while a run holds it.
+type heldLock struct {
+	lock     lock // nil: there is none
+	changing bool // the run may change something, and waits for what it has disturbed
 }
 
-// Unlock takes the lock of the cluster from a run that is dead. It returns who
-// held it; nil if it was free.
-func (s *Session) Unlock(ctx context.Context) (*Holder, error) {
-	if s.project != nil {
-		return s.project.Unlock(ctx, s.env.Infrastructure.Cluster)
+// keep renews the lock, and fails once it is somebody else's.
+func (h *heldLock) keep(ctx context.Context) error {
+	if h.lock == nil {
+		return ctx.Err()
 	}
-	return s.leaseHolder(ctx, (*kube.Client).FreeLease)
+	return h.lock.Keep(ctx)
+}
+
+// keepingClock keeps the lock while something is waited for that asks nothing of
+// Hetzner Cloud.
+type keepingClock struct {
+	Clock
+	held *heldLock
+}
+
+// Sleep waits, and fails once the lock is lost.
+func (k keepingClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := k.Clock.Sleep(ctx, d); err != nil {
+		return err
+	}
+	return k.held.keep(ctx)
+}
+
+// lockPlace is where the lock of a cluster is.
+type lockPlace interface {
+	// holder returns who holds it, or held it and did not release it; nil if it is
+	// free.
+	holder(ctx context.Context) (*Holder, error)
+	// unlock takes it from a run that is dead, and returns who held it.
+	unlock(ctx context.Context) (*Holder, error)
+	// acquire takes it; nil if there is no place for it yet.
+	acquire(ctx context.Context, owner Owner, stage progress.Stage) (lock, error)
+	// clean removes what dead runs left behind, with the lock taken.
+	clean(ctx context.Context) error
+}
+
+// locker takes the lock of a cluster for a run, and gives it back.
+type locker struct {
+	place lockPlace
+	held  *heldLock
+	log   *runLog
+	owner Owner // of the run that holds it
 }
 
 // locked runs something while this run holds the lock of the cluster. What dead
 // runs left behind is removed first.
-func (s *Session) locked(ctx context.Context, owner Owner, do func() error) (err error) {
-	if err := s.stage("lock", 0, func(stage progress.Stage) error { return s.acquire(ctx, owner, stage) }); err != nil {
+func (l *locker) locked(ctx context.Context, owner Owner, do func() error) (err error) {
+	l.owner = owner
+	if err := l.log.stage("lock", 0, func(stage progress.Stage) error { return l.acquire(ctx, stage) }); err != nil {
 		return err
 	}
-	s.changing = true
+	l.held.changing = true
 	defer func() {
-		s.changing = false
+		l.held.changing = false
 		var problems diag.List
 		problems.AddErr(err)
-		problems.AddErr(s.release(ctx))
+		problems.AddErr(l.release(ctx))
 		err = problems.Err()
 	}()
-	if s.project != nil {
-		if _, err := s.project.CollectSessions(ctx, s.env.Infrastructure.Cluster, s.access, false); err != nil {
-			return err
-		}
-		if s.access != nil {
-			if err := s.access.HoldsLock(ctx); err != nil {
-				return err
-			}
-		}
-		if _, err := s.project.CollectBuilders(ctx, s.env.Infrastructure.Cluster); err != nil {
-			return err
-		}
+	if err := l.place.clean(ctx); err != nil {
+		return err
 	}
 	return do()
 }
 
-// acquire takes the lock. Of machines that exist already there is none before
-// their Kubernetes serves.
-func (s *Session) acquire(ctx context.Context, owner Owner, stage progress.Stage) error {
-	if s.project == nil {
-		s.leaseOwner = owner
-		return s.acquireLease(ctx, stage)
+// acquire takes the lock, unless this run has it. Of machines that exist already
+// there is none before their Kubernetes serves.
+func (l *locker) acquire(ctx context.Context, stage progress.Stage) error {
+	if l.held.lock != nil {
+		return nil
 	}
-	l, err := s.project.Acquire(ctx, s.run(owner))
+	taken, err := l.place.acquire(ctx, l.owner, stage)
 	if err == nil {
-		s.lock = l
+		l.held.lock = taken
 	}
 	return err
 }
 
 // release gives the lock back, if there is one. It does so after an interrupt
 // too: the lock would keep others out for minutes.
-func (s *Session) release(ctx context.Context) error {
-	l := s.lock
-	if s.lock = nil; l == nil {
+func (l *locker) release(ctx context.Context) error {
+	held := l.held.lock
+	if l.held.lock = nil; held == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	err := l.Release(ctx)
+	err := held.Release(ctx)
 	if kept := (*kube.NotReleased)(nil); errors.As(err, &kept) {
 		// What the run was for is done or failed without it, and the lock expires.
-		s.warn("lock", "release the lock", oneLine(err))
+		l.log.warn("lock", "release the lock", oneLine(err))
 		return nil
 	}
 	return err
 }
 
-// warn tells of something that does not end the run, in a line that stays.
-func (s *Session) warn(stage, step, text string) {
-	if s.tell != nil {
-		s.tell(Event{Stage: stage, Step: step, State: Failed, Text: text})
-	}
+// projectLock is the lock of a cluster at Hetzner Cloud.
+type projectLock struct {
+	project *cloud.Client
+	cluster string
+	open    *sessionAccess
 }
 
-// keepLock renews the lock, and fails once it is somebody else's.
-func (s *Session) keepLock(ctx context.Context) error {
-	if s.lock == nil {
-		return ctx.Err()
+func (p projectLock) holder(ctx context.Context) (*Holder, error) {
+	return p.project.Holder(ctx, p.cluster)
+}
+
+func (p projectLock) unlock(ctx context.Context) (*Holder, error) {
+	return p.project.Unlock(ctx, p.cluster)
+}
+
+func (p projectLock) acquire(ctx context.Context, owner Owner, _ progress.Stage) (lock, error) {
+	taken, err := p.project.Acquire(ctx, owner.in(p.cluster))
+	if err != nil {
+		return nil, err
 	}
-	return s.lock.Keep(ctx)
+	return taken, nil
+}
+
+func (p projectLock) clean(ctx context.Context) error {
+	if _, err := p.project.CollectSessions(ctx, p.cluster, p.open.session, false); err != nil {
+		return err
+	}
+	if err := p.open.holdsLock(ctx); err != nil {
+		return err
+	}
+	_, err := p.project.CollectBuilders(ctx, p.cluster)
+	return err
 }

@@ -11,7 +11,7 @@ func TestLock(t *testing.T) {
 	if h, err := s.Holder(t.Context()); h != nil || err != nil {
 		t.Fatalf("held by %+v (%v)", h, err)
 	}
-	err := b.connect().locked(t.Context(), Owner{Name: "ann@desk", Run: "1"}, func() error {
+	err := b.connect().lock.locked(t.Context(), Owner{Name: "ann@desk", Run: "1"}, func() error {
 		h, err := s.Holder(t.Context())
 		if err != nil || h == nil || !strings.HasPrefix(h.Owner, "ann") {
 			t.Errorf("held by %+v (%v)", h, err)

@@ -142,14 +142,15 @@ func (s *site) tree(names ...string) {
 	s.env = env
 }
 
-func (s *site) session() *Session {
+// session is a new one. What is different of it, change changes.
+func (s *site) session(change ...func(*Cloud)) *Session {
 	s.Helper()
 	s.runs++
 	past := s.past
 	if past == nil {
 		past = newer(s.env)
 	}
-	session, err := s.env.Connect(s.Context(), Cloud{
+	c := Cloud{
 		Endpoint: s.endpoint + "/v1", Token: secret.New(s.sim.Token()), HTTP: s.http, Clock: s.fleet.Clock(),
 		Chance: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
 		Tell: func(e Event) {
@@ -165,7 +166,11 @@ func (s *site) session() *Session {
 				return name, write(&s.saved)
 			},
 		},
-	})
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	session, err := s.env.Connect(s.Context(), c)
 	if err != nil {
 		s.Fatal(err)
 	}

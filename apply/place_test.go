@@ -27,9 +27,9 @@ func TestPlace(t *testing.T) {
 		"private, by a way of one's own":   {schemas.InfraAccess{Mode: "private"}, private, "10.0.64.2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Session{env: &Environment{Infrastructure: schemas.Infrastructure{Access: c.access}}}
+			inv := &inventory{infra: &schemas.Infrastructure{Access: c.access}}
 			var m nodes.Machine
-			s.place(&m, c.server)
+			inv.place(&m, c.server)
 			if m.Address != c.address || m.Unknown == "" {
 				t.Errorf("%q (%s), expected %q", m.Address, m.Unknown, c.address)
 			}

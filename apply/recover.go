@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -27,11 +26,11 @@ type Recovery struct {
 // etcd, or etcd was made from this snapshot by a run that did not come to its
 // end. Without a snapshot there is nothing to check.
 func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
-	r := s.nodes.Recovery
-	if r == nil {
+	if s.recovery == nil {
 		return nil
 	}
-	id, err := s.recovery().ID(ctx)
+	file := s.recovery.from.File
+	id, err := s.recovery.ID(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,12 +41,12 @@ func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
 		return nil
 	}
 	if does(nodeplan.Record) {
-		if intent, err := s.intents.Intent(ctx); err != nil || intent.Snapshot == id {
+		if intent, err := s.connect.intents.Intent(ctx); err != nil || intent.Snapshot == id {
 			return err
 		}
-		return diag.On(r.File, "etcd serves already; the snapshot would be ignored").WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
+		return diag.On(file, "etcd serves already; the snapshot would be ignored").WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
 	}
-	return diag.On(r.File, "there is no etcd to recover: the plan does not bootstrap one").
+	return diag.On(file, "there is no etcd to recover: the plan does not bootstrap one").
 		WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
 }
 
@@ -55,52 +54,47 @@ func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
 const insteadOfRecovery = "etcd lives, or nobody knows: see talosgen etcd status;\n" +
 	"to go back to the snapshot nevertheless, first reset every control plane: talosgen reset"
 
-// recovery is the snapshot to recover from; nil if there is none.
-func (s *Session) recovery() nodes.Recovery {
-	if s.nodes.Recovery == nil {
-		return nil
-	}
-	return recovery{s}
+// recovery is the snapshot that a session recovers from.
+type recovery struct {
+	env  *Environment
+	from Recovery
+	id   string // once it was read
 }
 
-// recovery is the snapshot of a session.
-type recovery struct{ *Session }
-
 // ID reads the snapshot as a whole, once, and makes sure that it is whole.
-func (r recovery) ID(ctx context.Context) (string, error) {
-	if r.snapshot != "" {
-		return r.snapshot, nil
+func (r *recovery) ID(ctx context.Context) (string, error) {
+	if r.id != "" {
+		return r.id, nil
 	}
-	err := r.readSnapshot(ctx, *r.nodes.Recovery, func(from io.Reader) error {
+	err := r.read(ctx, func(from io.Reader) error {
 		info, err := snapshot.Verify(from)
-		r.snapshot = info.ID()
+		r.id = info.ID()
 		return err
 	})
-	return r.snapshot, err
+	return r.id, err
 }
 
 // Upload brings it to a node. What is uploaded is what was checked.
-func (r recovery) Upload(ctx context.Context, to *node.Client) error {
+func (r *recovery) Upload(ctx context.Context, to *node.Client) error {
 	want, err := r.ID(ctx)
 	if err != nil {
 		return err
 	}
-	return r.readSnapshot(ctx, *r.nodes.Recovery, func(from io.Reader) error {
+	return r.read(ctx, func(from io.Reader) error {
 		v := snapshot.NewVerifier()
 		if err := to.Upload(ctx, io.TeeReader(from, v)); err != nil {
 			return err
 		}
 		if info, err := v.Finish(); err != nil || info.ID() != want {
-			return diag.On(r.nodes.Recovery.File, "it has changed since it was checked").WithCode(diag.Conflict).WithCause(err)
+			return diag.On(r.from.File, "it has changed since it was checked").WithCode(diag.Conflict).WithCause(err)
 		}
 		return nil
 	})
 }
 
-// readSnapshot reads a snapshot in the clear, as a stream: it is nowhere as a
-// whole.
-func (s *Session) readSnapshot(ctx context.Context, r Recovery, read func(io.Reader) error) error {
-	file, err := r.Open()
+// read reads the snapshot in the clear, as a stream: it is nowhere as a whole.
+func (r *recovery) read(ctx context.Context, read func(io.Reader) error) error {
+	file, err := r.from.Open()
 	if err != nil {
 		return err
 	}
@@ -108,12 +102,12 @@ func (s *Session) readSnapshot(ctx context.Context, r Recovery, read func(io.Rea
 	content := bufio.NewReader(file)
 	head, err := content.Peek(sopsage.StreamHead)
 	if err != nil {
-		return diag.New(diag.Pos{File: r.File}, "is no snapshot of etcd: %v", err).WithCause(err)
+		return diag.New(diag.Pos{File: r.from.File}, "is no snapshot of etcd: %v", err).WithCause(err)
 	}
 	if !sopsage.IsEncryptedStream(head) {
 		return read(content)
 	}
-	plain, err := s.env.keys.DecryptStream(ctx, r.File, content, s.env.recipients)
+	plain, err := r.env.keys.DecryptStream(ctx, r.from.File, content, r.env.recipients)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,7 @@ func from(file string, data []byte) *Recovery {
 // recover plans and applies with a snapshot; what is wrong with it comes first.
 func (s *site) recover(ctx context.Context, r *Recovery) error {
 	s.Helper()
-	session := s.session()
-	session.nodes.Recovery = r
+	session := s.session(func(c *Cloud) { c.Nodes.Recovery = r })
 	defer func() {
 		if err := session.Close(context.Background()); err != nil {
 			s.Error(err)

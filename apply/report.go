@@ -47,8 +47,8 @@ func (s *Session) report(agreed *Plan) *Report {
 
 // end notes what a run took.
 func (s *Session) end(r *Report) {
-	r.Stages = s.stages
-	_, r.requestsLeft = s.Requests()
+	r.Stages = s.log.stages
+	_, r.requestsLeft = s.log.hetzner()
 }
 
 // Summary sums the run up, after it ended with err.

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // parallel is how many changes are made at once. More gain little: Hetzner
@@ -24,6 +23,19 @@ type Owner struct {
 	Name string
 	// What no other run has: letters, digits and hyphens.
 	Run string
+}
+
+// in is what others see of a run, in a cluster.
+func (o Owner) in(cluster string) cloud.Run {
+	return cloud.Run{Cluster: cluster, Owner: o.Name, ID: o.Run}
+}
+
+// run is a run that somebody agreed to, and what came of it.
+type run struct {
+	agreed *Plan
+	policy Policy
+	owner  Owner
+	report *Report
 }
 
 // Report is what a run did. [Report.Summary] is what people and programs are told
@@ -69,144 +81,68 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 	if !agreed.Executable() {
 		var problems diag.List
 		problems.AddErr(notExecutable(agreed))
-		problems.AddErr(s.switchOn(ctx, owner, agreed.Observed))
+		problems.AddErr(s.sweeper.switchOn(ctx, owner, agreed.Observed))
 		return r, problems.Err()
 	}
 	if agreed.Empty() {
-		r.Left = agreed
-		if err := s.recordPlanned(ctx); err != nil {
-			return r, err
-		}
-		if err := s.recordConsent(ctx, agreed, owner); err != nil {
-			return r, err
-		}
-		if err := s.sweep(ctx, owner, temporary(agreed.Observed), agreed.Destroy); err != nil {
-			return r, err
-		}
-		return r, r.remains()
+		return r, s.rest(ctx, &run{agreed: agreed, owner: owner, report: r})
 	}
-	err := s.locked(ctx, owner, func() error {
-		current, err := s.plan(ctx, "check", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return agreed.Again(o, Consent{}) })
+	err := s.lock.locked(ctx, owner, func() error {
+		current, err := s.cloud.check(ctx, agreed.Plan)
 		if err != nil {
 			return err
 		}
 		if !agreed.Destroy {
-			if err := s.recordTree(ctx, current.Observed, agreed.older); err != nil {
+			if err := s.record.begin(ctx, current.Observed, agreed.older); err != nil {
 				return err
 			}
 		}
 		if current, err = s.quiesce(ctx, current, policy.Consent); err != nil {
 			return err
 		}
-		return s.carryOut(ctx, r, &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, older: agreed.older}, policy, owner)
+		now := &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, older: agreed.older}
+		return s.execute(ctx, &run{agreed: now, policy: policy, owner: owner, report: r})
 	})
 	return r, err
 }
 
-// recordPlanned records of machines that exist already, and have proven to be nodes
-// when the plan was made, that they were configured: by an older talosgen, or by
-// somebody whose record was lost. Servers without a record are not new either.
-func (s *Session) recordPlanned(ctx context.Context) error {
-	if s.project != nil || s.planned == nil {
-		return nil
+// rest ends a run that has nothing to do, and removes what dead runs left.
+func (s *Session) rest(ctx context.Context, r *run) error {
+	r.report.Left = r.agreed
+	if err := s.nodes.arrived(ctx); err != nil {
+		return err
 	}
-	return s.planned.Arrived(ctx)
+	if err := s.recordConsent(ctx, r.agreed, r.owner); err != nil {
+		return err
+	}
+	if err := s.sweeper.sweep(ctx, r.owner, temporary(r.agreed.Observed), r.agreed.Destroy); err != nil {
+		return err
+	}
+	return r.report.remains()
 }
 
-// carryOut goes through the stages, each of which plans from what is there when it
-// begins, within what was agreed to. Servers of nodes are deleted last: first the
-// nodes leave the cluster.
-func (s *Session) carryOut(ctx context.Context, r *Report, p *Plan, policy Policy, owner Owner) error {
-	i := &infrastructure{Session: s, report: r, agreed: p.Plan, latest: p.Plan, all: whole, policy: policy, owner: owner}
-	if p.Nodes == nil {
-		if s.nodes.Dial != nil && !p.Destroy {
-			i.all = holding(everybody)
-		}
-		if err := i.change(ctx, i.all); err != nil {
-			return err
-		}
-		return s.finish(ctx, r, p, policy)
+// execute goes through the stages, each of which plans from what is there when it
+// begins, within what was agreed to.
+func (s *Session) execute(ctx context.Context, r *run) error {
+	if err := s.cloud.around(ctx, r, s.nodes); err != nil {
+		return err
 	}
-	i.all = holding(policy.spares)
-	for range rounds {
-		if err := i.change(ctx, holding(everybody)); err != nil {
-			return err
-		}
-		before := i.latest.Observed
-		if err := s.changeNodes(ctx, r, p, policy); err != nil {
-			return err
-		}
-		i.old = true
-		if err := i.change(ctx, i.all); err != nil {
-			return err
-		}
-		if !s.newNodes(before, i.latest.Observed) {
-			break
-		}
-	}
-	return s.finish(ctx, r, p, policy)
-}
-
-// newNodes reports whether there are servers of nodes that were not there before.
-func (s *Session) newNodes(before, now cloudplan.Observed) bool {
-	return slices.ContainsFunc(now.Servers, func(server cloudplan.Server) bool {
-		return rolesOfNodes[server.Labels[schemas.LabelRole]] != "" && s.owns(server) &&
-			!slices.ContainsFunc(before.Servers, func(b cloudplan.Server) bool { return b.ID == server.ID })
-	})
+	return s.finish(ctx, r)
 }
 
 // finish changes what runs in the cluster, once its nodes are there, and looks at
 // the whole.
-func (s *Session) finish(ctx context.Context, r *Report, p *Plan, policy Policy) error {
-	if err := s.changeKubernetes(ctx, r, p, policy); err != nil {
+func (s *Session) finish(ctx context.Context, r *run) error {
+	if err := s.kube.execute(ctx, r); err != nil {
 		return err
 	}
-	if err := s.recordLate(ctx, p); err != nil {
+	if err := s.record.end(ctx, r.agreed); err != nil {
 		return err
 	}
-	if err := s.verify(ctx, r); err != nil {
+	if err := s.verifier.execute(ctx, r); err != nil {
 		return err
 	}
-	return r.remains()
-}
-
-// rounds bounds how often nodes are looked at after servers were made in the
-// place of others.
-const rounds = 3
-
-// part is what of a plan is executed.
-type part func(*cloudplan.Plan) *cloudplan.Plan
-
-func whole(p *cloudplan.Plan) *cloudplan.Plan { return p }
-
-// everybody is every node.
-func everybody(string) bool { return true }
-
-// holding leaves out that servers of some nodes are deleted, and what has to
-// wait for that: these nodes have not left the cluster.
-func holding(nodes func(name string) bool) part {
-	return func(p *cloudplan.Plan) *cloudplan.Plan {
-		held := map[plan.Key]bool{}
-		for more := true; more; {
-			more = false
-			for _, c := range p.Changes {
-				waits := slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return held[k] })
-				if !held[c.Key] && (waits || endsNode(p, c) && nodes(c.Name)) {
-					held[c.Key], more = true, true
-				}
-			}
-		}
-		first := *p
-		first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return held[c.Key] })
-		return &first
-	}
-}
-
-// endsNode reports whether a change deletes the server of a node.
-func endsNode(p *cloudplan.Plan, c Change) bool {
-	return c.Kind == cloudplan.KindServer && c.Action == cloudplan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o cloudplan.Server) bool {
-		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
-	})
+	return r.report.remains()
 }
 
 // left notes what is left to do of the infrastructure.
@@ -250,11 +186,4 @@ func tellStep(stage progress.Stage, step string, state execute.State, err error)
 	case execute.Skipped:
 		stage.Step(step, progress.Failed, "not tried, because of what failed before")
 	}
-}
-
-// AgreeToDestroy is a plan of [Session.PlanDestroy], from the same observation,
-// after somebody agreed to more.
-func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
-	again, err := cloudplan.Destroy(p.Desired, p.Observed, policy.Consent)
-	return &Plan{Plan: again}, err
 }

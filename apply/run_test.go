@@ -102,14 +102,19 @@ func (b *bench) render(infrastructure string) {
 	b.env = env
 }
 
-func (b *bench) connect() *Session {
+// connect is a new session. What is different of it, change changes.
+func (b *bench) connect(change ...func(*Cloud)) *Session {
 	b.t.Helper()
-	s, err := b.env.Connect(b.t.Context(), Cloud{
+	c := Cloud{
 		Endpoint: b.url, Token: secret.New(b.sim.Token()), HTTP: http.DefaultTransport,
 		Clock: b.clock, Chance: func() float64 { return 0.5 },
 		Log:  func(line string) { b.mu.Lock(); defer b.mu.Unlock(); b.log = append(b.log, line) },
 		Tell: func(e Event) { b.mu.Lock(); defer b.mu.Unlock(); b.told = append(b.told, e) },
-	})
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	s, err := b.env.Connect(b.t.Context(), c)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -239,7 +244,7 @@ func TestApplyRefuses(t *testing.T) {
 	t.Run("while another run is at work", func(t *testing.T) {
 		s := b.connect()
 		p := b.plan(s, policy)
-		err := b.connect().locked(t.Context(), Owner{Name: "bob@laptop", Run: "9"}, func() error {
+		err := b.connect().lock.locked(t.Context(), Owner{Name: "bob@laptop", Run: "9"}, func() error {
 			_, err := s.Apply(t.Context(), p, policy, owner)
 			return err
 		})

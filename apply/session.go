@@ -2,26 +2,12 @@ package apply
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/internal/summary"
-	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
-	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
-	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
-	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 type (
@@ -85,227 +71,80 @@ type Clock = cloud.Clock
 type Session struct {
 	env      *Environment
 	project  *cloud.Client // nil for machines that exist already
-	builder  Builder
-	nodes    Nodes
-	clock    Clock
-	tell     progress.Sink
-	examples []string // public keys of examples; see [Cloud]
-	local    bool     // the endpoint is on this machine: a simulator
-	same     SameTree
-	history  *History
-	recorded bool // which tree is applied, of machines that exist already
-	parallel int  // how many changes are made at once
-	stages   []StageTime
-	lock     lock // while it is held
-	changing bool // the run may change something, and waits for what it has disturbed
-	// Who takes the lock as soon as there is a place for it.
-	leaseOwner Owner
+	examples []string      // public keys of examples; see [Cloud]
+	log      *runLog
+	lock     *locker
+	record   treeRecord
 
-	desired *nodeplan.Desired // decrypted
-	objects *kubeplan.Desired // decrypted
-	jump    *reach.Jump       // the server that leads to nodes, once it is connected to
-	plane   reach.Favourite   // the control plane whose Kubernetes API was reached last
-	clients nodes.Clients     // for nodes that are reached that way
-	access  *cloud.Session    // what lets whoever runs this in
-	intents nodes.Intents
-	records nodes.Records
-	servers *serverRecords // the same, at Hetzner Cloud
-	planned *nodes.Cluster // the nodes that the last plan was made from; nil: none
-	// What tells the snapshot from others that a lost etcd is made from, once it
-	// was read.
-	snapshot string
+	cloud    *cloudStage
+	nodes    *nodeStage
+	kube     *kubeStage
+	verifier verifier
 
-	disturbed disturbed
-	snapshots snapshotTimes
-	// The token is not the one in the tree.
-	otherToken bool
-
-	calls struct{ nodes, kubernetes atomic.Int64 } // that were made
-
-	signing sync.Mutex
-	signed  struct {
-		credentials node.Credentials
-		renew       time.Time
-	}
-}
-
-// brief makes news of images as short as plans do: they are for people.
-func brief(tell func(Event)) func(Event) {
-	if tell == nil {
-		return nil
-	}
-	return func(e Event) {
-		e.Step, e.Text = plan.Brief(e.Step), plan.Brief(e.Text)
-		tell(e)
-	}
-}
-
-// Connect finds the token, and makes no request yet. It refuses a tree that
-// everybody can read unless the endpoint is on this machine.
-func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
-	if err := e.checkExample(c.Endpoint, c.Examples); err != nil {
-		return nil, err
-	}
-	if err := e.withoutKeys(c); err != nil {
-		return nil, err
-	}
-	if e.keyless {
-		c.Nodes = Nodes{} // to look at them takes a certificate
-	}
-	s := &Session{
-		env: e, examples: c.Examples, clock: c.Clock, tell: brief(c.Tell), builder: c.Builder, nodes: c.Nodes, local: OnLoopback(c.Endpoint),
-		intents: &heldIntents{}, same: c.Same, history: c.History, parallel: parallel,
-	}
-	if s.same == nil {
-		s.same = alwaysSame
-	}
-	if e.Infrastructure.Provider != schemas.Hetzner {
-		file := c.Nodes.Facts
-		if file == nil {
-			file = &heldFacts{}
-		}
-		s.records = &machineRecords{file: file}
-		return s, nil
-	}
-	if err := c.Builder.Mirrors.Check(e.Infrastructure.Images); err != nil {
-		return nil, err
-	}
-	token := c.Token
-	if token.IsZero() {
-		var err error
-		if token, err = e.Token(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if token.IsZero() {
-		return nil, diag.On("environment "+e.name, "there is no token of the Hetzner Cloud project").
-			WithHint("set HCLOUD_TOKEN to a token that may read and write; the console makes one under Security, API tokens").
-			WithCode(diag.Secrets)
-	}
-	if !c.Token.IsZero() && !c.Simulated {
-		kept, err := e.Token(ctx)
-		s.otherToken = err == nil && !kept.IsZero() && kept.Reveal() != token.Reveal()
-	}
-	e.masker.Add(token)
-	options := cloud.Options{
-		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Chance: c.Chance,
-	}
-	if c.Log != nil {
-		options.Log = func(r cloud.Request) { c.Log(r.String()) }
-	}
-	s.project = cloud.New(options)
-	s.servers = newServerRecords(s.project.MarkConfigured)
-	s.records = s.servers
-	s.intents = &notedIntents{notes: s.project.Notes(e.Infrastructure.Cluster)}
-	return s, nil
+	connect  *connector
+	objects  *treeObjects
+	takeOut  *takeOut
+	images   *imageBuilder
+	sweeper  *sweeper
+	backups  *backups
+	recovery *recovery // nil: there is none
 }
 
 // Plan looks at the project and at the nodes, and says what has to be done. The
 // nodes that the policy names must be in the tree or in the project.
 func (s *Session) Plan(ctx context.Context, policy Policy) (*Plan, error) {
-	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
-		return cloudplan.Make(s.env.Infrastructure, o, policy.Consent)
-	})
-	if err != nil {
-		return nil, err
-	}
-	known := s.names(p.Observed)
-	if err := allKnown(slices.Concat(policy.Nodes, slices.Sorted(maps.Keys(s.nodes.Fingerprints))), known); err != nil {
-		return nil, err
-	}
-	p.Warnings = append(p.Warnings, s.leftOpen(p.Observed)...)
-	p.Warnings = append(p.Warnings, s.otherProject(p.Observed)...)
-	if refused, err := s.withLineage(ctx, p, policy.Consent); err != nil || refused {
-		return &Plan{Plan: p}, err
-	}
-	whole, err := s.withNodes(ctx, p, policy)
-	if err != nil {
-		return nil, err
-	}
-	whole.older = agreesToOlder(policy.Consent)
-	whole.Refusals = append(whole.Refusals, ahead(whole, s.env.Infrastructure)...)
-	if refused, err := s.withLineageOfMachines(ctx, whole); err != nil || refused {
-		return &Plan{Plan: whole.Plan}, err
-	}
-	return whole, s.withKubernetes(ctx, whole, policy)
-}
-
-// PlanDestroy looks at the project, and says what has to be done to remove
-// everything that belongs to the cluster.
-func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
-	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
-		return cloudplan.Destroy(s.env.Infrastructure, o, policy.Consent)
-	})
-	if err == nil {
-		p.Warnings = append(p.Warnings, s.otherProject(p.Observed)...)
-	}
-	return &Plan{Plan: p}, err
+	return s.plan(ctx, policy.Consent, func(st stage, p *Plan) error { return st.plan(ctx, p, policy) })
 }
 
 // Resume looks again, and makes a saved plan a plan again, with more consent
 // than it was made with. If something that it reads or writes is not any more as
 // it was, the error has the exit code [diag.Conflict].
 func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan, error) {
-	p, err := s.plan(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
-		return saved.Resume(s.env.Infrastructure, o, more.Consent)
-	})
-	if err != nil {
-		return nil, err
-	}
 	consent := saved.Policy.And(more.Consent)
-	if refused, err := s.withLineage(ctx, p, consent); err != nil || refused {
-		return &Plan{Plan: p}, err
-	}
-	whole, err := s.resumeNodes(ctx, &Plan{Plan: p}, saved, more)
-	if err != nil {
-		return nil, err
-	}
-	whole.older = agreesToOlder(consent)
-	whole.Refusals = append(whole.Refusals, ahead(whole, s.env.Infrastructure)...)
-	if refused, err := s.withLineageOfMachines(ctx, whole); err != nil || refused {
-		return &Plan{Plan: whole.Plan}, err
-	}
-	return whole, s.resumeKubernetes(ctx, whole, saved, more)
+	return s.plan(ctx, consent, func(st stage, p *Plan) error { return st.resume(ctx, p, saved, more) })
 }
 
-// plan observes and plans, as a stage of the run.
-func (s *Session) plan(ctx context.Context, stage string, make func(cloudplan.Observed) (*cloudplan.Plan, error)) (p *cloudplan.Plan, err error) {
-	err = s.stage(stage, 0, func(progress.Stage) error {
-		var observed cloudplan.Observed
-		if s.project != nil {
-			if observed, err = s.project.ObserveSettled(ctx, s.env.Infrastructure); err != nil {
-				return err
-			}
+// plan goes through the stages, each of which adds its section. A tree that is
+// older than what was applied ends it, as soon as that is known.
+func (s *Session) plan(ctx context.Context, consent Consent, add func(stage, *Plan) error) (*Plan, error) {
+	p := &Plan{older: agreesToOlder(consent)}
+	for i, st := range []stage{s.cloud, s.nodes, s.kube} {
+		if err := add(st, p); err != nil {
+			return nil, err
 		}
-		p, err = make(observed)
-		return err
-	})
-	return p, err
+		if refused, err := s.record.judge(ctx, Stages()[i], p); err != nil || refused {
+			return &Plan{Plan: p.Plan}, err
+		}
+	}
+	return p, nil
 }
 
-// stage runs a stage, tells of it and notes the time that it took.
-func (s *Session) stage(name string, steps int, do func(progress.Stage) error) error {
-	begin, before := s.clock.Now(), s.requests()
-	stage := progress.Begin(s.tell, name, steps)
-	err := stage.End(do(stage))
-	took := s.clock.Now().Sub(begin)
-	s.stages = append(s.stages, StageTime{Stage: name, Took: took, Seconds: took.Seconds(), Requests: s.requests().Minus(before)})
-	return err
+// PlanDestroy looks at the project, and says what has to be done to remove
+// everything that belongs to the cluster.
+func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error) {
+	p, err := s.cloud.destroy(ctx, policy)
+	return &Plan{Plan: p}, err
 }
 
-// requests are all that the session has made.
-func (s *Session) requests() summary.Requests {
-	made, _ := s.Requests()
-	return summary.Requests{Hetzner: made, Nodes: int(s.calls.nodes.Load()), Kubernetes: int(s.calls.kubernetes.Load())}
+// AgreeToDestroy is a plan of [Session.PlanDestroy], from the same observation,
+// after somebody agreed to more.
+func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
+	again, err := cloudplan.Destroy(p.Desired, p.Observed, policy.Consent)
+	return &Plan{Plan: again}, err
 }
 
 // Requests returns how many requests the session has made, and how many are
 // left in the project before the rate limit holds them up; -1 if that is not
 // known.
-func (s *Session) Requests() (made, left int) {
-	if s.project == nil {
-		return 0, -1
-	}
-	stats := s.project.Stats()
-	return stats.Requests, stats.Remaining
-}
+func (s *Session) Requests() (made, left int) { return s.log.hetzner() }
+
+// Close takes away what let this machine in, also after an interrupt.
+func (s *Session) Close(ctx context.Context) error { return s.connect.reach.close(ctx) }
+
+// Holder returns who holds the lock of the cluster, or held it and did not
+// release it; nil if it is free.
+func (s *Session) Holder(ctx context.Context) (h *Holder, err error) { return s.lock.place.holder(ctx) }
+
+// Unlock takes the lock of the cluster from a run that is dead. It returns who
+// held it; nil if it was free.
+func (s *Session) Unlock(ctx context.Context) (*Holder, error) { return s.lock.place.unlock(ctx) }

@@ -28,8 +28,8 @@ func TestSilentAPI(t *testing.T) {
 			s.tree("cp-1", "cp-2", "cp-3", "worker-1")
 			s.mustApply(Policy{})
 			session := s.session()
-			dial, asked := session.nodes.Dial, atomic.Int64{}
-			session.nodes.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			dial, asked := session.connect.reach.dial, atomic.Int64{}
+			session.connect.reach.dial = func(ctx context.Context, address string) (net.Conn, error) {
 				if strings.HasSuffix(address, ":"+apiPort) {
 					asked.Add(1)
 					return nil, &net.OpError{Op: "dial", Net: "tcp", Err: tt.err}

@@ -11,8 +11,8 @@ import (
 func (s *site) during(policy Policy, event string, do func()) (*Report, error) {
 	s.Helper()
 	session := s.session()
-	tell, done := session.tell, false
-	session.tell = func(e Event) {
+	tell, done := session.log.tell, false
+	session.log.tell = func(e Event) {
 		tell(e)
 		if text := e.Stage + " " + e.Step + " " + string(e.State); text == event && !done {
 			done = true

@@ -4,64 +4,57 @@ import (
 	"context"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// sweeper removes what dead runs left, for runs that change nothing else.
+type sweeper struct {
+	project   *cloud.Client // nil for machines that exist already
+	cluster   string
+	inventory *inventory
+	log       *runLog
+	lock      *locker
+}
+
 // sweep removes what dead runs left, for runs that change nothing else: servers
 // that images are made with cost money, and session access lets somebody in.
 // Known says that something temporary was seen already; all, that nothing may be
 // left, so that it is an error if it belongs to a run that lives.
-func (s *Session) sweep(ctx context.Context, owner Owner, known, all bool) error {
+func (s *sweeper) sweep(ctx context.Context, owner Owner, known, all bool) error {
 	if s.project == nil {
 		return nil
 	}
 	if !known {
-		left, err := s.project.BuildersLeft(ctx, s.env.Infrastructure.Cluster)
+		left, err := s.project.BuildersLeft(ctx, s.cluster)
 		if err != nil || !left {
 			return err
 		}
 	}
-	err := s.locked(ctx, owner, func() error { return nil })
+	err := s.lock.locked(ctx, owner, func() error { return nil })
 	if diag.CodeOf(err) == diag.Conflict && !all {
 		return nil // the run that it belongs to lives
 	}
 	return err
 }
 
-// leftOpen are notes about session access that another run has opened, and has not
-// closed yet.
-func (s *Session) leftOpen(o cloudplan.Observed) (notes []plan.Note) {
-	for _, f := range o.Firewalls {
-		if f.Labels[schemas.LabelComponent] != schemas.ComponentSession || s.access != nil && f.Name == s.access.Name() {
-			continue
-		}
-		notes = append(notes, plan.Note{
-			Key:  cloudplan.KeyOf(cloudplan.KindFirewall, f.Name),
-			Text: "session access of another run: it is at work, or has ended without closing it",
-			Hint: "the next `talosgen apply` removes what dead runs have left",
-		})
-	}
-	return notes
-}
-
 // switchOn starts servers that a dead run has left off, also where nothing else may
 // be done.
-func (s *Session) switchOn(ctx context.Context, owner Owner, o cloudplan.Observed) error {
+func (s *sweeper) switchOn(ctx context.Context, owner Owner, o cloudplan.Observed) error {
 	var off []cloudplan.Server
 	for _, server := range o.Servers {
-		if s.owns(server) && cloudplan.LeftOff(server) {
+		if s.inventory.owns(server) && cloudplan.LeftOff(server) {
 			off = append(off, server)
 		}
 	}
 	if s.project == nil || len(off) == 0 {
 		return nil
 	}
-	err := s.locked(ctx, owner, func() error {
-		return s.stage("switch on", len(off), func(stage progress.Stage) error {
+	err := s.lock.locked(ctx, owner, func() error {
+		return s.log.stage("switch on", len(off), func(stage progress.Stage) error {
 			var problems diag.List
 			for _, server := range off {
 				step := "switch on " + server.Name

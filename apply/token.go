@@ -12,11 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/apply/plan"
-	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // Where the token of the Hetzner Cloud project is in a rendered tree: in the
@@ -50,26 +47,6 @@ func (e *Environment) Token(ctx context.Context) (secret.String, error) {
 		}
 	}
 	return secret.String{}, nil
-}
-
-// otherProject is a note that the token may be of another project: it is not the one
-// in the tree, and the project that it leads to has nothing of the cluster.
-func (s *Session) otherProject(o cloudplan.Observed) []plan.Note {
-	cluster := s.env.Infrastructure.Cluster
-	of := func(labels map[string]string) bool { return labels[schemas.LabelCluster] == cluster }
-	known := slices.ContainsFunc(o.Servers, func(s cloudplan.Server) bool { return of(s.Labels) }) ||
-		slices.ContainsFunc(o.Networks, func(n cloudplan.Network) bool { return of(n.Labels) }) ||
-		slices.ContainsFunc(o.Firewalls, func(f cloudplan.Firewall) bool {
-			return of(f.Labels) && f.Labels[schemas.LabelComponent] != schemas.ComponentLock && f.Labels[schemas.LabelComponent] != schemas.ComponentSession
-		})
-	if !s.otherToken || known {
-		return nil
-	}
-	return []plan.Note{{
-		Key:  "project",
-		Text: "$HCLOUD_TOKEN is not the token in the tree, and its project has nothing of the cluster " + cluster + ": is it the right project?",
-		Hint: "unset it to use the token in the tree; for a new cluster, or after the token was changed, `talosgen secrets sync` and a render bring them together",
-	}}
 }
 
 // findToken looks through the documents of a file.

@@ -19,44 +19,56 @@ type verified struct {
 	unseen map[string]error
 }
 
-// verify looks at a cluster after its changes were made, as [Session.Health] and
+// verifier looks at a cluster after its changes were made, as [Session.Health] and
 // [Cluster.Status] do. What it finds is told, and is no error: every change was
 // made, and what takes its time may take it.
-func (s *Session) verify(ctx context.Context, r *Report) error {
-	nodes, kubernetes := r.Left.Nodes != nil, r.Left.Kubernetes != nil && r.Left.Kubernetes.API
-	if !r.did() || !nodes && !kubernetes {
+type verifier struct {
+	env     *Environment
+	connect *connector
+	kube    *kubeReach
+	objects *treeObjects
+	log     *runLog
+	same    SameTree
+}
+
+// execute looks, if the run did something.
+func (v verifier) execute(ctx context.Context, r *run) error {
+	left := r.report.Left
+	nodes, kubernetes := left.Nodes != nil, left.Kubernetes != nil && left.Kubernetes.API
+	if !r.report.did() || !nodes && !kubernetes {
 		return nil
 	}
-	r.verified.unseen = map[string]error{}
-	return s.stage("verify", 0, func(progress.Stage) error {
+	found := &r.report.verified
+	found.unseen = map[string]error{}
+	return v.log.stage("verify", 0, func(progress.Stage) error {
 		if nodes {
-			r.verified.unseen[summary.Health] = s.verifyHealth(ctx, r)
+			found.unseen[summary.Health] = v.health(ctx, left, found)
 		}
 		if kubernetes {
-			r.verified.unseen[summary.Status] = s.verifyStatus(ctx, r)
+			found.unseen[summary.Status] = v.status(ctx, left, found)
 		}
 		return ctx.Err()
 	})
 }
 
-func (s *Session) verifyHealth(ctx context.Context, r *Report) error {
-	c, err := s.cluster(ctx, r.Left.Observed, nil)
+func (v verifier) health(ctx context.Context, left *Plan, found *verified) error {
+	c, err := v.connect.at(ctx, left.Observed, nil)
 	if err != nil {
 		return err
 	}
 	report := checked(ctx, c)
-	r.verified.health = &report
+	found.health = &report
 	return nil
 }
 
-func (s *Session) verifyStatus(ctx context.Context, r *Report) error {
-	desired, err := s.kubernetesDesired(ctx)
+func (v verifier) status(ctx context.Context, left *Plan, found *verified) error {
+	desired, err := v.objects.desired(ctx)
 	if err != nil {
 		return err
 	}
-	return s.withAPI(ctx, r.Left.Observed, func(client *kube.Client) (err error) {
-		c := Cluster{env: s.env, client: client, desired: desired, clock: s.clock}
-		r.verified.status, err = c.Status(ctx, s.same)
+	return v.kube.with(ctx, left.Observed, func(client *kube.Client) (err error) {
+		c := Cluster{env: v.env, client: client, desired: desired, clock: v.log.clock}
+		found.status, err = c.Status(ctx, v.same)
 		return err
 	})
 }

@@ -17,7 +17,7 @@ var mutations = []mutation{
 	{"stale plan: after a lost answer the same plan is executed", "apply/infrastructure.go", "\t\terr := i.look(ctx)\n\t\treturn of(i.latest), err\n", "\t\treturn of(i.latest), nil\n", "apply", "^TestLostOnTheWay$"},
 	{"stale plan: what was planned before the nodes is executed after them", "apply/infrastructure.go", "\t\tif i.old {\n", "\t\tif i.old && false {\n", "apply", "^TestGivenAway$"},
 	{"stale plan: what was agreed to is executed again", "apply/infrastructure.go", "Converge(ctx, of(i.latest), ", "Converge(ctx, of(i.agreed), ", "apply", "^TestNothingTwice$"},
-	{"a server that a dead run left off stays off", "apply/sweep.go", "if s.owns(server) && cloudplan.LeftOff(server) {", "if s.owns(server) && !cloudplan.LeftOff(server) && cloudplan.LeftOff(server) {", "apply", "^TestKilledWhileOff$"},
+	{"a server that a dead run left off stays off", "apply/sweep.go", "if s.inventory.owns(server) && cloudplan.LeftOff(server) {", "if s.inventory.owns(server) && !cloudplan.LeftOff(server) && cloudplan.LeftOff(server) {", "apply", "^TestKilledWhileOff$"},
 	{"a name that stands readable in Git is masked", "internal/secret/masker.go", " && !m.readable.Holds(p.of) && !m.readable.Holds(text[:n])", "", "internal/secret", "Test"},
 	{"a DNS cache that is off knows names, which Talos refuses", "render/internal/config/defaults.go", "ch.Talos.HostDNS.ResolveMemberNames = ch.Talos.HostDNS.Enabled", "ch.Talos.HostDNS.ResolveMemberNames = true", "render/internal/config", "Test"},
 	{"the user of Robot must be secret", "render/internal/catalogue/hcloud_ccm.go", "Readable: true, Shape: \"user\"", "Shape: \"user\"", "cmd/talosgen", "^TestGeneratedRender$"},

@@ -13,19 +13,19 @@ func TestSilentControlPlane(t *testing.T) {
 	s := newStaticSite(t, "cp-1", "cp-2", "cp-3")
 	s.mustApply(Policy{})
 	session := s.session()
-	dial := session.nodes.Dial
-	session.nodes.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+	dial := session.connect.reach.dial
+	session.connect.reach.dial = func(ctx context.Context, address string) (net.Conn, error) {
 		if address == "192.0.2.1:6443" {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
 		return dial(ctx, address)
 	}
-	err := session.locked(t.Context(), Owner{Name: "ann@desk", Run: "x1"}, func() error {
-		if session.lock == nil || s.holder() != "ann@desk x1" {
+	err := session.lock.locked(t.Context(), Owner{Name: "ann@desk", Run: "x1"}, func() error {
+		if session.lock.held.lock == nil || s.holder() != "ann@desk x1" {
 			t.Errorf("held by %q, told\n%s", s.holder(), s.told.String())
 		}
-		return session.keepLock(t.Context())
+		return session.lock.held.keep(t.Context())
 	})
 	if err != nil || s.holder() != "" {
 		t.Errorf("%v, held by %q afterwards", err, s.holder())

@@ -3,15 +3,17 @@ package apply
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 const (
@@ -27,11 +29,82 @@ const (
 	apiPort = "6443"
 )
 
+// kubeReach is the way to the Kubernetes API of a cluster: through its control
+// planes, as an administrator.
+type kubeReach struct {
+	infra     *schemas.Infrastructure
+	bare      bool // servers are simulated, and run nothing
+	inventory *inventory
+	nodes     *nodeReach
+	signer    *signer
+	clock     Clock
+	held      *heldLock
+	calls     *atomic.Int64
+	plane     reach.Favourite // the control plane that was reached last
+}
+
+// serves reports whether the cluster runs Kubernetes, and nodes are not left out.
+func (k *kubeReach) serves() bool {
+	if k.nodes.dial == nil {
+		return false
+	}
+	server, _, err := kubernetesServer(k.infra.KubernetesAPI, "")
+	return !k.bare || err == nil && OnLoopback(server.URL)
+}
+
+// api is the API of the control planes that are there. This machine is let in.
+func (k *kubeReach) api(ctx context.Context, o cloudplan.Observed) (controlPlaneAPI, error) {
+	through, err := k.nodes.enter(ctx, o)
+	return controlPlaneAPI{reach: k, through: through, planes: k.inventory.planes(o, nil)}, err
+}
+
+// static is the API of machines that exist already.
+func (k *kubeReach) static() (controlPlaneAPI, error) {
+	through, err := k.nodes.transport(cloudplan.Observed{})
+	return controlPlaneAPI{reach: k, through: through, planes: k.inventory.planes(cloudplan.Observed{}, nil)}, err
+}
+
+// with does something with a client for the API of the cluster.
+func (k *kubeReach) with(ctx context.Context, o cloudplan.Observed, do func(*kube.Client) error) error {
+	api, err := k.api(ctx, o)
+	if err != nil {
+		return err
+	}
+	client, err := api.clientWith(ctx, k.patience(kubernetesPatience))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return do(client)
+}
+
+// patience is how long requests are repeated, by a run that changes something and
+// waits for what it has disturbed; who only looks is told soon.
+func (k *kubeReach) patience(ofRun time.Duration) time.Duration {
+	if !k.held.changing {
+		return observeWithin
+	}
+	return ofRun
+}
+
+// client makes a client with an administrator's certificate.
+func (k *kubeReach) client(ctx context.Context, o kube.Options) (*kube.Client, error) {
+	o, err := k.signer.kubernetes(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = keepingClock{k.clock, k.held}
+	}
+	o.Calls = k.calls
+	return kube.New(o)
+}
+
 // controlPlaneAPI is the API of Kubernetes as control planes serve it, without
 // a load balancer in between: the first one that accepts a connection answers, and
 // one that is switched off holds nobody up.
 type controlPlaneAPI struct {
-	session *Session
+	reach   *kubeReach
 	planes  []nodes.Machine
 	through reach.Transport
 }
@@ -51,7 +124,7 @@ func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 	if len(addresses) == 0 {
 		return nil, diag.On("Kubernetes API", "no control plane is known").WithCode(diag.Remote).WithCause(errNoControlPlane)
 	}
-	return k.session.plane.First(ctx, k.through, addresses)
+	return k.reach.plane.First(ctx, k.through, addresses)
 }
 
 // at is where a machine serves a port, whatever port its address names.
@@ -65,26 +138,17 @@ func at(m nodes.Machine, port string) string {
 
 // client makes a client with the rights of an administrator.
 func (k controlPlaneAPI) client(ctx context.Context) (*kube.Client, error) {
-	return k.clientWith(ctx, k.session.patience(time.Minute))
-}
-
-// patience is how long requests are repeated, by a run that changes something and
-// waits for what it has disturbed; who only looks is told soon.
-func (s *Session) patience(ofRun time.Duration) time.Duration {
-	if !s.changing {
-		return observeWithin
-	}
-	return ofRun
+	return k.clientWith(ctx, k.reach.patience(time.Minute))
 }
 
 // clientWith makes a client that repeats requests for some time.
 func (k controlPlaneAPI) clientWith(ctx context.Context, patience time.Duration) (*kube.Client, error) {
-	return k.session.kubeClient(ctx, k.options(kube.Options{Within: answers, Patience: patience, Soon: !k.session.changing}))
+	return k.reach.client(ctx, k.options(kube.Options{Within: answers, Patience: patience, Soon: !k.reach.held.changing}))
 }
 
 // options adds where the API is, and how it is reached.
 func (k controlPlaneAPI) options(o kube.Options) kube.Options {
-	name := k.session.env.Infrastructure.KubernetesAPI.TLSServerName
+	name := k.reach.infra.KubernetesAPI.TLSServerName
 	u := url.URL{Scheme: "https", Host: net.JoinHostPort(name, apiPort)}
 	o.URL, o.TLSName, o.Dial = u.String(), name, k.dial
 	return o
@@ -135,23 +199,4 @@ func (k controlPlaneAPI) Uncordon(ctx context.Context, name string) error {
 // DeleteNode removes a node.
 func (k controlPlaneAPI) DeleteNode(ctx context.Context, name string) error {
 	return k.do(ctx, func(c *kube.Client) error { return c.DeleteNode(ctx, name) })
-}
-
-// kubeClient makes a client with an administrator's certificate.
-func (s *Session) kubeClient(ctx context.Context, o kube.Options) (*kube.Client, error) {
-	authorities, err := s.env.authorities(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := authorities.Kubernetes.Admin(adminLifetime, s.clock.Now(), s.builder.Random)
-	if err != nil {
-		return nil, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
-	}
-	s.env.masker.Add(id.Key)
-	o.Authority, o.Certificate, o.Key = authorities.Kubernetes.PEM(), id.Certificate, id.Key
-	if o.Clock == nil {
-		o.Clock = keepingClock{s.clock, s}
-	}
-	o.Calls = &s.calls.kubernetes
-	return kube.New(o)
 }

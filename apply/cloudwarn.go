@@ -1,0 +1,45 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// leftOpen are notes about session access that another run has opened, and has not
+// closed yet.
+func (c *cloudStage) leftOpen(o cloudplan.Observed) (notes []plan.Note) {
+	for _, f := range o.Firewalls {
+		if f.Labels[schemas.LabelComponent] != schemas.ComponentSession || c.open.is(f.Name) {
+			continue
+		}
+		notes = append(notes, plan.Note{
+			Key:  cloudplan.KeyOf(cloudplan.KindFirewall, f.Name),
+			Text: "session access of another run: it is at work, or has ended without closing it",
+			Hint: "the next `talosgen apply` removes what dead runs have left",
+		})
+	}
+	return notes
+}
+
+// otherProject is a note that the token may be of another project: it is not the one
+// in the tree, and the project that it leads to has nothing of the cluster.
+func (c *cloudStage) otherProject(o cloudplan.Observed) []plan.Note {
+	cluster := c.env.Infrastructure.Cluster
+	of := func(labels map[string]string) bool { return labels[schemas.LabelCluster] == cluster }
+	known := slices.ContainsFunc(o.Servers, func(s cloudplan.Server) bool { return of(s.Labels) }) ||
+		slices.ContainsFunc(o.Networks, func(n cloudplan.Network) bool { return of(n.Labels) }) ||
+		slices.ContainsFunc(o.Firewalls, func(f cloudplan.Firewall) bool {
+			return of(f.Labels) && f.Labels[schemas.LabelComponent] != schemas.ComponentLock && f.Labels[schemas.LabelComponent] != schemas.ComponentSession
+		})
+	if !c.otherToken || known {
+		return nil
+	}
+	return []plan.Note{{
+		Key:  "project",
+		Text: "$HCLOUD_TOKEN is not the token in the tree, and its project has nothing of the cluster " + cluster + ": is it the right project?",
+		Hint: "unset it to use the token in the tree; for a new cluster, or after the token was changed, `talosgen secrets sync` and a render bring them together",
+	}}
+}

@@ -1,0 +1,153 @@
+package apply
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// inventory knows which machines a cluster has, and where they are.
+type inventory struct {
+	infra        *schemas.Infrastructure
+	endpoints    map[string]string // where nodes are instead, by name
+	fingerprints map[string]string // of machines that are taken for new ones
+	calls        *atomic.Int64     // counts those to nodes
+	labels       *serverRecords    // learns those of servers; nil without a project
+}
+
+// rolesOfNodes are the roles of servers and machines, in the words of plans.
+var rolesOfNodes = map[string]string{schemas.RoleControlPlane: nodeplan.ControlPlane, schemas.RoleWorker: nodeplan.Worker}
+
+// machines are the nodes of the tree, and others that have the labels of the
+// cluster. making are the servers that this run is going to make.
+func (inv *inventory) machines(o cloudplan.Observed, making []string) []nodes.Machine {
+	found := append(inv.static(), inv.servers(o, making)...)
+	for _, have := range o.Servers {
+		role := rolesOfNodes[have.Labels[schemas.LabelRole]]
+		known := slices.ContainsFunc(found, func(m nodes.Machine) bool { return m.Name == have.Name })
+		if role == "" || known || !inv.owns(have) {
+			continue
+		}
+		m := nodes.Machine{Name: have.Name, Role: role}
+		inv.place(&m, have)
+		found = append(found, m)
+	}
+	for i := range found {
+		found[i].Calls = inv.calls
+		found[i].Consent.Fingerprint = inv.fingerprints[found[i].Name]
+		if address := inv.endpoints[found[i].Name]; address != "" {
+			found[i].Address, found[i].BootAddress = address, ""
+		}
+	}
+	return found
+}
+
+// servers are the nodes that the tree has at Hetzner Cloud.
+func (inv *inventory) servers(o cloudplan.Observed, making []string) (found []nodes.Machine) {
+	for _, want := range inv.infra.Servers {
+		role := rolesOfNodes[want.Role]
+		if role == "" {
+			continue
+		}
+		m := nodes.Machine{Name: want.Name, Role: role, InTree: true, New: slices.Contains(making, want.Name)}
+		if have := inv.server(o, want.Name); have != nil {
+			inv.place(&m, *have)
+		} else {
+			m.Unknown = "there is no server"
+		}
+		found = append(found, m)
+	}
+	return found
+}
+
+// server is the cluster's server of a name; nil if there is none.
+func (inv *inventory) server(o cloudplan.Observed, name string) *cloudplan.Server {
+	i := slices.IndexFunc(o.Servers, func(have cloudplan.Server) bool { return have.Name == name && inv.owns(have) })
+	if i < 0 {
+		return nil
+	}
+	return &o.Servers[i]
+}
+
+// names are those of all nodes, wanted or there.
+func (inv *inventory) names(o cloudplan.Observed) (names []string) {
+	for _, m := range inv.machines(o, nil) {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// planes are the control planes that are there.
+func (inv *inventory) planes(o cloudplan.Observed, making []string) (planes []nodes.Machine) {
+	for _, m := range inv.machines(o, making) {
+		if m.Role == nodeplan.ControlPlane && !m.New && m.Address != "" {
+			planes = append(planes, m)
+		}
+	}
+	return planes
+}
+
+// owns reports whether a server is one that apply made for the cluster. Those of
+// its autoscaler come and go by themselves.
+func (inv *inventory) owns(server cloudplan.Server) bool {
+	return server.Labels[schemas.LabelCluster] == inv.infra.Cluster &&
+		server.Labels[schemas.LabelManagedBy] == schemas.ManagedBy && server.Labels[schemas.LabelNodeGroup] == ""
+}
+
+// statusRunning is Hetzner's status of a server that runs.
+const statusRunning = "running"
+
+// place says where a server is, by the way that leads there.
+func (inv *inventory) place(m *nodes.Machine, have cloudplan.Server) {
+	m.ID = fmt.Sprint(have.ID)
+	if have.Status != statusRunning {
+		m.Server = have.Status
+	}
+	if inv.labels != nil {
+		inv.labels.see(have)
+	}
+	// Whoever comes through the gateway is in the private network; nodes may have no
+	// other address then, be the APIs public or not.
+	if access := inv.infra.Access; access.Mode == accessPublic && access.Jump == "" {
+		m.Address = publicAddress(have)
+		m.Unknown = "it has no public address"
+		return
+	}
+	for _, n := range have.PrivateNets {
+		m.Address = cmp.Or(m.Address, n.IP)
+	}
+	m.Unknown = "it has no private address"
+}
+
+// publicAddress is the public address of a server, of IPv6 the first in its
+// network; empty if it has none.
+func publicAddress(s cloudplan.Server) string {
+	if s.PublicIPv4.IP != "" {
+		return s.PublicIPv4.IP
+	}
+	if network, err := netip.ParsePrefix(s.PublicIPv6.IP); err == nil {
+		return network.Masked().Addr().Next().String()
+	}
+	return ""
+}
+
+// static are the machines that exist already.
+func (inv *inventory) static() (found []nodes.Machine) {
+	for _, m := range inv.infra.Machines {
+		address, _, _ := strings.Cut(m.Address, "/")
+		found = append(found, nodes.Machine{
+			Name: m.Name, Role: rolesOfNodes[m.Role], InTree: true, Address: cmp.Or(address, m.BootAddress), BootAddress: m.BootAddress,
+			Match: m.Match, InstallDisk: m.InstallDisk,
+			ID: cmp.Or(m.Match.UUID, m.Match.Serial, m.Match.MAC), Unknown: "the tree names no address",
+		})
+	}
+	return found
+}

@@ -1,0 +1,73 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// part is what of a plan is executed.
+type part func(*cloudplan.Plan) *cloudplan.Plan
+
+func whole(p *cloudplan.Plan) *cloudplan.Plan { return p }
+
+// everybody is every node.
+func everybody(string) bool { return true }
+
+// holding leaves out that servers of some nodes are deleted, and what has to
+// wait for that: these nodes have not left the cluster.
+func holding(nodes func(name string) bool) part {
+	return func(p *cloudplan.Plan) *cloudplan.Plan {
+		held := map[plan.Key]bool{}
+		for more := true; more; {
+			more = false
+			for _, c := range p.Changes {
+				waits := slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return held[k] })
+				if !held[c.Key] && (waits || endsNode(p, c) && nodes(c.Name)) {
+					held[c.Key], more = true, true
+				}
+			}
+		}
+		first := *p
+		first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return held[c.Key] })
+		return &first
+	}
+}
+
+// endsNode reports whether a change deletes the server of a node.
+func endsNode(p *cloudplan.Plan, c Change) bool {
+	return c.Kind == cloudplan.KindServer && c.Action == cloudplan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o cloudplan.Server) bool {
+		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
+	})
+}
+
+// nothing is a plan of the infrastructure that leaves it as it is.
+func nothing(p *cloudplan.Plan) *cloudplan.Plan {
+	left := *p
+	left.Changes, left.Refusals = nil, nil
+	return &left
+}
+
+// within is the part of the infrastructure that a policy is about. A server of a
+// node is not deleted before the node has left the cluster.
+func within(p *cloudplan.Plan, policy Policy) *cloudplan.Plan {
+	switch {
+	case !policy.has(StageInfrastructure):
+		return nothing(p)
+	case !policy.has(StageNodes):
+		return holding(everybody)(p)
+	}
+	return holding(policy.spares)(p)
+}
+
+// making are the servers that a plan makes.
+func making(p *cloudplan.Plan) (names []string) {
+	for _, c := range p.Changes {
+		if c.Kind == cloudplan.KindServer && (c.Action == cloudplan.Create || c.Action == cloudplan.Replace) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,70 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/access"
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+)
+
+const (
+	// clientLifetime is how long the certificate is valid that nodes are talked
+	// to with. Another one is signed when two thirds of it are over.
+	clientLifetime = time.Hour
+	// adminLifetime is how long the certificate is valid that Kubernetes is talked
+	// to with.
+	adminLifetime = 15 * time.Minute
+)
+
+// signer signs the certificates of a run with the authorities in the tree.
+type signer struct {
+	env    *Environment
+	clock  Clock
+	random io.Reader
+
+	mu    sync.Mutex
+	talos node.Credentials
+	renew time.Time
+}
+
+// nodes signs an administrator of Talos, and again before that expires.
+func (s *signer) nodes(ctx context.Context) (node.Credentials, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	if now.Before(s.renew) {
+		return s.talos, nil
+	}
+	authorities, err := s.env.authorities(ctx)
+	if err != nil {
+		return node.Credentials{}, err
+	}
+	id, err := authorities.Talos.Sign(access.Subject{Groups: []string{access.RoleAdmin}}, access.Ed25519, clientLifetime, now, s.random)
+	if err != nil {
+		return node.Credentials{}, err
+	}
+	s.env.masker.Add(id.Key)
+	s.talos = node.Credentials{Authority: authorities.Talos.PEM(), Certificate: id.Certificate, Key: id.Key}
+	s.renew = now.Add(id.Expires.Sub(now) * 2 / 3)
+	return s.talos, nil
+}
+
+// kubernetes signs an administrator of Kubernetes, and adds it to options.
+func (s *signer) kubernetes(ctx context.Context, o kube.Options) (kube.Options, error) {
+	authorities, err := s.env.authorities(ctx)
+	if err != nil {
+		return o, err
+	}
+	id, err := authorities.Kubernetes.Admin(adminLifetime, s.clock.Now(), s.random)
+	if err != nil {
+		return o, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
+	}
+	s.env.masker.Add(id.Key)
+	o.Authority, o.Certificate, o.Key = authorities.Kubernetes.PEM(), id.Certificate, id.Key
+	return o, nil
+}

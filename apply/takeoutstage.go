@@ -1,0 +1,149 @@
+package apply
+
+import (
+	"context"
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// takeOut takes nodes out of their cluster, by the steps by which nodes are
+// removed, and makes servers anew that have left it.
+type takeOut struct {
+	nodes *nodeStage
+	cloud *cloudStage
+	log   *runLog
+}
+
+// plan looks at the nodes, and says what has to be done.
+func (t *takeOut) plan(ctx context.Context, which TakeOut) (p *nodeplan.Plan, err error) {
+	c, err := t.nodes.connect.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if which.Nodes, err = which.names(c); err != nil {
+		return nil, err
+	}
+	err = t.log.stage("observe nodes", 0, func(stage progress.Stage) error {
+		c.Tell = notes(stage)
+		p, err = t.make(ctx, c, which)
+		return err
+	})
+	return p, err
+}
+
+// make looks and plans. Whoever asks for it, agrees to it: the consent is asked for
+// by who shows the plan.
+func (t *takeOut) make(ctx context.Context, c *nodes.Cluster, which TakeOut) (*nodeplan.Plan, error) {
+	c.Allow(which.Nodes...) // in maintenance mode there is nothing to take from them
+	desired, observed, err := t.nodes.observe(ctx, c, nil, which.Nodes...)
+	if err != nil {
+		return nil, err
+	}
+	policy := nodeplan.Policy{Allow: which.Nodes}
+	if which.Wipe && nodeplan.EndsEtcd(desired, observed, which.Nodes...) {
+		return nodeplan.ResetAll(desired, observed, policy, which.Nodes...), nil
+	}
+	return nodeplan.TakeOut(desired, observed, policy, which.Wipe, which.Nodes...)
+}
+
+// execute takes the steps that follow from what is there now, as far as somebody
+// agreed to them.
+func (t *takeOut) execute(ctx context.Context, r *Report, agreed *nodeplan.Plan, which TakeOut) error {
+	c, err := t.nodes.connect.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	if which.Nodes, err = which.names(c); err != nil {
+		return err
+	}
+	return t.log.stage("take out", len(agreed.Steps), func(stage progress.Stage) error {
+		_, err := converge(ctx, c, r, stage, agreed, func(ctx context.Context) (*nodeplan.Plan, error) {
+			return t.make(ctx, c, which)
+		})
+		if err != nil || !which.Wipe {
+			return err
+		}
+		return c.Forget(ctx, which.Nodes...)
+	})
+}
+
+// replace makes the server of a node anew that has left the cluster, and
+// nothing else.
+func (t *takeOut) replace(ctx context.Context, r *Report, name string, owner Owner) error {
+	if t.cloud.project == nil {
+		return nil
+	}
+	key := cloudplan.KeyOf(cloudplan.KindServer, name)
+	policy := Policy{Consent: Consent{Allow: []string{name}, Replace: []string{name}, Left: []string{name}}}
+	p, err := t.cloud.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
+		return cloudplan.Make(t.cloud.env.Infrastructure, o, policy.Consent)
+	})
+	if err != nil {
+		return err
+	}
+	old := serverID(p.Observed, name)
+	only := func(p *cloudplan.Plan) *cloudplan.Plan {
+		one := *p
+		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool {
+			return c.Key != key || c.Action == cloudplan.Replace && c.ID != old // it is another one already
+		})
+		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
+		return &one
+	}
+	i := &infrastructure{cloudStage: t.cloud, report: r, agreed: p, latest: p, all: only, policy: policy, owner: owner}
+	if err := i.change(ctx, only); err != nil {
+		return err
+	}
+	return t.await(ctx, name)
+}
+
+// await waits until a machine that was made answers, or patience ends:
+// the plan that lets it join says what is wrong with it.
+func (t *takeOut) await(ctx context.Context, name string) error {
+	c, err := t.nodes.connect.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	return t.log.stage("await "+name, 0, func(progress.Stage) error {
+		_, err := c.Settled(ctx, []string{name})
+		return err
+	})
+}
+
+// serverID is the id of a server; 0 if there is none of that name.
+func serverID(o cloudplan.Observed, name string) int64 {
+	for _, s := range o.Servers {
+		if s.Name == name {
+			return s.ID
+		}
+	}
+	return 0
+}
+
+// names are those of the nodes, each of which there must be.
+func (t TakeOut) names(c *nodes.Cluster) (names []string, err error) {
+	for _, m := range c.Machines {
+		names = append(names, m.Name)
+	}
+	if len(t.Nodes) == 0 {
+		return names, nil
+	}
+	return t.Nodes, allKnown(t.Nodes, names)
+}
+
+// allKnown makes sure that names are those of nodes that are known.
+func allKnown(names, known []string) error {
+	var problems diag.List
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			problems.Add(diag.On("node "+name, "the cluster has no such node").WithHint("%s", diag.Suggest(name, known)).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
+}

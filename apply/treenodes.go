@@ -1,0 +1,61 @@
+package apply
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// treeNodes are the nodes of the tree with their configurations, decrypted once.
+type treeNodes struct {
+	env       *Environment
+	inventory *inventory
+	desired   *nodeplan.Desired
+}
+
+// read decrypts the configurations.
+func (t *treeNodes) read(ctx context.Context) (nodeplan.Desired, error) {
+	if t.desired != nil {
+		return *t.desired, nil
+	}
+	d := nodeplan.Desired{Cluster: t.env.Infrastructure.Cluster}
+	var problems diag.List
+	for _, m := range t.inventory.machines(cloudplan.Observed{}, nil) {
+		file := nodeFile(m.Name)
+		text, err := t.env.Decrypt(ctx, file)
+		if err != nil {
+			problems.AddErr(err)
+			continue
+		}
+		config, err := nodeconfig.Parse(t.env.path(file), []byte(text.Reveal()))
+		problems.AddErr(err)
+		d.Nodes = append(d.Nodes, nodeplan.Want{Name: m.Name, Role: m.Role, Config: config})
+	}
+	if err := problems.Err(); err != nil {
+		return nodeplan.Desired{}, err
+	}
+	t.desired = &d
+	return d, nil
+}
+
+func nodeFile(name string) string { return "nodes/" + name + ".yaml" }
+
+// nodeFiles stands for the files of nodes, as they are in Git: encrypted.
+func (e *Environment) nodeFiles() string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(e.files)) {
+		if strings.HasPrefix(name, "nodes/") {
+			_, _ = fmt.Fprintf(sum, "%s %x\n", name, sha256.Sum256(e.files[name]))
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
