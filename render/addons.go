@@ -90,7 +90,7 @@ func (c *compiler) addons() ([]madeAddon, error) {
 		return nil, err // a rule that looks at secrets: what it says is about no real one
 	}
 	if len(all) != len(others) {
-		return nil, diag.On("environment "+c.name, "which addons it has depends on a secret").WithCode(diag.Secrets)
+		return nil, diag.On("environment "+c.Name, "which addons it has depends on a secret").WithCode(diag.Secrets)
 	}
 	c.warnOfLinks(all)
 	inOrder, err := comingUp(all)
@@ -193,7 +193,7 @@ func (c *compiler) checkedObjects(a, b catalogue.Addon, v, other *variant) ([]ma
 		return nil, err // no secret is to blame
 	case err != nil:
 		return nil, diag.On("addon "+a.Name, "cannot be rendered with other secrets of the same shape, so nobody can tell where they end up").
-			WithHint("a template that looks at what a secret says is to blame; take the secret out of the values, and make a Secret of your own of it in envs/%s/addons/%s", c.name, a.Name).
+			WithHint("a template that looks at what a secret says is to blame; take the secret out of the values, and make a Secret of your own of it in envs/%s/addons/%s", c.Name, a.Name).
 			WithCode(diag.Secrets)
 	}
 	return leak.Check(a.Name, objects, again, c.keyedChecksum(a.Name))
@@ -239,7 +239,7 @@ func (c *compiler) objects(a catalogue.Addon, v *variant) ([]manifest.Object, er
 
 // writeAddons adds the files of the addons to a result, Secrets encrypted.
 func (c *compiler) writeAddons(files []gitops.File, res *Result) error {
-	if c.secrets.operator == nil {
+	if c.secrets.Operator == nil {
 		return nil
 	}
 	var problems diag.List

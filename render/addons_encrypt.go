@@ -7,6 +7,7 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/envelope"
 	"github.com/talosgen/talosgen/render/internal/gitops"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // manifestFile writes a file with objects; a Secret encrypted for those who are
@@ -16,7 +17,7 @@ func (c *compiler) manifestFile(f gitops.File) ([]byte, error) {
 	if err != nil || f.Domain == gitops.Plain {
 		return text, err
 	}
-	key := c.secrets.operator
+	key := c.secrets.Operator
 	if f.Domain == gitops.Cluster {
 		if key, err = c.clusterKey(); err != nil {
 			return nil, err
@@ -31,19 +32,19 @@ func (c *compiler) manifestFile(f gitops.File) ([]byte, error) {
 		secret[i] = sopsage.InManifest(envelope.Keys(leaves[i].Path)) && leaves[i].Kind < yamltext.Null
 	}
 	doc := envelope.Document{Text: text, Leaves: leaves, Secret: secret, Unmarked: true}
-	return envelope.Seal([]envelope.Document{doc}, fileCipher{key.Manifest(c.name + "/" + f.Path)})
+	return envelope.Seal([]envelope.Document{doc}, fileCipher{key.Manifest(c.Name + "/" + f.Path)})
 }
 
 // clusterKey unwraps the data key of what the cluster itself decrypts, once.
 func (c *compiler) clusterKey() (*sopsage.DataKey, error) {
-	if c.secrets.cluster != nil {
-		return c.secrets.cluster, nil
+	if c.secrets.Cluster != nil {
+		return c.secrets.Cluster, nil
 	}
-	file := c.path(keyringFile)
-	keyring, err := sopsage.ParseKeyring(file, c.raw[file])
+	file := c.Path(source.KeyringFile)
+	keyring, err := sopsage.ParseKeyring(file, c.Raw[file])
 	if err != nil {
 		return nil, err
 	}
-	c.secrets.cluster, err = keyring.Unwrap(c.ctx, c.keys, sopsage.Cluster, c.secrets.file.KeyringBinding)
-	return c.secrets.cluster, err
+	c.secrets.Cluster, err = keyring.Unwrap(c.ctx, c.Keys, sopsage.Cluster, c.secrets.File.KeyringBinding)
+	return c.secrets.Cluster, err
 }

@@ -19,13 +19,13 @@ func (c *compiler) engine(v *variant) (*addon.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := &chartlock.Store{Files: files, Cache: c.repo.world.ChartCache}
-	if text, there := c.raw[chartlock.File]; there {
+	store := &chartlock.Store{Files: files, Cache: c.Repo.World.ChartCache}
+	if text, there := c.Raw[chartlock.File]; there {
 		if store.Lock, err = chartlock.Parse(text); err != nil {
 			return nil, err
 		}
 	}
-	return &addon.Engine{Repository: files, Artifact: store.Artifact, Kubernetes: c.Config.Kubernetes.Version, APIVersions: c.apis, Bound: c.repo.world.BoundTemplates}, nil
+	return &addon.Engine{Repository: files, Artifact: store.Artifact, Kubernetes: c.Config.Kubernetes.Version, APIVersions: c.apis, Bound: c.Repo.World.BoundTemplates}, nil
 }
 
 // addonFiles are the files of the repository, those of addons decrypted.
@@ -33,10 +33,10 @@ func (c *compiler) addonFiles(v *variant) (memFS, error) {
 	if v.files != nil {
 		return v.files, nil
 	}
-	v.files = maps.Clone(c.raw)
+	v.files = maps.Clone(c.Raw)
 	var problems diag.List
-	for _, file := range c.paths {
-		if !strings.HasPrefix(file, c.path(addonsDir)+"/") {
+	for _, file := range c.Paths {
+		if !strings.HasPrefix(file, c.File(addonsDir)+"/") {
 			continue
 		}
 		data, encrypted, err := c.content(file)

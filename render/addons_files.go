@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -29,8 +30,8 @@ func (c *compiler) checkAddonDirs() error {
 	var problems diag.List
 	known := c.addonNames()
 	seen := map[string]bool{}
-	for _, root := range []string{path.Join(patchesDir, addonsDir), c.path(addonsDir)} {
-		for _, file := range c.paths {
+	for _, root := range []string{path.Join(source.PatchesDir, addonsDir), c.File(addonsDir)} {
+		for _, file := range c.Paths {
 			rest, ok := strings.CutPrefix(file, root+"/")
 			if !ok {
 				continue
@@ -46,10 +47,10 @@ func (c *compiler) checkAddonDirs() error {
 					WithHint("values are in %s/<addon>/values.yaml", root))
 			case !slices.Contains(known, name):
 				seen[dir] = true
-				c.unknownAddon(dir, name, known, root != c.path(addonsDir), &problems)
-			case root != c.path(addonsDir) && !slices.Contains(valuesFiles, below):
+				c.unknownAddon(dir, name, known, root != c.File(addonsDir), &problems)
+			case root != c.File(addonsDir) && !slices.Contains(valuesFiles, below):
 				problems.Add(diag.New(diag.Pos{File: file}, "only values are shared between environments").
-					WithHint("manifests and kustomizations belong to an environment: %s", c.path(path.Join(addonsDir, name))))
+					WithHint("manifests and kustomizations belong to an environment: %s", c.File(path.Join(addonsDir, name))))
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (c *compiler) unknownAddon(dir, name string, known []string, shared bool, p
 	p := diag.New(diag.Pos{File: dir}, "no addon %q", name)
 	hint := diag.Suggest(name, known)
 	if hint == "" {
-		hint = "declare it in " + c.path(clusterFile) + ": addons." + name
+		hint = "declare it in " + c.File(source.ClusterFile) + ": addons." + name
 	}
 	p.WithHint("%s", hint)
 	if shared {
@@ -82,7 +83,7 @@ func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
 	if a.Source.Chart != nil {
 		at, option = a.Source.Chart.Path, ".source.chart.path"
 	}
-	places := []string{chartsDir, path.Join(patchesDir, addonsDir), c.path("")}
+	places := []string{source.ChartsDir, path.Join(source.PatchesDir, addonsDir), c.File("")}
 	within := func(dir string) bool { return at == dir || strings.HasPrefix(at, dir+"/") }
 	if at == "" {
 		return nil
@@ -90,7 +91,7 @@ func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
 	pos := c.Config.Near("addons." + a.Name + option)
 	if !slices.ContainsFunc(places, within) {
 		return diag.New(pos, "%s is no place that a render reads", at).
-			WithHint("move it to %s/, or to %s/ if only this environment has it", chartsDir, c.path(addonsDir))
+			WithHint("move it to %s/, or to %s/ if only this environment has it", source.ChartsDir, c.File(addonsDir))
 	}
 	return c.checkThere(pos, path.Clean(at))
 }
@@ -98,7 +99,7 @@ func (c *compiler) checkSource(a catalogue.Addon) *diag.Problem {
 // checkThere refuses the path of a source that leads to no file.
 func (c *compiler) checkThere(pos diag.Pos, at string) *diag.Problem {
 	var beside []string // what else is in its directory
-	for file := range c.raw {
+	for file := range c.Raw {
 		if file == at || strings.HasPrefix(file, at+"/") {
 			return nil
 		}
@@ -115,7 +116,7 @@ func (c *compiler) checkThere(pos diag.Pos, at string) *diag.Problem {
 // ownFiles lists the files of the user for an addon in the environment, but for
 // values, and for what the addon is made of anyway.
 func (c *compiler) ownFiles(a catalogue.Addon) (dir string, files []string) {
-	dir = c.path(path.Join(addonsDir, a.Name))
+	dir = c.File(path.Join(addonsDir, a.Name))
 	source := ""
 	if a.Source != nil {
 		source = a.Source.Path
@@ -123,7 +124,7 @@ func (c *compiler) ownFiles(a catalogue.Addon) (dir string, files []string) {
 			source = a.Source.Chart.Path
 		}
 	}
-	for _, file := range c.paths {
+	for _, file := range c.Paths {
 		rest, ok := strings.CutPrefix(file, dir+"/")
 		ofSource := source != "" && (file == source || strings.HasPrefix(file, source+"/"))
 		if ok && !ofSource && !slices.Contains(valuesFiles, rest) {
@@ -138,7 +139,7 @@ func (c *compiler) ownFiles(a catalogue.Addon) (dir string, files []string) {
 func (c *compiler) hasSecretFiles(a catalogue.Addon) bool {
 	_, files := c.ownFiles(a)
 	return slices.ContainsFunc(files, func(file string) bool {
-		return sopsage.NamedEncrypted(file) || sopsage.IsEncryptedYAML(c.raw[file]) || c.refersToSecret(string(c.raw[file]))
+		return sopsage.NamedEncrypted(file) || sopsage.IsEncryptedYAML(c.Raw[file]) || c.refersToSecret(string(c.Raw[file]))
 	})
 }
 
@@ -165,7 +166,7 @@ func (c *compiler) customized(a catalogue.Addon, v *variant, engine *addon.Engin
 
 // warnOfVariables warns of variables in a kustomization, which stay as they are.
 func (c *compiler) warnOfVariables(file string) {
-	text := string(c.raw[file])
+	text := string(c.Raw[file])
 	for _, name := range slices.Sorted(maps.Keys(c.Scope.Vars)) {
 		if strings.Contains(text, "${"+name+"}") {
 			c.warnings.Add(diag.New(diag.Pos{File: file}, "${%s} stays as it is: kustomize knows no variables", name).

@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/leak"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -54,19 +55,19 @@ func (c *compiler) values(a catalogue.Addon, v *variant) (*addonValues, error) {
 	}
 	var problems diag.List
 	for _, place := range []struct{ name, dir string }{
-		{"shared values", path.Join(patchesDir, addonsDir, a.Name)},
-		{"values of the environment", c.path(path.Join(addonsDir, a.Name))},
+		{"shared values", path.Join(source.PatchesDir, addonsDir, a.Name)},
+		{"values of the environment", c.Path(path.Join(addonsDir, a.Name))},
 	} {
 		for _, base := range valuesFiles {
 			file := path.Join(place.dir, base)
-			if _, there := c.raw[file]; !there {
+			if _, there := c.Raw[file]; !there {
 				continue
 			}
 			layer, err := c.valuesFile(file, v)
 			problems.AddErr(err)
 			if a.Source == nil || a.Source.Chart == nil {
 				problems.Add(diag.New(diag.Pos{File: file}, "addon %s is made of no chart, so it has no values", a.Name).
-					WithHint("change its objects with a kustomization in %s", c.path(path.Join(addonsDir, a.Name))))
+					WithHint("change its objects with a kustomization in %s", c.Path(path.Join(addonsDir, a.Name))))
 			}
 			if layer != nil {
 				layer.name = place.name

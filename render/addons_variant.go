@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/leak"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/placeholder"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -33,7 +34,7 @@ type variant struct {
 // like some.
 func (c *compiler) realVariant() *variant {
 	v := &variant{real: true, scope: c.Scope, secrets: map[string]secret.String{}, autoscaled: map[string]secret.String{}}
-	for name, value := range c.secrets.variables {
+	for name, value := range c.secrets.Variables {
 		v.secrets[name] = secret.New(value.Value)
 	}
 	for _, need := range catalogue.Needs(c.addonFacts(v)) {
@@ -41,8 +42,8 @@ func (c *compiler) realVariant() *variant {
 			v.secrets[need.Name] = secret.New(value.Value)
 		}
 	}
-	if c.secrets.operator == nil {
-		_, hasFile := c.raw[c.path(secretsName)]
+	if c.secrets.Operator == nil {
+		_, hasFile := c.Raw[c.File(source.SecretsName)]
 		for _, need := range catalogue.Needs(c.addonFacts(v)) {
 			if _, there := v.secrets[need.Name]; there || !hasFile {
 				v.secrets[need.Name] = secret.New(need.Shape)
@@ -88,8 +89,8 @@ func (c *compiler) others() leak.Others { return leak.NewOthers(c.derivedKey("ot
 // change.
 func (c *compiler) derivedKey(purpose string) []byte {
 	secret := "without keys"
-	if c.secrets.file != nil {
-		secret = c.secrets.file.KeyringBinding.Reveal()
+	if c.secrets.File != nil {
+		secret = c.secrets.File.KeyringBinding.Reveal()
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("talosgen v1 key\x00" + purpose))
@@ -99,11 +100,11 @@ func (c *compiler) derivedKey(purpose string) []byte {
 // addonFacts are what the catalogue decides from.
 func (c *compiler) addonFacts(v *variant) catalogue.Facts {
 	f := catalogue.Facts{
-		Environment: c.name, Cluster: c.Config.Cluster, Infrastructure: *c.Infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
+		Environment: c.Name, Cluster: c.Config.Cluster, Infrastructure: *c.Infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
 		Near: c.Config.Near, ClusterRecipient: placeholder.AgeRecipient,
 	}
-	if c.secrets.file != nil {
-		if public, err := sopsage.PublicKeys(c.path(secretsName), []byte(c.secrets.file.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {
+	if c.secrets.File != nil {
+		if public, err := sopsage.PublicKeys(c.File(source.SecretsName), []byte(c.secrets.File.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {
 			f.ClusterRecipient = public[0]
 		}
 	}
@@ -117,7 +118,7 @@ func (c *compiler) autoscaledConfigs(v, other *variant) error {
 	for _, n := range c.Autoscaled {
 		cfg, err := c.compose(n)
 		if err != nil {
-			if c.secrets.operator == nil {
+			if c.secrets.Operator == nil {
 				continue // reported, or not certain
 			}
 			problems.AddErr(err)
@@ -175,10 +176,10 @@ func configText(cfg *machine.Config, real bool, others leak.Others) (string, err
 func (c *compiler) keyedChecksum(addon string) func(string) string {
 	return func(checksum string) string {
 		mac := hmac.New(sha256.New, []byte("without keys"))
-		if c.secrets.file != nil {
-			mac = hmac.New(sha256.New, []byte(first(c.secrets.file.ChecksumKey, c.secrets.file.KeyringBinding).Reveal()))
+		if c.secrets.File != nil {
+			mac = hmac.New(sha256.New, []byte(first(c.secrets.File.ChecksumKey, c.secrets.File.KeyringBinding).Reveal()))
 		}
-		for _, text := range []string{"talosgen v1 checksum", c.name, addon, checksum} {
+		for _, text := range []string{"talosgen v1 checksum", c.Name, addon, checksum} {
 			mac.Write([]byte(text + "\x00"))
 		}
 		return hex.EncodeToString(mac.Sum(nil))

@@ -14,7 +14,7 @@ import (
 // autoscaler scales.
 func (c *compiler) renderAutoscaled(res *Result) error {
 	var problems diag.List
-	found := newFindings(c.name)
+	found := newFindings(c.Name)
 	for _, n := range c.Autoscaled {
 		data, err := c.renderNode(n, found)
 		problems.AddErr(err)

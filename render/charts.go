@@ -14,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/chartfetch"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // Network is what charts and manifests are fetched with. No other method of a
@@ -122,19 +123,19 @@ func (r *Repo) writeChartLock(lock *chartlock.Lock) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.files.Stat(chartlock.File); errors.Is(err, fs.ErrNotExist) && len(lock.Entries) == 0 {
+	if _, err := r.src.Files.Stat(chartlock.File); errors.Is(err, fs.ErrNotExist) && len(lock.Entries) == 0 {
 		return nil // a repository without charts needs none
 	}
 	return r.writeChart(chartlock.File, text)
 }
 
 func (r *Repo) writeChart(name string, data []byte) error {
-	at := r.files.path(name)
+	at := r.src.Files.Path(name)
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-		return diag.New(diag.Pos{File: path.Dir(name)}, "cannot be made: %v", reason(err)).WithCause(err)
+		return diag.New(diag.Pos{File: path.Dir(name)}, "cannot be made: %v", source.Reason(err)).WithCause(err)
 	}
 	if _, err := atomicfile.Write(at, data, 0o644); err != nil {
-		return diag.New(diag.Pos{File: name}, "cannot be written: %v", reason(err)).WithCause(err)
+		return diag.New(diag.Pos{File: name}, "cannot be written: %v", source.Reason(err)).WithCause(err)
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func (r *Repo) writeChart(name string, data []byte) error {
 // removed with prune.
 func (r *Repo) VendorCharts(ctx context.Context, n Network, prune bool) ([]ChartState, error) {
 	states, err := r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
-		if _, err := r.files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
+		if _, err := r.src.Files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
 			_, err := store.Find(e)
 			return "present", err
 		}
@@ -165,7 +166,7 @@ func (r *Repo) VendorCharts(ctx context.Context, n Network, prune bool) ([]Chart
 // into the cache of this machine.
 func (r *Repo) FetchCharts(ctx context.Context, n Network) ([]ChartState, error) {
 	return r.eachChart(func(store *chartlock.Store, e chartlock.Entry) (string, error) {
-		if _, err := r.files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
+		if _, err := r.src.Files.Stat(path.Join(chartlock.Dir, e.FileName())); err == nil {
 			_, err := store.Find(e)
 			return "present", err
 		}
@@ -240,7 +241,7 @@ func (r *Repo) eachChart(do func(*chartlock.Store, chartlock.Entry) (state strin
 	if err != nil {
 		return nil, err
 	}
-	store := &chartlock.Store{Lock: lock, Files: r.files, Cache: r.world.ChartCache}
+	store := &chartlock.Store{Lock: lock, Files: r.src.Files, Cache: r.src.World.ChartCache}
 	var states []ChartState
 	var problems diag.List
 	for _, e := range lock.Entries {
@@ -255,9 +256,9 @@ func (r *Repo) eachChart(do func(*chartlock.Store, chartlock.Entry) (state strin
 
 // chartLock reads the lock; an empty one if there is none.
 func (r *Repo) chartLock() (*chartlock.Lock, error) {
-	text, err := r.files.ReadFile(chartlock.File)
+	text, err := r.src.Files.ReadFile(chartlock.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.New(diag.Pos{File: chartlock.File}, "cannot be read: %v", reason(err)).WithCause(err)
+		return nil, diag.New(diag.Pos{File: chartlock.File}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
 	return chartlock.Parse(text)
 }

@@ -61,7 +61,7 @@ func (c *compiler) declaredAddons() ([]catalogue.Addon, error) {
 	}
 	addons, err := allAddons(c.addonFacts(v))
 	if err != nil {
-		return nil, fmt.Errorf("environment %s: %w", c.name, err)
+		return nil, fmt.Errorf("environment %s: %w", c.Name, err)
 	}
 	return addons, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // vendoredName is the form of the names of vendored files: an archive, or a
@@ -30,11 +31,11 @@ func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
 		}
 		states = append(states, chartState(e, "removed"))
 		file := path.Join(chartlock.Dir, e.FileName())
-		switch data, err := r.files.ReadFile(file); {
+		switch data, err := r.src.Files.ReadFile(file); {
 		case err == nil && chartlock.Digest(data) == e.Digest:
 			problems.AddErr(r.removeChart(file))
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err))
+			problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", source.Reason(err)).WithCause(err))
 		}
 	}
 	return states, problems.Err()
@@ -43,12 +44,12 @@ func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
 // unusedCharts lists files in charts/ with names as vendored ones have, that
 // neither the lock nor an addon of an environment names.
 func (r *Repo) unusedCharts(lock *chartlock.Lock, needed addonSources) ([]ChartState, error) {
-	entries, err := r.files.ReadDir(chartlock.Dir)
+	entries, err := r.src.Files.ReadDir(chartlock.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, diag.New(diag.Pos{File: chartlock.Dir}, "cannot be read: %v", reason(err)).WithCause(err)
+		return nil, diag.New(diag.Pos{File: chartlock.Dir}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
 	pinned := lock.FileNames(needed.references)
 	var unused []ChartState
@@ -57,9 +58,9 @@ func (r *Repo) unusedCharts(lock *chartlock.Lock, needed addonSources) ([]ChartS
 		if !entry.Type().IsRegular() || !vendoredName.MatchString(entry.Name()) || pinned[entry.Name()] || slices.Contains(needed.paths, file) {
 			continue
 		}
-		data, err := r.files.ReadFile(file)
+		data, err := r.src.Files.ReadFile(file)
 		if err != nil {
-			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err)
+			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 		}
 		unused = append(unused, ChartState{Name: file, File: file, Digest: chartlock.Digest(data), State: "unused"})
 	}
@@ -90,8 +91,8 @@ func (r *Repo) pruneCharts(ctx context.Context, prune bool) ([]ChartState, error
 }
 
 func (r *Repo) removeChart(file string) error {
-	if err := os.Remove(r.files.path(file)); err != nil {
-		return diag.New(diag.Pos{File: file}, "cannot be removed: %v", reason(err)).WithCause(err)
+	if err := os.Remove(r.src.Files.Path(file)); err != nil {
+		return diag.New(diag.Pos{File: file}, "cannot be removed: %v", source.Reason(err)).WithCause(err)
 	}
 	return nil
 }

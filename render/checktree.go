@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/ownership"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/treecheck"
 )
 
@@ -41,17 +42,17 @@ func (r *Repo) CheckTree(env string, o TreeCheck) (*TreeReport, error) {
 	if err := r.isRendered(env); err != nil {
 		return nil, err
 	}
-	paths, err := r.inputs(env)
+	paths, err := r.src.Inputs(env)
 	switch {
 	case diag.CodeOf(err) == diag.Usage: // the environment is gone, its tree is not
 	case err != nil:
 		return nil, err
 	default:
-		if err := r.checkPlaintext(env, paths); err != nil {
+		if err := r.src.CheckPlaintext(env, paths); err != nil {
 			return nil, err
 		}
 	}
-	return checkTree(r.files, path.Join(renderedDir, env), true, o)
+	return checkTree(r.src.Files, path.Join(source.RenderedDir, env), true, o)
 }
 
 // CheckDirectory is [Repo.CheckTree] for any directory of manifests, such as a

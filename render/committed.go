@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/envelope"
 	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // leaf is a value of a rendered file.
@@ -83,34 +84,34 @@ func (o fileOpener) Decrypt(path []string, encrypted string) (string, yamltext.K
 // that the autoscaler makes. Secret values are masked,
 // which needs no keys, or decrypted if reveal is set.
 func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]byte, error) {
-	if err := r.checkLinks(env); err != nil {
+	if err := r.src.CheckLinks(env); err != nil {
 		return nil, err
 	}
-	name := filepath.ToSlash(filepath.Join(renderedDir, env, model.NodeFile(nodeName)))
+	name := filepath.ToSlash(filepath.Join(source.RenderedDir, env, model.NodeFile(nodeName)))
 	if strings.ContainsAny(nodeName, `/\`) {
 		return nil, diag.On(nodeName, "not the name of a node").WithCode(diag.Usage)
 	}
-	data, err := r.files.guard.ReadFile(name)
+	data, err := r.src.Files.ReadInside(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		group := path.Join(renderedDir, env, model.AutoscaledFile(nodeName))
-		if found, second := r.files.guard.ReadFile(group); second == nil {
+		group := path.Join(source.RenderedDir, env, model.AutoscaledFile(nodeName))
+		if found, second := r.src.Files.ReadInside(group); second == nil {
 			name, data, err = group, found, nil
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := r.inputs(env); err != nil {
+		if _, err := r.src.Inputs(env); err != nil {
 			return nil, err
 		}
 		return nil, diag.New(diag.Pos{File: name}, "does not exist").
 			WithHint("%s", r.nodeHint(env, nodeName)).WithCode(diag.Usage)
 	}
 	if err != nil {
-		return nil, diag.New(diag.Pos{File: name}, "cannot be read: %v", reason(err)).WithCause(err)
+		return nil, diag.New(diag.Pos{File: name}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
 	if !reveal {
 		return masked(name, data)
 	}
-	keys, err := r.keysOf(env)
+	keys, err := r.src.KeysOf(env)
 	if err != nil {
 		return nil, err
 	}
@@ -123,33 +124,33 @@ func (r *Repo) Show(ctx context.Context, env, nodeName string, reveal bool) ([]b
 // Outputs lists the files that the last render of an environment wrote, from
 // the root of the repository; the lock is the last.
 func (r *Repo) Outputs(env string) ([]string, error) {
-	lock, err := r.readLock(env)
+	lock, err := r.src.ReadLock(env)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
 	for _, out := range lock.Outputs {
-		files = append(files, path.Join(renderedDir, env, out.Path))
+		files = append(files, path.Join(source.RenderedDir, env, out.Path))
 	}
-	return append(files, path.Join(renderedDir, env, rendered.LockName)), nil
+	return append(files, path.Join(source.RenderedDir, env, rendered.LockName)), nil
 }
 
 // Sources lists the files that the tree of an environment was rendered from, and
 // the directories in which such files are.
 func (r *Repo) Sources(env string) (files, dirs []string, err error) {
-	lock, err := r.readLock(env)
+	lock, err := r.src.ReadLock(env)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, in := range lock.Inputs {
 		files = append(files, in.Path)
 	}
-	return files, []string{".sops.yaml", "patches", "envs/" + env, chartsDir}, nil
+	return files, []string{".sops.yaml", "patches", "envs/" + env, source.ChartsDir}, nil
 }
 
 // RenderedNodes lists the nodes in the rendered tree of an environment.
 func (r *Repo) RenderedNodes(env string) ([]string, error) {
-	entries, err := r.files.ReadDir(renderedDir + "/" + env + "/nodes")
+	entries, err := r.src.Files.ReadDir(source.RenderedDir + "/" + env + "/nodes")
 	if err != nil {
 		return nil, err
 	}
@@ -170,20 +171,6 @@ func (r *Repo) nodeHint(env, nodeName string) string {
 		return s
 	}
 	return "nodes: " + strings.Join(names[:min(len(names), 20)], ", ")
-}
-
-// keysOf prepares the keys for an environment without reading its sources.
-func (r *Repo) keysOf(env string) (*sopsage.Keys, error) {
-	e := &environment{repo: r, name: env, raw: map[string][]byte{}}
-	data, err := r.files.ReadFile(e.path(clusterFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.New(diag.Pos{File: e.path(clusterFile)}, "cannot be read: %v", reason(err)).WithCause(err)
-	}
-	e.raw[e.path(clusterFile)] = data
-	if err := e.findKeys(); err != nil {
-		return nil, err
-	}
-	return e.keys, nil
 }
 
 // masked takes the sops block out of a file and masks the encrypted values.

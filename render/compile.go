@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/options"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -44,11 +45,11 @@ type compiler struct {
 // compiler reads an environment, and returns what makes its configurations.
 // What comes with an error is good for [compiler.refused] only.
 func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compiler, error) {
-	e, err := r.readEnvironment(env)
+	e, err := r.src.ReadEnvironment(env)
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.understand(ctx, keyless)
+	p, err := understand(ctx, e, keyless)
 	if err != nil {
 		return &compiler{plan: p}, err
 	}
@@ -56,7 +57,7 @@ func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compile
 }
 
 func newCompiler(ctx context.Context, p *plan) (*compiler, error) {
-	stand, err := machine.PlaceholderBundle(p.Config.Talos.ConfigContract, p.repo.world.Now())
+	stand, err := machine.PlaceholderBundle(p.Config.Talos.ConfigContract, p.Repo.World.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (c *compiler) layersOf(n model.Node) (layers, error) {
 	if pool != nil {
 		l.patches = append(l.patches, pool)
 	}
-	l.options, err = machine.OptionsPatch(c.path(clusterFile), options.OfNode(c.Model, n), n.MachineRole(), c.Config.Talos.ConfigContract)
+	l.options, err = machine.OptionsPatch(c.File(source.ClusterFile), options.OfNode(c.Model, n), n.MachineRole(), c.Config.Talos.ConfigContract)
 	problems.AddErr(err)
 	scope := n.Scope(c.Scope)
 	ref := n.Ref()
@@ -132,11 +133,11 @@ func (c *compiler) base(n model.Node) (*machine.Config, error) {
 	if base := c.bases[key]; base != nil {
 		return base, nil
 	}
-	base, err := machine.Generate(settings, n.MachineRole(), c.secrets.bundle, c.placeholder)
+	base, err := machine.Generate(settings, n.MachineRole(), c.secrets.Bundle, c.placeholder)
 	if err != nil {
 		return nil, err
 	}
-	base.Readable = c.readable
+	base.Readable = c.Readable
 	c.bases[key] = base
 	return base, nil
 }
@@ -149,7 +150,7 @@ func (c *compiler) poolOptions(n model.Node) (*machine.Patch, error) {
 	var p *machine.Patch
 	options, err := options.OfPool(c.Model, n)
 	if err == nil {
-		p, err = machine.OptionsPatch(c.path(clusterFile), options, n.MachineRole(), c.Config.Talos.ConfigContract)
+		p, err = machine.OptionsPatch(c.File(source.ClusterFile), options, n.MachineRole(), c.Config.Talos.ConfigContract)
 	}
 	c.pools[n.Pool] = p
 	return p, err
@@ -173,7 +174,7 @@ func (c *compiler) patch(n model.Node, in layer.Layer, file string, scope *subst
 	src := machine.Source{File: file, Layer: describe(in), Data: data, Encrypted: encrypted}
 	options := machine.LoadOptions{Scope: scope, PerNode: perNode, Inspect: c.inspector(in, file, encrypted != nil)}
 	load := machine.LoadPatch
-	if c.secrets.operator == nil {
+	if c.secrets.Operator == nil {
 		load = c.loadKeyless
 	}
 	p, err := load(src, options)
@@ -190,16 +191,16 @@ func (c *compiler) patch(n model.Node, in layer.Layer, file string, scope *subst
 // content returns a patch in the clear, and as it is committed if that is
 // encrypted.
 func (c *compiler) content(file string) (data, encrypted []byte, err error) {
-	data = c.raw[file]
+	data = c.Raw[file]
 	if !sopsage.NamedEncrypted(file) && !sopsage.IsEncryptedYAML(data) {
 		return data, nil, nil
 	}
 	plain, done := c.plain[file]
 	if !done {
-		if c.secrets.operator == nil {
+		if c.secrets.Operator == nil {
 			plain, err = c.placeholdersIn(file, data)
 		} else {
-			plain, err = c.keys.DecryptYAML(c.ctx, file, data)
+			plain, err = c.Keys.DecryptYAML(c.ctx, file, data)
 			c.maskPatch(plain, data)
 		}
 		if err != nil {
@@ -216,7 +217,7 @@ func (c *compiler) maskPatch(plain, encrypted []byte) {
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode && !bytes.Contains(encrypted, []byte(n.Value)) {
-			c.repo.world.Masker.Add(secret.New(n.Value))
+			c.Repo.World.Masker.Add(secret.New(n.Value))
 		}
 		for _, child := range n.Content {
 			walk(child)
@@ -235,7 +236,7 @@ func (c *compiler) maskPatch(plain, encrypted []byte) {
 // mentionsNode reports whether a patch may refer to variables of a node. In
 // double quotes, the brace behind a dollar sign may be written as an escape.
 func mentionsNode(data []byte) bool {
-	return bytes.Contains(data, []byte("${"+reservedPrefix)) || bytes.Contains(data, []byte(`$\`))
+	return bytes.Contains(data, []byte("${"+source.ReservedPrefix)) || bytes.Contains(data, []byte(`$\`))
 }
 
 // needsSecrets reports whether a patch is encrypted, or refers to a secret

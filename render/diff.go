@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -38,11 +34,11 @@ const (
 // Diff compares the committed tree with a result, by document and path. What
 // is secret is only said to have changed.
 func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
-	keys, err := r.keysOf(res.Env)
+	keys, err := r.src.KeysOf(res.Env)
 	if err != nil {
 		return nil, err
 	}
-	old, err := r.committed(res)
+	old, err := r.src.Committed(res.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -65,27 +61,6 @@ func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
 	}
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.File, b.File) })
 	return changes, problems.Err()
-}
-
-// committed reads the rendered files that the lock names, also one that a merge
-// left damaged.
-func (r *Repo) committed(res *Result) (map[string][]byte, error) {
-	paths, err := tree.Owned(r.tree(res.Env), r.world.Version)
-	if err != nil {
-		return nil, r.local(err)
-	}
-	files := map[string][]byte{}
-	for _, path := range paths {
-		data, err := os.ReadFile(filepath.Join(r.tree(res.Env), filepath.FromSlash(path)))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, diag.New(diag.Pos{File: path}, "cannot be read: %v", reason(err)).WithCause(err)
-		}
-		files[path] = data
-	}
-	return files, nil
 }
 
 // diffFile compares two versions of a file value by value.

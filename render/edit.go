@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // EditSecrets decrypts secrets.sops.yaml, lets edit change the text, and
@@ -18,7 +19,7 @@ func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []by
 	if err != nil {
 		return nil, err
 	}
-	file := k.path(secretsName)
+	file := k.File(source.SecretsName)
 	plain, err := k.plain()
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []by
 	if err := r.CheckSecrets(env, changed); err != nil {
 		return nil, err
 	}
-	data, err := k.keys.Reencrypt(ctx, file, k.raw[file], changed, r.world.Now())
+	data, err := k.Keys.Reencrypt(ctx, file, k.Raw[file], changed, r.src.World.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +55,8 @@ func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []by
 // CheckSecrets reports what is wrong with the text of secrets.sops.yaml in the
 // clear. It says where, and never what is there.
 func (r *Repo) CheckSecrets(env string, plain []byte) error {
-	e := &environment{repo: r, name: env}
-	file := e.path(secretsName)
+	e := &source.Environment{Repo: r.src, Name: env}
+	file := e.File(source.SecretsName)
 	var load *yaml.LoadError
 	if err := yaml.Unmarshal(plain, new(yaml.Node)); errors.As(err, &load) {
 		return diag.New(diag.Pos{File: file}, "the edited text is not valid YAML: line %d, column %d", load.Mark.Line, load.Mark.Column).

@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // EncryptedSource is an encrypted source that is not as the last render read it.
@@ -24,8 +25,8 @@ type EncryptedSource struct {
 
 // encryptedChanges compares the encrypted sources with those of the last render;
 // none are found before the first one.
-func (e *environment) encryptedChanges() ([]EncryptedSource, error) {
-	lock, err := e.lastLock()
+func encryptedChanges(e *source.Environment) ([]EncryptedSource, error) {
+	lock, err := e.LastLock()
 	if err != nil || lock == nil {
 		return nil, err
 	}
@@ -34,11 +35,11 @@ func (e *environment) encryptedChanges() ([]EncryptedSource, error) {
 		before[in.Path] = in.Digest
 	}
 	var found []EncryptedSource
-	for _, in := range e.inputs {
+	for _, in := range e.Inputs {
 		was, existed := before[in.Path]
 		delete(before, in.Path)
 		switch {
-		case was == in.Digest || !sopsage.NamedEncrypted(in.Path) && !encrypted(in.Path, e.raw[in.Path]):
+		case was == in.Digest || !sopsage.NamedEncrypted(in.Path) && !source.IsEncrypted(in.Path, e.Raw[in.Path]):
 		case existed:
 			found = append(found, EncryptedSource{in.Path, Changed, was})
 		default:
@@ -58,22 +59,22 @@ func (e *environment) encryptedChanges() ([]EncryptedSource, error) {
 // with a plus sign, and those that are gone, with a minus sign. If Git does not
 // have what the last render read, all lines are new.
 func (r *Repo) Reveal(ctx context.Context, env string, s EncryptedSource) ([]string, error) {
-	keys, err := r.keysOf(env)
+	keys, err := r.src.KeysOf(env)
 	if err != nil {
 		return nil, err
 	}
 	var old, now []byte
 	if s.Action != Removed {
-		data, err := r.files.ReadFile(s.File)
+		data, err := r.src.Files.ReadFile(s.File)
 		if err != nil {
-			return nil, diag.New(diag.Pos{File: s.File}, "cannot be read: %v", reason(err)).WithCause(err)
+			return nil, diag.New(diag.Pos{File: s.File}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 		}
 		if now, err = decryptSource(ctx, keys, s.File, data); err != nil {
 			return nil, err
 		}
 	}
-	if s.was != "" && r.world.Committed != nil {
-		data, err := r.world.Committed(s.File)
+	if s.was != "" && r.src.World.Committed != nil {
+		data, err := r.src.World.Committed(s.File)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

@@ -93,7 +93,7 @@ func (c *compiler) nameOptions(n model.Node, traced []machine.Traced) error {
 	if err != nil {
 		return err
 	}
-	follows, err := machine.Follows(settings, n.MachineRole(), c.secrets.bundle)
+	follows, err := machine.Follows(settings, n.MachineRole(), c.secrets.Bundle)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,14 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // The layers of values that talosgen makes itself, by the names that explain
 // gives them.
 const (
 	catalogueLayer = "talosgen's catalogue"
-	optionsLayer   = clusterFile
+	optionsLayer   = source.ClusterFile
 )
 
 // withoutOption are the values that the catalogue has for an addon if
@@ -29,8 +30,8 @@ type withoutOption struct {
 func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
 	var all []withoutOption
 	for _, option := range c.Config.Options() {
-		file := c.path(clusterFile)
-		cfg, needed, err := config.LoadWithout(file, c.raw[file], c.Scope, option)
+		file := c.File(source.ClusterFile)
+		cfg, needed, err := config.LoadWithout(file, c.Raw[file], c.Scope, option)
 		if err != nil {
 			continue
 		}

@@ -23,9 +23,9 @@ func (r *Repo) PatchTrial(env, file string, encrypted bool) (func(text []byte) (
 	return func(text []byte) (*Result, []Explained, error) {
 		c.patches, c.failed = map[string]*machine.Patch{}, map[string]bool{}
 		c.composer, c.warnings = machine.NewComposer(), nil
-		c.raw[file] = text
+		c.Raw[file] = text
 		if encrypted {
-			c.raw[file], c.plain[file] = []byte("{}"), text
+			c.Raw[file], c.plain[file] = []byte("{}"), text
 		}
 		res := &Result{Env: env}
 		err := c.renderAll([]model.Node{c.Nodes[0]}, res)

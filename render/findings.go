@@ -93,7 +93,7 @@ type report struct {
 // add adds a text. The places of a warning are looked for once: most renders
 // that warn go well, and are to stay fast.
 func (r *report) add(text string, warning bool) {
-	shown := secret.Hide(text, r.secrets, r.repo.world.Masker.Readable())
+	shown := secret.Hide(text, r.secrets, r.Repo.World.Masker.Readable())
 	key := finding{text: shown, warning: warning}
 	if known, ok := r.found.says(shown, warning); ok && warning {
 		r.found.add(r.node.Name, known)

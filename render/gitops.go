@@ -7,6 +7,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/gitops"
 	"github.com/talosgen/talosgen/render/internal/placeholder"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -20,11 +21,11 @@ func (c *compiler) gitops() (gitops.Settings, error) {
 		return s, nil
 	}
 	var problems diag.List
-	if c.secrets.file != nil {
-		s.AgeKey = c.secrets.file.ClusterAgeKey.Reveal()
+	if c.secrets.File != nil {
+		s.AgeKey = c.secrets.File.ClusterAgeKey.Reveal()
 		if s.AgeKey == "" {
-			problems.Add(diag.New(diag.Pos{File: c.path(secretsName)}, "has no age key of the cluster (%s:)", secretsfile.KeyClusterAgeKey).
-				WithHint("make one with `talosgen secrets sync %s`", c.name).WithCode(diag.Secrets))
+			problems.Add(diag.New(diag.Pos{File: c.File(source.SecretsName)}, "has no age key of the cluster (%s:)", secretsfile.KeyClusterAgeKey).
+				WithHint("make one with `talosgen secrets sync %s`", c.Name).WithCode(diag.Secrets))
 		}
 	}
 	switch s.Auth {
@@ -38,10 +39,10 @@ func (c *compiler) gitops() (gitops.Settings, error) {
 		problems.AddErr(err)
 		s.Credentials = map[string]string{"identity": key.private.Reveal(), "identity.pub": key.public + "\n", "known_hosts": hosts}
 	case schemas.Token:
-		token, ok := c.secrets.variables[gitTokenVariable]
+		token, ok := c.secrets.Variables[gitTokenVariable]
 		if !ok {
 			problems.Add(diag.New(c.Config.Near("gitops.auth"), "needs the secret variable %s: a token that may read the repository", gitTokenVariable).
-				WithHint("`talosgen secrets edit %s` adds it under variables:", c.name).WithCode(diag.Secrets))
+				WithHint("`talosgen secrets edit %s` adds it under variables:", c.Name).WithCode(diag.Secrets))
 		}
 		s.Credentials = map[string]string{"username": s.User, "password": token.Value}
 	}
@@ -56,19 +57,19 @@ type sshKeyPair struct {
 
 // deployKey is what Flux reads the repository with.
 func (c *compiler) deployKey() (sshKeyPair, error) {
-	if c.secrets.file == nil {
+	if c.secrets.File == nil {
 		return sshKeyPair{secret.New(placeholder.Text), placeholder.SSHKey}, nil
 	}
-	file := diag.Pos{File: c.path(secretsName)}
-	private := c.secrets.file.DeployKey
+	file := diag.Pos{File: c.File(source.SecretsName)}
+	private := c.secrets.File.DeployKey
 	if private.IsZero() {
 		return sshKeyPair{}, diag.New(file, "has no deploy key (%s:) for %s", secretsfile.KeyDeployKey, c.Config.GitOps.Repository).
-			WithHint("`talosgen secrets sync %s` makes one, and prints the public half for the Git server", c.name).WithCode(diag.Secrets)
+			WithHint("`talosgen secrets sync %s` makes one, and prints the public half for the Git server", c.Name).WithCode(diag.Secrets)
 	}
 	public, err := sshkey.Public(private)
 	if err != nil {
 		return sshKeyPair{}, diag.New(file, "%s %v", secretsfile.KeyDeployKey, err).
-			WithHint("take it out with `talosgen secrets edit %s`; `talosgen secrets sync %s` makes another", c.name, c.name).WithCode(diag.Secrets)
+			WithHint("take it out with `talosgen secrets edit %s`; `talosgen secrets sync %s` makes another", c.Name, c.Name).WithCode(diag.Secrets)
 	}
 	return sshKeyPair{private, public}, nil
 }

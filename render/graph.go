@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/render/internal/graph"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/treecheck"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -21,18 +22,18 @@ type Picture = graph.Picture
 // Graph draws an environment as its rendered tree describes it. It needs no
 // keys, and refuses a tree that is not as a render wrote it.
 func (r *Repo) Graph(env string) (*Picture, error) {
-	if err := r.checkLinks(env); err != nil {
+	if err := r.src.CheckLinks(env); err != nil {
 		return nil, err
 	}
-	dir := path.Join(renderedDir, env)
+	dir := path.Join(source.RenderedDir, env)
 	if err := r.isRendered(env); err != nil {
 		return nil, err
 	}
-	sub, err := fs.Sub(r.files, dir)
+	sub, err := fs.Sub(r.src.Files, dir)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := rendered.Read(sub, dir, r.world.Version)
+	tree, err := rendered.Read(sub, dir, r.src.World.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +84,16 @@ func versionsIn(dir string, infra schemas.Infrastructure, files map[string][]byt
 // isRendered tells whether an environment has a rendered tree. One that does not
 // even exist is another mistake.
 func (r *Repo) isRendered(env string) error {
-	dir := path.Join(renderedDir, env)
+	dir := path.Join(source.RenderedDir, env)
 	lock := path.Join(dir, rendered.LockName)
-	switch _, err := r.files.Stat(lock); {
+	switch _, err := r.src.Files.Stat(lock); {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := r.inputs(env); diag.CodeOf(err) == diag.Usage {
+		if _, err := r.src.Inputs(env); diag.CodeOf(err) == diag.Usage {
 			return err
 		}
 		return diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
 	case err != nil:
-		return diag.New(diag.Pos{File: lock}, "cannot be read: %v", reason(err)).WithCause(err)
+		return diag.New(diag.Pos{File: lock}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
 	return nil
 }

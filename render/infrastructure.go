@@ -6,18 +6,19 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/envelope"
 	"github.com/talosgen/talosgen/render/internal/infra"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/tree"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // renderInfrastructure writes what the cluster needs beside its nodes.
 func (c *compiler) renderInfrastructure(res *Result) error {
-	data, err := infra.Encode(c.Infra, c.path(clusterFile))
+	data, err := infra.Encode(c.Infra, c.File(source.ClusterFile))
 	if err != nil {
 		return err
 	}
 	res.files = append(res.files, tree.File{Path: schemas.InfrastructureFile, Data: data})
-	if !c.HasGateway() || c.secrets.operator == nil {
+	if !c.HasGateway() || c.secrets.Operator == nil {
 		return nil
 	}
 	key, err := c.sealHostKey()
@@ -33,7 +34,7 @@ func (c *compiler) renderInfrastructure(res *Result) error {
 func (c *compiler) sealHostKey() ([]byte, error) {
 	text, err := yaml.Marshal(schemas.HostKey{
 		APIVersion: schemas.InfrastructureVersion, Cluster: c.Config.ClusterName,
-		PublicKey: c.HostKey, PrivateKey: c.secrets.file.SSHHostKey.Reveal(),
+		PublicKey: c.HostKey, PrivateKey: c.secrets.File.SSHHostKey.Reveal(),
 	})
 	if err != nil {
 		return nil, err
@@ -47,5 +48,5 @@ func (c *compiler) sealHostKey() ([]byte, error) {
 		secret[i] = l.Path.String() == schemas.HostKeySecret
 	}
 	doc := envelope.Document{Text: text, Leaves: leaves, Secret: secret}
-	return envelope.Seal([]envelope.Document{doc}, fileCipher{c.secrets.operator.File(c.name + "/" + schemas.HostKeyFile)})
+	return envelope.Seal([]envelope.Document{doc}, fileCipher{c.secrets.Operator.File(c.Name + "/" + schemas.HostKeyFile)})
 }

@@ -3,10 +3,7 @@ package render
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"io"
-	"io/fs"
-	"path"
 
 	"go.yaml.in/yaml/v4"
 
@@ -17,12 +14,13 @@ import (
 	"github.com/talosgen/talosgen/internal/sshkey"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // keeper makes and changes the secret files of an environment.
 type keeper struct {
-	*environment
+	*source.Environment
 	ctx     context.Context
 	changed []string // files, for the report
 }
@@ -37,11 +35,11 @@ type SecretsReport struct {
 }
 
 func (r *Repo) keeper(ctx context.Context, env string) (*keeper, error) {
-	e, err := r.readEnvironment(env)
+	e, err := r.src.ReadEnvironment(env)
 	if err != nil {
 		return nil, err
 	}
-	return &keeper{environment: e, ctx: ctx}, e.findKeys()
+	return &keeper{Environment: e, ctx: ctx}, e.FindKeys()
 }
 
 // InitSecrets makes all secrets of a new environment: the Talos bundle, the
@@ -51,11 +49,11 @@ func (r *Repo) InitSecrets(ctx context.Context, env string) (*SecretsReport, err
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := k.raw[k.path(secretsName)]; ok {
-		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "exists already; secrets are never overwritten").
+	if _, ok := k.Raw[k.File(source.SecretsName)]; ok {
+		return nil, diag.New(diag.Pos{File: k.File(source.SecretsName)}, "exists already; secrets are never overwritten").
 			WithHint("`talosgen secrets sync %s` adds what is missing", env).WithCode(diag.Secrets)
 	}
-	if err := k.checkPlainBundles(); err != nil {
+	if err := k.CheckPlainBundles(); err != nil {
 		return nil, err
 	}
 	return k.fill(&secretsfile.Secrets{})
@@ -80,7 +78,7 @@ func (r *Repo) ImportSecrets(ctx context.Context, env, file string, data []byte)
 		return nil, err
 	}
 	if sopsage.IsEncryptedYAML(data) {
-		if data, err = k.keys.DecryptYAML(ctx, file, data); err != nil {
+		if data, err = k.Keys.DecryptYAML(ctx, file, data); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +90,7 @@ func (r *Repo) ImportSecrets(ctx context.Context, env, file string, data []byte)
 				WithHint("taken for a bundle: %v\ntaken for a machine configuration: %v", err, fromConfig).WithCode(diag.Secrets)
 		}
 	}
-	k.mask(bundle.Values()...)
+	k.Mask(bundle.Values()...)
 	text, err := bundle.YAML()
 	if err != nil {
 		return nil, err
@@ -102,7 +100,7 @@ func (r *Repo) ImportSecrets(ctx context.Context, env, file string, data []byte)
 		return nil, err
 	}
 	if old != nil && !old.Talos.IsZero() {
-		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "has a Talos bundle already; secrets are never overwritten").
+		return nil, diag.New(diag.Pos{File: k.File(source.SecretsName)}, "has a Talos bundle already; secrets are never overwritten").
 			WithHint("remove `%s:` with `talosgen secrets edit %s` first, if no cluster was made from it", secretsfile.KeyTalos, env).WithCode(diag.Secrets)
 	}
 	return k.fill(&secretsfile.Secrets{Talos: secret.New(string(text))})
@@ -114,21 +112,21 @@ func (k *keeper) current() (*secretsfile.Secrets, error) {
 	if err != nil || plain == nil {
 		return nil, err
 	}
-	return secretsfile.Parse(k.path(secretsName), plain)
+	return secretsfile.Parse(k.File(source.SecretsName), plain)
 }
 
 func (k *keeper) plain() ([]byte, error) {
-	file := k.path(secretsName)
-	data, ok := k.raw[file]
+	file := k.File(source.SecretsName)
+	data, ok := k.Raw[file]
 	if !ok {
 		return nil, nil
 	}
-	return k.keys.DecryptYAML(k.ctx, file, data)
+	return k.Keys.DecryptYAML(k.ctx, file, data)
 }
 
 // fill generates what is missing in given and in the file, and writes it.
 func (k *keeper) fill(given *secretsfile.Secrets) (*SecretsReport, error) {
-	rule, err := k.repo.rule(k.path(secretsName))
+	rule, err := k.Repo.Rule(k.File(source.SecretsName))
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +142,7 @@ func (k *keeper) fill(given *secretsfile.Secrets) (*SecretsReport, error) {
 	if err := k.generate(given, have); err != nil {
 		return nil, err
 	}
-	report := &SecretsReport{Env: k.name}
+	report := &SecretsReport{Env: k.Name}
 	if err := k.generateForAddons(given, have, report); err != nil {
 		return nil, err
 	}
@@ -168,7 +166,7 @@ func first(a, b secret.String) secret.String {
 // generate makes the secrets that neither given nor have holds.
 func (k *keeper) generate(given, have *secretsfile.Secrets) error {
 	if given.Talos.IsZero() && have.Talos.IsZero() {
-		bundle, err := machine.NewBundle(bundleContract(), k.repo.world.Now())
+		bundle, err := machine.NewBundle(source.BundleContract(), k.Repo.World.Now())
 		if err != nil {
 			return err
 		}
@@ -179,7 +177,7 @@ func (k *keeper) generate(given, have *secretsfile.Secrets) error {
 		given.Talos = secret.New(string(text))
 	}
 	if have.ClusterAgeKey.IsZero() {
-		private, _, err := sopsage.GenerateIdentity(k.repo.world.Random)
+		private, _, err := sopsage.GenerateIdentity(k.Repo.World.Random)
 		if err != nil {
 			return err
 		}
@@ -187,13 +185,13 @@ func (k *keeper) generate(given, have *secretsfile.Secrets) error {
 	}
 	if have.KeyringBinding.IsZero() {
 		random := make([]byte, 32)
-		if _, err := io.ReadFull(k.repo.world.Random, random); err != nil {
+		if _, err := io.ReadFull(k.Repo.World.Random, random); err != nil {
 			return err
 		}
 		given.KeyringBinding = secret.New(base64.StdEncoding.EncodeToString(random))
 	}
-	if have.SSHHostKey.IsZero() && mayHaveGateway(k.raw[k.path(clusterFile)]) {
-		private, err := sshkey.New(k.repo.world.Random)
+	if have.SSHHostKey.IsZero() && mayHaveGateway(k.Raw[k.File(source.ClusterFile)]) {
+		private, err := sshkey.New(k.Repo.World.Random)
 		if err != nil {
 			return err
 		}
@@ -214,21 +212,21 @@ func mayHaveGateway(clusterYAML []byte) bool {
 
 // addSecrets writes secrets into secrets.sops.yaml, or makes the file.
 func (k *keeper) addSecrets(given *secretsfile.Secrets, rule *sopsage.Rule) (added []string, err error) {
-	file := k.path(secretsName)
+	file := k.File(source.SecretsName)
 	plain, err := k.plain()
 	if err != nil {
 		return nil, err
 	}
 	out, added, err := secretsfile.Add(file, plain, given)
-	old, exists := k.raw[file]
+	old, exists := k.Raw[file]
 	if err != nil || len(added) == 0 && exists && sopsage.CheckWhole(file, old) == nil {
 		return nil, err
 	}
 	var data []byte
 	if exists {
-		data, err = k.keys.Reencrypt(k.ctx, file, old, out, k.repo.world.Now())
+		data, err = k.Keys.Reencrypt(k.ctx, file, old, out, k.Repo.World.Now())
 	} else {
-		data, err = sopsage.Encrypt(file, out, rule, k.repo.world.Random, k.repo.world.Now())
+		data, err = sopsage.Encrypt(file, out, rule, k.Repo.World.Random, k.Repo.World.Now())
 	}
 	if err != nil {
 		return nil, err
@@ -238,25 +236,25 @@ func (k *keeper) addSecrets(given *secretsfile.Secrets, rule *sopsage.Rule) (add
 
 // makeKeyring makes the data keys of the environment if there are none.
 func (k *keeper) makeKeyring(rule *sopsage.Rule, clusterKey, binding secret.String, report *SecretsReport) error {
-	file := k.path(keyringFile)
+	file := k.File(source.KeyringFile)
 	cluster, err := k.clusterRecipients(rule, clusterKey)
 	if err != nil {
 		return err
 	}
-	if data, ok := k.raw[file]; ok {
+	if data, ok := k.Raw[file]; ok {
 		keyring, err := sopsage.ParseKeyring(file, data)
 		switch {
 		case err != nil:
 			return err
 		case !keyring.Recipients(sopsage.Operator).Equal(rule.Recipients()):
-			report.Notes = append(report.Notes, "the recipients in "+sopsConfig+" are not those of "+file+"; if they are right, run `talosgen secrets rekey "+k.name+"`\n"+
-				k.repo.whoChanges(keyring.Recipients(sopsage.Operator), rule.Recipients()))
+			report.Notes = append(report.Notes, "the recipients in "+source.SopsConfig+" are not those of "+file+"; if they are right, run `talosgen secrets rekey "+k.Name+"`\n"+
+				k.Repo.WhoChanges(keyring.Recipients(sopsage.Operator), rule.Recipients()))
 		case !keyring.Recipients(sopsage.Cluster).Equal(cluster):
-			report.Notes = append(report.Notes, file+" is not for the cluster's age key: run `talosgen secrets rekey "+k.name+"`")
+			report.Notes = append(report.Notes, file+" is not for the cluster's age key: run `talosgen secrets rekey "+k.Name+"`")
 		}
 		return k.upgradeKeyring(keyring, binding, report)
 	}
-	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.repo.world.Random, k.repo.world.Now())
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.Repo.World.Random, k.Repo.World.Now())
 	if err != nil {
 		return err
 	}
@@ -273,73 +271,48 @@ func (k *keeper) upgradeKeyring(keyring *sopsage.Keyring, binding secret.String,
 	if !keyring.Outdated() {
 		return nil
 	}
-	if err := keyring.Upgrade(k.ctx, k.keys, binding); err != nil {
+	if err := keyring.Upgrade(k.ctx, k.Keys, binding); err != nil {
 		return err
 	}
 	data, err := keyring.Encode()
 	if err != nil {
 		return err
 	}
-	report.Notes = append(report.Notes, k.path(keyringFile)+" has version 2 now: its seals cover the recipients; the data keys are the same. "+
-		"Render, and commit both: `talosgen render "+k.name+"`")
-	return k.write(k.path(keyringFile), data, false)
+	report.Notes = append(report.Notes, k.File(source.KeyringFile)+" has version 2 now: its seals cover the recipients; the data keys are the same. "+
+		"Render, and commit both: `talosgen render "+k.Name+"`")
+	return k.write(k.File(source.KeyringFile), data, false)
 }
 
-// sameKeysOf is [environment.checkContinuity] for a command that changes the
+// sameKeysOf is [Environment.CheckContinuity] for a command that changes the
 // secrets of an environment.
 func (k *keeper) sameKeysOf(have *secretsfile.Secrets) error {
-	if k.repo.newKeys {
+	if k.Repo.NewKeys {
 		return nil
 	}
-	if _, ok := k.raw[k.path(keyringFile)]; !ok {
-		return k.checkContinuity(k.ctx, nil)
+	if _, ok := k.Raw[k.File(source.KeyringFile)]; !ok {
+		return k.CheckContinuity(k.ctx, nil)
 	}
-	s := &secrets{file: have}
-	if err := k.unwrapOperator(k.ctx, s); err != nil {
+	s := &source.Secrets{File: have}
+	if err := k.UnwrapOperator(k.ctx, s); err != nil {
 		return err
 	}
-	return k.checkContinuity(k.ctx, s.operator)
+	return k.CheckContinuity(k.ctx, s.Operator)
 }
 
 // clusterRecipients are who can read the Secrets that Flux decrypts: the
 // operators and the cluster's own key.
 func (k *keeper) clusterRecipients(rule *sopsage.Rule, clusterKey secret.String) (sopsage.Recipients, error) {
-	public, err := sopsage.PublicKeys(k.path(secretsName), []byte(clusterKey.Reveal()))
+	public, err := sopsage.PublicKeys(k.File(source.SecretsName), []byte(clusterKey.Reveal()))
 	if err != nil {
 		return sopsage.Recipients{}, err
 	}
 	return rule.Recipients().With(public...)
 }
 
-// rule finds the creation rule of .sops.yaml for a file.
-func (r *Repo) rule(file string) (*sopsage.Rule, error) {
-	data, err := r.files.ReadFile(sopsConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.New(diag.Pos{File: sopsConfig}, "does not exist: it says for whom secrets are encrypted").
-			WithHint("write one with the public key of each operator:\ncreation_rules:\n  - path_regex: \\.sops\\.(yaml|env)$\n    age: age1...").WithCode(diag.Secrets)
-	}
-	if err != nil {
-		return nil, diag.New(diag.Pos{File: sopsConfig}, "cannot be read: %v", reason(err)).WithCause(err)
-	}
-	rule, err := sopsage.RuleFor(sopsConfig, data, file)
-	if err != nil || !allSecret(file) {
-		return rule, err
-	}
-	return rule.Whole(), nil
-}
-
-// allSecret tells whether every value of an encrypted source is secret: of the
-// files that hold the secrets of an environment. An encrypted patch may have
-// readable values, such as the kind of its document.
-func allSecret(file string) bool {
-	dir, name := path.Split(file)
-	return (name == secretsName || name == secretEnvFile) && path.Dir(path.Clean(dir)) == envsDir
-}
-
 // write puts a file in place; create says that it must not exist. It never
 // writes a secret in the clear.
 func (k *keeper) write(file string, data []byte, create bool) error {
-	if allSecret(file) {
+	if source.AllSecret(file) {
 		if err := sopsage.CheckWhole(file, data); err != nil {
 			return err
 		}
@@ -347,16 +320,16 @@ func (k *keeper) write(file string, data []byte, create bool) error {
 	var err error
 	written := true
 	if create {
-		err = atomicfile.Create(k.repo.files.path(file), data, 0o644)
+		err = atomicfile.Create(k.Repo.Files.Path(file), data, 0o644)
 	} else {
-		written, err = atomicfile.Write(k.repo.files.path(file), data, 0o644)
+		written, err = atomicfile.Write(k.Repo.Files.Path(file), data, 0o644)
 	}
 	if err != nil {
-		return diag.New(diag.Pos{File: file}, "cannot be written: %v", reason(err)).WithCause(err)
+		return diag.New(diag.Pos{File: file}, "cannot be written: %v", source.Reason(err)).WithCause(err)
 	}
 	if written {
 		k.changed = append(k.changed, file)
-		k.raw[file] = data
+		k.Raw[file] = data
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -22,14 +23,14 @@ func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *Sec
 		return err
 	}
 	if cfg == nil {
-		report.Notes = append(report.Notes, "what addons need was not looked at, because "+k.path(clusterFile)+" has problems: `talosgen render "+k.name+"` names them; then run this again")
+		report.Notes = append(report.Notes, "what addons need was not looked at, because "+k.File(source.ClusterFile)+" has problems: `talosgen render "+k.Name+"` names them; then run this again")
 		return nil
 	}
 	given.Variables = map[string]secret.String{}
-	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near}) {
+	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.Name, Cluster: cfg.Cluster, Near: cfg.Near}) {
 		if known[need.Name] {
 			if k.givenOther(need.Name, have.Variables[need.Name]) {
-				report.Notes = append(report.Notes, fmt.Sprintf("variables.%s stays as it is, and is not what %s is in your environment; `talosgen secrets edit %s` changes it", need.Name, need.Name, k.name))
+				report.Notes = append(report.Notes, fmt.Sprintf("variables.%s stays as it is, and is not what %s is in your environment; `talosgen secrets edit %s` changes it", need.Name, need.Name, k.Name))
 			}
 			continue
 		}
@@ -42,10 +43,10 @@ func (k *keeper) generateForAddons(given, have *secretsfile.Secrets, report *Sec
 		}
 		if need.Generate == nil {
 			report.Missing = append(report.Missing, need.Name)
-			report.Notes = append(report.Notes, fmt.Sprintf("addon %s needs the secret variable %s: %s; set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", need.Addon, need.Name, need.What, k.name, k.name))
+			report.Notes = append(report.Notes, fmt.Sprintf("addon %s needs the secret variable %s: %s; set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", need.Addon, need.Name, need.What, k.Name, k.Name))
 			continue
 		}
-		if given.Variables[need.Name], err = need.Generate(k.repo.world.Random); err != nil {
+		if given.Variables[need.Name], err = need.Generate(k.Repo.World.Random); err != nil {
 			return err
 		}
 	}
@@ -65,17 +66,17 @@ func (k *keeper) giveLacking(lacking []config.Lacking, given *secretsfile.Secret
 			given.Variables[l.Variable] = s
 			continue
 		}
-		report.Notes = append(report.Notes, fmt.Sprintf("%s of %s names a variable that is not defined: set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", l.Option, k.path(clusterFile), k.name, k.name))
+		report.Notes = append(report.Notes, fmt.Sprintf("%s of %s names a variable that is not defined: set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", l.Option, k.File(source.ClusterFile), k.Name, k.Name))
 	}
 }
 
 // given is a secret that is set in the environment; empty if there is none.
 func (k *keeper) given(name string) secret.String {
-	if k.repo.world.Given == nil {
+	if k.Repo.World.Given == nil {
 		return secret.String{}
 	}
-	s := k.repo.world.Given(name)
-	k.mask(s)
+	s := k.Repo.World.Given(name)
+	k.Mask(s)
 	return s
 }
 
@@ -93,13 +94,13 @@ func (k *keeper) generateDeployKey(g schemas.GitOps, given, have *secretsfile.Se
 		return "", nil
 	}
 	if have.DeployKey.IsZero() {
-		if given.DeployKey, err = sshkey.New(k.repo.world.Random); err != nil {
+		if given.DeployKey, err = sshkey.New(k.Repo.World.Random); err != nil {
 			return "", err
 		}
 	}
 	public, err := sshkey.Public(first(have.DeployKey, given.DeployKey))
 	if err != nil {
-		return "", fmt.Errorf("%s: %s %w", k.path(secretsName), secretsfile.KeyDeployKey, err)
+		return "", fmt.Errorf("%s: %s %w", k.File(source.SecretsName), secretsfile.KeyDeployKey, err)
 	}
 	return "let this key read " + g.Repository + " (a deploy key without write access):\n" + public, nil
 }
@@ -108,27 +109,27 @@ func (k *keeper) generateDeployKey(g schemas.GitOps, given, have *secretsfile.Se
 // there are, and which options name variables that there are none of. What else is
 // wrong with the file is for a render to say: then there is no configuration.
 func (k *keeper) readCluster(have *secretsfile.Secrets) (*config.Config, map[string]bool, []config.Lacking, error) {
-	s := &secrets{variables: subst.Vars{}}
-	if err := k.readSecretEnv(k.ctx, s); err != nil {
+	s := &source.Secrets{Variables: subst.Vars{}}
+	if err := k.ReadSecretEnv(k.ctx, s); err != nil {
 		return nil, nil, nil, err
 	}
 	for name, value := range have.Variables {
-		s.variables[name] = subst.Var{Value: value.Reveal(), Secret: true}
+		s.Variables[name] = subst.Var{Value: value.Reveal(), Secret: true}
 	}
 	known := map[string]bool{}
-	for name, v := range s.variables {
+	for name, v := range s.Variables {
 		known[name] = v.Value != ""
 	}
-	vars, err := k.variables(s)
+	vars, err := k.Variables(s)
 	if err != nil {
 		return nil, known, nil, nil
 	}
-	file := k.path(clusterFile)
-	cfg, lacking, err := config.LoadLacking(file, k.raw[file], &subst.Scope{Vars: vars})
+	file := k.File(source.ClusterFile)
+	cfg, lacking, err := config.LoadLacking(file, k.Raw[file], &subst.Scope{Vars: vars})
 	if err != nil {
 		return nil, known, nil, nil
 	}
-	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.name, Cluster: cfg.Cluster, Near: cfg.Near}) {
+	for _, need := range catalogue.Needs(catalogue.Facts{Environment: k.Name, Cluster: cfg.Cluster, Near: cfg.Near}) {
 		known[need.Name] = known[need.Name] || need.Readable && vars[need.Name].Value != ""
 	}
 	return cfg, known, lacking, nil

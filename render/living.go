@@ -42,7 +42,7 @@ var fixedParts = []fixed{
 // cluster that lives cannot take, or not by itself. Whether there is one only apply
 // knows.
 func (p *plan) warnLiving(res *Result) error {
-	committed, err := p.repo.committed(res)
+	committed, err := p.Repo.Committed(res.Env)
 	if err != nil || len(committed) == 0 {
 		return err
 	}

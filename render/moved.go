@@ -26,7 +26,7 @@ func (p *plan) warnMoved(res *Result, before []string) {
 		was[addon] = true // once
 		res.Warnings.Add(diag.On("addon "+addon, "Flux runs it, and apply is to keep it from now on").
 			WithHint("where the cluster runs already: `flux suspend kustomization talosgen-%s -n %s`, push, `talosgen apply %s`, then `flux resume kustomization` the same.\n"+
-				"Else Flux removes it with the push, and the cluster is without it until apply makes it again", step, gitops.Namespace, p.name))
+				"Else Flux removes it with the push, and the cluster is without it until apply makes it again", step, gitops.Namespace, p.Name))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/pools"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -138,34 +139,32 @@ func (r *Repo) changePools(env string, change func(pools.Source) (*pools.Result,
 // poolSource reads cluster.yaml and the names of variables. Secret variables
 // may not be used there, so no keys are needed.
 func (r *Repo) poolSource(env string) (pools.Source, error) {
-	e, err := r.readEnvironment(env)
+	e, err := r.src.ReadEnvironment(env)
 	if err != nil {
 		return pools.Source{}, err
 	}
-	vars, err := e.variables(&secrets{variables: e.secretVariables()})
-	file := e.path(clusterFile)
-	return pools.Source{File: file, Text: e.raw[file], Scope: &subst.Scope{Vars: vars}}, err
+	vars, err := e.Variables(&source.Secrets{Variables: e.SecretVariables()})
+	file := e.File(source.ClusterFile)
+	return pools.Source{File: file, Text: e.Raw[file], Scope: &subst.Scope{Vars: vars}}, err
 }
 
 // Render renders the environment as if the change were written.
 func (c *PoolChange) Render(ctx context.Context) (*Result, error) {
-	changed := *c.repo
-	changed.files.edited = map[string][]byte{c.File: c.After}
-	return changed.Render(ctx, c.Env, Options{})
+	return c.repo.WithEdited(map[string][]byte{c.File: c.After}).Render(ctx, c.Env, Options{})
 }
 
 // Write writes cluster.yaml, unless somebody has changed it since.
 func (c *PoolChange) Write() error {
-	now, err := c.repo.files.ReadFile(c.File)
+	now, err := c.repo.src.Files.ReadFile(c.File)
 	if err != nil {
-		return diag.New(diag.Pos{File: c.File}, "cannot be read: %v", reason(err)).WithCause(err)
+		return diag.New(diag.Pos{File: c.File}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
 	if !bytes.Equal(now, c.Before) {
 		return diag.New(diag.Pos{File: c.File}, "was changed by somebody else just now; nothing was written").
 			WithHint("run the command again").WithCode(diag.Conflict)
 	}
-	if _, err := atomicfile.Write(c.repo.files.path(c.File), c.After, 0o644); err != nil {
-		return diag.New(diag.Pos{File: c.File}, "cannot be written: %v", reason(err)).WithCause(err)
+	if _, err := atomicfile.Write(c.repo.src.Files.Path(c.File), c.After, 0o644); err != nil {
+		return diag.New(diag.Pos{File: c.File}, "cannot be written: %v", source.Reason(err)).WithCause(err)
 	}
 	return nil
 }

@@ -15,16 +15,17 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // Rekeying is everything of an environment, encrypted again for the recipients
 // that .sops.yaml has now, in memory: what [Repo.WriteRekeyed] writes.
 type Rekeying struct {
 	Env    string
-	Coming []Recipient // who can read something that they could not read before
-	Going  []Recipient // who can read something no longer
+	Coming []source.Recipient // who can read something that they could not read before
+	Going  []source.Recipient // who can read something no longer
 	// Staying are those who can read what they could, and nothing else.
-	Staying []Recipient
+	Staying []source.Recipient
 	// Result is the environment rendered with the new keys; nil if it was never
 	// rendered.
 	Result *Result
@@ -34,23 +35,7 @@ type Rekeying struct {
 }
 
 // Recipient is a public key, and who has it.
-type Recipient struct {
-	Key  string
-	Name string // as a comment of .sops.yaml says; may be empty
-}
-
-// String prints the key, and the name that a comment gives it.
-func (r Recipient) String() string {
-	key := r.Key
-	const longest = 90 // of a post-quantum recipient, the first characters tell it apart
-	if len(key) > longest {
-		key = key[:longest] + "…"
-	}
-	if r.Name == "" {
-		return key
-	}
-	return key + " (" + r.Name + ")"
-}
+type Recipient = source.Recipient
 
 // Rekey encrypts everything of an environment again, with new data keys, and with
 // a new secret that binds them to it, and renders with them. Nothing is written.
@@ -66,47 +51,44 @@ func (r *Repo) Rekey(ctx context.Context, env string, earlier []byte) (*Rekeying
 		return nil, err
 	}
 	if have == nil {
-		return nil, diag.New(diag.Pos{File: k.path(secretsName)}, "does not exist: there is nothing to encrypt again").WithCode(diag.Secrets)
+		return nil, diag.New(diag.Pos{File: k.File(source.SecretsName)}, "does not exist: there is nothing to encrypt again").WithCode(diag.Secrets)
 	}
-	if _, ok := k.raw[k.path(keyringFile)]; !ok {
-		return nil, diag.New(diag.Pos{File: k.path(keyringFile)}, "does not exist: there are no data keys to replace").
+	if _, ok := k.Raw[k.File(source.KeyringFile)]; !ok {
+		return nil, diag.New(diag.Pos{File: k.File(source.KeyringFile)}, "does not exist: there are no data keys to replace").
 			WithHint("make them with `talosgen secrets sync %s`", env).WithCode(diag.Secrets)
 	}
 	if err := k.sameKeysOf(have); err != nil {
 		return nil, err
 	}
 	random := make([]byte, 32)
-	if _, err := io.ReadFull(r.world.Random, random); err != nil {
+	if _, err := io.ReadFull(r.src.World.Random, random); err != nil {
 		return nil, err
 	}
 	binding := secret.New(base64.StdEncoding.EncodeToString(random))
-	k.mask(binding)
+	k.Mask(binding)
 	done := &Rekeying{Env: env, keeper: k}
 	if done.files, err = k.rekeyFiles(binding); err != nil {
 		return nil, err
 	}
-	if done.files[k.path(keyringFile)], err = k.rotatedKeyring(have, binding); err != nil {
+	if done.files[k.File(source.KeyringFile)], err = k.rotatedKeyring(have, binding); err != nil {
 		return nil, err
 	}
 	if err := done.compareRecipients(earlier); err != nil {
 		return nil, err
 	}
-	return done, done.render(ctx)
+	return done, done.render(ctx, r)
 }
 
 // render renders with the new keys, if the environment was rendered before.
-func (d *Rekeying) render(ctx context.Context) error {
-	r := d.keeper.repo
-	_, err := r.files.Stat(path.Join(renderedDir, d.Env))
+func (d *Rekeying) render(ctx context.Context, r *Repo) error {
+	_, err := r.src.Files.Stat(path.Join(source.RenderedDir, d.Env))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return diag.New(diag.Pos{File: path.Join(renderedDir, d.Env)}, "cannot be read: %v", reason(err)).WithCause(err)
+		return diag.New(diag.Pos{File: path.Join(source.RenderedDir, d.Env)}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
-	rekeyed := *r.WithNewKeys()
-	rekeyed.files.edited = d.files
-	d.Result, err = rekeyed.Render(ctx, d.Env, Options{})
+	d.Result, err = r.WithNewKeys().WithEdited(d.files).Render(ctx, d.Env, Options{})
 	return err
 }
 
@@ -141,17 +123,17 @@ func (r *Repo) WriteRekeyed(d *Rekeying) (*SecretsReport, Summary, error) {
 func (k *keeper) rekeyFiles(binding secret.String) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	var problems diag.List
-	for _, file := range k.paths {
-		data := k.raw[file]
+	for _, file := range k.Paths {
+		data := k.Raw[file]
 		if !sopsage.NamedEncrypted(file) && !sopsage.IsEncryptedYAML(data) {
 			continue
 		}
-		rule, err := k.repo.rule(file)
+		rule, err := k.Repo.Rule(file)
 		if err != nil {
 			problems.AddErr(err)
 			continue
 		}
-		if !strings.HasPrefix(file, path.Join(envsDir, k.name)+"/") {
+		if !strings.HasPrefix(file, path.Join(source.EnvsDir, k.Name)+"/") {
 			same, err := sopsage.SameRecipients(file, data, rule)
 			if err != nil {
 				problems.AddErr(err)
@@ -174,9 +156,9 @@ func (k *keeper) rekeyFiles(binding secret.String) (map[string][]byte, error) {
 // rekeyFile encrypts one source again; the secrets of the environment with a new
 // binding in them.
 func (k *keeper) rekeyFile(file string, rule *sopsage.Rule, binding secret.String) ([]byte, error) {
-	w := k.repo.world
-	if file != k.path(secretsName) {
-		return k.keys.Rekey(k.ctx, file, k.raw[file], rule, w.Random, w.Now())
+	w := k.Repo.World
+	if file != k.File(source.SecretsName) {
+		return k.Keys.Rekey(k.ctx, file, k.Raw[file], rule, w.Random, w.Now())
 	}
 	plain, err := k.plain()
 	if err != nil {
@@ -190,7 +172,7 @@ func (k *keeper) rekeyFile(file string, rule *sopsage.Rule, binding secret.Strin
 
 // rotatedKeyring makes new data keys for the present recipients.
 func (k *keeper) rotatedKeyring(have *secretsfile.Secrets, binding secret.String) ([]byte, error) {
-	rule, err := k.repo.rule(k.path(secretsName))
+	rule, err := k.Repo.Rule(k.File(source.SecretsName))
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +180,7 @@ func (k *keeper) rotatedKeyring(have *secretsfile.Secrets, binding secret.String
 	if err != nil {
 		return nil, err
 	}
-	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.repo.world.Random, k.repo.world.Now())
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, k.Repo.World.Random, k.Repo.World.Now())
 	if err != nil {
 		return nil, err
 	}

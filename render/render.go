@@ -56,13 +56,13 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		return nil, err
 	}
 	if !o.Keyless && len(o.Nodes) == 0 {
-		if err := c.checkContinuity(ctx, c.secrets.operator); err != nil {
+		if err := c.CheckContinuity(ctx, c.secrets.Operator); err != nil {
 			return c.refused(), err
 		}
 	}
 	res := &Result{Env: env}
 	res.Warnings.Add(c.Config.Warnings...)
-	res.Warnings.Add(c.secrets.warnings...)
+	res.Warnings.Add(c.secrets.Warnings...)
 	err = c.renderAll(nodes, res)
 	if len(o.Nodes) == 0 {
 		var problems diag.List
@@ -81,12 +81,12 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		return res, nil
 	}
 	for _, f := range res.files {
-		r.world.Masker.Readable().Add([]byte(f.Path), f.Data)
+		r.src.World.Masker.Readable().Add([]byte(f.Path), f.Data)
 	}
 	if err := c.warnLiving(res); err != nil {
 		return res, err
 	}
-	if res.Encrypted, err = c.encryptedChanges(); err != nil {
+	if res.Encrypted, err = encryptedChanges(c.Environment); err != nil {
 		return res, err
 	}
 	return res, c.sealLock(res)
@@ -103,12 +103,12 @@ func (c *compiler) refused() *Result {
 
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
-	origin := rendered.Origin{Talosgen: p.repo.world.Version, Environment: p.name, Cluster: p.Config.ClusterName}
-	lock, err := rendered.NewLock(origin, p.inputs, tree.Outputs(res.files))
+	origin := rendered.Origin{Talosgen: p.Repo.World.Version, Environment: p.Name, Cluster: p.Config.ClusterName}
+	lock, err := rendered.NewLock(origin, p.Inputs, tree.Outputs(res.files))
 	if err != nil {
 		return err
 	}
-	lock.Seal = lock.ComputeSeal(p.secrets.operator.Derive(rendered.SealLabel))
+	lock.Seal = lock.ComputeSeal(p.secrets.Operator.Derive(rendered.SealLabel))
 	res.lock = lock
 	return nil
 }
@@ -116,7 +116,7 @@ func (p *plan) sealLock(res *Result) error {
 // renderAll makes, validates and encrypts the configuration of each node.
 func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 	var problems diag.List
-	found := newFindings(c.name)
+	found := newFindings(c.Name)
 	for _, n := range nodes {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 // renderNode makes, validates and encrypts the configuration of a node. Without
 // keys nothing can be encrypted.
 func (c *compiler) renderNode(n model.Node, found *findings) ([]byte, error) {
-	if c.secrets.operator == nil {
+	if c.secrets.Operator == nil {
 		return nil, c.validateKeyless(n, found)
 	}
 	cfg, err := c.compose(n)
@@ -176,7 +176,7 @@ func (c *compiler) encrypt(file string, cfg *machine.Config) ([]byte, error) {
 		}
 		docs[i] = envelope.Document{Text: text, Leaves: leaves, Secret: secret}
 	}
-	return envelope.Seal(docs, fileCipher{c.secrets.operator.File(c.name + "/" + file)})
+	return envelope.Seal(docs, fileCipher{c.secrets.Operator.File(c.Name + "/" + file)})
 }
 
 // fileCipher encrypts in SOPS' format.
@@ -198,6 +198,6 @@ func (r *Repo) Write(res *Result) (Summary, error) {
 	if res.lock == nil {
 		return Summary{}, fmt.Errorf("a partial render of %s cannot be written", res.Env)
 	}
-	summary, err := tree.Write(r.tree(res.Env), res.files, res.lock)
-	return summary, r.local(err)
+	summary, err := tree.Write(r.src.TreeDir(res.Env), res.files, res.lock)
+	return summary, r.src.Local(err)
 }

@@ -113,7 +113,7 @@ func (p pruner) pruned(n *yaml.Node) bool {
 
 // refersToSecret reports whether a text refers to a secret variable.
 func (c *compiler) refersToSecret(text string) bool {
-	for name := range c.secrets.variables {
+	for name := range c.secrets.Variables {
 		if strings.Contains(text, "${"+name) {
 			return true
 		}
@@ -156,7 +156,7 @@ func (c *compiler) validateKeyless(n model.Node, found *findings) error {
 
 // tryOut composes and validates the configuration of a node.
 func (c *compiler) tryOut(n model.Node) (*findings, error) {
-	found := newFindings(c.name)
+	found := newFindings(c.Name)
 	cfg, err := c.compose(n)
 	if err != nil {
 		return found, err

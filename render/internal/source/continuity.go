@@ -1,4 +1,4 @@
-package render
+package source
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 // the environment are new ones, and that this is right.
 func (r *Repo) WithNewKeys() *Repo {
 	told := *r
-	told.newKeys = true
+	told.NewKeys = true
 	return &told
 }
 
-// checkContinuity refuses data keys that are not those of the last render. Public
+// CheckContinuity refuses data keys that are not those of the last render. Public
 // keys suffice to make secrets.sops.yaml and keyring.yaml anew, or to bring old
 // ones back: whoever did that could read everything that is encrypted from then
 // on. Only a holder of the data key of the last render could seal its lock.
-func (e *environment) checkContinuity(ctx context.Context, operator *sopsage.DataKey) error {
-	if e.repo.newKeys {
+func (e *Environment) CheckContinuity(ctx context.Context, operator *sopsage.DataKey) error {
+	if e.Repo.NewKeys {
 		return nil
 	}
 	same, err := e.sameKeys(ctx, operator)
@@ -35,12 +35,12 @@ func (e *environment) checkContinuity(ctx context.Context, operator *sopsage.Dat
 	return e.newKeys()
 }
 
-// newKeys is the problem that the data keys are not those of the last render.
-func (e *environment) newKeys() *diag.Problem {
-	return diag.New(diag.Pos{File: e.path(keyringFile)}, "its data keys are not those of the last render of %s; nothing was written", e.name).
+// NewKeys is the problem that the data keys are not those of the last render.
+func (e *Environment) newKeys() *diag.Problem {
+	return diag.New(diag.Pos{File: e.File(KeyringFile)}, "its data keys are not those of the last render of %s; nothing was written", e.Name).
 		WithHint("somebody made new keys without rendering with them, or exchanged the keys, or brought old ones back: who did could read what is encrypted from now on\n"+
 			"find out who, and why: `git log -p -- %s %s`\n"+
-			"restore both files from Git; or, if the keys are right, say so: --%s", e.path(keyringFile), e.path(secretsName), FlagNewKeys).
+			"restore both files from Git; or, if the keys are right, say so: --%s", e.File(KeyringFile), e.File(SecretsName), FlagNewKeys).
 		WithCode(diag.Secrets)
 }
 
@@ -50,8 +50,8 @@ const FlagNewKeys = "new-keys"
 // sameKeys reports whether a data key is the one of the last render: the seal of
 // its lock fits, or else all files of the tree are encrypted with it. If nothing
 // was rendered yet there is nothing to compare with.
-func (e *environment) sameKeys(ctx context.Context, operator *sopsage.DataKey) (bool, error) {
-	lock, err := e.lastLock()
+func (e *Environment) sameKeys(ctx context.Context, operator *sopsage.DataKey) (bool, error) {
+	lock, err := e.LastLock()
 	if err != nil {
 		return false, err
 	}
@@ -65,26 +65,26 @@ func (e *environment) sameKeys(ctx context.Context, operator *sopsage.DataKey) (
 	return files > 0 && all || files == 0 && lock == nil, nil
 }
 
-// lastLock is the lock of the last render: the one in the tree, or else, if that
+// LastLock is the lock of the last render: the one in the tree, or else, if that
 // is gone or damaged, the last one that was committed. It is nil if there was
 // none.
-func (e *environment) lastLock() (*rendered.Lock, error) {
-	lock, err := e.repo.readLock(e.name)
+func (e *Environment) LastLock() (*rendered.Lock, error) {
+	lock, err := e.Repo.ReadLock(e.Name)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) && !damaged(err) {
 		return lock, err
 	}
-	if e.repo.world.Committed == nil {
+	if e.Repo.World.Committed == nil {
 		return nil, nil
 	}
-	file := path.Join(renderedDir, e.name, rendered.LockName)
-	data, err := e.repo.world.Committed(file)
+	file := path.Join(RenderedDir, e.Name, rendered.LockName)
+	data, err := e.Repo.World.Committed(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if lock, err = rendered.ParseLock(file, data, e.repo.world.Version); damaged(err) {
+	if lock, err = rendered.ParseLock(file, data, e.Repo.World.Version); damaged(err) {
 		return nil, nil
 	}
 	return lock, err
@@ -99,21 +99,21 @@ func damaged(err error) bool {
 
 // treeKeys counts the files of the rendered tree that only operators read, and
 // tells whether all of them are encrypted with a data key.
-func (e *environment) treeKeys(ctx context.Context, operator *sopsage.DataKey) (files int, all bool, err error) {
+func (e *Environment) treeKeys(ctx context.Context, operator *sopsage.DataKey) (files int, all bool, err error) {
 	all = true
-	root := path.Join(renderedDir, e.name)
-	err = fs.WalkDir(e.repo.files, root, func(name string, d fs.DirEntry, err error) error {
+	root := path.Join(RenderedDir, e.Name)
+	err = fs.WalkDir(e.Repo.Files, root, func(name string, d fs.DirEntry, err error) error {
 		switch below := strings.TrimPrefix(name, root+"/"); {
 		case errors.Is(err, fs.ErrNotExist) && name == root:
 			return fs.SkipAll
 		case err != nil:
-			return diag.New(diag.Pos{File: name}, "cannot be read: %v", reason(err)).WithCause(err)
+			return diag.New(diag.Pos{File: name}, "cannot be read: %v", Reason(err)).WithCause(err)
 		case d.IsDir(), path.Ext(name) != ".yaml", rendered.ForCluster(below):
 			return nil
 		}
-		data, err := e.repo.files.ReadFile(name)
+		data, err := e.Repo.Files.ReadFile(name)
 		if err != nil {
-			return diag.New(diag.Pos{File: name}, "cannot be read: %v", reason(err)).WithCause(err)
+			return diag.New(diag.Pos{File: name}, "cannot be read: %v", Reason(err)).WithCause(err)
 		}
 		block, err := sopsage.ParseBlock(name, data)
 		if block == nil && err == nil {
@@ -128,10 +128,10 @@ func (e *environment) treeKeys(ctx context.Context, operator *sopsage.DataKey) (
 
 // hasKey reports whether a block is that of a data key. A block that cannot be
 // opened is another one's.
-func (e *environment) hasKey(ctx context.Context, name string, block *sopsage.Block, operator *sopsage.DataKey) bool {
+func (e *Environment) hasKey(ctx context.Context, name string, block *sopsage.Block, operator *sopsage.DataKey) bool {
 	if operator == nil {
 		return false
 	}
-	key, err := e.keys.BlockKey(ctx, name, block)
+	key, err := e.Keys.BlockKey(ctx, name, block)
 	return err == nil && key.Equal(operator)
 }

@@ -1,4 +1,4 @@
-package render
+package source
 
 import (
 	"bytes"
@@ -37,33 +37,33 @@ func encryptedParts(data []byte) map[string]bool {
 	return parts
 }
 
-// checkCopied refuses an environment that has the keys or secrets of another one:
+// CheckCopied refuses an environment that has the keys or secrets of another one:
 // their clusters would have the same authorities, and each could be taken for the
 // other. It needs no key.
-func (e *environment) checkCopied() error {
-	envs, err := e.repo.Environments()
+func (e *Environment) CheckCopied() error {
+	envs, err := e.Repo.Environments()
 	if err != nil {
 		return err
 	}
 	var problems diag.List
-	for _, name := range []string{keyringFile, secretsName} {
-		mine := encryptedParts(e.raw[e.path(name)])
+	for _, name := range []string{KeyringFile, SecretsName} {
+		mine := encryptedParts(e.Raw[e.File(name)])
 		for _, other := range envs {
-			if other == e.name || len(mine) == 0 || len(problems) > 0 {
+			if other == e.Name || len(mine) == 0 || len(problems) > 0 {
 				continue
 			}
-			file := path.Join(envsDir, other, name)
-			data, err := e.repo.files.ReadFile(file)
+			file := path.Join(EnvsDir, other, name)
+			data, err := e.Repo.Files.ReadFile(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
-				problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", reason(err)).WithCause(err))
+				problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", Reason(err)).WithCause(err))
 				continue
 			}
 			for part := range encryptedParts(data) {
 				if mine[part] {
-					problems.Add(copied(e.path(name), file, other, e.name))
+					problems.Add(copied(e.File(name), file, other, e.Name))
 					break
 				}
 			}
@@ -75,6 +75,6 @@ func (e *environment) checkCopied() error {
 func copied(mine, theirs, other, env string) *diag.Problem {
 	return diag.New(diag.Pos{File: mine}, "has the same keys as %s: one environment was copied from the other", theirs).
 		WithHint("their clusters would have the same certificate authorities, and what one may do the other could\n"+
-			"in the copy, %s or %s, remove %s and %s, and make others with `talosgen secrets init`", env, other, secretsName, keyringFile).
+			"in the copy, %s or %s, remove %s and %s, and make others with `talosgen secrets init`", env, other, SecretsName, KeyringFile).
 		WithCode(diag.Secrets)
 }

@@ -1,0 +1,55 @@
+package source
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/tree"
+)
+
+// ReadLock reads the lock of an environment's rendered tree; [fs.ErrNotExist] if
+// nothing is rendered.
+func (r *Repo) ReadLock(env string) (*rendered.Lock, error) {
+	lock, err := tree.ReadLock(r.TreeDir(env), r.World.Version)
+	return lock, r.Local(err)
+}
+
+// KeysOf prepares the keys for an environment without reading its sources.
+func (r *Repo) KeysOf(env string) (*sopsage.Keys, error) {
+	e := &Environment{Repo: r, Name: env, Raw: map[string][]byte{}}
+	data, err := r.Files.ReadFile(e.File(ClusterFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.New(diag.Pos{File: e.File(ClusterFile)}, "cannot be read: %v", Reason(err)).WithCause(err)
+	}
+	e.Raw[e.File(ClusterFile)] = data
+	if err := e.FindKeys(); err != nil {
+		return nil, err
+	}
+	return e.Keys, nil
+}
+
+// Committed reads the rendered files that the lock names, also one that a merge
+// left damaged.
+func (r *Repo) Committed(env string) (map[string][]byte, error) {
+	paths, err := tree.Owned(r.TreeDir(env), r.World.Version)
+	if err != nil {
+		return nil, r.Local(err)
+	}
+	files := map[string][]byte{}
+	for _, path := range paths {
+		data, err := os.ReadFile(filepath.Join(r.TreeDir(env), filepath.FromSlash(path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, diag.New(diag.Pos{File: path}, "cannot be read: %v", Reason(err)).WithCause(err)
+		}
+		files[path] = data
+	}
+	return files, nil
+}
