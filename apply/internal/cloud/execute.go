@@ -238,9 +238,6 @@ func observed[T any](s *step, list []T, meta func(T) cloudplan.Meta) (*T, error)
 	return nil, diag.On(s.object, "it was not observed").WithCode(diag.Remote)
 }
 
-// on reads a field that is on or off.
-func on(fields []cloudplan.Field) bool { return fields[0].To == "on" }
-
 // done takes what is gone as deleted.
 func done(err error) error {
 	if gone(err) {

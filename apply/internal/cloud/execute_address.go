@@ -68,8 +68,12 @@ func (s *step) updateFloatingIP(ctx context.Context) error {
 	return s.set(ctx,
 		one{cloudplan.FieldDescription, update},
 		one{cloudplan.FieldLabels, update},
-		one{cloudplan.FieldReverseDNS, func(ctx context.Context, f []cloudplan.Field) error { return s.reverse(ctx, ip, have.IP, f[0].To) }},
-		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectFloatingIP(ctx, s.ID, on(f)) }},
+		one{cloudplan.FieldReverseDNS, func(ctx context.Context, _ []cloudplan.Field) error {
+			return s.reverse(ctx, ip, have.IP, cloudplan.ReverseNameOf(want.ReverseDNS, have.Type, have.ID, have.IP))
+		}},
+		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
+			return s.protectFloatingIP(ctx, s.ID, want.Protected)
+		}},
 	)
 }
 
@@ -104,12 +108,12 @@ func (s *step) deleteFloatingIP(ctx context.Context) error {
 }
 
 // publicIPv4 gives a server that lives an address, or takes it away.
-func (u *serverUpdate) publicIPv4(ctx context.Context, f []cloudplan.Field) error {
-	return u.publicIP(ctx, on(f), hcloud.PrimaryIPTypeIPv4, u.have.PublicIPv4)
+func (u *serverUpdate) publicIPv4(ctx context.Context, _ []cloudplan.Field) error {
+	return u.publicIP(ctx, u.want.PublicIPv4, hcloud.PrimaryIPTypeIPv4, u.have.PublicIPv4)
 }
 
-func (u *serverUpdate) publicIPv6(ctx context.Context, f []cloudplan.Field) error {
-	return u.publicIP(ctx, on(f), hcloud.PrimaryIPTypeIPv6, u.have.PublicIPv6)
+func (u *serverUpdate) publicIPv6(ctx context.Context, _ []cloudplan.Field) error {
+	return u.publicIP(ctx, u.want.PublicIPv6, hcloud.PrimaryIPTypeIPv6, u.have.PublicIPv6)
 }
 
 func (u *serverUpdate) publicIP(ctx context.Context, on bool, ipType hcloud.PrimaryIPType, have cloudplan.PublicIP) error {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
@@ -104,11 +102,15 @@ func (s *step) updateBalancer(ctx context.Context) error {
 		one{cloudplan.FieldType, u.resize},
 		one{cloudplan.FieldAlgorithm, u.algorithm},
 		one{cloudplan.FieldPrivateIP, u.privateIP},
-		one{cloudplan.FieldPublic, func(ctx context.Context, f []cloudplan.Field) error { return s.publicBalancer(ctx, u.l, on(f)) }},
+		one{cloudplan.FieldPublic, func(ctx context.Context, _ []cloudplan.Field) error {
+			return s.publicBalancer(ctx, u.l, want.PublicInterface)
+		}},
 		one{cloudplan.FieldServices, u.services},
 		one{cloudplan.FieldTargets, u.targets},
 		one{cloudplan.FieldReverseDNS, u.reverseNames},
-		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectBalancer(ctx, u.l, on(f)) }},
+		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
+			return s.protectBalancer(ctx, u.l, want.Protected)
+		}},
 	)
 }
 
@@ -138,20 +140,17 @@ func (s *step) addTarget(ctx context.Context, l *hcloud.LoadBalancer, selector s
 	})
 }
 
-// removeTarget takes a target away that has a name as in a plan.
-func (s *step) removeTarget(ctx context.Context, l *hcloud.LoadBalancer, name string) error {
-	return s.await(ctx, "remove the target "+name, func() (*hcloud.Action, *hcloud.Response, error) {
-		if id, is := strings.CutPrefix(name, "server "); is {
-			number, err := strconv.ParseInt(id, 10, 64)
-			if err != nil {
-				return nil, nil, err
-			}
-			return s.api.LoadBalancer.RemoveServerTarget(ctx, l, &hcloud.Server{ID: number})
+// removeTarget takes a target away.
+func (s *step) removeTarget(ctx context.Context, l *hcloud.LoadBalancer, t cloudplan.Target) error {
+	return s.await(ctx, "remove the target "+t.Item(), func() (*hcloud.Action, *hcloud.Response, error) {
+		switch {
+		case t.Selector != "":
+			return s.api.LoadBalancer.RemoveLabelSelectorTarget(ctx, l, t.Selector)
+		case t.Server != 0:
+			return s.api.LoadBalancer.RemoveServerTarget(ctx, l, &hcloud.Server{ID: t.Server})
+		default:
+			return s.api.LoadBalancer.RemoveIPTarget(ctx, l, net.ParseIP(t.IP))
 		}
-		if ip, is := strings.CutPrefix(name, "ip "); is {
-			return s.api.LoadBalancer.RemoveIPTarget(ctx, l, net.ParseIP(ip))
-		}
-		return s.api.LoadBalancer.RemoveLabelSelectorTarget(ctx, l, name)
 	})
 }
 

@@ -3,7 +3,6 @@ package cloud
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -45,12 +44,12 @@ func (u *balancerUpdate) algorithm(ctx context.Context, _ []cloudplan.Field) err
 // privateIP attaches the load balancer to the network. Targets that are reached
 // there leave it before it does, and come back with it.
 func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field) error {
-	if fields[0].From == "" {
+	if fields[0].Edit == cloudplan.Add {
 		return u.attachBalancer(ctx, u.l, u.want.PrivateIP)
 	}
 	for _, t := range u.have.Targets {
 		if t.UsePrivateIP {
-			if err := u.removeTarget(ctx, u.l, targetName(t)); err != nil {
+			if err := u.removeTarget(ctx, u.l, t); err != nil {
 				return err
 			}
 		}
@@ -75,29 +74,17 @@ func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field
 	return nil
 }
 
-// targetName names a target as a plan does.
-func targetName(t cloudplan.Target) string {
-	switch {
-	case t.Selector != "":
-		return t.Selector
-	case t.Server != 0:
-		return "server " + strconv.FormatInt(t.Server, 10)
-	default:
-		return "ip " + t.IP
-	}
-}
-
 // targets removes what is there otherwise than it should be, and adds what
 // should be there.
 func (u *balancerUpdate) targets(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
-		private := slices.ContainsFunc(u.have.Targets, func(t cloudplan.Target) bool { return targetName(t) == f.Item && t.UsePrivateIP })
-		if f.From != "" && (!u.targeted || !private) {
-			if err := u.removeTarget(ctx, u.l, f.Item); err != nil {
+		i := slices.IndexFunc(u.have.Targets, func(t cloudplan.Target) bool { return t.Is(f.Item) })
+		if i >= 0 && (!u.targeted || !u.have.Targets[i].UsePrivateIP) {
+			if err := u.removeTarget(ctx, u.l, u.have.Targets[i]); err != nil {
 				return err
 			}
 		}
-		if f.To != "" && !u.targeted {
+		if f.Edit != cloudplan.Remove && !u.targeted {
 			if err := u.addTarget(ctx, u.l, f.Item); err != nil {
 				return err
 			}
@@ -109,26 +96,23 @@ func (u *balancerUpdate) targets(ctx context.Context, fields []cloudplan.Field) 
 // services makes way before it adds: a type has room for so many services.
 func (u *balancerUpdate) services(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
-		if f.To != "" {
+		i := slices.IndexFunc(u.have.Services, func(s cloudplan.Service) bool { return s.Item() == f.Item })
+		if f.Edit != cloudplan.Remove || i < 0 {
 			continue
 		}
-		port, err := strconv.Atoi(f.Item)
-		if err != nil {
-			return err
-		}
 		if err := u.await(ctx, "remove the service "+f.Item, func() (*hcloud.Action, *hcloud.Response, error) {
-			return u.api.LoadBalancer.DeleteService(ctx, u.l, port)
+			return u.api.LoadBalancer.DeleteService(ctx, u.l, u.have.Services[i].ListenPort)
 		}); err != nil {
 			return err
 		}
 	}
 	for _, f := range fields {
-		i := slices.IndexFunc(u.want.Services, func(w schemas.InfraService) bool { return strconv.Itoa(w.ListenPort) == f.Item })
-		if f.To == "" || i < 0 {
+		i := slices.IndexFunc(u.want.Services, func(w schemas.InfraService) bool { return cloudplan.Service{InfraService: w}.Item() == f.Item })
+		if f.Edit == cloudplan.Remove || i < 0 {
 			continue
 		}
 		if err := u.await(ctx, "set the service "+f.Item, func() (*hcloud.Action, *hcloud.Response, error) {
-			return u.setService(ctx, u.want.Services[i], f.From == "")
+			return u.setService(ctx, u.want.Services[i], f.Edit == cloudplan.Add)
 		}); err != nil {
 			return err
 		}
@@ -171,7 +155,7 @@ func (u *balancerUpdate) reverseNames(ctx context.Context, fields []cloudplan.Fi
 		if f.Item == string(hcloud.PrimaryIPTypeIPv6) {
 			ip = u.have.PublicIPv6.IP
 		}
-		if err := u.reverse(ctx, u.l, ip, f.To); err != nil {
+		if err := u.reverse(ctx, u.l, ip, cloudplan.ReverseNameOf(u.want.ReverseDNS, f.Item, u.ID, ip)); err != nil {
 			return err
 		}
 	}

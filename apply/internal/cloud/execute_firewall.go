@@ -120,7 +120,7 @@ func (s *step) updateFirewall(ctx context.Context) error {
 func (s *step) applyTo(ctx context.Context, fields []cloudplan.Field) error {
 	var add, remove []hcloud.FirewallResource
 	for _, f := range fields {
-		if f.To != "" {
+		if f.Edit == cloudplan.Add {
 			add = append(add, bySelector(f.Item))
 		} else {
 			remove = append(remove, bySelector(f.Item))

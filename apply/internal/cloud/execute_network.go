@@ -58,7 +58,9 @@ func (s *step) updateNetwork(ctx context.Context) error {
 		}},
 		one{cloudplan.FieldExpose, update},
 		one{cloudplan.FieldLabels, update},
-		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectNetwork(ctx, s.ID, on(f)) }},
+		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
+			return s.protectNetwork(ctx, s.ID, want.Protected)
+		}},
 	)
 }
 

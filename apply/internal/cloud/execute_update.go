@@ -44,8 +44,10 @@ func (s *step) updateServer(ctx context.Context) error {
 		one{cloudplan.FieldPrivateIP, u.privateIP},
 		one{cloudplan.FieldPower, u.power},
 		one{cloudplan.FieldReverseDNS, u.reverseNames},
-		one{cloudplan.FieldBackups, func(ctx context.Context, f []cloudplan.Field) error { return s.backups(ctx, u.server, on(f)) }},
-		one{cloudplan.FieldProtected, func(ctx context.Context, f []cloudplan.Field) error { return s.protectServer(ctx, u.server, on(f)) }},
+		one{cloudplan.FieldBackups, func(ctx context.Context, _ []cloudplan.Field) error { return s.backups(ctx, u.server, want.Backups) }},
+		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
+			return s.protectServer(ctx, u.server, want.Protected)
+		}},
 	))
 }
 
@@ -65,7 +67,7 @@ func (u *serverUpdate) firewalls(ctx context.Context, fields []cloudplan.Field) 
 			return err
 		}
 		doing, call := "apply the firewall "+f.Item, u.api.Firewall.ApplyResources
-		if f.To == "" {
+		if f.Edit == cloudplan.Remove {
 			doing, call = "take the firewall "+f.Item+" away", u.api.Firewall.RemoveResources
 		}
 		if err := u.awaitAll(ctx, doing, func() ([]*hcloud.Action, *hcloud.Response, error) {
@@ -122,8 +124,8 @@ func (u *serverUpdate) rescale(ctx context.Context, _ []cloudplan.Field) error {
 }
 
 // group lets the server leave its placement group, and join another.
-func (u *serverUpdate) group(ctx context.Context, fields []cloudplan.Field) error {
-	if fields[0].To != "" {
+func (u *serverUpdate) group(ctx context.Context, _ []cloudplan.Field) error {
+	if u.want.PlacementGroup != "" {
 		if err := u.switchOff(ctx); err != nil {
 			return err
 		}
@@ -135,7 +137,7 @@ func (u *serverUpdate) group(ctx context.Context, fields []cloudplan.Field) erro
 			return err
 		}
 	}
-	if fields[0].To == "" {
+	if u.want.PlacementGroup == "" {
 		return nil
 	}
 	id, err := u.id(cloudplan.KindPlacementGroup, u.want.PlacementGroup)
@@ -150,7 +152,7 @@ func (u *serverUpdate) group(ctx context.Context, fields []cloudplan.Field) erro
 // privateIP attaches the server to the network, and takes it from its old
 // address there before.
 func (u *serverUpdate) privateIP(ctx context.Context, fields []cloudplan.Field) error {
-	if fields[0].From != "" {
+	if fields[0].Edit != cloudplan.Add {
 		if err := u.changeNetwork(ctx, "detach it from the network", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
 			return u.api.Server.DetachFromNetwork(ctx, u.server, hcloud.ServerDetachFromNetworkOpts{Network: n})
 		}); err != nil {
@@ -169,7 +171,7 @@ func (u *serverUpdate) reverseNames(ctx context.Context, fields []cloudplan.Fiel
 		if ip == "" {
 			continue // it comes with this change: the next plan names it
 		}
-		if err := u.reverse(ctx, u.server, ip, f.To); err != nil {
+		if err := u.reverse(ctx, u.server, ip, cloudplan.ReverseNameOf(u.want.ReverseDNS, f.Item, u.ID, ip)); err != nil {
 			return err
 		}
 	}

@@ -54,10 +54,10 @@ func (m *maker) createFloatingIP(want schemas.InfraFloatingIP) {
 func (m *maker) updateFloatingIP(want schemas.InfraFloatingIP, have *FloatingIP) {
 	d := m.draft(KindFloatingIP, want.Name, have.ID, Update)
 	for _, f := range []Field{
-		{Name: FieldType, From: have.Type, To: want.Type},
-		{Name: FieldLocation, From: have.Location, To: want.Location},
+		{Name: FieldType, from: have.Type, to: want.Type},
+		{Name: FieldLocation, from: have.Location, to: want.Location},
 	} {
-		if f.From != f.To {
+		if f.from != f.to {
 			f.Class = Replacement
 			d.field(f)
 			d.Action, d.Destructive, d.LiftProtection = Replace, true, have.Protected

@@ -20,7 +20,7 @@ func (m *maker) balancers() {
 		case have.Location != want.Location:
 			d := m.draft(KindLoadBalancer, want.Name, have.ID, Replace)
 			d.Destructive, d.LiftProtection = true, have.Protected
-			d.field(Field{Name: FieldLocation, From: have.Location, To: want.Location, Class: Replacement,
+			d.field(Field{Name: FieldLocation, from: have.Location, to: want.Location, Class: Replacement,
 				Reason: "a load balancer cannot move; its public addresses are lost"})
 			m.createBalancer(want, d)
 		default:
@@ -45,10 +45,10 @@ func (m *maker) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
 	d.show(FieldPrivateIP, want.PrivateIP)
 	d.show(FieldPublic, onOff(want.PublicInterface))
 	for _, s := range want.Services {
-		d.field(Field{Name: FieldServices, Item: strconv.Itoa(s.ListenPort), To: serviceText(Service{InfraService: s}), Class: InPlace})
+		d.field(Field{Name: FieldServices, Item: Service{InfraService: s}.Item(), to: serviceText(Service{InfraService: s}), Class: InPlace})
 	}
 	for _, t := range want.Targets {
-		d.field(Field{Name: FieldTargets, Item: t, To: privateTarget, Class: InPlace})
+		d.field(Field{Name: FieldTargets, Item: t, to: privateTarget, Class: InPlace})
 	}
 	d.showReverse(want.ReverseDNS)
 	if want.Protected {
@@ -95,7 +95,7 @@ func (m *maker) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBalance
 	}
 	d.differ(FieldAlgorithm, have.Algorithm, want.Algorithm, "")
 	if from := m.balancerAddress(have); from != want.PrivateIP {
-		f := Field{Name: FieldPrivateIP, From: from, To: want.PrivateIP, Class: InPlace}
+		f := Field{Name: FieldPrivateIP, from: from, to: want.PrivateIP, Class: InPlace}
 		if from != "" {
 			f.Reason = "it is detached and attached again"
 		}
@@ -126,7 +126,7 @@ func (m *maker) balancerAddress(b *LoadBalancer) string {
 func (d *draft) services(have []Service, want []schemas.InfraService) {
 	for _, h := range have {
 		if !slices.ContainsFunc(want, func(w schemas.InfraService) bool { return w.ListenPort == h.ListenPort }) {
-			d.field(Field{Name: FieldServices, Item: strconv.Itoa(h.ListenPort), From: serviceText(h), Class: InPlace, Reason: "nobody asked for this service"})
+			d.field(Field{Name: FieldServices, Item: h.Item(), from: serviceText(h), Class: InPlace, Reason: "nobody asked for this service"})
 		}
 	}
 	for _, w := range want {
@@ -136,13 +136,16 @@ func (d *draft) services(have []Service, want []schemas.InfraService) {
 			from, to = serviceDifference(have[i], service)
 		}
 		if from != to {
-			d.field(Field{Name: FieldServices, Item: strconv.Itoa(w.ListenPort), From: from, To: to, Class: InPlace})
+			d.field(Field{Name: FieldServices, Item: service.Item(), from: from, to: to, Class: InPlace})
 		}
 	}
 }
 
 // defaultStatusCodes are healthy to Hetzner if none are named.
 var defaultStatusCodes = []string{"2??", "3??"}
+
+// Item names a service in a plan.
+func (s Service) Item() string { return strconv.Itoa(s.ListenPort) }
 
 // serviceParts are the properties of a service as text, always in the same
 // places.
@@ -197,7 +200,7 @@ func (d *draft) targets(have []Target, want []string) {
 	for _, t := range have {
 		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return sameSelector(w, t.Selector) })
 		if !wanted {
-			d.field(Field{Name: FieldTargets, Item: targetText(t), From: targetReach(t), Class: InPlace, Reason: "nobody asked for this target"})
+			d.field(Field{Name: FieldTargets, Item: t.Item(), from: targetReach(t), Class: InPlace, Reason: "nobody asked for this target"})
 		}
 	}
 	for _, w := range want {
@@ -207,12 +210,13 @@ func (d *draft) targets(have []Target, want []string) {
 			from = targetReach(have[i])
 		}
 		if from != privateTarget {
-			d.field(Field{Name: FieldTargets, Item: w, From: from, To: privateTarget, Class: InPlace})
+			d.field(Field{Name: FieldTargets, Item: w, from: from, to: privateTarget, Class: InPlace})
 		}
 	}
 }
 
-func targetText(t Target) string {
+// Item names a target in a plan: a label selector, "server 123" or "ip 10.0.0.1".
+func (t Target) Item() string {
 	switch {
 	case t.Selector != "":
 		return t.Selector
@@ -221,6 +225,11 @@ func targetText(t Target) string {
 	default:
 		return "ip " + t.IP
 	}
+}
+
+// Is reports whether a plan names a target so.
+func (t Target) Is(item string) bool {
+	return t.Item() == item || t.Selector != "" && sameSelector(t.Selector, item)
 }
 
 func targetReach(t Target) string {

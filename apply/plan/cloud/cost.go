@@ -130,7 +130,7 @@ func (c *costs) server(s *Server) {
 	case change.Action == Replace:
 		after = c.planned(change)
 	default:
-		after = before.with(change)
+		after = c.updated(before, change)
 	}
 	was, will := c.m.positions(before), c.m.positions(after)
 	for _, p := range was {
@@ -149,17 +149,17 @@ type server struct {
 	backups, ipv4  bool
 }
 
-func (s server) with(change *Change) server {
-	for _, f := range change.Fields {
-		switch {
-		case f.Class == Refused:
-		case f.Name == FieldType:
-			s.kind = f.To
-		case f.Name == FieldBackups:
-			s.backups = f.To == "on"
-		case f.Name == FieldPublicIPv4:
-			s.ipv4 = f.To != ""
-		}
+// updated is what a server that stays will be.
+func (c *costs) updated(s server, change *Change) server {
+	will := c.planned(change)
+	if change.changes(FieldType) {
+		s.kind = will.kind
+	}
+	if change.changes(FieldBackups) {
+		s.backups = will.backups
+	}
+	if change.changes(FieldPublicIPv4) {
+		s.ipv4 = will.ipv4
 	}
 	return s
 }
@@ -170,19 +170,22 @@ func (c *costs) newServer(change *Change) {
 	}
 }
 
-// planned is what a server that is made will be, if the first candidate works.
+// planned is what a server will be by a change, if the first candidate works.
 func (c *costs) planned(change *Change) server {
 	i := slices.IndexFunc(c.m.desired.Servers, func(w schemas.InfraServer) bool { return w.Name == change.Name })
-	if len(change.Candidates) == 0 || i < 0 {
+	if i < 0 {
 		return server{}
 	}
-	want, first := c.m.desired.Servers[i], change.Candidates[0]
-	return server{first.Type, first.Location, want.Backups, want.PublicIPv4}
+	will := server{backups: c.m.desired.Servers[i].Backups, ipv4: c.m.desired.Servers[i].PublicIPv4}
+	if len(change.Candidates) > 0 {
+		will.kind, will.location = change.Candidates[0].Type, change.Candidates[0].Location
+	}
+	return will
 }
 
 // positions are what a server costs.
 func (m *maker) positions(s server) []position {
-	if s == (server{}) {
+	if s.kind == "" {
 		return nil
 	}
 	p := position{what: fmt.Sprintf("%s in %s", s.kind, s.location)}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // stays says when an object that is there costs.
@@ -24,17 +25,20 @@ func (c *costs) becomes(key plan.Key, was, will position, when state) {
 	c.line(key, was, when)
 }
 
-// to is what a change makes of a field, or what it is already.
-func (c *Change) to(name, is string) string {
-	if c == nil {
-		return is
-	}
-	for _, f := range c.Fields {
-		if f.Name == name && f.To != "" && f.Class != Refused {
-			return f.To
-		}
+// after is the value of a field after a change, which may be nil.
+func (c *Change) after(name, is, should string) string {
+	if c.changes(name) {
+		return should
 	}
 	return is
+}
+
+// named finds what is desired by its name; the zero value if it is not.
+func named[T any](list []T, name func(T) string, wanted string) (found T) {
+	if i := slices.IndexFunc(list, func(o T) bool { return name(o) == wanted }); i >= 0 {
+		found = list[i]
+	}
+	return found
 }
 
 // balancers adds load balancers: those that are there, then new ones.
@@ -44,7 +48,8 @@ func (c *costs) balancers() {
 			continue
 		}
 		change := c.m.change(KindLoadBalancer, b.ID)
-		will := c.m.balancerPosition(change.to(FieldType, b.Type), change.to(FieldLocation, b.Location))
+		want := named(c.m.desired.LoadBalancers, func(w schemas.InfraLoadBalancer) string { return w.Name }, b.Name)
+		will := c.m.balancerPosition(change.after(FieldType, b.Type, want.Type), change.after(FieldLocation, b.Location, want.Location))
 		c.becomes(KeyOf(KindLoadBalancer, b.Name), c.m.balancerPosition(b.Type, b.Location), will, c.stays(KindLoadBalancer, b.ID))
 	}
 	for _, w := range c.m.desired.LoadBalancers {
@@ -79,7 +84,8 @@ func (c *costs) floatingIPs() {
 			continue
 		}
 		change := c.m.change(KindFloatingIP, f.ID)
-		will := of(change.to(FieldType, f.Type), change.to(FieldLocation, f.Location))
+		want := named(c.m.desired.FloatingIPs, func(w schemas.InfraFloatingIP) string { return w.Name }, f.Name)
+		will := of(change.after(FieldType, f.Type, want.Type), change.after(FieldLocation, f.Location, want.Location))
 		c.becomes(KeyOf(KindFloatingIP, f.Name), of(f.Type, f.Location), will, c.stays(KindFloatingIP, f.ID))
 	}
 	for _, w := range c.m.desired.FloatingIPs {

@@ -187,7 +187,7 @@ func (m *maker) leaveFirewalls() {
 			d.Class, d.Allowed, d.Reason = InPlace, true, "the firewall itself is not the cluster's"
 			for _, s := range have.Selectors {
 				if sameSelector(s, want.ApplyTo) || m.ourSelector(s) {
-					d.field(Field{Name: FieldApplyTo, Item: s, From: "applied", Class: InPlace})
+					d.field(Field{Name: FieldApplyTo, Item: s, from: "applied", Class: InPlace})
 				}
 			}
 			if len(d.Fields) > 0 {

@@ -21,17 +21,20 @@ func (m *maker) draft(kind Kind, name string, id int64, action Action) *draft {
 // differ adds a field if from is not to.
 func (d *draft) differ(name, from, to, reason string) {
 	if from != to {
-		d.field(Field{Name: name, From: from, To: to, Class: InPlace, Reason: reason})
+		d.field(Field{Name: name, from: from, to: to, Class: InPlace, Reason: reason})
 	}
 }
 
 // field adds a field.
-func (d *draft) field(f Field) { d.Fields = append(d.Fields, f) }
+func (d *draft) field(f Field) {
+	f.Edit = editOf(f.from != "", f.to != "")
+	d.Fields = append(d.Fields, f)
+}
 
 // show adds a field of a creation, for people to read.
 func (d *draft) show(name, to string) {
 	if to != "" {
-		d.field(Field{Name: name, To: to, Class: InPlace})
+		d.field(Field{Name: name, to: to, Class: InPlace})
 	}
 }
 
@@ -74,7 +77,7 @@ func (m *maker) refuseFields(d *draft) {
 		if f.Class != Refused {
 			continue
 		}
-		text := fmt.Sprintf("%s cannot become %s, it is %s", f.path(), orNone(f.To), orNone(f.From))
+		text := fmt.Sprintf("%s cannot become %s, it is %s", f.path(), orNone(f.to), orNone(f.from))
 		if f.Reason != "" {
 			text += ": " + f.Reason
 		}

@@ -7,7 +7,7 @@ package cloud
 const (
 	FieldLabels      = "labels"     // one item for each key; all are written at once
 	FieldProtected   = "protected"  // against deletion; of servers also against rebuilding
-	FieldReverseDNS  = "reverseDns" // items ipv4 and ipv6; To is empty for Hetzner's default, and a template where the address comes only now
+	FieldReverseDNS  = "reverseDns" // items ipv4 and ipv6; removed: Hetzner's default
 	FieldIPRange     = "ipRange"    // of a network: it grows
 	FieldExpose      = "exposeRoutesToVswitch"
 	FieldSubnetType  = "type" // and the two below: of a subnet; only a new one can have them
@@ -29,23 +29,12 @@ const (
 	FieldFirewalls   = "firewalls"      // of a server: items by name; applied to it directly, or no longer
 	FieldGroup       = "placementGroup" // of a server; to join one it has to be off
 	FieldBackups     = "backups"
-	FieldRescue      = "rescue"     // of a server: To is empty, it is turned off
-	FieldISO         = "iso"        // of a server: To is empty, it is detached
-	FieldPower       = "power"      // of a server: To is "on"
+	FieldRescue      = "rescue"     // of a server: it is turned off
+	FieldISO         = "iso"        // of a server: it is detached
+	FieldPower       = "power"      // of a server: it is started
 	FieldAutoDelete  = "autoDelete" // of a primary IP
 	FieldAssignee    = "assignee"   // of a primary IP: the name of the server
 	FieldTTL         = "ttl"
 	FieldValues      = "values" // of DNS records; all are written at once
 	FieldImage       = "image"
 )
-
-// Paths of fields are what people read.
-func (f Field) path() string {
-	if f.Item == "" {
-		return f.Name
-	}
-	if f.Name == FieldLabels || f.Name == FieldReverseDNS {
-		return f.Name + "." + f.Item
-	}
-	return f.Name + "[" + f.Item + "]"
-}

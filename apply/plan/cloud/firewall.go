@@ -110,11 +110,11 @@ func (d *draft) applyTo(have []string, want string, ours func(string) bool) {
 		if sameSelector(s, want) {
 			there = true
 		} else if ours(s) {
-			d.field(Field{Name: FieldApplyTo, Item: s, From: "applied", Class: InPlace, Reason: "nobody asked for this selector"})
+			d.field(Field{Name: FieldApplyTo, Item: s, from: "applied", Class: InPlace, Reason: "nobody asked for this selector"})
 		}
 	}
 	if want != "" && !there {
-		d.field(Field{Name: FieldApplyTo, Item: want, To: "applied", Class: InPlace})
+		d.field(Field{Name: FieldApplyTo, Item: want, to: "applied", Class: InPlace})
 	}
 }
 
@@ -134,12 +134,12 @@ func (d *draft) rules(have, want []schemas.InfraRule) {
 	was, will := ruleTexts(have), ruleTexts(want)
 	for _, text := range was {
 		if !slices.Contains(will, text) {
-			d.field(Field{Name: FieldRules, Item: text, From: "there", Class: InPlace})
+			d.field(Field{Name: FieldRules, Item: text, from: "there", Class: InPlace})
 		}
 	}
 	for _, text := range will {
 		if !slices.Contains(was, text) {
-			d.field(Field{Name: FieldRules, Item: text, To: "there", Class: InPlace})
+			d.field(Field{Name: FieldRules, Item: text, to: "there", Class: InPlace})
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (m *maker) builder(d *draft, want schemas.InfraSnapshot) bool {
 	}
 	d.Candidates = choice.Candidates
 	first := choice.Candidates[0]
-	d.field(Field{Name: "builder", To: first.Type + " in " + first.Location, Class: InPlace, Reason: choice.Reason})
+	d.field(Field{Name: "builder", to: first.Type + " in " + first.Location, Class: InPlace, Reason: choice.Reason})
 	if choice.Problem != "" {
 		m.warn(d.Key, choice.Problem, fmt.Sprintf("it is made with a %s in %s; hetzner.images in cluster.yaml names another", first.Type, first.Location))
 	}

@@ -153,7 +153,7 @@ func (d *draft) labels(have, want map[string]string) {
 		if internalLabel(key) || there == wanted && from == to {
 			continue
 		}
-		d.field(Field{Name: FieldLabels, Item: key, From: from, To: to, Class: InPlace, Reason: labelReason(there, wanted)})
+		d.field(Field{Name: FieldLabels, Item: key, from: from, to: to, Class: InPlace, Reason: labelReason(there, wanted)})
 	}
 }
 

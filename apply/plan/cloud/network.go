@@ -118,7 +118,7 @@ func (m *maker) networkRange(d *draft, from, to string) {
 	if samePrefix(from, to) {
 		return
 	}
-	f := Field{Name: FieldIPRange, From: from, To: to, Class: InPlace}
+	f := Field{Name: FieldIPRange, from: from, to: to, Class: InPlace}
 	if prefixContains(to, from) {
 		d.field(f)
 		return

@@ -117,21 +117,6 @@ type Change struct {
 	Image int64 `json:"image,omitempty"`
 }
 
-// Field is one difference. Path is the name of a field of infrastructure.yaml,
-// with the element of a list in brackets: services[6443], rules[…], labels.role.
-type Field struct {
-	// The field: services.
-	Name string `json:"name"`
-	// Which element of a list or map; empty for a plain field. Lists of services
-	// by listenPort, targets by selector, firewalls by name, labels by key.
-	Item string `json:"item,omitempty"`
-	// What there is, and what there should be, as text; empty: nothing.
-	From   string `json:"from,omitempty"`
-	To     string `json:"to,omitempty"`
-	Class  Class  `json:"class"`
-	Reason string `json:"reason,omitempty"`
-}
-
 // Candidate is a server type in a location.
 type Candidate struct {
 	Type     string `json:"type"`

@@ -125,7 +125,7 @@ func remarks(c *Change) string {
 
 // transition shows a field: what it becomes, or from what to what.
 func (f Field) transition(action Action) string {
-	from, to := f.From, f.To
+	from, to := f.from, f.to
 	if f.member() && (from == "" || to == "") {
 		from, to = memberText(from, f.Item), memberText(to, f.Item)
 	}

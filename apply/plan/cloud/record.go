@@ -126,7 +126,7 @@ func (m *maker) lateTargets(want schemas.InfraDNSRecord) (keys []plan.Key) {
 	for _, t := range want.Targets {
 		key := targetKey(t)
 		for _, c := range m.plan.Changes {
-			if c.Key == key && (c.Action == Create && m.willHave(t, want.Type) || c.gainsAddress(want.Type)) {
+			if c.Key == key && (c.Action == Replace || m.willHave(t, want.Type) && c.bringsAddress(want.Type)) {
 				keys = append(keys, key)
 			}
 		}
@@ -134,19 +134,18 @@ func (m *maker) lateTargets(want schemas.InfraDNSRecord) (keys []plan.Key) {
 	return keys
 }
 
-// gainsAddress reports whether an update gives an object a public address.
-func (c *Change) gainsAddress(recordType string) bool {
+// bringsAddress reports whether an object that should have a public address gets
+// it by a change.
+func (c *Change) bringsAddress(recordType string) bool {
 	name := FieldPublicIPv4
 	if recordType == "AAAA" {
 		name = FieldPublicIPv6
 	}
-	return c.Action == Replace || slices.ContainsFunc(c.Fields, func(f Field) bool {
-		return c.Action == Update && (f.Name == name || f.Name == FieldPublic) && f.To == "on"
-	})
+	return c.Action == Create || c.Action == Update && (c.changes(name) || c.changes(FieldPublic))
 }
 
-// willHave reports whether a target that is made now gets an address of the
-// type of a record.
+// willHave reports whether a target should have an address of the type of a
+// record.
 func (m *maker) willHave(t schemas.InfraTarget, recordType string) bool {
 	switch t.Kind {
 	case schemas.TargetServer:

@@ -76,25 +76,31 @@ func ipLabels(ip string) string {
 	return strings.Join(parts, sep)
 }
 
+// ReverseNameOf is the reverse DNS name that an address of a type should have, in
+// one form; empty: the one that Hetzner gives it.
+func ReverseNameOf(want schemas.InfraReverseDNS, ipType string, id int64, ip string) string {
+	template := want.IPv4
+	if ipType == ipv6 {
+		template = want.IPv6
+	}
+	return canonicalName(ReverseName(template, id, ip))
+}
+
 // defaultSuffix ends the names that Hetzner gives addresses itself.
 const defaultSuffix = ".clients.your-server.de"
 
 // reverse compares the reverse DNS name of an address. Without a template it is
 // the one that Hetzner gives it.
 func (d *draft) reverse(ipType string, have PublicIP, want schemas.InfraReverseDNS) {
-	template := want.IPv4
-	if ipType == ipv6 {
-		template = want.IPv6
-	}
 	if have.IP == "" {
 		return
 	}
-	from, to := canonicalName(have.DNSPtr), canonicalName(ReverseName(template, d.ID, have.IP))
+	from, to := canonicalName(have.DNSPtr), ReverseNameOf(want, ipType, d.ID, have.IP)
 	if to == "" && strings.HasSuffix(from, defaultSuffix) {
 		return
 	}
 	if from != to {
-		d.field(Field{Name: FieldReverseDNS, Item: ipType, From: from, To: to, Class: InPlace})
+		d.field(Field{Name: FieldReverseDNS, Item: ipType, from: from, to: to, Class: InPlace})
 	}
 }
 
@@ -102,7 +108,7 @@ func (d *draft) reverse(ipType string, have PublicIP, want schemas.InfraReverseD
 func (d *draft) showReverse(want schemas.InfraReverseDNS) {
 	for _, r := range []struct{ ipType, template string }{{ipv4, want.IPv4}, {ipv6, want.IPv6}} {
 		if r.template != "" {
-			d.field(Field{Name: FieldReverseDNS, Item: r.ipType, To: r.template, Class: InPlace})
+			d.field(Field{Name: FieldReverseDNS, Item: r.ipType, to: r.template, Class: InPlace})
 		}
 	}
 }

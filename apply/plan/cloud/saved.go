@@ -150,7 +150,7 @@ func essence(c Change) string {
 	c.Candidates, c.Consent, c.Allowed, c.Fields = nil, plan.NoConsent, false, slices.Clone(c.Fields)
 	for i, f := range c.Fields {
 		if c.Kind == KindServer && (f.Name == FieldType || f.Name == FieldLocation) {
-			c.Fields[i].To = "" // that of the first candidate
+			c.Fields[i].to = "" // that of the first candidate
 		}
 	}
 	return digestOf(c)

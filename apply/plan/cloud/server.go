@@ -146,7 +146,7 @@ func (m *maker) updateServer(want schemas.InfraServer, have *Server) {
 	d.serverNames(want, have)
 	if have.Backups && !want.Backups {
 		d.Destructive = true
-		d.field(Field{Name: FieldBackups, From: "on", To: "off", Class: InPlace, Reason: "the backups that there are are deleted"})
+		d.field(Field{Name: FieldBackups, from: "on", to: "off", Class: InPlace, Reason: "the backups that there are are deleted"})
 	} else {
 		d.differ(FieldBackups, onOff(have.Backups), onOff(want.Backups), "")
 	}
@@ -206,7 +206,7 @@ func (m *maker) serverLocation(d *draft, want schemas.InfraServer, have *Server)
 	if !node(want) {
 		hint = fmt.Sprintf("add %s to its locations, or make it again: --replace %s", have.Location, d.Key)
 	}
-	d.refuse(Field{Name: FieldLocation, From: have.Location, To: words(want.Locations), Reason: "a server cannot move"}, "%s", hint)
+	d.refuse(Field{Name: FieldLocation, from: have.Location, to: words(want.Locations), Reason: "a server cannot move"}, "%s", hint)
 }
 
 // serverPlace compares the placement group. A server leaves one while it runs,
@@ -216,7 +216,7 @@ func (m *maker) serverPlace(d *draft, want schemas.InfraServer, have *Server) {
 	if from == want.PlacementGroup {
 		return
 	}
-	f := Field{Name: FieldGroup, From: from, To: want.PlacementGroup, Class: InPlace}
+	f := Field{Name: FieldGroup, from: from, to: want.PlacementGroup, Class: InPlace}
 	if want.PlacementGroup != "" {
 		f.Class = PowerOff
 		d.needs(KeyOf(KindPlacementGroup, want.PlacementGroup))
@@ -239,7 +239,7 @@ func (m *maker) serverFirewalls(d *draft, want schemas.InfraServer, have *Server
 			continue
 		}
 		d.needs(KeyOf(KindFirewall, name))
-		d.field(Field{Name: FieldFirewalls, Item: name, To: "applied", Class: InPlace, Reason: "the server is open without it"})
+		d.field(Field{Name: FieldFirewalls, Item: name, to: "applied", Class: InPlace, Reason: "the server is open without it"})
 	}
 }
 
@@ -253,7 +253,7 @@ func (m *maker) needlessFirewalls(d *draft, want schemas.InfraServer, have *Serv
 		applied := slices.ContainsFunc(m.observed.Firewalls, func(o Firewall) bool { return o.ID == id && slices.Contains(o.Servers, have.ID) })
 		wanted := slices.ContainsFunc(apply, func(a schemas.InfraFirewall) bool { return firewallName(a) == name })
 		if id != 0 && applied && !wanted {
-			d.field(Field{Name: FieldFirewalls, Item: name, From: "applied", Class: InPlace, Reason: "it is not for servers with these labels"})
+			d.field(Field{Name: FieldFirewalls, Item: name, from: "applied", Class: InPlace, Reason: "it is not for servers with these labels"})
 		}
 	}
 }

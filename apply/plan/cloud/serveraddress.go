@@ -18,10 +18,10 @@ func (m *maker) serverAddresses(d *draft, want schemas.InfraServer, have *Server
 func publicAddress(d *draft, name, have string, want bool) {
 	switch {
 	case have == "" && want:
-		d.field(Field{Name: name, To: "on", Class: PowerOff})
+		d.field(Field{Name: name, to: "on", Class: PowerOff})
 	case have != "" && !want:
 		d.Destructive = true
-		d.field(Field{Name: name, From: have, Class: PowerOff, Reason: "the address is lost"})
+		d.field(Field{Name: name, from: have, Class: PowerOff, Reason: "the address is lost"})
 	}
 }
 
@@ -39,7 +39,7 @@ func (m *maker) privateAddress(d *draft, want schemas.InfraServer, have *Server)
 			m.warn(d.Key, fmt.Sprintf("it is also in the network %s, with the address %s", m.networkText(n.Network), n.IP), "it stays there")
 		}
 	}
-	f := Field{Name: FieldPrivateIP, From: from, To: want.PrivateIP, Class: InPlace}
+	f := Field{Name: FieldPrivateIP, from: from, to: want.PrivateIP, Class: InPlace}
 	switch {
 	case from == want.PrivateIP:
 	case from != "" && node(want):

@@ -7,11 +7,11 @@ func (d *draft) power(have *Server) {
 	note := have.Labels[schemas.LabelOff]
 	switch off := have.Status == statusOff || have.Status == statusStopping; {
 	case off && note != "":
-		d.field(Field{Name: FieldPower, From: "off", To: "on", Class: InPlace, Reason: "a run switched it off to change it, and ended before it was on again"})
+		d.field(Field{Name: FieldPower, from: "off", to: "on", Class: InPlace, Reason: "a run switched it off to change it, and ended before it was on again"})
 	case off:
-		d.field(Field{Name: FieldPower, From: "off", To: "on", Class: InPlace, Reason: "the server is " + have.Status})
+		d.field(Field{Name: FieldPower, from: "off", to: "on", Class: InPlace, Reason: "the server is " + have.Status})
 	case note != "":
-		d.field(Field{Name: FieldLabels, Item: schemas.LabelOff, From: note, Class: InPlace, Reason: "it is on again"})
+		d.field(Field{Name: FieldLabels, Item: schemas.LabelOff, from: note, Class: InPlace, Reason: "it is on again"})
 	}
 }
 

@@ -123,7 +123,7 @@ func (m *maker) serverType(d *draft, want schemas.InfraServer, have *Server) {
 	if slices.Contains(want.Types, have.Type) || len(want.Types) == 0 {
 		return
 	}
-	f := Field{Name: FieldType, From: have.Type, To: want.Types[0], Class: PowerOff}
+	f := Field{Name: FieldType, from: have.Type, to: want.Types[0], Class: PowerOff}
 	if want.KeepDisk {
 		f.Reason = "the disk keeps its size"
 	}
@@ -141,7 +141,7 @@ func (m *maker) serverType(d *draft, want schemas.InfraServer, have *Server) {
 		return
 	}
 	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
-	f.To = d.Candidates[0].Type
+	f.to = d.Candidates[0].Type
 	d.field(f)
 }
 

@@ -98,7 +98,7 @@ func idOrNothing(id int64) string {
 func fieldTexts(fields []Field) string {
 	texts := make([]string, len(fields))
 	for i, f := range fields {
-		texts[i] = fmt.Sprintf("%s is %s, not %s", f.path(), orNone(f.From), orNone(f.To))
+		texts[i] = fmt.Sprintf("%s is %s, not %s", f.path(), orNone(f.from), orNone(f.to))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -196,6 +196,6 @@ func (m *maker) leaves(key plan.Key) bool {
 			return false
 		}
 		return c.Action == Delete || c.Action == Replace ||
-			slices.ContainsFunc(c.Fields, func(f Field) bool { return f.Name == FieldPrivateIP && f.From != "" && f.Class != Refused })
+			slices.ContainsFunc(c.Fields, func(f Field) bool { return f.Name == FieldPrivateIP && f.Edit != Add && f.Class != Refused })
 	})
 }

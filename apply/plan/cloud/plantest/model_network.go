@@ -234,7 +234,7 @@ func selectors(f *cloud.Firewall, c cloud.Change) {
 	for _, d := range c.Fields {
 		switch {
 		case d.Name != cloud.FieldApplyTo:
-		case d.To == "":
+		case d.Edit == cloud.Remove:
 			f.Selectors = slices.DeleteFunc(f.Selectors, func(s string) bool { return s == d.Item })
 		default:
 			f.Selectors = append(f.Selectors, d.Item)

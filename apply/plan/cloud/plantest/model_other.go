@@ -57,9 +57,9 @@ func (m *Model) createBalancer(p *cloud.Plan, c cloud.Change) []call {
 		_, err := create(m, &m.Observed.LoadBalancers, b)
 		return err
 	}}
-	fields := []cloud.Field{{Name: cloud.FieldPrivateIP, To: want.PrivateIP}}
+	fields := []cloud.Field{{Name: cloud.FieldPrivateIP, Edit: cloud.Add}}
 	for _, t := range want.Targets {
-		fields = append(fields, cloud.Field{Name: cloud.FieldTargets, Item: t, To: "on"})
+		fields = append(fields, cloud.Field{Name: cloud.FieldTargets, Item: t, Edit: cloud.Add})
 	}
 	for _, name := range []string{cloud.FieldPublic, cloud.FieldProtected} {
 		fields = append(fields, cloud.Field{Name: name})
@@ -90,20 +90,20 @@ func (m *Model) balancerField(p *cloud.Plan, want schemas.InfraLoadBalancer, b *
 		if err != nil {
 			return err
 		}
-		if err := m.free(n, f.To); err != nil {
+		if err := m.free(n, want.PrivateIP); err != nil {
 			return err
 		}
-		b.PrivateNets = []cloud.PrivateNet{{Network: n.ID, IP: f.To}}
+		b.PrivateNets = []cloud.PrivateNet{{Network: n.ID, IP: want.PrivateIP}}
 	case cloud.FieldPublic:
 		b.PublicInterface = want.PublicInterface
 	case cloud.FieldServices:
 		return setService(b, want, f)
 	case cloud.FieldTargets:
-		if f.To != "" && len(b.PrivateNets) == 0 {
+		if f.Edit != cloud.Remove && len(b.PrivateNets) == 0 {
 			return fmt.Errorf("load_balancer_not_attached_to_network")
 		}
-		b.Targets = slices.DeleteFunc(b.Targets, func(t cloud.Target) bool { return targetName(t) == f.Item })
-		if f.To != "" {
+		b.Targets = slices.DeleteFunc(b.Targets, func(t cloud.Target) bool { return t.Is(f.Item) })
+		if f.Edit != cloud.Remove {
 			b.Targets = append(b.Targets, cloud.Target{Selector: f.Item, UsePrivateIP: true})
 		}
 	case cloud.FieldLabels:
@@ -122,20 +122,9 @@ func (m *Model) balancerField(p *cloud.Plan, want schemas.InfraLoadBalancer, b *
 	return nil
 }
 
-func targetName(t cloud.Target) string {
-	switch {
-	case t.Server != 0:
-		return fmt.Sprintf("server %d", t.Server)
-	case t.IP != "":
-		return "ip " + t.IP
-	default:
-		return t.Selector
-	}
-}
-
 func setService(b *cloud.LoadBalancer, want schemas.InfraLoadBalancer, f cloud.Field) error {
 	b.Services = slices.DeleteFunc(b.Services, func(s cloud.Service) bool { return strconv.Itoa(s.ListenPort) == f.Item })
-	if f.To == "" {
+	if f.Edit == cloud.Remove {
 		return nil
 	}
 	s, err := find(want.Services, func(s schemas.InfraService) bool { return strconv.Itoa(s.ListenPort) == f.Item })

@@ -37,7 +37,7 @@ func (m *Model) server(p *cloud.Plan, c cloud.Change) []call {
 		edit(func(s *cloud.Server) error { s.Status = "off"; return nil })
 	}
 	for _, f := range c.Fields {
-		edit(func(s *cloud.Server) error { return m.serverField(p, want, s, f) })
+		edit(func(s *cloud.Server) error { return m.serverField(p, want, s, f, c.Candidates) })
 	}
 	edit(func(s *cloud.Server) error { s.Status = "running"; return nil })
 	return calls
@@ -196,13 +196,16 @@ func (m *Model) free(n *cloud.Network, ip string) error {
 }
 
 // serverField does what a field of an update says.
-func (m *Model) serverField(p *cloud.Plan, want schemas.InfraServer, s *cloud.Server, f cloud.Field) error {
+func (m *Model) serverField(p *cloud.Plan, want schemas.InfraServer, s *cloud.Server, f cloud.Field, candidates []cloud.Candidate) error {
 	if f.Class == cloud.PowerOff && s.Status != "off" {
 		return fmt.Errorf("server_not_stopped")
 	}
 	switch f.Name {
 	case cloud.FieldType:
-		t, err := find(m.Observed.Catalogue.ServerTypes, func(t cloud.ServerType) bool { return t.Name == f.To })
+		if len(candidates) == 0 {
+			return fmt.Errorf("there is no type to give it")
+		}
+		t, err := find(m.Observed.Catalogue.ServerTypes, func(t cloud.ServerType) bool { return t.Name == candidates[0].Type })
 		if err != nil {
 			return err
 		}
@@ -215,15 +218,15 @@ func (m *Model) serverField(p *cloud.Plan, want schemas.InfraServer, s *cloud.Se
 		s.PlacementGroup = id
 		return err
 	case cloud.FieldPrivateIP:
-		return m.attach(p, s, f.To)
+		return m.attach(p, s, want.PrivateIP)
 	case cloud.FieldPublicIPv4:
 		s.PublicIPv4 = cloud.PublicIP{}
-		if f.To != "" {
+		if f.Edit != cloud.Remove {
 			s.PublicIPv4 = ipv4(m.id())
 		}
 	case cloud.FieldPublicIPv6:
 		s.PublicIPv6 = cloud.PublicIP{}
-		if f.To != "" {
+		if f.Edit != cloud.Remove {
 			s.PublicIPv6 = ipv6(m.id())
 		}
 	case cloud.FieldFirewalls:
@@ -236,7 +239,7 @@ func (m *Model) serverField(p *cloud.Plan, want schemas.InfraServer, s *cloud.Se
 			return err
 		}
 		firewall.Servers = slices.DeleteFunc(firewall.Servers, func(id int64) bool { return id == s.ID })
-		if f.To != "" {
+		if f.Edit != cloud.Remove {
 			firewall.Servers = append(firewall.Servers, s.ID)
 		}
 	case cloud.FieldLabels:
