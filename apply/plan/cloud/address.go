@@ -7,52 +7,55 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// floatingIPs plans floating IPs.
+type floatingIPs struct{ *planner }
+
 // Types of addresses, as Hetzner calls them.
 const (
 	ipv4 = "ipv4"
 	ipv6 = "ipv6"
 )
 
-// floatingIPs compares floating IPs. Which server has one is not compared:
+// compare compares floating IPs. Which server has one is not compared:
 // they move.
-func (m *maker) floatingIPs() {
-	for _, want := range m.desired.FloatingIPs {
+func (p *floatingIPs) compare() {
+	for _, want := range p.desired.FloatingIPs {
 		if want.ExistingID != 0 {
-			m.foreignFloatingIP(want)
+			p.foreignFloatingIP(want)
 			continue
 		}
-		have, blocked := claim(m, KindFloatingIP, want.Name, m.observed.FloatingIPs)
+		have, blocked := claim(p.planner, KindFloatingIP, want.Name, p.observed.FloatingIPs)
 		switch {
 		case blocked:
 		case have == nil:
-			m.createFloatingIP(want)
+			p.createFloatingIP(want)
 		default:
-			m.updateFloatingIP(want, have)
+			p.updateFloatingIP(want, have)
 		}
 	}
-	stale(m, KindFloatingIP, m.observed.FloatingIPs, func(f *FloatingIP) {
-		d := m.draft(KindFloatingIP, f.Name, f.ID, Delete)
+	stale(p.planner, KindFloatingIP, p.observed.FloatingIPs, func(f *FloatingIP) {
+		d := draftOf(KindFloatingIP, f.Name, f.ID, Delete)
 		d.Destructive, d.LiftProtection, d.Reason = true, f.Protected, unwanted
 		if f.Server != 0 {
-			d.after(m.serverKey(f.Server))
+			d.after(p.observed.serverKey(f.Server))
 		}
-		m.add(d)
+		p.add(d)
 	})
 }
 
-func (m *maker) createFloatingIP(want schemas.InfraFloatingIP) {
-	d := m.draft(KindFloatingIP, want.Name, 0, Create)
+func (p *floatingIPs) createFloatingIP(want schemas.InfraFloatingIP) {
+	d := draftOf(KindFloatingIP, want.Name, 0, Create)
 	d.Reason = missing
 	d.show(FieldType, want.Type)
 	d.show(FieldLocation, want.Location)
 	d.showReverse(want.ReverseDNS)
-	m.add(d)
+	p.add(d)
 }
 
 // updateFloatingIP replaces an address if its type or location must change: it
 // is another address then.
-func (m *maker) updateFloatingIP(want schemas.InfraFloatingIP, have *FloatingIP) {
-	d := m.draft(KindFloatingIP, want.Name, have.ID, Update)
+func (p *floatingIPs) updateFloatingIP(want schemas.InfraFloatingIP, have *FloatingIP) {
+	d := draftOf(KindFloatingIP, want.Name, have.ID, Update)
 	for _, f := range []Field{
 		{Name: FieldType, from: have.Type, to: want.Type},
 		{Name: FieldLocation, from: have.Location, to: want.Location},
@@ -70,20 +73,20 @@ func (m *maker) updateFloatingIP(want schemas.InfraFloatingIP, have *FloatingIP)
 		d.reverse(have.Type, PublicIP{IP: have.IP, DNSPtr: have.DNSPtr}, want.ReverseDNS)
 		d.differ(FieldProtected, onOff(have.Protected), onOff(want.Protected), "")
 	}
-	m.add(d)
+	p.add(d)
 }
 
-func (m *maker) foreignFloatingIP(want schemas.InfraFloatingIP) {
+func (p *floatingIPs) foreignFloatingIP(want schemas.InfraFloatingIP) {
 	key := KeyOf(KindFloatingIP, floatingName(want))
-	i := slices.IndexFunc(m.observed.FloatingIPs, func(f FloatingIP) bool { return f.ID == want.ExistingID })
+	i := slices.IndexFunc(p.observed.FloatingIPs, func(f FloatingIP) bool { return f.ID == want.ExistingID })
 	if i < 0 {
-		m.refusal(key, "there is no such floating IP in the project", "correct the id in cluster.yaml")
+		p.refusal(key, "there is no such floating IP in the project", "correct the id in cluster.yaml")
 		return
 	}
-	have := m.observed.FloatingIPs[i]
-	m.use(KindFloatingIP, floatingName(want), have.ID)
+	have := p.observed.FloatingIPs[i]
+	p.use(KindFloatingIP, floatingName(want), have.ID)
 	if have.Type != want.Type {
-		m.refusal(key, fmt.Sprintf("its type is %s, not %s", have.Type, want.Type), "choose another floating IP in cluster.yaml")
+		p.refusal(key, fmt.Sprintf("its type is %s, not %s", have.Type, want.Type), "choose another floating IP in cluster.yaml")
 	}
 }
 
@@ -98,33 +101,36 @@ func floatingName(f schemas.InfraFloatingIP) string {
 // lives already. ipType is ipv4 or ipv6.
 func PrimaryIPName(server, ipType string) string { return server + "-" + ipType }
 
-// primaryIPs deletes what is left of a change of public addresses that was
+// primaryIPs plans public addresses that were made apart from their server.
+type primaryIPs struct{ *planner }
+
+// compare deletes what is left of a change of public addresses that was
 // interrupted. Addresses that belong to servers go with them.
-func (m *maker) primaryIPs() {
-	for _, s := range m.desired.Servers {
+func (p *primaryIPs) compare() {
+	for _, s := range p.desired.Servers {
 		var have Server // without addresses, if it is not there
-		if i := slices.IndexFunc(m.observed.Servers, func(o Server) bool { return o.Name == s.Name }); i >= 0 {
-			have = m.observed.Servers[i]
+		if i := slices.IndexFunc(p.observed.Servers, func(o Server) bool { return o.Name == s.Name }); i >= 0 {
+			have = p.observed.Servers[i]
 		}
-		m.keepPrimaryIP(s.Name, ipv4, s.PublicIPv4 && have.PublicIPv4.IP == "")
-		m.keepPrimaryIP(s.Name, ipv6, s.PublicIPv6 && have.PublicIPv6.IP == "")
+		p.keepPrimaryIP(s.Name, ipv4, s.PublicIPv4 && have.PublicIPv4.IP == "")
+		p.keepPrimaryIP(s.Name, ipv6, s.PublicIPv6 && have.PublicIPv6.IP == "")
 	}
-	stale(m, KindPrimaryIP, m.observed.PrimaryIPs, func(p *PrimaryIP) {
-		if p.Assignee != 0 {
+	stale(p.planner, KindPrimaryIP, p.observed.PrimaryIPs, func(ip *PrimaryIP) {
+		if ip.Assignee != 0 {
 			return
 		}
-		d := m.draft(KindPrimaryIP, p.Name, p.ID, Delete)
-		d.LiftProtection, d.Reason = p.Protected, "it was made for a server, and has none"
-		m.add(d)
+		d := draftOf(KindPrimaryIP, ip.Name, ip.ID, Delete)
+		d.LiftProtection, d.Reason = ip.Protected, "it was made for a server, and has none"
+		p.add(d)
 	})
 }
 
 // keepPrimaryIP keeps the address that a server is about to get.
-func (m *maker) keepPrimaryIP(server, ipType string, wanted bool) {
+func (p *primaryIPs) keepPrimaryIP(server, ipType string, wanted bool) {
 	name := PrimaryIPName(server, ipType)
-	for _, p := range m.observed.PrimaryIPs {
-		if wanted && p.Name == name && p.Type == ipType && m.owner.owns(p.Labels) {
-			m.use(KindPrimaryIP, name, p.ID)
+	for _, ip := range p.observed.PrimaryIPs {
+		if wanted && ip.Name == name && ip.Type == ipType && p.owner.owns(ip.Labels) {
+			p.use(KindPrimaryIP, name, ip.ID)
 		}
 	}
 }

@@ -9,37 +9,40 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// balancers compares load balancers.
-func (m *maker) balancers() {
-	for _, want := range m.desired.LoadBalancers {
-		have, blocked := claim(m, KindLoadBalancer, want.Name, m.observed.LoadBalancers)
+// balancers plans load balancers.
+type balancers struct{ *planner }
+
+// compare compares load balancers.
+func (p *balancers) compare() {
+	for _, want := range p.desired.LoadBalancers {
+		have, blocked := claim(p.planner, KindLoadBalancer, want.Name, p.observed.LoadBalancers)
 		switch {
 		case blocked:
 		case have == nil:
-			m.createBalancer(want, m.draft(KindLoadBalancer, want.Name, 0, Create))
+			p.createBalancer(want, draftOf(KindLoadBalancer, want.Name, 0, Create))
 		case have.Location != want.Location:
-			d := m.draft(KindLoadBalancer, want.Name, have.ID, Replace)
+			d := draftOf(KindLoadBalancer, want.Name, have.ID, Replace)
 			d.Destructive, d.LiftProtection = true, have.Protected
 			d.field(Field{Name: FieldLocation, from: have.Location, to: want.Location, Class: Replacement,
 				Reason: "a load balancer cannot move; its public addresses are lost"})
-			m.createBalancer(want, d)
+			p.createBalancer(want, d)
 		default:
-			m.updateBalancer(want, have)
+			p.updateBalancer(want, have)
 		}
 	}
-	stale(m, KindLoadBalancer, m.observed.LoadBalancers, func(b *LoadBalancer) {
-		d := m.draft(KindLoadBalancer, b.Name, b.ID, Delete)
+	stale(p.planner, KindLoadBalancer, p.observed.LoadBalancers, func(b *LoadBalancer) {
+		d := draftOf(KindLoadBalancer, b.Name, b.ID, Delete)
 		d.Destructive, d.LiftProtection, d.Reason = true, b.Protected, unwanted
-		m.add(d)
+		p.add(d)
 	})
 }
 
-func (m *maker) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
+func (p *balancers) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
 	if d.Action == Create {
 		d.Reason = missing
 		d.show(FieldLocation, want.Location)
 	}
-	m.balancerType(d, want)
+	p.balancerType(d, want)
 	d.show(FieldType, want.Type)
 	d.show(FieldAlgorithm, want.Algorithm)
 	d.show(FieldPrivateIP, want.PrivateIP)
@@ -54,15 +57,15 @@ func (m *maker) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
 	if want.Protected {
 		d.show(FieldProtected, "on")
 	}
-	m.balancerNeeds(d, want)
-	m.add(d)
+	p.balancerNeeds(d, want)
+	p.add(d)
 }
 
 // balancerNeeds lets a load balancer wait for its place in the network.
-func (m *maker) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
-	d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
-	for _, b := range m.observed.LoadBalancers {
-		if b.Name != want.Name && m.balancerAddress(&b) == want.PrivateIP {
+func (p *balancers) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
+	d.needs(p.networkKey(), p.subnetFor(want.PrivateIP))
+	for _, b := range p.observed.LoadBalancers {
+		if b.Name != want.Name && p.balancerAddress(&b) == want.PrivateIP {
 			d.after(KeyOf(KindLoadBalancer, b.Name))
 		}
 	}
@@ -70,37 +73,37 @@ func (m *maker) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
 
 // balancerType refuses a type that Hetzner does not have, or that cannot hold
 // what is desired.
-func (m *maker) balancerType(d *draft, want schemas.InfraLoadBalancer) {
-	types := m.observed.Catalogue.LoadBalancerTypes
+func (p *balancers) balancerType(d *draft, want schemas.InfraLoadBalancer) {
+	types := p.observed.Catalogue.LoadBalancerTypes
 	i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == want.Type })
 	const hint = "choose another type in cluster.yaml"
 	switch {
 	case i < 0:
-		m.refusal(d.Key, fmt.Sprintf("Hetzner has no load balancer type %s", want.Type), hint)
+		p.refusal(d.Key, fmt.Sprintf("Hetzner has no load balancer type %s", want.Type), hint)
 	case len(want.Services) > types[i].MaxServices:
-		m.refusal(d.Key, fmt.Sprintf("%s has room for %d services, not for %d", want.Type, types[i].MaxServices, len(want.Services)), hint)
+		p.refusal(d.Key, fmt.Sprintf("%s has room for %d services, not for %d", want.Type, types[i].MaxServices, len(want.Services)), hint)
 	case len(want.Targets) > types[i].MaxTargets:
-		m.refusal(d.Key, fmt.Sprintf("%s has room for %d targets, not for %d", want.Type, types[i].MaxTargets, len(want.Targets)), hint)
+		p.refusal(d.Key, fmt.Sprintf("%s has room for %d targets, not for %d", want.Type, types[i].MaxTargets, len(want.Targets)), hint)
 	}
-	if m.location(want.Location) == nil {
-		m.refusal(d.Key, fmt.Sprintf("Hetzner has no location %s", want.Location), "choose another location in cluster.yaml")
+	if p.observed.Catalogue.location(want.Location) == nil {
+		p.refusal(d.Key, fmt.Sprintf("Hetzner has no location %s", want.Location), "choose another location in cluster.yaml")
 	}
 }
 
-func (m *maker) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBalancer) {
-	d := m.draft(KindLoadBalancer, want.Name, have.ID, Update)
+func (p *balancers) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBalancer) {
+	d := draftOf(KindLoadBalancer, want.Name, have.ID, Update)
 	if have.Type != want.Type {
-		m.balancerType(d, want)
+		p.balancerType(d, want)
 		d.differ(FieldType, have.Type, want.Type, "")
 	}
 	d.differ(FieldAlgorithm, have.Algorithm, want.Algorithm, "")
-	if from := m.balancerAddress(have); from != want.PrivateIP {
+	if from := p.balancerAddress(have); from != want.PrivateIP {
 		f := Field{Name: FieldPrivateIP, from: from, to: want.PrivateIP, Class: InPlace}
 		if from != "" {
 			f.Reason = "it is detached and attached again"
 		}
 		d.field(f)
-		m.balancerNeeds(d, want)
+		p.balancerNeeds(d, want)
 	}
 	d.differ(FieldPublic, onOff(have.PublicInterface), onOff(want.PublicInterface), "")
 	d.services(have.Services, want.Services)
@@ -109,17 +112,7 @@ func (m *maker) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBalance
 	d.reverse(ipv4, have.PublicIPv4, want.ReverseDNS)
 	d.reverse(ipv6, have.PublicIPv6, want.ReverseDNS)
 	d.differ(FieldProtected, onOff(have.Protected), onOff(want.Protected), "")
-	m.add(d)
-}
-
-// balancerAddress is the address of a load balancer in the cluster's network.
-func (m *maker) balancerAddress(b *LoadBalancer) string {
-	for _, n := range b.PrivateNets {
-		if m.net != nil && n.Network == m.net.ID {
-			return n.IP
-		}
-	}
-	return ""
+	p.add(d)
 }
 
 // services compares services by the port that they listen on.

@@ -47,7 +47,7 @@ type CostLine struct {
 
 // costs collects what things cost.
 type costs struct {
-	m             *maker
+	*planner
 	cost          Cost
 	before, after amount
 }
@@ -55,15 +55,16 @@ type costs struct {
 // state says when something costs: before the changes, after them.
 type state struct{ before, after bool }
 
-func (m *maker) cost() {
-	p := m.observed.Catalogue.Pricing
-	c := &costs{m: m, cost: Cost{Currency: p.Currency, VATRate: p.VATRate}, before: none(), after: none()}
-	for _, s := range m.observed.Servers {
-		if m.owner.servers[s.ID] || m.adopted(KindServer, s.ID) {
+// sum is the cost of all that the cluster owns, and of what the plan creates.
+func (c *costs) sum() Cost {
+	pricing := c.observed.Catalogue.Pricing
+	c.cost, c.before, c.after = Cost{Currency: pricing.Currency, VATRate: pricing.VATRate}, none(), none()
+	for _, s := range c.observed.Servers {
+		if c.owner.servers[s.ID] || c.adopted(KindServer, s.ID) {
 			c.server(&s)
 		}
 	}
-	for _, ch := range m.plan.Changes {
+	for _, ch := range c.plan.Changes {
 		if ch.Kind == KindServer && ch.Action == Create {
 			c.newServer(&ch)
 		}
@@ -78,19 +79,7 @@ func (m *maker) cost() {
 	slices.Sort(c.cost.Unknown)
 	c.cost.Unknown = slices.Compact(c.cost.Unknown)
 	c.cost.Before, c.cost.After = c.before.price(), c.after.price()
-	m.plan.Cost = c.cost
-}
-
-// adopted reports whether an object becomes the cluster's.
-func (m *maker) adopted(kind Kind, id int64) bool { return m.used[KeyOf(kind, idText(id))] }
-
-// change finds the change of an object that is there.
-func (m *maker) change(kind Kind, id int64) *Change {
-	i := slices.IndexFunc(m.plan.Changes, func(c Change) bool { return c.Kind == kind && c.ID == id && id != 0 })
-	if i < 0 {
-		return nil
-	}
-	return &m.plan.Changes[i]
+	return c.cost
 }
 
 // position is something that is paid for. Without a price it is not known.
@@ -123,7 +112,7 @@ func (c *costs) server(s *Server) {
 	key := KeyOf(KindServer, s.Name)
 	before := server{s.Type, s.Location, s.Backups, s.PublicIPv4.IP != ""}
 	after := before
-	switch change := c.m.change(KindServer, s.ID); {
+	switch change := c.change(KindServer, s.ID); {
 	case change == nil:
 	case change.Action == Delete:
 		after = server{}
@@ -132,7 +121,7 @@ func (c *costs) server(s *Server) {
 	default:
 		after = c.updated(before, change)
 	}
-	was, will := c.m.positions(before), c.m.positions(after)
+	was, will := c.positions(before), c.positions(after)
 	for _, p := range was {
 		c.line(key, p, state{true, slices.Contains(will, p)})
 	}
@@ -165,18 +154,18 @@ func (c *costs) updated(s server, change *Change) server {
 }
 
 func (c *costs) newServer(change *Change) {
-	for _, p := range c.m.positions(c.planned(change)) {
+	for _, p := range c.positions(c.planned(change)) {
 		c.line(change.Key, p, state{after: true})
 	}
 }
 
 // planned is what a server will be by a change, if the first candidate works.
 func (c *costs) planned(change *Change) server {
-	i := slices.IndexFunc(c.m.desired.Servers, func(w schemas.InfraServer) bool { return w.Name == change.Name })
+	i := slices.IndexFunc(c.desired.Servers, func(w schemas.InfraServer) bool { return w.Name == change.Name })
 	if i < 0 {
 		return server{}
 	}
-	will := server{backups: c.m.desired.Servers[i].Backups, ipv4: c.m.desired.Servers[i].PublicIPv4}
+	will := server{backups: c.desired.Servers[i].Backups, ipv4: c.desired.Servers[i].PublicIPv4}
 	if len(change.Candidates) > 0 {
 		will.kind, will.location = change.Candidates[0].Type, change.Candidates[0].Location
 	}
@@ -184,16 +173,16 @@ func (c *costs) planned(change *Change) server {
 }
 
 // positions are what a server costs.
-func (m *maker) positions(s server) []position {
+func (c *costs) positions(s server) []position {
 	if s.kind == "" {
 		return nil
 	}
 	p := position{what: fmt.Sprintf("%s in %s", s.kind, s.location)}
-	if t := m.typeOf(s.kind); t != nil {
+	if t := c.observed.Catalogue.typeOf(s.kind); t != nil {
 		p.price, p.traffic = typePrice(t.Prices, s.location)
 	}
 	list := []position{p}
-	pricing := m.observed.Catalogue.Pricing
+	pricing := c.observed.Catalogue.Pricing
 	if s.backups {
 		list = append(list, position{what: "backups of " + p.what, price: percentOf(p.price, pricing.ServerBackup)})
 	}

@@ -12,7 +12,7 @@ import (
 
 // stays says when an object that is there costs.
 func (c *costs) stays(kind Kind, id int64) state {
-	change := c.m.change(kind, id)
+	change := c.change(kind, id)
 	return state{true, change == nil || change.Action != Delete}
 }
 
@@ -43,30 +43,25 @@ func named[T any](list []T, name func(T) string, wanted string) (found T) {
 
 // balancers adds load balancers: those that are there, then new ones.
 func (c *costs) balancers() {
-	for _, b := range c.m.observed.LoadBalancers {
-		if !c.m.owner.owns(b.Labels) && !c.m.owner.madeBalancer(b) && !c.m.adopted(KindLoadBalancer, b.ID) {
+	for _, b := range c.observed.LoadBalancers {
+		if !c.owner.owns(b.Labels) && !c.owner.madeBalancer(b) && !c.adopted(KindLoadBalancer, b.ID) {
 			continue
 		}
-		change := c.m.change(KindLoadBalancer, b.ID)
-		want := named(c.m.desired.LoadBalancers, func(w schemas.InfraLoadBalancer) string { return w.Name }, b.Name)
-		will := c.m.balancerPosition(change.after(FieldType, b.Type, want.Type), change.after(FieldLocation, b.Location, want.Location))
-		c.becomes(KeyOf(KindLoadBalancer, b.Name), c.m.balancerPosition(b.Type, b.Location), will, c.stays(KindLoadBalancer, b.ID))
+		change := c.change(KindLoadBalancer, b.ID)
+		want := named(c.desired.LoadBalancers, func(w schemas.InfraLoadBalancer) string { return w.Name }, b.Name)
+		will := c.balancerPosition(change.after(FieldType, b.Type, want.Type), change.after(FieldLocation, b.Location, want.Location))
+		c.becomes(KeyOf(KindLoadBalancer, b.Name), c.balancerPosition(b.Type, b.Location), will, c.stays(KindLoadBalancer, b.ID))
 	}
-	for _, w := range c.m.desired.LoadBalancers {
-		if key := KeyOf(KindLoadBalancer, w.Name); c.m.creates(key) {
-			c.line(key, c.m.balancerPosition(w.Type, w.Location), state{after: true})
+	for _, w := range c.desired.LoadBalancers {
+		if key := KeyOf(KindLoadBalancer, w.Name); c.creates(key) {
+			c.line(key, c.balancerPosition(w.Type, w.Location), state{after: true})
 		}
 	}
 }
 
-// creates reports whether the plan creates an object.
-func (m *maker) creates(key plan.Key) bool {
-	return slices.ContainsFunc(m.plan.Changes, func(c Change) bool { return c.Key == key && c.Action == Create })
-}
-
-func (m *maker) balancerPosition(kind, location string) position {
+func (c *costs) balancerPosition(kind, location string) position {
 	p := position{what: kind + " in " + location}
-	types := m.observed.Catalogue.LoadBalancerTypes
+	types := c.observed.Catalogue.LoadBalancerTypes
 	if i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == kind }); i >= 0 {
 		p.price, p.traffic = typePrice(types[i].Prices, location)
 	}
@@ -75,26 +70,26 @@ func (m *maker) balancerPosition(kind, location string) position {
 
 // floatingIPs adds floating IPs, and public addresses that wait for a server.
 func (c *costs) floatingIPs() {
-	prices := c.m.observed.Catalogue.Pricing
+	prices := c.observed.Catalogue.Pricing
 	of := func(ipType, location string) position {
 		return position{what: floatingText(ipType, location), price: addressPrice(prices.FloatingIPs, ipType, location)}
 	}
-	for _, f := range c.m.observed.FloatingIPs {
-		if !c.m.owner.owns(f.Labels) && !c.m.adopted(KindFloatingIP, f.ID) {
+	for _, f := range c.observed.FloatingIPs {
+		if !c.owner.owns(f.Labels) && !c.adopted(KindFloatingIP, f.ID) {
 			continue
 		}
-		change := c.m.change(KindFloatingIP, f.ID)
-		want := named(c.m.desired.FloatingIPs, func(w schemas.InfraFloatingIP) string { return w.Name }, f.Name)
+		change := c.change(KindFloatingIP, f.ID)
+		want := named(c.desired.FloatingIPs, func(w schemas.InfraFloatingIP) string { return w.Name }, f.Name)
 		will := of(change.after(FieldType, f.Type, want.Type), change.after(FieldLocation, f.Location, want.Location))
 		c.becomes(KeyOf(KindFloatingIP, f.Name), of(f.Type, f.Location), will, c.stays(KindFloatingIP, f.ID))
 	}
-	for _, w := range c.m.desired.FloatingIPs {
-		if key := KeyOf(KindFloatingIP, w.Name); c.m.creates(key) {
+	for _, w := range c.desired.FloatingIPs {
+		if key := KeyOf(KindFloatingIP, w.Name); c.creates(key) {
 			c.line(key, of(w.Type, w.Location), state{after: true})
 		}
 	}
-	for _, p := range c.m.observed.PrimaryIPs {
-		if p.Assignee == 0 && p.Type == ipv4 && c.m.owner.owns(p.Labels) {
+	for _, p := range c.observed.PrimaryIPs {
+		if p.Assignee == 0 && p.Type == ipv4 && c.owner.owns(p.Labels) {
 			c.line(KeyOf(KindPrimaryIP, p.Name), waiting(prices, p), c.stays(KindPrimaryIP, p.ID))
 		}
 	}
@@ -110,9 +105,9 @@ func floatingText(ipType, location string) string {
 
 // volumes adds volumes of pods.
 func (c *costs) volumes() {
-	for _, v := range c.m.observed.Volumes {
-		if c.m.owner.owns(v.Labels) || c.m.owner.madeVolume(v) {
-			c.sized(KeyOf(KindVolume, v.Name), fmt.Sprintf("volume of %d GB", v.Size), c.m.observed.Catalogue.Pricing.Volume,
+	for _, v := range c.observed.Volumes {
+		if c.owner.owns(v.Labels) || c.owner.madeVolume(v) {
+			c.sized(KeyOf(KindVolume, v.Name), fmt.Sprintf("volume of %d GB", v.Size), c.observed.Catalogue.Pricing.Volume,
 				new(big.Rat).SetInt64(int64(v.Size)), c.stays(KindVolume, v.ID))
 		}
 	}
@@ -120,10 +115,10 @@ func (c *costs) volumes() {
 
 // images adds snapshots of the cluster.
 func (c *costs) images() {
-	for _, i := range c.m.observed.Images {
+	for _, i := range c.observed.Images {
 		size := new(big.Rat).SetFloat64(i.ImageSize)
-		if size != nil && i.Type != "system" && c.m.owner.owns(i.Labels) {
-			c.sized(KeyOf(KindImage, idText(i.ID)), "image of "+strconv.FormatFloat(i.ImageSize, 'f', -1, 64)+" GB", c.m.observed.Catalogue.Pricing.Image,
+		if size != nil && i.Type != "system" && c.owner.owns(i.Labels) {
+			c.sized(KeyOf(KindImage, idText(i.ID)), "image of "+strconv.FormatFloat(i.ImageSize, 'f', -1, 64)+" GB", c.observed.Catalogue.Pricing.Image,
 				size, c.stays(KindImage, i.ID))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,33 +12,40 @@ import (
 	"github.com/talosgen/talosgen/internal/natural"
 )
 
-// reads notes the objects that the changes of the plan write or rely on, as
-// they were observed.
-func (m *maker) reads() {
+// reader digests what was observed.
+type reader struct {
+	attachment
+	observed *Observed
+}
+
+// reads digests the objects that changes write or rely on. The ids are those of
+// objects that are desired and there.
+func (r reader) reads(changes []Change, ids map[plan.Key]int64) (reads []plan.Digest) {
 	seen := map[plan.Key]bool{}
 	read := func(key plan.Key, id int64) {
 		if key == "" || seen[key] {
 			return
 		}
 		seen[key] = true
-		m.plan.Reads = append(m.plan.Reads, m.digest(key, id))
+		reads = append(reads, r.digest(key, id))
 	}
-	for _, c := range m.plan.Changes {
+	for _, c := range changes {
 		read(c.Key, c.ID)
 		for _, k := range c.relies {
-			read(k, m.ids[k])
+			read(k, ids[k])
 		}
 		if c.Image != 0 {
 			read(KeyOf(KindImage, idText(c.Image)), c.Image)
 		}
 	}
-	slices.SortFunc(m.plan.Reads, func(a, b plan.Digest) int { return natural.Compare(string(a.Key), string(b.Key)) })
+	slices.SortFunc(reads, func(a, b plan.Digest) int { return natural.Compare(string(a.Key), string(b.Key)) })
+	return reads
 }
 
 // digest identifies the state of an object.
-func (m *maker) digest(key plan.Key, id int64) plan.Digest {
+func (r reader) digest(key plan.Key, id int64) plan.Digest {
 	d := plan.Digest{Key: key, ID: id}
-	if object := m.observe(key, id); object != nil {
+	if object := r.observe(key, id); object != nil {
 		d.Digest = digestOf(object)
 	}
 	return d
@@ -54,16 +62,16 @@ func digestOf(object any) string {
 
 // observe returns the object of a key, without what comes and goes while
 // nobody changes it; nil if it is not there. The id decides, if there is one.
-func (m *maker) observe(key plan.Key, id int64) any {
+func (r reader) observe(key plan.Key, id int64) any {
 	kind, name, _ := strings.Cut(string(key), "/")
-	o := m.observed
+	o := r.observed
 	switch Kind(kind) {
 	case KindNetwork:
 		return lookup(o.Networks, id, name, func(n *Network) { n.Subnets, n.Routes, n.Servers, n.LoadBalancers = nil, nil, nil, nil })
 	case KindSubnet:
-		return orNil(m.subnet(name))
+		return orNil(r.subnet(name))
 	case KindRoute:
-		return orNil(m.route(name))
+		return orNil(r.route(name))
 	case KindFirewall:
 		return lookup(o.Firewalls, id, name, func(f *Firewall) { f.Servers = nil })
 	case KindPlacementGroup:
@@ -73,7 +81,7 @@ func (m *maker) observe(key plan.Key, id int64) any {
 	case KindPrimaryIP:
 		return lookup(o.PrimaryIPs, id, name, func(*PrimaryIP) {})
 	case KindServer:
-		return lookup(o.Servers, id, name, m.steady)
+		return lookup(o.Servers, id, name, r.steady)
 	case KindVolume:
 		return lookup(o.Volumes, id, name, func(*Volume) {})
 	case KindLoadBalancer:
@@ -81,7 +89,7 @@ func (m *maker) observe(key plan.Key, id int64) any {
 	case KindImage:
 		return lookup(o.Images, id, name, func(*Image) {})
 	case KindRRSet:
-		return m.recordSet(name)
+		return o.recordSet(name)
 	}
 	return nil
 }
@@ -89,7 +97,7 @@ func (m *maker) observe(key plan.Key, id int64) any {
 // steady drops from a server what changes by itself: it starts, the volumes of
 // pods and the alias IP of the Kubernetes API come and go, and so does the
 // firewall that lets in whoever runs apply.
-func (m *maker) steady(s *Server) {
+func (r reader) steady(s *Server) {
 	if s.Status != statusOff && s.Status != statusStopping && s.Status != statusDeleting {
 		s.Status = "on"
 	}
@@ -99,7 +107,7 @@ func (m *maker) steady(s *Server) {
 		s.PrivateNets[i].AliasIPs = nil
 	}
 	s.Firewalls = slices.DeleteFunc(slices.Clone(s.Firewalls), func(a AppliedFirewall) bool {
-		return slices.ContainsFunc(m.observed.Firewalls, func(f Firewall) bool { return f.ID == a.ID && transient(f.Labels) })
+		return slices.ContainsFunc(r.observed.Firewalls, func(f Firewall) bool { return f.ID == a.ID && transient(f.Labels) })
 	})
 	for i := range s.Firewalls {
 		s.Firewalls[i].Status = ""
@@ -128,13 +136,19 @@ func orNil[T any](p *T) any {
 	return *p
 }
 
-func (m *maker) recordSet(name string) any {
-	for _, z := range m.observed.Zones {
-		for _, set := range z.RRSets {
-			if recordName(set.Name, z.Name, set.Type) == name {
-				return set
-			}
+// changed says which objects are not as they were.
+func (r reader) changed(reads []plan.Digest) (changed []string) {
+	for _, was := range reads {
+		is := r.digest(was.Key, was.ID)
+		switch {
+		case is.Digest == was.Digest:
+		case was.Digest == "":
+			changed = append(changed, fmt.Sprintf("%s is there now", was.Key))
+		case is.Digest == "":
+			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
+		default:
+			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
 		}
 	}
-	return nil
+	return changed
 }

@@ -14,7 +14,7 @@ type draft struct {
 	hints []string // what to do about a refused field
 }
 
-func (m *maker) draft(kind Kind, name string, id int64, action Action) *draft {
+func draftOf(kind Kind, name string, id int64, action Action) *draft {
 	return &draft{Change: Change{Key: KeyOf(kind, name), Kind: kind, Name: name, ID: id, Action: action}}
 }
 
@@ -52,40 +52,6 @@ func (d *draft) needs(keys ...plan.Key) { d.Needs = append(d.Needs, keys...) }
 // after adds objects that must be gone before, or at least have left.
 func (d *draft) after(keys ...plan.Key) { d.gone = append(d.gone, keys...) }
 
-// add takes a draft into the plan, unless it is an update of nothing.
-func (m *maker) add(d *draft) {
-	if d.Action == Update && len(d.Fields) == 0 {
-		return
-	}
-	d.Class = InPlace
-	if d.Action == Replace {
-		d.Class = Replacement
-	}
-	for _, f := range d.Fields {
-		d.Class = worse(d.Class, f.Class)
-	}
-	if d.Class == Refused {
-		m.refuseFields(d)
-	}
-	m.consent(&d.Change)
-	m.plan.Changes = append(m.plan.Changes, d.Change)
-}
-
-func (m *maker) refuseFields(d *draft) {
-	hint := 0
-	for _, f := range d.Fields {
-		if f.Class != Refused {
-			continue
-		}
-		text := fmt.Sprintf("%s cannot become %s, it is %s", f.path(), orNone(f.to), orNone(f.from))
-		if f.Reason != "" {
-			text += ": " + f.Reason
-		}
-		m.refusal(d.Key, text, d.hints[hint])
-		hint++
-	}
-}
-
 func orNone(text string) string {
 	if text == "" {
 		return "nothing"
@@ -98,30 +64,6 @@ var classes = []Class{InPlace, PowerOff, Replacement, Refused}
 
 func worse(a, b Class) Class {
 	return classes[max(slices.Index(classes, a), slices.Index(classes, b))]
-}
-
-// consent sets what a change takes, and whether the policy has it. Whoever
-// agrees that an object is destroyed agrees that it is powered off.
-func (m *maker) consent(c *Change) {
-	switch {
-	case c.Consent != plan.NoConsent: // destroy has set it
-	case c.Destructive:
-		c.Consent, c.Allowed = plan.ConsentDestroy, m.policy.Destroys(c.Key, c.Name)
-	case c.Class == PowerOff:
-		c.Consent, c.Allowed = plan.ConsentPowerOff, m.policy.PowersOff(c.Key, c.Name)
-	default:
-		c.Allowed = true
-	}
-}
-
-// refusal adds a reason why the plan must not be executed.
-func (m *maker) refusal(key plan.Key, text, hint string) {
-	m.plan.Refusals = append(m.plan.Refusals, plan.Note{Key: key, Text: text, Hint: hint})
-}
-
-// warn adds a remark.
-func (m *maker) warn(key plan.Key, text, hint string) {
-	m.plan.Warnings = append(m.plan.Warnings, plan.Note{Key: key, Text: text, Hint: hint})
 }
 
 func onOff(b bool) string {

@@ -11,51 +11,54 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// firewalls compares firewalls: rules as a set, and what they apply to.
-func (m *maker) firewalls() {
-	for _, want := range m.desired.Firewalls {
+// firewalls plans firewalls.
+type firewalls struct{ *planner }
+
+// compare compares firewalls: rules as a set, and what they apply to.
+func (p *firewalls) compare() {
+	for _, want := range p.desired.Firewalls {
 		if want.ExistingID != 0 {
-			m.foreignFirewall(want)
+			p.foreignFirewall(want)
 			continue
 		}
-		have, blocked := claim(m, KindFirewall, want.Name, m.observed.Firewalls)
+		have, blocked := claim(p.planner, KindFirewall, want.Name, p.observed.Firewalls)
 		switch {
 		case blocked:
 		case have == nil:
-			m.createFirewall(want)
+			p.createFirewall(want)
 		default:
-			d := m.draft(KindFirewall, want.Name, have.ID, Update)
+			d := draftOf(KindFirewall, want.Name, have.ID, Update)
 			d.rules(have.Rules, want.Rules)
 			d.applyTo(have.Selectors, want.ApplyTo, anySelector)
 			d.labels(have.Labels, want.Labels)
-			m.add(d)
-			m.foreignMembers(d.Key, have)
+			p.add(d)
+			p.foreignMembers(d.Key, have)
 		}
 	}
-	stale(m, KindFirewall, m.observed.Firewalls, func(f *Firewall) {
-		d := m.draft(KindFirewall, f.Name, f.ID, Delete)
+	stale(p.planner, KindFirewall, p.observed.Firewalls, func(f *Firewall) {
+		d := draftOf(KindFirewall, f.Name, f.ID, Delete)
 		d.Destructive, d.Reason = true, unwanted
-		m.needsLeaving(d, f.ID)
-		m.add(d)
+		p.needsLeaving(d, f.ID)
+		p.add(d)
 	})
 }
 
 // needsLeaving lets the deletion of a firewall wait for the servers that go
 // too: until then it protects them.
-func (m *maker) needsLeaving(d *draft, id int64) {
-	for _, s := range m.observed.Servers {
+func (p *firewalls) needsLeaving(d *draft, id int64) {
+	for _, s := range p.observed.Servers {
 		if slices.ContainsFunc(s.Firewalls, func(a AppliedFirewall) bool { return a.ID == id }) {
 			d.after(KeyOf(KindServer, s.Name))
 		}
 	}
 }
 
-func (m *maker) createFirewall(want schemas.InfraFirewall) {
-	d := m.draft(KindFirewall, want.Name, 0, Create)
+func (p *firewalls) createFirewall(want schemas.InfraFirewall) {
+	d := draftOf(KindFirewall, want.Name, 0, Create)
 	d.Reason = missing
 	d.rules(nil, want.Rules)
 	d.applyTo(nil, want.ApplyTo, anySelector)
-	m.add(d)
+	p.add(d)
 }
 
 // firewallName is how a firewall is called in a plan.
@@ -67,26 +70,26 @@ func firewallName(f schemas.InfraFirewall) string {
 }
 
 // foreignFirewall only adds what a firewall of somebody else applies to.
-func (m *maker) foreignFirewall(want schemas.InfraFirewall) {
+func (p *firewalls) foreignFirewall(want schemas.InfraFirewall) {
 	name := firewallName(want)
-	i := slices.IndexFunc(m.observed.Firewalls, func(f Firewall) bool { return f.ID == want.ExistingID })
+	i := slices.IndexFunc(p.observed.Firewalls, func(f Firewall) bool { return f.ID == want.ExistingID })
 	if i < 0 {
-		m.refusal(KeyOf(KindFirewall, name), "there is no such firewall in the project", "make it, or correct the firewall in cluster.yaml")
+		p.refusal(KeyOf(KindFirewall, name), "there is no such firewall in the project", "make it, or correct the firewall in cluster.yaml")
 		return
 	}
-	have := m.observed.Firewalls[i]
-	m.use(KindFirewall, name, have.ID)
-	d := m.draft(KindFirewall, name, have.ID, Update)
-	d.applyTo(have.Selectors, want.ApplyTo, m.ourSelector)
-	m.add(d)
+	have := p.observed.Firewalls[i]
+	p.use(KindFirewall, name, have.ID)
+	d := draftOf(KindFirewall, name, have.ID, Update)
+	d.applyTo(have.Selectors, want.ApplyTo, p.owner.ourSelector)
+	p.add(d)
 }
 
 // foreignMembers warns of servers of others behind a firewall of the cluster.
-func (m *maker) foreignMembers(key plan.Key, have *Firewall) {
+func (p *firewalls) foreignMembers(key plan.Key, have *Firewall) {
 	for _, id := range have.Servers {
-		i := slices.IndexFunc(m.observed.Servers, func(s Server) bool { return s.ID == id })
-		if i < 0 || !m.owner.marked(m.observed.Servers[i].Labels) && !m.owner.servers[id] {
-			m.warn(key, fmt.Sprintf("it is applied to %s, which is not the cluster's", m.serverKey(id)), "it is left there: without it that server might be open")
+		i := slices.IndexFunc(p.observed.Servers, func(s Server) bool { return s.ID == id })
+		if i < 0 || !p.owner.marked(p.observed.Servers[i].Labels) && !p.owner.servers[id] {
+			p.warn(key, fmt.Sprintf("it is applied to %s, which is not the cluster's", p.observed.serverKey(id)), "it is left there: without it that server might be open")
 		}
 	}
 }
@@ -97,8 +100,8 @@ func anySelector(string) bool { return true }
 
 // ourSelector reports whether a selector at a firewall of somebody else is the
 // cluster's: it selects servers of this cluster only.
-func (m *maker) ourSelector(text string) bool {
-	ours := schemas.LabelCluster + "=" + m.desired.Cluster
+func (o owner) ourSelector(text string) bool {
+	ours := schemas.LabelCluster + "=" + o.cluster
 	return slices.Contains(strings.Split(canonicalSelector(text), ","), ours)
 }
 
@@ -184,19 +187,4 @@ func ranges(list []string) string {
 	}
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), ",")
-}
-
-// firewallsOf are the names of the desired firewalls that apply to labels.
-func (m *maker) firewallsOf(labels map[string]string) []schemas.InfraFirewall {
-	var list []schemas.InfraFirewall
-	for _, f := range m.desired.Firewalls {
-		s, err := labelselector.Parse(f.ApplyTo)
-		switch {
-		case err != nil:
-			m.refusal(KeyOf(KindFirewall, firewallName(f)), err.Error(), "correct applyTo in infrastructure.yaml: render again")
-		case f.ApplyTo != "" && s.Matches(labels):
-			list = append(list, f)
-		}
-	}
-	return list
 }

@@ -1,45 +1,34 @@
 package cloud
 
-import "slices"
+// groups plans placement groups.
+type groups struct{ *planner }
 
 // groupMembers is how many servers a placement group of Hetzner can have.
 const groupMembers = 10
 
-// groups compares placement groups.
-func (m *maker) groups() {
-	for _, want := range m.desired.PlacementGroups {
-		have, blocked := claim(m, KindPlacementGroup, want.Name, m.observed.PlacementGroups)
+// compare compares placement groups.
+func (p *groups) compare() {
+	for _, want := range p.desired.PlacementGroups {
+		have, blocked := claim(p.planner, KindPlacementGroup, want.Name, p.observed.PlacementGroups)
 		switch {
 		case blocked:
 		case have == nil:
-			d := m.draft(KindPlacementGroup, want.Name, 0, Create)
+			d := draftOf(KindPlacementGroup, want.Name, 0, Create)
 			d.Reason = missing
-			m.add(d)
+			p.add(d)
 		default:
-			m.full[have.ID] = len(have.Servers) >= groupMembers
-			d := m.draft(KindPlacementGroup, want.Name, have.ID, Update)
+			p.full[have.ID] = len(have.Servers) >= groupMembers
+			d := draftOf(KindPlacementGroup, want.Name, have.ID, Update)
 			d.labels(have.Labels, want.Labels)
-			m.add(d)
+			p.add(d)
 		}
 	}
-	stale(m, KindPlacementGroup, m.observed.PlacementGroups, func(g *PlacementGroup) {
-		d := m.draft(KindPlacementGroup, g.Name, g.ID, Delete)
+	stale(p.planner, KindPlacementGroup, p.observed.PlacementGroups, func(g *PlacementGroup) {
+		d := draftOf(KindPlacementGroup, g.Name, g.ID, Delete)
 		d.Reason = unwanted
 		for _, id := range g.Servers {
-			d.after(m.serverKey(id))
+			d.after(p.observed.serverKey(id))
 		}
-		m.add(d)
+		p.add(d)
 	})
-}
-
-// groupName is the name of the placement group with an id.
-func (m *maker) groupName(id int64) string {
-	if id == 0 {
-		return ""
-	}
-	i := slices.IndexFunc(m.observed.PlacementGroups, func(g PlacementGroup) bool { return g.ID == id })
-	if i < 0 {
-		return idText(id)
-	}
-	return m.observed.PlacementGroups[i].Name
 }

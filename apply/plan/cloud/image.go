@@ -9,33 +9,36 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// images plans to make the images that are missing.
-func (m *maker) images() {
-	for _, want := range m.desired.Images {
+// images plans images, and finds those that are there.
+type images struct{ *planner }
+
+// compare plans to make the images that are missing.
+func (p *images) compare() {
+	for _, want := range p.desired.Images {
 		image := schemas.InfraImage{Selector: want.Selector, Architecture: want.Architecture}
-		if m.imageID(image) != 0 {
+		if p.imageID(image) != 0 {
 			continue
 		}
-		d := m.draft(KindImage, ImageName(want), 0, Create)
+		d := draftOf(KindImage, ImageName(want), 0, Create)
 		if !want.Build {
-			m.refusal(d.Key, fmt.Sprintf("there is no image for %s with the labels %s", want.Architecture, want.Selector),
+			p.refusal(d.Key, fmt.Sprintf("there is no image for %s with the labels %s", want.Architecture, want.Selector),
 				"make one, or let apply make it: images in cluster.yaml")
 			continue
 		}
 		d.Reason = missing
 		d.show("url", want.URL)
-		if m.builder(d, want) {
-			m.add(d)
+		if p.builder(d, want) {
+			p.add(d)
 		}
 	}
 }
 
 // builder chooses the server that makes an image, and says so; false if there is
 // none.
-func (m *maker) builder(d *draft, want schemas.InfraSnapshot) bool {
-	choice := ChooseBuilder(m.observed.Catalogue, *m.desired, want, m.observed.Time)
+func (p *images) builder(d *draft, want schemas.InfraSnapshot) bool {
+	choice := ChooseBuilder(p.observed.Catalogue, *p.desired, want, p.observed.Time)
 	if len(choice.Candidates) == 0 {
-		m.refusal(d.Key, "it cannot be made: "+choice.Problem,
+		p.refusal(d.Key, "it cannot be made: "+choice.Problem,
 			"choose other server types in cluster.yaml, or make the snapshot with these labels yourself")
 		return false
 	}
@@ -43,7 +46,7 @@ func (m *maker) builder(d *draft, want schemas.InfraSnapshot) bool {
 	first := choice.Candidates[0]
 	d.field(Field{Name: "builder", to: first.Type + " in " + first.Location, Class: InPlace, Reason: choice.Reason})
 	if choice.Problem != "" {
-		m.warn(d.Key, choice.Problem, fmt.Sprintf("it is made with a %s in %s; hetzner.images in cluster.yaml names another", first.Type, first.Location))
+		p.warn(d.Key, choice.Problem, fmt.Sprintf("it is made with a %s in %s; hetzner.images in cluster.yaml names another", first.Type, first.Location))
 	}
 	return true
 }
@@ -53,11 +56,11 @@ func ImageName(s schemas.InfraSnapshot) string { return s.Selector + "/" + s.Arc
 
 // imageID finds the image to make a server from: the newest that is available;
 // 0 if there is none.
-func (m *maker) imageID(want schemas.InfraImage) int64 {
+func (p *images) imageID(want schemas.InfraImage) int64 {
 	selector, err := labelselector.Parse(want.Selector)
 	var found *Image
-	for i := range m.observed.Images {
-		have := &m.observed.Images[i]
+	for i := range p.observed.Images {
+		have := &p.observed.Images[i]
 		switch {
 		case have.Status != "available" || have.Architecture != want.Architecture:
 		case want.Name != "" && have.Name != want.Name:
@@ -76,20 +79,20 @@ func newer(a, b *Image) bool {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) > 0
 }
 
-// image sets what a new server is made from.
-func (m *maker) image(d *draft, want schemas.InfraImage) {
-	d.Image = m.imageID(want)
+// choose sets what a new server is made from.
+func (p *images) choose(d *draft, want schemas.InfraImage) {
+	d.Image = p.imageID(want)
 	what := cmp.Or(want.Name, want.Selector)
 	d.show(FieldImage, what+" "+want.Architecture)
 	if d.Image != 0 {
 		return
 	}
-	i := slices.IndexFunc(m.desired.Images, func(s schemas.InfraSnapshot) bool {
+	i := slices.IndexFunc(p.desired.Images, func(s schemas.InfraSnapshot) bool {
 		return s.Selector == want.Selector && s.Architecture == want.Architecture
 	})
 	if i < 0 {
-		m.refusal(d.Key, fmt.Sprintf("there is no image %s for %s", what, want.Architecture), "make it: talosgen image build")
+		p.refusal(d.Key, fmt.Sprintf("there is no image %s for %s", what, want.Architecture), "make it: talosgen image build")
 		return
 	}
-	d.needs(KeyOf(KindImage, ImageName(m.desired.Images[i])))
+	d.needs(KeyOf(KindImage, ImageName(p.desired.Images[i])))
 }

@@ -56,3 +56,32 @@ func userDataDigest(s schemas.InfraServer) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))[:digestLength]
 }
+
+// labels compares labels, one field for each key. Labels that apply keeps for
+// itself are left alone.
+func (d *draft) labels(have, want map[string]string) {
+	all := maps.Clone(have)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, want)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		from, there := have[key]
+		to, wanted := want[key]
+		if internalLabel(key) || there == wanted && from == to {
+			continue
+		}
+		d.field(Field{Name: FieldLabels, Item: key, from: from, to: to, Class: InPlace, Reason: labelReason(there, wanted)})
+	}
+}
+
+func labelReason(there, wanted bool) string {
+	switch {
+	case !there:
+		return "the label is missing"
+	case !wanted:
+		return "nobody asked for this label"
+	default:
+		return ""
+	}
+}

@@ -1,8 +1,6 @@
 package cloud
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -13,70 +11,76 @@ import (
 // Make compares what is desired with what was observed. An error means that
 // the input cannot be compared; what must not be done is in Refusals.
 func Make(desired schemas.Infrastructure, observed Observed, policy plan.Policy) (*Plan, error) {
-	m, err := newMaker(desired, observed, policy)
+	p, err := newPlanner(desired, observed, policy)
 	if err != nil {
 		return nil, err
 	}
 	switch desired.Provider {
 	case schemas.Static:
 	case schemas.Hetzner:
-		m.network()
-		m.firewalls()
-		m.groups()
-		m.floatingIPs()
-		m.images()
-		m.servers()
-		m.primaryIPs()
-		m.balancers()
-		m.records()
-		m.staleSubnets()
+		p.compare()
 	default:
 		return nil, diag.On("infrastructure.yaml", "there is no provider %q", desired.Provider)
 	}
-	return m.finish()
+	p.oneAtATime(p.observed)
+	return p.finish()
 }
 
-// maker makes one plan.
-type maker struct {
+// planner is what objects of all kinds are planned with: what is desired and
+// observed, whose it is, and the plan that grows. Each kind has a type of its own.
+type planner struct {
+	*changeSet
+	*claims
+	attachment
 	desired  *schemas.Infrastructure
 	observed *Observed
-	policy   plan.Policy
-	plan     *Plan
 	owner    owner
-	net      *Network           // the cluster's network; nil if it is not there yet
-	used     map[plan.Key]bool  // kind/id of what is desired and there
-	ids      map[plan.Key]int64 // ids by key of the same
-	full     map[int64]bool     // placement groups without room
 }
 
-func newMaker(desired schemas.Infrastructure, observed Observed, policy plan.Policy) (*maker, error) {
+func newPlanner(desired schemas.Infrastructure, observed Observed, policy plan.Policy) (*planner, error) {
 	if desired.Cluster == "" {
 		return nil, diag.On("infrastructure.yaml", "the cluster has no name")
 	}
-	p := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed, policy: policy}
-	m := &maker{
-		desired: &p.Desired, observed: &p.Observed, policy: policy, plan: p,
-		used: map[plan.Key]bool{}, ids: map[plan.Key]int64{}, full: map[int64]bool{},
+	made := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed, policy: policy}
+	p := &planner{
+		changeSet: &changeSet{plan: made, policy: policy},
+		claims:    &claims{used: map[plan.Key]bool{}, ids: map[plan.Key]int64{}, full: map[int64]bool{}},
+		desired:   &made.Desired, observed: &made.Observed,
 	}
-	m.owner = newOwner(m.desired, m.observed)
-	m.net = m.findNetwork()
-	return m, nil
+	p.owner = newOwner(p.desired, p.observed)
+	p.attachment = findAttachment(p.desired.Network, p.observed.Networks, p.owner, policy.Adopt)
+	return p, nil
+}
+
+// compare plans the changes of all kinds. Servers need to know the ids of what
+// they are in and behind; records and subnets that go need to know all changes.
+func (p *planner) compare() {
+	images := &images{p}
+	usable := (&networks{p}).compare()
+	subnets := &subnets{p}
+	if usable {
+		subnets.compare()
+		(&routes{p}).compare()
+	}
+	(&firewalls{p}).compare()
+	(&groups{p}).compare()
+	(&floatingIPs{p}).compare()
+	images.compare()
+	(&servers{p, images}).compare()
+	(&primaryIPs{p}).compare()
+	(&balancers{p}).compare()
+	(&records{p}).compare()
+	subnets.deleteStale()
 }
 
 // finish orders the changes and adds what follows from all of them.
-func (m *maker) finish() (*Plan, error) {
-	m.oneAtATime()
-	return m.ordered()
-}
-
-// ordered orders the changes and adds what follows from their order.
-func (m *maker) ordered() (*Plan, error) {
-	if err := m.order(); err != nil {
+func (p *planner) finish() (*Plan, error) {
+	if err := p.order(); err != nil {
 		return nil, err
 	}
-	m.cost()
-	m.reads()
-	return m.plan, nil
+	p.plan.Cost = (&costs{planner: p}).sum()
+	p.plan.Reads = reader{p.attachment, p.observed}.reads(p.plan.Changes, p.ids)
+	return p.plan, nil
 }
 
 // Executable reports whether nothing is refused and every consent is given.
@@ -88,82 +92,3 @@ func (p *Plan) Executable() bool {
 type object interface{ meta() Meta }
 
 func (m Meta) meta() Meta { return m }
-
-// claim finds the object of a desired name, if the cluster owns it or may adopt
-// it. Blocked says that something else has the name: nothing can be done then.
-func claim[T object](m *maker, kind Kind, name string, list []T) (have *T, blocked bool) {
-	i := slices.IndexFunc(list, func(o T) bool { return o.meta().Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	meta := list[i].meta()
-	key := KeyOf(kind, name)
-	if !m.owner.owns(meta.Labels) && !plan.Named(m.policy.Adopt, key, name) {
-		m.refusal(key,
-			fmt.Sprintf("something else has this name already: id %d, %s", meta.ID, ownedBy(meta.Labels)),
-			fmt.Sprintf("rename or remove it, or take it over with --adopt %s", key))
-		return nil, true
-	}
-	m.use(kind, name, meta.ID)
-	return &list[i], false
-}
-
-// use remembers that an object is desired.
-func (m *maker) use(kind Kind, name string, id int64) {
-	m.used[KeyOf(kind, idText(id))] = true
-	m.ids[KeyOf(kind, name)] = id
-}
-
-// stale calls visit with the objects that the cluster owns and does not want.
-func stale[T object](m *maker, kind Kind, list []T, visit func(*T)) {
-	for i := range list {
-		meta := list[i].meta()
-		if m.owner.owns(meta.Labels) && !m.used[KeyOf(kind, idText(meta.ID))] {
-			visit(&list[i])
-		}
-	}
-}
-
-// ownedBy says in words who an object belongs to.
-func ownedBy(labels map[string]string) string {
-	cluster, by := labels[schemas.LabelCluster], labels[schemas.LabelManagedBy]
-	switch {
-	case cluster != "" && by == schemas.ManagedBy:
-		return fmt.Sprintf("of the cluster %s", cluster)
-	case by != "":
-		return fmt.Sprintf("managed by %s", by)
-	case len(labels) == 0:
-		return "without labels"
-	default:
-		return "without the labels of this cluster"
-	}
-}
-
-// labels compares labels, one field for each key. Labels that apply keeps for
-// itself are left alone.
-func (d *draft) labels(have, want map[string]string) {
-	all := maps.Clone(have)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, want)
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		from, there := have[key]
-		to, wanted := want[key]
-		if internalLabel(key) || there == wanted && from == to {
-			continue
-		}
-		d.field(Field{Name: FieldLabels, Item: key, from: from, to: to, Class: InPlace, Reason: labelReason(there, wanted)})
-	}
-}
-
-func labelReason(there, wanted bool) string {
-	switch {
-	case !there:
-		return "the label is missing"
-	case !wanted:
-		return "nobody asked for this label"
-	default:
-		return ""
-	}
-}

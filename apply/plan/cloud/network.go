@@ -2,119 +2,72 @@ package cloud
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
 
-	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// foreign reports whether a network exists already and is not the cluster's.
-func foreign(n *schemas.InfraNetwork) bool {
-	return n != nil && (n.Existing || n.ExistingID != 0)
-}
+// networks plans the network itself.
+type networks struct{ *planner }
 
-// findNetwork finds the cluster's network: its own by labels, another by what
-// identifies it.
-func (m *maker) findNetwork() *Network {
-	want := m.desired.Network
-	if want == nil {
-		return nil
-	}
-	i := slices.IndexFunc(m.observed.Networks, func(n Network) bool {
-		switch {
-		case want.ExistingID != 0:
-			return n.ID == want.ExistingID
-		case want.Existing:
-			return n.Name == want.Name
-		default:
-			return n.Name == want.Name && (m.owner.owns(n.Labels) || plan.Named(m.policy.Adopt, KeyOf(KindNetwork, n.Name), n.Name))
-		}
-	})
-	if i < 0 {
-		return nil
-	}
-	return &m.observed.Networks[i]
-}
-
-// network compares the network, its subnets and its routes.
-func (m *maker) network() {
-	want, usable := m.desired.Network, false
+// compare reports whether the network can be used.
+func (p *networks) compare() (usable bool) {
 	switch {
-	case want == nil:
-	case foreign(want):
-		usable = m.foreignNetwork(want)
+	case p.want == nil:
+	case p.foreign():
+		usable = p.foreignNetwork(p.want)
 	default:
-		usable = m.ownNetwork(want)
+		usable = p.ownNetwork(p.want)
 	}
-	stale(m, KindNetwork, m.observed.Networks, m.deleteNetwork)
-	if usable {
-		m.subnets(want)
-		m.routes(want)
-	}
-}
-
-// networkKey is the key of the cluster's network.
-func (m *maker) networkKey() plan.Key {
-	if m.desired.Network == nil {
-		return ""
-	}
-	return KeyOf(KindNetwork, networkName(m.desired.Network))
-}
-
-func networkName(n *schemas.InfraNetwork) string {
-	if n.Name == "" {
-		return idText(n.ExistingID)
-	}
-	return n.Name
+	stale(p.planner, KindNetwork, p.observed.Networks, p.deleteNetwork)
+	return usable
 }
 
 // foreignNetwork reports whether the network can be used: it changes nothing.
-func (m *maker) foreignNetwork(want *schemas.InfraNetwork) bool {
-	key := m.networkKey()
-	if m.net == nil {
-		m.refusal(key, "there is no such network in the project", "make it, or correct the network in cluster.yaml")
+func (p *networks) foreignNetwork(want *schemas.InfraNetwork) bool {
+	key := p.networkKey()
+	if p.net == nil {
+		p.refusal(key, "there is no such network in the project", "make it, or correct the network in cluster.yaml")
 		return false
 	}
-	m.use(KindNetwork, networkName(want), m.net.ID)
-	if m.owner.owns(m.net.Labels) {
-		m.warn(key, "by its labels it is the cluster's own, and destroy deletes it", "remove the labels if it is not")
+	p.use(KindNetwork, networkName(want), p.net.ID)
+	if p.owner.owns(p.net.Labels) {
+		p.warn(key, "by its labels it is the cluster's own, and destroy deletes it", "remove the labels if it is not")
 	}
-	if !samePrefix(want.IPRange, m.net.IPRange) {
-		m.refusal(key, fmt.Sprintf("its range is %s, not %s, and it is not the cluster's own", m.net.IPRange, want.IPRange),
+	if !samePrefix(want.IPRange, p.net.IPRange) {
+		p.refusal(key, fmt.Sprintf("its range is %s, not %s, and it is not the cluster's own", p.net.IPRange, want.IPRange),
 			"set the range in cluster.yaml to that of the network")
 	}
-	if want.ExposeRoutesToVSwitch && !m.net.ExposeRoutesToVSwitch {
-		m.refusal(key, "it does not tell its vSwitch the routes, and it is not the cluster's own",
+	if want.ExposeRoutesToVSwitch && !p.net.ExposeRoutesToVSwitch {
+		p.refusal(key, "it does not tell its vSwitch the routes, and it is not the cluster's own",
 			"turn on exposing routes to the vSwitch at the network")
 	}
 	return true
 }
 
 // ownNetwork reports whether the network can be used: nobody else has its name.
-func (m *maker) ownNetwork(want *schemas.InfraNetwork) bool {
-	have, blocked := claim(m, KindNetwork, want.Name, m.observed.Networks)
+func (p *networks) ownNetwork(want *schemas.InfraNetwork) bool {
+	have, blocked := claim(p.planner, KindNetwork, want.Name, p.observed.Networks)
 	if blocked {
 		return false
 	}
 	if have == nil {
-		d := m.draft(KindNetwork, want.Name, 0, Create)
+		d := draftOf(KindNetwork, want.Name, 0, Create)
 		d.show(FieldIPRange, want.IPRange)
 		d.Reason = missing
-		m.add(d)
+		p.add(d)
 		return true
 	}
-	d := m.draft(KindNetwork, want.Name, have.ID, Update)
-	m.networkRange(d, have.IPRange, want.IPRange)
+	d := draftOf(KindNetwork, want.Name, have.ID, Update)
+	d.networkRange(have.IPRange, want.IPRange)
 	d.differ(FieldExpose, onOff(have.ExposeRoutesToVSwitch), onOff(want.ExposeRoutesToVSwitch), "")
 	d.labels(have.Labels, want.Labels)
 	d.differ(FieldProtected, onOff(have.Protected), onOff(want.Protected), "")
-	m.add(d)
+	p.add(d)
 	return true
 }
 
 // networkRange lets a network grow around what it has; Hetzner allows no more.
-func (m *maker) networkRange(d *draft, from, to string) {
+func (d *draft) networkRange(from, to string) {
 	if samePrefix(from, to) {
 		return
 	}
@@ -129,16 +82,16 @@ func (m *maker) networkRange(d *draft, from, to string) {
 
 // deleteNetwork deletes a network that is no longer desired, with everything
 // in it gone before.
-func (m *maker) deleteNetwork(n *Network) {
-	d := m.draft(KindNetwork, n.Name, n.ID, Delete)
+func (p *networks) deleteNetwork(n *Network) {
+	d := draftOf(KindNetwork, n.Name, n.ID, Delete)
 	d.Destructive, d.LiftProtection, d.Reason = true, n.Protected, unwanted
 	for _, id := range n.Servers {
-		d.after(m.serverKey(id))
+		d.after(p.observed.serverKey(id))
 	}
 	for _, id := range n.LoadBalancers {
-		d.after(m.balancerKey(id))
+		d.after(p.observed.balancerKey(id))
 	}
-	m.add(d)
+	p.add(d)
 }
 
 // Reasons that many changes have.
@@ -146,63 +99,3 @@ const (
 	missing  = "it is not there"
 	unwanted = "it is the cluster's, and no longer in infrastructure.yaml"
 )
-
-// serverKey is the key of a server with an id.
-func (m *maker) serverKey(id int64) plan.Key { return keyByID(KindServer, id, m.observed.Servers) }
-
-func (m *maker) balancerKey(id int64) plan.Key {
-	return keyByID(KindLoadBalancer, id, m.observed.LoadBalancers)
-}
-
-func keyByID[T object](kind Kind, id int64, list []T) plan.Key {
-	for _, o := range list {
-		if o.meta().ID == id {
-			return KeyOf(kind, o.meta().Name)
-		}
-	}
-	return KeyOf(kind, idText(id))
-}
-
-// parsePrefix reads a range; a text that is none is an invalid prefix, which
-// equals and contains nothing.
-func parsePrefix(text string) netip.Prefix {
-	p, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return p.Masked()
-}
-
-func samePrefix(a, b string) bool {
-	return a == b || parsePrefix(a).IsValid() && parsePrefix(a) == parsePrefix(b)
-}
-
-// prefixContains reports whether the range outer holds all of inner.
-func prefixContains(outer, inner string) bool {
-	o, i := parsePrefix(outer), parsePrefix(inner)
-	return o.IsValid() && i.IsValid() && o.Bits() <= i.Bits() && o.Contains(i.Addr())
-}
-
-func overlap(a, b string) bool {
-	x, y := parsePrefix(a), parsePrefix(b)
-	return x.IsValid() && y.IsValid() && x.Overlaps(y)
-}
-
-// inRange reports whether a range holds an address.
-func inRange(prefix, address string) bool {
-	a, err := netip.ParseAddr(address)
-	return err == nil && parsePrefix(prefix).Contains(a)
-}
-
-// subnetFor is the key of the desired subnet that holds an address.
-func (m *maker) subnetFor(address string) plan.Key {
-	if m.desired.Network == nil {
-		return ""
-	}
-	for _, s := range m.desired.Network.Subnets {
-		if inRange(s.IPRange, address) {
-			return KeyOf(KindSubnet, s.IPRange)
-		}
-	}
-	return ""
-}

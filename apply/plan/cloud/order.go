@@ -7,7 +7,6 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // kinds in the order in which a cluster is built; it is taken down in the
@@ -18,10 +17,10 @@ var kinds = []Kind{
 }
 
 // order puts changes after those that they need, and otherwise into the order
-// in which people expect them.
-func (m *maker) order() error {
-	m.dropNeeds()
-	changes := m.plan.Changes
+// in which people expect thes.
+func (s *changeSet) order() error {
+	s.dropNeeds()
+	changes := s.plan.Changes
 	slices.SortStableFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(place(&a), place(&b)), natural.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
@@ -39,7 +38,7 @@ func (m *maker) order() error {
 		done[changes[i].Key] = true
 		changes = slices.Delete(changes, i, i+1)
 	}
-	m.plan.Changes = ordered
+	s.plan.Changes = ordered
 	return nil
 }
 
@@ -54,11 +53,11 @@ func place(c *Change) int {
 
 // oneAtATime lets changes that take a server down wait for each other, and so
 // the removal of control planes: never two at once.
-func (m *maker) oneAtATime() {
+func (s *changeSet) oneAtATime(observed *Observed) {
 	var last plan.Key
-	for i := range m.plan.Changes {
-		c := &m.plan.Changes[i]
-		if c.Kind != KindServer || !(c.Class == PowerOff || c.Action == Delete && m.controlPlane(c.ID)) {
+	for i := range s.plan.Changes {
+		c := &s.plan.Changes[i]
+		if c.Kind != KindServer || !(c.Class == PowerOff || c.Action == Delete && observed.controlPlane(c.ID)) {
 			continue
 		}
 		if last != "" {
@@ -68,21 +67,15 @@ func (m *maker) oneAtATime() {
 	}
 }
 
-func (m *maker) controlPlane(id int64) bool {
-	return slices.ContainsFunc(m.observed.Servers, func(s Server) bool {
-		return s.ID == id && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane
-	})
-}
-
 // dropNeeds forgets what nothing has to be done about, and repetitions. What
 // must be there does not wait for the end of something that has its name.
-func (m *maker) dropNeeds() {
+func (s *changeSet) dropNeeds() {
 	actions := map[plan.Key]Action{}
-	for _, c := range m.plan.Changes {
+	for _, c := range s.plan.Changes {
 		actions[c.Key] = c.Action
 	}
-	for i := range m.plan.Changes {
-		c := &m.plan.Changes[i]
+	for i := range s.plan.Changes {
+		c := &s.plan.Changes[i]
 		c.relies = append(append(c.relies, c.Needs...), c.gone...)
 		var needs []plan.Key
 		take := func(k plan.Key) {

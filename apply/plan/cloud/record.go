@@ -11,6 +11,9 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// records plans sets of DNS records.
+type records struct{ *planner }
+
 // RecordName is how a set of DNS records is called in a plan.
 func RecordName(r schemas.InfraDNSRecord) string { return recordName(r.Name, r.Zone, r.Type) }
 
@@ -21,52 +24,52 @@ func recordName(name, zone, kind string) string {
 	return name + "." + zone + "/" + kind
 }
 
-// records compares sets of DNS records. Their zones exist already.
-func (m *maker) records() {
+// compare compares sets of DNS records. Their zones exist already.
+func (p *records) compare() {
 	wanted := map[string]bool{}
-	for _, r := range m.desired.DNSRecords {
+	for _, r := range p.desired.DNSRecords {
 		wanted[RecordName(r)] = true
-		m.record(r)
+		p.compareSet(r)
 	}
-	for _, z := range m.observed.Zones {
+	for _, z := range p.observed.Zones {
 		for _, set := range z.RRSets {
 			name := recordName(set.Name, z.Name, set.Type)
-			if wanted[name] || !m.owner.owns(set.Labels) {
+			if wanted[name] || !p.owner.owns(set.Labels) {
 				continue
 			}
-			d := m.draft(KindRRSet, name, 0, Delete)
+			d := draftOf(KindRRSet, name, 0, Delete)
 			d.Destructive, d.LiftProtection, d.Reason = true, set.Protected, unwanted
-			m.add(d)
+			p.add(d)
 		}
 	}
 }
 
-func (m *maker) record(want schemas.InfraDNSRecord) {
+func (p *records) compareSet(want schemas.InfraDNSRecord) {
 	key := KeyOf(KindRRSet, RecordName(want))
-	zone := slices.IndexFunc(m.observed.Zones, func(z Zone) bool { return z.Name == want.Zone })
+	zone := slices.IndexFunc(p.observed.Zones, func(z Zone) bool { return z.Name == want.Zone })
 	if zone < 0 {
-		m.refusal(key, fmt.Sprintf("there is no DNS zone %s in the project", want.Zone), "make the zone at Hetzner, or correct the name in cluster.yaml")
+		p.refusal(key, fmt.Sprintf("there is no DNS zone %s in the project", want.Zone), "make the zone at Hetzner, or correct the name in cluster.yaml")
 		return
 	}
-	values, late := m.values(want)
-	z := m.observed.Zones[zone]
+	values, late := p.values(want)
+	z := p.observed.Zones[zone]
 	i := slices.IndexFunc(z.RRSets, func(s RRSet) bool { return s.Name == want.Name && s.Type == want.Type })
 	switch {
 	case i < 0 && len(values) == 0 && len(late) == 0:
-		m.warn(key, "it is not made: "+m.nobody(want), "it is made by the first apply after there is an address")
+		p.warn(key, "it is not made: "+p.nobody(want), "it is made by the first apply after there is an address")
 	case i < 0:
-		d := m.draft(KindRRSet, RecordName(want), 0, Create)
+		d := draftOf(KindRRSet, RecordName(want), 0, Create)
 		d.Reason = missing
 		d.show(FieldTTL, strconv.Itoa(want.TTL))
 		d.show(FieldValues, valuesText(values, late))
 		d.needs(late...)
-		m.add(d)
+		p.add(d)
 	default:
-		m.updateRecord(want, &z, &z.RRSets[i], values, late)
+		p.updateRecord(want, &z, &z.RRSets[i], values, late)
 	}
 }
 
-func (m *maker) nobody(want schemas.InfraDNSRecord) string {
+func (p *records) nobody(want schemas.InfraDNSRecord) string {
 	names := make([]string, len(want.Targets))
 	for i, t := range want.Targets {
 		names[i] = string(targetKey(t))
@@ -74,10 +77,10 @@ func (m *maker) nobody(want schemas.InfraDNSRecord) string {
 	return fmt.Sprintf("there is no address for it from %s", strings.Join(names, ", "))
 }
 
-func (m *maker) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RRSet, values []string, late []plan.Key) {
-	d := m.draft(KindRRSet, RecordName(want), 0, Update)
-	if !m.owner.owns(have.Labels) && !plan.Named(m.policy.Adopt, d.Key, d.Name) {
-		m.refusal(d.Key, "there are such records already, and they are not the cluster's: "+strings.Join(have.Values, ", "),
+func (p *records) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RRSet, values []string, late []plan.Key) {
+	d := draftOf(KindRRSet, RecordName(want), 0, Update)
+	if !p.owner.owns(have.Labels) && !plan.Named(p.policy.Adopt, d.Key, d.Name) {
+		p.refusal(d.Key, "there are such records already, and they are not the cluster's: "+strings.Join(have.Values, ", "),
 			fmt.Sprintf("remove them, or take them over with --adopt %s", d.Key))
 		return
 	}
@@ -87,13 +90,13 @@ func (m *maker) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RRSe
 	// A record whose addresses are all gone is left until there is one again:
 	// to be unreachable is no better than to lead to the old place.
 	if len(values)+len(late) == 0 {
-		m.warn(d.Key, m.nobody(want)+": it still leads to "+strings.Join(have.Values, ", "), "it changes with the first apply after there is an address")
+		p.warn(d.Key, p.nobody(want)+": it still leads to "+strings.Join(have.Values, ", "), "it changes with the first apply after there is an address")
 	} else {
 		d.differ(FieldValues, valuesText(canonicalAddresses(have.Values), nil), valuesText(values, late), "")
 		d.needs(late...)
 	}
-	d.labels(have.Labels, RecordLabels(m.desired.Cluster))
-	m.add(d)
+	d.labels(have.Labels, RecordLabels(p.desired.Cluster))
+	p.add(d)
 }
 
 func effectiveTTL(own, zone int) int {
@@ -113,20 +116,20 @@ func valuesText(values []string, late []plan.Key) string {
 
 // values are the addresses that a record should have, and the keys of changes
 // that it takes to know the others.
-func (m *maker) values(want schemas.InfraDNSRecord) (values []string, late []plan.Key) {
-	late = m.lateTargets(want)
+func (p *records) values(want schemas.InfraDNSRecord) (values []string, late []plan.Key) {
+	late = p.lateTargets(want)
 	known := want
 	known.Targets = slices.DeleteFunc(slices.Clone(want.Targets), func(t schemas.InfraTarget) bool { return slices.Contains(late, targetKey(t)) })
-	return RecordValues(known, m.observed), late
+	return RecordValues(known, p.observed), late
 }
 
 // lateTargets are the keys of changes that give targets an address, or another
 // one.
-func (m *maker) lateTargets(want schemas.InfraDNSRecord) (keys []plan.Key) {
+func (p *records) lateTargets(want schemas.InfraDNSRecord) (keys []plan.Key) {
 	for _, t := range want.Targets {
 		key := targetKey(t)
-		for _, c := range m.plan.Changes {
-			if c.Key == key && (c.Action == Replace || m.willHave(t, want.Type) && c.bringsAddress(want.Type)) {
+		for _, c := range p.plan.Changes {
+			if c.Key == key && (c.Action == Replace || p.willHave(t, want.Type) && c.bringsAddress(want.Type)) {
 				keys = append(keys, key)
 			}
 		}
@@ -146,17 +149,17 @@ func (c *Change) bringsAddress(recordType string) bool {
 
 // willHave reports whether a target should have an address of the type of a
 // record.
-func (m *maker) willHave(t schemas.InfraTarget, recordType string) bool {
+func (p *records) willHave(t schemas.InfraTarget, recordType string) bool {
 	switch t.Kind {
 	case schemas.TargetServer:
-		i := slices.IndexFunc(m.desired.Servers, func(s schemas.InfraServer) bool { return s.Name == t.Name })
-		return i >= 0 && (recordType == "A" && m.desired.Servers[i].PublicIPv4 || recordType == "AAAA" && m.desired.Servers[i].PublicIPv6)
+		i := slices.IndexFunc(p.desired.Servers, func(s schemas.InfraServer) bool { return s.Name == t.Name })
+		return i >= 0 && (recordType == "A" && p.desired.Servers[i].PublicIPv4 || recordType == "AAAA" && p.desired.Servers[i].PublicIPv6)
 	case schemas.TargetFloatingIP:
-		i := slices.IndexFunc(m.desired.FloatingIPs, func(f schemas.InfraFloatingIP) bool { return f.Name == t.Name })
-		return i >= 0 && m.desired.FloatingIPs[i].Type == addressType(recordType)
+		i := slices.IndexFunc(p.desired.FloatingIPs, func(f schemas.InfraFloatingIP) bool { return f.Name == t.Name })
+		return i >= 0 && p.desired.FloatingIPs[i].Type == addressType(recordType)
 	default:
-		i := slices.IndexFunc(m.desired.LoadBalancers, func(b schemas.InfraLoadBalancer) bool { return b.Name == t.Name })
-		return i >= 0 && m.desired.LoadBalancers[i].PublicInterface
+		i := slices.IndexFunc(p.desired.LoadBalancers, func(b schemas.InfraLoadBalancer) bool { return b.Name == t.Name })
+		return i >= 0 && p.desired.LoadBalancers[i].PublicInterface
 	}
 }
 

@@ -74,11 +74,11 @@ func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more p
 // code [diag.Conflict]. Everything else may have changed: it is not touched.
 func (p *Plan) Again(observed Observed, more plan.Policy) (*Plan, error) {
 	policy := p.policy.And(more)
-	m, err := newMaker(p.Desired, observed, policy)
+	planner, err := newPlanner(p.Desired, observed, policy)
 	if err != nil {
 		return nil, err
 	}
-	if changed := m.changed(p.Reads); len(changed) > 0 {
+	if changed := (reader{planner.attachment, planner.observed}).changed(p.Reads); len(changed) > 0 {
 		return nil, p.staleError(changed...)
 	}
 	run := Make
@@ -97,23 +97,6 @@ func (p *Plan) Again(observed Observed, more plan.Policy) (*Plan, error) {
 }
 
 func (p *Plan) staleError(changed ...string) error { return plan.StaleError(p.Cluster, changed...) }
-
-// changed says which objects are not as they were.
-func (m *maker) changed(reads []plan.Digest) (changed []string) {
-	for _, was := range reads {
-		is := m.digest(was.Key, was.ID)
-		switch {
-		case is.Digest == was.Digest:
-		case was.Digest == "":
-			changed = append(changed, fmt.Sprintf("%s is there now", was.Key))
-		case is.Digest == "":
-			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
-		default:
-			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
-		}
-	}
-	return changed
-}
 
 // restrict drops what an earlier plan does not do: it was not reviewed.
 func (p *Plan) restrict(earlier *Plan) {

@@ -8,6 +8,12 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// servers plans servers.
+type servers struct {
+	*planner
+	images *images
+}
+
 // Statuses of servers that matter here.
 const (
 	statusOff      = "off"
@@ -15,33 +21,33 @@ const (
 	statusDeleting = "deleting"
 )
 
-// servers compares servers.
-func (m *maker) servers() {
-	for _, want := range m.desired.Servers {
-		have, blocked := claim(m, KindServer, want.Name, m.observed.Servers)
+// compare compares servers.
+func (p *servers) compare() {
+	for _, want := range p.desired.Servers {
+		have, blocked := claim(p.planner, KindServer, want.Name, p.observed.Servers)
 		switch {
 		case blocked:
 		case have == nil || have.Status == statusDeleting:
-			m.createServer(want, Create, nil)
-		case m.replaces(want, have):
-			m.createServer(want, Replace, have)
+			p.createServer(want, Create, nil)
+		case p.replaces(want, have):
+			p.createServer(want, Replace, have)
 		default:
-			m.updateServer(want, have)
+			p.updateServer(want, have)
 		}
 	}
-	stale(m, KindServer, m.observed.Servers, m.deleteServer)
-	m.checkControlPlanes()
+	stale(p.planner, KindServer, p.observed.Servers, p.deleteServer)
+	p.checkControlPlanes()
 }
 
 // replaces reports whether a server is to be made again because somebody asked
 // for it.
-func (m *maker) replaces(want schemas.InfraServer, have *Server) bool {
+func (p *servers) replaces(want schemas.InfraServer, have *Server) bool {
 	key := KeyOf(KindServer, want.Name)
-	if !plan.Named(m.policy.Replace, key, want.Name) {
+	if !plan.Named(p.policy.Replace, key, want.Name) {
 		return false
 	}
-	if node(want) && !plan.Named(m.policy.Left, key, want.Name) {
-		m.refusal(key, "a node is not replaced by making its server again: its data and its place in etcd would be lost",
+	if node(want) && !plan.Named(p.policy.Left, key, want.Name) {
+		p.refusal(key, "a node is not replaced by making its server again: its data and its place in etcd would be lost",
 			"let the node leave the cluster first: talosgen replace")
 		return false
 	}
@@ -52,15 +58,15 @@ func (m *maker) replaces(want schemas.InfraServer, have *Server) bool {
 func node(s schemas.InfraServer) bool { return s.Role != schemas.RoleNATGateway }
 
 // createServer plans a new server, or one in the place of have.
-func (m *maker) createServer(want schemas.InfraServer, action Action, have *Server) {
-	d := m.draft(KindServer, want.Name, 0, action)
+func (p *servers) createServer(want schemas.InfraServer, action Action, have *Server) {
+	d := draftOf(KindServer, want.Name, 0, action)
 	d.Reason = missing
 	if action == Replace {
 		d.ID, d.Destructive, d.LiftProtection = have.ID, true, have.DeleteProtect
 		d.Reason = "somebody asked for it; its disk and public addresses are lost"
 	}
-	m.candidates(d, want)
-	m.image(d, want.Image)
+	p.candidates(d, want)
+	p.images.choose(d, want.Image)
 	d.show(FieldPrivateIP, want.PrivateIP)
 	for _, a := range []struct {
 		name string
@@ -75,73 +81,66 @@ func (m *maker) createServer(want schemas.InfraServer, action Action, have *Serv
 	if want.UserData != "" {
 		d.show("userData", "digest "+userDataDigest(want))
 	}
-	m.serverNeeds(d, want)
-	m.sshKeys(d.Key, want)
-	m.add(d)
+	p.serverNeeds(d, want)
+	p.sshKeys(d.Key, want)
+	p.add(d)
 }
 
 // serverNeeds lets a server wait for what it is created with, and for what has
 // its address or its place in a placement group until then.
-func (m *maker) serverNeeds(d *draft, want schemas.InfraServer) {
-	d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
-	for _, f := range m.firewallsOf(want.Labels) {
+func (p *servers) serverNeeds(d *draft, want schemas.InfraServer) {
+	d.needs(p.networkKey(), p.subnetFor(want.PrivateIP))
+	for _, f := range p.firewallsOf(want.Labels) {
 		d.needs(KeyOf(KindFirewall, firewallName(f)))
 	}
 	if want.PlacementGroup != "" {
 		d.needs(KeyOf(KindPlacementGroup, want.PlacementGroup))
 	}
 	if node(want) && !want.PublicIPv4 && !want.PublicIPv6 {
-		m.needsGateway(d)
+		p.needsGateway(d)
 	}
-	group := m.ids[KeyOf(KindPlacementGroup, want.PlacementGroup)]
-	for _, s := range m.observed.Servers {
-		if m.hasAddress(s, want.PrivateIP) || group != 0 && m.full[group] && s.PlacementGroup == group {
+	group := p.ids[KeyOf(KindPlacementGroup, want.PlacementGroup)]
+	for _, s := range p.observed.Servers {
+		if p.hasAddress(s, want.PrivateIP) || group != 0 && p.full[group] && s.PlacementGroup == group {
 			d.after(KeyOf(KindServer, s.Name))
 		}
 	}
 }
 
 // needsGateway lets a node without public addresses wait for its way out.
-func (m *maker) needsGateway(d *draft) {
-	if m.desired.Network == nil {
+func (p *servers) needsGateway(d *draft) {
+	if p.want == nil {
 		return
 	}
-	for _, r := range m.desired.Network.Routes {
+	for _, r := range p.want.Routes {
 		if r.Destination == "0.0.0.0/0" {
 			d.needs(KeyOf(KindRoute, r.Destination))
 		}
 	}
-	for _, s := range m.desired.Servers {
+	for _, s := range p.desired.Servers {
 		if !node(s) {
 			d.needs(KeyOf(KindServer, s.Name))
 		}
 	}
 }
 
-// hasAddress reports whether a server has an address in the network.
-func (m *maker) hasAddress(s Server, address string) bool {
-	return m.net != nil && slices.ContainsFunc(s.PrivateNets, func(n PrivateNet) bool {
-		return n.Network == m.net.ID && n.IP == address
-	})
-}
-
 // sshKeys refuses a new server if a key that it should have is not there.
-func (m *maker) sshKeys(key plan.Key, want schemas.InfraServer) {
+func (p *servers) sshKeys(key plan.Key, want schemas.InfraServer) {
 	for _, name := range want.SSHKeys {
-		if !slices.ContainsFunc(m.observed.SSHKeys, func(k SSHKey) bool { return k.Name == name }) {
-			m.refusal(key, fmt.Sprintf("there is no SSH key %s in the project", name), "add it in Hetzner's console, or correct sshKeys in cluster.yaml")
+		if !slices.ContainsFunc(p.observed.SSHKeys, func(k SSHKey) bool { return k.Name == name }) {
+			p.refusal(key, fmt.Sprintf("there is no SSH key %s in the project", name), "add it in Hetzner's console, or correct sshKeys in cluster.yaml")
 		}
 	}
 }
 
 // updateServer compares a living server field by field.
-func (m *maker) updateServer(want schemas.InfraServer, have *Server) {
-	d := m.draft(KindServer, want.Name, have.ID, Update)
-	m.serverType(d, want, have)
-	m.serverLocation(d, want, have)
-	m.serverPlace(d, want, have)
-	m.serverAddresses(d, want, have)
-	m.serverFirewalls(d, want, have)
+func (p *servers) updateServer(want schemas.InfraServer, have *Server) {
+	d := draftOf(KindServer, want.Name, have.ID, Update)
+	p.serverType(d, want, have)
+	p.serverLocation(d, want, have)
+	p.serverPlace(d, want, have)
+	p.serverAddresses(d, want, have)
+	p.serverFirewalls(d, want, have)
 	d.labels(have.Labels, want.Labels)
 	d.serverNames(want, have)
 	if have.Backups && !want.Backups {
@@ -154,8 +153,8 @@ func (m *maker) updateServer(want schemas.InfraServer, have *Server) {
 	d.differ(FieldRescue, rescue(have.Rescue), "", "the next reboot would start the rescue system")
 	d.differ(FieldISO, have.ISO, "", "the next reboot would start it")
 	d.power(have)
-	m.madeWith(d.Key, want, have)
-	m.add(d)
+	p.madeWith(d.Key, want, have)
+	p.add(d)
 }
 
 // serverNames compares the reverse DNS names of the addresses that stay, and
@@ -198,7 +197,7 @@ func rescue(on bool) string {
 }
 
 // serverLocation refuses to move a server.
-func (m *maker) serverLocation(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverLocation(d *draft, want schemas.InfraServer, have *Server) {
 	if slices.Contains(want.Locations, have.Location) {
 		return
 	}
@@ -211,8 +210,8 @@ func (m *maker) serverLocation(d *draft, want schemas.InfraServer, have *Server)
 
 // serverPlace compares the placement group. A server leaves one while it runs,
 // but has to be off to join one.
-func (m *maker) serverPlace(d *draft, want schemas.InfraServer, have *Server) {
-	from := m.groupName(have.PlacementGroup)
+func (p *servers) serverPlace(d *draft, want schemas.InfraServer, have *Server) {
+	from := p.observed.groupName(have.PlacementGroup)
 	if from == want.PlacementGroup {
 		return
 	}
@@ -224,51 +223,17 @@ func (m *maker) serverPlace(d *draft, want schemas.InfraServer, have *Server) {
 	d.field(f)
 }
 
-// serverFirewalls wants every firewall that applies to the labels of a server
-// at the server, unless it has no public address to filter. Firewalls by
-// selector come with delay: until then the server would be open.
-func (m *maker) serverFirewalls(d *draft, want schemas.InfraServer, have *Server) {
-	m.needlessFirewalls(d, want, have)
-	if have.PublicIPv4.IP == "" && have.PublicIPv6.IP == "" {
-		return
-	}
-	for _, f := range m.firewallsOf(want.Labels) {
-		name := firewallName(f)
-		id := m.ids[KeyOf(KindFirewall, name)]
-		if id != 0 && slices.ContainsFunc(have.Firewalls, func(a AppliedFirewall) bool { return a.ID == id }) {
-			continue
-		}
-		d.needs(KeyOf(KindFirewall, name))
-		d.field(Field{Name: FieldFirewalls, Item: name, to: "applied", Class: InPlace, Reason: "the server is open without it"})
-	}
-}
-
-// needlessFirewalls removes firewalls from a server that they do not apply to any
-// more: they came with its creation, and no selector takes them away.
-func (m *maker) needlessFirewalls(d *draft, want schemas.InfraServer, have *Server) {
-	apply := m.firewallsOf(want.Labels)
-	for _, f := range m.desired.Firewalls {
-		name := firewallName(f)
-		id := m.ids[KeyOf(KindFirewall, name)]
-		applied := slices.ContainsFunc(m.observed.Firewalls, func(o Firewall) bool { return o.ID == id && slices.Contains(o.Servers, have.ID) })
-		wanted := slices.ContainsFunc(apply, func(a schemas.InfraFirewall) bool { return firewallName(a) == name })
-		if id != 0 && applied && !wanted {
-			d.field(Field{Name: FieldFirewalls, Item: name, from: "applied", Class: InPlace, Reason: "it is not for servers with these labels"})
-		}
-	}
-}
-
 // madeWith tells of what was decided when a server was made.
-func (m *maker) madeWith(key plan.Key, want schemas.InfraServer, have *Server) {
+func (p *servers) madeWith(key plan.Key, want schemas.InfraServer, have *Server) {
 	again := "it concerns servers that are made from now on"
 	if !node(want) {
 		again += fmt.Sprintf("; to make this one again: --replace %s", key)
 	}
 	if was := have.Labels[schemas.LabelUserData]; was != "" && was != userDataDigest(want) {
-		m.warn(key, "it was made with other user data, SSH keys or host key", again)
+		p.warn(key, "it was made with other user data, SSH keys or host key", again)
 	}
-	if !m.madeFrom(want.Image, have) {
-		m.warn(key, "it was made from another image", again+imageHint(want))
+	if !p.madeFrom(want.Image, have) {
+		p.warn(key, "it was made from another image", again+imageHint(want))
 	}
 }
 
@@ -279,29 +244,29 @@ func imageHint(want schemas.InfraServer) string {
 	return ""
 }
 
-func (m *maker) deleteServer(s *Server) {
+func (p *servers) deleteServer(s *Server) {
 	if s.Status == statusDeleting {
 		return
 	}
-	d := m.draft(KindServer, s.Name, s.ID, Delete)
+	d := draftOf(KindServer, s.Name, s.ID, Delete)
 	d.Destructive, d.LiftProtection, d.Reason = true, s.DeleteProtect, unwanted
-	m.add(d)
+	p.add(d)
 }
 
 // checkControlPlanes refuses to take away all control planes at once, even with
 // every consent: their etcd is the cluster.
-func (m *maker) checkControlPlanes() {
+func (p *servers) checkControlPlanes() {
 	living, staying := 0, 0
-	for _, s := range m.observed.Servers {
-		if m.owner.owns(s.Labels) && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane {
+	for _, s := range p.observed.Servers {
+		if p.owner.owns(s.Labels) && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane {
 			living++
-			if m.used[KeyOf(KindServer, idText(s.ID))] {
+			if p.used[KeyOf(KindServer, idText(s.ID))] {
 				staying++
 			}
 		}
 	}
 	if living > 0 && staying == 0 {
-		m.refusal("", fmt.Sprintf("not one of the cluster's control planes would stay, of %d: the cluster would be lost", living),
+		p.refusal("", fmt.Sprintf("not one of the cluster's control planes would stay, of %d: the cluster would be lost", living),
 			"keep at least one until the new ones have joined, or remove the whole cluster: talosgen destroy")
 	}
 }

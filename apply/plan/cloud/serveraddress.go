@@ -2,14 +2,13 @@ package cloud
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // serverAddresses compares the addresses of a living server.
-func (m *maker) serverAddresses(d *draft, want schemas.InfraServer, have *Server) {
-	m.privateAddress(d, want, have)
+func (p *servers) serverAddresses(d *draft, want schemas.InfraServer, have *Server) {
+	p.privateAddress(d, want, have)
 	publicAddress(d, FieldPublicIPv4, have.PublicIPv4.IP, want.PublicIPv4)
 	publicAddress(d, FieldPublicIPv6, have.PublicIPv6.IP, want.PublicIPv6)
 }
@@ -27,16 +26,16 @@ func publicAddress(d *draft, name, have string, want bool) {
 
 // privateAddress compares the address in the network. A node that has another
 // one already keeps it: etcd and the kubelet know it by that.
-func (m *maker) privateAddress(d *draft, want schemas.InfraServer, have *Server) {
-	if m.desired.Network == nil || want.PrivateIP == "" {
+func (p *servers) privateAddress(d *draft, want schemas.InfraServer, have *Server) {
+	if p.want == nil || want.PrivateIP == "" {
 		return
 	}
 	from := ""
 	for _, n := range have.PrivateNets {
-		if m.net != nil && n.Network == m.net.ID {
+		if p.net != nil && n.Network == p.net.ID {
 			from = n.IP
 		} else {
-			m.warn(d.Key, fmt.Sprintf("it is also in the network %s, with the address %s", m.networkText(n.Network), n.IP), "it stays there")
+			p.warn(d.Key, fmt.Sprintf("it is also in the network %s, with the address %s", p.observed.networkText(n.Network), n.IP), "it stays there")
 		}
 	}
 	f := Field{Name: FieldPrivateIP, from: from, to: want.PrivateIP, Class: InPlace}
@@ -50,19 +49,11 @@ func (m *maker) privateAddress(d *draft, want schemas.InfraServer, have *Server)
 			f.Reason = "it is detached and attached again"
 		}
 		d.field(f)
-		d.needs(m.networkKey(), m.subnetFor(want.PrivateIP))
-		for _, s := range m.observed.Servers {
-			if s.ID != have.ID && m.hasAddress(s, want.PrivateIP) {
+		d.needs(p.networkKey(), p.subnetFor(want.PrivateIP))
+		for _, s := range p.observed.Servers {
+			if s.ID != have.ID && p.hasAddress(s, want.PrivateIP) {
 				d.after(KeyOf(KindServer, s.Name))
 			}
 		}
 	}
-}
-
-func (m *maker) networkText(id int64) string {
-	i := slices.IndexFunc(m.observed.Networks, func(n Network) bool { return n.ID == id })
-	if i < 0 {
-		return idText(id)
-	}
-	return m.observed.Networks[i].Name
 }

@@ -14,34 +14,34 @@ import (
 // the first type, then with the next one, so that what it costs stays what was
 // planned as long as possible. What is known to be sold out comes last: it may
 // be back.
-func (m *maker) candidates(d *draft, want schemas.InfraServer) {
+func (p *servers) candidates(d *draft, want schemas.InfraServer) {
 	var problems []string
 	for _, name := range want.Types {
 		for _, location := range want.Locations {
-			if why := m.unsuitable(name, location, want.Image.Architecture); why != "" {
+			if why := p.unsuitable(name, location, want.Image.Architecture); why != "" {
 				if !slices.Contains(problems, why) {
 					problems = append(problems, why)
 				}
 				continue
 			}
-			d.Candidates = append(d.Candidates, Candidate{Type: name, Location: location, Available: m.available(name, location)})
+			d.Candidates = append(d.Candidates, Candidate{Type: name, Location: location, Available: p.observed.Catalogue.available(name, location)})
 		}
 	}
 	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
 	switch {
 	case len(d.Candidates) == 0:
-		m.refusal(d.Key, "there is no type and location that it can be made with: "+strings.Join(problems, "; "), "choose other types or locations in cluster.yaml")
+		p.refusal(d.Key, "there is no type and location that it can be made with: "+strings.Join(problems, "; "), "choose other types or locations in cluster.yaml")
 		return
 	case len(problems) > 0:
-		m.warn(d.Key, strings.Join(problems, "; "), "the other types and locations are tried")
+		p.warn(d.Key, strings.Join(problems, "; "), "the other types and locations are tried")
 	}
 	first := d.Candidates[0]
-	if offer := m.typeOf(first.Type).at(first.Location); !offer.UnavailableAfter.IsZero() {
-		m.warn(d.Key, fmt.Sprintf("%s is sold in %s until %s only", first.Type, first.Location, offer.UnavailableAfter.Format(time.DateOnly)),
+	if offer := p.observed.Catalogue.typeOf(first.Type).at(first.Location); !offer.UnavailableAfter.IsZero() {
+		p.warn(d.Key, fmt.Sprintf("%s is sold in %s until %s only", first.Type, first.Location, offer.UnavailableAfter.Format(time.DateOnly)),
 			"choose its successor in cluster.yaml")
 	}
 	if !first.Available {
-		m.warn(d.Key, "Hetzner says that it has no such server now, of any type and location", "it is tried nevertheless; add types or locations to fall back to")
+		p.warn(d.Key, "Hetzner says that it has no such server now, of any type and location", "it is tried nevertheless; add types or locations to fall back to")
 	}
 	d.show(FieldType, first.Type)
 	d.show(FieldLocation, first.Location)
@@ -56,9 +56,9 @@ func rank(c Candidate) int {
 
 // unsuitable says why no server of a type can be made in a location, ever;
 // empty if one can.
-func (m *maker) unsuitable(name, location, architecture string) string {
-	t := m.typeOf(name)
-	place := m.location(location)
+func (p *servers) unsuitable(name, location, architecture string) string {
+	t := p.observed.Catalogue.typeOf(name)
+	place := p.observed.Catalogue.location(location)
 	switch {
 	case t == nil:
 		return fmt.Sprintf("Hetzner has no server type %s", name)
@@ -66,60 +66,29 @@ func (m *maker) unsuitable(name, location, architecture string) string {
 		return fmt.Sprintf("the type %s is %s, the image is %s", name, t.Architecture, architecture)
 	case place == nil:
 		return fmt.Sprintf("Hetzner has no location %s", location)
-	case m.otherZone(place.NetworkZone):
+	case p.otherZone(place.NetworkZone):
 		return fmt.Sprintf("the location %s is in the network zone %s, which the network is not in", location, place.NetworkZone)
 	}
 	offer := t.at(location)
 	switch {
 	case offer == nil:
 		return fmt.Sprintf("there is no %s in %s", name, location)
-	case !offer.UnavailableAfter.IsZero() && m.observed.Time.After(offer.UnavailableAfter):
+	case !offer.UnavailableAfter.IsZero() && p.observed.Time.After(offer.UnavailableAfter):
 		return fmt.Sprintf("%s is no longer sold in %s", name, location)
 	}
 	return ""
 }
 
 // otherZone reports whether no cloud subnet is in a network zone.
-func (m *maker) otherZone(zone string) bool {
-	return m.desired.Network != nil && !slices.ContainsFunc(m.desired.Network.Subnets, func(s schemas.InfraSubnet) bool {
+func (p *servers) otherZone(zone string) bool {
+	return p.want != nil && !slices.ContainsFunc(p.want.Subnets, func(s schemas.InfraSubnet) bool {
 		return s.NetworkZone == zone
 	})
 }
 
-func (m *maker) available(name, location string) bool {
-	t := m.typeOf(name)
-	return t != nil && t.at(location) != nil && t.at(location).Available
-}
-
-func (m *maker) typeOf(name string) *ServerType {
-	types := m.observed.Catalogue.ServerTypes
-	i := slices.IndexFunc(types, func(t ServerType) bool { return t.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &types[i]
-}
-
-func (t *ServerType) at(location string) *TypeLocation {
-	i := slices.IndexFunc(t.Locations, func(l TypeLocation) bool { return l.Name == location })
-	if i < 0 {
-		return nil
-	}
-	return &t.Locations[i]
-}
-
-func (m *maker) location(name string) *Location {
-	list := m.observed.Catalogue.Locations
-	i := slices.IndexFunc(list, func(l Location) bool { return l.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &list[i]
-}
-
 // serverType compares the type of a living server. Each that is desired is as
 // good as the first: a server that fell back stays.
-func (m *maker) serverType(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverType(d *draft, want schemas.InfraServer, have *Server) {
 	if slices.Contains(want.Types, have.Type) || len(want.Types) == 0 {
 		return
 	}
@@ -129,11 +98,11 @@ func (m *maker) serverType(d *draft, want schemas.InfraServer, have *Server) {
 	}
 	var problems []string
 	for _, name := range want.Types {
-		if why := m.cannotBecome(name, have); why != "" {
+		if why := p.cannotBecome(name, have); why != "" {
 			problems = append(problems, why)
 			continue
 		}
-		d.Candidates = append(d.Candidates, Candidate{Type: name, Location: have.Location, Available: m.available(name, have.Location)})
+		d.Candidates = append(d.Candidates, Candidate{Type: name, Location: have.Location, Available: p.observed.Catalogue.available(name, have.Location)})
 	}
 	if len(d.Candidates) == 0 {
 		f.Reason = strings.Join(problems, "; ")
@@ -146,8 +115,8 @@ func (m *maker) serverType(d *draft, want schemas.InfraServer, have *Server) {
 }
 
 // cannotBecome says why a server cannot have a type; empty if it can.
-func (m *maker) cannotBecome(name string, have *Server) string {
-	t, old := m.typeOf(name), m.typeOf(have.Type)
+func (p *servers) cannotBecome(name string, have *Server) string {
+	t, old := p.observed.Catalogue.typeOf(name), p.observed.Catalogue.typeOf(have.Type)
 	switch {
 	case t == nil:
 		return fmt.Sprintf("Hetzner has no server type %s", name)
@@ -163,8 +132,8 @@ func (m *maker) cannotBecome(name string, have *Server) string {
 
 // madeFrom reports whether a server was made from an image that is desired, as
 // far as that can be known: the image may be gone.
-func (m *maker) madeFrom(want schemas.InfraImage, have *Server) bool {
-	if t := m.typeOf(have.Type); t != nil && t.Architecture != want.Architecture {
+func (p *servers) madeFrom(want schemas.InfraImage, have *Server) bool {
+	if t := p.observed.Catalogue.typeOf(have.Type); t != nil && t.Architecture != want.Architecture {
 		return false
 	}
 	if have.ImageID == 0 {

@@ -9,37 +9,28 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// subnets compares the subnets that are desired. Nothing about a subnet can be
+// subnets plans the subnets of the network.
+type subnets struct{ *planner }
+
+// compare compares the subnets that are desired. Nothing about a subnet can be
 // changed; a new one takes its place if nothing is in it.
-func (m *maker) subnets(want *schemas.InfraNetwork) {
-	for _, s := range want.Subnets {
-		have := m.subnet(s.IPRange)
+func (p *subnets) compare() {
+	for _, s := range p.want.Subnets {
+		have := p.subnet(s.IPRange)
 		switch {
 		case have == nil:
-			m.createSubnet(s)
-		case foreign(want):
-			m.foreignSubnet(s, have)
+			p.createSubnet(s)
+		case p.foreign():
+			p.foreignSubnet(s, have)
 		default:
-			m.replaceSubnet(s, have)
+			p.replaceSubnet(s, have)
 		}
 	}
 }
 
-// subnet finds a subnet of the network by its range.
-func (m *maker) subnet(ipRange string) *Subnet {
-	if m.net == nil {
-		return nil
-	}
-	i := slices.IndexFunc(m.net.Subnets, func(s Subnet) bool { return samePrefix(s.IPRange, ipRange) })
-	if i < 0 {
-		return nil
-	}
-	return &m.net.Subnets[i]
-}
-
-func (m *maker) createSubnet(want schemas.InfraSubnet) {
-	d := m.draft(KindSubnet, want.IPRange, 0, Create)
-	d.needs(m.networkKey())
+func (p *subnets) createSubnet(want schemas.InfraSubnet) {
+	d := draftOf(KindSubnet, want.IPRange, 0, Create)
+	d.needs(p.networkKey())
 	d.Reason = missing
 	d.show("purpose", want.Purpose)
 	d.show(FieldSubnetType, want.Type)
@@ -47,21 +38,21 @@ func (m *maker) createSubnet(want schemas.InfraSubnet) {
 	if want.VSwitchID != 0 {
 		d.show(FieldVSwitch, idText(want.VSwitchID))
 	}
-	if m.net != nil {
-		for _, other := range m.net.Subnets {
+	if p.net != nil {
+		for _, other := range p.net.Subnets {
 			if overlap(other.IPRange, want.IPRange) {
-				m.overlapping(d, other)
+				p.overlapping(d, other)
 			}
 		}
 	}
-	m.add(d)
+	p.add(d)
 }
 
 // overlapping lets a new subnet wait for the end of an old one in its place.
-func (m *maker) overlapping(d *draft, other Subnet) {
-	wanted := slices.ContainsFunc(m.desired.Network.Subnets, func(s schemas.InfraSubnet) bool { return samePrefix(s.IPRange, other.IPRange) })
-	if wanted || foreign(m.desired.Network) {
-		m.refusal(d.Key, fmt.Sprintf("it overlaps the subnet %s of the network", other.IPRange), "choose a range that is free")
+func (p *subnets) overlapping(d *draft, other Subnet) {
+	wanted := slices.ContainsFunc(p.want.Subnets, func(s schemas.InfraSubnet) bool { return samePrefix(s.IPRange, other.IPRange) })
+	if wanted || p.foreign() {
+		p.refusal(d.Key, fmt.Sprintf("it overlaps the subnet %s of the network", other.IPRange), "choose a range that is free")
 		return
 	}
 	d.after(KeyOf(KindSubnet, other.IPRange))
@@ -69,15 +60,15 @@ func (m *maker) overlapping(d *draft, other Subnet) {
 
 // foreignSubnet takes a subnet of a network that is not the cluster's own as it
 // is.
-func (m *maker) foreignSubnet(want schemas.InfraSubnet, have *Subnet) {
-	d := subnetDraft(m, want, have)
+func (p *subnets) foreignSubnet(want schemas.InfraSubnet, have *Subnet) {
+	d := subnetDraft(want, have)
 	if len(d.Fields) > 0 {
-		m.warn(d.Key, "the network has this subnet already, but not as desired: "+fieldTexts(d.Fields), "nothing is changed about a network that is not the cluster's own")
+		p.warn(d.Key, "the network has this subnet already, but not as desired: "+fieldTexts(d.Fields), "nothing is changed about a network that is not the cluster's own")
 	}
 }
 
-func subnetDraft(m *maker, want schemas.InfraSubnet, have *Subnet) *draft {
-	d := m.draft(KindSubnet, want.IPRange, 0, Update)
+func subnetDraft(want schemas.InfraSubnet, have *Subnet) *draft {
+	d := draftOf(KindSubnet, want.IPRange, 0, Update)
 	if !(have.Type == "server" && want.Type == "cloud") { // the old name of the same thing
 		d.differ(FieldSubnetType, have.Type, want.Type, "")
 	}
@@ -103,14 +94,14 @@ func fieldTexts(fields []Field) string {
 	return strings.Join(texts, ", ")
 }
 
-func (m *maker) replaceSubnet(want schemas.InfraSubnet, have *Subnet) {
-	d := subnetDraft(m, want, have)
+func (p *subnets) replaceSubnet(want schemas.InfraSubnet, have *Subnet) {
+	d := subnetDraft(want, have)
 	if len(d.Fields) == 0 {
 		return
 	}
 	d.Action, d.Reason = Replace, "nothing about a subnet can be changed"
-	d.needs(m.networkKey())
-	members := m.members(have.IPRange)
+	d.needs(p.networkKey())
+	members := p.members(have.IPRange)
 	for i, f := range d.Fields {
 		f.Class = Replacement
 		if len(members) > 0 {
@@ -122,21 +113,21 @@ func (m *maker) replaceSubnet(want schemas.InfraSubnet, have *Subnet) {
 	if len(members) > 0 {
 		d.Action = Update
 	}
-	m.add(d)
+	p.add(d)
 }
 
 // members are the keys of what has an address in a range of the network.
-func (m *maker) members(ipRange string) []plan.Key {
+func (p *subnets) members(ipRange string) []plan.Key {
 	var keys []plan.Key
 	in := func(nets []PrivateNet) bool {
-		return slices.ContainsFunc(nets, func(n PrivateNet) bool { return n.Network == m.net.ID && inRange(ipRange, n.IP) })
+		return slices.ContainsFunc(nets, func(n PrivateNet) bool { return n.Network == p.net.ID && inRange(ipRange, n.IP) })
 	}
-	for _, s := range m.observed.Servers {
+	for _, s := range p.observed.Servers {
 		if in(s.PrivateNets) {
 			keys = append(keys, KeyOf(KindServer, s.Name))
 		}
 	}
-	for _, b := range m.observed.LoadBalancers {
+	for _, b := range p.observed.LoadBalancers {
 		if in(b.PrivateNets) {
 			keys = append(keys, KeyOf(KindLoadBalancer, b.Name))
 		}
@@ -156,46 +147,35 @@ func join(keys []plan.Key) string {
 	return strings.Join(texts, ", ")
 }
 
-// staleSubnets deletes subnets of the cluster's own network that are not
+// deleteStale deletes subnets of the cluster's own network that are not
 // desired. It runs last: what leaves a subnet has to be in the plan.
-func (m *maker) staleSubnets() {
-	if m.net == nil || foreign(m.desired.Network) {
+func (p *subnets) deleteStale() {
+	if p.net == nil || p.foreign() {
 		return
 	}
-	for _, s := range m.net.Subnets {
-		if slices.ContainsFunc(m.desired.Network.Subnets, func(w schemas.InfraSubnet) bool { return samePrefix(w.IPRange, s.IPRange) }) {
+	for _, s := range p.net.Subnets {
+		if slices.ContainsFunc(p.want.Subnets, func(w schemas.InfraSubnet) bool { return samePrefix(w.IPRange, s.IPRange) }) {
 			continue
 		}
-		d := m.draft(KindSubnet, s.IPRange, 0, Delete)
+		d := draftOf(KindSubnet, s.IPRange, 0, Delete)
 		d.Reason = "it is not in infrastructure.yaml"
 		var staying []plan.Key
-		for _, key := range m.members(s.IPRange) {
-			if m.leaves(key) {
+		for _, key := range p.members(s.IPRange) {
+			if p.leaves(key) {
 				d.after(key)
 			} else {
 				staying = append(staying, key)
 			}
 		}
-		for _, r := range m.net.Routes {
+		for _, r := range p.net.Routes {
 			if inRange(s.IPRange, r.Gateway) {
 				d.after(KeyOf(KindRoute, r.Destination))
 			}
 		}
 		if len(staying) > 0 {
-			m.refusal(d.Key, "it is not in infrastructure.yaml, but in use by "+join(staying), "describe the subnet, or move what is in it")
+			p.refusal(d.Key, "it is not in infrastructure.yaml, but in use by "+join(staying), "describe the subnet, or move what is in it")
 			continue
 		}
-		m.add(d)
+		p.add(d)
 	}
-}
-
-// leaves reports whether the plan takes an object out of the network's subnet.
-func (m *maker) leaves(key plan.Key) bool {
-	return slices.ContainsFunc(m.plan.Changes, func(c Change) bool {
-		if c.Key != key {
-			return false
-		}
-		return c.Action == Delete || c.Action == Replace ||
-			slices.ContainsFunc(c.Fields, func(f Field) bool { return f.Name == FieldPrivateIP && f.Edit != Add && f.Class != Refused })
-	})
 }

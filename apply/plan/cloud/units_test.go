@@ -73,11 +73,11 @@ func TestNewestImage(t *testing.T) {
 	image := func(id int64, created time.Time, status, arch string) Image {
 		return Image{Meta: Meta{ID: id, Created: created, Labels: map[string]string{"os": "talos"}}, Status: status, Architecture: arch}
 	}
-	m := &maker{observed: &Observed{Images: []Image{
+	m := &images{&planner{observed: &Observed{Images: []Image{
 		image(1, day(1), "available", "x86"), image(4, day(3), "available", "x86"), image(3, day(3), "available", "x86"),
 		image(5, day(4), "creating", "x86"), image(6, day(5), "available", "arm"),
 		{Meta: Meta{ID: 7, Name: "debian-13", Labels: map[string]string{"os": "talos"}}, Status: "available", Architecture: "x86"},
-	}}}
+	}}}}
 	if got := m.imageID(schemas.InfraImage{Name: "debian-13", Architecture: "x86"}); got != 7 {
 		t.Errorf("by name: %d", got)
 	}
@@ -131,7 +131,7 @@ func TestOwner(t *testing.T) {
 
 // Two objects that swap addresses cannot be planned; the error says so.
 func TestOrderRefusesCircles(t *testing.T) {
-	m := &maker{plan: &Plan{Changes: []Change{
+	m := &changeSet{plan: &Plan{Changes: []Change{
 		{Key: "load-balancer/a", Kind: KindLoadBalancer, Name: "a", Action: Update, gone: []plan.Key{"load-balancer/b"}},
 		{Key: "load-balancer/b", Kind: KindLoadBalancer, Name: "b", Action: Update, gone: []plan.Key{"load-balancer/a"}},
 	}}}
