@@ -91,6 +91,8 @@ var forbidden = []struct {
 	{"apply/preflight", "net/http", "preflight is pure"},
 	{"apply/internal/summary", "net/http", "it is pure"},
 	{"apply/plan/kube/...", "time", "clocks are for those who execute plans"},
+	{"apply/plan/upgrade", "net", "it is pure"},
+	{"apply/plan/upgrade", "time", "clocks are for those who execute plans"},
 	{"apply/plan/nodes/...", "net", "it is pure"},
 	{"apply/plan/nodes/...", "time", "clocks are for those who execute plans"},
 	{"schemas/...", "net/http", "schemas are data"},
@@ -122,7 +124,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/internal/summary", "apply/plan/kube", "apply/plan/kube/kubetree", "apply/plan/nodes", "apply/plan/nodes/bootstrap", "apply/plan/nodes/newonce", "apply/plan/nodes/nodeconfig", "apply/plan", "apply/plan/cloud", "apply/plan/lineage", "apply/preflight",
+	"apply/internal/access", "apply/internal/summary", "apply/plan/kube", "apply/plan/kube/kubetree", "apply/plan/nodes", "apply/plan/nodes/bootstrap", "apply/plan/nodes/newonce", "apply/plan/nodes/nodeconfig", "apply/plan", "apply/plan/cloud", "apply/plan/lineage", "apply/plan/upgrade", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamlerror", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",

@@ -110,6 +110,9 @@ func back(c Component, now, want semver.Version) *diag.Problem {
 // Newer reports whether a version is newer than another. A text that is no version is
 // neither.
 func Newer(a, than string) bool {
+	if a == than {
+		return false // as most are
+	}
 	x, y := parse(a), parse(than)
 	return x != nil && y != nil && x.GT(*y)
 }
@@ -117,7 +120,7 @@ func Newer(a, than string) bool {
 // Older is the older of two versions, as it is spelt. A text that is no version does not
 // count.
 func Older(a, b string) string {
-	if parse(b) == nil || parse(a) != nil && !Newer(a, b) {
+	if a == b || parse(b) == nil || parse(a) != nil && !Newer(a, b) {
 		return a
 	}
 	return b
@@ -125,7 +128,7 @@ func Older(a, b string) string {
 
 // Newest is the newer of two versions, in the same way.
 func Newest(a, b string) string {
-	if parse(b) == nil || parse(a) != nil && !Newer(b, a) {
+	if a == b || parse(b) == nil || parse(a) != nil && !Newer(b, a) {
 		return a
 	}
 	return b

@@ -100,3 +100,16 @@ func kubernetesOf(minor uint64) semver.Version {
 	}
 	return semver.Version{Major: 1, Minor: minor}
 }
+
+// Floor returns the version that a member of etcd must have before one of another
+// version joins; empty if it may stay as it is.
+func Floor(member, joins string) string {
+	m, j := parse(member), parse(joins)
+	if m == nil || j == nil || m.Minor >= j.Minor {
+		return ""
+	}
+	if floor := floors[j.Minor]; floor != "" && m.LT(semver.MustParse(floor)) {
+		return floor
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package upgrade
+
+import "slices"
+
+// Roles of nodes, in the words of the labels of servers.
+const (
+	ControlPlane = "control-plane"
+	Worker       = "worker"
+)
+
+// Desired is what the rendered tree says.
+type Desired struct {
+	Cluster string
+	Nodes   []Want
+	// Pools are what the autoscaler makes nodes from, by the name of the pool.
+	Pools map[string]Want
+}
+
+// Want is what a node is to become.
+type Want struct {
+	Name, Role, Pool string
+	// The versions that Git has, with or without a v.
+	Talos, Kubernetes string
+	// Installer is the image of the installer without its tag.
+	Installer string
+	// The id of the image's schematic, the extensions in it, the platform, and
+	// whether it is of the flavour for Secure Boot.
+	Schematic  string
+	Extensions []string
+	Platform   string
+	SecureBoot bool
+	// Contract is the version contract of the configuration, such as v1.14.
+	Contract string
+}
+
+// Component limits an upgrade to a part of it.
+type Component string
+
+// The limits.
+const (
+	Everything     Component = ""
+	OnlyTalos      Component = "talos"
+	OnlyKubernetes Component = "kubernetes"
+)
+
+// Until ends an upgrade early.
+type Until string
+
+// The ends.
+const (
+	ToTheEnd      Until = ""
+	First         Until = "first"          // the first control plane node has the first hop
+	ControlPlanes Until = "control-planes" // all control plane nodes have the first hop
+)
+
+// Autoscaled says what becomes of nodes that the autoscaler made.
+type Autoscaled string
+
+// The ways.
+const (
+	InPlace Autoscaled = ""      // they are upgraded as workers are, after them
+	Leave   Autoscaled = "leave" // they keep their versions
+)
+
+// Policy is what the operator agrees to.
+type Policy struct {
+	Component  Component
+	Until      Until
+	Autoscaled Autoscaled
+	// Nodes limits the upgrade to some of them; none are all.
+	Nodes []string
+	// How many workers may be away at once; 0 is 1.
+	MaxParallel int
+	// How many seconds the first node of each role must have been up with its new
+	// version before others follow.
+	Soak int
+	// Retry names nodes that are tried again after they failed or went back.
+	Retry []string
+	// Allow holds ids of risks.
+	Allow []string
+}
+
+// concerns reports whether an upgrade is about a node.
+func (p Policy) concerns(node string) bool {
+	return len(p.Nodes) == 0 || slices.Contains(p.Nodes, node)
+}
+
+// parallel is how many workers may be away at once.
+func (p Policy) parallel() int { return max(p.MaxParallel, 1) }
+
+// missing are the risks of a step that nobody has agreed to.
+func (p Policy) missing(risks []string) (ids []string) {
+	for _, id := range risks {
+		if !slices.Contains(p.Allow, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,201 @@
+package upgrade
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Decision is what an upgrade does now.
+type Decision struct {
+	// Steps may be taken at once: each is about another node.
+	Steps []Step
+	// Wait is what it waits for, if there is no step.
+	Wait []Note
+	// Stop is why nothing new begins. Steps finish what was begun.
+	Stop []Note
+	// Phase is what is being done, as "talos v1.14.1".
+	Phase string
+	// Done says that there is nothing left to do, but for what the policy leaves.
+	Done bool
+}
+
+// Next returns what may be done now: it is asked again after each step.
+func Next(want Desired, seen Observed, policy Policy) Decision {
+	f := newFleet(want, &seen, policy)
+	phases, err := f.phases()
+	p := f.current(phases)
+	d := f.flight(p)
+	if err != nil {
+		d.Stop = append(d.Stop, noPath(err)...)
+	}
+	if p != nil {
+		d.Phase = p.name()
+	}
+	switch {
+	case len(d.Stop) > 0:
+	case p == nil:
+		d.Done = len(d.Steps)+len(d.Wait) == 0
+	default:
+		f.begin(&d, *p)
+	}
+	if len(d.Steps) > 0 {
+		d.Wait = nil
+	}
+	return d
+}
+
+// current is the first phase that has something to do; nil if none has.
+func (f *fleet) current(phases []phase) *phase {
+	for _, p := range phases {
+		if p.manifests && f.seen.Manifests != "" && older(f.seen.Manifests, p.kubernetes) {
+			return &p
+		}
+		if slices.ContainsFunc(f.pairs, p.due) {
+			return &p
+		}
+	}
+	return nil
+}
+
+// flight is what nodes need that a run has begun with.
+func (f *fleet) flight(p *phase) (d Decision) {
+	for _, n := range f.flying() {
+		m := f.advance(n, p)
+		if m.step != nil {
+			d.Steps = append(d.Steps, *m.step)
+		}
+		if m.wait != "" {
+			d.Wait = append(d.Wait, Note{Node: n.Name, Text: m.wait})
+		}
+		if m.stop != "" {
+			d.Stop = append(d.Stop, Note{Node: n.Name, Text: m.stop, Hint: m.hint})
+		}
+	}
+	return d
+}
+
+// begin adds what a phase begins with now, unless something speaks against it.
+func (f *fleet) begin(d *Decision, p phase) {
+	if f.occupied(p) {
+		return
+	}
+	if d.Stop = f.refusals(p); len(d.Stop) > 0 {
+		return
+	}
+	if bad := f.unwell(); len(bad) > 0 {
+		d.Wait = append(d.Wait, bad...)
+		return
+	}
+	if p.manifests {
+		d.Steps = append(d.Steps, Step{Action: Manifests, Node: cluster, Version: p.kubernetes, Hop: p.name()})
+		return
+	}
+	chosen, wait := f.choose(p)
+	d.Wait = append(d.Wait, wait...)
+	for _, n := range chosen {
+		if missing := f.policy.missing(f.risks(n, p)); len(missing) > 0 {
+			d.Stop = append(d.Stop, consent(n, missing))
+			return
+		}
+	}
+	if first := f.prepare(p); len(chosen) > 0 && len(first) > 0 {
+		d.Steps = append(d.Steps, first...)
+		return
+	}
+	for _, n := range chosen {
+		d.Steps = append(d.Steps, f.start(n, p))
+	}
+	if len(d.Steps)+len(d.Wait) == 0 {
+		d.Done = true // what is left is not for this policy
+	}
+}
+
+// cluster is the node of steps that are about all of them, etcdName of those about
+// etcd.
+const (
+	cluster  = "cluster"
+	etcdName = "etcd"
+)
+
+// consent says what a node needs agreement to.
+func consent(n pair, missing []string) Note {
+	texts := make([]string, 0, len(missing))
+	for _, id := range missing {
+		texts = append(texts, meaning(id))
+	}
+	return Note{ID: missing[0], Risks: missing, Node: n.Name, Text: strings.Join(texts, "; "), Hint: fmt.Sprintf("to agree: --allow %s", strings.Join(missing, " --allow "))}
+}
+
+// occupied reports whether nodes are in flight beside which a phase must not begin
+// with others: control planes, or nodes of another group.
+func (f *fleet) occupied(p phase) bool {
+	return slices.ContainsFunc(f.flying(), func(n pair) bool {
+		return p.group == controlPlanes || groupOf(n.Node) != p.group
+	})
+}
+
+// prepare is what comes before a phase disturbs anything: images where they are
+// needed, and a snapshot before control planes.
+func (f *fleet) prepare(p phase) (steps []Step) {
+	if p.contract {
+		return nil
+	}
+	for _, n := range f.pairs {
+		for _, image := range p.images(n) {
+			if n.Reached && !n.inFlight() && !slices.Contains(n.Images, image) {
+				steps = append(steps, Step{Action: Pull, Node: n.Name, Image: image, Hop: p.name()})
+				break // one after the other
+			}
+		}
+	}
+	if len(steps) > 0 || p.group != controlPlanes || f.saved(p) {
+		return steps
+	}
+	return []Step{snapshot(p)}
+}
+
+// saved reports whether this run has a snapshot for the hop, or none is wanted.
+func (f *fleet) saved(p phase) bool {
+	return slices.Contains(f.seen.Saved, p.name()) || slices.Contains(f.policy.Allow, RiskNoSnapshot)
+}
+
+func snapshot(p phase) Step { return Step{Action: Snapshot, Node: etcdName, Hop: p.name()} }
+
+// images are those that a node needs in a phase. Before control planes change, every
+// node has proven that it can get its own.
+func (p phase) images(n pair) (images []string) {
+	if p.group != groupOf(n.Node) && p.group != controlPlanes {
+		return nil
+	}
+	if p.dueTalos(n) {
+		images = append(images, n.image(p.talos))
+	}
+	if p.kubernetes != "" && older(n.Kubelet, p.kubernetes) {
+		images = append(images, "ghcr.io/siderolabs/kubelet:v"+strings.TrimPrefix(p.kubernetes, "v"))
+	}
+	if program, found := n.Programs[p.program]; found && !same(program.Configured, p.kubernetes) {
+		images = append(images, "registry.k8s.io/"+p.program+":v"+strings.TrimPrefix(p.kubernetes, "v"))
+	}
+	return images
+}
+
+// start is the first step of a phase at a node.
+func (f *fleet) start(n pair, p phase) Step {
+	switch {
+	case p.contract:
+		return Step{Action: Contract, Node: n.Name, Version: n.want.Contract, Hop: p.name()}
+	case p.program == "" && p.drains(n):
+		return Step{Action: Drain, Node: n.Name, Hop: p.name(), Risks: f.risks(n, p)}
+	}
+	return f.configure(n, p)
+}
+
+// configure gives a program of Kubernetes its version.
+func (f *fleet) configure(n pair, p phase) Step {
+	component := p.program
+	if component == "" {
+		component = Kubelet
+	}
+	return Step{Action: Configure, Node: n.Name, Component: component, Version: p.kubernetes, Hop: p.name(), Risks: f.risks(n, p)}
+}

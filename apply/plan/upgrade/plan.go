@@ -1,0 +1,147 @@
+package upgrade
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
+)
+
+// Plan is what an upgrade would do if everything worked.
+type Plan struct {
+	Cluster string            `json:"cluster"`
+	Hops    []upgradepath.Hop `json:"hops,omitempty"`
+	Steps   []Step            `json:"steps,omitempty"`
+	Risks   []Risk            `json:"risks,omitempty"`
+	// Why it must not begin.
+	Refusals []Note `json:"refusals,omitempty"`
+	// What keeps its versions, and why.
+	Left []Note `json:"left,omitempty"`
+}
+
+// Risk is something that takes consent.
+type Risk struct {
+	ID     string `json:"id"`
+	Node   string `json:"node,omitempty"` // the first one
+	Text   string `json:"text"`
+	Agreed bool   `json:"agreed"`
+}
+
+// limit bounds the steps of a plan: more would be an error of this package.
+const limit = 100000
+
+// Make returns the plan. It holds what Next would return, one after the other, if
+// each step worked and every risk was agreed to.
+func Make(want Desired, seen Observed, policy Policy) *Plan {
+	c := &forecast{plan: &Plan{Cluster: want.Cluster}, want: want, seen: seen.clone(), policy: policy, agreed: policy.Allow}
+	f := newFleet(want, &c.seen, policy)
+	c.plan.Hops, _ = f.hops() // why there is none, Next says
+	if slices.Contains(policy.Allow, RiskNoSnapshot) {
+		c.risk(RiskNoSnapshot, "")
+	}
+	for range limit {
+		if !c.next() {
+			break
+		}
+	}
+	c.plan.Left = newFleet(want, &c.seen, policy).left()
+	return c.plan
+}
+
+// forecast is a plan that is being made.
+type forecast struct {
+	plan    *Plan
+	want    Desired
+	seen    Observed
+	policy  Policy // it grows by the risks that are met
+	agreed  []string
+	settled bool
+}
+
+// next adds what follows, and reports whether there is more.
+func (c *forecast) next() bool {
+	decision := Next(c.want, c.seen, c.policy)
+	var refused []Note
+	for _, note := range decision.Stop {
+		if len(note.Risks) == 0 {
+			refused = append(refused, note)
+		}
+		for _, id := range note.Risks {
+			c.policy.Allow = append(slices.Clone(c.policy.Allow), id)
+			c.risk(id, note.Node)
+		}
+	}
+	switch {
+	case len(refused) > 0:
+		c.plan.Refusals = refused
+	case len(decision.Stop) > 0:
+		return true // with consent now
+	case len(decision.Steps) > 0:
+		c.take(decision.Steps)
+		return true
+	case !c.settled && len(decision.Wait) > 0:
+		c.settled = true
+		c.seen.settle(c.policy.Soak)
+		return true
+	default:
+		c.plan.Refusals = decision.Wait
+	}
+	return false
+}
+
+// take lets steps work.
+func (c *forecast) take(steps []Step) {
+	c.plan.Steps = append(c.plan.Steps, steps...)
+	for _, s := range steps {
+		for _, id := range s.Risks {
+			c.risk(id, s.Node)
+		}
+		var want Want
+		if n := c.seen.node(s.Node); n != nil {
+			want, _ = newFleet(c.want, &c.seen, c.policy).wanted(n)
+		}
+		c.seen.after(s, want)
+	}
+}
+
+func (c *forecast) risk(id, node string) {
+	if !slices.ContainsFunc(c.plan.Risks, func(r Risk) bool { return r.ID == id }) {
+		c.plan.Risks = append(c.plan.Risks, Risk{ID: id, Node: node, Text: meaning(id), Agreed: slices.Contains(c.agreed, id)})
+	}
+}
+
+// Missing are the ids of risks that are not agreed to.
+func (p *Plan) Missing() (ids []string) {
+	for _, r := range p.Risks {
+		if !r.Agreed {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// left is what does not have Git's versions when the upgrade is done.
+func (f *fleet) left() (notes []Note) {
+	for _, n := range f.seen.Nodes {
+		want, found := f.wanted(&n)
+		if found && n.Reached && same(n.Talos, want.Talos) && same(n.Kubelet, want.Kubernetes) {
+			continue
+		}
+		notes = append(notes, Note{Node: n.Name, Text: f.why(n, found) + ": it keeps Talos v" + strings.TrimPrefix(n.Talos, "v") + " and Kubernetes " + n.Kubelet})
+	}
+	return notes
+}
+
+func (f *fleet) why(n Node, found bool) string {
+	switch {
+	case n.Autoscaled && f.policy.Autoscaled == Leave:
+		return "the autoscaler made it"
+	case !found:
+		return "Git does not have it"
+	case !n.Reached:
+		return "it is not reached"
+	case !f.policy.concerns(n.Name):
+		return "it is not among the nodes that were named"
+	}
+	return "the upgrade ends before"
+}

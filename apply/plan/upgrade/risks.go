@@ -1,0 +1,94 @@
+package upgrade
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
+)
+
+// The ids of risks; some have a colon and an object behind them.
+const (
+	RiskHops       = "C-hops"        // through a version that Git does not name
+	RiskDowngrade  = "C-downgrade"   // to an older patch of Talos
+	RiskExtensions = "C-extensions"  // an extension that runs is not in the new image
+	RiskNoReturn   = "C-no-return"   // etcd gets another minor
+	RiskSingle     = "C-single"      // the only member of etcd stops for a boot
+	RiskTwo        = "C-two"         // one of two members of etcd stops for a boot
+	RiskNoSnapshot = "C-no-snapshot" // without saving etcd
+	RiskBudget     = "C-pdb"         // pods go though their budget does not allow it
+	RiskPods       = "C-pods"        // pods end that run nowhere else
+	RiskRemoved    = "C-removed"     // clients use what the new version does not have
+)
+
+// risks are what consent is needed for before a phase begins with a node.
+func (f *fleet) risks(n pair, p phase) (ids []string) {
+	add := func(holds bool, id string) {
+		if holds && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	add(p.hop.Reason != "", RiskHops)
+	if p.dueTalos(n) {
+		add(older(p.talos, n.Talos), RiskDowngrade)
+		add(len(n.dropped()) > 0, RiskExtensions)
+		if n.Role == ControlPlane {
+			add(p.hop.Etcd != "", RiskNoReturn)
+			add(f.seen.voters() == 1, RiskSingle)
+			add(f.seen.voters() == 2, RiskTwo)
+		}
+	}
+	if p.program == APIServer {
+		add(slices.ContainsFunc(f.removed(p), func(r Removed) bool { return !r.Stored }), RiskRemoved)
+	}
+	if p.drains(n) {
+		for _, b := range f.seen.Budgets {
+			add(b.Stuck && slices.Contains(b.Nodes, n.Name), RiskBudget+":"+b.Name)
+		}
+		for _, pod := range f.seen.Bare[n.Name] {
+			add(true, RiskPods+":"+pod)
+		}
+	}
+	return ids
+}
+
+// dropped are the extensions that run, and that Git's image does not have.
+func (n pair) dropped() (names []string) {
+	for _, e := range n.Extensions {
+		if !slices.Contains(n.want.Extensions, e) {
+			names = append(names, e)
+		}
+	}
+	return names
+}
+
+// removed is what is used, and what the version of a phase has no more.
+func (f *fleet) removed(p phase) (all []Removed) {
+	for _, r := range f.seen.Removed {
+		if p.hop.Component == upgradepath.Kubernetes && !older(p.kubernetes, r.In) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// meaning says what a risk is.
+func meaning(id string) string {
+	kind, object, _ := strings.Cut(id, ":")
+	text := map[string]string{
+		RiskHops:       "the way leads through versions that Git does not name",
+		RiskDowngrade:  "Talos goes back to an older patch",
+		RiskExtensions: "extensions that run are not in Git's image",
+		RiskNoReturn:   "etcd gets another minor: no way back when the last control plane node has it",
+		RiskSingle:     "the only control plane node reboots: no Kubernetes API meanwhile",
+		RiskTwo:        "one of two members of etcd reboots: etcd does not serve meanwhile",
+		RiskNoSnapshot: "etcd is not saved before",
+		RiskBudget:     "its budget never allows an eviction: pods end without a replacement",
+		RiskPods:       "it ends, and nothing starts it elsewhere",
+		RiskRemoved:    "clients use API versions that the new Kubernetes does not have",
+	}[kind]
+	if object != "" {
+		return object + ": " + text
+	}
+	return text
+}
