@@ -30,6 +30,18 @@ type Release struct {
 // Contract is the version contract of the release, such as v1.14.
 func (r Release) Contract() string { return fmt.Sprintf("v1.%d", r.Minor) }
 
+// EtcdOf is the version of etcd that a patch of the release brings. One that is newer
+// than the known ones has at least that of the newest known one.
+func (r Release) EtcdOf(patch uint64) (version string) {
+	first := uint64(0)
+	for from, etcd := range r.Etcd {
+		if from <= patch && (version == "" || from >= first) {
+			first, version = from, etcd
+		}
+	}
+	return version
+}
+
 // Start is the version of Kubernetes that a new cluster starts with: that of the
 // newest release, up to this one, whose Kubernetes all addons of the catalogue have
 // releases for.

@@ -2,7 +2,6 @@ package talossim
 
 import (
 	"context"
-	"slices"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
@@ -157,7 +156,7 @@ var details = map[machine.ApplyConfigurationRequest_Mode]string{
 
 // old reports whether the machine runs a Talos before 1.14, which reboots for
 // some changes.
-func (m *Machine) old() bool { return slices.Contains([]string{"v1.12", "v1.13"}, m.spec.Talos[:5]) }
+func (m *Machine) old() bool { return m.minor() < 14 }
 
 // mode is what becomes of a mode that was asked for.
 func (m *Machine) mode(asked machine.ApplyConfigurationRequest_Mode, c *config) (machine.ApplyConfigurationRequest_Mode, error) {

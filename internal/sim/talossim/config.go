@@ -27,8 +27,9 @@ type config struct {
 	hostname  string
 	labels    map[string]string
 	taints    map[string]string
-	kubelet   string // its image
-	endpoint  string // of the Kubernetes API
+	kubelet   string            // its image
+	programs  map[string]string // images of static pods, by program
+	endpoint  string            // of the Kubernetes API
 	kubeCA    pair
 	kubeNames []string // more names for the certificate of the Kubernetes API
 	podAccess bool     // pods may use the Talos API
@@ -68,11 +69,19 @@ type mainDocument struct {
 		CA        pair `yaml:"ca"`
 		APIServer struct {
 			CertSANs []string `yaml:"certSANs"`
+			Image    string   `yaml:"image"`
 		} `yaml:"apiServer"`
-		Etcd struct {
+		ControllerManager program `yaml:"controllerManager"`
+		Scheduler         program `yaml:"scheduler"`
+		Etcd              struct {
 			CA pair `yaml:"ca"`
 		} `yaml:"etcd"`
 	} `yaml:"cluster"`
+}
+
+// program is a static pod, as the main document describes it.
+type program struct {
+	Image string `yaml:"image"`
 }
 
 // otherDocument is what other documents say that matters here.
@@ -123,6 +132,9 @@ func (c *config) document(node *yaml.Node) error {
 		c.hostname, c.labels, c.taints, c.kubelet = m.Network.Hostname, m.NodeLabels, m.NodeTaints, m.Kubelet.Image
 		c.endpoint, c.kubeCA = c.main.Cluster.ControlPlane.Endpoint, c.main.Cluster.CA
 		c.kubeNames = c.main.Cluster.APIServer.CertSANs
+		c.program("kube-apiserver", c.main.Cluster.APIServer.Image)
+		c.program("kube-controller-manager", c.main.Cluster.ControllerManager.Image)
+		c.program("kube-scheduler", c.main.Cluster.Scheduler.Image)
 		c.podAccess = m.Features.TalosAPIAccess.Enabled
 		return nil
 	}
@@ -141,6 +153,11 @@ func (c *config) document(node *yaml.Node) error {
 		c.podAccess = true
 	case "KubeAPIServerConfig":
 		c.kubeNames = o.CertSANs
+		c.program("kube-apiserver", o.Image)
+	case "KubeControllerManagerConfig":
+		c.program("kube-controller-manager", o.Image)
+	case "KubeSchedulerConfig":
+		c.program("kube-scheduler", o.Image)
 	case "KubeClusterConfig":
 		c.endpoint = o.Endpoint
 	case "KubeAPIServerCAConfig":
@@ -176,6 +193,16 @@ func (c *config) controlPlane() bool { return c.main.Machine.Type != "worker" &&
 func (c *config) cluster() string {
 	sum := sha256.Sum256([]byte(c.main.Machine.CA.Crt))
 	return hex.EncodeToString(sum[:8])
+}
+
+// program notes the image of a static pod.
+func (c *config) program(name, image string) {
+	if c.programs == nil {
+		c.programs = map[string]string{}
+	}
+	if image != "" {
+		c.programs[name] = image
+	}
 }
 
 // kubernetes is the version of Kubernetes: that of its kubelet.

@@ -18,6 +18,7 @@ type etcdCluster struct {
 	leader   uint64
 	term     uint64
 	index    uint64
+	minor    int          // of the version of its storage
 	kube     *kubesim.API // what Kubernetes keeps in it
 }
 

@@ -104,7 +104,7 @@ func (s *service) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (r *machine.
 		}
 		st := &machine.EtcdMemberStatus{
 			MemberId: s.m.etcd.member, Leader: c.leader, RaftTerm: c.term, RaftIndex: c.index, RaftAppliedIndex: c.index,
-			DbSize: dbSize, DbSizeInUse: dbSize / 2, ProtocolVersion: "3.6.16", StorageVersion: "3.6.0",
+			DbSize: dbSize, DbSizeInUse: dbSize / 2, ProtocolVersion: s.m.etcdVersion(), StorageVersion: c.version(),
 		}
 		if own := s.m.member(); own != nil {
 			st.IsLearner = own.learner

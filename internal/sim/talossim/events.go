@@ -25,7 +25,7 @@ func (m *Machine) emitStage() {
 // eventStages are stages as events name them.
 var eventStages = map[string]string{
 	stageBooting: "BOOTING", stageInstalling: "INSTALLING", stageMaintenance: "MAINTENANCE", stageRunning: "RUNNING",
-	stageRebooting: "REBOOTING", stageResetting: "RESETTING", stageShutdown: "SHUTTING_DOWN",
+	stageRebooting: "REBOOTING", stageResetting: "RESETTING", stageShutdown: "SHUTTING_DOWN", stageUpgrading: "UPGRADING",
 }
 
 // forget begins a new log: events do not survive a boot.

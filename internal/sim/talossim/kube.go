@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -149,6 +150,7 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 		if node == nil {
 			continue // somebody has deleted it: it comes back with the next boot
 		}
+		m.describe(c.kube)
 		c.report(name, ready)
 		m.identify(c.kube)
 		m.showStaticPods(c.kube)
@@ -261,11 +263,27 @@ func (m *Machine) newNode() map[string]any {
 				map[string]any{"type": "InternalIP", "address": host.String()},
 				map[string]any{"type": "Hostname", "address": m.nodeName()},
 			},
-			"nodeInfo": map[string]any{
-				"kubeletVersion": m.active.kubernetes(), "osImage": "Talos (" + m.spec.Talos + ")", "bootID": m.bootID, "systemUUID": m.spec.UUID,
-			},
+			"nodeInfo": m.nodeInfo(),
 		},
 	}
+}
+
+// nodeInfo is what a kubelet says of its machine.
+func (m *Machine) nodeInfo() map[string]any {
+	return map[string]any{"kubeletVersion": m.active.kubernetes(), "osImage": "Talos (" + m.spec.Talos + ")", "bootID": m.bootID, "systemUUID": m.spec.UUID}
+}
+
+// describe brings what the node says of itself up to date, as its kubelet does when
+// it starts.
+func (m *Machine) describe(api *kubesim.API) {
+	seen, _ := api.See("Node", "", m.nodeName())["status"].(map[string]any)
+	if was, known := seen["nodeInfo"].(map[string]any); !known || maps.Equal(was, m.nodeInfo()) {
+		return // what a test has put there says nothing of itself
+	}
+	node := api.Get("Node", "", m.nodeName())
+	status, _ := node["status"].(map[string]any)
+	status["nodeInfo"] = m.nodeInfo()
+	api.Put(node)
 }
 
 // report sets the condition by which a node is ready.
@@ -309,7 +327,8 @@ func (m *Machine) showStaticPods(api *kubesim.API) {
 	}
 	for _, component := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		name := component + "-" + m.nodeName()
-		if api.See("Pod", "kube-system", name) != nil {
+		image := m.active.image(component)
+		if pod := api.See("Pod", "kube-system", name); pod != nil && imageOf(pod) == image {
 			continue
 		}
 		api.Put(map[string]any{
@@ -319,8 +338,28 @@ func (m *Machine) showStaticPods(api *kubesim.API) {
 				"annotations":     map[string]any{"kubernetes.io/config.mirror": m.bootID},
 				"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Node", "name": m.nodeName(), "controller": true, "uid": m.spec.UUID}},
 			},
-			"spec":   map[string]any{"nodeName": m.nodeName(), "containers": []any{map[string]any{"name": component, "image": "registry.k8s.io/" + component + ":" + m.active.kubernetes()}}},
+			"spec":   map[string]any{"nodeName": m.nodeName(), "containers": []any{map[string]any{"name": component, "image": image}}},
 			"status": map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 		})
 	}
+}
+
+// image is that of a static pod.
+func (c *config) image(program string) string {
+	if image := c.programs[program]; image != "" {
+		return image
+	}
+	return "registry.k8s.io/" + program + ":" + c.kubernetes()
+}
+
+// imageOf is that of the first container of a pod.
+func imageOf(pod map[string]any) string {
+	spec, _ := pod["spec"].(map[string]any)
+	containers, _ := spec["containers"].([]any)
+	if len(containers) == 0 {
+		return ""
+	}
+	first, _ := containers[0].(map[string]any)
+	image, _ := first["image"].(string)
+	return image
 }

@@ -24,6 +24,8 @@ type Spec struct {
 	Disks   []Disk   // none is one of 80 GB
 	// Talos is the version that it boots, empty is the newest known.
 	Talos string
+	// Bootloader is what an installation of another Talos changes.
+	Bootloader Bootloader
 	// Schematic is the id of the image, if it came from the Image Factory.
 	Schematic string
 	// Installed says that Talos is on its disk, as in a snapshot at Hetzner Cloud:
@@ -61,6 +63,7 @@ const (
 	stageRebooting   = "rebooting"
 	stageResetting   = "resetting"
 	stageShutdown    = "shuttingDown"
+	stageUpgrading   = "upgrading"
 )
 
 // Machine is a machine of a fleet. Its methods are what happens to machines
@@ -85,25 +88,32 @@ type Machine struct {
 	persisted *config
 	etcd      etcdDisk
 	meta      map[uint8]string
+	disk      slots
+	images    map[string]image // by name
+
+	// What befalls it in upgrades.
+	broken  map[string]Failure // by version
+	failing int32              // exit code of the next installer
 
 	// In memory.
-	stage    string
-	apiAt    time.Time // when the API answers; zero: not at all
-	synced   bool      // the clock
-	services bool      // they run
-	active   *config
-	certs    *identity // nil until it has one
-	run      etcdRun
-	version  int     // of the active configuration
-	epoch    int     // of the API: connections belong to one
-	server   *server // of the Talos API; nil if nobody has connected
-	ssh      *server
-	kube     *server
-	joined   bool   // its kubelet has registered it
-	said     *word  // nil if it has not, or if that is known not to be so any more
-	actor    string // the client whose call is being carried out
-	log      []*machine.Event
-	logged   chan struct{} // closed when something is added to log
+	stage     string
+	apiAt     time.Time // when the API answers; zero: not at all
+	synced    bool      // the clock
+	services  bool      // they run
+	active    *config
+	certs     *identity // nil until it has one
+	run       etcdRun
+	version   int     // of the active configuration
+	epoch     int     // of the API: connections belong to one
+	server    *server // of the Talos API; nil if nobody has connected
+	ssh       *server
+	kube      *server
+	joined    bool       // its kubelet has registered it
+	said      *word      // nil if it has not, or if that is known not to be so any more
+	actor     string     // the client whose call is being carried out
+	installer *installer // of this boot
+	log       []*machine.Event
+	logged    chan struct{} // closed when something is added to log
 }
 
 func newMachine(f *Fleet, s Spec) *Machine {
@@ -116,7 +126,7 @@ func newMachine(f *Fleet, s Spec) *Machine {
 	if len(s.Disks) == 0 {
 		s.Disks = []Disk{{Path: "/dev/sda", Model: "QEMU HARDDISK", Size: 80 << 30}}
 	}
-	return &Machine{fleet: f, spec: s, installed: s.Installed, logged: make(chan struct{})}
+	return &Machine{fleet: f, spec: s, installed: s.Installed, logged: make(chan struct{}), disk: slots{systems: [2]System{{s.Talos, s.Schematic}}}}
 }
 
 // Name returns the name.
@@ -173,7 +183,7 @@ func (m *Machine) down() {
 	m.hangUp()
 	m.boots++
 	m.stage, m.apiAt, m.synced, m.services = "", time.Time{}, false, false
-	m.joined = false
+	m.joined, m.installer = false, nil
 	m.active, m.run = nil, etcdRun{}
 	m.forget()
 }
@@ -185,7 +195,11 @@ func (m *Machine) boot() {
 	if m.wiped && m.spec.Installed {
 		return // there is nothing to boot
 	}
+	m.start()
 	m.setStage(stageBooting)
+	if m.fails() {
+		return
+	}
 	if m.spec.SSH != nil {
 		m.after(m.fleet.timing.Boot, func() { m.stage = stageRunning })
 		return
@@ -265,6 +279,7 @@ func (m *Machine) activate(c *config) {
 func (m *Machine) progress() {
 	if m.stage == stageBooting && m.services && (!m.controlPlane() || m.votes()) {
 		m.setStage(stageRunning)
+		m.disk.tagged = m.disk.tagged && !m.disk.read // it has proven itself
 	}
 }
 
@@ -306,7 +321,7 @@ func (m *Machine) up() bool {
 
 // leaving reports whether it is on its way down.
 func (m *Machine) leaving() bool {
-	return m.stage == stageRebooting || m.stage == stageResetting || m.stage == stageShutdown
+	return m.stage == stageRebooting || m.stage == stageResetting || m.stage == stageShutdown || m.stage == stageUpgrading
 }
 
 // reached reports whether others reach it.

@@ -20,6 +20,7 @@ func (s *service) MetaWrite(ctx context.Context, in *machine.MetaWriteRequest) (
 		if uint32(key) != in.GetKey() || !meta.IsAPIWriteable(key) {
 			return status.Errorf(codes.InvalidArgument, "key must be a uint8")
 		}
+		s.m.flush()
 		if s.m.meta == nil {
 			s.m.meta = map[uint8]string{}
 		}
@@ -37,6 +38,7 @@ func (s *service) MetaDelete(ctx context.Context, in *machine.MetaDeleteRequest)
 		if _, ok := s.m.meta[key]; !ok {
 			return status.Error(codes.NotFound, "key not found")
 		}
+		s.m.flush()
 		delete(s.m.meta, key)
 		r = &machine.MetaDeleteResponse{Messages: []*machine.MetaDelete{{}}}
 		return nil

@@ -40,6 +40,8 @@ func (m *Machine) serve(id *identity) *server {
 	config := id.config(m.now, "h2")
 	g := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream))
 	machine.RegisterMachineServiceServer(g, s)
+	machine.RegisterLifecycleServiceServer(g, &lifecycle{service: s})
+	machine.RegisterImageServiceServer(g, &images{service: s})
 	cosi.RegisterStateServer(g, &resources{service: s})
 	l := bufconn.Listen(buffered)
 	c := &counted{Listener: l}

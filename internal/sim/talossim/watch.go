@@ -47,6 +47,14 @@ func (f *Fleet) Violations() []string {
 	return slices.Clone(f.watch.violations)
 }
 
+// violate notes what must never happen.
+func (f *Fleet) violate(format string, args ...any) {
+	v := fmt.Sprintf("%s: %s", f.now.UTC().Format("15:04:05"), fmt.Sprintf(format, args...))
+	if !slices.Contains(f.watch.violations, v) {
+		f.watch.violations = append(f.watch.violations, v)
+	}
+}
+
 // watched makes a change, and compares etcd after it with before.
 func (f *Fleet) watched(c cause, do func()) {
 	before, well := f.safe(), f.well()
@@ -69,10 +77,7 @@ func (f *Fleet) watched(c cause, do func()) {
 	}
 	for identity, members := range before {
 		for _, v := range etcdsafety.Check(members, after[identity], bool(c) && !f.watch.end) {
-			v = fmt.Sprintf("%s: %s", f.now.UTC().Format("15:04:05"), v)
-			if !slices.Contains(f.watch.violations, v) {
-				f.watch.violations = append(f.watch.violations, v)
-			}
+			f.violate("%s", v)
 		}
 	}
 }

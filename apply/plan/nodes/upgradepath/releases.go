@@ -15,8 +15,8 @@ type release struct {
 	kubernetes string // its default
 	// The minors of Kubernetes that it supports.
 	oldest, newest uint64
-	// The version of etcd that it brings, by the first patch that does.
-	etcd map[uint64]string
+	// The version of etcd that a patch brings.
+	etcdOf func(patch uint64) string
 }
 
 // releases are those of Talos 1, from the oldest on.
@@ -26,7 +26,7 @@ func known(table []versions.Release) (all []release) {
 	for _, r := range table {
 		all = append(all, release{
 			minor: uint64(r.Minor), patch: semver.MustParse(r.Talos[1:]).Patch, kubernetes: r.Kubernetes,
-			oldest: uint64(r.Oldest), newest: uint64(r.Newest), etcd: r.Etcd,
+			oldest: uint64(r.Oldest), newest: uint64(r.Newest), etcdOf: r.EtcdOf,
 		})
 	}
 	return all
@@ -73,16 +73,6 @@ func Etcd(talos string) string {
 		return ""
 	}
 	return r.etcdOf(t.Patch)
-}
-
-func (r *release) etcdOf(patch uint64) (version string) {
-	first := uint64(0)
-	for from, etcd := range r.etcd {
-		if from <= patch && (version == "" || from >= first) {
-			first, version = from, etcd
-		}
-	}
-	return version
 }
 
 // newestPatch is the newest known version of the release.
