@@ -1,0 +1,183 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"google.golang.org/grpc/codes"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Bounds of a pull: without any progress, and as a whole. Talos itself tries for ever
+// to get an image that the registry does not have.
+const (
+	pullStalls = 90 * time.Second
+	pullWithin = 10 * time.Minute
+)
+
+// installWithin is how long an installer may take.
+const installWithin = 15 * time.Minute
+
+// system is where Talos keeps installers.
+var system = &common.ContainerdInstance{Driver: common.ContainerDriver_CONTAINERD, Namespace: common.ContainerdNamespace_NS_SYSTEM}
+
+// Pull gets an image to the node, and returns what the node calls it: since Talos
+// 1.13 a name with its digest.
+func (c *Client) Pull(ctx context.Context, image string) (name string, err error) {
+	const what = "pull an image"
+	ctx, cancel := context.WithTimeout(ctx, pullWithin)
+	defer cancel()
+	stalled := time.AfterFunc(pullStalls, cancel)
+	defer stalled.Stop()
+	stream, err := machine.NewImageServiceClient(c.conn).Pull(ctx, &machine.ImageServicePullRequest{Containerd: system, ImageRef: image})
+	for err == nil {
+		var r *machine.ImageServicePullResponse
+		if r, err = stream.Recv(); err == nil && r.GetName() != "" {
+			name = r.GetName()
+		}
+		stalled.Reset(pullStalls)
+	}
+	switch {
+	case errors.Is(err, io.EOF) && name != "":
+		return name, nil
+	case Code(err) == codes.Unimplemented:
+		return c.pullOlder(ctx, image)
+	case ctx.Err() != nil:
+		return "", diag.On("node "+c.target.Name, "%s: there was no progress with %s", what, image).
+			WithHint("see that the node reaches the registry, and that it has the image").WithCode(diag.NotReady)
+	case errors.Is(err, io.EOF):
+		return "", diag.On("node "+c.target.Name, "%s: the answer ended early", what).WithCode(diag.Remote)
+	}
+	return "", c.explain(what, err)
+}
+
+// pullOlder is [Client.Pull] before Talos 1.13.
+func (c *Client) pullOlder(ctx context.Context, image string) (string, error) {
+	//lint:ignore SA1019 older nodes have no other call
+	_, err := c.machine.ImagePull(ctx, &machine.ImagePullRequest{Namespace: system.GetNamespace(), Reference: image})
+	return image, c.explain("pull an image", err)
+}
+
+// Images are the names of the images that the node has for Talos itself.
+func (c *Client) Images(ctx context.Context) (names []string, err error) {
+	const what = "list its images"
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	stream, err := machine.NewImageServiceClient(c.conn).List(ctx, &machine.ImageServiceListRequest{Containerd: system})
+	for err == nil {
+		var r *machine.ImageServiceListResponse
+		if r, err = stream.Recv(); err == nil {
+			names = append(names, r.GetName())
+		}
+	}
+	if Code(err) == codes.Unimplemented {
+		return c.imagesOlder(ctx)
+	}
+	if errors.Is(err, io.EOF) {
+		return names, nil
+	}
+	return nil, c.explain(what, err)
+}
+
+// imagesOlder is [Client.Images] before Talos 1.13.
+func (c *Client) imagesOlder(ctx context.Context) (names []string, err error) {
+	//lint:ignore SA1019 older nodes have no other call
+	stream, err := c.machine.ImageList(ctx, &machine.ImageListRequest{Namespace: system.GetNamespace()})
+	for err == nil {
+		var r *machine.ImageListResponse
+		if r, err = stream.Recv(); err == nil {
+			names = append(names, r.GetName())
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return names, nil
+	}
+	return nil, c.explain("list its images", err)
+}
+
+// Install runs an installer beside the system that runs, and returns its exit code.
+// The image must have been pulled. An error says that the outcome is not known: the
+// installer goes on without its client.
+func (c *Client) Install(ctx context.Context, image string, tell func(string)) (code int32, err error) {
+	const what = "install Talos"
+	ctx, cancel := context.WithTimeout(ctx, installWithin)
+	defer cancel()
+	stream, err := machine.NewLifecycleServiceClient(c.conn).Upgrade(ctx, installRequest(image))
+	for err == nil {
+		var r *machine.LifecycleServiceUpgradeResponse
+		if r, err = stream.Recv(); err != nil {
+			break
+		}
+		switch p := r.GetProgress().GetResponse().(type) {
+		case *machine.LifecycleServiceInstallProgress_ExitCode:
+			return p.ExitCode, nil
+		case *machine.LifecycleServiceInstallProgress_Message:
+			tell(oneLine(p.Message))
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return 0, diag.On("node "+c.target.Name, "%s: the answer ended early", what).WithCode(diag.Remote)
+	}
+	return 0, c.explain(what, err)
+}
+
+func installRequest(image string) *machine.LifecycleServiceUpgradeRequest {
+	return &machine.LifecycleServiceUpgradeRequest{Containerd: system, Source: &machine.InstallArtifactsSource{ImageName: image}}
+}
+
+// Installing reports whether an installer runs. It asks for an installation of
+// nothing, which a node refuses for one of two reasons. A Talos before 1.13 has no
+// installer that runs beside it.
+func (c *Client) Installing(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	stream, err := machine.NewLifecycleServiceClient(c.conn).Upgrade(ctx, installRequest(""))
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	switch Code(err) {
+	case codes.FailedPrecondition:
+		return true, nil
+	case codes.InvalidArgument, codes.Unimplemented:
+		return false, nil
+	}
+	return false, c.explain("ask whether an installer runs", err)
+}
+
+// Upgrade is the call of before Talos 1.13: the node stops what runs, installs and
+// reboots. It is down some time after this returns.
+func (c *Client) Upgrade(ctx context.Context, image string) error {
+	//lint:ignore SA1019 older nodes have no other call
+	_, err := call(ctx, c, "upgrade Talos", &machine.UpgradeRequest{Image: image}, c.machine.Upgrade)
+	return err
+}
+
+var extensionStatuses = kind{"runtime", "ExtensionStatuses.runtime.talos.dev"}
+
+// Extensions are the system extensions that run, and the id of the image's schematic;
+// empty if the image came from elsewhere.
+func (c *Client) Extensions(ctx context.Context) (names []string, schematic string, err error) {
+	err = c.list(ctx, "list its extensions", extensionStatuses, func(_ string, decode func(any) error) error {
+		var e struct {
+			Metadata struct {
+				Name    string `yaml:"name"`
+				Version string `yaml:"version"`
+			} `yaml:"metadata"`
+		}
+		if err := decode(&e); err != nil {
+			return err
+		}
+		if e.Metadata.Name == "schematic" {
+			schematic = e.Metadata.Version
+		} else {
+			names = append(names, e.Metadata.Name)
+		}
+		return nil
+	})
+	return names, schematic, err
+}
