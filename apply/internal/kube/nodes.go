@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // Node is a node that is registered.
@@ -27,7 +28,9 @@ type Node struct {
 	// No pods are placed on it.
 	Cordoned bool
 	// It was cordoned by [Client.Drain], and no [Client.Uncordon] came after.
-	Drained      bool
+	Drained bool
+	// What a run has noted of an upgrade of the node; empty: none has begun.
+	Upgrade      string
 	ControlPlane bool
 	// The version of its kubelet, such as v1.35.0.
 	Kubelet string
@@ -40,6 +43,23 @@ var nodes = resource{corev1.SchemeGroupVersion.WithResource("nodes"), false}
 // drained is the annotation of a node that was cordoned here: one that somebody
 // else has cordoned stays so.
 const drained = "talosgen.dev/drained"
+
+// upgrade is the annotation of a node with whose upgrade a run has begun.
+const upgrade = "talosgen.dev/upgrade"
+
+// MarkUpgrade notes at a node what a run has begun with it; an empty text removes the
+// note. Without the node there is nowhere to note it: that is an error.
+func (c *Client) MarkUpgrade(ctx context.Context, name, text string) error {
+	var value any
+	if text != "" {
+		value = text
+	}
+	known, err := c.patchNode(ctx, name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{upgrade: value}}})
+	if err == nil && !known {
+		return diag.On("node "+name, "Kubernetes does not know it").WithCode(diag.Remote)
+	}
+	return err
+}
 
 // Nodes lists the nodes that are registered.
 func (c *Client) Nodes(ctx context.Context) (found []Node, err error) {
@@ -55,7 +75,7 @@ func (c *Client) Nodes(ctx context.Context) (found []Node, err error) {
 func nodeOf(n corev1.Node) Node {
 	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
 	found := Node{
-		Name: n.Name, ProviderID: n.Spec.ProviderID, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Kubelet: n.Status.NodeInfo.KubeletVersion,
+		Name: n.Name, ProviderID: n.Spec.ProviderID, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Upgrade: n.Annotations[upgrade], Kubelet: n.Status.NodeInfo.KubeletVersion,
 		Talos:        talosOf(n.Status.NodeInfo.OSImage),
 		ControlPlane: controlPlane(n),
 		Message:      "its kubelet has not reported yet",

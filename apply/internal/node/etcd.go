@@ -104,6 +104,7 @@ type EtcdStatus struct {
 	Size      int64  // of its database, in bytes
 	Learner   bool
 	Errors    []string // alarms
+	Version   string   // of the program
 }
 
 // EtcdStatus reads the state of the member on this node.
@@ -117,7 +118,7 @@ func (c *Client) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
 	s := m.GetMemberStatus()
 	return EtcdStatus{
 		Member: MemberID(s.GetMemberId()), Leader: MemberID(s.GetLeader()), RaftTerm: s.GetRaftTerm(), RaftIndex: s.GetRaftIndex(),
-		Applied: s.GetRaftAppliedIndex(), Size: s.GetDbSize(), Learner: s.GetIsLearner(), Errors: s.GetErrors(),
+		Applied: s.GetRaftAppliedIndex(), Size: s.GetDbSize(), Learner: s.GetIsLearner(), Errors: s.GetErrors(), Version: s.GetProtocolVersion(),
 	}, nil
 }
 

@@ -48,6 +48,14 @@ func (c *Client) Container(ctx context.Context) (bool, error) {
 	return m.GetPlatform().GetMode() == containerMode, err
 }
 
+// Platform is what the image of the node is made for, such as hcloud or metal.
+func (c *Client) Platform(ctx context.Context) (string, error) {
+	const what = "read what it runs on"
+	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.Version)
+	m, err := only(c, what, response.GetMessages(), err)
+	return m.GetPlatform().GetName(), err
+}
+
 // BootID returns what the kernel calls this boot: another one after a reboot.
 func (c *Client) BootID(ctx context.Context) (string, error) {
 	const what = "read its boot id"

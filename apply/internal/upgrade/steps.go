@@ -1,0 +1,193 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// do takes one step.
+func (u *Upgrade) do(ctx context.Context, s upgradeplan.Step) error {
+	if err := u.Keep(ctx); err != nil {
+		return err
+	}
+	u.tell(s, "begins")
+	switch s.Action {
+	case upgradeplan.Snapshot:
+		return u.snapshot(ctx, s)
+	case upgradeplan.Drain:
+		return u.drain(ctx, s)
+	case upgradeplan.Uncordon:
+		return u.Kubernetes.Uncordon(ctx, s.Node)
+	case upgradeplan.Confirm, upgradeplan.Forget:
+		return u.Kubernetes.Mark(ctx, s.Node, "")
+	}
+	client, err := u.Connect(s.Node)
+	if err != nil {
+		return err
+	}
+	switch s.Action {
+	case upgradeplan.Pull:
+		return u.pull(ctx, client, s)
+	case upgradeplan.Install:
+		return u.install(ctx, client, s)
+	case upgradeplan.Transfer:
+		return u.transfer(ctx, client)
+	case upgradeplan.Boot:
+		return u.boot(ctx, client)
+	}
+	return diag.On("node "+s.Node, "there is no way to do %s", s.Action).WithCode(diag.Remote)
+}
+
+func (u *Upgrade) tell(s upgradeplan.Step, text string) { u.Tell(name(s), text) }
+
+// snapshot saves etcd by the first member that answers.
+func (u *Upgrade) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {
+	for _, plane := range u.planes() {
+		var client *node.Client
+		if client, err = u.Connect(plane); err != nil {
+			continue
+		}
+		if err = u.Snapshot(ctx, client); err == nil {
+			u.saved = append(u.saved, s.Hop)
+			return nil
+		}
+	}
+	return err
+}
+
+// drain drains a node. One that cannot be drained gets its pods again.
+func (u *Upgrade) drain(ctx context.Context, s upgradeplan.Step) error {
+	err := u.Kubernetes.Drain(ctx, s.Node, false, func(text string) { u.tell(s, text) })
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, u.Kubernetes.Uncordon(ctx, s.Node))
+}
+
+// pull gets an image. All nodes get the same one: a name may mean another image a
+// moment later, or at another registry.
+func (u *Upgrade) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
+	digest, err := c.Pull(ctx, s.Image)
+	if err != nil || digest == s.Image {
+		return err // an older node does not tell
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.digests == nil {
+		u.digests = map[string]string{}
+	}
+	if first := u.digests[s.Image]; first != "" && first != digest {
+		return diag.On("node "+s.Node, "its registry has another image for %s: %s, and other nodes have %s", s.Image, digest, first).
+			WithHint("nodes of one cluster must not differ: see the mirrors of registries in machine configurations").WithCode(diag.Conflict)
+	}
+	u.digests[s.Image] = digest
+	return nil
+}
+
+// install marks the node, and runs the installer. Of an answer that is lost nothing is
+// known: the next observation finds the mark.
+func (u *Upgrade) install(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
+	boot, err := c.BootID(ctx)
+	if err != nil {
+		return err
+	}
+	mark := upgradeplan.Mark{Phase: upgradeplan.Installing, Version: s.Version, Schematic: s.Schematic, Boot: boot, Run: u.ID, Try: s.Try}
+	if err := u.Kubernetes.Mark(ctx, s.Node, mark.String()); err != nil {
+		return err
+	}
+	if s.Legacy {
+		return u.installOlder(ctx, c, s, mark)
+	}
+	code, err := c.Install(ctx, s.Image, func(text string) { u.tell(s, text) })
+	if err != nil {
+		return err
+	}
+	if mark.Phase = upgradeplan.Installed; code != 0 {
+		mark.Phase = upgradeplan.Failed
+		u.tell(s, "the installer failed: "+exits(code))
+	}
+	return u.Kubernetes.Mark(ctx, s.Node, mark.String())
+}
+
+// exits says what an exit code of the installer means, since Talos 1.14.
+func exits(code int32) string {
+	texts := map[int32]string{2: "its input is wrong", 3: "the machine is not supported", 4: "its checks before the installation failed",
+		5: "something that it needs is missing", 6: "it could not write", 7: "the installation failed"}
+	if text := texts[code]; text != "" {
+		return text
+	}
+	return "see the log of the node"
+}
+
+// installOlder is the call of before Talos 1.13. The node reboots by itself, or runs on
+// in the same boot if it has given up.
+func (u *Upgrade) installOlder(ctx context.Context, c *node.Client, s upgradeplan.Step, mark upgradeplan.Mark) error {
+	if err := c.Upgrade(ctx, s.Image); err != nil {
+		return err
+	}
+	left := false
+	err := u.wait(ctx, s.Node, "another boot", func(ctx context.Context) error {
+		id, err := c.BootID(ctx)
+		if err != nil || id != mark.Boot {
+			return err
+		}
+		status, err := c.Status(ctx)
+		if left = left || err == nil && status.Stage != node.StageRunning; left && err == nil && status.Stage == node.StageRunning {
+			mark.Phase = upgradeplan.Failed
+			return nil
+		}
+		return node.NotYet("it has not gone down yet")
+	})
+	if err != nil || mark.Phase != upgradeplan.Failed {
+		return err
+	}
+	return u.Kubernetes.Mark(ctx, s.Node, mark.String())
+}
+
+// transfer lets another member lead etcd, and waits until one does.
+func (u *Upgrade) transfer(ctx context.Context, c *node.Client) error {
+	if err := c.Forfeit(ctx); err != nil {
+		return err
+	}
+	return u.wait(ctx, c.Target().Name, "led by another member of etcd", func(ctx context.Context) error {
+		status, err := c.EtcdStatus(ctx)
+		if err == nil && (status.Leader == 0 || status.Leader == status.Member) {
+			return node.NotYet("no other member leads")
+		}
+		return err
+	})
+}
+
+// boot reboots, and waits until another boot answers.
+func (u *Upgrade) boot(ctx context.Context, c *node.Client) error {
+	before, err := c.BootID(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Reboot(ctx); err != nil {
+		return err
+	}
+	return u.wait(ctx, c.Target().Name, "in another boot", func(ctx context.Context) error {
+		id, err := c.BootID(ctx)
+		if err == nil && id == before {
+			return node.NotYet("it has not gone down yet")
+		}
+		return err
+	})
+}
+
+// wait makes a check until it succeeds, and keeps the lock meanwhile.
+func (u *Upgrade) wait(ctx context.Context, name, what string, check func(context.Context) error) error {
+	var ended error
+	err := node.Wait(ctx, u.Clock, node.Patience{Every: u.Patience.Every, Within: u.Patience.Reboot}, name, what, func(ctx context.Context) error {
+		if ended = u.Keep(ctx); ended != nil {
+			return nil
+		}
+		return check(ctx)
+	})
+	return errors.Join(err, ended)
+}

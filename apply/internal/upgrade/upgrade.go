@@ -1,0 +1,186 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Kubernetes is the API of Kubernetes, as far as upgrades need it.
+type Kubernetes interface {
+	// Registered are the nodes that Kubernetes knows, with their marks.
+	Registered(ctx context.Context) ([]kube.Node, error)
+	// Drain cordons a node, and waits until its pods have left.
+	Drain(ctx context.Context, node string, forGood bool, tell func(string)) error
+	// Uncordon lets pods in again, unless somebody else keeps them out.
+	Uncordon(ctx context.Context, node string) error
+	// Mark writes a mark at a node; an empty one removes it.
+	Mark(ctx context.Context, node, mark string) error
+}
+
+// Patience says how long things may take.
+type Patience struct {
+	Every   time.Duration // between observations
+	Reboot  time.Duration // until a node has begun another boot
+	Healthy time.Duration // until what is waited for between two steps is so
+}
+
+// DefaultPatience suffices for virtual machines, and for metal that tests its memory.
+func DefaultPatience() Patience {
+	return Patience{Every: 5 * time.Second, Reboot: 15 * time.Minute, Healthy: 15 * time.Minute}
+}
+
+// Upgrade is an upgrade of Talos on the nodes of a cluster.
+type Upgrade struct {
+	Desired upgradeplan.Desired
+	Policy  upgradeplan.Policy
+	// Connect returns the client for a node with its configuration.
+	Connect    func(node string) (*node.Client, error)
+	Kubernetes Kubernetes
+	// Snapshot saves etcd, asking one of its members.
+	Snapshot func(ctx context.Context, from *node.Client) error
+	Clock    node.Clock
+	Patience Patience
+	// Keep fails if this run must not change anything any more.
+	Keep func(context.Context) error
+	// Tell is told, by step, what happens.
+	Tell func(step, text string)
+	// ID is what no other run has, without spaces.
+	ID string
+
+	mu      sync.Mutex
+	saved   []string          // hops with a snapshot of this run
+	digests map[string]string // images by digest, by their names
+}
+
+// lost is how many answers in a row may be lost before a run ends.
+const lost = 5
+
+// Run takes steps until there is nothing left to do, or something is not as it should
+// be. It can be ended at any moment, and run again.
+func (u *Upgrade) Run(ctx context.Context) error {
+	wait := patience{clock: u.Clock, within: u.Patience.Healthy}
+	for failures := 0; ; {
+		if err := u.Keep(ctx); err != nil {
+			return err
+		}
+		seen, err := u.observe(ctx)
+		if err != nil {
+			if err := wait.hold(ctx, u.Patience.Every, err); err != nil {
+				return err
+			}
+			continue
+		}
+		decision := upgradeplan.Next(u.Desired, seen, u.Policy)
+		switch {
+		case len(decision.Steps) > 0:
+			wait.begin()
+			err := u.take(ctx, decision.Steps)
+			if failures++; err == nil {
+				failures = 0
+			} else if ctx.Err() != nil || failures > lost || !node.Transient(err) {
+				return errors.Join(err, u.release(ctx))
+			}
+		case decision.Done:
+			return nil
+		case len(decision.Stop) > 0:
+			return errors.Join(problems(decision.Stop, diag.Conflict), u.release(ctx))
+		default:
+			if err := wait.hold(ctx, u.Patience.Every, problems(decision.Wait, diag.NotReady)); err != nil {
+				return errors.Join(err, u.release(ctx))
+			}
+		}
+	}
+}
+
+// patience is how long the same is waited for.
+type patience struct {
+	clock  node.Clock
+	within time.Duration
+	since  time.Time
+}
+
+func (p *patience) begin() { p.since = time.Time{} }
+
+// hold waits a little, and returns what is waited for when that has taken too long.
+func (p *patience) hold(ctx context.Context, every time.Duration, what error) error {
+	now := p.clock.Now()
+	if p.since.IsZero() {
+		p.since = now
+	}
+	if now.Sub(p.since) > p.within {
+		return what
+	}
+	return p.clock.Sleep(ctx, every)
+}
+
+// problems are notes as an error.
+func problems(notes []upgradeplan.Note, code diag.Code) error {
+	var list diag.List
+	for _, n := range notes {
+		object := "upgrade"
+		if n.Node != "" {
+			object = "node " + n.Node
+		}
+		list.Add(diag.On(object, "%s", strings.TrimSpace(n.ID+" "+n.Text)).WithHint("%s", n.Hint).WithCode(code))
+	}
+	return list.Err()
+}
+
+// atOnce is how many nodes are worked on at the same time.
+const atOnce = 8
+
+// take takes steps, each of another node. Those that have begun end before it
+// returns.
+func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
+	errs := make([]error, len(steps))
+	var group sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for i, s := range steps {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			errs[i] = u.do(ctx, s)
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// release lets pods in again at nodes that were only drained: a run that ends early
+// leaves no node cordoned with which nothing else was begun.
+func (u *Upgrade) release(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil // it was ended from outside: the next run does it
+	}
+	registered, err := u.Kubernetes.Registered(ctx)
+	for _, n := range registered {
+		if n.Drained && n.Upgrade == "" {
+			err = errors.Join(err, u.Kubernetes.Uncordon(ctx, n.Name))
+		}
+	}
+	return err
+}
+
+// name is what a step is called in progress and reports.
+func name(s upgradeplan.Step) string { return fmt.Sprintf("%s %s", s.Action, s.Node) }
+
+// planes are the control plane nodes of the tree.
+func (u *Upgrade) planes() (names []string) {
+	for _, w := range u.Desired.Nodes {
+		if w.Role == upgradeplan.ControlPlane {
+			names = append(names, w.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,243 @@
+package upgrade_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/upgrade"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
+)
+
+const (
+	schematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
+	image     = "factory.talos.dev/metal-installer/" + schematic
+)
+
+// world is a cluster of simulated nodes, and what an upgrade of it needs.
+type world struct {
+	*testing.T
+	fleet   *talossim.Fleet
+	keys    *simtest.Cluster
+	kube    *fakeKube
+	up      *upgrade.Upgrade
+	clients map[string]*node.Client
+	mu      sync.Mutex
+	runs    int
+	saved   int
+	told    []string
+}
+
+// newWorld starts a cluster: the version of Talos of each node, by its name; those
+// that begin with cp are control planes. Every second one boots with systemd-boot.
+func newWorld(t *testing.T, talos map[string]string) *world {
+	t.Helper()
+	w := &world{T: t, fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}}
+	w.kube = &fakeKube{world: w, nodes: map[string]*kube.Node{}}
+	w.up = &upgrade.Upgrade{
+		Desired: upgradeplan.Desired{Cluster: "demo"}, Policy: upgradeplan.Policy{Component: upgradeplan.OnlyTalos, MaxParallel: 2, Allow: []string{upgradeplan.RiskHops, upgradeplan.RiskNoReturn}},
+		Connect: w.connect, Kubernetes: w.kube, Clock: w.fleet.Clock(), Patience: upgrade.DefaultPatience(),
+		Snapshot: func(context.Context, *node.Client) error { w.saved++; return nil },
+		Keep:     func(ctx context.Context) error { return ctx.Err() },
+		Tell: func(step, text string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.told = append(w.told, step+": "+text)
+		},
+	}
+	t.Cleanup(w.fleet.Close)
+	for i, name := range slices.Sorted(keysOf(talos)) {
+		w.add(name, talos[name], []talossim.Bootloader{talossim.GRUB, talossim.SystemdBoot}[i%2])
+	}
+	w.begin()
+	return w
+}
+
+func keysOf(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func (w *world) add(name, talos string, kind talossim.Bootloader) {
+	n := len(w.fleet.Machines()) + 1
+	w.fleet.Add(talossim.Spec{Name: name, Public: []string{address(n)}, Installed: true, Talos: talos, Bootloader: kind}).PowerOn()
+	want := upgradeplan.Want{Name: name, Role: role(name), Pool: role(name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Platform: "simulated"}
+	w.up.Desired.Nodes = append(w.up.Desired.Nodes, want)
+	w.kube.nodes[name] = &kube.Node{Name: name, Kubelet: "v1.35.4"}
+	w.clients[name] = w.client(name, address(n))
+}
+
+func address(n int) string { return fmt.Sprintf("192.0.2.%d", n) }
+
+func role(name string) string {
+	if strings.HasPrefix(name, "cp") {
+		return upgradeplan.ControlPlane
+	}
+	return upgradeplan.Worker
+}
+
+// begin configures the nodes, and waits until they run.
+func (w *world) begin() {
+	w.pass(5 * time.Minute)
+	for i, want := range w.up.Desired.Nodes {
+		bare, err := node.Maintenance(node.Target{Name: want.Name, Address: address(i + 1)}, w.fleet, "")
+		w.must(err)
+		text := w.keys.Worker(want.Name)
+		if want.Role == upgradeplan.ControlPlane {
+			text = w.keys.ControlPlane(want.Name)
+		}
+		_, err = bare.Apply(w.Context(), secret.New(text), node.Auto)
+		w.must(err)
+		w.must(bare.Close())
+	}
+	w.pass(5 * time.Minute)
+	w.must(w.clients["cp-1"].Bootstrap(w.Context(), false))
+	w.pass(10 * time.Minute)
+	for _, m := range w.fleet.Machines() {
+		if m.Stage() != node.StageRunning {
+			w.Fatalf("%s is %s", m.Name(), m.Stage())
+		}
+	}
+}
+
+func (w *world) pass(d time.Duration) {
+	_ = w.fleet.Clock().Sleep(context.Background(), d)
+	w.fleet.Settle()
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) client(name, at string) *node.Client {
+	certificate, key := w.keys.Sign(w.fleet.Clock().Now().Add(-time.Minute), "os:admin")
+	c, err := node.Connect(node.Target{Name: name, Address: at}, w.fleet,
+		node.Credentials{Authority: w.keys.Authority(), Certificate: certificate, Key: secret.New(string(key))}, w.fleet.Clock().Now)
+	w.must(err)
+	w.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func (w *world) connect(name string) (*node.Client, error) { return w.clients[name], nil }
+
+// run is a run of its own.
+func (w *world) run(ctx context.Context) error {
+	w.runs++
+	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Connect: w.up.Connect, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
+		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Tell: w.up.Tell, ID: fmt.Sprint("run-", w.runs)}
+	return fresh.Run(ctx)
+}
+
+// check fails if something happened that must never happen.
+func (w *world) check() {
+	w.Helper()
+	if v := slices.Concat(w.fleet.Violations(), w.kube.violations); len(v) > 0 {
+		w.Fatalf("%s\nlast steps:\n%s", strings.Join(v, "\n"), strings.Join(w.told[max(0, len(w.told)-20):], "\n"))
+	}
+}
+
+// done wants every node to be what Git says.
+func (w *world) done() {
+	w.Helper()
+	w.check()
+	for _, m := range w.fleet.Machines() {
+		running, _ := m.Systems()
+		n := w.kube.nodes[m.Name()]
+		if running != (talossim.System{Talos: "v1.14.1", Schematic: schematic}) || n.Drained || n.Upgrade != "" || m.Stage() != node.StageRunning {
+			w.Errorf("%s runs %v, is %s, drained %v, marked %q", m.Name(), running, m.Stage(), n.Drained, n.Upgrade)
+		}
+	}
+}
+
+// fakeKube is Kubernetes, as far as upgrades need it: nodes are ready if they run.
+type fakeKube struct {
+	world      *world
+	mu         sync.Mutex
+	nodes      map[string]*kube.Node
+	calls      int
+	violations []string
+	strike     func(call int, after bool) // nil: nothing goes wrong
+	stuck      string                     // a node that cannot be drained
+}
+
+// Registered are the nodes.
+func (k *fakeKube) Registered(ctx context.Context) (all []kube.Node, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range k.world.fleet.Machines() {
+		n := *k.nodes[m.Name()]
+		running, _ := m.Systems()
+		n.Ready, n.Talos, n.Cordoned = m.Stage() == node.StageRunning, running.Talos, n.Drained
+		all = append(all, n)
+	}
+	return all, ctx.Err()
+}
+
+// change makes a change, unless the run ends before.
+func (k *fakeKube) change(ctx context.Context, name string, do func(*kube.Node)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.calls++
+	if k.strike != nil {
+		k.strike(k.calls, false)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	do(k.nodes[name])
+	k.judge()
+	if k.strike != nil {
+		k.strike(k.calls, true)
+	}
+	return ctx.Err()
+}
+
+// judge notes if more nodes are disturbed at once than may be.
+func (k *fakeKube) judge() {
+	count := map[string]int{}
+	for name, n := range k.nodes {
+		if n.Drained || n.Upgrade != "" {
+			count[role(name)]++
+		}
+	}
+	if count[upgradeplan.ControlPlane] > 1 || count[upgradeplan.Worker] > 2 {
+		k.violations = append(k.violations, fmt.Sprintf("disturbed at once: %v", count))
+	}
+}
+
+// Drain cordons a node.
+func (k *fakeKube) Drain(ctx context.Context, name string, _ bool, _ func(string)) error {
+	err := k.change(ctx, name, func(n *kube.Node) { n.Drained = true })
+	if err == nil && k.stuck == name {
+		return fmt.Errorf("node %s: a budget does not let a pod go", name)
+	}
+	return err
+}
+
+// Uncordon lets pods in again.
+func (k *fakeKube) Uncordon(ctx context.Context, name string) error {
+	return k.change(ctx, name, func(n *kube.Node) { n.Drained = false })
+}
+
+// Mark writes a mark.
+func (k *fakeKube) Mark(ctx context.Context, name, mark string) error {
+	return k.change(ctx, name, func(n *kube.Node) { n.Upgrade = mark })
+}
