@@ -122,14 +122,11 @@ func (c *conn) exchange(r *http.Request) (answer *http.Response, body []byte, er
 // wellFormed refuses an answer of success that is no JSON. One that ends before its end
 // was lost on the way, so it is asked for again.
 func wellFormed(r *http.Request, answer *http.Response, body []byte) error {
-	if answer.StatusCode < http.StatusOK || answer.StatusCode >= http.StatusMultipleChoices {
+	if answer.StatusCode < http.StatusOK || answer.StatusCode >= http.StatusMultipleChoices || json.Valid(body) {
 		return nil
 	}
 	var whole json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(body)).Decode(&whole)
-	if err == nil {
-		return nil
-	}
 	problem := diag.On("Kubernetes API", "%s %s: the answer cannot be read: %v", r.Method, r.URL.Path, err).WithCode(diag.Remote)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return problem.WithCause(io.ErrUnexpectedEOF)

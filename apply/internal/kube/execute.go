@@ -77,7 +77,7 @@ func (e *Executor) note(ctx context.Context, ids, before []kubeplan.ID) error {
 	if err := e.before(ctx); err != nil {
 		return err
 	}
-	return e.Client.noteInventory(ctx, ids)
+	return e.Client.inventory().note(ctx, ids)
 }
 
 func sameIDs(a, b []kubeplan.ID) bool {
@@ -117,7 +117,7 @@ func (e *Executor) stage(ctx context.Context, steps []kubeplan.Step) (done []kub
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	k, err := e.served(ctx, changes)
+	a, err := e.served(ctx, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (e *Executor) stage(ctx context.Context, steps []kubeplan.Step) (done []kub
 		var jobs []func() error
 		for i, step := range changes[:n] {
 			jobs = append(jobs, func() error {
-				err := e.step(ctx, k, step)
+				err := e.step(ctx, &a, step)
 				made[i] = err == nil
 				return err
 			})
@@ -151,25 +151,25 @@ func (e *Executor) stage(ctx context.Context, steps []kubeplan.Step) (done []kub
 
 // served waits until the API serves the kinds of steps: it takes a moment after
 // their definition is established.
-func (e *Executor) served(ctx context.Context, steps []kubeplan.Step) (*kinds, error) {
+func (e *Executor) served(ctx context.Context, steps []kubeplan.Step) (applier, error) {
 	end := e.Client.conn.clock.Now().Add(servedWithin)
 	for {
-		k, err := e.Client.discover(ctx)
+		a, err := e.Client.applier(ctx)
 		if err != nil {
-			return nil, err
+			return a, err
 		}
 		var problems diag.List
 		for _, s := range steps {
-			if _, found := k.of(s.Item().Object); !found {
+			if _, found := a.of(s.Item().Object); !found {
 				problems.Add(diag.On(s.ID().String(), "the API serves no %s", kubeplan.Served(s.Item().Object)).
 					WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote))
 			}
 		}
 		if len(problems) == 0 || !e.Client.conn.clock.Now().Before(end) {
-			return k, problems.Err()
+			return a, problems.Err()
 		}
 		if err := e.Client.conn.clock.Sleep(ctx, lookEvery); err != nil {
-			return nil, err
+			return a, err
 		}
 	}
 }
@@ -182,12 +182,12 @@ func (e *Executor) before(ctx context.Context) error {
 }
 
 // step makes one change, and tells of it.
-func (e *Executor) step(ctx context.Context, k *kinds, s kubeplan.Step) error {
+func (e *Executor) step(ctx context.Context, a *applier, s kubeplan.Step) error {
 	if err := e.before(ctx); err != nil {
 		return err
 	}
 	e.Stage.Step(s.String(), progress.Begun, "")
-	err := e.change(ctx, k, s)
+	err := e.change(ctx, a, s)
 	if err != nil {
 		e.Stage.Step(s.String(), progress.Failed, oneLine(err))
 		return err
@@ -196,12 +196,12 @@ func (e *Executor) step(ctx context.Context, k *kinds, s kubeplan.Step) error {
 	return nil
 }
 
-func (e *Executor) change(ctx context.Context, k *kinds, s kubeplan.Step) error {
+func (e *Executor) change(ctx context.Context, a *applier, s kubeplan.Step) error {
 	switch s.Action {
 	case kubeplan.Delete:
 		return e.delete(ctx, s)
 	case kubeplan.HandOver, kubeplan.TakeOver:
-		err := e.Client.takeOver(ctx, k, s)
+		err := a.takeOver(ctx, s)
 		if err != nil || s.Action == kubeplan.TakeOver || s.Item().Kustomization != "" {
 			return err
 		}
@@ -211,7 +211,7 @@ func (e *Executor) change(ctx context.Context, k *kinds, s kubeplan.Step) error 
 			return err
 		}
 	}
-	_, err := e.Client.applyOne(ctx, k, *s.Item(), false)
+	_, err := a.apply(ctx, *s.Item(), false)
 	return explainConflict(s, err)
 }
 

@@ -147,7 +147,7 @@ func (w *faultWorld) survives(seed uint64, schedule faultgrammar.Schedule) {
 // unknown are objects that talosgen has made, and that its inventory does not have.
 func (w *faultWorld) unknown() []string {
 	w.Helper()
-	ids, err := w.client().inventory(w.Context())
+	ids, err := w.client().inventory().objects(w.Context())
 	if err != nil {
 		return []string{err.Error()}
 	}

@@ -93,7 +93,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 				return err
 			}
 		}
-		live, err := c.lease(ctx, name)
+		live, err := readLease(ctx, c, name)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 // LeaseHolder returns who holds the lock of a name, or held it last and did not
 // give it back; nil if it is free.
 func (c *Client) LeaseHolder(ctx context.Context, name string) (*Holder, error) {
-	live, err := c.lease(ctx, name)
+	live, err := readLease(ctx, c, name)
 	if err != nil || live == nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (c *Client) LeaseHolder(ctx context.Context, name string) (*Holder, error) 
 // FreeLease takes the lock of a name from a run that is dead. It returns who held
 // it; nil if it was free.
 func (c *Client) FreeLease(ctx context.Context, name string) (*Holder, error) {
-	live, err := c.lease(ctx, name)
+	live, err := readLease(ctx, c, name)
 	if err != nil || live == nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (l *Lease) reconnect(ctx context.Context) error {
 
 // adopt looks who has changed the lock: this run itself, if an answer was lost.
 func (l *Lease) adopt(ctx context.Context) error {
-	live, err := l.client.lease(ctx, l.name)
+	live, err := readLease(ctx, l.client, l.name)
 	if err != nil {
 		return err
 	}
@@ -302,8 +302,8 @@ func (l *Lease) put(ctx context.Context, next *coordinationv1.Lease) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(stored, &l.live)
 }
 
-// lease reads the lock of a name; nil if there is none.
-func (c *Client) lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+// readLease reads the lock of a name; nil if there is none.
+func readLease(ctx context.Context, c *Client, name string) (*coordinationv1.Lease, error) {
 	found, err := c.in(leases, leaseNamespace).get(ctx, name)
 	switch {
 	case absent(err):

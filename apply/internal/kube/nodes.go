@@ -109,22 +109,6 @@ func talosOf(image string) string {
 	return strings.TrimSuffix(version, ")")
 }
 
-// cordon keeps new pods away from a node. It reports whether Kubernetes knows
-// the node.
-func (c *Client) cordon(ctx context.Context, name string) (known bool, err error) {
-	n, err := c.in(nodes, "").get(ctx, name)
-	if absent(err) {
-		return false, nil
-	}
-	if err != nil || kubeplan.Object(n).Value("spec", "unschedulable") == true {
-		return true, err
-	}
-	return c.patchNode(ctx, name, map[string]any{
-		"metadata": map[string]any{"annotations": map[string]any{drained: "true"}},
-		"spec":     map[string]any{"unschedulable": true},
-	})
-}
-
 // Uncordon lets pods in again, unless somebody else than [Client.Drain] keeps
 // them out. A node that Kubernetes does not know is no error.
 func (c *Client) Uncordon(ctx context.Context, name string) error {
@@ -135,15 +119,16 @@ func (c *Client) Uncordon(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.patchNode(ctx, name, map[string]any{
+	_, err = patchNode(ctx, c.in(nodes, ""), name, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{drained: nil}},
 		"spec":     map[string]any{"unschedulable": nil},
 	})
 	return err
 }
 
-func (c *Client) patchNode(ctx context.Context, name string, patch any) (known bool, err error) {
-	_, err = c.in(nodes, "").patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+// patchNode changes a node. It reports whether Kubernetes knows it.
+func patchNode(ctx context.Context, nodes objects, name string, patch any) (known bool, err error) {
+	_, err = nodes.patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	if absent(err) {
 		return false, nil
 	}

@@ -14,7 +14,7 @@ const notesManager = manager + "-notes"
 // Notes reads talosgen's own annotations of the inventory, without the prefix of
 // their names; none if there is no inventory.
 func (c *Client) Notes(ctx context.Context) (map[string]string, error) {
-	o, err := c.in(configMaps, inventoryNamespace).get(ctx, inventoryName)
+	o, err := c.inventory().api.get(ctx, inventoryName)
 	if absent(err) {
 		return map[string]string{}, nil
 	}
@@ -37,5 +37,5 @@ func (c *Client) WriteNotes(ctx context.Context, notes map[string]string) error 
 	for name, value := range notes {
 		annotations[schemas.LabelPrefix+name] = value
 	}
-	return c.applyInventory(ctx, notesManager, annotations, nil)
+	return c.inventory().apply(ctx, notesManager, annotations, nil)
 }

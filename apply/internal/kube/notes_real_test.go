@@ -33,16 +33,16 @@ func TestNotes(t *testing.T) {
 	}
 	wantNotes(map[string]string{})
 	write(map[string]string{"applied-commit": "1", "applied-seal": "2"})
-	if ids, err := r.client.inventory(ctx); err != nil || len(ids) > 0 {
+	if ids, err := r.client.inventory().objects(ctx); err != nil || len(ids) > 0 {
 		t.Errorf("the inventory: %v (%v)", ids, err)
 	}
 	id := manifest.ID{Kind: "ConfigMap", Namespace: "default", Name: "mine"}
-	if err := r.client.noteInventory(ctx, []manifest.ID{id}); err != nil {
+	if err := r.client.inventory().note(ctx, []manifest.ID{id}); err != nil {
 		t.Fatal(err)
 	}
 	wantNotes(map[string]string{"applied-commit": "1", "applied-seal": "2"})
 	write(map[string]string{"applied-commit": "3", "applied-seal": ""})
-	if ids, err := r.client.inventory(ctx); err != nil || len(ids) != 1 || ids[0] != id {
+	if ids, err := r.client.inventory().objects(ctx); err != nil || len(ids) != 1 || ids[0] != id {
 		t.Errorf("the inventory: %v (%v)", ids, err)
 	}
 	forget(t, c)

@@ -3,33 +3,18 @@ package kube
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
-	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/manifest"
 )
 
-const (
-	// parallel is how many requests are on their way at once.
-	parallel = 8
-	// fewObjects of a kind in a namespace are read one by one; of more, all that
-	// there are: their list is one request.
-	fewObjects = 2
-)
-
-// Where talosgen notes what it made.
-const (
-	inventoryNamespace = "kube-system"
-	inventoryName      = "talosgen-inventory"
-	inventoryKey       = "objects"
-)
+// fewObjects of a kind in a namespace are read one by one; of more, all that
+// there are: their list is one request.
+const fewObjects = 2
 
 // kustomizations are what Flux runs.
 var kustomizations = schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}
@@ -41,53 +26,75 @@ func (c *Client) Observe(ctx context.Context, desired kubeplan.Desired) (kubepla
 		API: true, Objects: map[kubeplan.ID]kubeplan.Object{}, Served: map[string]bool{},
 		Namespaces: map[string]bool{}, Kustomizations: map[string]kubeplan.Kustomization{},
 	}
-	k, err := c.discover(ctx)
+	r, err := c.reader(ctx)
 	if err != nil {
 		return o, err
 	}
-	if o.Inventory, err = c.inventory(ctx); err != nil {
+	if o.Inventory, err = c.inventory().objects(ctx); err != nil {
 		return o, err
 	}
-	if err := c.observeNamespaces(ctx, &o); err != nil {
+	if err := r.namespaces(ctx, o.Namespaces); err != nil {
 		return o, err
 	}
-	if err := c.observeKustomizations(ctx, k, &o); err != nil {
+	if err := r.kustomizations(ctx, o.Kustomizations); err != nil {
 		return o, err
 	}
-	wanted := map[resource][]kubeplan.ID{}
-	for _, item := range desired.Items {
-		id := item.ID()
-		if err := k.known(id.Group); err != nil {
-			return o, err
-		}
-		if r, found := k.of(item.Object); found {
-			o.Served[kubeplan.Served(item.Object)] = true
-			wanted[r] = append(wanted[r], id)
-		} else if r, found := k.ofID(id); found {
-			wanted[r] = append(wanted[r], id) // in another version
-		}
-	}
-	for _, id := range o.Inventory {
-		if r, found := k.ofID(id); found && !slices.Contains(wanted[r], id) {
-			wanted[r] = append(wanted[r], id)
-		}
+	wanted, err := r.wanted(desired, &o)
+	if err != nil {
+		return o, err
 	}
 	if slices.ContainsFunc(desired.Items, func(i kubeplan.Item) bool { return i.Boots != kubeplan.Versions{} }) {
-		if o.Running, err = c.running(ctx); err != nil {
+		if o.Running, err = r.running(ctx); err != nil {
 			return o, err
 		}
 	}
-	err = c.read(ctx, wanted, o.Objects)
+	err = r.read(ctx, wanted, o.Objects)
 	return o, err
 }
 
+// reader reads objects of the kinds that an API serves.
+type reader struct {
+	client *Client
+	*kinds
+}
+
+// reader asks what the API serves.
+func (c *Client) reader(ctx context.Context) (reader, error) {
+	k, err := c.discover(ctx)
+	return reader{c, k}, err
+}
+
+// wanted are the objects to read, by where they are, and notes which kinds of those
+// that are desired are served.
+func (r reader) wanted(desired kubeplan.Desired, o *kubeplan.Observed) (map[resource][]kubeplan.ID, error) {
+	wanted := map[resource][]kubeplan.ID{}
+	for _, item := range desired.Items {
+		id := item.ID()
+		if err := r.known(id.Group); err != nil {
+			return nil, err
+		}
+		if at, found := r.of(item.Object); found {
+			o.Served[kubeplan.Served(item.Object)] = true
+			wanted[at] = append(wanted[at], id)
+		} else if at, found := r.ofID(id); found {
+			wanted[at] = append(wanted[at], id) // in another version
+		}
+	}
+	for _, id := range o.Inventory {
+		if at, found := r.ofID(id); found && !slices.Contains(wanted[at], id) {
+			wanted[at] = append(wanted[at], id)
+		}
+	}
+	return wanted, nil
+}
+
 // running are the versions that control planes run.
-func (c *Client) running(ctx context.Context) (v kubeplan.Versions, err error) {
-	nodes, err := c.Nodes(ctx)
+func (r reader) running(ctx context.Context) (v kubeplan.Versions, err error) {
+	nodes, err := r.client.Nodes(ctx)
 	if err != nil {
 		return v, err
 	}
-	version, err := c.Version(ctx)
+	version, err := r.client.Version(ctx)
 	return oldest(version, nodes), err
 }
 
@@ -104,7 +111,7 @@ func oldest(api string, nodes []Node) kubeplan.Versions {
 }
 
 // read reads objects, by as few requests as that takes.
-func (c *Client) read(ctx context.Context, wanted map[resource][]kubeplan.ID, into map[kubeplan.ID]kubeplan.Object) error {
+func (r reader) read(ctx context.Context, wanted map[resource][]kubeplan.ID, into map[kubeplan.ID]kubeplan.Object) error {
 	var mu sync.Mutex
 	keep := func(id kubeplan.ID, o kubeplan.Object) {
 		mu.Lock()
@@ -112,26 +119,26 @@ func (c *Client) read(ctx context.Context, wanted map[resource][]kubeplan.ID, in
 		into[id] = o
 	}
 	var jobs []func() error
-	for r, ids := range wanted {
+	for at, ids := range wanted {
 		byNamespace := map[string][]kubeplan.ID{}
 		for _, id := range ids {
 			byNamespace[id.Namespace] = append(byNamespace[id.Namespace], id)
 		}
 		for namespace, ids := range byNamespace {
 			if len(ids) > fewObjects {
-				jobs = append(jobs, func() error { return c.readList(ctx, r, namespace, ids, keep) })
+				jobs = append(jobs, func() error { return r.list(ctx, at, namespace, ids, keep) })
 				continue
 			}
 			for _, id := range ids {
-				jobs = append(jobs, func() error { return c.readOne(ctx, r, id, keep) })
+				jobs = append(jobs, func() error { return r.one(ctx, at, id, keep) })
 			}
 		}
 	}
 	return inParallel(jobs)
 }
 
-func (c *Client) readOne(ctx context.Context, r resource, id kubeplan.ID, keep func(kubeplan.ID, kubeplan.Object)) error {
-	o, err := c.in(r, id.Namespace).get(ctx, id.Name)
+func (r reader) one(ctx context.Context, at resource, id kubeplan.ID, keep func(kubeplan.ID, kubeplan.Object)) error {
+	o, err := r.client.in(at, id.Namespace).get(ctx, id.Name)
 	if absent(err) {
 		return nil
 	}
@@ -141,13 +148,13 @@ func (c *Client) readOne(ctx context.Context, r resource, id kubeplan.ID, keep f
 	return err
 }
 
-// readList reads a list, and keeps what is wanted.
-func (c *Client) readList(ctx context.Context, r resource, namespace string, ids []kubeplan.ID, keep func(kubeplan.ID, kubeplan.Object)) error {
+// list reads a list, and keeps what is wanted.
+func (r reader) list(ctx context.Context, at resource, namespace string, ids []kubeplan.ID, keep func(kubeplan.ID, kubeplan.Object)) error {
 	wanted := map[string]kubeplan.ID{}
 	for _, id := range ids {
 		wanted[id.Name] = id
 	}
-	return c.in(r, namespace).list(ctx, metav1.ListOptions{}, func(o map[string]any) error {
+	return r.client.in(at, namespace).list(ctx, metav1.ListOptions{}, func(o map[string]any) error {
 		if id, isWanted := wanted[kubeplan.Object(o).Name()]; isWanted {
 			keep(id, o)
 		}
@@ -155,93 +162,26 @@ func (c *Client) readList(ctx context.Context, r resource, namespace string, ids
 	})
 }
 
-func (c *Client) observeNamespaces(ctx context.Context, o *kubeplan.Observed) error {
-	return c.in(namespaces, "").list(ctx, metav1.ListOptions{}, func(n map[string]any) error {
-		o.Namespaces[kubeplan.Object(n).Name()] = kubeplan.Object(n).Text("metadata", "deletionTimestamp") != ""
+// namespaces notes of each namespace whether it is being deleted.
+func (r reader) namespaces(ctx context.Context, deleted map[string]bool) error {
+	return r.client.in(namespaces, "").list(ctx, metav1.ListOptions{}, func(n map[string]any) error {
+		deleted[kubeplan.Object(n).Name()] = kubeplan.Object(n).Text("metadata", "deletionTimestamp") != ""
 		return nil
 	})
 }
 
-func (c *Client) observeKustomizations(ctx context.Context, k *kinds, o *kubeplan.Observed) error {
-	if err := k.known(kustomizations.Group); err != nil {
+// kustomizations notes what Flux runs.
+func (r reader) kustomizations(ctx context.Context, all map[string]kubeplan.Kustomization) error {
+	if err := r.known(kustomizations.Group); err != nil {
 		return err
 	}
-	r, found := k.find(kustomizations)
+	at, found := r.find(kustomizations)
 	if !found {
 		return nil
 	}
-	return c.in(r, "").list(ctx, metav1.ListOptions{}, func(object map[string]any) error {
+	return r.client.in(at, "").list(ctx, metav1.ListOptions{}, func(object map[string]any) error {
 		id := kubeplan.Object(object)
-		o.Kustomizations[id.Namespace()+"/"+id.Name()] = kubeplan.ReadKustomization(object)
+		all[id.Namespace()+"/"+id.Name()] = kubeplan.ReadKustomization(object)
 		return nil
 	})
-}
-
-// inventory reads what talosgen noted that it made.
-func (c *Client) inventory(ctx context.Context) (ids []kubeplan.ID, err error) {
-	o, err := c.in(configMaps, inventoryNamespace).get(ctx, inventoryName)
-	if absent(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(kubeplan.Object(o).Text("data", inventoryKey)) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		id, ok := manifest.ParseID(line)
-		if !ok {
-			return nil, diag.On("ConfigMap "+inventoryNamespace+"/"+inventoryName, "%q names no object", line).
-				WithHint("somebody edited it: a line is kind.group/namespace/name").WithCode(diag.Remote)
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
-// noteInventory notes what talosgen made, or is about to make.
-func (c *Client) noteInventory(ctx context.Context, ids []kubeplan.ID) error {
-	var text strings.Builder
-	for _, id := range ids {
-		text.WriteString(id.String() + "\n")
-	}
-	return c.applyInventory(ctx, manager, map[string]any{
-		"talosgen.dev/about": "What talosgen applied from bootstrap/, so that it can remove what Git has no more. Do not edit.",
-	}, map[string]any{inventoryKey: text.String()})
-}
-
-// applyInventory makes annotations and data of the inventory those of a manager.
-func (c *Client) applyInventory(ctx context.Context, manager string, annotations, data map[string]any) error {
-	o := map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"name": inventoryName, "namespace": inventoryNamespace, "annotations": annotations},
-	}
-	if data != nil {
-		o["data"] = data
-	}
-	_, err := c.in(configMaps, inventoryNamespace).patch(ctx, inventoryName, types.ApplyPatchType, o, metav1.PatchOptions{FieldManager: manager, Force: new(true)})
-	return err
-}
-
-// inParallel runs jobs, several at once, and returns the problems of all.
-func inParallel(jobs []func() error) error {
-	var problems diag.List
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, parallel)
-	for _, job := range jobs {
-		slots <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			if err := job(); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				problems.AddErr(err)
-			}
-		})
-	}
-	wait.Wait()
-	return problems.Err()
 }

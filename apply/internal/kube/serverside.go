@@ -17,7 +17,10 @@ import (
 
 // Trials asks what the API would do to each item, without doing it.
 func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubeplan.ID]kubeplan.Trial, error) {
-	k, err := c.discoverFor(ctx, items)
+	if len(items) == 0 {
+		return map[kubeplan.ID]kubeplan.Trial{}, nil
+	}
+	a, err := c.applier(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +29,7 @@ func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubepla
 	var jobs []func() error
 	for _, item := range items {
 		jobs = append(jobs, func() error {
-			trial, err := c.try(ctx, k, item)
+			trial, err := a.try(ctx, item)
 			if err != nil {
 				return err
 			}
@@ -39,16 +42,21 @@ func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubepla
 	return trials, inParallel(jobs)
 }
 
-// discoverFor is [Client.discover] if there is anything to ask it for.
-func (c *Client) discoverFor(ctx context.Context, items []kubeplan.Item) (*kinds, error) {
-	if len(items) == 0 {
-		return &kinds{}, nil
-	}
-	return c.discover(ctx)
+// applier changes objects of the kinds that an API serves.
+type applier struct {
+	client *Client
+	*kinds
 }
 
-func (c *Client) try(ctx context.Context, k *kinds, item kubeplan.Item) (kubeplan.Trial, error) {
-	result, err := c.applyOne(ctx, k, item, true)
+// applier asks what the API serves.
+func (c *Client) applier(ctx context.Context) (applier, error) {
+	k, err := c.discover(ctx)
+	return applier{c, k}, err
+}
+
+// try asks what the API would do to an item.
+func (a applier) try(ctx context.Context, item kubeplan.Item) (kubeplan.Trial, error) {
+	result, err := a.apply(ctx, item, true)
 	r := refused(err)
 	switch {
 	case err == nil:
@@ -68,9 +76,9 @@ func again(r *refusalError) bool {
 	return Unavailable(r) || r.status == http.StatusUnauthorized
 }
 
-// applyOne applies an object as its owner, never by force.
-func (c *Client) applyOne(ctx context.Context, k *kinds, item kubeplan.Item, dryRun bool) (kubeplan.Object, error) {
-	r, found := k.of(item.Object)
+// apply applies an object as its owner, never by force.
+func (a applier) apply(ctx context.Context, item kubeplan.Item, dryRun bool) (kubeplan.Object, error) {
+	r, found := a.of(item.Object)
 	if !found {
 		return nil, diag.On(item.ID().String(), "the API serves no %s", kubeplan.Served(item.Object)).
 			WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote)
@@ -81,11 +89,11 @@ func (c *Client) applyOne(ctx context.Context, k *kinds, item kubeplan.Item, dry
 	}
 	id := item.ID()
 	for n := 0; ; n++ {
-		result, err := c.in(r, id.Namespace).patch(ctx, id.Name, types.ApplyPatchType, item.Send(), options)
+		result, err := a.client.in(r, id.Namespace).patch(ctx, id.Name, types.ApplyPatchType, item.Send(), options)
 		if !overtaken(err) || n == applies {
 			return result, on(id, err)
 		}
-		if err := c.conn.clock.Sleep(ctx, pauseBefore(n)); err != nil {
+		if err := a.client.conn.clock.Sleep(ctx, pauseBefore(n)); err != nil {
 			return nil, err
 		}
 	}

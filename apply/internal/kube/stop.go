@@ -33,7 +33,8 @@ const (
 // stop. What cannot be stopped does not spare the rest; only an API that is
 // silent (see [Silent]) ends it.
 func (c *Client) StopControllers(ctx context.Context) (stopped []string, err error) {
-	all, err := c.workloads(ctx)
+	s := stopper{c}
+	all, err := s.workloads(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (c *Client) StopControllers(ctx context.Context) (stopped []string, err err
 			if !w.runs(images) || w.quiet() {
 				continue
 			}
-			switch err := c.stop(ctx, w); {
+			switch err := s.stop(ctx, w); {
 			case absent(err):
 			case Silent(err) || ctx.Err() != nil:
 				return stopped, err
@@ -54,7 +55,7 @@ func (c *Client) StopControllers(ctx context.Context) (stopped []string, err err
 				told, stopped = append(told, w), append(stopped, w.String())
 			}
 		}
-		if err := c.wait(ctx, told); Silent(err) || ctx.Err() != nil {
+		if err := s.wait(ctx, told); Silent(err) || ctx.Err() != nil {
 			return stopped, err
 		} else if err != nil {
 			problems.AddErr(err)
@@ -63,34 +64,37 @@ func (c *Client) StopControllers(ctx context.Context) (stopped []string, err err
 	return stopped, problems.Err()
 }
 
+// stopper stops workloads.
+type stopper struct{ client *Client }
+
 // stop tells a workload to run nothing.
-func (c *Client) stop(ctx context.Context, w workload) error {
+func (s stopper) stop(ctx context.Context, w workload) error {
 	patch, sub := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 		"nodeSelector": map[string]string{nowhere: "true"},
 	}}}}, []string(nil)
 	if w.resource == deployments {
 		patch, sub = map[string]any{"spec": map[string]any{"replicas": 0}}, []string{"scale"}
 	}
-	_, err := c.in(w.resource, w.Namespace).patch(ctx, w.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager}, sub...)
+	_, err := s.client.in(w.resource, w.Namespace).patch(ctx, w.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager}, sub...)
 	return err
 }
 
 // wait waits until nothing is left of workloads. Those that go on running are
 // in the error, each.
-func (c *Client) wait(ctx context.Context, told []workload) error {
-	end := c.conn.clock.Now().Add(stopWithin)
+func (s stopper) wait(ctx context.Context, told []workload) error {
+	end := s.client.conn.clock.Now().Add(stopWithin)
 	var problems diag.List
 	for _, w := range told {
 		for {
-			now, err := c.workload(ctx, w)
+			now, err := s.workload(ctx, w)
 			if absent(err) || err == nil && now.quiet() {
 				break
 			}
-			if err == nil && !c.conn.clock.Now().Before(end) {
+			if err == nil && !s.client.conn.clock.Now().Before(end) {
 				err = diag.On("Kubernetes API", "%s", stillRuns(now)).WithCode(diag.NotReady)
 			}
 			if err == nil {
-				err = c.conn.clock.Sleep(ctx, pollEvery)
+				err = s.client.conn.clock.Sleep(ctx, pollEvery)
 			}
 			if Silent(err) || ctx.Err() != nil {
 				return err

@@ -312,7 +312,7 @@ func TestRealAPI(t *testing.T) {
 	if err != nil || !slices.Equal(stopped, want) {
 		t.Errorf("stopped %q (%v), want %q", stopped, err, want)
 	}
-	all, err := c.workloads(t.Context())
+	all, err := stopper{c}.workloads(t.Context())
 	if err != nil || len(all) < 4 {
 		t.Fatalf("%d workloads (%v)", len(all), err)
 	}

@@ -26,12 +26,12 @@ func (e *Executor) TakeOver(ctx context.Context, p *kubeplan.Plan) (done []kubep
 
 // takeOver makes the fields of other managers the owner's. The object stays as
 // it is.
-func (c *Client) takeOver(ctx context.Context, k *kinds, s kubeplan.Step) error {
-	r, found := k.of(s.Live())
+func (a applier) takeOver(ctx context.Context, s kubeplan.Step) error {
+	r, found := a.of(s.Live())
 	if !found {
 		return nil // nothing of its kind is there
 	}
-	api := c.in(r, s.ID().Namespace)
+	api := a.client.in(r, s.ID().Namespace)
 	for n := 0; ; n++ {
 		live, err := api.get(ctx, s.ID().Name)
 		if absent(err) {
@@ -47,7 +47,7 @@ func (c *Client) takeOver(ctx context.Context, k *kinds, s kubeplan.Step) error 
 		_, err = api.patch(ctx, s.ID().Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: manager})
 		if r := refused(err); r != nil && n < takeovers && (r.status == http.StatusConflict || r.status == http.StatusUnprocessableEntity) {
 			// It has another version by now.
-			if err := c.conn.clock.Sleep(ctx, pauseBefore(n)); err != nil {
+			if err := a.client.conn.clock.Sleep(ctx, pauseBefore(n)); err != nil {
 				return err
 			}
 			continue

@@ -9,10 +9,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -132,18 +129,18 @@ func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting 
 	if len(look) == 0 {
 		return nil, nil
 	}
-	k, err := e.Client.discover(ctx)
+	r, err := e.Client.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	wanted := map[resource][]kubeplan.ID{}
 	for _, s := range look {
-		if r, found := k.of(s.Item().Object); found {
-			wanted[r] = append(wanted[r], s.ID())
+		if at, found := r.of(s.Item().Object); found {
+			wanted[at] = append(wanted[at], s.ID())
 		}
 	}
 	now := map[kubeplan.ID]kubeplan.Object{}
-	if err := e.Client.read(ctx, wanted, now); err != nil {
+	if err := r.read(ctx, wanted, now); err != nil {
 		return nil, err
 	}
 	for _, s := range look {
@@ -160,44 +157,12 @@ func (e *Executor) stuck(ctx context.Context, stage kubeplan.Stage, waiting []wa
 	for _, w := range causes(waiting) {
 		text := fmt.Sprintf("is not ready after %s: %s", within, w.text)
 		hint := "what is done is done: run it again when the reason is gone, and it goes on"
-		if events := e.Client.lastEvents(ctx, w.id); len(events) > 0 {
+		if events := lastEvents(ctx, e.Client, w.id); len(events) > 0 {
 			hint = "last events:\n" + strings.Join(events, "\n")
 		}
 		problems.Add(diag.On(w.id.String(), "%s", text).WithHint("%s", hint).WithCode(diag.NotReady))
 	}
 	return problems.Err()
-}
-
-const mostEvents = 3
-
-var eventsResource = resource{schema.GroupVersionResource{Version: "v1", Resource: "events"}, true}
-
-// lastEvents are the last events about an object and what it made, newest first.
-// That there are none to be had is no error of its own: they explain another one.
-func (c *Client) lastEvents(ctx context.Context, id kubeplan.ID) (lines []string) {
-	events, err := listAs[corev1.Event](ctx, c.in(eventsResource, cmp.Or(id.Namespace, "default")), metav1.ListOptions{})
-	events = slices.DeleteFunc(events, func(e corev1.Event) bool {
-		own := e.InvolvedObject.Kind == id.Kind && e.InvolvedObject.Name == id.Name
-		// What an object makes is of another kind, and named after it.
-		return !own && (e.InvolvedObject.Kind == id.Kind || !strings.HasPrefix(e.InvolvedObject.Name, id.Name+"-"))
-	})
-	if err != nil {
-		return []string{"they cannot be read: " + oneLine(err)}
-	}
-	when := func(e corev1.Event) time.Time {
-		if e.LastTimestamp.IsZero() {
-			return e.EventTime.Time
-		}
-		return e.LastTimestamp.Time
-	}
-	// Warnings say more than that something was made.
-	slices.SortStableFunc(events, func(a, b corev1.Event) int {
-		return cmp.Or(-cmp.Compare(a.Type, b.Type), when(b).Compare(when(a)))
-	})
-	for _, e := range events[:min(len(events), mostEvents)] {
-		lines = append(lines, fmt.Sprintf("%s %s/%s: %s: %s", e.Type, e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, strings.Join(strings.Fields(e.Message), " ")))
-	}
-	return lines
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -78,15 +78,15 @@ func imageName(image string) string {
 func (w workload) quiet() bool { return w.none && w.seen >= w.Generation && w.left == 0 }
 
 // workloads are those of all namespaces.
-func (c *Client) workloads(ctx context.Context) (all []workload, err error) {
-	running, err := listAs[appsv1.Deployment](ctx, c.in(deployments, ""), metav1.ListOptions{})
+func (s stopper) workloads(ctx context.Context) (all []workload, err error) {
+	running, err := listAs[appsv1.Deployment](ctx, s.client.in(deployments, ""), metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range running {
 		all = append(all, ofDeployment(d))
 	}
-	everywhere, err := listAs[appsv1.DaemonSet](ctx, c.in(daemonSets, ""), metav1.ListOptions{})
+	everywhere, err := listAs[appsv1.DaemonSet](ctx, s.client.in(daemonSets, ""), metav1.ListOptions{})
 	for _, d := range everywhere {
 		all = append(all, ofDaemonSet(d))
 	}
@@ -94,8 +94,8 @@ func (c *Client) workloads(ctx context.Context) (all []workload, err error) {
 }
 
 // workload looks at one again.
-func (c *Client) workload(ctx context.Context, w workload) (workload, error) {
-	o, err := c.in(w.resource, w.Namespace).get(ctx, w.Name)
+func (s stopper) workload(ctx context.Context, w workload) (workload, error) {
+	o, err := s.client.in(w.resource, w.Namespace).get(ctx, w.Name)
 	if err != nil {
 		return w, err
 	}

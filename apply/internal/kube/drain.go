@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -37,29 +38,57 @@ type DrainOptions struct {
 // A node that Kubernetes does not know has nothing to drain; an API that does
 // not answer is an error.
 func (c *Client) Drain(ctx context.Context, name string, o DrainOptions) error {
-	known, err := c.cordon(ctx, name)
+	return drainer{c, name, o}.drain(ctx)
+}
+
+// drainer drains a node.
+type drainer struct {
+	client *Client
+	node   string
+	DrainOptions
+}
+
+// drain asks the pods to leave until they have left.
+func (d drainer) drain(ctx context.Context) error {
+	known, err := d.cordon(ctx)
 	if err != nil || !known {
 		return err
 	}
-	end, told := c.conn.clock.Now().Add(o.Within), ""
+	end, told := d.client.conn.clock.Now().Add(d.Within), ""
 	for {
-		left, err := c.evictAll(ctx, name, o.ForGood)
+		left, err := d.evictAll(ctx)
 		if err != nil || len(left) == 0 {
 			return err
 		}
 		text := describe(left)
-		if text != told && o.Tell != nil {
-			o.Tell("waits: " + text)
+		if text != told && d.Tell != nil {
+			d.Tell("waits: " + text)
 		}
 		told = text
-		if !c.conn.clock.Now().Before(end) {
-			return diag.On("node "+name, "not drained within %v: %s", o.Within, text).WithCode(diag.NotReady).
+		if !d.client.conn.clock.Now().Before(end) {
+			return diag.On("node "+d.node, "not drained within %v: %s", d.Within, text).WithCode(diag.NotReady).
 				WithHint("it stays cordoned: let the pods go, by more replicas or another PodDisruptionBudget, and run the same command again;\nor give it up with kubectl uncordon")
 		}
-		if err := c.conn.clock.Sleep(ctx, pollEvery); err != nil {
+		if err := d.client.conn.clock.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
 	}
+}
+
+// cordon keeps new pods away from the node. It reports whether Kubernetes knows
+// it.
+func (d drainer) cordon(ctx context.Context) (known bool, err error) {
+	n, err := d.client.in(nodes, "").get(ctx, d.node)
+	if absent(err) {
+		return false, nil
+	}
+	if err != nil || kubeplan.Object(n).Value("spec", "unschedulable") == true {
+		return true, err
+	}
+	return patchNode(ctx, d.client.in(nodes, ""), d.node, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{drained: "true"}},
+		"spec":     map[string]any{"unschedulable": true},
+	})
 }
 
 var pods = resource{corev1.SchemeGroupVersion.WithResource("pods"), true}
@@ -72,18 +101,18 @@ type leaving struct {
 
 // evictAll asks every pod to leave that is not on its way yet, and returns those
 // that are still there.
-func (c *Client) evictAll(ctx context.Context, node string, forGood bool) (left []leaving, err error) {
-	running, err := listAs[corev1.Pod](ctx, c.in(pods, ""), metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()})
+func (d drainer) evictAll(ctx context.Context) (left []leaving, err error) {
+	running, err := listAs[corev1.Pod](ctx, d.client.in(pods, ""), metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", d.node).String()})
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range running {
-		if stays(p, forGood) {
+		if stays(p, d.ForGood) {
 			continue
 		}
 		l := leaving{pod: p.Namespace + "/" + p.Name}
 		if p.DeletionTimestamp == nil {
-			gone, why, err := c.evict(ctx, p)
+			gone, why, err := d.evict(ctx, p)
 			if err != nil {
 				return nil, err
 			}
@@ -113,7 +142,7 @@ func stays(p corev1.Pod, forGood bool) bool {
 
 // evict asks a pod to leave. It is gone already, or is on its way, or something
 // keeps it for the time being, and why says what.
-func (c *Client) evict(ctx context.Context, p corev1.Pod) (gone bool, why string, err error) {
+func (d drainer) evict(ctx context.Context, p corev1.Pod) (gone bool, why string, err error) {
 	eviction, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&policyv1.Eviction{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
@@ -124,7 +153,7 @@ func (c *Client) evict(ctx context.Context, p corev1.Pod) (gone bool, why string
 	}
 	// Not by what repeats requests: that a budget is in the way is no reason to
 	// let the other pods wait.
-	_, err = c.atOnce(pods, p.Namespace).create(ctx, &unstructured.Unstructured{Object: eviction}, "eviction")
+	_, err = d.client.atOnce(pods, p.Namespace).create(ctx, &unstructured.Unstructured{Object: eviction}, "eviction")
 	r, again := refused(err), Unavailable(err)
 	switch {
 	case err == nil:
