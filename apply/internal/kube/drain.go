@@ -54,7 +54,7 @@ func (d drainer) drain(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	end, told := d.client.conn.clock.Now().Add(d.Within), ""
+	wait, told := d.client.waitFor(d.Within), ""
 	for {
 		left, err := d.evictAll(ctx)
 		if err != nil || len(left) == 0 {
@@ -65,11 +65,11 @@ func (d drainer) drain(ctx context.Context) error {
 			d.Tell("waits: " + text)
 		}
 		told = text
-		if !d.client.conn.clock.Now().Before(end) {
+		if wait.over() {
 			return diag.On("node "+d.node, "not drained within %v: %s", d.Within, text).WithCode(diag.NotReady).
 				WithHint("it stays cordoned: let the pods go, by more replicas or another PodDisruptionBudget, and run the same command again;\nor give it up with kubectl uncordon")
 		}
-		if err := d.client.conn.clock.Sleep(ctx, pollEvery); err != nil {
+		if err := wait.pause(ctx); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,6 @@ const (
 	stageWithin   = 10 * time.Minute
 	servedWithin  = time.Minute     // a kind, after its definition is established
 	deletedWithin = 2 * time.Minute // an object, after it was told to go
-	lookEvery     = 2 * time.Second
 )
 
 // Executor makes the changes of a plan.
@@ -152,7 +151,7 @@ func (e *Executor) stage(ctx context.Context, steps []kubeplan.Step) (done []kub
 // served waits until the API serves the kinds of steps: it takes a moment after
 // their definition is established.
 func (e *Executor) served(ctx context.Context, steps []kubeplan.Step) (applier, error) {
-	end := e.Client.conn.clock.Now().Add(servedWithin)
+	wait := e.Client.waitFor(servedWithin)
 	for {
 		a, err := e.Client.applier(ctx)
 		if err != nil {
@@ -165,10 +164,10 @@ func (e *Executor) served(ctx context.Context, steps []kubeplan.Step) (applier, 
 					WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote))
 			}
 		}
-		if len(problems) == 0 || !e.Client.conn.clock.Now().Before(end) {
+		if len(problems) == 0 || wait.over() {
 			return a, problems.Err()
 		}
-		if err := e.Client.conn.clock.Sleep(ctx, lookEvery); err != nil {
+		if err := wait.pause(ctx); err != nil {
 			return a, err
 		}
 	}
@@ -235,18 +234,18 @@ func (e *Executor) delete(ctx context.Context, s kubeplan.Step) error {
 	if err != nil {
 		return on(s.ID(), err)
 	}
-	end := e.Client.conn.clock.Now().Add(deletedWithin)
+	wait := e.Client.waitFor(deletedWithin)
 	for {
 		now, err := api.get(ctx, s.ID().Name)
 		if absent(err) || err == nil && kubeplan.UID(now) != kubeplan.UID(s.Live()) {
 			return nil
 		}
-		if err == nil && !e.Client.conn.clock.Now().Before(end) {
+		if err == nil && wait.over() {
 			return diag.On(s.ID().String(), "is not gone %s after it was deleted; finalizers: %v", deletedWithin, kubeplan.Object(now).List("metadata", "finalizers")).
 				WithHint("what has put a finalizer there has to remove it: is that still running?").WithCode(diag.NotReady)
 		}
 		if err == nil {
-			err = e.Client.conn.clock.Sleep(ctx, lookEvery)
+			err = wait.pause(ctx)
 		}
 		if err != nil {
 			return err

@@ -199,18 +199,18 @@ func TestDrain(t *testing.T) {
 	}{
 		{"nothing runs", nil, false, nil, "", 0, ""},
 		{"what stays, and what goes", []*fakePod{pod("web"), pod("agent", ownedBy("DaemonSet")), pod("kube-apiserver", static), pod("job", finished), pod("mine", unmanaged)},
-			false, []string{evicted("web")}, "waits: pod ns/web", pollEvery, ""},
+			false, []string{evicted("web")}, "waits: pod ns/web", lookEvery, ""},
 		{"what nothing makes anew goes for good", []*fakePod{pod("mine", unmanaged), pod("kube-apiserver", static)},
-			true, []string{evicted("mine")}, "waits: pod ns/mine", pollEvery, ""},
-		{"a pod that takes its time is asked once", []*fakePod{pod("web", lingers(3))}, false, []string{evicted("web")}, "waits: pod ns/web", 4 * pollEvery, ""},
+			true, []string{evicted("mine")}, "waits: pod ns/mine", lookEvery, ""},
+		{"a pod that takes its time is asked once", []*fakePod{pod("web", lingers(3))}, false, []string{evicted("web")}, "waits: pod ns/web", 4 * lookEvery, ""},
 		{"a budget, for a while", []*fakePod{pod("web", refuses(budget, budget)), pod("api")}, false,
 			[]string{evicted("web"), evicted("api"), evicted("web"), evicted("web")},
 			"waits: pod ns/web (The disruption budget web needs 2 healthy pods and has 2 currently), pod ns/api|" +
-				"waits: pod ns/web (The disruption budget web needs 2 healthy pods and has 2 currently)|waits: pod ns/web", 3 * pollEvery, ""},
+				"waits: pod ns/web (The disruption budget web needs 2 healthy pods and has 2 currently)|waits: pod ns/web", 3 * lookEvery, ""},
 		{"gone meanwhile", []*fakePod{pod("web", refuses(`404 {"kind":"Status"}`), lingers(-1))}, false, []string{evicted("web")}, "", 0, ""},
 		{"another pod of that name", []*fakePod{pod("web", refuses(`409 {"kind":"Status"}`), lingers(-1))}, false, []string{evicted("web")}, "", 0, ""},
 		{"its namespace goes", []*fakePod{pod("web", refuses(`403 {"kind":"Status","details":{"causes":[{"reason":"NamespaceTerminating"}]}}`))}, false,
-			[]string{evicted("web"), evicted("web")}, "waits: pod ns/web (its namespace is being deleted)|waits: pod ns/web", 2 * pollEvery, ""},
+			[]string{evicted("web"), evicted("web")}, "waits: pod ns/web (its namespace is being deleted)|waits: pod ns/web", 2 * lookEvery, ""},
 		{"not allowed", []*fakePod{pod("web", refuses(`403 {"kind":"Status","message":"no"}`))}, false, []string{evicted("web")}, "", 0,
 			"Kubernetes API: POST /api/v1/namespaces/ns/pods/web/eviction: 403 Forbidden: no"},
 	} {

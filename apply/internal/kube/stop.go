@@ -25,7 +25,6 @@ const (
 	nowhere = "talosgen.dev/stopped"
 	// A group has this long to stop: a pod gets 30 seconds by default.
 	stopWithin = time.Minute
-	pollEvery  = 2 * time.Second
 )
 
 // StopControllers stops what would make servers, load balancers or routes while
@@ -82,7 +81,7 @@ func (s stopper) stop(ctx context.Context, w workload) error {
 // wait waits until nothing is left of workloads. Those that go on running are
 // in the error, each.
 func (s stopper) wait(ctx context.Context, told []workload) error {
-	end := s.client.conn.clock.Now().Add(stopWithin)
+	waiting := s.client.waitFor(stopWithin)
 	var problems diag.List
 	for _, w := range told {
 		for {
@@ -90,11 +89,11 @@ func (s stopper) wait(ctx context.Context, told []workload) error {
 			if absent(err) || err == nil && now.quiet() {
 				break
 			}
-			if err == nil && !s.client.conn.clock.Now().Before(end) {
+			if err == nil && waiting.over() {
 				err = diag.On("Kubernetes API", "%s", stillRuns(now)).WithCode(diag.NotReady)
 			}
 			if err == nil {
-				err = s.client.conn.clock.Sleep(ctx, pollEvery)
+				err = waiting.pause(ctx)
 			}
 			if Silent(err) || ctx.Err() != nil {
 				return err

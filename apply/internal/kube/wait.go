@@ -43,9 +43,10 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 
 // ready waits until the objects of a stage are ready.
 func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kubeplan.Step) error {
-	waiting, err := e.unready(ctx, steps)
+	look := looked{client: e.Client, steps: awaited(steps)}
+	waiting, err := look.unready(ctx)
 	within := cmp.Or(e.Waits.Stage, stageWithin)
-	end := e.Client.conn.clock.Now().Add(within)
+	wait := e.Client.waitFor(within)
 	name := "wait for " + string(stage)
 	said := map[kubeplan.ID]string{}
 	for err == nil && len(waiting) > 0 {
@@ -58,12 +59,12 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 				e.Stage.Step(name, progress.Note, nameOf(w.id)+": "+w.text)
 			}
 		}
-		if !e.Client.conn.clock.Now().Before(end) {
+		if wait.over() {
 			err = e.stuck(ctx, stage, waiting, within)
 			break
 		}
-		if err = e.Client.conn.clock.Sleep(ctx, lookEvery); err == nil {
-			waiting, err = e.unready(ctx, steps)
+		if err = wait.pause(ctx); err == nil {
+			waiting, err = look.unready(ctx)
 		}
 	}
 	switch {
@@ -111,10 +112,8 @@ func nameOf(id kubeplan.ID) string {
 // isFlux reports whether a group is one of Flux.
 func isFlux(group string) bool { return strings.HasSuffix(group, ".toolkit.fluxcd.io") }
 
-// unready reads the objects of steps that talosgen makes, and returns those that
-// are not ready.
-func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting []waited, err error) {
-	var look []kubeplan.Step
+// awaited are the steps whose objects are waited for.
+func awaited(steps []kubeplan.Step) (look []kubeplan.Step) {
 	for _, s := range steps {
 		// What waits for somebody else does not come by being waited for here.
 		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Waits && s.Live() == nil {
@@ -126,29 +125,54 @@ func (e *Executor) unready(ctx context.Context, steps []kubeplan.Step) (waiting 
 		}
 		look = append(look, s)
 	}
-	if len(look) == 0 {
+	return look
+}
+
+// looked is what is looked at again and again.
+type looked struct {
+	client *Client
+	steps  []kubeplan.Step
+	reader reader // of the last look; what it knows to be served is not asked again
+}
+
+// unready reads the objects, and returns those that are not ready.
+func (l *looked) unready(ctx context.Context) (waiting []waited, err error) {
+	if len(l.steps) == 0 {
 		return nil, nil
 	}
-	r, err := e.Client.reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	wanted := map[resource][]kubeplan.ID{}
-	for _, s := range look {
-		if at, found := r.of(s.Item().Object); found {
-			wanted[at] = append(wanted[at], s.ID())
+	wanted, all := l.where()
+	if !all {
+		if l.reader, err = l.client.reader(ctx); err != nil {
+			return nil, err
 		}
+		wanted, _ = l.where()
 	}
 	now := map[kubeplan.ID]kubeplan.Object{}
-	if err := r.read(ctx, wanted, now); err != nil {
+	if err := l.reader.read(ctx, wanted, now); err != nil {
 		return nil, err
 	}
-	for _, s := range look {
+	for _, s := range l.steps {
 		if ready, text := Readiness(now[s.ID()]); !ready {
 			waiting = append(waiting, waited{s.ID(), text, now[s.ID()]})
 		}
 	}
 	return waiting, nil
+}
+
+// where the objects are, and whether that is known of all.
+func (l *looked) where() (wanted map[resource][]kubeplan.ID, all bool) {
+	if l.reader.kinds == nil {
+		return nil, false
+	}
+	wanted, all = map[resource][]kubeplan.ID{}, true
+	for _, s := range l.steps {
+		at, found := l.reader.of(s.Item().Object)
+		if found {
+			wanted[at] = append(wanted[at], s.ID())
+		}
+		all = all && found
+	}
+	return wanted, all
 }
 
 // stuck says what is not ready, each with its last events.
