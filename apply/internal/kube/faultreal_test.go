@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func newRealFaultWorld(t testing.TB, c faultCase, cluster *kubeenv.Cluster, name
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport, proxy.ErrorLog = directly(t, cluster), log.New(io.Discard, "", 0)
-	w := &faultWorld{TB: t, faultCase: c, namespace: namespace, clock: &faultClock{now: time.Now(), pass: func() { _ = often(context.Background()) }}}
+	w := &faultWorld{TB: t, faultCase: c, namespace: namespace, asked: &sync.Mutex{}, clock: &faultClock{now: time.Now(), pass: func() { _ = often(context.Background()) }}}
 	w.machine = faultmachine.New(http.Handler(proxy), w.clock, faultWithin)
 	w.calm()
 	if c.from != nil {

@@ -112,6 +112,10 @@ type faultWorld struct {
 	sim       *kubesim.API // nil: the API is a real one
 	machine   *faultmachine.Machine
 	runs      int
+	// What answers all requests in place of the machine, and when they came; may be nil.
+	always    faultproxy.Effect
+	asked     *sync.Mutex
+	times     []time.Time
 	forgotten bool                   // others have deleted the inventory: what Git has no more is not known then
 	before    map[kubeplan.ID]string // what was there, by its UID
 }
@@ -122,7 +126,7 @@ const faultWithin = 30 * time.Second
 // newFaultWorld is one with a simulated API.
 func newFaultWorld(t testing.TB, c faultCase) *faultWorld {
 	t.Helper()
-	w := &faultWorld{TB: t, faultCase: c, namespace: "faults", clock: &faultClock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}}
+	w := &faultWorld{TB: t, faultCase: c, namespace: "faults", asked: &sync.Mutex{}, clock: &faultClock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}}
 	w.clock.pass = w.settle
 	w.sim = kubesim.New("v1.36.4", w.clock.Now)
 	w.calm()
@@ -184,11 +188,23 @@ func (t refusable) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (w *faultWorld) client() *Client {
-	c, err := newClient(Options{URL: "https://api.example.org", Clock: w.clock, Patience: time.Minute, Within: faultWithin}, refusable{faultproxy.Direct(w.machine)})
+	c, err := newClient(Options{URL: "https://api.example.org", Clock: w.clock, Patience: time.Minute, Within: faultWithin}, refusable{faultproxy.Direct(w)})
 	if err != nil {
 		w.Fatal(err)
 	}
 	return c
+}
+
+// ServeHTTP passes a request on to the machine.
+func (w *faultWorld) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
+	w.asked.Lock()
+	w.times = append(w.times, w.clock.Now())
+	w.asked.Unlock()
+	if w.always != nil {
+		w.always(answer, r, w.machine)
+		return
+	}
+	w.machine.ServeHTTP(answer, r)
 }
 
 // plan looks and plans.
