@@ -61,7 +61,8 @@ var owners = []struct {
 	{"github.com/fluxcd/pkg/ssa/...", []string{"apply/internal/kube"}},
 	{"k8s.io/client-go/kubernetes/scheme", []string{"apply/internal/kube", "render/internal/kubeschema"}}, // the table of kinds
 	{"k8s.io/apiextensions-apiserver/...", []string{"apply/internal/kube", "render/internal/kubeschema"}},
-	{"k8s.io/client-go/kubernetes/...", nil}, // the typed clients of all kinds link 11 MB: apply/internal/kube has a client of its own
+	{"k8s.io/client-go/kubernetes/...", nil}, // the typed clients of all kinds link 11 MB: the dynamic one has all kinds (decision 0019)
+	{"k8s.io/kubectl/...", nil},              // its drain takes the typed clients (decision 0019)
 	{"k8s.io/client-go/...", []string{"apply/internal/kube"}},
 	{"github.com/rogpeppe/go-internal/...", []string{"internal/casetest"}}, // which is for tests
 }
