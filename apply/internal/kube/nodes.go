@@ -119,7 +119,7 @@ func (c *Client) Uncordon(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = patchNode(ctx, c.in(nodes, ""), name, map[string]any{
+	_, err = c.patchNode(ctx, name, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{drained: nil}},
 		"spec":     map[string]any{"unschedulable": nil},
 	})
@@ -127,8 +127,8 @@ func (c *Client) Uncordon(ctx context.Context, name string) error {
 }
 
 // patchNode changes a node. It reports whether Kubernetes knows it.
-func patchNode(ctx context.Context, nodes objects, name string, patch any) (known bool, err error) {
-	_, err = nodes.patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+func (c *Client) patchNode(ctx context.Context, name string, patch any) (known bool, err error) {
+	_, err = c.in(nodes, "").patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	if absent(err) {
 		return false, nil
 	}
