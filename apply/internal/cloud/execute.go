@@ -87,47 +87,58 @@ type step struct {
 }
 
 func (s *step) do(ctx context.Context) error {
-	k, known := kinds[s.Kind]
+	of, known := kinds[s.Kind]
 	if !known {
 		return diag.On(s.object, "apply cannot change this kind of object").WithCode(diag.Remote)
 	}
+	o := of(s)
 	switch s.Action {
 	case cloudplan.Create:
-		return k.create(s, ctx)
+		return o.create(ctx)
 	case cloudplan.Update:
-		return k.update(s, ctx)
+		return o.update(ctx)
 	case cloudplan.Delete:
-		return k.remove(s, ctx)
+		return o.remove(ctx)
 	case cloudplan.Replace:
-		if err := k.remove(s, ctx); err != nil {
+		if err := o.remove(ctx); err != nil {
 			return err
 		}
-		return k.create(s, ctx)
+		return o.create(ctx)
 	}
 	return diag.On(s.object, "unknown action %q", s.Action).WithCode(diag.Remote)
 }
 
-// maker is a method that makes a change.
-type maker func(*step, context.Context) error
-
-// kinds says how objects of each kind are changed.
-var kinds = map[cloudplan.Kind]struct{ create, update, remove maker }{
-	cloudplan.KindNetwork:        {(*step).createNetwork, (*step).updateNetwork, (*step).deleteNetwork},
-	cloudplan.KindSubnet:         {(*step).createSubnet, (*step).impossible, (*step).deleteSubnet},
-	cloudplan.KindRoute:          {(*step).createRoute, (*step).updateRoute, (*step).deleteRoute},
-	cloudplan.KindFirewall:       {(*step).createFirewall, (*step).updateFirewall, (*step).deleteFirewall},
-	cloudplan.KindPlacementGroup: {(*step).createGroup, (*step).updateGroup, (*step).deleteGroup},
-	cloudplan.KindFloatingIP:     {(*step).createFloatingIP, (*step).updateFloatingIP, (*step).deleteFloatingIP},
-	cloudplan.KindPrimaryIP:      {(*step).impossible, (*step).impossible, (*step).deletePrimaryIP},
-	cloudplan.KindSSHKey:         {(*step).impossible, (*step).impossible, (*step).deleteSSHKey},
-	cloudplan.KindServer:         {(*step).createServer, (*step).updateServer, (*step).deleteServer},
-	cloudplan.KindVolume:         {(*step).impossible, (*step).impossible, (*step).deleteVolume},
-	cloudplan.KindLoadBalancer:   {(*step).createBalancer, (*step).updateBalancer, (*step).deleteBalancer},
-	cloudplan.KindImage:          {(*step).createImage, (*step).impossible, (*step).deleteImage},
-	cloudplan.KindRRSet:          {(*step).createRecords, (*step).updateRecords, (*step).deleteRecords},
+// object is one that a change is about, of the kind of the change.
+type object interface {
+	create(ctx context.Context) error
+	update(ctx context.Context) error
+	remove(ctx context.Context) error
 }
 
-func (s *step) impossible(context.Context) error {
+// kinds says how objects of each kind are changed.
+var kinds = map[cloudplan.Kind]func(*step) object{
+	cloudplan.KindNetwork:        func(s *step) object { return networkStep{s} },
+	cloudplan.KindSubnet:         func(s *step) object { return subnetStep{fixed{s}} },
+	cloudplan.KindRoute:          func(s *step) object { return routeStep{s} },
+	cloudplan.KindFirewall:       func(s *step) object { return firewallStep{s} },
+	cloudplan.KindPlacementGroup: func(s *step) object { return groupStep{s} },
+	cloudplan.KindFloatingIP:     func(s *step) object { return floatingIPStep{s} },
+	cloudplan.KindPrimaryIP:      func(s *step) object { return primaryIPStep{fixed{s}} },
+	cloudplan.KindSSHKey:         func(s *step) object { return sshKeyStep{fixed{s}} },
+	cloudplan.KindServer:         func(s *step) object { return serverStep{s} },
+	cloudplan.KindVolume:         func(s *step) object { return volumeStep{fixed{s}} },
+	cloudplan.KindLoadBalancer:   func(s *step) object { return balancerStep{s} },
+	cloudplan.KindImage:          func(s *step) object { return imageStep{fixed{s}} },
+	cloudplan.KindRRSet:          func(s *step) object { return recordStep{s} },
+}
+
+// fixed is an object that apply may only delete, unless its kind says otherwise.
+type fixed struct{ *step }
+
+func (s fixed) create(context.Context) error { return s.impossible() }
+func (s fixed) update(context.Context) error { return s.impossible() }
+
+func (s *step) impossible() error {
 	return diag.On(s.object, "%s: apply cannot do that", s.Action).WithCode(diag.Remote)
 }
 

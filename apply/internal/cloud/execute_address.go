@@ -9,10 +9,16 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// floatingIPStep is a change of a floating IP, primaryIPStep of an address of a server.
+type (
+	floatingIPStep struct{ *step }
+	primaryIPStep  struct{ fixed }
+)
+
 func floatingName(f schemas.InfraFloatingIP) string { return f.Name }
 
-func (s *step) createFloatingIP(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.FloatingIPs, floatingName)
+func (s floatingIPStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.FloatingIPs, floatingName)
 	if err != nil {
 		return err
 	}
@@ -44,17 +50,17 @@ func (s *step) createFloatingIP(ctx context.Context) error {
 		}
 	}
 	if want.Protected {
-		return s.protectFloatingIP(ctx, have.ID, true)
+		return s.protect(ctx, have.ID, true)
 	}
 	return nil
 }
 
-func (s *step) updateFloatingIP(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.FloatingIPs, floatingName)
+func (s floatingIPStep) update(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.FloatingIPs, floatingName)
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.FloatingIPs, func(f cloudplan.FloatingIP) cloudplan.Meta { return f.Meta })
+	have, err := observed(s.step, s.plan.Observed.FloatingIPs, func(f cloudplan.FloatingIP) cloudplan.Meta { return f.Meta })
 	if err != nil {
 		return err
 	}
@@ -72,23 +78,23 @@ func (s *step) updateFloatingIP(ctx context.Context) error {
 			return s.reverse(ctx, ip, have.IP, cloudplan.ReverseNameOf(want.ReverseDNS, have.Type, have.ID, have.IP))
 		}},
 		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
-			return s.protectFloatingIP(ctx, s.ID, want.Protected)
+			return s.protect(ctx, s.ID, want.Protected)
 		}},
 	)
 }
 
-func (s *step) protectFloatingIP(ctx context.Context, id int64, on bool) error {
+func (s floatingIPStep) protect(ctx context.Context, id int64, on bool) error {
 	return s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.FloatingIP.ChangeProtection(ctx, &hcloud.FloatingIP{ID: id}, hcloud.FloatingIPChangeProtectionOpts{Delete: &on})
 	})
 }
 
-// deleteFloatingIP takes the address from its server first: Hetzner deletes
+// remove takes the address from its server first: Hetzner deletes
 // none that is assigned.
-func (s *step) deleteFloatingIP(ctx context.Context) error {
+func (s floatingIPStep) remove(ctx context.Context) error {
 	ip := &hcloud.FloatingIP{ID: s.ID}
 	if s.LiftProtection {
-		if err := s.protectFloatingIP(ctx, s.ID, false); err != nil {
+		if err := s.protect(ctx, s.ID, false); err != nil {
 			return done(err)
 		}
 	}
@@ -175,7 +181,7 @@ func (u *serverUpdate) dropPrimaryIP(ctx context.Context, id int64) error {
 	return done(explain(u.object, "delete its public address", err))
 }
 
-func (s *step) deletePrimaryIP(ctx context.Context) error {
+func (s primaryIPStep) remove(ctx context.Context) error {
 	if s.LiftProtection {
 		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
 			return s.api.PrimaryIP.ChangeProtection(ctx, hcloud.PrimaryIPChangeProtectionOpts{ID: s.ID, Delete: false})

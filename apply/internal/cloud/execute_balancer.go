@@ -17,15 +17,18 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-func (s *step) wantedBalancer() (*schemas.InfraLoadBalancer, error) {
-	return desired(s, s.plan.Desired.LoadBalancers, func(w schemas.InfraLoadBalancer) string { return w.Name })
+// balancerStep is a change of a load balancer.
+type balancerStep struct{ *step }
+
+func (s balancerStep) wanted() (*schemas.InfraLoadBalancer, error) {
+	return desired(s.step, s.plan.Desired.LoadBalancers, func(w schemas.InfraLoadBalancer) string { return w.Name })
 }
 
-// createBalancer makes a load balancer. The call that creates it can neither
+// create makes a load balancer. The call that creates it can neither
 // choose its address in the network nor have targets there; nor can it be
 // without public addresses before it is in a network.
-func (s *step) createBalancer(ctx context.Context) error {
-	want, err := s.wantedBalancer()
+func (s balancerStep) create(ctx context.Context) error {
+	want, err := s.wanted()
 	if err != nil {
 		return err
 	}
@@ -51,19 +54,19 @@ func (s *step) createBalancer(ctx context.Context) error {
 	s.mu.Lock()
 	s.found.LoadBalancers = append(s.found.LoadBalancers, have)
 	s.mu.Unlock()
-	return s.finishBalancer(ctx, want, have)
+	return s.finish(ctx, want, have)
 }
 
-// finishBalancer does what the call that creates a load balancer does not.
-func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalancer, have cloudplan.LoadBalancer) error {
+// finish does what the call that creates a load balancer does not.
+func (s balancerStep) finish(ctx context.Context, want *schemas.InfraLoadBalancer, have cloudplan.LoadBalancer) error {
 	l := &hcloud.LoadBalancer{ID: have.ID}
 	if want.PrivateIP != "" {
-		if err := s.attachBalancer(ctx, l, want.PrivateIP); err != nil {
+		if err := s.attach(ctx, l, want.PrivateIP); err != nil {
 			return err
 		}
 	}
 	if !want.PublicInterface {
-		if err := s.publicBalancer(ctx, l, false); err != nil {
+		if err := s.public(ctx, l, false); err != nil {
 			return err
 		}
 	}
@@ -82,40 +85,40 @@ func (s *step) finishBalancer(ctx context.Context, want *schemas.InfraLoadBalanc
 		}
 	}
 	if want.Protected {
-		return s.protectBalancer(ctx, l, true)
+		return s.protect(ctx, l, true)
 	}
 	return nil
 }
 
-func (s *step) updateBalancer(ctx context.Context) error {
-	want, err := s.wantedBalancer()
+func (s balancerStep) update(ctx context.Context) error {
+	want, err := s.wanted()
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.LoadBalancers, func(l cloudplan.LoadBalancer) cloudplan.Meta { return l.Meta })
+	have, err := observed(s.step, s.plan.Observed.LoadBalancers, func(l cloudplan.LoadBalancer) cloudplan.Meta { return l.Meta })
 	if err != nil {
 		return err
 	}
-	u := &balancerUpdate{step: s, want: want, have: have, l: &hcloud.LoadBalancer{ID: s.ID}}
+	u := &balancerUpdate{balancerStep: s, want: want, have: have, l: &hcloud.LoadBalancer{ID: s.ID}}
 	return s.set(ctx,
 		one{cloudplan.FieldLabels, u.labels},
 		one{cloudplan.FieldType, u.resize},
 		one{cloudplan.FieldAlgorithm, u.algorithm},
 		one{cloudplan.FieldPrivateIP, u.privateIP},
 		one{cloudplan.FieldPublic, func(ctx context.Context, _ []cloudplan.Field) error {
-			return s.publicBalancer(ctx, u.l, want.PublicInterface)
+			return s.public(ctx, u.l, want.PublicInterface)
 		}},
 		one{cloudplan.FieldServices, u.services},
 		one{cloudplan.FieldTargets, u.targets},
 		one{cloudplan.FieldReverseDNS, u.reverseNames},
 		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
-			return s.protectBalancer(ctx, u.l, want.Protected)
+			return s.protect(ctx, u.l, want.Protected)
 		}},
 	)
 }
 
-// publicBalancer turns the public addresses of a load balancer on or off.
-func (s *step) publicBalancer(ctx context.Context, l *hcloud.LoadBalancer, wanted bool) error {
+// public turns the public addresses of a load balancer on or off.
+func (s balancerStep) public(ctx context.Context, l *hcloud.LoadBalancer, wanted bool) error {
 	if wanted {
 		return s.await(ctx, "turn its public addresses on", func() (*hcloud.Action, *hcloud.Response, error) {
 			return s.api.LoadBalancer.EnablePublicInterface(ctx, l)
@@ -126,13 +129,13 @@ func (s *step) publicBalancer(ctx context.Context, l *hcloud.LoadBalancer, wante
 	})
 }
 
-func (s *step) attachBalancer(ctx context.Context, l *hcloud.LoadBalancer, ip string) error {
+func (s balancerStep) attach(ctx context.Context, l *hcloud.LoadBalancer, ip string) error {
 	return s.changeNetwork(ctx, "attach it to the network with "+ip, func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.LoadBalancer.AttachToNetwork(ctx, l, hcloud.LoadBalancerAttachToNetworkOpts{Network: n, IP: net.ParseIP(ip)})
 	})
 }
 
-func (s *step) addTarget(ctx context.Context, l *hcloud.LoadBalancer, selector string) error {
+func (s balancerStep) addTarget(ctx context.Context, l *hcloud.LoadBalancer, selector string) error {
 	return s.await(ctx, "add the target "+selector, func() (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.LoadBalancer.AddLabelSelectorTarget(ctx, l, hcloud.LoadBalancerAddLabelSelectorTargetOpts{
 			Selector: selector, UsePrivateIP: hcloud.Ptr(true),
@@ -141,7 +144,7 @@ func (s *step) addTarget(ctx context.Context, l *hcloud.LoadBalancer, selector s
 }
 
 // removeTarget takes a target away.
-func (s *step) removeTarget(ctx context.Context, l *hcloud.LoadBalancer, t cloudplan.Target) error {
+func (s balancerStep) removeTarget(ctx context.Context, l *hcloud.LoadBalancer, t cloudplan.Target) error {
 	return s.await(ctx, "remove the target "+t.Item(), func() (*hcloud.Action, *hcloud.Response, error) {
 		switch {
 		case t.Selector != "":
@@ -154,28 +157,28 @@ func (s *step) removeTarget(ctx context.Context, l *hcloud.LoadBalancer, t cloud
 	})
 }
 
-func (s *step) protectBalancer(ctx context.Context, l *hcloud.LoadBalancer, on bool) error {
+func (s balancerStep) protect(ctx context.Context, l *hcloud.LoadBalancer, on bool) error {
 	return s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.LoadBalancer.ChangeProtection(ctx, l, hcloud.LoadBalancerChangeProtectionOpts{Delete: &on})
 	})
 }
 
-func (s *step) deleteBalancer(ctx context.Context) error {
+func (s balancerStep) remove(ctx context.Context) error {
 	if s.LiftProtection {
-		if err := s.protectBalancer(ctx, &hcloud.LoadBalancer{ID: s.ID}, false); err != nil {
+		if err := s.protect(ctx, &hcloud.LoadBalancer{ID: s.ID}, false); err != nil {
 			return done(err)
 		}
 	}
-	action, err := s.dropBalancer(ctx, s.ID)
+	action, err := s.drop(ctx, s.ID)
 	if err == nil {
 		err = s.waiter.wait(ctx, action)
 	}
 	return done(err)
 }
 
-// dropBalancer deletes a load balancer. Since 2026-10-05 the answer holds an
+// drop deletes a load balancer. Since 2026-10-05 the answer holds an
 // action; before, it was empty, which hcloud-go cannot read.
-func (s *step) dropBalancer(ctx context.Context, id int64) (*hcloud.Action, error) {
+func (s balancerStep) drop(ctx context.Context, id int64) (*hcloud.Action, error) {
 	req, err := s.api.NewRequest(ctx, http.MethodDelete, fmt.Sprintf("/load_balancers/%d", id), nil)
 	if err != nil {
 		return nil, err

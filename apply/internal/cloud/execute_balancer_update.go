@@ -12,7 +12,7 @@ import (
 
 // balancerUpdate is a change of a load balancer.
 type balancerUpdate struct {
-	*step
+	balancerStep
 	want *schemas.InfraLoadBalancer
 	have *cloudplan.LoadBalancer
 	l    *hcloud.LoadBalancer
@@ -45,7 +45,7 @@ func (u *balancerUpdate) algorithm(ctx context.Context, _ []cloudplan.Field) err
 // there leave it before it does, and come back with it.
 func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field) error {
 	if fields[0].Edit == cloudplan.Add {
-		return u.attachBalancer(ctx, u.l, u.want.PrivateIP)
+		return u.attach(ctx, u.l, u.want.PrivateIP)
 	}
 	for _, t := range u.have.Targets {
 		if t.UsePrivateIP {
@@ -62,7 +62,7 @@ func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field
 	if u.want.PrivateIP == "" {
 		return nil
 	}
-	if err := u.attachBalancer(ctx, u.l, u.want.PrivateIP); err != nil {
+	if err := u.attach(ctx, u.l, u.want.PrivateIP); err != nil {
 		return err
 	}
 	for _, selector := range u.want.Targets {

@@ -10,14 +10,17 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-func (s *step) createRecords(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.DNSRecords, cloudplan.RecordName)
+// recordStep is a change of a set of DNS records.
+type recordStep struct{ *step }
+
+func (s recordStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.DNSRecords, cloudplan.RecordName)
 	if err != nil {
 		return err
 	}
 	made, _, err := s.api.Zone.CreateRRSet(ctx, &hcloud.Zone{Name: want.Zone}, hcloud.ZoneRRSetCreateOpts{
 		Name: want.Name, Type: hcloud.ZoneRRSetType(want.Type), TTL: &want.TTL,
-		Labels: cloudplan.RecordLabels(s.plan.Cluster), Records: s.records(want),
+		Labels: cloudplan.RecordLabels(s.plan.Cluster), Records: s.values(want),
 	})
 	if err != nil {
 		return err
@@ -27,7 +30,7 @@ func (s *step) createRecords(ctx context.Context) error {
 
 // records are the values by what is there now: objects that were made since the
 // plan have got their addresses.
-func (s *step) records(want *schemas.InfraDNSRecord) []hcloud.ZoneRRSetRecord {
+func (s recordStep) values(want *schemas.InfraDNSRecord) []hcloud.ZoneRRSetRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return convert(cloudplan.RecordValues(*want, &s.found), func(v string) hcloud.ZoneRRSetRecord {
@@ -35,8 +38,8 @@ func (s *step) records(want *schemas.InfraDNSRecord) []hcloud.ZoneRRSetRecord {
 	})
 }
 
-func (s *step) updateRecords(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.DNSRecords, cloudplan.RecordName)
+func (s recordStep) update(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.DNSRecords, cloudplan.RecordName)
 	if err != nil {
 		return err
 	}
@@ -44,7 +47,7 @@ func (s *step) updateRecords(ctx context.Context) error {
 	return s.set(ctx,
 		one{cloudplan.FieldValues, func(ctx context.Context, _ []cloudplan.Field) error {
 			return s.await(ctx, "set its values", func() (*hcloud.Action, *hcloud.Response, error) {
-				return s.api.Zone.SetRRSetRecords(ctx, set, hcloud.ZoneRRSetSetRecordsOpts{Records: s.records(want)})
+				return s.api.Zone.SetRRSetRecords(ctx, set, hcloud.ZoneRRSetSetRecordsOpts{Records: s.values(want)})
 			})
 		}},
 		one{cloudplan.FieldTTL, func(ctx context.Context, _ []cloudplan.Field) error {
@@ -63,8 +66,8 @@ func rrset(zone, name, kind string) *hcloud.ZoneRRSet {
 	return &hcloud.ZoneRRSet{Zone: &hcloud.Zone{Name: zone}, Name: name, Type: hcloud.ZoneRRSetType(kind)}
 }
 
-func (s *step) deleteRecords(ctx context.Context) error {
-	set, err := s.observedRecords()
+func (s recordStep) remove(ctx context.Context) error {
+	set, err := s.observed()
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (s *step) deleteRecords(ctx context.Context) error {
 	return done(err)
 }
 
-func (s *step) observedRecords() (*hcloud.ZoneRRSet, error) {
+func (s recordStep) observed() (*hcloud.ZoneRRSet, error) {
 	for _, z := range s.plan.Observed.Zones {
 		for _, r := range z.RRSets {
 			if cloudplan.RecordName(schemas.InfraDNSRecord{Zone: z.Name, Name: r.Name, Type: r.Type}) == s.Name {

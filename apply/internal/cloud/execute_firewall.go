@@ -11,6 +11,9 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// firewallStep is a change of a firewall.
+type firewallStep struct{ *step }
+
 func firewallName(f schemas.InfraFirewall) string {
 	if f.Name == "" {
 		return fmt.Sprint(f.ExistingID)
@@ -18,8 +21,8 @@ func firewallName(f schemas.InfraFirewall) string {
 	return f.Name
 }
 
-func (s *step) createFirewall(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.Firewalls, firewallName)
+func (s firewallStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.Firewalls, firewallName)
 	if err != nil {
 		return err
 	}
@@ -87,8 +90,8 @@ func byServer(id int64) hcloud.FirewallResource {
 	return hcloud.FirewallResource{Type: hcloud.FirewallResourceTypeServer, Server: &hcloud.FirewallResourceServer{ID: id}}
 }
 
-func (s *step) updateFirewall(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.Firewalls, firewallName)
+func (s firewallStep) update(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.Firewalls, firewallName)
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (s *step) updateFirewall(ctx context.Context) error {
 		}},
 		one{cloudplan.FieldApplyTo, s.applyTo},
 		one{cloudplan.FieldLabels, func(ctx context.Context, _ []cloudplan.Field) error {
-			have, err := observed(s, s.plan.Observed.Firewalls, func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta })
+			have, err := observed(s.step, s.plan.Observed.Firewalls, func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta })
 			if err != nil {
 				return err
 			}
@@ -117,7 +120,7 @@ func (s *step) updateFirewall(ctx context.Context) error {
 
 // applyTo adds the selector that is missing before it takes others away, so
 // that no server is open meanwhile.
-func (s *step) applyTo(ctx context.Context, fields []cloudplan.Field) error {
+func (s firewallStep) applyTo(ctx context.Context, fields []cloudplan.Field) error {
 	var add, remove []hcloud.FirewallResource
 	for _, f := range fields {
 		if f.Edit == cloudplan.Add {
@@ -142,7 +145,7 @@ func (s *step) applyTo(ctx context.Context, fields []cloudplan.Field) error {
 	})
 }
 
-func (s *step) deleteFirewall(ctx context.Context) error { return s.client.removeFirewall(ctx, s.ID) }
+func (s firewallStep) remove(ctx context.Context) error { return s.client.removeFirewall(ctx, s.ID) }
 
 // removeFirewall deletes a firewall. One in use cannot be deleted, so it is
 // taken from everything first that it is applied to by then.

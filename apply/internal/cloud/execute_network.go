@@ -10,7 +10,15 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-func (s *step) createNetwork(ctx context.Context) error {
+// networkStep is a change of the network, subnetStep of one of its subnets, and
+// routeStep of one of its routes.
+type (
+	networkStep struct{ *step }
+	subnetStep  struct{ fixed }
+	routeStep   struct{ *step }
+)
+
+func (s networkStep) create(ctx context.Context) error {
 	want := s.plan.Desired.Network
 	ipRange, err := parseCIDR(want.IPRange)
 	if err != nil {
@@ -24,12 +32,12 @@ func (s *step) createNetwork(ctx context.Context) error {
 	}
 	s.made(made.ID)
 	if want.Protected {
-		return s.protectNetwork(ctx, made.ID, true)
+		return s.protect(ctx, made.ID, true)
 	}
 	return nil
 }
 
-func (s *step) updateNetwork(ctx context.Context) error {
+func (s networkStep) update(ctx context.Context) error {
 	leave, err := s.net.Take(ctx)
 	if err != nil {
 		return err
@@ -37,7 +45,7 @@ func (s *step) updateNetwork(ctx context.Context) error {
 	defer leave()
 	want, n := s.plan.Desired.Network, &hcloud.Network{ID: s.ID}
 	update := func(ctx context.Context, _ []cloudplan.Field) error {
-		have, err := observed(s, s.plan.Observed.Networks, func(n cloudplan.Network) cloudplan.Meta { return n.Meta })
+		have, err := observed(s.step, s.plan.Observed.Networks, func(n cloudplan.Network) cloudplan.Meta { return n.Meta })
 		if err != nil {
 			return err
 		}
@@ -59,20 +67,20 @@ func (s *step) updateNetwork(ctx context.Context) error {
 		one{cloudplan.FieldExpose, update},
 		one{cloudplan.FieldLabels, update},
 		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
-			return s.protectNetwork(ctx, s.ID, want.Protected)
+			return s.protect(ctx, s.ID, want.Protected)
 		}},
 	)
 }
 
-func (s *step) protectNetwork(ctx context.Context, id int64, on bool) error {
+func (s networkStep) protect(ctx context.Context, id int64, on bool) error {
 	return s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.Network.ChangeProtection(ctx, &hcloud.Network{ID: id}, hcloud.NetworkChangeProtectionOpts{Delete: &on})
 	})
 }
 
-func (s *step) deleteNetwork(ctx context.Context) error {
+func (s networkStep) remove(ctx context.Context) error {
 	if s.LiftProtection {
-		if err := s.protectNetwork(ctx, s.ID, false); err != nil {
+		if err := s.protect(ctx, s.ID, false); err != nil {
 			return done(err)
 		}
 	}
@@ -80,8 +88,8 @@ func (s *step) deleteNetwork(ctx context.Context) error {
 	return done(err)
 }
 
-func (s *step) createSubnet(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.Network.Subnets, func(n schemas.InfraSubnet) string { return n.IPRange })
+func (s subnetStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.Network.Subnets, func(n schemas.InfraSubnet) string { return n.IPRange })
 	if err != nil {
 		return err
 	}
@@ -99,7 +107,7 @@ func (s *step) createSubnet(ctx context.Context) error {
 	})
 }
 
-func (s *step) deleteSubnet(ctx context.Context) error {
+func (s subnetStep) remove(ctx context.Context) error {
 	ipRange, err := parseCIDR(s.Name)
 	if err != nil {
 		return err
@@ -109,8 +117,8 @@ func (s *step) deleteSubnet(ctx context.Context) error {
 	}))
 }
 
-func (s *step) createRoute(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.Network.Routes, func(r schemas.InfraRoute) string { return r.Destination })
+func (s routeStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.Network.Routes, func(r schemas.InfraRoute) string { return r.Destination })
 	if err != nil {
 		return err
 	}
@@ -124,16 +132,16 @@ func (s *step) createRoute(ctx context.Context) error {
 	})
 }
 
-// updateRoute takes the old route away: Hetzner has no call to change one.
-func (s *step) updateRoute(ctx context.Context) error {
-	if err := s.deleteRoute(ctx); err != nil {
+// update takes the old route away: Hetzner has no call to change one.
+func (s routeStep) update(ctx context.Context) error {
+	if err := s.remove(ctx); err != nil {
 		return err
 	}
-	return s.createRoute(ctx)
+	return s.create(ctx)
 }
 
-func (s *step) deleteRoute(ctx context.Context) error {
-	for _, have := range s.clusterNetwork().Routes {
+func (s routeStep) remove(ctx context.Context) error {
+	for _, have := range s.observed().Routes {
 		if have.Destination != s.Name {
 			continue
 		}
@@ -149,8 +157,8 @@ func (s *step) deleteRoute(ctx context.Context) error {
 	return nil
 }
 
-// clusterNetwork is the cluster's network as it was observed.
-func (s *step) clusterNetwork() cloudplan.Network {
+// observed is the cluster's network as it was observed.
+func (s routeStep) observed() cloudplan.Network {
 	if id, err := s.network(); err == nil {
 		for _, n := range s.plan.Observed.Networks {
 			if n.ID == id.ID {

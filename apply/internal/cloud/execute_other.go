@@ -10,10 +10,19 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// groupStep is a change of a placement group, sshKeyStep of an SSH key, volumeStep of
+// a volume, and imageStep of an image.
+type (
+	groupStep  struct{ *step }
+	sshKeyStep struct{ fixed }
+	volumeStep struct{ fixed }
+	imageStep  struct{ fixed }
+)
+
 func groupName(g schemas.InfraPlacementGroup) string { return g.Name }
 
-func (s *step) createGroup(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.PlacementGroups, groupName)
+func (s groupStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.PlacementGroups, groupName)
 	if err != nil {
 		return err
 	}
@@ -27,12 +36,12 @@ func (s *step) createGroup(ctx context.Context) error {
 	return s.waiter.wait(ctx, made.Action)
 }
 
-func (s *step) updateGroup(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.PlacementGroups, groupName)
+func (s groupStep) update(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.PlacementGroups, groupName)
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.PlacementGroups, func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta })
+	have, err := observed(s.step, s.plan.Observed.PlacementGroups, func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta })
 	if err != nil {
 		return err
 	}
@@ -44,18 +53,18 @@ func (s *step) updateGroup(ctx context.Context) error {
 	}})
 }
 
-func (s *step) deleteGroup(ctx context.Context) error {
+func (s groupStep) remove(ctx context.Context) error {
 	_, err := s.api.PlacementGroup.Delete(ctx, &hcloud.PlacementGroup{ID: s.ID})
 	return done(err)
 }
 
-func (s *step) deleteSSHKey(ctx context.Context) error {
+func (s sshKeyStep) remove(ctx context.Context) error {
 	_, err := s.api.SSHKey.Delete(ctx, &hcloud.SSHKey{ID: s.ID})
 	return done(err)
 }
 
-// deleteVolume takes the volume from its server first.
-func (s *step) deleteVolume(ctx context.Context) error {
+// remove takes the volume from its server first.
+func (s volumeStep) remove(ctx context.Context) error {
 	volume := &hcloud.Volume{ID: s.ID}
 	if s.LiftProtection {
 		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
@@ -79,8 +88,8 @@ func (s *step) deleteVolume(ctx context.Context) error {
 	return done(err)
 }
 
-func (s *step) createImage(ctx context.Context) error {
-	want, err := desired(s, s.plan.Desired.Images, cloudplan.ImageName)
+func (s imageStep) create(ctx context.Context) error {
+	want, err := desired(s.step, s.plan.Desired.Images, cloudplan.ImageName)
 	if err != nil {
 		return err
 	}
@@ -94,7 +103,7 @@ func (s *step) createImage(ctx context.Context) error {
 	return err
 }
 
-func (s *step) deleteImage(ctx context.Context) error {
+func (s imageStep) remove(ctx context.Context) error {
 	image := &hcloud.Image{ID: s.ID}
 	if s.LiftProtection {
 		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {

@@ -195,6 +195,6 @@ func (c *Client) SwitchOn(ctx context.Context, s cloudplan.Server) error {
 	return explain(object, "note that it is on again", err)
 }
 
-func (s *step) powerOn(ctx context.Context, server *hcloud.Server) error {
+func (s serverStep) powerOn(ctx context.Context, server *hcloud.Server) error {
 	return s.await(ctx, "start it", func() (*hcloud.Action, *hcloud.Response, error) { return s.api.Server.Poweron(ctx, server) })
 }

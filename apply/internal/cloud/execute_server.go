@@ -15,24 +15,27 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-func (s *step) wantedServer() (*schemas.InfraServer, error) {
-	return desired(s, s.plan.Desired.Servers, func(w schemas.InfraServer) string { return w.Name })
+// serverStep is a change of a server.
+type serverStep struct{ *step }
+
+func (s serverStep) wanted() (*schemas.InfraServer, error) {
+	return desired(s.step, s.plan.Desired.Servers, func(w schemas.InfraServer) string { return w.Name })
 }
 
-// createServer makes a server and leaves it off until it is in the network:
+// create makes a server and leaves it off until it is in the network:
 // the call that creates it cannot choose its address there, and a server that
 // starts without it comes up without it. Firewalls are in that call, so that it
 // is never open.
-func (s *step) createServer(ctx context.Context) error {
-	want, err := s.wantedServer()
+func (s serverStep) create(ctx context.Context) error {
+	want, err := s.wanted()
 	if err != nil {
 		return err
 	}
-	opts, err := s.serverOptions(ctx, want)
+	opts, err := s.options(ctx, want)
 	if err != nil {
 		return err
 	}
-	server, err := s.orderServer(ctx, opts)
+	server, err := s.order(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -41,11 +44,11 @@ func (s *step) createServer(ctx context.Context) error {
 	s.mu.Lock()
 	s.found.Servers = append(s.found.Servers, have)
 	s.mu.Unlock()
-	return s.finishServer(ctx, want, have)
+	return s.finish(ctx, want, have)
 }
 
-// finishServer does what the call that creates a server does not.
-func (s *step) finishServer(ctx context.Context, want *schemas.InfraServer, have cloudplan.Server) error {
+// finish does what the call that creates a server does not.
+func (s serverStep) finish(ctx context.Context, want *schemas.InfraServer, have cloudplan.Server) error {
 	server := &hcloud.Server{ID: have.ID}
 	if want.PrivateIP != "" {
 		if err := s.attach(ctx, server, want.PrivateIP); err != nil {
@@ -70,14 +73,14 @@ func (s *step) finishServer(ctx context.Context, want *schemas.InfraServer, have
 		}
 	}
 	if want.Protected {
-		return s.protectServer(ctx, server, true)
+		return s.protect(ctx, server, true)
 	}
 	return nil
 }
 
-// orderServer creates a server with the first type and in the first location
+// order creates a server with the first type and in the first location
 // that Hetzner has one of.
-func (s *step) orderServer(ctx context.Context, opts hcloud.ServerCreateOpts) (*hcloud.Server, error) {
+func (s serverStep) order(ctx context.Context, opts hcloud.ServerCreateOpts) (*hcloud.Server, error) {
 	var failures []error
 	for _, candidate := range s.Candidates {
 		opts.ServerType = &hcloud.ServerType{Name: candidate.Type}
@@ -89,7 +92,7 @@ func (s *step) orderServer(ctx context.Context, opts hcloud.ServerCreateOpts) (*
 			}
 			if soldOut(err) {
 				// Hetzner noticed late. The server may be there, and has the name.
-				err = errors.Join(err, s.dropServer(ctx, made.Server.ID))
+				err = errors.Join(err, s.drop(ctx, made.Server.ID))
 			}
 		}
 		err = explain(s.object, fmt.Sprintf("create a %s in %s", candidate.Type, candidate.Location), err)
@@ -118,7 +121,7 @@ func soldOut(err error) bool {
 	return hasCode(err, hcloud.ErrorCodeResourceUnavailable, hcloud.ErrorCodePlacementError)
 }
 
-func (s *step) serverOptions(ctx context.Context, want *schemas.InfraServer) (opts hcloud.ServerCreateOpts, err error) {
+func (s serverStep) options(ctx context.Context, want *schemas.InfraServer) (opts hcloud.ServerCreateOpts, err error) {
 	opts = hcloud.ServerCreateOpts{
 		Name:             want.Name,
 		Labels:           cloudplan.ServerLabels(*want),
@@ -152,7 +155,7 @@ func (s *step) serverOptions(ctx context.Context, want *schemas.InfraServer) (op
 }
 
 // userData fills in the private host key, where it is asked for.
-func (s *step) userData(want *schemas.InfraServer) (string, error) {
+func (s serverStep) userData(want *schemas.InfraServer) (string, error) {
 	if want.HostKey == "" {
 		return want.UserData, nil
 	}
@@ -167,7 +170,7 @@ func (s *step) userData(want *schemas.InfraServer) (string, error) {
 }
 
 // imageOf is the image that the plan chose, or the one made since.
-func (s *step) imageOf(want *schemas.InfraServer) (int64, error) {
+func (s serverStep) imageOf(want *schemas.InfraServer) (int64, error) {
 	if s.Image != 0 {
 		return s.Image, nil
 	}
@@ -179,7 +182,7 @@ func (s *step) imageOf(want *schemas.InfraServer) (int64, error) {
 // firewallsFor are those that apply to the labels of a server. By their
 // selectors they would come a while after the server; without public addresses
 // there is nothing to filter.
-func (s *step) firewallsFor(want *schemas.InfraServer) (out []*hcloud.ServerCreateFirewall, err error) {
+func (s serverStep) firewallsFor(want *schemas.InfraServer) (out []*hcloud.ServerCreateFirewall, err error) {
 	if !want.PublicIPv4 && !want.PublicIPv6 {
 		return nil, nil
 	}
@@ -203,13 +206,13 @@ func (s *step) firewallsFor(want *schemas.InfraServer) (out []*hcloud.ServerCrea
 }
 
 // attach puts a server into the cluster's network.
-func (s *step) attach(ctx context.Context, server *hcloud.Server, ip string) error {
+func (s serverStep) attach(ctx context.Context, server *hcloud.Server, ip string) error {
 	return s.changeNetwork(ctx, "attach it to the network with "+ip, func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.Server.AttachToNetwork(ctx, server, hcloud.ServerAttachToNetworkOpts{Network: n, IP: net.ParseIP(ip)})
 	})
 }
 
-func (s *step) backups(ctx context.Context, server *hcloud.Server, on bool) error {
+func (s serverStep) backups(ctx context.Context, server *hcloud.Server, on bool) error {
 	return s.await(ctx, "change its backups", func() (*hcloud.Action, *hcloud.Response, error) {
 		if on {
 			return s.api.Server.EnableBackup(ctx, server, "")
@@ -229,24 +232,24 @@ func (s *step) reverse(ctx context.Context, of hcloud.RDNSSupporter, ip, name st
 	})
 }
 
-func (s *step) protectServer(ctx context.Context, server *hcloud.Server, on bool) error {
+func (s serverStep) protect(ctx context.Context, server *hcloud.Server, on bool) error {
 	return s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
 		return s.api.Server.ChangeProtection(ctx, server, hcloud.ServerChangeProtectionOpts{Delete: &on, Rebuild: &on})
 	})
 }
 
-// deleteServer deletes a server. Its addresses go with it, and it leaves its
+// remove deletes a server. Its addresses go with it, and it leaves its
 // network, placement group, firewalls, load balancers and volumes by itself.
-func (s *step) deleteServer(ctx context.Context) error {
+func (s serverStep) remove(ctx context.Context) error {
 	if err := s.claimVolumes(ctx); err != nil {
 		return err
 	}
 	if s.LiftProtection {
-		if err := s.protectServer(ctx, &hcloud.Server{ID: s.ID}, false); err != nil {
+		if err := s.protect(ctx, &hcloud.Server{ID: s.ID}, false); err != nil {
 			return done(err)
 		}
 	}
-	return s.dropServer(ctx, s.ID)
+	return s.drop(ctx, s.ID)
 }
 
 // madeByCSI is what volumes of the CSI driver have as managed-by.
@@ -255,7 +258,7 @@ const madeByCSI = "csi-driver"
 // claimVolumes labels the volumes of the CSI driver at the server with the
 // cluster: that they are at its servers is often all that says whose they are,
 // and once the server is gone a later run could not find them any more.
-func (s *step) claimVolumes(ctx context.Context) error {
+func (s serverStep) claimVolumes(ctx context.Context) error {
 	for _, v := range s.plan.Observed.Volumes {
 		if v.Server != s.ID || v.Labels[schemas.LabelManagedBy] != madeByCSI || v.Labels[schemas.LabelCluster] != "" {
 			continue
@@ -270,7 +273,7 @@ func (s *step) claimVolumes(ctx context.Context) error {
 	return nil
 }
 
-func (s *step) dropServer(ctx context.Context, id int64) error {
+func (s serverStep) drop(ctx context.Context, id int64) error {
 	deleted, _, err := s.api.Server.DeleteWithResult(ctx, &hcloud.Server{ID: id})
 	if err != nil {
 		return done(err)

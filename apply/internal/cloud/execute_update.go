@@ -11,7 +11,7 @@ import (
 
 // serverUpdate is a change of a living server.
 type serverUpdate struct {
-	*step
+	serverStep
 	want   *schemas.InfraServer
 	have   *cloudplan.Server
 	server *hcloud.Server
@@ -19,18 +19,18 @@ type serverUpdate struct {
 	noted  bool // a label says so
 }
 
-// updateServer changes a living server: first what protects it and would
+// update changes a living server: first what protects it and would
 // disturb its next start, then what it has to be off for, then the rest.
-func (s *step) updateServer(ctx context.Context) error {
-	want, err := s.wantedServer()
+func (s serverStep) update(ctx context.Context) error {
+	want, err := s.wanted()
 	if err != nil {
 		return err
 	}
-	have, err := observed(s, s.plan.Observed.Servers, func(s cloudplan.Server) cloudplan.Meta { return s.Meta })
+	have, err := observed(s.step, s.plan.Observed.Servers, func(s cloudplan.Server) cloudplan.Meta { return s.Meta })
 	if err != nil {
 		return err
 	}
-	u := &serverUpdate{step: s, want: want, have: have, server: &hcloud.Server{ID: s.ID}}
+	u := &serverUpdate{serverStep: s, want: want, have: have, server: &hcloud.Server{ID: s.ID}}
 	return u.neverOff(ctx, s.set(ctx,
 		one{cloudplan.FieldLabels, u.labels},
 		one{cloudplan.FieldFirewalls, u.firewalls},
@@ -46,7 +46,7 @@ func (s *step) updateServer(ctx context.Context) error {
 		one{cloudplan.FieldReverseDNS, u.reverseNames},
 		one{cloudplan.FieldBackups, func(ctx context.Context, _ []cloudplan.Field) error { return s.backups(ctx, u.server, want.Backups) }},
 		one{cloudplan.FieldProtected, func(ctx context.Context, _ []cloudplan.Field) error {
-			return s.protectServer(ctx, u.server, want.Protected)
+			return s.protect(ctx, u.server, want.Protected)
 		}},
 	))
 }
@@ -81,7 +81,7 @@ func (u *serverUpdate) firewalls(ctx context.Context, fields []cloudplan.Field) 
 
 // firewallID is the id of a desired firewall; one that exists already may have
 // no name.
-func (s *step) firewallID(name string) (int64, error) {
+func (s serverStep) firewallID(name string) (int64, error) {
 	for _, f := range s.plan.Desired.Firewalls {
 		if firewallName(f) == name && f.ExistingID != 0 {
 			return f.ExistingID, nil
