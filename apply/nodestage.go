@@ -8,7 +8,6 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
-	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // nodeStage looks at the nodes, and takes the steps by which they become what the
@@ -160,23 +159,6 @@ func (r *Report) noteStep(stage progress.Stage, e execute.Event[Step]) {
 		r.Steps = append(r.Steps, e.Step)
 	}
 	tellStep(stage, nodes.Name(e.Step), e.State, e.Err)
-}
-
-// away is an error that names nodes of which nobody knows whether they are as
-// they should be.
-func away(p *nodeplan.Plan) error {
-	if p == nil {
-		return nil
-	}
-	var problems diag.List
-	for _, n := range p.Warnings {
-		for _, name := range p.Away {
-			if n.Key == plan.Key("node/"+name) {
-				problems.Add(diag.On("node "+name, "%s", n.Text).WithHint("%s", n.Hint).WithCode(diag.NotReady))
-			}
-		}
-	}
-	return problems.Err()
 }
 
 // notes tells a stage what its steps wait for. A wait that is no step ends with

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -30,8 +31,7 @@ type Plan struct {
 
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool {
-	return len(p.Changes) == 0 && (p.Nodes == nil || len(p.Nodes.Steps) == 0) &&
-		(p.Kubernetes == nil || len(p.Kubernetes.Changes()) == 0)
+	return !slices.ContainsFunc(p.sections(), func(s planSection) bool { return !s.empty() })
 }
 
 // Unseen is the error that some nodes are not reached or do not run, with the
@@ -54,68 +54,51 @@ func (p *Plan) Edited() error {
 // is of another contract, with the exit code [diag.Differences]; nil if none does.
 // A plan without changes may have such nodes: what else Git has changed for them
 // is not known, and does not take effect.
-func (p *Plan) Unsent() error {
-	if p.Nodes == nil || len(p.Nodes.Unsent()) == 0 {
-		return nil
-	}
-	names := p.Nodes.Unsent()
-	what := "node " + names[0]
-	if more := len(names) - 1; more > 0 {
-		what += fmt.Sprintf(" and %d more", more)
-	}
-	return diag.On(what, "nothing of what Git has is sent: it is for another contract than that of the configuration there").
-		WithHint("until an upgrade moves the nodes, set talos.configContract in cluster.yaml to the contract that they have, and render again").
-		WithCode(diag.Differences)
-}
+func (p *Plan) Unsent() error { return unsent(p.Nodes) }
 
 // remains is the error about what no run changes: what is unseen, what others
 // have edited, and what is not sent; nil if there is nothing.
 func (p *Plan) remains() error {
 	var problems diag.List
-	problems.AddErr(p.Unsent())
-	problems.AddErr(p.Unseen())
-	problems.AddErr(p.Edited())
+	for _, s := range p.sections() {
+		problems.AddErr(s.remains())
+	}
 	return problems.Err()
 }
 
 // Refused reports whether something must not be done.
-func (p *Plan) Refused() bool {
-	return len(p.Refusals) > 0 || p.Nodes != nil && len(p.Nodes.Refusals) > 0 ||
-		p.Kubernetes != nil && p.Kubernetes.Refused()
-}
+func (p *Plan) Refused() bool { return slices.ContainsFunc(p.sections(), planSection.refused) }
 
 // Executable reports whether nothing is refused and every consent is given, in
 // every section.
-func (p *Plan) Executable() bool {
-	return p.Plan.Executable() && (p.Nodes == nil || len(p.Nodes.Executable()) == 0) &&
-		(p.Kubernetes == nil || p.Kubernetes.Problems() == nil)
-}
+func (p *Plan) Executable() bool { return notExecutable(p) == nil }
 
 // String prints the plan for people.
 func (p *Plan) String() string {
-	text := p.Plan.String()
-	if p.Nodes != nil {
-		text += "\n" + p.Nodes.String()
+	var texts []string
+	for _, s := range p.sections() {
+		texts = append(texts, s.String())
 	}
-	if p.Kubernetes != nil {
-		text += "\n" + p.Kubernetes.String()
-	}
-	return text
+	return strings.Join(texts, "\n")
 }
 
 // Summary says how much there is to do, in one line.
 func (p *Plan) Summary() string {
 	var parts []string
-	if len(p.Changes)+len(p.Refusals) > 0 || p.Nodes == nil {
-		parts = append(parts, p.Plan.Summary())
-	}
-	if p.Nodes != nil && (len(p.Nodes.Steps)+len(p.Nodes.Refusals) > 0 || len(parts) == 0) {
-		parts = append(parts, "nodes: "+p.Nodes.Summary())
-	}
-	if p.Kubernetes != nil && !p.Kubernetes.InSync() {
-		parts = append(parts, "Kubernetes: "+p.Kubernetes.Summary())
+	for _, s := range p.sections() {
+		if text := s.summary(len(parts) > 0); text != "" {
+			parts = append(parts, text)
+		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// consents are the flags that give the consent that is missing.
+func (p *Plan) consents() (flags []string) {
+	for _, s := range p.sections() {
+		flags = append(flags, s.consents()...)
+	}
+	return flags
 }
 
 // JSON writes the plan for programs.
@@ -150,31 +133,6 @@ func LoadPlan(file string, text []byte) (*Saved, error) {
 		return nil, diag.New(diag.Pos{File: file}, "a section of it holds no plan").WithHint("make it again: talosgen plan <env> --out <file>")
 	}
 	return &s, s.Check(file)
-}
-
-// notExecutable says why a plan must not be executed, each reason once.
-func notExecutable(p *Plan) error {
-	var problems diag.List
-	refusals := p.Refusals
-	if p.Nodes != nil {
-		refusals = append(refusals[:len(refusals):len(refusals)], p.Nodes.Refusals...)
-	}
-	problems.AddErr(refused(refusals))
-	for _, c := range p.Changes {
-		if !c.Allowed {
-			problems.Add(diag.On(string(c.Key), "to %s it needs consent: %s", c.Action, c.Reason).WithCode(diag.Usage))
-		}
-	}
-	if p.Nodes != nil {
-		for _, name := range p.Nodes.Consents() {
-			problems.Add(diag.On("node "+name, "to remove it needs consent: the tree does not have it").
-				WithHint("--allow %s", name).WithCode(diag.Usage))
-		}
-	}
-	if p.Kubernetes != nil {
-		problems.AddErr(p.Kubernetes.Problems())
-	}
-	return problems.Err()
 }
 
 // refused says what must not be done. A reason that several objects share is

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/summary"
-	"github.com/talosgen/talosgen/apply/plan"
-	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
@@ -55,7 +54,7 @@ func (s *Session) end(r *Report) {
 func (r *Report) Summary(err error, c Commands) Summary {
 	s := Summary{
 		Environment: r.env, Cluster: r.cluster, Outcome: r.outcome(err),
-		Done: items(r.Done, r.Steps, r.Objects), Left: r.undone(), RequestsLeft: r.requestsLeft, Cost: r.cost(),
+		Done: r.items(), Left: r.undone(), RequestsLeft: r.requestsLeft, Cost: r.cost(),
 		Pending: []summary.Pending{}, Next: []summary.Command{},
 	}
 	var took time.Duration
@@ -94,59 +93,29 @@ func (r *Report) remains() error {
 	return r.Left.remains()
 }
 
-// items are things that were done, or are to do.
-func items(changes []Change, steps []Step, objects []Object) []summary.Item {
+// items are what the run has done.
+func (r *Report) items() []summary.Item {
 	all := []summary.Item{}
-	for _, c := range changes {
-		stage := summary.Infrastructure
-		if c.Kind == cloudplan.KindImage {
-			stage = summary.Images
-		}
-		all = append(all, summary.Item{Stage: stage, Action: string(c.Action), Object: string(c.Key), ID: c.ID})
-	}
-	for _, s := range steps {
-		stage := summary.Nodes
-		if s.Action == nodeplan.Bootstrap {
-			stage = summary.Bootstrap
-		}
-		all = append(all, summary.Item{Stage: stage, Action: string(s.Action), Object: s.Node})
-	}
-	for _, o := range objects {
-		stage := summary.Kubernetes
-		if slices.Contains([]kubeplan.Stage{kubeplan.Keys, kubeplan.Flux, kubeplan.Sources}, o.Stage) {
-			stage = summary.Flux
-		}
-		all = append(all, summary.Item{Stage: stage, Action: string(o.Action), Object: string(o.Key)})
-	}
-	return all
+	all = append(all, changeItems(r.Done)...)
+	all = append(all, stepItems(r.Steps)...)
+	return append(all, objectItems(r.Objects)...)
 }
 
 // undone is what is left to do: as it was seen last, or else as it was agreed to.
 func (r *Report) undone() []summary.Item {
-	var changes []Change
-	var steps []Step
-	var objects []Object
+	var last Plan
 	for _, p := range []*Plan{r.Agreed, r.Left} { // the later one counts
 		if p == nil {
 			continue
 		}
-		if p.Plan != nil {
-			changes = r.without(p.Plan).Changes
-		}
-		if p.Nodes != nil {
-			steps = p.Nodes.Steps
-		}
-		if p.Kubernetes != nil {
-			objects = p.Kubernetes.Changes()
-		}
+		last.Plan, last.Nodes = cmp.Or(p.Plan, last.Plan), cmp.Or(p.Nodes, last.Nodes)
+		last.Kubernetes = cmp.Or(p.Kubernetes, last.Kubernetes)
 	}
-	steps = slices.DeleteFunc(slices.Clone(steps), func(s Step) bool {
-		return slices.ContainsFunc(r.Steps, func(d Step) bool { return d.Key == s.Key })
-	})
-	objects = slices.DeleteFunc(slices.Clone(objects), func(o Object) bool {
-		return slices.ContainsFunc(r.Objects, func(d Object) bool { return d.Key == o.Key && d.Action == o.Action })
-	})
-	return items(changes, steps, objects)
+	all := []summary.Item{}
+	for _, s := range last.sections() {
+		all = append(all, s.left(r)...)
+	}
+	return all
 }
 
 // cost is the price of a month before the run, and after what is planned; nil if
@@ -274,30 +243,4 @@ func (r *Report) next(s *Summary, c Commands) {
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Bootstrap }) {
 		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")
 	}
-}
-
-// consents are the flags that give the consent that is missing.
-func (p *Plan) consents() (flags []string) {
-	for _, c := range p.Changes {
-		switch {
-		case c.Allowed:
-		case c.Consent == plan.ConsentUnlock:
-			flags = append(flags, "--yes-destroy", p.Cluster)
-		default:
-			flags = append(flags, "--allow", string(c.Key))
-		}
-	}
-	if p.Nodes != nil {
-		for _, name := range p.Nodes.Consents() {
-			flags = append(flags, "--allow", name)
-		}
-	}
-	if p.Kubernetes != nil {
-		for _, s := range p.Kubernetes.Steps {
-			if !s.Allowed {
-				flags = append(flags, "--allow", string(s.Key))
-			}
-		}
-	}
-	return flags
 }

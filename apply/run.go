@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
@@ -152,18 +151,6 @@ func (r *Report) left(p *cloudplan.Plan) {
 		next.Nodes, next.Kubernetes = r.Left.Nodes, r.Left.Kubernetes
 	}
 	r.Left = next
-}
-
-// without is a plan without the changes that were made.
-func (r *Report) without(p *cloudplan.Plan) *cloudplan.Plan {
-	if p == nil {
-		return nil
-	}
-	left := *p
-	left.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool {
-		return slices.ContainsFunc(r.Done, func(d Change) bool { return d.Key == c.Key && d.Action == c.Action })
-	})
-	return &left
 }
 
 // note takes in, and tells, how a change goes on.
