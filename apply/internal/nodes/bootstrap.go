@@ -17,18 +17,35 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// bootstrapper makes etcd.
+type bootstrapper struct {
+	controlPlanes
+	*making
+}
+
+// making is what a run has done so far to make etcd.
+type making struct {
+	notes    notebook
+	uploaded string // the boot that has the snapshot of the recovery already
+}
+
+// step makes etcd, as a step of a plan.
+func (b bootstrapper) step(ctx context.Context, _ *nodeplan.Plan, _ nodeplan.Step, tell func(string)) error {
+	return b.bootstrap(ctx, tell)
+}
+
 // bootstrap makes etcd, if there is none, as the package bootstrap says. What a
 // call answers is not believed: the next look is.
-func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
+func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
 	var earlier bootstrap.Observation
-	snapshot, err := c.snapshotID(ctx)
+	snapshot, err := b.snapshotID(ctx)
 	if err != nil {
 		return err
 	}
-	end := c.Clock.Now().Add(c.Patience.Etcd)
+	end := b.Clock.Now().Add(b.Patience.Etcd)
 	for hurried := 0; ; {
-		began := c.wall()
-		now, err := c.etcdEverywhere(ctx, began)
+		began := b.wall()
+		now, err := b.etcdEverywhere(ctx, began)
 		if err != nil {
 			return err
 		}
@@ -40,10 +57,10 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		case bootstrap.Refuse:
 			return diag.On("etcd", "%s", d.Reason).WithHint("%s", d.Hint).WithCode(diag.Remote)
 		}
-		if err := c.keep(ctx); err != nil {
+		if err := b.keep(ctx); err != nil {
 			return err
 		}
-		if err := c.carryOut(ctx, d, now, began, tell); err != nil {
+		if err := b.carryOut(ctx, d, now, began, tell); err != nil {
 			return err
 		}
 		// Most of what is decided at once is true at once. If not, what was recorded
@@ -53,11 +70,11 @@ func (c *Cluster) bootstrap(ctx context.Context, tell func(string)) error {
 		} else if hurried <= hurries {
 			continue
 		}
-		if !c.Clock.Now().Before(end) {
-			return diag.On("etcd", "not bootstrapped within %v: %s", c.Patience.Etcd, d.Reason).WithHint("%s", d.Hint).WithCode(diag.NotReady)
+		if !b.Clock.Now().Before(end) {
+			return diag.On("etcd", "not bootstrapped within %v: %s", b.Patience.Etcd, d.Reason).WithHint("%s", d.Hint).WithCode(diag.NotReady)
 		}
 		for range 1 + min(max(0, hurried-hurries), slowest) {
-			if err := c.pause(ctx); err != nil {
+			if err := b.pause(ctx); err != nil {
 				return err
 			}
 		}
@@ -75,22 +92,22 @@ const (
 )
 
 // carryOut does the one thing that was decided from a look, which began when.
-func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation, began time.Time, tell func(string)) error {
+func (b bootstrapper) carryOut(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation, began time.Time, tell func(string)) error {
 	switch d.Action {
 	case bootstrap.Record:
-		return c.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
+		return b.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
 	case bootstrap.MarkDone:
 		if o.Intent.Node == "" {
 			o.Intent.Node, o.Intent.Machine = d.Node, d.Machine
 		}
 		o.Intent.Done = true
-		return c.record(ctx, o.Intent, o.ControlPlanes)
+		return b.record(ctx, o.Intent, o.ControlPlanes)
 	case bootstrap.Announce:
 		tell("says on the control planes that it is about to bootstrap " + d.Node)
-		return c.announce(ctx, d.Note, o.ControlPlanes, began)
+		return b.announce(ctx, d.Note, o.ControlPlanes, began)
 	case bootstrap.Call:
 		tell("bootstraps " + d.Node)
-		return c.callBootstrap(ctx, d, o)
+		return b.callBootstrap(ctx, d, o)
 	case bootstrap.Wait:
 		tell("waits: " + d.Reason)
 	}
@@ -98,28 +115,28 @@ func (c *Cluster) carryOut(ctx context.Context, d bootstrap.Decision, o bootstra
 }
 
 // record writes an intent, and notes it in place of what this run has noted.
-func (c *Cluster) record(ctx context.Context, i bootstrap.Intent, on []bootstrap.ControlPlane) error {
-	c.notes.own = bootstrap.Note{}
-	if _, err := c.note(ctx, on, noteOf(i), time.Time{}); err != nil {
+func (b bootstrapper) record(ctx context.Context, i bootstrap.Intent, on []bootstrap.ControlPlane) error {
+	b.notes.own = bootstrap.Note{}
+	if _, err := b.note(ctx, on, noteOf(i), time.Time{}); err != nil {
 		return err
 	}
-	return c.Intents.Record(ctx, i)
+	return b.Intents.Record(ctx, i)
 }
 
 // snapshotID tells what a lost etcd is made anew from; empty: nothing.
-func (c *Cluster) snapshotID(ctx context.Context) (string, error) {
-	if c.Recovery == nil {
+func (b bootstrapper) snapshotID(ctx context.Context) (string, error) {
+	if b.Recovery == nil {
 		return "", nil
 	}
-	return c.Recovery.ID(ctx)
+	return b.Recovery.ID(ctx)
 }
 
 // etcdEverywhere looks at the intent, and then at every control plane.
-func (c *Cluster) etcdEverywhere(ctx context.Context, began time.Time) (o bootstrap.Observation, err error) {
-	if o.Intent, err = c.Intents.Intent(ctx); err != nil {
+func (b bootstrapper) etcdEverywhere(ctx context.Context, began time.Time) (o bootstrap.Observation, err error) {
+	if o.Intent, err = b.Intents.Intent(ctx); err != nil {
 		return o, err
 	}
-	sights, err := c.planes(ctx)
+	sights, err := b.planes(ctx)
 	if err != nil {
 		return o, err
 	}
@@ -127,15 +144,15 @@ func (c *Cluster) etcdEverywhere(ctx context.Context, began time.Time) (o bootst
 	for _, s := range sights {
 		o.ControlPlanes = append(o.ControlPlanes, plane(s, of[s.Machine.Name]))
 	}
-	o.At = c.Clock.Now().Unix()
-	c.noted(&o, sights, began)
+	o.At = b.Clock.Now().Unix()
+	b.noted(&o, sights, began)
 	return o, nil
 }
 
 // lookEtcd reads the boot of a control plane before and after its etcd: what it
 // says is of one boot.
-func (c *Cluster) lookEtcd(ctx context.Context, m Machine) Sight {
-	return c.see(ctx, m, func(client *node.Client, s *Sight) (err error) {
+func (p controlPlanes) lookEtcd(ctx context.Context, m Machine) Sight {
+	return p.see(ctx, m, func(client *node.Client, s *Sight) (err error) {
 		if s.BootID, err = client.BootID(ctx); err != nil {
 			return err
 		}
@@ -172,16 +189,16 @@ func plane(s Sight, cluster string) bootstrap.ControlPlane {
 // callBootstrap calls a node over the one connection on which it has said that
 // it is in the boot that was looked at. A node that has an etcd already, or is
 // not ready for one, is looked at again.
-func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation) error {
-	m, ok := c.machine(d.Node)
+func (b bootstrapper) callBootstrap(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation) error {
+	m, ok := b.machine(d.Node)
 	if !ok {
 		return diag.On("node "+d.Node, "it is gone").WithCode(diag.Remote)
 	}
-	credentials, err := c.Credentials()
+	credentials, err := b.Credentials()
 	if err != nil {
 		return err
 	}
-	client, err := node.Connect(m.target(), &once{through: c.Through}, credentials, c.Clock.Now)
+	client, err := node.Connect(m.target(), &once{through: b.Through}, credentials, b.Clock.Now)
 	if err != nil {
 		return err
 	}
@@ -189,23 +206,23 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, o boo
 	if id, err := client.BootID(ctx); err != nil || id != d.BootID {
 		return nil // the next look sees what it is now
 	}
-	if err := c.upload(ctx, client, d); node.Transient(err) {
+	if err := b.upload(ctx, client, d); node.Transient(err) {
 		return nil // the next look sees how far that was
 	} else if err != nil {
 		return err
 	}
 	called := o.Intent
-	called.CalledBoot, called.CalledAt = d.BootID, c.Clock.Now().Unix()
-	if ok, err := c.claim(ctx, noteOf(called), o.ControlPlanes); err != nil || !ok {
+	called.CalledBoot, called.CalledAt = d.BootID, b.Clock.Now().Unix()
+	if ok, err := b.claim(ctx, noteOf(called), o.ControlPlanes); err != nil || !ok {
 		return err // if it is somebody else's turn by now, the next look sees it
 	}
-	if err := c.Intents.Record(ctx, called); err != nil {
+	if err := b.Intents.Record(ctx, called); err != nil {
 		return err
 	}
 	err = client.Bootstrap(ctx, d.Snapshot != "")
 	if node.Final(err) || slices.Contains([]codes.Code{codes.FailedPrecondition, codes.AlreadyExists}, node.Code(err)) {
 		// It has refused before it did anything, so it may be asked again.
-		if forgot := c.record(ctx, o.Intent, o.ControlPlanes); forgot != nil {
+		if forgot := b.record(ctx, o.Intent, o.ControlPlanes); forgot != nil {
 			return forgot
 		}
 	}
@@ -217,13 +234,13 @@ func (c *Cluster) callBootstrap(ctx context.Context, d bootstrap.Decision, o boo
 
 // upload brings the snapshot that etcd is made from to the boot of a node, once: it
 // may take longer than a turn.
-func (c *Cluster) upload(ctx context.Context, to *node.Client, d bootstrap.Decision) error {
-	if d.Snapshot == "" || c.uploaded == d.BootID {
+func (b bootstrapper) upload(ctx context.Context, to *node.Client, d bootstrap.Decision) error {
+	if d.Snapshot == "" || b.uploaded == d.BootID {
 		return nil
 	}
-	err := c.Recovery.Upload(ctx, to)
+	err := b.Recovery.Upload(ctx, to)
 	if err == nil {
-		c.uploaded = d.BootID
+		b.uploaded = d.BootID
 	}
 	return err
 }

@@ -145,9 +145,7 @@ type Cluster struct {
 	bare     map[string]bool // those that were in maintenance mode in the last look
 	admitted admitted
 	kube     kubeAnswer
-	notes    notebook
-	// The boot that has the snapshot of the recovery already.
-	uploaded string
+	making   making
 }
 
 // machine returns the machine of a name.

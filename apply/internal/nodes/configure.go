@@ -10,46 +10,49 @@ import (
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
+// configSteps are the steps by which nodes get their configurations, and forget them.
+type configSteps struct{ *Cluster }
+
 // configure hands a node its configuration: to one that runs without a reboot,
 // to one in maintenance mode for good.
-func (c *Cluster) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
 	if len(s.Changes) > 0 {
 		if restarts(s) {
-			if err := c.FreeToStop(ctx, s.Node, tell); err != nil {
+			if err := n.FreeToStop(ctx, s.Node, tell); err != nil {
 				return err
 			}
 		}
-		return c.with(s.Node, func(client *node.Client) error {
+		return n.with(s.Node, func(client *node.Client) error {
 			_, err := client.Apply(ctx, p.Send(s.Node), node.NoReboot)
 			return err
 		})
 	}
-	m, ok := c.machine(s.Node)
+	m, ok := n.machine(s.Node)
 	if !ok {
 		return diag.On("node "+s.Node, "nobody knows where it is").WithCode(diag.Remote)
 	}
-	if err := c.install(ctx, m, p, tell); err != nil {
+	if err := n.install(ctx, m, p, tell); err != nil {
 		return err
 	}
-	if err := c.serves(ctx, m, tell); err != nil {
+	if err := n.serves(ctx, m, tell); err != nil {
 		return err
 	}
-	return c.Records.Arrived(ctx, m)
+	return n.Records.Arrived(ctx, m)
 }
 
 // install configures a machine in maintenance mode that the last look has found
 // to be new. What is sent goes to the machine that was asked, which is recorded
 // before: from then on another one is refused.
-func (c *Cluster) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell func(string)) error {
-	admission, err := c.admit(m.Name)
+func (n configSteps) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell func(string)) error {
+	admission, err := n.admit(m.Name)
 	if err != nil {
 		return err
 	}
-	key, err := c.inMaintenance(ctx, m, admission.Pin, tell)
+	key, err := n.inMaintenance(ctx, m, admission.Pin, tell)
 	if err != nil || key == "" {
 		return err
 	}
-	client, err := node.Maintenance(m.boot(), c.Through, key)
+	client, err := node.Maintenance(m.boot(), n.Through, key)
 	if err != nil {
 		return err
 	}
@@ -57,10 +60,10 @@ func (c *Cluster) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell
 	if err := identify(ctx, client, m); err != nil {
 		return err
 	}
-	if err := c.keep(ctx); err != nil {
+	if err := n.keep(ctx); err != nil {
 		return err
 	}
-	if err := c.Records.Sending(ctx, m, key); err != nil {
+	if err := n.Records.Sending(ctx, m, key); err != nil {
 		return err
 	}
 	_, err = client.Apply(ctx, p.Send(m.Name), node.NoReboot)
@@ -70,15 +73,15 @@ func (c *Cluster) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell
 // inMaintenance waits until a machine is in maintenance mode, and returns the
 // fingerprint of the key that it shows; none if it has its configuration already.
 // A server that was just started is awaited.
-func (c *Cluster) inMaintenance(ctx context.Context, m Machine, pin string, tell func(string)) (key string, err error) {
-	client, err := node.Maintenance(m.boot(), c.Through, pin)
+func (n configSteps) inMaintenance(ctx context.Context, m Machine, pin string, tell func(string)) (key string, err error) {
+	client, err := node.Maintenance(m.boot(), n.Through, pin)
 	if err != nil {
 		return "", err
 	}
 	defer client.Close()
-	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Install}
+	patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Install}
 	done := false
-	err = c.wait(ctx, patience, "node "+m.Name, "in maintenance mode", tell, func(ctx context.Context) error {
+	err = n.wait(ctx, patience, "node "+m.Name, "in maintenance mode", tell, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
 		switch {
 		case node.WantsCertificate(err):
@@ -98,13 +101,13 @@ func (c *Cluster) inMaintenance(ctx context.Context, m Machine, pin string, tell
 // serves waits until a node answers with a certificate of the cluster, and has
 // finished with its installation: on metal it answers before, and goes away
 // again. A control plane boots until there is an etcd.
-func (c *Cluster) serves(ctx context.Context, m Machine, tell func(string)) error {
-	client, err := c.Connect(m)
+func (n configSteps) serves(ctx context.Context, m Machine, tell func(string)) error {
+	client, err := n.Connect(m)
 	if err != nil {
 		return err
 	}
-	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Install}
-	return c.wait(ctx, patience, "node "+m.Name, "configured", tell, func(ctx context.Context) error {
+	patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Install}
+	return n.wait(ctx, patience, "node "+m.Name, "configured", tell, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
 		if err == nil && !slices.Contains([]string{node.StageBooting, node.StageRunning}, status.Stage) {
 			return node.NotYet("it is %s", status.Stage)
@@ -114,18 +117,18 @@ func (c *Cluster) serves(ctx context.Context, m Machine, tell func(string)) erro
 }
 
 // stage hands a node the configuration for its next boot.
-func (c *Cluster) stage(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
-	return c.with(s.Node, func(client *node.Client) error {
+func (n configSteps) stage(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return n.with(s.Node, func(client *node.Client) error {
 		_, err := client.Apply(ctx, p.Send(s.Node), node.Staged)
 		return err
 	})
 }
 
 // reboot reboots a node, and waits until it runs in another boot.
-func (c *Cluster) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	return c.with(s.Node, func(client *node.Client) error {
+func (n configSteps) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	return n.with(s.Node, func(client *node.Client) error {
 		var before string
-		err := c.spared(ctx, s.Node, etcdsafety.CanStop, tell, func(ctx context.Context) (err error) {
+		err := n.guard().spared(ctx, s.Node, etcdsafety.CanStop, tell, func(ctx context.Context) (err error) {
 			before, err = client.BootID(ctx)
 			return err
 		})
@@ -136,8 +139,8 @@ func (c *Cluster) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step,
 		if err := client.Reboot(ctx); err != nil {
 			return err
 		}
-		patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Reboot}
-		return c.wait(ctx, patience, "node "+s.Node, "back after its reboot", tell, func(ctx context.Context) error {
+		patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Reboot}
+		return n.wait(ctx, patience, "node "+s.Node, "back after its reboot", tell, func(ctx context.Context) error {
 			return client.Rebooted(ctx, before)
 		})
 	})

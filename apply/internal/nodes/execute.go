@@ -19,12 +19,12 @@ func (c *Cluster) Executor(p *nodeplan.Plan) func(context.Context, nodeplan.Step
 		if err := c.keep(ctx); err != nil {
 			return err
 		}
-		do, ok := actions[s.Action]
+		do, ok := c.actions()[s.Action]
 		if !ok {
 			return diag.On(string(s.Key), "there is no way to do that").WithCode(diag.Remote)
 		}
 		name := Name(s)
-		err := do(c, ctx, p, s, func(text string) {
+		err := do(ctx, p, s, func(text string) {
 			c.tell(name, text)
 		})
 		if err != nil && ctx.Err() != nil {
@@ -69,28 +69,30 @@ func (c *Cluster) Loop(agreed *nodeplan.Plan, again func(context.Context) (*node
 func Name(s nodeplan.Step) string { return fmt.Sprintf("%s %s", s.Action, s.Node) }
 
 // action takes a step. tell is told what is waited for.
-type action func(c *Cluster, ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error
+type action func(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error
 
-var actions map[nodeplan.Action]action
-
-func init() {
-	actions = map[nodeplan.Action]action{
-		nodeplan.Configure:    (*Cluster).configure,
-		nodeplan.Stage:        (*Cluster).stage,
-		nodeplan.Join:         (*Cluster).join,
-		nodeplan.Bootstrap:    (*Cluster).bootstrapStep,
-		nodeplan.Record:       (*Cluster).bootstrapStep,
-		nodeplan.Health:       (*Cluster).health,
-		nodeplan.Reboot:       (*Cluster).reboot,
-		nodeplan.Drain:        (*Cluster).drain,
-		nodeplan.Uncordon:     (*Cluster).uncordon,
-		nodeplan.DeleteNode:   (*Cluster).deleteNode,
-		nodeplan.Snapshot:     (*Cluster).snapshot,
-		nodeplan.Forfeit:      (*Cluster).forfeit,
-		nodeplan.Leave:        (*Cluster).leave,
-		nodeplan.RemoveMember: (*Cluster).removeMember,
-		nodeplan.Verify:       (*Cluster).verify,
-		nodeplan.Reset:        (*Cluster).reset,
+// actions are the ways to take steps.
+func (c *Cluster) actions() map[nodeplan.Action]action {
+	planes := controlPlanes{c}
+	etcd, config, in := etcdSteps{planes}, configSteps{c}, kubeSteps{kubernetes: c.Kubernetes, watch: c.Health}
+	bootstrap := bootstrapper{planes, &c.making}.step
+	return map[nodeplan.Action]action{
+		nodeplan.Configure:    config.configure,
+		nodeplan.Stage:        config.stage,
+		nodeplan.Reboot:       config.reboot,
+		nodeplan.Reset:        config.reset,
+		nodeplan.Bootstrap:    bootstrap,
+		nodeplan.Record:       bootstrap,
+		nodeplan.Health:       in.health,
+		nodeplan.Drain:        in.drain,
+		nodeplan.Uncordon:     in.uncordon,
+		nodeplan.DeleteNode:   in.deleteNode,
+		nodeplan.Join:         etcd.join,
+		nodeplan.Snapshot:     etcd.snapshot,
+		nodeplan.Forfeit:      etcd.forfeit,
+		nodeplan.Leave:        etcd.leave,
+		nodeplan.RemoveMember: etcd.removeMember,
+		nodeplan.Verify:       etcd.verify,
 	}
 }
 
@@ -98,32 +100,35 @@ func init() {
 // the node was away, busy, or its answer was lost.
 func Stale(err error) bool { return node.Transient(err) && diag.CodeOf(err) != diag.NotReady }
 
-func (c *Cluster) bootstrapStep(ctx context.Context, _ *nodeplan.Plan, _ nodeplan.Step, tell func(string)) error {
-	return c.bootstrap(ctx, tell)
+// kubeSteps are the steps that concern nodes in Kubernetes, and the cluster as a
+// whole.
+type kubeSteps struct {
+	kubernetes Kubernetes
+	watch      Health // may be nil
 }
 
 // health waits until the cluster is well: before anything is disturbed, or after
 // a node was.
-func (c *Cluster) health(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+func (k kubeSteps) health(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
 	switch {
-	case c.Health == nil:
+	case k.watch == nil:
 		return nil
 	case s.Node == nodeplan.WholeCluster:
-		return c.Health.Before(ctx)
+		return k.watch.Before(ctx)
 	}
-	return c.Health.After(ctx, s.Node)
+	return k.watch.After(ctx, s.Node)
 }
 
-func (c *Cluster) drain(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	return c.Kubernetes.Drain(ctx, s.Node, s.ForGood, tell)
+func (k kubeSteps) drain(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	return k.kubernetes.Drain(ctx, s.Node, s.ForGood, tell)
 }
 
-func (c *Cluster) uncordon(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
-	return c.Kubernetes.Uncordon(ctx, s.Node)
+func (k kubeSteps) uncordon(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return k.kubernetes.Uncordon(ctx, s.Node)
 }
 
-func (c *Cluster) deleteNode(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
-	return c.Kubernetes.DeleteNode(ctx, s.Node)
+func (k kubeSteps) deleteNode(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return k.kubernetes.DeleteNode(ctx, s.Node)
 }
 
 // with connects to the node of a step.

@@ -12,18 +12,24 @@ import (
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
+// controlPlanes are the control planes of a cluster, and what they say of etcd.
+type controlPlanes struct{ *Cluster }
+
+// etcdSteps are the steps by which members of etcd come and go.
+type etcdSteps struct{ controlPlanes }
+
 // planes looks at the etcd of every control plane.
-func (c *Cluster) planes(ctx context.Context) ([]Sight, error) {
-	sights, err := c.lookAt(ctx, c.planeMachines(), lookLong, c.lookEtcd)
+func (p controlPlanes) planes(ctx context.Context) ([]Sight, error) {
+	sights, err := p.lookAt(ctx, p.planeMachines(), lookLong, p.lookEtcd)
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.meetNew(ctx, sights, c.heard(sights))
+	_, err = p.newcomers().meet(ctx, sights)
 	return sights, err
 }
 
-func (c *Cluster) planeMachines() (planes []Machine) {
-	for _, m := range c.Machines {
+func (p controlPlanes) planeMachines() (planes []Machine) {
+	for _, m := range p.Machines {
 		if m.controlPlane() {
 			planes = append(planes, m)
 		}
@@ -32,10 +38,10 @@ func (c *Cluster) planeMachines() (planes []Machine) {
 }
 
 // join waits until a new control plane votes in etcd, and serves.
-func (c *Cluster) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Join}
-	return c.wait(ctx, patience, "node "+s.Node, "a voting member of etcd", tell, func(ctx context.Context) error {
-		sights, err := c.planes(ctx)
+func (e etcdSteps) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	patience := node.Patience{Every: e.Patience.Every, Within: e.Patience.Join}
+	return e.wait(ctx, patience, "node "+s.Node, "a voting member of etcd", tell, func(ctx context.Context) error {
+		sights, err := e.planes(ctx)
 		if err != nil {
 			return err
 		}
@@ -56,9 +62,9 @@ func (c *Cluster) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, t
 }
 
 // snapshot saves etcd before a member goes.
-func (c *Cluster) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	return c.AskEtcd(ctx, func(client *node.Client) error {
-		where, err := c.Snapshot(ctx, client)
+func (e etcdSteps) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	return e.AskEtcd(ctx, func(client *node.Client) error {
+		where, err := e.Snapshot(ctx, client)
 		if err == nil {
 			tell("etcd is saved in " + where)
 		}
@@ -68,12 +74,12 @@ func (c *Cluster) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Ste
 
 // AskEtcd connects to a control plane whose etcd serves.
 func (c *Cluster) AskEtcd(ctx context.Context, do func(*node.Client) error) error {
-	return c.peer(ctx, "", do)
+	return controlPlanes{c}.peer(ctx, "", do)
 }
 
 // peer connects to a control plane whose etcd serves; except is not asked.
-func (c *Cluster) peer(ctx context.Context, except string, do func(*node.Client) error) error {
-	sights, err := c.planes(ctx)
+func (p controlPlanes) peer(ctx context.Context, except string, do func(*node.Client) error) error {
+	sights, err := p.planes(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,31 +88,31 @@ func (c *Cluster) peer(ctx context.Context, except string, do func(*node.Client)
 		return diag.On("etcd", "there is no member that could be asked").WithCode(diag.Remote).
 			WithHint("bring a control plane back first")
 	}
-	return c.with(sights[i].Machine.Name, do)
+	return p.with(sights[i].Machine.Name, do)
 }
 
 // forfeit lets another member lead.
-func (c *Cluster) forfeit(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
-	return c.with(s.Node, func(client *node.Client) error { return client.Forfeit(ctx) })
+func (e etcdSteps) forfeit(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return e.with(s.Node, func(client *node.Client) error { return client.Forfeit(ctx) })
 }
 
 // leave takes a living control plane out of etcd. Whether that worked, the next
 // step sees.
-func (c *Cluster) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	if err := c.spared(ctx, s.Node, etcdsafety.CanRemove, tell, nil); err != nil {
+func (e etcdSteps) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	if err := e.guard().spared(ctx, s.Node, etcdsafety.CanRemove, tell, nil); err != nil {
 		return err
 	}
-	return c.with(s.Node, func(client *node.Client) error { return client.Leave(ctx) })
+	return e.with(s.Node, func(client *node.Client) error { return client.Leave(ctx) })
 }
 
 // removeMember takes a dead control plane out of etcd, by the id that the plan
 // has. Its peers must not follow it meanwhile.
-func (c *Cluster) removeMember(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+func (e etcdSteps) removeMember(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
 	id, err := strconv.ParseUint(s.Member, 16, 64)
 	if err != nil {
 		return diag.On(string(s.Key), "%q is no id of a member", s.Member).WithCode(diag.Remote)
 	}
-	return c.peer(ctx, s.Node, func(client *node.Client) error {
+	return e.peer(ctx, s.Node, func(client *node.Client) error {
 		list, err := client.Members(ctx)
 		if err != nil {
 			return err
@@ -120,10 +126,10 @@ func (c *Cluster) removeMember(ctx context.Context, _ *nodeplan.Plan, s nodeplan
 
 // verify makes sure that a control plane is no member of etcd any more, by the
 // list of another one.
-func (c *Cluster) verify(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Leave}
-	return c.wait(ctx, patience, "node "+s.Node, "out of etcd", tell, func(ctx context.Context) error {
-		return c.peer(ctx, s.Node, func(client *node.Client) error {
+func (e etcdSteps) verify(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	patience := node.Patience{Every: e.Patience.Every, Within: e.Patience.Leave}
+	return e.wait(ctx, patience, "node "+s.Node, "out of etcd", tell, func(ctx context.Context) error {
+		return e.peer(ctx, s.Node, func(client *node.Client) error {
 			list, err := client.Members(ctx)
 			if err != nil {
 				return err

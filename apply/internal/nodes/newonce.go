@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
@@ -61,15 +62,27 @@ func (c *Cluster) Allow(names ...string) {
 }
 
 // recorded is what talosgen has recorded of a machine.
-func (c *Cluster) recorded(m Machine) newonce.Record {
-	if c.Records == nil {
+func recorded(r Records, m Machine) newonce.Record {
+	if r == nil {
 		return newonce.Record{State: newonce.Unreadable, Reason: "nobody keeps records"}
 	}
-	return c.Records.Of(m)
+	return r.Of(m)
 }
 
 // elsewhere reports whether a machine is somewhere else before it is configured.
 func (m Machine) elsewhere() bool { return m.BootAddress != "" && m.BootAddress != m.Address }
+
+// newcomers decides which machines are new, of those that have not proven to be
+// nodes.
+type newcomers struct {
+	records Records
+	through reach.Transport
+	kube    kubeAnswer // in the last look at all nodes
+}
+
+func (c *Cluster) newcomers() newcomers {
+	return newcomers{records: c.Records, through: c.Through, kube: c.kube}
+}
 
 // known is what a cluster that runs says of its nodes.
 type known struct {
@@ -84,9 +97,9 @@ type known struct {
 const providerPrefix = "hcloud://"
 
 // input is what is known of a machine that has not proven to be a node.
-func (c *Cluster) input(s Sight, k known) newonce.Input {
+func (n newcomers) input(s Sight, k known) newonce.Input {
 	m := s.Machine
-	in := newonce.Input{Record: c.recorded(m), Answer: s.answer, BootsElsewhere: m.elsewhere(), Pin: m.Match.Fingerprint, Consent: m.Consent}
+	in := newonce.Input{Record: recorded(n.records, m), Answer: s.answer, BootsElsewhere: m.elsewhere(), Pin: m.Match.Fingerprint, Consent: m.Consent}
 	if !k.serves {
 		return in
 	}
@@ -99,21 +112,22 @@ func (c *Cluster) input(s Sight, k known) newonce.Input {
 	if k.asked {
 		in.Kubernetes = newonce.Stranger
 	}
-	for _, n := range k.nodes {
+	for _, known := range k.nodes {
 		switch {
-		case m.ID != "" && n.ProviderID == providerPrefix+m.ID:
+		case m.ID != "" && known.ProviderID == providerPrefix+m.ID:
 			in.Kubernetes = newonce.Same
-		case n.Name == m.Name && in.Kubernetes != newonce.Same:
+		case known.Name == m.Name && in.Kubernetes != newonce.Same:
 			in.Kubernetes = newonce.Named
 		}
 	}
 	return in
 }
 
-// meetNew asks machines that have not proven to be nodes whether they wait in
+// meet asks machines that have not proven to be nodes whether they wait in
 // maintenance mode, if they may be new. All others are refused, or not reached.
 // It returns which of them may be configured, and why.
-func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[string]newonce.Decision, error) {
+func (n newcomers) meet(ctx context.Context, sights []Sight) (map[string]newonce.Decision, error) {
+	k := n.heard(sights)
 	decisions := make([]newonce.Decision, len(sights))
 	slots := make(chan struct{}, looking)
 	var all sync.WaitGroup
@@ -121,7 +135,7 @@ func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[str
 		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" || s.behind {
 			continue
 		}
-		in := c.input(s, k)
+		in := n.input(s, k)
 		decisions[i] = newonce.Decide(in)
 		switch d := decisions[i]; {
 		case d.Verdict == newonce.Refused:
@@ -134,8 +148,8 @@ func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[str
 				defer func() { <-slots }()
 				ctx, cancel := context.WithTimeout(ctx, lookWithin)
 				defer cancel()
-				if sights[i] = c.seeBare(ctx, s, d); sights[i].lost && ctx.Err() == nil {
-					sights[i] = c.seeBare(ctx, s, d)
+				if sights[i] = n.seeBare(ctx, s, d); sights[i].lost && ctx.Err() == nil {
+					sights[i] = n.seeBare(ctx, s, d)
 				}
 			})
 		}
@@ -144,13 +158,13 @@ func (c *Cluster) meetNew(ctx context.Context, sights []Sight, k known) (map[str
 	if ctx.Err() != nil {
 		return nil, interrupted(ctx)
 	}
-	return c.admissions(sights, k, decisions), nil
+	return n.admissions(sights, k, decisions), nil
 }
 
 // admissions are the machines in maintenance mode that may be configured. Those of
 // which no record speaks, while nobody could be asked, are new if there is no
 // cluster yet. Else they are not reached.
-func (c *Cluster) admissions(sights []Sight, k known, decisions []newonce.Decision) map[string]newonce.Decision {
+func (n newcomers) admissions(sights []Sight, k known, decisions []newonce.Decision) map[string]newonce.Decision {
 	nobody := !k.serves && !slices.ContainsFunc(sights, func(s Sight) bool {
 		return s.Machine.controlPlane() && !s.Reach.Bare() && s.Etcd.State != bootstrap.Empty
 	})
@@ -161,7 +175,7 @@ func (c *Cluster) admissions(sights []Sight, k known, decisions []newonce.Decisi
 			continue
 		}
 		if d.Verdict == newonce.Undecided && nobody {
-			in := c.input(*s, k)
+			in := n.input(*s, k)
 			in.Kubernetes, in.Etcd = newonce.Nobody, newonce.Nobody
 			d = newonce.Decide(in)
 		}
@@ -177,18 +191,18 @@ func (c *Cluster) admissions(sights []Sight, k known, decisions []newonce.Decisi
 
 // heard is what a cluster that runs says in a look at some of its nodes, and what
 // Kubernetes said in the last look at all.
-func (c *Cluster) heard(sights []Sight) (k known) {
+func (n newcomers) heard(sights []Sight) (k known) {
 	if k.serves = len(serving(sights)) > 0; !k.serves {
 		return k
 	}
 	k.members, k.listed = members(sights)
-	k.nodes, k.asked = c.kube.nodes, c.kube.known && c.kube.err == nil
+	k.nodes, k.asked = n.kube.nodes, n.kube.known && n.kube.err == nil
 	return k
 }
 
 // seeBare looks whether a machine that may be new is in maintenance mode.
-func (c *Cluster) seeBare(ctx context.Context, s Sight, d newonce.Decision) Sight {
-	client, err := node.Maintenance(s.Machine.boot(), c.Through, d.Pin)
+func (n newcomers) seeBare(ctx context.Context, s Sight, d newonce.Decision) Sight {
+	client, err := node.Maintenance(s.Machine.boot(), n.through, d.Pin)
 	if err != nil {
 		s.Reason = problem(err)
 		return s
@@ -236,7 +250,7 @@ func (c *Cluster) admit(name string) (newonce.Decision, error) {
 func (c *Cluster) Arrived(ctx context.Context) error {
 	var arrived []Machine
 	for _, m := range c.Machines {
-		state := c.recorded(m).State
+		state := recorded(c.Records, m).State
 		if c.proven[m.Name] && state != newonce.Sent && state != newonce.Unreadable {
 			arrived = append(arrived, m)
 		}

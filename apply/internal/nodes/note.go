@@ -87,35 +87,35 @@ type notebook struct {
 
 // wall is the time by the wall clock: it goes on while the machine sleeps that
 // this runs on.
-func (c *Cluster) wall() time.Time { return c.Clock.Now().Round(0) }
+func (b bootstrapper) wall() time.Time { return b.Clock.Now().Round(0) }
 
 // noted adds to an observation what control planes have noted, also for other
 // runs. began is when it began: what is noted was read after it.
-func (c *Cluster) noted(o *bootstrap.Observation, sights []Sight, began time.Time) {
-	b := &c.notes
-	if b.seen == nil {
-		b.seen, b.mute = map[bootstrap.Note]time.Time{}, map[string]bool{}
+func (b bootstrapper) noted(o *bootstrap.Observation, sights []Sight, began time.Time) {
+	book := &b.notes
+	if book.seen == nil {
+		book.seen, book.mute = map[bootstrap.Note]time.Time{}, map[string]bool{}
 	}
 	for i, s := range sights {
 		p := &o.ControlPlanes[i]
 		n, ok := readNote(s.note)
 		// What others keep there stays.
-		p.Mute = s.Reach != nodeplan.Configured || s.note != "" && !ok || b.mute[p.Name]
+		p.Mute = s.Reach != nodeplan.Configured || s.note != "" && !ok || book.mute[p.Name]
 		if !ok {
 			continue
 		}
-		if _, known := b.seen[n]; !known {
-			b.seen[n] = c.wall()
+		if _, known := book.seen[n]; !known {
+			book.seen[n] = b.wall()
 		}
-		p.Note, p.Seen = n, int64(began.Sub(b.seen[n])/time.Second)
-		if c.Forgetful || holds(n, sights) {
-			o.Intent = c.begun(o.Intent, n)
+		p.Note, p.Seen = n, int64(began.Sub(book.seen[n])/time.Second)
+		if b.Forgetful || holds(n, sights) {
+			o.Intent = b.begun(o.Intent, n)
 		}
 	}
-	if !c.Forgetful {
+	if !b.Forgetful {
 		return
 	}
-	o.Run, o.Own, o.Age = c.Run, b.own, int64(began.Sub(b.at)/time.Second)
+	o.Run, o.Own, o.Age = b.Run, book.own, int64(began.Sub(book.at)/time.Second)
 }
 
 // holds reports whether a note is of a call to a boot that may still be: else what is
@@ -128,12 +128,12 @@ func holds(n bootstrap.Note, sights []Sight) bool {
 
 // begun adds to an intent that a run has begun: one that called, whom every other
 // run follows, or one that recovers.
-func (c *Cluster) begun(known bootstrap.Intent, n bootstrap.Note) bootstrap.Intent {
+func (b bootstrapper) begun(known bootstrap.Intent, n bootstrap.Note) bootstrap.Intent {
 	if known.Done || n.Announced() && n.Snapshot == "" {
 		return known
 	}
 	if calls := n.Boot != "" && !n.Announced(); known.Node == "" || calls && known.Node != n.Node {
-		m, _ := c.machine(n.Node)
+		m, _ := b.machine(n.Node)
 		known.Node, known.Machine = n.Node, m.ID
 	}
 	known.Snapshot = cmp.Or(known.Snapshot, n.Snapshot)
@@ -143,13 +143,13 @@ func (c *Cluster) begun(known bootstrap.Intent, n bootstrap.Note) bootstrap.Inte
 // note notes something on control planes that were looked at, in place of what runs
 // have noted there; the zero note removes that. Nothing is written from a moment on,
 // and inTime says that all was written before it; the zero moment is no limit.
-func (c *Cluster) note(ctx context.Context, on []bootstrap.ControlPlane, n bootstrap.Note, before time.Time) (inTime bool, err error) {
+func (b bootstrapper) note(ctx context.Context, on []bootstrap.ControlPlane, n bootstrap.Note, before time.Time) (inTime bool, err error) {
 	limited := !before.IsZero()
-	late := func() bool { return limited && !c.wall().Before(before) }
+	late := func() bool { return limited && !b.wall().Before(before) }
 	within := ctx
 	if limited {
 		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, before.Sub(c.wall()))
+		within, cancel = context.WithTimeout(ctx, before.Sub(b.wall()))
 		defer cancel()
 	}
 	for i := range on {
@@ -161,7 +161,7 @@ func (c *Cluster) note(ctx context.Context, on []bootstrap.ControlPlane, n boots
 			return false, nil
 		}
 		noted := false
-		err := c.with(p.Name, func(client *node.Client) (err error) {
+		err := b.with(p.Name, func(client *node.Client) (err error) {
 			noted, err = client.WriteNote(within, writtenNote(n))
 			return err
 		})
@@ -171,7 +171,7 @@ func (c *Cluster) note(ctx context.Context, on []bootstrap.ControlPlane, n boots
 		case err != nil:
 			return false, err
 		case !noted && n != (bootstrap.Note{}):
-			p.Mute, c.notes.mute[p.Name] = true, true
+			p.Mute, b.notes.mute[p.Name] = true, true
 		default:
 			p.Note = n
 		}
@@ -184,28 +184,28 @@ const inHold = bootstrap.Hold * time.Second / 2
 
 // announce says on every control plane that this run is about to call, if it can
 // be done with that soon after the look that found nobody else.
-func (c *Cluster) announce(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane, began time.Time) error {
-	c.notes.own = bootstrap.Note{}
-	inTime, err := c.note(ctx, on, n, began.Add(inHold))
+func (b bootstrapper) announce(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane, began time.Time) error {
+	b.notes.own = bootstrap.Note{}
+	inTime, err := b.note(ctx, on, n, began.Add(inHold))
 	if inTime && err == nil {
-		c.notes.own, c.notes.at = n, c.wall()
+		b.notes.own, b.notes.at = n, b.wall()
 	}
 	return err
 }
 
 // claim notes that this run calls. ok says that it may: a lock keeps others out,
 // nobody can note anything, or it is still the turn of this run.
-func (c *Cluster) claim(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane) (ok bool, err error) {
+func (b bootstrapper) claim(ctx context.Context, n bootstrap.Note, on []bootstrap.ControlPlane) (ok bool, err error) {
 	silent := !slices.ContainsFunc(on, func(p bootstrap.ControlPlane) bool { return !p.Mute })
-	switch now := c.wall(); {
+	switch now := b.wall(); {
 	case silent:
 		return true, nil
-	case !c.Forgetful || c.Run == "":
-		return c.note(ctx, on, n, time.Time{})
-	case !c.notes.own.Announced() || now.Sub(c.notes.at) >= bootstrap.Valid*time.Second:
+	case !b.Forgetful || b.Run == "":
+		return b.note(ctx, on, n, time.Time{})
+	case !b.notes.own.Announced() || now.Sub(b.notes.at) >= bootstrap.Valid*time.Second:
 		return false, nil
 	default:
-		return c.note(ctx, on, n, now.Add(inHold))
+		return b.note(ctx, on, n, now.Add(inHold))
 	}
 }
 

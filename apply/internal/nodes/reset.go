@@ -12,8 +12,8 @@ import (
 // reset makes a machine forget that it was a node, waits until it is in
 // maintenance mode, and records that it is a new one. Who resets a machine agrees
 // to that; the machine has proven to be the node before.
-func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	err := c.with(s.Node, func(client *node.Client) error {
+func (n configSteps) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+	err := n.with(s.Node, func(client *node.Client) error {
 		if err := forget(ctx, client); err != nil {
 			return err
 		}
@@ -22,12 +22,12 @@ func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 	if err != nil {
 		return err
 	}
-	m, _ := c.machine(s.Node)
-	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Reboot}
-	err = c.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
-		seen := c.see(ctx, m, func(*node.Client, *Sight) error { return nil })
+	m, _ := n.machine(s.Node)
+	patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Reboot}
+	err = n.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
+		seen := n.see(ctx, m, func(*node.Client, *Sight) error { return nil })
 		if seen.Reach != nodeplan.Configured && (seen.answer == newonce.Other || m.elsewhere()) {
-			seen = c.seeBare(ctx, seen, newonce.Decision{Verdict: newonce.New, Proof: newonce.Consented})
+			seen = n.newcomers().seeBare(ctx, seen, newonce.Decision{Verdict: newonce.New, Proof: newonce.Consented})
 		}
 		switch {
 		case seen.Reach.Bare():
@@ -41,14 +41,14 @@ func (c *Cluster) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 	if err != nil {
 		return err
 	}
-	return c.Records.Forgotten(ctx, m)
+	return n.Records.Forgotten(ctx, m)
 }
 
 // Forget records of nodes that were reset, and wait in maintenance mode, that they
 // are new ones: a run may have ended between the two.
 func (c *Cluster) Forget(ctx context.Context, names ...string) error {
 	for _, m := range c.Machines {
-		if !slices.Contains(names, m.Name) || !c.bare[m.Name] || c.recorded(m).State == newonce.Blank {
+		if !slices.Contains(names, m.Name) || !c.bare[m.Name] || recorded(c.Records, m).State == newonce.Blank {
 			continue
 		}
 		if err := c.keep(ctx); err != nil {

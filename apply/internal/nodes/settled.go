@@ -42,7 +42,7 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error
 			switch {
 			case s.moving(etcd):
 				still = append(still, name+" is "+s.Stage)
-			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name) || c.recorded(s.Machine).State == newonce.Sending):
+			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name) || recorded(c.Records, s.Machine).State == newonce.Sending):
 				still = append(still, name+" does not answer yet")
 			}
 		}

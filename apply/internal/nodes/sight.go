@@ -80,7 +80,7 @@ func (c *Cluster) Look(ctx context.Context) ([]Sight, error) {
 	case ctx.Err() != nil:
 		return nil, interrupted(ctx)
 	}
-	admitted, err := c.meetNew(ctx, sights, c.heard(sights))
+	admitted, err := c.newcomers().meet(ctx, sights)
 	c.admitted.set(admitted)
 	return sights, err
 }
@@ -102,7 +102,7 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, within time.Du
 		all.Go(func() {
 			defer func() { <-slots }()
 			if closed != "" {
-				sights[i] = c.behind(m, closed)
+				sights[i] = behind(m, closed)
 				return
 			}
 			ctx, cancel := context.WithTimeout(ctx, within)
@@ -139,8 +139,8 @@ func (c *Cluster) open(ctx context.Context) (closed string, err error) {
 }
 
 // behind is a machine to which the way is closed.
-func (c *Cluster) behind(m Machine, closed string) Sight {
-	s := c.unseen(m)
+func behind(m Machine, closed string) Sight {
+	s := unseen(m)
 	if s.Reach == nodeplan.Unreachable && m.Address != "" {
 		s.Reason, s.Etcd.Reason, s.behind = closed, closed, true
 	}
@@ -148,7 +148,7 @@ func (c *Cluster) behind(m Machine, closed string) Sight {
 }
 
 // unseen is a machine before it was looked at.
-func (c *Cluster) unseen(m Machine) Sight {
+func unseen(m Machine) Sight {
 	s := Sight{Machine: m, Reach: nodeplan.Unreachable, Etcd: Etcd{State: bootstrap.Unknown}}
 	if m.New {
 		s.Reach = nodeplan.Maintenance
@@ -187,9 +187,9 @@ func (c *Cluster) look(ctx context.Context, m Machine) Sight {
 
 // see finds out whether a node is reached with its configuration, and then reads
 // more. Nobody is asked whose certificate the authority of the cluster has not
-// signed: [Cluster.meetNew] does that, where it may be done.
+// signed: the package newonce does that, where it may be done.
 func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *Sight) error) Sight {
-	s := c.unseen(m)
+	s := unseen(m)
 	if m.New || m.Address == "" {
 		return s
 	}

@@ -16,10 +16,15 @@ import (
 // disturbs it.
 const fresh = 30 * time.Second
 
+// etcdGuard lets nobody disturb a control plane that etcd cannot do without.
+type etcdGuard struct{ controlPlanes }
+
+func (c *Cluster) guard() etcdGuard { return etcdGuard{controlPlanes{c}} }
+
 // FreeToStop waits until etcd can be without a node for a while, by a look right
 // now; tell is told what it waits for.
 func (c *Cluster) FreeToStop(ctx context.Context, name string, tell func(string)) error {
-	return c.spared(ctx, name, etcdsafety.CanStop, tell, nil)
+	return c.guard().spared(ctx, name, etcdsafety.CanStop, tell, nil)
 }
 
 // spared waits until etcd can be without a control plane, and is to be asked right
@@ -30,12 +35,12 @@ func (c *Cluster) FreeToStop(ctx context.Context, name string, tell func(string)
 //
 // What happens after that, no look can see: etcd itself has no call that stops a
 // member only if the others live.
-func (c *Cluster) spared(ctx context.Context, name string, may func([]etcdsafety.Member, string) string, tell func(string), ready func(context.Context) error) error {
-	patience := node.Patience{Every: c.Patience.Every, Within: c.Patience.Etcd}
+func (g etcdGuard) spared(ctx context.Context, name string, may func([]etcdsafety.Member, string) string, tell func(string), ready func(context.Context) error) error {
+	patience := node.Patience{Every: g.Patience.Every, Within: g.Patience.Etcd}
 	var failed error
-	err := c.wait(ctx, patience, "node "+name, "free to be disturbed", tell, func(ctx context.Context) error {
-		begin := c.Clock.Now()
-		if err := c.missed(ctx, name, may); err != nil {
+	err := g.wait(ctx, patience, "node "+name, "free to be disturbed", tell, func(ctx context.Context) error {
+		begin := g.Clock.Now()
+		if err := g.missed(ctx, name, may); err != nil {
 			return err
 		}
 		if ready != nil {
@@ -43,7 +48,7 @@ func (c *Cluster) spared(ctx context.Context, name string, may func([]etcdsafety
 				return nil
 			}
 		}
-		if took := c.Clock.Now().Sub(begin); took > fresh {
+		if took := g.Clock.Now().Sub(begin); took > fresh {
 			return node.NotYet("the look at etcd took %v, which is too long", took)
 		}
 		return nil
@@ -52,11 +57,11 @@ func (c *Cluster) spared(ctx context.Context, name string, may func([]etcdsafety
 }
 
 // missed says why etcd cannot be without a control plane; see [node.NotYet].
-func (c *Cluster) missed(ctx context.Context, name string, may func([]etcdsafety.Member, string) string) error {
-	if m, ok := c.machine(name); !ok || !m.controlPlane() {
+func (g etcdGuard) missed(ctx context.Context, name string, may func([]etcdsafety.Member, string) string) error {
+	if m, ok := g.machine(name); !ok || !m.controlPlane() {
 		return nil
 	}
-	sights, err := c.lookAt(ctx, c.planeMachines(), lookLong, c.lookMember)
+	sights, err := g.lookAt(ctx, g.planeMachines(), lookLong, g.lookMember)
 	if err != nil {
 		return err
 	}
@@ -71,8 +76,8 @@ func (c *Cluster) missed(ctx context.Context, name string, may func([]etcdsafety
 }
 
 // lookMember reads what a control plane says of its etcd, and nothing else.
-func (c *Cluster) lookMember(ctx context.Context, m Machine) Sight {
-	return c.see(ctx, m, func(client *node.Client, s *Sight) error {
+func (g etcdGuard) lookMember(ctx context.Context, m Machine) Sight {
+	return g.see(ctx, m, func(client *node.Client, s *Sight) error {
 		s.Etcd = readEtcd(ctx, client)
 		return nil
 	})
