@@ -177,7 +177,7 @@ func (c *compiler) keyedChecksum(addon string) func(string) string {
 	return func(checksum string) string {
 		mac := hmac.New(sha256.New, []byte("without keys"))
 		if c.secrets.File != nil {
-			mac = hmac.New(sha256.New, []byte(first(c.secrets.File.ChecksumKey, c.secrets.File.KeyringBinding).Reveal()))
+			mac = hmac.New(sha256.New, []byte(c.secrets.File.ChecksumKey.Or(c.secrets.File.KeyringBinding).Reveal()))
 		}
 		for _, text := range []string{"talosgen v1 checksum", c.Name, addon, checksum} {
 			mac.Write([]byte(text + "\x00"))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/convert"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 // spoiled are ways to break the sources of an environment where secrets are:
@@ -182,14 +184,14 @@ func (r *testRepo) askEverything(t *testing.T, key string) (problems int) {
 	see("show", err, string(shown))
 	_, err = repo.Show(ctx, "canary", "canary-worker-1", true)
 	see("show --reveal", err)
-	report, err := repo.SyncSecrets(ctx, "canary")
+	report, err := vault.Sync(ctx, repo, "canary")
 	see("secrets sync", err, report)
-	report, err = repo.InitSecrets(ctx, "canary")
+	report, err = vault.Init(ctx, repo, "canary")
 	see("secrets init", err, report)
 	problems-- // there are secrets already
-	done, err := repo.Rekey(ctx, "canary", nil)
+	done, err := vault.Rekey(ctx, repo, "canary", nil)
 	if err == nil {
-		report, _, err = repo.WriteRekeyed(done)
+		report, _, err = done.Write(repo)
 	}
 	see("secrets rekey", err, report)
 	for name, text := range readTree(t, filepath.Join(r.root, "rendered")) {
@@ -221,16 +223,16 @@ func TestCanariesInGivenText(t *testing.T) {
 		"variables broken": "variables:\n  - qzxkanarivogl95\n",
 		"binary":           "\x00\x01qzxkanarivogl95",
 	} {
-		report, err := repo.ImportSecrets(ctx, "canary", "given.yaml", []byte(text))
+		report, err := vault.Import(ctx, repo, "canary", "given.yaml", []byte(text))
 		if err == nil {
 			t.Errorf("%s: import takes it", name)
 		}
 		mustHidePrinted(t, name+": import", err)
 		mustHidePrinted(t, name+": import", report)
-		report, err = repo.EditSecrets(ctx, "canary", func([]byte) ([]byte, error) { return []byte(text), nil })
+		report, err = vault.Edit(ctx, repo, "canary", func([]byte) ([]byte, error) { return []byte(text), nil })
 		mustHidePrinted(t, name+": edit", err)
 		mustHidePrinted(t, name+": edit", report)
-		_, _, err = render.ConvertPatch("given.yaml", []byte(text), render.ConvertOptions{})
+		_, _, err = convert.Patch("given.yaml", []byte(text), convert.Options{})
 		if name != "alias" && !strings.Contains(name, "not YAML") {
 			continue // what is no secret may be repeated
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 // markedVariables are secret variables of every kind: with what YAML, JSON and
@@ -235,7 +236,7 @@ func TestCanaries(t *testing.T) {
 func (r *testRepo) rotate() {
 	r.t.Helper()
 	key := operatorKeys()[0].private
-	_, err := r.open(key).EditSecrets(context.Background(), "canary", func(plain []byte) ([]byte, error) {
+	_, err := vault.Edit(context.Background(), r.open(key), "canary", func(plain []byte) ([]byte, error) {
 		return []byte(strings.NewReplacer("PASSWORD: '", "PASSWORD: 'new ", "WORD: zq8w1", "WORD: zq8w1x", "SHORT: q~7", "SHORT: q~77").Replace(string(plain))), nil
 	})
 	if err != nil {

@@ -3,7 +3,7 @@ package render_test
 import (
 	"testing"
 
-	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/check"
 )
 
 // Nothing is wrong with what this repository ships, and its objects have one
@@ -15,12 +15,12 @@ func TestShippedTreesPassTheCheck(t *testing.T) {
 		t.Fatal(envs, err)
 	}
 	for _, env := range envs {
-		report, err := repo.CheckTree(env, render.TreeCheck{})
+		report, err := check.Tree(repo, env, check.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := report.Problems.Err(); err != nil || len(report.Conflicts) > 0 {
-			t.Errorf("%s: %v\n%s", env, err, render.ConflictsText(report.Conflicts))
+			t.Errorf("%s: %v\n%s", env, err, check.ConflictsText(report.Conflicts))
 		}
 		if report.Objects < 10 || len(report.Claims) < report.Objects {
 			t.Errorf("%s: only %d objects and %d claims: it did not look everywhere", env, report.Objects, len(report.Claims))

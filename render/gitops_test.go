@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
+	"github.com/talosgen/talosgen/render/vault"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -44,7 +45,7 @@ func TestGitOps(t *testing.T) {
 			r, key := gitopsRepo(t, tt.options)
 			r.variables("prod", key, "    GIT_TOKEN: qzxkanarivogl95git\n")
 			repo := r.open(key)
-			if _, err := repo.SyncSecrets(context.Background(), "prod"); err != nil {
+			if _, err := vault.Sync(context.Background(), repo, "prod"); err != nil {
 				t.Fatal(err)
 			}
 			res := mustRender(t, repo, "prod", render.Options{})
@@ -65,11 +66,11 @@ func TestGitCredentials(t *testing.T) {
 	r := newRepo(t).operators(map[string]string{"prod": operatorKeys()[0].public})
 	r.file("envs/prod/cluster.yaml", gatewayCluster+"gitops: {repository: ssh://git@git.example.com/a, components: existing, knownHosts: [git.example.com ssh-ed25519 AAAA]}\n")
 	repo := openWorld(t, r.root, world(t, map[string]string{"SOPS_AGE_KEY": key})) // its keys are random
-	if _, err := repo.InitSecrets(context.Background(), "prod"); err != nil {
+	if _, err := vault.Init(context.Background(), repo, "prod"); err != nil {
 		t.Fatal(err)
 	}
 	r.variables("prod", key, "    HCLOUD_TOKEN: qzxkanarivogl95hcloudtoken\n")
-	report, err := repo.SyncSecrets(context.Background(), "prod")
+	report, err := vault.Sync(context.Background(), repo, "prod")
 	if err != nil || len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "ssh://git@git.example.com/a") {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -96,7 +97,7 @@ func TestGitCredentials(t *testing.T) {
 			t.Errorf("the cluster reads %s", other)
 		}
 	}
-	again, err := repo.SyncSecrets(context.Background(), "prod")
+	again, err := vault.Sync(context.Background(), repo, "prod")
 	if err != nil || len(again.Changed) > 0 || !strings.Contains(again.Notes[0], public) {
 		t.Errorf("a second sync: %+v, %v", again, err)
 	}

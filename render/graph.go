@@ -1,7 +1,6 @@
 package render
 
 import (
-	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -26,7 +25,7 @@ func (r *Repo) Graph(env string) (*Picture, error) {
 		return nil, err
 	}
 	dir := path.Join(source.RenderedDir, env)
-	if err := r.isRendered(env); err != nil {
+	if err := r.src.CheckRendered(env); err != nil {
 		return nil, err
 	}
 	sub, err := fs.Sub(r.src.Files, dir)
@@ -79,21 +78,4 @@ func versionsIn(dir string, infra schemas.Infrastructure, files map[string][]byt
 		return "", "", diag.New(diag.Pos{File: path.Join(dir, chosen)}, "cannot be read: %v", err).WithCause(err)
 	}
 	return talos, kubernetes, nil
-}
-
-// isRendered tells whether an environment has a rendered tree. One that does not
-// even exist is another mistake.
-func (r *Repo) isRendered(env string) error {
-	dir := path.Join(source.RenderedDir, env)
-	lock := path.Join(dir, rendered.LockName)
-	switch _, err := r.src.Files.Stat(lock); {
-	case errors.Is(err, fs.ErrNotExist):
-		if _, err := r.src.Inputs(env); diag.CodeOf(err) == diag.Usage {
-			return err
-		}
-		return diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
-	case err != nil:
-		return diag.New(diag.Pos{File: lock}, "cannot be read: %v", source.Reason(err)).WithCause(err)
-	}
-	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/nodepools"
 )
 
 // A change of pools is rendered before it is written, and what is rendered is
@@ -16,7 +16,7 @@ func TestPoolChangeIsRenderedBeforeItIsWritten(t *testing.T) {
 	root := copySources(t, shipped)
 	r := open(t, root, nil)
 	before := readFile(t, root, file)
-	change, err := r.ScalePool("dev", "worker", 3)
+	change, err := nodepools.Scale(r, "dev", "worker", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestPoolChangeIsRenderedBeforeItIsWritten(t *testing.T) {
 func TestPoolChangeOfAChangedFile(t *testing.T) {
 	const file = "envs/dev/cluster.yaml"
 	root := copySources(t, shipped)
-	change, err := open(t, root, nil).ScalePool("dev", "worker", 3)
+	change, err := nodepools.Scale(open(t, root, nil), "dev", "worker", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +65,13 @@ func TestPoolsWithoutKeys(t *testing.T) {
 	root := copySources(t, shipped)
 	writeFile(t, root, "envs/prod/secrets.sops.yaml", "variables:\n  POOL: ENC[AES256_GCM,data:x,type:str]\n")
 	r := open(t, root, nil)
-	pools, err := r.Pools("prod")
+	pools, err := nodepools.List(r, "prod")
 	if err != nil || len(pools) < 3 || pools[0].Name != "control-plane" || pools[0].Nodes[0].Address == "" {
 		t.Errorf("pools %+v, error %v", pools, err)
 	}
 	text := readFile(t, root, "envs/prod/cluster.yaml")
 	writeFile(t, root, "envs/prod/cluster.yaml", strings.Replace(text, "- name: worker", "- name: ${POOL}", 1))
-	if _, err := r.AddPool("prod", render.NewPool{Name: "db", Type: "cpx22"}); err == nil || !strings.Contains(err.Error(), "a secret variable in cluster.yaml") {
+	if _, err := nodepools.Add(r, "prod", nodepools.New{Name: "db", Type: "cpx22"}); err == nil || !strings.Contains(err.Error(), "a secret variable in cluster.yaml") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 // rekeyed encrypts an environment again with random bytes of its own, and renders
@@ -15,11 +16,11 @@ func rekeyed(t *testing.T, r *testRepo, key, env string, random int) {
 	w := world(t, map[string]string{"SOPS_AGE_KEY": key})
 	w.Random = &markedRandom{next: random}
 	repo := openWorld(t, r.root, w)
-	done, err := repo.Rekey(t.Context(), env, nil)
+	done, err := vault.Rekey(t.Context(), repo, env, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := repo.WriteRekeyed(done); err != nil {
+	if _, _, err := done.Write(repo); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -86,12 +87,12 @@ func TestOldKeysAreNotAccepted(t *testing.T) {
 					_, err := repo.Render(t.Context(), "prod", render.Options{})
 					return err
 				},
-				"sync": func(repo *render.Repo) error { _, err := repo.SyncSecrets(t.Context(), "prod"); return err },
+				"sync": func(repo *render.Repo) error { _, err := vault.Sync(t.Context(), repo, "prod"); return err },
 				"edit": func(repo *render.Repo) error {
-					_, err := repo.EditSecrets(t.Context(), "prod", func([]byte) ([]byte, error) { panic("somebody types a secret") })
+					_, err := vault.Edit(t.Context(), repo, "prod", func([]byte) ([]byte, error) { panic("somebody types a secret") })
 					return err
 				},
-				"rekey": func(repo *render.Repo) error { _, err := repo.Rekey(t.Context(), "prod", nil); return err },
+				"rekey": func(repo *render.Repo) error { _, err := vault.Rekey(t.Context(), repo, "prod", nil); return err },
 			} {
 				if err := do(r.open(key)); diag.CodeOf(err) != diag.Secrets || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: %v", what, err)

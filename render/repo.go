@@ -37,6 +37,9 @@ func (r *Repo) Close() error { return r.src.Close() }
 // Root returns the directory of the repository.
 func (r *Repo) Root() string { return r.src.Root() }
 
+// Repository returns what reads the repository, for the packages below this one.
+func (r *Repo) Repository() *source.Repo { return r.src }
+
 // Environments returns the names of all environments, sorted.
 func (r *Repo) Environments() ([]string, error) { return r.src.Environments() }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 // testRepo is a repository that a test puts together.
@@ -95,10 +96,10 @@ func (r *testRepo) initSecrets(env, key string) *testRepo {
 	}
 	w := world(r.t, map[string]string{"SOPS_AGE_KEY": key})
 	w.Random = &markedRandom{next: 1000 * len(others)} // each environment has keys of its own
-	if _, err := openWorld(r.t, r.root, w).ImportSecrets(context.Background(), env, "bundle.yaml", []byte(markedBundle())); err != nil {
+	if _, err := vault.Import(context.Background(), openWorld(r.t, r.root, w), env, "bundle.yaml", []byte(markedBundle())); err != nil {
 		r.t.Fatal(err)
 	}
-	_, err = r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
+	_, err = vault.Edit(context.Background(), r.open(key), env, func(plain []byte) ([]byte, error) {
 		if !bytes.Contains(plain, []byte("\nvariables:\n")) {
 			plain = append(plain, "variables:\n"...)
 		}
@@ -113,7 +114,7 @@ func (r *testRepo) initSecrets(env, key string) *testRepo {
 // variables adds secret variables, given as YAML, to an environment.
 func (r *testRepo) variables(env, key, text string) *testRepo {
 	r.t.Helper()
-	_, err := r.open(key).EditSecrets(context.Background(), env, func(plain []byte) ([]byte, error) {
+	_, err := vault.Edit(context.Background(), r.open(key), env, func(plain []byte) ([]byte, error) {
 		return append(plain, text...), nil
 	})
 	if err != nil {

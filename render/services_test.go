@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 // A patch that others encrypted, for a Vault of theirs, in the repository of
@@ -50,7 +51,7 @@ sops:
 	if diag.CodeOf(err) != diag.Secrets || !strings.Contains(err.Error(), "not asked, because .sops.yaml does not name it for this file: hc_vault:http") || strings.Contains(err.Error(), "qzx") {
 		t.Errorf("render: %v", err)
 	}
-	if _, err = r.open(key).Rekey(t.Context(), "prod", nil); diag.CodeOf(err) != diag.Secrets {
+	if _, err = vault.Rekey(t.Context(), r.open(key), "prod", nil); diag.CodeOf(err) != diag.Secrets {
 		t.Errorf("rekey: %v", err)
 	}
 	if len(asked) > 0 {

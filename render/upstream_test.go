@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/check"
 )
 
 // upstreamClusters have, together, every addon whose objects upstream writes.
@@ -51,12 +52,12 @@ func TestUpstreamTrees(t *testing.T) {
 				}
 			}
 			mustWrite(t, repo, "prod")
-			report, err := repo.CheckTree("prod", render.TreeCheck{})
+			report, err := check.Tree(repo, "prod", check.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := report.Problems.Err(); err != nil || len(report.Conflicts) > 0 {
-				t.Errorf("%v\n%s", err, render.ConflictsText(report.Conflicts))
+				t.Errorf("%v\n%s", err, check.ConflictsText(report.Conflicts))
 			}
 			t.Logf("%d objects", report.Objects)
 		})

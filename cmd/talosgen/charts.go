@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/charts"
 )
 
 const (
@@ -59,8 +60,8 @@ Examples:
 			registryConfigFlag(), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			return w.charts(c, func(ctx context.Context, repo *render.Repo, n render.Network) ([]render.ChartState, error) {
-				return repo.LockCharts(ctx, n, c.Bool("update"))
+			return w.charts(c, func(ctx context.Context, repo *render.Repo, n charts.Network) ([]charts.State, error) {
+				return charts.Lock(ctx, repo, n, c.Bool("update"))
 			})
 		},
 	}
@@ -82,8 +83,8 @@ Examples:
 			registryConfigFlag(), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			return w.charts(c, func(ctx context.Context, repo *render.Repo, n render.Network) ([]render.ChartState, error) {
-				return repo.VendorCharts(ctx, n, c.Bool("prune"))
+			return w.charts(c, func(ctx context.Context, repo *render.Repo, n charts.Network) ([]charts.State, error) {
+				return charts.Vendor(ctx, repo, n, c.Bool("prune"))
 			})
 		},
 	}
@@ -100,8 +101,8 @@ Example:
    talosgen charts verify -o json`,
 		Flags: []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
-			return w.charts(c, func(ctx context.Context, repo *render.Repo, _ render.Network) ([]render.ChartState, error) {
-				return repo.VerifyCharts(ctx)
+			return w.charts(c, func(ctx context.Context, repo *render.Repo, _ charts.Network) ([]charts.State, error) {
+				return charts.Verify(ctx, repo)
 			})
 		},
 	}
@@ -112,7 +113,7 @@ func registryConfigFlag() cli.Flag {
 }
 
 // charts runs a command about charts, and prints what became of each.
-func (w *world) charts(c *cli.Context, do func(context.Context, *render.Repo, render.Network) ([]render.ChartState, error)) error {
+func (w *world) charts(c *cli.Context, do func(context.Context, *render.Repo, charts.Network) ([]charts.State, error)) error {
 	repo, err := w.openRepo(c)
 	if err != nil {
 		return err
@@ -135,14 +136,14 @@ func (w *world) fetchCharts(c *cli.Context, repo *render.Repo) error {
 	if err != nil {
 		return err
 	}
-	_, err = repo.FetchCharts(c.Context, network)
+	_, err = charts.Fetch(c.Context, repo, network)
 	return err
 }
 
-func (w *world) printCharts(c *cli.Context, states []render.ChartState, complete bool) error {
+func (w *world) printCharts(c *cli.Context, states []charts.State, complete bool) error {
 	if wantsJSON(c) {
 		if states == nil {
-			states = []render.ChartState{}
+			states = []charts.State{}
 		}
 		return w.printJSON(states)
 	}
@@ -162,12 +163,12 @@ func (w *world) printCharts(c *cli.Context, states []render.ChartState, complete
 }
 
 // network is what charts are fetched with.
-func (w *world) network(c *cli.Context) (render.Network, error) {
+func (w *world) network(c *cli.Context) (charts.Network, error) {
 	credentials, err := w.chartCredentials(c.String(flagRegistryConfig))
 	if err != nil {
-		return render.Network{}, err
+		return charts.Network{}, err
 	}
-	fetcher := &render.ChartFetcher{Transport: w.http, Credentials: credentials, Sleep: w.sleep, WithTimeout: context.WithTimeout}
+	fetcher := &charts.Fetcher{Transport: w.http, Credentials: credentials, Sleep: w.sleep, WithTimeout: context.WithTimeout}
 	if w.terminal {
 		fetcher.Progress = func(what string, done, total int64) {
 			if done == total {
@@ -175,13 +176,13 @@ func (w *world) network(c *cli.Context) (render.Network, error) {
 			}
 		}
 	}
-	return render.Network{Fetcher: fetcher, Keep: w.keepChart}, nil
+	return charts.Network{Fetcher: fetcher, Keep: w.keepChart}, nil
 }
 
 // chartCredentials reads the credentials of whoever runs the program. A file
 // that was named has to be there.
-func (w *world) chartCredentials(named string) (render.Credentials, error) {
-	all := render.Credentials{}
+func (w *world) chartCredentials(named string) (charts.Credentials, error) {
+	all := charts.Credentials{}
 	file := named
 	home, _ := w.lookup("HOME")
 	if file == "" {
@@ -193,7 +194,7 @@ func (w *world) chartCredentials(named string) (render.Credentials, error) {
 	text, err := os.ReadFile(file)
 	switch {
 	case err == nil:
-		found, helpers, err := render.RegistryCredentials(text)
+		found, helpers, err := charts.RegistryCredentials(text)
 		if err != nil {
 			return nil, diag.New(diag.Pos{File: file}, "%v", err).WithCode(diag.Secrets)
 		}
@@ -208,7 +209,7 @@ func (w *world) chartCredentials(named string) (render.Credentials, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, diag.New(diag.Pos{File: "~/.netrc"}, "cannot be read: %v", err).WithCode(diag.Secrets).WithCause(err)
 	}
-	all.Merge(render.NetrcCredentials(text))
+	all.Merge(charts.NetrcCredentials(text))
 	for _, login := range all {
 		w.masker.Add(login.Password)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/check"
 )
 
 const (
@@ -59,7 +60,7 @@ func (w *world) checkAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o := render.TreeCheck{Kubernetes: c.String(flagKubernetesVersion), TerraformFile: c.String(flagTerraformPlan)}
+	o := check.Options{Kubernetes: c.String(flagKubernetesVersion), TerraformFile: c.String(flagTerraformPlan)}
 	if o.TerraformFile != "" {
 		if o.TerraformPlan, err = os.ReadFile(o.TerraformFile); err != nil {
 			return unreadable(o.TerraformFile, err)
@@ -73,7 +74,7 @@ func (w *world) checkAction(c *cli.Context) error {
 }
 
 // checkTree checks an environment by its name, or else a directory.
-func (w *world) checkTree(c *cli.Context, name string, o render.TreeCheck) (*render.TreeReport, error) {
+func (w *world) checkTree(c *cli.Context, name string, o check.Options) (*check.Report, error) {
 	cwd, err := w.cwd()
 	if err != nil {
 		return nil, err
@@ -91,19 +92,19 @@ func (w *world) checkTree(c *cli.Context, name string, o render.TreeCheck) (*ren
 		return nil, err
 	}
 	defer repo.Close()
-	report, err := repo.CheckTree(name, o)
+	report, err := check.Tree(repo, name, o)
 	if err == nil || statErr != nil || !info.IsDir() {
 		return report, err
 	}
 	return checkDirectory(repositoryOf(dir), dir, o)
 }
 
-func checkDirectory(root, dir string, o render.TreeCheck) (*render.TreeReport, error) {
+func checkDirectory(root, dir string, o check.Options) (*check.Report, error) {
 	below, err := filepath.Rel(root, dir)
 	if err != nil {
 		return nil, unreadable(dir, err)
 	}
-	return render.CheckDirectory(os.DirFS(root), filepath.ToSlash(below), o)
+	return check.Directory(os.DirFS(root), filepath.ToSlash(below), o)
 }
 
 // repositoryOf is the repository that a directory is in: its work tree of Git,
@@ -120,7 +121,7 @@ func repositoryOf(dir string) string {
 	return dir
 }
 
-func (w *world) printReport(c *cli.Context, r *render.TreeReport) error {
+func (w *world) printReport(c *cli.Context, r *check.Report) error {
 	if wantsJSON(c) {
 		if err := w.printJSON(reportOf(r)); err != nil {
 			return err
@@ -134,12 +135,12 @@ func (w *world) printReport(c *cli.Context, r *render.TreeReport) error {
 	return nil
 }
 
-func (w *world) printReportText(c *cli.Context, r *render.TreeReport) error {
+func (w *world) printReportText(c *cli.Context, r *check.Report) error {
 	for _, note := range r.Notes {
 		w.say("note: %s", note)
 	}
 	if c.Bool(flagOwners) {
-		if err := w.printText(render.OwnersText(r.Claims)); err != nil {
+		if err := w.printText(check.OwnersText(r.Claims)); err != nil {
 			return err
 		}
 	}
@@ -151,7 +152,7 @@ func (w *world) printReportText(c *cli.Context, r *render.TreeReport) error {
 		}
 	}
 	if len(r.Conflicts) > 0 {
-		if err := w.printText("\nTwo owners:\n" + render.ConflictsText(r.Conflicts)); err != nil {
+		if err := w.printText("\nTwo owners:\n" + check.ConflictsText(r.Conflicts)); err != nil {
 			return err
 		}
 	}
@@ -191,7 +192,7 @@ type treeClaim struct {
 	Place  string `json:"place"`
 }
 
-func reportOf(r *render.TreeReport) treeReport {
+func reportOf(r *check.Report) treeReport {
 	report := treeReport{
 		Kubernetes: r.Kubernetes, Objects: r.Objects, Problems: []treeProblem{}, Conflicts: []treeConflict{},
 		Owners: map[string][]string{}, Notes: append([]string{}, r.Notes...),
@@ -208,7 +209,7 @@ func reportOf(r *render.TreeReport) treeReport {
 		}
 		report.Conflicts = append(report.Conflicts, t)
 	}
-	for thing, owners := range render.Owners(r.Claims) {
+	for thing, owners := range check.Owners(r.Claims) {
 		report.Owners[thing] = owners
 	}
 	return report

@@ -11,7 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/convert"
 )
 
 func convertCommand(w *world) *cli.Command {
@@ -62,7 +62,7 @@ func (w *world) convertFile(c *cli.Context, file string, first bool) error {
 	if err != nil {
 		return err
 	}
-	out, remarks, err := render.ConvertPatch(file, data, render.ConvertOptions{Workers: workers, All: c.Bool("all")})
+	out, remarks, err := convert.Patch(file, data, convert.Options{Workers: workers, All: c.Bool("all")})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 func initCommand(w *world) *cli.Command {
@@ -121,7 +122,7 @@ func (w *world) initAction(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	report, err := repo.InitSecrets(c.Context, env)
+	report, err := vault.Init(c.Context, repo, env)
 	if err != nil {
 		return err
 	}

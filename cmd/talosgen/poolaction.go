@@ -14,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/nodepools"
 )
 
 func (w *world) poolListAction(c *cli.Context) error {
@@ -26,7 +27,7 @@ func (w *world) poolListAction(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	pools, err := repo.Pools(env)
+	pools, err := nodepools.List(repo, env)
 	switch {
 	case err != nil:
 		return err
@@ -38,7 +39,7 @@ func (w *world) poolListAction(c *cli.Context) error {
 }
 
 // poolTable is a table for people.
-func poolTable(pools []render.Pool) []byte {
+func poolTable(pools []nodepools.Pool) []byte {
 	var out bytes.Buffer
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "POOL\tROLE\tTYPE\tNODES\tSUBNET\tOFFSET\tINDEX\tADDRESS")
@@ -66,7 +67,7 @@ func poolTable(pools []render.Pool) []byte {
 }
 
 // indexOrName is what tells a node from others of its pool.
-func indexOrName(n render.PoolNode) string {
+func indexOrName(n nodepools.Node) string {
 	if n.Index > 0 {
 		return strconv.Itoa(n.Index)
 	}
@@ -85,7 +86,7 @@ func (w *world) poolAddAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	pool := render.NewPool{
+	pool := nodepools.New{
 		Name: c.Args().Get(1), Type: c.String("type"), Location: c.String("location"), Subnet: c.String("subnet"),
 		Count: c.Int("count"), Spread: c.Bool("placement-group"), Taints: c.StringSlice("taint"),
 		Autoscaled: c.IsSet("max"), Min: c.Int("min"), Max: c.Int("max"),
@@ -106,7 +107,7 @@ func (w *world) poolAddAction(c *cli.Context) error {
 	if pool.Annotations, err = pairs(c, "annotation"); err != nil {
 		return err
 	}
-	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) { return repo.AddPool(env, pool) })
+	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) { return nodepools.Add(repo, env, pool) })
 }
 
 // pairs reads a flag that is given as KEY=VALUE, several times.
@@ -134,15 +135,15 @@ func (w *world) poolScaleAction(c *cli.Context) error {
 			WithHint("talosgen pool scale %s %s 3", env, name).WithCode(diag.Usage)
 	}
 	if limits {
-		return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) {
-			return repo.ScalePoolLimits(env, name, number(c, "min"), number(c, "max"))
+		return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) {
+			return nodepools.ScaleLimits(repo, env, name, number(c, "min"), number(c, "max"))
 		})
 	}
 	count, err := strconv.Atoi(c.Args().Get(2))
 	if err != nil || count < 0 {
 		return diag.On("", "%q is not a number of nodes", c.Args().Get(2)).WithCode(diag.Usage)
 	}
-	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) { return repo.ScalePool(env, name, count) })
+	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) { return nodepools.Scale(repo, env, name, count) })
 }
 
 // number is the value of a flag, nil if it is not given.
@@ -159,8 +160,8 @@ func (w *world) poolRemoveAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) {
-		return repo.RemovePool(env, c.Args().Get(1), c.StringSlice("node"))
+	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) {
+		return nodepools.Remove(repo, env, c.Args().Get(1), c.StringSlice("node"))
 	})
 }
 
@@ -169,15 +170,15 @@ func (w *world) poolPlaceAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.changePools(c, func(repo *render.Repo) (*render.PoolChange, error) {
-		return repo.PlacePools(env, c.Args().Slice()[1:])
+	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) {
+		return nodepools.Place(repo, env, c.Args().Slice()[1:])
 	})
 }
 
 // changePools makes a change, shows it, renders what follows from it, and writes
 // both. Nothing is written if the render fails, but for what makes cluster.yaml
 // valid.
-func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.PoolChange, error)) error {
+func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*nodepools.Change, error)) error {
 	repo, err := w.openRepo(c)
 	if err != nil {
 		return err
@@ -221,8 +222,8 @@ func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*render.Poo
 // poolsNotRendered returns why an environment does not render with a change.
 // The change is not written, unless it made cluster.yaml valid: other commands
 // that mend what is left, such as secrets sync, read cluster.yaml too.
-func (w *world) poolsNotRendered(c *cli.Context, repo *render.Repo, change *render.PoolChange, err error) error {
-	if _, before := repo.Pools(change.Env); before == nil || c.Context.Err() != nil {
+func (w *world) poolsNotRendered(c *cli.Context, repo *render.Repo, change *nodepools.Change, err error) error {
+	if _, before := nodepools.List(repo, change.Env); before == nil || c.Context.Err() != nil {
 		w.say("nothing was written")
 		return err
 	}
@@ -233,7 +234,7 @@ func (w *world) poolsNotRendered(c *cli.Context, repo *render.Repo, change *rend
 	return err
 }
 
-func (w *world) writePools(change *render.PoolChange) error {
+func (w *world) writePools(change *nodepools.Change) error {
 	if err := change.Write(); err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (w *world) writePools(change *render.PoolChange) error {
 }
 
 // printPoolChange prints the difference to stdout, as git does.
-func (w *world) printPoolChange(change *render.PoolChange) error {
+func (w *world) printPoolChange(change *nodepools.Change) error {
 	for _, note := range change.Notes {
 		w.say("%s %s", w.colour(yellow, "note:"), note)
 	}
@@ -269,7 +270,7 @@ func (w *world) completePools(c *cli.Context) {
 		return // a shell is told nothing rather than an error
 	}
 	defer repo.Close()
-	pools, err := repo.Pools(c.Args().First())
+	pools, err := nodepools.List(repo, c.Args().First())
 	if err != nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 func rekeyCommand(w *world) *cli.Command {
@@ -59,7 +60,7 @@ func (w *world) rekeyAction(c *cli.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	done, err := repo.Rekey(c.Context, env, earlier)
+	done, err := vault.Rekey(c.Context, repo, env, earlier)
 	if err != nil {
 		if done != nil && done.Result != nil {
 			w.printWarnings(done.Result.Warnings)
@@ -70,7 +71,7 @@ func (w *world) rekeyAction(c *cli.Context) error {
 	if err := w.agreeToRekey(c, done); err != nil {
 		return err
 	}
-	report, summary, err := repo.WriteRekeyed(done)
+	report, summary, err := done.Write(repo)
 	if err != nil {
 		return err
 	}
@@ -83,10 +84,10 @@ func (w *world) rekeyAction(c *cli.Context) error {
 }
 
 // agreeToRekey shows who will be able to read the environment, and asks.
-func (w *world) agreeToRekey(c *cli.Context, done *render.Rekeying) error {
+func (w *world) agreeToRekey(c *cli.Context, done *vault.Rekeying) error {
 	for _, group := range []struct {
 		what string
-		who  []render.Recipient
+		who  []vault.Recipient
 	}{{"comes:", done.Coming}, {"goes: ", done.Going}, {"stays:", done.Staying}} {
 		for _, r := range group.who {
 			w.say("%s %s", group.what, r)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/vault"
 )
 
 func secretsCommand(w *world) *cli.Command {
@@ -29,8 +30,8 @@ never overwritten.
 
 Example:
    talosgen secrets init dev`,
-				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
-					return repo.InitSecrets(c.Context, env)
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*vault.Report, error) {
+					return vault.Init(c.Context, repo, env)
 				}),
 			},
 			{
@@ -42,8 +43,8 @@ present version is, with the same data keys.
 Example:
    talosgen secrets sync dev`,
 				Flags: []cli.Flag{newKeysFlag()},
-				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
-					return repo.SyncSecrets(c.Context, env)
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*vault.Report, error) {
+					return vault.Sync(c.Context, repo, env)
 				}),
 			},
 			{
@@ -55,9 +56,9 @@ used in patches as ${NAME}.
 Example:
    talosgen secrets edit dev`,
 				Flags: []cli.Flag{newKeysFlag()},
-				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
-					return repo.EditSecrets(c.Context, env, func(plain []byte) ([]byte, error) {
-						return w.edit(c, plain, func(text []byte) error { return repo.CheckSecrets(env, text) })
+				Action: w.secretsAction(func(c *cli.Context, repo *render.Repo, env string) (*vault.Report, error) {
+					return vault.Edit(c.Context, repo, env, func(plain []byte) ([]byte, error) {
+						return w.edit(c, plain, func(text []byte) error { return vault.Check(env, text) })
 					})
 				}),
 			},
@@ -81,7 +82,7 @@ Example:
 }
 
 // secretsAction runs a command on the secrets of one environment.
-func (w *world) secretsAction(do func(*cli.Context, *render.Repo, string) (*render.SecretsReport, error)) cli.ActionFunc {
+func (w *world) secretsAction(do func(*cli.Context, *render.Repo, string) (*vault.Report, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		env, err := w.environment(c)
 		if err != nil {
@@ -101,12 +102,12 @@ func (w *world) importAction(c *cli.Context) error {
 	if err != nil {
 		return unreadable(file, err)
 	}
-	return w.onSecrets(c, env, func(c *cli.Context, repo *render.Repo, env string) (*render.SecretsReport, error) {
-		return repo.ImportSecrets(c.Context, env, file, data)
+	return w.onSecrets(c, env, func(c *cli.Context, repo *render.Repo, env string) (*vault.Report, error) {
+		return vault.Import(c.Context, repo, env, file, data)
 	})
 }
 
-func (w *world) onSecrets(c *cli.Context, env string, do func(*cli.Context, *render.Repo, string) (*render.SecretsReport, error)) error {
+func (w *world) onSecrets(c *cli.Context, env string, do func(*cli.Context, *render.Repo, string) (*vault.Report, error)) error {
 	repo, err := w.openRepo(c)
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (w *world) onSecrets(c *cli.Context, env string, do func(*cli.Context, *ren
 	return nil
 }
 
-func (w *world) printSecrets(report *render.SecretsReport) {
+func (w *world) printSecrets(report *vault.Report) {
 	if len(report.Changed) == 0 {
 		w.say("nothing changed")
 	}

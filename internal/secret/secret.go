@@ -41,6 +41,14 @@ func (s String) Reveal() string {
 // IsZero reports whether the text is empty.
 func (s String) IsZero() bool { return s == String{} }
 
+// Or returns the value, or another one if it is empty.
+func (s String) Or(other String) String {
+	if s.IsZero() {
+		return other
+	}
+	return s
+}
+
 // String returns [Mask].
 func (s String) String() string { return Mask }
 

@@ -2,6 +2,15 @@ package chartlock
 
 import "slices"
 
+// Needed is where the addons of all environments come from.
+type Needed struct {
+	// From elsewhere, each once, in the order of their names.
+	References []Reference
+	// Files and directories of the repository; those of addons that are turned off
+	// for a while count.
+	Paths []string
+}
+
 // Unneeded are the entries that none of the references stands for.
 func (l *Lock) Unneeded(needed []Reference) []Entry {
 	return slices.DeleteFunc(slices.Clone(l.Entries), func(e Entry) bool {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -52,4 +53,21 @@ func (r *Repo) Committed(env string) (map[string][]byte, error) {
 		files[path] = data
 	}
 	return files, nil
+}
+
+// CheckRendered tells whether an environment has a rendered tree. One that does not
+// even exist is another mistake.
+func (r *Repo) CheckRendered(env string) error {
+	dir := path.Join(RenderedDir, env)
+	lock := path.Join(dir, rendered.LockName)
+	switch _, err := r.Files.Stat(lock); {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := r.Inputs(env); diag.CodeOf(err) == diag.Usage {
+			return err
+		}
+		return diag.New(diag.Pos{File: dir}, "is not rendered yet").WithHint("talosgen render %s", env).WithCode(diag.Usage).WithCause(err)
+	case err != nil:
+		return diag.New(diag.Pos{File: lock}, "cannot be read: %v", Reason(err)).WithCause(err)
+	}
+	return nil
 }

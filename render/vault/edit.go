@@ -1,26 +1,28 @@
-package render
+package vault
 
 import (
 	"context"
 	"errors"
+	"path"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
 	"github.com/talosgen/talosgen/render/internal/source"
 )
 
-// EditSecrets decrypts secrets.sops.yaml, lets edit change the text, and
+// Edit decrypts secrets.sops.yaml, lets edit change the text, and
 // encrypts it again. Values that did not change keep their ciphertext; if none
 // did, the file is not touched.
-func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []byte) ([]byte, error)) (*SecretsReport, error) {
-	k, err := r.keeper(ctx, env)
+func Edit(ctx context.Context, r *render.Repo, env string, edit func(plain []byte) ([]byte, error)) (*Report, error) {
+	w, err := newWriter(ctx, r, env)
 	if err != nil {
 		return nil, err
 	}
-	file := k.File(source.SecretsName)
-	plain, err := k.plain()
+	file := w.File(source.SecretsName)
+	plain, err := w.plain()
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,7 @@ func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []by
 	}
 	have, err := secretsfile.Parse(file, plain)
 	if err == nil {
-		err = k.sameKeysOf(have)
+		err = w.sameKeysOf(have)
 	}
 	if err != nil {
 		return nil, err
@@ -39,24 +41,23 @@ func (r *Repo) EditSecrets(ctx context.Context, env string, edit func(plain []by
 	if err != nil {
 		return nil, err
 	}
-	if err := r.CheckSecrets(env, changed); err != nil {
+	if err := Check(env, changed); err != nil {
 		return nil, err
 	}
-	data, err := k.Keys.Reencrypt(ctx, file, k.Raw[file], changed, r.src.World.Now())
+	data, err := w.Keys.Reencrypt(ctx, file, w.Raw[file], changed, r.Repository().World.Now())
 	if err != nil {
 		return nil, err
 	}
-	if err := k.write(file, data, false); err != nil {
+	if err := w.write(file, data, false); err != nil {
 		return nil, err
 	}
-	return &SecretsReport{Env: env, Changed: k.changed}, nil
+	return &Report{Env: env, Changed: w.changed}, nil
 }
 
-// CheckSecrets reports what is wrong with the text of secrets.sops.yaml in the
+// Check reports what is wrong with the text of secrets.sops.yaml in the
 // clear. It says where, and never what is there.
-func (r *Repo) CheckSecrets(env string, plain []byte) error {
-	e := &source.Environment{Repo: r.src, Name: env}
-	file := e.File(source.SecretsName)
+func Check(env string, plain []byte) error {
+	file := path.Join(source.EnvsDir, env, source.SecretsName)
 	var load *yaml.LoadError
 	if err := yaml.Unmarshal(plain, new(yaml.Node)); errors.As(err, &load) {
 		return diag.New(diag.Pos{File: file}, "the edited text is not valid YAML: line %d, column %d", load.Mark.Line, load.Mark.Column).

@@ -1,4 +1,4 @@
-package render
+package vault
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 // compareRecipients finds out who can read what the new files hold, and who could
 // read the old ones.
 func (d *Rekeying) compareRecipients(earlier []byte) error {
-	k := d.keeper
+	w := d.writer
 	coming, going, staying := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for file, data := range d.files {
-		before, err := recipientsOf(file, k.Raw[file])
+		before, err := recipientsOf(file, w.Raw[file])
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (d *Rekeying) compareRecipients(earlier []byte) error {
 			coming[r] = coming[r] || !slices.Contains(before, r)
 		}
 	}
-	names, err := k.Repo.RecipientNames(earlier)
+	names, err := w.Repo.RecipientNames(earlier)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package render
+package check
 
 import (
 	"io/fs"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/internal/addon"
 	"github.com/talosgen/talosgen/render/internal/ownership"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/treecheck"
 )
 
-// TreeCheck says with what a tree is checked.
-type TreeCheck struct {
+// Options says with what a tree is checked.
+type Options struct {
 	// The version of Kubernetes; empty: the one that the tree's control planes
 	// run, or else the newest that is known.
 	Kubernetes string
@@ -23,8 +24,8 @@ type TreeCheck struct {
 }
 
 type (
-	// TreeReport is what a check of a tree has found.
-	TreeReport = treecheck.Report
+	// Report is what a check of a tree has found.
+	Report = treecheck.Report
 	// Conflict is something with two owners.
 	Conflict = ownership.Conflict
 	// Claim is that an owner has something.
@@ -34,35 +35,35 @@ type (
 // ConflictsText lists what has two owners, for people.
 func ConflictsText(conflicts []Conflict) string { return ownership.String(conflicts) }
 
-// CheckTree checks all Kubernetes objects of a rendered tree: against the
+// Tree checks all Kubernetes objects of a rendered tree: against the
 // schemas of their kinds, what they refer to, and who owns each. It needs no
 // keys. What is wrong in the tree is in the report; secrets in the clear among
 // the sources are an error.
-func (r *Repo) CheckTree(env string, o TreeCheck) (*TreeReport, error) {
-	if err := r.isRendered(env); err != nil {
+func Tree(r *render.Repo, env string, o Options) (*Report, error) {
+	if err := r.Repository().CheckRendered(env); err != nil {
 		return nil, err
 	}
-	paths, err := r.src.Inputs(env)
+	paths, err := r.Repository().Inputs(env)
 	switch {
 	case diag.CodeOf(err) == diag.Usage: // the environment is gone, its tree is not
 	case err != nil:
 		return nil, err
 	default:
-		if err := r.src.CheckPlaintext(env, paths); err != nil {
+		if err := r.Repository().CheckPlaintext(env, paths); err != nil {
 			return nil, err
 		}
 	}
-	return checkTree(r.src.Files, path.Join(source.RenderedDir, env), true, o)
+	return check(r.Repository().Files, path.Join(source.RenderedDir, env), true, o)
 }
 
-// CheckDirectory is [Repo.CheckTree] for any directory of manifests, such as a
+// Directory is [Tree] for any directory of manifests, such as a
 // repository of Flux. Paths in Kustomizations are relative to the root of the
 // file system.
-func CheckDirectory(root fs.FS, dir string, o TreeCheck) (*TreeReport, error) {
-	return checkTree(root, dir, false, o)
+func Directory(root fs.FS, dir string, o Options) (*Report, error) {
+	return check(root, dir, false, o)
 }
 
-func checkTree(root fs.FS, dir string, isRendered bool, o TreeCheck) (*TreeReport, error) {
+func check(root fs.FS, dir string, isRendered bool, o Options) (*Report, error) {
 	return treecheck.Check(treecheck.Input{
 		Repository: root, Dir: dir, Rendered: isRendered, Kubernetes: o.Kubernetes,
 		Terraform: o.TerraformPlan, TerraformFile: o.TerraformFile,

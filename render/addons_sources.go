@@ -14,20 +14,11 @@ import (
 	"github.com/talosgen/talosgen/render/internal/placeholder"
 )
 
-// addonSources is where the addons of all environments come from.
-type addonSources struct {
-	// From elsewhere, each once, in the order of their names.
-	references []chartlock.Reference
-	// Files and directories of the repository; those of addons that are turned off
-	// for a while count.
-	paths []string
-}
-
-// addonSources lists where the addons of all environments come from. It needs no
+// ChartsNeeded lists where the addons of all environments come from. It needs no
 // keys.
-func (r *Repo) addonSources(ctx context.Context) (addonSources, error) {
-	var all addonSources
-	envs, err := r.Environments()
+func (r *Repo) ChartsNeeded(ctx context.Context) (chartlock.Needed, error) {
+	var all chartlock.Needed
+	envs, err := r.src.Environments()
 	if err != nil {
 		return all, err
 	}
@@ -39,17 +30,17 @@ func (r *Repo) addonSources(ctx context.Context) (addonSources, error) {
 			continue
 		}
 		for _, a := range c.Config.Addons {
-			all.paths = append(all.paths, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
+			all.Paths = append(all.Paths, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
 		}
 		addons, err := c.declaredAddons()
 		problems.AddErr(err)
 		for _, ref := range references(addons) {
-			if !slices.Contains(all.references, ref) {
-				all.references = append(all.references, ref)
+			if !slices.Contains(all.References, ref) {
+				all.References = append(all.References, ref)
 			}
 		}
 	}
-	slices.SortFunc(all.references, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
+	slices.SortFunc(all.References, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
 	return all, problems.Err()
 }
 

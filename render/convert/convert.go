@@ -1,4 +1,4 @@
-package render
+package convert
 
 import (
 	"bytes"
@@ -13,16 +13,16 @@ import (
 	"github.com/talosgen/talosgen/render/internal/legacy"
 )
 
-// ConvertOptions say how a patch is converted.
-type ConvertOptions struct {
+// Options say how a patch is converted.
+type Options struct {
 	Workers bool // the patch applies to workers too
 	All     bool // also what is deprecated but still accepted
 }
 
-// ConvertPatch rewrites a patch for the documents of Talos 1.14. What has no
+// Patch rewrites a patch for the documents of Talos 1.14. What has no
 // home there stays in place and is reported; out is the text unchanged if
 // there is nothing to convert.
-func ConvertPatch(file string, data []byte, o ConvertOptions) (out []byte, remarks diag.List, err error) {
+func Patch(file string, data []byte, o Options) (out []byte, remarks diag.List, err error) {
 	if sopsage.IsEncryptedYAML(data) {
 		return nil, nil, diag.New(diag.Pos{File: file}, "is encrypted: its values cannot be moved").
 			WithHint("decrypt it with `sops -d`, convert it, and encrypt it again").WithCode(diag.Secrets)

@@ -1,4 +1,4 @@
-package render
+package charts
 
 import (
 	"context"
@@ -21,19 +21,19 @@ var vendoredName = regexp.MustCompile(`\.tgz$|-[0-9a-f]{8}\.[^.]+$`)
 // removeUnpinned removes the vendored files of what one lock pins and another
 // does not. A file that is something else than was pinned stays: it is somebody's
 // own.
-func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
+func (c *chartFiles) removeUnpinned(old, now *chartlock.Lock) ([]State, error) {
 	kept := now.FileNames(nil)
-	var states []ChartState
+	var states []State
 	var problems diag.List
 	for _, e := range old.Entries {
 		if kept[e.FileName()] {
 			continue
 		}
-		states = append(states, chartState(e, "removed"))
+		states = append(states, stateOf(e, "removed"))
 		file := path.Join(chartlock.Dir, e.FileName())
-		switch data, err := r.src.Files.ReadFile(file); {
+		switch data, err := c.src.Files.ReadFile(file); {
 		case err == nil && chartlock.Digest(data) == e.Digest:
-			problems.AddErr(r.removeChart(file))
+			problems.AddErr(c.remove(file))
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			problems.Add(diag.New(diag.Pos{File: file}, "cannot be read: %v", source.Reason(err)).WithCause(err))
 		}
@@ -41,48 +41,48 @@ func (r *Repo) removeUnpinned(old, now *chartlock.Lock) ([]ChartState, error) {
 	return states, problems.Err()
 }
 
-// unusedCharts lists files in charts/ with names as vendored ones have, that
+// unused lists files in charts/ with names as vendored ones have, that
 // neither the lock nor an addon of an environment names.
-func (r *Repo) unusedCharts(lock *chartlock.Lock, needed addonSources) ([]ChartState, error) {
-	entries, err := r.src.Files.ReadDir(chartlock.Dir)
+func (c *chartFiles) unused(lock *chartlock.Lock, needed chartlock.Needed) ([]State, error) {
+	entries, err := c.src.Files.ReadDir(chartlock.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: chartlock.Dir}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
-	pinned := lock.FileNames(needed.references)
-	var unused []ChartState
+	pinned := lock.FileNames(needed.References)
+	var unused []State
 	for _, entry := range entries {
 		file := path.Join(chartlock.Dir, entry.Name())
-		if !entry.Type().IsRegular() || !vendoredName.MatchString(entry.Name()) || pinned[entry.Name()] || slices.Contains(needed.paths, file) {
+		if !entry.Type().IsRegular() || !vendoredName.MatchString(entry.Name()) || pinned[entry.Name()] || slices.Contains(needed.Paths, file) {
 			continue
 		}
-		data, err := r.src.Files.ReadFile(file)
+		data, err := c.src.Files.ReadFile(file)
 		if err != nil {
 			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 		}
-		unused = append(unused, ChartState{Name: file, File: file, Digest: chartlock.Digest(data), State: "unused"})
+		unused = append(unused, State{Name: file, File: file, Digest: chartlock.Digest(data), State: "unused"})
 	}
 	return unused, nil
 }
 
-// pruneCharts lists what [Repo.unusedCharts] does, and removes it if it is told to.
-func (r *Repo) pruneCharts(ctx context.Context, prune bool) ([]ChartState, error) {
-	lock, err := r.chartLock()
+// prune lists what [chartFiles.unused] does, and removes it if it is told to.
+func (c *chartFiles) prune(ctx context.Context, prune bool) ([]State, error) {
+	lock, err := c.lock()
 	if err != nil {
 		return nil, err
 	}
-	needed, err := r.addonSources(ctx)
+	needed, err := c.repo.ChartsNeeded(ctx)
 	if err != nil {
 		return nil, err
 	}
-	unused, err := r.unusedCharts(lock, needed)
+	unused, err := c.unused(lock, needed)
 	if err != nil || !prune {
 		return unused, err
 	}
 	for i := range unused {
-		if err := r.removeChart(unused[i].File); err != nil {
+		if err := c.remove(unused[i].File); err != nil {
 			return unused, err
 		}
 		unused[i].State = "removed"
@@ -90,8 +90,8 @@ func (r *Repo) pruneCharts(ctx context.Context, prune bool) ([]ChartState, error
 	return unused, nil
 }
 
-func (r *Repo) removeChart(file string) error {
-	if err := os.Remove(r.src.Files.Path(file)); err != nil {
+func (c *chartFiles) remove(file string) error {
+	if err := os.Remove(c.src.Files.Path(file)); err != nil {
 		return diag.New(diag.Pos{File: file}, "cannot be removed: %v", source.Reason(err)).WithCause(err)
 	}
 	return nil

@@ -1,0 +1,2 @@
+// Package convert rewrites patches for the documents of newer versions of Talos.
+package convert
