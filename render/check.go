@@ -77,16 +77,9 @@ func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
 
 // verifySeal reads what the seal's key is made from, and nothing else.
 func (r *Repo) verifySeal(ctx context.Context, env string, lock *rendered.Lock) error {
-	e := &source.Environment{Repo: r.src, Name: env, Raw: map[string][]byte{}}
-	for _, name := range []string{source.ClusterFile, source.KeyringFile, source.SecretsName} {
-		file := e.File(name)
-		data, err := r.src.Files.ReadFile(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diag.New(diag.Pos{File: file}, "cannot be read: %v", source.Reason(err)).WithCause(err)
-		}
-		if err == nil {
-			e.Raw[file] = data
-		}
+	e, err := r.src.ReadPart(env, source.ClusterFile, source.KeyringFile, source.SecretsName)
+	if err != nil {
+		return err
 	}
 	if err := e.FindKeys(); err != nil {
 		return err
@@ -95,7 +88,7 @@ func (r *Repo) verifySeal(ctx context.Context, env string, lock *rendered.Lock) 
 	if err := e.OpenOperator(ctx, s); err != nil {
 		return err
 	}
-	err := lock.VerifySeal(s.Operator.Derive(rendered.SealLabel))
+	err = lock.VerifySeal(s.Operator.Derive(rendered.SealLabel))
 	if err != nil {
 		if err := e.CheckContinuity(ctx, s.Operator); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"path"
 	"regexp"
@@ -65,6 +67,24 @@ func (r *Repo) ReadEnvironment(name string) (*Environment, error) {
 		return nil, err
 	}
 	e.setReadable()
+	return e, nil
+}
+
+// ReadPart reads some files of an environment, by their names in it, for what needs
+// no other. One that does not exist is left out.
+func (r *Repo) ReadPart(env string, names ...string) (*Environment, error) {
+	e := &Environment{Repo: r, Name: env, Raw: map[string][]byte{}}
+	for _, name := range names {
+		file := e.File(name)
+		data, err := r.Files.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", Reason(err)).WithCause(err)
+		}
+		e.Raw[file] = data
+	}
 	return e, nil
 }
 

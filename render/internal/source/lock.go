@@ -22,12 +22,10 @@ func (r *Repo) ReadLock(env string) (*rendered.Lock, error) {
 
 // KeysOf prepares the keys for an environment without reading its sources.
 func (r *Repo) KeysOf(env string) (*sopsage.Keys, error) {
-	e := &Environment{Repo: r, Name: env, Raw: map[string][]byte{}}
-	data, err := r.Files.ReadFile(e.File(ClusterFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.New(diag.Pos{File: e.File(ClusterFile)}, "cannot be read: %v", Reason(err)).WithCause(err)
+	e, err := r.ReadPart(env, ClusterFile)
+	if err != nil {
+		return nil, err
 	}
-	e.Raw[e.File(ClusterFile)] = data
 	if err := e.FindKeys(); err != nil {
 		return nil, err
 	}

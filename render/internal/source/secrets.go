@@ -179,15 +179,11 @@ func (r *Repo) ExampleKey(env string) (*sopsage.KeyFile, []string, error) {
 	if err := r.CheckLinks(env); err != nil {
 		return nil, nil, err
 	}
-	e := &Environment{Repo: r, Name: env}
-	data, err := r.Files.ReadFile(e.File(ClusterFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil // the environment may be gone, and its cluster not yet
-	}
+	e, err := r.ReadPart(env, ClusterFile) // the environment may be gone, and its cluster not yet
 	if err != nil {
-		return nil, nil, diag.New(diag.Pos{File: e.File(ClusterFile)}, "cannot be read: %v", Reason(err)).WithCause(err)
+		return nil, nil, err
 	}
-	key, err := e.exampleKey(exampleKeyName(data))
+	key, err := e.exampleKey(exampleKeyName(e.Raw[e.File(ClusterFile)]))
 	if key == nil || err != nil {
 		return nil, nil, err
 	}
