@@ -16,7 +16,6 @@ var larger = map[string]int{
 	"apply/internal/kube":       42,
 	"apply/internal/node":       36,
 	"apply/internal/nodes":      72,
-	"apply/plan/cloud":          124,
 	"apply/plan/cloud/plantest": 35,
 	"cmd/talosgen":              142,
 	"internal/generate":         58,
