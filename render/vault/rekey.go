@@ -23,10 +23,10 @@ import (
 // that .sops.yaml has now, in memory: what [Rekeying.Write] writes.
 type Rekeying struct {
 	Env    string
-	Coming []source.Recipient // who can read something that they could not read before
-	Going  []source.Recipient // who can read something no longer
+	Coming []Recipient // who can read something that they could not read before
+	Going  []Recipient // who can read something no longer
 	// Staying are those who can read what they could, and nothing else.
-	Staying []source.Recipient
+	Staying []Recipient
 	// Result is the environment rendered with the new keys; nil if it was never
 	// rendered.
 	Result *render.Result
@@ -93,8 +93,8 @@ func (d *Rekeying) render(ctx context.Context, r *render.Repo) error {
 	return err
 }
 
-// Write writes what [Rekey] made, and renders it. The summary is that of the rendered
-// tree.
+// Write writes what [Rekey] made: the secret files and the rendered tree. The summary
+// is that of the tree.
 func (d *Rekeying) Write(r *render.Repo) (*Report, render.Summary, error) {
 	var summary render.Summary
 	w := d.writer
