@@ -17,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/apply/internal/execute/executetest"
 	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -55,12 +56,12 @@ func faultCases(t testing.TB) (all []faultCase) {
 	rescaled := open
 	rescaled.Protected, rescaled.ReverseDNS, rescaled.Rules, rescaled.Ingress = false, false, 2, 1
 	rescaled.Pools = []plantest.Pool{{Name: "worker", Count: 1, Size: 1}}
-	add("lighthouse", sold(open), sold(rescaled))
+	add("lighthouse", executetest.Infrastructure(open), executetest.Infrastructure(rescaled))
 	private := plantest.Spec{Cluster: "harbour", ControlPlanes: 3, Private: true, API: true, Pools: []plantest.Pool{{Name: "worker", Count: 1}}}
 	grown := private
 	grown.ControlPlanes, grown.API = 1, false
 	grown.Pools = []plantest.Pool{{Name: "worker", Count: 3, Groups: true}}
-	add("harbour", sold(private), sold(grown))
+	add("harbour", executetest.Infrastructure(private), executetest.Infrastructure(grown))
 	return all
 }
 
@@ -73,18 +74,6 @@ func shippedProd(t testing.TB) (infra schemas.Infrastructure) {
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	return infra
-}
-
-// sold spells out a spec with types that the simulator sells.
-func sold(s plantest.Spec) schemas.Infrastructure {
-	infra := s.Infrastructure()
-	for i, server := range infra.Servers {
-		infra.Servers[i].Types = slices.Clone(server.Types)
-		for j, kind := range server.Types {
-			infra.Servers[i].Types[j] = kind[:len(kind)-1] + "2" // cpx21 is cpx22 today
-		}
 	}
 	return infra
 }

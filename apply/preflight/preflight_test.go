@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/internal/execute/executetest"
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
@@ -47,15 +48,8 @@ ok       access        apply reaches the servers without passing a firewall
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	m := plantest.NewModel(plantest.Empty())
-	p, err := cloudplan.Make(desired, m.Observed, plan.Policy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Apply(p, -1); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range look(t, desired, m.Observed, nil) {
+	desired = executetest.Infrastructure(spec())
+	for _, f := range look(t, desired, executetest.Stand(t, desired), nil) {
 		if f.State != OK {
 			t.Errorf("of a cluster that is there: %+v", f)
 		}

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+
+	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // drift is what somebody does by hand in the project, to a server or something
@@ -46,6 +49,12 @@ func (d *drifter) firewall(r *rand.Rand) *hcloud.Firewall {
 
 func (d *drifter) network(r *rand.Rand) *hcloud.Network {
 	all, err := d.others.Network.All(d.ctx)
+	return choose(r, all, err)
+}
+
+// record is a set of addresses of the zone.
+func (d *drifter) record(r *rand.Rand) *hcloud.ZoneRRSet {
+	all, err := d.others.Zone.AllRRSetsWithOpts(d.ctx, &hcloud.Zone{Name: plantest.Zone}, hcloud.ZoneRRSetListOpts{Type: []hcloud.ZoneRRSetType{hcloud.ZoneRRSetTypeA}})
 	return choose(r, all, err)
 }
 
@@ -189,6 +198,72 @@ var drifts = []drift{
 			_, _, _ = d.others.FloatingIP.ChangeProtection(d.ctx, f, hcloud.FloatingIPChangeProtectionOpts{Delete: hcloud.Ptr(false)})
 			d.clock.Advance(time.Minute)
 			_, _ = d.others.FloatingIP.Delete(d.ctx, f)
+		}
+	}},
+	{"turn backups on or off", func(d *drifter, r *rand.Rand) {
+		s := d.server(r)
+		switch {
+		case s == nil:
+		case s.BackupWindow == "":
+			_, _, _ = d.others.Server.EnableBackup(d.ctx, s, "")
+		default:
+			_, _, _ = d.others.Server.DisableBackup(d.ctx, s)
+		}
+	}},
+	{"attach an ISO", func(d *drifter, r *rand.Rand) {
+		all, err := d.others.ISO.All(d.ctx)
+		if s, iso := d.server(r), choose(r, all, err); s != nil && iso != nil {
+			_, _, _ = d.others.Server.AttachISO(d.ctx, s, iso)
+		}
+	}},
+	{"label a server as of another pool", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			s.Labels[schemas.LabelPool] = "hand"
+			_, _, _ = d.others.Server.Update(d.ctx, s, hcloud.ServerUpdateOpts{Labels: s.Labels})
+		}
+	}},
+	{"take a public address from a server", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil && s.PublicNet.IPv6.ID != 0 {
+			_, _, _ = d.others.Server.Poweroff(d.ctx, s)
+			d.clock.Advance(time.Minute)
+			_, _, _ = d.others.PrimaryIP.Unassign(d.ctx, s.PublicNet.IPv6.ID)
+			d.clock.Advance(time.Minute)
+			_, _ = d.others.PrimaryIP.Delete(d.ctx, &hcloud.PrimaryIP{ID: s.PublicNet.IPv6.ID})
+		}
+	}},
+	{"rescale a server", func(d *drifter, r *rand.Rand) {
+		if s := d.server(r); s != nil {
+			_, _, _ = d.others.Server.Poweroff(d.ctx, s)
+			d.clock.Advance(time.Minute)
+			_, _, _ = d.others.Server.ChangeType(d.ctx, s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "ccx23"}})
+			d.clock.Advance(time.Minute)
+			_, _, _ = d.others.Server.Poweron(d.ctx, s)
+		}
+	}},
+	{"add a target", func(d *drifter, r *rand.Rand) {
+		if l := d.balancer(r); l != nil {
+			_, _, _ = d.others.LoadBalancer.AddLabelSelectorTarget(d.ctx, l, hcloud.LoadBalancerAddLabelSelectorTargetOpts{Selector: "team=x"})
+		}
+	}},
+	{"delete a placement group", func(d *drifter, r *rand.Rand) {
+		all, err := d.others.PlacementGroup.All(d.ctx)
+		if g := choose(r, all, err); g != nil {
+			_, _ = d.others.PlacementGroup.Delete(d.ctx, g) // refused while it has servers
+		}
+	}},
+	{"delete a subnet", func(d *drifter, r *rand.Rand) {
+		if n := d.network(r); n != nil && len(n.Subnets) > 0 {
+			_, _, _ = d.others.Network.DeleteSubnet(d.ctx, n, hcloud.NetworkDeleteSubnetOpts{Subnet: n.Subnets[r.IntN(len(n.Subnets))]})
+		}
+	}},
+	{"change a record", func(d *drifter, r *rand.Rand) {
+		if set := d.record(r); set != nil {
+			_, _, _ = d.others.Zone.SetRRSetRecords(d.ctx, set, hcloud.ZoneRRSetSetRecordsOpts{Records: []hcloud.ZoneRRSetRecord{{Value: "198.51.100.1"}}})
+		}
+	}},
+	{"delete a record", func(d *drifter, r *rand.Rand) {
+		if set := d.record(r); set != nil {
+			_, _, _ = d.others.Zone.DeleteRRSet(d.ctx, set)
 		}
 	}},
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/internal/execute/executetest"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -46,7 +48,7 @@ func complete() schemas.Infrastructure {
 		Cluster: "prod", ControlPlanes: 1, Pools: []plantest.Pool{{Name: "db", Offset: 10, Count: 1, Size: 1, Groups: true, Backups: true}},
 		API: true, Ingress: 1, FloatingIP: true, DNS: true, Protected: true, ReverseDNS: true, Rules: 1, Private: true,
 	}
-	d := spec.Infrastructure()
+	d := executetest.Infrastructure(spec)
 	d.Network.Subnets = append(d.Network.Subnets, schemas.InfraSubnet{Purpose: "bare-metal", Type: "vswitch", IPRange: "10.0.88.0/25", NetworkZone: "eu-central", VSwitchID: 7})
 	d.Network.ExposeRoutesToVSwitch = true
 	d.Firewalls[0].Rules = append(d.Firewalls[0].Rules, schemas.InfraRule{Description: "out", Direction: "out", Protocol: "udp", Port: "53", DestinationIPs: []string{"0.0.0.0/0"}})
@@ -59,9 +61,10 @@ func complete() schemas.Infrastructure {
 // least a warning. Nothing is silently ignored.
 func TestEveryFieldIsCompared(t *testing.T) {
 	desired := complete()
-	m := plantest.NewModel(plantest.Empty())
-	converge(t, desired, m)
-	same := findings(t, desired, m)
+	project := executetest.NewProject(t, hetznersim.Options{})
+	project.Sim.AddVSwitch(7)
+	observed := project.Stand(t, desired)
+	same := findings(t, desired, observed)
 	unused := map[string]bool{}
 	for field := range notCompared {
 		unused[field] = true
@@ -79,7 +82,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 			leaf = step(leaf)
 		}
 		mutate(leaf)
-		found := findings(t, changed, m)
+		found := findings(t, changed, observed)
 		if strings.Contains(found, "wait for each other") {
 			t.Errorf("a change of %s: %s", path.name, found)
 		}
@@ -96,9 +99,9 @@ func TestEveryFieldIsCompared(t *testing.T) {
 }
 
 // findings are everything that a plan says but what it costs.
-func findings(t *testing.T, desired schemas.Infrastructure, m *plantest.Model) string {
+func findings(t *testing.T, desired schemas.Infrastructure, observed cloud.Observed) string {
 	t.Helper()
-	p, err := cloud.Make(desired, m.Observed, plan.Policy{})
+	p, err := cloud.Make(desired, observed, plan.Policy{})
 	if err != nil {
 		return err.Error()
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/internal/execute/executetest"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
@@ -14,15 +15,29 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// everything agrees to everything.
+var everything = executetest.Everything
+
+// project is what there is at Hetzner.
+type project struct{ Observed cloud.Observed }
+
+func mustMake(t *testing.T, desired schemas.Infrastructure, m *project, policy plan.Policy) *cloud.Plan {
+	t.Helper()
+	p, err := cloud.Make(desired, m.Observed, policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // scaled is a cluster of one worker that is to have two, and a type that is to
 // change.
-func scaled(t *testing.T) (schemas.Infrastructure, *plantest.Model) {
+func scaled(t *testing.T) (schemas.Infrastructure, *project) {
 	t.Helper()
 	spec := plantest.Spec{Cluster: "prod", ControlPlanes: 1, Pools: []plantest.Pool{{Name: "w", Offset: 10, Count: 1, Size: 0, Groups: true}}, API: true, FloatingIP: true, DNS: true}
-	m := plantest.NewModel(plantest.Empty())
-	converge(t, spec.Infrastructure(), m)
+	m := &project{executetest.Stand(t, executetest.Infrastructure(spec))}
 	spec.Pools[0].Count = 2
-	return spec.Infrastructure(), m
+	return executetest.Infrastructure(spec), m
 }
 
 func save(t *testing.T, p *cloud.Plan) *cloud.Saved {
@@ -42,37 +57,39 @@ func save(t *testing.T, p *cloud.Plan) *cloud.Saved {
 func TestResume(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		drift func(m *plantest.Model, d *schemas.Infrastructure)
+		drift func(m *project, d *schemas.Infrastructure)
 		stale string // empty: it can be resumed
 	}{
-		{"nothing", func(*plantest.Model, *schemas.Infrastructure) {}, ""},
-		{"another server was labelled", func(m *plantest.Model, _ *schemas.Infrastructure) {
+		{"nothing", func(*project, *schemas.Infrastructure) {}, ""},
+		{"another server was labelled", func(m *project, _ *schemas.Infrastructure) {
 			m.Observed.Servers[0].Labels = map[string]string{"cluster": "prod", "managed-by": "talosgen"}
 		}, ""},
-		{"a load balancer lost its targets", func(m *plantest.Model, _ *schemas.Infrastructure) { m.Observed.LoadBalancers[0].Targets = nil }, ""},
-		{"the type is sold out", func(m *plantest.Model, _ *schemas.Infrastructure) {
+		{"a load balancer lost its targets", func(m *project, _ *schemas.Infrastructure) { m.Observed.LoadBalancers[0].Targets = nil }, ""},
+		{"the type is sold out", func(m *project, _ *schemas.Infrastructure) {
 			for i, s := range m.Observed.Catalogue.ServerTypes {
-				if s.Name == "cpx11" {
+				if s.Name == "cpx12" {
 					for j := range s.Locations {
 						m.Observed.Catalogue.ServerTypes[i].Locations[j].Available = false
 					}
 				}
 			}
 		}, ""},
-		{"the server is there", func(m *plantest.Model, _ *schemas.Infrastructure) {
+		{"the server is there", func(m *project, _ *schemas.Infrastructure) {
 			m.Observed.Servers = append(m.Observed.Servers, cloud.Server{Meta: cloud.Meta{ID: 1, Name: "prod-w-2"}})
 		}, "server/prod-w-2 is there now"},
-		{"the placement group is gone", func(m *plantest.Model, _ *schemas.Infrastructure) {
+		{"the placement group is gone", func(m *project, _ *schemas.Infrastructure) {
 			m.Observed.PlacementGroups = m.Observed.PlacementGroups[:1]
 			m.Observed.Servers[1].PlacementGroup = 0
 		}, "placement-group/prod-w-pg-1 is gone"},
-		{"the network changed", func(m *plantest.Model, _ *schemas.Infrastructure) { m.Observed.Networks[0].IPRange = "10.0.0.0/15" }, "network/prod has changed"},
-		{"the subnet changed", func(m *plantest.Model, _ *schemas.Infrastructure) {
+		{"the network changed", func(m *project, _ *schemas.Infrastructure) { m.Observed.Networks[0].IPRange = "10.0.0.0/15" }, "network/prod has changed"},
+		{"the subnet changed", func(m *project, _ *schemas.Infrastructure) {
 			m.Observed.Networks[0].Subnets[2].NetworkZone = "us-east"
 		}, "subnet/10.0.80.0/25 has changed"},
-		{"the image is gone", func(m *plantest.Model, _ *schemas.Infrastructure) { m.Observed.Images = m.Observed.Images[:2] }, "is gone"},
-		{"infrastructure.yaml changed", func(_ *plantest.Model, d *schemas.Infrastructure) { d.Network.Protected = true }, "infrastructure.yaml has changed"},
-		{"another cluster", func(_ *plantest.Model, d *schemas.Infrastructure) { d.Cluster = "dev" }, "it is a plan of another cluster, not of dev"},
+		{"the image is gone", func(m *project, _ *schemas.Infrastructure) {
+			m.Observed.Images = slices.DeleteFunc(m.Observed.Images, func(i cloud.Image) bool { return i.Type == "snapshot" })
+		}, "is gone"},
+		{"infrastructure.yaml changed", func(_ *project, d *schemas.Infrastructure) { d.Network.Protected = true }, "infrastructure.yaml has changed"},
+		{"another cluster", func(_ *project, d *schemas.Infrastructure) { d.Cluster = "dev" }, "it is a plan of another cluster, not of dev"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			desired, m := scaled(t)
@@ -91,8 +108,8 @@ func TestResume(t *testing.T) {
 			if len(p.Changes) != 1 || p.Changes[0].Key != "server/prod-w-2" {
 				t.Errorf("it does something that was not reviewed:\n%s", p)
 			}
-			if _, err := m.Apply(p, -1); err != nil {
-				t.Error(err)
+			if !p.Executable() {
+				t.Errorf("it cannot be executed:\n%s", p)
 			}
 		})
 	}

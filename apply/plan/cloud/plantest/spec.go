@@ -96,7 +96,7 @@ func (s Spec) Infrastructure() schemas.Infrastructure {
 		Network: s.network(), Firewalls: s.firewalls(),
 		Images: []schemas.InfraSnapshot{{
 			Architecture: "x86", Selector: talos, Build: true, URL: "https://factory.example.com/hcloud-amd64.raw.xz",
-			Labels: map[string]string{"os": "talos", "talos_version": "v1.14.1"}, BuilderType: "cpx11", BuilderLocation: "nbg1",
+			Labels: ImageLabels(), BuilderType: "cpx11", BuilderLocation: "nbg1",
 		}},
 	}
 	s.pool(&out, Pool{Name: "control-plane", Count: s.ControlPlanes, Size: 1, Groups: true}, schemas.RoleControlPlane, "10.0.64.%d")
@@ -119,6 +119,11 @@ func (s Spec) Infrastructure() schemas.Infrastructure {
 
 // talos selects the image of nodes.
 const talos = "os=talos,talos_version=v1.14.1"
+
+// ImageLabels are the labels of that image.
+func ImageLabels() map[string]string {
+	return map[string]string{"os": "talos", "talos_version": "v1.14.1"}
+}
 
 func (s Spec) name(parts ...string) string {
 	name := s.Cluster
