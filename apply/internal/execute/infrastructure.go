@@ -31,7 +31,7 @@ type consent map[plan.Key]cloudplan.Change
 func (c consent) check(p *cloudplan.Plan) error {
 	var list diag.List
 	for _, r := range p.Refusals {
-		list.Add(diag.On(string(r.Key), "%s", r.Text).WithHint("%s", r.Hint).WithCode(diag.Conflict))
+		list.Add(r.Problem().WithCode(diag.Conflict))
 	}
 	for _, ch := range p.Changes {
 		agreed := c[ch.Key]

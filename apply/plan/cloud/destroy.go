@@ -169,7 +169,7 @@ func (p *destroyer) destroyFirewalls() {
 			}
 		}
 		if len(staying) > 0 {
-			p.left(d.Key, "it still protects "+join(staying), "remove it there, and destroy again")
+			p.left(d.Key, "it still protects "+plan.Join(staying), "remove it there, and destroy again")
 			continue
 		}
 		p.destroy(d, f.Labels, false, "")
@@ -206,7 +206,7 @@ func (p *destroyer) destroyOrder() {
 		}
 		staying := p.staying(c.ID)
 		if len(staying) > 0 {
-			p.left(c.Key, "it is still used by "+join(staying), "when they are gone, destroy again")
+			p.left(c.Key, "it is still used by "+plan.Join(staying), "when they are gone, destroy again")
 		}
 		return len(staying) > 0
 	})

@@ -1,10 +1,6 @@
 package cloud
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,18 +42,9 @@ func (r reader) reads(changes []Change, ids map[plan.Key]int64) (reads []plan.Di
 func (r reader) digest(key plan.Key, id int64) plan.Digest {
 	d := plan.Digest{Key: key, ID: id}
 	if object := r.observe(key, id); object != nil {
-		d.Digest = digestOf(object)
+		d.Digest = plan.DigestOf(object)
 	}
 	return d
-}
-
-func digestOf(object any) string {
-	text, err := json.Marshal(object)
-	if err != nil {
-		panic(err) // plain data cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
 
 // observe returns the object of a key, without what comes and goes while
@@ -136,19 +123,11 @@ func orNil[T any](p *T) any {
 	return *p
 }
 
-// changed says which objects are not as they were.
-func (r reader) changed(reads []plan.Digest) (changed []string) {
-	for _, was := range reads {
-		is := r.digest(was.Key, was.ID)
-		switch {
-		case is.Digest == was.Digest:
-		case was.Digest == "":
-			changed = append(changed, fmt.Sprintf("%s is there now", was.Key))
-		case is.Digest == "":
-			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
-		default:
-			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
-		}
+// again digests the same objects as they are now.
+func (r reader) again(reads []plan.Digest) []plan.Digest {
+	now := make([]plan.Digest, len(reads))
+	for i, was := range reads {
+		now[i] = r.digest(was.Key, was.ID)
 	}
-	return changed
+	return now
 }

@@ -31,7 +31,7 @@ func (s *changeSet) order() error {
 			return !slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return !done[k] })
 		})
 		if i < 0 {
-			return diag.On("infrastructure.yaml", "these changes wait for each other: %s", join(keysOf(changes))).
+			return diag.On("infrastructure.yaml", "these changes wait for each other: %s", plan.Join(keysOf(changes))).
 				WithHint("make them one after the other: two objects cannot swap their addresses at once")
 		}
 		ordered = append(ordered, changes[i])

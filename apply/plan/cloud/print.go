@@ -18,9 +18,9 @@ var signs = map[Action]string{Create: "+", Update: "~", Replace: "±", Delete: "
 // of user data only a digest.
 func (p *Plan) String() string {
 	w := &printer{}
-	w.line(0, "%s: %s", p.Cluster, p.Summary())
+	w.Line(0, "%s: %s", p.Cluster, p.Summary())
 	if len(p.Changes) > 0 {
-		w.blank()
+		w.Blank()
 	}
 	for _, c := range p.Changes {
 		w.change(&c)
@@ -39,49 +39,26 @@ func (p *Plan) Summary() string {
 	for _, c := range p.Changes {
 		count[c.Action]++
 	}
-	var parts []string
-	for _, a := range []struct {
-		action Action
-		text   string
-	}{{Create, "to create"}, {Update, "to update"}, {Replace, "to replace"}, {Delete, "to delete"}} {
-		if n := count[a.action]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, a.text))
-		}
-	}
-	if len(p.Refusals) > 0 {
-		parts = append(parts, fmt.Sprintf("%d refused", len(p.Refusals)))
-	}
-	if len(parts) == 0 {
-		return "nothing to do"
-	}
-	return strings.Join(parts, ", ")
+	return plan.Summary("nothing to do", len(p.Refusals), plan.Count{N: count[Create], Text: "to create"},
+		plan.Count{N: count[Update], Text: "to update"}, plan.Count{N: count[Replace], Text: "to replace"}, plan.Count{N: count[Delete], Text: "to delete"})
 }
 
-type printer struct{ strings.Builder }
-
-// line writes one line. Texts of others (names, labels) cannot move the cursor
-// of a terminal.
-func (w *printer) line(indent int, format string, args ...any) {
-	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	w.WriteString(strings.Repeat(" ", indent) + plan.Brief(plan.Printable(text)) + "\n")
-}
-
-func (w *printer) blank() { w.WriteString("\n") }
+type printer struct{ plan.Printer }
 
 func (w *printer) change(c *Change) {
-	w.line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
+	w.Line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
 	if c.Reason != "" && c.Action != Create {
-		w.line(4, "%s", c.Reason)
+		w.Line(4, "%s", c.Reason)
 	}
 	width := 0
 	for _, f := range c.Fields {
 		width = max(width, len(f.title()))
 	}
 	for _, f := range c.Fields {
-		w.line(4, "%-*s  %s%s", width, f.title(), f.transition(c.Action), f.remark(c))
+		w.Line(4, "%-*s  %s%s", width, f.title(), f.transition(c.Action), f.remark(c))
 	}
 	if len(c.Candidates) > 1 {
-		w.line(4, "%-*s  %s", width, "or", alternatives(c.Candidates[1:]))
+		w.Line(4, "%-*s  %s", width, "or", alternatives(c.Candidates[1:]))
 	}
 }
 
@@ -176,35 +153,12 @@ func alternatives(list []Candidate) string {
 	return strings.Join(texts, ", ")
 }
 
-// notes prints notes, those with the same words as one.
+// notes prints a paragraph of notes, those with the same words as one.
 func (w *printer) notes(title string, notes []plan.Note) {
-	if len(notes) == 0 {
-		return
+	if len(notes) > 0 {
+		w.Blank()
 	}
-	w.blank()
-	w.line(0, "%s:", title)
-	done := map[plan.Note]bool{}
-	for _, n := range notes {
-		words := plan.Note{Text: n.Text, Hint: n.Hint}
-		if done[words] {
-			continue
-		}
-		done[words] = true
-		var keys []plan.Key
-		for _, other := range notes {
-			if other.Text == n.Text && other.Hint == n.Hint && other.Key != "" {
-				keys = append(keys, other.Key)
-			}
-		}
-		if len(keys) > 0 {
-			w.line(2, "%s: %s", join(keys), n.Text)
-		} else {
-			w.line(2, "%s", n.Text)
-		}
-		if n.Hint != "" {
-			w.line(6, "%s", n.Hint)
-		}
-	}
+	w.Notes(title, plan.Merged(notes))
 }
 
 // consents says how to agree to what nobody has agreed to yet.
@@ -213,18 +167,16 @@ func (w *printer) consents(changes []Change) {
 		plan.ConsentDestroy: "--allow %s, or --allow-destroy for all", plan.ConsentPowerOff: "--allow %s, or --allow-power-off for all",
 		plan.ConsentMade: "--allow %s, or --allow-made for all", plan.ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",
 	}
-	title := false
+	var ways []string
 	for _, c := range changes {
-		if c.Allowed {
-			continue
+		if !c.Allowed {
+			ways = append(ways, fmt.Sprintf(flags[c.Consent], c.Key))
 		}
-		if !title {
-			w.blank()
-			w.line(0, "consent is missing:")
-			title = true
-		}
-		w.line(2, flags[c.Consent], c.Key)
 	}
+	if len(ways) > 0 {
+		w.Blank()
+	}
+	w.Missing(ways)
 }
 
 // cost prints what changes, and the sums.
@@ -233,33 +185,33 @@ func (w *printer) cost(p *Plan) {
 	if len(c.Lines)+len(c.Unknown) == 0 {
 		return
 	}
-	w.blank()
-	w.line(0, "cost of a month in %s, net (gross with %s %% VAT):", c.Currency, trimZeros(c.VATRate))
+	w.Blank()
+	w.Line(0, "cost of a month in %s, net (gross with %s %% VAT):", c.Currency, trimZeros(c.VATRate))
 	same := 0
 	for _, l := range c.Lines {
 		switch {
 		case l.Before == l.After:
 			same++
 		case l.After == Price{}:
-			w.line(2, "-%8s (%s)  %s: %s", cents(l.Before.Net), cents(l.Before.Gross), l.Key, l.What)
+			w.Line(2, "-%8s (%s)  %s: %s", cents(l.Before.Net), cents(l.Before.Gross), l.Key, l.What)
 		default:
-			w.line(2, "+%8s (%s)  %s: %s", cents(l.After.Net), cents(l.After.Gross), l.Key, l.What)
+			w.Line(2, "+%8s (%s)  %s: %s", cents(l.After.Net), cents(l.After.Gross), l.Key, l.What)
 		}
 	}
 	switch same {
 	case 0:
 	case 1:
-		w.line(2, "1 position stays as it is")
+		w.Line(2, "1 position stays as it is")
 	default:
-		w.line(2, "%d positions stay as they are", same)
+		w.Line(2, "%d positions stay as they are", same)
 	}
-	w.line(2, "before %s (%s), after %s (%s): %s (%s)", cents(c.Before.Net), cents(c.Before.Gross),
+	w.Line(2, "before %s (%s), after %s (%s): %s (%s)", cents(c.Before.Net), cents(c.Before.Gross),
 		cents(c.After.Net), cents(c.After.Gross), difference(c.Before.Net, c.After.Net), difference(c.Before.Gross, c.After.Gross))
 	for _, what := range c.Unknown {
-		w.line(2, "the price of %s is not known; it is not in the sums", what)
+		w.Line(2, "the price of %s is not known; it is not in the sums", what)
 	}
 	if c.IncludedTraffic > 0 {
-		w.line(2, "%s of outgoing traffic are included; more is paid on top", traffic(c.IncludedTraffic))
+		w.Line(2, "%s of outgoing traffic are included; more is paid on top", traffic(c.IncludedTraffic))
 	}
 }
 

@@ -28,7 +28,7 @@ func (p *Plan) Save() ([]byte, error) { return plan.Encode(p.Saved()) }
 
 // Saved is the plan as it is kept in a file.
 func (p *Plan) Saved() Saved {
-	return Saved{APIVersion: plan.SavedVersion, Desired: digestOf(p.Desired), Policy: p.policy, Plan: p}
+	return Saved{APIVersion: plan.SavedVersion, Desired: plan.DigestOf(p.Desired), Policy: p.policy, Plan: p}
 }
 
 // Load reads a saved plan. Name is that of the file, for errors.
@@ -60,7 +60,7 @@ func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more p
 	switch {
 	case desired.Cluster != s.Plan.Cluster:
 		return nil, s.Plan.staleError("it is a plan of another cluster, not of " + desired.Cluster)
-	case digestOf(desired) != s.Desired:
+	case plan.DigestOf(desired) != s.Desired:
 		return nil, s.Plan.staleError("infrastructure.yaml has changed")
 	}
 	reviewed := *s.Plan
@@ -78,7 +78,7 @@ func (p *Plan) Again(observed Observed, more plan.Policy) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed := (reader{planner.attachment, planner.observed}).changed(p.Reads); len(changed) > 0 {
+	if changed := plan.Changed(p.Reads, reader{planner.attachment, planner.observed}.again(p.Reads)); len(changed) > 0 {
 		return nil, p.staleError(changed...)
 	}
 	run := Make
@@ -136,5 +136,5 @@ func essence(c Change) string {
 			c.Fields[i].to = "" // that of the first candidate
 		}
 	}
-	return digestOf(c)
+	return plan.DigestOf(c)
 }

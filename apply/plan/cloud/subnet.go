@@ -105,7 +105,7 @@ func (p *subnets) replaceSubnet(want schemas.InfraSubnet, have *Subnet) {
 	for i, f := range d.Fields {
 		f.Class = Replacement
 		if len(members) > 0 {
-			f.Class, f.Reason = Refused, "the subnet is in use by "+join(members)
+			f.Class, f.Reason = Refused, "the subnet is in use by "+plan.Join(members)
 			d.hints = append(d.hints, "give the pool a new subnet, or move its members first")
 		}
 		d.Fields[i] = f
@@ -135,18 +135,6 @@ func (p *subnets) members(ipRange string) []plan.Key {
 	return keys
 }
 
-// join lists keys in words, the first three of them.
-func join(keys []plan.Key) string {
-	texts := make([]string, 0, len(keys))
-	for i, k := range keys {
-		if i == 3 && len(keys) > 4 {
-			return strings.Join(texts, ", ") + fmt.Sprintf(" and %d more", len(keys)-i)
-		}
-		texts = append(texts, string(k))
-	}
-	return strings.Join(texts, ", ")
-}
-
 // deleteStale deletes subnets of the cluster's own network that are not
 // desired. It runs last: what leaves a subnet has to be in the plan.
 func (p *subnets) deleteStale() {
@@ -173,7 +161,7 @@ func (p *subnets) deleteStale() {
 			}
 		}
 		if len(staying) > 0 {
-			p.refusal(d.Key, "it is not in infrastructure.yaml, but in use by "+join(staying), "describe the subnet, or move what is in it")
+			p.refusal(d.Key, "it is not in infrastructure.yaml, but in use by "+plan.Join(staying), "describe the subnet, or move what is in it")
 			continue
 		}
 		p.add(d)

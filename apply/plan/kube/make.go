@@ -210,16 +210,10 @@ var irreplaceable = []string{"Namespace", "CustomResourceDefinition", "Persisten
 // replace plans to delete and make an object again.
 func (m *maker) replace(s *Step, why string) {
 	s.Action, s.Reason, s.Consent = Replace, why, plan.ConsentDestroy
-	s.Allowed = m.allowed(s.id)
+	s.Allowed = m.policy.Destroys(s.Key, s.id.Name)
 	if slices.Contains(irreplaceable, s.id.Kind) {
 		m.refuse(s.id, "cannot be made again without losing what depends on it: "+why, "leave the field as it is, or move its content elsewhere first")
 	}
-}
-
-// allowed reports whether somebody agreed to destroying an object, by its name
-// or key, or to everything.
-func (m *maker) allowed(id ID) bool {
-	return m.policy.AllowDestroy || slices.Contains(m.policy.Allow, id.String()) || slices.Contains(m.policy.Allow, id.Name)
 }
 
 // leftovers says what becomes of what talosgen made, and Git has no more.
@@ -260,7 +254,7 @@ func (m *maker) delete(id ID, live Object) {
 		return
 	}
 	s := Step{
-		Key: keyOf(id), Action: Delete, Owner: ManagerTalosgen, Consent: plan.ConsentDestroy, Allowed: m.allowed(id),
+		Key: keyOf(id), Action: Delete, Owner: ManagerTalosgen, Consent: plan.ConsentDestroy, Allowed: m.policy.Destroys(keyOf(id), id.Name),
 		Reason: "it is not in Git any more", id: id, live: live,
 	}
 	switch id.Kind {

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,13 +156,7 @@ func digestOf(o Object) string {
 }
 
 // JSON writes the plan for programs.
-func (p Plan) JSON() ([]byte, error) {
-	text, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("write the plan of Kubernetes: %w", err)
-	}
-	return append(text, '\n'), nil
-}
+func (p Plan) JSON() ([]byte, error) { return plan.Encode(p) }
 
 // Check returns an error if another plan, made later, does something that this
 // one, which somebody agreed to, does not: an object was made, changed or
@@ -194,7 +187,7 @@ func (p *Plan) Check(now *Plan) error {
 func (p *Plan) Problems() error {
 	var problems diag.List
 	for _, n := range p.Refusals {
-		problems.Add(diag.On(string(n.Key), "%s", n.Text).WithHint("%s", n.Hint))
+		problems.Add(n.Problem())
 	}
 	for _, s := range p.of(Conflict) {
 		if !s.edited() {
@@ -259,17 +252,5 @@ func (s Saved) Stale(now *Plan) (changed []string) {
 			changed = append(changed, "there is no need any more to "+step.String())
 		}
 	}
-	return append(changed, staleReads(s.Plan.Reads, now.Reads)...)
-}
-
-// staleReads are the objects that are not as they were.
-func staleReads(before, after []plan.Digest) (changed []string) {
-	for _, was := range before {
-		for _, is := range after {
-			if is.Key == was.Key && is.Digest != was.Digest {
-				changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
-			}
-		}
-	}
-	return changed
+	return append(changed, plan.Changed(s.Plan.Reads, now.Reads)...)
 }

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -25,8 +24,8 @@ var counted = []struct {
 // String prints the plan for people: what changes, by stage. It is the same for
 // equal plans, to the byte, and holds no secrets.
 func (p Plan) String() string {
-	w := &printer{}
-	w.line(0, "%s, Kubernetes: %s", p.Cluster, p.Summary())
+	w := &plan.Printer{}
+	w.Line(0, "%s, Kubernetes: %s", p.Cluster, p.Summary())
 	stage := Stage("")
 	for _, s := range p.Steps {
 		if signs[s.Action] == "" {
@@ -34,14 +33,24 @@ func (p Plan) String() string {
 		}
 		if s.Stage != stage {
 			stage = s.Stage
-			w.line(0, "%s:", stageTitle(stage))
+			w.Line(0, "%s:", stageTitle(stage))
 		}
-		w.step(s)
+		step(w, s)
 	}
-	w.notes("refused:", p.Refusals)
-	w.consents(p.Steps)
-	w.notes("warnings:", p.Warnings)
+	w.Notes("refused", p.Refusals)
+	w.Missing(p.missing())
+	w.Notes("warnings", p.Warnings)
 	return w.String()
+}
+
+// missing is how each consent that is missing is given.
+func (p Plan) missing() (ways []string) {
+	for _, s := range p.Steps {
+		if !s.Allowed {
+			ways = append(ways, "--allow "+string(s.Key))
+		}
+	}
+	return ways
 }
 
 func stageTitle(s Stage) string {
@@ -53,30 +62,15 @@ func stageTitle(s Stage) string {
 
 // Summary says how much there is to do, in one line.
 func (p Plan) Summary() string {
-	var parts []string
+	var counts []plan.Count
 	for _, c := range counted {
-		if n := len(p.of(c.action)); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, c.text))
-		}
+		counts = append(counts, plan.Count{N: len(p.of(c.action)), Text: c.text})
 	}
-	if len(p.Refusals) > 0 {
-		parts = append(parts, fmt.Sprintf("%d refused", len(p.Refusals)))
-	}
-	if len(parts) == 0 {
-		return "nothing is desired"
-	}
-	return strings.Join(parts, ", ")
+	return plan.Summary("nothing is desired", len(p.Refusals), counts...)
 }
 
-type printer struct{ strings.Builder }
-
-// line writes one line. Texts of others cannot move the cursor of a terminal.
-func (w *printer) line(indent int, format string, args ...any) {
-	text := plan.Printable(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-	w.WriteString(strings.Repeat(" ", indent) + text + "\n")
-}
-
-func (w *printer) step(s Step) {
+// step prints a step, and what it changes.
+func step(w *plan.Printer, s Step) {
 	remark := s.Reason
 	if !s.Allowed {
 		remark = strings.TrimPrefix(remark+"; needs consent", "; ")
@@ -84,17 +78,17 @@ func (w *printer) step(s Step) {
 	if remark != "" {
 		remark = "  (" + remark + ")"
 	}
-	w.line(2, "%s %s%s", signs[s.Action], s.Key, remark)
+	w.Line(2, "%s %s%s", signs[s.Action], s.Key, remark)
 	if len(s.Others) > 0 {
-		w.line(6, "fields of %s become those of %s", joined(s.Others), s.Owner)
+		w.Line(6, "fields of %s become those of %s", joined(s.Others), s.Owner)
 	}
 	for _, c := range s.Conflicts {
 		for _, f := range c.Fields {
-			w.line(6, "%s is of %s", f, c.Manager)
+			w.Line(6, "%s is of %s", f, c.Manager)
 		}
 	}
 	for _, f := range s.Fields {
-		w.line(6, "%s", f)
+		w.Line(6, "%s", f)
 	}
 }
 
@@ -107,30 +101,4 @@ func (f Field) String() string {
 		return f.Path + ": - " + f.From
 	}
 	return f.Path + ": " + f.From + " -> " + f.To
-}
-
-func (w *printer) notes(title string, notes []plan.Note) {
-	for i, n := range notes {
-		if i == 0 {
-			w.line(0, "%s", title)
-		}
-		w.line(2, "%s: %s", n.Key, n.Text)
-		if n.Hint != "" {
-			w.line(6, "%s", n.Hint)
-		}
-	}
-}
-
-func (w *printer) consents(steps []Step) {
-	first := true
-	for _, s := range steps {
-		if s.Allowed {
-			continue
-		}
-		if first {
-			w.line(0, "consent is missing:")
-			first = false
-		}
-		w.line(2, "--allow %s", s.Key)
-	}
 }

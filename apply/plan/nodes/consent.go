@@ -15,7 +15,7 @@ var disturbs = []Action{Drain, Reboot, Forfeit, Leave, RemoveMember, DeleteNode,
 func (p *Plan) Check(later *Plan) error {
 	var list diag.List
 	for _, r := range later.Refusals {
-		list.Add(diag.On(string(r.Key), "%s", r.Text).WithHint("%s", r.Hint).WithCode(diag.Conflict))
+		list.Add(r.Problem().WithCode(diag.Conflict))
 	}
 	var told []string
 	for _, s := range later.Steps {

@@ -1,10 +1,6 @@
 package nodes
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
@@ -130,18 +126,9 @@ func (o *Observed) Safe() (members []etcdsafety.Member) {
 
 // digests stand for what was seen.
 func (o *Observed) digests() []plan.Digest {
-	digests := []plan.Digest{{Key: "etcd/members", Digest: digest(o.Members)}}
+	digests := []plan.Digest{{Key: "etcd/members", Digest: plan.DigestOf(o.Members)}}
 	for _, n := range o.Nodes {
-		digests = append(digests, plan.Digest{Key: plan.Key("node/" + n.Name), Digest: digest(n)})
+		digests = append(digests, plan.Digest{Key: plan.Key("node/" + n.Name), Digest: plan.DigestOf(n)})
 	}
 	return digests
-}
-
-func digest(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // plain data cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }

@@ -163,25 +163,8 @@ func (p Plan) Consents() (nodes []string) {
 }
 
 // Stale returns what is not any more as the plan has seen it.
-func (p Plan) Stale(now Observed) (changed []string) { return differences(p.Reads, now.digests()) }
-
-// differences says what has changed between two looks.
-func differences(reads, digests []plan.Digest) (changed []string) {
-	for _, was := range reads {
-		i := slices.IndexFunc(digests, func(d plan.Digest) bool { return d.Key == was.Key })
-		switch {
-		case i < 0:
-			changed = append(changed, fmt.Sprintf("%s is gone", was.Key))
-		case digests[i].Digest != was.Digest:
-			changed = append(changed, fmt.Sprintf("%s has changed", was.Key))
-		}
-	}
-	for _, d := range digests {
-		if !slices.ContainsFunc(reads, func(was plan.Digest) bool { return was.Key == d.Key }) {
-			changed = append(changed, fmt.Sprintf("%s is there now", d.Key))
-		}
-	}
-	return changed
+func (p Plan) Stale(now Observed) (changed []string) {
+	return plan.Changed(plan.All(p.Reads, now.digests()))
 }
 
 // Order returns the key of the step, and those of the steps before it.

@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,50 +13,35 @@ const narrowest = 24
 // String prints the plan for people. It is the same for equal plans, to the
 // byte, and holds no secrets.
 func (p Plan) String() string {
-	var b strings.Builder
-	line := func(indent int, format string, args ...any) {
-		text := plan.Printable(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-		b.WriteString(strings.Repeat(" ", indent) + text + "\n")
-	}
-	line(0, "%s, nodes: %s", p.Cluster, p.Summary())
+	w := &plan.Printer{}
+	w.Line(0, "%s, nodes: %s", p.Cluster, p.Summary())
 	width := narrowest
 	for _, s := range p.Steps {
 		width = max(width, len([]rune(s.Node)))
 	}
 	for i, s := range p.Steps {
-		line(2, "%2d  %-14s %-*s %s", i+1, s.Action, width, s.Node, p.remarks(s))
+		w.Line(2, "%2d  %-14s %-*s %s", i+1, s.Action, width, s.Node, p.remarks(s))
 		for _, c := range s.Changes {
-			line(8, "%s", c)
+			w.Line(8, "%s", c)
 		}
 	}
 	for i, h := range p.Unversioned() {
 		if i == 0 {
-			line(0, "held:")
+			w.Line(0, "held:")
 		}
-		line(2, "%s: %s  (%s: %s)", h.Node, h.Change, h.Class, h.Change.Reason)
+		w.Line(2, "%s: %s  (%s: %s)", h.Node, h.Change, h.Class, h.Change.Reason)
 	}
 	for i, text := range p.Upgrade.Lines() {
-		line(2*min(i, 1), "%s", text)
+		w.Line(2*min(i, 1), "%s", text)
 	}
-	for _, part := range []struct {
-		title string
-		notes []plan.Note
-	}{{"refused:", p.Refusals}, {"warnings:", p.Warnings}} {
-		for i, n := range part.notes {
-			if i == 0 {
-				line(0, "%s", part.title)
-			}
-			line(2, "%s: %s", n.Key, n.Text)
-			line(6, "%s", n.Hint)
-		}
+	w.Notes("refused", p.Refusals)
+	w.Notes("warnings", p.Warnings)
+	var ways []string
+	for _, node := range p.Consents() {
+		ways = append(ways, "--allow "+node)
 	}
-	for i, node := range p.Consents() {
-		if i == 0 {
-			line(0, "consent is missing:")
-		}
-		line(2, "--allow %s", node)
-	}
-	return b.String()
+	w.Missing(ways)
+	return w.String()
 }
 
 // Summary says how much there is to do, in one line.
@@ -66,23 +50,10 @@ func (p Plan) Summary() string {
 	for _, s := range p.Steps {
 		count[s.Action]++
 	}
-	var parts []string
-	for _, a := range []struct {
-		n    int
-		text string
-	}{
-		{count[Configure] + count[Stage], "to configure"}, {count[Reboot], "to reboot"},
-		{count[DeleteNode], "to remove"}, {count[Reset], "to reset"}, {count[Bootstrap], "to bootstrap"}, {count[Record], "to record"},
-		{len(p.Refusals), "refused"},
-	} {
-		if a.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.text))
-		}
-	}
-	if len(parts) == 0 {
-		return "nothing to do"
-	}
-	return strings.Join(parts, ", ")
+	return plan.Summary("nothing to do", len(p.Refusals),
+		plan.Count{N: count[Configure] + count[Stage], Text: "to configure"}, plan.Count{N: count[Reboot], Text: "to reboot"},
+		plan.Count{N: count[DeleteNode], Text: "to remove"}, plan.Count{N: count[Reset], Text: "to reset"},
+		plan.Count{N: count[Bootstrap], Text: "to bootstrap"}, plan.Count{N: count[Record], Text: "to record"})
 }
 
 // remarks say why, and after which steps.
@@ -102,13 +73,4 @@ func (p Plan) remarks(s Step) string {
 		texts = append(texts, s.Reason)
 	}
 	return strings.Join(texts, ", ")
-}
-
-// JSON writes the plan for programs.
-func (p Plan) JSON() ([]byte, error) {
-	text, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("write the plan of nodes: %w", err)
-	}
-	return append(text, '\n'), nil
 }

@@ -1,6 +1,10 @@
 package nodes
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+)
 
 // Saved is a plan that was kept: what was reviewed, and what was agreed to. It
 // holds no secrets.
@@ -17,7 +21,7 @@ func (s Saved) Stale(desired string, now *Plan) (changed []string) {
 	if s.Desired != desired {
 		return []string{"the configuration of a node has changed in Git"}
 	}
-	changed = differences(s.Plan.Reads, now.Reads)
+	changed = plan.Changed(plan.All(s.Plan.Reads, now.Reads))
 	if len(changed) == 0 && !slices.EqualFunc(s.Plan.Steps, now.Steps, func(a, b Step) bool { return a.Key == b.Key }) {
 		changed = append(changed, "something else would happen to nodes now")
 	}

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Printer prints plans for people. Texts of others, such as names and labels,
+// cannot move the cursor of a terminal.
+type Printer struct{ strings.Builder }
+
+// Line prints one line.
+func (w *Printer) Line(indent int, format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	w.WriteString(strings.Repeat(" ", indent) + Brief(Printable(text)) + "\n")
+}
+
+// Blank prints an empty line.
+func (w *Printer) Blank() { w.WriteString("\n") }
+
+// Notes prints notes under a title; nothing, if there are none.
+func (w *Printer) Notes(title string, notes []Note) {
+	for i, n := range notes {
+		if i == 0 {
+			w.Line(0, "%s:", title)
+		}
+		if n.Key == "" {
+			w.Line(2, "%s", n.Text)
+		} else {
+			w.Line(2, "%s: %s", n.Key, n.Text)
+		}
+		if n.Hint != "" {
+			w.Line(6, "%s", n.Hint)
+		}
+	}
+}
+
+// Missing prints how to give each consent that is missing; nothing, if none is.
+func (w *Printer) Missing(ways []string) {
+	for i, way := range ways {
+		if i == 0 {
+			w.Line(0, "consent is missing:")
+		}
+		w.Line(2, "%s", way)
+	}
+}
+
+// Count is a part of a summary: 3 to create.
+type Count struct {
+	N    int
+	Text string
+}
+
+// Summary joins what there is to do, and how much is refused, in one line; none is
+// the line if there is nothing.
+func Summary(none string, refused int, counts ...Count) string {
+	var parts []string
+	for _, c := range append(counts, Count{refused, "refused"}) {
+		if c.N > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Text))
+		}
+	}
+	if len(parts) == 0 {
+		return none
+	}
+	return strings.Join(parts, ", ")
+}
