@@ -3,15 +3,13 @@ package render
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/render/internal/addons"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
-	"github.com/talosgen/talosgen/render/internal/placeholder"
 )
 
 // ChartsNeeded lists where the addons of all environments come from. It needs no
@@ -32,9 +30,9 @@ func (r *Repo) ChartsNeeded(ctx context.Context) (chartlock.Needed, error) {
 		for _, a := range c.Config.Addons {
 			all.Paths = append(all.Paths, path.Clean(a.Source.Chart.Path), path.Clean(a.Source.Path))
 		}
-		addons, err := c.declaredAddons()
+		declared, err := addons.Declared(c.addons())
 		problems.AddErr(err)
-		for _, ref := range references(addons) {
+		for _, ref := range references(declared) {
 			if !slices.Contains(all.References, ref) {
 				all.References = append(all.References, ref)
 			}
@@ -42,19 +40,6 @@ func (r *Repo) ChartsNeeded(ctx context.Context) (chartlock.Needed, error) {
 	}
 	slices.SortFunc(all.References, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
 	return all, problems.Err()
-}
-
-// declaredAddons are the addons of an environment, without any secret.
-func (c *compiler) declaredAddons() ([]catalogue.Addon, error) {
-	v := c.realVariant()
-	for _, n := range c.Autoscaled {
-		v.autoscaled[n.Pool] = secret.New(placeholder.Text) // the configurations do not decide about sources
-	}
-	addons, err := allAddons(c.addonFacts(v))
-	if err != nil {
-		return nil, fmt.Errorf("environment %s: %w", c.Name, err)
-	}
-	return addons, nil
 }
 
 // references lists what addons need from elsewhere.

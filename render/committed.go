@@ -14,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
+	"github.com/talosgen/talosgen/render/internal/encrypt"
 	"github.com/talosgen/talosgen/render/internal/envelope"
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/source"
@@ -37,7 +38,7 @@ func openFile(ctx context.Context, keys *sopsage.Keys, file string, data []byte)
 		return nil, err
 	}
 	reader := key.Open(file)
-	leaves, err := envelope.Open(data, block.Start, block.End, sopsage.IsEncryptedValue, fileOpener{reader})
+	leaves, err := envelope.Open(data, block.Start, block.End, sopsage.IsEncryptedValue, encrypt.Opener{Reader: reader})
 	if err != nil {
 		return nil, notReadable(file, err)
 	}
@@ -62,22 +63,6 @@ type noOpener struct{ file string }
 func (o noOpener) Decrypt([]string, string) (string, yamltext.Kind, error) {
 	return "", 0, diag.New(diag.Pos{File: o.file}, "encrypted values without a sops block").
 		WithHint("rendered files are never edited: run `talosgen render`, or restore the file from Git").WithCode(diag.Secrets)
-}
-
-// fileOpener decrypts SOPS' format.
-type fileOpener struct{ *sopsage.Reader }
-
-func (o fileOpener) Decrypt(path []string, encrypted string) (string, yamltext.Kind, error) {
-	value, typ, err := o.Reader.Decrypt(path, encrypted)
-	if err != nil {
-		return "", 0, err
-	}
-	for kind, t := range sopsTypes {
-		if t == typ {
-			return value, kind, nil
-		}
-	}
-	return value, yamltext.String, nil
 }
 
 // Show returns the committed configuration of a node, or of a group of servers

@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/explain"
 	"github.com/talosgen/talosgen/render/internal/tree"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -112,7 +113,7 @@ func places(leaves []leaf) []located {
 		case "kind":
 			n.kind = l.Value
 		case "name":
-			n.is, n.shown = "/"+l.Value, "/"+shown(l.Value, l.Secret)
+			n.is, n.shown = "/"+l.Value, "/"+explain.Shown(l.Value, l.Secret)
 		}
 		names[l.Document] = n
 	}
@@ -170,6 +171,6 @@ func (d *differ) add(at located, action string, old, now leaf) {
 	secret := old.Secret || now.Secret
 	d.changes = append(d.changes, Change{
 		File: d.file, Document: at.shown, Path: at.path, Action: action,
-		Old: display(old.Value, old.Kind, secret), New: display(now.Value, now.Kind, secret), Secret: secret,
+		Old: explain.Display(old.Value, old.Kind, secret), New: explain.Display(now.Value, now.Kind, secret), Secret: secret,
 	})
 }

@@ -21,27 +21,23 @@ func (r *Repo) PatchTrial(env, file string, encrypted bool) (func(text []byte) (
 		return nil, err
 	}
 	return func(text []byte) (*Result, []Explained, error) {
-		c.patches, c.failed = map[string]*machine.Patch{}, map[string]bool{}
-		c.composer, c.warnings = machine.NewComposer(), nil
 		c.Raw[file] = text
 		if encrypted {
-			c.Raw[file], c.plain[file] = []byte("{}"), text
+			c.Raw[file] = []byte("{}")
+		}
+		if c, err = c.plan.compiler(context.Background()); err != nil {
+			return nil, nil, err
+		}
+		if encrypted {
+			c.texts.Set(file, text)
 		}
 		res := &Result{Env: env}
 		err := c.renderAll([]model.Node{c.Nodes[0]}, res)
-		res.Warnings = c.warnings
+		res.Warnings = c.warned()
 		if err != nil {
 			return res, nil, err
 		}
-		l, err := c.layersOf(c.Nodes[0])
-		if err != nil {
-			return res, nil, err
-		}
-		traced, err := machine.Trace(l.base, l.patches)
-		if err != nil {
-			return res, nil, err
-		}
-		all, err := explained(traced, c.Nodes[0].Name, "")
+		all, err := c.explain(c.Nodes[0], "")
 		return res, all, err
 	}, nil
 }
@@ -70,12 +66,12 @@ func (r *Repo) Outcome(env string) (*Outcome, error) {
 	for _, n := range c.Autoscaled {
 		out.Result.Nodes = append(out.Result.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: n.File()})
 	}
-	out.Result.Warnings = append(c.Config.Warnings, c.warnings...)
+	out.Result.Warnings = append(c.Config.Warnings, c.warned()...)
 	for _, n := range append(slices.Clip(c.Nodes), c.Autoscaled...) {
 		if out.Values[n.Name], err = c.explain(n, ""); err != nil {
 			return nil, err
 		}
-		cfg, err := c.compose(n)
+		cfg, err := c.configs.Compose(n)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +122,7 @@ func (r *Repo) Naive(env string, order func(Node) []string) (map[string][]string
 }
 
 func (c *compiler) naive(n model.Node, files []string) ([]string, error) {
-	cfg, err := c.base(n)
+	cfg, err := c.configs.Base(n)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +139,7 @@ func (c *compiler) naive(n model.Node, files []string) ([]string, error) {
 		patches = append(patches, patch)
 	}
 	for _, file := range files {
-		data, encrypted, err := c.content(file)
+		data, encrypted, err := c.texts.Content(file)
 		if err != nil {
 			return nil, err
 		}

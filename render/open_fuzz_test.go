@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
+	"github.com/talosgen/talosgen/render/internal/encrypt"
 	"github.com/talosgen/talosgen/render/internal/envelope"
 )
 
@@ -41,7 +42,7 @@ func sealedFile(t testing.TB) ([]byte, *sopsage.Keys) {
 			"machine.token", "machine.env.B", "machine.certSANs[1]"),
 		secretDocument(t, "kind: KmsgLogConfig\nname: x\nport: 5\non: true\n", "name", "port", "on"),
 	}
-	data, err := envelope.Seal(docs, fileCipher{key.File("dev/nodes/x.yaml")})
+	data, err := envelope.Seal(docs, encrypt.Sealer{File: key.File("dev/nodes/x.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,15 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
-	"github.com/talosgen/talosgen/internal/sopsage"
-	"github.com/talosgen/talosgen/internal/yamltext"
-	"github.com/talosgen/talosgen/render/internal/envelope"
-	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/addons"
+	"github.com/talosgen/talosgen/render/internal/compile"
+	"github.com/talosgen/talosgen/render/internal/encrypt"
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
@@ -72,7 +73,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		problems.AddErr(c.renderAddons(res))
 		err = problems.Err()
 	}
-	res.Warnings.Add(c.warnings...)
+	res.Warnings.Add(c.warned()...)
 	res.Warnings = unique(res.Warnings)
 	if err != nil {
 		return res, err
@@ -116,7 +117,7 @@ func (p *plan) sealLock(res *Result) error {
 // renderAll makes, validates and encrypts the configuration of each node.
 func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 	var problems diag.List
-	found := newFindings(c.Name)
+	found := compile.NewFindings(c.Name)
 	for _, n := range nodes {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -132,62 +133,36 @@ func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 			res.files = append(res.files, tree.File{Path: file, Data: data})
 		}
 	}
-	problems.Add(found.problems()...)
-	c.warnings.Add(found.warnings()...)
+	problems.Add(found.Problems()...)
+	c.warnings.Add(found.Warnings()...)
 	return problems.Err()
+}
+
+// warned is what there is to say of the sources.
+func (c *compiler) warned() diag.List {
+	return slices.Concat(c.warnings, c.configs.Warnings(), c.texts.Warnings())
 }
 
 // renderNode makes, validates and encrypts the configuration of a node. Without
 // keys nothing can be encrypted.
-func (c *compiler) renderNode(n model.Node, found *findings) ([]byte, error) {
-	if c.secrets.Operator == nil {
-		return nil, c.validateKeyless(n, found)
-	}
-	cfg, err := c.compose(n)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.validate(n, cfg, found); err != nil {
+func (c *compiler) renderNode(n model.Node, found *compile.Findings) ([]byte, error) {
+	cfg, err := c.configs.Checked(n, found)
+	if err != nil || cfg == nil {
 		return nil, err
 	}
 	if n.Autoscaled {
-		if err := c.checkUserData(n, cfg); err != nil {
+		if err := addons.CheckUserData(n, cfg); err != nil {
 			return nil, err
 		}
 	}
-	return c.encrypt(n.File(), cfg)
+	return encrypt.Config(c.secrets.Operator, c.Name+"/"+n.File(), cfg)
 }
 
-// encrypt writes a configuration with its secret values encrypted.
-func (c *compiler) encrypt(file string, cfg *machine.Config) ([]byte, error) {
-	docs := make([]envelope.Document, len(cfg.Documents()))
-	for i, d := range cfg.Documents() {
-		leaves, err := d.Leaves()
-		if err != nil {
-			return nil, err
-		}
-		text, err := d.Text()
-		if err != nil {
-			return nil, err
-		}
-		secret, err := cfg.Secret(d)
-		if err != nil {
-			return nil, err
-		}
-		docs[i] = envelope.Document{Text: text, Leaves: leaves, Secret: secret}
-	}
-	return envelope.Seal(docs, fileCipher{c.secrets.Operator.File(c.Name + "/" + file)})
-}
-
-// fileCipher encrypts in SOPS' format.
-type fileCipher struct{ *sopsage.File }
-
-func (f fileCipher) Encrypt(path []string, value string, kind yamltext.Kind) (string, error) {
-	return f.File.Encrypt(path, value, sopsTypes[kind])
-}
-
-var sopsTypes = map[yamltext.Kind]sopsage.Type{
-	yamltext.String: sopsage.Str, yamltext.Int: sopsage.Int, yamltext.Float: sopsage.Float, yamltext.Bool: sopsage.Bool,
+// unique sorts problems and drops what is said twice.
+func unique(list diag.List) diag.List {
+	var sorted diag.List
+	errors.As(list.Err(), &sorted)
+	return sorted
 }
 
 // Summary says what a write did to the rendered tree.

@@ -149,9 +149,6 @@ func exampleKeyName(clusterYAML []byte) string {
 	return c.Secrets.ExampleKeyFile
 }
 
-// ReservedPrefix begins the names of the variables that talosgen defines.
-const ReservedPrefix = "NODE_"
-
 // Variables merges those of cluster.env with the secret ones. A name has one
 // definition.
 func (e *Environment) Variables(s *Secrets) (subst.Vars, error) {
@@ -170,8 +167,8 @@ func (e *Environment) Variables(s *Secrets) (subst.Vars, error) {
 		vars[name] = v
 	}
 	for name, v := range vars {
-		if strings.HasPrefix(name, ReservedPrefix) {
-			problems.Add(diag.New(v.Pos, "variable %s: names that begin with %s are talosgen's own", name, ReservedPrefix).
+		if strings.HasPrefix(name, subst.ReservedPrefix) {
+			problems.Add(diag.New(v.Pos, "variable %s: names that begin with %s are talosgen's own", name, subst.ReservedPrefix).
 				WithHint("talosgen defines NODE_NAME, NODE_ROLE, NODE_POOL, NODE_INDEX and NODE_ADDRESS for each node"))
 		}
 	}

@@ -28,9 +28,9 @@ type Repo struct {
 
 // Directories and files of a repository.
 const (
-	EnvsDir     = "envs"
-	PatchesDir  = "patches"
-	ChartsDir   = "charts"
+	EnvsDir     = layer.EnvsDir
+	PatchesDir  = layer.PatchesDir
+	ChartsDir   = layer.ChartsDir
 	RenderedDir = "rendered"
 	SopsConfig  = ".sops.yaml"
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -17,7 +18,7 @@ import (
 
 // Files of an environment.
 const (
-	ClusterFile   = "cluster.yaml"
+	ClusterFile   = layer.ClusterFile
 	envFile       = "cluster.env"
 	secretEnvFile = "cluster.sops.env"
 	KeyringFile   = "keyring.yaml"

@@ -25,6 +25,9 @@ type Var struct {
 	Broken bool
 }
 
+// ReservedPrefix begins the names of the variables that talosgen defines.
+const ReservedPrefix = "NODE_"
+
 // Vars are variables by name.
 type Vars map[string]Var
 

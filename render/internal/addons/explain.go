@@ -1,4 +1,4 @@
-package render
+package addons
 
 import (
 	"context"
@@ -14,64 +14,60 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/explain"
 )
 
-// addonPrefix begins the name by which explain knows an addon.
-const addonPrefix = "addon/"
-
-// valuesDocument is the document of values in what explain says.
-const valuesDocument = "values"
-
-// explainAddon names, for every value of an addon at or below a path, the layers
-// that set it. The chart's own values, which lie below all of them, are left out.
-func (r *Repo) explainAddon(ctx context.Context, env, name, path string) ([]Explained, error) {
-	c, err := r.compiler(ctx, env, false)
-	if err != nil {
+// Explain names, for every value of an addon at or below a path, the layers that
+// set it. The chart's own values, which lie below all of them, are left out.
+func Explain(in Input, name, path string) ([]explain.Value, error) {
+	b := newBuilder(context.Background(), in)
+	v, other := b.secrets.real(), b.secrets.other()
+	if err := b.secrets.addAutoscaled(v, other); err != nil {
 		return nil, err
 	}
-	v := c.realVariant()
-	if err := c.autoscaledConfigs(v, c.otherVariant()); err != nil {
-		return nil, err
-	}
-	all, err := allAddons(c.addonFacts(v))
+	all, err := allAddons(b.secrets.facts(v))
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(all, func(a catalogue.Addon) bool { return a.Name == name })
 	if i < 0 {
-		var names []string
-		for _, a := range all {
-			names = append(names, a.Name)
-		}
-		hint := diag.Suggest(name, names)
-		if hint == "" {
-			hint = "addons: " + strings.Join(names, ", ")
-		}
-		return nil, diag.On("environment "+env, "has no addon %q", name).WithHint("%s", hint).WithCode(diag.Usage)
+		return nil, noSuchAddon(in.Model.Env, name, all)
 	}
-	values, err := c.values(all[i], v)
+	values, err := b.reader.values(all[i], v)
 	if err != nil {
 		return nil, err
 	}
-	other, err := c.values(all[i], c.otherVariant())
+	others, err := b.reader.values(all[i], other)
 	if err != nil {
 		return nil, err
 	}
-	return explainValues(name, path, values, other, c.withoutOptions(name, v))
+	return explainValues(name, path, values, others, b.withoutOptions(name, v))
+}
+
+func noSuchAddon(env, name string, all []catalogue.Addon) *diag.Problem {
+	var names []string
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	hint := diag.Suggest(name, names)
+	if hint == "" {
+		hint = "addons: " + strings.Join(names, ", ")
+	}
+	return diag.On("environment "+env, "has no addon %q", name).WithHint("%s", hint).WithCode(diag.Usage)
 }
 
 // explainValues lists the leaves of merged values. What differs with other
 // secrets is secret.
-func explainValues(name, path string, values, other *addonValues, options []withoutOption) ([]Explained, error) {
-	var all []Explained
+func explainValues(name, path string, values, other *addonValues, options []withoutOption) ([]explain.Value, error) {
+	var all []explain.Value
 	var names []string
 	for _, leaf := range leavesOf(values.merged, nil) {
 		text := leaf.path.String()
 		names = append(names, text)
-		if !below(text, path) {
+		if !explain.Below(text, path) {
 			continue
 		}
-		x := Explained{Document: valuesDocument, Path: text, Secret: !same(leaf.value, lookup(other.merged, leaf.path))}
+		x := explain.Value{Document: explain.ValuesDocument, Path: text, Secret: !same(leaf.value, lookup(other.merged, leaf.path))}
 		for i, l := range values.layers {
 			value := lookup(l.values, leaf.path)
 			if value == nil {
@@ -87,14 +83,14 @@ func explainValues(name, path string, values, other *addonValues, options []with
 			if found := l.find(keysOf(leaf.path)); found.File != "" {
 				pos = found
 			}
-			x.Origins = append(x.Origins, Origin{Layer: l.name, File: pos.File, Line: pos.Line, Value: printValue(value, hidden)})
+			x.Origins = append(x.Origins, explain.Origin{Layer: l.name, File: pos.File, Line: pos.Line, Value: printValue(value, hidden)})
 		}
 		x.Value = printValue(leaf.value, x.Secret)
 		all = append(all, x)
 	}
 	if len(all) == 0 {
 		return nil, diag.On("addon "+name, "has no value at %q but those of its chart", path).
-			WithHint("%s", pathHint(path, names)).WithCode(diag.Usage)
+			WithHint("%s", explain.Near(path, names)).WithCode(diag.Usage)
 	}
 	return all, nil
 }

@@ -1,4 +1,4 @@
-package render
+package addons
 
 import (
 	"github.com/talosgen/talosgen/internal/diag"
@@ -6,14 +6,15 @@ import (
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/config"
-	"github.com/talosgen/talosgen/render/internal/source"
+	"github.com/talosgen/talosgen/render/internal/explain"
+	"github.com/talosgen/talosgen/render/internal/layer"
 )
 
 // The layers of values that talosgen makes itself, by the names that explain
 // gives them.
 const (
 	catalogueLayer = "talosgen's catalogue"
-	optionsLayer   = source.ClusterFile
+	optionsLayer   = layer.ClusterFile
 )
 
 // withoutOption are the values that the catalogue has for an addon if
@@ -27,22 +28,22 @@ type withoutOption struct {
 
 // withoutOptions are the values of an addon without each of the options that the
 // file sets. Those that the addon is there for are left out.
-func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
+func (b *builder) withoutOptions(name string, v *variant) []withoutOption {
 	var all []withoutOption
-	for _, option := range c.Config.Options() {
-		file := c.File(source.ClusterFile)
-		cfg, needed, err := config.LoadWithout(file, c.Raw[file], c.Scope, option)
+	for _, option := range b.model.Config.Options() {
+		file := b.model.Path(layer.ClusterFile)
+		cfg, needed, err := config.LoadWithout(file, b.texts.Files[file], b.model.Scope, option)
 		if err != nil {
 			continue
 		}
-		facts := c.addonFacts(v)
+		facts := b.secrets.facts(v)
 		facts.Cluster = cfg.Cluster
 		own, there := catalogue.Values(facts, name)
 		if !there {
 			continue
 		}
 		if values, err := manifest.Normalize(own); err == nil {
-			all = append(all, withoutOption{c.Config.Pos(option...), len(option), needed, values.(map[string]any)})
+			all = append(all, withoutOption{b.model.Config.Pos(option...), len(option), needed, values.(map[string]any)})
 		}
 	}
 	return all
@@ -51,7 +52,7 @@ func (c *compiler) withoutOptions(name string, v *variant) []withoutOption {
 // ownOrigins say where a value comes from that talosgen has itself: the
 // catalogue, and the option of cluster.yaml that makes it another one. If
 // several do, the most particular of them is the one.
-func ownOrigins(value any, at yamltext.Path, options []withoutOption, hidden bool) []Origin {
+func ownOrigins(value any, at yamltext.Path, options []withoutOption, hidden bool) []explain.Origin {
 	var by *withoutOption
 	for i, o := range options {
 		if !same(lookup(o.values, at), value) && (by == nil || o.depth >= by.depth) {
@@ -59,11 +60,11 @@ func ownOrigins(value any, at yamltext.Path, options []withoutOption, hidden boo
 		}
 	}
 	if by == nil {
-		return []Origin{{Layer: catalogueLayer, Value: printValue(value, hidden)}}
+		return []explain.Origin{{Layer: catalogueLayer, Value: printValue(value, hidden)}}
 	}
-	var origins []Origin
+	var origins []explain.Origin
 	if before := lookup(by.values, at); before != nil && !by.needed {
-		origins = append(origins, Origin{Layer: catalogueLayer, Value: printValue(before, hidden)})
+		origins = append(origins, explain.Origin{Layer: catalogueLayer, Value: printValue(before, hidden)})
 	}
-	return append(origins, Origin{Layer: optionsLayer, File: by.pos.File, Line: by.pos.Line, Value: printValue(value, hidden)})
+	return append(origins, explain.Origin{Layer: optionsLayer, File: by.pos.File, Line: by.pos.Line, Value: printValue(value, hidden)})
 }

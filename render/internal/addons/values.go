@@ -1,10 +1,8 @@
-package render
+package addons
 
 import (
 	"maps"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -12,14 +10,10 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
+	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/leak"
-	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
-
-// addonsDir is where addons have directories, among the shared patches and in
-// an environment.
-const addonsDir = "addons"
 
 // valuesFiles are the files with values in such a directory; the second is
 // encrypted.
@@ -42,32 +36,38 @@ type valuesLayer struct {
 	encrypted  bool
 }
 
+// reader reads the files that a user has for addons, with the secrets of a variant.
+type reader struct {
+	folders
+	others leak.Others // take the place of secrets
+}
+
 // values merges the values of an addon: those of the catalogue and of options,
 // the shared ones of the user, those of the environment.
-func (c *compiler) values(a catalogue.Addon, v *variant) (*addonValues, error) {
+func (r reader) values(a catalogue.Addon, v *variant) (*addonValues, error) {
 	all := &addonValues{merged: map[string]any{}}
 	if len(a.Values) > 0 {
 		own, err := manifest.Normalize(a.Values)
 		if err != nil {
 			return nil, err
 		}
-		all.layers = append(all.layers, valuesLayer{pos: c.Config.Near(a.Origin), values: own.(map[string]any)})
+		all.layers = append(all.layers, valuesLayer{pos: r.model.Config.Near(a.Origin), values: own.(map[string]any)})
 	}
 	var problems diag.List
 	for _, place := range []struct{ name, dir string }{
-		{"shared values", path.Join(source.PatchesDir, addonsDir, a.Name)},
-		{"values of the environment", c.Path(path.Join(addonsDir, a.Name))},
+		{"shared values", path.Join(layer.PatchesDir, layer.AddonsDir, a.Name)},
+		{"values of the environment", r.dir(a.Name)},
 	} {
 		for _, base := range valuesFiles {
 			file := path.Join(place.dir, base)
-			if _, there := c.Raw[file]; !there {
+			if _, there := r.texts.Files[file]; !there {
 				continue
 			}
-			layer, err := c.valuesFile(file, v)
+			layer, err := r.valuesFile(file, v)
 			problems.AddErr(err)
 			if a.Source == nil || a.Source.Chart == nil {
 				problems.Add(diag.New(diag.Pos{File: file}, "addon %s is made of no chart, so it has no values", a.Name).
-					WithHint("change its objects with a kustomization in %s", c.Path(path.Join(addonsDir, a.Name))))
+					WithHint("change its objects with a kustomization in %s", r.dir(a.Name)))
 			}
 			if layer != nil {
 				layer.name = place.name
@@ -96,14 +96,14 @@ func mergeValues(under, over map[string]any) map[string]any {
 }
 
 // valuesFile reads a file with values.
-func (c *compiler) valuesFile(file string, v *variant) (*valuesLayer, error) {
-	data, encrypted, err := c.content(file)
+func (r reader) valuesFile(file string, v *variant) (*valuesLayer, error) {
+	data, encrypted, err := r.texts.Content(file)
 	if err != nil {
 		return nil, err
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, c.notYAML(file, err, encrypted != nil)
+		return nil, notYAML(file, err, encrypted != nil)
 	}
 	if len(doc.Content) == 0 {
 		return nil, nil
@@ -114,9 +114,9 @@ func (c *compiler) valuesFile(file string, v *variant) (*valuesLayer, error) {
 	if encrypted != nil && !v.real {
 		var committed yaml.Node
 		if err := yaml.Unmarshal(encrypted, &committed); err != nil {
-			return nil, c.notYAML(file, err, true)
+			return nil, notYAML(file, err, true)
 		}
-		otherScalars(&doc, &committed, c.others())
+		otherScalars(&doc, &committed, r.others)
 	}
 	expanded, err := subst.ExpandNode(subst.Source{File: file, Secret: encrypted != nil}, &doc, v.scope)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *compiler) valuesFile(file string, v *variant) (*valuesLayer, error) {
 	}
 	values := map[string]any{}
 	if err := expanded.Doc.Decode(&values); err != nil {
-		return nil, c.notYAML(file, err, encrypted != nil)
+		return nil, notYAML(file, err, encrypted != nil)
 	}
 	normal, err := manifest.Normalize(values)
 	if err != nil {
@@ -137,84 +137,9 @@ func (c *compiler) valuesFile(file string, v *variant) (*valuesLayer, error) {
 
 // notYAML says that a file cannot be read, without a piece of it if it was
 // encrypted.
-func (c *compiler) notYAML(file string, err error, encrypted bool) error {
+func notYAML(file string, err error, encrypted bool) error {
 	if encrypted {
 		return diag.New(diag.Pos{File: file}, "what is encrypted in it is not valid YAML")
 	}
 	return diag.New(diag.Pos{File: file}, "not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-}
-
-// otherScalars replaces the scalars of a document that are encrypted in the
-// committed one by others of their shape.
-func otherScalars(plain, committed *yaml.Node, others leak.Others) {
-	if plain.Kind != committed.Kind {
-		return
-	}
-	if plain.Kind == yaml.ScalarNode && isEncryptedText(committed.Value) {
-		plain.Value = others.Of(plain.Value)
-		return
-	}
-	if plain.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(plain.Content); i += 2 {
-			for j := 0; j+1 < len(committed.Content); j += 2 {
-				if committed.Content[j].Value == plain.Content[i].Value {
-					otherScalars(plain.Content[i+1], committed.Content[j+1], others)
-				}
-			}
-		}
-		return
-	}
-	for i := range min(len(plain.Content), len(committed.Content)) {
-		otherScalars(plain.Content[i], committed.Content[i], others)
-	}
-}
-
-// pos is the place of a value: where the highest layer that has it, or the
-// nearest mapping around it, says so.
-func (a *addonValues) pos(keys []string) diag.Pos {
-	for n := len(keys); n > 0; n-- {
-		for _, l := range slices.Backward(a.layers) {
-			if found := l.find(keys[:n]); found.File != "" {
-				return found
-			}
-		}
-	}
-	return diag.Pos{}
-}
-
-// find is the place of a value in a layer; zero if it has none.
-func (l valuesLayer) find(keys []string) diag.Pos {
-	node := l.node(keys)
-	if node == nil {
-		return diag.Pos{}
-	}
-	return diag.Pos{File: l.file, Line: node.Line, Column: node.Column}
-}
-
-// node follows keys, and indexes of lists, through a document.
-func (l valuesLayer) node(keys []string) *yaml.Node {
-	at := l.doc
-	for _, key := range keys {
-		for at != nil && at.Kind == yaml.AliasNode {
-			at = at.Alias
-		}
-		if at == nil {
-			return nil
-		}
-		next := (*yaml.Node)(nil)
-		switch at.Kind {
-		case yaml.MappingNode:
-			for i := 0; i+1 < len(at.Content); i += 2 {
-				if at.Content[i].Value == key {
-					next = at.Content[i+1]
-				}
-			}
-		case yaml.SequenceNode:
-			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(at.Content) {
-				next = at.Content[i]
-			}
-		}
-		at = next
-	}
-	return at
 }

@@ -1,13 +1,12 @@
-package render
+package compile
 
 import (
-	"errors"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/cleartext"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/placeholder"
@@ -23,54 +22,37 @@ const notCertain = "not certain without keys: "
 
 // loadKeyless loads a patch that may hold placeholders. Where these cannot
 // stand, the patch is loaded without them, so that the rest of it is checked.
-func (c *compiler) loadKeyless(src machine.Source, o machine.LoadOptions) (*machine.Patch, error) {
-	p, err := machine.LoadPatch(src, o)
-	if !c.needsSecrets(src.Data, src.Encrypted) {
-		return p, err
+func (p *patches) loadKeyless(src machine.Source, o machine.LoadOptions) (*machine.Patch, error) {
+	patch, err := machine.LoadPatch(src, o)
+	if !p.texts.NeedsSecrets(src.Data, src.Encrypted) {
+		return patch, err
 	}
-	c.uncertain[src.File] = true
+	p.uncertain[src.File] = true
 	if err == nil {
-		return p, nil
+		return patch, nil
 	}
 	inspect := o.Inspect
 	o.Inspect = func(docs []*yaml.Node) error {
 		for _, doc := range docs {
-			pruner{c, o.Scope}.prune(doc, true)
+			pruner{o.Scope}.prune(doc, true)
 		}
 		if inspect == nil {
 			return nil
 		}
 		return inspect(docs)
 	}
-	p, without := machine.LoadPatch(src, o)
+	patch, without := machine.LoadPatch(src, o)
 	if without != nil {
 		return nil, without
 	}
-	p.Warnings = nil
-	c.incomplete = true
-	c.warnings.Add(notInFull(src.File).WithCause(err))
-	return p, nil
-}
-
-// placeholdersIn puts placeholders into an encrypted patch.
-func (c *compiler) placeholdersIn(file string, encrypted []byte) ([]byte, error) {
-	plain, complete, err := placeholder.Fill(file, encrypted)
-	if err == nil && !complete {
-		c.incomplete = true
-		c.warnings.Add(notInFull(file))
-	}
-	return plain, err
-}
-
-func notInFull(file string) *diag.Problem {
-	return diag.New(diag.Pos{File: file}, "not checked in full: without keys its secret values are not known")
+	patch.Warnings = nil
+	p.incomplete = true
+	p.warnings.Add(cleartext.NotInFull(src.File).WithCause(err))
+	return patch, nil
 }
 
 // pruner takes out of a patch what placeholders stand for.
-type pruner struct {
-	*compiler
-	scope *subst.Scope
-}
+type pruner struct{ scope *subst.Scope }
 
 // prune removes the values that placeholders stand for, and what is empty
 // without them. What identifies a document stays.
@@ -101,7 +83,7 @@ func (p pruner) prune(n *yaml.Node, root bool) {
 func (p pruner) pruned(n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.ScalarNode:
-		_, _, secret, err := subst.Expand(n.Value, p.Scope)
+		_, _, secret, err := subst.Expand(n.Value, p.scope)
 		return n.Value == placeholder.Text || secret && err == nil
 	case yaml.AliasNode:
 		return p.pruned(n.Alias)
@@ -111,61 +93,64 @@ func (p pruner) pruned(n *yaml.Node) bool {
 	return before > 0 && len(n.Content) == 0
 }
 
-// refersToSecret reports whether a text refers to a secret variable.
-func (c *compiler) refersToSecret(text string) bool {
-	for name := range c.secrets.Variables {
-		if strings.Contains(text, "${"+name) {
-			return true
-		}
-	}
-	return false
+// trial composes and validates the configuration of a node with placeholders.
+type trial struct {
+	*Compiler
+	node model.Node
 }
 
-// validateKeyless composes and validates the configuration of a node with
-// placeholders. Problems that are not there without the patches which hold
-// them are warnings.
-func (c *compiler) validateKeyless(n model.Node, found *findings) error {
-	if _, err := c.layersOf(n); err != nil {
+// check adds to found what validation says. Problems that are not there without the
+// patches which hold placeholders are warnings.
+func (t trial) check(found *Findings) error {
+	if _, err := t.layersOf(t.node, noFile); err != nil {
 		return err // wrong with and without secrets
 	}
-	all, err := c.tryOut(n)
-	if err == nil && len(all.problems()) == 0 {
+	all, err := t.without(noFile)
+	if err == nil && len(all.Problems()) == 0 {
 		found.take(all)
 		return nil
 	}
-	c.skipUncertain = true
-	defer func() { c.skipUncertain = false }()
-	sure, sureErr := c.tryOut(n)
+	sure, sureErr := t.without(t.patches.isUncertain)
 	if err != nil {
 		all = sure // validation had no turn
 	}
-	found.take(all.unlike(sure, !c.incomplete))
-	var problems, certain diag.List
-	certain.AddErr(sureErr)
-	for _, p := range listOf(err) {
-		if slices.ContainsFunc(certain, func(q *diag.Problem) bool { return p.Error() == q.Error() }) || len(c.uncertain) == 0 {
+	found.take(all.unlike(sure, !t.incomplete()))
+	return t.certain(listOf(err), listOf(sureErr))
+}
+
+// certain returns the problems that count, and makes warnings of the others.
+func (t trial) certain(all, sure diag.List) error {
+	var problems diag.List
+	for _, p := range all {
+		if slices.ContainsFunc(sure, func(q *diag.Problem) bool { return p.Error() == q.Error() }) || len(t.patches.uncertain) == 0 {
 			problems.Add(p)
 			continue
 		}
 		warning := *p
 		warning.Message = notCertain + p.Message
-		c.warnings.Add(&warning)
+		t.warnings.Add(&warning)
 	}
 	return problems.Err()
 }
 
-// tryOut composes and validates the configuration of a node.
-func (c *compiler) tryOut(n model.Node) (*findings, error) {
-	found := newFindings(c.Name)
-	cfg, err := c.compose(n)
+// incomplete reports whether parts of a patch were left out.
+func (t trial) incomplete() bool { return t.patches.incomplete || t.in.Texts.Incomplete() }
+
+// without composes and validates the configuration without some patches.
+func (t trial) without(skip func(file string) bool) (*Findings, error) {
+	found := NewFindings(t.model.Env)
+	cfg, err := t.composeWithout(t.node, skip)
 	if err != nil {
 		return found, err
 	}
-	return found, c.validate(n, cfg, found)
+	return found, t.validate(&report{compiler: t.Compiler, node: t.node, found: found, skip: skip}, cfg)
 }
 
+// isUncertain reports whether a patch holds placeholders.
+func (p *patches) isUncertain(file string) bool { return p.uncertain[file] }
+
 // take adds findings to others.
-func (f *findings) take(all *findings) {
+func (f *Findings) take(all *Findings) {
 	for _, key := range all.order {
 		for _, node := range all.nodes[key] {
 			f.add(node, key)
@@ -175,8 +160,8 @@ func (f *findings) take(all *findings) {
 
 // unlike turns problems that are not among the certain ones into warnings. They
 // say nothing, and are dropped, if they may come of values that were left out.
-func (f *findings) unlike(certain *findings, keep bool) *findings {
-	out := newFindings(f.env)
+func (f *Findings) unlike(certain *Findings, keep bool) *Findings {
+	out := NewFindings(f.env)
 	for _, key := range f.order {
 		said := key
 		if _, sure := certain.says(key.text, false); !key.warning && !sure {
@@ -197,11 +182,4 @@ func listOf(err error) diag.List {
 	var list diag.List
 	list.AddErr(err)
 	return list
-}
-
-// unique sorts problems and drops what is said twice.
-func unique(list diag.List) diag.List {
-	var sorted diag.List
-	errors.As(list.Err(), &sorted)
-	return sorted
 }

@@ -1,4 +1,4 @@
-package render
+package compile
 
 import (
 	"fmt"
@@ -9,15 +9,27 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// Checked makes the configuration of a node, and adds to found what validation says
+// of it. Without keys there is none that could be written: it is nil.
+func (c *Compiler) Checked(n model.Node, found *Findings) (*machine.Config, error) {
+	if c.in.Texts.Keyless() {
+		return nil, trial{c, n}.check(found)
+	}
+	cfg, err := c.Compose(n)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, c.validate(&report{compiler: c, node: n, found: found, skip: noFile}, cfg)
+}
+
 // validate runs Talos' validation for a node, strictly at the newest contract.
 // Below, what the library warns of are fields whose successor that version of
 // Talos does not have yet, and its own `talosctl validate --strict` is silent.
-func (c *compiler) validate(n model.Node, cfg *machine.Config, found *findings) error {
+func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 	mode := machine.Cloud
-	if c.Config.Provider == schemas.Static {
+	if c.model.Config.Provider == schemas.Static {
 		mode = machine.Metal
 	}
-	said := report{compiler: c, node: n, found: found}
 	shadowed, err := cfg.Shadowed()
 	if err != nil {
 		return err
@@ -25,12 +37,12 @@ func (c *compiler) validate(n model.Node, cfg *machine.Config, found *findings) 
 	for _, path := range shadowed {
 		said.add(path+" of a patch has no effect: SysctlConfig, which options of cluster.yaml become, wins over it; write the patch as a SysctlConfig", false)
 	}
-	place, version, err := cfg.OtherInstaller(c.Config.Talos.Version)
+	place, version, err := cfg.OtherInstaller(c.model.Config.Talos.Version)
 	if err != nil {
 		return err
 	}
 	if place != "" {
-		said.add(fmt.Sprintf("%s installs Talos %s, and talos.version is %s: remove the image from the patch, or set talos.version", place, version, c.Config.Talos.Version), true)
+		said.add(fmt.Sprintf("%s installs Talos %s, and talos.version is %s: remove the image from the patch, or set talos.version", place, version, c.model.Config.Talos.Version), true)
 	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {
