@@ -300,6 +300,26 @@ func TestUncordon(t *testing.T) {
 	}
 }
 
+// TestMarkUpgrade notes what a run has begun with a node, and takes the note back; a
+// node that is not there has no place for it.
+func TestMarkUpgrade(t *testing.T) {
+	f := &fakeNodeAPI{node: &corev1.Node{}}
+	c := f.client(t, newTestClock())
+	for _, text := range []string{"installing", ""} {
+		if err := c.MarkUpgrade(t.Context(), "n", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{`PATCH /api/v1/nodes/n {"metadata":{"annotations":{"talosgen.dev/upgrade":"installing"}}}`, `PATCH /api/v1/nodes/n {"metadata":{"annotations":{"talosgen.dev/upgrade":null}}}`}
+	if !slices.Equal(f.log, want) {
+		t.Errorf("requests\n%s", strings.Join(f.log, "\n"))
+	}
+	f.node = nil
+	if err := c.MarkUpgrade(t.Context(), "n", "installing"); err == nil || !strings.Contains(err.Error(), "does not know it") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestDeleteNode(t *testing.T) {
 	f := &fakeNodeAPI{node: &corev1.Node{}}
 	if err := f.client(t, newTestClock()).DeleteNode(t.Context(), "n"); err != nil || f.node != nil {

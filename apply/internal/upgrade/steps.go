@@ -91,6 +91,11 @@ func (u *Upgrade) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) 
 // install marks the node, and runs the installer. Of an answer that is lost nothing is
 // known: the next observation finds the mark.
 func (u *Upgrade) install(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
+	if s.Evict {
+		if err := u.drain(ctx, s); err != nil {
+			return err
+		}
+	}
 	boot, err := c.BootID(ctx)
 	if err != nil {
 		return err

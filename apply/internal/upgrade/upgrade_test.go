@@ -23,8 +23,12 @@ var mixed = map[string]string{"cp-1": "v1.12.11", "cp-2": "v1.13.9", "cp-3": "v1
 // TestUpgrade brings nodes of three versions, with two bootloaders, to Git's.
 func TestUpgrade(t *testing.T) {
 	w := newWorld(t, mixed)
+	w.kube.nodes["w-2"].Cordoned = true // by somebody, for a reason
 	w.must(w.run(t.Context()))
 	w.done()
+	if !w.kube.nodes["w-2"].Cordoned {
+		t.Error("w-2 is not cordoned any more")
+	}
 	if w.saved != 2 {
 		t.Errorf("etcd was saved %d times, not once for each hop", w.saved)
 	}

@@ -185,7 +185,7 @@ func (k *fakeKube) Registered(ctx context.Context) (all []kube.Node, err error) 
 	for _, m := range k.world.fleet.Machines() {
 		n := *k.nodes[m.Name()]
 		running, _ := m.Systems()
-		n.Ready, n.Talos, n.Cordoned = m.Stage() == node.StageRunning, running.Talos, n.Drained
+		n.Ready, n.Talos, n.Cordoned = m.Stage() == node.StageRunning, running.Talos, n.Drained || n.Cordoned
 		all = append(all, n)
 	}
 	return all, ctx.Err()
@@ -225,7 +225,7 @@ func (k *fakeKube) judge() {
 
 // Drain cordons a node.
 func (k *fakeKube) Drain(ctx context.Context, name string, _ bool, _ func(string)) error {
-	err := k.change(ctx, name, func(n *kube.Node) { n.Drained = true })
+	err := k.change(ctx, name, func(n *kube.Node) { n.Drained = !n.Cordoned })
 	if err == nil && k.stuck == name {
 		return fmt.Errorf("node %s: a budget does not let a pod go", name)
 	}

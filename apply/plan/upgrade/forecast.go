@@ -32,7 +32,7 @@ func (o *Observed) after(s Step, want Want) {
 	case Pull:
 		n.Images = append(n.Images, s.Image)
 	case Drain:
-		n.Drained = true
+		n.Drained = !n.Cordoned
 	case Uncordon:
 		n.Drained = false
 	case Confirm, Forget:

@@ -78,7 +78,7 @@ func (f *fleet) install(n pair, p phase) move {
 		return do(Step{Action: Pull, Node: n.Name, Image: image, Hop: p.name()})
 	}
 	return f.installed(n, Step{Action: Install, Node: n.Name, Version: strings.TrimPrefix(p.talos, "v"), Image: image,
-		Schematic: n.want.Schematic, Try: 1, Legacy: n.legacy(), Hop: p.name(), Risks: f.risks(n, p)})
+		Schematic: n.want.Schematic, Try: 1, Evict: !n.Drained, Legacy: n.legacy(), Hop: p.name(), Risks: f.risks(n, p)})
 }
 
 // installed lets an installation begin, after its quorum if it reboots.
@@ -94,7 +94,7 @@ func (f *fleet) installed(n pair, s Step) move {
 func (f *fleet) marked(n pair) move {
 	failed := n.Mark.Phase == Failed
 	switch {
-	case failed && n.retried(f) && !n.Drained:
+	case failed && n.retried(f) && !n.closed():
 		return do(n.step(Drain))
 	case failed && !n.retried(f):
 		return f.giveUp(n, fmt.Sprintf("the installer of Talos v%s failed", n.Mark.Version))
@@ -169,14 +169,14 @@ func (f *fleet) old(n pair) move {
 // there.
 func (f *fleet) again(n pair) move {
 	image := n.image(n.Mark.Version)
-	if !n.Drained {
+	if !n.closed() {
 		return do(n.step(Drain))
 	}
 	if !slices.Contains(n.Images, image) {
 		return do(Step{Action: Pull, Node: n.Name, Image: image})
 	}
 	return f.installed(n, Step{Action: Install, Node: n.Name, Version: n.Mark.Version, Image: image,
-		Schematic: n.Mark.Schematic, Try: n.Mark.Try + 1, Legacy: n.legacy()})
+		Schematic: n.Mark.Schematic, Try: n.Mark.Try + 1, Evict: !n.Drained, Legacy: n.legacy()})
 }
 
 // giveUp ends the upgrade, and leaves the node schedulable.

@@ -104,7 +104,12 @@ func (f *fleet) begin(d *Decision, p phase) {
 		return
 	}
 	for _, n := range chosen {
-		d.Steps = append(d.Steps, f.start(n, p))
+		m := f.start(n, p)
+		if m.step != nil {
+			d.Steps = append(d.Steps, *m.step)
+		} else {
+			d.Wait = append(d.Wait, Note{Node: n.Name, Text: m.wait})
+		}
 	}
 	if len(d.Steps)+len(d.Wait) == 0 {
 		d.Done = true // what is left is not for this policy
@@ -180,15 +185,18 @@ func (p phase) images(n pair) (images []string) {
 	return images
 }
 
-// start is the first step of a phase at a node.
-func (f *fleet) start(n pair, p phase) Step {
+// start is the first step of a phase at a node. One that somebody else has cordoned is
+// not drained as a step: nothing would tell that it was.
+func (f *fleet) start(n pair, p phase) move {
 	switch {
 	case p.contract:
-		return Step{Action: Contract, Node: n.Name, Version: n.want.Contract, Hop: p.name()}
-	case p.program == "" && p.drains(n):
-		return Step{Action: Drain, Node: n.Name, Hop: p.name(), Risks: f.risks(n, p)}
+		return do(Step{Action: Contract, Node: n.Name, Version: n.want.Contract, Hop: p.name()})
+	case p.drains(n) && !n.Cordoned:
+		return do(Step{Action: Drain, Node: n.Name, Hop: p.name(), Risks: f.risks(n, p)})
+	case p.dueTalos(n):
+		return f.install(n, p)
 	}
-	return f.configure(n, p)
+	return do(f.configure(n, p))
 }
 
 // configure gives a program of Kubernetes its version.
@@ -197,5 +205,6 @@ func (f *fleet) configure(n pair, p phase) Step {
 	if component == "" {
 		component = Kubelet
 	}
-	return Step{Action: Configure, Node: n.Name, Component: component, Version: p.kubernetes, Hop: p.name(), Risks: f.risks(n, p)}
+	return Step{Action: Configure, Node: n.Name, Component: component, Version: p.kubernetes, Hop: p.name(), Risks: f.risks(n, p),
+		Evict: p.drains(n) && !n.Drained}
 }

@@ -90,6 +90,9 @@ type Node struct {
 // inFlight reports whether a run has begun with the node, and has not finished.
 func (n Node) inFlight() bool { return n.Drained || n.Mark != nil }
 
+// closed reports whether no pods are placed on the node, by a run or by somebody else.
+func (n Node) closed() bool { return n.Drained || n.Cordoned }
+
 // well reports whether nothing is wrong with the node itself.
 func (n Node) well() bool { return n.Reached && n.Stage == StageRunning && n.Ready }
 

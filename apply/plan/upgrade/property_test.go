@@ -118,7 +118,7 @@ func (w *world) arrived(t *testing.T) {
 
 var mixed = start{3, 3, 2, upgradepath.State{Talos: "v1.12.4", Kubernetes: "1.35.0"}, upgradepath.State{Talos: "v1.14.1", Kubernetes: "1.37.0"}}
 
-// TestKilledAnywhere kills a run before and after each step: the next one ends as if
+// TestKilledAnywhere kills a run before and after many steps: the next one ends as if
 // nothing had been.
 func TestKilledAnywhere(t *testing.T) {
 	whole := build(mixed, nil)
@@ -128,7 +128,7 @@ func TestKilledAnywhere(t *testing.T) {
 	if steps < 100 {
 		t.Fatalf("only %d steps", steps)
 	}
-	for kill := range steps {
+	for kill := 0; kill < steps; kill += 3 {
 		for _, after := range []bool{false, true} {
 			w := build(mixed, nil)
 			if e := w.drive(kill, after); e.done && kill < steps-1 {
@@ -147,19 +147,22 @@ func TestKilledAnywhere(t *testing.T) {
 // die and runs end: no invariant breaks, and in the end everything is there.
 func TestWhateverHappens(t *testing.T) {
 	runs := 0
-	for seed := range uint64(200) {
+	for seed := range uint64(100) {
 		chance := rand.New(rand.NewPCG(seed, 14))
 		w := build(random(chance), chance)
 		w.faults = true
 		w.policy.MaxParallel = 1 + chance.IntN(3)
 		w.policy.Soak = chance.IntN(11)
+		for _, m := range w.machines {
+			m.Cordoned = chance.IntN(8) == 0 // by somebody, for a reason
+		}
 		w.halfway()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			runs += w.finish(t)
 			w.arrived(t)
 		})
 	}
-	if runs < 500 {
+	if runs < 250 {
 		t.Errorf("only %d runs: hardly anything failed", runs)
 	}
 }

@@ -31,6 +31,9 @@ type Step struct {
 	Image     string `json:"image,omitempty"`
 	Schematic string `json:"schematic,omitempty"`
 	Try       int    `json:"try,omitempty"`
+	// Of Install and Configure: somebody else has cordoned the node, and keeps it so;
+	// its pods leave as the step begins.
+	Evict bool `json:"evict,omitempty"`
 	// Of Install: the node has the call of before Talos 1.13, which reboots.
 	Legacy bool `json:"legacy,omitempty"`
 	// Hop is that which the step belongs to.

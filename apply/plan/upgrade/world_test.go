@@ -137,7 +137,7 @@ func (w *world) take(s upgrade.Step) bool {
 	case upgrade.Snapshot:
 		w.saved = append(w.saved, s.Hop)
 	case upgrade.Drain:
-		if m.Drained = true; w.befalls(20) {
+		if m.Drained = !m.Cordoned; w.befalls(20) {
 			m.Drained = false // a budget stands against it
 			return false
 		}
@@ -262,7 +262,7 @@ func (w *world) beforeInstall(m *machine, s upgrade.Step) {
 	if supported, known := upgradepath.Supports(s.Version, m.Kubelet); known && !supported {
 		w.violate("%s: Talos %s does not run a kubelet %s", m.Name, s.Version, m.Kubelet)
 	}
-	if !m.Drained {
+	if !m.Drained && (!m.Cordoned || !s.Evict) {
 		w.violate("%s is installed without being drained", m.Name)
 	}
 	if m.Role != upgrade.ControlPlane {
@@ -308,9 +308,6 @@ func (w *world) check() {
 	for _, m := range w.machines {
 		if upgradepath.Newer(m.Kubelet, lowest) {
 			w.violate("I5: the kubelet of %s is %s, and an API server is %s", m.Name, m.Kubelet, lowest)
-		}
-		if m.Cordoned {
-			w.violate("I7: %s is cordoned", m.Name)
 		}
 	}
 	if versions.Minor(highest)-versions.Minor(lowest) > 1 {
