@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,25 +55,34 @@ func checkAccessFile(path string) error {
 // accessMaker makes the file that a command is about.
 type accessMaker func(*apply.Environment, apply.AccessRequest) (*apply.AccessFile, error)
 
-// writeAccess opens the environment that the command names, makes its file, and
+// accessWriter writes credentials into the files of talosctl and kubectl.
+type accessWriter struct {
+	trees  trees
+	out    *console
+	vars   environ
+	clock  clock
+	random io.Reader
+}
+
+// write opens the environment that the command names, makes its file, and
 // writes it to where the command, or else the tool that reads it, has it. what
 // the certificate allows is for the message.
-func (w *world) writeAccess(c *cli.Context, standard func() (string, error), what string, make accessMaker) error {
+func (a accessWriter) write(c *cli.Context, standard func(environ) (string, error), what string, make accessMaker) error {
 	path := c.String(flagOutput)
 	if err := checkAccessFile(path); err != nil {
 		return err
 	}
-	env, err := w.openEnvironment(c)
+	env, err := a.trees.environment(c)
 	if err != nil {
 		return err
 	}
 	if path == "" {
-		if path, err = standard(); err != nil {
+		if path, err = standard(a.vars); err != nil {
 			return err
 		}
 	}
 	r := apply.AccessRequest{
-		Lifetime: c.Duration(flagLifetime), Replace: c.Bool(flagForce), File: path, Now: w.now(), Random: w.random,
+		Lifetime: c.Duration(flagLifetime), Replace: c.Bool(flagForce), File: path, Now: a.clock.now(), Random: a.random,
 	}
 	if path != "-" {
 		if r.Existing, err = os.ReadFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,10 +94,10 @@ func (w *world) writeAccess(c *cli.Context, standard func() (string, error), wha
 		return err
 	}
 	if f.Note != "" {
-		w.say("%s %s", w.colour(yellow, "note:"), f.Note)
+		a.out.note("%s", f.Note)
 	}
 	if path == "-" {
-		return w.printData([]byte(f.Content.Reveal()))
+		return a.out.printData([]byte(f.Content.Reveal()))
 	}
 	written, err := writePrivate(path, []byte(f.Content.Reveal()))
 	if err != nil {
@@ -100,24 +110,8 @@ func (w *world) writeAccess(c *cli.Context, standard func() (string, error), wha
 	if !f.Expires.IsZero() {
 		what += " until " + f.Expires.UTC().Format(time.RFC3339)
 	}
-	w.say("%s %s context %q, %s", path, verb, f.Context, what)
+	a.out.say("%s %s context %q, %s", path, verb, f.Context, what)
 	return nil
-}
-
-// openEnvironment opens the rendered tree that the command names, committed or
-// not: nothing is applied.
-func (w *world) openEnvironment(c *cli.Context) (*apply.Environment, error) {
-	name, err := w.environment(c)
-	if err != nil {
-		return nil, err
-	}
-	repo, err := w.openRepo(c)
-	if err != nil {
-		return nil, err
-	}
-	defer repo.Close()
-	env, _, err := w.openTree(c.Context, repo, name)
-	return env, err
 }
 
 // writePrivate writes a file that only its owner may read, also if it was
@@ -131,13 +125,4 @@ func writePrivate(path string, data []byte) (written bool, err error) {
 		return written, err
 	}
 	return written, os.Chmod(path, owner)
-}
-
-// inHome is a file in the user's home.
-func (w *world) inHome(path ...string) (string, error) {
-	home, _ := w.lookup("HOME")
-	if home == "" {
-		return "", diag.On("", "there is no home directory: HOME is not set").WithHint("name a file with --output").WithCode(diag.Usage)
-	}
-	return filepath.Join(append([]string{home}, path...)...), nil
 }

@@ -1,12 +1,7 @@
 package main
 
 import (
-	"context"
-	"encoding/hex"
-	"fmt"
-	"io"
 	"os"
-	"os/user"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,12 +10,15 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-func applyCommand(w *world) *cli.Command {
+// applyCommand makes a cluster what its rendered tree says.
+type applyCommand struct{ clusters clusters }
+
+func (a applyCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "apply",
 		Usage:        "make Hetzner Cloud, the nodes and Kubernetes what rendered/<env> says",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: a.clusters.ws.completeEnvironments(false),
 		Description: `Shows the plan, asks, makes the changes and looks again. It may be interrupted
 at any time: run it again, and it goes on where it stopped. Only one apply of a
 cluster is at work at a time. What destroys something, or powers a server off,
@@ -48,30 +46,30 @@ Examples:
 			&cli.BoolFlag{Name: flagYes, Usage: "make the changes without asking"},
 			&cli.StringFlag{Name: "plan", Usage: "the changes of the plan in `FILE`, if nothing that it is about has changed"},
 			imageURLFlag(), outputFlag())...),
-		Action: w.applyAction,
+		Action: a.run,
 	}
 }
 
-func (w *world) applyAction(c *cli.Context) error {
+func (a applyCommand) run(c *cli.Context) error {
 	agreed, err := policy(c)
 	if err != nil {
 		return err
 	}
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+	return a.clusters.use(c, func(s *session) error { return a.apply(c, s, agreed) })
+}
+
+// apply plans, or takes the saved plan, and executes it.
+func (a applyCommand) apply(c *cli.Context, s *session, agreed apply.Policy) error {
 	p, err := planToApply(c, s, agreed)
 	if err != nil {
 		return err
 	}
-	w.warn(s, s.stale)
-	return w.carryOut(c, s, p, agreed)
+	s.warn(s.stale)
+	return s.carryOut(c, p, agreed)
 }
 
 // carryOut shows a plan, asks, makes the changes and reports.
-func (w *world) carryOut(c *cli.Context, s *cloudSession, p *apply.Plan, agreed apply.Policy) error {
+func (s *session) carryOut(c *cli.Context, p *apply.Plan, agreed apply.Policy) error {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
@@ -79,20 +77,20 @@ func (w *world) carryOut(c *cli.Context, s *cloudSession, p *apply.Plan, agreed 
 		return err
 	}
 	if !p.Empty() && p.Executable() {
-		if err := w.preflight(c, s, p); err != nil {
+		if err := s.preflight(c, p); err != nil {
 			return err
 		}
-		if err := w.agree(c, s.view, "make these changes?"); err != nil {
+		if err := s.out.agree(c, s.view, "make these changes?"); err != nil {
 			return err
 		}
 	}
-	report, err := s.Apply(c.Context, p, agreed, w.owner())
+	report, err := s.Apply(c.Context, p, agreed, s.owner())
 	s.stop()
-	return w.endRun(c, s, report, err)
+	return s.endRun(c, report, err)
 }
 
 // planToApply is a new plan, or the one that was kept.
-func planToApply(c *cli.Context, s *cloudSession, agreed apply.Policy) (*apply.Plan, error) {
+func planToApply(c *cli.Context, s *session, agreed apply.Policy) (*apply.Plan, error) {
 	file := c.String("plan")
 	if file == "" {
 		return s.Plan(c.Context, agreed)
@@ -110,67 +108,4 @@ func planToApply(c *cli.Context, s *cloudSession, agreed apply.Policy) (*apply.P
 			WithHint("`talosgen destroy` makes its own, and asks for the name of the cluster").WithCode(diag.Usage)
 	}
 	return s.Resume(c.Context, saved, agreed)
-}
-
-// agree asks on a terminal, unless --yes answers. Where there is no terminal,
-// nobody could have answered.
-func (w *world) agree(c *cli.Context, view *runView, question string) error {
-	if c.Bool(flagYes) {
-		return nil
-	}
-	if !w.answers {
-		return diag.On("", "there is nobody to ask: %s", question).
-			WithHint("--yes answers it").WithCode(diag.Usage)
-	}
-	view.clear()
-	if !w.yes(c.Context, question) {
-		return diag.On("", "nothing was changed").WithCode(diag.Differences)
-	}
-	return nil
-}
-
-// yes asks a question, and reports whether the answer is yes.
-func (w *world) yes(ctx context.Context, question string) bool {
-	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
-	answer, err := w.readAnswer(ctx)
-	return err == nil && (strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"))
-}
-
-// readAnswer waits until somebody has typed a line, or has interrupted the
-// question.
-func (w *world) readAnswer(ctx context.Context) (string, error) {
-	answer, err := interruptible(ctx, w.readLine)
-	if err != nil {
-		w.say("") // nobody ended the line of the question
-	}
-	return answer, err
-}
-
-// readLine reads a line byte by byte: what comes after it is for others.
-func (w *world) readLine() (string, error) {
-	var answer []byte
-	for key := make([]byte, 1); ; {
-		n, err := w.stdin.Read(key)
-		if n == 1 && key[0] != '\n' {
-			answer = append(answer, key[0])
-			continue
-		}
-		if n == 1 || err != nil {
-			return strings.TrimSpace(string(answer)), err
-		}
-	}
-}
-
-// owner is who runs this, for others who find the lock.
-func (w *world) owner() apply.Owner {
-	name := "somebody"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if host, err := os.Hostname(); err == nil {
-		name += "@" + host
-	}
-	var id [8]byte
-	_, _ = io.ReadFull(w.random, id[:]) // the time makes up for it
-	return apply.Owner{Name: name, Run: fmt.Sprintf("%x-%s", w.now().Unix(), hex.EncodeToString(id[:]))}
 }

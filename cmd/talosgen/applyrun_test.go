@@ -107,28 +107,28 @@ func (b *terminal) run(typed string, args ...string) (code int, shown string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w, stdout, stderr := testWorld()
+	w, stdout, stderr := testApp()
 	clock := b.sim.Clock()
-	w.stdin = io.TeeReader(strings.NewReader(typed), stderr) // the terminal shows it
-	w.answers, w.terminal = true, true
-	w.width = func() int { return 100 }
+	w.console.stdin = io.TeeReader(strings.NewReader(typed), stderr) // the terminal shows it
+	w.console.answers, w.console.terminal = true, true
+	w.console.width = func() int { return 100 }
 	w.cwd = func() (string, error) { return b.dir, nil }
-	w.now, w.http, w.random = clock.Now, wire{b.sim, b.after}, f.random
-	w.sleep = func(ctx context.Context, d time.Duration) error {
+	w.clock.now, w.http, w.random = clock.Now, wire{b.sim, b.after}, f.random
+	w.clock.sleep = func(ctx context.Context, d time.Duration) error {
 		if d == redrawEvery {
 			<-ctx.Done() // nobody looks in between
 			return ctx.Err()
 		}
 		return clock.Sleep(ctx, d)
 	}
-	w.lookup = func(name string) (string, bool) {
+	w.vars = func(name string) (string, bool) {
 		v, ok := map[string]string{
 			"SOPS_AGE_KEY": string(f.operatorKey), tokenVariable: simToken, endpointVariable: cmp.Or(b.endpoint, "http://127.0.0.1:1/v1"), "NO_COLOR": "1",
 		}[name]
 		return v, ok
 	}
 	if b.deaf {
-		w.stdout = deaf{}
+		w.console.stdout = deaf{}
 	}
 	code = run(append([]string{"talosgen"}, args...), w)
 	shown = screen(stderr.String()) + "\n" + stdout.String()

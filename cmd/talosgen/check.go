@@ -20,12 +20,19 @@ const (
 	flagOwners            = "owners"
 )
 
-func checkCommand(w *world) *cli.Command {
+// checkCommand checks the objects of a tree before anything is applied.
+type checkCommand struct {
+	cwd func() (string, error)
+	ws  workspace
+	out *console
+}
+
+func (k checkCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "check",
 		Usage:        "check all Kubernetes objects of a tree before anything is applied",
 		ArgsUsage:    "<env|dir>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: k.ws.completeEnvironments(false),
 		Description: `Looks at every object of rendered/<env>, or of any directory of manifests:
 
  - does it fit its kind: unknown fields, values of another type, versions of
@@ -51,12 +58,12 @@ Examples:
 			&cli.BoolFlag{Name: flagOwners, Usage: "list every object with its owner"},
 			outputFlag(),
 		},
-		Action: w.checkAction,
+		Action: k.run,
 	}
 }
 
-func (w *world) checkAction(c *cli.Context) error {
-	name, err := w.environment(c)
+func (k checkCommand) run(c *cli.Context) error {
+	name, err := k.ws.environment(c)
 	if err != nil {
 		return err
 	}
@@ -66,16 +73,16 @@ func (w *world) checkAction(c *cli.Context) error {
 			return unreadable(o.TerraformFile, err)
 		}
 	}
-	report, err := w.checkTree(c, name, o)
+	report, err := k.check(c, name, o)
 	if err != nil {
 		return err
 	}
-	return w.printReport(c, report)
+	return k.print(c, report)
 }
 
-// checkTree checks an environment by its name, or else a directory.
-func (w *world) checkTree(c *cli.Context, name string, o check.Options) (*check.Report, error) {
-	cwd, err := w.cwd()
+// check checks an environment by its name, or else a directory.
+func (k checkCommand) check(c *cli.Context, name string, o check.Options) (*check.Report, error) {
+	cwd, err := k.cwd()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +91,7 @@ func (w *world) checkTree(c *cli.Context, name string, o check.Options) (*check.
 		dir = filepath.Join(cwd, dir)
 	}
 	info, statErr := os.Stat(dir)
-	repo, err := w.openRepo(c)
+	repo, err := k.ws.open(c)
 	if err != nil {
 		if statErr == nil && info.IsDir() {
 			return checkDirectory(repositoryOf(dir), dir, o)
@@ -121,12 +128,12 @@ func repositoryOf(dir string) string {
 	return dir
 }
 
-func (w *world) printReport(c *cli.Context, r *check.Report) error {
+func (k checkCommand) print(c *cli.Context, r *check.Report) error {
 	if wantsJSON(c) {
-		if err := w.printJSON(reportOf(r)); err != nil {
+		if err := k.out.printJSON(reportOf(r)); err != nil {
 			return err
 		}
-	} else if err := w.printReportText(c, r); err != nil {
+	} else if err := k.printText(c, r); err != nil {
 		return err
 	}
 	if len(r.Problems) > 0 || len(r.Conflicts) > 0 {
@@ -135,33 +142,33 @@ func (w *world) printReport(c *cli.Context, r *check.Report) error {
 	return nil
 }
 
-func (w *world) printReportText(c *cli.Context, r *check.Report) error {
+func (k checkCommand) printText(c *cli.Context, r *check.Report) error {
 	for _, note := range r.Notes {
-		w.say("note: %s", note)
+		k.out.say("note: %s", note)
 	}
 	if c.Bool(flagOwners) {
-		if err := w.printText(check.OwnersText(r.Claims)); err != nil {
+		if err := k.out.printText(check.OwnersText(r.Claims)); err != nil {
 			return err
 		}
 	}
 	var problems diag.List
 	errors.As(r.Problems.Err(), &problems)
 	for _, p := range problems {
-		if err := w.printText(p.Error() + "\n"); err != nil {
+		if err := k.out.printText(p.Error() + "\n"); err != nil {
 			return err
 		}
 	}
 	if len(r.Conflicts) > 0 {
-		if err := w.printText("\nTwo owners:\n" + check.ConflictsText(r.Conflicts)); err != nil {
+		if err := k.out.printText("\nTwo owners:\n" + check.ConflictsText(r.Conflicts)); err != nil {
 			return err
 		}
 	}
 	summary := fmt.Sprintf("%s for Kubernetes %s: ", natural.Count(r.Objects, "object"), r.Kubernetes)
 	if len(problems)+len(r.Conflicts) == 0 {
-		w.say("%snothing is wrong", summary)
+		k.out.say("%snothing is wrong", summary)
 		return nil
 	}
-	w.say("%s%s, %s with two owners", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "thing"))
+	k.out.say("%s%s, %s with two owners", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "thing"))
 	return nil
 }
 

@@ -38,6 +38,3 @@ var passwordInURL = regexp.MustCompile(`[a-z]://[^/@\s:]*:[^/@\s]+@`)
 func holdsPassword(value string) bool {
 	return passwordInURL.MatchString(value) || strings.Contains(value, "AGE-SECRET-KEY-") || strings.Contains(value, "PRIVATE KEY-----")
 }
-
-// isSecret reports whether a secret that was decrypted, or given, is in a value.
-func (w *world) isSecret(value string) bool { return w.masker.String(value) != value }

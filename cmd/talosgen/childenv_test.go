@@ -19,9 +19,9 @@ func TestChildEnvironment(t *testing.T) {
 		"DEPLOY_KEY=x", "GITLAB_PAT=x", "NPM_AUTH=x", "TALOSGEN_PROXY=http://user:pw@x", "HTTPS_PROXY=http://user:pw@proxy:3128", "ODD=AGE-SECRET-KEY-1",
 		"OTHER=of qzxkanarivogl95-value", "ACTIONS_ID_TOKEN_REQUEST_URL=x", "GIT_CONFIG_VALUE_0=AUTHORIZATION: qzxkanarivogl95-value",
 	}
-	w := &world{masker: secret.NewMasker()}
-	w.masker.Add(secret.New("qzxkanarivogl95-value"))
-	got := childEnvironment(append(slices.Clone(gone), stay...), w.isSecret)
+	out := &console{masker: secret.NewMasker()}
+	out.masker.Add(secret.New("qzxkanarivogl95-value"))
+	got := childEnvironment(append(slices.Clone(gone), stay...), out.isSecret)
 	if !slices.Equal(got, stay) {
 		t.Errorf("it has:\n%s", strings.Join(got, "\n"))
 	}

@@ -14,7 +14,7 @@ import (
 // pipeline: the steps as they stand there, with the real program, in a simulated
 // project. Only the download of a release is played.
 type runner struct {
-	*session
+	*shell
 	dir   string // for jobs
 	steps func(t *testing.T, repository string, event map[string]string) []pipelineStep
 }
@@ -42,10 +42,10 @@ const releaseDigest = `"$(printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v tal
 
 func newRunner(t *testing.T, ci string) *runner {
 	t.Helper()
-	r := &runner{session: newSession(t), steps: map[string]func(*testing.T, string, map[string]string) []pipelineStep{
+	r := &runner{shell: newShell(t), steps: map[string]func(*testing.T, string, map[string]string) []pipelineStep{
 		"github": githubSteps, "gitlab": gitlabSteps,
 	}[ci]}
-	r.session.dir = r.home
+	r.shell.dir = r.home
 	r.dir = filepath.Join(r.home, "runner")
 	if err := writeFile(filepath.Join(r.bin, "curl"), []byte(releaseStub)); err != nil {
 		t.Fatal(err)

@@ -2,28 +2,40 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// commands are all commands, those of every day first. The category of a command
-// is the title that help gives it.
-func commands(w *world) (all []*cli.Command) {
+// commands are all commands, those of every day first, each with what it needs of
+// the app. The category of a command is the title that help gives it.
+func commands(a *app) (all []*cli.Command) {
+	ws, out, trees, clusters := a.workspace(), &a.console, a.trees(), a.clusters()
+	charts := chartNetwork{vars: a.vars, out: out, http: a.http, clock: a.clock, cache: a.chartCache()}
+	access := accessWriter{trees: trees, out: out, vars: a.vars, clock: a.clock, random: a.random}
 	for _, group := range []struct {
 		category string
 		commands []*cli.Command
 	}{
 		{"every day", []*cli.Command{
-			renderCommand(w), diffCommand(w), planCommand(w), applyCommand(w), statusCommand(w), healthCommand(w),
+			renderCommand{ws, out, charts}.command(), diffCommand{ws, out}.command(), planCommand{clusters}.command(),
+			applyCommand{clusters}.command(), statusCommand{clusters}.command(), healthCommand{clusters}.command(),
 		}},
 		{"sources", []*cli.Command{
-			initCommand(w), secretsCommand(w), poolCommand(w), chartsCommand(w), convertCommand(w), schemaCommand(w),
+			initCommand{
+				out: out, world: a.renderWorld(), addresses: publicAddress{a.http},
+				operator: operatorKeys{vars: a.vars, keys: a.keys(), clock: a.clock, random: a.random},
+			}.command(),
+			secretsCommand{ws, out, editor{out, a.vars}}.command(), poolCommand{ws, out}.command(),
+			chartsCommand{ws, out, charts}.command(), convertCommand{a.cwd, out}.command(), schemaCommand{out}.command(),
 		}},
 		{"reading and checking", []*cli.Command{
-			explainCommand(w), showCommand(w), checkCommand(w), graphCommand(w),
+			explainCommand{ws, out}.command(), showCommand{ws, out}.command(), checkCommand{a.cwd, ws, out}.command(), graphCommand{ws, out}.command(),
 		}},
 		{"clusters and nodes", []*cli.Command{
-			kubeconfigCommand(w), talosconfigCommand(w), doctorCommand(w), imageCommand(w), etcdCommand(w), replaceCommand(w),
-			resetCommand(w), takeoverCommand(w), unlockCommand(w), destroyCommand(w),
+			kubeconfigCommand{access}.command(), talosconfigCommand{access}.command(), doctorCommand{clusters}.command(),
+			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(),
+			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
 		}},
-		{"without an account", []*cli.Command{tryCommand(w), simCommand(w)}},
-		{"other", []*cli.Command{versionCommand(w), completionCommand(w)}},
+		{"without an account", []*cli.Command{
+			tryCommand{a}.command(), simCommand{ws: ws, out: out, clock: a.clock, random: a.random}.command(),
+		}},
+		{"other", []*cli.Command{versionCommand{out}.command(), completionCommand{out}.command()}},
 	} {
 		for _, c := range group.commands {
 			c.Category = group.category

@@ -14,7 +14,13 @@ import (
 	"github.com/talosgen/talosgen/render/convert"
 )
 
-func convertCommand(w *world) *cli.Command {
+// convertCommand rewrites patches for the documents of Talos 1.14.
+type convertCommand struct {
+	cwd func() (string, error)
+	out *console
+}
+
+func (v convertCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "convert-patch",
 		Usage:     "rewrite patches for the documents of Talos 1.14",
@@ -32,24 +38,24 @@ Examples:
 			&cli.BoolFlag{Name: "all", Usage: "convert deprecated fields too that Talos still accepts"},
 			&cli.StringFlag{Name: "role", Usage: "`ROLE` that the patch is for: controlplane, worker or all; default: as its path says"},
 		},
-		Action: w.convertAction,
+		Action: v.run,
 	}
 }
 
-func (w *world) convertAction(c *cli.Context) error {
+func (v convertCommand) run(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return diag.On("", "which patches?").WithHint("talosgen convert-patch <file>...").WithCode(diag.Usage)
 	}
 	var problems diag.List
 	for i, file := range c.Args().Slice() {
-		problems.AddErr(w.convertFile(c, file, i == 0))
+		problems.AddErr(v.convert(c, file, i == 0))
 	}
 	return problems.Err()
 }
 
-// convertFile converts one patch. Printed, each but the first starts a document
+// convert converts one patch. Printed, each but the first starts a document
 // of its own.
-func (w *world) convertFile(c *cli.Context, file string, first bool) error {
+func (v convertCommand) convert(c *cli.Context, file string, first bool) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return unreadable(file, err)
@@ -58,7 +64,7 @@ func (w *world) convertFile(c *cli.Context, file string, first bool) error {
 	if err != nil {
 		return unreadable(file, err)
 	}
-	workers, err := w.reachesWorkers(c.String("role"), file)
+	workers, err := v.reachesWorkers(c.String("role"), file)
 	if err != nil {
 		return err
 	}
@@ -66,31 +72,31 @@ func (w *world) convertFile(c *cli.Context, file string, first bool) error {
 	if err != nil {
 		return err
 	}
-	w.printWarnings(remarks)
+	v.out.printWarnings(remarks)
 	if !c.Bool("write") {
 		if !first && !bytes.HasPrefix(out, []byte("---")) {
 			out = append([]byte("---\n"), out...)
 		}
-		return w.printData(out)
+		return v.out.printData(out)
 	}
 	written, err := atomicfile.Write(file, out, info.Mode()&fs.ModePerm)
 	if err != nil {
 		return diag.New(diag.Pos{File: file}, "cannot be written: %v", err).WithCause(err)
 	}
 	if written {
-		w.say("rewrote %s", file)
+		v.out.say("rewrote %s", file)
 	} else {
-		w.say("%s: nothing to convert", file)
+		v.out.say("%s: nothing to convert", file)
 	}
 	return nil
 }
 
 // reachesWorkers reports whether a patch applies to workers, by its role or,
 // where none is given, by the place that the layers have for it.
-func (w *world) reachesWorkers(role, file string) (bool, error) {
+func (v convertCommand) reachesWorkers(role, file string) (bool, error) {
 	switch role {
 	case "":
-		cwd, err := w.cwd()
+		cwd, err := v.cwd()
 		if err != nil || filepath.IsAbs(file) {
 			cwd = ""
 		}

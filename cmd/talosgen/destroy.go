@@ -15,12 +15,15 @@ const (
 	flagAllowMade  = "allow-made"
 )
 
-func destroyCommand(w *world) *cli.Command {
+// destroyCommand removes a cluster.
+type destroyCommand struct{ clusters clusters }
+
+func (d destroyCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "destroy",
 		Usage:        "remove a cluster from Hetzner Cloud, with everything that it owns",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: d.clusters.ws.completeEnvironments(false),
 		Description: `Shows what would be removed, asks for the name of the cluster, and removes it:
 all that carries the cluster's labels, and nothing else in the project. What the
 cluster itself made (load balancers of services, volumes, servers of the
@@ -39,16 +42,16 @@ Examples:
 			&cli.StringSliceFlag{Name: flagAllow, Usage: "also the object `NAME` that the cluster itself made (repeatable)"},
 			&cli.BoolFlag{Name: flagAllowMade, Usage: "also all that the cluster itself made: load balancers, volumes, servers"},
 			outputFlag())...),
-		Action: w.destroyAction,
+		Action: d.run,
 	}
 }
 
-func (w *world) destroyAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+func (d destroyCommand) run(c *cli.Context) error {
+	return d.clusters.use(c, func(s *session) error { return d.destroy(c, s) })
+}
+
+// destroy plans, asks, and executes the plan.
+func (d destroyCommand) destroy(c *cli.Context, s *session) error {
 	cluster := s.env.Infrastructure.Cluster
 	if name := c.String(flagYesDestroy); name != "" && name != cluster {
 		return diag.On("--"+flagYesDestroy, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
@@ -65,18 +68,18 @@ func (w *world) destroyAction(c *cli.Context) error {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	if agreed.Unprotect == "" {
-		if p, agreed, err = w.agreeToDestroy(c, s, p, agreed); err != nil {
+		if p, agreed, err = d.agree(c, s, p, agreed); err != nil {
 			return err
 		}
 	}
-	report, err := s.Apply(c.Context, p, agreed, w.owner())
+	report, err := s.Apply(c.Context, p, agreed, d.clusters.owner())
 	s.stop()
-	return w.endRun(c, s, report, err)
+	return s.endRun(c, report, err)
 }
 
-// agreeToDestroy asks for the name of the cluster, and about what the cluster
+// agree asks for the name of the cluster, and about what the cluster
 // made. It returns the plan, from the same observation, with that consent.
-func (w *world) agreeToDestroy(c *cli.Context, s *cloudSession, p *apply.Plan, agreed apply.Policy) (*apply.Plan, apply.Policy, error) {
+func (d destroyCommand) agree(c *cli.Context, s *session, p *apply.Plan, agreed apply.Policy) (*apply.Plan, apply.Policy, error) {
 	cluster := s.env.Infrastructure.Cluster
 	withMade := agreed
 	withMade.AllowMade = true
@@ -84,7 +87,7 @@ func (w *world) agreeToDestroy(c *cli.Context, s *cloudSession, p *apply.Plan, a
 	if err != nil || len(all.Changes) == 0 {
 		return p, agreed, err
 	}
-	if !w.answers {
+	if !s.out.answers {
 		if len(p.Changes) == 0 {
 			return p, agreed, nil // what is left, needs consent that was not given
 		}
@@ -92,13 +95,13 @@ func (w *world) agreeToDestroy(c *cli.Context, s *cloudSession, p *apply.Plan, a
 			WithHint("--%s %s answers it", flagYesDestroy, cluster).WithCode(diag.Usage)
 	}
 	s.view.clear()
-	if len(all.Changes) > len(p.Changes) && w.yes(c.Context, "also remove what the cluster itself made, with the data on volumes?") {
+	if len(all.Changes) > len(p.Changes) && s.out.yes(c.Context, "also remove what the cluster itself made, with the data on volumes?") {
 		agreed = withMade
 	} else if len(p.Changes) == 0 {
 		return p, agreed, nil
 	}
-	fmt.Fprintf(w.stderr, "type the name of the cluster (%s) to remove it: ", cluster)
-	answer, err := w.readAnswer(c.Context)
+	fmt.Fprintf(s.out.stderr, "type the name of the cluster (%s) to remove it: ", cluster)
+	answer, err := s.out.readAnswer(c.Context)
 	if err != nil || answer != cluster {
 		return nil, agreed, diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}

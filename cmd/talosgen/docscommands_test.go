@@ -13,8 +13,8 @@ import (
 // TestDocsCommands finds commands and flags that talosgen does not have, also in
 // text that no test runs.
 func TestDocsCommands(t *testing.T) {
-	w, _, _ := testWorld()
-	app := newApp(w)
+	w, _, _ := testApp()
+	app := newCLI(w)
 	known := 0
 	for _, name := range markdown(t) {
 		for i, line := range readPage(t, name).lines {
@@ -74,8 +74,8 @@ func checkCall(app *cli.App, args []string) error {
 }
 
 func TestCheckCall(t *testing.T) {
-	w, _, _ := testWorld()
-	app := newApp(w)
+	w, _, _ := testApp()
+	app := newCLI(w)
 	for text, want := range map[string]string{
 		"`talosgen render --check dev` and `talosgen charts vendor --prune`, not `talosgen v1 `": "",
 		"HCLOUD_TOKEN=… `HCLOUD_TOKEN=… talosgen secrets sync dev`":                              "",

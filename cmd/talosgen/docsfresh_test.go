@@ -36,7 +36,7 @@ const projectURL = "https://github.com/talosgen/talosgen"
 // of CI every command runs as it stands there, building talosgen from that
 // clone, with no other talosgen in reach. Else, to save the time to link it, the
 // program that is tested stands in for what they build.
-func newcomer(t *testing.T, s *session) *session {
+func newcomer(t *testing.T, s *shell) *shell {
 	t.Helper()
 	upstream := filepath.Join(filepath.Dir(s.home), "upstream")
 	if err := os.Rename(s.dir, upstream); err != nil {
@@ -93,7 +93,7 @@ func copyWorkTree(t *testing.T, to string) {
 
 // onlyGo takes the tested program out of reach, and gives the session the
 // modules and the cache of whoever runs the test: a newcomer's are made once.
-func (s *session) onlyGo(t *testing.T) {
+func (s *shell) onlyGo(t *testing.T) {
 	t.Helper()
 	tested, err := exec.LookPath("talosgen")
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *session) onlyGo(t *testing.T) {
 }
 
 // command is what a session runs for a command of a page.
-func (s *session) command(text string) string {
+func (s *shell) command(text string) string {
 	if s.literal {
 		return text
 	}
@@ -127,7 +127,7 @@ func (s *session) command(text string) string {
 
 // simulate gives the session a project, with nodes, by the variables that lead
 // there, until the test ends.
-func (s *session) simulate(t *testing.T) {
+func (s *shell) simulate(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("talosgen", "sim", "--nodes", "--speed", "0")
 	out, err := cmd.StdoutPipe()
@@ -157,7 +157,7 @@ func TestNewcomerHasNothing(t *testing.T) {
 		t.Skip("examples run on Linux")
 	}
 	t.Setenv(talosenv.Full, "1")
-	s := newcomer(t, newSession(t))
+	s := newcomer(t, newShell(t))
 	if out := s.run("ls -A; command -v talosgen sops age talosctl kubectl"); out != ".gitconfig\n" {
 		t.Errorf("a newcomer has:\n%s", out)
 	}

@@ -45,8 +45,8 @@ var exampleFiles = sync.OnceValues(func() (files, error) {
 	return all, nil
 })
 
-// session is the shell in which the examples of a page run.
-type session struct {
+// shell is the shell in which the examples of a page run.
+type shell struct {
 	home    string
 	dir     string   // the current directory
 	bin     string   // holds links to the real programs that examples use
@@ -59,7 +59,7 @@ type session struct {
 // editedFile names the file with what the next editor writes; see [page].
 const editedFile = "edited"
 
-func newSession(t *testing.T) *session {
+func newShell(t *testing.T) *shell {
 	t.Helper()
 	sources, err := exampleFiles()
 	if err != nil {
@@ -69,7 +69,7 @@ func newSession(t *testing.T) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{
+	s := &shell{
 		home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "talosgen"), bin: filepath.Join(base, "bin"),
 		path: os.Getenv("PATH"), env: []string{hurryVariable + "=1"},
 	}
@@ -93,7 +93,7 @@ const docsIdentity = "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\
 
 // run runs a command as a person would in a terminal, and returns what it
 // prints. Variables and the directory that it sets stay for the next one.
-func (s *session) run(command string) string {
+func (s *shell) run(command string) string {
 	state := filepath.Join(s.home, ".session")
 	script := fmt.Sprintf("set -a; [ ! -e '%[1]s.env' ] || . '%[1]s.env'\n%[2]s\nexport -p >'%[1]s.env'; pwd >'%[1]s.dir'", state, command)
 	cmd := exec.Command("sh", "-c", script)
@@ -120,7 +120,7 @@ func (s *session) run(command string) string {
 
 // run runs the examples of a page, one after the other.
 func (p *page) run(t *testing.T) {
-	s := newSession(t)
+	s := newShell(t)
 	if p.says(asNewcomer) {
 		s = newcomer(t, s)
 	}
@@ -144,7 +144,7 @@ func (p *page) run(t *testing.T) {
 	}
 }
 
-func (s *session) runBlock(t *testing.T, b *block) {
+func (s *shell) runBlock(t *testing.T, b *block) {
 	all := b.examples()
 	for i, e := range all {
 		printed := s.run(s.command(e.command))
@@ -160,7 +160,7 @@ func (s *session) runBlock(t *testing.T, b *block) {
 }
 
 // write writes or changes the file that a block is about.
-func (s *session) write(b *block) error {
+func (s *shell) write(b *block) error {
 	file, isDiff := b.target()
 	if file == "" {
 		return nil
@@ -214,7 +214,7 @@ var toolUse = regexp.MustCompile(`(?:^|[|;(&] *|= *)(sops|age-keygen|talosctl) `
 
 // findTools links the real programs that a block uses. Without them the rest of
 // the page is skipped.
-func (s *session) findTools(t *testing.T, b *block) {
+func (s *shell) findTools(t *testing.T, b *block) {
 	t.Helper()
 	find := map[string]func() string{
 		"sops":       func() string { return toolenv.Sops(t) },

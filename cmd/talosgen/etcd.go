@@ -10,45 +10,48 @@ import (
 	"github.com/talosgen/talosgen/apply"
 )
 
-func etcdCommand(w *world) *cli.Command {
+// etcdCommand shows etcd, and saves it.
+type etcdCommand struct{ clusters clusters }
+
+func (e etcdCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:        "etcd",
 		Usage:       "look at etcd, and save it",
-		Subcommands: []*cli.Command{etcdStatusCommand(w), etcdSnapshotCommand(w)},
+		Subcommands: []*cli.Command{e.statusCommand(), e.snapshotCommand()},
 	}
 }
 
-func etcdStatusCommand(w *world) *cli.Command {
+func (e etcdCommand) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "status",
 		Usage:        "list the members of etcd, as they and their peers say",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: e.clusters.ws.completeEnvironments(false),
 		Description: `Asks every control plane for its member of etcd. Exits 1 if etcd is not well.
 
 Examples:
    talosgen etcd status prod
    talosgen etcd status prod -o json`,
 		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
-		Action: w.etcdStatusAction,
+		Action: e.status,
 	}
 }
 
-func (w *world) etcdStatusAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+func (e etcdCommand) status(c *cli.Context) error {
+	return e.clusters.use(c, func(s *session) error { return e.printMembers(c, s) })
+}
+
+// printMembers lists the members of etcd.
+func (e etcdCommand) printMembers(c *cli.Context, s *session) error {
 	members, well, err := s.Etcd(c.Context)
 	s.stop()
 	if err != nil {
 		return err
 	}
 	if wantsJSON(c) {
-		err = w.printJSON(members)
+		err = s.out.printJSON(members)
 	} else {
-		err = w.printText(members.String())
+		err = s.out.printText(members.String())
 	}
 	if err == nil && !well {
 		return errDifferences
@@ -56,12 +59,12 @@ func (w *world) etcdStatusAction(c *cli.Context) error {
 	return err
 }
 
-func etcdSnapshotCommand(w *world) *cli.Command {
+func (e etcdCommand) snapshotCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "snapshot",
 		Usage:        "save etcd, encrypted for the operators",
 		ArgsUsage:    "<env> [file]",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: e.clusters.ws.completeEnvironments(false),
 		Description: `Takes a snapshot of etcd, which is all that Kubernetes has, and checks by its
 digest that it is whole. It is encrypted with age for the operators of the
 environment as it comes: it is never anywhere in the clear. The file is named
@@ -75,32 +78,32 @@ Examples:
    talosgen etcd snapshot prod
    talosgen etcd snapshot prod backups/before-upgrade.db.age`,
 		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
-		Action: w.etcdSnapshotAction,
+		Action: e.snapshot,
 	}
 }
 
-func (w *world) etcdSnapshotAction(c *cli.Context) error {
-	name, err := w.environment(c, "[file]")
+func (e etcdCommand) snapshot(c *cli.Context) error {
+	name, err := e.clusters.ws.environment(c, "[file]")
 	if err != nil {
 		return err
 	}
-	s, err := w.openSessionOf(c, name)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+	return e.clusters.useOf(c, name, func(s *session) error { return e.save(c, s) })
+}
+
+// save saves etcd into a file.
+func (e etcdCommand) save(c *cli.Context, s *session) error {
 	saved, err := s.SaveEtcd(c.Context, keepAs(c.Args().Get(1)))
 	s.stop()
 	if err != nil {
 		return err
 	}
 	if len(saved.LeftOut) > 0 {
-		w.say("%s these operators cannot decrypt it, since age does not know such keys: %s", w.colour(yellow, "note:"), strings.Join(saved.LeftOut, ", "))
+		s.out.note("these operators cannot decrypt it, since age does not know such keys: %s", strings.Join(saved.LeftOut, ", "))
 	}
 	if wantsJSON(c) {
-		return w.printJSON(saved)
+		return s.out.printJSON(saved)
 	}
-	w.say("%s has etcd of %s, %.1f MB, sha256 %s", saved.Where, s.env.Infrastructure.Cluster, float64(saved.Size)/1e6, saved.Digest)
+	s.out.say("%s has etcd of %s, %.1f MB, sha256 %s", saved.Where, s.env.Infrastructure.Cluster, float64(saved.Size)/1e6, saved.Digest)
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 // the environment, where the next render finds them, and removes the file when
 // there are none any more. Those of a simulated project mean nothing elsewhere,
 // and are not kept.
-func (w *world) keepFacts(s *cloudSession, r *apply.Report) error {
+func (s *session) keepFacts(r *apply.Report) error {
 	content, known, err := r.Facts()
 	if err != nil || !known || s.local {
 		return err
@@ -26,19 +26,19 @@ func (w *world) keepFacts(s *cloudSession, r *apply.Report) error {
 	if err := file.Write(content); err != nil {
 		return err
 	}
-	w.tellFacts(file, "for certificates that hold these addresses")
+	s.tellFacts(file, "for certificates that hold these addresses")
 	return nil
 }
 
 // tellFacts says what became of a file of facts, and what it is to be committed
 // and rendered for.
-func (w *world) tellFacts(f *repoFacts, why string) {
+func (s *session) tellFacts(f *repoFacts, why string) {
 	switch {
 	case f == nil:
 	case f.removed:
-		w.say("removed %s: commit that, and render %s", f.name(), f.env)
+		s.out.say("removed %s: commit that, and render %s", f.name(), f.env)
 	case f.written:
-		w.say("wrote %s: commit it, and render %s, %s", f.name(), f.env, why)
+		s.out.say("wrote %s: commit it, and render %s, %s", f.name(), f.env, why)
 	}
 }
 

@@ -118,11 +118,11 @@ func (f *fixture) encrypt(dir string, parts map[string][]byte) error {
 // talosgen runs a command in this process, with the operator's key.
 func (f *fixture) talosgen(dir string, args ...string) error {
 	var stderr bytes.Buffer
-	w := &world{
-		stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr,
-		lookup: func(name string) (string, bool) { return string(f.operatorKey), name == "SOPS_AGE_KEY" },
-		cwd:    func() (string, error) { return dir, nil },
-		now:    fixedTime, sleep: sleepFor, memory: heapMemory, random: f.random, masker: secret.NewMasker(),
+	w := &app{
+		console: console{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, masker: secret.NewMasker()},
+		vars:    func(name string) (string, bool) { return string(f.operatorKey), name == "SOPS_AGE_KEY" },
+		cwd:     func() (string, error) { return dir, nil },
+		clock:   clock{fixedTime, sleepFor}, memory: heapMemory, random: f.random,
 	}
 	if code := run(append([]string{"talosgen"}, args...), w); code != 0 {
 		return fmt.Errorf("talosgen %s: exit code %d\n%s", strings.Join(args, " "), code, stderr.String())

@@ -111,23 +111,23 @@ func layOutOf(dir string, r generate.Repository) (*generated, error) {
 // run runs a command in the repository, and returns what it prints.
 func (g *generated) run(args ...string) (code int, said string) { return g.runIn(nil, args...) }
 
-// runIn is [generated.run] in a world that is changed first.
-func (g *generated) runIn(change func(*world), args ...string) (code int, said string) {
+// runIn is [generated.run] in an app that is changed first.
+func (g *generated) runIn(change func(*app), args ...string) (code int, said string) {
 	var out bytes.Buffer
 	parts, err := parts()
 	if err != nil {
 		return -1, err.Error()
 	}
-	w := &world{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &out,
-		lookup: func(name string) (string, bool) {
+	w := &app{
+		console: console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, masker: secret.NewMasker()},
+		vars: func(name string) (string, bool) {
 			if name != "SOPS_AGE_KEY" {
 				return "", false
 			}
 			return string(parts["operator.agekey"]), true
 		},
-		cwd: func() (string, error) { return g.dir, nil },
-		now: fixedTime, sleep: sleepFor, memory: heapMemory, random: g.random, masker: secret.NewMasker(),
+		cwd:   func() (string, error) { return g.dir, nil },
+		clock: clock{fixedTime, sleepFor}, memory: heapMemory, random: g.random,
 	}
 	if change != nil {
 		change(w)
@@ -152,7 +152,7 @@ func (g *generated) sound() error {
 	if f.leaks(g.said.String()) {
 		return fmt.Errorf("there is a secret in\n%s", &g.said)
 	}
-	app := newApp(&world{})
+	app := newCLI(&app{})
 	for line := range strings.Lines(g.said.String()) {
 		if strings.HasPrefix(line, "$ ") {
 			continue

@@ -154,7 +154,7 @@ func (s *generatedSite) agreed(args ...string) error {
 // suggestsWhatExists is nil if each command that was suggested for the next step
 // exists, with its flags.
 func (g *generated) suggestsWhatExists() error {
-	app := newApp(&world{})
+	app := newCLI(&app{})
 	for line := range strings.Lines(g.said.String()) {
 		if !strings.HasPrefix(line, "  talosgen ") {
 			continue

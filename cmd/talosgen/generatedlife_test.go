@@ -156,17 +156,17 @@ func (s *generatedSite) close() {
 	s.rescue.Close()
 }
 
-// in changes a world into that of the site.
-func (s *generatedSite) in(w *world) {
+// in changes an app into that of the site.
+func (s *generatedSite) in(w *app) {
 	place := simulated{proxy: s.server.URL, token: simToken, nodes: true}
-	keys := w.lookup
-	w.lookup = func(name string) (string, bool) {
+	keys := w.vars
+	w.vars = func(name string) (string, bool) {
 		if value, ours := place.lookup(name); ours {
 			return value, true
 		}
 		return keys(name)
 	}
-	w.now, w.sleep, w.http, w.signers = s.clock.Now, s.clock.Sleep, http.DefaultTransport, s.sign
+	w.clock, w.http, w.signers = clock{s.clock.Now, s.clock.Sleep}, http.DefaultTransport, s.sign
 }
 
 // want runs a command that has to end so.

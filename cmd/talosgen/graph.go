@@ -5,12 +5,18 @@ import "github.com/urfave/cli/v2"
 // mermaid is a value of the flag --output of graph.
 const mermaid = "mermaid"
 
-func graphCommand(w *world) *cli.Command {
+// graphCommand draws an environment.
+type graphCommand struct {
+	ws  workspace
+	out *console
+}
+
+func (g graphCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "graph",
 		Usage:        "draw an environment",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: g.ws.completeEnvironments(false),
 		Description: `Draws what rendered/<env> describes, and prints the picture: the network with
 its subnets, servers by pool, load balancers, the NAT gateway and firewalls,
 who gets in by what, and the addons in the order in which they come up. Needs
@@ -20,16 +26,16 @@ Examples:
    talosgen graph prod > prod.svg
    talosgen graph prod -o mermaid`,
 		Flags:  []cli.Flag{formatFlag("picture", "svg", mermaid)},
-		Action: w.graphAction,
+		Action: g.run,
 	}
 }
 
-func (w *world) graphAction(c *cli.Context) error {
-	env, err := w.environment(c)
+func (g graphCommand) run(c *cli.Context) error {
+	env, err := g.ws.environment(c)
 	if err != nil {
 		return err
 	}
-	repo, err := w.openRepo(c)
+	repo, err := g.ws.open(c)
 	if err != nil {
 		return err
 	}
@@ -39,7 +45,7 @@ func (w *world) graphAction(c *cli.Context) error {
 		return err
 	}
 	if c.String(flagOutput) == mermaid {
-		return w.printData(picture.Mermaid())
+		return g.out.printData(picture.Mermaid())
 	}
-	return w.printData(picture.SVG())
+	return g.out.printData(picture.SVG())
 }

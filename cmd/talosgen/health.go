@@ -6,12 +6,15 @@ import (
 
 const flagWait = "wait"
 
-func healthCommand(w *world) *cli.Command {
+// healthCommand checks whether a cluster is healthy.
+type healthCommand struct{ clusters clusters }
+
+func (h healthCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "health",
 		Usage:        "say whether a cluster is well",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: h.clusters.ws.completeEnvironments(false),
 		Description: `Asks every node, every member of etcd and the Kubernetes API, and checks what
 talosctl health checks, and a little more of etcd. Nothing is changed. What cannot
 hold before there is a CNI is skipped, and said to be. apply makes the same checks
@@ -27,29 +30,30 @@ Examples:
 		Flags: sessionFlags(append(nodeFlags(),
 			&cli.DurationFlag{Name: flagWait, Usage: "look again for this long until all is well"},
 			outputFlag())...),
-		Action: w.healthAction,
+		Action: h.run,
 	}
 }
 
-func (w *world) healthAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+func (h healthCommand) run(c *cli.Context) error {
+	return h.clusters.use(c, func(s *session) error { return h.health(c, s) })
+}
+
+// health checks a cluster, and prints the results.
+func (h healthCommand) health(c *cli.Context, s *session) error {
+	var err error
 	report, waited := s.Health(c.Context, c.Duration(flagWait))
 	s.stop()
 	if report == nil {
 		return waited
 	}
 	if wantsJSON(c) {
-		err = w.printJSON(struct {
+		err = s.out.printJSON(struct {
 			Cluster string `json:"cluster"`
 			Well    bool   `json:"well"`
 			Results any    `json:"results"`
 		}{s.env.Infrastructure.Cluster, report.Well(), report.Results})
 	} else {
-		err = w.printText(report.String())
+		err = s.out.printText(report.String())
 	}
 	switch {
 	case err != nil:

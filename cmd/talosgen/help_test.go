@@ -12,22 +12,22 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
-// testWorld is a world without files, environment and terminal.
-func testWorld() (w *world, stdout, stderr *bytes.Buffer) {
+// testApp is an app without files, environment and terminal.
+func testApp() (w *app, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	return &world{
-		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		lookup: func(string) (string, bool) { return "", false },
-		cwd:    func() (string, error) { return "/", nil },
-		now:    fixedTime, masker: secret.NewMasker(),
+	return &app{
+		console: console{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr, masker: secret.NewMasker()},
+		vars:    func(string) (string, bool) { return "", false },
+		cwd:     func() (string, error) { return "/", nil },
+		clock:   clock{now: fixedTime},
 	}, stdout, stderr
 }
 
 // TestHelp asks every command for help: it has a purpose, an example that
 // begins with the command itself, and goes to stdout.
 func TestHelp(t *testing.T) {
-	w, _, _ := testWorld()
-	app := newApp(w)
+	w, _, _ := testApp()
+	app := newCLI(w)
 	var walk func(path []string, commands []*cli.Command)
 	walk = func(path []string, commands []*cli.Command) {
 		for _, c := range commands {
@@ -43,7 +43,7 @@ func TestHelp(t *testing.T) {
 }
 
 func checkHelp(t *testing.T, path []string, c *cli.Command) {
-	w, stdout, stderr := testWorld()
+	w, stdout, stderr := testApp()
 	if code := run(append(path[:len(path):len(path)], "--help"), w); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -92,7 +92,7 @@ func checkLines(t *testing.T, help string) {
 // TestHelpOfAll is the list of commands: every command is in it once, those of
 // every day first.
 func TestHelpOfAll(t *testing.T) {
-	w, stdout, _ := testWorld()
+	w, stdout, _ := testApp()
 	if code := run([]string{"talosgen", "--help"}, w); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -103,7 +103,7 @@ func TestHelpOfAll(t *testing.T) {
 	if got := strings.Join(sections, " "); got != want {
 		t.Errorf("sections %s", got)
 	}
-	for _, c := range newApp(w).Commands {
+	for _, c := range newCLI(w).Commands {
 		if n := len(regexp.MustCompile(`(?m)^   `+c.Name+` +\S`).FindAllString(help, -1)); n != 1 {
 			t.Errorf("%s is listed %d times", c.Name, n)
 		}
@@ -136,7 +136,7 @@ func TestUsageErrors(t *testing.T) {
 		"-x", "schema -x", "schema a", "version a", "help nothing",
 	} {
 		t.Run(args, func(t *testing.T) {
-			w, stdout, stderr := testWorld()
+			w, stdout, stderr := testApp()
 			if code := run(append([]string{"talosgen"}, strings.Fields(args)...), w); code != 2 {
 				t.Errorf("exit code %d", code)
 			}

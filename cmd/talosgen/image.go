@@ -28,12 +28,12 @@ func imageURLFlag() cli.Flag {
 }
 
 // imageBuilder is what images are made with.
-func (w *world) imageBuilder(c *cli.Context) (b apply.Builder, err error) {
-	b.Random = w.random
+func (k clusters) imageBuilder(c *cli.Context) (b apply.Builder, err error) {
+	b.Random = k.random
 	if b.Mirrors, err = apply.ParseMirrors(c.StringSlice(flagImageURL)); err != nil {
 		return b, err
 	}
-	b.Dial, err = w.serverDialer()
+	b.Dial, err = serverDialer(k.vars, k.out.masker)
 	return b, err
 }
 
@@ -41,22 +41,25 @@ func autoscalerFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: flagAutoscaler, Usage: "what `CLUSTER=FILE` says is the autoscaler's configuration in that cluster; CLUSTER=none: it has none (repeatable)"}
 }
 
-func imageCommand(w *world) *cli.Command {
+// imageCommand makes, lists and deletes snapshots with Talos.
+type imageCommand struct{ clusters clusters }
+
+func (i imageCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:  "image",
 		Usage: "the snapshots with Talos that servers are made from",
 		Subcommands: []*cli.Command{
-			imageBuildCommand(w), imageListCommand(w), imagePruneCommand(w),
+			i.buildCommand(), i.listCommand(), i.pruneCommand(),
 		},
 	}
 }
 
-func imageBuildCommand(w *world) *cli.Command {
+func (i imageCommand) buildCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "build",
 		Usage:        "make the snapshots that an environment wants and its project lacks",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: i.clusters.ws.completeEnvironments(false),
 		Description: `Hetzner Cloud takes no uploads. So a temporary server for each architecture boots
 the rescue system, downloads the image from the Image Factory, writes it to its
 disk, reads it back and is switched off; the snapshot is taken of that disk. The
@@ -71,16 +74,16 @@ Examples:
    talosgen image build prod --image-url https://mirror.example.com/{path}
    talosgen image build prod --image-url arm64=https://example.com/talos.xz`,
 		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only say what would be made"}),
-		Action: w.imageBuildAction,
+		Action: i.build,
 	}
 }
 
-func (w *world) imageBuildAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
+func (i imageCommand) build(c *cli.Context) error {
+	return i.clusters.use(c, func(s *session) error { return i.buildIn(c, s) })
+}
+
+// buildIn makes the images that a project lacks.
+func (i imageCommand) buildIn(c *cli.Context, s *session) error {
 	missing, err := s.MissingImages(c.Context)
 	if err != nil {
 		return err
@@ -92,22 +95,22 @@ func (w *world) imageBuildAction(c *cli.Context) error {
 		s.view.line("every image is there")
 	}
 	found := s.CheckImages(c.Context, missing)
-	w.warn(s, found)
+	s.warn(found)
 	err = apply.FailedChecks(found)
 	if err == nil && !c.Bool(flagDryRun) {
-		err = s.BuildImages(c.Context, missing, w.owner())
+		err = s.BuildImages(c.Context, missing, i.clusters.owner())
 	}
 	s.stop()
-	w.sayRequests(s)
+	s.sayRequests()
 	return err
 }
 
-func imagePruneCommand(w *world) *cli.Command {
+func (i imageCommand) pruneCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "prune",
 		Usage:        "delete the snapshots that nothing refers to",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: i.clusters.ws.completeEnvironments(false),
 		Description: `Deletes, in the project of an environment, snapshots with Talos that talosgen
 made. It spares what any environment of the repository refers to, what a server
 was made from, and what a living autoscaler may make servers from. What an
@@ -122,17 +125,17 @@ Examples:
 		Flags: sessionFlags(autoscalerFlag(),
 			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted"},
 			&cli.BoolFlag{Name: flagYes, Usage: "delete without asking"}, outputFlag()),
-		Action: w.imagePruneAction,
+		Action: i.prune,
 	}
 }
 
-func (w *world) imagePruneAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	uses, err := w.imageUses(c, s)
+func (i imageCommand) prune(c *cli.Context) error {
+	return i.clusters.use(c, func(s *session) error { return i.pruneIn(c, s) })
+}
+
+// pruneIn shows what nothing refers to in a project, asks, and deletes it.
+func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
+	uses, err := i.uses(c, s)
 	if err != nil {
 		return err
 	}
@@ -144,36 +147,36 @@ func (w *world) imagePruneAction(c *cli.Context) error {
 	}
 	s.view.clear()
 	if wantsJSON(c) && (c.Bool(flagDryRun) || doomed == 0) {
-		return w.printJSON(imageReports(uses))
+		return s.out.printJSON(imageReports(uses))
 	}
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
 	}
 	if c.Bool(flagDryRun) || doomed == 0 {
-		w.say("%s to delete", natural.Count(doomed, "snapshot"))
+		s.out.say("%s to delete", natural.Count(doomed, "snapshot"))
 		return nil
 	}
-	if err := w.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(doomed, "snapshot"))); err != nil {
+	if err := s.out.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(doomed, "snapshot"))); err != nil {
 		return err
 	}
-	removed, err := s.PruneImages(c.Context, uses, w.owner())
+	removed, err := s.PruneImages(c.Context, uses, i.clusters.owner())
 	s.stop()
 	if wantsJSON(c) {
-		if err := w.printJSON(imageReports(removed)); err != nil {
+		if err := s.out.printJSON(imageReports(removed)); err != nil {
 			return err
 		}
 	}
-	w.say("deleted %s", natural.Count(len(removed), "snapshot"))
+	s.out.say("deleted %s", natural.Count(len(removed), "snapshot"))
 	return err
 }
 
-// imageUses lists the snapshots, and what refers to them.
-func (w *world) imageUses(c *cli.Context, s *cloudSession) ([]apply.ImageUse, error) {
+// uses lists the snapshots, and what refers to them.
+func (i imageCommand) uses(c *cli.Context, s *session) ([]apply.ImageUse, error) {
 	autoscalers, err := readAutoscalers(c.StringSlice(flagAutoscaler))
 	if err != nil {
 		return nil, err
 	}
-	repo, err := w.openRepo(c)
+	repo, err := i.clusters.ws.open(c)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/talosgen/talosgen/apply"
 )
 
-func imageListCommand(w *world) *cli.Command {
+func (i imageCommand) listCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "list",
 		Usage:        "list the snapshots with Talos in the project of an environment",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: i.clusters.ws.completeEnvironments(false),
 		Description: `Lists them, the newest first, with what refers to them: environments of the
 repository, servers, and living autoscalers.
 
@@ -24,25 +24,25 @@ Examples:
    talosgen image list prod
    talosgen image list prod -o json`,
 		Flags:  sessionFlags(autoscalerFlag(), outputFlag()),
-		Action: w.imageListAction,
+		Action: i.list,
 	}
 }
 
-func (w *world) imageListAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	uses, err := w.imageUses(c, s)
+func (i imageCommand) list(c *cli.Context) error {
+	return i.clusters.use(c, func(s *session) error { return i.listIn(c, s) })
+}
+
+// listIn lists the snapshots of a project.
+func (i imageCommand) listIn(c *cli.Context, s *session) error {
+	uses, err := i.uses(c, s)
 	s.stop()
 	if err != nil {
 		return err
 	}
 	if wantsJSON(c) {
-		return w.printJSON(imageReports(uses))
+		return s.out.printJSON(imageReports(uses))
 	}
-	return w.printText(imageTable(uses, s.ServerTime()))
+	return s.out.printText(imageTable(uses, s.ServerTime()))
 }
 
 // imageReport is a snapshot for programs.

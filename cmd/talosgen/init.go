@@ -1,33 +1,38 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/scaffold"
-	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/vault"
 )
 
-func initCommand(w *world) *cli.Command {
+const (
+	flagAPISource = "api-source"
+	flagDigest    = "talosgen-sha256"
+	// currentSource stands for the public addresses of this machine.
+	currentSource = "current"
+)
+
+// initCommand starts a repository.
+type initCommand struct {
+	out       *console
+	world     render.World
+	operator  operatorKeys
+	addresses publicAddress
+}
+
+func (i initCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "start a repository",
@@ -61,25 +66,18 @@ Examples:
 			&cli.StringFlag{Name: flagDigest, Usage: "`SHA256` of talosgen-linux-amd64 for the pipeline; default: that of this program, where it is one for linux/amd64"},
 			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes; default: what this Talos installs"},
 		},
-		Action: w.initAction,
+		Action: i.run,
 	}
 }
 
-const (
-	flagAPISource = "api-source"
-	flagDigest    = "talosgen-sha256"
-	// currentSource stands for the public addresses of this machine.
-	currentSource = "current"
-)
-
 // apiSource is from where the APIs of a new cluster may be used.
-func (w *world) apiSource(c *cli.Context) (ranges []string, err error) {
+func (i initCommand) apiSource(c *cli.Context) (ranges []string, err error) {
 	for _, text := range c.StringSlice(flagAPISource) {
 		if text != currentSource {
 			ranges = append(ranges, text)
 			continue
 		}
-		own := w.ownAddresses(c.Context)
+		own := i.addresses.find(c.Context)
 		if len(own) == 0 {
 			return nil, diag.On("", "the public address of this machine cannot be found: neither %s answers", strings.Join(addressServices, " nor ")).
 				WithHint("name it: --%s 203.0.113.7", flagAPISource).WithCode(diag.Remote)
@@ -91,16 +89,16 @@ func (w *world) apiSource(c *cli.Context) (ranges []string, err error) {
 	return ranges, nil
 }
 
-func (w *world) initAction(c *cli.Context) error {
+func (i initCommand) run(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return diag.On("", "which directory?").WithHint("talosgen init <dir>").WithCode(diag.Usage)
 	}
 	dir, env := c.Args().First(), c.String("env")
-	options, err := w.scaffoldOptions(c)
+	options, err := i.options(c)
 	if err != nil {
 		return err
 	}
-	keyFile, recipient, made, err := w.operatorKey()
+	keyFile, recipient, made, err := i.operator.find()
 	if err != nil {
 		return err
 	}
@@ -113,11 +111,11 @@ func (w *world) initAction(c *cli.Context) error {
 		return err
 	}
 	if made {
-		w.say("made an age key for you: %s (keep a copy of it in a safe place)", keyFile)
+		i.out.say("made an age key for you: %s (keep a copy of it in a safe place)", keyFile)
 	} else {
-		w.say("using your age key %s", keyFile)
+		i.out.say("using your age key %s", keyFile)
 	}
-	repo, err := render.Open(dir, w.renderWorld())
+	repo, err := render.Open(dir, i.world)
 	if err != nil {
 		return err
 	}
@@ -130,22 +128,22 @@ func (w *world) initAction(c *cli.Context) error {
 	for _, name := range report.Missing {
 		next += "\n  " + name + "=… talosgen secrets sync " + env
 	}
-	w.say("wrote %s with the environment %q\n\nnext:%s\n  talosgen render %s", dir, env, next, env)
+	i.out.say("wrote %s with the environment %q\n\nnext:%s\n  talosgen render %s", dir, env, next, env)
 	return nil
 }
 
-// scaffoldOptions are what the flags say of the new repository; whose key it is
+// options are what the flags say of the new repository; whose key it is
 // for is not among them.
-func (w *world) scaffoldOptions(c *cli.Context) (scaffold.Options, error) {
+func (i initCommand) options(c *cli.Context) (scaffold.Options, error) {
 	name := c.String("cluster-name")
 	if name == "" {
 		name = c.String("env")
 	}
-	source, err := w.apiSource(c)
+	source, err := i.apiSource(c)
 	if err != nil {
 		return scaffold.Options{}, err
 	}
-	digest, err := w.releaseDigest(c)
+	digest, err := i.releaseDigest(c)
 	return scaffold.Options{
 		Provider: c.String("provider"), CI: c.String("ci"), Env: c.String("env"), ClusterName: name, TalosgenVersion: version, TalosgenDigest: digest,
 		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"), APISource: source,
@@ -155,7 +153,7 @@ func (w *world) scaffoldOptions(c *cli.Context) (scaffold.Options, error) {
 // releaseDigest is the digest of the program that a pipeline may run: the one that
 // is given, else that of this very program, if the runner of a pipeline could run
 // it. Of other platforms nothing is known of the release for linux/amd64.
-func (w *world) releaseDigest(c *cli.Context) (string, error) {
+func (i initCommand) releaseDigest(c *cli.Context) (string, error) {
 	if given := c.String(flagDigest); given != "" {
 		return given, nil
 	}
@@ -176,94 +174,4 @@ func (w *world) releaseDigest(c *cli.Context) (string, error) {
 		return "", unreadable(path, err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// operatorKey finds the age key of whoever runs talosgen, or makes one where
-// sops will find it.
-func (w *world) operatorKey() (file, recipient string, made bool, err error) {
-	file, ok := w.lookup("SOPS_AGE_KEY_FILE")
-	if !ok || file == "" {
-		file = w.keyEnv().ConfigKeyFile()
-	}
-	if file == "" {
-		return "", "", false, diag.On("age key", "there is no home directory to keep it in").
-			WithHint("name a file in $SOPS_AGE_KEY_FILE").WithCode(diag.Secrets)
-	}
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		recipient, err = w.makeKey(file)
-		return file, recipient, true, err
-	}
-	if err != nil {
-		return file, "", false, diag.New(diag.Pos{File: file}, "your age keys cannot be read: %v", err).WithCode(diag.Secrets).WithCause(err)
-	}
-	public, err := sopsage.PublicKeys(file, data)
-	if err != nil {
-		return file, "", false, err
-	}
-	if len(public) == 0 {
-		return file, "", false, diag.New(diag.Pos{File: file}, "holds no age key whose public half is known").
-			WithHint("add one with `age-keygen >> %s`", file).WithCode(diag.Secrets)
-	}
-	return file, public[0], false, nil
-}
-
-// makeKey writes a new key as age-keygen does.
-func (w *world) makeKey(file string) (recipient string, err error) {
-	private, public, err := sopsage.GenerateIdentity(w.random)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return "", diag.New(diag.Pos{File: file}, "cannot be made: %v", err).WithCause(err)
-	}
-	var text bytes.Buffer
-	fmt.Fprintf(&text, "# created: %s\n# public key: %s\n%s\n", w.now().UTC().Format(time.RFC3339), public, private.Reveal())
-	if err := atomicfile.Create(file, text.Bytes(), 0o600); err != nil {
-		return "", diag.New(diag.Pos{File: file}, "cannot be written: %v", err).WithCause(err)
-	}
-	return public, nil
-}
-
-// writeScaffold writes all files, or none if one of them is there already.
-func writeScaffold(dir string, files []scaffold.File) error {
-	var there []string
-	for _, f := range files {
-		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path)))
-		switch {
-		case err == nil, errors.Is(err, syscall.ENOTDIR): // a file is where a directory belongs
-			there = append(there, f.Path)
-		case !errors.Is(err, fs.ErrNotExist):
-			return unreadable(filepath.Join(dir, f.Path), err)
-		}
-	}
-	if len(there) > 0 {
-		return inTheWay(dir, there)
-	}
-	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return diag.New(diag.Pos{File: path}, "cannot be written: %v", err).WithCause(err)
-		}
-		if err := atomicfile.Create(path, f.Data, f.Mode); err != nil {
-			return diag.New(diag.Pos{File: path}, "cannot be written: %v", err).WithCause(err)
-		}
-	}
-	return nil
-}
-
-// inTheWay is the problem that a directory has files that a new repository has
-// too.
-func inTheWay(dir string, there []string) error {
-	const shown = 5
-	names := strings.Join(there[:min(len(there), shown)], ", ")
-	if more := len(there) - shown; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	hint := "start a repository in an empty directory"
-	if slices.Contains(there, ".sops.yaml") {
-		hint = "is it a repository already? A further environment of it is a directory of envs/:\n" +
-			"copy cluster.env and cluster.yaml of another one, edit them, and run `talosgen secrets init <env>`"
-	}
-	return diag.New(diag.Pos{File: dir}, "has %s already", names).WithHint("%s", hint)
 }

@@ -11,12 +11,22 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-func kubeconfigCommand(w *world) *cli.Command {
+// Flags of kubeconfig alone.
+const (
+	flagGroup = "group"
+	flagUser  = "user"
+	flagOIDC  = "oidc"
+)
+
+// kubeconfigCommand gives kubectl access to a cluster.
+type kubeconfigCommand struct{ access accessWriter }
+
+func (k kubeconfigCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "kubeconfig",
 		Usage:        "give kubectl access to a cluster",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: k.access.trees.ws.completeEnvironments(false),
 		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, and
 writes it as a context into the configuration of kubectl, which becomes the
 current one. Other contexts and comments stay. It asks nothing of the cluster,
@@ -51,19 +61,12 @@ Examples:
 			if err != nil {
 				return err
 			}
-			return w.writeAccess(c, w.kubeconfigFile, what, func(env *apply.Environment, a apply.AccessRequest) (*apply.AccessFile, error) {
+			return k.access.write(c, kubeconfigFile, what, func(env *apply.Environment, a apply.AccessRequest) (*apply.AccessFile, error) {
 				return env.Kubeconfig(c.Context, a, r)
 			})
 		},
 	}
 }
-
-// Flags of kubeconfig alone.
-const (
-	flagGroup = "group"
-	flagUser  = "user"
-	flagOIDC  = "oidc"
-)
 
 // kubeconfigRequest reads for whom the file is, and says it in words.
 func kubeconfigRequest(c *cli.Context) (r apply.KubeconfigRequest, what string, err error) {
@@ -84,8 +87,8 @@ func kubeconfigRequest(c *cli.Context) (r apply.KubeconfigRequest, what string, 
 
 // kubeconfigFile is the file that kubectl would write: of a list, the first that
 // exists, else the last.
-func (w *world) kubeconfigFile() (string, error) {
-	list, _ := w.lookup("KUBECONFIG")
+func kubeconfigFile(vars environ) (string, error) {
+	list := vars.get("KUBECONFIG")
 	last := ""
 	for _, path := range filepath.SplitList(list) {
 		if path == "" {
@@ -99,5 +102,5 @@ func (w *world) kubeconfigFile() (string, error) {
 	if last != "" {
 		return last, nil
 	}
-	return w.inHome(".kube", "config")
+	return vars.inHome(".kube", "config")
 }

@@ -15,30 +15,30 @@ func clusterFlags(more ...cli.Flag) []cli.Flag {
 	return sessionFlags(append(more, outputFlag())...)
 }
 
-// openCluster opens the rendered tree that the command names, and prepares to
+// openKubernetes opens the rendered tree that the command names, and prepares to
 // talk to the Kubernetes API that --server names. Nothing is asked of Hetzner.
-func (w *world) openCluster(c *cli.Context) (*cloudSession, *apply.Cluster, error) {
-	name, err := w.environment(c)
+func (k clusters) openKubernetes(c *cli.Context) (*session, *apply.Cluster, error) {
+	name, err := k.ws.environment(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	repo, err := w.openRepo(c)
+	repo, err := k.ws.open(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer repo.Close()
-	env, examples, err := w.openTree(c.Context, repo, name)
+	env, examples, err := k.trees.open(c.Context, repo, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	dial, err := w.serverDialer()
+	dial, err := serverDialer(k.vars, k.out.masker)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &cloudSession{env: env, root: repo.Root()}
-	s.view, s.stop = w.startView(func() int { return -1 })
+	s := k.newSession(repo.Root(), env)
+	s.stop = s.view.start()
 	cluster, err := env.Kubernetes(c.Context, apply.KubeAccess{
-		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: clock{w}, Random: w.random, Tell: s.view.event,
+		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: k.clock, Random: k.random, Tell: s.view.event,
 	})
 	if err != nil {
 		s.stop()

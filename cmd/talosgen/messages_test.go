@@ -64,8 +64,8 @@ type names struct {
 
 func newNames(t *testing.T) *names {
 	t.Helper()
-	w, _, _ := testWorld()
-	n := &names{t: t, app: newApp(w), flags: map[string]bool{"help": true}, used: map[string]bool{}, seen: map[string]int{}}
+	w, _, _ := testApp()
+	n := &names{t: t, app: newCLI(w), flags: map[string]bool{"help": true}, used: map[string]bool{}, seen: map[string]int{}}
 	var add func(flags []cli.Flag, commands []*cli.Command)
 	add = func(flags []cli.Flag, commands []*cli.Command) {
 		for _, f := range flags {

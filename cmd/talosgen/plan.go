@@ -6,47 +6,17 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/natural"
 )
 
-// Flags of what whoever runs a command agrees to.
-const (
-	flagAllow         = "allow"
-	flagAllowDestroy  = "allow-destroy"
-	flagAllowPowerOff = "allow-power-off"
-	flagAdopt         = "adopt"
-	flagReplace       = "replace"
-)
+// planCommand shows what apply would change.
+type planCommand struct{ clusters clusters }
 
-// policyFlags are those of plan and apply.
-func policyFlags() []cli.Flag {
-	return append(stageFlags(),
-		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME`; to a tree that is older than what was applied: older-tree (repeatable)"},
-		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
-		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
-		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
-		&cli.StringSliceFlag{Name: flagReplace, Usage: "delete the server `NAME`, which is no node, and make it again (repeatable)"},
-	)
-}
-
-func policy(c *cli.Context) (apply.Policy, error) {
-	p := apply.Policy{Consent: apply.Consent{
-		Allow:         c.StringSlice(flagAllow),
-		AllowDestroy:  c.Bool(flagAllowDestroy),
-		AllowPowerOff: c.Bool(flagAllowPowerOff),
-		Adopt:         c.StringSlice(flagAdopt),
-		Replace:       c.StringSlice(flagReplace),
-	}}
-	err := nodePolicy(c, &p)
-	return p, err
-}
-
-func planCommand(w *world) *cli.Command {
+func (p planCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "plan",
 		Usage:        "show what apply would change, and what that costs",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: p.clusters.ws.completeEnvironments(false),
 		Description: `Compares rendered/<env> with what there is at Hetzner Cloud, on the nodes and in
 Kubernetes, and changes nothing. To look at nodes, your address is let in for
 that long, where access in cluster.yaml says so. Exits 1 if there is something to
@@ -69,11 +39,11 @@ Examples:
 			&cli.StringFlag{Name: "out", Usage: "write the plan to `FILE`; it holds no secrets"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "the infrastructure alone, with $" + tokenVariable + ", which may only read, and without any key"},
 			outputFlag())...),
-		Action: w.planAction,
+		Action: p.run,
 	}
 }
 
-func (w *world) planAction(c *cli.Context) error {
+func (p planCommand) run(c *cli.Context) error {
 	agreed, err := policy(c)
 	if err != nil {
 		return err
@@ -81,44 +51,44 @@ func (w *world) planAction(c *cli.Context) error {
 	if err := checkKeyless(c); err != nil {
 		return err
 	}
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+	return p.clusters.use(c, func(s *session) error { return p.plan(c, s, agreed) })
+}
+
+// plan plans, and shows the plan.
+func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
 	if s.env.Keyless() {
-		w.say("%s no key was used: whether an operator rendered this tree is not known, and only the infrastructure is compared", w.colour(yellow, "note:"))
+		s.out.note("no key was used: whether an operator rendered this tree is not known, and only the infrastructure is compared")
 	}
 	make := s.Plan
 	if c.Bool("destroy") {
 		make = s.PlanDestroy
 	}
-	p, err := make(c.Context, agreed)
+	plan, err := make(c.Context, agreed)
 	s.stop()
 	if err != nil {
 		return err
 	}
 	if file := c.String("out"); file != "" {
-		if err := savePlan(file, p); err != nil {
+		if err := savePlan(file, plan); err != nil {
 			return err
 		}
 	}
-	if err := w.printPlan(c, p); err != nil {
+	if err := printPlan(c, s, plan); err != nil {
 		return err
 	}
 	if !c.Bool("destroy") {
-		w.warn(s, s.stale)
-		if !p.Empty() {
-			w.warn(s, s.env.ClosedToAll())
+		s.warn(s.stale)
+		if !plan.Empty() {
+			s.warn(s.env.ClosedToAll())
 		}
 	}
-	w.sayRequests(s)
-	if !p.Empty() || p.Refused() || p.Edited() != nil {
+	s.sayRequests()
+	if !plan.Empty() || plan.Refused() || plan.Edited() != nil {
 		return errDifferences
 	}
 	var problems diag.List
-	problems.AddErr(p.Unsent())
-	problems.AddErr(p.Unseen())
+	problems.AddErr(plan.Unsent())
+	problems.AddErr(plan.Unseen())
 	return problems.Err()
 }
 
@@ -140,15 +110,15 @@ func checkKeyless(c *cli.Context) error {
 }
 
 // printPlan prints a plan to stdout.
-func (w *world) printPlan(c *cli.Context, p *apply.Plan) error {
+func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
 	if !wantsJSON(c) {
-		return w.printText(p.String())
+		return s.out.printText(p.String())
 	}
 	data, err := p.JSON()
 	if err != nil {
 		return err
 	}
-	return w.printData(data)
+	return s.out.printData(data)
 }
 
 // savePlan writes a plan to a file, for apply --plan.
@@ -161,16 +131,4 @@ func savePlan(file string, p *apply.Plan) error {
 		return diag.New(diag.Pos{File: file}, "cannot be written: %v", reasonOf(err)).WithCause(err)
 	}
 	return nil
-}
-
-// sayRequests says how much of the rate limit was used.
-func (w *world) sayRequests(s *cloudSession) {
-	made, left := s.Requests()
-	switch {
-	case made == 0:
-	case left < 0:
-		w.say("%s", natural.Count(made, "request"))
-	default:
-		w.say("%s, %d left in this hour", natural.Count(made, "request"), left)
-	}
 }

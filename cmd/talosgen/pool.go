@@ -4,7 +4,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func poolCommand(w *world) *cli.Command {
+// poolCommand lists and changes the pools of an environment.
+type poolCommand struct {
+	ws  workspace
+	out *console
+}
+
+func (p poolCommand) command() *cli.Command {
 	command := &cli.Command{
 		Name: "pool", Usage: "list and change the pools of an environment",
 		Description: `Changes the pools in envs/<env>/cluster.yaml, with its comments and layout
@@ -17,16 +23,16 @@ Examples:
    talosgen pool scale dev worker 5
    talosgen pool remove dev worker --node dev-worker-2`,
 		Subcommands: []*cli.Command{
-			poolListCommand(w), poolAddCommand(w), poolScaleCommand(w), poolRemoveCommand(w), poolPlaceCommand(w),
+			p.listCommand(), p.addCommand(), p.scaleCommand(), p.removeCommand(), p.placeCommand(),
 		},
 	}
 	for _, c := range command.Subcommands {
-		c.BashComplete = w.completePools
+		c.BashComplete = p.complete
 	}
 	return command
 }
 
-func poolListCommand(w *world) *cli.Command {
+func (p poolCommand) listCommand() *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the pools, their nodes and addresses", ArgsUsage: "<env>",
 		Description: `Needs no keys.
@@ -34,11 +40,11 @@ func poolListCommand(w *world) *cli.Command {
 Example:
    talosgen pool list dev -o json`,
 		Flags:  []cli.Flag{outputFlag()},
-		Action: w.poolListAction,
+		Action: p.list,
 	}
 }
 
-func poolAddCommand(w *world) *cli.Command {
+func (p poolCommand) addCommand() *cli.Command {
 	return &cli.Command{
 		Name: "add", Usage: "add a pool of workers", ArgsUsage: "<env> <pool>",
 		Description: `Adds the pool behind the others, at an offset of addresses that is free. With
@@ -61,11 +67,11 @@ Examples:
 			&cli.IntFlag{Name: "min", Usage: "how few servers the autoscaler keeps"},
 			&cli.IntFlag{Name: "max", Usage: "how many servers the autoscaler makes at most"},
 		}, changeFlags()...),
-		Action: w.poolAddAction,
+		Action: p.add,
 	}
 }
 
-func poolScaleCommand(w *world) *cli.Command {
+func (p poolCommand) scaleCommand() *cli.Command {
 	return &cli.Command{
 		Name: "scale", Usage: "change how many nodes a pool has", ArgsUsage: "<env> <pool> [<count>]",
 		Description: `New nodes get the lowest indexes that are free, and the highest go first. The
@@ -80,11 +86,11 @@ Examples:
 			&cli.IntFlag{Name: "min", Usage: "how few servers the autoscaler keeps"},
 			&cli.IntFlag{Name: "max", Usage: "how many servers the autoscaler makes at most"},
 		}, changeFlags()...),
-		Action: w.poolScaleAction,
+		Action: p.scale,
 	}
 }
 
-func poolRemoveCommand(w *world) *cli.Command {
+func (p poolCommand) removeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "remove", Usage: "remove a pool, or nodes of it", ArgsUsage: "<env> <pool>",
 		Description: `With --node only that node goes, be it in the middle: the others keep their
@@ -97,11 +103,11 @@ Examples:
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "node", Usage: "remove the node `NAME` only (repeatable)"},
 		}, changeFlags()...),
-		Action: w.poolRemoveAction,
+		Action: p.remove,
 	}
 }
 
-func poolPlaceCommand(w *world) *cli.Command {
+func (p poolCommand) placeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "place", Usage: "give pools offsets that are free", ArgsUsage: "<env> [<pool>]",
 		Description: `The addresses of a pool begin at its offset. If two branches took the same
@@ -113,7 +119,7 @@ Examples:
    talosgen pool place dev db
    talosgen pool place dev`,
 		Flags:  changeFlags(),
-		Action: w.poolPlaceAction,
+		Action: p.place,
 	}
 }
 

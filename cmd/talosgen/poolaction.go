@@ -17,12 +17,12 @@ import (
 	"github.com/talosgen/talosgen/render/nodepools"
 )
 
-func (w *world) poolListAction(c *cli.Context) error {
-	env, err := w.environment(c)
+func (p poolCommand) list(c *cli.Context) error {
+	env, err := p.ws.environment(c)
 	if err != nil {
 		return err
 	}
-	repo, err := w.openRepo(c)
+	repo, err := p.ws.open(c)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,9 @@ func (w *world) poolListAction(c *cli.Context) error {
 	case err != nil:
 		return err
 	case wantsJSON(c):
-		return w.printJSON(pools)
+		return p.out.printJSON(pools)
 	default:
-		return w.printText(string(poolTable(pools)))
+		return p.out.printText(string(poolTable(pools)))
 	}
 }
 
@@ -81,8 +81,8 @@ func dash(text string) string {
 	return text
 }
 
-func (w *world) poolAddAction(c *cli.Context) error {
-	env, err := w.environment(c, "<pool>")
+func (p poolCommand) add(c *cli.Context) error {
+	env, err := p.ws.environment(c, "<pool>")
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (w *world) poolAddAction(c *cli.Context) error {
 	if pool.Annotations, err = pairs(c, "annotation"); err != nil {
 		return err
 	}
-	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) { return nodepools.Add(repo, env, pool) })
+	return p.change(c, func(repo *render.Repo) (*nodepools.Change, error) { return nodepools.Add(repo, env, pool) })
 }
 
 // pairs reads a flag that is given as KEY=VALUE, several times.
@@ -123,8 +123,8 @@ func pairs(c *cli.Context, flag string) (map[string]string, error) {
 	return all, nil
 }
 
-func (w *world) poolScaleAction(c *cli.Context) error {
-	env, err := w.environment(c, "<pool>", "[<count>]")
+func (p poolCommand) scale(c *cli.Context) error {
+	env, err := p.ws.environment(c, "<pool>", "[<count>]")
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (w *world) poolScaleAction(c *cli.Context) error {
 			WithHint("talosgen pool scale %s %s 3", env, name).WithCode(diag.Usage)
 	}
 	if limits {
-		return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) {
+		return p.change(c, func(repo *render.Repo) (*nodepools.Change, error) {
 			return nodepools.ScaleLimits(repo, env, name, number(c, "min"), number(c, "max"))
 		})
 	}
@@ -143,7 +143,7 @@ func (w *world) poolScaleAction(c *cli.Context) error {
 	if err != nil || count < 0 {
 		return diag.On("", "%q is not a number of nodes", c.Args().Get(2)).WithCode(diag.Usage)
 	}
-	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) { return nodepools.Scale(repo, env, name, count) })
+	return p.change(c, func(repo *render.Repo) (*nodepools.Change, error) { return nodepools.Scale(repo, env, name, count) })
 }
 
 // number is the value of a flag, nil if it is not given.
@@ -155,31 +155,31 @@ func number(c *cli.Context, flag string) *int {
 	return &n
 }
 
-func (w *world) poolRemoveAction(c *cli.Context) error {
-	env, err := w.environment(c, "<pool>")
+func (p poolCommand) remove(c *cli.Context) error {
+	env, err := p.ws.environment(c, "<pool>")
 	if err != nil {
 		return err
 	}
-	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) {
+	return p.change(c, func(repo *render.Repo) (*nodepools.Change, error) {
 		return nodepools.Remove(repo, env, c.Args().Get(1), c.StringSlice("node"))
 	})
 }
 
-func (w *world) poolPlaceAction(c *cli.Context) error {
-	env, err := w.environment(c, "[<pool>]")
+func (p poolCommand) place(c *cli.Context) error {
+	env, err := p.ws.environment(c, "[<pool>]")
 	if err != nil {
 		return err
 	}
-	return w.changePools(c, func(repo *render.Repo) (*nodepools.Change, error) {
+	return p.change(c, func(repo *render.Repo) (*nodepools.Change, error) {
 		return nodepools.Place(repo, env, c.Args().Slice()[1:])
 	})
 }
 
-// changePools makes a change, shows it, renders what follows from it, and writes
+// change makes a change, shows it, renders what follows from it, and writes
 // both. Nothing is written if the render fails, but for what makes cluster.yaml
 // valid.
-func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*nodepools.Change, error)) error {
-	repo, err := w.openRepo(c)
+func (p poolCommand) change(c *cli.Context, make func(*render.Repo) (*nodepools.Change, error)) error {
+	repo, err := p.ws.open(c)
 	if err != nil {
 		return err
 	}
@@ -189,63 +189,63 @@ func (w *world) changePools(c *cli.Context, make func(*render.Repo) (*nodepools.
 		return err
 	}
 	if bytes.Equal(change.Before, change.After) {
-		w.say("%s has it already; nothing changed", change.File)
+		p.out.say("%s has it already; nothing changed", change.File)
 		return nil
 	}
-	if err := w.printPoolChange(change); err != nil || c.Bool("dry-run") {
+	if err := p.print(change); err != nil || c.Bool("dry-run") {
 		return err
 	}
 	if c.Bool("no-render") {
-		return w.writePools(change)
+		return p.write(change)
 	}
 	res, err := change.Render(c.Context)
 	if res != nil {
-		w.printWarnings(res.Warnings)
+		p.out.printWarnings(res.Warnings)
 	}
 	if err != nil {
-		return w.poolsNotRendered(c, repo, change, err)
+		return p.notRendered(c, repo, change, err)
 	}
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
-	if err := w.writePools(change); err != nil {
+	if err := p.write(change); err != nil {
 		return err
 	}
 	summary, err := repo.Write(res)
 	if err != nil {
 		return err
 	}
-	w.say("rendered/%s: %s, %s", change.Env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
+	p.out.say("rendered/%s: %s, %s", change.Env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
 	return nil
 }
 
-// poolsNotRendered returns why an environment does not render with a change.
+// notRendered returns why an environment does not render with a change.
 // The change is not written, unless it made cluster.yaml valid: other commands
 // that mend what is left, such as secrets sync, read cluster.yaml too.
-func (w *world) poolsNotRendered(c *cli.Context, repo *render.Repo, change *nodepools.Change, err error) error {
+func (p poolCommand) notRendered(c *cli.Context, repo *render.Repo, change *nodepools.Change, err error) error {
 	if _, before := nodepools.List(repo, change.Env); before == nil || c.Context.Err() != nil {
-		w.say("nothing was written")
+		p.out.say("nothing was written")
 		return err
 	}
-	if failed := w.writePools(change); failed != nil {
+	if failed := p.write(change); failed != nil {
 		return failed
 	}
-	w.say("rendered/%s was not written: other problems are left", change.Env)
+	p.out.say("rendered/%s was not written: other problems are left", change.Env)
 	return err
 }
 
-func (w *world) writePools(change *nodepools.Change) error {
+func (p poolCommand) write(change *nodepools.Change) error {
 	if err := change.Write(); err != nil {
 		return err
 	}
-	w.say("wrote %s", change.File)
+	p.out.say("wrote %s", change.File)
 	return nil
 }
 
-// printPoolChange prints the difference to stdout, as git does.
-func (w *world) printPoolChange(change *nodepools.Change) error {
+// print prints the difference to stdout, as git does.
+func (p poolCommand) print(change *nodepools.Change) error {
 	for _, note := range change.Notes {
-		w.say("%s %s", w.colour(yellow, "note:"), note)
+		p.out.note("%s", note)
 	}
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: slices.Collect(strings.Lines(string(change.Before))), FromFile: "a/" + change.File,
@@ -255,17 +255,17 @@ func (w *world) printPoolChange(change *nodepools.Change) error {
 	if err != nil {
 		return err
 	}
-	return w.printText(text)
+	return p.out.printText(text)
 }
 
-// completePools prints environments, and then the pools of one, for the
+// complete prints environments, and then the pools of one, for the
 // completion of a shell.
-func (w *world) completePools(c *cli.Context) {
+func (p poolCommand) complete(c *cli.Context) {
 	if c.NArg() != 1 {
-		w.completeEnvironments(false)(c)
+		p.ws.completeEnvironments(false)(c)
 		return
 	}
-	repo, err := w.openRepo(c)
+	repo, err := p.ws.open(c)
 	if err != nil {
 		return // a shell is told nothing rather than an error
 	}
@@ -274,7 +274,7 @@ func (w *world) completePools(c *cli.Context) {
 	if err != nil {
 		return
 	}
-	for _, p := range pools {
-		fmt.Fprintln(w.stdout, p.Name)
+	for _, pool := range pools {
+		fmt.Fprintln(p.out.stdout, pool.Name)
 	}
 }

@@ -26,10 +26,10 @@ func talosgenMain() {
 	if os.Getenv(hurryVariable) == "" {
 		main()
 	}
-	w := systemWorld()
-	w.sleep = func(ctx context.Context, d time.Duration) error { return sleepFor(ctx, d/100) }
+	w := systemApp()
+	w.clock.sleep = func(ctx context.Context, d time.Duration) error { return sleepFor(ctx, d/100) }
 	if ahead, err := time.ParseDuration(os.Getenv(aheadVariable)); err == nil {
-		w.now = func() time.Time { return time.Now().Add(ahead) }
+		w.clock.now = func() time.Time { return time.Now().Add(ahead) }
 	}
 	os.Exit(run(os.Args, w))
 }

@@ -15,7 +15,7 @@ var secretFlag = regexp.MustCompile(`token|password|passphrase|secret|private|cr
 // program. So no flag takes a secret, and what sim starts gets the token in its
 // environment only. That apply starts nothing at all is a rule of archtest.
 func TestNoSecretInProcessList(t *testing.T) {
-	w, _, _ := testWorld()
+	w, _, _ := testApp()
 	var walk func(path string, commands []*cli.Command)
 	walk = func(path string, commands []*cli.Command) {
 		for _, c := range commands {
@@ -29,10 +29,10 @@ func TestNoSecretInProcessList(t *testing.T) {
 			walk(path+" "+c.Name, c.Subcommands)
 		}
 	}
-	walk("talosgen", newApp(w).Commands)
+	walk("talosgen", newCLI(w).Commands)
 
 	const list = `tr '\0' '\n' <"/proc/$$/cmdline"; tr '\0' '\n' <"/proc/$PPID/cmdline"; case $HCLOUD_TOKEN in 6b6b*) echo it has a token;; esac`
-	w, stdout, stderr := testWorld()
+	w, stdout, stderr := testApp()
 	w.random = strings.NewReader(strings.Repeat("k", 4096)) // "6b6b…" is the token
 	if code := run([]string{"talosgen", "sim", "--", "sh", "-c", list}, w); code != 0 {
 		t.Skipf("processes cannot be listed here: exit code %d\n%s", code, stderr)

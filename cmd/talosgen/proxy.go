@@ -17,11 +17,11 @@ const proxyVariable = "TALOSGEN_PROXY"
 
 // serverDialer is how servers are reached: directly, or through the proxy that
 // the environment names.
-func (w *world) serverDialer() (apply.Dialer, error) {
-	text, _ := w.lookup(proxyVariable)
+func serverDialer(vars environ, masker *secret.Masker) (apply.Dialer, error) {
+	text := vars.get(proxyVariable)
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		password, _ := u.User.Password()
-		w.masker.Add(secret.New(password))
+		masker.Add(secret.New(password))
 	}
 	dial, err := apply.ServerDialer(text)
 	var problem *diag.Problem

@@ -30,8 +30,8 @@ func TestThroughProxy(t *testing.T) {
 		return ours, nil
 	}))
 	defer server.Close()
-	w := &world{masker: secret.NewMasker(), lookup: func(name string) (string, bool) { return server.URL, name == proxyVariable }}
-	dial, err := w.serverDialer()
+	vars := func(name string) (string, bool) { return server.URL, name == proxyVariable }
+	dial, err := serverDialer(vars, secret.NewMasker())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestProxyVariable(t *testing.T) {
 	for text, fits := range map[string]bool{
 		"": true, "http://127.0.0.1:3128": true, "https://me:qzxkanarivogl95@127.0.0.1": true, "socks5://me:qzxkanarivogl95@127.0.0.1": false, "127.0.0.1:3128": false,
 	} {
-		w := &world{masker: secret.NewMasker(), lookup: func(string) (string, bool) { return text, true }}
-		_, err := w.serverDialer()
+		masker := secret.NewMasker()
+		_, err := serverDialer(func(string) (string, bool) { return text, true }, masker)
 		if (err == nil) != fits || err != nil && (diag.CodeOf(err) != diag.Usage || !strings.HasPrefix(err.Error(), "$TALOSGEN_PROXY: ")) {
 			t.Errorf("%q: %v", text, err)
 		}
-		if strings.Contains(w.masker.String(text), "qzxkanarivogl95") {
+		if strings.Contains(masker.String(text), "qzxkanarivogl95") {
 			t.Errorf("%q: the masker does not know the password", text)
 		}
 	}

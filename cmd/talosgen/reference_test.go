@@ -25,7 +25,7 @@ func TestCommandReference(t *testing.T) {
 [Exit codes](exit-codes.md) are the same for all.
 `
 	file := filepath.Join(repository, "docs", "reference", "commands.md")
-	want := head + commandReference(t, nil, newApp(&world{masker: secret.NewMasker()}).Commands)
+	want := head + commandReference(t, nil, newCLI(&app{}).Commands)
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -52,9 +52,9 @@ func commandReference(t *testing.T, path []string, commands []*cli.Command) stri
 // help is what a command prints when it is asked for help.
 func help(t *testing.T, command []string) string {
 	var stdout, stderr bytes.Buffer
-	w := &world{
-		stdout: &stdout, stderr: &stderr, masker: secret.NewMasker(),
-		lookup: func(string) (string, bool) { return "", false },
+	w := &app{
+		console: console{stdout: &stdout, stderr: &stderr, masker: secret.NewMasker()},
+		vars:    func(string) (string, bool) { return "", false },
 	}
 	if code := run(append(append([]string{"talosgen"}, command...), "--help"), w); code != 0 || stderr.Len() > 0 {
 		t.Fatalf("%v --help: exit code %d, %s", command, code, stderr.String())

@@ -12,7 +12,14 @@ import (
 	"github.com/talosgen/talosgen/render"
 )
 
-func renderCommand(w *world) *cli.Command {
+// renderCommand renders environments.
+type renderCommand struct {
+	ws     workspace
+	out    *console
+	charts chartNetwork
+}
+
+func (r renderCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "render",
 		Usage:     "make the machine configurations of an environment from its sources",
@@ -44,8 +51,8 @@ says that they are right.`,
 			&cli.BoolFlag{Name: flagFetch, Usage: "first get the charts that charts/charts.lock pins and that are not here yet"},
 			registryConfigFlag(), outputFlag(),
 		},
-		Action:       w.renderAction,
-		BashComplete: w.completeEnvironments(false),
+		Action:       r.run,
+		BashComplete: r.ws.completeEnvironments(false),
 	}
 }
 
@@ -87,28 +94,28 @@ func checkRenderFlags(c *cli.Context) error {
 	return nil
 }
 
-func (w *world) renderAction(c *cli.Context) error {
+func (r renderCommand) run(c *cli.Context) error {
 	if err := checkRenderFlags(c); err != nil {
 		return err
 	}
-	repo, err := w.openRepo(c)
+	repo, err := r.ws.open(c)
 	if err != nil {
 		return err
 	}
 	defer repo.Close()
 	repo = told(c, repo)
-	envs, err := w.renderTargets(c, repo)
+	envs, err := r.targets(c, repo)
 	if err != nil {
 		return err
 	}
-	if err := w.fetchCharts(c, repo); err != nil {
+	if err := r.charts.fetch(c, repo); err != nil {
 		return err
 	}
 	var problems diag.List
 	reports := []renderReport{}
-	different := c.Bool("all") && w.abandoned(repo) && c.Bool("check")
+	different := c.Bool("all") && r.abandoned(repo) && c.Bool("check")
 	for _, env := range envs {
-		report, err := w.renderOne(c, repo, env)
+		report, err := r.one(c, repo, env)
 		if report != nil {
 			reports = append(reports, *report)
 			different = different || len(report.Differences) > 0 || len(report.NotInIndex) > 0
@@ -119,7 +126,7 @@ func (w *world) renderAction(c *cli.Context) error {
 		}
 	}
 	if wantsJSON(c) {
-		if err := w.printJSON(reports); err != nil {
+		if err := r.out.printJSON(reports); err != nil {
 			return err
 		}
 	}
@@ -134,18 +141,18 @@ func (w *world) renderAction(c *cli.Context) error {
 
 // abandoned reports, and tells, whether there are trees without an environment:
 // nobody would render or check them again, and they could still be applied.
-func (w *world) abandoned(repo *render.Repo) bool {
+func (r renderCommand) abandoned(repo *render.Repo) bool {
 	trees := repo.AbandonedTrees()
 	for _, dir := range trees {
-		w.say("%s %s belongs to no environment\n  remove it with `git rm -r %s`", w.colour(yellow, "warning:"), dir, dir)
+		r.out.warn("%s belongs to no environment\n  remove it with `git rm -r %s`", dir, dir)
 	}
 	return len(trees) > 0
 }
 
-// renderTargets returns the environments that are meant.
-func (w *world) renderTargets(c *cli.Context, repo *render.Repo) ([]string, error) {
+// targets returns the environments that are meant.
+func (r renderCommand) targets(c *cli.Context, repo *render.Repo) ([]string, error) {
 	if !c.Bool("all") {
-		env, err := w.environment(c)
+		env, err := r.ws.environment(c)
 		return []string{env}, err
 	}
 	if c.NArg() > 0 {
@@ -159,9 +166,9 @@ func (w *world) renderTargets(c *cli.Context, repo *render.Repo) ([]string, erro
 	return envs, err
 }
 
-func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
+func (r renderCommand) one(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
 	if c.Bool("check") {
-		return w.check(c, repo, env)
+		return r.check(c, repo, env)
 	}
 	options := render.Options{Keyless: c.Bool(flagKeyless), Nodes: c.StringSlice("node")}
 	partial := options.Keyless || len(options.Nodes) > 0
@@ -171,36 +178,36 @@ func (w *world) renderOne(c *cli.Context, repo *render.Repo, env string) (*rende
 			return nil, err
 		}
 		if fresh {
-			w.say("rendered/%s is up to date", env)
-			return w.hook(c, repo, &renderReport{Env: env, UpToDate: true})
+			r.out.say("rendered/%s is up to date", env)
+			return r.hook(c, repo, &renderReport{Env: env, UpToDate: true})
 		}
 	}
-	return w.renderFresh(c, repo, env, options, partial)
+	return r.fresh(c, repo, env, options, partial)
 }
 
-func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, options render.Options, partial bool) (*renderReport, error) {
+func (r renderCommand) fresh(c *cli.Context, repo *render.Repo, env string, options render.Options, partial bool) (*renderReport, error) {
 	res, err := repo.Render(c.Context, env, options)
 	if panicHook != nil {
 		panicHook()
 	}
 	if res != nil {
-		w.printWarnings(res.Warnings)
+		r.out.printWarnings(res.Warnings)
 	}
 	if err != nil {
 		return nil, err
 	}
 	report := &renderReport{Env: env, Nodes: res.Nodes}
 	for _, p := range res.Warnings {
-		report.Warnings = append(report.Warnings, w.masker.String(p.Error()))
+		report.Warnings = append(report.Warnings, r.out.masker.String(p.Error()))
 	}
 	if partial {
-		w.say("%s: %s valid, nothing written", env, natural.Count(len(res.Nodes), "node"))
+		r.out.say("%s: %s valid, nothing written", env, natural.Count(len(res.Nodes), "node"))
 		return report, nil
 	}
 	for _, source := range res.Encrypted {
 		if source.Action == render.Added {
 			report.NewEncrypted = append(report.NewEncrypted, source.File)
-			w.say("new encrypted source: %s\n  whoever has public keys alone can write one: `sops -d %s` shows what is in it", source.File, source.File)
+			r.out.say("new encrypted source: %s\n  whoever has public keys alone can write one: `sops -d %s` shows what is in it", source.File, source.File)
 		}
 	}
 	if err := c.Context.Err(); err != nil {
@@ -212,8 +219,8 @@ func (w *world) renderFresh(c *cli.Context, repo *render.Repo, env string, optio
 	}
 	report.Added, report.Changed, report.Removed = summary.Added, summary.Changed, summary.Removed
 	report.UpToDate = !summary.Written
-	w.say("rendered/%s: %s, %s", env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
-	return w.hook(c, repo, report)
+	r.out.say("rendered/%s: %s, %s", env, natural.Count(len(res.Nodes), "node"), whatChanged(summary))
+	return r.hook(c, repo, report)
 }
 
 // whatChanged sums a write up. The lock names the inputs too, so it may be all
@@ -226,31 +233,31 @@ func whatChanged(s render.Summary) string {
 }
 
 // check compares the tree with its lock, without keys.
-func (w *world) check(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
+func (r renderCommand) check(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {
 	differences, err := repo.Check(env)
 	if err != nil {
 		return nil, err
 	}
 	report := &renderReport{Env: env, UpToDate: len(differences) == 0}
 	if report.UpToDate {
-		w.say("rendered/%s is up to date", env)
-		return w.hook(c, repo, report)
+		r.out.say("rendered/%s is up to date", env)
+		return r.hook(c, repo, report)
 	}
-	w.say("rendered/%s is not up to date:", env)
+	r.out.say("rendered/%s is not up to date:", env)
 	for _, d := range differences {
 		report.Differences = append(report.Differences, difference{Path: d.Path, Change: string(d.Kind), Output: d.Output})
 		path := d.Path
 		if d.Output {
 			path = "rendered/" + env + "/" + path
 		}
-		w.say("  %-8s %s", d.Kind, path)
+		r.out.say("  %-8s %s", d.Kind, path)
 	}
-	w.say("run `talosgen render %s` and commit the result", env)
+	r.out.say("run `talosgen render %s` and commit the result", env)
 	return report, nil
 }
 
 // hook adds, for pre-commit, the rendered files that a commit would miss.
-func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*renderReport, error) {
+func (r renderCommand) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*renderReport, error) {
 	if !c.Bool("hook") {
 		return report, nil
 	}
@@ -272,13 +279,13 @@ func (w *world) hook(c *cli.Context, repo *render.Repo, report *renderReport) (*
 	}
 	report.NotInIndex = append(missing, unstaged...)
 	if len(missing) > 0 {
-		w.say("not in the git index as rendered: %s", strings.Join(missing[:min(len(missing), 10)], ", "))
-		w.say("run `git add rendered/%s`", report.Env)
+		r.out.say("not in the git index as rendered: %s", strings.Join(missing[:min(len(missing), 10)], ", "))
+		r.out.say("run `git add rendered/%s`", report.Env)
 	}
 	if len(unstaged) > 0 {
 		first := strings.Join(unstaged[:min(len(unstaged), 10)], ", ")
-		w.say("not in the git index as they were rendered from: %s", first)
-		w.say("run `git add %s`: what is committed has to render to what is committed", strings.ReplaceAll(first, ", ", " "))
+		r.out.say("not in the git index as they were rendered from: %s", first)
+		r.out.say("run `git add %s`: what is committed has to render to what is committed", strings.ReplaceAll(first, ", ", " "))
 	}
 	return report, nil
 }

@@ -13,12 +13,15 @@ import (
 
 const flagYesReplace = "yes-replace"
 
-func replaceCommand(w *world) *cli.Command {
+// replaceCommand makes a node anew.
+type replaceCommand struct{ clusters clusters }
+
+func (r replaceCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "replace",
 		Usage:        "take a node out of its cluster, make its machine anew, and let it join again",
 		ArgsUsage:    "<env> <node>",
-		BashComplete: w.completeEnvironments(true),
+		BashComplete: r.clusters.ws.completeEnvironments(true),
 		Description: `For a node that is broken, or that has to begin with an empty disk. Its pods leave
 first. A control plane leaves etcd, which is saved before, and only if etcd can be
 without it; a member whose node is dead is removed by its id. Then the server is
@@ -35,12 +38,12 @@ Examples:
 		Flags: sessionFlags(append(nodeFlags(),
 			&cli.StringFlag{Name: flagYesReplace, Usage: "the `NAME` of the node, instead of typing it"},
 			imageURLFlag(), outputFlag())...),
-		Action: w.replaceAction,
+		Action: r.run,
 	}
 }
 
-func (w *world) replaceAction(c *cli.Context) error {
-	name, err := w.environment(c, "<node>")
+func (r replaceCommand) run(c *cli.Context) error {
+	name, err := r.clusters.ws.environment(c, "<node>")
 	if err != nil {
 		return err
 	}
@@ -48,11 +51,11 @@ func (w *world) replaceAction(c *cli.Context) error {
 	if yes := c.String(flagYesReplace); yes != "" && yes != node {
 		return diag.On("--"+flagYesReplace, "the node is named %s, not %s", node, yes).WithCode(diag.Usage)
 	}
-	s, err := w.openSessionOf(c, name)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+	return r.clusters.useOf(c, name, func(s *session) error { return r.replace(c, s, name, node) })
+}
+
+// replace removes a node, and lets its new machine join.
+func (r replaceCommand) replace(c *cli.Context, s *session, name, node string) error {
 	if names := s.env.NodeNames(); !slices.Contains(names, node) {
 		return diag.On("node "+node, "rendered/%s has no such node", name).WithHint("%s", diag.Suggest(node, names)).WithCode(diag.Usage)
 	}
@@ -63,22 +66,22 @@ func (w *world) replaceAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w.showNodesPlan(c, s, p)
+	s.showNodes(c, p)
 	if len(p.Refusals) == 0 {
 		question := fmt.Sprintf("everything on %s is lost. type its name to replace it: ", node)
-		if err := w.agreeByName(c, s, node, c.String(flagYesReplace), flagYesReplace, question); err != nil {
+		if err := s.agreeByName(c, node, c.String(flagYesReplace), flagYesReplace, question); err != nil {
 			return err
 		}
 	}
-	if report, err := s.Replace(c.Context, p, node, w.owner()); err != nil {
-		return w.endRun(c, s, report, err)
+	if report, err := s.Replace(c.Context, p, node, r.clusters.owner()); err != nil {
+		return s.endRun(c, report, err)
 	}
-	return w.joinAgain(c, s, node)
+	return s.joinAgain(c, node)
 }
 
 // joinAgain lets a node join whose machine is new. What else is to do in the
 // cluster, and needs consent, is left to apply.
-func (w *world) joinAgain(c *cli.Context, s *cloudSession, node string) error {
+func (s *session) joinAgain(c *cli.Context, node string) error {
 	policy := apply.Policy{Nodes: []string{node}}
 	p, err := s.Plan(c.Context, policy)
 	if err != nil {
@@ -87,31 +90,7 @@ func (w *world) joinAgain(c *cli.Context, s *cloudSession, node string) error {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
-	report, err := s.Apply(c.Context, p, policy, w.owner())
+	report, err := s.Apply(c.Context, p, policy, s.owner())
 	s.stop()
-	return w.endRun(c, s, report, err)
-}
-
-// showNodesPlan shows what has to be done with nodes.
-func (w *world) showNodesPlan(c *cli.Context, s *cloudSession, p *apply.NodesPlan) {
-	if !wantsJSON(c) {
-		s.view.line(strings.TrimRight(p.String(), "\n"))
-	}
-}
-
-// agreeByName lets somebody type a name, unless a flag has it already.
-func (w *world) agreeByName(c *cli.Context, s *cloudSession, name, given, flag, question string) error {
-	if given == name {
-		return nil
-	}
-	if !w.answers {
-		return diag.On("", "there is nobody to ask for the name %s", name).WithHint("--%s %s answers it", flag, name).WithCode(diag.Usage)
-	}
-	s.view.clear()
-	fmt.Fprint(w.stderr, question)
-	answer, err := w.readAnswer(c.Context)
-	if err != nil || answer != name {
-		return diag.On("", "nothing was changed").WithCode(diag.Differences)
-	}
-	return nil
+	return s.endRun(c, report, err)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,102 +10,30 @@ import (
 )
 
 // endRun reports what a run did, keeps what it learned, and returns its error.
-func (w *world) endRun(c *cli.Context, s *cloudSession, r *apply.Report, err error) error {
+func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 	ended := err
 	if interrupted := c.Context.Err(); interrupted != nil {
 		ended = interrupted
 	}
-	told := r.Summary(ended, w.commands(c))
-	unheard := w.tellRun(c, told) // which hides neither of the others
-	w.tellFacts(s.facts, "so that these machines are never taken for new ones")
+	told := r.Summary(ended, s.commands(c))
+	unheard := s.tell(c, told) // which hides neither of the others
+	s.tellFacts(s.facts, "so that these machines are never taken for new ones")
 	if err != nil && !told.Complete() {
 		return err
 	}
 	var problems diag.List
 	problems.AddErr(err)
-	problems.AddErr(w.keepFacts(s, r))
+	problems.AddErr(s.keepFacts(r))
 	problems.AddErr(unheard)
 	return problems.Err()
 }
 
-// tellRun prints the report of a run: for programs to stdout, if they asked for it, and
+// tell prints the report of a run: for programs to stdout, if they asked for it, and
 // for people to stderr.
-func (w *world) tellRun(c *cli.Context, s apply.Summary) error {
+func (s *session) tell(c *cli.Context, told apply.Summary) error {
 	if wantsJSON(c) {
-		return w.printJSON(s)
+		return s.out.printJSON(told)
 	}
-	w.say("%s", strings.TrimRight(s.String(), "\n"))
+	s.out.say("%s", strings.TrimRight(told.String(), "\n"))
 	return nil
-}
-
-// commands are what may follow a command, for the same environment. Nothing
-// follows a try: what it made is gone.
-func (w *world) commands(c *cli.Context) apply.Commands {
-	if c.Command.Name == nameTry {
-		return apply.Commands{}
-	}
-	return apply.Commands{
-		Again: func(more ...string) string { return commandLine(append(withoutPlan(w.args), more...)) },
-		Of: func(name string, more ...string) string {
-			words := append([]string{"talosgen", name, c.Args().First()}, more...)
-			return commandLine(append(words, connecting(c, name)...))
-		},
-	}
-}
-
-// connectingFlags say where a cluster is, and how it is reached.
-var connectingFlags = []string{flagRepo, flagAllowDirty, flagEndpoint, flagEndpoints, flagSSHKey}
-
-// connecting are those of them that were given, and that another command has
-// too.
-func connecting(c *cli.Context, name string) (args []string) {
-	command := findCommand(c.App.Commands, name)
-	if command == nil {
-		return nil
-	}
-	flags := append(slices.Clone(c.App.Flags), command.Flags...)
-	for _, flag := range connectingFlags {
-		f := findFlag(flags, flag)
-		switch {
-		case f == nil || !c.IsSet(flag):
-		case !f.TakesValue():
-			args = append(args, "--"+flag)
-		case c.StringSlice(flag) != nil:
-			for _, value := range c.StringSlice(flag) {
-				args = append(args, "--"+flag, value)
-			}
-		default:
-			args = append(args, "--"+flag, c.String(flag))
-		}
-	}
-	return args
-}
-
-// withoutPlan is a command line without the plan that was kept: once a part of it
-// is done, it is stale.
-func withoutPlan(args []string) []string {
-	kept := []string{"talosgen"}
-	for i := 1; i < len(args); i++ {
-		switch name, _, joined := strings.Cut(args[i], "="); {
-		case strings.TrimLeft(name, "-") != "plan" || !strings.HasPrefix(name, "-"):
-			kept = append(kept, args[i])
-		case !joined:
-			i++
-		}
-	}
-	return kept
-}
-
-// plainWord is a word that no shell takes for more than a word.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
-
-// commandLine writes words as a line for a shell.
-func commandLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		if quoted[i] = word; !plainWord.MatchString(word) {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

@@ -11,12 +11,15 @@ import (
 
 const flagYesReset = "yes-reset"
 
-func resetCommand(w *world) *cli.Command {
+// resetCommand returns machines to maintenance mode.
+type resetCommand struct{ clusters clusters }
+
+func (r resetCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "reset",
 		Usage:        "make machines forget that they were nodes",
 		ArgsUsage:    "<env> [node]...",
-		BashComplete: w.completeEnvironments(true),
+		BashComplete: r.clusters.ws.completeEnvironments(true),
 		Description: `Wipes configuration and data of the nodes that are named, or of all, and leaves
 their machines in maintenance mode, with Talos on their disks. What is on volumes
 of users stays.
@@ -36,19 +39,19 @@ Examples:
 		Flags: sessionFlags(append(nodeFlags(),
 			&cli.StringFlag{Name: flagYesReset, Usage: "the `NAME` of the cluster, instead of typing it"},
 			outputFlag())...),
-		Action: w.resetAction,
+		Action: r.run,
 	}
 }
 
-func (w *world) resetAction(c *cli.Context) error {
+func (r resetCommand) run(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return diag.On("", "which environment?").WithHint("%s <env> [node]...", c.Command.HelpName).WithCode(diag.Usage)
 	}
-	s, err := w.openSessionOf(c, c.Args().First())
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+	return r.clusters.useOf(c, c.Args().First(), func(s *session) error { return r.reset(c, s) })
+}
+
+// reset plans, asks, and resets.
+func (r resetCommand) reset(c *cli.Context, s *session) error {
 	cluster := s.env.Infrastructure.Cluster
 	if name := c.String(flagYesReset); name != "" && name != cluster {
 		return diag.On("--"+flagYesReset, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
@@ -58,14 +61,14 @@ func (w *world) resetAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w.showNodesPlan(c, s, p)
+	s.showNodes(c, p)
 	if len(p.Steps) > 0 && len(p.Refusals) == 0 {
 		question := fmt.Sprintf("type the name of the cluster (%s) to reset these machines: ", cluster)
-		if err := w.agreeByName(c, s, cluster, c.String(flagYesReset), flagYesReset, question); err != nil {
+		if err := s.agreeByName(c, cluster, c.String(flagYesReset), flagYesReset, question); err != nil {
 			return err
 		}
 	}
-	report, err := s.TakeOut(c.Context, p, t, w.owner())
+	report, err := s.TakeOut(c.Context, p, t, r.clusters.owner())
 	s.stop()
-	return w.endRun(c, s, report, err)
+	return s.endRun(c, report, err)
 }

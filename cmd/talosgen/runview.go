@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -21,6 +22,7 @@ type runView struct {
 	// Makes one line of a text that may be shown, before it is cut.
 	clean func(string) string
 	now   func() time.Time
+	sleep func(context.Context, time.Duration) error
 	live  bool
 	// Of the terminal, in columns.
 	width func() int
@@ -34,6 +36,34 @@ type runView struct {
 	ended   int       // of its steps
 	running []runningStep
 	drawn   int // lines on the terminal that the next ones replace
+}
+
+// newRunView shows a run on a console.
+func newRunView(out *console, c clock) *runView {
+	return &runView{
+		out: out.screen, clean: out.clean, now: c.now, sleep: c.sleep, live: out.live, width: out.width,
+		left: func() int { return -1 },
+	}
+}
+
+// redrawEvery is how often a terminal shows that time goes on.
+const redrawEvery = 500 * time.Millisecond
+
+// start lets times go on, on a terminal, while nothing else happens. The view is
+// shown until stop is called.
+func (v *runView) start() (stop func()) {
+	if !v.live {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for v.sleep(ctx, redrawEvery) == nil {
+			v.redraw()
+		}
+	}()
+	return func() { cancel(); <-done; v.clear() }
 }
 
 type runningStep struct {

@@ -10,12 +10,15 @@ import (
 	"github.com/talosgen/talosgen/internal/printable"
 )
 
-func statusCommand(w *world) *cli.Command {
+// statusCommand compares a cluster with Git.
+type statusCommand struct{ clusters clusters }
+
+func (t statusCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "status",
 		Usage:        "compare a cluster with Git: nodes, objects, Flux, certificates",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: t.clusters.ws.completeEnvironments(false),
 		Description: `Asks the Kubernetes API of a cluster, and changes nothing:
 
  - are the nodes of rendered/<env> there, ready, and of the versions in Git;
@@ -35,15 +38,37 @@ Examples:
    talosgen status prod -o json
    talosgen status prod --server https://127.0.0.1:6443   through a tunnel`,
 		Flags:  clusterFlags(),
-		Action: w.statusAction,
+		Action: t.run,
 	}
 }
 
-func (w *world) statusAction(c *cli.Context) error {
-	status, err := w.status(c)
+// run asks the API that is named, or else the control planes.
+func (t statusCommand) run(c *cli.Context) error {
+	if c.String(flagServer) != "" {
+		s, cluster, err := t.clusters.openKubernetes(c)
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		defer cluster.Close()
+		return t.compare(c, s, cluster)
+	}
+	// A tree that is not committed is compared as it is.
+	if err := c.Set(flagAllowDirty, "true"); err != nil {
+		return err
+	}
+	return t.clusters.use(c, func(s *session) error {
+		return s.AtCluster(c.Context, "", func(cluster *apply.Cluster) error { return t.compare(c, s, cluster) })
+	})
+}
+
+// compare compares a cluster with its tree, and prints the result.
+func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster) error {
+	status, err := cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
 	if err != nil {
 		return err
 	}
+	s.stop()
 	text := []byte(printable.Text(status.String()))
 	if wantsJSON(c) {
 		if text, err = status.JSON(); err != nil {
@@ -51,40 +76,13 @@ func (w *world) statusAction(c *cli.Context) error {
 		}
 		text = printable.JSON(text)
 	}
-	if err := w.printData(text); err != nil {
+	if err := s.out.printData(text); err != nil {
 		return err
 	}
 	if len(status.Differences) > 0 {
 		return errDifferences
 	}
 	return nil
-}
-
-// status asks the API that is named, or else the control planes.
-func (w *world) status(c *cli.Context) (status *apply.Status, err error) {
-	if c.String(flagServer) != "" {
-		s, cluster, err := w.openCluster(c)
-		if err != nil {
-			return nil, err
-		}
-		defer s.stop()
-		defer cluster.Close()
-		return cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
-	}
-	// A tree that is not committed is compared as it is.
-	if err := c.Set(flagAllowDirty, "true"); err != nil {
-		return nil, err
-	}
-	s, err := w.openSession(c)
-	if err != nil {
-		return nil, err
-	}
-	defer w.end(c, s)
-	err = s.AtCluster(c.Context, "", func(cluster *apply.Cluster) (err error) {
-		status, err = cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
-		return err
-	})
-	return status, err
 }
 
 // sameTreeAs compares the tree of an environment, as it is checked out, with what

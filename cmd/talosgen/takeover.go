@@ -9,12 +9,15 @@ import (
 	"github.com/talosgen/talosgen/internal/natural"
 )
 
-func takeoverCommand(w *world) *cli.Command {
+// takeoverCommand gives fields to the owner that Git names.
+type takeoverCommand struct{ clusters clusters }
+
+func (t takeoverCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "takeover",
 		Usage:        "give fields that kubectl, Helm, Terraform or an older run own to the owner in Git",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: t.clusters.ws.completeEnvironments(false),
 		Description: `A field that somebody applied stays theirs: what Git removes later stays in the
 cluster for ever, and what Git changes is a conflict. This shows, for every
 object of rendered/<env> that is there, which fields belong to programs that
@@ -34,26 +37,23 @@ Examples:
 		Flags: clusterFlags(
 			&cli.BoolFlag{Name: flagYes, Usage: "make the changes without asking"},
 			&cli.BoolFlag{Name: "plan", Usage: "show what there is to do, and end; exits 1 if there is something"}),
-		Action: w.takeoverAction,
+		Action: t.run,
 	}
 }
 
-func (w *world) takeoverAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
-	return s.AtCluster(c.Context, c.String(flagServer), func(cluster *apply.Cluster) error { return w.takeOver(c, s, cluster) })
+func (t takeoverCommand) run(c *cli.Context) error {
+	return t.clusters.use(c, func(s *session) error {
+		return s.AtCluster(c.Context, c.String(flagServer), func(cluster *apply.Cluster) error { return t.takeOver(c, s, cluster) })
+	})
 }
 
 // takeOver shows what there is to do, asks, and does it.
-func (w *world) takeOver(c *cli.Context, s *cloudSession, cluster *apply.Cluster) error {
+func (t takeoverCommand) takeOver(c *cli.Context, s *session, cluster *apply.Cluster) error {
 	p, err := cluster.PlanTakeover(c.Context)
 	if err != nil {
 		return err
 	}
-	if err := w.printTakeover(c, s, p); err != nil || len(p.Changes()) == 0 && !p.Refused() {
+	if err := t.print(c, s, p); err != nil || len(p.Changes()) == 0 && !p.Refused() {
 		return err
 	}
 	if c.Bool("plan") {
@@ -62,27 +62,27 @@ func (w *world) takeOver(c *cli.Context, s *cloudSession, cluster *apply.Cluster
 	if err := p.Problems(); err != nil {
 		return err
 	}
-	if err := w.agree(c, s.view, "make these changes?"); err != nil {
+	if err := s.out.agree(c, s.view, "make these changes?"); err != nil {
 		return err
 	}
-	done, err := cluster.TakeOver(c.Context, p, w.owner())
+	done, err := cluster.TakeOver(c.Context, p, t.clusters.owner())
 	s.stop()
-	w.say("%s", natural.Count(len(done), "object"))
+	s.out.say("%s", natural.Count(len(done), "object"))
 	return err
 }
 
-// printTakeover shows the plan: to programs on stdout, and to those who are
+// print shows the plan: to programs on stdout, and to those who are
 // asked before the question.
-func (w *world) printTakeover(c *cli.Context, s *cloudSession, p *apply.KubernetesPlan) error {
+func (t takeoverCommand) print(c *cli.Context, s *session, p *apply.KubernetesPlan) error {
 	if wantsJSON(c) {
 		text, err := p.JSON()
 		if err != nil {
 			return err
 		}
-		return w.printData(text)
+		return s.out.printData(text)
 	}
 	if c.Bool("plan") {
-		return w.printText(p.String())
+		return s.out.printText(p.String())
 	}
 	s.view.line(strings.TrimRight(p.String(), "\n"))
 	return nil

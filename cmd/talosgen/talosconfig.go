@@ -8,12 +8,15 @@ import (
 	"github.com/talosgen/talosgen/apply"
 )
 
-func talosconfigCommand(w *world) *cli.Command {
+// talosconfigCommand gives talosctl access to a cluster.
+type talosconfigCommand struct{ access accessWriter }
+
+func (t talosconfigCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "talosconfig",
 		Usage:        "give talosctl access to a cluster",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: t.access.trees.ws.completeEnvironments(false),
 		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, and
 writes it as a context into the configuration of talosctl, which becomes the
 current one. Other contexts and comments stay. It asks nothing of the cluster,
@@ -34,7 +37,7 @@ Examples:
 		),
 		Action: func(c *cli.Context) error {
 			role := c.String("role")
-			return w.writeAccess(c, w.talosconfigFile, role, func(env *apply.Environment, r apply.AccessRequest) (*apply.AccessFile, error) {
+			return t.access.write(c, talosconfigFile, role, func(env *apply.Environment, r apply.AccessRequest) (*apply.AccessFile, error) {
 				return env.Talosconfig(c.Context, r, role, c.StringSlice("endpoints"))
 			})
 		},
@@ -42,9 +45,9 @@ Examples:
 }
 
 // talosconfigFile is the file that talosctl reads.
-func (w *world) talosconfigFile() (string, error) {
-	if path, _ := w.lookup("TALOSCONFIG"); path != "" {
+func talosconfigFile(vars environ) (string, error) {
+	if path := vars.get("TALOSCONFIG"); path != "" {
 		return path, nil
 	}
-	return w.inHome(".talos", "config")
+	return vars.inHome(".talos", "config")
 }

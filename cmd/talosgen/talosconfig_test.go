@@ -15,9 +15,9 @@ import (
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
-// accessWorld is a world with the fixture in a directory, its own home, and the
+// accessApp is an app with the fixture in a directory, its own home, and the
 // clock of this machine: talosctl asks that one.
-func accessWorld(t *testing.T) (w *world, home string, stderr *bytes.Buffer) {
+func accessApp(t *testing.T) (w *app, home string, stderr *bytes.Buffer) {
 	t.Helper()
 	f, err := prepared()
 	if err != nil {
@@ -28,14 +28,17 @@ func accessWorld(t *testing.T) (w *world, home string, stderr *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	stderr = &bytes.Buffer{}
-	return &world{
-		stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: stderr,
-		lookup: func(name string) (string, bool) {
+	return &app{
+		console: console{
+			stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: stderr, masker: secret.NewMasker(),
+			width: func() int { return 0 },
+		},
+		vars: func(name string) (string, bool) {
 			values := map[string]string{"SOPS_AGE_KEY": string(f.operatorKey), "HOME": home}
 			return values[name], values[name] != ""
 		},
-		cwd: func() (string, error) { return dir, nil },
-		now: time.Now, random: f.random, masker: secret.NewMasker(), width: func() int { return 0 },
+		cwd:   func() (string, error) { return dir, nil },
+		clock: clock{now: time.Now}, random: f.random,
 	}, home, stderr
 }
 
@@ -44,7 +47,7 @@ func TestTalosctlReadsTalosconfig(t *testing.T) {
 	for _, release := range []string{"1.13", "1.14"} {
 		t.Run(release, func(t *testing.T) {
 			talosctl := toolenv.Talosctl(t, release)
-			w, home, stderr := accessWorld(t)
+			w, home, stderr := accessApp(t)
 			if code := run([]string{"talosgen", "talosconfig", "lab", "--role", "os:reader"}, w); code != 0 {
 				t.Fatal(stderr.String())
 			}
@@ -70,7 +73,7 @@ func TestTalosctlReadsTalosconfig(t *testing.T) {
 // TestAccessTellsNoKey looks for private keys in everything but the file.
 func TestAccessTellsNoKey(t *testing.T) {
 	for _, command := range []string{"talosconfig", "kubeconfig"} {
-		w, home, stderr := accessWorld(t)
+		w, home, stderr := accessApp(t)
 		file := filepath.Join(home, "file")
 		if code := run([]string{"talosgen", command, "dev", "-o", file}, w); code != 0 {
 			t.Fatal(stderr.String())
@@ -80,7 +83,7 @@ func TestAccessTellsNoKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		// What is in the file is masked when something else says it.
-		if masked := w.masker.String(string(data)); strings.Contains(masked, keyLine(t, data)) {
+		if masked := w.console.masker.String(string(data)); strings.Contains(masked, keyLine(t, data)) {
 			t.Errorf("%s: the masker does not know the key", command)
 		}
 		if f, err := prepared(); err != nil || f.leaks(stderr.String()) || strings.Contains(stderr.String(), keyLine(t, data)) {
@@ -91,7 +94,7 @@ func TestAccessTellsNoKey(t *testing.T) {
 		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w, _, stderr = accessWorld(t)
+		w, _, stderr = accessApp(t)
 		if code := run([]string{"talosgen", command, "dev", "-o", file}, w); code == 0 || strings.Contains(stderr.String(), keyLine(t, data)) {
 			t.Errorf("%s: %s", command, stderr.String())
 		}

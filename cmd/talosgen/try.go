@@ -8,12 +8,15 @@ import (
 
 const nameTry = "try"
 
-func tryCommand(w *world) *cli.Command {
+// tryCommand applies an environment to a simulated project.
+type tryCommand struct{ app *app }
+
+func (t tryCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         nameTry,
 		Usage:        "watch what apply would do from nothing, on a simulated project with simulated nodes",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: t.app.workspace().completeEnvironments(false),
 		Description: `Takes rendered/<env> and does what the first apply does: the plan with its cost,
 images, the infrastructure, configurations, the bootstrap of etcd, Kubernetes,
 and the report at the end. It talks to a simulated Hetzner Cloud project, or to
@@ -35,12 +38,12 @@ Examples:
 			&cli.BoolFlag{Name: flagYes, Value: true, Hidden: true},
 			&cli.BoolFlag{Name: flagAllowDirty, Value: true, Hidden: true},
 		},
-		Action: w.tryAction,
+		Action: t.run,
 	}
 }
 
-func (w *world) tryAction(c *cli.Context) error {
-	name, err := w.environment(c)
+func (t tryCommand) run(c *cli.Context) error {
+	name, err := t.app.workspace().environment(c)
 	if err != nil {
 		return err
 	}
@@ -48,25 +51,21 @@ func (w *world) tryAction(c *cli.Context) error {
 	if agreed.Stages, err = stages(c); err != nil {
 		return err
 	}
-	site, err := w.newTrySite(c, name)
+	site, err := newTrySite(c, t.app, name)
 	if err != nil {
 		return err
 	}
 	defer site.close()
-	tried := site.world(w)
-	s, err := tried.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer tried.end(c, s)
-	tried.say("%s", site.about())
-	p, err := s.Plan(c.Context, agreed)
-	if err != nil {
-		return err
-	}
-	if err := tried.carryOut(c, s, p, agreed); err != nil {
-		return err
-	}
-	tried.say("this was a simulation: nothing was made, and nothing is left")
-	return nil
+	return site.app(t.app).clusters().useOf(c, name, func(s *session) error {
+		s.out.say("%s", site.about())
+		p, err := s.Plan(c.Context, agreed)
+		if err != nil {
+			return err
+		}
+		if err := s.carryOut(c, p, agreed); err != nil {
+			return err
+		}
+		s.out.say("this was a simulation: nothing was made, and nothing is left")
+		return nil
+	})
 }

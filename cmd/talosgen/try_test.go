@@ -92,11 +92,11 @@ func TestTryInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, stdout, stderr := testWorld()
-	w.random, w.sleep, w.now = f.random, sleepFor, time.Now
+	w, stdout, stderr := testApp()
+	w.random, w.clock.sleep, w.clock.now = f.random, sleepFor, time.Now
 	w.cwd = func() (string, error) { return b.dir, nil }
-	w.lookup = func(name string) (string, bool) { return string(f.operatorKey), name == "SOPS_AGE_KEY" }
-	w.stderr = &whenSaid{text: "create network/dev", out: stderr, do: func() { interruptSelf(t) }}
+	w.vars = func(name string) (string, bool) { return string(f.operatorKey), name == "SOPS_AGE_KEY" }
+	w.console.stderr = &whenSaid{text: "create network/dev", out: stderr, do: func() { interruptSelf(t) }}
 	code := run([]string{"talosgen", "try", "dev"}, w)
 	if shown := stderr.String(); code != int(diag.Interrupted) || strings.Contains(shown, "nodes: 4 steps") || stdout.Len() > 0 {
 		t.Errorf("exit code %d\n%s", code, shown)

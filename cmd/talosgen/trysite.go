@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// trySite is what `try` talks to instead of the world: a project, its nodes, and
+// trySite is what `try` talks to instead of Hetzner Cloud and machines: a project, its nodes, and
 // a way there over loopback, on a clock of their own.
 type trySite struct {
 	infra   schemas.Infrastructure
@@ -38,8 +39,8 @@ type trySite struct {
 // newTrySite makes a site as an environment finds it that was never applied: a
 // project with nothing but what apply does not make itself, or machines that
 // wait for their configuration.
-func (w *world) newTrySite(c *cli.Context, env string) (site *trySite, err error) {
-	repo, err := w.openRepo(c)
+func newTrySite(c *cli.Context, a *app, env string) (site *trySite, err error) {
+	repo, err := a.workspace().open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -48,30 +49,30 @@ func (w *world) newTrySite(c *cli.Context, env string) (site *trySite, err error
 	if site.infra, err = renderedInfrastructure(repo.Root(), env); err != nil {
 		return nil, err
 	}
-	key, err := sshkey.New(w.random)
+	key, err := sshkey.New(a.random)
 	if err != nil {
 		return nil, fmt.Errorf("no randomness for an SSH key: %w", err)
 	}
-	w.masker.Add(key)
-	site.clock = quietclock.New(w.now(), quietclock.Outside{Now: w.now, Pause: func(d time.Duration) { _ = w.sleep(context.Background(), d) }})
+	a.console.masker.Add(key)
+	site.clock = quietclock.New(a.clock.now(), quietclock.Outside{Now: a.clock.now, Pause: func(d time.Duration) { _ = a.clock.sleep(context.Background(), d) }})
 	site.signers = apply.SSHFileKeys([]string{"try"}, [][]byte{[]byte(key.Reveal())}, nil)
 	flux, err := simulatedFlux(c.Context, repo.Root(), env)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.populate(c.Context, site, key, flux); err != nil {
+	if err := site.populate(c.Context, a.random, key, flux); err != nil {
 		return nil, err
 	}
 	return site, site.serve(c.Context)
 }
 
 // populate makes the project and the machines.
-func (w *world) populate(ctx context.Context, site *trySite, key secret.String, flux *kubesim.Flux) (err error) {
-	if site.rescue, err = rescuesim.New(w.random, fetchPicture); err != nil {
+func (site *trySite) populate(ctx context.Context, random io.Reader, key secret.String, flux *kubesim.Flux) (err error) {
+	if site.rescue, err = rescuesim.New(random, fetchPicture); err != nil {
 		return fmt.Errorf("no randomness for a key: %w", err)
 	}
-	site.fleet = talossim.New(talossim.Options{Clock: site.clock, Random: w.random, Flux: flux})
-	token, err := w.newToken()
+	site.fleet = talossim.New(talossim.Options{Clock: site.clock, Random: random, Flux: flux})
+	token, err := newToken(random)
 	if err != nil {
 		return err
 	}
@@ -128,15 +129,15 @@ func (t *trySite) close() {
 	t.rescue.Close()
 }
 
-// world is the world with the site in the place of Hetzner, nodes and time.
-func (t *trySite) world(outside *world) *world {
+// app is the app with the site in the place of Hetzner, nodes and time.
+func (t *trySite) app(outside *app) *app {
 	inside := *outside
-	inside.now, inside.sleep, inside.http, inside.signers = t.clock.Now, t.clock.Sleep, t.http, t.signers
-	inside.lookup = func(name string) (string, bool) {
+	inside.clock, inside.http, inside.signers = clock{t.clock.Now, t.clock.Sleep}, t.http, t.signers
+	inside.vars = func(name string) (string, bool) {
 		if value, ours := t.place.lookup(name); ours {
 			return value, true
 		}
-		return outside.lookup(name)
+		return outside.vars(name)
 	}
 	return &inside
 }

@@ -6,12 +6,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func unlockCommand(w *world) *cli.Command {
+// unlockCommand removes the lock of a run that has ended.
+type unlockCommand struct{ clusters clusters }
+
+func (u unlockCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "unlock",
 		Usage:        "take the lock of a cluster from a run that is dead",
 		ArgsUsage:    "<env>",
-		BashComplete: w.completeEnvironments(false),
+		BashComplete: u.clusters.ws.completeEnvironments(false),
 		Description: `While apply or destroy is at work, it holds the lock of the cluster: a firewall
 without rules named <cluster>-apply-lock. Machines that exist already have a Lease
 of that name in the namespace kube-system instead, as soon as their Kubernetes
@@ -23,31 +26,31 @@ Examples:
    talosgen unlock prod        say who holds the lock, ask, remove it
    talosgen unlock prod --yes  do not ask`,
 		Flags:  sessionFlags(append(nodeFlags(), &cli.BoolFlag{Name: flagYes, Usage: "remove it without asking"})...),
-		Action: w.unlockAction,
+		Action: u.run,
 	}
 }
 
-func (w *world) unlockAction(c *cli.Context) error {
-	s, err := w.openSession(c)
-	if err != nil {
-		return err
-	}
-	defer w.end(c, s)
+func (u unlockCommand) run(c *cli.Context) error {
+	return u.clusters.use(c, func(s *session) error { return u.unlock(c, s) })
+}
+
+// unlock shows who holds the lock, asks, and removes it.
+func (u unlockCommand) unlock(c *cli.Context, s *session) error {
 	holder, err := s.Holder(c.Context)
 	if err != nil {
 		return err
 	}
 	if holder == nil {
-		w.say("nobody holds the lock")
+		s.out.say("nobody holds the lock")
 		return nil
 	}
-	w.say("%s holds the lock, until %s unless it is renewed", holder.Owner, holder.Expires.UTC().Format(time.RFC3339))
-	if err := w.agree(c, s.view, "is that run dead?"); err != nil {
+	s.out.say("%s holds the lock, until %s unless it is renewed", holder.Owner, holder.Expires.UTC().Format(time.RFC3339))
+	if err := s.out.agree(c, s.view, "is that run dead?"); err != nil {
 		return err
 	}
 	if _, err := s.Unlock(c.Context); err != nil {
 		return err
 	}
-	w.say("removed the lock")
+	s.out.say("removed the lock")
 	return nil
 }

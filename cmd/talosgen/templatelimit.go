@@ -15,17 +15,23 @@ const (
 	templateLook   = 50 * time.Millisecond // how often somebody looks
 )
 
-// boundTemplates returns a context that ends when templates have run for a
+// templateLimit ends templates that take too long, or too much memory.
+type templateLimit struct {
+	clock  clock
+	memory func() uint64
+}
+
+// bound returns a context that ends when templates have run for a
 // minute, or when the program has taken 1 GiB more than before.
-func (w *world) boundTemplates(ctx context.Context) (context.Context, context.CancelFunc) {
+func (l templateLimit) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
-		before := w.memory()
+		before := l.memory()
 		for range templateTime / templateLook {
-			if w.sleep(ctx, templateLook) != nil {
+			if l.clock.sleep(ctx, templateLook) != nil {
 				return // done, or interrupted
 			}
-			if now := w.memory(); now > before && now-before > templateMemory {
+			if now := l.memory(); now > before && now-before > templateMemory {
 				end(fmt.Errorf("take more than %d GiB of memory", templateMemory>>30))
 				return
 			}

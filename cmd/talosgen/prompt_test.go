@@ -10,16 +10,16 @@ import (
 
 // Whoever interrupts a question does not have to answer it first.
 func TestInterruptedQuestion(t *testing.T) {
-	w, _, stderr := testWorld()
+	w, _, stderr := testApp()
 	nobody, typing := io.Pipe() // as a terminal on which nothing is typed
 	defer typing.Close()
-	w.stdin = nobody
+	w.console.stdin = nobody
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if w.yes(ctx, "make these changes?") {
+	if w.console.yes(ctx, "make these changes?") {
 		t.Error("it is taken for a yes")
 	}
-	if answer, err := w.readAnswer(ctx); !errors.Is(err, context.Canceled) || answer != "" {
+	if answer, err := w.console.readAnswer(ctx); !errors.Is(err, context.Canceled) || answer != "" {
 		t.Errorf("the answer is %q, %v", answer, err)
 	}
 	if want := "make these changes? [y/N] \n\n"; stderr.String() != want {
@@ -30,12 +30,12 @@ func TestInterruptedQuestion(t *testing.T) {
 // What is typed behind an answer is for others, and its end is one without a
 // line.
 func TestReadAnswer(t *testing.T) {
-	w, _, stderr := testWorld()
-	w.stdin = strings.NewReader("dev\nmore")
-	if answer, err := w.readAnswer(t.Context()); answer != "dev" || err != nil || stderr.String() != "" {
+	w, _, stderr := testApp()
+	w.console.stdin = strings.NewReader("dev\nmore")
+	if answer, err := w.console.readAnswer(t.Context()); answer != "dev" || err != nil || stderr.String() != "" {
 		t.Errorf("the answer is %q, %v; it shows %q", answer, err, stderr)
 	}
-	if answer, err := w.readAnswer(t.Context()); answer != "more" || !errors.Is(err, io.EOF) || stderr.String() != "\n" {
+	if answer, err := w.console.readAnswer(t.Context()); answer != "more" || !errors.Is(err, io.EOF) || stderr.String() != "\n" {
 		t.Errorf("the answer is %q, %v; it shows %q", answer, err, stderr)
 	}
 }

@@ -22,15 +22,15 @@ func TestBoundTemplates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			looks, memory := 0, c.memory
-			w := &world{
-				sleep: func(context.Context, time.Duration) error { looks++; return nil },
+			limit := templateLimit{
+				clock: clock{sleep: func(context.Context, time.Duration) error { looks++; return nil }},
 				memory: func() uint64 {
 					now := memory[0]
 					memory = memory[min(1, len(memory)-1):]
 					return now
 				},
 			}
-			ctx, cancel := w.boundTemplates(t.Context())
+			ctx, cancel := limit.bound(t.Context())
 			defer cancel()
 			<-ctx.Done()
 			if cause := context.Cause(ctx); cause.Error() != c.want || looks != c.looks {
@@ -44,17 +44,17 @@ func TestBoundTemplates(t *testing.T) {
 // told of templates.
 func TestBoundTemplatesEnds(t *testing.T) {
 	stopped := make(chan error)
-	w := &world{memory: heapMemory, sleep: func(ctx context.Context, _ time.Duration) error {
+	limit := templateLimit{memory: heapMemory, clock: clock{sleep: func(ctx context.Context, _ time.Duration) error {
 		<-ctx.Done()
 		stopped <- ctx.Err()
 		return ctx.Err()
-	}}
-	ctx, cancel := w.boundTemplates(t.Context())
+	}}}
+	ctx, cancel := limit.bound(t.Context())
 	cancel()
 	if err := <-stopped; err == nil || !errors.Is(context.Cause(ctx), context.Canceled) {
 		t.Errorf("%v, %v", err, context.Cause(ctx))
 	}
-	if w.memory() == 0 {
+	if limit.memory() == 0 {
 		t.Error("no memory is taken")
 	}
 }

@@ -14,26 +14,29 @@ import (
 // with nothing in the request.
 var addressServices = []string{"https://ipv4.icanhazip.com", "https://ipv6.icanhazip.com"}
 
-// ownAddresses finds the public addresses of this machine. What cannot be found
+// publicAddress asks the internet for the addresses of this machine.
+type publicAddress struct{ http http.RoundTripper }
+
+// find finds the public addresses of this machine. What cannot be found
 // is left out: many have no IPv6.
-func (w *world) ownAddresses(ctx context.Context) (own []netip.Addr) {
+func (p publicAddress) find(ctx context.Context) (own []netip.Addr) {
 	const atMost = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	for _, service := range addressServices {
-		if addr, ok := w.askAddress(ctx, service); ok {
+		if addr, ok := p.ask(ctx, service); ok {
 			own = append(own, addr)
 		}
 	}
 	return own
 }
 
-func (w *world) askAddress(ctx context.Context, service string) (netip.Addr, bool) {
+func (p publicAddress) ask(ctx context.Context, service string) (netip.Addr, bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, service, nil)
 	if err != nil {
 		return netip.Addr{}, false
 	}
-	resp, err := w.http.RoundTrip(req)
+	resp, err := p.http.RoundTrip(req)
 	if err != nil {
 		return netip.Addr{}, false
 	}

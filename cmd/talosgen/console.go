@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/printable"
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// console is where a command reads, writes and asks: data goes to stdout,
+// everything else to stderr.
+type console struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	screen         io.Writer  // stderr, for what moves on it and prints no foreign text as it is
+	terminal       bool       // stderr is one
+	answers        bool       // stdin is one: a person can answer
+	width          func() int // of the terminal, in columns; 0 if that is not known
+	coloured, live bool       // the terminal shows colours, and can move its cursor
+	masker         *secret.Masker
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// terminalWidth is the width of a terminal in columns; 0 if it is none.
+func terminalWidth(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// Colours of the terminal. NO_COLOR (no-color.org) turns them off.
+const (
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+	reset  = "\x1b[0m"
+)
+
+// protect lets whatever is written to stderr pass the masker, panics included, and
+// lets nothing control a terminal or a CI but what is ours.
+func (o *console) protect(vars environ) {
+	var colours []string
+	if o.terminal {
+		colours = []string{red, yellow, reset}
+	}
+	o.live = o.terminal && vars.get("TERM") != "dumb"
+	o.coloured = o.live && vars.get("NO_COLOR") == ""
+	o.screen, o.stderr = o.masker.Writer(o.stderr), o.masker.Writer(printable.Writer(o.stderr, colours...))
+}
+
+func (o *console) colour(code, text string) string {
+	if !o.coloured {
+		return text
+	}
+	return code + text + reset
+}
+
+// say prints progress and results for people: to stderr, because stdout is for
+// data.
+func (o *console) say(format string, args ...any) { fmt.Fprintf(o.stderr, format+"\n", args...) }
+
+// note prints what is worth knowing, and no problem.
+func (o *console) note(format string, args ...any) {
+	o.say("%s %s", o.colour(yellow, "note:"), fmt.Sprintf(format, args...))
+}
+
+// warn prints a warning.
+func (o *console) warn(format string, args ...any) {
+	o.say("%s %s", o.colour(yellow, "warning:"), fmt.Sprintf(format, args...))
+}
+
+// printError prints all problems, one below the other.
+func (o *console) printError(err error) {
+	var problems diag.List
+	problems.AddErr(err)
+	for _, p := range problems {
+		o.say("%s %s", o.colour(red, "error:"), p.Error())
+	}
+	if len(problems) > 1 {
+		o.say("%d problems", len(problems))
+	}
+}
+
+func (o *console) printWarnings(warnings diag.List) {
+	var sorted diag.List
+	if !errors.As(warnings.Err(), &sorted) {
+		return
+	}
+	for _, p := range sorted {
+		o.say("%s %s", o.colour(yellow, "warning:"), p.Error())
+	}
+}
+
+// printJSON prints data to stdout.
+func (o *console) printJSON(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return o.printData(printable.JSON(b.Bytes()))
+}
+
+// printText prints text for people to stdout.
+func (o *console) printText(text string) error { return o.printData([]byte(printable.Text(text))) }
+
+// printData prints bytes to stdout.
+func (o *console) printData(data []byte) error {
+	_, err := o.stdout.Write(data)
+	return err
+}
+
+// clean is one line of a text, without secrets and without what would control the
+// terminal.
+func (o *console) clean(text string) string { return printable.Line(o.masker.String(text)) }
+
+// isSecret reports whether a secret that was decrypted, or given, is in a value.
+func (o *console) isSecret(value string) bool { return o.masker.String(value) != value }

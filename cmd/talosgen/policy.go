@@ -1,0 +1,67 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Flags of what whoever runs a command agrees to.
+const (
+	flagAllow         = "allow"
+	flagAllowDestroy  = "allow-destroy"
+	flagAllowPowerOff = "allow-power-off"
+	flagAdopt         = "adopt"
+	flagReplace       = "replace"
+)
+
+// policyFlags are those of plan and apply.
+func policyFlags() []cli.Flag {
+	return append(stageFlags(),
+		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME`; to a tree that is older than what was applied: older-tree (repeatable)"},
+		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
+		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
+		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
+		&cli.StringSliceFlag{Name: flagReplace, Usage: "delete the server `NAME`, which is no node, and make it again (repeatable)"},
+	)
+}
+
+func policy(c *cli.Context) (apply.Policy, error) {
+	p := apply.Policy{Consent: apply.Consent{
+		Allow:         c.StringSlice(flagAllow),
+		AllowDestroy:  c.Bool(flagAllowDestroy),
+		AllowPowerOff: c.Bool(flagAllowPowerOff),
+		Adopt:         c.StringSlice(flagAdopt),
+		Replace:       c.StringSlice(flagReplace),
+	}}
+	err := nodePolicy(c, &p)
+	return p, err
+}
+
+// nodePolicy reads the flags of plan and apply about nodes.
+func nodePolicy(c *cli.Context, p *apply.Policy) (err error) {
+	modes := []string{string(apply.Auto), string(apply.NoReboot), string(apply.Staged)}
+	if mode := c.String(flagMode); !slices.Contains(modes, mode) {
+		return unknownValue(flagMode, mode, modes)
+	}
+	if c.Int(flagMaxParallel) < 1 {
+		return diag.On("--"+flagMaxParallel, "%d is less than 1", c.Int(flagMaxParallel)).WithCode(diag.Usage)
+	}
+	p.Mode, p.MaxParallel, p.Nodes = apply.Mode(c.String(flagMode)), c.Int(flagMaxParallel), c.StringSlice(flagNode)
+	p.Stages, err = stages(c)
+	return err
+}
+
+// stages reads which stages a run has; none are all.
+func stages(c *cli.Context) (found []apply.Stage, err error) {
+	for _, name := range c.StringSlice(flagStage) {
+		if !slices.Contains(stageNames(), name) {
+			return nil, unknownValue(flagStage, name, stageNames())
+		}
+		found = append(found, apply.Stage(name))
+	}
+	return found, nil
+}

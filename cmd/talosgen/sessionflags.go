@@ -1,0 +1,31 @@
+package main
+
+import "github.com/urfave/cli/v2"
+
+// Flags of commands that talk to Hetzner Cloud.
+const (
+	flagEndpoint   = "hcloud-endpoint"
+	flagAllowDirty = "allow-dirty"
+	flagVerbose    = "verbose"
+	flagYes        = "yes"
+)
+
+// Variables of commands that talk to Hetzner Cloud, as Hetzner's own tools have
+// them.
+const (
+	endpointVariable = "HCLOUD_ENDPOINT"
+	tokenVariable    = "HCLOUD_TOKEN"
+)
+
+// sessionFlags are those of every command that talks to Hetzner Cloud.
+func sessionFlags(more ...cli.Flag) []cli.Flag {
+	return append(more,
+		&cli.BoolFlag{Name: flagAllowDirty, Usage: "also if rendered/<env> is not committed and pushed"},
+		&cli.StringFlag{Name: flagEndpoint, Usage: "`URL` of the Hetzner Cloud API; default: $" + endpointVariable + ", else Hetzner's own"},
+		verboseFlag(),
+	)
+}
+
+func verboseFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"}
+}
