@@ -75,7 +75,7 @@ type StorageClass struct {
 	Encrypted bool `yaml:"encrypted" default:"false" example:"true"`
 	// Whether it is for those who name no class.
 	Default bool `yaml:"default" default:"false" example:"true"`
-	// What becomes of a volume that nobody claims any more.
+	// What happens to a volume that no claim uses any more.
 	ReclaimPolicy string `yaml:"reclaimPolicy" default:"Delete" enum:"Delete,Retain" example:"Retain"`
 	// Parameters for the driver in addition. A change needs the class to be made
 	// again.
@@ -92,7 +92,7 @@ type Firewall struct {
 	KubeAPISource []string `yaml:"kubeApiSource" format:"cidr" otherwise:"apiSource" example:"[203.0.113.7/32]"`
 	// From where the Talos API may be used, instead of apiSource.
 	TalosAPISource []string `yaml:"talosApiSource" format:"cidr" otherwise:"apiSource" example:"[203.0.113.7/32]"`
-	// Whether the IPv4 address of whoever runs apply may use both, for as long
+	// Whether the IPv4 address of the machine that runs apply may use both, for as long
 	// as it runs.
 	UseCurrentIPv4 *bool `yaml:"useCurrentIpv4" otherwise:"true if access is public and no source is given" example:"false"`
 	// The same for its IPv6 address.

@@ -69,7 +69,7 @@ type NATGateway struct {
 	// Where it is.
 	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
 	// The addresses from which people may use it to reach the nodes by SSH.
-	SSHSource []string `yaml:"sshSource" format:"cidr" otherwise:"the address of whoever runs apply" example:"[203.0.113.0/24]"`
+	SSHSource []string `yaml:"sshSource" format:"cidr" otherwise:"the address of the machine that runs apply" example:"[203.0.113.0/24]"`
 }
 
 // VSwitch is a vSwitch of Hetzner Robot.

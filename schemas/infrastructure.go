@@ -87,11 +87,11 @@ type InfraAccess struct {
 	// The server to go through by SSH to nodes without public addresses: a name
 	// in servers. Empty if there is none.
 	Jump string `yaml:"jump,omitempty"`
-	// Whether the current addresses of whoever runs apply may use SSH on that
-	// server as long as it runs, because nobody else may.
+	// Whether the current addresses of the machine that runs apply may use
+	// SSH on that server as long as it runs, because no other may.
 	JumpSession bool `yaml:"jumpSession,omitempty"`
-	// Whether the current addresses of whoever runs apply are let in as long as
-	// it runs.
+	// Whether the current addresses of the machine that runs apply are allowed
+	// as long as it runs.
 	CurrentIPv4 bool `yaml:"currentIpv4"`
 	CurrentIPv6 bool `yaml:"currentIpv6"`
 }

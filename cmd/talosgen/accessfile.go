@@ -28,9 +28,9 @@ const shortestLifetime = time.Minute
 // accessFlags are those of both commands that write credentials.
 func accessFlags(standard string, more ...cli.Flag) []cli.Flag {
 	return append(more,
-		&cli.StringFlag{Name: flagOutput, Aliases: []string{"o"}, Usage: "`FILE` to write, or to add to; - is stdout; default: " + standard},
-		&cli.DurationFlag{Name: flagLifetime, Usage: "how long the certificate is valid", Value: 12 * time.Hour, Action: checkLifetime},
-		&cli.BoolFlag{Name: flagForce, Usage: "replace what another cluster has in the file under the same name"},
+		&cli.StringFlag{Name: flagOutput, Aliases: []string{"o"}, Usage: "`FILE` to create or to add to; - is stdout; default: " + standard},
+		&cli.DurationFlag{Name: flagLifetime, Usage: "`DURATION` of the certificate", Value: 12 * time.Hour, Action: checkLifetime},
+		&cli.BoolFlag{Name: flagForce, Usage: "replace entries of another cluster with the same name"},
 	)
 }
 
@@ -42,7 +42,7 @@ func checkLifetime(_ *cli.Context, d time.Duration) error {
 }
 
 // checkAccessFile refuses the names of formats, which --output has elsewhere: a
-// private key would be in a file of that name before somebody notices, and in Git
+// private key would be in a file of that name before it is noticed, and in Git
 // soon after.
 func checkAccessFile(path string) error {
 	if !slices.Contains([]string{"json", "yaml", "text"}, path) {
@@ -103,7 +103,7 @@ func (a accessWriter) write(c *cli.Context, standard func(environ) (string, erro
 	if err != nil {
 		return diag.New(diag.Pos{File: path}, "cannot be written: %v", reasonOf(err)).WithCause(err)
 	}
-	verb := "is as it should be:"
+	verb := "is up to date:"
 	if written {
 		verb = "has"
 	}

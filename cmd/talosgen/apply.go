@@ -16,35 +16,34 @@ type applyCommand struct{ clusters clusters }
 func (a applyCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "apply",
-		Usage:        "make Hetzner Cloud, the nodes and Kubernetes what rendered/<env> says",
+		Usage:        "apply rendered/<env> to Hetzner Cloud, the nodes and Kubernetes",
 		ArgsUsage:    "<env>",
 		BashComplete: a.clusters.ws.completeEnvironments(false),
-		Description: `Shows the plan, asks, makes the changes and looks again. It may be interrupted
-at any time: run it again, and it goes on where it stopped. Only one apply of a
-cluster is at work at a time. What destroys something, or powers a server off,
-needs consent by name. Nodes leave the cluster before their servers are deleted;
-one control plane reboots at a time, and the cluster has to be well before the
-next; etcd is bootstrapped once. Images that are missing are made first, as by
-` + "`talosgen image build`" + `. Public addresses that stay are kept in
-envs/<env>/facts.yaml, to be committed.
+		Description: `Shows the plan, asks for approval, executes the plan and verifies the result. It
+may be interrupted at any time; run again, it continues. A lock keeps other runs
+out. Changes that destroy something or power a server off need consent by name.
+Nodes leave the cluster before their servers are deleted. Control plane nodes
+reboot one at a time, and the cluster must be healthy before the next one. etcd is
+bootstrapped once. Missing images are built first, as by ` + "`talosgen image build`" + `.
+Public addresses are written to envs/<env>/facts.yaml, to be committed.
 
-The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
+The token of the project is read from $` + tokenVariable + `, or else from the rendered tree.
 
 Examples:
-   talosgen apply prod                   show the plan, ask, make the changes
+   talosgen apply prod                   plan, ask, apply
    talosgen apply prod --yes             do not ask, as in CI
-   talosgen apply prod --plan plan.json  the changes of a plan that was kept
-   talosgen apply prod --mode no-reboot  leave what needs a reboot for later
+   talosgen apply prod --plan plan.json  apply a saved plan
+   talosgen apply prod --mode no-reboot  skip changes that need a reboot
    talosgen apply prod --node prod-worker-1
-                                         only one node, not the others
+                                         change one node only
    talosgen apply prod --recover-from prod-etcd-20261121T210509Z.db.age
-                                         bring back a lost etcd
+                                         restore etcd from a snapshot
    talosgen apply prod --allow prod-worker-3
                                          with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
-			&cli.StringFlag{Name: flagRecoverFrom, Usage: "the snapshot in `FILE`, to make a lost etcd anew from; only if no control plane has an etcd"},
-			&cli.BoolFlag{Name: flagYes, Usage: "make the changes without asking"},
-			&cli.StringFlag{Name: "plan", Usage: "the changes of the plan in `FILE`, if nothing that it is about has changed"},
+			&cli.StringFlag{Name: flagRecoverFrom, Usage: "restore etcd from the snapshot `FILE`; only if no control plane node has an etcd"},
+			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
+			&cli.StringFlag{Name: "plan", Usage: "apply the plan saved in `FILE`, if it is not stale"},
 			imageURLFlag(), outputFlag())...),
 		Action: a.run,
 	}
@@ -104,8 +103,8 @@ func planToApply(c *cli.Context, s *session, agreed apply.Policy) (*apply.Plan, 
 		return nil, err
 	}
 	if saved.Plan.Destroy {
-		return nil, diag.New(diag.Pos{File: file}, "it is a plan of what to remove").
-			WithHint("`talosgen destroy` makes its own, and asks for the name of the cluster").WithCode(diag.Usage)
+		return nil, diag.New(diag.Pos{File: file}, "it is a plan for destroy").
+			WithHint("`talosgen destroy` makes its own plan and asks for the name of the cluster").WithCode(diag.Usage)
 	}
 	return s.Resume(c.Context, saved, agreed)
 }

@@ -232,7 +232,7 @@ func TestDestroyAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, shown := b.run("n\ndev\n", "destroy", "dev", "--allow-dirty")
-	if code != 0 || !strings.Contains(shown, "also remove what the cluster itself made") || b.names("volumes") != 1 || b.names("servers") != 0 {
+	if code != 0 || !strings.Contains(shown, "also remove objects that the cluster itself created") || b.names("volumes") != 1 || b.names("servers") != 0 {
 		t.Errorf("without consent to the volume: exit code %d, %d volumes, %d servers\n%s", code, b.names("volumes"), b.names("servers"), shown)
 	}
 	if code, shown = b.run("y\ndev\n", "destroy", "dev", "--allow-dirty"); code != 0 || b.names("volumes") != 0 {

@@ -55,7 +55,7 @@ func (n chartNetwork) open(c *cli.Context) (charts.Network, error) {
 	return charts.Network{Fetcher: fetcher, Keep: n.cache.keep}, nil
 }
 
-// credentials reads the credentials of whoever runs the program. A file
+// credentials reads the credentials of the user. A file
 // that was named has to be there.
 func (n chartNetwork) credentials(named string) (charts.Credentials, error) {
 	all := charts.Credentials{}
@@ -75,7 +75,7 @@ func (n chartNetwork) credentials(named string) (charts.Credentials, error) {
 			return nil, diag.New(diag.Pos{File: file}, "%v", err).WithCode(diag.Secrets)
 		}
 		if named != "" && len(helpers) > 0 {
-			n.out.say("%s: the credentials for %s are kept by another program, which is not asked", file, strings.Join(helpers, ", "))
+			n.out.say("%s: credential helpers are not supported, so there are no credentials for %s", file, strings.Join(helpers, ", "))
 		}
 		all.Merge(found)
 	case named != "" || !errors.Is(err, fs.ErrNotExist):

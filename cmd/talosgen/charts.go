@@ -25,21 +25,21 @@ type chartsCommand struct {
 
 func (h chartsCommand) command() *cli.Command {
 	return &cli.Command{
-		Name: "charts", Usage: "pin and keep the charts and manifests that addons come from",
-		Description: `A render opens no connection. What addons need from elsewhere is pinned in
-charts/charts.lock with its digest, and kept in charts/ or in the cache of this
-machine. A digest that does not fit stops everything.
+		Name: "charts", Usage: "pin and vendor the charts and manifests of addons",
+		Description: `A render uses no network. Charts and manifests from elsewhere are pinned in
+charts/charts.lock with their digests, and stored in charts/ or in the local
+cache. A wrong digest is an error.
 
-Proxies are those of HTTPS_PROXY and NO_PROXY, authorities of your own those of
-SSL_CERT_FILE. Credentials are those that docker login and helm registry login
-write (--registry-config, $DOCKER_CONFIG/config.json or ~/.docker/config.json),
-and those in ~/.netrc; they go to the host that they are for, and no other.
+Proxies are read from HTTPS_PROXY and NO_PROXY, certificate authorities from
+SSL_CERT_FILE. Credentials are read from the file that docker login and helm
+registry login write (--registry-config, $DOCKER_CONFIG/config.json or
+~/.docker/config.json), and from ~/.netrc; each is sent to its own host only.
 
 Examples:
-   talosgen charts lock            pin what is new
-   talosgen charts lock --update   pin everything again
-   talosgen charts vendor          keep all of it in charts/
-   talosgen charts verify          is everything there, and as it was pinned?`,
+   talosgen charts lock            pin new charts
+   talosgen charts lock --update   pin all charts again
+   talosgen charts vendor          store all charts in charts/
+   talosgen charts verify          compare charts/ with the lock`,
 		Subcommands: []*cli.Command{h.lockCommand(), h.vendorCommand(), h.verifyCommand()},
 	}
 }
@@ -47,16 +47,16 @@ Examples:
 func (h chartsCommand) lockCommand() *cli.Command {
 	return &cli.Command{
 		Name: "lock", Usage: "write charts/charts.lock",
-		Description: `Looks at the addons of all environments, and pins each chart and manifest that
-comes from elsewhere: its version, and the digests of its archive and, in a
-registry, of its manifest. What is pinned already stays as it is. What no addon
-needs any more goes from the lock, and its file from charts/. Needs no keys.
+		Description: `Pins each chart and manifest that addons of any environment get from elsewhere:
+its version, and the digests of its archive and, in a registry, of its manifest.
+Existing pins are unchanged. Entries that no addon uses any more are removed from
+the lock, and their files from charts/. Needs no keys.
 
 Examples:
    talosgen charts lock
    talosgen charts lock --update`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "update", Usage: "pin everything again: newer versions of ranges, and what changed"},
+			&cli.BoolFlag{Name: "update", Usage: "pin everything again, with the newest versions of ranges"},
 			registryConfigFlag(), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -69,17 +69,17 @@ Examples:
 
 func (h chartsCommand) vendorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "vendor", Usage: "put what is pinned into charts/",
-		Description: `Gets what charts/charts.lock pins and is not in charts/ yet, from the cache of
-this machine or from where it comes. Commit it, and nobody needs its source to
-render. What is in charts/ and used by no addon is listed. Needs no keys.
+		Name: "vendor", Usage: "store pinned charts in charts/",
+		Description: `Copies what charts/charts.lock pins into charts/, from the local cache or from its
+source. Once it is committed, a render needs no network. Files in charts/ that no
+addon uses are listed. Needs no keys.
 
 Examples:
    talosgen charts vendor
    talosgen charts vendor --prune
    talosgen charts vendor --registry-config ci/registries.json`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "prune", Usage: "remove archives and manifests in charts/ that no addon uses; directories stay"},
+			&cli.BoolFlag{Name: "prune", Usage: "remove archives and manifests in charts/ that no addon uses; keep directories"},
 			registryConfigFlag(), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -93,9 +93,9 @@ Examples:
 func (h chartsCommand) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "compare charts/ with charts/charts.lock",
-		Description: `Says whether everything that addons need is pinned, there, and what was pinned,
-and whether there is nothing else. Opens no connection and needs no keys: it is
-for CI.
+		Description: `Checks that all charts that addons need are pinned, exist and have the pinned
+digests, and that charts/ has no other files. Needs no network and no keys, as in
+CI.
 
 Example:
    talosgen charts verify -o json`,
@@ -109,7 +109,7 @@ Example:
 }
 
 func registryConfigFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagRegistryConfig, Usage: "a `FILE` with credentials for registries and repositories, as docker login writes it"}
+	return &cli.StringFlag{Name: flagRegistryConfig, Usage: "`FILE` with credentials for registries and repositories, as docker login writes it"}
 }
 
 // run runs a command about charts, and prints what became of each.
@@ -140,11 +140,11 @@ func (h chartsCommand) print(c *cli.Context, states []charts.State, complete boo
 			h.out.warn("no addon uses %s; talosgen charts vendor --prune removes it", s.File)
 		}
 		if s.State == "changed" {
-			h.out.warn("%s %s is not what it was: find out why, before you run it", s.Name, s.Version)
+			h.out.warn("%s %s has changed since it was pinned: find out why before you use it", s.Name, s.Version)
 		}
 	}
 	if len(states) == 0 && complete {
-		h.out.say("no addon needs anything from elsewhere")
+		h.out.say("no addon uses external charts or manifests")
 	}
 	return nil
 }

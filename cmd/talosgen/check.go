@@ -30,21 +30,20 @@ type checkCommand struct {
 func (k checkCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "check",
-		Usage:        "check all Kubernetes objects of a tree before anything is applied",
+		Usage:        "validate all Kubernetes objects of a tree",
 		ArgsUsage:    "<env|dir>",
 		BashComplete: k.ws.completeEnvironments(false),
-		Description: `Looks at every object of rendered/<env>, or of any directory of manifests:
+		Description: `Validates every object of rendered/<env>, or of any directory of manifests:
 
- - does it fit its kind: unknown fields, values of another type, versions of
-   APIs that the Kubernetes has not; custom resources against the definitions
-   that are in the tree;
- - does everything exist that it refers to: paths and dependencies of Flux,
-   Secrets, ConfigMaps, service accounts, roles, classes, namespaces;
- - does it have one owner: Talos' own manifests, what talosgen applies, each
-   Kustomization and HelmRelease of Flux, and, with --terraform-plan, what
-   Terraform creates. Two owners of one object undo each other's changes.
+ - Schemas: unknown fields, wrong types, API versions that this Kubernetes
+   does not have; custom resources against the definitions in the tree.
+ - References: paths and dependencies of Flux, Secrets, ConfigMaps, service
+   accounts, roles, classes, namespaces.
+ - Owners: Talos, talosgen, each Kustomization and HelmRelease of Flux, and,
+   with --terraform-plan, Terraform. Two owners of one object revert each
+   other's changes.
 
-Needs no key and no cluster. Exits 1 if something is wrong.
+Needs no key and no cluster. Exits 1 if it finds a problem.
 
 Examples:
    talosgen check prod
@@ -53,8 +52,8 @@ Examples:
    terraform show -json plan.bin > plan.json
    talosgen check prod --terraform-plan plan.json -o json`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: flagTerraformPlan, Usage: "`FILE` with a plan of Terraform or OpenTofu as JSON"},
-			&cli.StringFlag{Name: flagKubernetesVersion, Usage: "check for this `VERSION`; default: that of the tree's control planes"},
+			&cli.StringFlag{Name: flagTerraformPlan, Usage: "plan of Terraform or OpenTofu as JSON in `FILE`"},
+			&cli.StringFlag{Name: flagKubernetesVersion, Usage: "Kubernetes `VERSION`; default: that of the control plane in the tree"},
 			&cli.BoolFlag{Name: flagOwners, Usage: "list every object with its owner"},
 			outputFlag(),
 		},
@@ -144,7 +143,7 @@ func (k checkCommand) print(c *cli.Context, r *check.Report) error {
 
 func (k checkCommand) printText(c *cli.Context, r *check.Report) error {
 	for _, note := range r.Notes {
-		k.out.say("note: %s", note)
+		k.out.note("%s", note)
 	}
 	if c.Bool(flagOwners) {
 		if err := k.out.printText(check.OwnersText(r.Claims)); err != nil {
@@ -165,10 +164,10 @@ func (k checkCommand) printText(c *cli.Context, r *check.Report) error {
 	}
 	summary := fmt.Sprintf("%s for Kubernetes %s: ", natural.Count(r.Objects, "object"), r.Kubernetes)
 	if len(problems)+len(r.Conflicts) == 0 {
-		k.out.say("%snothing is wrong", summary)
+		k.out.say("%sno problems", summary)
 		return nil
 	}
-	k.out.say("%s%s, %s with two owners", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "thing"))
+	k.out.say("%s%s, %s", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "owner conflict"))
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Programs that talosgen runs for somebody, an editor and git, load plugins, hooks
+// An editor and git, which talosgen runs, load plugins, hooks
 // and helpers of others. None of them needs what opens secrets or a project.
 var (
 	// secretName is part of the names of variables that hold such.

@@ -110,7 +110,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 
 // owner is who runs this, for others who find the lock.
 func (k clusters) owner() apply.Owner {
-	name := "somebody"
+	name := "unknown"
 	if u, err := user.Current(); err == nil {
 		name = u.Username
 	}

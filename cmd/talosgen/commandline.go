@@ -16,7 +16,7 @@ const (
 func newCLI(a *app) *cli.App {
 	root := &cli.App{
 		Name:                 "talosgen",
-		Usage:                "Kubernetes clusters on Talos Linux, rendered from Git",
+		Usage:                "Kubernetes clusters on Talos Linux from Git",
 		Version:              version,
 		Description:          appDescription,
 		Reader:               a.console.stdin,

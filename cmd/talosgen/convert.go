@@ -26,17 +26,17 @@ func (v convertCommand) command() *cli.Command {
 		Usage:     "rewrite patches for the documents of Talos 1.14",
 		ArgsUsage: "<file>...",
 		Description: `Talos 1.14 keeps most of machine: and cluster: in documents of their own, and
-refuses a patch that sets the old field beside the new document. This prints
-each patch rewritten, as far as its fields have a home; the rest is reported
-and left in place.
+rejects a patch that sets the old field beside the new document. The command
+prints each patch with its fields moved to the new documents. Fields without a
+new document are reported and unchanged.
 
 Examples:
    talosgen convert-patch patches/common/kubelet.yaml
    talosgen convert-patch --write patches/common/*.yaml`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "write", Aliases: []string{"w"}, Usage: "rewrite the files in place"},
-			&cli.BoolFlag{Name: "all", Usage: "convert deprecated fields too that Talos still accepts"},
-			&cli.StringFlag{Name: "role", Usage: "`ROLE` that the patch is for: controlplane, worker or all; default: as its path says"},
+			&cli.BoolFlag{Name: "all", Usage: "also convert deprecated fields that Talos still accepts"},
+			&cli.StringFlag{Name: "role", Usage: "`ROLE` of the patch: controlplane, worker or all; default: from its path"},
 		},
 		Action: v.run,
 	}

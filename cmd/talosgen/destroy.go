@@ -21,26 +21,26 @@ type destroyCommand struct{ clusters clusters }
 func (d destroyCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "destroy",
-		Usage:        "remove a cluster from Hetzner Cloud, with everything that it owns",
+		Usage:        "destroy a cluster at Hetzner Cloud",
 		ArgsUsage:    "<env>",
 		BashComplete: d.clusters.ws.completeEnvironments(false),
-		Description: `Shows what would be removed, asks for the name of the cluster, and removes it:
-all that carries the cluster's labels, and nothing else in the project. What the
-cluster itself made (load balancers of services, volumes, servers of the
-autoscaler) is listed, and removed only if that is agreed to. Snapshots and data
-on volumes are gone for good. What would make servers and load balancers
-meanwhile is stopped before: the Kubernetes API is reached as apply reaches it.
+		Description: `Shows the plan, asks for the name of the cluster, and removes all objects with the
+labels of the cluster, and no others in the project. Objects that the cluster
+itself created (load balancers of services, volumes, servers of the autoscaler)
+are listed, and removed with consent only. Snapshots and data on volumes are lost.
+Controllers that create servers and load balancers are stopped first: the
+Kubernetes API is reached as by apply.
 
-The same commit applied again gives a cluster with the same identity.
+If the same commit is applied again, the cluster has the same identity.
 
 Examples:
    talosgen destroy dev                    show, ask for the name, remove
    talosgen destroy dev --yes-destroy dev --allow-made
                                            do not ask, as in CI`,
 		Flags: sessionFlags(append(nodeFlags(), // the way to the Kubernetes API, to stop controllers
-			&cli.StringFlag{Name: flagYesDestroy, Usage: "the `NAME` of the cluster, instead of typing it; lifts protection"},
-			&cli.StringSliceFlag{Name: flagAllow, Usage: "also the object `NAME` that the cluster itself made (repeatable)"},
-			&cli.BoolFlag{Name: flagAllowMade, Usage: "also all that the cluster itself made: load balancers, volumes, servers"},
+			&cli.StringFlag{Name: flagYesDestroy, Usage: "confirm with the `NAME` of the cluster; removes protection"},
+			&cli.StringSliceFlag{Name: flagAllow, Usage: "also remove the object `NAME` that the cluster created (repeatable)"},
+			&cli.BoolFlag{Name: flagAllowMade, Usage: "also remove all objects that the cluster created: load balancers, volumes, servers"},
 			outputFlag())...),
 		Action: d.run,
 	}
@@ -91,11 +91,11 @@ func (d destroyCommand) agree(c *cli.Context, s *session, p *apply.Plan, agreed 
 		if len(p.Changes) == 0 {
 			return p, agreed, nil // what is left, needs consent that was not given
 		}
-		return nil, agreed, diag.On("", "there is nobody to ask for the name of the cluster").
+		return nil, agreed, diag.On("", "cannot ask for the name of the cluster without a terminal").
 			WithHint("--%s %s answers it", flagYesDestroy, cluster).WithCode(diag.Usage)
 	}
 	s.view.clear()
-	if len(all.Changes) > len(p.Changes) && s.out.yes(c.Context, "also remove what the cluster itself made, with the data on volumes?") {
+	if len(all.Changes) > len(p.Changes) && s.out.yes(c.Context, "also remove objects that the cluster itself created, with the data on volumes?") {
 		agreed = withMade
 	} else if len(p.Changes) == 0 {
 		return p, agreed, nil

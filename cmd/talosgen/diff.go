@@ -23,18 +23,18 @@ func (d diffCommand) command() *cli.Command {
 		Usage:        "show what a render would change",
 		ArgsUsage:    "<env>",
 		BashComplete: d.ws.completeEnvironments(false),
-		Description: `Renders in memory and compares with the committed tree, value by value. Of
-secrets it only says that they changed. Encrypted sources that changed since the
-last render are named first; with --reveal they are decrypted, and their lines
-that changed are printed. Exits 1 if there are differences.
+		Description: `Renders in memory and compares the result with the committed tree, value by
+value. Secrets are shown as changed, without their values. Encrypted sources that
+changed since the last render are listed first; --reveal decrypts them and prints
+the lines that changed. Exits 1 if there are differences.
 
 Examples:
    talosgen diff dev
    talosgen diff dev --reveal`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt the encrypted sources that changed"}, outputFlag()},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt encrypted sources that changed"}, outputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.Bool("reveal") && wantsJSON(c) {
-				return diag.On("", "--reveal is for people, not for -o json").WithCode(diag.Usage)
+				return diag.On("", "--reveal and -o json exclude each other").WithCode(diag.Usage)
 			}
 			env, err := d.ws.environment(c)
 			if err != nil {
@@ -99,7 +99,7 @@ func (d diffCommand) printChanges(c *cli.Context, env string, changes []render.C
 		return d.out.printJSON(changes)
 	}
 	if len(changes) == 0 {
-		d.out.say("rendered/%s: a render would change nothing", env)
+		d.out.say("rendered/%s: no changes", env)
 		return nil
 	}
 	var b strings.Builder

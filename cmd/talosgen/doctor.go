@@ -13,15 +13,15 @@ type doctorCommand struct{ clusters clusters }
 func (d doctorCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "doctor",
-		Usage:        "check what could keep apply from working, and change nothing",
+		Usage:        "check for problems that would make apply fail",
 		ArgsUsage:    "<env>",
 		BashComplete: d.clusters.ws.completeEnvironments(false),
-		Description: `Makes the checks that apply makes before its first write, and says of each what
-it found: is the rendered tree sound, committed and pushed; is the token valid,
-and may it write; are server types to be had; do limits and ranges suffice; does
-another cluster have the name; does the firewall let you in. To tell that, it
-asks icanhazip.com for your public address, and the Image Factory which
-extensions it has, if an image has to be made.
+		Description: `Runs the checks that apply runs before its first change, and changes nothing: the
+rendered tree is sound, committed and pushed; the token is valid and can write;
+server types are available; limits and address ranges suffice; no other cluster
+has the name; the firewall allows your address. To find your public address it
+queries icanhazip.com, and if an image must be built, it queries the Image Factory
+for extensions.
 
 Examples:
    talosgen doctor prod
@@ -63,9 +63,9 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 
 // tree says what was checked when the session was opened.
 func (d doctorCommand) tree(c *cli.Context, s *session) apply.Finding {
-	f := apply.Finding{Check: "tree", State: apply.Fine, Text: "rendered/" + s.env.Name() + " is as it was rendered and sealed, committed and pushed"}
+	f := apply.Finding{Check: "tree", State: apply.Fine, Text: "rendered/" + s.env.Name() + " has a valid seal, and is committed and pushed"}
 	if c.Bool(flagAllowDirty) {
-		f.State, f.Text = apply.Warning, "rendered/"+s.env.Name()+" is as it was rendered and sealed; Git was not asked (--"+flagAllowDirty+")"
+		f.State, f.Text = apply.Warning, "rendered/"+s.env.Name()+" has a valid seal; Git was not checked (--"+flagAllowDirty+")"
 	}
 	return f
 }

@@ -24,7 +24,7 @@ func (k clusters) endpoint(c *cli.Context) (string, error) {
 			WithHint("such as https://api.hetzner.cloud/v1, or what `talosgen sim` prints").WithCode(diag.Usage)
 	}
 	if u.Scheme == "http" && !apply.OnLoopback(endpoint) {
-		return "", diag.On("--"+flagEndpoint, "without encryption the token could be read on the way").
+		return "", diag.On("--"+flagEndpoint, "the token would be sent without encryption").
 			WithHint("use https:// for everything that is not on this machine").WithCode(diag.Usage)
 	}
 	return endpoint, nil

@@ -23,7 +23,7 @@ func (e environ) secret(name string) secret.String { return secret.New(e.get(nam
 func (e environ) inHome(path ...string) (string, error) {
 	home := e.get("HOME")
 	if home == "" {
-		return "", diag.On("", "there is no home directory: HOME is not set").WithHint("name a file with --output").WithCode(diag.Usage)
+		return "", diag.On("", "the home directory is unknown: HOME is not set").WithHint("name a file with --output").WithCode(diag.Usage)
 	}
 	return filepath.Join(append([]string{home}, path...)...), nil
 }

@@ -16,7 +16,7 @@ type etcdCommand struct{ clusters clusters }
 func (e etcdCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:        "etcd",
-		Usage:       "look at etcd, and save it",
+		Usage:       "show the status of etcd, and take snapshots",
 		Subcommands: []*cli.Command{e.statusCommand(), e.snapshotCommand()},
 	}
 }
@@ -24,10 +24,10 @@ func (e etcdCommand) command() *cli.Command {
 func (e etcdCommand) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "status",
-		Usage:        "list the members of etcd, as they and their peers say",
+		Usage:        "list etcd members and their health",
 		ArgsUsage:    "<env>",
 		BashComplete: e.clusters.ws.completeEnvironments(false),
-		Description: `Asks every control plane for its member of etcd. Exits 1 if etcd is not well.
+		Description: `Asks every control plane node for its etcd member. Exits 1 if etcd is not healthy.
 
 Examples:
    talosgen etcd status prod
@@ -62,16 +62,16 @@ func (e etcdCommand) printMembers(c *cli.Context, s *session) error {
 func (e etcdCommand) snapshotCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "snapshot",
-		Usage:        "save etcd, encrypted for the operators",
+		Usage:        "take an encrypted snapshot of etcd",
 		ArgsUsage:    "<env> [file]",
 		BashComplete: e.clusters.ws.completeEnvironments(false),
-		Description: `Takes a snapshot of etcd, which is all that Kubernetes has, and checks by its
-digest that it is whole. It is encrypted with age for the operators of the
-environment as it comes: it is never anywhere in the clear. The file is named
-after the cluster and the time if nobody says otherwise; one that exists is not
-replaced. apply makes such a file by itself before a control plane is removed.
+		Description: `Takes a snapshot of etcd, which holds all objects of Kubernetes, and verifies its
+digest. It is encrypted with age for the operators of the environment while it is
+received: plain text is never written. The default name has the cluster and the
+time. An existing file is not replaced. apply takes a snapshot by itself before it
+removes a control plane node.
 
-` + "`talosgen apply --recover-from`" + ` takes it, and age decrypts it too:
+` + "`talosgen apply --recover-from`" + ` restores it; age decrypts it, too:
 age -d -i keys.txt prod-etcd-….db.age > prod.db
 
 Examples:
@@ -107,7 +107,7 @@ func (e etcdCommand) save(c *cli.Context, s *session) error {
 	return nil
 }
 
-// keepAs keeps a file under the name that somebody chose, or else under the
+// keepAs keeps a file under the name that was chosen, or else under the
 // given one in the current directory. One that exists is not replaced.
 func keepAs(chosen string) apply.Keep {
 	return func(name string, write func(io.Writer) error) (string, error) {

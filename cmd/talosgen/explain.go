@@ -19,10 +19,10 @@ type explainCommand struct {
 func (e explainCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "explain",
-		Usage:        "show which layer set a value of a node, and what it overrode",
+		Usage:        "show which layer set a value of a node, and which values it overrode",
 		ArgsUsage:    "<env> <node> [path]",
 		BashComplete: e.ws.completeEnvironments(true),
-		Description: `For every value at or below the path: the layer, file and line that set it,
+		Description: `Shows for every value at or below the path the layer, file and line that set it,
 then those that it overrode. Values of documents other than machine: and
 cluster: are named by their kind (and name): HostnameConfig.hostname,
 UserVolumeConfig/data.provisioning.
@@ -40,7 +40,7 @@ Examples:
    talosgen explain dev addon/podinfo replicaCount
    talosgen explain dev dev-worker-1 --all`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "the whole configuration"},
+			&cli.BoolFlag{Name: "all", Usage: "explain the whole configuration"},
 			outputFlag(),
 		},
 		Action: e.run,

@@ -13,11 +13,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// keepFacts writes the public addresses that a run learned to the sources of
+// saveFacts writes the public addresses that a run learned to the sources of
 // the environment, where the next render finds them, and removes the file when
 // there are none any more. Those of a simulated project mean nothing elsewhere,
 // and are not kept.
-func (s *session) keepFacts(r *apply.Report) error {
+func (s *session) saveFacts(r *apply.Report) error {
 	content, known, err := r.Facts()
 	if err != nil || !known || s.local {
 		return err
@@ -26,13 +26,13 @@ func (s *session) keepFacts(r *apply.Report) error {
 	if err := file.Write(content); err != nil {
 		return err
 	}
-	s.tellFacts(file, "for certificates that hold these addresses")
+	s.reportFacts(file, "for certificates that hold these addresses")
 	return nil
 }
 
-// tellFacts says what became of a file of facts, and what it is to be committed
+// reportFacts says what became of a file of facts, and what it is to be committed
 // and rendered for.
-func (s *session) tellFacts(f *repoFacts, why string) {
+func (s *session) reportFacts(f *repoFacts, why string) {
 	switch {
 	case f == nil:
 	case f.removed:

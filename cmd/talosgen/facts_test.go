@@ -48,7 +48,7 @@ func TestApplyKeepsFacts(t *testing.T) {
 		t.Fatalf("%v, facts:\n%s", err, text)
 	}
 	shown = must("apply", "dev", "--allow-dirty", "--stage", "infrastructure")
-	if strings.Contains(shown, "wrote") || !strings.Contains(shown, "envs/dev/facts.yaml was changed and not rendered") {
+	if strings.Contains(shown, "wrote") || !strings.Contains(shown, "envs/dev/facts.yaml has changed since the last render") {
 		t.Errorf("again it says\n%s", shown)
 	}
 

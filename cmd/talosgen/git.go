@@ -25,7 +25,7 @@ func (e *gitError) Error() string { return "git " + e.command + ": " + e.text }
 func gitOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
 	unknown := func(string) bool { return false }
-	cmd.Env = append(childEnvironment(cmd.Environ(), unknown), "LC_ALL=C") // some of its messages are looked at
+	cmd.Env = append(childEnvironment(cmd.Environ(), unknown), "LC_ALL=C") // some of its messages are compared
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	err := cmd.Run()
@@ -141,6 +141,6 @@ func notAsked(err error) error {
 	if err == nil {
 		return nil
 	}
-	return diag.On("", "where the tree comes from is not known: %v", err).
-		WithHint("--allow-dirty applies it without asking git").WithCause(err)
+	return diag.On("", "the Git history of the tree cannot be read: %v", err).
+		WithHint("--allow-dirty skips this check").WithCause(err)
 }

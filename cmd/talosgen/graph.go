@@ -14,18 +14,18 @@ type graphCommand struct {
 func (g graphCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "graph",
-		Usage:        "draw an environment",
+		Usage:        "draw a diagram of an environment",
 		ArgsUsage:    "<env>",
 		BashComplete: g.ws.completeEnvironments(false),
-		Description: `Draws what rendered/<env> describes, and prints the picture: the network with
-its subnets, servers by pool, load balancers, the NAT gateway and firewalls,
-who gets in by what, and the addons in the order in which they come up. Needs
-no key. Equal trees give equal pictures, so one can be committed beside them.
+		Description: `Prints a diagram of rendered/<env>: the network with its subnets, servers by pool,
+load balancers, the NAT gateway and firewalls, allowed sources of traffic, and the
+addons in the order in which they are deployed. Needs no key. Equal trees give
+equal diagrams, so a diagram can be committed beside its tree.
 
 Examples:
    talosgen graph prod > prod.svg
    talosgen graph prod -o mermaid`,
-		Flags:  []cli.Flag{formatFlag("picture", "svg", mermaid)},
+		Flags:  []cli.Flag{formatFlag("diagram", "svg", mermaid)},
 		Action: g.run,
 	}
 }

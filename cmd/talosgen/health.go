@@ -12,23 +12,23 @@ type healthCommand struct{ clusters clusters }
 func (h healthCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "health",
-		Usage:        "say whether a cluster is well",
+		Usage:        "check whether a cluster is healthy",
 		ArgsUsage:    "<env>",
 		BashComplete: h.clusters.ws.completeEnvironments(false),
-		Description: `Asks every node, every member of etcd and the Kubernetes API, and checks what
-talosctl health checks, and a little more of etcd. Nothing is changed. What cannot
-hold before there is a CNI is skipped, and said to be. apply makes the same checks
-before and after it disturbs a node.
+		Description: `Checks every node, every etcd member and the Kubernetes API: all that talosctl
+health checks, and more of etcd. Nothing is changed. Checks that cannot pass
+before a CNI is installed are skipped, and shown as skipped. apply makes the same
+checks before and after it disrupts a node.
 
-Exits 0 if all is well, 1 if something is not; with --wait 7 if it is not well in
-time.
+Exits 0 if the cluster is healthy, 1 if it is not; with --wait 7 if it is not
+healthy in time.
 
 Examples:
-   talosgen health prod                is it well now?
-   talosgen health prod --wait 10m     wait until it is
-   talosgen health prod -o json        all checks, for programs`,
+   talosgen health prod                check once
+   talosgen health prod --wait 10m     wait until it is healthy
+   talosgen health prod -o json        all checks as JSON`,
 		Flags: sessionFlags(append(nodeFlags(),
-			&cli.DurationFlag{Name: flagWait, Usage: "look again for this long until all is well"},
+			&cli.DurationFlag{Name: flagWait, Usage: "wait this long until the cluster is healthy"},
 			outputFlag())...),
 		Action: h.run,
 	}

@@ -39,7 +39,7 @@ func printHelp(out io.Writer, _ string, about any, _ map[string]any) {
 		h.commands(about.VisibleCommands())
 		h.flags("OPTIONS", about.VisibleFlags())
 	}
-	_, _ = io.WriteString(out, strings.TrimPrefix(h.String(), "\n")) // there is nobody else to tell
+	_, _ = io.WriteString(out, strings.TrimPrefix(h.String(), "\n")) // there is no other output
 }
 
 func usageLine(c *cli.Command) string {

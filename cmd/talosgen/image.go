@@ -24,7 +24,7 @@ const (
 
 // imageURLFlag says where images come from.
 func imageURLFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flagImageURL, Usage: "download images from `[ARCH=]URL` instead of the Image Factory; {path}, {arch}; #sha256=DIGEST is checked (repeatable)"}
+	return &cli.StringSliceFlag{Name: flagImageURL, Usage: "download images from `[ARCH=]URL` instead of the Image Factory, with {path}, {arch} and #sha256=DIGEST (repeatable)"}
 }
 
 // imageBuilder is what images are made with.
@@ -38,7 +38,7 @@ func (k clusters) imageBuilder(c *cli.Context) (b apply.Builder, err error) {
 }
 
 func autoscalerFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flagAutoscaler, Usage: "what `CLUSTER=FILE` says is the autoscaler's configuration in that cluster; CLUSTER=none: it has none (repeatable)"}
+	return &cli.StringSliceFlag{Name: flagAutoscaler, Usage: "autoscaler configuration of a cluster, `CLUSTER=FILE`; CLUSTER=none if it has none (repeatable)"}
 }
 
 // imageCommand makes, lists and deletes snapshots with Talos.
@@ -47,7 +47,7 @@ type imageCommand struct{ clusters clusters }
 func (i imageCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:  "image",
-		Usage: "the snapshots with Talos that servers are made from",
+		Usage: "manage the Talos snapshots that servers are created from",
 		Subcommands: []*cli.Command{
 			i.buildCommand(), i.listCommand(), i.pruneCommand(),
 		},
@@ -57,14 +57,14 @@ func (i imageCommand) command() *cli.Command {
 func (i imageCommand) buildCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "build",
-		Usage:        "make the snapshots that an environment wants and its project lacks",
+		Usage:        "build the missing Talos snapshots of an environment",
 		ArgsUsage:    "<env>",
 		BashComplete: i.clusters.ws.completeEnvironments(false),
-		Description: `Hetzner Cloud takes no uploads. So a temporary server for each architecture boots
+		Description: `Hetzner Cloud accepts no uploads. A temporary server for each architecture boots
 the rescue system, downloads the image from the Image Factory, writes it to its
-disk, reads it back and is switched off; the snapshot is taken of that disk. The
-server and its SSH key are removed, also what an earlier run left that was
-killed. ` + "`talosgen apply`" + ` does the same with what is missing.
+disk, verifies it and powers off; then a snapshot of that disk is created. The
+server and its SSH key are removed, and so are those of an interrupted run.
+` + "`talosgen apply`" + ` also builds missing snapshots.
 
 The servers are reached on port 22, through $` + proxyVariable + ` if that is set.
 
@@ -73,7 +73,7 @@ Examples:
    talosgen image build prod --dry-run
    talosgen image build prod --image-url https://mirror.example.com/{path}
    talosgen image build prod --image-url arm64=https://example.com/talos.xz`,
-		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only say what would be made"}),
+		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only show missing snapshots"}),
 		Action: i.build,
 	}
 }
@@ -92,7 +92,7 @@ func (i imageCommand) buildIn(c *cli.Context, s *session) error {
 		s.view.line(fmt.Sprintf("missing: %s for %s", want.Selector, apply.ImageArch(want.Architecture)))
 	}
 	if len(missing) == 0 {
-		s.view.line("every image is there")
+		s.view.line("all images exist")
 	}
 	found := s.CheckImages(c.Context, missing)
 	s.warn(found)
@@ -108,15 +108,15 @@ func (i imageCommand) buildIn(c *cli.Context, s *session) error {
 func (i imageCommand) pruneCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "prune",
-		Usage:        "delete the snapshots that nothing refers to",
+		Usage:        "delete unused Talos snapshots",
 		ArgsUsage:    "<env>",
 		BashComplete: i.clusters.ws.completeEnvironments(false),
-		Description: `Deletes, in the project of an environment, snapshots with Talos that talosgen
-made. It spares what any environment of the repository refers to, what a server
-was made from, and what a living autoscaler may make servers from. What an
-autoscaler refers to stands in a Secret of its cluster: as long as nobody has
-said what, everything is spared. The same goes for clusters in the project that
-are not in the repository.
+		Description: `Deletes unused Talos snapshots in the project of an environment. Snapshots of
+other programs are kept. A snapshot is in use if any environment of the
+repository refers to it, if a server was created from it, or if an autoscaler
+may create servers from it. Those of an autoscaler are named in a Secret of its
+cluster: without --autoscaler-config every snapshot counts as used. The same is
+true for clusters in the project that are not in the repository.
 
 Examples:
    talosgen image prune prod --dry-run   what would be deleted, and why
@@ -124,7 +124,7 @@ Examples:
    talosgen image prune prod --yes --autoscaler-config prod=config.json`,
 		Flags: sessionFlags(autoscalerFlag(),
 			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted"},
-			&cli.BoolFlag{Name: flagYes, Usage: "delete without asking"}, outputFlag()),
+			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"}, outputFlag()),
 		Action: i.prune,
 	}
 }
@@ -139,24 +139,24 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	doomed := 0
+	unused := 0
 	for _, u := range uses {
 		if u.Prunable() {
-			doomed++
+			unused++
 		}
 	}
 	s.view.clear()
-	if wantsJSON(c) && (c.Bool(flagDryRun) || doomed == 0) {
+	if wantsJSON(c) && (c.Bool(flagDryRun) || unused == 0) {
 		return s.out.printJSON(imageReports(uses))
 	}
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
 	}
-	if c.Bool(flagDryRun) || doomed == 0 {
-		s.out.say("%s to delete", natural.Count(doomed, "snapshot"))
+	if c.Bool(flagDryRun) || unused == 0 {
+		s.out.say("%s to delete", natural.Count(unused, "snapshot"))
 		return nil
 	}
-	if err := s.out.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(doomed, "snapshot"))); err != nil {
+	if err := s.out.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(unused, "snapshot"))); err != nil {
 		return err
 	}
 	removed, err := s.PruneImages(c.Context, uses, i.clusters.owner())
@@ -189,7 +189,7 @@ func (i imageCommand) uses(c *cli.Context, s *session) ([]apply.ImageUse, error)
 }
 
 // allInfrastructure reads what every environment of a repository wants. One that
-// cannot be read is an error: nobody knows what it refers to.
+// cannot be read is an error: its images would be unknown.
 func allInfrastructure(root string) (all []apply.ImageEnvironment, err error) {
 	found, err := os.ReadDir(filepath.Join(root, "rendered"))
 	if err != nil {
@@ -224,7 +224,7 @@ func checkRendered(root string, sources []fs.DirEntry) error {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(root, "rendered", entry.Name(), schemas.InfrastructureFile)); err != nil {
-			problems.Add(diag.New(diag.Pos{File: "rendered/" + entry.Name()}, "is not there: nobody knows which images the environment wants").
+			problems.Add(diag.New(diag.Pos{File: "rendered/" + entry.Name()}, "does not exist: the images of this environment are unknown").
 				WithHint("render it: `talosgen render %s`", entry.Name()))
 		}
 	}

@@ -14,11 +14,11 @@ import (
 func (i imageCommand) listCommand() *cli.Command {
 	return &cli.Command{
 		Name:         "list",
-		Usage:        "list the snapshots with Talos in the project of an environment",
+		Usage:        "list the Talos snapshots in the project of an environment",
 		ArgsUsage:    "<env>",
 		BashComplete: i.clusters.ws.completeEnvironments(false),
-		Description: `Lists them, the newest first, with what refers to them: environments of the
-repository, servers, and living autoscalers.
+		Description: `Lists the snapshots, the newest first, with their users: environments of the
+repository, servers and autoscalers.
 
 Examples:
    talosgen image list prod
@@ -57,7 +57,7 @@ type imageReport struct {
 	Status    string    `json:"status"`
 	Protected bool      `json:"protected"`
 	UsedBy    []string  `json:"usedBy"`
-	// What may refer to it, because nobody knows.
+	// What may refer to it, if that is not known.
 	MaybeUsedBy []string `json:"maybeUsedBy"`
 	// Whether prune deletes it.
 	Prunable bool `json:"prunable"`
@@ -96,15 +96,15 @@ func imageTable(uses []apply.ImageUse, now time.Time) string {
 func usedBy(u apply.ImageUse) string {
 	parts := append([]string{}, u.By...)
 	for _, m := range u.Maybe {
-		parts = append(parts, "perhaps "+m)
+		parts = append(parts, "maybe "+m)
 	}
 	switch {
 	case u.Status != "available":
-		parts = append(parts, "it is "+u.Status)
+		parts = append(parts, u.Status)
 	case u.Protected:
-		parts = append(parts, "it is protected")
+		parts = append(parts, "protected")
 	case len(parts) == 0 && !u.Prunable():
-		parts = append(parts, "talosgen did not make it")
+		parts = append(parts, "not created by talosgen")
 	case len(parts) == 0:
 		parts = append(parts, "nothing")
 	}

@@ -35,36 +35,36 @@ type initCommand struct {
 func (i initCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
-		Usage:     "start a repository",
+		Usage:     "create a repository",
 		ArgsUsage: "<dir>",
 		Description: `Writes a repository with one environment that renders at once: cluster.yaml,
-cluster.env, patches, encrypted secrets, a Taskfile, a pre-commit
-configuration and a pipeline that checks pull requests without keys, and can
-plan and apply. Your age key is the first one that sops finds in its key file;
-if there is none, one is made there, outside of the repository. Existing files
-are never overwritten.
+cluster.env, patches, encrypted secrets, a Taskfile, a pre-commit configuration
+and a pipeline that checks pull requests without keys, and can plan and apply.
+Your age key is the first one in the key file of sops; if that file does not
+exist, a key is generated there, outside of the repository. Existing files are
+never overwritten.
 
-At Hetzner Cloud a firewall drops what nobody has let in: name with --api-source
-from where kubectl and talosctl are to be used, or later in cluster.yaml. To find
-the current address, icanhazip.com is asked.
+At Hetzner Cloud the firewall drops all traffic to the APIs of the cluster but
+from allowed sources: set them with --api-source, or later in cluster.yaml. To
+find the current address, icanhazip.com is queried.
 
 Examples:
    talosgen init my-clusters
    talosgen init my-clusters --api-source 203.0.113.0/24
-                                  let an office in to the APIs of the cluster
+                                  allow the network of an office
    talosgen init my-clusters --api-source current
-                                  let in the address of this machine
+                                  allow the address of this machine
    talosgen init my-clusters --ci gitlab
    talosgen init home --provider static --env home --cluster-name home`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "provider", Usage: "where nodes come from: " + strings.Join(scaffold.Providers, " or "), Value: scaffold.Providers[0]},
-			&cli.StringFlag{Name: "ci", Usage: "whose pipeline checks, plans and applies: " + strings.Join(scaffold.CIs, ", "), Value: scaffold.CIs[0]},
+			&cli.StringFlag{Name: "provider", Usage: "provider of the nodes: " + strings.Join(scaffold.Providers, " or "), Value: scaffold.Providers[0]},
+			&cli.StringFlag{Name: "ci", Usage: "CI system of the pipeline: " + strings.Join(scaffold.CIs, ", "), Value: scaffold.CIs[0]},
 			&cli.StringFlag{Name: "env", Usage: "`NAME` of the first environment", Value: "dev"},
-			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: that of the environment"},
-			&cli.StringSliceFlag{Name: flagAPISource, Usage: "`RANGE` from which the APIs of the cluster may be used, or current for the address of this machine (repeatable)"},
+			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: the name of the environment"},
+			&cli.StringSliceFlag{Name: flagAPISource, Usage: "`RANGE` that may reach the APIs of the cluster; current is the address of this machine (repeatable)"},
 			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: versions.Newest().Talos},
-			&cli.StringFlag{Name: flagDigest, Usage: "`SHA256` of talosgen-linux-amd64 for the pipeline; default: that of this program, where it is one for linux/amd64"},
-			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes; default: what this Talos installs"},
+			&cli.StringFlag{Name: flagDigest, Usage: "`SHA256` of talosgen-linux-amd64 for the pipeline; default: that of this program, if it is for linux/amd64"},
+			&cli.StringFlag{Name: "kubernetes-version", Usage: "`VERSION` of Kubernetes; default: the one that this Talos installs"},
 		},
 		Action: i.run,
 	}
@@ -79,7 +79,7 @@ func (i initCommand) apiSource(c *cli.Context) (ranges []string, err error) {
 		}
 		own := i.addresses.find(c.Context)
 		if len(own) == 0 {
-			return nil, diag.On("", "the public address of this machine cannot be found: neither %s answers", strings.Join(addressServices, " nor ")).
+			return nil, diag.On("", "the public address of this machine was not found: no answer from %s", strings.Join(addressServices, " and ")).
 				WithHint("name it: --%s 203.0.113.7", flagAPISource).WithCode(diag.Remote)
 		}
 		for _, addr := range own {
@@ -111,7 +111,7 @@ func (i initCommand) run(c *cli.Context) error {
 		return err
 	}
 	if made {
-		i.out.say("made an age key for you: %s (keep a copy of it in a safe place)", keyFile)
+		i.out.say("generated an age key: %s (keep a copy in a safe place)", keyFile)
 	} else {
 		i.out.say("using your age key %s", keyFile)
 	}

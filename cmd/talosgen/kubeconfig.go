@@ -24,37 +24,37 @@ type kubeconfigCommand struct{ access accessWriter }
 func (k kubeconfigCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "kubeconfig",
-		Usage:        "give kubectl access to a cluster",
+		Usage:        "write a kubeconfig for a cluster",
 		ArgsUsage:    "<env>",
 		BashComplete: k.access.trees.ws.completeEnvironments(false),
-		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, and
-writes it as a context into the configuration of kubectl, which becomes the
-current one. Other contexts and comments stay. It asks nothing of the cluster,
-and needs a key that can decrypt the tree.
+		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, adds
+it as a context to the configuration of kubectl, and makes that the current
+context. Other contexts and comments are unchanged. The cluster is not contacted.
+Needs a key that can decrypt the tree.
 
-Without more it is an administrator's (system:masters), whom RBAC cannot stop.
-With --group, --user or both it may do what RBAC allows these. With --oidc it is
-for people who log in with the provider of kubernetes.oidc: such a file has
-neither certificate nor key, and needs the plugin oidc-login of kubectl.
+By default the certificate is an administrator's (system:masters), whom RBAC
+cannot restrict. With --group or --user it has the permissions that RBAC grants
+these. With --oidc the file is for people who log in with the provider of
+kubernetes.oidc: it has neither certificate nor key, and needs the kubectl plugin
+oidc-login.
 
-A certificate that is there already stays while more than a third of --lifetime
-is left.
+An existing certificate is kept while more than a third of --lifetime is left.
 
 Examples:
-   talosgen kubeconfig prod                  into ~/.kube/config
+   talosgen kubeconfig prod                  write to ~/.kube/config
    talosgen kubeconfig prod -o prod.kubeconfig --lifetime 1h
    talosgen kubeconfig prod --group viewers --user jane -o jane.kubeconfig
-                                             what RBAC allows viewers
+                                             permissions of viewers
    talosgen kubeconfig prod --oidc -o people.kubeconfig
                                              for all who can log in
    talosgen kubeconfig prod --server https://127.0.0.1:6443
                                              through a tunnel
-   talosgen kubeconfig prod -o - | less      alone, on stdout`,
+   talosgen kubeconfig prod -o - | less      print to stdout`,
 		Flags: accessFlags("$KUBECONFIG, else ~/.kube/config",
-			&cli.StringFlag{Name: "server", Usage: "`URL` of the API to use instead of the one in the tree"},
-			&cli.StringSliceFlag{Name: flagGroup, Usage: "`GROUPS` of Kubernetes that the certificate is for, instead of system:masters"},
-			&cli.StringFlag{Name: flagUser, Usage: "`NAME` of the user that the certificate is for, as RBAC and the audit log have it"},
-			&cli.BoolFlag{Name: flagOIDC, Usage: "no certificate: people log in with the cluster's OpenID Connect provider"},
+			&cli.StringFlag{Name: "server", Usage: "`URL` of the Kubernetes API, in place of the one in the tree"},
+			&cli.StringSliceFlag{Name: flagGroup, Usage: "Kubernetes `GROUPS` of the certificate, in place of system:masters"},
+			&cli.StringFlag{Name: flagUser, Usage: "user `NAME` of the certificate, for RBAC and the audit log"},
+			&cli.BoolFlag{Name: flagOIDC, Usage: "no certificate: log in with the OpenID Connect provider of the cluster"},
 		),
 		Action: func(c *cli.Context) error {
 			r, what, err := kubeconfigRequest(c)
@@ -74,7 +74,7 @@ func kubeconfigRequest(c *cli.Context) (r apply.KubeconfigRequest, what string, 
 	switch {
 	case r.OIDC && (r.User != "" || len(r.Groups) > 0 || c.IsSet(flagLifetime)):
 		return r, "", diag.On("--"+flagOIDC, "not together with --%s, --%s or --%s", flagUser, flagGroup, flagLifetime).
-			WithHint("the provider says who somebody is, and for how long").WithCode(diag.Usage)
+			WithHint("the provider decides who logs in, and for how long").WithCode(diag.Usage)
 	case r.OIDC:
 		return r, "for people who log in with the provider", nil
 	case len(r.Groups) > 0:

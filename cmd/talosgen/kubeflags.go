@@ -11,7 +11,7 @@ const flagServer = "server"
 // clusterFlags are those of commands that talk to Kubernetes only.
 func clusterFlags(more ...cli.Flag) []cli.Flag {
 	more = append(append(more,
-		&cli.StringFlag{Name: flagServer, Usage: "`URL` of the Kubernetes API, instead of looking where the control planes are"}), nodeFlags()...)
+		&cli.StringFlag{Name: flagServer, Usage: "`URL` of the Kubernetes API, in place of the control plane nodes"}), nodeFlags()...)
 	return sessionFlags(append(more, outputFlag())...)
 }
 

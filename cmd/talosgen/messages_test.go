@@ -94,8 +94,8 @@ var foreignFlags = []string{"insecure", "armor", "export", "generate-bash-comple
 
 // prose are words that follow the name of the program where it is no command.
 var prose = []string{
-	"alone", "and", "applied", "applies", "asked", "before", "could", "defines", "did", "does", "for", "from", "inside", "is", "knows",
-	"lifts", "made", "merges", "needs", "placeholder", "reads", "runs", "take", "that", "to", "uses", "v", "with", "would", "wrote",
+	"alone", "applied", "asked", "before", "could", "defines", "does", "for", "from", "inside", "is", "knows",
+	"lifts", "made", "merges", "needs", "placeholder", "reads", "runs", "take", "that", "to", "uses", "v", "would", "wrote",
 }
 
 // foreignOptions look like options of cluster.yaml, and are files, secrets,

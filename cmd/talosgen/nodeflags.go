@@ -24,24 +24,24 @@ const (
 // nodeFlags are those of every command that talks to nodes.
 func nodeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: flagEndpoints, Usage: "where a node is: `NODE=ADDRESS`, instead of where the tree and Hetzner say (repeatable)"},
-		&cli.StringSliceFlag{Name: flagFingerprint, Usage: "the key that a machine shows in maintenance mode, as its console does: `NODE=FINGERPRINT`; it is taken for a new one, and no other is (repeatable)"},
-		&cli.StringSliceFlag{Name: flagSSHKey, Usage: "private key in `FILE` to log in with on the server that leads to nodes; default: those of your SSH agent"},
+		&cli.StringSliceFlag{Name: flagEndpoints, Usage: "address of a node, `NODE=ADDRESS`, in place of the one from the tree or from Hetzner (repeatable)"},
+		&cli.StringSliceFlag{Name: flagFingerprint, Usage: "configure only a machine that shows this key in maintenance mode, as on its console: `NODE=FINGERPRINT` (repeatable)"},
+		&cli.StringSliceFlag{Name: flagSSHKey, Usage: "private key `FILE` for the SSH server in front of the nodes; default: keys of your SSH agent"},
 	}
 }
 
 // stageFlags are those of plan and apply about nodes.
 func stageFlags() []cli.Flag {
 	return append(nodeFlags(),
-		&cli.StringFlag{Name: flagMode, Value: string(apply.Auto), Usage: "of changes to nodes: auto reboots where it is needed, no-reboot leaves those out, staged changes nothing before the next reboot: `MODE`"},
-		&cli.IntFlag{Name: flagMaxParallel, Value: 1, Usage: "`NUMBER` of workers that may be away at once"},
-		&cli.StringSliceFlag{Name: flagNode, Usage: "only the node `NAME`, not the others (repeatable)"},
+		&cli.StringFlag{Name: flagMode, Value: string(apply.Auto), Usage: "`MODE` of changes to nodes: auto reboots where needed, no-reboot skips changes that need a reboot, staged applies them at the next reboot"},
+		&cli.IntFlag{Name: flagMaxParallel, Value: 1, Usage: "`NUMBER` of workers that may be unavailable at once"},
+		&cli.StringSliceFlag{Name: flagNode, Usage: "change only the node `NAME` (repeatable)"},
 		stageFlag(),
 	)
 }
 
 func stageFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flagStage, Usage: "only the stage `NAME`: " + strings.Join(stageNames(), ", ") + " (repeatable)"}
+	return &cli.StringSliceFlag{Name: flagStage, Usage: "run only the stage `NAME`: " + strings.Join(stageNames(), ", ") + " (repeatable)"}
 }
 
 func stageNames() (names []string) {
@@ -52,6 +52,6 @@ func stageNames() (names []string) {
 }
 
 func unknownValue(flag, value string, known []string) error {
-	return diag.On("--"+flag, "there is no %q, only %s", value, strings.Join(known, ", ")).
+	return diag.On("--"+flag, "unknown value %q, known are %s", value, strings.Join(known, ", ")).
 		WithHint("%s", diag.Suggest(value, known)).WithCode(diag.Usage)
 }

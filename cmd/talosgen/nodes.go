@@ -22,8 +22,8 @@ const (
 	runKubernetes  = "kubernetes"
 )
 
-// simulatedOwn is the address by which a simulator on this machine knows whoever
-// runs this. Any would do: nobody filters.
+// simulatedOwn is the address of the operator for a simulator on this machine. Any
+// would do: it is not compared.
 var simulatedOwn = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 
 // nodes is how the nodes of an environment are reached. Behind the servers of a

@@ -23,7 +23,7 @@ type operatorKeys struct {
 	random io.Reader
 }
 
-// find finds the age key of whoever runs talosgen, or makes one where
+// find finds the age key of the operator, or makes one where
 // sops will find it.
 func (k operatorKeys) find() (file, recipient string, made bool, err error) {
 	file, ok := k.vars("SOPS_AGE_KEY_FILE")
@@ -31,7 +31,7 @@ func (k operatorKeys) find() (file, recipient string, made bool, err error) {
 		file = k.keys.env().ConfigKeyFile()
 	}
 	if file == "" {
-		return "", "", false, diag.On("age key", "there is no home directory to keep it in").
+		return "", "", false, diag.On("age key", "the home directory is unknown").
 			WithHint("name a file in $SOPS_AGE_KEY_FILE").WithCode(diag.Secrets)
 	}
 	data, err := os.ReadFile(file)
@@ -47,7 +47,7 @@ func (k operatorKeys) find() (file, recipient string, made bool, err error) {
 		return file, "", false, err
 	}
 	if len(public) == 0 {
-		return file, "", false, diag.New(diag.Pos{File: file}, "holds no age key whose public half is known").
+		return file, "", false, diag.New(diag.Pos{File: file}, "contains no age key with a public key").
 			WithHint("add one with `age-keygen >> %s`", file).WithCode(diag.Secrets)
 	}
 	return file, public[0], false, nil

@@ -14,30 +14,30 @@ type planCommand struct{ clusters clusters }
 func (p planCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "plan",
-		Usage:        "show what apply would change, and what that costs",
+		Usage:        "show the changes that apply would make, and their cost",
 		ArgsUsage:    "<env>",
 		BashComplete: p.clusters.ws.completeEnvironments(false),
-		Description: `Compares rendered/<env> with what there is at Hetzner Cloud, on the nodes and in
-Kubernetes, and changes nothing. To look at nodes, your address is let in for
-that long, where access in cluster.yaml says so. Exits 1 if there is something to
-do, or something that must not be done.
+		Description: `Compares rendered/<env> with Hetzner Cloud, the nodes and Kubernetes, and changes
+nothing. To reach nodes it opens access for your address as long as it runs, if
+access in cluster.yaml says so. Exits 1 if there are changes, or if a change is
+refused.
 
-The token of the project is in $` + tokenVariable + `, or else in the rendered tree.
+The token of the project is read from $` + tokenVariable + `, or else from the rendered tree.
 
-With --keyless no key is looked for, as in a pipeline that runs what a branch brings
-along. Then it is not known whether an operator rendered the tree, nodes and
-Kubernetes are not looked at, and the plan cannot be kept.
+--keyless needs no key, for pipelines that run on pull requests. The seal of the
+tree is not verified, nodes and Kubernetes are left out, and the plan cannot be
+saved.
 
 Examples:
-   talosgen plan prod                  what would be done?
-   talosgen plan prod --keyless        what would change at Hetzner?
-   talosgen plan prod --out plan.json  keep the plan, for apply --plan
+   talosgen plan prod                  show all changes
+   talosgen plan prod --keyless        show changes at Hetzner
+   talosgen plan prod --out plan.json  save the plan, for apply --plan
    talosgen plan prod --allow prod-worker-3
                                        with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
-			&cli.BoolFlag{Name: "destroy", Usage: "what destroy would remove"},
-			&cli.StringFlag{Name: "out", Usage: "write the plan to `FILE`; it holds no secrets"},
-			&cli.BoolFlag{Name: flagKeyless, Usage: "the infrastructure alone, with $" + tokenVariable + ", which may only read, and without any key"},
+			&cli.BoolFlag{Name: "destroy", Usage: "show what destroy would remove"},
+			&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`; it contains no secrets"},
+			&cli.BoolFlag{Name: flagKeyless, Usage: "plan the infrastructure only, without any key; a read-only $" + tokenVariable + " is enough"},
 			outputFlag())...),
 		Action: p.run,
 	}
@@ -57,7 +57,7 @@ func (p planCommand) run(c *cli.Context) error {
 // plan plans, and shows the plan.
 func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
 	if s.env.Keyless() {
-		s.out.note("no key was used: whether an operator rendered this tree is not known, and only the infrastructure is compared")
+		s.out.note("no key was used: the seal of this tree is not verified, and only the infrastructure is compared")
 	}
 	make := s.Plan
 	if c.Bool("destroy") {
@@ -103,7 +103,7 @@ func checkKeyless(c *cli.Context) error {
 	for _, flag := range []string{"out", flagNode, "destroy"} {
 		if c.IsSet(flag) {
 			return diag.On("--"+flagKeyless, "not together with --%s", flag).
-				WithHint("a tree whose seal nobody verified is compared with what there is at Hetzner, and nothing else").WithCode(diag.Usage)
+				WithHint("a tree without a verified seal is compared with Hetzner only").WithCode(diag.Usage)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Flags of what whoever runs a command agrees to.
+// Flags of consent.
 const (
 	flagAllow         = "allow"
 	flagAllowDestroy  = "allow-destroy"
@@ -21,11 +21,11 @@ const (
 // policyFlags are those of plan and apply.
 func policyFlags() []cli.Flag {
 	return append(stageFlags(),
-		&cli.StringSliceFlag{Name: flagAllow, Usage: "agree to destroying, or powering off, the object `NAME`; to a tree that is older than what was applied: older-tree (repeatable)"},
-		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "agree to everything that destroys something"},
-		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "agree to everything that powers a server off"},
-		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take the object `NAME` over, which is there and not the cluster's (repeatable)"},
-		&cli.StringSliceFlag{Name: flagReplace, Usage: "delete the server `NAME`, which is no node, and make it again (repeatable)"},
+		&cli.StringSliceFlag{Name: flagAllow, Usage: "allow destroying or powering off the object `NAME`; older-tree allows a tree older than the one applied last (repeatable)"},
+		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "allow all changes that destroy something"},
+		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "allow all changes that power a server off"},
+		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take ownership of the existing object `NAME` (repeatable)"},
+		&cli.StringSliceFlag{Name: flagReplace, Usage: "delete and create again the server `NAME`, which is not a node (repeatable)"},
 	)
 }
 

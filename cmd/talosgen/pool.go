@@ -13,9 +13,9 @@ type poolCommand struct {
 func (p poolCommand) command() *cli.Command {
 	command := &cli.Command{
 		Name: "pool", Usage: "list and change the pools of an environment",
-		Description: `Changes the pools in envs/<env>/cluster.yaml, with its comments and layout
-kept, and renders. A node that stays keeps its name and its address: offsets and
-indexes are picked from those that are free.
+		Description: `Changes the pools in envs/<env>/cluster.yaml, keeps its comments and layout, and
+renders. Existing nodes keep their names and addresses: new ones get free offsets
+and indexes.
 
 Examples:
    talosgen pool list dev
@@ -47,8 +47,8 @@ Example:
 func (p poolCommand) addCommand() *cli.Command {
 	return &cli.Command{
 		Name: "add", Usage: "add a pool of workers", ArgsUsage: "<env> <pool>",
-		Description: `Adds the pool behind the others, at an offset of addresses that is free. With
---max it is a pool of the autoscaler.
+		Description: `Adds a pool behind the others, at a free offset of addresses. With --max it is a
+pool of the autoscaler.
 
 Examples:
    talosgen pool add dev db --type ccx23 --count 3 --location fsn1 \
@@ -56,16 +56,16 @@ Examples:
    talosgen pool add dev burst --type cpx32 --min 0 --max 10
    talosgen pool add dev web --type cpx22 --dry-run`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "type", Usage: "the server `TYPE`"},
-			&cli.IntFlag{Name: "count", Usage: "how many nodes", Value: 1},
-			&cli.StringFlag{Name: "location", Usage: "where the servers are; default: hetzner.region"},
-			&cli.StringSliceFlag{Name: "label", Usage: "a Kubernetes label, `KEY=VALUE` (repeatable)"},
-			&cli.StringSliceFlag{Name: "annotation", Usage: "a Kubernetes annotation, `KEY=VALUE` (repeatable)"},
-			&cli.StringSliceFlag{Name: "taint", Usage: "a Kubernetes taint, `KEY=VALUE:EFFECT` (repeatable)"},
-			&cli.StringFlag{Name: "subnet", Usage: "a subnet of the pool's own, a `CIDR` in network.nodeCidrs"},
-			&cli.BoolFlag{Name: "placement-group", Usage: "spread the servers over hosts", Value: true},
-			&cli.IntFlag{Name: "min", Usage: "how few servers the autoscaler keeps"},
-			&cli.IntFlag{Name: "max", Usage: "how many servers the autoscaler makes at most"},
+			&cli.StringFlag{Name: "type", Usage: "server `TYPE`"},
+			&cli.IntFlag{Name: "count", Usage: "`NUMBER` of nodes", Value: 1},
+			&cli.StringFlag{Name: "location", Usage: "`LOCATION` of the servers; default: hetzner.region"},
+			&cli.StringSliceFlag{Name: "label", Usage: "Kubernetes label `KEY=VALUE` (repeatable)"},
+			&cli.StringSliceFlag{Name: "annotation", Usage: "Kubernetes annotation `KEY=VALUE` (repeatable)"},
+			&cli.StringSliceFlag{Name: "taint", Usage: "Kubernetes taint `KEY=VALUE:EFFECT` (repeatable)"},
+			&cli.StringFlag{Name: "subnet", Usage: "own subnet of the pool, a `CIDR` in network.nodeCidrs"},
+			&cli.BoolFlag{Name: "placement-group", Usage: "spread the servers over physical hosts", Value: true},
+			&cli.IntFlag{Name: "min", Usage: "minimum `NUMBER` of servers of the autoscaler"},
+			&cli.IntFlag{Name: "max", Usage: "maximum `NUMBER` of servers of the autoscaler"},
 		}, changeFlags()...),
 		Action: p.add,
 	}
@@ -73,18 +73,18 @@ Examples:
 
 func (p poolCommand) scaleCommand() *cli.Command {
 	return &cli.Command{
-		Name: "scale", Usage: "change how many nodes a pool has", ArgsUsage: "<env> <pool> [<count>]",
-		Description: `New nodes get the lowest indexes that are free, and the highest go first. The
-control plane is the pool control-plane. For a pool of the autoscaler, give --min
-or --max.
+		Name: "scale", Usage: "change the number of nodes of a pool", ArgsUsage: "<env> <pool> [<count>]",
+		Description: `New nodes get the lowest free indexes; nodes with the highest indexes are removed
+first. The control plane is the pool control-plane. For a pool of the autoscaler,
+set --min or --max.
 
 Examples:
    talosgen pool scale dev worker 5
    talosgen pool scale prod control-plane 5
    talosgen pool scale prod burst --max 20`,
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "min", Usage: "how few servers the autoscaler keeps"},
-			&cli.IntFlag{Name: "max", Usage: "how many servers the autoscaler makes at most"},
+			&cli.IntFlag{Name: "min", Usage: "minimum `NUMBER` of servers of the autoscaler"},
+			&cli.IntFlag{Name: "max", Usage: "maximum `NUMBER` of servers of the autoscaler"},
 		}, changeFlags()...),
 		Action: p.scale,
 	}
@@ -92,16 +92,15 @@ Examples:
 
 func (p poolCommand) removeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "remove", Usage: "remove a pool, or nodes of it", ArgsUsage: "<env> <pool>",
-		Description: `With --node only that node goes, be it in the middle: the others keep their
-indexes, which are listed in the file from then on. Static nodes can be removed
-too.
+		Name: "remove", Usage: "remove a pool or some of its nodes", ArgsUsage: "<env> <pool>",
+		Description: `--node removes only that node. The others keep their indexes, which the file
+lists from then on. Static nodes can be removed too.
 
 Examples:
    talosgen pool remove dev db
    talosgen pool remove dev worker --node dev-worker-2`,
 		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "node", Usage: "remove the node `NAME` only (repeatable)"},
+			&cli.StringSliceFlag{Name: "node", Usage: "remove only the node `NAME` (repeatable)"},
 		}, changeFlags()...),
 		Action: p.remove,
 	}
@@ -109,11 +108,11 @@ Examples:
 
 func (p poolCommand) placeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "place", Usage: "give pools offsets that are free", ArgsUsage: "<env> [<pool>]",
-		Description: `The addresses of a pool begin at its offset. If two branches took the same
+		Name: "place", Usage: "assign free address offsets to pools", ArgsUsage: "<env> [<pool>]",
+		Description: `The addresses of a pool begin at its offset. If two branches have chosen the same
 one, name the pool that has no servers yet: it gets another. Without a pool, the
-offsets that the file leaves out are written down: where a pool is now, or a free
-one if it shares addresses with others.
+offsets that the file omits are written to it: the present one, or a free one if
+pools share addresses.
 
 Examples:
    talosgen pool place dev db
@@ -126,7 +125,7 @@ Examples:
 // changeFlags are flags of all commands that change pools.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the difference, and write nothing"},
-		&cli.BoolFlag{Name: "no-render", Usage: "write cluster.yaml only; needs no keys"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff and write nothing"},
+		&cli.BoolFlag{Name: "no-render", Usage: "write only cluster.yaml; needs no keys"},
 	}
 }

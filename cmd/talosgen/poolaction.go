@@ -189,7 +189,7 @@ func (p poolCommand) change(c *cli.Context, make func(*render.Repo) (*nodepools.
 		return err
 	}
 	if bytes.Equal(change.Before, change.After) {
-		p.out.say("%s has it already; nothing changed", change.File)
+		p.out.say("%s is unchanged", change.File)
 		return nil
 	}
 	if err := p.print(change); err != nil || c.Bool("dry-run") {

@@ -10,14 +10,14 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// agree asks on a terminal, unless --yes answers. Where there is no terminal,
-// nobody could have answered.
+// agree asks on a terminal, unless --yes answers. Without a
+// terminal that is an error.
 func (o *console) agree(c *cli.Context, view *runView, question string) error {
 	if c.Bool(flagYes) {
 		return nil
 	}
 	if !o.answers {
-		return diag.On("", "there is nobody to ask: %s", question).
+		return diag.On("", "cannot ask without a terminal: %s", question).
 			WithHint("--yes answers it").WithCode(diag.Usage)
 	}
 	view.clear()
@@ -34,12 +34,11 @@ func (o *console) yes(ctx context.Context, question string) bool {
 	return err == nil && (strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"))
 }
 
-// readAnswer waits until somebody has typed a line, or has interrupted the
-// question.
+// readAnswer waits for a typed line, or for an interrupt.
 func (o *console) readAnswer(ctx context.Context) (string, error) {
 	answer, err := interruptible(ctx, o.readLine)
 	if err != nil {
-		o.say("") // nobody ended the line of the question
+		o.say("") // the line of the question has no end yet
 	}
 	return answer, err
 }
@@ -59,8 +58,8 @@ func (o *console) readLine() (string, error) {
 	}
 }
 
-// interruptible waits until somebody has typed what read returns, or has
-// interrupted the question: then whoever reads goes on until the process ends.
+// interruptible waits for what read returns, or for an interrupt: then read goes on
+// until the process ends.
 func interruptible(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string

@@ -20,17 +20,17 @@ type rekeyCommand struct {
 
 func (r rekeyCommand) command() *cli.Command {
 	return &cli.Command{
-		Name: "rekey", Usage: "encrypt again after the recipients changed", ArgsUsage: "<env>",
+		Name: "rekey", Usage: "encrypt secrets again after the recipients have changed", ArgsUsage: "<env>",
 		Description: `Encrypts every encrypted source of the environment for the recipients that
-.sops.yaml has now, with new data keys that no earlier keyring fits, and renders
-with them. It shows first who comes and who goes, with the names that comments
-in .sops.yaml give them, and asks.
+.sops.yaml has now, with new data keys that no earlier keyring opens, and renders
+with them. It first shows which recipients are added and removed, with the names
+from comments in .sops.yaml, and asks for approval.
 
 Examples:
    talosgen secrets rekey dev
    talosgen secrets rekey dev --yes`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: flagYes, Usage: "do it without asking"},
+			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
 			newKeysFlag(),
 		},
 		Action: r.run,
@@ -39,11 +39,11 @@ Examples:
 
 // newKeysFlag names the case in which the keys are not those of the last render.
 func newKeysFlag() cli.Flag {
-	return &cli.BoolFlag{Name: render.FlagNewKeys, Usage: "the data keys are not those of the last render, and that is right"}
+	return &cli.BoolFlag{Name: render.FlagNewKeys, Usage: "confirm that the data keys differ from those of the last render"}
 }
 
-// told is the repository for a command that was told that keys are new, if it was.
-func told(c *cli.Context, repo *render.Repo) *render.Repo {
+// confirmedKeys is the repository for a command whose flags confirm new data keys.
+func confirmedKeys(c *cli.Context, repo *render.Repo) *render.Repo {
 	if c.Bool(render.FlagNewKeys) {
 		return repo.WithNewKeys()
 	}
@@ -60,7 +60,7 @@ func (r rekeyCommand) run(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	repo = told(c, repo)
+	repo = confirmedKeys(c, repo)
 	earlier, err := committedFile(c.Context, repo.Root(), ".sops.yaml")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -93,7 +93,7 @@ func (r rekeyCommand) agree(c *cli.Context, done *vault.Rekeying) error {
 	for _, group := range []struct {
 		what string
 		who  []vault.Recipient
-	}{{"comes:", done.Coming}, {"goes: ", done.Going}, {"stays:", done.Staying}} {
+	}{{"added:    ", done.Coming}, {"removed:  ", done.Going}, {"unchanged:", done.Staying}} {
 		for _, recipient := range group.who {
 			r.out.say("%s %s", group.what, recipient)
 		}
@@ -101,9 +101,9 @@ func (r rekeyCommand) agree(c *cli.Context, done *vault.Rekeying) error {
 	if c.Bool(flagYes) {
 		return nil
 	}
-	question := "encrypt everything of " + done.Env + " for those who come and stay?"
+	question := "encrypt everything of " + done.Env + " for these recipients?"
 	if !r.out.answers {
-		return diag.On("", "there is nobody to ask: %s", question).WithHint("--%s answers it", flagYes).WithCode(diag.Usage)
+		return diag.On("", "cannot ask without a terminal: %s", question).WithHint("--%s answers it", flagYes).WithCode(diag.Usage)
 	}
 	if !r.out.yes(c.Context, question) {
 		return diag.On("", "nothing was changed").WithCode(diag.Differences)

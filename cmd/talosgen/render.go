@@ -22,12 +22,12 @@ type renderCommand struct {
 func (r renderCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "render",
-		Usage:     "make the machine configurations of an environment from its sources",
+		Usage:     "render the machine configurations and manifests of an environment",
 		ArgsUsage: "<env>",
-		Description: `Reads envs/<env> and patches, and writes rendered/<env>: one complete,
-validated machine configuration per node, with its secrets encrypted, and a
-lock that says what they were made from. All is written, or nothing. If
-nothing changed since the last render, nothing is done.
+		Description: `Reads envs/<env> and patches, and writes rendered/<env>: a complete, validated
+machine configuration for each node, the manifests of its addons, and a lock with
+the digests of all inputs. Secrets are encrypted. Either all files are written or
+none. If no input has changed since the last render, nothing is written.
 
 Examples:
    talosgen render dev              render one environment
@@ -37,18 +37,18 @@ Examples:
    talosgen render dev --node dev-control-plane-1
                                     render one node, write nothing
 
-The lock of the last render tells whether the data keys are still the same. If
-they are not, nothing is rendered: somebody may have exchanged them. --new-keys
-says that they are right.`,
+The lock shows whether the data keys are those of the last render. If they are
+not, the render fails, because they may have been replaced by an attacker.
+--new-keys confirms a change that is intended.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "all environments"},
+			&cli.BoolFlag{Name: "all", Usage: "render all environments"},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "write nothing; render with placeholders in place of secrets"},
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
-			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file, or what it was rendered from, is not in the git index as it is"},
+			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file or one of its sources is not in the git index as it is"},
 			newKeysFlag(),
 			&cli.BoolFlag{Name: "force", Usage: "render even if nothing changed"},
-			&cli.BoolFlag{Name: flagFetch, Usage: "first get the charts that charts/charts.lock pins and that are not here yet"},
+			&cli.BoolFlag{Name: flagFetch, Usage: "first download charts that charts/charts.lock pins and that are missing"},
 			registryConfigFlag(), outputFlag(),
 		},
 		Action:       r.run,
@@ -103,7 +103,7 @@ func (r renderCommand) run(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	repo = told(c, repo)
+	repo = confirmedKeys(c, repo)
 	envs, err := r.targets(c, repo)
 	if err != nil {
 		return err
@@ -139,8 +139,8 @@ func (r renderCommand) run(c *cli.Context) error {
 	return nil
 }
 
-// abandoned reports, and tells, whether there are trees without an environment:
-// nobody would render or check them again, and they could still be applied.
+// abandoned reports, and warns, whether there are trees without an environment: they
+// are no longer rendered or checked, and could still be applied.
 func (r renderCommand) abandoned(repo *render.Repo) bool {
 	trees := repo.AbandonedTrees()
 	for _, dir := range trees {
@@ -207,7 +207,7 @@ func (r renderCommand) fresh(c *cli.Context, repo *render.Repo, env string, opti
 	for _, source := range res.Encrypted {
 		if source.Action == render.Added {
 			report.NewEncrypted = append(report.NewEncrypted, source.File)
-			r.out.say("new encrypted source: %s\n  whoever has public keys alone can write one: `sops -d %s` shows what is in it", source.File, source.File)
+			r.out.say("new encrypted source: %s\n  anyone with the public keys can write one; review it with `sops -d %s`", source.File, source.File)
 		}
 	}
 	if err := c.Context.Err(); err != nil {
@@ -285,7 +285,7 @@ func (r renderCommand) hook(c *cli.Context, repo *render.Repo, report *renderRep
 	if len(unstaged) > 0 {
 		first := strings.Join(unstaged[:min(len(unstaged), 10)], ", ")
 		r.out.say("not in the git index as they were rendered from: %s", first)
-		r.out.say("run `git add %s`: what is committed has to render to what is committed", strings.ReplaceAll(first, ", ", " "))
+		r.out.say("run `git add %s`: commit sources and their rendered files together", strings.ReplaceAll(first, ", ", " "))
 	}
 	return report, nil
 }

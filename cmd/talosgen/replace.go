@@ -13,30 +13,30 @@ import (
 
 const flagYesReplace = "yes-replace"
 
-// replaceCommand makes a node anew.
+// replaceCommand creates a node again.
 type replaceCommand struct{ clusters clusters }
 
 func (r replaceCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "replace",
-		Usage:        "take a node out of its cluster, make its machine anew, and let it join again",
+		Usage:        "remove a node from its cluster, create its machine again, and let it join",
 		ArgsUsage:    "<env> <node>",
 		BashComplete: r.clusters.ws.completeEnvironments(true),
-		Description: `For a node that is broken, or that has to begin with an empty disk. Its pods leave
-first. A control plane leaves etcd, which is saved before, and only if etcd can be
-without it; a member whose node is dead is removed by its id. Then the server is
-deleted and made again under the same name and private address; a machine that
-exists already is reset. The new node gets its configuration and joins.
+		Description: `For a node that is broken or needs an empty disk. Its pods are drained first. A
+control plane node leaves etcd, after a snapshot, and only if etcd keeps its
+quorum; the member of an unreachable node is removed by its ID. Then the server is
+deleted and created again under the same name and private address; a machine that
+existed before is reset. The new node gets its configuration and joins.
 
-What is on the disks of the node is lost. Interrupt it and run it again as long as
-the node is not new; from then on ` + "`talosgen apply`" + ` goes on.
+All data on the disks of the node is lost. If it is interrupted, run it again, or,
+as soon as the new node has joined, ` + "`talosgen apply`" + `.
 
 Examples:
    talosgen replace prod prod-control-plane-2
    talosgen replace prod prod-worker-1 --yes-replace prod-worker-1
                                               do not ask, as in CI`,
 		Flags: sessionFlags(append(nodeFlags(),
-			&cli.StringFlag{Name: flagYesReplace, Usage: "the `NAME` of the node, instead of typing it"},
+			&cli.StringFlag{Name: flagYesReplace, Usage: "confirm with the `NAME` of the node"},
 			imageURLFlag(), outputFlag())...),
 		Action: r.run,
 	}
@@ -68,7 +68,7 @@ func (r replaceCommand) replace(c *cli.Context, s *session, name, node string) e
 	}
 	s.showNodes(c, p)
 	if len(p.Refusals) == 0 {
-		question := fmt.Sprintf("everything on %s is lost. type its name to replace it: ", node)
+		question := fmt.Sprintf("all data on %s will be lost. type its name to replace it: ", node)
 		if err := s.agreeByName(c, node, c.String(flagYesReplace), flagYesReplace, question); err != nil {
 			return err
 		}

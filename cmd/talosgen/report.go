@@ -15,25 +15,24 @@ func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 	if interrupted := c.Context.Err(); interrupted != nil {
 		ended = interrupted
 	}
-	told := r.Summary(ended, s.commands(c))
-	unheard := s.tell(c, told) // which hides neither of the others
-	s.tellFacts(s.facts, "so that these machines are never taken for new ones")
-	if err != nil && !told.Complete() {
+	summary := r.Summary(ended, s.commands(c))
+	unprinted := s.printSummary(c, summary) // which hides neither of the others
+	s.reportFacts(s.facts, "so that these machines are never taken for new ones")
+	if err != nil && !summary.Complete() {
 		return err
 	}
 	var problems diag.List
 	problems.AddErr(err)
-	problems.AddErr(s.keepFacts(r))
-	problems.AddErr(unheard)
+	problems.AddErr(s.saveFacts(r))
+	problems.AddErr(unprinted)
 	return problems.Err()
 }
 
-// tell prints the report of a run: for programs to stdout, if they asked for it, and
-// for people to stderr.
-func (s *session) tell(c *cli.Context, told apply.Summary) error {
+// printSummary prints the report of a run: as JSON to stdout, or as text to stderr.
+func (s *session) printSummary(c *cli.Context, summary apply.Summary) error {
 	if wantsJSON(c) {
-		return s.out.printJSON(told)
+		return s.out.printJSON(summary)
 	}
-	s.out.say("%s", strings.TrimRight(told.String(), "\n"))
+	s.out.say("%s", strings.TrimRight(summary.String(), "\n"))
 	return nil
 }

@@ -17,27 +17,25 @@ type resetCommand struct{ clusters clusters }
 func (r resetCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "reset",
-		Usage:        "make machines forget that they were nodes",
+		Usage:        "reset nodes to maintenance mode",
 		ArgsUsage:    "<env> [node]...",
 		BashComplete: r.clusters.ws.completeEnvironments(true),
-		Description: `Wipes configuration and data of the nodes that are named, or of all, and leaves
-their machines in maintenance mode, with Talos on their disks. What is on volumes
-of users stays.
+		Description: `Wipes configuration and data of some nodes, or of all, and leaves their machines
+in maintenance mode, with Talos on their disks. User volumes are kept.
 
-Nodes that the cluster goes on without leave it first: their pods, their place in
-etcd, their names in Kubernetes. If every control plane is among them it is the
-end of the cluster: etcd is saved while it can be asked, and then it is gone. That
-is how machines that exist already are freed, and how a cluster that has lost its
-etcd begins to recover: reset its control planes, then
-` + "`talosgen apply <env> --recover-from`" + ` a snapshot. Servers at Hetzner Cloud stay as they
-are; ` + "`talosgen destroy`" + ` removes them.
+If the cluster remains, the nodes leave it first: pods are drained, etcd members
+and Node objects are removed. If all control plane nodes are reset, the cluster
+ends: a snapshot of etcd is taken if etcd can be reached, and etcd is gone. Use it
+to release machines, and to recover a cluster that has lost etcd: reset its
+control plane nodes, then run ` + "`talosgen apply <env> --recover-from`" + ` with a snapshot.
+Servers at Hetzner Cloud are kept; ` + "`talosgen destroy`" + ` removes them.
 
 Examples:
    talosgen reset home                     all nodes: the end of the cluster
    talosgen reset home home-worker-2       one node
    talosgen reset home --yes-reset home    do not ask, as in CI`,
 		Flags: sessionFlags(append(nodeFlags(),
-			&cli.StringFlag{Name: flagYesReset, Usage: "the `NAME` of the cluster, instead of typing it"},
+			&cli.StringFlag{Name: flagYesReset, Usage: "confirm with the `NAME` of the cluster"},
 			outputFlag())...),
 		Action: r.run,
 	}

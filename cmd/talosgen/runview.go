@@ -74,7 +74,7 @@ type runningStep struct {
 // mostRunning is how many steps are shown at once.
 const mostRunning = 8
 
-// event takes in a piece of news.
+// event shows an event of the run.
 func (v *runView) event(e apply.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -189,7 +189,7 @@ func (v *runView) show(lines []string) {
 		}
 	}
 	if b.Len() > 0 {
-		_, _ = io.WriteString(v.out, b.String()) // there is nobody else to tell
+		_, _ = io.WriteString(v.out, b.String()) // there is no other output
 	}
 }
 

@@ -20,13 +20,13 @@ type secretsCommand struct {
 func (s secretsCommand) command() *cli.Command {
 	command := &cli.Command{
 		Name:  "secrets",
-		Usage: "make and change the secrets of an environment",
+		Usage: "create and change the secrets of an environment",
 		Subcommands: []*cli.Command{
 			{
-				Name: "init", Usage: "make the secrets of a new environment", ArgsUsage: "<env>",
-				Description: `Makes the Talos secrets bundle, the cluster's own age key and the keyring, and
-encrypts them at once for the recipients in .sops.yaml. Existing secrets are
-never overwritten.
+				Name: "init", Usage: "create the secrets of a new environment", ArgsUsage: "<env>",
+				Description: `Creates the Talos secrets bundle, the age key of the cluster and the keyring,
+encrypted for the recipients in .sops.yaml. Existing secrets are never
+overwritten.
 
 Example:
    talosgen secrets init dev`,
@@ -35,10 +35,10 @@ Example:
 				}),
 			},
 			{
-				Name: "sync", Usage: "add the secrets that are missing", ArgsUsage: "<env>",
-				Description: `Generates every secret that the environment needs and does not have. What is
-there keeps its ciphertext. A keyring of an older version is sealed as the
-present version is, with the same data keys.
+				Name: "sync", Usage: "add missing secrets", ArgsUsage: "<env>",
+				Description: `Generates every secret that the environment needs and does not have. Existing
+secrets keep their ciphertext. A keyring of an older version is upgraded, with
+the same data keys.
 
 Example:
    talosgen secrets sync dev`,
@@ -50,8 +50,8 @@ Example:
 			{
 				Name: "edit", Usage: "edit secrets.sops.yaml in $EDITOR", ArgsUsage: "<env>",
 				Description: `Opens the decrypted file in $SOPS_EDITOR or $EDITOR. Values that you do not
-change keep their ciphertext. Secret variables go under variables: and are
-used in patches as ${NAME}.
+change keep their ciphertext. Secret variables stand under variables:, and
+patches use them as ${NAME}.
 
 Example:
    talosgen secrets edit dev`,
@@ -64,9 +64,9 @@ Example:
 			},
 			rekeyCommand{s.ws, s.out}.command(),
 			{
-				Name: "import", Usage: "take over the secrets of an existing cluster", ArgsUsage: "<env> <file>",
-				Description: `Reads what ` + "`talosctl gen secrets`" + ` wrote, or the machine configuration of a
-control plane, in the clear or encrypted with SOPS.
+				Name: "import", Usage: "import the secrets of an existing cluster", ArgsUsage: "<env> <file>",
+				Description: `Reads a file that ` + "`talosctl gen secrets`" + ` wrote, or the machine configuration of
+a control plane node, in plain text or encrypted with SOPS.
 
 Example:
    talosgen secrets import prod ~/controlplane.yaml`,
@@ -113,7 +113,7 @@ func (s secretsCommand) on(c *cli.Context, env string, do func(*cli.Context, *re
 		return err
 	}
 	defer repo.Close()
-	report, err := do(c, told(c, repo), env)
+	report, err := do(c, confirmedKeys(c, repo), env)
 	if err != nil {
 		return err
 	}

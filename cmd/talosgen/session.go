@@ -66,7 +66,7 @@ func (s *session) end(ctx context.Context, err error) error {
 	return err
 }
 
-// own are the public addresses of whoever runs this.
+// own are the public addresses of this machine.
 func (s *session) own(ctx context.Context) []netip.Addr {
 	if s.local {
 		return simulatedOwn
@@ -117,13 +117,13 @@ func (s *session) showNodes(c *cli.Context, p *apply.NodesPlan) {
 	}
 }
 
-// agreeByName lets somebody type a name, unless a flag has it already.
+// agreeByName asks for a name as approval, unless a flag has it already.
 func (s *session) agreeByName(c *cli.Context, name, given, flag, question string) error {
 	if given == name {
 		return nil
 	}
 	if !s.out.answers {
-		return diag.On("", "there is nobody to ask for the name %s", name).WithHint("--%s %s answers it", flag, name).WithCode(diag.Usage)
+		return diag.On("", "cannot ask without a terminal for the name %s", name).WithHint("--%s %s answers it", flag, name).WithCode(diag.Usage)
 	}
 	s.view.clear()
 	fmt.Fprint(s.out.stderr, question)

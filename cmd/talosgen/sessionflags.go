@@ -20,12 +20,12 @@ const (
 // sessionFlags are those of every command that talks to Hetzner Cloud.
 func sessionFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
-		&cli.BoolFlag{Name: flagAllowDirty, Usage: "also if rendered/<env> is not committed and pushed"},
-		&cli.StringFlag{Name: flagEndpoint, Usage: "`URL` of the Hetzner Cloud API; default: $" + endpointVariable + ", else Hetzner's own"},
+		&cli.BoolFlag{Name: flagAllowDirty, Usage: "accept a rendered/<env> that is not committed and pushed"},
+		&cli.StringFlag{Name: flagEndpoint, Usage: "`URL` of the Hetzner Cloud API; default: $" + endpointVariable + ", else Hetzner's"},
 		verboseFlag(),
 	)
 }
 
 func verboseFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "show every request"}
+	return &cli.BoolFlag{Name: flagVerbose, Aliases: []string{"v"}, Usage: "log every request"}
 }

@@ -15,7 +15,7 @@ func (s showCommand) command() *cli.Command {
 		ArgsUsage:    "<env> <node>",
 		BashComplete: s.ws.completeEnvironments(true),
 		Description: `Prints the committed machine configuration. Secrets are masked, which needs no
-key; with --reveal they are decrypted, and the result is what talosctl takes.
+key; --reveal decrypts them, and talosctl accepts the result.
 Without talosgen, ` + "`sops -d rendered/<env>/nodes/<node>.yaml`" + ` prints the same.
 
 Examples:

@@ -38,40 +38,40 @@ type simCommand struct {
 func (m simCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "sim",
-		Usage:     "simulate a Hetzner Cloud project, to try plan and apply without an account",
+		Usage:     "run a simulated Hetzner Cloud project",
 		ArgsUsage: "[-- <command> [argument...]]",
-		Description: `Serves the Hetzner Cloud API on loopback: servers, networks, firewalls, load
-balancers, images, addresses, volumes, DNS zones, with their states, limits and
-errors. There are no machines behind the servers, but for a rescue system that
-images can be made with: it downloads nothing, and writes a picture of one.
+		Description: `Serves the Hetzner Cloud API on loopback, to try plan and apply without an
+account: servers, networks, firewalls, load balancers, images, addresses, volumes,
+DNS zones, with their states, limits and errors. Servers have no machines behind
+them, but a rescue system that can build images: it downloads nothing, and writes
+a placeholder.
 
-With --nodes there are simulated Talos nodes behind servers that are made from
-an image with Talos: they boot, take configurations, form an etcd, and serve a
-Kubernetes API with what controllers and Flux do there, as far as apply and
-status see it. Nothing runs on them. They are reached as real ones are: through
-firewalls and load balancers, and those without public addresses through the NAT
-gateway, whose SSH server lets in the keys of the project. A firewall takes this
-machine for one that its rules name; a port that no rule opens stays closed.
+With --nodes, servers that are created from an image with Talos have simulated
+nodes: they boot, accept configurations, form an etcd cluster, and serve a
+Kubernetes API, with its controllers and Flux as far as apply and status observe
+them. No containers run. Nodes are reached like real ones: through firewalls and
+load balancers, and without public addresses through the NAT gateway, whose SSH
+server accepts the keys of the project. Firewalls treat this machine as an allowed
+source; a port that no rule opens is closed.
 
 With a command, it runs the command with HCLOUD_ENDPOINT, HCLOUD_TOKEN and
-TALOSGEN_PROXY set, and ends with it. Without one it prints these variables, for talosgen and every
-other program that uses the API, and serves until it is interrupted. Then the
-project is gone.
+TALOSGEN_PROXY set, and ends with it. Without a command it prints these variables
+and serves until it is interrupted. The project is in memory only.
 
-With --seed, the project begins with what an environment expects to find: the
-snapshots with Talos that its servers are made from, SSH keys, DNS zones.
+With --seed, the project begins with the objects that an environment expects:
+Talos snapshots, SSH keys, DNS zones.
 
 Examples:
-   talosgen sim --seed dev -- sh                  a shell to try things in
+   talosgen sim --seed dev -- sh                  open a shell
    talosgen sim --seed dev -- talosgen plan dev
    talosgen sim --nodes --seed dev -- talosgen apply dev
    talosgen sim --nodes --seed prod --authorized-key id_ed25519.pub -- sh
-   talosgen sim --verbose                         show every request`,
+   talosgen sim --verbose                         log every request`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to serve on; port 0 is any free one"},
-			&cli.StringSliceFlag{Name: flagSeed, Usage: "begin with what the environment `ENV` expects to find; may be repeated"},
-			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "`TIMES` as fast as at Hetzner do actions end, and nodes boot; 0: at once"},
-			&cli.StringFlag{Name: flagAuthor, Usage: "public SSH key in `FILE`: the one that --seed gives the project, under every name that an environment uses"},
+			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to listen on; port 0 is any free port"},
+			&cli.StringSliceFlag{Name: flagSeed, Usage: "begin with the objects that the environment `ENV` expects (repeatable)"},
+			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "speed of actions and boots in `TIMES` that of Hetzner; 0: at once"},
+			&cli.StringFlag{Name: flagAuthor, Usage: "public SSH key `FILE` for every key name that --seed adds"},
 			&cli.BoolFlag{Name: flagNodes, Usage: "simulate Talos nodes behind the servers"},
 			verboseFlag(),
 		},
@@ -137,7 +137,7 @@ func (m simCommand) serveUntilDone(ctx context.Context, p simulated, served <-ch
 	if err := m.out.printData([]byte(text)); err != nil {
 		return err
 	}
-	m.out.say("a simulated project of Hetzner Cloud is at %s/v1; interrupt to end it", p.proxy)
+	m.out.say("simulated Hetzner Cloud project at %s/v1; interrupt to stop it", p.proxy)
 	select {
 	case <-ctx.Done():
 		return nil

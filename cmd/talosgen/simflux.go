@@ -33,7 +33,7 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 	}
 	commit, err := gitLine(ctx, root, "rev-parse", "HEAD")
 	if err != nil {
-		commit = strings.Repeat("0", 40) // it is in no repository, or nobody has Git: it is simulated
+		commit = strings.Repeat("0", 40) // without a repository, or without Git, it is simulated
 	}
 	flux.Revision = func(branch string) string { return branch + "@sha1:" + commit }
 	return flux, nil

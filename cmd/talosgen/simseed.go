@@ -53,7 +53,7 @@ func authorizedKey(file string) (string, error) {
 }
 
 // seed makes what an environment expects to find in its project. SSH keys are
-// this one; empty is one that nobody has.
+// this one; empty is one without a private key.
 func seed(sim *hetznersim.Sim, infra schemas.Infrastructure, key string) error {
 	for _, image := range infra.Images {
 		sim.AddSnapshot("Talos, without any content", image.Architecture, snapshotDisk, image.Labels)

@@ -8,13 +8,13 @@ import (
 	"github.com/talosgen/talosgen/render"
 )
 
-// staleSources warns if sources of an environment were changed and not rendered:
+// staleSources warns if sources of an environment have changed since the last render:
 // what is planned is what was rendered, so a change of theirs is not in it.
 func staleSources(repo *render.Repo, env string) []apply.Finding {
 	f := apply.Finding{Check: "sources", State: apply.Warning}
 	differences, err := repo.Check(env)
 	if err != nil {
-		f.Text = fmt.Sprintf("whether they are newer than rendered/%s cannot be told: %v", env, err)
+		f.Text = fmt.Sprintf("they cannot be compared with rendered/%s: %v", env, err)
 		return []apply.Finding{f}
 	}
 	first, others := "", 0
@@ -30,11 +30,11 @@ func staleSources(repo *render.Repo, env string) []apply.Finding {
 	if first == "" {
 		return nil
 	}
-	f.Text = first + " was changed and not rendered"
+	f.Text = first + " has changed since the last render"
 	if others > 0 {
-		f.Text = first + " and " + natural.Count(others, "other file") + " were changed and not rendered"
+		f.Text = first + " and " + natural.Count(others, "other file") + " have changed since the last render"
 	}
-	f.Text += ": this is about rendered/" + env + " as it is"
-	f.Hint = "`talosgen diff " + env + "` shows what a render would change, `talosgen render " + env + "` makes it"
+	f.Text += ": rendered/" + env + " is used as it is"
+	f.Hint = "`talosgen diff " + env + "` shows the changes, `talosgen render " + env + "` renders them"
 	return []apply.Finding{f}
 }

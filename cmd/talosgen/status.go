@@ -16,22 +16,23 @@ type statusCommand struct{ clusters clusters }
 func (t statusCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "status",
-		Usage:        "compare a cluster with Git: nodes, objects, Flux, certificates",
+		Usage:        "show drift between a cluster and Git: nodes, objects, Flux, certificates",
 		ArgsUsage:    "<env>",
 		BashComplete: t.clusters.ws.completeEnvironments(false),
-		Description: `Asks the Kubernetes API of a cluster, and changes nothing:
+		Description: `Reads the Kubernetes API of a cluster, and changes nothing. It shows:
 
- - are the nodes of rendered/<env> there, ready, and of the versions in Git;
- - are the objects of bootstrap/ as Git has them, and ready;
- - has each Kustomization of Flux applied the tree that is checked out here;
- - for how long are certificates valid: of the authorities, by which also
-   everybody's kubeconfig and talosconfig are signed, and of each node.
+ - whether the nodes of rendered/<env> exist, are ready, and run the versions
+   in Git;
+ - whether the objects of bootstrap/ are in sync with Git, and ready;
+ - whether each Kustomization of Flux has applied the checked-out tree;
+ - how long certificates are valid: those of the authorities, which also sign
+   every kubeconfig and talosconfig, and those of each node.
 
-The tree is compared as it is, committed or not. The control planes are looked
-for at Hetzner and reached as apply reaches them. With --server only that URL is
-asked, which takes no token, and certificates of nodes are left out. It signs a
-short-lived certificate of an administrator for itself, and needs a key that can
-decrypt the tree. Exits 1 if something differs.
+The tree is compared as it is, committed or not. The control plane nodes are
+found through Hetzner and reached as apply reaches them. With --server only that
+URL is used: no token is needed, and certificates of nodes are left out. The
+command signs a short-lived administrator's certificate for itself, and needs a
+key that can decrypt the tree. Exits 1 if there is drift.
 
 Examples:
    talosgen status prod

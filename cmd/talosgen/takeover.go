@@ -15,28 +15,28 @@ type takeoverCommand struct{ clusters clusters }
 func (t takeoverCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "takeover",
-		Usage:        "give fields that kubectl, Helm, Terraform or an older run own to the owner in Git",
+		Usage:        "transfer fields owned by kubectl, Helm or Terraform to their owner in Git",
 		ArgsUsage:    "<env>",
 		BashComplete: t.clusters.ws.completeEnvironments(false),
-		Description: `A field that somebody applied stays theirs: what Git removes later stays in the
-cluster for ever, and what Git changes is a conflict. This shows, for every
-object of rendered/<env> that is there, which fields belong to programs that
-nothing runs any more (kubectl, Helm, Terraform, talosgen for what is Flux's
-now), asks, and makes them those of the owner that Git names. Objects stay as
-they are; what Git does not have goes when the owner applies them next: Flux by
-itself, talosgen with the next apply.
+		Description: `A field keeps the manager that applied it: if Git removes the field, it stays in
+the cluster, and if Git changes it, there is a conflict. For every existing object
+of rendered/<env> the command shows the fields of managers that are no longer used
+(kubectl, Helm, Terraform, and talosgen for objects of Flux), asks for approval,
+and transfers them to the owner in Git. Objects are unchanged. Fields that Git does
+not have are removed when the owner applies them next: Flux by itself, talosgen
+with the next apply.
 
-Controllers keep their fields. So does whoever is not known: see the conflicts
-that plan reports. Only one takeover or apply of a cluster is at work at a time.
+Controllers and unknown managers keep their fields; plan reports their conflicts.
+A lock keeps other runs out.
 
 Examples:
-   talosgen takeover prod                what would change hands? then ask
+   talosgen takeover prod                show the fields, ask, transfer
    talosgen takeover prod --yes          do not ask
-   talosgen takeover prod -o json --plan only show it
+   talosgen takeover prod -o json --plan only show them
    talosgen takeover prod --server https://127.0.0.1:6443   through a tunnel`,
 		Flags: clusterFlags(
-			&cli.BoolFlag{Name: flagYes, Usage: "make the changes without asking"},
-			&cli.BoolFlag{Name: "plan", Usage: "show what there is to do, and end; exits 1 if there is something"}),
+			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
+			&cli.BoolFlag{Name: "plan", Usage: "only show the changes; exits 1 if there are changes"}),
 		Action: t.run,
 	}
 }

@@ -14,26 +14,26 @@ type talosconfigCommand struct{ access accessWriter }
 func (t talosconfigCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "talosconfig",
-		Usage:        "give talosctl access to a cluster",
+		Usage:        "write a talosconfig for a cluster",
 		ArgsUsage:    "<env>",
 		BashComplete: t.access.trees.ws.completeEnvironments(false),
-		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, and
-writes it as a context into the configuration of talosctl, which becomes the
-current one. Other contexts and comments stay. It asks nothing of the cluster,
-and needs a key that can decrypt the tree.
+		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, adds
+it as a context to the configuration of talosctl, and makes that the current
+context. Other contexts and comments are unchanged. The cluster is not contacted.
+Needs a key that can decrypt the tree.
 
-A certificate that is there already stays while more than a third of --lifetime
-is left. The context names no nodes: a command that forgets --nodes reaches none
-instead of all.
+An existing certificate is kept while more than a third of --lifetime is left.
+The context names no nodes: a command without --nodes reaches none instead of
+all.
 
 Examples:
-   talosgen talosconfig prod                    into ~/.talos/config
-   talosgen talosconfig prod --role os:reader   only for looking
+   talosgen talosconfig prod                    write to ~/.talos/config
+   talosgen talosconfig prod --role os:reader   read-only access
    talosgen talosconfig prod -o prod.talosconfig --lifetime 1h
-   talosgen talosconfig prod -o - | less        alone, on stdout`,
+   talosgen talosconfig prod -o - | less        print to stdout`,
 		Flags: accessFlags("$TALOSCONFIG, else ~/.talos/config",
-			&cli.StringFlag{Name: "role", Usage: "`ROLE` of Talos: " + strings.Join(apply.TalosRoles(), ", "), Value: "os:admin"},
-			&cli.StringSliceFlag{Name: "endpoints", Usage: "`ADDRESSES` of control planes to use instead of those in the tree"},
+			&cli.StringFlag{Name: "role", Usage: "Talos `ROLE`: " + strings.Join(apply.TalosRoles(), ", "), Value: "os:admin"},
+			&cli.StringSliceFlag{Name: "endpoints", Usage: "`ADDRESSES` of control plane nodes, in place of those in the tree"},
 		),
 		Action: func(c *cli.Context) error {
 			role := c.String("role")

@@ -12,7 +12,7 @@ import (
 const (
 	templateTime   = time.Minute
 	templateMemory = 1 << 30
-	templateLook   = 50 * time.Millisecond // how often somebody looks
+	templateLook   = 50 * time.Millisecond // how often memory is read
 )
 
 // templateLimit ends templates that take too long, or too much memory.

@@ -9,8 +9,8 @@ import (
 // connectWithin is how long a web server may take to accept a connection.
 const connectWithin = 10 * time.Second
 
-// webTransport is Go's own, which waits for a connection for half a minute: whoever
-// has no network is told so sooner.
+// webTransport is Go's own, which waits for a connection for half a minute:
+// without a network the error comes sooner.
 func webTransport() http.RoundTripper {
 	own, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -14,23 +14,22 @@ type tryCommand struct{ app *app }
 func (t tryCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         nameTry,
-		Usage:        "watch what apply would do from nothing, on a simulated project with simulated nodes",
+		Usage:        "run the first apply of an environment on a simulated project",
 		ArgsUsage:    "<env>",
 		BashComplete: t.app.workspace().completeEnvironments(false),
-		Description: `Takes rendered/<env> and does what the first apply does: the plan with its cost,
-images, the infrastructure, configurations, the bootstrap of etcd, Kubernetes,
-and the report at the end. It talks to a simulated Hetzner Cloud project, or to
-simulated machines that wait for their configuration, within this process: there
-is nothing to pay, no token, no SSH key, no network and nothing to clean up.
+		Description: `Does for rendered/<env> what the first apply does: the plan with its cost, images,
+infrastructure, configurations, the bootstrap of etcd, Kubernetes, and the report.
+The Hetzner Cloud project, or the machines, are simulated in this process: no
+cost, no token, no SSH key, no network, and nothing to remove afterwards.
 
-Time is simulated too: minutes pass in no time. How long things take is what is
-usual at Hetzner and of small machines, so the times are those to expect.
+Time is simulated, too, and passes at once. Durations are those that are usual at
+Hetzner with small machines.
 
 Examples:
    talosgen try dev
    talosgen try dev --stage infrastructure   only servers and networks
-   talosgen try dev --verbose                with every request to Hetzner
-   talosgen try dev -o json                  the report, for a program`,
+   talosgen try dev --verbose                log every request to Hetzner
+   talosgen try dev -o json                  print the report as JSON`,
 		Flags: []cli.Flag{
 			stageFlag(), outputFlag(), verboseFlag(),
 			// What is not real may be changed without a question, and be tried before
@@ -65,7 +64,7 @@ func (t tryCommand) run(c *cli.Context) error {
 		if err := s.carryOut(c, p, agreed); err != nil {
 			return err
 		}
-		s.out.say("this was a simulation: nothing was made, and nothing is left")
+		s.out.say("this was a simulation: no resources were created")
 		return nil
 	})
 }

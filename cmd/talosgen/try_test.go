@@ -50,7 +50,7 @@ func TestTryShipped(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, shown)
 			}
-			for _, text := range append(want, "nothing was made, and nothing is left") {
+			for _, text := range append(want, "no resources were created") {
 				if !bytes.Contains(shown, []byte(text)) {
 					t.Errorf("nothing is said of %q", text)
 				}

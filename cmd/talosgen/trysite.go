@@ -67,29 +67,29 @@ func newTrySite(c *cli.Context, a *app, env string) (site *trySite, err error) {
 }
 
 // populate makes the project and the machines.
-func (site *trySite) populate(ctx context.Context, random io.Reader, key secret.String, flux *kubesim.Flux) (err error) {
-	if site.rescue, err = rescuesim.New(random, fetchPicture); err != nil {
+func (t *trySite) populate(ctx context.Context, random io.Reader, key secret.String, flux *kubesim.Flux) (err error) {
+	if t.rescue, err = rescuesim.New(random, fetchPicture); err != nil {
 		return fmt.Errorf("no randomness for a key: %w", err)
 	}
-	site.fleet = talossim.New(talossim.Options{Clock: site.clock, Random: random, Flux: flux})
+	t.fleet = talossim.New(talossim.Options{Clock: t.clock, Random: random, Flux: flux})
 	token, err := newToken(random)
 	if err != nil {
 		return err
 	}
-	site.sim = hetznersim.New(hetznersim.Options{Clock: site.clock, Token: token, Machines: talossim.NewServers(site.fleet, site.rescue)})
+	t.sim = hetznersim.New(hetznersim.Options{Clock: t.clock, Token: token, Machines: talossim.NewServers(t.fleet, t.rescue)})
 	public, err := sshkey.Public(key)
 	if err != nil {
 		return err
 	}
-	empty := site.infra
+	empty := t.infra
 	empty.Images = nil // apply makes them
-	if err := seed(site.sim, empty, public); err != nil {
+	if err := seed(t.sim, empty, public); err != nil {
 		return err
 	}
-	for _, m := range site.infra.Machines {
-		site.fleet.Add(standing(m)).PowerOn()
+	for _, m := range t.infra.Machines {
+		t.fleet.Add(standing(m)).PowerOn()
 	}
-	return site.clock.Sleep(ctx, talossim.DefaultTiming().Boot) // until they stand there
+	return t.clock.Sleep(ctx, talossim.DefaultTiming().Boot) // until they stand there
 }
 
 // standing is a machine as it stands there before it is configured.
@@ -145,7 +145,7 @@ func (t *trySite) app(outside *app) *app {
 // about says what was simulated.
 func (t *trySite) about() string {
 	if n := len(t.infra.Machines); n > 0 {
-		return "simulated: " + natural.Count(n, "machine") + " that wait for their configuration"
+		return "simulated: " + natural.Count(n, "machine") + " in maintenance mode"
 	}
-	return "simulated: an empty project of Hetzner Cloud"
+	return "simulated: an empty Hetzner Cloud project"
 }

@@ -12,20 +12,19 @@ type unlockCommand struct{ clusters clusters }
 func (u unlockCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "unlock",
-		Usage:        "take the lock of a cluster from a run that is dead",
+		Usage:        "release the lock of a cluster",
 		ArgsUsage:    "<env>",
 		BashComplete: u.clusters.ws.completeEnvironments(false),
-		Description: `While apply or destroy is at work, it holds the lock of the cluster: a firewall
-without rules named <cluster>-apply-lock. Machines that exist already have a Lease
-of that name in the namespace kube-system instead, as soon as their Kubernetes
-serves. A firewall that was not renewed for ten minutes, or a Lease that was not
-for fifteen, is taken over without being asked for. This removes it before: be
-sure that the run is dead, or two would be at work.
+		Description: `A run of apply or destroy holds the lock of the cluster: a firewall without rules
+named <cluster>-apply-lock. For existing machines it is a Lease of that name in the
+namespace kube-system, as soon as their Kubernetes serves. Other runs take the lock
+over when it has expired: the firewall after ten minutes, the Lease after fifteen.
+Use this command to release it earlier, only if that run has ended.
 
 Examples:
-   talosgen unlock prod        say who holds the lock, ask, remove it
+   talosgen unlock prod        show the holder, ask, release the lock
    talosgen unlock prod --yes  do not ask`,
-		Flags:  sessionFlags(append(nodeFlags(), &cli.BoolFlag{Name: flagYes, Usage: "remove it without asking"})...),
+		Flags:  sessionFlags(append(nodeFlags(), &cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"})...),
 		Action: u.run,
 	}
 }
@@ -41,16 +40,16 @@ func (u unlockCommand) unlock(c *cli.Context, s *session) error {
 		return err
 	}
 	if holder == nil {
-		s.out.say("nobody holds the lock")
+		s.out.say("the lock is not held")
 		return nil
 	}
-	s.out.say("%s holds the lock, until %s unless it is renewed", holder.Owner, holder.Expires.UTC().Format(time.RFC3339))
-	if err := s.out.agree(c, s.view, "is that run dead?"); err != nil {
+	s.out.say("%s holds the lock; it expires at %s unless it is renewed", holder.Owner, holder.Expires.UTC().Format(time.RFC3339))
+	if err := s.out.agree(c, s.view, "has that run ended?"); err != nil {
 		return err
 	}
 	if _, err := s.Unlock(c.Context); err != nil {
 		return err
 	}
-	s.out.say("removed the lock")
+	s.out.say("released the lock")
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 func (o Options) apiSource() string {
 	if len(o.APISource) == 0 {
 		return `    # EDIT: from where kubectl and talosctl may be used, such as [203.0.113.7/32].
-    # While it is empty, nobody gets in but apply.
+    # While it is empty, only apply has access.
     apiSource: []`
 	}
 	ranges := make([]string, len(o.APISource))

@@ -193,7 +193,7 @@ func TestStepFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "change: talosgen apply e2e --yes: exit code 5") {
 		t.Errorf("%v\n%s", err, b.out)
 	}
-	b.wantOutput(`^change: FAILED`, `^=== clean up`, `nobody holds the lock`, `to delete`, `^clean up: ok`)
+	b.wantOutput(`^change: FAILED`, `^=== clean up`, `the lock is not held`, `to delete`, `^clean up: ok`)
 	b.wantNothingLeft()
 }
 

@@ -81,7 +81,7 @@ func (r *Repo) WhoChanges(from, to sopsage.Recipients) string {
 			}
 		}
 	}
-	add("comes:", now, before)
-	add("goes: ", before, now)
+	add("added:    ", now, before)
+	add("removed:  ", before, now)
 	return strings.Join(lines, "\n")
 }
