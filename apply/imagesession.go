@@ -17,7 +17,7 @@ import (
 // does not have.
 func (s *Session) MissingImages(ctx context.Context) (missing []schemas.InfraSnapshot, err error) {
 	if s.project == nil {
-		return nil, s.noProject()
+		return nil, noProject(s.env.name)
 	}
 	err = s.log.stage("observe", 0, func(progress.Stage) (err error) {
 		missing, err = s.images.missing(ctx)
@@ -31,7 +31,7 @@ func (s *Session) MissingImages(ctx context.Context) (missing []schemas.InfraSna
 func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapshot, owner Owner) error {
 	switch {
 	case s.project == nil:
-		return s.noProject()
+		return noProject(s.env.name)
 	case len(wanted) == 0:
 		return s.sweeper.sweep(ctx, owner, false, false)
 	}
@@ -66,7 +66,7 @@ func plannedImages(p *cloudplan.Plan) (wanted []schemas.InfraSnapshot) {
 // autoscalers, whose configurations are known by cluster.
 func (s *Session) Images(ctx context.Context, environments []ImageEnvironment, autoscalers map[string]Autoscaler) (uses []ImageUse, err error) {
 	if s.project == nil {
-		return nil, s.noProject()
+		return nil, noProject(s.env.name)
 	}
 	err = s.log.stage("observe", 0, func(progress.Stage) (err error) {
 		uses, err = s.images.uses(ctx, image.Project{Environments: environments, Autoscalers: autoscalers})
@@ -96,6 +96,6 @@ func (s *Session) ServerTime() time.Time {
 }
 
 // noProject says that a command is about Hetzner Cloud.
-func (s *Session) noProject() error {
-	return diag.On("environment "+s.env.name, "its machines exist already: there is nothing at Hetzner Cloud").WithCode(diag.Usage)
+func noProject(env string) error {
+	return diag.On("environment "+env, "its machines exist already: there is nothing at Hetzner Cloud").WithCode(diag.Usage)
 }

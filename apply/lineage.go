@@ -151,15 +151,15 @@ func (s *Session) CheckTree(ctx context.Context) error {
 
 // recordConsent records the tree of a run that has nothing to do, if it is older and
 // somebody agreed to that: who comes next is not to be asked again.
-func (s *Session) recordConsent(ctx context.Context, agreed *Plan, owner Owner) error {
+func recordConsent(ctx context.Context, record treeRecord, lock *locker, agreed *Plan, owner Owner) error {
 	if !agreed.older || agreed.Destroy {
 		return nil
 	}
-	v, err := s.record.verdict(ctx)
+	v, err := record.verdict(ctx)
 	if err != nil || v.State != lineage.Refuse {
 		return err
 	}
-	return s.lock.locked(ctx, owner, func() error { return s.record.begin(ctx, agreed.Observed, true) })
+	return lock.locked(ctx, owner, func() error { return record.begin(ctx, agreed.Observed, true) })
 }
 
 // noRecord compares and records nothing.

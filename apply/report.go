@@ -34,20 +34,20 @@ type Commands struct {
 	Of func(name string, more ...string) string
 }
 
-// report begins the report of a run.
-func (s *Session) report(agreed *Plan) *Report {
-	r := &Report{Agreed: agreed, env: s.env.name, cluster: s.env.Infrastructure.Cluster}
+// newReport begins the report of a run.
+func newReport(e *Environment, log *runLog, agreed *Plan) *Report {
+	r := &Report{Agreed: agreed, env: e.name, cluster: e.Infrastructure.Cluster}
 	if agreed != nil && agreed.Plan != nil && !agreed.Destroy {
-		r.closed = s.env.ClosedToAll()
+		r.closed = e.ClosedToAll()
 	}
-	s.end(r)
+	r.took(log)
 	return r
 }
 
-// end notes what a run took.
-func (s *Session) end(r *Report) {
-	r.Stages = s.log.stages
-	_, r.requestsLeft = s.log.hetzner()
+// took notes what the run has taken until now.
+func (r *Report) took(log *runLog) {
+	r.Stages = log.stages
+	_, r.requestsLeft = log.hetzner()
 }
 
 // Summary sums the run up, after it ended with err.

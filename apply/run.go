@@ -75,8 +75,8 @@ type (
 // error too, after everything that does not depend on it is done. The report says
 // what was done also if there is an error.
 func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner Owner) (*Report, error) {
-	r := s.report(agreed)
-	defer s.end(r)
+	r := newReport(s.env, s.log, agreed)
+	defer r.took(s.log)
 	if !agreed.Executable() {
 		var problems diag.List
 		problems.AddErr(notExecutable(agreed))
@@ -100,7 +100,12 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 			return err
 		}
 		now := &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, older: agreed.older}
-		return s.execute(ctx, &run{agreed: now, policy: policy, owner: owner, report: r})
+		// Each stage plans from what is there when it begins, within what was agreed to.
+		next := &run{agreed: now, policy: policy, owner: owner, report: r}
+		if err := s.cloud.around(ctx, next, s.nodes); err != nil {
+			return err
+		}
+		return s.finish(ctx, next)
 	})
 	return r, err
 }
@@ -111,22 +116,13 @@ func (s *Session) rest(ctx context.Context, r *run) error {
 	if err := s.nodes.arrived(ctx); err != nil {
 		return err
 	}
-	if err := s.recordConsent(ctx, r.agreed, r.owner); err != nil {
+	if err := recordConsent(ctx, s.record, s.lock, r.agreed, r.owner); err != nil {
 		return err
 	}
 	if err := s.sweeper.sweep(ctx, r.owner, temporary(r.agreed.Observed), r.agreed.Destroy); err != nil {
 		return err
 	}
 	return r.report.remains()
-}
-
-// execute goes through the stages, each of which plans from what is there when it
-// begins, within what was agreed to.
-func (s *Session) execute(ctx context.Context, r *run) error {
-	if err := s.cloud.around(ctx, r, s.nodes); err != nil {
-		return err
-	}
-	return s.finish(ctx, r)
 }
 
 // finish changes what runs in the cluster, once its nodes are there, and looks at

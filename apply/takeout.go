@@ -28,12 +28,12 @@ func (s *Session) PlanTakeOut(ctx context.Context, t TakeOut) (p *NodesPlan, err
 // TakeOut takes the steps of a plan of [Session.PlanTakeOut] that somebody agreed
 // to. The report says what was done also if there is an error.
 func (s *Session) TakeOut(ctx context.Context, agreed *NodesPlan, t TakeOut, owner Owner) (*Report, error) {
-	r := s.report(nil)
+	r := newReport(s.env, s.log, nil)
 	if err := refused(agreed.Refusals); err != nil {
 		return r, err
 	}
 	err := s.lock.locked(ctx, owner, func() error { return s.takeOut.execute(ctx, r, agreed, t) })
-	s.end(r)
+	r.took(s.log)
 	return r, err
 }
 
@@ -41,7 +41,7 @@ func (s *Session) TakeOut(ctx context.Context, agreed *NodesPlan, t TakeOut, own
 // agreed to, and makes its server anew; a machine that exists already is wiped.
 // [Session.Apply] then lets it join.
 func (s *Session) Replace(ctx context.Context, agreed *NodesPlan, name string, owner Owner) (*Report, error) {
-	r := s.report(nil)
+	r := newReport(s.env, s.log, nil)
 	if err := refused(agreed.Refusals); err != nil {
 		return r, err
 	}
@@ -51,7 +51,7 @@ func (s *Session) Replace(ctx context.Context, agreed *NodesPlan, name string, o
 		}
 		return s.takeOut.replace(ctx, r, name, owner)
 	})
-	s.end(r)
+	r.took(s.log)
 	return r, err
 }
 

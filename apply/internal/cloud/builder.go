@@ -77,8 +77,11 @@ func expiry(labels map[string]string) time.Time {
 	return time.Unix(seconds, 0)
 }
 
+// builderCalls make and remove the servers that images are built on.
+type builderCalls struct{ *calls }
+
 // builderLabels are those of everything that a build needs for a while.
-func (c *Client) builderLabels(run Run) map[string]string {
+func (c builderCalls) builderLabels(run Run) map[string]string {
 	labels := run.labels(schemas.ComponentBuilder, c.ServerTime().Add(builderTime))
 	delete(labels, schemas.LabelCluster)
 	labels[labelFor] = run.Cluster
@@ -90,7 +93,7 @@ func keyName(builder string, run Run) string { return builder + "-" + labelValue
 
 // OrderBuilder makes a builder, and leaves it off. If another run has one of
 // that name, the error is a [BuilderInUse].
-func (c *Client) OrderBuilder(ctx context.Context, o BuilderOrder) (*Builder, error) {
+func (c builderCalls) OrderBuilder(ctx context.Context, o BuilderOrder) (*Builder, error) {
 	object := "server " + o.Name
 	key, err := c.builderKey(ctx, o)
 	if err != nil {
@@ -128,9 +131,9 @@ func (c *Client) OrderBuilder(ctx context.Context, o BuilderOrder) (*Builder, er
 }
 
 // builderKey puts the public key into the project, once.
-func (c *Client) builderKey(ctx context.Context, o BuilderOrder) (*hcloud.SSHKey, error) {
+func (c builderCalls) builderKey(ctx context.Context, o BuilderOrder) (*hcloud.SSHKey, error) {
 	name := keyName(o.Name, o.Run)
-	return again(ctx, c, func() (*hcloud.SSHKey, error) {
+	return again(ctx, c.calls, func() (*hcloud.SSHKey, error) {
 		made, _, err := c.api.SSHKey.Create(ctx, hcloud.SSHKeyCreateOpts{Name: name, PublicKey: o.PublicKey, Labels: c.builderLabels(o.Run)})
 		if err == nil || !hasCode(err, hcloud.ErrorCodeUniquenessError) {
 			return made, err
@@ -145,8 +148,8 @@ func (c *Client) builderKey(ctx context.Context, o BuilderOrder) (*hcloud.SSHKey
 }
 
 // createBuilder makes the server with one type in one location.
-func (c *Client) createBuilder(ctx context.Context, run Run, opts hcloud.ServerCreateOpts) (*Builder, error) {
-	return again(ctx, c, func() (*Builder, error) {
+func (c builderCalls) createBuilder(ctx context.Context, run Run, opts hcloud.ServerCreateOpts) (*Builder, error) {
+	return again(ctx, c.calls, func() (*Builder, error) {
 		made, _, err := c.api.Server.Create(ctx, opts)
 		if err == nil {
 			b := builderFrom(made.Server)
@@ -164,7 +167,7 @@ func (c *Client) createBuilder(ctx context.Context, run Run, opts hcloud.ServerC
 
 // builderThere decides about the builder that has the name already: it is this
 // run's, because an answer was lost; or left over, and has to go; or at work.
-func (c *Client) builderThere(ctx context.Context, run Run, name string, taken error) (*Builder, error) {
+func (c builderCalls) builderThere(ctx context.Context, run Run, name string, taken error) (*Builder, error) {
 	there, _, err := c.api.Server.GetByName(ctx, name)
 	switch {
 	case err != nil:
@@ -189,12 +192,12 @@ func (c *Client) builderThere(ctx context.Context, run Run, name string, taken e
 
 // leftOver reports whether something temporary belongs to a run that is dead:
 // its time is over, or it is of the cluster whose lock this run holds.
-func (c *Client) leftOver(of string, expires time.Time, holding string) bool {
+func (c builderCalls) leftOver(of string, expires time.Time, holding string) bool {
 	return of == holding || !c.ServerTime().Before(expires)
 }
 
 // untilOff waits until a builder is off and nothing is done to it.
-func (c *Client) untilOff(ctx context.Context, b Builder) error {
+func (c builderCalls) untilOff(ctx context.Context, b Builder) error {
 	until := c.clock.Now().Add(offTime)
 	for n := 0; ; n++ {
 		server, _, err := c.api.Server.GetByID(ctx, b.ID)
@@ -216,7 +219,7 @@ func (c *Client) untilOff(ctx context.Context, b Builder) error {
 
 // BootRescue boots a builder into Hetzner's rescue system, which lets in the key
 // of its run.
-func (c *Client) BootRescue(ctx context.Context, b Builder, run Run) error {
+func (c builderCalls) BootRescue(ctx context.Context, b Builder, run Run) error {
 	object, server := "server "+b.Name, &hcloud.Server{ID: b.ID}
 	key, _, err := c.api.SSHKey.GetByName(ctx, keyName(b.Name, run))
 	if err != nil || key == nil {
@@ -247,7 +250,7 @@ func missingKey(key *hcloud.SSHKey) error {
 
 // SwitchOff cuts the power of a builder, and returns when it is off. What has to
 // stay must be on its disk by then.
-func (c *Client) SwitchOff(ctx context.Context, b Builder) error {
+func (c builderCalls) SwitchOff(ctx context.Context, b Builder) error {
 	err := c.twice(ctx, func() (*hcloud.Action, error) {
 		action, _, err := c.api.Server.Poweroff(ctx, &hcloud.Server{ID: b.ID})
 		return action, err
@@ -260,8 +263,8 @@ func (c *Client) SwitchOff(ctx context.Context, b Builder) error {
 
 // twice makes a call that does the same the second time, and waits for its
 // action.
-func (c *Client) twice(ctx context.Context, call func() (*hcloud.Action, error)) error {
-	action, err := again(ctx, c, call)
+func (c builderCalls) twice(ctx context.Context, call func() (*hcloud.Action, error)) error {
+	action, err := again(ctx, c.calls, call)
 	if err != nil {
 		return err
 	}
@@ -269,7 +272,7 @@ func (c *Client) twice(ctx context.Context, call func() (*hcloud.Action, error))
 }
 
 // again repeats a call while its answers get lost.
-func again[T any](ctx context.Context, c *Client, call func() (T, error)) (result T, err error) {
+func again[T any](ctx context.Context, c *calls, call func() (T, error)) (result T, err error) {
 	for n := range tries {
 		var lost *LostAnswer
 		if result, err = call(); err == nil || !errors.As(err, &lost) {

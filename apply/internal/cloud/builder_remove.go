@@ -11,7 +11,7 @@ import (
 
 // RemoveBuilder removes a builder and the key of its run. What is gone already
 // is no error.
-func (c *Client) RemoveBuilder(ctx context.Context, name string, run Run) error {
+func (c builderCalls) RemoveBuilder(ctx context.Context, name string, run Run) error {
 	var list diag.List
 	for _, what := range c.temporaries() {
 		_, err := what.remove(ctx, func(have string, labels map[string]string) bool {
@@ -25,7 +25,7 @@ func (c *Client) RemoveBuilder(ctx context.Context, name string, run Run) error 
 // CollectBuilders removes the builders and keys of runs that died: those of the
 // cluster, whose lock the caller holds, and those whose time is over. It returns
 // the names of what it removed.
-func (c *Client) CollectBuilders(ctx context.Context, cluster string) (removed []string, err error) {
+func (c builderCalls) CollectBuilders(ctx context.Context, cluster string) (removed []string, err error) {
 	for _, what := range c.temporaries() {
 		names, err := what.remove(ctx, func(_ string, labels map[string]string) bool {
 			return c.leftOver(labels[labelFor], expiry(labels), cluster)
@@ -40,7 +40,7 @@ func (c *Client) CollectBuilders(ctx context.Context, cluster string) (removed [
 
 // BuildersLeft reports whether [Client.CollectBuilders] would remove something,
 // were the lock of the cluster held.
-func (c *Client) BuildersLeft(ctx context.Context, cluster string) (left bool, err error) {
+func (c builderCalls) BuildersLeft(ctx context.Context, cluster string) (left bool, err error) {
 	for _, what := range c.temporaries() {
 		_, err := what.remove(ctx, func(_ string, labels map[string]string) bool {
 			left = left || c.leftOver(labels[labelFor], expiry(labels), cluster)
@@ -60,7 +60,7 @@ type temporary struct {
 
 // temporaries are these kinds, in the order in which they are removed: a key is
 // what finds the run of a server that is still being made.
-func (c *Client) temporaries() []temporary {
+func (c builderCalls) temporaries() []temporary {
 	const selector = schemas.LabelManagedBy + "=" + schemas.ManagedBy + "," + schemas.LabelComponent + "=" + schemas.ComponentBuilder
 	return []temporary{
 		{func(ctx context.Context, which func(string, map[string]string) bool) ([]string, error) {
@@ -100,7 +100,7 @@ func removeThose[T any](found []*T, err error, which func(string, map[string]str
 }
 
 // removeServer deletes a server, and waits until it is gone.
-func (c *Client) removeServer(ctx context.Context, id int64) error {
+func (c builderCalls) removeServer(ctx context.Context, id int64) error {
 	made, _, err := c.api.Server.DeleteWithResult(ctx, &hcloud.Server{ID: id})
 	if err != nil {
 		return done(err)

@@ -33,15 +33,25 @@ type Options struct {
 // Client is a connection to one project, for one run. It is safe for concurrent
 // use.
 type Client struct {
-	api    *hcloud.Client
-	wire   *transport
-	clock  Clock
-	waiter *waiter
-	sold   struct {
+	*calls
+	markerCalls
+	snapshotCalls
+	builderCalls
+
+	sold struct {
 		turn.Turn
 		known     bool
 		catalogue cloudplan.Catalogue
 	}
+}
+
+// calls is what all calls go through: the API, the pace at which it is asked, and
+// the end of what it does.
+type calls struct {
+	api    *hcloud.Client
+	wire   *transport
+	clock  Clock
+	waiter *waiter
 }
 
 // New returns a client. It makes no request.
@@ -65,7 +75,8 @@ func New(o Options) *Client {
 		options = append(options, hcloud.WithEndpoint(o.Endpoint))
 	}
 	api := hcloud.NewClient(options...)
-	return &Client{api: api, wire: wire, clock: o.Clock, waiter: newWaiter(o.Clock, api)}
+	c := &calls{api: api, wire: wire, clock: o.Clock, waiter: newWaiter(o.Clock, api)}
+	return &Client{calls: c, markerCalls: markerCalls{firewallCalls{c}}, snapshotCalls: snapshotCalls{c}, builderCalls: builderCalls{c}}
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -82,8 +93,8 @@ type Stats struct {
 }
 
 // Stats returns what the client has used so far.
-func (c *Client) Stats() Stats { return c.wire.stats() }
+func (c *calls) Stats() Stats { return c.wire.stats() }
 
 // ServerTime is the time of Hetzner's clock, as of the last answer. Before the
 // first answer it is this machine's.
-func (c *Client) ServerTime() time.Time { return c.wire.serverTime() }
+func (c *calls) ServerTime() time.Time { return c.wire.serverTime() }

@@ -147,15 +147,18 @@ func (s firewallStep) applyTo(ctx context.Context, fields []cloudplan.Field) err
 
 func (s firewallStep) remove(ctx context.Context) error { return s.client.removeFirewall(ctx, s.ID) }
 
+// firewallCalls delete firewalls.
+type firewallCalls struct{ *calls }
+
 // removeFirewall deletes a firewall. One in use cannot be deleted, so it is
 // taken from everything first that it is applied to by then.
-func (c *Client) removeFirewall(ctx context.Context, id int64) error {
-	_, err := again(ctx, c, func() (struct{}, error) { return struct{}{}, c.tryRemoveFirewall(ctx, id) })
+func (c firewallCalls) removeFirewall(ctx context.Context, id int64) error {
+	_, err := again(ctx, c.calls, func() (struct{}, error) { return struct{}{}, c.tryRemoveFirewall(ctx, id) })
 	return err
 }
 
 // tryRemoveFirewall does so once. That nothing is left to do is told by what is read.
-func (c *Client) tryRemoveFirewall(ctx context.Context, id int64) error {
+func (c firewallCalls) tryRemoveFirewall(ctx context.Context, id int64) error {
 	f, _, err := c.api.Firewall.GetByID(ctx, id)
 	if err != nil || f == nil {
 		return done(err)

@@ -79,9 +79,13 @@ func labelValue(text string) string {
 	return strings.Trim(value, "-_.")
 }
 
+// markerCalls are about firewalls that only say something for a while, as locks
+// and sessions do.
+type markerCalls struct{ firewallCalls }
+
 // expiry returns when something expires that lasts so long from now on, by
 // Hetzner's clock. That of this machine may be wrong by hours.
-func (c *Client) expiry(ctx context.Context, lasts time.Duration) (time.Time, error) {
+func (c markerCalls) expiry(ctx context.Context, lasts time.Duration) (time.Time, error) {
 	if !c.wire.knowsTime() {
 		if _, _, err := c.api.Location.List(ctx, hcloud.LocationListOpts{}); err != nil {
 			return time.Time{}, err
@@ -93,7 +97,7 @@ func (c *Client) expiry(ctx context.Context, lasts time.Duration) (time.Time, er
 // createMarker makes a marker of a run. Another one of that name is an error
 // with the code uniqueness_error, unless it is of the same run: then the answer
 // of an earlier try was lost.
-func (c *Client) createMarker(ctx context.Context, run Run, opts hcloud.FirewallCreateOpts) (marker, error) {
+func (c markerCalls) createMarker(ctx context.Context, run Run, opts hcloud.FirewallCreateOpts) (marker, error) {
 	made, _, err := c.api.Firewall.Create(ctx, opts)
 	if err == nil {
 		m := markerFrom(made.Firewall)
@@ -120,7 +124,7 @@ func (c *Client) createMarker(ctx context.Context, run Run, opts hcloud.Firewall
 }
 
 // renewMarker moves the end of a marker.
-func (c *Client) renewMarker(ctx context.Context, m *marker, expires time.Time) error {
+func (c markerCalls) renewMarker(ctx context.Context, m *marker, expires time.Time) error {
 	labels := maps.Clone(m.labels)
 	labels[labelExpires] = strconv.FormatInt(expires.Unix(), 10)
 	if _, _, err := c.api.Firewall.Update(ctx, &hcloud.Firewall{ID: m.id}, hcloud.FirewallUpdateOpts{Labels: labels}); err != nil {
@@ -131,7 +135,7 @@ func (c *Client) renewMarker(ctx context.Context, m *marker, expires time.Time) 
 }
 
 // markers lists the markers of a cluster that are of a kind.
-func (c *Client) markers(ctx context.Context, cluster, component string) ([]marker, error) {
+func (c markerCalls) markers(ctx context.Context, cluster, component string) ([]marker, error) {
 	selector := fmt.Sprintf("%s=%s,%s=%s", schemas.LabelCluster, cluster, schemas.LabelComponent, component)
 	found, err := all(ctx, "firewalls", selector, func(l hcloud.ListOpts) ([]*hcloud.Firewall, *hcloud.Response, error) {
 		return c.api.Firewall.List(ctx, hcloud.FirewallListOpts{ListOpts: l, Sort: oldestFirst})

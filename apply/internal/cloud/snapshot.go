@@ -23,15 +23,18 @@ type SnapshotOrder struct {
 	Labels      map[string]string
 }
 
+// snapshotCalls make, list and delete snapshots.
+type snapshotCalls struct{ *calls }
+
 // TakeSnapshot makes a snapshot of a builder, which has to be off, and returns
 // its id when servers can be made from it. If it fails there is none.
-func (c *Client) TakeSnapshot(ctx context.Context, b Builder, o SnapshotOrder) (int64, error) {
+func (c snapshotCalls) TakeSnapshot(ctx context.Context, b Builder, o SnapshotOrder) (int64, error) {
 	object := "snapshot of " + b.Name
 	labels := maps.Clone(o.Labels)
 	labels[labelRun] = labelValue(o.Run.ID)
 	opts := &hcloud.ServerCreateImageOpts{Type: hcloud.ImageTypeSnapshot, Description: hcloud.Ptr(o.Description), Labels: labels}
 	first := true
-	image, err := again(ctx, c, func() (*hcloud.Image, error) {
+	image, err := again(ctx, c.calls, func() (*hcloud.Image, error) {
 		if !first { // the answer to an earlier try was lost, its effect may not be
 			if there, err := c.snapshotOf(ctx, b); there != nil || err != nil {
 				return there, err
@@ -49,7 +52,7 @@ func (c *Client) TakeSnapshot(ctx context.Context, b Builder, o SnapshotOrder) (
 
 // snapshotOf finds the snapshot that was taken of a builder; nil if there is
 // none.
-func (c *Client) snapshotOf(ctx context.Context, b Builder) (*hcloud.Image, error) {
+func (c snapshotCalls) snapshotOf(ctx context.Context, b Builder) (*hcloud.Image, error) {
 	found, err := all(ctx, "snapshots", labelRun+"="+b.Run, func(l hcloud.ListOpts) ([]*hcloud.Image, *hcloud.Response, error) {
 		return c.api.Image.List(ctx, hcloud.ImageListOpts{ListOpts: l, Type: []hcloud.ImageType{hcloud.ImageTypeSnapshot}, Sort: oldestFirst})
 	})
@@ -65,7 +68,7 @@ func (c *Client) snapshotOf(ctx context.Context, b Builder) (*hcloud.Image, erro
 }
 
 // SnapshotReady waits until servers can be made from a snapshot.
-func (c *Client) SnapshotReady(ctx context.Context, id int64) error {
+func (c snapshotCalls) SnapshotReady(ctx context.Context, id int64) error {
 	object := fmt.Sprintf("snapshot %d", id)
 	until := c.clock.Now().Add(snapshotTime)
 	for n := 0; ; n++ {
@@ -93,7 +96,7 @@ func (c *Client) SnapshotReady(ctx context.Context, id int64) error {
 // Snapshots lists the snapshots of a project that a selector finds, oldest
 // first; those that are still being made are among them. An architecture of ""
 // is any.
-func (c *Client) Snapshots(ctx context.Context, selector, architecture string) ([]cloudplan.Image, error) {
+func (c snapshotCalls) Snapshots(ctx context.Context, selector, architecture string) ([]cloudplan.Image, error) {
 	found, err := all(ctx, "snapshots", selector, func(l hcloud.ListOpts) ([]*hcloud.Image, *hcloud.Response, error) {
 		opts := hcloud.ImageListOpts{ListOpts: l, Type: []hcloud.ImageType{hcloud.ImageTypeSnapshot}, Sort: oldestFirst}
 		if architecture != "" {
@@ -113,7 +116,7 @@ func (c *Client) Servers(ctx context.Context) ([]cloudplan.Server, error) {
 }
 
 // RemoveSnapshot deletes a snapshot. One that is gone already is no error.
-func (c *Client) RemoveSnapshot(ctx context.Context, id int64) error {
+func (c snapshotCalls) RemoveSnapshot(ctx context.Context, id int64) error {
 	_, err := c.api.Image.Delete(ctx, &hcloud.Image{ID: id})
 	return explain(fmt.Sprintf("snapshot %d", id), "delete", done(err))
 }
@@ -127,7 +130,7 @@ func (c *Client) Sold(ctx context.Context) (cloudplan.Catalogue, error) {
 
 // KeepLock renews the lock that is held, if it is time: for whoever waits long
 // without any request. Without a lock it does nothing.
-func (c *Client) KeepLock(ctx context.Context) error {
+func (c *calls) KeepLock(ctx context.Context) error {
 	if l := c.wire.lock.Load(); l != nil {
 		return l.Keep(ctx)
 	}

@@ -40,6 +40,14 @@ type Credentials struct {
 // Client talks to one node. It connects when it is first used, and again when
 // the connection was lost. It may be used by several goroutines at once.
 type Client struct {
+	*link
+	etcdCalls
+	installCalls
+}
+
+// link is the connection to a node, and what all calls have in common: reading
+// answers, and errors for people.
+type link struct {
 	target    Target
 	conn      *connection
 	machine   machine.MachineServiceClient
@@ -83,7 +91,7 @@ func Maintenance(t Target, through reach.Transport, fingerprint string) (*Client
 
 // Fingerprint is that of the key which the node has shown, over the last
 // connection that was made to it in maintenance mode; empty if there was none.
-func (c *Client) Fingerprint() string {
+func (c *link) Fingerprint() string {
 	if c.shown == nil || c.shown.Load() == nil {
 		return ""
 	}
@@ -117,7 +125,8 @@ func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error
 	if err := c.begin(); err != nil {
 		return nil, diag.On("node "+t.Name, "its address %q cannot be used: %v", t.Address, err).WithCause(err)
 	}
-	return &Client{target: t, conn: c, machine: machine.NewMachineServiceClient(c), resources: cosi.NewStateClient(c)}, nil
+	l := &link{target: t, conn: c, machine: machine.NewMachineServiceClient(c), resources: cosi.NewStateClient(c)}
+	return &Client{link: l, etcdCalls: etcdCalls{l}, installCalls: installCalls{l}}, nil
 }
 
 // address is host:port.
@@ -129,15 +138,15 @@ func (t Target) address() string {
 }
 
 // Close ends the connection.
-func (c *Client) Close() error { return c.conn.Close() }
+func (c *link) Close() error { return c.conn.Close() }
 
 // Target returns which node it is.
-func (c *Client) Target() Target { return c.target }
+func (c *link) Target() Target { return c.target }
 
 // call makes a call that has to end soon. what says what was to be done, for the
 // error.
 func call[Request, Response any](
-	ctx context.Context, c *Client, what string, request Request,
+	ctx context.Context, c *link, what string, request Request,
 	method func(context.Context, Request, ...grpc.CallOption) (Response, error),
 ) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)

@@ -91,7 +91,7 @@ func OtherKey(err error) bool {
 }
 
 // explain makes an error for people of one of gRPC. The code stays, for [Code].
-func (c *Client) explain(what string, err error) error {
+func (c *link) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func withoutDifference(err error) (cleaned error, shows bool) {
 }
 
 // explainConnection says why there is no connection.
-func (c *Client) explainConnection(p *diag.Problem, what string) {
+func (c *link) explainConnection(p *diag.Problem, what string) {
 	cause := c.conn.cause()
 	var problem *diag.Problem
 	var unresolved *net.DNSError

@@ -16,12 +16,15 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// etcdCalls are the calls about etcd and its data.
+type etcdCalls struct{ *link }
+
 // Bootstrap makes the node the first member of a new etcd. With recovered it
 // takes what [Client.Upload] has brought. A node that has an etcd already
 // answers AlreadyExists, one that is not ready yet FailedPrecondition, and a
 // worker Unimplemented: see [Code].
-func (c *Client) Bootstrap(ctx context.Context, recovered bool) error {
-	_, err := call(ctx, c, "bootstrap", &machine.BootstrapRequest{RecoverEtcd: recovered}, c.machine.Bootstrap)
+func (c etcdCalls) Bootstrap(ctx context.Context, recovered bool) error {
+	_, err := call(ctx, c.link, "bootstrap", &machine.BootstrapRequest{RecoverEtcd: recovered}, c.machine.Bootstrap)
 	return err
 }
 
@@ -31,7 +34,7 @@ const etcdData = constants.EtcdDataPath
 // EtcdData reports whether there is anything in the directory of etcd's data. It
 // is what the node itself looks at before a bootstrap. Before /var is mounted
 // the answer says nothing: ask a node whose etcd is [EtcdPreparing].
-func (c *Client) EtcdData(ctx context.Context) (bool, error) {
+func (c etcdCalls) EtcdData(ctx context.Context) (bool, error) {
 	const what = "look for data of etcd"
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -80,10 +83,10 @@ type Member struct {
 }
 
 // Members lists the members of etcd as this node knows them.
-func (c *Client) Members(ctx context.Context) ([]Member, error) {
+func (c etcdCalls) Members(ctx context.Context) ([]Member, error) {
 	const what = "list etcd's members"
-	response, err := call(ctx, c, what, &machine.EtcdMemberListRequest{}, c.machine.EtcdMemberList)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, &machine.EtcdMemberListRequest{}, c.machine.EtcdMemberList)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +111,10 @@ type EtcdStatus struct {
 }
 
 // EtcdStatus reads the state of the member on this node.
-func (c *Client) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
+func (c etcdCalls) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
 	const what = "read the state of etcd"
-	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.EtcdStatus)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, &emptypb.Empty{}, c.machine.EtcdStatus)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	if err != nil {
 		return EtcdStatus{}, err
 	}
@@ -124,7 +127,7 @@ func (c *Client) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
 
 // Snapshot writes a snapshot of etcd: all that Kubernetes has, secrets included.
 // It takes as long as it takes: the context bounds it.
-func (c *Client) Snapshot(ctx context.Context, to io.Writer) error {
+func (c etcdCalls) Snapshot(ctx context.Context, to io.Writer) error {
 	const what = "take a snapshot of etcd"
 	stream, err := c.machine.EtcdSnapshot(ctx, &machine.EtcdSnapshotRequest{})
 	if err != nil {
@@ -135,7 +138,7 @@ func (c *Client) Snapshot(ctx context.Context, to io.Writer) error {
 
 // Upload brings a snapshot to the node, from which a following [Client.Bootstrap]
 // recovers.
-func (c *Client) Upload(ctx context.Context, from io.Reader) error {
+func (c etcdCalls) Upload(ctx context.Context, from io.Reader) error {
 	const what = "upload a snapshot of etcd"
 	const piece = 64 << 10
 	stream, err := c.machine.EtcdRecover(ctx)
@@ -163,22 +166,22 @@ func (c *Client) Upload(ctx context.Context, from io.Reader) error {
 }
 
 // Forfeit makes another member the leader, if this one is.
-func (c *Client) Forfeit(ctx context.Context) error {
-	_, err := call(ctx, c, "give up the leadership of etcd", &machine.EtcdForfeitLeadershipRequest{}, c.machine.EtcdForfeitLeadership)
+func (c etcdCalls) Forfeit(ctx context.Context) error {
+	_, err := call(ctx, c.link, "give up the leadership of etcd", &machine.EtcdForfeitLeadershipRequest{}, c.machine.EtcdForfeitLeadership)
 	return err
 }
 
 // Leave takes this node's member out of etcd. Whether it is out, the list of
 // another member says.
-func (c *Client) Leave(ctx context.Context) error {
-	_, err := call(ctx, c, "leave etcd", &machine.EtcdLeaveClusterRequest{}, c.machine.EtcdLeaveCluster)
+func (c etcdCalls) Leave(ctx context.Context) error {
+	_, err := call(ctx, c.link, "leave etcd", &machine.EtcdLeaveClusterRequest{}, c.machine.EtcdLeaveCluster)
 	return err
 }
 
 // RemoveMember takes another member out of etcd: one whose node is dead. One that
 // is not there any more is no error.
-func (c *Client) RemoveMember(ctx context.Context, id MemberID) error {
-	_, err := call(ctx, c, "remove member "+id.String()+" of etcd", &machine.EtcdRemoveMemberByIDRequest{MemberId: uint64(id)}, c.machine.EtcdRemoveMemberByID)
+func (c etcdCalls) RemoveMember(ctx context.Context, id MemberID) error {
+	_, err := call(ctx, c.link, "remove member "+id.String()+" of etcd", &machine.EtcdRemoveMemberByIDRequest{MemberId: uint64(id)}, c.machine.EtcdRemoveMemberByID)
 	if Code(err) == codes.NotFound {
 		return nil
 	}

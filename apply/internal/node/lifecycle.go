@@ -26,9 +26,12 @@ const installWithin = 15 * time.Minute
 // system is where Talos keeps installers.
 var system = &common.ContainerdInstance{Driver: common.ContainerDriver_CONTAINERD, Namespace: common.ContainerdNamespace_NS_SYSTEM}
 
+// installCalls are the calls about images and the installation of Talos.
+type installCalls struct{ *link }
+
 // Pull gets an image to the node, and returns what the node calls it: since Talos
 // 1.13 a name with its digest.
-func (c *Client) Pull(ctx context.Context, image string) (name string, err error) {
+func (c installCalls) Pull(ctx context.Context, image string) (name string, err error) {
 	const what = "pull an image"
 	ctx, cancel := context.WithTimeout(ctx, pullWithin)
 	defer cancel()
@@ -57,14 +60,14 @@ func (c *Client) Pull(ctx context.Context, image string) (name string, err error
 }
 
 // pullOlder is [Client.Pull] before Talos 1.13.
-func (c *Client) pullOlder(ctx context.Context, image string) (string, error) {
+func (c installCalls) pullOlder(ctx context.Context, image string) (string, error) {
 	//lint:ignore SA1019 older nodes have no other call
 	_, err := c.machine.ImagePull(ctx, &machine.ImagePullRequest{Namespace: system.GetNamespace(), Reference: image})
 	return image, c.explain("pull an image", err)
 }
 
 // Images are the names of the images that the node has for Talos itself.
-func (c *Client) Images(ctx context.Context) (names []string, err error) {
+func (c installCalls) Images(ctx context.Context) (names []string, err error) {
 	const what = "list its images"
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -85,7 +88,7 @@ func (c *Client) Images(ctx context.Context) (names []string, err error) {
 }
 
 // imagesOlder is [Client.Images] before Talos 1.13.
-func (c *Client) imagesOlder(ctx context.Context) (names []string, err error) {
+func (c installCalls) imagesOlder(ctx context.Context) (names []string, err error) {
 	//lint:ignore SA1019 older nodes have no other call
 	stream, err := c.machine.ImageList(ctx, &machine.ImageListRequest{Namespace: system.GetNamespace()})
 	for err == nil {
@@ -103,7 +106,7 @@ func (c *Client) imagesOlder(ctx context.Context) (names []string, err error) {
 // Install runs an installer beside the system that runs, and returns its exit code.
 // The image must have been pulled. An error says that the outcome is not known: the
 // installer goes on without its client.
-func (c *Client) Install(ctx context.Context, image string, tell func(string)) (code int32, err error) {
+func (c installCalls) Install(ctx context.Context, image string, tell func(string)) (code int32, err error) {
 	const what = "install Talos"
 	ctx, cancel := context.WithTimeout(ctx, installWithin)
 	defer cancel()
@@ -133,7 +136,7 @@ func installRequest(image string) *machine.LifecycleServiceUpgradeRequest {
 // Installing reports whether an installer runs. It asks for an installation of
 // nothing, which a node refuses for one of two reasons. A Talos before 1.13 has no
 // installer that runs beside it.
-func (c *Client) Installing(ctx context.Context) (bool, error) {
+func (c installCalls) Installing(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	stream, err := machine.NewLifecycleServiceClient(c.conn).Upgrade(ctx, installRequest(""))
@@ -151,9 +154,9 @@ func (c *Client) Installing(ctx context.Context) (bool, error) {
 
 // Upgrade is the call of before Talos 1.13: the node stops what runs, installs and
 // reboots. It is down some time after this returns.
-func (c *Client) Upgrade(ctx context.Context, image string) error {
+func (c installCalls) Upgrade(ctx context.Context, image string) error {
 	//lint:ignore SA1019 older nodes have no other call
-	_, err := call(ctx, c, "upgrade Talos", &machine.UpgradeRequest{Image: image}, c.machine.Upgrade)
+	_, err := call(ctx, c.link, "upgrade Talos", &machine.UpgradeRequest{Image: image}, c.machine.Upgrade)
 	return err
 }
 
@@ -161,7 +164,7 @@ var extensionStatuses = kind{"runtime", "ExtensionStatuses.runtime.talos.dev"}
 
 // Extensions are the system extensions that run, and the id of the image's schematic;
 // empty if the image came from elsewhere.
-func (c *Client) Extensions(ctx context.Context) (names []string, schematic string, err error) {
+func (c installCalls) Extensions(ctx context.Context) (names []string, schematic string, err error) {
 	err = c.list(ctx, "list its extensions", extensionStatuses, func(_ string, decode func(any) error) error {
 		var e struct {
 			Metadata struct {

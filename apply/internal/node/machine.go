@@ -17,7 +17,7 @@ import (
 )
 
 // only returns the one message of a response: a call is to one node.
-func only[M any](c *Client, what string, messages []M, err error) (M, error) {
+func only[M any](c *link, what string, messages []M, err error) (M, error) {
 	var none M
 	switch {
 	case err != nil:
@@ -31,8 +31,8 @@ func only[M any](c *Client, what string, messages []M, err error) (M, error) {
 // Version returns the version of Talos that runs, such as v1.14.1.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	const what = "read its version"
-	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.Version)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, &emptypb.Empty{}, c.machine.Version)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	return m.GetVersion().GetTag(), err
 }
 
@@ -43,16 +43,16 @@ const containerMode = "container"
 // for Docker makes them: nothing is installed, and it has no disks.
 func (c *Client) Container(ctx context.Context) (bool, error) {
 	const what = "read what it runs on"
-	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.Version)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, &emptypb.Empty{}, c.machine.Version)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	return m.GetPlatform().GetMode() == containerMode, err
 }
 
 // Platform is what the image of the node is made for, such as hcloud or metal.
 func (c *Client) Platform(ctx context.Context) (string, error) {
 	const what = "read what it runs on"
-	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.Version)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, &emptypb.Empty{}, c.machine.Version)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	return m.GetPlatform().GetName(), err
 }
 
@@ -71,7 +71,7 @@ func (c *Client) BootID(ctx context.Context) (string, error) {
 }
 
 // copy writes what a stream brings.
-func (c *Client) copy(what string, stream grpc.ServerStreamingClient[common.Data], to io.Writer) error {
+func (c *link) copy(what string, stream grpc.ServerStreamingClient[common.Data], to io.Writer) error {
 	for {
 		data, err := stream.Recv()
 		switch {
@@ -118,8 +118,8 @@ type Applied struct {
 func (c *Client) Apply(ctx context.Context, config secret.String, mode Mode) (Applied, error) {
 	const what = "apply its configuration"
 	request := &machine.ApplyConfigurationRequest{Data: []byte(config.Reveal()), Mode: mode}
-	response, err := call(ctx, c, what, request, c.machine.ApplyConfiguration)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, request, c.machine.ApplyConfiguration)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	if err != nil {
 		return Applied{}, err
 	}
@@ -138,8 +138,8 @@ type Service struct {
 // Services lists the services of the node.
 func (c *Client) Services(ctx context.Context) ([]Service, error) {
 	const what = "list its services"
-	response, err := call(ctx, c, what, &emptypb.Empty{}, c.machine.ServiceList)
-	m, err := only(c, what, response.GetMessages(), err)
+	response, err := call(ctx, c.link, what, &emptypb.Empty{}, c.machine.ServiceList)
+	m, err := only(c.link, what, response.GetMessages(), err)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (c *Client) Services(ctx context.Context) ([]Service, error) {
 // Reboot reboots the node. It is down some time after this returns: wait for
 // another boot id.
 func (c *Client) Reboot(ctx context.Context) error {
-	_, err := call(ctx, c, "reboot", &machine.RebootRequest{}, c.machine.Reboot)
+	_, err := call(ctx, c.link, "reboot", &machine.RebootRequest{}, c.machine.Reboot)
 	return err
 }
 
@@ -173,13 +173,13 @@ func (c *Client) Wipe(ctx context.Context) error {
 	for _, label := range []string{constants.StatePartitionLabel, constants.EphemeralPartitionLabel} {
 		request.SystemPartitionsToWipe = append(request.SystemPartitionsToWipe, &machine.ResetPartitionSpec{Label: label, Wipe: true})
 	}
-	_, err := call(ctx, c, "reset", request, c.machine.Reset)
+	_, err := call(ctx, c.link, "reset", request, c.machine.Reset)
 	return err
 }
 
 // Reset wipes the node, and reboots it into maintenance mode or switches it off.
 // A graceful one of a control plane leaves etcd first, and fails if it cannot.
 func (c *Client) Reset(ctx context.Context, graceful, reboot bool) error {
-	_, err := call(ctx, c, "reset", &machine.ResetRequest{Graceful: graceful, Reboot: reboot}, c.machine.Reset)
+	_, err := call(ctx, c.link, "reset", &machine.ResetRequest{Graceful: graceful, Reboot: reboot}, c.machine.Reset)
 	return err
 }

@@ -32,9 +32,9 @@ func (c *Client) Note(ctx context.Context) (string, error) {
 func (c *Client) WriteNote(ctx context.Context, text string) (noted bool, err error) {
 	const what = "write its note"
 	if text == "" {
-		_, err = call(ctx, c, what, &machine.MetaDeleteRequest{Key: noteKey}, c.machine.MetaDelete)
+		_, err = call(ctx, c.link, what, &machine.MetaDeleteRequest{Key: noteKey}, c.machine.MetaDelete)
 	} else {
-		_, err = call(ctx, c, what, &machine.MetaWriteRequest{Key: noteKey, Value: []byte(text)}, c.machine.MetaWrite)
+		_, err = call(ctx, c.link, what, &machine.MetaWriteRequest{Key: noteKey, Value: []byte(text)}, c.machine.MetaWrite)
 	}
 	switch Code(err) {
 	case codes.FailedPrecondition, codes.Unimplemented, codes.NotFound:

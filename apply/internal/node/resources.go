@@ -29,7 +29,7 @@ var (
 )
 
 // get reads one resource.
-func (c *Client) get(ctx context.Context, what string, k kind, id string, into any) error {
+func (c *link) get(ctx context.Context, what string, k kind, id string, into any) error {
 	response, err := call(ctx, c, what, &cosi.GetRequest{Namespace: k.namespace, Type: k.name, Id: id}, c.resources.Get)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *Client) get(ctx context.Context, what string, k kind, id string, into a
 
 // decode reads the YAML form of a resource. An error of the decoder could quote
 // a secret.
-func (c *Client) decode(what string, r *cosi.Resource, into any) error {
+func (c *link) decode(what string, r *cosi.Resource, into any) error {
 	if err := yaml.Unmarshal([]byte(r.GetSpec().GetYamlSpec()), into); err != nil {
 		return diag.On("node "+c.target.Name, "%s: the answer cannot be read", what).WithCode(diag.Remote)
 	}
@@ -47,7 +47,7 @@ func (c *Client) decode(what string, r *cosi.Resource, into any) error {
 }
 
 // list reads all resources of a kind. each is told the id of one, and reads it.
-func (c *Client) list(ctx context.Context, what string, k kind, each func(id string, decode func(any) error) error) error {
+func (c *link) list(ctx context.Context, what string, k kind, each func(id string, decode func(any) error) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	stream, err := c.resources.List(ctx, &cosi.ListRequest{Namespace: k.namespace, Type: k.name})
@@ -111,7 +111,7 @@ func (c *Client) Config(ctx context.Context) (secret.String, error) {
 func (c *Client) Active(ctx context.Context) (config secret.String, version string, err error) {
 	const active = "v1alpha1"
 	const what = "read its configuration"
-	response, err := call(ctx, c, what, &cosi.GetRequest{
+	response, err := call(ctx, c.link, what, &cosi.GetRequest{
 		Namespace: machineConfigs.namespace, Type: machineConfigs.name, Id: active,
 	}, c.resources.Get)
 	if err != nil {
@@ -173,10 +173,10 @@ func (c *Client) Hardware(ctx context.Context) (Hardware, error) {
 	if h.MACs, err = c.macs(ctx, what); err != nil {
 		return Hardware{}, err
 	}
-	if h.Disks, err = listed[Disk](ctx, c, what, disks); err != nil {
+	if h.Disks, err = listed[Disk](ctx, c.link, what, disks); err != nil {
 		return Hardware{}, err
 	}
-	if h.Volumes, err = listed[Volume](ctx, c, what, volumes); err != nil {
+	if h.Volumes, err = listed[Volume](ctx, c.link, what, volumes); err != nil {
 		return Hardware{}, err
 	}
 	return h, nil
@@ -184,7 +184,7 @@ func (c *Client) Hardware(ctx context.Context) (Hardware, error) {
 
 // macs are the addresses of network cards: the ones that they were made with, if
 // they are known.
-func (c *Client) macs(ctx context.Context, what string) (found []string, err error) {
+func (c *link) macs(ctx context.Context, what string) (found []string, err error) {
 	err = c.list(ctx, what, linkStatuses, func(_ string, decode func(any) error) error {
 		var link struct {
 			Type      string `yaml:"type"`
@@ -205,7 +205,7 @@ func (c *Client) macs(ctx context.Context, what string) (found []string, err err
 	return found, err
 }
 
-func listed[T any](ctx context.Context, c *Client, what string, k kind) (found []T, err error) {
+func listed[T any](ctx context.Context, c *link, what string, k kind) (found []T, err error) {
 	err = c.list(ctx, what, k, func(_ string, decode func(any) error) error {
 		var item T
 		err := decode(&item)
