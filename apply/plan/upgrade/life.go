@@ -34,9 +34,12 @@ func (n pair) runs(version, schematic string) bool {
 // boot of its own.
 const tries = 2
 
+// mover knows what a node in flight needs next.
+type mover struct{ *fleet }
+
 // advance says what a node in flight needs next. The phase is the current one; nil if
 // there is none.
-func (f *fleet) advance(n pair, p *phase) move {
+func (f mover) advance(n pair, p *phase) move {
 	switch {
 	case !n.Reached:
 		return patience("it is not reached")
@@ -53,7 +56,7 @@ func (f *fleet) advance(n pair, p *phase) move {
 }
 
 // drained is a node without a mark that a run has cordoned.
-func (f *fleet) drained(n pair, p *phase) move {
+func (f mover) drained(n pair, p *phase) move {
 	due := p != nil && p.due(n) && (p.dueTalos(n) || p.dueKubelet(n)) && f.policy.concerns(n.Name) && len(f.policy.missing(f.risks(n, *p))) == 0
 	switch {
 	case !n.well() && !(due && n.Stage == StageRunning):
@@ -72,7 +75,7 @@ func (f *fleet) drained(n pair, p *phase) move {
 }
 
 // install gets the image and begins the first installation of this boot.
-func (f *fleet) install(n pair, p phase) move {
+func (f mover) install(n pair, p phase) move {
 	image := n.image(p.talos)
 	if !slices.Contains(n.Images, image) {
 		return do(Step{Action: Pull, Node: n.Name, Image: image, Hop: p.name()})
@@ -82,7 +85,7 @@ func (f *fleet) install(n pair, p phase) move {
 }
 
 // installed lets an installation begin, after its quorum if it reboots.
-func (f *fleet) installed(n pair, s Step) move {
+func (f mover) installed(n pair, s Step) move {
 	if s.Legacy {
 		return f.stopping(n, s)
 	}
@@ -91,12 +94,12 @@ func (f *fleet) installed(n pair, s Step) move {
 
 // marked is a node in whose boot an installation was begun. There is no second one
 // in it: that could overwrite the only system that boots.
-func (f *fleet) marked(n pair) move {
+func (f mover) marked(n pair) move {
 	failed := n.Mark.Phase == Failed
 	switch {
-	case failed && n.retried(f) && !n.closed():
+	case failed && n.retried(f.fleet) && !n.closed():
 		return do(n.step(Drain))
-	case failed && !n.retried(f):
+	case failed && !n.retried(f.fleet):
 		return f.giveUp(n, fmt.Sprintf("the installer of Talos v%s failed", n.Mark.Version))
 	case n.Stage != StageRunning:
 		return patience("it is about to boot: its stage is %q", n.Stage)
@@ -106,7 +109,7 @@ func (f *fleet) marked(n pair) move {
 
 // stopping is a step that stops the node: etcd goes on without it, led by another
 // member.
-func (f *fleet) stopping(n pair, s Step) move {
+func (f mover) stopping(n pair, s Step) move {
 	if n.Role != ControlPlane {
 		return do(s)
 	}
@@ -120,9 +123,9 @@ func (f *fleet) stopping(n pair, s Step) move {
 }
 
 // arrived is a node that has booted what was installed.
-func (f *fleet) arrived(n pair) move {
+func (f mover) arrived(n pair) move {
 	if lost := n.lost(); lost != "" {
-		if n.retried(f) {
+		if n.retried(f.fleet) {
 			return do(n.step(Forget))
 		}
 		return move{}.and(lost, "it stays cordoned: correct the image in Git, then try it again")
@@ -150,14 +153,14 @@ func (n pair) lost() string {
 }
 
 // old is a node that has booted again, and not what was to be installed.
-func (f *fleet) old(n pair) move {
+func (f mover) old(n pair) move {
 	m := n.Mark
 	switch {
 	case n.Stage != StageRunning:
 		return patience("it boots: its stage is %q", n.Stage)
 	case m.Phase == Installing && m.Try < tries:
 		return f.again(n)
-	case n.retried(f):
+	case n.retried(f.fleet):
 		return do(n.step(Forget))
 	case m.Phase == Failed:
 		return f.giveUp(n, fmt.Sprintf("the installer of Talos v%s failed", m.Version))
@@ -167,7 +170,7 @@ func (f *fleet) old(n pair) move {
 
 // again is the second try of an installation of which nobody knows why it is not
 // there.
-func (f *fleet) again(n pair) move {
+func (f mover) again(n pair) move {
 	image := n.image(n.Mark.Version)
 	if !n.closed() {
 		return do(n.step(Drain))
@@ -180,7 +183,7 @@ func (f *fleet) again(n pair) move {
 }
 
 // giveUp ends the upgrade, and leaves the node schedulable.
-func (f *fleet) giveUp(n pair, why string) move {
+func (f mover) giveUp(n pair, why string) move {
 	m := move{}
 	if n.Drained {
 		m = do(n.step(Uncordon))

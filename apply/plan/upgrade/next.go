@@ -23,7 +23,7 @@ type Decision struct {
 // Next returns what may be done now: it is asked again after each step.
 func Next(want Desired, seen Observed, policy Policy) Decision {
 	f := newFleet(want, &seen, policy)
-	phases, err := f.phases()
+	phases, err := order{f}.phases()
 	p := f.current(phases)
 	d := f.flight(p)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *fleet) current(phases []phase) *phase {
 // flight is what nodes need that a run has begun with.
 func (f *fleet) flight(p *phase) (d Decision) {
 	for _, n := range f.flying() {
-		m := f.advance(n, p)
+		m := mover{f}.advance(n, p)
 		if m.step != nil {
 			d.Steps = append(d.Steps, *m.step)
 		}
@@ -80,7 +80,7 @@ func (f *fleet) begin(d *Decision, p phase) {
 	if f.occupied(p) {
 		return
 	}
-	if d.Stop = f.refusals(p); len(d.Stop) > 0 {
+	if d.Stop = (refuser{f}).refusals(p); len(d.Stop) > 0 {
 		return
 	}
 	if bad := f.unwell(); len(bad) > 0 {
@@ -194,7 +194,7 @@ func (f *fleet) start(n pair, p phase) move {
 	case p.drains(n) && !n.Cordoned:
 		return do(Step{Action: Drain, Node: n.Name, Hop: p.name(), Risks: f.risks(n, p)})
 	case p.dueTalos(n):
-		return f.install(n, p)
+		return mover{f}.install(n, p)
 	}
 	return do(f.configure(n, p))
 }

@@ -19,8 +19,11 @@ type phase struct {
 	manifests, contract bool
 }
 
+// order knows the way of a fleet to what Git has, phase by phase.
+type order struct{ *fleet }
+
 // phases are all that lies between what runs and what Git has, in their order.
-func (f *fleet) phases() ([]phase, error) {
+func (f order) phases() ([]phase, error) {
 	hops, err := f.hops()
 	if err != nil {
 		return nil, err
@@ -63,7 +66,7 @@ func kubernetes(h upgradepath.Hop, talos string) (all []phase) {
 
 // objects is the phase before all others: Talos' own objects in Kubernetes have the
 // version that all nodes have by now.
-func (f *fleet) objects() []phase {
+func (f order) objects() []phase {
 	if f.policy.Component == OnlyTalos {
 		return nil
 	}
@@ -71,7 +74,7 @@ func (f *fleet) objects() []phase {
 }
 
 // contracts are the phases when all versions are reached.
-func (f *fleet) contracts() []phase {
+func (f order) contracts() []phase {
 	if f.policy.Component != Everything {
 		return nil
 	}
@@ -79,7 +82,7 @@ func (f *fleet) contracts() []phase {
 }
 
 // until cuts off what the policy leaves for later.
-func (f *fleet) until(all []phase) []phase {
+func (f order) until(all []phase) []phase {
 	if f.policy.Until == ToTheEnd || len(all) == 0 {
 		return all
 	}
@@ -89,7 +92,7 @@ func (f *fleet) until(all []phase) []phase {
 }
 
 // hops are those from the lowest version of the fleet to Git's.
-func (f *fleet) hops() ([]upgradepath.Hop, error) {
+func (f order) hops() ([]upgradepath.Hop, error) {
 	now, goal := f.lowest(), f.goal()
 	if now == (upgradepath.State{}) {
 		return nil, nil // no node is known
@@ -112,14 +115,14 @@ func ofTalos(h upgradepath.Hop) bool { return h.Component == upgradepath.Talos }
 
 // otherImage reports whether a node has the right version of Talos from another
 // image.
-func (f *fleet) otherImage() bool {
+func (f order) otherImage() bool {
 	return slices.ContainsFunc(f.pairs, func(n pair) bool { return n.Reached && n.otherImage() })
 }
 
 func (n pair) otherImage() bool { return n.want.Schematic != "" && n.Schematic != n.want.Schematic }
 
 // lowest are the oldest versions that nodes are known to run.
-func (f *fleet) lowest() (s upgradepath.State) {
+func (f order) lowest() (s upgradepath.State) {
 	for _, n := range f.pairs {
 		if !n.Reached && !n.inFlight() {
 			continue
@@ -135,7 +138,7 @@ func (f *fleet) lowest() (s upgradepath.State) {
 }
 
 // goal are Git's versions.
-func (f *fleet) goal() (s upgradepath.State) {
+func (f order) goal() (s upgradepath.State) {
 	for _, w := range f.want.Nodes {
 		s.Talos = upgradepath.Newest(s.Talos, w.Talos)
 		s.Kubernetes = upgradepath.Newest(s.Kubernetes, w.Kubernetes)

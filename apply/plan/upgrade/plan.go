@@ -35,7 +35,7 @@ const limit = 100000
 func Make(want Desired, seen Observed, policy Policy) *Plan {
 	c := &forecast{plan: &Plan{Cluster: want.Cluster}, want: want, seen: seen.clone(), policy: policy, agreed: policy.Allow}
 	f := newFleet(want, &c.seen, policy)
-	c.plan.Hops, _ = f.hops() // why there is none, Next says
+	c.plan.Hops, _ = order{f}.hops() // why there is none, Next says
 	if slices.Contains(policy.Allow, RiskNoSnapshot) {
 		c.risk(RiskNoSnapshot, "")
 	}

@@ -9,9 +9,12 @@ import (
 	"github.com/talosgen/talosgen/internal/versions"
 )
 
+// refuser knows the rules that forbid to begin.
+type refuser struct{ *fleet }
+
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
-func (f *fleet) refusals(p phase) (notes []Note) {
+func (f refuser) refusals(p phase) (notes []Note) {
 	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.images, f.skew, f.gone} {
 		notes = append(notes, rule(p)...)
 	}
@@ -32,7 +35,7 @@ func noPath(err error) (notes []Note) {
 }
 
 // unknown refuses names of nodes that are not of this cluster.
-func (f *fleet) unknown(phase) (notes []Note) {
+func (f refuser) unknown(phase) (notes []Note) {
 	for _, name := range slices.Concat(f.policy.Nodes, f.policy.Retry) {
 		if n := f.seen.node(name); n == nil {
 			notes = append(notes, Note{Node: name, Text: "the cluster has no node of this name"})
@@ -42,8 +45,8 @@ func (f *fleet) unknown(phase) (notes []Note) {
 }
 
 // ahead is R1 for single nodes.
-func (f *fleet) ahead(phase) (notes []Note) {
-	goal := f.goal()
+func (f refuser) ahead(phase) (notes []Note) {
+	goal := order{f.fleet}.goal()
 	for _, n := range f.pairs {
 		for _, v := range []struct{ what, runs, goal string }{{"Talos", n.Talos, goal.Talos}, {"Kubernetes", n.Kubelet, goal.Kubernetes}} {
 			if older(v.goal, v.runs) && !upgradepath.SameMinor(v.goal, v.runs) {
@@ -56,7 +59,7 @@ func (f *fleet) ahead(phase) (notes []Note) {
 }
 
 // floor is R2: members of etcd that cannot live with one of the next minor.
-func (f *fleet) floor(p phase) (notes []Note) {
+func (f refuser) floor(p phase) (notes []Note) {
 	if p.hop.Etcd == "" {
 		return nil
 	}
@@ -70,7 +73,7 @@ func (f *fleet) floor(p phase) (notes []Note) {
 }
 
 // images are R6, R7 and R8: nodes that would not start with the new system.
-func (f *fleet) images(p phase) (notes []Note) {
+func (f refuser) images(p phase) (notes []Note) {
 	for _, n := range f.pairs {
 		if !n.Reached || n.Mark != nil || !p.dueTalos(n) {
 			continue
@@ -102,7 +105,7 @@ func flavour(platform string, secureBoot bool) string {
 const farthest = 3
 
 // skew is R9: kubelets that are too new or too old for the API servers, or would be.
-func (f *fleet) skew(p phase) (notes []Note) {
+func (f refuser) skew(p phase) (notes []Note) {
 	lowest, highest := f.servers()
 	if p.hop.Component == upgradepath.Kubernetes {
 		highest = upgradepath.Newest(highest, p.kubernetes)
@@ -131,7 +134,7 @@ func (f *fleet) servers() (lowest, highest string) {
 }
 
 // gone is R10: stored objects that the next version cannot read.
-func (f *fleet) gone(p phase) (notes []Note) {
+func (f refuser) gone(p phase) (notes []Note) {
 	for _, r := range f.removed(p) {
 		if r.Stored {
 			notes = append(notes, Note{ID: "R10", Text: fmt.Sprintf("%s of %s: Kubernetes %s does not have it any more", r.What, r.Owner, r.In), Hint: "move it to a newer API version first"})
