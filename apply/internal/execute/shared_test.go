@@ -62,7 +62,7 @@ func inShared(s plantest.Spec) schemas.Infrastructure {
 // were after each change of a cluster in them, and after its destroy, also if
 // each run but the last of a step is killed.
 func TestSharedThingsStay(t *testing.T) {
-	for seed := range uint64(walks(40)) {
+	for seed := range uint64(walks(20)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := &walk{r: rand.New(rand.NewPCG(seed, 7)), project: newProject(t, hetznersim.Options{})}
@@ -95,7 +95,7 @@ var added = regexp.MustCompile(`,?"\{[^}]*\\"ip_range\\":\\"10\.0\.(64\.0|64\.12
 // TestRandomDestroys: destroy leaves nothing of its cluster, wherever it is
 // killed and whatever was done by hand before, and a second cluster as it was.
 func TestRandomDestroys(t *testing.T) {
-	for seed := range uint64(walks(60)) {
+	for seed := range uint64(walks(30)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := &walk{r: rand.New(rand.NewPCG(seed, 9)), project: newProject(t, hetznersim.Options{})}

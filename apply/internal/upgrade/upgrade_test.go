@@ -48,7 +48,7 @@ func stride() int {
 	case os.Getenv("TALOSGEN_TESTENV_NIGHTLY") != "":
 		return 0
 	case os.Getenv(talosenv.Full) != "":
-		return 60
+		return 150
 	}
 	return 250
 }
