@@ -46,7 +46,7 @@ func (f refuser) unknown(phase) (notes []Note) {
 
 // ahead is R1 for single nodes.
 func (f refuser) ahead(phase) (notes []Note) {
-	goal := order{f.fleet}.goal()
+	goal := order(f).goal()
 	for _, n := range f.pairs {
 		for _, v := range []struct{ what, runs, goal string }{{"Talos", n.Talos, goal.Talos}, {"Kubernetes", n.Kubelet, goal.Kubernetes}} {
 			if older(v.goal, v.runs) && !upgradepath.SameMinor(v.goal, v.runs) {
