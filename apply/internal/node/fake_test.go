@@ -89,8 +89,9 @@ func (a *authority) client(trusts *authority, begin time.Time) Credentials {
 type fakeNode struct {
 	machine.UnimplementedMachineServiceServer
 	version func(context.Context) (*machine.VersionResponse, error)
-	data    []string // what streams bring
-	failure string   // what they say at their end
+	data    []string      // what streams bring
+	failure string        // what they say at their end
+	pull    time.Duration // how long a pull takes that tells nothing meanwhile
 
 	resources *fakeResources // may be nil
 }
@@ -127,6 +128,16 @@ func (f *fakeNode) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream grpc.Serv
 	return nil
 }
 
+// ImagePull is the call of before Talos 1.13.
+func (f *fakeNode) ImagePull(ctx context.Context, _ *machine.ImagePullRequest) (*machine.ImagePullResponse, error) {
+	select {
+	case <-time.After(f.pull):
+		return &machine.ImagePullResponse{}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // start serves on loopback with a certificate for the address, and returns where.
 // Clients need a certificate of the authority, if there is one.
 func (f *fakeNode) start(t *testing.T, shows *authority, template *x509.Certificate, clients *authority) Target {
@@ -135,6 +146,12 @@ func (f *fakeNode) start(t *testing.T, shows *authority, template *x509.Certific
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.serve(t, l, shows, template, clients)
+	return Target{Name: "a", Address: l.Addr().String()}
+}
+
+// serve is [fakeNode.start] with a listener.
+func (f *fakeNode) serve(t *testing.T, l net.Listener, shows *authority, template *x509.Certificate, clients *authority) {
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	certificate, key := shows.sign(template, now)
 	config := &tls.Config{
@@ -151,7 +168,6 @@ func (f *fakeNode) start(t *testing.T, shows *authority, template *x509.Certific
 	}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(server.Stop)
-	return Target{Name: "a", Address: l.Addr().String()}
 }
 
 func loopback() *x509.Certificate {

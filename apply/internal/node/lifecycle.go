@@ -29,13 +29,37 @@ var system = &common.ContainerdInstance{Driver: common.ContainerDriver_CONTAINER
 // installCalls are the calls about images and the installation of Talos.
 type installCalls struct{ *link }
 
+// errStalled ends a pull that makes no progress.
+var errStalled = errors.New("there was no progress")
+
 // Pull gets an image to the node, and returns what the node calls it: since Talos
 // 1.13 a name with its digest.
 func (c installCalls) Pull(ctx context.Context, image string) (name string, err error) {
-	const what = "pull an image"
-	ctx, cancel := context.WithTimeout(ctx, pullWithin)
+	within, cancel := context.WithTimeoutCause(ctx, pullWithin, errStalled)
 	defer cancel()
-	stalled := time.AfterFunc(pullStalls, cancel)
+	name, err = c.pullStream(within, image)
+	if Code(err) == codes.Unimplemented {
+		name, err = image, c.pullOlder(within, image)
+	}
+	switch {
+	case err == nil:
+		return name, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, errStalled) || within.Err() != nil:
+		return "", diag.On("node "+c.target.Name, "pull an image: %v with %s", errStalled, image).
+			WithHint("see that the node reaches the registry, and that it has the image").WithCode(diag.NotReady)
+	case errors.Is(err, io.EOF):
+		return "", diag.On("node "+c.target.Name, "pull an image: the answer ended early").WithCode(diag.Remote)
+	}
+	return "", c.explain("pull an image", err)
+}
+
+// pullStream is the call since Talos 1.13, which tells how it goes on.
+func (c installCalls) pullStream(ctx context.Context, image string) (name string, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(pullStalls, func() { cancel(errStalled) })
 	defer stalled.Stop()
 	stream, err := machine.NewImageServiceClient(c.conn).Pull(ctx, &machine.ImageServicePullRequest{Containerd: system, ImageRef: image})
 	for err == nil {
@@ -48,22 +72,17 @@ func (c installCalls) Pull(ctx context.Context, image string) (name string, err 
 	switch {
 	case errors.Is(err, io.EOF) && name != "":
 		return name, nil
-	case Code(err) == codes.Unimplemented:
-		return c.pullOlder(ctx, image)
-	case ctx.Err() != nil:
-		return "", diag.On("node "+c.target.Name, "%s: there was no progress with %s", what, image).
-			WithHint("see that the node reaches the registry, and that it has the image").WithCode(diag.NotReady)
-	case errors.Is(err, io.EOF):
-		return "", diag.On("node "+c.target.Name, "%s: the answer ended early", what).WithCode(diag.Remote)
+	case errors.Is(context.Cause(ctx), errStalled):
+		return "", errStalled
 	}
-	return "", c.explain(what, err)
+	return "", err
 }
 
-// pullOlder is [Client.Pull] before Talos 1.13.
-func (c installCalls) pullOlder(ctx context.Context, image string) (string, error) {
+// pullOlder is the call of before Talos 1.13, which answers when it has the image.
+func (c installCalls) pullOlder(ctx context.Context, image string) error {
 	//lint:ignore SA1019 older nodes have no other call
 	_, err := c.machine.ImagePull(ctx, &machine.ImagePullRequest{Namespace: system.GetNamespace(), Reference: image})
-	return image, c.explain("pull an image", err)
+	return err
 }
 
 // Images are the names of the images that the node has for Talos itself.

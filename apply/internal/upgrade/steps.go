@@ -71,7 +71,11 @@ func (u *Upgrade) drain(ctx context.Context, s upgradeplan.Step) error {
 // pull gets an image. All nodes get the same one: a name may mean another image a
 // moment later, or at another registry.
 func (u *Upgrade) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
-	digest, err := c.Pull(ctx, s.Image)
+	var digest string
+	err := u.keeping(ctx, func(ctx context.Context) (err error) {
+		digest, err = c.Pull(ctx, s.Image)
+		return err
+	})
 	if err != nil || digest == s.Image {
 		return err // an older node does not tell
 	}
@@ -107,7 +111,11 @@ func (u *Upgrade) install(ctx context.Context, c *node.Client, s upgradeplan.Ste
 	if s.Legacy {
 		return u.installOlder(ctx, c, s, mark)
 	}
-	code, err := c.Install(ctx, s.Image, func(text string) { u.tell(s, text) })
+	var code int32
+	err = u.keeping(ctx, func(ctx context.Context) (err error) {
+		code, err = c.Install(ctx, s.Image, func(text string) { u.tell(s, text) })
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -68,38 +68,58 @@ const lost = 5
 // Run takes steps until there is nothing left to do, or something is not as it should
 // be. It can be ended at any moment, and run again.
 func (u *Upgrade) Run(ctx context.Context) error {
+	if err := u.run(ctx); err != nil {
+		return errors.Join(err, u.release(ctx))
+	}
+	return nil
+}
+
+func (u *Upgrade) run(ctx context.Context) error {
 	wait := patience{clock: u.Clock, within: u.Patience.Healthy}
 	for failures := 0; ; {
 		if err := u.Keep(ctx); err != nil {
 			return err
 		}
-		seen, err := u.observe(ctx)
-		if err != nil {
-			if err := wait.hold(ctx, u.Patience.Every, err); err != nil {
-				return err
-			}
-			continue
-		}
-		decision := upgradeplan.Next(u.Desired, seen, u.Policy)
+		decision, err := u.decide(ctx)
 		switch {
+		case err != nil && (ctx.Err() != nil || !passing(err)):
+			return err
+		case err != nil:
+			err = wait.hold(ctx, u.Patience.Every, err)
 		case len(decision.Steps) > 0:
 			wait.begin()
-			err := u.take(ctx, decision.Steps)
-			if failures++; err == nil {
+			if err = u.take(ctx, decision.Steps); err == nil {
 				failures = 0
-			} else if ctx.Err() != nil || failures > lost || !node.Transient(err) {
-				return errors.Join(err, u.release(ctx))
+			} else if failures++; ctx.Err() == nil && failures <= lost && node.Transient(err) {
+				err = u.Clock.Sleep(ctx, time.Duration(failures)*u.Patience.Every)
 			}
 		case decision.Done:
 			return nil
 		case len(decision.Stop) > 0:
-			return errors.Join(problems(decision.Stop, diag.Conflict), u.release(ctx))
+			err = problems(decision.Stop, diag.Conflict)
 		default:
-			if err := wait.hold(ctx, u.Patience.Every, problems(decision.Wait, diag.NotReady)); err != nil {
-				return errors.Join(err, u.release(ctx))
-			}
+			err = wait.hold(ctx, u.Patience.Every, problems(decision.Wait, diag.NotReady))
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// decide observes, and says what follows.
+func (u *Upgrade) decide(ctx context.Context) (upgradeplan.Decision, error) {
+	seen, err := u.observe(ctx)
+	if err != nil {
+		return upgradeplan.Decision{}, err
+	}
+	return upgradeplan.Next(u.Desired, seen, u.Policy), nil
+}
+
+// passing reports whether an observation may succeed when it is made again: nobody
+// answered, and nothing was refused.
+func passing(err error) bool {
+	code := diag.CodeOf(err)
+	return code == diag.Remote || code == diag.NotReady
 }
 
 // patience is how long the same is waited for.
@@ -159,8 +179,8 @@ func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 // release lets pods in again at nodes that were only drained: a run that ends early
 // leaves no node cordoned with which nothing else was begun.
 func (u *Upgrade) release(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return nil // it was ended from outside: the next run does it
+	if u.Keep(ctx) != nil {
+		return nil // it was interrupted, or another run holds the lock: the next run does it
 	}
 	registered, err := u.Kubernetes.Registered(ctx)
 	for _, n := range registered {
