@@ -89,6 +89,7 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 	s.connect = &connector{
 		env: e, project: project, inventory: inv, reach: reach, kube: kube, signer: sign, clock: c.Clock, log: log, lock: lock,
 		records: keep.records, intents: keep.intents, snapshot: s.backups.save,
+		disks: treeDisks{e, c.Simulated},
 	}
 	if c.Nodes.Recovery != nil {
 		s.recovery = &recovery{env: e, from: *c.Nodes.Recovery}

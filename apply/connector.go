@@ -28,6 +28,7 @@ type connector struct {
 	intents   nodes.Intents
 	snapshot  nodes.Snapshot
 	recovery  nodes.Recovery // nil: there is none
+	disks     treeDisks
 }
 
 // nodes looks where nodes are, and prepares to talk to them.
@@ -60,7 +61,7 @@ func (c *connector) at(ctx context.Context, o cloudplan.Observed, making []strin
 		Name: c.env.Infrastructure.Cluster, Machines: c.inventory.machines(o, making), Clock: keepingClock{c.clock, c.lock.held}, Patience: nodes.DefaultPatience(),
 		Clients: &c.reach.clients, Credentials: func() (node.Credentials, error) { return c.signer.nodes(ctx) },
 		Records: c.records, Intents: c.intents, Forgetful: c.project == nil, Run: c.lock.owner.Run, Snapshot: c.snapshot, Recovery: c.recovery,
-		Keep: c.lock.held.keep,
+		Keep: c.lock.held.keep, Disks: c.disks.of,
 	}
 	if !slices.ContainsFunc(cluster.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
 		return cluster, nil // nobody to talk to

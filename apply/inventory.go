@@ -145,8 +145,8 @@ func (inv *inventory) static() (found []nodes.Machine) {
 		address, _, _ := strings.Cut(m.Address, "/")
 		found = append(found, nodes.Machine{
 			Name: m.Name, Role: rolesOfNodes[m.Role], InTree: true, Address: cmp.Or(address, m.BootAddress), BootAddress: m.BootAddress,
-			Match: m.Match, InstallDisk: m.InstallDisk,
-			ID: cmp.Or(m.Match.UUID, m.Match.Serial, m.Match.MAC), Unknown: "the tree names no address",
+			Match: m.Match,
+			ID:    cmp.Or(m.Match.UUID, m.Match.Serial, m.Match.MAC), Unknown: "the tree names no address",
 		})
 	}
 	return found

@@ -91,8 +91,9 @@ type Pool struct {
 	Annotations map[string]string `yaml:"annotations" keyFormat:"labelKey" otherwise:"none" example:"{example.com/owner: team a}"`
 	// Kubernetes taints of the nodes, as key=value:Effect or key:Effect.
 	Taints []string `yaml:"taints" format:"taint" otherwise:"none" example:"['example.com/dedicated=db:NoSchedule']"`
-	// The disk that Talos is installed to. Required for static nodes, here or
-	// at each node.
+	// The disk that Talos is installed to, as a path or a link in /dev/disk.
+	// Required for static nodes, here, at each node, or as a disk selector in a
+	// patch.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"/dev/sda on hetzner" example:"/dev/nvme0n1"`
 	// The machines of the pool. Provider static only.
 	Nodes []StaticNode `yaml:"nodes" otherwise:"none"`

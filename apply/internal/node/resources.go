@@ -133,18 +133,6 @@ type Hardware struct {
 	Volumes []Volume
 }
 
-// Disk is a disk of a machine.
-type Disk struct {
-	Path     string   `yaml:"dev_path"`
-	Size     uint64   `yaml:"size"` // bytes
-	Model    string   `yaml:"model"`
-	Serial   string   `yaml:"serial"`
-	WWID     string   `yaml:"wwid"`
-	ReadOnly bool     `yaml:"readonly"`
-	CDROM    bool     `yaml:"cdrom"`
-	Symlinks []string `yaml:"symlinks"`
-}
-
 // Volume is what was found on a disk or a partition.
 type Volume struct {
 	Path           string `yaml:"dev_path"`

@@ -77,7 +77,7 @@ func TestHardware(t *testing.T) {
 		UUID: "00000000-0000-0000-0000-000000000001", Serial: "S1",
 		// The address that a card was made with goes before the one that it was given.
 		MACs:    []string{"00:00:5e:00:53:01", "00:00:5e:00:53:02"},
-		Disks:   []Disk{{Path: "/dev/sda", Size: 1000, Model: "M", Serial: "D1", Symlinks: []string{"/dev/disk/by-id/x"}}},
+		Disks:   []Disk{{DevPath: "/dev/sda", Size: 1000, Model: "M", Serial: "D1", Symlinks: []string{"/dev/disk/by-id/x"}}},
 		Volumes: []Volume{{Path: "/dev/sda1", Parent: "/dev/sda", Content: "ext4", PartitionLabel: "root"}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -36,10 +36,8 @@ type Machine struct {
 	// Counts the calls that it is asked; may be nil.
 	Calls *atomic.Int64
 
-	// Of machines that exist already: how to recognise it, and what Talos is
-	// installed on.
-	Match       schemas.InfraMatch
-	InstallDisk string
+	// Of machines that exist already: how to recognise it.
+	Match schemas.InfraMatch
 
 	// What the operator has said of it by its name.
 	Consent newonce.Consent
@@ -130,6 +128,7 @@ type Cluster struct {
 	Kubernetes Kubernetes
 	Health     Health
 	Snapshot   Snapshot
+	Disks      InstallDisks // nil: what is on disks is not looked at
 	// What a lost etcd is made anew from; nil: what is made is empty.
 	Recovery Recovery
 	// Keep fails if this run must not change anything any more, because it has

@@ -57,7 +57,7 @@ func (n configSteps) install(ctx context.Context, m Machine, p *nodeplan.Plan, t
 		return err
 	}
 	defer client.Close()
-	if err := identify(ctx, client, m); err != nil {
+	if err := n.Disks.identify(ctx, client, m); err != nil {
 		return err
 	}
 	if err := n.keep(ctx); err != nil {

@@ -12,11 +12,22 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// InstallDisks say on which disk Talos is installed by the configuration from Git of
+// a machine that exists already; nil if the configuration does not say.
+type InstallDisks func(ctx context.Context, node string) (*node.DiskSelector, error)
+
 // identify makes sure that a machine in maintenance mode is the one that is
 // meant, and that nothing is lost on the disk that Talos is installed on.
 // Machines that were just made from an image need neither.
-func identify(ctx context.Context, client *node.Client, m Machine) error {
-	if m.Match == (schemas.InfraMatch{}) && m.InstallDisk == "" {
+func (disks InstallDisks) identify(ctx context.Context, client *node.Client, m Machine) error {
+	var install *node.DiskSelector
+	if disks != nil {
+		var err error
+		if install, err = disks(ctx, m.Name); err != nil {
+			return err
+		}
+	}
+	if m.Match == (schemas.InfraMatch{}) && install == nil {
 		return nil
 	}
 	hardware, err := client.Hardware(ctx)
@@ -27,13 +38,17 @@ func identify(ctx context.Context, client *node.Client, m Machine) error {
 		return diag.On("node "+m.Name, "another machine has its address: %s", wrong).
 			WithHint("correct match or bootAddress of the node in cluster.yaml").WithCode(diag.Remote)
 	}
-	if m.InstallDisk == "" {
+	if install == nil {
 		return nil
 	}
 	if container, err := client.Container(ctx); err != nil || container {
 		return err
 	}
-	if foreign := foreignSystem(hardware, m.InstallDisk); foreign != "" {
+	foreign, err := foreignSystem(hardware, install)
+	if err != nil {
+		return diag.On("node "+m.Name, "its disk selector: %v", err)
+	}
+	if foreign != "" {
 		return diag.On("node "+m.Name, "%s", foreign).WithCode(diag.Remote).WithCause(&diskError{foreign}).
 			WithHint("%s", nodeplan.UnfitHint)
 	}
@@ -65,15 +80,33 @@ func mismatch(h node.Hardware, want schemas.InfraMatch) string {
 // pkg/machinery/constants.
 var talosPartitions = []string{"EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL", "IMAGECACHE"}
 
-// foreignSystem says what of others is on a disk; empty if it is a disk that
-// Talos may have: empty, or with Talos on it.
-func foreignSystem(h node.Hardware, name string) string {
-	i := slices.IndexFunc(h.Disks, func(d node.Disk) bool { return d.Path == name || slices.Contains(d.Symlinks, name) })
-	if i < 0 {
-		return fmt.Sprintf("it has no disk %s, but %s", name, strings.Join(paths(h.Disks), ", "))
+// foreignSystem says what of others is on a disk that Talos may be installed on;
+// empty if all of these are empty, or have Talos on them. Of several, Talos takes one
+// that nobody has chosen.
+func foreignSystem(h node.Hardware, install *node.DiskSelector) (string, error) {
+	found := false
+	for _, d := range h.Disks {
+		fits, err := install.Matches(d)
+		if err != nil {
+			return "", err
+		}
+		if !fits {
+			continue
+		}
+		found = true
+		if foreign := foreignOn(h.Volumes, d.DevPath); foreign != "" {
+			return foreign, nil
+		}
 	}
-	disk := h.Disks[i].Path
-	for _, v := range h.Volumes {
+	if !found {
+		return fmt.Sprintf("it has no disk %s, but %s", install, strings.Join(paths(h.Disks), ", ")), nil
+	}
+	return "", nil
+}
+
+// foreignOn says what of others is on a disk; empty if there is nothing.
+func foreignOn(volumes []node.Volume, disk string) string {
+	for _, v := range volumes {
 		switch {
 		case v.Path == disk && v.Content != "" && v.Content != "gpt":
 			return fmt.Sprintf("there is something on its disk %s: %s", disk, describe(v))
@@ -100,8 +133,8 @@ func describe(v node.Volume) string {
 func paths(disks []node.Disk) []string {
 	names := []string{}
 	for _, d := range disks {
-		if !d.CDROM && !d.ReadOnly {
-			names = append(names, d.Path)
+		if !d.CDROM && !d.Readonly {
+			names = append(names, d.DevPath)
 		}
 	}
 	if len(names) == 0 {

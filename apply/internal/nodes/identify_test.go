@@ -33,7 +33,7 @@ func TestMismatch(t *testing.T) {
 // TestForeignSystem: Talos is installed on a disk that is empty, or its own.
 func TestForeignSystem(t *testing.T) {
 	disks := []node.Disk{
-		{Path: "/dev/sda", Symlinks: []string{"/dev/disk/by-id/wwn-1"}}, {Path: "/dev/nvme0n1"}, {Path: "/dev/sr0", CDROM: true},
+		{DevPath: "/dev/sda", Size: 100 << 30, Transport: "sata", Symlinks: []string{"/dev/disk/by-id/wwn-1"}}, {DevPath: "/dev/nvme0n1", Size: 500 << 30, Transport: "nvme"}, {DevPath: "/dev/sr0", CDROM: true},
 	}
 	partition := func(label string) node.Volume {
 		return node.Volume{Path: "/dev/sda1", Parent: "/dev/sda", Content: "ext4", PartitionLabel: label}
@@ -52,9 +52,26 @@ func TestForeignSystem(t *testing.T) {
 		{"one without a name", "/dev/sda", []node.Volume{{Path: "/dev/sda1", Parent: "/dev/sda"}}, "/dev/sda1 is a partition"},
 		{"no partitions", "/dev/sda", []node.Volume{{Path: "/dev/sda", Content: "luks"}}, "there is something on its disk /dev/sda: luks"},
 		{"no such disk", "/dev/vda", nil, "it has no disk /dev/vda, but /dev/sda, /dev/nvme0n1"},
+		{"by a selector", "/dev/vda, diskSelector: {type: nvme, size: '>= 400GB'}", []node.Volume{{Path: "/dev/sda", Content: "luks"}}, ""},
+		{"by a selector that wins over a path", "/dev/sda, diskSelector: {type: nvme}", []node.Volume{{Path: "/dev/nvme0n1", Content: "luks"}}, "on its disk /dev/nvme0n1: luks"},
+		{"by an expression that fits two", "expression: disk.size > 1u * GiB", []node.Volume{{Path: "/dev/nvme0n1", Content: "ext4"}}, "on its disk /dev/nvme0n1: ext4"},
+		{"by an expression", `expression: "/dev/disk/by-id/wwn-1" in disk.symlinks`, []node.Volume{{Path: "/dev/nvme0n1", Content: "ext4"}}, ""},
+		{"no disk fits", "expression: disk.rotational", nil, "it has no disk with disk.rotational, but /dev/sda, /dev/nvme0n1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := foreignSystem(node.Hardware{Disks: disks, Volumes: tt.volumes}, tt.disk)
+			section := "disk: " + tt.disk
+			match, found := strings.CutPrefix(tt.disk, "expression: ")
+			if !found {
+				match = ""
+			}
+			disk, err := node.SelectDisk([]byte("{"+section+"}"), match)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := foreignSystem(node.Hardware{Disks: disks, Volumes: tt.volumes}, disk)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}

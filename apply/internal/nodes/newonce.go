@@ -77,11 +77,12 @@ func (m Machine) elsewhere() bool { return m.BootAddress != "" && m.BootAddress 
 type newcomers struct {
 	records Records
 	through reach.Transport
+	disks   InstallDisks
 	kube    kubeAnswer // in the last look at all nodes
 }
 
 func (c *Cluster) newcomers() newcomers {
-	return newcomers{records: c.Records, through: c.Through, kube: c.kube}
+	return newcomers{records: c.Records, through: c.Through, disks: c.Disks, kube: c.kube}
 }
 
 // known is what a cluster that runs says of its nodes.
@@ -212,7 +213,7 @@ func (n newcomers) seeBare(ctx context.Context, s Sight, d newonce.Decision) Sig
 	s.lost = node.LostAnswer(err)
 	switch {
 	case err == nil && status.Stage == node.StageMaintenance:
-		s.Reach, s.Reason = identified(identify(ctx, client, s.Machine))
+		s.Reach, s.Reason = identified(n.disks.identify(ctx, client, s.Machine))
 		s.Proof = d.Proof
 	case node.WantsCertificate(err) && s.answer == newonce.Other:
 		s.Reach = nodeplan.Foreign

@@ -11,9 +11,7 @@ import (
 func TestResetUnfit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, "cp-1", "w-1")
-		for i := range w.machines {
-			w.machines[i].InstallDisk = "/dev/nvme9n1"
-		}
+		w.disk = "/dev/nvme9n1"
 		begin := w.fleet.Clock().Now()
 		if steps, err := w.takeOut(true, "w-1"); err != nil || w.fleet.Machine("w-1").Config() != "" {
 			t.Errorf("%v: %s", err, steps)

@@ -22,13 +22,13 @@ func TestMachinesThatExist(t *testing.T) {
 		refused string // empty: the plan is not refused
 		away    bool
 	}{
-		{"all fits", func(w *world) { w.machines[0].InstallDisk = "/dev/sda" }, "", false},
+		{"all fits", func(w *world) { w.disk = "/dev/sda" }, "", false},
 		{"another machine", func(w *world) { w.machines[0].Match = schemas.InfraMatch{UUID: "x"} },
 			"another machine, or a node of another cluster, answers (another machine has its address: its UUID is ", true},
-		{"no such disk", func(w *world) { w.machines[0].InstallDisk = "/dev/nvme9n1" },
+		{"no such disk", func(w *world) { w.disk = "/dev/nvme9n1" },
 			"node/cp-1: it has no disk /dev/nvme9n1, but /dev/sda", true},
 		{"the disks cannot be read", func(w *world) {
-			w.machines[0].InstallDisk = "/dev/sda"
+			w.disk = "/dev/sda"
 			w.fleet.Inject(talossim.Fault{Method: "List", Times: -1, As: talossim.Status(codes.Unavailable, "not now")})
 		}, "", true},
 	} {

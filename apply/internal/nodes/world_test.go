@@ -49,6 +49,7 @@ type world struct {
 	told     []string
 	onTell   func(string) // nil: nobody else
 	lost     string       // a machine that does not come back
+	disk     string       // that Talos is installed on; empty: nobody looks at disks
 	signed   node.Credentials
 	renew    time.Time
 
@@ -170,6 +171,11 @@ func (w *world) cluster() *nodes.Cluster {
 		Tell: func(step, text string) { w.tell(step + ": " + text) },
 	}
 	w.Cleanup(c.Clients.Close)
+	if w.disk != "" {
+		c.Disks = func(context.Context, string) (*node.DiskSelector, error) {
+			return node.SelectDisk([]byte("disk: "+w.disk), "")
+		}
+	}
 	if w.forgetful {
 		c.Intents, c.Forgetful, c.Run = &intents{}, true, rand.Text()
 	}

@@ -44,6 +44,12 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 	if place != "" {
 		said.add(fmt.Sprintf("%s installs Talos %s, and talos.version is %s: remove the image from the patch, or set talos.version", place, version, c.model.Config.Talos.Version), true)
 	}
+	if found, err := cfg.SelectsDisk(); err != nil {
+		return err
+	} else if mode == machine.Metal && !found && said.node.InstallDisk == "" {
+		said.noDisk()
+		return nil
+	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {
 		return err

@@ -71,9 +71,6 @@ func (ch *checker) checkStatic(n Node, u unique) {
 	if ch.has(at("match")...) && !ch.has(at("match", "mac")...) && !ch.has(at("match", "uuid")...) && !ch.has(at("match", "serial")...) {
 		ch.fail("give at least one of mac, uuid and serial", at("match"), "nothing to recognise the machine by")
 	}
-	if n.InstallDisk == "" && n.Pos("installDisk").Line == 0 {
-		ch.fail("for example installDisk: /dev/nvme0n1, here or for the whole pool", own, "installDisk is required for a static node")
-	}
 	ch.checkStaticAddresses(n, at)
 }
 

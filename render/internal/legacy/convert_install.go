@@ -70,7 +70,7 @@ func (c *conversion) installDisk(f field) {
 		c.refuseShape(disk, "a path")
 		return
 	}
-	match := at(scalar("disk.dev_path == "+strconv.Quote(disk.value.Value)), disk.value)
+	match := at(scalar(DiskPath(disk.value.Value)), disk.value)
 	if !c.put(disk, match, f.home.Kind, "", "provisioning", "diskSelector", "match") {
 		f.back(disk)
 	}

@@ -172,9 +172,14 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	}
 	c := &Config{}
 	for _, doc := range provider.Documents() {
+		matchLink(doc, s.InstallDisk)
 		if role == ControlPlane {
 			correct(doc, s, bundle, vc)
 		}
+		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
+	}
+	if vc.UnattendedInstallConfig() && s.InstallDisk == "" && s.InstallImage != "" {
+		doc := installer(s.InstallImage)
 		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
 	}
 	return c, nil
