@@ -49,8 +49,7 @@ var owners = []struct {
 	{"filippo.io/age/...", []string{"internal/sopsage"}},
 	{"github.com/getsops/sops/v3/...", []string{"internal/sopsage"}},
 	{"github.com/siderolabs/talos/pkg/machinery/client/...", []string{"apply/internal/node"}},
-	{"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1", []string{"render/internal/machine", "apply/internal/node"}}, // the latter for its disk selectors
-	{"github.com/siderolabs/talos/pkg/machinery/config/...", []string{"render/internal/machine"}},
+	{"github.com/siderolabs/talos/pkg/machinery/config/...", []string{"render/internal/machine", "apply/internal/node"}},
 	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node", "internal/sim/talossim"}},
 	{"github.com/siderolabs/crypto/...", []string{"render/internal/machine", "apply/internal/node"}},
 	{"github.com/urfave/cli/v2/...", []string{"cmd/talosgen"}},

@@ -26,6 +26,9 @@ type DrainOptions struct {
 	// The node does not come back: pods that nothing makes anew leave too. They
 	// stay on a node that reboots, and start again with it.
 	ForGood bool
+	// Over names budgets, with their namespaces, whose pods are not asked to leave:
+	// somebody has agreed that they end with their node.
+	Over []string
 	// Is told what is waited for, whenever that changes; may be nil.
 	Tell func(string)
 }
@@ -55,8 +58,12 @@ func (d drainer) drain(ctx context.Context) error {
 		return err
 	}
 	wait, told := d.client.waitFor(d.Within), ""
+	spared, err := d.spared(ctx)
+	if err != nil {
+		return err
+	}
 	for {
-		left, err := d.evictAll(ctx)
+		left, err := d.evictAll(ctx, spared)
 		if err != nil || len(left) == 0 {
 			return err
 		}
@@ -101,13 +108,13 @@ type leaving struct {
 
 // evictAll asks every pod to leave that is not on its way yet, and returns those
 // that are still there.
-func (d drainer) evictAll(ctx context.Context) (left []leaving, err error) {
+func (d drainer) evictAll(ctx context.Context, spared []policyv1.PodDisruptionBudget) (left []leaving, err error) {
 	running, err := listAs[corev1.Pod](ctx, d.client.in(pods, ""), metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", d.node).String()})
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range running {
-		if stays(p, d.ForGood) {
+		if stays(p, d.ForGood) || slices.ContainsFunc(spared, func(b policyv1.PodDisruptionBudget) bool { return covers(b, p) }) {
 			continue
 		}
 		l := leaving{pod: p.Namespace + "/" + p.Name}

@@ -11,6 +11,7 @@ import (
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Node is a node that is registered.
@@ -36,6 +37,10 @@ type Node struct {
 	Kubelet string
 	// The version of Talos, such as v1.14.1; empty if it runs something else.
 	Talos string
+	// The group of the autoscaler that its label names; it may have none all the same.
+	Group string
+	// The addresses that its kubelet names, the first of each kind; empty if none.
+	Internal, External string
 }
 
 var nodes = resource{corev1.SchemeGroupVersion.WithResource("nodes"), false}
@@ -79,6 +84,9 @@ func nodeOf(n corev1.Node) Node {
 		Talos:        talosOf(n.Status.NodeInfo.OSImage),
 		ControlPlane: controlPlane(n),
 		Message:      "its kubelet has not reported yet",
+		Group:        n.Labels[schemas.LabelNodeGroup],
+		Internal:     addressOf(n, corev1.NodeInternalIP),
+		External:     addressOf(n, corev1.NodeExternalIP),
 	}
 	for _, condition := range n.Status.Conditions {
 		if condition.Type != corev1.NodeReady {
@@ -92,6 +100,15 @@ func nodeOf(n corev1.Node) Node {
 		found.Message = ""
 	}
 	return found
+}
+
+func addressOf(n corev1.Node, of corev1.NodeAddressType) string {
+	for _, a := range n.Status.Addresses {
+		if a.Type == of {
+			return a.Address
+		}
+	}
+	return ""
 }
 
 // controlPlane reports whether Talos has labelled a node as one.

@@ -346,11 +346,14 @@ func TestNodes(t *testing.T) {
 		{"new", nil, Node{Message: "its kubelet has not reported yet"}},
 	} {
 		f := &fakeNodeAPI{node: &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{drained: "true"}}, Spec: corev1.NodeSpec{Unschedulable: true},
-			Status: corev1.NodeStatus{Conditions: test.conditions, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.35.0"}},
+			ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{drained: "true"}, Labels: map[string]string{"hcloud/node-group": "demo-auto"}},
+			Spec:       corev1.NodeSpec{Unschedulable: true},
+			Status: corev1.NodeStatus{Conditions: test.conditions, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.35.0"}, Addresses: []corev1.NodeAddress{
+				{Type: corev1.NodeHostName, Address: "n"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}, {Type: corev1.NodeInternalIP, Address: "fd00::7"}}},
 		}}
 		nodes, err := f.client(t, newTestClock()).Nodes(t.Context())
 		test.want.Name, test.want.Cordoned, test.want.Drained, test.want.Kubelet = "n", true, true, "v1.35.0"
+		test.want.Group, test.want.Internal = "demo-auto", "10.0.0.7"
 		if err != nil || !reflect.DeepEqual(nodes, []Node{test.want}) {
 			t.Errorf("%s: %+v (%v), want %+v", test.name, nodes, err, test.want)
 		}

@@ -228,6 +228,11 @@ func writing(note string) func(context.Context, *node.Client) (string, error) {
 	}
 }
 
+func securing(ctx context.Context, c *node.Client) (string, error) {
+	safe, err := c.SecureBoot(ctx)
+	return fmt.Sprintf("Secure Boot: %v", safe), err
+}
+
 var inMaintenance = []promise{
 	{"version", versioning, "OK v1."},
 	{"stage", staging, "OK maintenance"},
@@ -260,6 +265,7 @@ var whenConfigured = []promise{
 	{"status", func(ctx context.Context, c *node.Client) (string, error) { _, err := c.EtcdStatus(ctx); return "", err }, "DeadlineExceeded"},
 	{"upload", uploading, "OK"},
 	{"services", serving("apid", "etcd", "kubelet", "trustd"), "OK apid Running true/true, etcd Preparing false/false, kubelet Running true/true, trustd Running true/true"},
+	{"how it was booted", securing, "OK Secure Boot: false"}, // and a container was not
 	{"its note", noting, "OK none: true"},
 	{"write a note", writing("something"), "OK"}, // a container has none, and says so
 	{"remove the note", writing(""), "OK"},

@@ -85,8 +85,14 @@ func (c installCalls) pullOlder(ctx context.Context, image string) error {
 	return err
 }
 
-// Images are the names of the images that the node has for Talos itself.
-func (c installCalls) Images(ctx context.Context) (names []string, err error) {
+// Image is an image that a node has.
+type Image struct {
+	Name string
+	Size uint64 // bytes, of its layers as the registry sends them
+}
+
+// Images are those that the node has for Talos itself.
+func (c installCalls) Images(ctx context.Context) (images []Image, err error) {
 	const what = "list its images"
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -94,30 +100,30 @@ func (c installCalls) Images(ctx context.Context) (names []string, err error) {
 	for err == nil {
 		var r *machine.ImageServiceListResponse
 		if r, err = stream.Recv(); err == nil {
-			names = append(names, r.GetName())
+			images = append(images, Image{r.GetName(), uint64(max(r.GetSize(), 0))})
 		}
 	}
 	if Code(err) == codes.Unimplemented {
 		return c.imagesOlder(ctx)
 	}
 	if errors.Is(err, io.EOF) {
-		return names, nil
+		return images, nil
 	}
 	return nil, c.explain(what, err)
 }
 
 // imagesOlder is [Client.Images] before Talos 1.13.
-func (c installCalls) imagesOlder(ctx context.Context) (names []string, err error) {
+func (c installCalls) imagesOlder(ctx context.Context) (images []Image, err error) {
 	//lint:ignore SA1019 older nodes have no other call
 	stream, err := c.machine.ImageList(ctx, &machine.ImageListRequest{Namespace: system.GetNamespace()})
 	for err == nil {
 		var r *machine.ImageListResponse
 		if r, err = stream.Recv(); err == nil {
-			names = append(names, r.GetName())
+			images = append(images, Image{r.GetName(), uint64(max(r.GetSize(), 0))})
 		}
 	}
 	if errors.Is(err, io.EOF) {
-		return names, nil
+		return images, nil
 	}
 	return nil, c.explain("list its images", err)
 }

@@ -40,8 +40,11 @@ func TestLifecycle(t *testing.T) {
 		name, err := c.Pull(ctx, newSystem)
 		s.must(err)
 		images, err := c.Images(ctx)
-		if s.must(err); !slices.Contains(images, newSystem) || !slices.Contains(images, name) {
-			t.Errorf("%s: the images are %v, without %s", talos, images, name)
+		s.must(err)
+		for _, stored := range []string{newSystem, name} {
+			if !slices.Contains(images, node.Image{Name: stored, Size: 200 << 20}) {
+				t.Errorf("%s: the images are %v, without %s", talos, images, stored)
+			}
 		}
 		if busy, err := c.Installing(ctx); busy || err != nil {
 			t.Errorf("%s: installing %v, %v", talos, busy, err)

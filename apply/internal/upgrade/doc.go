@@ -6,7 +6,6 @@
 // in Kubernetes, as a mark that is written before the installer is called: a run that
 // was killed at any call is followed by one that observes.
 //
-// It does not look at nodes that the autoscaler made, at the budgets of pods or at the
-// size of boot partitions yet: a budget ends a drain, and the installer of a node
-// without room fails, both before anything is lost. No command uses it until it does.
+// What the autoscaler made is found through Kubernetes, and so are the budgets of pods.
+// No command uses it yet.
 package upgrade

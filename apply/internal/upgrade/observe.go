@@ -1,9 +1,11 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
@@ -18,21 +20,23 @@ type sight struct {
 	members []node.Member
 }
 
-// observe looks at all nodes of the tree at once. Without Kubernetes there are no
+// observe looks at all nodes of the cluster at once. Without Kubernetes there are no
 // marks, and nothing can be decided.
 func (u *Upgrade) observe(ctx context.Context) (upgradeplan.Observed, error) {
+	seen := upgradeplan.Observed{Run: u.ID, Saved: slices.Clone(u.saved)}
 	registered, err := u.Kubernetes.Registered(ctx)
 	if err != nil {
-		return upgradeplan.Observed{}, err
+		return seen, err
 	}
-	sights := make([]sight, len(u.Desired.Nodes))
-	errs := make([]error, len(sights))
+	all := u.candidates(registered)
+	u.remember(all)
+	sights := make([]sight, len(all))
+	errs := make([]error, len(all))
 	var group sync.WaitGroup
-	for i, w := range u.Desired.Nodes {
-		group.Go(func() { sights[i], errs[i] = u.look(ctx, w, registered) })
+	for i, c := range all {
+		group.Go(func() { sights[i], errs[i] = u.look(ctx, c) })
 	}
 	group.Wait()
-	seen := upgradeplan.Observed{Run: u.ID, Saved: slices.Clone(u.saved)}
 	for i, s := range sights {
 		if errs[i] != nil {
 			return seen, errs[i]
@@ -40,45 +44,54 @@ func (u *Upgrade) observe(ctx context.Context) (upgradeplan.Observed, error) {
 		seen.Nodes = append(seen.Nodes, s.node)
 	}
 	seen.Members, seen.Known = members(sights)
-	return seen, ctx.Err()
+	return seen, cmp.Or(ctx.Err(), u.seePods(ctx, &seen), u.seeDrift(ctx, &seen))
 }
 
 // look observes a node. One whose API does not answer is not reached, which is no
 // error; one whose mark cannot be read is.
-func (u *Upgrade) look(ctx context.Context, w upgradeplan.Want, registered []kube.Node) (sight, error) {
-	s := sight{node: upgradeplan.Node{Name: w.Name, Role: w.Role, Pool: w.Pool}}
-	if i := slices.IndexFunc(registered, func(n kube.Node) bool { return n.Name == w.Name }); i >= 0 {
-		n := registered[i]
-		s.node.Talos, s.node.Kubelet, s.node.Ready, s.node.Drained = n.Talos, n.Kubelet, n.Ready, n.Drained
-		s.node.Cordoned = n.Cordoned && !n.Drained
-		if n.Ready {
-			s.node.Up = int(u.Clock.Now().Sub(n.Since).Seconds())
-		}
-		if n.Upgrade != "" {
-			mark, err := upgradeplan.ParseMark(n.Upgrade)
-			if err != nil {
-				return s, diag.On("node "+w.Name, "%v", err).WithHint("another version of talosgen wrote it: use that one, or remove the annotation when the node is well")
-			}
-			s.node.Mark = mark
-		}
+func (u *Upgrade) look(ctx context.Context, c candidate) (sight, error) {
+	s := sight{node: upgradeplan.Node{Name: c.want.Name, Role: c.want.Role, Pool: c.want.Pool, Autoscaled: c.autoscaled}}
+	if err := s.readKube(c.registered, u.Clock.Now()); err != nil {
+		return s, err
 	}
-	client, err := u.Connect(w.Name)
+	if c.distant {
+		return s, nil
+	}
+	client, err := u.client(c.want.Name)
 	if err == nil {
-		err = s.ask(ctx, client)
+		err = u.ask(ctx, &s, client, c.want)
 	}
 	s.node.Reached = err == nil
 	return s, nil
 }
 
+// readKube is what Kubernetes says of the node.
+func (s *sight) readKube(n *kube.Node, now time.Time) (err error) {
+	if n == nil {
+		return nil
+	}
+	s.node.Talos, s.node.Kubelet, s.node.Ready, s.node.Drained = n.Talos, n.Kubelet, n.Ready, n.Drained
+	s.node.Cordoned = n.Cordoned && !n.Drained
+	if n.Ready {
+		s.node.Up = int(now.Sub(n.Since).Seconds())
+	}
+	if n.Upgrade == "" {
+		return nil
+	}
+	if s.node.Mark, err = upgradeplan.ParseMark(n.Upgrade); err != nil {
+		return diag.On("node "+n.Name, "%v", err).WithHint("another version of talosgen wrote it: use that one, or remove the annotation when the node is well")
+	}
+	return nil
+}
+
 // ask is what the node says of itself.
-func (s *sight) ask(ctx context.Context, c *node.Client) error {
+func (u *Upgrade) ask(ctx context.Context, s *sight, c *node.Client, w upgradeplan.Want) error {
 	n := &s.node
+	var images []node.Image
+	var f facts
 	for _, read := range []func() error{
-		func() (err error) { n.Talos, err = c.Version(ctx); return err },
-		func() (err error) { n.Platform, err = c.Platform(ctx); return err },
-		func() (err error) { n.Boot, err = c.BootID(ctx); return err },
-		func() (err error) { n.Extensions, n.Schematic, err = c.Extensions(ctx); return err },
-		func() (err error) { n.Images, err = c.Images(ctx); return err },
+		func() (err error) { f, err = u.factsOf(ctx, c, w); return err },
+		func() (err error) { images, err = c.Images(ctx); return err },
 		func() (err error) { n.Busy, err = c.Installing(ctx); return err },
 		func() error {
 			status, err := c.Status(ctx)
@@ -90,6 +103,11 @@ func (s *sight) ask(ctx context.Context, c *node.Client) error {
 			return err
 		}
 	}
+	f.see(n)
+	for _, i := range images {
+		n.Images = append(n.Images, i.Name)
+	}
+	n.Cramped = cramped(f.room, w.Installer, images)
 	if n.Role == upgradeplan.ControlPlane {
 		s.askEtcd(ctx, c)
 	}

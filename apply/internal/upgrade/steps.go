@@ -25,7 +25,7 @@ func (u *Upgrade) do(ctx context.Context, s upgradeplan.Step) error {
 	case upgradeplan.Confirm, upgradeplan.Forget:
 		return u.Kubernetes.Mark(ctx, s.Node, "")
 	}
-	client, err := u.Connect(s.Node)
+	client, err := u.client(s.Node)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (u *Upgrade) tell(s upgradeplan.Step, text string) { u.Tell(name(s), text) 
 func (u *Upgrade) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {
 	for _, plane := range u.planes() {
 		var client *node.Client
-		if client, err = u.Connect(plane); err != nil {
+		if client, err = u.client(plane); err != nil {
 			continue
 		}
 		if err = u.Snapshot(ctx, client); err == nil {
@@ -61,7 +61,7 @@ func (u *Upgrade) snapshot(ctx context.Context, s upgradeplan.Step) (err error) 
 
 // drain drains a node. One that cannot be drained gets its pods again.
 func (u *Upgrade) drain(ctx context.Context, s upgradeplan.Step) error {
-	err := u.Kubernetes.Drain(ctx, s.Node, false, func(text string) { u.tell(s, text) })
+	err := u.Kubernetes.Drain(ctx, s.Node, s.Over(), func(text string) { u.tell(s, text) })
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

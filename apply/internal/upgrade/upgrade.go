@@ -19,8 +19,11 @@ import (
 type Kubernetes interface {
 	// Registered are the nodes that Kubernetes knows, with their marks.
 	Registered(ctx context.Context) ([]kube.Node, error)
-	// Drain cordons a node, and waits until its pods have left.
-	Drain(ctx context.Context, node string, forGood bool, tell func(string)) error
+	// Disruption is what stands in the way of pods that leave their nodes.
+	Disruption(ctx context.Context) (kube.Disruption, error)
+	// Drain cordons a node, and waits until its pods have left. Those of the budgets in
+	// over stay: they end with the node, and start with it again.
+	Drain(ctx context.Context, node string, over []string, tell func(string)) error
 	// Uncordon lets pods in again, unless somebody else keeps them out.
 	Uncordon(ctx context.Context, node string) error
 	// Mark writes a mark at a node; an empty one removes it.
@@ -44,10 +47,15 @@ type Upgrade struct {
 	Desired upgradeplan.Desired
 	Policy  upgradeplan.Policy
 	// Connect returns the client for a node with its configuration.
-	Connect    func(node string) (*node.Client, error)
+	Connect func(node string) (*node.Client, error)
+	// Reach returns the client for a node that the autoscaler made, with the
+	// addresses that its kubelet names.
+	Reach      func(kube.Node) (*node.Client, error)
 	Kubernetes Kubernetes
 	// Snapshot saves etcd, asking one of its members.
 	Snapshot func(ctx context.Context, from *node.Client) error
+	// Drift says what apply would change, and must change before an upgrade.
+	Drift    func(ctx context.Context) ([]string, error)
 	Clock    node.Clock
 	Patience Patience
 	// Keep fails if this run must not change anything any more.
@@ -60,6 +68,10 @@ type Upgrade struct {
 	mu      sync.Mutex
 	saved   []string          // hops with a snapshot of this run
 	digests map[string]string // images by digest, by their names
+	facts   map[string]facts  // by node
+	made    map[string]kube.Node
+	pods    pods
+	drift   []string // nil: nobody has been asked
 }
 
 // lost is how many answers in a row may be lost before a run ends.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -36,17 +37,22 @@ type world struct {
 	runs    int
 	saved   int
 	told    []string
+	drift   []string // what apply must do first
 }
 
 // newWorld starts a cluster: the version of Talos of each node, by its name; those
-// that begin with cp are control planes. Every second one boots with systemd-boot.
-func newWorld(t *testing.T, talos map[string]string) *world {
+// that begin with cp are control planes, and those that begin with auto- are what the
+// autoscaler made. Every second one boots with systemd-boot. A change is made to what
+// each machine is bought as.
+func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Spec)) *world {
 	t.Helper()
 	w := &world{T: t, fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}}
 	w.kube = &fakeKube{world: w, nodes: map[string]*kube.Node{}}
 	w.up = &upgrade.Upgrade{
-		Desired: upgradeplan.Desired{Cluster: "demo"}, Policy: upgradeplan.Policy{Component: upgradeplan.OnlyTalos, MaxParallel: 2, Allow: []string{upgradeplan.RiskHops, upgradeplan.RiskNoReturn}},
+		Desired: upgradeplan.Desired{Cluster: "demo", Pools: map[string]upgradeplan.Want{}}, Policy: upgradeplan.Policy{Component: upgradeplan.OnlyTalos, MaxParallel: 2, Allow: []string{upgradeplan.RiskHops, upgradeplan.RiskNoReturn}},
 		Connect: w.connect, Kubernetes: w.kube, Clock: w.fleet.Clock(), Patience: upgrade.DefaultPatience(),
+		Reach:    w.reach,
+		Drift:    func(ctx context.Context) ([]string, error) { return w.drift, ctx.Err() },
 		Snapshot: func(context.Context, *node.Client) error { w.saved++; return nil },
 		Keep:     func(ctx context.Context) error { return ctx.Err() },
 		Tell: func(step, text string) {
@@ -56,30 +62,29 @@ func newWorld(t *testing.T, talos map[string]string) *world {
 		},
 	}
 	t.Cleanup(w.fleet.Close)
-	for i, name := range slices.Sorted(keysOf(talos)) {
-		w.add(name, talos[name], []talossim.Bootloader{talossim.GRUB, talossim.SystemdBoot}[i%2])
+	for i, name := range slices.Sorted(maps.Keys(talos)) {
+		spec := talossim.Spec{Name: name, Public: []string{address(i + 1)}, Installed: true, Talos: talos[name], Bootloader: []talossim.Bootloader{talossim.GRUB, talossim.SystemdBoot}[i%2]}
+		for _, c := range change {
+			c(&spec)
+		}
+		w.add(spec)
 	}
 	w.begin()
 	return w
 }
 
-func keysOf(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
+// add starts a machine, and lets Git or the autoscaler have made it.
+func (w *world) add(spec talossim.Spec) {
+	w.fleet.Add(spec).PowerOn()
+	want := upgradeplan.Want{Name: spec.Name, Role: role(spec.Name), Pool: role(spec.Name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Platform: "simulated"}
+	if strings.HasPrefix(spec.Name, "auto-") {
+		want.Group, want.Name = "auto", ""
+		w.up.Desired.Pools["burst"] = want
+	} else {
+		w.up.Desired.Nodes = append(w.up.Desired.Nodes, want)
 	}
-}
-
-func (w *world) add(name, talos string, kind talossim.Bootloader) {
-	n := len(w.fleet.Machines()) + 1
-	w.fleet.Add(talossim.Spec{Name: name, Public: []string{address(n)}, Installed: true, Talos: talos, Bootloader: kind}).PowerOn()
-	want := upgradeplan.Want{Name: name, Role: role(name), Pool: role(name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Platform: "simulated"}
-	w.up.Desired.Nodes = append(w.up.Desired.Nodes, want)
-	w.kube.nodes[name] = &kube.Node{Name: name, Kubelet: "v1.35.4"}
-	w.clients[name] = w.client(name, address(n))
+	w.kube.nodes[spec.Name] = &kube.Node{Name: spec.Name, Kubelet: "v1.35.4", Internal: spec.Public[0], ControlPlane: want.Role == upgradeplan.ControlPlane}
+	w.clients[spec.Name] = w.client(spec.Name, spec.Public[0])
 }
 
 func address(n int) string { return fmt.Sprintf("192.0.2.%d", n) }
@@ -94,12 +99,12 @@ func role(name string) string {
 // begin configures the nodes, and waits until they run.
 func (w *world) begin() {
 	w.pass(5 * time.Minute)
-	for i, want := range w.up.Desired.Nodes {
-		bare, err := node.Maintenance(node.Target{Name: want.Name, Address: address(i + 1)}, w.fleet, "")
+	for _, n := range w.kube.nodes {
+		bare, err := node.Maintenance(node.Target{Name: n.Name, Address: n.Internal}, w.fleet, "")
 		w.must(err)
-		text := w.keys.Worker(want.Name)
-		if want.Role == upgradeplan.ControlPlane {
-			text = w.keys.ControlPlane(want.Name)
+		text := w.keys.Worker(n.Name)
+		if n.ControlPlane {
+			text = w.keys.ControlPlane(n.Name)
 		}
 		_, err = bare.Apply(w.Context(), secret.New(text), node.Auto)
 		w.must(err)
@@ -113,6 +118,13 @@ func (w *world) begin() {
 			w.Fatalf("%s is %s", m.Name(), m.Stage())
 		}
 	}
+}
+
+// configure gives a worker another configuration, with one line more.
+func (w *world) configure(name, line string) {
+	_, err := w.clients[name].Apply(w.Context(), secret.New(w.keys.Worker(name, line)), node.NoReboot)
+	w.must(err)
+	w.pass(time.Minute)
 }
 
 func (w *world) pass(d time.Duration) {
@@ -136,12 +148,26 @@ func (w *world) client(name, at string) *node.Client {
 	return c
 }
 
-func (w *world) connect(name string) (*node.Client, error) { return w.clients[name], nil }
+// connect knows only the nodes that Git has.
+func (w *world) connect(name string) (*node.Client, error) {
+	if !slices.ContainsFunc(w.up.Desired.Nodes, func(n upgradeplan.Want) bool { return n.Name == name }) {
+		return nil, fmt.Errorf("node %s: Git does not have it", name)
+	}
+	return w.clients[name], nil
+}
+
+// reach connects to a node that the autoscaler made.
+func (w *world) reach(n kube.Node) (*node.Client, error) {
+	if w.clients[n.Name].Target().Address != n.Internal {
+		return nil, fmt.Errorf("node %s: %s is not its address", n.Name, n.Internal)
+	}
+	return w.clients[n.Name], nil
+}
 
 // run is a run of its own.
 func (w *world) run(ctx context.Context) error {
 	w.runs++
-	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Connect: w.up.Connect, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
+	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
 		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Tell: w.up.Tell, ID: fmt.Sprint("run-", w.runs)}
 	return fresh.Run(ctx)
 }
@@ -176,6 +202,14 @@ type fakeKube struct {
 	violations []string
 	strike     func(call int, after bool) // nil: nothing goes wrong
 	stuck      string                     // a node that cannot be drained
+	disruption kube.Disruption
+}
+
+// Disruption is what a test has set.
+func (k *fakeKube) Disruption(ctx context.Context) (kube.Disruption, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.disruption, ctx.Err()
 }
 
 // Registered are the nodes.
@@ -224,8 +258,13 @@ func (k *fakeKube) judge() {
 }
 
 // Drain cordons a node.
-func (k *fakeKube) Drain(ctx context.Context, name string, _ bool, _ func(string)) error {
+func (k *fakeKube) Drain(ctx context.Context, name string, over []string, _ func(string)) error {
 	err := k.change(ctx, name, func(n *kube.Node) { n.Drained = !n.Cordoned })
+	for _, b := range k.disruption.Budgets {
+		if err == nil && b.Stuck && slices.Contains(b.Nodes, name) && !slices.Contains(over, b.Name) {
+			return fmt.Errorf("node %s: the budget %s does not let a pod go", name, b.Name)
+		}
+	}
 	if err == nil && k.stuck == name {
 		return fmt.Errorf("node %s: a budget does not let a pod go", name)
 	}

@@ -19,6 +19,8 @@ type Desired struct {
 // Want is what a node is to become.
 type Want struct {
 	Name, Role, Pool string
+	// Of a pool: the group of the autoscaler, which the names of its nodes begin with.
+	Group string
 	// The versions that Git has, with or without a v.
 	Talos, Kubernetes string
 	// Installer is the image of the installer without its tag.

@@ -98,7 +98,7 @@ func (f mover) marked(n pair) move {
 	failed := n.Mark.Phase == Failed
 	switch {
 	case failed && n.retried(f.fleet) && !n.closed():
-		return do(n.step(Drain))
+		return f.drain(n)
 	case failed && !n.retried(f.fleet):
 		return f.giveUp(n, fmt.Sprintf("the installer of Talos v%s failed", n.Mark.Version))
 	case n.Stage != StageRunning:
@@ -173,13 +173,23 @@ func (f mover) old(n pair) move {
 func (f mover) again(n pair) move {
 	image := n.image(n.Mark.Version)
 	if !n.closed() {
-		return do(n.step(Drain))
+		return f.drain(n)
 	}
 	if !slices.Contains(n.Images, image) {
 		return do(Step{Action: Pull, Node: n.Name, Image: image})
 	}
 	return f.installed(n, Step{Action: Install, Node: n.Name, Version: n.Mark.Version, Image: image,
-		Schematic: n.Mark.Schematic, Try: n.Mark.Try + 1, Evict: !n.Drained, Legacy: n.legacy()})
+		Schematic: n.Mark.Schematic, Try: n.Mark.Try + 1, Evict: !n.Drained, Legacy: n.legacy(), Risks: f.ends(n)})
+}
+
+// drain drains a node once more, which is open to pods by now.
+func (f mover) drain(n pair) move {
+	s := n.step(Drain)
+	if s.Risks = f.ends(n); len(f.policy.missing(s.Risks)) > 0 {
+		note := consent(n, f.policy.missing(s.Risks))
+		return move{}.and(note.Text, note.Hint)
+	}
+	return do(s)
 }
 
 // giveUp ends the upgrade, and leaves the node schedulable.

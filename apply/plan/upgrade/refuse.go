@@ -86,7 +86,7 @@ func (f refuser) images(p phase) (notes []Note) {
 			notes = append(notes, Note{ID: "R7", Node: n.Name, Text: "its boot partition has no room for two systems", Hint: "replace the node"})
 		}
 		if n.Invalid != "" {
-			notes = append(notes, Note{ID: "R8", Node: n.Name, Text: fmt.Sprintf("Talos %s would refuse its configuration: %s", p.talos, n.Invalid), Hint: "correct it with talosgen apply first"})
+			notes = append(notes, Note{ID: "R8", Node: n.Name, Text: fmt.Sprintf("Talos %s would refuse its configuration: %s", n.want.Talos, n.Invalid), Hint: "correct it with talosgen apply first"})
 		}
 	}
 	return notes

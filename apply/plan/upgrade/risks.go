@@ -42,12 +42,20 @@ func (f *fleet) risks(n pair, p phase) (ids []string) {
 		add(slices.ContainsFunc(f.removed(p), func(r Removed) bool { return !r.Stored }), RiskRemoved)
 	}
 	if p.drains(n) {
-		for _, b := range f.seen.Budgets {
-			add(b.Stuck && slices.Contains(b.Nodes, n.Name), RiskBudget+":"+b.Name)
+		ids = append(ids, f.ends(n)...)
+	}
+	return ids
+}
+
+// ends are the risks of a drain: pods that end, and start nowhere else meanwhile.
+func (f *fleet) ends(n pair) (ids []string) {
+	for _, b := range f.seen.Budgets {
+		if b.Stuck && slices.Contains(b.Nodes, n.Name) {
+			ids = append(ids, RiskBudget+":"+b.Name)
 		}
-		for _, pod := range f.seen.Bare[n.Name] {
-			add(true, RiskPods+":"+pod)
-		}
+	}
+	for _, pod := range f.seen.Bare[n.Name] {
+		ids = append(ids, RiskPods+":"+pod)
 	}
 	return ids
 }

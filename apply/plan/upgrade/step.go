@@ -1,5 +1,7 @@
 package upgrade
 
+import "strings"
+
 // Action is what a step does.
 type Action string
 
@@ -40,6 +42,16 @@ type Step struct {
 	Hop string `json:"hop,omitempty"`
 	// Risks are the ids that it takes consent to.
 	Risks []string `json:"risks,omitempty"`
+}
+
+// Over are the budgets, with their namespaces, that somebody has agreed to break.
+func (s Step) Over() (names []string) {
+	for _, id := range s.Risks {
+		if name, is := strings.CutPrefix(id, RiskBudget+":"); is {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Kubelet is the program of Kubernetes that every node runs.

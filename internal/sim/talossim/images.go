@@ -1,6 +1,7 @@
 package talossim
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,6 +22,12 @@ type images struct {
 
 	*service
 }
+
+// usualSize is that of an installer without large extensions.
+const usualSize = 200 << 20
+
+// imageSize is that of each image of a machine.
+func (m *Machine) imageSize() int64 { return cmp.Or(m.spec.ImageSize, usualSize) }
 
 // unused is how long Talos keeps an image that nothing runs.
 const unused = time.Hour
@@ -62,7 +69,7 @@ func (s *images) List(_ *machine.ImageServiceListRequest, stream grpc.ServerStre
 	err := s.do(stream.Context(), func() error { names = s.m.stored(); return s.m.lacks("ImageService") })
 	for _, name := range names {
 		if err == nil {
-			err = stream.Send(&machine.ImageServiceListResponse{Name: name, Digest: "sha256:" + digestOf(name)})
+			err = stream.Send(&machine.ImageServiceListResponse{Name: name, Digest: "sha256:" + digestOf(name), Size: s.m.imageSize()})
 		}
 	}
 	return err
@@ -82,7 +89,7 @@ func (s *service) ImageList(_ *machine.ImageListRequest, stream grpc.ServerStrea
 	err := s.do(stream.Context(), func() error { names = s.m.stored(); return nil })
 	for _, name := range names {
 		if err == nil {
-			err = stream.Send(&machine.ImageListResponse{Name: name, Digest: "sha256:" + digestOf(name)})
+			err = stream.Send(&machine.ImageListResponse{Name: name, Digest: "sha256:" + digestOf(name), Size: s.m.imageSize()})
 		}
 	}
 	return err

@@ -26,6 +26,11 @@ type Spec struct {
 	Talos string
 	// Bootloader is what an installation of another Talos changes.
 	Bootloader Bootloader
+	// SecureBoot says that it was booted with Secure Boot. ImageSize is that of the
+	// images that it pulls, BootSize that of the partition with its systems, in bytes;
+	// 0 is as usual.
+	SecureBoot          bool
+	ImageSize, BootSize int64
 	// Schematic is the id of the image, if it came from the Image Factory.
 	Schematic string
 	// Installed says that Talos is on its disk, as in a snapshot at Hetzner Cloud:
@@ -52,6 +57,7 @@ type Disk struct {
 // Partition is a part of a disk.
 type Partition struct {
 	Path, Content, Label, PartitionLabel string
+	Size                                 int64 // bytes
 }
 
 // Stages of a machine, in Talos' words.

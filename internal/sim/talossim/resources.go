@@ -39,6 +39,7 @@ const machineStatuses = "MachineStatuses.runtime.talos.dev"
 var kinds = map[string]func(*Machine) []resource{
 	machineStatuses:                         (*Machine).statusResource,
 	"SystemInformations.hardware.talos.dev": (*Machine).systemResource,
+	"SecurityStates.talos.dev":              (*Machine).securityResource,
 	"LinkStatuses.net.talos.dev":            (*Machine).linkResources,
 	"Disks.block.talos.dev":                 (*Machine).diskResources,
 	"DiscoveredVolumes.block.talos.dev":     (*Machine).volumeResources,
@@ -159,32 +160,6 @@ func (m *Machine) diskResources() (all []resource) {
 	}
 	return all
 }
-
-// volumeResources are what is on the disks: on the first one Talos, if it is
-// installed.
-func (m *Machine) volumeResources() (all []resource) {
-	for i, d := range m.spec.Disks {
-		if i == 0 && m.installed {
-			d.Content = "gpt"
-			d.Partitions = []Partition{{d.Path + "1", "vfat", "EFI", "EFI"}, {d.Path + "2", "xfs", "STATE", "STATE"}, {d.Path + "3", "xfs", "EPHEMERAL", "EPHEMERAL"}}
-		} else if m.wiped {
-			d.Content, d.Partitions = "", nil
-		}
-		all = append(all, volume(d.Path, "", d.Content, "", ""))
-		for _, p := range d.Partitions {
-			all = append(all, volume(p.Path, d.Path, p.Content, p.Label, p.PartitionLabel))
-		}
-	}
-	return all
-}
-
-func volume(path, parent, content, label, partitionLabel string) resource {
-	return resource{namespace: "runtime", id: base(path), spec: fields{
-		"dev_path": path, "parent_dev_path": parent, "name": content, "label": label, "partition_label": partitionLabel,
-	}}
-}
-
-func base(path string) string { return path[len("/dev/"):] }
 
 // configResource is the active configuration.
 func (m *Machine) configResource() []resource {

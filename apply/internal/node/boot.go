@@ -1,0 +1,41 @@
+package node
+
+import "context"
+
+var securityStates = kind{"runtime", "SecurityStates.talos.dev"}
+
+// SecureBoot reports whether the system that runs was booted with Secure Boot.
+func (c installCalls) SecureBoot(ctx context.Context) (bool, error) {
+	var s struct {
+		SecureBoot bool `yaml:"secureBoot"`
+	}
+	err := c.get(ctx, "read how it was booted", securityStates, "securitystate", &s)
+	return s.SecureBoot, err
+}
+
+// The labels of the partition that holds systems to boot: GRUB has one of its own,
+// and systemd-boot takes them from that of the firmware.
+const (
+	bootPartition     = "BOOT"
+	firmwarePartition = "EFI"
+)
+
+// BootSize is the size, in bytes, of the partition that holds the system that runs and
+// the one that an installer writes beside it; 0 if there is none, as in a container.
+// Talos does not tell how much of it is used.
+func (c installCalls) BootSize(ctx context.Context) (uint64, error) {
+	sizes := map[string]uint64{}
+	err := c.list(ctx, "list its partitions", volumes, func(_ string, decode func(any) error) error {
+		var v struct {
+			Label string `yaml:"partition_label"`
+			Size  uint64 `yaml:"size"`
+		}
+		err := decode(&v)
+		sizes[v.Label] = v.Size
+		return err
+	})
+	if size := sizes[bootPartition]; size > 0 {
+		return size, err
+	}
+	return sizes[firmwarePartition], err
+}
