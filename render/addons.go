@@ -23,10 +23,18 @@ func (c *compiler) addons() addons.Input {
 	}
 }
 
-// renderAddons adds the files of the addons to a result, Secrets encrypted.
+// renderAddons adds the files of the addons to a result, Secrets encrypted: those of
+// the last render if their sources are the same.
 func (c *compiler) renderAddons(res *Result) error {
+	if files, same := c.last.addons(c.plan); same {
+		res.files = append(res.files, files...)
+		return nil
+	}
 	files, warnings, err := addons.Files(c.ctx, c.addons())
 	c.warnings.Add(warnings...)
+	if len(warnings) > 0 {
+		res.warned = append(res.warned, addonsPart)
+	}
 	if err != nil || c.texts.Keyless() {
 		return err
 	}

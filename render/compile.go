@@ -15,6 +15,7 @@ type compiler struct {
 	ctx      context.Context
 	texts    *cleartext.Texts
 	configs  *compile.Compiler
+	last     *lastRender // nil if everything is made anew
 	warnings diag.List
 }
 

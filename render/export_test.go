@@ -3,9 +3,12 @@ package render
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/options"
@@ -171,4 +174,26 @@ func textsOf(cfg *machine.Config) ([]string, error) {
 		docs = append(docs, string(text))
 	}
 	return docs, nil
+}
+
+// Reseal makes a lock of the files of a tree as they are, and seals it, as only
+// operators can.
+func (r *Repo) Reseal(env string) error {
+	lock, err := r.src.ReadLock(env)
+	if err != nil {
+		return err
+	}
+	for i, e := range lock.Outputs {
+		data, err := os.ReadFile(filepath.Join(r.src.TreeDir(env), e.Path))
+		if err != nil {
+			return err
+		}
+		lock.Outputs[i].Digest = rendered.Digest(data)
+	}
+	c, err := r.compiler(context.Background(), env, false)
+	if err != nil {
+		return err
+	}
+	lock.Seal = lock.ComputeSeal(c.secrets.Operator.Derive(rendered.SealLabel))
+	return os.WriteFile(filepath.Join(r.src.TreeDir(env), rendered.LockName), lock.Encode(), 0o644)
 }

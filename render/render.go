@@ -23,6 +23,9 @@ type Options struct {
 	// Nodes limits a render to nodes by name; all if it is empty. A part of a
 	// tree cannot be written.
 	Nodes []string
+	// Reuse takes over from the committed tree what is made of the same sources as in
+	// the last render. The result is the same as without.
+	Reuse bool
 }
 
 // Result is a rendered environment, complete in memory.
@@ -34,8 +37,9 @@ type Result struct {
 	// them.
 	Encrypted []EncryptedSource
 
-	files []tree.File
-	lock  *rendered.Lock // nil if the result cannot be written
+	files  []tree.File
+	warned []string       // parts of the tree that there are warnings of
+	lock   *rendered.Lock // nil if the result cannot be written
 }
 
 // Node describes a rendered node.
@@ -60,6 +64,10 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		if err := c.CheckContinuity(ctx, c.secrets.Operator); err != nil {
 			return c.refused(), err
 		}
+	}
+	if o.Reuse && !o.Keyless && len(o.Nodes) == 0 {
+		c.last = c.lastRender()
+		defer c.last.close()
 	}
 	res := &Result{Env: env}
 	res.Warnings.Add(c.Config.Warnings...)
@@ -105,7 +113,7 @@ func (c *compiler) refused() *Result {
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
 	origin := rendered.Origin{Talosgen: p.Repo.World.Version, Environment: p.Name, Cluster: p.Config.ClusterName}
-	lock, err := rendered.NewLock(origin, p.Inputs, tree.Outputs(res.files))
+	lock, err := rendered.NewLock(origin, p.Inputs, tree.Outputs(res.files), res.warned...)
 	if err != nil {
 		return err
 	}
@@ -122,16 +130,11 @@ func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		data, err := c.renderNode(n, found)
-		if err != nil {
+		if err := c.addNode(n, found, res); err != nil {
 			problems.AddErr(err)
 			continue
 		}
-		file := n.File()
-		res.Nodes = append(res.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: file})
-		if data != nil {
-			res.files = append(res.files, tree.File{Path: file, Data: data})
-		}
+		res.Nodes = append(res.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: n.File()})
 	}
 	problems.Add(found.Problems()...)
 	c.warnings.Add(found.Warnings()...)
@@ -141,6 +144,23 @@ func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 // warned is what there is to say of the sources.
 func (c *compiler) warned() diag.List {
 	return slices.Concat(c.warnings, c.configs.Warnings(), c.texts.Warnings())
+}
+
+// addNode adds the file of a node to a result: the one of the last render if its
+// sources are the same.
+func (c *compiler) addNode(n model.Node, found *compile.Findings, res *Result) error {
+	if file, same := c.last.node(n); same {
+		res.files = append(res.files, file)
+		return nil
+	}
+	data, err := c.renderNode(n, found)
+	if data != nil {
+		res.files = append(res.files, tree.File{Path: n.File(), Data: data})
+	}
+	if c.configs.Warned(n, found) {
+		res.warned = append(res.warned, n.File())
+	}
+	return err
 }
 
 // renderNode makes, validates and encrypts the configuration of a node. Without

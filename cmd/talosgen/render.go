@@ -27,7 +27,8 @@ func (r renderCommand) command() *cli.Command {
 		Description: `Reads envs/<env> and patches, and writes rendered/<env>: a complete, validated
 machine configuration for each node, the manifests of its addons, and a lock with
 the digests of all inputs. Secrets are encrypted. Either all files are written or
-none. If no input has changed since the last render, nothing is written.
+none. If no input has changed since the last render, nothing is written; else
+what the changed inputs have no part in is taken over from rendered/<env>.
 
 Examples:
    talosgen render dev              render one environment
@@ -47,7 +48,7 @@ not, the render fails, because they may have been replaced by an attacker.
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
 			&cli.BoolFlag{Name: "hook", Usage: "for pre-commit: exit 1 if a rendered file or one of its sources is not in the git index as it is"},
 			newKeysFlag(),
-			&cli.BoolFlag{Name: "force", Usage: "render even if nothing changed"},
+			&cli.BoolFlag{Name: "force", Usage: "render everything, even if nothing changed"},
 			&cli.BoolFlag{Name: flagFetch, Usage: "first download charts that charts/charts.lock pins and that are missing"},
 			registryConfigFlag(), outputFlag(),
 		},
@@ -172,6 +173,7 @@ func (r renderCommand) one(c *cli.Context, repo *render.Repo, env string) (*rend
 	}
 	options := render.Options{Keyless: c.Bool(flagKeyless), Nodes: c.StringSlice("node")}
 	partial := options.Keyless || len(options.Nodes) > 0
+	options.Reuse = !c.Bool("force") && !c.Bool(render.FlagNewKeys)
 	if !partial && !c.Bool("force") && !c.Bool(render.FlagNewKeys) {
 		fresh, err := repo.Fresh(c.Context, env)
 		if err != nil {

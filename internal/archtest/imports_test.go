@@ -134,7 +134,7 @@ var light = []string{
 	"apply/internal/access", "apply/internal/summary", "apply/plan/kube", "apply/plan/kube/kubetree", "apply/plan/nodes", "apply/plan/nodes/bootstrap", "apply/plan/nodes/newonce", "apply/plan/nodes/nodeconfig", "apply/plan", "apply/plan/cloud", "apply/plan/lineage", "apply/plan/upgrade", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamlerror", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
-	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools",
+	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools", "render/internal/reuse",
 	"render/internal/references", "render/internal/secretsfile", "render/internal/subst", "render/internal/tree", "render/internal/yamledit",
 	"schemas",
 }

@@ -21,15 +21,18 @@ const (
 	clusterKey     = "cluster: "
 	inputsLine     = "inputs:"
 	outputsLine    = "outputs:"
+	warnedLine     = "warned:"
 	sealKey        = "seal: "
 	entryIndent    = "    "
+	itemIndent     = entryIndent + "- "
 )
 
-// Versions of the format. The first one names neither environment nor cluster;
-// it is read, and never written.
+// Versions of the format. The first one names neither environment nor cluster, and
+// the second one no warnings; they are read, and never written.
 const (
 	firstFormat   = 1
-	formatVersion = 2
+	secondFormat  = 2
+	formatVersion = 3
 )
 
 // Entry is a file and the digest of its content.
@@ -54,14 +57,18 @@ type Lock struct {
 	Origin
 	Inputs  []Entry // every file that was read, as it lies on disk: never a digest of a decrypted secret
 	Outputs []Entry // every file that was written, except the lock itself
-	Seal    string  // as [Lock.ComputeSeal] gives it
+	// Warned are the parts of the tree that the render warned of, sorted, by names
+	// that are the render's: it makes them again each time, to warn again.
+	Warned []string
+	Seal   string // as [Lock.ComputeSeal] gives it
 }
 
 // NewLock sorts the entries into a lock without a seal, of the present version
 // of the format. It refuses names and paths that cannot stand in a lock, and
-// paths that occur twice.
-func NewLock(origin Origin, inputs, outputs []Entry) (*Lock, error) {
+// paths that occur twice. warned are the parts that there are warnings of.
+func NewLock(origin Origin, inputs, outputs []Entry, warned ...string) (*Lock, error) {
 	l := &Lock{Version: formatVersion, Origin: origin, Inputs: Sorted(inputs), Outputs: Sorted(outputs)}
+	l.Warned = slices.Compact(slices.Sorted(slices.Values(warned)))
 	var problems diag.List
 	if !validVersionText(origin.Talosgen) {
 		problems.Add(diag.On("version "+origin.Talosgen, "is not a version of talosgen"))
@@ -81,6 +88,9 @@ func NewLock(origin Origin, inputs, outputs []Entry) (*Lock, error) {
 				problems.Add(diag.On(e.Path, "has no valid digest"))
 			}
 		}
+	}
+	for _, part := range l.Warned {
+		problems.Add(CheckPath(part))
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
@@ -120,6 +130,7 @@ func (l *Lock) Encode() []byte {
 	b = appendEntries(b, l.Inputs)
 	b = append(b, outputsLine+"\n"...)
 	b = appendEntries(b, l.Outputs)
+	b = appendWarned(b, l.Warned)
 	b = append(b, sealKey...)
 	b = append(b, l.Seal...)
 	return append(b, '\n')
@@ -131,6 +142,19 @@ func appendEntries(b []byte, entries []Entry) []byte {
 		b = appendKey(b, e.Path)
 		b = append(b, ": "...)
 		b = append(b, e.Digest...)
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// appendWarned writes the list of parts; nothing if it is empty.
+func appendWarned(b []byte, parts []string) []byte {
+	if len(parts) > 0 {
+		b = append(b, warnedLine+"\n"...)
+	}
+	for _, part := range parts {
+		b = append(b, itemIndent...)
+		b = appendQuoted(b, part)
 		b = append(b, '\n')
 	}
 	return b

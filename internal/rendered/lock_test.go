@@ -23,7 +23,7 @@ var exampleOrigin = Origin{Talosgen: "0.1.0", Environment: "dev", Cluster: `dev 
 
 // goldenLock pins the format: locks of this form are in the users' repositories.
 const goldenLock = "# Written by talosgen render. Do not edit: `talosgen render --check` compares it with the files.\n" +
-	`version: 2
+	`version: 3
 talosgen: 0.1.0
 environment: "dev"
 cluster: "dev \"of\" mine"
@@ -33,7 +33,7 @@ inputs:
 outputs:
     "infra: \"odd\".yaml": sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
     nodes/dev-control-plane-1.yaml: sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
-seal: hmac-sha256:81a9f6f0580b64b48ee5a638d584721d3dc2923baeb834b777f8d3f0d063aa5c
+seal: hmac-sha256:bf0a64eb04c716dc28f1330674482bd3eb6df73ea4bc329f096ff157d7e0b0e7
 `
 
 // firstLock is the same lock in the first version of the format, which is in the
@@ -74,7 +74,7 @@ func TestLockText(t *testing.T) {
 	if parsed.Outdated() {
 		t.Error("the present format is outdated")
 	}
-	empty := &Lock{Version: 2, Origin: Origin{Talosgen: "dev", Environment: "a", Cluster: "b"}, Seal: l.Seal}
+	empty := &Lock{Version: 3, Origin: Origin{Talosgen: "dev", Environment: "a", Cluster: "b"}, Seal: l.Seal}
 	if parsed, err = ParseLock("lock", empty.Encode(), "dev"); err != nil || !reflect.DeepEqual(parsed, empty) {
 		t.Errorf("an empty lock is parsed as %+v (%v)", parsed, err)
 	}
@@ -178,13 +178,13 @@ func TestParseLockProblems(t *testing.T) {
 		"empty":           {"", "lock:1: the file ends too early"},
 		"cut":             {goldenLock[:len(goldenLock)-1], "lock:12: the file ends too early"},
 		"comment":         {replace("# Written", "# written"), "lock:1: expected \"# Written"},
-		"version":         {replace("version: 2", "version: 0"), "lock:2: expected \"version: \" and a valid value"},
+		"version":         {replace("version: 3", "version: 0"), "lock:2: expected \"version: \" and a valid value"},
 		"talosgen":        {replace("0.1.0", "a b"), "lock:3: expected \"talosgen: \" and a valid value"},
-		"other version":   {replace("version: 2", "version: 02"), "lock:2: expected \"version: \" and a valid value"},
+		"other version":   {replace("version: 3", "version: 03"), "lock:2: expected \"version: \" and a valid value"},
 		"environment":     {replace(`"dev"`, `dev`), "lock:4: expected \"environment: \" and a valid value"},
 		"no environment":  {replace("environment: \"dev\"\n", ""), "lock:4: expected \"environment: \""},
 		"cluster":         {replace(` mine"`, ` m/ne"`), "lock:5: expected \"cluster: \" and a valid value"},
-		"first with more": {replace("version: 2", "version: 1"), "lock:4: expected \"inputs:\""},
+		"first with more": {replace("version: 3", "version: 1"), "lock:4: expected \"inputs:\""},
 		"unknown section": {replace("inputs:", "input:"), "lock:6: expected \"inputs:\""},
 		"unknown key":     {replace("outputs:", "more: x\noutputs:"), "lock:9: expected \"outputs:\""},
 		"order":           {strings.Join(append(append(append([]string{}, lines[:6]...), lines[7], lines[6]), lines[8:]...), ""), "lock:8: the path is not sorted, or occurs twice"},
@@ -223,8 +223,8 @@ func TestNewerLockIsRefusedFirst(t *testing.T) {
 		{firstLock, "0.0.9", true},
 		{goldenLock, "0.1.0-rc.1", true},
 		{goldenLock, "0.0.9", true},
-		{strings.Replace(goldenLock, "version: 2", "version: 3", 1), "9.0.0", true},
-		{"something: else\nversion: 3\ntalosgen: 0.7.0\n", "0.1.0", true},
+		{strings.Replace(goldenLock, "version: 3", "version: 4", 1), "9.0.0", true},
+		{"something: else\nversion: 4\ntalosgen: 0.7.0\n", "0.1.0", true},
 	} {
 		_, err := ParseLock("lock", []byte(tt.text), tt.current)
 		if errors.Is(err, ErrNewer) != tt.refused {
@@ -242,7 +242,7 @@ func TestOwnedByADamagedLock(t *testing.T) {
 	if got, err := Owned("lock", []byte(text), "0.1.0"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	newer := strings.Replace(text, "version: 2", "version: 3", 1)
+	newer := strings.Replace(text, "version: 3", "version: 4", 1)
 	if got, err := Owned("lock", []byte(newer), "0.1.0"); !errors.Is(err, ErrNewer) {
 		t.Errorf("of a newer talosgen: got %q, %v", got, err)
 	}
@@ -326,7 +326,7 @@ func bigLock(n int) *Lock {
 	for i := range n {
 		entries = append(entries, Entry{fmt.Sprintf("nodes/prod-worker-%05d.yaml", i), digestA})
 	}
-	l := &Lock{Version: 2, Origin: exampleOrigin, Inputs: entries[:n/2], Outputs: entries[n/2:]}
+	l := &Lock{Version: 3, Origin: exampleOrigin, Inputs: entries[:n/2], Outputs: entries[n/2:]}
 	l.Seal = l.ComputeSeal(nil)
 	return l
 }

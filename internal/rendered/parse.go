@@ -28,6 +28,9 @@ func ParseLock(file string, data []byte, current string) (*Lock, error) {
 	l.Inputs = p.entries()
 	p.expect(outputsLine)
 	l.Outputs = p.entries()
+	if l.Version > secondFormat {
+		l.Warned = p.warned()
+	}
 	l.Seal = p.value(sealKey, func(s string) bool { return validDigest(s, sealPrefix) })
 	if p.problem == nil && p.rest != "" {
 		p.next()
@@ -152,6 +155,22 @@ func (p *lockParser) entries() []Entry {
 		entries = append(entries, e)
 	}
 	return entries
+}
+
+// warned reads the list of parts that there are warnings of, if there is one.
+func (p *lockParser) warned() (parts []string) {
+	if p.problem != nil || !strings.HasPrefix(p.rest, warnedLine+"\n") || !p.next() {
+		return nil
+	}
+	for first := true; p.problem == nil && (first || strings.HasPrefix(p.rest, itemIndent)); first = false {
+		part := p.value(itemIndent, func(s string) bool {
+			part, ok := unquote(s)
+			return ok && CheckPath(part) == nil && (first || part > parts[len(parts)-1])
+		})
+		text, _ := unquote(part) // it is empty if there is a problem
+		parts = append(parts, text)
+	}
+	return parts
 }
 
 func parseEntry(line string) (e Entry, ok bool) {

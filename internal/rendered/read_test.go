@@ -74,7 +74,7 @@ func TestReadRefuses(t *testing.T) {
 			dir + LockName + ": does not exist\n  render the environment first, and commit what it writes"},
 		"damaged lock": {func(m fstest.MapFS) fs.FS { m[LockName].Data = []byte("x\n"); return m }, diag.Input, dir + LockName + ":1: expected"},
 		"newer lock": {func(m fstest.MapFS) fs.FS {
-			m[LockName].Data = []byte("version: 3\n")
+			m[LockName].Data = []byte("version: 4\n")
 			return m
 		}, diag.Input, dir + LockName + ": written by talosgen a newer version, this is 0.1.0"},
 		"unreadable lock": {func(m fstest.MapFS) fs.FS { return broken{m, LockName} }, diag.Input, dir + LockName + ": cannot be read: disk on fire"},

@@ -47,6 +47,13 @@ func (l *Lock) ComputeSeal(key []byte) string {
 		mac.Write(buf)
 		buf = buf[:0]
 	}
+	if l.Version > secondFormat {
+		buf = binary.BigEndian.AppendUint64(buf, uint64(len(l.Warned)))
+		for _, part := range l.Warned {
+			text(part)
+		}
+		mac.Write(buf)
+	}
 	return sealPrefix + hex.EncodeToString(mac.Sum(nil))
 }
 

@@ -40,6 +40,7 @@ type Compiler struct {
 	pools    map[string]*machine.Patch // options of each pool
 	composer *machine.Composer
 	warnings diag.List
+	warned   map[string]bool // nodes that there are warnings of
 }
 
 // New returns a compiler of a model.
@@ -56,6 +57,7 @@ func New(in Input) (*Compiler, error) {
 	return &Compiler{
 		in: in, model: in.Model, placeholder: placeholder, multiDoc: multiDoc, patches: newPatches(in.Texts, multiDoc),
 		bases: map[string]*machine.Config{}, pools: map[string]*machine.Patch{}, composer: machine.NewComposer(),
+		warned: map[string]bool{},
 	}, nil
 }
 
@@ -119,7 +121,14 @@ func (c *Compiler) composeWithout(n model.Node, skip func(file string) bool) (*m
 	}
 	cfg, warnings, err := c.composer.Compose(l.base, l.options, l.patches)
 	c.warnings.Add(warnings...)
+	c.warned[n.Name] = c.warned[n.Name] || len(warnings) > 0
 	return cfg, err
+}
+
+// Warned reports whether there is something to say of the configuration of a node
+// that was made.
+func (c *Compiler) Warned(n model.Node, found *Findings) bool {
+	return c.warned[n.Name] || found.about(n.Name)
 }
 
 // Base returns what lies below all patches of a node, generated once for nodes that

@@ -37,6 +37,16 @@ func (f *Findings) add(node string, key finding) {
 	}
 }
 
+// about reports whether there are findings of a node.
+func (f *Findings) about(node string) bool {
+	for _, nodes := range f.nodes {
+		if slices.Contains(nodes, node) {
+			return true
+		}
+	}
+	return false
+}
+
 // says reports whether a text is among the findings, and returns the first
 // that has it.
 func (f *Findings) says(text string, warning bool) (finding, bool) {
