@@ -104,9 +104,18 @@ func standing(m schemas.InfraMachine) talossim.Spec {
 		}
 	}
 	if m.InstallDisk != "" {
-		spec.Disks = []talossim.Disk{{Path: m.InstallDisk, Model: "simulated", Size: 256 << 30}}
+		spec.Disks = []talossim.Disk{disk(m.InstallDisk)}
 	}
 	return spec
+}
+
+// disk is a disk with a path, or with a symbolic link.
+func disk(path string) talossim.Disk {
+	d := talossim.Disk{Path: path, Model: "simulated", Size: 256 << 30}
+	if strings.HasPrefix(path, "/dev/disk/") {
+		d.Path, d.Symlinks = "/dev/sda", []string{path}
+	}
+	return d
 }
 
 // serve serves the project, and the way to nodes, on loopback.

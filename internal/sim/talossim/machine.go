@@ -47,6 +47,7 @@ type Spec struct {
 // Disk is a disk of a machine.
 type Disk struct {
 	Path, Model, Serial, WWID string
+	Symlinks                  []string
 	Size                      uint64 // bytes
 	// What is on it: the partition table or file system, and the partitions.
 	// Empty is nothing.

@@ -155,7 +155,7 @@ func (m *Machine) linkResources() []resource {
 func (m *Machine) diskResources() (all []resource) {
 	for _, d := range m.spec.Disks {
 		all = append(all, resource{namespace: "runtime", id: base(d.Path), spec: fields{
-			"dev_path": d.Path, "size": d.Size, "model": d.Model, "serial": d.Serial, "wwid": d.WWID, "readonly": false, "cdrom": false, "symlinks": []string{},
+			"dev_path": d.Path, "size": d.Size, "model": d.Model, "serial": d.Serial, "wwid": d.WWID, "readonly": false, "cdrom": false, "symlinks": append([]string{}, d.Symlinks...),
 		}})
 	}
 	return all
