@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +14,12 @@ import (
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/convert"
+)
+
+// Places of patches: files, or folders of files.
+const (
+	commonPatches       = "common"
+	controlPlanePatches = "controlplane"
 )
 
 // convertCommand rewrites patches for the documents of Talos 1.14.
@@ -28,7 +36,8 @@ func (v convertCommand) command() *cli.Command {
 		Description: `Talos 1.14 keeps most of machine: and cluster: in documents of their own, and
 rejects a patch that sets the old field beside the new document. The command
 prints each patch with its fields moved to the new documents. Fields without a
-new document are reported and unchanged.
+new document are reported and unchanged. Documents for control planes only go
+from a patch in common/ to one of the same name in controlplane/.
 
 Examples:
    talosgen convert-patch patches/common/kubelet.yaml
@@ -68,20 +77,54 @@ func (v convertCommand) convert(c *cli.Context, file string, first bool) error {
 	if err != nil {
 		return err
 	}
-	out, remarks, err := convert.Patch(file, data, convert.Options{Workers: workers, All: c.Bool("all")})
+	planes := planesFile(file)
+	out, remarks, err := convert.Patch(file, data, convert.Options{Workers: workers, Split: planes != "", All: c.Bool("all")})
 	if err != nil {
 		return err
 	}
 	v.out.printWarnings(remarks)
-	if !c.Bool("write") {
-		if !first && !bytes.HasPrefix(out, []byte("---")) {
-			out = append([]byte("---\n"), out...)
-		}
-		return v.out.printData(out)
+	if c.Bool("write") {
+		return v.write(file, planes, out, info.Mode()&fs.ModePerm)
 	}
-	written, err := atomicfile.Write(file, out, info.Mode()&fs.ModePerm)
+	text := out.Text
+	if len(out.ControlPlanes) > 0 {
+		text = slices.Concat(text, []byte("---\n# "+planes+"\n"), out.ControlPlanes)
+	}
+	if !first && !bytes.HasPrefix(text, []byte("---")) {
+		text = append([]byte("---\n"), text...)
+	}
+	return v.out.printData(text)
+}
+
+// write rewrites a patch, and writes the one for control planes first: an error leaves
+// what was there.
+func (v convertCommand) write(file, planes string, out convert.Converted, mode fs.FileMode) error {
+	save := func(file string, data []byte) (bool, error) {
+		written, err := atomicfile.Write(file, data, mode)
+		if err != nil {
+			err = diag.New(diag.Pos{File: file}, "cannot be written: %v", err).WithCause(err)
+		}
+		return written, err
+	}
+	if len(out.ControlPlanes) > 0 {
+		if err := os.MkdirAll(filepath.Dir(planes), 0o755); err != nil {
+			return diag.New(diag.Pos{File: planes}, "cannot be written: %v", err).WithCause(err)
+		}
+		if _, err := save(planes, out.ControlPlanes); err != nil {
+			return err
+		}
+		v.out.say("wrote %s: documents for control planes only", planes)
+	}
+	if len(out.Text) == 0 {
+		if err := os.Remove(file); err != nil {
+			return diag.New(diag.Pos{File: file}, "cannot be removed: %v", err).WithCause(err)
+		}
+		v.out.say("removed %s: nothing is left in it", file)
+		return nil
+	}
+	written, err := save(file, out.Text)
 	if err != nil {
-		return diag.New(diag.Pos{File: file}, "cannot be written: %v", err).WithCause(err)
+		return err
 	}
 	if written {
 		v.out.say("rewrote %s", file)
@@ -89,6 +132,23 @@ func (v convertCommand) convert(c *cli.Context, file string, first bool) error {
 		v.out.say("%s: nothing to convert", file)
 	}
 	return nil
+}
+
+// planesFile is where documents of a patch for all nodes go that workers do not take:
+// the place for control planes beside it. It is empty if there is no such place, or a
+// file is there already.
+func planesFile(file string) string {
+	dir, name := filepath.Split(file)
+	planes := ""
+	if base := filepath.Base(dir); base == commonPatches {
+		planes = filepath.Join(filepath.Dir(filepath.Clean(dir)), controlPlanePatches, name)
+	} else if name == commonPatches+".yaml" {
+		planes = filepath.Join(dir, controlPlanePatches+".yaml")
+	}
+	if _, err := os.Lstat(planes); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return planes
 }
 
 // reachesWorkers reports whether a patch applies to workers, by its role or,
@@ -114,7 +174,7 @@ func (v convertCommand) reachesWorkers(role, file string) (bool, error) {
 func forControlPlanes(file string) bool {
 	for _, name := range strings.Split(filepath.ToSlash(file), "/") {
 		name = strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".sops")
-		if name == "controlplane" || name == "control-plane" {
+		if name == controlPlanePatches || name == "control-plane" {
 			return true
 		}
 	}

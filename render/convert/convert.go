@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
@@ -16,15 +17,23 @@ import (
 // Options say how a patch is converted.
 type Options struct {
 	Workers bool // the patch applies to workers too
+	Split   bool // with a patch of their own for documents that workers do not take
 	All     bool // also what is deprecated but still accepted
 }
 
+// Converted is a patch for the documents of Talos 1.14.
+type Converted struct {
+	Text []byte // of the patch; unchanged if there is nothing to convert
+	// Of a patch for control planes, with the documents that workers do not take;
+	// empty if there are none, or if they stay in the patch.
+	ControlPlanes []byte
+}
+
 // Patch rewrites a patch for the documents of Talos 1.14. What has no
-// home there stays in place and is reported; out is the text unchanged if
-// there is nothing to convert.
-func Patch(file string, data []byte, o Options) (out []byte, remarks diag.List, err error) {
+// home there stays in place and is reported.
+func Patch(file string, data []byte, o Options) (out Converted, remarks diag.List, err error) {
 	if sopsage.IsEncryptedYAML(data) {
-		return nil, nil, diag.New(diag.Pos{File: file}, "is encrypted: its values cannot be moved").
+		return Converted{}, nil, diag.New(diag.Pos{File: file}, "is encrypted: its values cannot be moved").
 			WithHint("decrypt it with `sops -d`, convert it, and encrypt it again").WithCode(diag.Secrets)
 	}
 	var docs []*yaml.Node
@@ -36,19 +45,46 @@ func Patch(file string, data []byte, o Options) (out []byte, remarks diag.List, 
 			break
 		}
 		if err != nil {
-			return nil, nil, yamlerror.Syntax(file, data, err)
+			return Converted{}, nil, yamlerror.Syntax(file, data, err)
 		}
 		if len(doc.Content) > 0 {
 			docs = append(docs, doc.Content[0])
 		}
 	}
-	converted, problems := legacy.Convert(file, docs, legacy.Options{Workers: o.Workers, All: o.All})
+	split := o.Workers && o.Split
+	converted, problems := legacy.Convert(file, docs, legacy.Options{Workers: o.Workers && !split, All: o.All})
 	remarks.Add(problems...)
 	if sameDocuments(docs, converted) {
-		return data, remarks, nil
+		return Converted{Text: data}, remarks, nil
 	}
-	out, err = legacy.Encode(converted)
+	var planes []*yaml.Node
+	if split {
+		converted, planes = apart(docs, converted)
+	}
+	if out.Text, err = legacy.Encode(converted); err == nil && len(planes) > 0 {
+		out.ControlPlanes, err = legacy.Encode(planes)
+	}
 	return out, remarks, err
+}
+
+// apart separates the new documents that workers do not take.
+func apart(before, after []*yaml.Node) (all, planes []*yaml.Node) {
+	for _, doc := range after {
+		if !slices.Contains(before, doc) && legacy.ControlPlaneOnly(kindOf(doc)) {
+			planes = append(planes, doc)
+		} else {
+			all = append(all, doc)
+		}
+	}
+	return all, planes
+}
+
+func kindOf(doc *yaml.Node) string {
+	var head struct {
+		Kind string `yaml:"kind"`
+	}
+	_ = doc.Decode(&head) // what has no kind is not for control planes only
+	return head.Kind
 }
 
 func sameDocuments(a, b []*yaml.Node) bool {
