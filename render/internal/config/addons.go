@@ -8,14 +8,14 @@ import (
 
 // checkCloudAddons checks what the cloud controller and the driver of volumes
 // are told. What addons there are, and what each needs, package catalogue knows.
-func (ch *checker) checkCloudAddons() {
+func (ch hetznerRules) checkCloudAddons() {
 	h := ch.Hetzner
-	ch.checkHealth(keys("hetzner.loadBalancers.healthCheck"), h.LoadBalancers.HealthCheck)
+	ch.healthCheck(keys("hetzner.loadBalancers.healthCheck"), h.LoadBalancers.HealthCheck)
 	if *h.PodRoutes && h.Robot.UserVariable != "" {
 		ch.fail("with dedicated servers, set cni.routingMode: tunnel", keys("hetzner.podRoutes"), "the cloud controller makes no routes beside dedicated servers")
 	}
 	classes := keys("hetzner.volumes.storageClasses")
-	ch.checkUnique(classes, "name", namesOf(h.Volumes.StorageClasses, func(c schemas.StorageClass) string { return c.Name }))
+	ch.unique(classes, "name", namesOf(h.Volumes.StorageClasses, func(c schemas.StorageClass) string { return c.Name }))
 	first := -1
 	for i, c := range h.Volumes.StorageClasses {
 		switch {
@@ -25,12 +25,5 @@ func (ch *checker) checkCloudAddons() {
 		default:
 			first = i
 		}
-	}
-}
-
-// checkHealth wants an answer before the next question.
-func (ch *checker) checkHealth(at []string, hc schemas.HealthCheck) {
-	if hc.Timeout > hc.Interval {
-		ch.fail("", at, "a timeout of %d seconds, with %d between two attempts", hc.Timeout, hc.Interval)
 	}
 }

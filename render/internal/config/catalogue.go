@@ -46,7 +46,7 @@ type place struct {
 
 // checkLocation warns of a location that Hetzner does not have, and refuses one
 // that the private network does not reach.
-func (ch *checker) checkLocation(p place) {
+func (ch hetznerRules) checkLocation(p place) {
 	zone, known := zones[p.name]
 	switch network := ch.Hetzner.NetworkZone; {
 	case p.name == "":
@@ -58,12 +58,12 @@ func (ch *checker) checkLocation(p place) {
 	}
 }
 
-// checkType warns of a server type that is not sold any more in a location.
-func (ch *checker) checkType(serverType string, locations, at []string) {
+// warnRemoved warns of a server type that is not sold any more in a location.
+func warnRemoved(r *reporter, serverType string, locations, at []string) {
 	for _, location := range locations {
-		for _, r := range removed {
-			if r.name.MatchString(serverType) && (r.in == nil || slices.Contains(r.in, location)) {
-				ch.warn("see "+r.successor+"; servers that exist are not affected", at,
+		for _, gone := range removed {
+			if gone.name.MatchString(serverType) && (gone.in == nil || slices.Contains(gone.in, location)) {
+				r.warn("see "+gone.successor+"; servers that exist are not affected", at,
 					"Hetzner sells no new servers of type %s in %s", serverType, location)
 				return
 			}

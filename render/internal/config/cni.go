@@ -15,8 +15,12 @@ var ciliumOnly = []string{
 // ipsecKeySizes are those of AES.
 var ipsecKeySizes = []int{128, 192, 256}
 
-// checkCNI checks what belongs together in the network of pods.
-func (ch *checker) checkCNI() {
+// podNetworkRules are about what belongs together in the network of pods, and
+// in ingress.
+type podNetworkRules struct{ *reporter }
+
+func (ch podNetworkRules) check() {
+	ch.checkIngress()
 	c := ch.CNI
 	if c.Type != Cilium {
 		ch.checkNoCilium()
@@ -44,7 +48,7 @@ func (ch *checker) checkCNI() {
 }
 
 // checkNoCilium refuses what only Cilium can do.
-func (ch *checker) checkNoCilium() {
+func (ch podNetworkRules) checkNoCilium() {
 	for _, key := range ciliumOnly {
 		if at := sub([]string{"cni"}, key); ch.has(at...) {
 			ch.fail("remove it, or set type: cilium", at, "%s is for Cilium only", key)
@@ -56,7 +60,7 @@ func (ch *checker) checkNoCilium() {
 }
 
 // checkNativeRouting makes sure that Hetzner's network can have routes to pods.
-func (ch *checker) checkNativeRouting() {
+func (ch podNetworkRules) checkNativeRouting() {
 	network, err := netip.ParsePrefix(ch.Network.CIDR)
 	if err != nil || ch.CNI.RoutingMode != "native" {
 		return
@@ -73,11 +77,11 @@ func (ch *checker) checkNativeRouting() {
 }
 
 // checkIngress checks what belongs together in ingress.
-func (ch *checker) checkIngress() {
+func (ch podNetworkRules) checkIngress() {
 	in := ch.Ingress
 	if in.Nginx.Kind == "DaemonSet" && ch.has(keys("ingress.nginx.replicas")...) {
 		ch.fail("a DaemonSet has a pod on every node", keys("ingress.nginx.replicas"), "replicas are for kind Deployment")
 	}
-	ch.checkHealth(keys("ingress.loadBalancer.healthCheck"), in.LoadBalancer.HealthCheck)
-	ch.checkUnique(keys("ingress.loadBalancerPools"), "name", namesOf(in.LoadBalancerPools, func(p schemas.LoadBalancerPool) string { return p.Name }))
+	ch.healthCheck(keys("ingress.loadBalancer.healthCheck"), in.LoadBalancer.HealthCheck)
+	ch.unique(keys("ingress.loadBalancerPools"), "name", namesOf(in.LoadBalancerPools, func(p schemas.LoadBalancerPool) string { return p.Name }))
 }

@@ -82,8 +82,7 @@ func decoded(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*C
 	}
 	d.refuseSecrets(expanded)
 	d.decode(expanded.Doc, &c.Cluster)
-	ch := checker{Config: c, problems: &problems, scope: scope, leniency: let}
-	ch.check()
+	check(&reporter{Config: c, problems: &problems, scope: scope, leniency: let})
 	return c, problems.Err()
 }
 

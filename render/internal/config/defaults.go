@@ -20,8 +20,10 @@ var (
 	hetznerTimeServers = []string{"ntp1.hetzner.de", "ntp2.hetzner.com", "ntp3.hetzner.net"}
 )
 
-// setDefaults fills in what follows from other values.
-func (ch *checker) setDefaults() {
+// completer fills in what follows from other values.
+type completer struct{ *reporter }
+
+func (ch completer) complete() {
 	hetzner := ch.Provider == schemas.Hetzner
 	ch.setEndpoint()
 	ch.setRanges()
@@ -44,6 +46,7 @@ func (ch *checker) setDefaults() {
 		m.Destination = cmp.Or(m.Destination, m.Source)
 	}
 	ch.setBackups()
+	ch.setGitOps()
 	if hetzner {
 		ch.setHetzner()
 		setBool(&ch.Hetzner.PodRoutes, cilium && ch.CNI.RoutingMode == "native")
@@ -54,7 +57,7 @@ func (ch *checker) setDefaults() {
 
 // setEndpoint reaches the Kubernetes API of static nodes by their vip. That of
 // Hetzner follows from addresses that are not known here.
-func (ch *checker) setEndpoint() {
+func (ch completer) setEndpoint() {
 	if ch.has("endpoint") || ch.Provider != schemas.Static {
 		return
 	}
@@ -69,7 +72,7 @@ func (ch *checker) setEndpoint() {
 	}
 }
 
-func (ch *checker) setHetzner() {
+func (ch completer) setHetzner() {
 	h, public := &ch.Hetzner, ch.Access == "public"
 	if !ch.has(keys("hetzner.networkZone")...) {
 		h.NetworkZone = zones[h.Region]
@@ -99,7 +102,7 @@ func (ch *checker) setHetzner() {
 }
 
 // setLocations puts into the region what has no location of its own.
-func (ch *checker) setLocations() {
+func (ch completer) setLocations() {
 	region := ch.Hetzner.Region
 	places := []*string{
 		&ch.Cluster.Nodes.ControlPlane.Location, &ch.Network.NATGateway.Location, &ch.Hetzner.APILoadBalancer.Location,
@@ -125,7 +128,7 @@ func (ch *checker) setLocations() {
 }
 
 // setVolumes gives pods encrypted volumes, and others to those who ask for them.
-func (ch *checker) setVolumes() {
+func (ch completer) setVolumes() {
 	if !ch.has(keys("hetzner.volumes.storageClasses")...) {
 		ch.Hetzner.Volumes.StorageClasses = []schemas.StorageClass{
 			{Name: "hcloud-volumes-encrypted", Encrypted: true, Default: true, ReclaimPolicy: "Delete"},
@@ -135,7 +138,7 @@ func (ch *checker) setVolumes() {
 }
 
 // setBackups keeps backups in Hetzner's object storage.
-func (ch *checker) setBackups() {
+func (ch completer) setBackups() {
 	s3 := &ch.Talos.Backups.S3
 	s3.Prefix = cmp.Or(s3.Prefix, ch.ClusterName)
 	if ch.Provider != schemas.Hetzner {

@@ -14,8 +14,10 @@ const (
 	ownRules         = 2 // for the two APIs
 )
 
-// checkFirewall checks who is let in.
-func (ch *checker) checkFirewall() {
+// firewallRules are about who is let in.
+type firewallRules struct{ *reporter }
+
+func (ch firewallRules) check() {
 	f, at := ch.Hetzner.Firewall, keys("hetzner.firewall")
 	if f.ExistingID != 0 {
 		for _, key := range []string{"apiSource", "kubeApiSource", "talosApiSource", "extraRules"} {
@@ -36,10 +38,11 @@ func (ch *checker) checkFirewall() {
 	for i := range f.ExtraRules {
 		ch.checkRule(append(sub(at, "extraRules"), strconv.Itoa(i)), i)
 	}
+	ch.checkAPISources()
 }
 
 // checkRule checks what belongs together in a rule.
-func (ch *checker) checkRule(at []string, i int) {
+func (ch firewallRules) checkRule(at []string, i int) {
 	rule := ch.Hetzner.Firewall.ExtraRules[i]
 	needed, wrong, subnets := "sourceIps", "destinationIps", len(rule.SourceIPs)
 	if rule.Direction == "out" {
@@ -65,7 +68,7 @@ func (ch *checker) checkRule(at []string, i int) {
 
 // checkAPISources makes sure that nobody takes a restriction for one that it is
 // not: Hetzner's firewalls do not filter load balancers.
-func (ch *checker) checkAPISources() {
+func (ch firewallRules) checkAPISources() {
 	lb, f := ch.Hetzner.APILoadBalancer, ch.Hetzner.Firewall
 	if !lb.Enabled || !*lb.PublicNetwork || f.AcknowledgeOpenLoadBalancer || len(f.KubeAPISource) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 // setGitOps fills in what follows from the URL of the repository.
-func (ch *checker) setGitOps() {
+func (ch completer) setGitOps() {
 	g := &ch.GitOps
 	g.Engine = cmp.Or(g.Engine, map[bool]string{true: schemas.Flux, false: schemas.NoEngine}[ch.has("gitops", "repository")])
 	auth := schemas.DeployKey
@@ -22,9 +22,10 @@ func (ch *checker) setGitOps() {
 	g.Path = cmp.Or(g.Path, "rendered/"+path.Base(path.Dir(ch.file)))
 }
 
-// checkGitOps checks that the engine can reach its repository.
-func (ch *checker) checkGitOps() {
-	ch.setGitOps()
+// gitOpsRules want an engine that can reach its repository.
+type gitOpsRules struct{ *reporter }
+
+func (ch gitOpsRules) check() {
 	g := ch.GitOps
 	if g.Engine == schemas.NoEngine {
 		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components"} {
@@ -47,7 +48,7 @@ func (ch *checker) checkGitOps() {
 }
 
 // checkGitAuth checks that the way to prove who one is fits the URL.
-func (ch *checker) checkGitAuth(repository *url.URL) {
+func (ch gitOpsRules) checkGitAuth(repository *url.URL) {
 	at := keys("gitops.auth")
 	if !ch.has(at...) {
 		at = keys("gitops.repository")

@@ -9,19 +9,22 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// checkHetzner checks what is only for Hetzner Cloud.
-func (ch *checker) checkHetzner(pools []pool) {
+// hetznerRules are about what only Hetzner Cloud has.
+type hetznerRules struct {
+	*reporter
+	pools []pool
+}
+
+func (ch hetznerRules) check() {
 	ch.checkZone()
-	for _, p := range pools {
+	for _, p := range ch.pools {
 		ch.checkServers(p)
 	}
 	ch.checkServerLimit()
 	ch.checkPlaces()
-	ch.checkFirewall()
-	ch.checkAPISources()
 	ch.checkReach()
 	ch.checkGateway()
-	ch.checkUnique(keys("hetzner.dns.records"), "name", namesOf(ch.Hetzner.DNS.Records, func(r schemas.DNSRecord) string {
+	ch.unique(keys("hetzner.dns.records"), "name", namesOf(ch.Hetzner.DNS.Records, func(r schemas.DNSRecord) string {
 		if r.Name == "" || r.Zone == "" {
 			return "" // reported already
 		}
@@ -33,15 +36,15 @@ func (ch *checker) checkHetzner(pools []pool) {
 	if (robot.UserVariable == "") != (robot.PasswordVariable == "") {
 		ch.fail("", at, "userVariable and passwordVariable belong together")
 	}
-	ch.checkVariable(sub(at, "userVariable"), robot.UserVariable, false)
-	ch.checkVariable(sub(at, "passwordVariable"), robot.PasswordVariable, true)
+	ch.variable(sub(at, "userVariable"), robot.UserVariable, false)
+	ch.variable(sub(at, "passwordVariable"), robot.PasswordVariable, true)
 	if e := ch.Network.Existing; e.ID != 0 && e.Name != "" {
 		ch.fail("the id is enough", keys("network.existing.name"), "the existing network has both an id and a name")
 	}
 }
 
 // checkZone warns of a zone that Hetzner does not have.
-func (ch *checker) checkZone() {
+func (ch hetznerRules) checkZone() {
 	zone, at := ch.Hetzner.NetworkZone, keys("hetzner.networkZone")
 	known := networkZones()
 	switch {
@@ -53,7 +56,7 @@ func (ch *checker) checkZone() {
 }
 
 // checkServers checks the types and locations of a pool.
-func (ch *checker) checkServers(p pool) {
+func (ch hetznerRules) checkServers(p pool) {
 	at := func(key string) []string { return sub(p.path, key) }
 	if !ch.has(p.path...) {
 		return // reported already
@@ -68,10 +71,10 @@ func (ch *checker) checkServers(p pool) {
 	if len(where) == 0 {
 		where = []string{p.Location}
 	}
-	ch.checkType(p.Type, where, at("type"))
+	warnRemoved(ch.reporter, p.Type, where, at("type"))
 	for i, t := range p.FallbackTypes {
 		item := sub(at("fallbackTypes"), strconv.Itoa(i))
-		ch.checkType(t, where, item)
+		warnRemoved(ch.reporter, t, where, item)
 		if t != "" && p.Type != "" && Arm(t) != Arm(p.Type) {
 			ch.fail("types that begin with cax have Arm processors, all others x86; make a pool for each", item,
 				"arm and x86 in one pool, with one image: %s and %s", p.Type, t)
@@ -81,7 +84,7 @@ func (ch *checker) checkServers(p pool) {
 
 // checkServerLimit counts what the network holds when every autoscaled pool is
 // full.
-func (ch *checker) checkServerLimit() {
+func (ch hetznerRules) checkServerLimit() {
 	servers := len(ch.nodes)
 	for _, p := range ch.Autoscaler.NodePools {
 		servers += p.Max
@@ -96,7 +99,7 @@ func (ch *checker) checkServerLimit() {
 }
 
 // checkPlaces checks every location, and that there is one for everything.
-func (ch *checker) checkPlaces() {
+func (ch hetznerRules) checkPlaces() {
 	nowhere := false
 	for _, p := range ch.places() {
 		if ch.has(p.path...) {
@@ -114,7 +117,7 @@ func (ch *checker) checkPlaces() {
 }
 
 // places lists what is somewhere, with the region filled in.
-func (ch *checker) places() []place {
+func (ch hetznerRules) places() []place {
 	var all []place
 	if *ch.Network.NATGateway.Enabled {
 		all = append(all, place{ch.Network.NATGateway.Location, keys("network.natGateway.location")})
@@ -122,7 +125,7 @@ func (ch *checker) places() []place {
 	if lb := ch.Hetzner.APILoadBalancer; lb.Enabled {
 		all = append(all, place{lb.Location, keys("hetzner.apiLoadBalancer.location")})
 	}
-	for _, p := range ch.pools() {
+	for _, p := range ch.pools {
 		if len(p.Locations) == 0 {
 			all = append(all, place{p.Location, sub(p.path, "location")})
 		}
@@ -147,7 +150,7 @@ func placesOf(names, path []string) []place {
 }
 
 // checkReach warns of servers that reach nobody.
-func (ch *checker) checkReach() {
+func (ch hetznerRules) checkReach() {
 	n := ch.Network
 	if n.PublicIPv4 || *n.NATGateway.Enabled {
 		return
@@ -163,7 +166,7 @@ func (ch *checker) checkReach() {
 
 // checkGateway makes sure that somebody can go through the NAT gateway where it
 // is the only way to the nodes.
-func (ch *checker) checkGateway() {
+func (ch hetznerRules) checkGateway() {
 	n := ch.Network
 	if *n.NATGateway.Enabled && !n.PublicIPv4 && !n.PublicIPv6 && len(ch.Hetzner.SSHKeys) == 0 && !ch.has(keys("hetzner.sshKeys")...) {
 		ch.fail("for example hetzner.sshKeys: [my-key], the name of a key in the project", keys("network.publicIpv4"),
@@ -171,7 +174,7 @@ func (ch *checker) checkGateway() {
 	}
 }
 
-func (ch *checker) checkFloatingIP() {
+func (ch hetznerRules) checkFloatingIP() {
 	cp := ch.Cluster.Nodes.ControlPlane
 	if cp.FloatingIPID != 0 && !cp.FloatingIP {
 		ch.fail("", keys("nodes.controlPlane.floatingIpId"), "floatingIpId without floatingIp: true")

@@ -13,21 +13,23 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// checkKubernetes checks what belongs together in Kubernetes.
-func (ch *checker) checkKubernetes() {
+// kubernetesRules are about what belongs together in Kubernetes.
+type kubernetesRules struct{ *reporter }
+
+func (ch kubernetesRules) check() {
 	k := ch.Kubernetes
-	ch.checkUnique(keys("kubernetes.admissionControl"), "name", namesOf(k.AdmissionControl, func(p schemas.AdmissionPlugin) string { return p.Name }))
-	ch.checkUnique(keys("kubernetes.inlineManifests"), "name", namesOf(k.InlineManifests, func(m schemas.InlineManifest) string { return m.Name }))
-	ch.checkUnique(keys("kubernetes.remoteManifests"), "", k.RemoteManifests)
-	ch.checkUnique(keys("kubernetes.rbac.clusterRoles"), "name", namesOf(k.RBAC.ClusterRoles, func(r schemas.ClusterRole) string { return r.Name }))
-	ch.checkUnique(keys("kubernetes.rbac.roles"), "name", namesOf(k.RBAC.Roles, func(r schemas.Role) string {
+	ch.unique(keys("kubernetes.admissionControl"), "name", namesOf(k.AdmissionControl, func(p schemas.AdmissionPlugin) string { return p.Name }))
+	ch.unique(keys("kubernetes.inlineManifests"), "name", namesOf(k.InlineManifests, func(m schemas.InlineManifest) string { return m.Name }))
+	ch.unique(keys("kubernetes.remoteManifests"), "", k.RemoteManifests)
+	ch.unique(keys("kubernetes.rbac.clusterRoles"), "name", namesOf(k.RBAC.ClusterRoles, func(r schemas.ClusterRole) string { return r.Name }))
+	ch.unique(keys("kubernetes.rbac.roles"), "name", namesOf(k.RBAC.Roles, func(r schemas.Role) string {
 		if r.Name == "" || r.Namespace == "" {
 			return "" // reported already
 		}
 		return r.Namespace + "/" + r.Name
 	}))
 	if len(k.Kubelet.ExtraMounts) > 0 {
-		ch.checkLegacy(keys("kubernetes.kubelet.extraMounts"), "use a UserVolumeConfig in a patch")
+		ch.legacyOnly(keys("kubernetes.kubelet.extraMounts"), "use a UserVolumeConfig in a patch")
 	}
 	ch.checkArguments()
 	ch.checkShutdown()
@@ -35,7 +37,7 @@ func (ch *checker) checkKubernetes() {
 }
 
 // checkArguments refuses what contract 1.14 has another place for, or none.
-func (ch *checker) checkArguments() {
+func (ch kubernetesRules) checkArguments() {
 	k, at := ch.Kubernetes, keys("kubernetes.apiServer.extraArgs")
 	for _, arg := range slices.Sorted(maps.Keys(k.APIServer.ExtraArgs)) {
 		advice, denied := legacy.DeniedArgument(arg)
@@ -43,21 +45,21 @@ func (ch *checker) checkArguments() {
 		case oidc && k.OIDC.Enabled:
 			ch.fail("write it under kubernetes.oidc", sub(at, arg), "the argument %s beside kubernetes.oidc", arg)
 		case oidc:
-			ch.checkLegacy(sub(at, arg), "use kubernetes.oidc")
+			ch.legacyOnly(sub(at, arg), "use kubernetes.oidc")
 		case denied:
-			ch.checkLegacy(sub(at, arg), advice)
+			ch.legacyOnly(sub(at, arg), advice)
 		}
 	}
 	if len(k.Proxy.ExtraArgs) > 0 {
-		ch.checkLegacy(keys("kubernetes.proxy.extraArgs"), "write what they say as config: of a KubeProxyConfig document in a patch")
+		ch.legacyOnly(keys("kubernetes.proxy.extraArgs"), "write what they say as config: of a KubeProxyConfig document in a patch")
 	}
 	if mode := k.Proxy.Mode; mode != "" && mode != "nftables" {
-		ch.checkLegacy(keys("kubernetes.proxy.mode"), "use nftables: Talos warns of "+mode)
+		ch.legacyOnly(keys("kubernetes.proxy.mode"), "use nftables: Talos warns of "+mode)
 	}
 }
 
 // checkShutdown wants one place for the time that pods have.
-func (ch *checker) checkShutdown() {
+func (ch kubernetesRules) checkShutdown() {
 	k := ch.Kubernetes
 	period, err := time.ParseDuration(k.Kubelet.GracefulShutdown.Period)
 	critical, err2 := time.ParseDuration(k.Kubelet.GracefulShutdown.CriticalPods)
@@ -82,12 +84,12 @@ func hasKey(mapping *yaml.Node, key string) bool {
 	return false
 }
 
-func (ch *checker) checkOIDC() {
+func (ch kubernetesRules) checkOIDC() {
 	o, at := ch.Kubernetes.OIDC, keys("kubernetes.oidc")
 	if o.Enabled && o.IssuerURL == "" && !ch.has(sub(at, "issuerUrl")...) {
 		ch.fail("for example issuerUrl: https://issuer.example.com", at, "oidc without issuerUrl")
 	}
-	ch.checkUnique(sub(at, "groupMappings"), "group", namesOf(o.GroupMappings, func(m schemas.GroupMapping) string { return m.Group }))
+	ch.unique(sub(at, "groupMappings"), "group", namesOf(o.GroupMappings, func(m schemas.GroupMapping) string { return m.Group }))
 	for i, m := range o.GroupMappings {
 		if len(m.ClusterRoles)+len(m.Roles) == 0 {
 			ch.fail("for example clusterRoles: [view]", append(sub(at, "groupMappings"), strconv.Itoa(i)), "a group without roles: %q", m.Group)

@@ -18,30 +18,40 @@ type subnet struct {
 	set    bool // by the file; else it is a default
 }
 
-// checkNetwork checks that ranges and addresses fit together.
-func (ch *checker) checkNetwork() {
-	host := ch.endpointHost()
-	pods := ch.subnets("podCidrs", "pod", ch.Network.PodCidrs)
-	services := ch.subnets("serviceCidrs", "service", ch.Network.ServiceCidrs)
-	nodes := ch.subnets("nodeCidrs", "node", ch.Network.NodeCidrs)
-	ch.checkFamilies(pods)
-	ch.checkFamilies(services)
-	ch.checkOverlap(slices.Concat(pods, services, nodes))
-	ch.checkOutside("the endpoint", host, []string{"endpoint"}, slices.Concat(pods, services))
-	for _, n := range ch.nodes {
-		ch.checkNodeAddress(n, host, slices.Concat(pods, services), nodes)
+// networkRules are about ranges and addresses that have to fit together.
+type networkRules struct {
+	*reporter
+	pods, services, servers []subnet // servers are the nodes
+}
+
+func rangesOf(r *reporter) networkRules {
+	return networkRules{
+		reporter: r,
+		pods:     r.subnets("podCidrs", "pod", r.Network.PodCidrs),
+		services: r.subnets("serviceCidrs", "service", r.Network.ServiceCidrs),
+		servers:  r.subnets("nodeCidrs", "node", r.Network.NodeCidrs),
 	}
-	ch.checkVIP(slices.Concat(pods, services))
+}
+
+func (ch networkRules) check() {
+	ch.checkFamilies(ch.pods)
+	ch.checkFamilies(ch.services)
+	ch.checkOverlap(slices.Concat(ch.pods, ch.services, ch.servers))
+	ch.checkOutside("the endpoint", ch.endpointHost(), []string{"endpoint"})
+	for _, n := range ch.nodes {
+		ch.checkNodeAddress(n)
+	}
+	ch.checkVIP()
 	ch.checkRoutes()
 	if ch.Provider == schemas.Hetzner {
-		ch.checkFamilies(nodes)
-		ch.checkPrivateNetwork(nodes)
+		ch.checkFamilies(ch.servers)
+		ch.checkPrivateNetwork()
 	}
 }
 
 // endpointHost is the address in the endpoint, zero if it is a name.
-func (ch *checker) endpointHost() netip.Addr {
-	u, err := url.Parse(ch.Endpoint)
+func (c *Config) endpointHost() netip.Addr {
+	u, err := url.Parse(c.Endpoint)
 	if err != nil {
 		return netip.Addr{} // reported already
 	}
@@ -49,7 +59,8 @@ func (ch *checker) endpointHost() netip.Addr {
 	return host
 }
 
-func (ch *checker) subnets(key, what string, texts []string) []subnet {
+// subnets are the ranges at a key of network, with their places.
+func (c *Config) subnets(key, what string, texts []string) []subnet {
 	var out []subnet
 	for i, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
@@ -57,7 +68,7 @@ func (ch *checker) subnets(key, what string, texts []string) []subnet {
 			continue // reported already
 		}
 		item := []string{"network", key, strconv.Itoa(i)}
-		if ch.has(item...) {
+		if c.has(item...) {
 			out = append(out, subnet{prefix, what, item, true})
 		} else {
 			out = append(out, subnet{prefix, what, item[:2], false})
@@ -67,7 +78,7 @@ func (ch *checker) subnets(key, what string, texts []string) []subnet {
 }
 
 // checkFamilies allows one range for each IP version: there is no use for more.
-func (ch *checker) checkFamilies(ranges []subnet) {
+func (ch networkRules) checkFamilies(ranges []subnet) {
 	var seen [2]bool
 	for _, s := range ranges {
 		family := 0
@@ -82,7 +93,7 @@ func (ch *checker) checkFamilies(ranges []subnet) {
 	}
 }
 
-func (ch *checker) checkOverlap(ranges []subnet) {
+func (ch networkRules) checkOverlap(ranges []subnet) {
 	for i, s := range ranges {
 		for _, other := range ranges[:i] {
 			if s.prefix.Overlaps(other.prefix) {
@@ -95,7 +106,7 @@ func (ch *checker) checkOverlap(ranges []subnet) {
 
 // blame chooses the place for a conflict of two subnets, of which one may be a
 // default.
-func (ch *checker) blame(a, b subnet) (at []string, hint string) {
+func (ch networkRules) blame(a, b subnet) (at []string, hint string) {
 	switch {
 	case !b.set:
 		return a.path, b.prefix.String() + " is the default of " + display(b.path)
@@ -107,25 +118,25 @@ func (ch *checker) blame(a, b subnet) (at []string, hint string) {
 
 // checkOutside makes sure that no address of a pod or service can be equal to
 // one that is in use outside.
-func (ch *checker) checkOutside(what string, addr netip.Addr, at []string, ranges []subnet) {
-	for _, s := range ranges {
+func (ch networkRules) checkOutside(what string, addr netip.Addr, at []string) {
+	for _, s := range slices.Concat(ch.pods, ch.services) {
 		if addr.IsValid() && s.prefix.Contains(addr) {
 			ch.fail("", at, "%s %s is in the %s subnet %s", what, addr, s.what, s.prefix)
 		}
 	}
 }
 
-func (ch *checker) checkNodeAddress(n Node, endpoint netip.Addr, cluster, nodeSubnets []subnet) {
+func (ch networkRules) checkNodeAddress(n Node) {
 	if !n.Address.IsValid() {
 		return
 	}
 	addr, at := n.Address.Addr(), slices.Concat(n.paths[0], []string{"address"})
-	ch.checkOutside("the address", addr, at, cluster)
-	if n.Role == Worker && addr == endpoint {
+	ch.checkOutside("the address", addr, at)
+	if n.Role == Worker && addr == ch.endpointHost() {
 		ch.fail("the Kubernetes API runs on control plane nodes", at, "the endpoint is the address of a worker")
 	}
 	inside := func(s subnet) bool { return s.prefix.Contains(addr) }
-	if len(nodeSubnets) > 0 && !slices.ContainsFunc(nodeSubnets, inside) {
+	if len(ch.servers) > 0 && !slices.ContainsFunc(ch.servers, inside) {
 		ch.problems.Add(diag.New(ch.Pos(at...), "the address %s is in none of network.nodeCidrs", addr).
 			WithHint("the kubelet would find no address for the node"))
 	}

@@ -11,8 +11,16 @@ import (
 // maxControlPlanes is the largest number of control plane nodes.
 const maxControlPlanes = 9
 
+// nodeRules are about each node, and what two of them share.
+type nodeRules struct{ *reporter }
+
+func (ch nodeRules) check() {
+	ch.checkControlPlane()
+	ch.checkNodes()
+}
+
 // checkControlPlane counts the control plane nodes.
-func (ch *checker) checkControlPlane() {
+func (ch nodeRules) checkControlPlane() {
 	at := []string{"nodes", "controlPlane"}
 	pool := ch.Cluster.Nodes.ControlPlane.Pool
 	n := 0
@@ -35,7 +43,7 @@ func (ch *checker) checkControlPlane() {
 
 // checkEven refuses an even number of control plane nodes, unless it is meant:
 // while a broken one is replaced there is nothing else to have.
-func (ch *checker) checkEven(n int, at []string) {
+func (ch nodeRules) checkEven(n int, at []string) {
 	say, rest := ch.fail, "; take an odd number,\nor set nodes.controlPlane.acknowledgeEvenCount: true while one is replaced"
 	if ch.Cluster.Nodes.ControlPlane.AcknowledgeEvenCount {
 		say, rest = ch.warn, "; take an odd number again soon"
@@ -44,17 +52,17 @@ func (ch *checker) checkEven(n int, at []string) {
 }
 
 // checkNodes looks at each static node, and for what two of them share.
-func (ch *checker) checkNodes() {
+func (ch nodeRules) checkNodes() {
 	if ch.Provider != schemas.Static {
 		return
 	}
-	u := unique{ch, map[string]string{}}
+	u := claims{ch.reporter, map[string]string{}}
 	for _, n := range ch.nodes {
 		ch.checkStatic(n, u)
 	}
 }
 
-func (ch *checker) checkStatic(n Node, u unique) {
+func (ch nodeRules) checkStatic(n Node, u claims) {
 	own := n.paths[0]
 	at := func(path ...string) []string { return slices.Concat(own, path) }
 	u.claim("name", n.Name, own, at("name"))
@@ -75,7 +83,7 @@ func (ch *checker) checkStatic(n Node, u unique) {
 }
 
 // checkStaticAddresses checks how a static node is reached.
-func (ch *checker) checkStaticAddresses(n Node, at func(...string) []string) {
+func (ch nodeRules) checkStaticAddresses(n Node, at func(...string) []string) {
 	hasAddress := ch.has(at("address")...)
 	if !hasAddress && !ch.has(at("bootAddress")...) {
 		ch.fail("give address, or bootAddress if DHCP always gives it the same", at(), "no address to reach the node at")
@@ -100,26 +108,26 @@ func (ch *checker) checkStaticAddresses(n Node, at func(...string) []string) {
 }
 
 // needsLink tells whether the configuration of a static node names a link.
-func (ch *checker) needsLink(n Node, hasAddress bool) bool {
+func (ch nodeRules) needsLink(n Node, hasAddress bool) bool {
 	hasVIP := n.Role == ControlPlane && ch.Cluster.Nodes.ControlPlane.VIP != ""
 	return hasAddress || hasVIP || len(n.Routes)+len(ch.Network.ExtraRoutes) > 0
 }
 
-// unique finds values that only one node may have.
-type unique struct {
-	ch     *checker
+// claims finds values that only one node may have.
+type claims struct {
+	*reporter
 	owners map[string]string // what and value, to the path of the node
 }
 
 // claim notes that the node at the path owner has a value.
-func (u unique) claim(what, value string, owner, at []string) {
+func (u claims) claim(what, value string, owner, at []string) {
 	if value == "" {
 		return
 	}
 	key := what + " " + value
 	first, taken := u.owners[key]
 	if taken && first != join(owner) {
-		u.ch.fail("the first one is on line "+strconv.Itoa(u.ch.pos[first].Line), at, "a second node with the %s %s", what, value)
+		u.fail("the first one is on line "+strconv.Itoa(u.pos[first].Line), at, "a second node with the %s %s", what, value)
 		return
 	}
 	u.owners[key] = join(owner)

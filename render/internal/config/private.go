@@ -17,7 +17,7 @@ var rfc1918 = []netip.Prefix{
 
 // checkPrivateNetwork checks the private network on Hetzner, and that the nodes
 // are in it.
-func (ch *checker) checkPrivateNetwork(nodes []subnet) {
+func (ch networkRules) checkPrivateNetwork() {
 	at := keys("network.cidr")
 	network, err := netip.ParsePrefix(ch.Network.CIDR)
 	if err != nil {
@@ -31,7 +31,7 @@ func (ch *checker) checkPrivateNetwork(nodes []subnet) {
 		ch.fail("10.0.0.0/16 has place for 128 nodes", at, "network.cidr %s is too small for nodes, services and pods", network)
 		return
 	}
-	for _, s := range nodes {
+	for _, s := range ch.servers {
 		if s.prefix.Addr().Is4() && !within(network, s.prefix) {
 			ch.fail("the private network holds the subnets of the nodes", s.path, "node subnet %s is not in network.cidr %s", s.prefix, network)
 		}
@@ -49,13 +49,13 @@ func within(outer, inner netip.Prefix) bool {
 }
 
 // checkVIP checks the address that static control planes share.
-func (ch *checker) checkVIP(cluster []subnet) {
+func (ch networkRules) checkVIP() {
 	at := keys("nodes.controlPlane.vip")
 	vip, err := netip.ParseAddr(ch.Cluster.Nodes.ControlPlane.VIP)
 	if err != nil {
 		return // absent, or reported already
 	}
-	ch.checkOutside("the vip", vip, at, cluster)
+	ch.checkOutside("the vip", vip, at)
 	known, reached := false, false
 	for _, n := range ch.nodes {
 		if n.Address.IsValid() && n.Address.Addr() == vip {
@@ -73,7 +73,7 @@ func (ch *checker) checkVIP(cluster []subnet) {
 
 // checkRoutes checks the gateways of routes, which only Hetzner's network has a
 // default for.
-func (ch *checker) checkRoutes() {
+func (ch networkRules) checkRoutes() {
 	for i, r := range ch.Network.ExtraRoutes {
 		ch.checkRoute([]string{"network", "extraRoutes", strconv.Itoa(i)}, r.Destination, r.Gateway)
 	}
@@ -84,7 +84,7 @@ func (ch *checker) checkRoutes() {
 	}
 }
 
-func (ch *checker) checkRoute(at []string, destination, gateway string) {
+func (ch networkRules) checkRoute(at []string, destination, gateway string) {
 	to, err := netip.ParsePrefix(destination)
 	if err != nil {
 		return // reported already

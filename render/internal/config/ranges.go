@@ -13,7 +13,7 @@ const defaultNetwork = "10.0.0.0/16"
 // setRanges fills in the ranges that the file leaves open. On Hetzner they are
 // parts of the private network: see [address.ResolveRanges]. Elsewhere they are
 // those that Talos has by default.
-func (ch *checker) setRanges() {
+func (ch completer) setRanges() {
 	n := &ch.Network
 	if ch.Provider == schemas.Hetzner {
 		ch.setHetznerRanges()
@@ -27,7 +27,7 @@ func (ch *checker) setRanges() {
 	setList(&n.ServiceCidrs, services)
 }
 
-func (ch *checker) setHetznerRanges() {
+func (ch completer) setHetznerRanges() {
 	n := &ch.Network
 	if !ch.has("network", "cidr") {
 		n.CIDR = defaultNetwork
@@ -57,7 +57,7 @@ func (ch *checker) setHetznerRanges() {
 
 // failSubnets reports ranges that have no place for subnets of nodes, at what
 // the file says of them.
-func (ch *checker) failSubnets(err error) {
+func (ch completer) failSubnets(err error) {
 	at := keys("network.cidr")
 	for _, key := range []string{"nodeSubnetMaskSize", "nodeCidrs", "podCidrs"} {
 		if own := sub(at[:1], key); ch.has(own...) {

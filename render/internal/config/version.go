@@ -8,7 +8,7 @@ import (
 
 // checkVersions checks and normalises versions. Whether Talos supports the
 // version of Kubernetes is checked with the contract.
-func (ch *checker) checkVersions() {
+func (ch fileRules) checkVersions() {
 	t := &ch.Talos
 	if t.Version != "" {
 		t.Version = "v" + strings.TrimPrefix(t.Version, "v")
@@ -28,7 +28,7 @@ func (ch *checker) checkVersions() {
 }
 
 // checkMinor tells whether a version of Talos is one that is known.
-func (ch *checker) checkMinor(version, key string) bool {
+func (ch fileRules) checkMinor(version, key string) bool {
 	if _, known := versions.Of(version); known {
 		return true
 	}
@@ -39,7 +39,7 @@ func (ch *checker) checkMinor(version, key string) bool {
 // checkTalosVersion warns of a Talos that is newer than all that are known, and refuses
 // another that is not known. Nodes of the newer one take the newest known
 // contract: Talos keeps reading those of older releases.
-func (ch *checker) checkTalosVersion() {
+func (ch fileRules) checkTalosVersion() {
 	version := ch.Talos.Version
 	if !versions.Newer(version) {
 		ch.checkMinor(version, "version")

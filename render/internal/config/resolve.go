@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -56,14 +57,36 @@ func (c *Config) pools() []pool {
 	return pools
 }
 
-// resolve makes the nodes of all pools.
-func (ch *checker) resolve(pools []pool) {
-	for _, p := range pools {
+// resolver makes the nodes of all pools, and gives servers their addresses.
+type resolver struct {
+	*reporter
+	pools []pool
+}
+
+func (ch resolver) resolve() {
+	for _, p := range ch.pools {
 		taints := ch.taints(p.Taints, p.path)
 		if ch.Provider == schemas.Static {
 			ch.staticNodes(p, taints)
 		} else {
 			ch.hetznerNodes(p, taints)
+		}
+	}
+	ch.autoscaledNodes()
+	ch.setAddresses()
+}
+
+// autoscaledNodes makes a node for each pool of the autoscaler.
+func (ch resolver) autoscaledNodes() {
+	for i, p := range ch.Autoscaler.NodePools {
+		at := []string{"autoscaler", "nodepools", strconv.Itoa(i)}
+		taints := ch.taints(p.Taints, at)
+		if ch.Autoscaler.Enabled {
+			ch.autoscaled = append(ch.autoscaled, Node{
+				Name: ch.ClusterName + "-" + p.Name, Role: Worker, Pool: p.Name, Type: p.Type, Location: p.Location,
+				Labels: p.Labels, Annotations: p.Annotations, Taints: taints, InstallDisk: defaultInstallDisk,
+				Autoscaled: true, config: ch.Config, paths: [][]string{at},
+			})
 		}
 	}
 }
@@ -83,7 +106,7 @@ func (p pool) indexNumbers() []int {
 }
 
 // hetznerNodes makes the nodes of a pool that has a count or indexes.
-func (ch *checker) hetznerNodes(p pool, taints []Taint) {
+func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 	if p.name == "" || ch.ClusterName == "" {
 		return // reported already
 	}
@@ -132,7 +155,7 @@ func (p pool) offset() int {
 }
 
 // staticNodes makes the nodes that a pool lists.
-func (ch *checker) staticNodes(p pool, taints []Taint) {
+func (ch resolver) staticNodes(p pool, taints []Taint) {
 	for i, s := range p.Nodes {
 		path := sub(sub(p.path, "nodes"), strconv.Itoa(i))
 		address, _ := netip.ParsePrefix(s.Address) // the zero value if absent, or reported already
@@ -165,7 +188,7 @@ func (ch *checker) staticNodes(p pool, taints []Taint) {
 }
 
 // taints parses the taints of a pool or node. Talos keeps one taint for each key.
-func (ch *checker) taints(texts []string, path []string) []Taint {
+func (ch resolver) taints(texts []string, path []string) []Taint {
 	var taints []Taint
 	for i, text := range texts {
 		colon := strings.LastIndex(text, ":")
@@ -206,4 +229,26 @@ func mergeTaints(pool, node []Taint) []Taint {
 		}
 	}
 	return append(all, node...)
+}
+
+// setAddresses gives each server its address in the private network.
+func (ch resolver) setAddresses() {
+	if ch.Provider != schemas.Hetzner || !ch.shared.ControlPlane.IsValid() {
+		return
+	}
+	full := map[string]bool{}
+	for i := range ch.nodes {
+		n := &ch.nodes[i]
+		in := ch.SubnetOf(*n)
+		addr, err := address.OfNode(in, n.Offset, n.Index)
+		if err == nil {
+			n.PrivateIP = addr
+			continue
+		}
+		if !full[n.Pool] && !ch.overlapping {
+			full[n.Pool] = true
+			ch.fail("give the pool a subnet of its own, or the cluster a larger network", n.paths[0],
+				"the subnet %s has addresses for %d nodes, none for offset %d and index %d", in, max(address.Room(in), 0), n.Offset, n.Index)
+		}
+	}
 }

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"strconv"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// poolRules are about each pool by itself, and about the names of all.
+type poolRules struct {
+	*reporter
+	pools []pool
+}
+
+func (ch poolRules) check() {
+	ch.checkPools()
+	ch.checkAutoscaler()
+}
+
+// checkPools looks at each pool by itself.
+func (ch poolRules) checkPools() {
+	first := map[string][]string{}
+	for _, p := range ch.pools {
+		if p.role == Worker {
+			ch.checkPoolName(p.name, p.path, first)
+		}
+		switch ch.Provider {
+		case schemas.Static:
+			ch.checkStaticPool(p)
+		case schemas.Hetzner:
+			ch.checkHetznerPool(p)
+		}
+	}
+}
+
+// hetznerPoolOnly are options of pools that mean nothing for machines that
+// exist already.
+var hetznerPoolOnly = []string{
+	"count", "indexes", "type", "fallbackTypes", "location", "locations", "fallbackLocations", "offset", "backups",
+	"keepDisk", "rdns", "placementGroup", "subnet", "floatingIp", "floatingIpId", "privateVip",
+}
+
+func (ch poolRules) checkStaticPool(p pool) {
+	for _, key := range hetznerPoolOnly {
+		if at := sub(p.path, key); ch.has(at...) {
+			ch.fail("static nodes are listed under nodes", at, "%s is not for provider static", key)
+		}
+	}
+	listed := ch.has(sub(p.path, "nodes")...)
+	if ch.has(p.path...) && (!listed || p.Nodes != nil && len(p.Nodes) == 0) {
+		ch.fail("nodes: [{name: …, match: {mac: …}, address: …}]", p.path, "%s has no nodes", display(p.path))
+	}
+}
+
+func (ch poolRules) checkHetznerPool(p pool) {
+	at := func(key string) []string { return sub(p.path, key) }
+	for _, key := range []string{"nodes", "vip"} {
+		if ch.has(at(key)...) {
+			hint := map[string]string{"nodes": "give a count, or set provider: static", "vip": "see privateVip and floatingIp"}[key]
+			ch.fail(hint, at(key), "%s is not for provider hetzner", key)
+		}
+	}
+	switch count, indexes := ch.has(at("count")...), ch.has(at("indexes")...); {
+	case count && indexes:
+		ch.fail("count: 3 is short for indexes: [1, 2, 3]", at("indexes"), "count and indexes exclude each other")
+	case !count && !indexes && ch.has(p.path...):
+		ch.fail("for example count: 3", p.path, "%s has neither count nor indexes", display(p.path))
+	}
+	seen := map[int]bool{}
+	for i, index := range p.Indexes {
+		if index != 0 && seen[index] {
+			ch.fail("", append(at("indexes"), strconv.Itoa(i)), "the index %d is listed twice", index)
+		}
+		seen[index] = true
+	}
+}
+
+// checkAutoscaler checks the pools that grow and shrink. Their names are in one
+// set with those of other pools.
+func (ch poolRules) checkAutoscaler() {
+	a := ch.Autoscaler
+	if a.Enabled && len(a.NodePools) == 0 {
+		ch.warn("for example nodepools: [{name: burst, max: 5, type: cpx22}]", keys("autoscaler.enabled"), "an autoscaler without pools")
+	}
+	first := map[string][]string{}
+	for _, p := range ch.pools {
+		first[p.name] = sub(p.path, "name")
+	}
+	for i, p := range a.NodePools {
+		at := []string{"autoscaler", "nodepools", strconv.Itoa(i)}
+		ch.checkPoolName(p.Name, at, first)
+		if p.Min > p.Max && ch.has(sub(at, "max")...) {
+			ch.fail("", sub(at, "min"), "min %d is greater than max %d", p.Min, p.Max)
+		}
+		warnRemoved(ch.reporter, p.Type, []string{p.Location}, sub(at, "type"))
+	}
+}
+
+// checkPoolName checks the name of a pool, and notes it.
+func (ch poolRules) checkPoolName(name string, pool []string, first map[string][]string) {
+	at := sub(pool, "name")
+	switch length := len(ch.ClusterName) + len("-") + len(name); {
+	case name == "":
+		return // reported already
+	case name == ControlPlanePool:
+		ch.fail("", at, "%q is the name of the pool of control plane nodes", name)
+	case first[name] != nil:
+		ch.fail("the first one is on line "+strconv.Itoa(ch.Pos(first[name]...).Line), at, "a second pool named %q", name)
+	case length > maxPoolName && ch.Provider == schemas.Hetzner:
+		ch.fail("shorten one of them", at, "%s-%s has %d characters; servers are named after it, so it may have at most %d",
+			ch.ClusterName, name, length, maxPoolName)
+	}
+	if first[name] == nil {
+		first[name] = at
+	}
+}
