@@ -52,6 +52,7 @@ func TestRefusals(t *testing.T) {
 		{"R6: Secure Boot in Git", nil, func(w *world) { w.up.Desired.Nodes[1].SecureBoot = true }, "node w-1: R6 it runs an image for simulated, and Git's is for simulated with Secure Boot"},
 		{"R7: no room", only("w-1", func(s *talossim.Spec) { s.BootSize = 300 << 20 }), nil, "node w-1: R7 its boot partition has no room"},
 		{"R7: no room for large extensions", only("w-1", func(s *talossim.Spec) { s.ImageSize = 600 << 20; s.Bootloader = talossim.GRUB }), nil, "node w-1: R7"},
+		{"C-extensions", nil, func(w *world) { w.up.Desired.Nodes[0].Extensions = []string{"qemu-guest-agent"} }, "node cp-1: C-extensions"},
 		{"R12: drift", nil, func(w *world) { w.drift = []string{"w-1: machine.install.extraKernelArgs"} }, "R12 w-1: machine.install.extraKernelArgs"},
 		{"C-pdb", nil, func(w *world) {
 			w.kube.disruption.Budgets = []kube.Budget{{Name: "shop/db", Nodes: []string{"cp-1"}, Stuck: true}}

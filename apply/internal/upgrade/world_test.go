@@ -21,6 +21,7 @@ import (
 )
 
 const (
+	older     = "0000000000000000000000000000000000000000000000000000000000000000"
 	schematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 	image     = "factory.talos.dev/metal-installer/" + schematic
 )
@@ -38,6 +39,8 @@ type world struct {
 	saved   int
 	told    []string
 	drift   []string // what apply must do first
+	called  func(talossim.Call)
+	signed  map[string]time.Time // when clients got their certificates
 }
 
 // newWorld starts a cluster: the version of Talos of each node, by its name; those
@@ -46,7 +49,13 @@ type world struct {
 // each machine is bought as.
 func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Spec)) *world {
 	t.Helper()
-	w := &world{T: t, fleet: talossim.New(talossim.Options{Random: rand.Reader}), keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}}
+	w := &world{T: t, keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}, signed: map[string]time.Time{}}
+	w.fleet = talossim.New(talossim.Options{Random: rand.Reader, Extensions: map[string][]string{older: {"iscsi-tools"}, schematic: {"iscsi-tools", "qemu-guest-agent"}},
+		Called: func(c talossim.Call) {
+			if w.called != nil {
+				w.called(c)
+			}
+		}})
 	w.kube = &fakeKube{world: w, nodes: map[string]*kube.Node{}}
 	w.up = &upgrade.Upgrade{
 		Desired: upgradeplan.Desired{Cluster: "demo", Pools: map[string]upgradeplan.Want{}}, Policy: upgradeplan.Policy{Component: upgradeplan.OnlyTalos, MaxParallel: 2, Allow: []string{upgradeplan.RiskHops, upgradeplan.RiskNoReturn}},
@@ -63,7 +72,7 @@ func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Sp
 	}
 	t.Cleanup(w.fleet.Close)
 	for i, name := range slices.Sorted(maps.Keys(talos)) {
-		spec := talossim.Spec{Name: name, Public: []string{address(i + 1)}, Installed: true, Talos: talos[name], Bootloader: []talossim.Bootloader{talossim.GRUB, talossim.SystemdBoot}[i%2]}
+		spec := talossim.Spec{Name: name, Public: []string{address(i + 1)}, Installed: true, Talos: talos[name], Schematic: older, Bootloader: []talossim.Bootloader{talossim.GRUB, talossim.SystemdBoot}[i%2]}
 		for _, c := range change {
 			c(&spec)
 		}
@@ -76,7 +85,7 @@ func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Sp
 // add starts a machine, and lets Git or the autoscaler have made it.
 func (w *world) add(spec talossim.Spec) {
 	w.fleet.Add(spec).PowerOn()
-	want := upgradeplan.Want{Name: spec.Name, Role: role(spec.Name), Pool: role(spec.Name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Platform: "simulated"}
+	want := upgradeplan.Want{Name: spec.Name, Role: role(spec.Name), Pool: role(spec.Name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Extensions: []string{"iscsi-tools", "qemu-guest-agent"}, Platform: "simulated"}
 	if strings.HasPrefix(spec.Name, "auto-") {
 		want.Group, want.Name = "auto", ""
 		w.up.Desired.Pools["burst"] = want
@@ -84,7 +93,6 @@ func (w *world) add(spec talossim.Spec) {
 		w.up.Desired.Nodes = append(w.up.Desired.Nodes, want)
 	}
 	w.kube.nodes[spec.Name] = &kube.Node{Name: spec.Name, Kubelet: "v1.35.4", Internal: spec.Public[0], ControlPlane: want.Role == upgradeplan.ControlPlane}
-	w.clients[spec.Name] = w.client(spec.Name, spec.Public[0])
 }
 
 func address(n int) string { return fmt.Sprintf("192.0.2.%d", n) }
@@ -111,7 +119,7 @@ func (w *world) begin() {
 		w.must(bare.Close())
 	}
 	w.pass(5 * time.Minute)
-	w.must(w.clients["cp-1"].Bootstrap(w.Context(), false))
+	w.must(w.admin("cp-1").Bootstrap(w.Context(), false))
 	w.pass(10 * time.Minute)
 	for _, m := range w.fleet.Machines() {
 		if m.Stage() != node.StageRunning {
@@ -122,7 +130,7 @@ func (w *world) begin() {
 
 // configure gives a worker another configuration, with one line more.
 func (w *world) configure(name, line string) {
-	_, err := w.clients[name].Apply(w.Context(), secret.New(w.keys.Worker(name, line)), node.NoReboot)
+	_, err := w.admin(name).Apply(w.Context(), secret.New(w.keys.Worker(name, line)), node.NoReboot)
 	w.must(err)
 	w.pass(time.Minute)
 }
@@ -153,15 +161,25 @@ func (w *world) connect(name string) (*node.Client, error) {
 	if !slices.ContainsFunc(w.up.Desired.Nodes, func(n upgradeplan.Want) bool { return n.Name == name }) {
 		return nil, fmt.Errorf("node %s: Git does not have it", name)
 	}
-	return w.clients[name], nil
+	return w.admin(name), nil
+}
+
+// admin is a client whose certificate is valid: it is for an hour.
+func (w *world) admin(name string) *node.Client {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := w.fleet.Clock().Now(); now.Sub(w.signed[name]) > 20*time.Minute {
+		w.clients[name], w.signed[name] = w.client(name, w.kube.nodes[name].Internal), now
+	}
+	return w.clients[name]
 }
 
 // reach connects to a node that the autoscaler made.
 func (w *world) reach(n kube.Node) (*node.Client, error) {
-	if w.clients[n.Name].Target().Address != n.Internal {
+	if w.kube.nodes[n.Name].Internal != n.Internal {
 		return nil, fmt.Errorf("node %s: %s is not its address", n.Name, n.Internal)
 	}
-	return w.clients[n.Name], nil
+	return w.admin(n.Name), nil
 }
 
 // run is a run of its own.

@@ -61,7 +61,7 @@ func (f *fleet) current(phases []phase) *phase {
 // flight is what nodes need that a run has begun with.
 func (f *fleet) flight(p *phase) (d Decision) {
 	for _, n := range f.flying() {
-		m := mover{f}.advance(n, p)
+		m := f.saving(n, mover{f}.advance(n, p), p)
 		if m.step != nil {
 			d.Steps = append(d.Steps, *m.step)
 		}
@@ -73,6 +73,20 @@ func (f *fleet) flight(p *phase) (d Decision) {
 		}
 	}
 	return d
+}
+
+// saving puts a snapshot before a move that disturbs a control plane node, also one that
+// an earlier run has begun with: its own snapshot may be old.
+func (f *fleet) saving(n pair, m move, p *phase) move {
+	if n.Role != ControlPlane || m.step == nil || !slices.Contains([]Action{Drain, Install, Transfer, Boot}, m.step.Action) ||
+		len(f.seen.Saved) > 0 || slices.Contains(f.policy.Allow, RiskNoSnapshot) {
+		return m
+	}
+	hop := "what was begun"
+	if p != nil {
+		hop = p.name()
+	}
+	return do(Step{Action: Snapshot, Node: etcdName, Hop: hop})
 }
 
 // begin adds what a phase begins with now, unless something speaks against it.

@@ -246,9 +246,9 @@ func (w *world) before(s upgrade.Step) {
 	if m == nil {
 		return
 	}
-	plane := m.Role == upgrade.ControlPlane && (s.Action == upgrade.Drain || s.Action == upgrade.Configure)
-	if plane && s.Hop != "" && !slices.Contains(w.saved, s.Hop) {
-		w.violate("I12: %s %s without a snapshot for %s", s.Action, s.Node, s.Hop)
+	disturbs := slices.Contains([]upgrade.Action{upgrade.Drain, upgrade.Install, upgrade.Transfer, upgrade.Boot, upgrade.Configure}, s.Action)
+	if m.Role == upgrade.ControlPlane && disturbs && (len(w.saved) == 0 || s.Hop != "" && !slices.Contains(w.saved, s.Hop)) {
+		w.violate("I12: %s %s without a snapshot of this run for %s", s.Action, s.Node, s.Hop)
 	}
 	if s.Action == upgrade.Install {
 		w.beforeInstall(m, s)

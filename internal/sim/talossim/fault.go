@@ -128,10 +128,13 @@ func (s *service) end(c *underway, err error) error {
 		}
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	c.made.Code = status.Code(err)
 	if c.number < len(f.calls) {
 		f.calls[c.number] = c.made
+	}
+	f.mu.Unlock()
+	if f.called != nil {
+		f.called(c.made)
 	}
 	return err
 }

@@ -26,6 +26,11 @@ type Options struct {
 	// NoCNI says that clusters bring no network of their own: nodes of Kubernetes
 	// are not ready until there is a DaemonSet of a CNI.
 	NoCNI bool
+	// Extensions are the system extensions in images, by the ids of their schematics.
+	Extensions map[string][]string
+	// Called is told of each call when it has had its effect, and before it is
+	// answered; nil: nobody is told. It may look at machines.
+	Called func(Call)
 	// Flux reconciles Git in clusters where it is installed; nil: nobody does.
 	Flux *kubesim.Flux
 }
@@ -91,6 +96,9 @@ type Fleet struct {
 	noCNI     bool
 	flux      *kubesim.Flux
 
+	extensions map[string][]string
+	called     func(Call)
+
 	faults []*Fault
 	calls  []Call
 	count  int // calls since the last ResetCalls
@@ -105,7 +113,7 @@ func New(o Options) *Fleet {
 		o.Timing = DefaultTiming()
 	}
 	return &Fleet{clock: o.Clock, random: o.Random, timing: o.Timing, now: o.Clock.Now(),
-		noCNI: o.NoCNI, flux: o.Flux, snapshots: map[[sha256.Size]byte]*kubesim.API{}}
+		noCNI: o.NoCNI, flux: o.Flux, extensions: o.Extensions, called: o.Called, snapshots: map[[sha256.Size]byte]*kubesim.API{}}
 }
 
 // Clock is the clock of the fleet. Code under test that sleeps with it makes the

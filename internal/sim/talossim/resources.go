@@ -173,11 +173,17 @@ func (m *Machine) configResource() []resource {
 	return []resource{{namespace: "config", id: "v1alpha1", version: m.version, raw: raw}}
 }
 
-func (m *Machine) extensionResources() []resource {
-	if m.spec.Schematic == "" {
-		return nil
+func (m *Machine) extensionResources() (all []resource) {
+	add := func(name, version string) {
+		all = append(all, resource{namespace: "runtime", id: fmt.Sprint(len(all)), spec: fields{"metadata": fields{"name": name, "version": version}}})
 	}
-	return []resource{{namespace: "runtime", id: "0", spec: fields{"metadata": fields{"name": "schematic", "version": m.spec.Schematic}}}}
+	for _, name := range m.fleet.extensions[m.spec.Schematic] {
+		add(name, "1.0.0")
+	}
+	if m.spec.Schematic != "" {
+		add("schematic", m.spec.Schematic)
+	}
+	return all
 }
 
 func (m *Machine) memberResource() []resource {
