@@ -28,6 +28,7 @@ func (u *Upgrade) observe(ctx context.Context) (upgradeplan.Observed, error) {
 	if err != nil {
 		return seen, err
 	}
+	u.noteClosed(registered)
 	all := u.candidates(registered)
 	u.remember(all)
 	sights := make([]sight, len(all))

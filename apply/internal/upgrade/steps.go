@@ -21,7 +21,7 @@ func (u *Upgrade) do(ctx context.Context, s upgradeplan.Step) error {
 	case upgradeplan.Drain:
 		return u.drain(ctx, s)
 	case upgradeplan.Uncordon:
-		return u.Kubernetes.Uncordon(ctx, s.Node)
+		return u.uncordon(ctx, s.Node)
 	case upgradeplan.Confirm, upgradeplan.Forget:
 		return u.Kubernetes.Mark(ctx, s.Node, "")
 	}
@@ -61,11 +61,11 @@ func (u *Upgrade) snapshot(ctx context.Context, s upgradeplan.Step) (err error) 
 
 // drain drains a node. One that cannot be drained gets its pods again.
 func (u *Upgrade) drain(ctx context.Context, s upgradeplan.Step) error {
-	err := u.Kubernetes.Drain(ctx, s.Node, s.Over(), func(text string) { u.tell(s, text) })
+	err := u.cordon(ctx, s.Node, s.Over(), func(text string) { u.tell(s, text) })
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(err, u.Kubernetes.Uncordon(ctx, s.Node))
+	return errors.Join(err, u.uncordon(ctx, s.Node))
 }
 
 // pull gets an image. All nodes get the same one: a name may mean another image a

@@ -70,6 +70,7 @@ type Upgrade struct {
 	digests map[string]string // images by digest, by their names
 	facts   map[string]facts  // by node
 	made    map[string]kube.Node
+	closed  map[string]bool // nodes that a run has cordoned
 	pods    pods
 	drift   []string // nil: nobody has been asked
 }
@@ -81,7 +82,7 @@ const lost = 5
 // be. It can be ended at any moment, and run again.
 func (u *Upgrade) Run(ctx context.Context) error {
 	if err := u.run(ctx); err != nil {
-		return errors.Join(err, u.release(ctx))
+		return u.release(ctx, err)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (u *Upgrade) run(ctx context.Context) error {
 			wait.begin()
 			if err = u.take(ctx, decision.Steps); err == nil {
 				failures = 0
-			} else if failures++; ctx.Err() == nil && failures <= lost && node.Transient(err) {
+			} else if failures++; ctx.Err() == nil && failures <= lost && (node.Transient(err) || kube.Unavailable(err)) {
 				err = u.Clock.Sleep(ctx, time.Duration(failures)*u.Patience.Every)
 			}
 		case decision.Done:
@@ -186,21 +187,6 @@ func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 	}
 	group.Wait()
 	return errors.Join(errs...)
-}
-
-// release lets pods in again at nodes that were only drained: a run that ends early
-// leaves no node cordoned with which nothing else was begun.
-func (u *Upgrade) release(ctx context.Context) error {
-	if u.Keep(ctx) != nil {
-		return nil // it was interrupted, or another run holds the lock: the next run does it
-	}
-	registered, err := u.Kubernetes.Registered(ctx)
-	for _, n := range registered {
-		if n.Drained && n.Upgrade == "" {
-			err = errors.Join(err, u.Kubernetes.Uncordon(ctx, n.Name))
-		}
-	}
-	return err
 }
 
 // name is what a step is called in progress and reports.

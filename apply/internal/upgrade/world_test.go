@@ -26,6 +26,9 @@ const (
 	image     = "factory.talos.dev/metal-installer/" + schematic
 )
 
+// extensionsOf are those of images, by schematic.
+var extensionsOf = map[string][]string{older: {"iscsi-tools"}, schematic: {"iscsi-tools", "qemu-guest-agent"}}
+
 // world is a cluster of simulated nodes, and what an upgrade of it needs.
 type world struct {
 	*testing.T
@@ -50,7 +53,7 @@ type world struct {
 func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Spec)) *world {
 	t.Helper()
 	w := &world{T: t, keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}, signed: map[string]time.Time{}}
-	w.fleet = talossim.New(talossim.Options{Random: rand.Reader, Extensions: map[string][]string{older: {"iscsi-tools"}, schematic: {"iscsi-tools", "qemu-guest-agent"}},
+	w.fleet = talossim.New(talossim.Options{Random: rand.Reader, Extensions: extensionsOf,
 		Called: func(c talossim.Call) {
 			if w.called != nil {
 				w.called(c)
@@ -221,13 +224,24 @@ type fakeKube struct {
 	strike     func(call int, after bool) // nil: nothing goes wrong
 	stuck      string                     // a node that cannot be drained
 	disruption kube.Disruption
+	judged     func() // is called at each change
+	away       [2]int // the first call that is not answered, and how many are not
+	seen       int    // calls, also those that only read
+}
+
+// answers fails if the API is away.
+func (k *fakeKube) answers(ctx context.Context) error {
+	if k.seen++; k.seen >= k.away[0] && k.seen < k.away[0]+k.away[1] {
+		return unavailable()
+	}
+	return ctx.Err()
 }
 
 // Disruption is what a test has set.
 func (k *fakeKube) Disruption(ctx context.Context) (kube.Disruption, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.disruption, ctx.Err()
+	return k.disruption, k.answers(ctx)
 }
 
 // Registered are the nodes.
@@ -240,7 +254,7 @@ func (k *fakeKube) Registered(ctx context.Context) (all []kube.Node, err error) 
 		n.Ready, n.Talos, n.Cordoned = m.Stage() == node.StageRunning, running.Talos, n.Drained || n.Cordoned
 		all = append(all, n)
 	}
-	return all, ctx.Err()
+	return all, k.answers(ctx)
 }
 
 // change makes a change, unless the run ends before.
@@ -251,11 +265,14 @@ func (k *fakeKube) change(ctx context.Context, name string, do func(*kube.Node))
 	if k.strike != nil {
 		k.strike(k.calls, false)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := k.answers(ctx); err != nil {
+		return err
 	}
 	do(k.nodes[name])
 	k.judge()
+	if k.judged != nil {
+		k.judged()
+	}
 	if k.strike != nil {
 		k.strike(k.calls, true)
 	}
@@ -270,7 +287,7 @@ func (k *fakeKube) judge() {
 			count[role(name)]++
 		}
 	}
-	if count[upgradeplan.ControlPlane] > 1 || count[upgradeplan.Worker] > 2 {
+	if count[upgradeplan.ControlPlane] > 1 || count[upgradeplan.Worker] > k.world.up.Policy.MaxParallel {
 		k.violations = append(k.violations, fmt.Sprintf("disturbed at once: %v", count))
 	}
 }
