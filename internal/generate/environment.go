@@ -42,13 +42,17 @@ func (e *environment) of(name string, least, most int) int {
 	return e.number(e.at+"."+name, least, most)
 }
 
-// one picks one of some.
-func one[T any](e *environment, name string, from ...T) T {
-	return pick(e.draws, e.at+"."+name, from...)
+// chooser decides for an environment.
+type chooser interface {
+	is(name string, percent int) bool
+	of(name string, least, most int) int
 }
 
+// one picks one of some; the first is the simplest.
+func one[T any](e chooser, name string, from ...T) T { return from[e.of(name, 0, len(from)-1)] }
+
 // put sets an option in so many cases of a hundred.
-func put[T any](e *environment, in values, at, key string, percent int, value func(name string) T) {
+func put[T any](e chooser, in values, at, key string, percent int, value func(name string) T) {
 	name := strings.TrimPrefix(at+"."+key, ".")
 	if e.is(name, percent) {
 		in[key] = value(name)
@@ -81,19 +85,19 @@ func (e *environment) make() {
 		c["apiVersion"] = schemas.ClusterVersion
 	}
 	e.versions(c)
-	e.network(c)
-	e.nodes(c)
+	networkMaker{e}.network(c)
+	nodeMaker{e}.nodes(c)
 	if e.Provider == schemas.Hetzner {
-		e.hetzner(c)
-		e.autoscaler(c)
+		cloudMaker{e}.hetzner(c)
+		cloudMaker{e}.autoscaler(c)
 		e.Secrets["HCLOUD_TOKEN"] = e.token(e.at+".token", 64)
 	}
-	e.talos(c)
-	e.kubernetes(c)
-	e.cni(c)
-	e.ingress(c)
-	e.gitops(c)
-	e.addons(c)
+	talosMaker{e}.talos(c)
+	kubernetesMaker{e}.kubernetes(c)
+	podNetworkMaker{e}.cni(c)
+	podNetworkMaker{e}.ingress(c)
+	addonMaker{e}.gitops(c)
+	addonMaker{e}.addons(c)
 	if e.key != "" && e.is("secrets.exampleKeyFile", 5) {
 		c["secrets"] = values{"exampleKeyFile": "../example.agekey"}
 		e.files["envs/example.agekey"] = e.key + "\n"

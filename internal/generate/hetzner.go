@@ -2,8 +2,11 @@ package generate
 
 import "fmt"
 
+// cloudMaker makes what only Hetzner Cloud has.
+type cloudMaker struct{ *environment }
+
 // hetzner sets what a cluster has in Hetzner Cloud beside its servers.
-func (e *environment) hetzner(c values) {
+func (e cloudMaker) hetzner(c values) {
 	n := inner(c, "network")
 	h := values{"region": one(e, "hetzner.region", "hel1", "fsn1", "nbg1")}
 	put(e, h, "hetzner", "networkZone", 20, func(string) string { return "eu-central" })
@@ -37,7 +40,7 @@ func (e *environment) hetzner(c values) {
 	c["hetzner"] = h
 }
 
-func (e *environment) apiBalancer(h values) {
+func (e cloudMaker) apiBalancer(h values) {
 	if !e.is("hetzner.apiLoadBalancer", 15) {
 		return
 	}
@@ -49,7 +52,7 @@ func (e *environment) apiBalancer(h values) {
 	h["apiLoadBalancer"] = lb
 }
 
-func (e *environment) firewall(h values, shared bool) {
+func (e cloudMaker) firewall(h values, shared bool) {
 	const at = "hetzner.firewall"
 	f := values{}
 	switch {
@@ -77,7 +80,7 @@ func (e *environment) firewall(h values, shared bool) {
 }
 
 // rules are some of everything that a rule can be.
-func (e *environment) rules() (all []values) {
+func (e cloudMaker) rules() (all []values) {
 	for i := range e.of("hetzner.firewall.extraRules", 1, 4) {
 		at := fmt.Sprintf("hetzner.firewall.extraRules%d", i)
 		r := values{"description": e.text(e.at + "." + at + ".description"), "protocol": one(e, at+".protocol", "tcp", "udp", "icmp", "esp", "gre")}
@@ -94,7 +97,7 @@ func (e *environment) rules() (all []values) {
 	return all
 }
 
-func (e *environment) records() (all []values) {
+func (e cloudMaker) records() (all []values) {
 	targets := []string{"api", "controlPlane"}
 	for i := range e.of("hetzner.dns.records", 1, 3) {
 		at := fmt.Sprintf("hetzner.dns.records%d", i)
@@ -106,7 +109,7 @@ func (e *environment) records() (all []values) {
 	return all
 }
 
-func (e *environment) images(h values) {
+func (e cloudMaker) images(h values) {
 	all := values{}
 	for _, arch := range []string{"amd64", "arm64"} {
 		at := "hetzner.images." + arch
@@ -126,7 +129,7 @@ func (e *environment) health(in values, at string) {
 	})
 }
 
-func (e *environment) balancers(h values) {
+func (e cloudMaker) balancers(h values) {
 	if !e.is("hetzner.loadBalancers", 15) {
 		return
 	}
@@ -143,7 +146,7 @@ func (e *environment) balancers(h values) {
 	section(h, "loadBalancers", lb)
 }
 
-func (e *environment) volumes(h values) {
+func (e cloudMaker) volumes(h values) {
 	if !e.is("hetzner.volumes", 15) {
 		return
 	}
@@ -160,7 +163,7 @@ func (e *environment) volumes(h values) {
 }
 
 // autoscaler sets the pools that follow the load.
-func (e *environment) autoscaler(c values) {
+func (e cloudMaker) autoscaler(c values) {
 	if !e.is("autoscaler", 12) {
 		return
 	}

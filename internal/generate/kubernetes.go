@@ -1,7 +1,10 @@
 package generate
 
+// kubernetesMaker makes the options of Kubernetes.
+type kubernetesMaker struct{ *environment }
+
 // kubernetes sets Kubernetes.
-func (e *environment) kubernetes(c values) {
+func (e kubernetesMaker) kubernetes(c values) {
 	k := inner(c, "kubernetes")
 	const at = "kubernetes"
 	put(e, k, at, "apiHostname", 12, func(string) string { return "api.k8s.example.com" })
@@ -31,7 +34,7 @@ func (e *environment) kubernetes(c values) {
 }
 
 // components sets the parts of the control plane.
-func (e *environment) components(k values) {
+func (e kubernetesMaker) components(k values) {
 	for _, name := range []string{"apiServer", "controllerManager", "scheduler", "etcd", "kubelet", "proxy"} {
 		at := "kubernetes." + name
 		p := values{}
@@ -55,7 +58,7 @@ func (e *environment) components(k values) {
 	}
 }
 
-func (e *environment) kubelet(k values) {
+func (e kubernetesMaker) kubelet(k values) {
 	const at = "kubernetes.kubelet"
 	l := inner(k, "kubelet")
 	put(e, l, at, "extraConfig", 12, func(string) values {
@@ -77,7 +80,7 @@ func (e *environment) kubelet(k values) {
 	}
 }
 
-func (e *environment) oidc(k values) {
+func (e kubernetesMaker) oidc(k values) {
 	if !e.is("kubernetes.oidc", 10) {
 		return
 	}
@@ -97,7 +100,7 @@ func (e *environment) oidc(k values) {
 	k["oidc"] = o
 }
 
-func (e *environment) rbac(k values) {
+func (e kubernetesMaker) rbac(k values) {
 	if !e.is("kubernetes.rbac", 10) {
 		return
 	}

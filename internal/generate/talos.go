@@ -14,8 +14,11 @@ vG+3DrFheZcvroP6YS2QJhwd+Z/fUGVL/6y92/3epvqr8GIL
 -----END CERTIFICATE-----
 `
 
+// talosMaker makes the options of Talos.
+type talosMaker struct{ *environment }
+
 // talos sets the operating system.
-func (e *environment) talos(c values) {
+func (e talosMaker) talos(c values) {
 	t := inner(c, "talos")
 	const at = "talos"
 	if e.is(at+".schematic", 8) {
@@ -64,7 +67,7 @@ func (e *environment) talos(c values) {
 	}
 }
 
-func (e *environment) diskEncryption(t values) {
+func (e talosMaker) diskEncryption(t values) {
 	const at = "talos.diskEncryption"
 	d := values{}
 	e.flag(d, at, "state", 12)
@@ -77,14 +80,14 @@ func (e *environment) diskEncryption(t values) {
 	section(t, "diskEncryption", d)
 }
 
-func (e *environment) destination(name string) values {
+func (e talosMaker) destination(name string) values {
 	d := values{"endpoint": one(e, name+" endpoint", "tcp://192.168.77.30:5140", "udp://logs.example.com:514")}
 	put(e, d, name, "format", 30, func(string) string { return "json_lines" })
 	put(e, d, name, "extraTags", 50, func(name string) values { return values{"cluster": e.Cluster, "note": e.text(e.at + "." + name)} })
 	return d
 }
 
-func (e *environment) registries(t values) {
+func (e talosMaker) registries(t values) {
 	if !e.is("talos.registries", 20) {
 		return
 	}
@@ -108,7 +111,7 @@ func (e *environment) registries(t values) {
 }
 
 // services are those that nodes have for one another and for pods.
-func (e *environment) services(t values) {
+func (e talosMaker) services(t values) {
 	d := values{}
 	e.flag(d, "talos.discovery", "service", 12)
 	if e.Contract < 14 {
@@ -133,7 +136,7 @@ func (e *environment) services(t values) {
 	section(t, "hostDns", dns)
 }
 
-func (e *environment) apiAccess(t values) {
+func (e talosMaker) apiAccess(t values) {
 	const at = "talos.apiAccess"
 	a := values{}
 	put(e, a, at, "enabled", 12, func(string) bool { return true })
@@ -142,7 +145,7 @@ func (e *environment) apiAccess(t values) {
 	section(t, "apiAccess", a)
 }
 
-func (e *environment) backups(t values) {
+func (e talosMaker) backups(t values) {
 	if !e.is("talos.backups", 10) {
 		return
 	}

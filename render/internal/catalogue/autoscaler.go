@@ -56,8 +56,8 @@ func autoscaler() entry {
 		}
 		// Its Secret makes nodes: it has what a worker joins with.
 		a.Applied = true
-		tag := f.autoscalerTag()
-		secret := secretObject(kubeSystem, autoscalerSecret, map[string]string{autoscalerKey: f.autoscalerConfig(tag)})
+		tag := autoscalerFacts{f}.autoscalerTag()
+		secret := secretObject(kubeSystem, autoscalerSecret, map[string]string{autoscalerKey: autoscalerFacts{f}.autoscalerConfig(tag)})
 		a.Objects = append(autoscalerRBAC(), secret, autoscalerDeployment(f, tag, secret))
 		policy, warning := metadataPolicy(f)
 		a.Objects = append(a.Objects, policy)
@@ -68,8 +68,11 @@ func autoscaler() entry {
 	return e
 }
 
+// autoscalerFacts are what the autoscaler is told.
+type autoscalerFacts struct{ *facts }
+
 // autoscalerTag is the tag of the image.
-func (f *facts) autoscalerTag() string {
+func (f autoscalerFacts) autoscalerTag() string {
 	version, tag := f.setting(autoscalerName).Version, f.Cluster.Autoscaler.ImageTag
 	if version != "" && tag != "" && version != tag {
 		f.fail("addons."+autoscalerName+".version", "keep one of them", "addons.%s.version beside autoscaler.imageTag", autoscalerName)
@@ -117,7 +120,7 @@ type autoscalerTaint struct {
 var architectures = map[string]string{"x86": "amd64", "arm": "arm64"}
 
 // autoscalerConfig is the configuration of all pools, as JSON.
-func (f *facts) autoscalerConfig(tag string) string {
+func (f autoscalerFacts) autoscalerConfig(tag string) string {
 	file := autoscalerFile{ImagesForArch: map[string]string{}, NodeConfigs: map[string]autoscalerNodePool{}}
 	subnets, total := minorOf(tag) >= autoscalerSubnets, 0
 	if s := f.subnet("autoscaler"); s != nil && subnets {
@@ -150,7 +153,7 @@ func (f *facts) autoscalerConfig(tag string) string {
 }
 
 // autoscalerPool is the configuration of the servers of a pool.
-func (f *facts) autoscalerPool(p schemas.InfraAutoscalerPool, i int) autoscalerNodePool {
+func (f autoscalerFacts) autoscalerPool(p schemas.InfraAutoscalerPool, i int) autoscalerNodePool {
 	at := "autoscaler.nodepools." + strconv.Itoa(i)
 	var pool autoscalerNodePool
 	for _, option := range f.Cluster.Autoscaler.NodePools {
@@ -248,7 +251,7 @@ func autoscalerEnv(f *facts) []fields {
 		"HCLOUD_PUBLIC_IPV6":             strconv.FormatBool(network.PublicIPv6),
 		"HCLOUD_SERVER_CREATION_TIMEOUT": "10", // minutes
 	}
-	if name := f.firewallName(); name != "" {
+	if name := (autoscalerFacts{f}).firewallName(); name != "" {
 		values["HCLOUD_FIREWALL"] = name
 	}
 	if keys := f.Cluster.Hetzner.SSHKeys; len(keys) > 0 {
@@ -262,7 +265,7 @@ func autoscalerEnv(f *facts) []fields {
 
 // firewallName is the name of the firewall of the nodes, or its id; empty if
 // there is none.
-func (f *facts) firewallName() string {
+func (f autoscalerFacts) firewallName() string {
 	for _, w := range f.Infrastructure.Firewalls {
 		switch {
 		case w.ExistingID != 0:

@@ -77,18 +77,18 @@ func Addons(given Facts) ([]Addon, error) {
 	for _, e := range entries() {
 		on, origin := f.enabled(e)
 		if !on {
-			f.checkUnused(e)
+			addonSettings{f}.checkUnused(e)
 			continue
 		}
 		a := f.addon(e, origin)
 		f.checkNeeds(e, origin)
 		e.build(f, &a)
-		f.settle(e, &a)
+		addonSettings{f}.settle(e, &a)
 		all = append(all, a)
 	}
-	all = append(all, f.declared()...)
+	all = append(all, addonSettings{f}.declared()...)
 	slices.SortFunc(all, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
-	f.checkOrder(all)
+	orderRules{f}.checkOrder(all)
 	if err := f.problems.Err(); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,6 @@ func Flux(given Facts) (Addon, bool, error) {
 	}
 	a := f.addon(e, origin)
 	e.build(f, &a)
-	f.settle(e, &a)
+	addonSettings{f}.settle(e, &a)
 	return a, true, f.problems.Err()
 }

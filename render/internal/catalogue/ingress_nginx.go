@@ -36,8 +36,8 @@ func ingressNginx() entry {
 			"watchIngressWithoutClass":   true,
 			"enableTopologyAwareRouting": nginx.TopologyAwareRouting,
 			"admissionWebhooks":          webhooks,
-			"config":                     f.nginxConfig(),
-			"service":                    f.nginxService(),
+			"config":                     nginxFacts{f}.nginxConfig(),
+			"service":                    nginxFacts{f}.nginxService(),
 		}
 		if nginx.Kind == "Deployment" {
 			controller["replicaCount"] = cmp.Or(nginx.Replicas, map[bool]int{false: 2, true: 3}[f.countRole(schemas.RoleWorker) > 2])
@@ -48,12 +48,15 @@ func ingressNginx() entry {
 	return e
 }
 
+// nginxFacts are what ingress-nginx is told.
+type nginxFacts struct{ *facts }
+
 // behindProxyProtocol tells whether load balancers of ours lead to the
 // controller; they tell it the client's address by the PROXY protocol.
-func (f *facts) behindProxyProtocol() bool { return f.Cluster.Provider == schemas.Hetzner }
+func (f nginxFacts) behindProxyProtocol() bool { return f.Cluster.Provider == schemas.Hetzner }
 
 // nginxConfig is the ConfigMap of the controller.
-func (f *facts) nginxConfig() map[string]string {
+func (f nginxFacts) nginxConfig() map[string]string {
 	config := map[string]string{}
 	if f.behindProxyProtocol() {
 		config["use-proxy-protocol"] = "true"
@@ -67,11 +70,11 @@ func (f *facts) nginxConfig() map[string]string {
 // nginxService is reached at fixed ports of nodes by load balancers that render
 // describes, and by people where there are none, or asks the cloud controller
 // for one.
-func (f *facts) nginxService() fields {
+func (f nginxFacts) nginxService() fields {
 	service := fields{"externalTrafficPolicy": f.Cluster.Ingress.Nginx.ExternalTrafficPolicy}
 	if f.Cluster.Provider != schemas.Hetzner || len(f.Cluster.Ingress.LoadBalancerPools) > 0 {
 		service["type"] = "NodePort"
-		service["nodePorts"] = fields{"http": nginxPort(f, 80, 30000), "https": nginxPort(f, 443, 30001)}
+		service["nodePorts"] = fields{"http": nginxPort(f.facts, 80, 30000), "https": nginxPort(f.facts, 443, 30001)}
 		return service
 	}
 	service["annotations"] = f.balancerAnnotations()
@@ -92,7 +95,7 @@ func nginxPort(f *facts, listen, otherwise int) int {
 
 // balancerAnnotations describe the load balancer that the cloud controller
 // makes.
-func (f *facts) balancerAnnotations() map[string]string {
+func (f nginxFacts) balancerAnnotations() map[string]string {
 	b := f.Cluster.Ingress.LoadBalancer
 	values := map[string]string{
 		"name":                    f.Cluster.ClusterName + "-ingress",

@@ -15,9 +15,12 @@ var layers = []Layer{Bootstrap, Controllers, Configs, Apps}
 // matches tells whether a text has the form of a pattern.
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
+// orderRules are about which addons come before which.
+type orderRules struct{ *facts }
+
 // checkOrder makes sure that addons can come up one after the other: what one
 // depends on is there, is not later, and does not wait for it.
-func (f *facts) checkOrder(all []Addon) {
+func (f orderRules) checkOrder(all []Addon) {
 	byName := map[string]Addon{}
 	for _, a := range all {
 		byName[a.Name] = a
@@ -41,7 +44,7 @@ func (f *facts) checkOrder(all []Addon) {
 }
 
 // dependency is the option that names a dependency, as far as one does.
-func (f *facts) dependency(a Addon, name string, i int) string {
+func (f orderRules) dependency(a Addon, name string, i int) string {
 	own := f.setting(a.Name).DependsOn
 	if at := slices.Index(own, name); at >= 0 {
 		return "addons." + a.Name + ".dependsOn." + strconv.Itoa(at)
@@ -49,7 +52,7 @@ func (f *facts) dependency(a Addon, name string, i int) string {
 	return "addons." + a.Name + ".dependsOn." + strconv.Itoa(i)
 }
 
-func (f *facts) checkDependency(a Addon, name, option string, byName map[string]Addon) {
+func (f orderRules) checkDependency(a Addon, name, option string, byName map[string]Addon) {
 	needed, there := byName[name]
 	switch {
 	case !there && slices.Contains(Names(), name):

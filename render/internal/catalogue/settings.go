@@ -11,8 +11,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+// addonSettings are what cluster.yaml says about addons, those of the catalogue and its own.
+type addonSettings struct{ *facts }
+
 // settle lays what cluster.yaml says of an addon of the catalogue over it.
-func (f *facts) settle(e entry, a *Addon) {
+func (f addonSettings) settle(e entry, a *Addon) {
 	s, at := f.setting(e.name), "addons."+e.name
 	if s.Layer != "" {
 		a.Layer = Layer(s.Layer)
@@ -38,7 +41,7 @@ func (f *facts) settle(e entry, a *Addon) {
 
 // checkUnused refuses settings of an addon that the cluster does not have,
 // unless it is turned off for a while.
-func (f *facts) checkUnused(e entry) {
+func (f addonSettings) checkUnused(e entry) {
 	s := f.setting(e.name)
 	if s.Enabled != nil {
 		return // off, or reported already
@@ -54,7 +57,7 @@ func (f *facts) checkUnused(e entry) {
 
 // declared are the addons that cluster.yaml declares and the catalogue does not
 // know.
-func (f *facts) declared() []Addon {
+func (f addonSettings) declared() []Addon {
 	var all []Addon
 	known := Names()
 	for _, name := range slices.Sorted(maps.Keys(f.Cluster.Addons)) {
@@ -87,7 +90,7 @@ func (f *facts) declared() []Addon {
 
 // badName refuses names that would not be good ones of directories and of
 // Kustomizations.
-func (f *facts) badName(name, at string) bool {
+func (f addonSettings) badName(name, at string) bool {
 	format, _ := schemas.FormatOf("dnsLabel")
 	if matches(format.Pattern, name) {
 		return false
@@ -105,7 +108,7 @@ func hintFor(name string, known []string) string {
 }
 
 // source is where the settings say that objects come from; nil if they do not.
-func (f *facts) source(at string, s schemas.Addon) *Source {
+func (f addonSettings) source(at string, s schemas.Addon) *Source {
 	from, option := s.Source, at+".source"
 	chart := from.Chart.Name != "" || from.Chart.Repository != "" || from.Chart.Path != ""
 	count := 0
@@ -136,7 +139,7 @@ func (f *facts) source(at string, s schemas.Addon) *Source {
 }
 
 // chart checks that a chart is named in one way, with its version.
-func (f *facts) chart(option string, s schemas.Addon) *Chart {
+func (f addonSettings) chart(option string, s schemas.Addon) *Chart {
 	c := s.Source.Chart
 	switch {
 	case c.Path != "" && (c.Repository != "" || c.Name != ""):

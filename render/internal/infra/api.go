@@ -13,8 +13,11 @@ import (
 // API.
 const inCluster = "kubernetes.default.svc"
 
+// apiResolver resolves how the Kubernetes API is reached.
+type apiResolver struct{ *resolver }
+
 // api resolves how the Kubernetes API is reached.
-func (r *resolver) api() {
+func (r apiResolver) api() {
 	a := schemas.InfraAPI{Endpoint: r.endpoint(), VirtualIP: r.virtualIP()}
 	host := r.c.Kubernetes.APIHostname
 	switch {
@@ -41,7 +44,7 @@ func (r *resolver) api() {
 // endpoint is what nodes reach the API by. It is private and known before there
 // is anything: the address of the load balancer, else the one that control
 // planes share, else that of the first control plane.
-func (r *resolver) endpoint() string {
+func (r apiResolver) endpoint() string {
 	if r.c.Endpoint != "" {
 		return r.c.Endpoint // also the vip of static nodes
 	}
@@ -60,7 +63,7 @@ func (r *resolver) endpoint() string {
 }
 
 // virtualIP is the private address that control planes share.
-func (r *resolver) virtualIP() string {
+func (r apiResolver) virtualIP() string {
 	cp := r.c.Cluster.Nodes.ControlPlane
 	if r.c.Provider == schemas.Static {
 		return cp.VIP
@@ -78,7 +81,7 @@ func (r *resolver) virtualIP() string {
 
 // apiTargets are the objects by whose public addresses people reach the API,
 // the most stable ones first.
-func (r *resolver) apiTargets() []schemas.InfraTarget {
+func (r apiResolver) apiTargets() []schemas.InfraTarget {
 	if lb := r.c.Hetzner.APILoadBalancer; lb.Enabled && *lb.PublicNetwork {
 		return []schemas.InfraTarget{{Kind: schemas.TargetLoadBalancer, Name: r.name(kubeAPI)}}
 	}
@@ -88,7 +91,7 @@ func (r *resolver) apiTargets() []schemas.InfraTarget {
 	return r.controlPlaneTargets()
 }
 
-func (r *resolver) controlPlaneTargets() []schemas.InfraTarget {
+func (r apiResolver) controlPlaneTargets() []schemas.InfraTarget {
 	var targets []schemas.InfraTarget
 	for _, s := range r.controlPlanes() {
 		if s.PublicIPv4 || s.PublicIPv6 {

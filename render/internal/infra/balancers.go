@@ -12,10 +12,13 @@ import (
 // kubeAPI is the component that people reach the Kubernetes API by.
 const kubeAPI = "kube-api"
 
+// balancerResolver resolves load balancers.
+type balancerResolver struct{ *resolver }
+
 // apiBalancer is the load balancer of the Kubernetes API. Its health check asks
 // for the version over TLS and takes the answer 401 for health: a TCP check
 // would not notice an API server that hangs.
-func (r *resolver) apiBalancer() {
+func (r balancerResolver) apiBalancer() {
 	lb := r.c.Hetzner.APILoadBalancer
 	if !lb.Enabled {
 		return
@@ -51,7 +54,7 @@ const (
 const ingress = "ingress"
 
 // ingressBalancers resolves the load balancers of ingress pools.
-func (r *resolver) ingressBalancers() {
+func (r balancerResolver) ingressBalancers() {
 	number := 0
 	for _, pool := range r.c.Ingress.LoadBalancerPools {
 		for i := range pool.Count {
@@ -67,7 +70,7 @@ func (r *resolver) ingressBalancers() {
 	}
 }
 
-func (r *resolver) ingressBalancer(pool schemas.LoadBalancerPool, number int, address string) schemas.InfraLoadBalancer {
+func (r balancerResolver) ingressBalancer(pool schemas.LoadBalancerPool, number int, address string) schemas.InfraLoadBalancer {
 	name := r.name(pool.Name, strconv.Itoa(number))
 	labels := maps.Clone(pool.Labels)
 	if labels == nil {
@@ -84,7 +87,7 @@ func (r *resolver) ingressBalancer(pool schemas.LoadBalancerPool, number int, ad
 	}
 }
 
-func (r *resolver) ingressService(listen, destination int) schemas.InfraService {
+func (r balancerResolver) ingressService(listen, destination int) schemas.InfraService {
 	check := r.c.Ingress.LoadBalancer.HealthCheck
 	return schemas.InfraService{
 		Protocol: "tcp", ListenPort: listen, DestinationPort: destination, ProxyProtocol: true,
@@ -100,7 +103,7 @@ const noBalancer = "node.kubernetes.io/exclude-from-external-load-balancers"
 // ingressTargets are the selectors of the servers that a load balancer leads
 // to: those that the file gives, kept to the cluster, or each pool of workers,
 // and each group of servers that the autoscaler makes.
-func (r *resolver) ingressTargets(pool schemas.LoadBalancerPool) []string {
+func (r balancerResolver) ingressTargets(pool schemas.LoadBalancerPool) []string {
 	var targets []string
 	for _, s := range pool.TargetLabelSelector {
 		targets = append(targets, r.selector()+","+strings.TrimSpace(s))

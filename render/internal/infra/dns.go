@@ -21,9 +21,12 @@ func recordName(r schemas.DNSRecord) string {
 	return r.Name + "." + r.Zone
 }
 
+// recordResolver resolves records of DNS.
+type recordResolver struct{ *resolver }
+
 // dns resolves the records in zones of Hetzner DNS: an A record with what has an
 // IPv4 address, an AAAA record with what has an IPv6 address.
-func (r *resolver) dns() {
+func (r recordResolver) dns() {
 	for _, record := range r.c.Hetzner.DNS.Records {
 		values, targets := r.destination(record.Target)
 		add := func(kind string, values []string, targets []schemas.InfraTarget) {
@@ -40,18 +43,18 @@ func (r *resolver) dns() {
 
 // destination is what a record leads to: private addresses that are known, or
 // objects with public ones.
-func (r *resolver) destination(target string) (values []string, targets []schemas.InfraTarget) {
+func (r recordResolver) destination(target string) (values []string, targets []schemas.InfraTarget) {
 	switch target {
 	case targetIngress:
 		return r.ingressDestination()
 	case targetControlPlane:
-		if targets = r.controlPlaneTargets(); len(targets) == 0 || r.c.Access == "private" {
+		if targets = (apiResolver{r.resolver}).controlPlaneTargets(); len(targets) == 0 || r.c.Access == "private" {
 			return r.controlPlaneAddresses(), nil
 		}
 		return nil, targets
 	}
-	if targets = r.apiTargets(); len(targets) == 0 || r.c.Access == "private" {
-		if host := hostOf(r.endpoint()); isAddress(host) {
+	if targets = (apiResolver{r.resolver}).apiTargets(); len(targets) == 0 || r.c.Access == "private" {
+		if host := hostOf((apiResolver{r.resolver}).endpoint()); isAddress(host) {
 			return []string{host}, nil
 		}
 		return r.controlPlaneAddresses(), nil
@@ -61,7 +64,7 @@ func (r *resolver) destination(target string) (values []string, targets []schema
 
 // ingressDestination are the public load balancers of ingress pools, else the
 // private ones, or the one that the service of the controller asks for.
-func (r *resolver) ingressDestination() (values []string, targets []schemas.InfraTarget) {
+func (r recordResolver) ingressDestination() (values []string, targets []schemas.InfraTarget) {
 	pools := false
 	for _, lb := range r.out.LoadBalancers {
 		if lb.Labels[labelComponent] != ingress {
@@ -83,7 +86,7 @@ func (r *resolver) ingressDestination() (values []string, targets []schemas.Infr
 	return values, nil
 }
 
-func (r *resolver) controlPlaneAddresses() []string {
+func (r recordResolver) controlPlaneAddresses() []string {
 	var all []string
 	for _, s := range r.controlPlanes() {
 		all = append(all, s.PrivateIP)
@@ -92,7 +95,7 @@ func (r *resolver) controlPlaneAddresses() []string {
 }
 
 // withIPv6 are the targets that have a public IPv6 address.
-func (r *resolver) withIPv6(targets []schemas.InfraTarget) []schemas.InfraTarget {
+func (r recordResolver) withIPv6(targets []schemas.InfraTarget) []schemas.InfraTarget {
 	var out []schemas.InfraTarget
 	for _, t := range targets {
 		if t.Kind == schemas.TargetLoadBalancer || t.Kind == schemas.TargetServer && r.c.Network.PublicIPv6 {

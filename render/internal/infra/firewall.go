@@ -22,7 +22,7 @@ var anywhere = []string{"0.0.0.0/0", "::/0"}
 // firewalls let in what the nodes serve to the outside; everything else is
 // dropped, and traffic of the private network is never filtered by Hetzner.
 // Without a source the APIs are reached by sessions of apply only.
-func (r *resolver) firewalls() {
+func (r networkResolver) firewalls() {
 	if !r.c.Network.PublicIPv4 && !r.c.Network.PublicIPv6 {
 		return // there is nothing that a firewall would filter
 	}

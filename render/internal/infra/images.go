@@ -17,8 +17,11 @@ const (
 // write it: labels have 63 characters at most.
 const selectorLength = 32
 
+// imageResolver resolves the images that servers are made from.
+type imageResolver struct{ *resolver }
+
 // image selects the snapshot that a server of a type is made from.
-func (r *resolver) image(serverType string) schemas.InfraImage {
+func (r imageResolver) image(serverType string) schemas.InfraImage {
 	arch := architecture(serverType)
 	return schemas.InfraImage{Selector: r.imageSelector(arch), Architecture: arch}
 }
@@ -30,7 +33,7 @@ func architecture(serverType string) string {
 	return x86
 }
 
-func (r *resolver) imageOptions(arch string) schemas.Image {
+func (r imageResolver) imageOptions(arch string) schemas.Image {
 	if arch == arm {
 		return r.c.Hetzner.Images.ARM64
 	}
@@ -39,7 +42,7 @@ func (r *resolver) imageOptions(arch string) schemas.Image {
 
 // imageLabels are the labels of the snapshot with the Talos of the cluster.
 // Clusters share it, so it does not name one.
-func (r *resolver) imageLabels() map[string]string {
+func (r imageResolver) imageLabels() map[string]string {
 	return map[string]string{
 		"os":                 "talos",
 		"talos_version":      r.c.Talos.Version,
@@ -47,7 +50,7 @@ func (r *resolver) imageLabels() map[string]string {
 	}
 }
 
-func (r *resolver) imageSelector(arch string) string {
+func (r imageResolver) imageSelector(arch string) string {
 	labels := r.imageLabels()
 	if r.imageOptions(arch).Selector == "latest" {
 		delete(labels, "talos_version")
@@ -60,7 +63,7 @@ var goArch = map[string]string{x86: "amd64", arm: "arm64"}
 
 // images lists the snapshots that the cluster needs: one for each architecture
 // of its servers.
-func (r *resolver) images() {
+func (r imageResolver) images() {
 	needed := map[string]bool{}
 	for _, n := range r.c.Resolve() {
 		needed[architecture(n.Type)] = true

@@ -20,7 +20,7 @@ const (
 // natGateway resolves the server through which nodes without public addresses
 // reach the world, and people reach them: with a route of the network to it,
 // and a firewall that lets in SSH only.
-func (r *resolver) natGateway() {
+func (r networkResolver) natGateway() {
 	gw := r.c.Network.NATGateway
 	if !*gw.Enabled {
 		return
@@ -59,7 +59,7 @@ var natTemplate string
 
 // natUserData makes the NAT gateway forward packets, also after a restart, and
 // gives it the SSH host key that apply knows.
-func (r *resolver) natUserData() (string, error) {
+func (r networkResolver) natUserData() (string, error) {
 	t, err := template.New(natGateway).Parse(natTemplate)
 	if err != nil {
 		return "", err

@@ -15,8 +15,11 @@ const (
 	vswitchSubnet = "vswitch"
 )
 
+// networkResolver resolves the private network, and what leads into it.
+type networkResolver struct{ *resolver }
+
 // network resolves the private network with its subnets.
-func (r *resolver) network() {
+func (r networkResolver) network() {
 	cfg := r.c.Network
 	n := &schemas.InfraNetwork{
 		Name: r.c.ClusterName, IPRange: r.c.Ranges().Network.String(),
@@ -37,7 +40,7 @@ func (r *resolver) network() {
 
 // subnets lists the subnets that are in use: those that every cluster has, then
 // those of pools, in the order of the file.
-func (r *resolver) subnets() []schemas.InfraSubnet {
+func (r networkResolver) subnets() []schemas.InfraSubnet {
 	var all []schemas.InfraSubnet
 	known := map[netip.Prefix]bool{}
 	add := func(purpose, kind string, ipRange netip.Prefix) {
@@ -68,7 +71,7 @@ func (r *resolver) subnets() []schemas.InfraSubnet {
 
 // floatingIP resolves the public address of the Kubernetes API that moves
 // between control planes.
-func (r *resolver) floatingIP() {
+func (r networkResolver) floatingIP() {
 	cp := r.c.Cluster.Nodes.ControlPlane
 	if !cp.FloatingIP {
 		return

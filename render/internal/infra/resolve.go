@@ -28,11 +28,11 @@ func Resolve(in Input) (*schemas.Infrastructure, error) {
 		Access: schemas.InfraAccess{Mode: "direct"},
 	}}
 	if in.Config.Provider == schemas.Static {
-		r.machines()
+		serverResolver{r}.machines()
 	} else {
 		r.hetzner()
 	}
-	r.api()
+	apiResolver{r}.api()
 	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}
@@ -49,16 +49,16 @@ type resolver struct {
 func (r *resolver) hetzner() {
 	f := r.c.Hetzner.Firewall
 	r.out.Access = schemas.InfraAccess{Mode: r.c.Access, CurrentIPv4: *f.UseCurrentIPv4, CurrentIPv6: *f.UseCurrentIPv6}
-	r.network()
-	r.firewalls()
-	r.apiBalancer()
-	r.ingressBalancers()
-	r.floatingIP()
-	r.images()
-	r.servers()
-	r.natGateway()
-	r.autoscaler()
-	r.dns()
+	networkResolver{r}.network()
+	networkResolver{r}.firewalls()
+	balancerResolver{r}.apiBalancer()
+	balancerResolver{r}.ingressBalancers()
+	networkResolver{r}.floatingIP()
+	imageResolver{r}.images()
+	serverResolver{r}.servers()
+	networkResolver{r}.natGateway()
+	serverResolver{r}.autoscaler()
+	recordResolver{r}.dns()
 }
 
 // fail reports a problem at an option of cluster.yaml, written with dots.
@@ -67,7 +67,7 @@ func (r *resolver) fail(option, hint, message string, args ...any) {
 }
 
 // machines lists the machines of a static environment.
-func (r *resolver) machines() {
+func (r serverResolver) machines() {
 	for _, n := range r.c.Resolve() {
 		m := schemas.InfraMachine{Name: n.Name, Role: n.Role, Pool: n.Pool, Match: schemas.InfraMatch(n.Match), InstallDisk: n.InstallDisk}
 		if n.BootAddress.IsValid() {

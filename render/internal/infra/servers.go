@@ -14,8 +14,11 @@ const (
 	maxGroups       = 50
 )
 
+// serverResolver resolves servers, and the machines of a static environment.
+type serverResolver struct{ *resolver }
+
 // servers resolves every node, and collects the placement groups they need.
-func (r *resolver) servers() {
+func (r serverResolver) servers() {
 	userData := r.userData()
 	groups := map[string]bool{}
 	for _, n := range r.c.Resolve() {
@@ -34,11 +37,11 @@ func (r *resolver) servers() {
 	}
 }
 
-func (r *resolver) server(n config.Node) schemas.InfraServer {
+func (r serverResolver) server(n config.Node) schemas.InfraServer {
 	public := r.c.Network
 	s := schemas.InfraServer{
 		Name: n.Name, Role: n.Role, Pool: n.Pool, Index: n.Index,
-		Types: list(n.Type, n.FallbackTypes), Locations: list(n.Location, n.FallbackLocations), Image: r.image(n.Type),
+		Types: list(n.Type, n.FallbackTypes), Locations: list(n.Location, n.FallbackLocations), Image: imageResolver{r.resolver}.image(n.Type),
 		PrivateIP: n.PrivateIP.String(), PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
 		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, n.Role, labelPool, n.Pool),
 		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk,

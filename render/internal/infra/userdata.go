@@ -11,7 +11,7 @@ const linkDocuments = 12
 // the private network, whose DHCP tells no default route since August 2025: it
 // gets a route to the network's gateway, as a configuration of nothing but its
 // link, which Talos takes in maintenance mode.
-func (r *resolver) userData() string {
+func (r serverResolver) userData() string {
 	n := r.c.Network
 	if n.PublicIPv4 || n.PublicIPv6 {
 		return ""

@@ -49,12 +49,12 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	if err != nil {
 		return nil, err
 	}
-	b := optionBuilder{file: file, options: o, role: role, vc: vc, docs: map[ID]*yaml.Node{}}
-	b.hostname()
-	b.kubernetesNode()
-	b.links()
-	b.talos()
-	b.kubernetes()
+	b := &optionBuilder{file: file, options: o, role: role, vc: vc, docs: map[ID]*yaml.Node{}}
+	nodeWriter{b}.hostname()
+	nodeWriter{b}.kubernetesNode()
+	linkWriter{b}.links()
+	talosWriter{b}.talos()
+	kubernetesWriter{b}.kubernetes()
 	if err := b.problems.Err(); err != nil || len(b.order) == 0 {
 		return nil, err
 	}
@@ -107,8 +107,11 @@ type optionBuilder struct {
 	problems diag.List
 }
 
+// nodeWriter writes what is of one node: its name, and what Kubernetes knows of it.
+type nodeWriter struct{ *optionBuilder }
+
 // hostname sets the node's name: in a document since Talos 1.12.
-func (b *optionBuilder) hostname() {
+func (b nodeWriter) hostname() {
 	o := b.options.Hostname
 	switch {
 	case o.Value == "":
@@ -123,7 +126,7 @@ func (b *optionBuilder) hostname() {
 
 // kubernetesNode sets labels, annotations, taints, and the subnets of the
 // node's address.
-func (b *optionBuilder) kubernetesNode() {
+func (b nodeWriter) kubernetesNode() {
 	doc, prefix := MainID, []string{"machine"}
 	labels, annotations, nodeIP := "nodeLabels", "nodeAnnotations", []string{"machine", "kubelet", "nodeIP", "validSubnets"}
 	if multiDocument(b.vc) {
@@ -146,7 +149,7 @@ func (b *optionBuilder) kubernetesNode() {
 
 // taints are set by Talos on control planes. A worker may not change its own
 // taints (Kubernetes' NodeRestriction), so its kubelet registers with them.
-func (b *optionBuilder) taints() {
+func (b nodeWriter) taints() {
 	seen := map[string]bool{}
 	for _, t := range b.options.Taints {
 		if b.role == ControlPlane && seen[t.Key] {

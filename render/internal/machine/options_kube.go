@@ -87,8 +87,11 @@ func (b *optionBuilder) append(p place, item *yaml.Node, path ...string) {
 	b.add(p.id, item, append(p.path[:len(p.path):len(p.path)], path...)...)
 }
 
+// kubernetesWriter writes what belongs to the components of Kubernetes.
+type kubernetesWriter struct{ *optionBuilder }
+
 // kubernetes sets what belongs to the components of Kubernetes.
-func (b *optionBuilder) kubernetes() {
+func (b kubernetesWriter) kubernetes() {
 	o := b.options.Kubernetes
 	b.kubelet(o.Kubelet)
 	if o.ExternalCloudProvider.Value != "" {
@@ -98,7 +101,7 @@ func (b *optionBuilder) kubernetes() {
 	if b.role != ControlPlane {
 		return
 	}
-	b.apiServer(o)
+	apiServerWriter{b.optionBuilder}.apiServer(o)
 	b.component(b.home("cluster.controllerManager", "KubeControllerManagerConfig"), o.ControllerManager)
 	b.component(b.home("cluster.scheduler", "KubeSchedulerConfig"), o.Scheduler)
 	b.etcd(o.Etcd)
@@ -119,7 +122,7 @@ func (b *optionBuilder) component(p place, c ComponentOptions) {
 }
 
 // etcd has stayed in the v1alpha1 document.
-func (b *optionBuilder) etcd(o EtcdOptions) {
+func (b kubernetesWriter) etcd(o EtcdOptions) {
 	p := place{MainID, []string{"cluster", "etcd"}}
 	b.component(p, o.ComponentOptions)
 	for _, subnet := range o.AdvertisedSubnets {
@@ -127,7 +130,7 @@ func (b *optionBuilder) etcd(o EtcdOptions) {
 	}
 }
 
-func (b *optionBuilder) proxy(o ProxyOptions) {
+func (b kubernetesWriter) proxy(o ProxyOptions) {
 	p := b.home("cluster.proxy", "KubeProxyConfig")
 	b.component(p, o.ComponentOptions)
 	b.disable(p, o.Disabled)
@@ -136,7 +139,7 @@ func (b *optionBuilder) proxy(o ProxyOptions) {
 	}
 }
 
-func (b *optionBuilder) coreDNS(o CoreDNSOptions) {
+func (b kubernetesWriter) coreDNS(o CoreDNSOptions) {
 	p := b.home("cluster.coreDNS", "KubeCoreDNSConfig")
 	b.disable(p, o.Disabled)
 	if o.Image.Value != "" {
@@ -146,7 +149,7 @@ func (b *optionBuilder) coreDNS(o CoreDNSOptions) {
 
 // disable switches off what has `disabled` in the v1alpha1 document, and
 // `enabled` in a document of its own.
-func (b *optionBuilder) disable(p place, disabled Option) {
+func (b kubernetesWriter) disable(p place, disabled Option) {
 	switch {
 	case disabled.Value == "":
 	case p.id.IsMain():
@@ -158,7 +161,7 @@ func (b *optionBuilder) disable(p place, disabled Option) {
 
 // cni leaves the pod network to somebody else. At 1.14 that is the absence of
 // the document for Flannel.
-func (b *optionBuilder) cni(none Option) {
+func (b kubernetesWriter) cni(none Option) {
 	switch {
 	case none.Value == "":
 	case multiDocument(b.vc):
@@ -169,7 +172,7 @@ func (b *optionBuilder) cni(none Option) {
 }
 
 // manifests are lists up to contract 1.13, and documents since.
-func (b *optionBuilder) manifests(o KubernetesOptions) {
+func (b kubernetesWriter) manifests(o KubernetesOptions) {
 	for _, m := range o.InlineManifests {
 		contents := stringNode(m.Source.Value, m.Source.Pos)
 		if multiDocument(b.vc) {

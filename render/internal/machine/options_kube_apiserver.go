@@ -24,7 +24,10 @@ type OIDCOptions struct {
 // podSecurity is the admission plugin that Talos configures by itself.
 const podSecurity = "PodSecurity"
 
-func (b *optionBuilder) apiServer(o KubernetesOptions) {
+// apiServerWriter writes what belongs to the API server.
+type apiServerWriter struct{ *optionBuilder }
+
+func (b apiServerWriter) apiServer(o KubernetesOptions) {
 	p := b.home("cluster.apiServer", "KubeAPIServerConfig")
 	b.component(p, o.APIServer)
 	sans := "certSANs"
@@ -42,7 +45,7 @@ func (b *optionBuilder) apiServer(o KubernetesOptions) {
 
 // admission sets the configuration of plugins in place of what Talos generates
 // for the same plugin.
-func (b *optionBuilder) admission(plugins []AdmissionPlugin) {
+func (b apiServerWriter) admission(plugins []AdmissionPlugin) {
 	for _, plugin := range plugins {
 		name, configuration := plugin.Name, copyNode(plugin.Configuration)
 		if multiDocument(b.vc) {
@@ -62,7 +65,7 @@ func (b *optionBuilder) admission(plugins []AdmissionPlugin) {
 
 // oidc sets arguments up to contract 1.13. Since 1.14 the API server has a
 // configuration of authentication in their place, which Talos takes as a whole.
-func (b *optionBuilder) oidc(p place, o OIDCOptions) {
+func (b apiServerWriter) oidc(p place, o OIDCOptions) {
 	if !multiDocument(b.vc) {
 		b.oidcArgs(p, o)
 		return
@@ -78,7 +81,7 @@ func (b *optionBuilder) oidc(p place, o OIDCOptions) {
 }
 
 // oidcArgs spells "no prefix" as kube-apiserver does: for users it is -.
-func (b *optionBuilder) oidcArgs(p place, o OIDCOptions) {
+func (b apiServerWriter) oidcArgs(p place, o OIDCOptions) {
 	if o.UsernamePrefix.Value == "" {
 		o.UsernamePrefix.Value = "-"
 	}

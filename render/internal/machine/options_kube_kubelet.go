@@ -34,7 +34,7 @@ type KubeletMount struct {
 	Options                   []Option
 }
 
-func (b *optionBuilder) kubelet(o KubeletOptions) {
+func (b kubernetesWriter) kubelet(o KubeletOptions) {
 	p := b.home("machine.kubelet", "KubeletConfig")
 	b.component(p, o.ComponentOptions)
 	b.kubeletConfig(p, o)
@@ -55,7 +55,7 @@ func (b *optionBuilder) kubelet(o KubeletOptions) {
 }
 
 // kubeletConfig sets values of the configuration file. Some are Talos' own.
-func (b *optionBuilder) kubeletConfig(p place, o KubeletOptions) {
+func (b kubernetesWriter) kubeletConfig(p place, o KubeletOptions) {
 	key := "config"
 	if p.id.IsMain() {
 		key = "extraConfig"

@@ -42,8 +42,11 @@ type VIP struct {
 // linkAlias is the name given to a link that is known by its hardware address.
 const linkAlias = "net0"
 
+// linkWriter writes addresses and routes.
+type linkWriter struct{ *optionBuilder }
+
 // links sets addresses and routes: in a document for each link since 1.12.
-func (b *optionBuilder) links() {
+func (b linkWriter) links() {
 	for _, l := range b.options.Links {
 		if b.since(talosconfig.TalosVersion1_12) {
 			b.linkDocuments(l)
@@ -54,7 +57,7 @@ func (b *optionBuilder) links() {
 }
 
 // legacyLink is an item of the interfaces of the v1alpha1 document.
-func (b *optionBuilder) legacyLink(l Link) {
+func (b linkWriter) legacyLink(l Link) {
 	pos := l.Name.Pos
 	if l.Name.Value == "" {
 		pos = l.MAC.Pos
@@ -94,7 +97,7 @@ func (b *optionBuilder) legacyLink(l Link) {
 	b.add(MainID, link, "machine", "network", "interfaces")
 }
 
-func (b *optionBuilder) legacyVIP(v VIP) *yaml.Node {
+func (b linkWriter) legacyVIP(v VIP) *yaml.Node {
 	vip := mappingNode(v.Address.Pos)
 	put(vip, "ip", stringNode(v.Address.Value, v.Address.Pos))
 	if v.Token != nil {
@@ -153,7 +156,7 @@ func anyNetwork(gateway string) string {
 	return "0.0.0.0/0"
 }
 
-func (b *optionBuilder) linkDocuments(l Link) {
+func (b linkWriter) linkDocuments(l Link) {
 	name := l.Name
 	if name.Value == "" {
 		name = Option{linkAlias, l.MAC.Pos}
@@ -187,7 +190,7 @@ func (b *optionBuilder) linkDocuments(l Link) {
 	}
 }
 
-func (b *optionBuilder) vipDocument(v VIP, link Option) {
+func (b linkWriter) vipDocument(v VIP, link Option) {
 	kind := "Layer2VIPConfig"
 	if v.Token != nil {
 		kind = "HCloudVIPConfig"

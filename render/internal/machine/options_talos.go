@@ -81,8 +81,11 @@ type APIAccess struct {
 // since tells whether the contract is that of a Talos version, or a newer one.
 func (b *optionBuilder) since(v *talosconfig.VersionContract) bool { return !v.Greater(b.vc) }
 
+// talosWriter writes the options of the operating system.
+type talosWriter struct{ *optionBuilder }
+
 // talos sets the options of the operating system.
-func (b *optionBuilder) talos() {
+func (b talosWriter) talos() {
 	o := b.options.Talos
 	for _, name := range o.CertSANs {
 		b.add(MainID, stringNode(name.Value, name.Pos), "machine", "certSANs")
@@ -93,7 +96,7 @@ func (b *optionBuilder) talos() {
 	for _, r := range o.TrustedRoots {
 		b.put(b.named("TrustedRootsConfig", r.Name), stringNode(r.Source.Value, r.Source.Pos), "certificates")
 	}
-	b.registries(o.Registries)
+	registryWriter{b.optionBuilder}.registries(o.Registries)
 	b.logs(o.Logs)
 	b.discovery(o.Discovery)
 	b.kubePrism(o.KubePrism)
@@ -102,7 +105,7 @@ func (b *optionBuilder) talos() {
 }
 
 // kernel sets modules and parameters, in documents since 1.14.
-func (b *optionBuilder) kernel(o TalosOptions) {
+func (b talosWriter) kernel(o TalosOptions) {
 	sysctls := place{MainID, []string{"machine", "sysctls"}}
 	if multiDocument(b.vc) {
 		sysctls = place{kind("SysctlConfig"), []string{"params"}}
@@ -125,7 +128,7 @@ func (b *optionBuilder) kernel(o TalosOptions) {
 }
 
 // logs have stayed in the v1alpha1 document.
-func (b *optionBuilder) logs(destinations []LogDestination) {
+func (b talosWriter) logs(destinations []LogDestination) {
 	for _, d := range destinations {
 		item := mappingNode(d.Endpoint.Pos)
 		put(item, "endpoint", stringNode(d.Endpoint.Value, d.Endpoint.Pos))
@@ -142,7 +145,7 @@ func (b *optionBuilder) logs(destinations []LogDestination) {
 }
 
 // discovery: since 1.14 without Kubernetes, and each service a document.
-func (b *optionBuilder) discovery(o DiscoveryOptions) {
+func (b talosWriter) discovery(o DiscoveryOptions) {
 	registries := place{MainID, []string{"cluster", "discovery", "registries"}}
 	switch {
 	case multiDocument(b.vc) && o.NoService.Value != "":
@@ -161,7 +164,7 @@ func (b *optionBuilder) discovery(o DiscoveryOptions) {
 }
 
 // kubePrism: at 1.14 the document is there, or not.
-func (b *optionBuilder) kubePrism(o KubePrismOptions) {
+func (b talosWriter) kubePrism(o KubePrismOptions) {
 	p := b.home("machine.features.kubePrism", "KubePrismConfig")
 	switch {
 	case o.Disabled.Value == "":
@@ -176,7 +179,7 @@ func (b *optionBuilder) kubePrism(o KubePrismOptions) {
 }
 
 // apiAccess is for control planes only: it is they who hold the keys.
-func (b *optionBuilder) apiAccess(o *APIAccess) {
+func (b talosWriter) apiAccess(o *APIAccess) {
 	if o == nil || b.role != ControlPlane {
 		return
 	}
@@ -197,7 +200,7 @@ const (
 
 // layers keeps the compressed layers of images, which Talos' own configuration
 // of containerd discards.
-func (b *optionBuilder) layers(keep Option) {
+func (b talosWriter) layers(keep Option) {
 	const name = "20-customization"
 	if keep.Value == "" {
 		return

@@ -17,7 +17,7 @@ type EncryptionOptions struct {
 var unqueued = []string{"no_read_workqueue", "no_write_workqueue"}
 
 // encryption: in documents of the volumes since 1.11.
-func (b *optionBuilder) encryption(o EncryptionOptions) {
+func (b talosWriter) encryption(o EncryptionOptions) {
 	for _, v := range []struct {
 		on             Option
 		volume, legacy string
@@ -33,7 +33,7 @@ func (b *optionBuilder) encryption(o EncryptionOptions) {
 	}
 }
 
-func (b *optionBuilder) luks(p place, pos diag.Pos, key Option) {
+func (b talosWriter) luks(p place, pos diag.Pos, key Option) {
 	b.put(p, stringNode("luks2", pos), "provider")
 	slot := mappingNode(pos)
 	put(slot, "slot", intNode(0, pos))

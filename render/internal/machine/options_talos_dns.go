@@ -4,7 +4,7 @@ import talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
 
 // resolver sets what nodes ask for names and for the time: in documents since
 // 1.12, the DNS cache since 1.14, KubeSpan since 1.13.
-func (b *optionBuilder) resolver(o TalosOptions) {
+func (b talosWriter) resolver(o TalosOptions) {
 	documents := b.since(talosconfig.TalosVersion1_12)
 	for _, s := range o.Nameservers {
 		if !documents {
@@ -31,7 +31,7 @@ func (b *optionBuilder) resolver(o TalosOptions) {
 	}
 }
 
-func (b *optionBuilder) staticHosts(hosts []StaticHost, documents bool) {
+func (b talosWriter) staticHosts(hosts []StaticHost, documents bool) {
 	for _, h := range hosts {
 		if documents {
 			b.addAll(b.named("StaticHostConfig", h.Address), h.Names, "hostnames")
@@ -44,7 +44,7 @@ func (b *optionBuilder) staticHosts(hosts []StaticHost, documents bool) {
 	}
 }
 
-func (b *optionBuilder) hostDNS(o HostDNSOptions) {
+func (b talosWriter) hostDNS(o HostDNSOptions) {
 	p := place{MainID, []string{"machine", "features", "hostDNS"}}
 	if multiDocument(b.vc) {
 		p = place{kind("ResolverConfig"), []string{"hostDNS"}}

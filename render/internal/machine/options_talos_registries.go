@@ -35,8 +35,11 @@ type RegistryTLS struct {
 	Insecure Option // "true", or no value
 }
 
+// registryWriter writes where images come from.
+type registryWriter struct{ *optionBuilder }
+
 // registries: in documents since 1.12.
-func (b *optionBuilder) registries(o RegistryOptions) {
+func (b registryWriter) registries(o RegistryOptions) {
 	documents := b.since(talosconfig.TalosVersion1_12)
 	for _, m := range o.Mirrors {
 		if documents {
@@ -74,14 +77,14 @@ func (b *optionBuilder) registries(o RegistryOptions) {
 
 // mirror sets a mirror in the v1alpha1 document, where overridePath is about all
 // endpoints.
-func (b *optionBuilder) mirror(m RegistryMirror) {
+func (b registryWriter) mirror(m RegistryMirror) {
 	p := place{MainID, []string{"machine", "registries", "mirrors", m.Registry.Value}}
 	b.addAll(p, m.Endpoints, "endpoints")
 	b.truth(p, m.OverridePath, "overridePath")
 	b.truth(p, m.SkipFallback, "skipFallback")
 }
 
-func (b *optionBuilder) mirrorDocument(m RegistryMirror) {
+func (b registryWriter) mirrorDocument(m RegistryMirror) {
 	p := b.named("RegistryMirrorConfig", m.Registry)
 	for _, e := range m.Endpoints {
 		item := mappingNode(e.Pos)
