@@ -227,8 +227,8 @@ func TestSchedules(t *testing.T) {
 			runs += s.runs
 		})
 	}
-	if len(list) > 1 && runs < 4*len(list) { // two of each end well
-		t.Errorf("only %d runs: hardly anything failed", runs)
+	if len(list) > 1 && runs <= 2*len(list) { // two of each end well
+		t.Errorf("only %d runs: nothing failed", runs)
 	}
 	t.Logf("%d runs of %d schedules", runs, len(list))
 }
