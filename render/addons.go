@@ -26,8 +26,7 @@ func (c *compiler) addons() addons.Input {
 // renderAddons adds the files of the addons to a result, Secrets encrypted: those of
 // the last render if their sources are the same.
 func (c *compiler) renderAddons(res *Result) error {
-	if files, same := c.last.addons(c.plan); same {
-		res.files = append(res.files, files...)
+	if c.last.addons(c.plan, res) {
 		return nil
 	}
 	files, warnings, err := addons.Files(c.ctx, c.addons())

@@ -20,7 +20,7 @@ type Difference = tree.Difference
 // Check tells, without any key, what differs from the last render: inputs that
 // changed since, and rendered files that were changed, added or removed by
 // hand. Whether the lock itself is the one that a render wrote, only its seal
-// can tell: see [Repo.Fresh].
+// can tell: see [Repo.Renew].
 func (r *Repo) Check(env string) ([]Difference, error) {
 	_, differences, err := r.compare(env)
 	return differences, err
@@ -53,26 +53,31 @@ func (r *Repo) compare(env string) (*rendered.Lock, []Difference, error) {
 	return lock, differences, r.src.Local(err)
 }
 
-// Fresh reports whether a render would change nothing: the lock names the
-// inputs and outputs as they are, this version of talosgen wrote it in the
-// present format, and its seal is genuine. Then there is nothing to render. It needs the keys of the
-// environment; a seal that is not genuine is an error. A lock in which a
-// merge left a conflict is not fresh: a render makes it anew.
-func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
+// Renew renders what changed since the last render, and takes the rest over from its
+// tree; the result is that of [Repo.Render]. It is nil if a render would change
+// nothing: the lock names the inputs and outputs as they are, this version of
+// talosgen wrote it in the present format, and its seal is genuine. A seal of an
+// unchanged tree that is not genuine is an error. A lock in which a merge left a
+// conflict is made anew.
+func (r *Repo) Renew(ctx context.Context, env string) (*Result, error) {
 	if err := tree.Recover(r.src.TreeDir(env)); err != nil {
-		return false, r.src.Local(err)
+		return nil, r.src.Local(err)
 	}
-	lock, differences, err := r.compare(env)
-	if errors.Is(err, rendered.ErrConflict) {
-		return false, nil
+	e, err := r.src.ReadEnvironment(env)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || lock == nil || len(differences) > 0 || lock.Talosgen != r.src.World.Version || lock.Outdated() {
-		return false, err
+	if err := e.CheckPlaintext(); err != nil {
+		return nil, err
 	}
-	if err := r.verifySeal(ctx, env, lock); err != nil {
-		return false, err
+	last, err := tree.OpenWritten(r.src.TreeDir(env), r.src.World.Version)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, rendered.ErrConflict) {
+		return nil, r.src.Local(err)
 	}
-	return true, nil
+	if last != nil && last.Complete() && last.Lock.Talosgen == r.src.World.Version && !last.Lock.Outdated() && last.ReadFrom(e.Inputs) {
+		return nil, r.verifySeal(ctx, env, last.Lock)
+	}
+	return r.render(ctx, e, Options{}, last)
 }
 
 // verifySeal reads what the seal's key is made from, and nothing else.

@@ -7,6 +7,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/cleartext"
 	"github.com/talosgen/talosgen/render/internal/compile"
+	"github.com/talosgen/talosgen/render/internal/source"
 )
 
 // compiler makes the files of a plan.
@@ -26,6 +27,11 @@ func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compile
 	if err != nil {
 		return nil, err
 	}
+	return compilerOf(ctx, e, keyless)
+}
+
+// compilerOf returns what makes the files of an environment that was read.
+func compilerOf(ctx context.Context, e *source.Environment, keyless bool) (*compiler, error) {
 	p, err := understand(ctx, e, keyless)
 	if err != nil {
 		return &compiler{plan: p}, err

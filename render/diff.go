@@ -39,7 +39,7 @@ func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := r.src.Committed(res.Env)
+	old, err := r.src.Committed(res.Env, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}

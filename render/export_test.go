@@ -96,6 +96,15 @@ func (res *Result) Files() []string {
 	return all
 }
 
+// Fresh reports whether a render would change nothing.
+func (r *Repo) Fresh(ctx context.Context, env string) (bool, error) {
+	res, err := r.Renew(ctx, env)
+	return res == nil && err == nil, err
+}
+
+// Kept lists the files that were taken over from the last tree.
+func (res *Result) Kept() []string { return res.kept }
+
 // Text returns a rendered file.
 func (res *Result) Text(file string) string {
 	for _, f := range res.files {

@@ -8,8 +8,16 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// renderInfrastructure writes what the cluster needs beside its nodes.
+// renderInfrastructure writes what the cluster needs beside its nodes, or takes it
+// over: no patch and no addon has a part in it.
 func (c *compiler) renderInfrastructure(res *Result) error {
+	wanted := []string{schemas.InfrastructureFile}
+	if c.HasGateway() {
+		wanted = append(wanted, schemas.HostKeyFile)
+	}
+	if c.last.keep(wanted, res) {
+		return nil
+	}
 	data, err := infra.Encode(c.Infra, c.File(source.ClusterFile))
 	if err != nil {
 		return err

@@ -42,7 +42,11 @@ var fixedParts = []fixed{
 // cluster that lives cannot take, or not by itself. Whether there is one only apply
 // knows.
 func (p *plan) warnLiving(res *Result) error {
-	committed, err := p.Repo.Committed(res.Env)
+	kept := map[string]bool{}
+	for _, path := range res.kept {
+		kept[path] = true
+	}
+	committed, err := p.Repo.Committed(res.Env, func(path string) bool { return kept[path] })
 	if err != nil || len(committed) == 0 {
 		return err
 	}
@@ -69,7 +73,9 @@ func (p *plan) warnFixed(res *Result, committed map[string][]byte) {
 		res.Warnings.Add(diag.New(p.Config.Near(part.option), "%s of %s changed", part.what, several(nodes)).
 			WithHint("if it lives already: %s", part.means))
 	}
-	p.warnFixedInfrastructure(res, committed[schemas.InfrastructureFile])
+	if old := committed[schemas.InfrastructureFile]; old != nil {
+		p.warnFixedInfrastructure(res, old)
+	}
 }
 
 // several names the first of some nodes, and counts the rest.

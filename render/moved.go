@@ -17,6 +17,7 @@ func (p *plan) warnMoved(res *Result, before []string) {
 	for _, f := range res.files {
 		now = append(now, f.Path)
 	}
+	now = append(now, res.kept...)
 	was, is := bootstrapAddons(before), bootstrapAddons(now)
 	for _, file := range before {
 		addon, step := fluxAddonOf(file)

@@ -8,10 +8,12 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/addons"
 	"github.com/talosgen/talosgen/render/internal/compile"
 	"github.com/talosgen/talosgen/render/internal/encrypt"
 	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
@@ -23,9 +25,6 @@ type Options struct {
 	// Nodes limits a render to nodes by name; all if it is empty. A part of a
 	// tree cannot be written.
 	Nodes []string
-	// Reuse takes over from the committed tree what is made of the same sources as in
-	// the last render. The result is the same as without.
-	Reuse bool
 }
 
 // Result is a rendered environment, complete in memory.
@@ -38,6 +37,8 @@ type Result struct {
 	Encrypted []EncryptedSource
 
 	files  []tree.File
+	kept   []string       // files of last that stay
+	last   *tree.Written  // nil if none stays
 	warned []string       // parts of the tree that there are warnings of
 	lock   *rendered.Lock // nil if the result cannot be written
 }
@@ -52,7 +53,17 @@ type Node struct {
 
 // Render makes the whole tree of an environment in memory.
 func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, error) {
-	c, err := r.compiler(ctx, env, o.Keyless)
+	e, err := r.src.ReadEnvironment(env)
+	if err != nil {
+		return nil, err
+	}
+	return r.render(ctx, e, o, nil)
+}
+
+// render makes the tree of an environment that was read. It takes over what it can
+// from the last one, which may be nil.
+func (r *Repo) render(ctx context.Context, e *source.Environment, o Options, last *tree.Written) (*Result, error) {
+	c, err := compilerOf(ctx, e, o.Keyless)
 	if err != nil {
 		return c.refused(), err
 	}
@@ -65,11 +76,10 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 			return c.refused(), err
 		}
 	}
-	if o.Reuse && !o.Keyless && len(o.Nodes) == 0 {
-		c.last = c.lastRender()
-		defer c.last.close()
+	res := &Result{Env: e.Name}
+	if c.last = c.lastRender(last); c.last != nil {
+		res.last = last
 	}
-	res := &Result{Env: env}
 	res.Warnings.Add(c.Config.Warnings...)
 	res.Warnings.Add(c.secrets.Warnings...)
 	err = c.renderAll(nodes, res)
@@ -89,9 +99,7 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 	if o.Keyless || len(o.Nodes) > 0 {
 		return res, nil
 	}
-	for _, f := range res.files {
-		r.src.World.Masker.Readable().Add([]byte(f.Path), f.Data)
-	}
+	res.addReadable(r.src.World.Masker.Readable())
 	if err := c.warnLiving(res); err != nil {
 		return res, err
 	}
@@ -113,7 +121,11 @@ func (c *compiler) refused() *Result {
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
 	origin := rendered.Origin{Talosgen: p.Repo.World.Version, Environment: p.Name, Cluster: p.Config.ClusterName}
-	lock, err := rendered.NewLock(origin, p.Inputs, tree.Outputs(res.files), res.warned...)
+	outputs := tree.Outputs(res.files)
+	if res.last != nil {
+		outputs = append(outputs, res.last.Keep(res.kept)...)
+	}
+	lock, err := rendered.NewLock(origin, p.Inputs, outputs, res.warned...)
 	if err != nil {
 		return err
 	}
@@ -149,8 +161,7 @@ func (c *compiler) warned() diag.List {
 // addNode adds the file of a node to a result: the one of the last render if its
 // sources are the same.
 func (c *compiler) addNode(n model.Node, found *compile.Findings, res *Result) error {
-	if file, same := c.last.node(n); same {
-		res.files = append(res.files, file)
+	if c.last.node(n, res) {
 		return nil
 	}
 	data, err := c.renderNode(n, found)
@@ -178,6 +189,23 @@ func (c *compiler) renderNode(n model.Node, found *compile.Findings) ([]byte, er
 	return encrypt.Config(c.secrets.Operator, c.Name+"/"+n.File(), cfg)
 }
 
+// addReadable adds all that is rendered to what everybody can read. Of files that stay
+// it matters for warnings alone.
+func (res *Result) addReadable(readable *secret.Readable) {
+	for _, f := range res.files {
+		readable.Add([]byte(f.Path), f.Data)
+	}
+	for _, path := range res.kept {
+		readable.Add([]byte(path))
+		if len(res.Warnings) == 0 {
+			continue
+		}
+		if data, same := res.last.Read(path); same {
+			readable.Add(data)
+		}
+	}
+}
+
 // unique sorts problems and drops what is said twice.
 func unique(list diag.List) diag.List {
 	var sorted diag.List
@@ -192,6 +220,10 @@ type Summary = tree.Summary
 func (r *Repo) Write(res *Result) (Summary, error) {
 	if res.lock == nil {
 		return Summary{}, fmt.Errorf("a partial render of %s cannot be written", res.Env)
+	}
+	if res.last != nil {
+		summary, err := res.last.Rewrite(res.files, res.kept, res.lock)
+		return summary, r.src.Local(err)
 	}
 	summary, err := tree.Write(r.src.TreeDir(res.Env), res.files, res.lock)
 	return summary, r.src.Local(err)

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/model"
@@ -16,33 +18,27 @@ const addonsPart = "addons"
 // lastRender is what a render may take over from the one before. A nil one has
 // nothing to take over.
 type lastRender struct {
-	lock   *rendered.Lock
+	*tree.Written
 	parts  *reuse.Parts
-	files  *tree.Written
 	warned map[string]bool
 }
 
-// lastRender opens the tree of the last render. It is nil unless this talosgen wrote
-// the tree for this cluster, in the present format, and its seal is genuine: whoever
-// cannot decrypt the tree cannot make a render keep what it did not write.
-func (c *compiler) lastRender() *lastRender {
-	lock, err := c.Repo.ReadLock(c.Name)
+// lastRender prepares the tree of the last render. It is nil unless this talosgen
+// wrote the tree for this cluster, in the present format, and its seal is genuine:
+// whoever cannot decrypt the tree cannot make a render keep what it did not write.
+func (c *compiler) lastRender(w *tree.Written) *lastRender {
 	origin := rendered.Origin{Talosgen: c.Repo.World.Version, Environment: c.Name, Cluster: c.Config.ClusterName}
-	if err != nil || lock.Origin != origin || lock.Outdated() || lock.VerifySeal(c.secrets.Operator.Derive(rendered.SealLabel)) != nil {
-		return nil // nothing is lost but time; what is wrong with the tree, writing it says
+	if w == nil || w.Lock.Origin != origin || w.Lock.Outdated() || w.Lock.VerifySeal(c.secrets.Operator.Derive(rendered.SealLabel)) != nil {
+		return nil
 	}
 	parts := reuse.Compare(reuse.Sources{
-		Env: c.Name, Was: lock.Inputs, Is: c.Inputs, Nodes: refs(c.All()), Layers: c.Layers, AddonPaths: c.addonPaths(),
+		Env: c.Name, Was: w.Lock.Inputs, Is: c.Inputs, Nodes: refs(c.All()), Layers: c.Layers, AddonPaths: c.addonPaths(),
 	})
 	if parts == nil {
 		return nil
 	}
-	files, err := tree.OpenWritten(c.Repo.TreeDir(c.Name), lock)
-	if err != nil {
-		return nil
-	}
-	l := &lastRender{lock: lock, parts: parts, files: files, warned: map[string]bool{}}
-	for _, part := range lock.Warned {
+	l := &lastRender{Written: w, parts: parts, warned: map[string]bool{}}
+	for _, part := range w.Lock.Warned {
 		l.warned[part] = true
 	}
 	return l
@@ -69,41 +65,36 @@ func (p *plan) addonPaths() (paths []string) {
 	return paths
 }
 
-// close ends the reading of the tree.
-func (l *lastRender) close() {
-	if l != nil {
-		l.files.Close()
+// keep takes files over, if all are as the lock of the last render says.
+func (l *lastRender) keep(paths []string, res *Result) bool {
+	if l == nil || slices.ContainsFunc(paths, func(path string) bool { return !l.Has(path) }) {
+		return false
 	}
+	res.kept = append(res.kept, paths...)
+	return true
 }
 
-// node returns the file of a node, if it would be made of the same sources, and
+// node takes the file of a node over, if it would be made of the same sources, and
 // there was nothing to warn of.
-func (l *lastRender) node(n model.Node) (tree.File, bool) {
-	if l == nil || l.warned[n.File()] || !l.parts.Node(n.Ref()) {
-		return tree.File{}, false
-	}
-	return l.files.File(n.File())
+func (l *lastRender) node(n model.Node, res *Result) bool {
+	return l != nil && !l.warned[n.File()] && l.parts.Node(n.Ref()) && l.keep([]string{n.File()}, res)
 }
 
-// addons returns all files of addons, if they would be made of the same sources, and
-// there was nothing to warn of.
-func (l *lastRender) addons(p *plan) (files []tree.File, same bool) {
+// addons takes all files of addons over, if they would be made of the same sources,
+// and there was nothing to warn of.
+func (l *lastRender) addons(p *plan, res *Result) bool {
 	if l == nil || l.warned[addonsPart] || len(p.Broken) > 0 || !l.parts.Addons(refs(p.Autoscaled)) {
-		return nil, false
+		return false
 	}
 	others := map[string]bool{schemas.InfrastructureFile: true, schemas.HostKeyFile: true}
 	for _, n := range p.All() {
 		others[n.File()] = true
 	}
-	for _, e := range l.lock.Outputs {
-		if others[e.Path] {
-			continue
+	var paths []string
+	for _, e := range l.Lock.Outputs {
+		if !others[e.Path] {
+			paths = append(paths, e.Path)
 		}
-		file, as := l.files.File(e.Path)
-		if !as {
-			return nil, false
-		}
-		files = append(files, file)
 	}
-	return files, true
+	return l.keep(paths, res)
 }

@@ -1,7 +1,10 @@
 package render_test
 
 import (
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,32 +35,27 @@ func markedTree(t *testing.T, sealed bool) (r *render.Repo, root string) {
 	return r, root
 }
 
-// takenOver renders dev, and lists the parts that were taken over as they were.
-func takenOver(t *testing.T, r *render.Repo, o render.Options) string {
+// takenOver renders dev, and lists the parts that were taken over.
+func takenOver(t *testing.T, r *render.Repo) string {
 	t.Helper()
+	res, err := r.Renew(t.Context(), "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
 	parts := map[string]bool{}
-	res := mustRender(t, r, "dev", o)
-	for _, file := range res.Files() {
+	for _, file := range res.Kept() {
 		part, _, _ := strings.Cut(file, "/")
 		if part == "nodes" {
-			part = file
+			part = strings.TrimSuffix(strings.TrimPrefix(file, "nodes/acme-dev-"), ".yaml")
 		}
-		marked := strings.HasSuffix(res.Text(file), mark)
-		if was, known := parts[part]; known && was != marked {
-			t.Errorf("of %s, some files were taken over, others not", part)
-		}
-		parts[part] = marked
+		parts[part] = true
 	}
-	var names []string
-	for _, part := range []string{"nodes/acme-dev-control-plane-1.yaml", "nodes/acme-dev-worker-1.yaml", "nodes/acme-dev-worker-2.yaml", "bootstrap", "addons", "flux"} {
-		if _, known := parts[part]; !known {
-			t.Errorf("there is no %s", part)
-		}
-		if parts[part] {
-			names = append(names, strings.TrimSuffix(strings.TrimPrefix(part, "nodes/acme-dev-"), ".yaml"))
+	for _, file := range res.Files() {
+		if part, _, _ := strings.Cut(file, "/"); parts[part] || strings.HasSuffix(res.Text(file), mark) {
+			t.Errorf("%s was made anew, and taken over", file)
 		}
 	}
-	return strings.Join(names, " ")
+	return strings.Join(slices.Sorted(maps.Keys(parts)), " ")
 }
 
 // TestReuse takes over from a genuine tree what no changed source has a part in, and
@@ -65,10 +63,10 @@ func takenOver(t *testing.T, r *render.Repo, o render.Options) string {
 func TestReuse(t *testing.T) {
 	const label = "machine:\n  sysctls:\n    a.b: \"1\"\n"
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"a node":      {"envs/dev/patches/nodes/acme-dev-worker-1.yaml", label, "control-plane-1 worker-2 bootstrap addons flux"},
-		"workers":     {"envs/dev/patches/worker/more.yaml", label, "control-plane-1 bootstrap addons flux"},
-		"all nodes":   {"patches/common/more.yaml", label, "bootstrap addons flux"},
-		"an addon":    {"envs/dev/addons/metrics-server/more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: more\n  namespace: kube-system\n", "control-plane-1 worker-1 worker-2"},
+		"a node":      {"envs/dev/patches/nodes/acme-dev-worker-1.yaml", label, "addons bootstrap control-plane-1 flux infrastructure.yaml worker-2"},
+		"workers":     {"envs/dev/patches/worker/more.yaml", label, "addons bootstrap control-plane-1 flux infrastructure.yaml"},
+		"all nodes":   {"patches/common/more.yaml", label, "addons bootstrap flux infrastructure.yaml"},
+		"an addon":    {"envs/dev/addons/metrics-server/more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: more\n  namespace: kube-system\n", "control-plane-1 infrastructure.yaml worker-1 worker-2"},
 		"cluster.env": {"envs/dev/cluster.env", "MORE=1\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,13 +76,35 @@ func TestReuse(t *testing.T) {
 				text = readFile(t, root, tt.file) + text
 			}
 			writeFile(t, root, tt.file, text)
-			if got := takenOver(t, r, render.Options{Reuse: true}); got != tt.want {
+			if got := takenOver(t, r); got != tt.want {
 				t.Errorf("taken over is %q, want %q", got, tt.want)
 			}
-			if got := takenOver(t, r, render.Options{}); got != "" {
-				t.Errorf("without being told to, %q", got)
+			if kept := mustRender(t, r, "dev", render.Options{}).Kept(); len(kept) > 0 {
+				t.Errorf("without being told to, %q", kept)
 			}
+			mustWriteKept(t, r, root)
 		})
+	}
+}
+
+// mustWriteKept renders what changed, writes it, and makes sure that what was taken
+// over is in the tree as it was, and the rest is not.
+func mustWriteKept(t *testing.T, r *render.Repo, root string) {
+	t.Helper()
+	res, err := r.Renew(t.Context(), "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Write(res); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range readTree(t, filepath.Join(root, "rendered/dev")) {
+		if marked := strings.HasSuffix(text, mark); name != rendered.LockName && marked != slices.Contains(res.Kept(), name) {
+			t.Errorf("%s is as it was: %t", name, marked)
+		}
+	}
+	if fresh, err := r.Fresh(t.Context(), "dev"); !fresh || err != nil {
+		t.Errorf("after that, up to date is %t (%v)", fresh, err)
 	}
 }
 
@@ -111,18 +131,17 @@ func TestReuseNeedsASeal(t *testing.T) {
 			unsealed(t, r, root, func(lock string) string { return strings.Replace(lock, "version: 3", "version: 2", 1) })
 		},
 		"no lock": func(t *testing.T, r *render.Repo, root string) {
-			writeFile(t, root, "rendered/dev/"+rendered.LockName, "")
+			if err := os.Remove(filepath.Join(root, "rendered/dev", rendered.LockName)); err != nil {
+				t.Error(err)
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, root := markedTree(t, false)
 			damage(t, r, root)
 			writeFile(t, root, "envs/dev/patches/nodes/acme-dev-worker-1.yaml", "machine:\n  sysctls:\n    a.b: \"1\"\n")
-			res := mustRender(t, r.WithNewKeys(), "dev", render.Options{Reuse: true})
-			for _, file := range res.Files() {
-				if strings.HasSuffix(res.Text(file), mark) {
-					t.Errorf("%s was taken over", file)
-				}
+			if got := takenOver(t, r.WithNewKeys()); got != "" {
+				t.Errorf("taken over is %q", got)
 			}
 		})
 	}
@@ -132,12 +151,13 @@ func TestReuseNeedsASeal(t *testing.T) {
 // may render otherwise.
 func TestReuseOfAnotherVersion(t *testing.T) {
 	r, root := markedTree(t, true)
-	if got := takenOver(t, r, render.Options{Reuse: true}); got == "" {
+	writeFile(t, root, "envs/dev/patches/worker/more.yaml", "machine:\n  sysctls:\n    a.b: \"1\"\n")
+	if got := takenOver(t, r); got == "" {
 		t.Fatal("nothing is taken over from the tree of the same")
 	}
 	newer := world(t, nil)
 	newer.Version += "1"
-	if got := takenOver(t, openWorld(t, root, newer), render.Options{Reuse: true}); got != "" {
+	if got := takenOver(t, openWorld(t, root, newer)); got != "" {
 		t.Errorf("taken over is %q", got)
 	}
 }

@@ -173,30 +173,20 @@ func (r renderCommand) one(c *cli.Context, repo *render.Repo, env string) (*rend
 	}
 	options := render.Options{Keyless: c.Bool(flagKeyless), Nodes: c.StringSlice("node")}
 	partial := options.Keyless || len(options.Nodes) > 0
-	options.Reuse = !c.Bool("force") && !c.Bool(render.FlagNewKeys)
-	if !partial && !c.Bool("force") && !c.Bool(render.FlagNewKeys) {
-		fresh, err := repo.Fresh(c.Context, env)
-		if err != nil {
-			return nil, err
-		}
-		if fresh {
-			r.out.say("rendered/%s is up to date", env)
-			return r.hook(c, repo, &renderReport{Env: env, UpToDate: true})
-		}
-	}
-	return r.fresh(c, repo, env, options, partial)
-}
-
-func (r renderCommand) fresh(c *cli.Context, repo *render.Repo, env string, options render.Options, partial bool) (*renderReport, error) {
-	res, err := repo.Render(c.Context, env, options)
+	anew := partial || c.Bool("force") || c.Bool(render.FlagNewKeys)
+	res, err := renderedBy(c, repo, env, options, anew)
 	if panicHook != nil {
 		panicHook()
 	}
 	if res != nil {
 		r.out.printWarnings(res.Warnings)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case res == nil:
+		r.out.say("rendered/%s is up to date", env)
+		return r.hook(c, repo, &renderReport{Env: env, UpToDate: true})
 	}
 	report := &renderReport{Env: env, Nodes: res.Nodes}
 	for _, p := range res.Warnings {
@@ -206,6 +196,20 @@ func (r renderCommand) fresh(c *cli.Context, repo *render.Repo, env string, opti
 		r.out.say("%s: %s valid, nothing written", env, natural.Count(len(res.Nodes), "node"))
 		return report, nil
 	}
+	return r.write(c, repo, res, report)
+}
+
+// renderedBy renders an environment: anew, or what changed in it; nil if nothing did.
+func renderedBy(c *cli.Context, repo *render.Repo, env string, o render.Options, anew bool) (*render.Result, error) {
+	if anew {
+		return repo.Render(c.Context, env, o)
+	}
+	return repo.Renew(c.Context, env)
+}
+
+// write writes what was rendered.
+func (r renderCommand) write(c *cli.Context, repo *render.Repo, res *render.Result, report *renderReport) (*renderReport, error) {
+	env := report.Env
 	for _, source := range res.Encrypted {
 		if source.Action == render.Added {
 			report.NewEncrypted = append(report.NewEncrypted, source.File)

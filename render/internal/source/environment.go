@@ -46,8 +46,12 @@ func (r *Repo) ReadEnvironment(name string) (*Environment, error) {
 	}
 	e := &Environment{Repo: r, Name: name, Paths: paths, Broken: broken, Raw: make(map[string][]byte, len(paths))}
 	var problems diag.List
-	for _, p := range paths {
-		data, err := r.Files.ReadFile(p)
+	files, err := r.Files.readAll(paths)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range paths {
+		data, err := files[i].Data, files[i].Err
 		switch {
 		case err != nil:
 			problems.Add(diag.New(diag.Pos{File: p}, "cannot be read: %v", Reason(err)).WithCause(err))

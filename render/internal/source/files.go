@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/talosgen/talosgen/render/internal/tree"
 )
 
 // Files reads the files of a repository. Paths are followed as the system
@@ -38,6 +40,17 @@ func (f Files) ReadFile(name string) ([]byte, error) {
 		return text, nil
 	}
 	return os.ReadFile(f.Path(name))
+}
+
+// readAll reads many files at once, which is cheaper than one by one.
+func (f Files) readAll(names []string) ([]tree.Source, error) {
+	files, err := tree.ReadFiles(f.root, names)
+	for i, name := range names {
+		if text, ok := f.edited[name]; ok {
+			files[i] = tree.Source{Data: text}
+		}
+	}
+	return files, err
 }
 
 // Stat follows links within the repository.

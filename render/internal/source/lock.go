@@ -33,14 +33,18 @@ func (r *Repo) KeysOf(env string) (*sopsage.Keys, error) {
 }
 
 // Committed reads the rendered files that the lock names, also one that a merge
-// left damaged.
-func (r *Repo) Committed(env string) (map[string][]byte, error) {
+// left damaged. Those that skip wants left out are there, without what is in them.
+func (r *Repo) Committed(env string, skip func(path string) bool) (map[string][]byte, error) {
 	paths, err := tree.Owned(r.TreeDir(env), r.World.Version)
 	if err != nil {
 		return nil, r.Local(err)
 	}
 	files := map[string][]byte{}
 	for _, path := range paths {
+		if skip(path) {
+			files[path] = nil
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(r.TreeDir(env), filepath.FromSlash(path)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io/fs"
@@ -48,6 +49,27 @@ func DigestFiles(root string, paths []string) ([]rendered.Entry, error) {
 		entries[i] = rendered.Entry{Path: path, Digest: rendered.DigestSum(sum)}
 	}
 	return entries, problems.Err()
+}
+
+// Source is a file that was read, or why it could not be.
+type Source struct {
+	Data []byte
+	Err  error
+}
+
+// ReadFiles reads files below root, in the given order.
+func ReadFiles(root string, paths []string) ([]Source, error) {
+	r, err := newReader(root, true)
+	if err != nil {
+		return nil, readProblem(root, err)
+	}
+	defer r.close()
+	files := make([]Source, len(paths))
+	for i, path := range paths {
+		data, err := r.read(path)
+		files[i] = Source{bytes.Clone(data), err}
+	}
+	return files, nil
 }
 
 // ReadLock reads the lock of an environment's directory. The error is

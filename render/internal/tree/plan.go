@@ -19,14 +19,15 @@ import (
 // plan is what a write will do, decided before anything is touched.
 type plan struct {
 	dir     string
-	files   []File // sorted; the lock is one of them
-	same    []bool // per file: it lies in the old tree exactly so
+	files   []File          // sorted; the lock is one of them
+	kept    map[string]bool // of which the data is not known: they stay
+	same    []bool          // per file: it lies in the old tree exactly so
 	summary Summary
 
 	old     fs.FileInfo // the old tree's directory, nil if there is none
 	oldLock []byte
 	owned   map[string]bool        // what the old lock names, and the lock
-	wanted  map[string]bool        // paths of files
+	names   map[string]bool        // paths of files
 	parents map[string]bool        // directories of files
 	found   map[string]fs.FileMode // directories of the old tree and their permissions
 	carried []carried
@@ -44,14 +45,15 @@ func (p *plan) path(name string) string { return filepath.Join(p.dir, name) }
 
 // makePlan compares the wanted tree with the one on disk. The plan is never
 // nil, so that its summary can be returned along with an error.
-func makePlan(dir string, files []File, lock *rendered.Lock) (*plan, error) {
-	p := &plan{dir: dir, found: map[string]fs.FileMode{}}
-	if err := p.want(files, lock); err != nil {
+func makePlan(dir string, files wanted, lock *rendered.Lock) (*plan, error) {
+	p := &plan{dir: dir, kept: files.kept, found: map[string]fs.FileMode{}}
+	if err := p.want(files.files, lock); err != nil {
 		return &plan{}, err
 	}
 	for _, step := range []func() error{
 		p.findOld,
 		func() error { return p.readOwned(lock.Talosgen) },
+		func() error { return files.still(p.dir, p.oldLock) },
 		p.checkParents,
 		p.compare,
 		p.findRemoved,
@@ -82,9 +84,9 @@ func (p *plan) want(files []File, lock *rendered.Lock) error {
 	}
 	p.files = append(p.files, File{rendered.LockName, lock.Encode()})
 	p.parents = parents(p.files)
-	p.wanted = make(map[string]bool, len(p.files))
+	p.names = make(map[string]bool, len(p.files))
 	for _, f := range p.files {
-		p.wanted[f.Path] = true
+		p.names[f.Path] = true
 	}
 	return nil
 }
@@ -165,6 +167,10 @@ func (p *plan) compare() error {
 	defer r.close()
 	var foreign []string
 	for i, f := range p.files {
+		if p.same[i] = p.kept[f.Path]; p.same[i] {
+			p.summary.Unchanged = append(p.summary.Unchanged, f.Path)
+			continue
+		}
 		data, err := r.read(f.Path)
 		list := &p.summary.Changed
 		switch {
@@ -215,7 +221,7 @@ func (p *plan) outputPaths() []string {
 // findRemoved lists what the old lock names and the new tree does not have.
 func (p *plan) findRemoved() error {
 	for path := range p.owned {
-		if p.wanted[path] {
+		if p.names[path] {
 			continue
 		}
 		info, err := os.Lstat(p.path(path))
@@ -238,11 +244,11 @@ func (p *plan) carry() error {
 	}
 	var problems diag.List
 	for _, c := range p.carried {
-		if !c.mode.IsDir() && p.parents[c.path] || c.mode.IsDir() && p.wanted[c.path] {
+		if !c.mode.IsDir() && p.parents[c.path] || c.mode.IsDir() && p.names[c.path] {
 			problems.Add(p.foreignProblem(c.path))
 		}
 		for dir := path.Dir(c.path); dir != "."; dir = path.Dir(dir) {
-			if p.wanted[dir] {
+			if p.names[dir] {
 				problems.Add(p.foreignProblem(c.path))
 			}
 		}
@@ -260,7 +266,7 @@ func (p *plan) walk(dir string) error {
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if !e.IsDir() && (p.owned[name] || p.wanted[name]) {
+		if !e.IsDir() && (p.owned[name] || p.names[name]) {
 			continue
 		}
 		info, err := e.Info()

@@ -58,8 +58,15 @@ func (s *stager) place(f File, same bool) error {
 			return err
 		}
 	}
+	data := f.Data
+	if s.kept[f.Path] {
+		var err error
+		if data, err = os.ReadFile(s.path(f.Path)); err != nil {
+			return err
+		}
+	}
 	s.written = append(s.written, to)
-	return s.sys.write(to, f.Data, filePerm)
+	return s.sys.write(to, data, filePerm)
 }
 
 // carry takes over something that talosgen did not write.

@@ -54,6 +54,10 @@ func Write(dir string, files []File, lock *rendered.Lock) (Summary, error) {
 }
 
 func write(sys *system, dir string, files []File, lock *rendered.Lock) (Summary, error) {
+	return rewrite(sys, dir, wanted{files: files}, lock)
+}
+
+func rewrite(sys *system, dir string, files wanted, lock *rendered.Lock) (Summary, error) {
 	if err := recoverTree(sys, dir); err != nil {
 		return Summary{}, err
 	}

@@ -1,9 +1,17 @@
 package tree
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rendered"
 )
 
 // TestWritten reads the files that are as the lock says, and no other.
@@ -29,18 +37,75 @@ func TestWritten(t *testing.T) {
 	if err := os.Symlink("b/c.yaml", filepath.Join(dir, "e.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWritten(dir, lock)
+	w, err := OpenWritten(dir, "1.0.0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
 	for file, want := range map[string]string{"a.yaml": "", "b/c.yaml": "c\n", "d.yaml": "", "e.yaml": "", "foreign.yaml": "", "no.yaml": ""} {
-		got, as := w.File(file)
-		if as != (want != "") || string(got.Data) != want || as && got.Path != file {
-			t.Errorf("%s is %q, as the lock says: %t", file, got.Data, as)
+		if got, as := w.Read(file); as != (want != "") || as && string(got) != want || w.Has(file) != as {
+			t.Errorf("%s is %q, as the lock says: %t, %t", file, got, as, w.Has(file))
 		}
 	}
-	if _, err := OpenWritten(filepath.Join(dir, "no"), lock); err == nil {
-		t.Error("a tree that is not there was opened")
+	if w.Complete() {
+		t.Error("all files are as the lock says")
+	}
+	if !w.ReadFrom(lock.Inputs) || w.ReadFrom(nil) {
+		t.Error("the sources are not those of the lock")
+	}
+	if _, err := OpenWritten(filepath.Join(dir, "no"), "1.0.0"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a tree that is not there: %v", err)
+	}
+}
+
+// rewritten writes a tree, lets change do what it likes to it, and writes another one
+// that keeps a file.
+func rewritten(t *testing.T, sys *system, change func(dir string)) (dir string, summary Summary, err error) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "dev")
+	mustWrite(t, dir, content{"a.yaml": "a", "b/c.yaml": "c"})
+	w, err := OpenWritten(dir, "1.0.0")
+	if err != nil || !w.Complete() {
+		t.Fatal(err, w)
+	}
+	change(dir)
+	files := []File{{"a.yaml", []byte("new")}}
+	all := append(Outputs(files), w.Keep([]string{"b/c.yaml"})...)
+	lock, err := rendered.NewLock(w.Lock.Origin, w.Lock.Inputs, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Seal = lock.ComputeSeal([]byte("key"))
+	summary, err = rewrite(sys, dir, w.with(files, []string{"b/c.yaml"}), lock)
+	return dir, summary, err
+}
+
+// TestRewrite keeps a file as it is, also where there are no hard links.
+func TestRewrite(t *testing.T) {
+	noLinks := *realSystem
+	noLinks.link = func(string, string) error { return unix.EPERM }
+	for name, sys := range map[string]*system{"links": realSystem, "copies": &noLinks} {
+		dir, summary, err := rewritten(t, sys, func(string) {})
+		if err != nil || !slices.Equal(summary.Changed, []string{"a.yaml"}) || !slices.Equal(summary.Unchanged, []string{"b/c.yaml"}) {
+			t.Errorf("%s: %+v (%v)", name, summary, err)
+		}
+		w, err := OpenWritten(dir, "1.0.0")
+		if err != nil || !w.Complete() {
+			t.Fatalf("%s: the tree is not as its lock says (%v)", name, err)
+		}
+		if data, _ := w.Read("b/c.yaml"); string(data) != "c" {
+			t.Errorf("%s: what stays is %q", name, data)
+		}
+	}
+}
+
+// TestRewriteOfAnotherTree writes nothing over a tree that came in between, or has gone.
+func TestRewriteOfAnotherTree(t *testing.T) {
+	for name, change := range map[string]func(dir string){
+		"another": func(dir string) { mustWrite(t, dir, content{"a.yaml": "a", "b/c.yaml": "other"}) },
+		"none":    func(dir string) { _ = os.RemoveAll(dir) },
+	} {
+		if _, _, err := rewritten(t, realSystem, change); diag.CodeOf(err) != diag.Conflict {
+			t.Errorf("%s: the error is %v", name, err)
+		}
 	}
 }
