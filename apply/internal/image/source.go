@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -34,7 +35,9 @@ func Arch(hetzner string) string {
 // architecture as Talos names it; "" is for all of them.
 type Mirrors map[string]string
 
-var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var digestPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{64}$`)
+})
 
 // ParseMirrors reads what was given with --image-url: URLs, or architectures
 // with a URL, as in arm64=https://example.com/talos.raw.xz.
@@ -58,7 +61,7 @@ func ParseMirrors(texts []string) (Mirrors, error) {
 			problem.Message += " is a second one for the same architecture"
 			return nil, problem
 		default:
-			if digest, _ = strings.CutPrefix(u.Fragment, "sha256="); u.Fragment != "" && !digestPattern.MatchString(digest) {
+			if digest, _ = strings.CutPrefix(u.Fragment, "sha256="); u.Fragment != "" && !digestPattern().MatchString(digest) {
 				problem.Message += ": the part after # is not sha256= and a digest in hexadecimal"
 				return nil, problem
 			}

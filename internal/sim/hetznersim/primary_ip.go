@@ -85,7 +85,7 @@ func (p *publicIP) pointTo(c *call) ([]dnsPtr, error) {
 	if err != nil || !p.holds(addr) {
 		return nil, badField("ip", "IP %q does not belong to the resource.", in.IP)
 	}
-	if in.Ptr != nil && !hostname.MatchString(*in.Ptr) {
+	if in.Ptr != nil && !hostname().MatchString(*in.Ptr) {
 		return nil, badField("dns_ptr", badHostname)
 	}
 	left := keep(p.Pointers, func(d dnsPtr) bool { return d.IP != in.IP })

@@ -239,7 +239,7 @@ func updateServer(c *call, s *server) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if in.Name != nil && !hostname.MatchString(*in.Name) {
+	if in.Name != nil && !hostname().MatchString(*in.Name) {
 		return reply{}, badField("name", badHostname)
 	}
 	if s, err = apply(in, kindServer, &c.st.servers, s); err != nil {

@@ -3,6 +3,7 @@ package hetznersim
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -33,7 +34,9 @@ type serverInput struct {
 const maxUserData = 32768
 
 // hostname is a name as RFC 1123 has it.
-var hostname = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+var hostname = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+})
 
 const badHostname = "Must be a valid hostname as per RFC 1123."
 
@@ -75,7 +78,7 @@ func (c *call) newServer(in serverInput) (*server, error) {
 	v.check(in.Type != "", "server_type", missing)
 	v.check(in.Type == "" || t != nil, "server_type", "server type %q not found", in.Type)
 	v.check(in.Image != "", "image", missing)
-	v.check(in.Name == "" || hostname.MatchString(in.Name), "name", badHostname)
+	v.check(in.Name == "" || hostname().MatchString(in.Name), "name", badHostname)
 	v.check(len(in.UserData) <= maxUserData, "user_data", "Length must be between 0 and %d.", maxUserData)
 	if err := named(&v, kindServer, &c.st.servers, in.Name, in.Labels); err != nil {
 		return nil, err

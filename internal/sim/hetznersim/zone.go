@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -38,7 +39,9 @@ func (z *zone) ref() ref { return ref{z.ID, kindZone} }
 var zoneNameservers = []string{"hydrogen.ns.hetzner.com.", "oxygen.ns.hetzner.com.", "helium.ns.hetzner.de."}
 
 // zoneName has two labels or more; the last one has no digits.
-var zoneName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
+var zoneName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
+})
 
 type zoneView struct {
 	ID         int64             `json:"id"`
@@ -116,7 +119,7 @@ func createZone(c *call) (reply, error) {
 		return reply{}, err
 	}
 	var v invalid
-	v.check(in.Name == "" || zoneName.MatchString(in.Name), "name", "Not a valid domain name.")
+	v.check(in.Name == "" || zoneName().MatchString(in.Name), "name", "Not a valid domain name.")
 	v.check(in.Mode == "primary" || in.Mode == "secondary" && len(in.Primaries) > 0, "mode", "Must be primary, or secondary with primary_nameservers.")
 	checkTTL(&v, in.TTL)
 	if err := named(&v, kindZone, &c.st.zones, in.Name, in.Labels); err != nil {

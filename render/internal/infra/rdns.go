@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -38,7 +39,9 @@ func (r *resolver) reverseDNS(of subject, ipv4, ipv6 bool, templates ...schemas.
 }
 
 // hostName is a DNS name. Its length counts without the dot at its end.
-var hostName = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.?$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.?$`)
+})
 
 const longestName = 253
 
@@ -51,7 +54,7 @@ func (r *resolver) reverseName(template string, of subject, ipType string) strin
 	}
 	// What only the address tells is one label, or a few short ones.
 	sample := placeholder.ReplaceAllString(name, "1")
-	if !hostName.MatchString(sample) || len(strings.TrimSuffix(sample, ".")) > longestName {
+	if !hostName().MatchString(sample) || len(strings.TrimSuffix(sample, ".")) > longestName {
 		hint := "labels have 1 to 63 letters, digits and inner hyphens; the name has 253 characters at most"
 		if of.pool == "" && strings.Contains(template, "pool") {
 			hint = "{{ pool }} stands for nothing there: " + of.hostname + " is of no pool"

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
@@ -137,12 +138,14 @@ func (c *checker) leaked(format string, args ...any) {
 
 var (
 	checksumKey   = regexp.MustCompile(`(?i)(^|[-./])(checksum|hash|sha256|sha1|digest)([-./]|$)`)
-	checksumValue = regexp.MustCompile(`^[0-9a-zA-Z+/=_-]{8,128}$`)
+	checksumValue = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[0-9a-zA-Z+/=_-]{8,128}$`)
+	})
 )
 
 // isChecksum tells whether a value is an annotation that says by its name and
 // its form that it is a checksum.
 func isChecksum(at place, value string) bool {
 	n := len(at.keys)
-	return n > 2 && at.keys[n-3] == "metadata" && at.keys[n-2] == "annotations" && checksumKey.MatchString(at.keys[n-1]) && checksumValue.MatchString(value)
+	return n > 2 && at.keys[n-3] == "metadata" && at.keys[n-2] == "annotations" && checksumKey.MatchString(at.keys[n-1]) && checksumValue().MatchString(value)
 }

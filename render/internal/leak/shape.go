@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // shape is what must be kept of a text so that whatever reads it still can.
@@ -50,8 +51,10 @@ func (s shape) letters(class string) string {
 var (
 	numberForm   = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?$`)
 	durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`)
-	hostForm     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
-	escapeForm   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	hostForm     = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
+	})
+	escapeForm = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
 // shortestCode is the length in bytes from which hexadecimal digits and base64
@@ -85,7 +88,7 @@ func shapeOf(text string) shape {
 		s.hex = true
 	case isBase64(text, base64.StdEncoding) || isBase64(text, base64.URLEncoding):
 		s.syntax, s.signs = all(text, "="), lower+upper+decimal
-	case hostForm.MatchString(text) && strings.ContainsAny(text, lower):
+	case hostForm().MatchString(text) && strings.ContainsAny(text, lower):
 		s.syntax = all(text, ".-")
 	}
 	return s
