@@ -1,13 +1,11 @@
 package yamledit
 
 import (
-	"strings"
-
 	"go.yaml.in/yaml/v4"
 )
 
 // insertEntry writes a new entry in front of the entry at a place of a mapping.
-func (f *File) insertEntry(m *yaml.Node, place int, key, value *yaml.Node) []splice {
+func (f splicer) insertEntry(m *yaml.Node, place int, key, value *yaml.Node) []splice {
 	if isFlow(m) {
 		return f.insertFlowEntry(m, place, scalar(key)+": "+inline(value))
 	}
@@ -19,19 +17,8 @@ func (f *File) insertEntry(m *yaml.Node, place int, key, value *yaml.Node) []spl
 	return f.insertLines(line+1, column, entry(scalar(key), value))
 }
 
-// insertLines writes lines in front of a line.
-func (f *File) insertLines(line, column int, lines []string) []splice {
-	newline := f.newline()
-	text := strings.Join(indent(lines, strings.Repeat(" ", column)), newline) + newline
-	at := f.lines[line]
-	if line == f.count() && at > 0 && f.text[at-1] != '\n' {
-		text = newline + strings.TrimSuffix(text, newline)
-	}
-	return []splice{{at, at, text}}
-}
-
 // replaceValue writes the value of the entry at a place of a mapping.
-func (f *File) replaceValue(m *yaml.Node, i int, value *yaml.Node) []splice {
+func (f splicer) replaceValue(m *yaml.Node, i int, value *yaml.Node) []splice {
 	old := m.Content[i+1]
 	indent := 0
 	if !isFlow(m) {
@@ -59,7 +46,7 @@ func (f *File) replaceValue(m *yaml.Node, i int, value *yaml.Node) []splice {
 }
 
 // blockValue takes a value out of a line, and writes one in lines below it.
-func (f *File) blockValue(m *yaml.Node, from, to int, value *yaml.Node) []splice {
+func (f splicer) blockValue(m *yaml.Node, from, to int, value *yaml.Node) []splice {
 	for from > 0 && from < to && f.text[from-1] == ' ' {
 		from--
 	}
@@ -67,62 +54,7 @@ func (f *File) blockValue(m *yaml.Node, from, to int, value *yaml.Node) []splice
 	return append([]splice{{from, to, ""}}, below...)
 }
 
-// dash is the offset of the dash of an item.
-func (f *File) dash(list *yaml.Node, index int) (int, bool) {
-	first := f.start(list)
-	column := f.column(first)
-	from := f.line(first)
-	if index > 0 {
-		from = f.line(f.itemEnd(list, index-1)-1) + 1
-	}
-	for line := from; line < f.count() && line < max(list.Content[index].Line, from+1); line++ {
-		text := f.lineText(line)
-		if indentation(text) == column && len(text) > column && text[column] == '-' {
-			return f.lines[line] + column, true
-		}
-	}
-	return 0, false
-}
-
-// itemEnd is the offset behind an item of a list in lines.
-func (f *File) itemEnd(list *yaml.Node, index int) int {
-	return max(f.end(list.Content[index], f.column(f.start(list))+1), f.start(list)+1)
-}
-
-// itemLines is the first line of an item, with the comments directly above it,
-// and the line behind its last one, with the comments inside of it.
-func (f *File) itemLines(list *yaml.Node, index int) (head, tail int, ok bool) {
-	dash, ok := f.dash(list, index)
-	if !ok {
-		return 0, 0, false
-	}
-	head = f.line(dash)
-	for head > 0 && isComment(f.lineText(head-1)) && (index == 0 || head > f.line(f.itemEnd(list, index-1)-1)+1) {
-		if index > 0 && indentation(f.lineText(head-1)) > f.column(dash) {
-			break // inside of the item above
-		}
-		head--
-	}
-	last := f.line(max(f.itemEnd(list, index), dash+1) - 1)
-	return head, f.commentsInside(last+1, f.column(dash)), true
-}
-
-// commentsInside skips comments that are indented deeper than a column.
-func (f *File) commentsInside(line, column int) int {
-	end := line
-	for ; line < f.count(); line++ {
-		text := f.lineText(line)
-		switch {
-		case isComment(text) && indentation(text) > column:
-			end = line + 1
-		case !isBlank(text):
-			return end
-		}
-	}
-	return end
-}
-
-func (f *File) insertBlockItem(list *yaml.Node, index int, value *yaml.Node) []splice {
+func (f splicer) insertBlockItem(list *yaml.Node, index int, value *yaml.Node) []splice {
 	column := f.column(f.start(list))
 	if index < len(list.Content) {
 		head, _, ok := f.itemLines(list, index)

@@ -12,6 +12,9 @@ type splice struct {
 	text     string
 }
 
+// splicer writes into a text; no splices mean that nobody knows how.
+type splicer struct{ extents }
+
 // Set gives a key of the mapping at a path a value. A key that is there keeps
 // its place, and the comment behind it. A new one comes behind the first of the
 // keys in after that the mapping has, else behind all others.

@@ -11,8 +11,11 @@ import (
 // these functions find it. They may be wrong about YAML that is not valid or
 // very strange, which the comparison after an edit notices.
 
+// extents tell where nodes begin and end.
+type extents struct{ layout }
+
 // start is where the content of a node begins, behind its tag and anchor.
-func (f *File) start(n *yaml.Node) int {
+func (f extents) start(n *yaml.Node) int {
 	at := f.offset(n)
 	if n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 || n.Kind == yaml.AliasNode {
 		return at
@@ -28,7 +31,7 @@ func (f *File) start(n *yaml.Node) int {
 
 // end is the offset behind a node, of which a line of its block has at least
 // the indentation given.
-func (f *File) end(n *yaml.Node, indent int) int {
+func (f extents) end(n *yaml.Node, indent int) int {
 	at := f.start(n)
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -55,7 +58,7 @@ func (f *File) end(n *yaml.Node, indent int) int {
 
 // entryEnd is the offset behind an entry of a mapping: its value, or its key
 // and colon if it has none.
-func (f *File) entryEnd(n *yaml.Node, i, indent int) int {
+func (f extents) entryEnd(n *yaml.Node, i, indent int) int {
 	colon, ok := f.colon(n.Content[i], indent)
 	if !ok || !isEmpty(n.Content[i+1]) {
 		return max(colon, f.end(n.Content[i+1], indent))
@@ -65,7 +68,7 @@ func (f *File) entryEnd(n *yaml.Node, i, indent int) int {
 
 // colon is the offset behind the colon of a key, or behind the key if it has
 // none.
-func (f *File) colon(key *yaml.Node, indent int) (int, bool) {
+func (f extents) colon(key *yaml.Node, indent int) (int, bool) {
 	end := f.end(key, indent)
 	if at := f.skip(end, ""); at < len(f.text) && f.text[at] == ':' {
 		return at + 1, true
@@ -80,7 +83,7 @@ func isEmpty(n *yaml.Node) bool {
 
 func isFlow(n *yaml.Node) bool { return n.Style&yaml.FlowStyle != 0 }
 
-func (f *File) scalarEnd(n *yaml.Node, at, indent int) int {
+func (f extents) scalarEnd(n *yaml.Node, at, indent int) int {
 	switch {
 	case isEmpty(n):
 		return at
@@ -102,7 +105,7 @@ func (f *File) scalarEnd(n *yaml.Node, at, indent int) int {
 	return at
 }
 
-func (f *File) quotedEnd(at int, quote byte) int {
+func (f extents) quotedEnd(at int, quote byte) int {
 	for at++; at < len(f.text); at++ {
 		switch c := f.text[at]; {
 		case c == '\\' && quote == '"':
@@ -118,7 +121,7 @@ func (f *File) quotedEnd(at int, quote byte) int {
 
 // literalEnd is the end of the last line that says something and is indented
 // as the block is.
-func (f *File) literalEnd(at, indent int) int {
+func (f extents) literalEnd(at, indent int) int {
 	last := f.line(at)
 	for line := last + 1; line < f.count(); line++ {
 		text := f.lineText(line)
@@ -135,7 +138,7 @@ func (f *File) literalEnd(at, indent int) int {
 
 // flowEnd is the offset behind the bracket of a collection, or behind its last
 // entry if it has none.
-func (f *File) flowEnd(n *yaml.Node, at int) int {
+func (f extents) flowEnd(n *yaml.Node, at int) int {
 	bare := at >= len(f.text) || f.text[at] != '[' && f.text[at] != '{'
 	if !bare {
 		at++
@@ -156,30 +159,13 @@ func (f *File) flowEnd(n *yaml.Node, at int) int {
 	return at
 }
 
-// skip moves over spaces, line breaks, comments and other characters.
-func (f *File) skip(at int, others string) int {
-	for at < len(f.text) {
-		switch c := f.text[at]; {
-		case c == '#' && (at == 0 || isSpace(f.text[at-1]) || f.text[at-1] == ','):
-			for at < len(f.text) && f.text[at] != '\n' {
-				at++
-			}
-		case isSpace(c) || strings.IndexByte(others, c) >= 0:
-			at++
-		default:
-			return at
-		}
-	}
-	return at
-}
-
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // column is the column of a node, from 0.
 func column(n *yaml.Node) int { return n.Column - 1 }
 
 // column is how many bytes an offset is from the beginning of its line.
-func (f *File) column(offset int) int { return offset - f.lines[f.line(offset)] }
+func (f layout) column(offset int) int { return offset - f.lines[f.line(offset)] }
 
 func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 

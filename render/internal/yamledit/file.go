@@ -13,7 +13,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -25,16 +24,15 @@ import (
 // File is a YAML file with one document. It does not change: an edit makes
 // another one.
 type File struct {
-	name  string
-	text  []byte
-	lines []int // the offset of each line, and the length of the text
-	root  *yaml.Node
-	used  map[*yaml.Node]bool // nodes with an anchor that an alias names
+	splicer
+	name string
+	root *yaml.Node
+	used map[*yaml.Node]bool // nodes with an anchor that an alias names
 }
 
 // Parse reads the text of a file; its name is for messages.
 func Parse(name string, text []byte) (*File, error) {
-	f := &File{name: name, text: text, lines: lineStarts(text), used: map[*yaml.Node]bool{}}
+	f := &File{splicer: splicer{extents{layout{text, lineStarts(text)}}}, name: name, used: map[*yaml.Node]bool{}}
 	if !utf8.Valid(text) || bytes.ContainsAny(text, "\ufeff\u0085\u2028\u2029") || bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) {
 		return nil, f.refuse(nil, "the file has characters that cannot be edited around: a byte order mark, or unusual line breaks")
 	}
@@ -53,16 +51,6 @@ func Parse(name string, text []byte) (*File, error) {
 
 // Text is the text of the file; it is not to be changed.
 func (f *File) Text() []byte { return f.text }
-
-func lineStarts(text []byte) []int {
-	starts := []int{0}
-	for i, c := range text {
-		if c == '\n' && i+1 < len(text) {
-			starts = append(starts, i+1)
-		}
-	}
-	return append(starts, len(text))
-}
 
 // refuse is the error about what is not edited.
 func (f *File) refuse(at *yaml.Node, format string, args ...any) error {
@@ -155,43 +143,4 @@ func (f *File) checkAlias(n *yaml.Node) error {
 		return f.refuse(n, "&%s is used elsewhere, which would change too", n.Anchor)
 	}
 	return nil
-}
-
-// offset is the place of a node in the text. Columns count characters.
-func (f *File) offset(n *yaml.Node) int {
-	at := f.lines[min(n.Line, len(f.lines))-1]
-	for range n.Column - 1 {
-		_, size := utf8.DecodeRune(f.text[at:])
-		at += size
-	}
-	return at
-}
-
-// line is the number, from 0, of the line that an offset is on.
-func (f *File) line(offset int) int {
-	low, high := 0, len(f.lines)-1
-	for low+1 < high {
-		if middle := (low + high) / 2; f.lines[middle] <= offset {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
-}
-
-// lineText is a line, from 0, without its break.
-func (f *File) lineText(line int) string {
-	return strings.TrimRight(string(f.text[f.lines[line]:f.lines[line+1]]), "\r\n")
-}
-
-// count is how many lines the file has.
-func (f *File) count() int { return len(f.lines) - 1 }
-
-// newline is the line break that the file uses.
-func (f *File) newline() string {
-	if bytes.Contains(f.text, []byte("\r\n")) {
-		return "\r\n"
-	}
-	return "\n"
 }

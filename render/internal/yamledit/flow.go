@@ -8,7 +8,7 @@ import (
 )
 
 // insertFlowEntry writes an entry into a mapping in braces.
-func (f *File) insertFlowEntry(m *yaml.Node, place int, text string) []splice {
+func (f splicer) insertFlowEntry(m *yaml.Node, place int, text string) []splice {
 	if place == 0 {
 		at := f.start(m) + 1
 		return []splice{{at, at, text}}
@@ -18,7 +18,7 @@ func (f *File) insertFlowEntry(m *yaml.Node, place int, text string) []splice {
 }
 
 // insertFlowItem writes an item into a list in brackets that has items.
-func (f *File) insertFlowItem(list *yaml.Node, index int, value *yaml.Node) []splice {
+func (f splicer) insertFlowItem(list *yaml.Node, index int, value *yaml.Node) []splice {
 	text, newline := inline(value), f.newline()
 	if index < len(list.Content) {
 		at := f.offset(list.Content[index])
@@ -40,32 +40,8 @@ func (f *File) insertFlowItem(list *yaml.Node, index int, value *yaml.Node) []sp
 	return append([]splice{{end, end, ","}}, line...)
 }
 
-// alone tells whether an item of a list in brackets has its lines for itself.
-func (f *File) alone(n *yaml.Node) bool {
-	from, end := f.offset(n), f.end(n, 0)
-	before := f.text[f.lines[f.line(from)]:from]
-	behind, _ := f.comma(end)
-	rest := f.lineText(f.line(max(end-1, 0)))
-	rest = rest[min(f.column(max(end-1, 0))+1+behind-end, len(rest)):]
-	return len(bytes.TrimSpace(before)) == 0 && (isBlank(rest) || isComment(rest))
-}
-
-// comma is the offset behind the comma that follows on the same line.
-func (f *File) comma(at int) (int, bool) {
-	for i := at; i < len(f.text); i++ {
-		switch f.text[i] {
-		case ',':
-			return i + 1, true
-		case ' ', '\t':
-		default:
-			return at, false
-		}
-	}
-	return at, false
-}
-
 // removeFlowItem takes an item out of a list in brackets.
-func (f *File) removeFlowItem(list *yaml.Node, index int) []splice {
+func (f splicer) removeFlowItem(list *yaml.Node, index int) []splice {
 	n := list.Content[index]
 	from, end := f.offset(n), f.end(n, 0)
 	behind, _ := f.comma(end)
@@ -84,20 +60,4 @@ func (f *File) removeFlowItem(list *yaml.Node, index int) []splice {
 		}
 	}
 	return []splice{{from, behind, ""}}
-}
-
-// gap moves over what is between two items, unless a comment is there.
-func (f *File) gap(from, to int) int {
-	if to < from || bytes.ContainsRune(f.text[from:to], '#') {
-		return from
-	}
-	return to
-}
-
-// cutLines takes lines out, and the comments directly above them.
-func (f *File) cutLines(from, to int) []splice {
-	for from > 0 && isComment(f.lineText(from-1)) {
-		from--
-	}
-	return []splice{{f.lines[from], f.lines[to], ""}}
 }
