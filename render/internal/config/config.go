@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"path"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 
@@ -30,6 +31,8 @@ type Config struct {
 	nodes []Node
 
 	autoscaled []Node // one for each pool
+
+	fields func() map[fieldKey][]string // the paths of all fields
 
 	// On Hetzner, zero otherwise:
 	ranges address.Ranges
@@ -71,6 +74,7 @@ func checked(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*C
 // decoded decodes and checks a document.
 func decoded(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*Config, error) {
 	c := &Config{file: file, pos: map[string]diag.Pos{}}
+	c.fields = sync.OnceValue(c.listFields)
 	var problems diag.List
 	expanded, err := subst.ExpandNode(subst.Source{File: file}, root, scope)
 	problems.AddErr(err)

@@ -1,33 +1,23 @@
 package options
 
 import (
-	"strconv"
-
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // kubelet is the kubelet of the nodes of a role.
 func (c kubernetes) kubelet(role machine.Role) machine.KubeletOptions {
-	k := c.config.Kubernetes.Kubelet
+	k := &c.config.Kubernetes.Kubelet
 	o := machine.KubeletOptions{
-		ComponentOptions: c.component("kubelet", k.Component),
+		ComponentOptions: c.component(&k.Component, nil),
 		Settings:         c.kubeletSettings(role),
 		ExtraConfig:      k.ExtraConfig,
+		ExtraMounts: each(k.ExtraMounts, func(m *schemas.KubeletMount) machine.KubeletMount {
+			return machine.KubeletMount{Source: c.text(&m.Source), Destination: c.text(&m.Destination), Type: c.text(&m.Type), Options: c.texts(&m.Options)}
+		}),
 	}
-	if *k.RotateServerCertificates {
-		if _, set := o.ExtraArgs[rotateCertificates]; !set {
-			o.ExtraArgs[rotateCertificates] = c.option("true", "kubernetes", "kubelet", "rotateServerCertificates")
-		}
-	}
-	for i, m := range k.ExtraMounts {
-		at := func(value, key string) machine.Option {
-			return c.option(value, "kubernetes", "kubelet", "extraMounts", strconv.Itoa(i), key)
-		}
-		o.ExtraMounts = append(o.ExtraMounts, machine.KubeletMount{
-			Source: at(m.Source, "source"), Destination: at(m.Destination, "destination"), Type: at(m.Type, "type"),
-			Options: c.options(m.Options, "kubernetes", "kubelet", "extraMounts", strconv.Itoa(i), "options"),
-		})
+	if _, set := o.ExtraArgs[rotateCertificates]; !set && *k.RotateServerCertificates {
+		o.ExtraArgs[rotateCertificates] = c.said("true", &k.RotateServerCertificates)
 	}
 	return o
 }
@@ -44,11 +34,10 @@ var reserved = map[machine.Role][]struct{ key, cpu, memory string }{
 }
 
 func (c kubernetes) kubeletSettings(role machine.Role) []machine.KubeletSetting {
-	g := c.config.Kubernetes.Kubelet.GracefulShutdown
-	at := []string{"kubernetes", "kubelet", "gracefulShutdown"}
+	k := &c.config.Kubernetes.Kubelet
 	settings := []machine.KubeletSetting{
-		{Path: []string{"shutdownGracePeriod"}, Option: c.option(g.Period, append(at, "period")...)},
-		{Path: []string{"shutdownGracePeriodCriticalPods"}, Option: c.option(g.CriticalPods, append(at, "criticalPods")...)},
+		{Path: []string{"shutdownGracePeriod"}, Option: c.text(&k.GracefulShutdown.Period)},
+		{Path: []string{"shutdownGracePeriodCriticalPods"}, Option: c.text(&k.GracefulShutdown.CriticalPods)},
 	}
 	if c.config.Provider != schemas.Hetzner {
 		return settings
@@ -56,7 +45,7 @@ func (c kubernetes) kubeletSettings(role machine.Role) []machine.KubeletSetting 
 	for _, r := range reserved[role] {
 		for _, s := range [][2]string{{"cpu", r.cpu}, {"memory", r.memory}, {"ephemeral-storage", "1Gi"}} {
 			settings = append(settings, machine.KubeletSetting{
-				Path: []string{r.key, s[0]}, Option: c.option(s[1], "kubernetes", "kubelet", "extraConfig", r.key, s[0]),
+				Path: []string{r.key, s[0]}, Option: c.said(s[1], &k.ExtraConfig, r.key, s[0]),
 			})
 		}
 	}

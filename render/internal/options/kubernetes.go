@@ -15,106 +15,72 @@ type kubernetes struct{ places }
 // of are the options that all nodes of a role have in common; sans are the names
 // in the certificates of the API, that of the endpoint first.
 func (c kubernetes) of(role machine.Role, sans []machine.Option) machine.KubernetesOptions {
-	k := c.config.Kubernetes
+	k, own := &c.config.Kubernetes, componentArgs[c.config.Provider]
 	o := machine.KubernetesOptions{
-		APIServer:         c.component("apiServer", k.APIServer),
-		ControllerManager: c.component("controllerManager", k.ControllerManager),
-		Scheduler:         c.component("scheduler", k.Scheduler),
-		Etcd:              machine.EtcdOptions{ComponentOptions: c.component("etcd", k.Etcd), AdvertisedSubnets: c.nodeCIDRs()},
-		Proxy: machine.ProxyOptions{
-			ComponentOptions: c.component("proxy", k.Proxy.Component),
-			Mode:             c.option(k.Proxy.Mode, "kubernetes", "proxy", "mode"),
-		},
-		Kubelet:          c.kubelet(role),
-		CoreDNS:          machine.CoreDNSOptions{Image: c.option(k.CoreDNS.Image, "kubernetes", "coreDns", "image")},
-		CertSANs:         sans[1:], // Talos adds the endpoint's itself
-		AdmissionPlugins: c.admissionPlugins(),
-		OIDC:             c.oidc(),
-		InlineManifests:  c.inlineManifests(),
-		RemoteManifests:  c.remoteManifests(),
+		APIServer:         c.component(&k.APIServer, own.apiServer),
+		ControllerManager: c.component(&k.ControllerManager, own.controllerManager),
+		Scheduler:         c.component(&k.Scheduler, own.scheduler),
+		Etcd:              machine.EtcdOptions{ComponentOptions: c.component(&k.Etcd, own.etcd), AdvertisedSubnets: c.texts(&c.config.Network.NodeCidrs)},
+		Proxy:             machine.ProxyOptions{ComponentOptions: c.component(&k.Proxy.Component, nil), Mode: c.text(&k.Proxy.Mode)},
+		Kubelet:           c.kubelet(role),
+		CoreDNS:           machine.CoreDNSOptions{Image: c.text(&k.CoreDNS.Image), Disabled: c.off(&k.CoreDNS.Enabled)},
+		CertSANs:          sans[1:], // Talos adds the endpoint's itself
+		AdmissionPlugins: each(k.AdmissionControl, func(p *schemas.AdmissionPlugin) machine.AdmissionPlugin {
+			return machine.AdmissionPlugin{Name: c.text(&p.Name), Configuration: p.Configuration}
+		}),
+		OIDC: c.oidc(),
+		InlineManifests: each(k.InlineManifests, func(m *schemas.InlineManifest) machine.Manifest {
+			return machine.Manifest{Name: c.text(&m.Name), Source: c.text(&m.Contents)}
+		}),
+		RemoteManifests: c.remoteManifests(),
 	}
 	if !*k.Proxy.Enabled {
-		o.Proxy.Disabled = machine.Option{Value: "true", Pos: c.firstPos("kubernetes.proxy.enabled", "cni.kubeProxyReplacement", "cni.type")}
+		o.Proxy.Disabled = machine.Option{Value: "true", Pos: c.firstPos(&k.Proxy.Enabled, &c.config.CNI.KubeProxyReplacement, &c.config.CNI.Type)}
 	}
-	if !k.CoreDNS.Enabled {
-		o.CoreDNS.Disabled = c.option("true", "kubernetes", "coreDns", "enabled")
+	if cni := &c.config.CNI.Type; *cni != config.Flannel {
+		o.NoCNI = c.text(cni)
 	}
-	if cni := c.config.CNI.Type; cni != config.Flannel {
-		o.NoCNI = c.option(cni, "cni", "type")
-	}
-	if *k.ExternalCloudProvider {
-		o.ExternalCloudProvider = c.option("true", "kubernetes", "externalCloudProvider")
-	}
+	o.ExternalCloudProvider = c.truth(*k.ExternalCloudProvider, &k.ExternalCloudProvider)
 	return o
 }
 
-func (c places) nodeCIDRs() []machine.Option {
-	return c.options(c.config.Network.NodeCidrs, "network", "nodeCidrs")
+// componentArgs are what components get besides what cluster.yaml says. Hetzner's
+// firewall keeps the world out, so metrics are open to the private network.
+var componentArgs = map[string]struct{ apiServer, controllerManager, scheduler, etcd map[string]string }{
+	schemas.Hetzner: {
+		apiServer:         map[string]string{"enable-aggregator-routing": "true"},
+		controllerManager: map[string]string{"bind-address": "0.0.0.0"},
+		scheduler:         map[string]string{"bind-address": "0.0.0.0"},
+		etcd:              map[string]string{"listen-metrics-urls": "http://0.0.0.0:2381"},
+	},
 }
 
-// hetznerArgs are what components on Hetzner get besides what cluster.yaml says.
-// Its firewall keeps the world out, so metrics are open to the private network.
-var hetznerArgs = map[string]map[string]string{
-	"apiServer":         {"enable-aggregator-routing": "true"},
-	"controllerManager": {"bind-address": "0.0.0.0"},
-	"scheduler":         {"bind-address": "0.0.0.0"},
-	"etcd":              {"listen-metrics-urls": "http://0.0.0.0:2381"},
-}
-
-// component is the image and the arguments of a component.
-func (c kubernetes) component(key string, k schemas.Component) machine.ComponentOptions {
-	args := machine.OptionMap{}
-	if c.config.Provider == schemas.Hetzner {
-		for arg, value := range hetznerArgs[key] {
-			args[arg] = c.option(value, "kubernetes", key, "extraArgs", arg)
+// component is the image and the arguments of a component, own ones among them.
+func (c kubernetes) component(k *schemas.Component, own map[string]string) machine.ComponentOptions {
+	args := c.mapping(&k.ExtraArgs)
+	for arg, value := range own {
+		if _, set := args[arg]; !set {
+			args[arg] = c.said(value, &k.ExtraArgs, arg)
 		}
 	}
-	for arg, value := range k.ExtraArgs {
-		args[arg] = c.option(value, "kubernetes", key, "extraArgs", arg)
-	}
-	return machine.ComponentOptions{Image: c.option(k.Image, "kubernetes", key, "image"), ExtraArgs: args}
-}
-
-func (c kubernetes) admissionPlugins() []machine.AdmissionPlugin {
-	var plugins []machine.AdmissionPlugin
-	for i, p := range c.config.Kubernetes.AdmissionControl {
-		plugins = append(plugins, machine.AdmissionPlugin{
-			Name:          c.option(p.Name, "kubernetes", "admissionControl", strconv.Itoa(i), "name"),
-			Configuration: p.Configuration,
-		})
-	}
-	return plugins
+	return machine.ComponentOptions{Image: c.text(&k.Image), ExtraArgs: args}
 }
 
 // oidc spells out the default of usernamePrefix, which is kube-apiserver's.
 func (c kubernetes) oidc() *machine.OIDCOptions {
-	k := c.config.Kubernetes.OIDC
+	k := &c.config.Kubernetes.OIDC
 	if !k.Enabled {
 		return nil
 	}
-	at := func(value, key string) machine.Option {
-		return c.option(value, "kubernetes", "oidc", key)
-	}
-	prefix := at(k.UsernamePrefix, "usernamePrefix")
+	prefix := c.text(&k.UsernamePrefix)
 	if prefix.Pos.Line == 0 && k.UsernameClaim != "email" {
-		prefix = machine.Option{Value: k.IssuerURL + "#", Pos: at("", "issuerUrl").Pos}
+		prefix = c.said(k.IssuerURL+"#", &k.IssuerURL)
 	}
 	return &machine.OIDCOptions{
-		IssuerURL: at(k.IssuerURL, "issuerUrl"), ClientID: at(k.ClientID, "clientId"),
-		UsernameClaim: at(k.UsernameClaim, "usernameClaim"), UsernamePrefix: prefix,
-		GroupsClaim: at(k.GroupsClaim, "groupsClaim"), GroupsPrefix: at(k.GroupsPrefix, "groupsPrefix"),
+		IssuerURL: c.text(&k.IssuerURL), ClientID: c.text(&k.ClientID),
+		UsernameClaim: c.text(&k.UsernameClaim), UsernamePrefix: prefix,
+		GroupsClaim: c.text(&k.GroupsClaim), GroupsPrefix: c.text(&k.GroupsPrefix),
 	}
-}
-
-func (c kubernetes) inlineManifests() []machine.Manifest {
-	var manifests []machine.Manifest
-	for i, m := range c.config.Kubernetes.InlineManifests {
-		at := func(value, key string) machine.Option {
-			return c.option(value, "kubernetes", "inlineManifests", strconv.Itoa(i), key)
-		}
-		manifests = append(manifests, machine.Manifest{Name: at(m.Name, "name"), Source: at(m.Contents, "contents")})
-	}
-	return manifests
 }
 
 // remoteManifests have a name that is made of their URL, as convert-patch makes
@@ -122,7 +88,7 @@ func (c kubernetes) inlineManifests() []machine.Manifest {
 func (c kubernetes) remoteManifests() []machine.Manifest {
 	var manifests []machine.Manifest
 	count := map[string]int{}
-	for _, source := range c.options(c.config.Kubernetes.RemoteManifests, "kubernetes", "remoteManifests") {
+	for _, source := range c.texts(&c.config.Kubernetes.RemoteManifests) {
 		name := legacy.ManifestName(source.Value)
 		if count[name]++; count[name] > 1 {
 			name += "-" + strconv.Itoa(count[name])

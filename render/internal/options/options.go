@@ -56,7 +56,7 @@ func (c places) ofKubernetesNode(n model.Node) machine.NodeOptions {
 		o.Taints = append(o.Taints, machine.NodeTaint{Key: t.Key, Value: t.Value, Effect: t.Effect, Pos: t.Pos})
 	}
 	for i, cidr := range c.config.Network.NodeCidrs {
-		o.NodeCIDRs = append(o.NodeCIDRs, machine.Option{Value: cidr, Pos: c.config.Pos("network", "nodeCidrs", strconv.Itoa(i))})
+		o.NodeCIDRs = append(o.NodeCIDRs, c.said(cidr, &c.config.Network.NodeCidrs, strconv.Itoa(i)))
 	}
 	return o
 }

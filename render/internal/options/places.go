@@ -1,46 +1,50 @@
 package options
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
-// keys takes a path of cluster.yaml apart, such as talos.kubePrism.port; the
-// indexes of lists are keys too.
-func keys(path string) []string { return strings.Split(path, ".") }
-
-// item is the path of an item of a list.
-func item(list string, i int) string { return list + "." + strconv.Itoa(i) }
-
-// places gives values of cluster.yaml the places where the file sets them.
+// places gives values of cluster.yaml the places where the file sets them. A
+// value is named by its field, as in text(&config.Kubernetes.Proxy.Mode): what
+// it is called in the file, package schemas knows alone.
 type places struct{ config *config.Config }
 
-// option is a value of cluster.yaml with its place.
-func (c places) option(value string, path ...string) machine.Option {
-	return machine.Option{Value: value, Pos: c.config.Pos(path...)}
+// said is a value that follows from a field, or from what keys below it lead to.
+func (c places) said(value string, field any, below ...string) machine.Option {
+	return machine.Option{Value: value, Pos: c.config.At(field, below...)}
 }
 
-// truth is "true" with its place, or nothing.
-func (c places) truth(value bool, path ...string) machine.Option {
+func (c places) text(field *string) machine.Option { return c.said(*field, field) }
+func (c places) number(field *int) machine.Option  { return c.said(strconv.Itoa(*field), field) }
+func (c places) boolean(field *bool) machine.Option {
+	return c.said(strconv.FormatBool(*field), field)
+}
+
+// on is "true" with the place of a field if that is true, off if it is false;
+// else nothing.
+func (c places) on(field *bool) machine.Option  { return c.truth(*field, field) }
+func (c places) off(field *bool) machine.Option { return c.truth(!*field, field) }
+
+// truth is "true" with the place of a field, or nothing.
+func (c places) truth(value bool, field any) machine.Option {
 	if !value {
 		return machine.Option{}
 	}
-	return c.option("true", path...)
+	return c.said("true", field)
 }
 
-// options are the items of a list with their places; the list's if the file
-// does not have the items.
-func (c places) options(values []string, path ...string) []machine.Option {
+// texts are the items of a list with their places; the list's if the file does
+// not have the items.
+func (c places) texts(field *[]string) []machine.Option {
 	var list []machine.Option
-	for i, value := range values {
-		o := c.option(value, append(path[:len(path):len(path)], strconv.Itoa(i))...)
+	for i, value := range *field {
+		o := c.said(value, field, strconv.Itoa(i))
 		if o.Pos.Line == 0 {
-			o.Pos = c.config.Pos(path...)
+			o.Pos = c.config.At(field)
 		}
 		list = append(list, o)
 	}
@@ -48,20 +52,38 @@ func (c places) options(values []string, path ...string) []machine.Option {
 }
 
 // mapping is a map of values with their places.
-func (c places) mapping(values map[string]string, path ...string) machine.OptionMap {
+func (c places) mapping(field *map[string]string) machine.OptionMap {
 	all := machine.OptionMap{}
-	for key, value := range values {
-		all[key] = c.option(value, append(slices.Clip(path), key)...)
+	for key, value := range *field {
+		all[key] = c.said(value, field, key)
 	}
 	return all
 }
 
-// firstPos is the place of the first of several options that the file sets.
-func (c places) firstPos(options ...string) (pos diag.Pos) {
-	for _, option := range options {
-		if pos = c.config.Pos(keys(option)...); pos.Line > 0 {
+// firstPos is the place of the first of several fields that the file sets.
+func (c places) firstPos(fields ...any) (pos diag.Pos) {
+	for _, field := range fields {
+		if pos = c.config.At(field); pos.Line > 0 {
 			break
 		}
 	}
 	return pos
+}
+
+// itemPos is the place of an item of a list, else of the list, else of another
+// field that it follows from.
+func (c places) itemPos(list *[]string, index int, otherwise any) diag.Pos {
+	if pos := c.config.At(list, strconv.Itoa(index)); pos.Line > 0 {
+		return pos
+	}
+	return c.firstPos(list, otherwise)
+}
+
+// each makes an option of each item of a list.
+func each[T, O any](items []T, option func(item *T) O) []O {
+	var all []O
+	for i := range items {
+		all = append(all, option(&items[i]))
+	}
+	return all
 }

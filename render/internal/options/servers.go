@@ -2,7 +2,6 @@ package options
 
 import (
 	"net/netip"
-	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -34,22 +33,22 @@ type servers struct {
 // links are those of a server of Hetzner Cloud. Addresses come from
 // DHCP, public IPv6 ones from Hetzner's metadata, which Talos reads.
 func (c servers) links(role string) ([]machine.Link, error) {
-	n := c.config.Network
+	n := &c.config.Network
 	var links []machine.Link
-	private := machine.Link{Name: machine.Option{Value: firstLink, Pos: c.config.Pos("network")}}
+	private := machine.Link{Name: c.said(firstLink, n)}
 	if n.PublicIPv4 || n.PublicIPv6 {
-		public := machine.Link{Name: machine.Option{Value: firstLink, Pos: c.config.Pos("network")}}
-		public.Up = machine.Option{Value: "true", Pos: c.config.Pos("network", "publicIpv6")}
-		public.DHCP = c.truth(n.PublicIPv4, keys("network.publicIpv4")...)
+		public := machine.Link{Name: c.said(firstLink, n)}
+		public.Up = c.said("true", &n.PublicIPv6)
+		public.DHCP = c.on(&n.PublicIPv4)
 		public.Routes = c.metadataRoute()
 		links = append(links, public)
 		private.Name.Value = secondLink
 	}
-	private.Up, private.DHCP = c.option("true", keys("network.cidr")...), c.option("true", keys("network.cidr")...)
-	private.MTU = c.option(strconv.Itoa(n.MTU), keys("network.mtu")...)
+	private.Up, private.DHCP = c.said("true", &n.CIDR), c.said("true", &n.CIDR)
+	private.MTU = c.number(&n.MTU)
 	gateway, err := c.config.Ranges().Gateway()
 	if err != nil {
-		return nil, diag.New(c.config.Near("network.cidr"), "%v", err)
+		return nil, diag.New(c.config.NearField(&n.CIDR), "%v", err)
 	}
 	private.Routes = c.privateRoutes(gateway)
 	var problems diag.List
@@ -65,10 +64,10 @@ func (c servers) links(role string) ([]machine.Link, error) {
 // privateRoutes are the routes of the private network, all of which lead over
 // Hetzner's router. Nodes behind a NAT gateway have their default route there.
 func (c servers) privateRoutes(gateway netip.Addr) []machine.Route {
-	n := c.config.Network
+	n := &c.config.Network
 	var routes []machine.Route
 	if !n.PublicIPv4 && *n.NATGateway.Enabled {
-		by := c.option(gateway.String(), "network", "publicIpv4")
+		by := c.said(gateway.String(), &n.PublicIPv4)
 		routes = append(routes, machine.Route{Gateway: by, Metric: machine.Option{Value: privateMetric, Pos: by.Pos}})
 	}
 	for _, r := range c.extraRoutes() {
@@ -104,11 +103,11 @@ const tokenVariable = "HCLOUD_TOKEN"
 
 // privateVIP is the address that control planes share in the private network.
 func (c servers) privateVIP(role string) (*machine.VIP, error) {
-	const option = "nodes.controlPlane.privateVip"
-	if role != config.ControlPlane || !*c.config.Cluster.Nodes.ControlPlane.PrivateVIP {
+	option := &c.config.Cluster.Nodes.ControlPlane.PrivateVIP
+	if role != config.ControlPlane || !**option {
 		return nil, nil
 	}
-	pos := c.config.Near(option)
+	pos := c.config.NearField(option)
 	address, err := c.config.Subnets().ControlPlaneVIP()
 	if err != nil {
 		return nil, diag.New(pos, "the virtual IP of the control planes: %v", err)
@@ -119,12 +118,13 @@ func (c servers) privateVIP(role string) (*machine.VIP, error) {
 // floatingIP is the public address that control planes share. It is known when
 // apply has made it, and facts.yaml says so.
 func (c servers) floatingIP(role string) (*machine.VIP, error) {
-	if role != config.ControlPlane || !c.config.Cluster.Nodes.ControlPlane.FloatingIP || c.facts == nil {
+	option := &c.config.Cluster.Nodes.ControlPlane.FloatingIP
+	if role != config.ControlPlane || !*option || c.facts == nil {
 		return nil, nil
 	}
 	for _, f := range c.facts.Addresses {
 		if f.Kind == schemas.TargetFloatingIP && f.IPv4 != "" {
-			return c.cloudVIP(f.IPv4, c.config.Near("nodes.controlPlane.floatingIp"))
+			return c.cloudVIP(f.IPv4, c.config.NearField(option))
 		}
 	}
 	return nil, nil

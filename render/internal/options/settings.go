@@ -39,33 +39,35 @@ func installImage(m *model.Model) (string, error) {
 // of the item of its list; without a line if that is a default.
 func SettingPos(m *model.Model, n model.Node, setting machine.Setting, index int) diag.Pos {
 	c := places{m.Config}
+	cluster := &m.Config.Cluster
 	switch setting {
 	case machine.SettingClusterName:
-		return c.config.Pos("clusterName")
+		return c.config.At(&cluster.ClusterName)
 	case machine.SettingEndpoint:
 		return c.endpointPos()
 	case machine.SettingKubernetesVersion:
-		return c.config.Pos("kubernetes", "version")
+		return c.config.At(&cluster.Kubernetes.Version)
 	case machine.SettingPodSubnets:
-		return c.firstPos(item("network.podCidrs", index), "network.podCidrs", "network.cidr")
+		return c.itemPos(&cluster.Network.PodCidrs, index, &cluster.Network.CIDR)
 	case machine.SettingServiceSubnets:
-		return c.firstPos(item("network.serviceCidrs", index), "network.serviceCidrs", "network.cidr")
+		return c.itemPos(&cluster.Network.ServiceCidrs, index, &cluster.Network.CIDR)
 	case machine.SettingDNSDomain:
-		return c.config.Pos("network", "dnsDomain")
+		return c.config.At(&cluster.Network.DNSDomain)
 	case machine.SettingInstallDisk:
 		return n.Pos("installDisk")
 	case machine.SettingInstallImage:
-		return c.config.Pos("talos", "version")
+		return c.config.At(&cluster.Talos.Version)
 	case machine.SettingAllowScheduling:
-		return c.firstPos("nodes.controlPlane.allowScheduling", "nodes.workers")
+		return c.firstPos(&cluster.Nodes.ControlPlane.AllowScheduling, &cluster.Nodes.Workers)
 	}
 	panic("no option for the setting " + strconv.Quote(string(setting)))
 }
 
 // endpointPos is the place of what the endpoint is, or follows from.
 func (c places) endpointPos() diag.Pos {
-	if c.config.Provider == schemas.Hetzner && c.config.Hetzner.APILoadBalancer.Enabled {
-		return c.firstPos("endpoint", "hetzner.apiLoadBalancer.enabled")
+	endpoint, balancer, cp := &c.config.Endpoint, &c.config.Hetzner.APILoadBalancer.Enabled, &c.config.Cluster.Nodes.ControlPlane
+	if c.config.Provider == schemas.Hetzner && *balancer {
+		return c.firstPos(endpoint, balancer)
 	}
-	return c.firstPos("endpoint", "nodes.controlPlane.vip", "nodes.controlPlane.privateVip", "nodes.controlPlane")
+	return c.firstPos(endpoint, &cp.VIP, &cp.PrivateVIP, cp)
 }

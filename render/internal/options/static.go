@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // staticLink is the link of a machine that exists already; nil if there is
@@ -31,8 +32,8 @@ func (c places) staticLink(n model.Node) *machine.Link {
 		link.Routes = append(link.Routes, route(machine.Option{Value: r.Destination, Pos: at("destination")}, machine.Option{Value: r.Gateway, Pos: at("gateway")}))
 	}
 	link.Routes = append(link.Routes, c.extraRoutes()...)
-	if vip := c.config.Cluster.Nodes.ControlPlane.VIP; vip != "" && n.Role == config.ControlPlane {
-		link.VIP = &machine.VIP{Address: c.option(vip, keys("nodes.controlPlane.vip")...)}
+	if vip := &c.config.Cluster.Nodes.ControlPlane.VIP; *vip != "" && n.Role == config.ControlPlane {
+		link.VIP = &machine.VIP{Address: c.text(vip)}
 	}
 	switch {
 	case n.Address.IsValid():
@@ -47,12 +48,9 @@ func (c places) staticLink(n model.Node) *machine.Link {
 
 // extraRoutes are the routes that every node has.
 func (c places) extraRoutes() []machine.Route {
-	var routes []machine.Route
-	for i, r := range c.config.Network.ExtraRoutes {
-		at := item("network.extraRoutes", i)
-		routes = append(routes, route(c.option(r.Destination, keys(at+".destination")...), c.option(r.Gateway, keys(at+".gateway")...)))
-	}
-	return routes
+	return each(c.config.Network.ExtraRoutes, func(r *schemas.Route) machine.Route {
+		return route(c.text(&r.Destination), c.text(&r.Gateway))
+	})
 }
 
 // route leaves out the destination of a default route, as Talos wants it.
