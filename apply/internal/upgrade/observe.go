@@ -58,11 +58,17 @@ func (u *Upgrade) look(ctx context.Context, c candidate) (sight, error) {
 	if c.distant {
 		return s, nil
 	}
+	if n, rests := u.rests(c); rests {
+		n.Up = s.node.Up
+		s.node = n
+		return s, nil
+	}
 	client, err := u.client(c.want.Name)
 	if err == nil {
 		err = u.ask(ctx, &s, client, c.want)
 	}
 	s.node.Reached = err == nil
+	u.rest(c, s.node)
 	return s, nil
 }
 
@@ -93,7 +99,12 @@ func (u *Upgrade) ask(ctx context.Context, s *sight, c *node.Client, w upgradepl
 	for _, read := range []func() error{
 		func() (err error) { f, err = u.factsOf(ctx, c, w); return err },
 		func() (err error) { images, err = c.Images(ctx); return err },
-		func() (err error) { n.Busy, err = c.Installing(ctx); return err },
+		func() (err error) {
+			if n.Mark != nil { // else no run has called it
+				n.Busy, err = c.Installing(ctx)
+			}
+			return err
+		},
 		func() error {
 			status, err := c.Status(ctx)
 			n.Stage = status.Stage

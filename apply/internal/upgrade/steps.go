@@ -15,6 +15,7 @@ func (u *Upgrade) do(ctx context.Context, s upgradeplan.Step) error {
 		return err
 	}
 	u.tell(s, "begins")
+	defer u.wake(s.Node)
 	switch s.Action {
 	case upgradeplan.Snapshot:
 		return u.snapshot(ctx, s)

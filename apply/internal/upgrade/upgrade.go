@@ -71,6 +71,7 @@ type Upgrade struct {
 	facts   map[string]facts  // by node
 	made    map[string]kube.Node
 	closed  map[string]bool // nodes that a run has cordoned
+	resting map[string]resting
 	pods    pods
 	drift   []string // nil: nobody has been asked
 }
@@ -169,7 +170,8 @@ func problems(notes []upgradeplan.Note, code diag.Code) error {
 	return list.Err()
 }
 
-// atOnce is how many nodes are worked on at the same time.
+// atOnce is how many nodes are worked on at the same time, if not more workers may be
+// away at once.
 const atOnce = 8
 
 // take takes steps, each of another node. Those that have begun end before it
@@ -177,7 +179,7 @@ const atOnce = 8
 func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 	errs := make([]error, len(steps))
 	var group sync.WaitGroup
-	free := make(chan struct{}, atOnce)
+	free := make(chan struct{}, max(atOnce, u.Policy.MaxParallel))
 	for i, s := range steps {
 		free <- struct{}{}
 		group.Go(func() {

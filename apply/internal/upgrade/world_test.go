@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/upgrade"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/internal/sim/talossim/simtest"
 )
@@ -52,8 +53,14 @@ type world struct {
 // each machine is bought as.
 func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Spec)) *world {
 	t.Helper()
+	return newWorldAt(t, nil, talos, change...)
+}
+
+// newWorldAt is [newWorld] with a clock.
+func newWorldAt(t *testing.T, clock hetznersim.Clock, talos map[string]string, change ...func(*talossim.Spec)) *world {
+	t.Helper()
 	w := &world{T: t, keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}, signed: map[string]time.Time{}}
-	w.fleet = talossim.New(talossim.Options{Random: rand.Reader, Extensions: extensionsOf,
+	w.fleet = talossim.New(talossim.Options{Clock: clock, Random: rand.Reader, Extensions: extensionsOf,
 		Called: func(c talossim.Call) {
 			if w.called != nil {
 				w.called(c)

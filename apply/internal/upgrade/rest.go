@@ -1,0 +1,49 @@
+package upgrade
+
+import (
+	"time"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+)
+
+// restFor is how long nobody asks a worker again with which nothing happens: in a large
+// cluster most calls would be such.
+const restFor = 5 * time.Minute
+
+// resting is what was seen of a worker that is well.
+type resting struct {
+	at         time.Time
+	registered kube.Node
+	node       upgradeplan.Node
+}
+
+// rests returns what was seen of a worker, if it is well, no run has begun with it, and
+// Kubernetes says of it what it said then.
+func (u *Upgrade) rests(c candidate) (upgradeplan.Node, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	r, found := u.resting[c.want.Name]
+	return r.node, found && c.registered != nil && *c.registered == r.registered && u.Clock.Now().Sub(r.at) < restFor
+}
+
+// rest notes what was seen of a node.
+func (u *Upgrade) rest(c candidate, n upgradeplan.Node) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if c.registered == nil || n.Role == upgradeplan.ControlPlane || n.Drained || n.Mark != nil || !n.Ready || !n.Reached || n.Stage != upgradeplan.StageRunning {
+		delete(u.resting, c.want.Name)
+		return
+	}
+	if u.resting == nil {
+		u.resting = map[string]resting{}
+	}
+	u.resting[c.want.Name] = resting{u.Clock.Now(), *c.registered, n}
+}
+
+// wake lets a node be asked again: something was done with it.
+func (u *Upgrade) wake(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.resting, name)
+}
