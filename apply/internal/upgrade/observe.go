@@ -20,9 +20,12 @@ type sight struct {
 	members []node.Member
 }
 
+// observer looks at a cluster for an upgrade of it.
+type observer struct{ *Upgrade }
+
 // observe looks at all nodes of the cluster at once. Without Kubernetes there are no
 // marks, and nothing can be decided.
-func (u *Upgrade) observe(ctx context.Context) (upgradeplan.Observed, error) {
+func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 	seen := upgradeplan.Observed{Run: u.ID, Saved: slices.Clone(u.saved)}
 	registered, err := u.Kubernetes.Registered(ctx)
 	if err != nil {
@@ -50,7 +53,7 @@ func (u *Upgrade) observe(ctx context.Context) (upgradeplan.Observed, error) {
 
 // look observes a node. One whose API does not answer is not reached, which is no
 // error; one whose mark cannot be read is.
-func (u *Upgrade) look(ctx context.Context, c candidate) (sight, error) {
+func (u observer) look(ctx context.Context, c candidate) (sight, error) {
 	s := sight{node: upgradeplan.Node{Name: c.want.Name, Role: c.want.Role, Pool: c.want.Pool, Autoscaled: c.autoscaled}}
 	if err := s.readKube(c.registered, u.Clock.Now()); err != nil {
 		return s, err
@@ -92,7 +95,7 @@ func (s *sight) readKube(n *kube.Node, now time.Time) (err error) {
 }
 
 // ask is what the node says of itself.
-func (u *Upgrade) ask(ctx context.Context, s *sight, c *node.Client, w upgradeplan.Want) error {
+func (u observer) ask(ctx context.Context, s *sight, c *node.Client, w upgradeplan.Want) error {
 	n := &s.node
 	var images []node.Image
 	var f facts

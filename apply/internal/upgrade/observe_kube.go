@@ -20,7 +20,7 @@ type pods struct {
 
 // seePods notes what stands in the way of pods that leave their nodes, and which run
 // nowhere else.
-func (u *Upgrade) seePods(ctx context.Context, seen *upgradeplan.Observed) error {
+func (u observer) seePods(ctx context.Context, seen *upgradeplan.Observed) error {
 	if now := u.Clock.Now(); u.pods.at.IsZero() || now.Sub(u.pods.at) >= podsEvery {
 		found, err := u.Kubernetes.Disruption(ctx)
 		if err != nil {
@@ -37,7 +37,7 @@ func (u *Upgrade) seePods(ctx context.Context, seen *upgradeplan.Observed) error
 
 // seeDrift notes what apply must do before an upgrade begins. It is asked for once: a
 // run has the lock, and nobody else changes Git's part of a node meanwhile.
-func (u *Upgrade) seeDrift(ctx context.Context, seen *upgradeplan.Observed) error {
+func (u observer) seeDrift(ctx context.Context, seen *upgradeplan.Observed) error {
 	if u.drift == nil {
 		found, err := u.Drift(ctx)
 		if err != nil {

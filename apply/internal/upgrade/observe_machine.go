@@ -19,7 +19,7 @@ type facts struct {
 }
 
 // factsOf reads them once in each boot.
-func (u *Upgrade) factsOf(ctx context.Context, c *node.Client, w upgradeplan.Want) (f facts, err error) {
+func (u observer) factsOf(ctx context.Context, c *node.Client, w upgradeplan.Want) (f facts, err error) {
 	if f.boot, err = c.BootID(ctx); err != nil {
 		return f, err
 	}

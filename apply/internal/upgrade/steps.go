@@ -9,8 +9,11 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// stepper takes the steps of an upgrade.
+type stepper struct{ *Upgrade }
+
 // do takes one step.
-func (u *Upgrade) do(ctx context.Context, s upgradeplan.Step) error {
+func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	if err := u.Keep(ctx); err != nil {
 		return err
 	}
@@ -43,10 +46,10 @@ func (u *Upgrade) do(ctx context.Context, s upgradeplan.Step) error {
 	return diag.On("node "+s.Node, "there is no way to do %s", s.Action).WithCode(diag.Remote)
 }
 
-func (u *Upgrade) tell(s upgradeplan.Step, text string) { u.Tell(name(s), text) }
+func (u stepper) tell(s upgradeplan.Step, text string) { u.Tell(name(s), text) }
 
 // snapshot saves etcd by the first member that answers.
-func (u *Upgrade) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {
+func (u stepper) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {
 	for _, plane := range u.planes() {
 		var client *node.Client
 		if client, err = u.client(plane); err != nil {
@@ -61,7 +64,7 @@ func (u *Upgrade) snapshot(ctx context.Context, s upgradeplan.Step) (err error) 
 }
 
 // drain drains a node. One that cannot be drained gets its pods again.
-func (u *Upgrade) drain(ctx context.Context, s upgradeplan.Step) error {
+func (u stepper) drain(ctx context.Context, s upgradeplan.Step) error {
 	err := u.cordon(ctx, s.Node, s.Over(), func(text string) { u.tell(s, text) })
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -71,7 +74,7 @@ func (u *Upgrade) drain(ctx context.Context, s upgradeplan.Step) error {
 
 // pull gets an image. All nodes get the same one: a name may mean another image a
 // moment later, or at another registry.
-func (u *Upgrade) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
+func (u stepper) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
 	var digest string
 	err := u.keeping(ctx, func(ctx context.Context) (err error) {
 		digest, err = c.Pull(ctx, s.Image)
@@ -95,7 +98,7 @@ func (u *Upgrade) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) 
 
 // install marks the node, and runs the installer. Of an answer that is lost nothing is
 // known: the next observation finds the mark.
-func (u *Upgrade) install(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
+func (u stepper) install(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
 	if s.Evict {
 		if err := u.drain(ctx, s); err != nil {
 			return err
@@ -139,7 +142,7 @@ func exits(code int32) string {
 
 // installOlder is the call of before Talos 1.13. The node reboots by itself, or runs on
 // in the same boot if it has given up.
-func (u *Upgrade) installOlder(ctx context.Context, c *node.Client, s upgradeplan.Step, mark upgradeplan.Mark) error {
+func (u stepper) installOlder(ctx context.Context, c *node.Client, s upgradeplan.Step, mark upgradeplan.Mark) error {
 	if err := c.Upgrade(ctx, s.Image); err != nil {
 		return err
 	}
@@ -163,7 +166,7 @@ func (u *Upgrade) installOlder(ctx context.Context, c *node.Client, s upgradepla
 }
 
 // transfer lets another member lead etcd, and waits until one does.
-func (u *Upgrade) transfer(ctx context.Context, c *node.Client) error {
+func (u stepper) transfer(ctx context.Context, c *node.Client) error {
 	if err := c.Forfeit(ctx); err != nil {
 		return err
 	}
@@ -177,7 +180,7 @@ func (u *Upgrade) transfer(ctx context.Context, c *node.Client) error {
 }
 
 // boot reboots, and waits until another boot answers.
-func (u *Upgrade) boot(ctx context.Context, c *node.Client) error {
+func (u stepper) boot(ctx context.Context, c *node.Client) error {
 	before, err := c.BootID(ctx)
 	if err != nil {
 		return err
@@ -195,7 +198,7 @@ func (u *Upgrade) boot(ctx context.Context, c *node.Client) error {
 }
 
 // wait makes a check until it succeeds, and keeps the lock meanwhile.
-func (u *Upgrade) wait(ctx context.Context, name, what string, check func(context.Context) error) error {
+func (u stepper) wait(ctx context.Context, name, what string, check func(context.Context) error) error {
 	var ended error
 	err := node.Wait(ctx, u.Clock, node.Patience{Every: u.Patience.Every, Within: u.Patience.Reboot}, name, what, func(ctx context.Context) error {
 		if ended = u.Keep(ctx); ended != nil {

@@ -122,7 +122,7 @@ func (u *Upgrade) run(ctx context.Context) error {
 
 // decide observes, and says what follows.
 func (u *Upgrade) decide(ctx context.Context) (upgradeplan.Decision, error) {
-	seen, err := u.observe(ctx)
+	seen, err := observer{u}.observe(ctx)
 	if err != nil {
 		return upgradeplan.Decision{}, err
 	}
@@ -184,7 +184,7 @@ func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
-			errs[i] = u.do(ctx, s)
+			errs[i] = stepper{u}.do(ctx, s)
 		})
 	}
 	group.Wait()

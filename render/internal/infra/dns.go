@@ -48,13 +48,13 @@ func (r recordResolver) destination(target string) (values []string, targets []s
 	case targetIngress:
 		return r.ingressDestination()
 	case targetControlPlane:
-		if targets = (apiResolver{r.resolver}).controlPlaneTargets(); len(targets) == 0 || r.c.Access == "private" {
+		if targets = apiResolver(r).controlPlaneTargets(); len(targets) == 0 || r.c.Access == "private" {
 			return r.controlPlaneAddresses(), nil
 		}
 		return nil, targets
 	}
-	if targets = (apiResolver{r.resolver}).apiTargets(); len(targets) == 0 || r.c.Access == "private" {
-		if host := hostOf((apiResolver{r.resolver}).endpoint()); isAddress(host) {
+	if targets = apiResolver(r).apiTargets(); len(targets) == 0 || r.c.Access == "private" {
+		if host := hostOf(apiResolver(r).endpoint()); isAddress(host) {
 			return []string{host}, nil
 		}
 		return r.controlPlaneAddresses(), nil

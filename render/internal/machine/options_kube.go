@@ -101,7 +101,7 @@ func (b kubernetesWriter) kubernetes() {
 	if b.role != ControlPlane {
 		return
 	}
-	apiServerWriter{b.optionBuilder}.apiServer(o)
+	apiServerWriter(b).apiServer(o)
 	b.component(b.home("cluster.controllerManager", "KubeControllerManagerConfig"), o.ControllerManager)
 	b.component(b.home("cluster.scheduler", "KubeSchedulerConfig"), o.Scheduler)
 	b.etcd(o.Etcd)

@@ -96,7 +96,7 @@ func (b talosWriter) talos() {
 	for _, r := range o.TrustedRoots {
 		b.put(b.named("TrustedRootsConfig", r.Name), stringNode(r.Source.Value, r.Source.Pos), "certificates")
 	}
-	registryWriter{b.optionBuilder}.registries(o.Registries)
+	registryWriter(b).registries(o.Registries)
 	b.logs(o.Logs)
 	b.discovery(o.Discovery)
 	b.kubePrism(o.KubePrism)
