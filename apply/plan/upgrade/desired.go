@@ -31,6 +31,9 @@ type Want struct {
 	Extensions []string
 	Platform   string
 	SecureBoot bool
+	// Images are those of the programs of Kubernetes in Git's configuration, by
+	// program.
+	Images map[string]string
 	// Contract is the version contract of the configuration, such as v1.14.
 	Contract string
 }

@@ -157,13 +157,10 @@ func (f *fleet) occupied(p phase) bool {
 // prepare is what comes before a phase disturbs anything: images where they are
 // needed, and a snapshot before control planes.
 func (f *fleet) prepare(p phase) (steps []Step) {
-	if p.contract {
-		return nil
-	}
 	for _, n := range f.pairs {
-		for _, image := range p.images(n) {
-			if n.Reached && !n.inFlight() && !slices.Contains(n.Images, image) {
-				steps = append(steps, Step{Action: Pull, Node: n.Name, Image: image, Hop: p.name()})
+		for _, i := range p.images(n) {
+			if n.Reached && !n.inFlight() && !slices.Contains(n.Images, i.name) {
+				steps = append(steps, Step{Action: Pull, Node: n.Name, Image: i.name, Component: i.program, Hop: p.name()})
 				break // one after the other
 			}
 		}
@@ -181,24 +178,6 @@ func (f *fleet) saved(p phase) bool {
 
 func snapshot(p phase) Step { return Step{Action: Snapshot, Node: etcdName, Hop: p.name()} }
 
-// images are those that a node needs in a phase. Before control planes change, every
-// node has proven that it can get its own.
-func (p phase) images(n pair) (images []string) {
-	if p.group != groupOf(n.Node) && p.group != controlPlanes {
-		return nil
-	}
-	if p.dueTalos(n) {
-		images = append(images, n.image(p.talos))
-	}
-	if p.kubernetes != "" && older(n.Kubelet, p.kubernetes) {
-		images = append(images, "ghcr.io/siderolabs/kubelet:v"+strings.TrimPrefix(p.kubernetes, "v"))
-	}
-	if program, found := n.Programs[p.program]; found && !same(program.Configured, p.kubernetes) {
-		images = append(images, "registry.k8s.io/"+p.program+":v"+strings.TrimPrefix(p.kubernetes, "v"))
-	}
-	return images
-}
-
 // start is the first step of a phase at a node. One that somebody else has cordoned is
 // not drained as a step: nothing would tell that it was.
 func (f *fleet) start(n pair, p phase) move {
@@ -211,14 +190,4 @@ func (f *fleet) start(n pair, p phase) move {
 		return mover{f}.install(n, p)
 	}
 	return do(f.configure(n, p))
-}
-
-// configure gives a program of Kubernetes its version.
-func (f *fleet) configure(n pair, p phase) Step {
-	component := p.program
-	if component == "" {
-		component = Kubelet
-	}
-	return Step{Action: Configure, Node: n.Name, Component: component, Version: p.kubernetes, Hop: p.name(), Risks: f.risks(n, p),
-		Evict: p.drains(n) && !n.Drained}
 }

@@ -26,11 +26,13 @@ type Program struct {
 	// kube-proxy, which the configuration only describes, Running is empty.
 	Configured, Running string
 	Ready               bool
+	// Missing says that it is to run, and that no pod of it is known.
+	Missing bool
 }
 
 // settled reports whether the program runs as it is configured.
 func (p Program) settled() bool {
-	return p.Running == "" || same(p.Running, p.Configured) && p.Ready
+	return !p.Missing && (p.Running == "" || same(p.Running, p.Configured) && p.Ready)
 }
 
 // Mark is what a run has written at a node in Kubernetes before and after it called

@@ -75,10 +75,20 @@ func (f order) objects() []phase {
 
 // contracts are the phases when all versions are reached.
 func (f order) contracts() []phase {
-	if f.policy.Component != Everything {
+	if f.policy.Component != Everything || !f.readable() {
 		return nil
 	}
 	return []phase{{group: controlPlanes, contract: true}, {group: workers, contract: true}}
+}
+
+// readable reports whether the Talos of every node reads configurations of the contract
+// that Git has: one that is left behind may be replaced, or go back.
+func (f *fleet) readable() bool {
+	newest := ""
+	for _, n := range f.pairs {
+		newest = upgradepath.Newest(newest, n.want.Contract)
+	}
+	return !slices.ContainsFunc(f.pairs, func(n pair) bool { return behind(n.Talos, newest) > 0 })
 }
 
 // until cuts off what the policy leaves for later.

@@ -32,6 +32,7 @@ kubernetes 1.36.3
 manifests 1.36.3
   manifests                  cluster
 contract
+  snapshot                   etcd
   contract                   plane-1, plane-3, plane-2, worker-1, worker-2
 risks:
   C-no-return  etcd gets another minor: no way back when the last control plane node has it   --allow C-no-return`

@@ -83,7 +83,7 @@ func (p *Plan) blocks() (all []block) {
 func (b *block) add(s Step) {
 	what := string(s.Action)
 	switch {
-	case s.Component != "":
+	case s.Action == Configure:
 		what = s.Component
 	case s.Action == Install:
 		what = "drain, install, boot"

@@ -40,7 +40,10 @@ func build(s start, chance *rand.Rand) *world {
 
 func (w *world) add(s start, role, pool, name string, autoscaled bool) {
 	want := upgrade.Want{Name: name, Role: role, Pool: pool, Talos: s.goal.Talos, Kubernetes: s.goal.Kubernetes,
-		Installer: "factory/hcloud-installer/" + now, Schematic: now, Extensions: []string{"iscsi"}, Platform: "hcloud", Contract: "v1.14"}
+		Installer: "factory/hcloud-installer/" + now, Schematic: now, Extensions: []string{"iscsi"}, Platform: "hcloud", Contract: "v1.14", Images: map[string]string{}}
+	for _, program := range []string{upgrade.APIServer, upgrade.ControllerManager, upgrade.Scheduler, upgrade.Proxy, upgrade.Kubelet} {
+		want.Images[program] = "registry.example.com/" + program + ":v" + strings.TrimPrefix(s.goal.Kubernetes, "v")
+	}
 	if autoscaled {
 		w.want.Pools[pool] = want
 	} else {

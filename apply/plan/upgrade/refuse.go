@@ -15,7 +15,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.images, f.skew, f.gone} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.images, f.unnamed, f.skew, f.gone} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {

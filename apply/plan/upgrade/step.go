@@ -25,10 +25,11 @@ const (
 type Step struct {
 	Action Action `json:"action"`
 	Node   string `json:"node"`
-	// What the node has after it. Component is the program of Kubernetes.
+	// What the node has after it. Component is the program of Kubernetes, also of the
+	// image that Pull gets.
 	Version   string `json:"version,omitempty"`
 	Component string `json:"component,omitempty"`
-	// Of Pull and Install: the image. Schematic is that of the installer, Try how
+	// Of Pull, Install and Configure: the image. Schematic is that of the installer, Try how
 	// often it was tried with this.
 	Image     string `json:"image,omitempty"`
 	Schematic string `json:"schematic,omitempty"`

@@ -42,23 +42,25 @@ func keysOf(path yamltext.Path) []string {
 	return keys
 }
 
-// components are the images whose tag is the version of Talos or Kubernetes.
+// components are the images whose tag is the version of Talos, or of a program of
+// Kubernetes.
 var components = []struct {
-	place place
-	talos bool
+	place   place
+	talos   bool
+	program string
 }{
-	{place{"", "machine.install.image"}, true},
-	{place{"UnattendedInstallConfig", "installer.image"}, true},
-	{place{"", "machine.kubelet.image"}, false},
-	{place{"", "cluster.apiServer.image"}, false},
-	{place{"", "cluster.controllerManager.image"}, false},
-	{place{"", "cluster.scheduler.image"}, false},
-	{place{"", "cluster.proxy.image"}, false},
-	{place{"KubeletConfig", "image"}, false},
-	{place{"KubeAPIServerConfig", "image"}, false},
-	{place{"KubeControllerManagerConfig", "image"}, false},
-	{place{"KubeSchedulerConfig", "image"}, false},
-	{place{"KubeProxyConfig", "image"}, false},
+	{place{"", "machine.install.image"}, true, ""},
+	{place{"UnattendedInstallConfig", "installer.image"}, true, ""},
+	{place{"KubeletConfig", "image"}, false, "kubelet"},
+	{place{"KubeAPIServerConfig", "image"}, false, "kube-apiserver"},
+	{place{"KubeControllerManagerConfig", "image"}, false, "kube-controller-manager"},
+	{place{"KubeSchedulerConfig", "image"}, false, "kube-scheduler"},
+	{place{"KubeProxyConfig", "image"}, false, "kube-proxy"},
+	{place{"", "machine.kubelet.image"}, false, "kubelet"},
+	{place{"", "cluster.apiServer.image"}, false, "kube-apiserver"},
+	{place{"", "cluster.controllerManager.image"}, false, "kube-controller-manager"},
+	{place{"", "cluster.scheduler.image"}, false, "kube-scheduler"},
+	{place{"", "cluster.proxy.image"}, false, "kube-proxy"},
 }
 
 // pinned is an edit that gives an image the running version. Without a node it
