@@ -89,6 +89,7 @@ func (r *Repo) render(ctx context.Context, e *source.Environment, o Options, las
 		problems.AddErr(c.renderAutoscaled(res))
 		problems.AddErr(c.renderInfrastructure(res))
 		problems.AddErr(c.renderAddons(res))
+		c.warnNoPodNetwork()
 		err = problems.Err()
 	}
 	res.Warnings.Add(c.warned()...)
