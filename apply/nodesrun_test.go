@@ -70,6 +70,7 @@ type site struct {
 	ops      operators
 	http     http.RoundTripper
 	endpoint string
+	head     string   // of infrastructure.yaml, up to the servers
 	kind     string   // the type of servers
 	more     []string // lines for the machine section of all nodes
 	env      *Environment
@@ -106,7 +107,7 @@ var siteStart = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 func newSiteAt(t testing.TB, clock hetznersim.Clock) *site {
 	t.Helper()
-	s := &site{TB: t, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
+	s := &site{TB: t, head: nodesHead, kind: "cpx22", fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"), ops: newOperators(t, 1)}
 	s.sim = hetznersim.New(hetznersim.Options{
 		Clock: s.fleet.Clock(), Token: canaryToken, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, nil),
 	})
@@ -120,7 +121,7 @@ func newSiteAt(t testing.TB, clock hetznersim.Clock) *site {
 func (s *site) tree(names ...string) {
 	s.Helper()
 	files := map[string]string{"rules.yaml": s.ops.encrypted(s.TB, "rules.yaml", "", "a", canaryToken)}
-	infra := nodesHead
+	infra := s.head
 	for i, name := range names {
 		role, config := "worker", s.keys.Worker(name, s.more...)
 		if strings.HasPrefix(name, "cp") {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -40,6 +42,9 @@ func (a *sessionAccess) letIn(ctx context.Context, o cloudplan.Observed) error {
 			open.From = append(open.From, netip.PrefixFrom(own, own.BitLen()))
 		}
 	}
+	if len(open.From) == 0 && a.standing(&o, all) {
+		return nil
+	}
 	if len(open.From) == 0 {
 		why := "your public address is not known"
 		if len(all) > 0 {
@@ -66,6 +71,13 @@ func (a *sessionAccess) closed() bool {
 func (a *sessionAccess) admits(own netip.Addr) bool {
 	access := a.infra.Access
 	return access.Jump != "" || own.Is4() && access.CurrentIPv4 || own.Is6() && access.CurrentIPv6
+}
+
+// standing reports whether rules let one of the addresses in, without a session.
+func (a *sessionAccess) standing(o *cloudplan.Observed, all []netip.Addr) bool {
+	return a.infra.Access.Jump == "" && slices.ContainsFunc(all, func(own netip.Addr) bool {
+		return preflight.Standing(o, a.infra.Cluster, own)
+	})
 }
 
 // holdsLock tells others that the run that was let in holds the lock now.

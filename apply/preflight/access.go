@@ -10,8 +10,10 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
+const kubernetesPort = "6443"
+
 // apis are the ports that apply has to reach.
-var apis = []struct{ name, port string }{{"Kubernetes API", "6443"}, {"Talos API", "50000"}}
+var apis = []struct{ name, port string }{{"Kubernetes API", kubernetesPort}, {"Talos API", "50000"}}
 
 // access says whether whoever runs apply gets through the firewalls: by the
 // session firewall, or because a rule lets them in; and whether anybody does
@@ -85,6 +87,9 @@ func session(in *Input) (found []Finding) {
 			found = append(found, fine("%s is let in for as long as apply runs", own))
 		}
 	}
+	if len(found) == 0 {
+		found = byRules(in)
+	}
 	switch {
 	case len(found) > 0:
 	case len(in.Own) > 0 && in.Plan.Desired.Access.Jump == "":
@@ -92,6 +97,17 @@ func session(in *Input) (found []Finding) {
 			"your public address is %s, and the session firewall lets in the other IP version only: the run would stop once there are servers", in.Own[0]))
 	default:
 		found = append(found, warning("name the sources in cluster.yaml, or run apply where the address can be found", "your public address is not known, so no session firewall can let it in"))
+	}
+	return found
+}
+
+// byRules are the addresses of this machine that need no session: rules let them in
+// to all APIs.
+func byRules(in *Input) (found []Finding) {
+	for _, own := range in.Own {
+		if letsIn(&in.Plan.Desired, apis[0].port, own) && letsIn(&in.Plan.Desired, apis[1].port, own) {
+			found = append(found, fine("the firewall lets %s in, without a session", own))
+		}
 	}
 	return found
 }
@@ -112,12 +128,17 @@ func sources(d *schemas.Infrastructure, port string) (ranges [][]string) {
 			continue
 		}
 		for _, r := range f.Rules {
-			if r.Direction == "in" && r.Protocol == "tcp" && opens(r.Port, port) && len(r.SourceIPs) > 0 {
+			if admits(r, port) {
 				ranges = append(ranges, r.SourceIPs)
 			}
 		}
 	}
 	return ranges
+}
+
+// admits reports whether a rule lets somebody in to a TCP port.
+func admits(r schemas.InfraRule, port string) bool {
+	return r.Direction == "in" && r.Protocol == "tcp" && opens(r.Port, port) && len(r.SourceIPs) > 0
 }
 
 // opens reports whether the port of a rule, which may be a range of ports, has a

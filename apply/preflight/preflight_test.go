@@ -109,6 +109,9 @@ func TestFindings(t *testing.T) {
 		{"a session of nobody knows whom", func(d *schemas.Infrastructure) { d.Access.CurrentIPv6 = true }, nil, nil, Warning, "your public address is not known"},
 		{"a session of the other version", func(d *schemas.Infrastructure) { d.Access.CurrentIPv6 = true }, nil,
 			func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, Warning, "your public address is 203.0.113.7, and the session firewall lets in the other IP version only"},
+		{"a session of the other version, and a rule", func(d *schemas.Infrastructure) {
+			d.Access.CurrentIPv6, d.Firewalls[0].Rules[0] = true, schemas.InfraRule{Direction: "in", Protocol: "tcp", Port: "any", SourceIPs: []string{"203.0.113.0/24"}}
+		}, nil, func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "the firewall lets 203.0.113.7 in, without a session"},
 		{"a rule lets in", func(d *schemas.Infrastructure) { d.Access.Mode = "public" }, nil,
 			func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "the firewall lets 203.0.113.7 in to the Kubernetes API"},
 		{"no rule lets in", func(d *schemas.Infrastructure) { d.Access.Mode = "public" }, nil,
