@@ -159,11 +159,11 @@ func (r *Report) pending(s *Summary) {
 			add(kind, "node "+node, n.Text, n.Hint)
 		}
 	}
-	var away []string
+	var last nodeplan.Plan
 	if p := r.lastNodes(); p != nil {
-		away = p.Away
+		last = *p
 	}
-	r.verified.pending(away, add)
+	r.verified.pending(last.Away, last.Upgrade, add)
 	if r.Left != nil && r.Left.Plan != nil {
 		for _, n := range r.Left.Plan.Left {
 			add(summary.Waiting, string(n.Key), n.Text, n.Hint)

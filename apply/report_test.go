@@ -41,6 +41,17 @@ func demoPlan(changes []Change, steps []Step, objects []Object) *Plan {
 	}
 }
 
+// oldVersions is the status of two nodes with an older Talos, one of them with an
+// older Kubernetes.
+func oldVersions() *Status {
+	s := &Status{Objects: &kubeplan.Plan{}, Nodes: []NodeStatus{
+		{Name: "demo-1", Wanted: true, Registered: true, Ready: true, Talos: "v1.13.9", WantTalos: "v1.14.1", Kubelet: "v1.36.3", Want: "v1.36.4"},
+		{Name: "demo-2", Wanted: true, Registered: true, Ready: true, Talos: "v1.13.9", WantTalos: "v1.14.1", Kubelet: "v1.36.4", Want: "v1.36.4"},
+	}}
+	s.differences(time.Time{}, nil)
+	return s
+}
+
 func TestReport(t *testing.T) {
 	network, server := change(cloudplan.Create, "network/demo", true), change(cloudplan.Create, "server/demo-1", true)
 	image := change(cloudplan.Create, "image/talos", true)
@@ -51,6 +62,8 @@ func TestReport(t *testing.T) {
 		Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Stage: kubeplan.Provider, Allowed: true, Reason: "fields of it are of kubectl-edit",
 		Conflicts: []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}},
 	}
+	upgradeLeft := demoPlan(nil, nil, nil)
+	upgradeLeft.Nodes.Upgrade = &nodeplan.Upgrade{Talos: &nodeplan.Move{From: "1.13.9", To: "1.14.1", Nodes: 2, ControlPlanes: 1}}
 	whole := func() *Plan {
 		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []Object{cni, source})
 	}
@@ -219,6 +232,20 @@ pending:
 next:
   talosgen health demo --wait 10m
       waits until the cluster is well
+  talosgen status demo
+      says how far Kubernetes and Flux are
+`,
+		},
+		"an upgrade is pending": {
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: upgradeLeft, Steps: []Step{configure}, verified: verified{status: oldVersions()}},
+			want: `demo: done in 1.0 s
+  nodes  1 configured: demo-1
+pending:
+  cluster: talos v1.13.9 -> v1.14.1 on 2 nodes (1 control plane) waits for an
+    upgrade; apply keeps the versions that run; to upgrade:
+    docs/how-to/upgrade.md
+  node demo-1 runs Kubernetes v1.36.3, Git has v1.36.4 (docs/how-to/upgrade.md)
+next:
   talosgen status demo
       says how far Kubernetes and Flux are
 `,

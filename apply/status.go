@@ -123,7 +123,9 @@ func (s *Status) differences(now time.Time, unready []string) {
 			add("node %s is not ready: %s", n.Name, n.Message)
 		}
 	}
-	s.versions(add)
+	for _, v := range s.versions() {
+		add("%s", v)
+	}
 	if !s.Objects.InSync() {
 		add("objects: %s", s.Objects.Summary())
 	}

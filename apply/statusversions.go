@@ -2,37 +2,63 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
-// versions says which nodes run another version than Git has: one line for all that
+// otherVersion are the nodes that run a version of a program where Git has another.
+type otherVersion struct {
+	program, runs, want string
+	nodes               []string
+}
+
+func (v otherVersion) String() string {
+	text := fmt.Sprintf("%s %s, Git has %s", v.program, v.runs, v.want)
+	if len(v.nodes) == 1 {
+		return fmt.Sprintf("node %s runs %s (docs/how-to/upgrade.md)", v.nodes[0], text)
+	}
+	return fmt.Sprintf("%d nodes run %s: %s (docs/how-to/upgrade.md)", len(v.nodes), text, some(v.nodes))
+}
+
+// Programs whose versions nodes report.
+const (
+	talosProgram      = "Talos"
+	kubernetesProgram = "Kubernetes"
+)
+
+// versions says which nodes run another version than Git has: one of all that
 // differ in the same way.
-func (s *Status) versions(add func(format string, args ...any)) {
-	nodes := map[string][]string{}
-	var texts []string
-	note := func(what, runs, want, node string) {
+func (s *Status) versions() (all []otherVersion) {
+	note := func(program, runs, want, node string) {
 		if runs == "" || want == "" || runs == want {
 			return
 		}
-		text := fmt.Sprintf("%s %s, Git has %s", what, runs, want)
-		if nodes[text] == nil {
-			texts = append(texts, text)
+		i := slices.IndexFunc(all, func(v otherVersion) bool { return v.program == program && v.runs == runs && v.want == want })
+		if i < 0 {
+			all = append(all, otherVersion{program: program, runs: runs, want: want})
+			i = len(all) - 1
 		}
-		nodes[text] = append(nodes[text], node)
+		all[i].nodes = append(all[i].nodes, node)
 	}
 	for _, n := range s.Nodes {
 		if n.Registered {
-			note("Talos", n.Talos, n.WantTalos, n.Name)
-			note("Kubernetes", n.Kubelet, n.Want, n.Name)
+			note(talosProgram, n.Talos, n.WantTalos, n.Name)
+			note(kubernetesProgram, n.Kubelet, n.Want, n.Name)
 		}
 	}
-	for _, text := range texts {
-		if of := nodes[text]; len(of) == 1 {
-			add("node %s runs %s (docs/how-to/upgrade.md)", of[0], text)
-		} else {
-			add("%d nodes run %s: %s (docs/how-to/upgrade.md)", len(of), text, some(of))
-		}
+	return all
+}
+
+// beside are the differences but those of versions that an upgrade, which may be
+// nil, tells of.
+func (s *Status) beside(u *nodeplan.Upgrade) []string {
+	told := map[string]bool{}
+	for _, v := range s.versions() {
+		told[v.String()] = u != nil && (v.program == talosProgram && u.Talos != nil || v.program == kubernetesProgram && u.Kubernetes != nil)
 	}
+	return slices.DeleteFunc(slices.Clone(s.Differences), func(text string) bool { return told[text] })
 }
 
 // some are the first names of many.

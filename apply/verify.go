@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/summary"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
 // verified is what the last look at a cluster found, after all was done.
@@ -84,9 +85,9 @@ func nodeObject(name string) string {
 // alwaysSame takes every tree for the same: whoever asks cannot compare them.
 func alwaysSame(context.Context, string) (bool, error) { return true, nil }
 
-// pending is what is not as it should be. What is known of nodes that are away is
-// said already.
-func (v verified) pending(away []string, add func(kind, object, text, hint string)) {
+// pending is what is not as it should be. What is known of nodes that are away, and
+// of an upgrade, is said already.
+func (v verified) pending(away []string, upgrade *nodeplan.Upgrade, add func(kind, object, text, hint string)) {
 	for _, what := range []string{summary.Health, summary.Status} {
 		if err := v.unseen[what]; err != nil {
 			add(what, "", "the "+what+" of the cluster could not be looked at: "+oneLine(err), "")
@@ -101,7 +102,7 @@ func (v verified) pending(away []string, add func(kind, object, text, hint strin
 		}
 	}
 	if v.status != nil {
-		for _, d := range v.status.Differences {
+		for _, d := range v.status.beside(upgrade) {
 			add(summary.Status, "", d, "")
 		}
 	}
