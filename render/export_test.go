@@ -60,14 +60,8 @@ func (r *Repo) Outcome(env string) (*Outcome, error) {
 		return nil, err
 	}
 	out := &Outcome{Contract: c.Config.Talos.ConfigContract, Result: &Result{Env: env}, Values: map[string][]Explained{}, Clear: map[string]string{}}
-	if err := c.renderAll(c.Nodes, out.Result); err != nil {
+	if err := errors.Join(c.renderAll(c.All(), out.Result), c.renderInfrastructure(out.Result)); err != nil {
 		return nil, err
-	}
-	if err := errors.Join(c.renderAutoscaled(out.Result), c.renderInfrastructure(out.Result)); err != nil {
-		return nil, err
-	}
-	for _, n := range c.Autoscaled {
-		out.Result.Nodes = append(out.Result.Nodes, Node{Name: n.Name, Role: n.Role, Pool: n.Pool, File: n.File()})
 	}
 	out.Result.Warnings = append(c.Config.Warnings, c.warned()...)
 	for _, n := range append(slices.Clip(c.Nodes), c.Autoscaled...) {

@@ -82,15 +82,10 @@ func (r *Repo) render(ctx context.Context, e *source.Environment, o Options, las
 	}
 	res.Warnings.Add(c.Config.Warnings...)
 	res.Warnings.Add(c.secrets.Warnings...)
-	err = c.renderAll(nodes, res)
-	if len(o.Nodes) == 0 {
-		var problems diag.List
-		problems.AddErr(err)
-		problems.AddErr(c.renderAutoscaled(res))
-		problems.AddErr(c.renderInfrastructure(res))
-		problems.AddErr(c.renderAddons(res))
-		c.warnNoPodNetwork()
-		err = problems.Err()
+	if len(o.Nodes) > 0 {
+		err = c.renderAll(nodes, res)
+	} else {
+		err = c.renderTree(res)
 	}
 	res.Warnings.Add(c.warned()...)
 	res.Warnings = unique(res.Warnings)
@@ -135,7 +130,20 @@ func (p *plan) sealLock(res *Result) error {
 	return nil
 }
 
-// renderAll makes, validates and encrypts the configuration of each node.
+// renderTree makes all files of the environment.
+func (c *compiler) renderTree(res *Result) error {
+	var problems diag.List
+	problems.AddErr(c.renderAll(c.All(), res))
+	res.Nodes = slices.DeleteFunc(res.Nodes, func(n Node) bool { return n.File == model.AutoscaledFile(n.Name) })
+	problems.AddErr(c.renderInfrastructure(res))
+	problems.AddErr(c.renderAddons(res))
+	c.warnNoPodNetwork()
+	return problems.Err()
+}
+
+// renderAll makes, validates and encrypts the configuration of each node, and of the
+// servers of each pool that the autoscaler scales. What is wrong with several is said
+// once.
 func (c *compiler) renderAll(nodes []model.Node, res *Result) error {
 	var problems diag.List
 	found := compile.NewFindings(c.Name)

@@ -12,6 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -31,6 +33,40 @@ func TestPatchesOfAutoscaledPools(t *testing.T) {
 		case strings.Contains(config, "fs.inotify.max_user_watches: \"424242\"") != patched:
 			t.Errorf("%s: patched is %v in\n%s", pool, !patched, config)
 		}
+	}
+}
+
+// What is wrong with the configuration of all workers is said once, for nodes and
+// for the servers of the autoscaler, whoever finds it.
+func TestProblemsOfAutoscaledPools(t *testing.T) {
+	const cluster = "talos: {version: v1.13.9}\n"
+	for _, tt := range []struct{ name, patch, want string }{
+		{"a node label", "machine:\n  nodeLabels:\n    example.com/a: \"a b\"\n", "label"},
+		{"an image", "machine:\n  install:\n    image: ghcr.io/siderolabs/installer:v1.12.1\n", "installs Talos v1.12.1"},
+		{"a key", "machine:\n  kubelett: {}\n", "kubelett"},
+		{"a variable", "machine:\n  nodeLabels: {a: \"${NOWHERE}\"}\n", "NOWHERE"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, key := gatewayRepo(t)
+			workers := "nodes: {controlPlane: {count: 1, type: cpx22}, workers: {nodepools: [{name: w, count: 2, type: cpx22}]}}\n"
+			r.file("envs/prod/cluster.yaml", cluster+regexp.MustCompile(`(?m)^nodes: .*\n`).ReplaceAllString(gatewayCluster, workers))
+			r.file("envs/prod/patches/worker.yaml", tt.patch)
+			res, err := r.open(key).Render(t.Context(), "prod", render.Options{})
+			var all diag.List
+			all.AddErr(err)
+			if res != nil {
+				all.Add(res.Warnings...)
+			}
+			var about []string
+			for _, p := range all {
+				if strings.Contains(p.Message, tt.want) {
+					about = append(about, p.Error())
+				}
+			}
+			if len(about) != 1 {
+				t.Errorf("said %d times:\n%s\nin\n%v", len(about), strings.Join(about, "\n"), all.Err())
+			}
+		})
 	}
 }
 
