@@ -35,10 +35,13 @@ const disrupted = `
 {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: other, name: db}, spec: {selector: {matchLabels: {app: db}}}, status: {expectedPods: 0, desiredHealthy: 0, disruptionsAllowed: 0}}
 `
 
-func disruptedWorld(t *testing.T) (*kubesim.API, *Client) {
+func disruptedWorld(t *testing.T) (*kubesim.API, *Client) { return worldOf(t, disrupted) }
+
+// worldOf is an API with objects, one in each line.
+func worldOf(t *testing.T, lines string) (*kubesim.API, *Client) {
 	clock := newTestClock()
 	api := kubesim.New("v1.36.4", clock.Now)
-	for text := range strings.Lines(strings.TrimSpace(disrupted)) {
+	for text := range strings.Lines(strings.TrimSpace(lines)) {
 		var value map[string]any
 		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
 			t.Fatal(err)

@@ -23,8 +23,12 @@ const (
 // installWithin is how long an installer may take.
 const installWithin = 15 * time.Minute
 
-// system is where Talos keeps installers.
-var system = &common.ContainerdInstance{Driver: common.ContainerDriver_CONTAINERD, Namespace: common.ContainerdNamespace_NS_SYSTEM}
+// Where Talos keeps images: system has installers and the kubelet, pods what the kubelet
+// runs.
+var (
+	system = &common.ContainerdInstance{Driver: common.ContainerDriver_CONTAINERD, Namespace: common.ContainerdNamespace_NS_SYSTEM}
+	pods   = &common.ContainerdInstance{Driver: common.ContainerDriver_CRI, Namespace: common.ContainerdNamespace_NS_CRI}
+)
 
 // installCalls are the calls about images and the installation of Talos.
 type installCalls struct{ *link }
@@ -32,14 +36,23 @@ type installCalls struct{ *link }
 // errStalled ends a pull that makes no progress.
 var errStalled = errors.New("there was no progress")
 
-// Pull gets an image to the node, and returns what the node calls it: since Talos
-// 1.13 a name with its digest.
+// Pull gets an image of Talos or of the kubelet to the node, and returns what the node
+// calls it: since Talos 1.13 a name with its digest.
 func (c installCalls) Pull(ctx context.Context, image string) (name string, err error) {
+	return c.pull(ctx, system, image)
+}
+
+// PullForPods is [Client.Pull] for an image that the kubelet runs.
+func (c installCalls) PullForPods(ctx context.Context, image string) (name string, err error) {
+	return c.pull(ctx, pods, image)
+}
+
+func (c installCalls) pull(ctx context.Context, into *common.ContainerdInstance, image string) (name string, err error) {
 	within, cancel := context.WithTimeoutCause(ctx, pullWithin, errStalled)
 	defer cancel()
-	name, err = c.pullStream(within, image)
+	name, err = c.pullStream(within, into, image)
 	if Code(err) == codes.Unimplemented {
-		name, err = image, c.pullOlder(within, image)
+		name, err = image, c.pullOlder(within, into, image)
 	}
 	switch {
 	case err == nil:
@@ -56,12 +69,12 @@ func (c installCalls) Pull(ctx context.Context, image string) (name string, err 
 }
 
 // pullStream is the call since Talos 1.13, which tells how it goes on.
-func (c installCalls) pullStream(ctx context.Context, image string) (name string, err error) {
+func (c installCalls) pullStream(ctx context.Context, into *common.ContainerdInstance, image string) (name string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := time.AfterFunc(pullStalls, func() { cancel(errStalled) })
 	defer stalled.Stop()
-	stream, err := machine.NewImageServiceClient(c.conn).Pull(ctx, &machine.ImageServicePullRequest{Containerd: system, ImageRef: image})
+	stream, err := machine.NewImageServiceClient(c.conn).Pull(ctx, &machine.ImageServicePullRequest{Containerd: into, ImageRef: image})
 	for err == nil {
 		var r *machine.ImageServicePullResponse
 		if r, err = stream.Recv(); err == nil && r.GetName() != "" {
@@ -79,9 +92,9 @@ func (c installCalls) pullStream(ctx context.Context, image string) (name string
 }
 
 // pullOlder is the call of before Talos 1.13, which answers when it has the image.
-func (c installCalls) pullOlder(ctx context.Context, image string) error {
+func (c installCalls) pullOlder(ctx context.Context, into *common.ContainerdInstance, image string) error {
 	//lint:ignore SA1019 older nodes have no other call
-	_, err := c.machine.ImagePull(ctx, &machine.ImagePullRequest{Namespace: system.GetNamespace(), Reference: image})
+	_, err := c.machine.ImagePull(ctx, &machine.ImagePullRequest{Namespace: into.GetNamespace(), Reference: image})
 	return err
 }
 

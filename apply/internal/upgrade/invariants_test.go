@@ -2,6 +2,7 @@ package upgrade_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,8 +40,8 @@ func hold(w *world) *invariants {
 func (i *invariants) called(c talossim.Call) {
 	i.kube.mu.Lock()
 	defer i.kube.mu.Unlock()
-	if c.Method == "Reboot" && role(c.Machine) == upgradeplan.ControlPlane {
-		i.snapshot("Reboot of " + c.Machine)
+	if (c.Method == "Reboot" || c.Method == "ApplyConfiguration") && role(c.Machine) == upgradeplan.ControlPlane {
+		i.snapshot(c.Method + " of " + c.Machine)
 	}
 	i.now()
 }
@@ -64,10 +65,10 @@ func (i *invariants) now() {
 	away := map[string][]string{}
 	for _, m := range i.fleet.Machines() {
 		n := i.kube.nodes[m.Name()]
-		if stage := m.Stage(); n.Drained || n.Upgrade != "" || stage == "rebooting" || stage == "upgrading" {
+		if stage := m.Stage(); n.Drained || n.Upgrade != "" || stage == "rebooting" || stage == "upgrading" || i.restarts(m) {
 			away[role(m.Name())] = append(away[role(m.Name())], m.Name())
 		}
-		if config := m.Config(); config != "" && config != i.configs[m.Name()] {
+		if config := m.Config(); config != "" && versionless(config) != versionless(i.configs[m.Name()]) {
 			i.violate("I14: the configuration of %s is another one", m.Name())
 		}
 		running, _ := m.Systems()
@@ -75,7 +76,7 @@ func (i *invariants) now() {
 		if new := versions.Minor(running.Talos); role(m.Name()) == upgradeplan.ControlPlane && new == 14 && was < 14 && !slices.Contains(i.up.Policy.Allow, upgradeplan.RiskNoReturn) {
 			i.violate("I9: %s has an etcd that does not come back, without consent", m.Name())
 		}
-		if n.Drained && n.Kubelet != "v1.35.4" {
+		if i.kubernetes == nil && n.Drained && n.Kubelet != "v1.35.4" { // else the fleet holds it
 			i.violate("I5: the kubelet of %s is %s", m.Name(), n.Kubelet)
 		}
 		for _, e := range i.extensions[m.Name()] {
@@ -90,6 +91,24 @@ func (i *invariants) now() {
 	if workers := away[upgradeplan.Worker]; len(workers) > max(i.up.Policy.MaxParallel, 1) {
 		i.violate("I8: %v are away at once", workers)
 	}
+}
+
+// imageOfVersion is the image of a program of Kubernetes in a configuration.
+var imageOfVersion = regexp.MustCompile(`(registry\.example\.com/[a-z-]+):v[0-9.]+`)
+
+// versionless is a configuration without the versions of Kubernetes, which an upgrade of
+// it changes.
+func versionless(config string) string { return imageOfVersion.ReplaceAllString(config, "$1") }
+
+// restarts reports whether a program of the control plane is on its way to another
+// version.
+func (i *invariants) restarts(m *talossim.Machine) bool {
+	for name, p := range m.Programs() {
+		if i.kubernetes != nil && name != "kubelet" && !p.Ready {
+			return true
+		}
+	}
+	return false
 }
 
 // ended is what holds when a run has ended by itself.

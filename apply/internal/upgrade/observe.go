@@ -3,6 +3,7 @@ package upgrade
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -34,11 +35,15 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 	u.noteClosed(registered)
 	all := u.candidates(registered)
 	u.remember(all)
+	programs, err := u.staticPods(ctx)
+	if err != nil {
+		return seen, err
+	}
 	sights := make([]sight, len(all))
 	errs := make([]error, len(all))
 	var group sync.WaitGroup
 	for i, c := range all {
-		group.Go(func() { sights[i], errs[i] = u.look(ctx, c) })
+		group.Go(func() { sights[i], errs[i] = u.look(ctx, c, programs[c.want.Name]) })
 	}
 	group.Wait()
 	for i, s := range sights {
@@ -52,8 +57,8 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 }
 
 // look observes a node. One whose API does not answer is not reached, which is no
-// error; one whose mark cannot be read is.
-func (u observer) look(ctx context.Context, c candidate) (sight, error) {
+// error; one whose mark or configuration cannot be understood is.
+func (u observer) look(ctx context.Context, c candidate, pods map[string]kube.StaticPod) (sight, error) {
 	s := sight{node: upgradeplan.Node{Name: c.want.Name, Role: c.want.Role, Pool: c.want.Pool, Autoscaled: c.autoscaled}}
 	if err := s.readKube(c.registered, u.Clock.Now()); err != nil {
 		return s, err
@@ -69,6 +74,12 @@ func (u observer) look(ctx context.Context, c candidate) (sight, error) {
 	client, err := u.client(c.want.Name)
 	if err == nil {
 		err = u.ask(ctx, &s, client, c.want)
+	}
+	if err == nil {
+		err = u.askPrograms(ctx, &s.node, client, pods)
+	}
+	if errors.Is(err, errUnreadable) {
+		return s, err
 	}
 	s.node.Reached = err == nil
 	u.rest(c, s.node)
@@ -119,6 +130,7 @@ func (u observer) ask(ctx context.Context, s *sight, c *node.Client, w upgradepl
 		}
 	}
 	f.see(n)
+	n.Images = u.pulledAt(n.Name)
 	for _, i := range images {
 		n.Images = append(n.Images, i.Name)
 	}

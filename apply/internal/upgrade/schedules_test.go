@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -45,7 +46,10 @@ type schedule struct {
 	*invariants
 	seed int64
 	text []string
-	gone sync.Map // names of machines that were away in this run
+	// How many kinds of things befall it, and what configurations must become.
+	kinds int
+	to    string
+	gone  sync.Map // names of machines that were away in this run
 }
 
 func pick[T any](s *schedule, from ...T) T { return from[s.IntN(len(from))] }
@@ -53,18 +57,41 @@ func pick[T any](s *schedule, from ...T) T { return from[s.IntN(len(from))] }
 // newSchedule starts 3 control planes, 3 workers and 2 nodes of the autoscaler, with
 // versions by chance; somebody may have cordoned some of them.
 func newSchedule(t *testing.T, seed int64) *schedule {
-	s := &schedule{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), seed: seed}
+	s := &schedule{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), seed: seed, kinds: 13}
 	talos := map[string]string{}
 	for _, name := range []string{"cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3", "auto-1", "auto-2"} {
 		talos[name] = pick(s, "v1.12.8", "v1.12.11", "v1.13.1", "v1.13.9", "v1.14.0")
 	}
-	w := newWorld(t, talos, func(m *talossim.Spec) { m.Bootloader = pick(s, talossim.GRUB, talossim.SystemdBoot) })
+	s.begin(newWorld(t, talos, func(m *talossim.Spec) { m.Bootloader = pick(s, talossim.GRUB, talossim.SystemdBoot) }))
+	return s
+}
+
+// newKubeSchedule is [newSchedule] with versions of Kubernetes by chance too: workers may
+// be older than control planes.
+func newKubeSchedule(t *testing.T, seed int64) *schedule {
+	s := &schedule{Rand: rand.New(rand.NewPCG(uint64(seed), 19)), seed: seed, kinds: 15, to: "1.37.1"}
+	talos, kubernetes := map[string]string{}, map[string]string{}
+	first := 1 + s.IntN(2)
+	versions := []string{"1.34.1", "1.35.4", "1.36.3"}
+	for _, name := range []string{"cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3", "auto-1", "auto-2"} {
+		talos[name], kubernetes[name] = pick(s, "v1.13.9", "v1.14.0", "v1.14.1"), versions[first]
+		if role(name) != upgradeplan.ControlPlane {
+			kubernetes[name] = versions[first-s.IntN(2)]
+		}
+	}
+	w := newMixedKubeWorld(t, func(name string) string { return kubernetes[name] }, s.to, talos)
+	w.up.Policy.Component = upgradeplan.Everything
+	s.begin(w)
+	return s
+}
+
+// begin lets somebody have cordoned nodes, and watches the world.
+func (s *schedule) begin(w *world) {
 	for _, m := range w.fleet.Machines() {
 		w.kube.nodes[m.Name()].Cordoned = role(m.Name()) != upgradeplan.ControlPlane && s.IntN(8) == 0
 	}
 	w.up.Policy.MaxParallel, w.up.Policy.Soak = 1+s.IntN(3), pick(s, 0, 0, 60)
 	s.invariants = hold(w)
-	return s
 }
 
 func (s *schedule) note(format string, args ...any) {
@@ -83,7 +110,7 @@ func (s *schedule) befall(kill func()) {
 		s.note("call %d, after %v: %s", call, after, what)
 		s.fleet.Inject(talossim.Fault{Call: call, After: after, As: as, Then: then})
 	}
-	switch s.IntN(13) {
+	switch s.IntN(s.kinds) {
 	case 0:
 		at("lost", talossim.Status(codes.Unavailable, "error reading from server: EOF"), nil)
 	case 1:
@@ -117,6 +144,12 @@ func (s *schedule) befall(kill func()) {
 	case 12:
 		if name := m.Name(); role(name) != upgradeplan.ControlPlane {
 			at(name+" burns", talossim.Drop(), func() { s.fleet.Lose(name) })
+		}
+	case 13, 14:
+		version := pick(s, "v1.35.4", "v1.36.3", "v1.37.1")
+		if !slices.ContainsFunc(slices.Collect(maps.Values(m.Programs())), func(p talossim.Program) bool { return p.Version() == version }) {
+			s.note("%s: Kubernetes %s ends when it starts", m.Name(), version)
+			m.Crash(version)
 		}
 	}
 }
@@ -156,7 +189,8 @@ func (s *schedule) once(faults int) bool {
 // left are the machines that do not have what Git says.
 func (s *schedule) left() (names []string) {
 	for _, m := range s.fleet.Machines() {
-		if running, _ := m.Systems(); running != (talossim.System{Talos: "v1.14.1", Schematic: schematic}) {
+		running, _ := m.Systems()
+		if running != (talossim.System{Talos: "v1.14.1", Schematic: schematic}) || s.to != "" && m.Config() != s.config(m.Name(), s.to) {
 			names = append(names, m.Name())
 		}
 	}
@@ -187,18 +221,27 @@ func (s *schedule) mend(err error) {
 
 func (s *schedule) fail(broken []string) {
 	s.Helper()
-	s.Fatalf("%s\nwhat befell it:\n%s\nlast steps:\n%s\nagain: go test ./apply/internal/upgrade -run TestSchedules -schedule-seed=%d",
-		strings.Join(broken, "\n"), strings.Join(s.text, "\n"), strings.Join(s.told[max(0, len(s.told)-30):], "\n"), s.seed)
+	s.Fatalf("%s\nwhat befell it:\n%s\nlast steps:\n%s\nagain: go test ./apply/internal/upgrade -run %s -schedule-seed=%d",
+		strings.Join(broken, "\n"), strings.Join(s.text, "\n"), strings.Join(s.told[max(0, len(s.told)-30):], "\n"), strings.SplitN(s.Name(), "/", 2)[0], s.seed)
 }
 
 // TestSchedules: whatever befalls the runs of an upgrade, no invariant breaks at any
 // call, in the end every node that lives has what Git says, and one more run does
 // nothing.
 func TestSchedules(t *testing.T) {
+	play(t, newSchedule)
+}
+
+// TestKubernetesSchedules is the same with Kubernetes.
+func TestKubernetesSchedules(t *testing.T) {
+	play(t, newKubeSchedule)
+}
+
+func play(t *testing.T, begin func(*testing.T, int64) *schedule) {
 	runs, list := 0, seeds()
 	for _, seed := range list {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			s := newSchedule(t, seed)
+			s := begin(t, seed)
 			cordoned := map[string]bool{}
 			for name, n := range s.kube.nodes {
 				cordoned[name] = n.Cordoned
@@ -214,6 +257,9 @@ func TestSchedules(t *testing.T) {
 					s.fail([]string{"no run is done"})
 				}
 				done = s.once(max(0, s.IntN(6)-run/3))
+			}
+			if s.to != "" {
+				s.upgraded(s.to)
 			}
 			if s.done(); t.Failed() {
 				s.fail([]string{"it is not as it should be"})

@@ -42,6 +42,8 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 		return u.transfer(ctx, client)
 	case upgradeplan.Boot:
 		return u.boot(ctx, client)
+	case upgradeplan.Configure:
+		return u.configure(ctx, client, s)
 	}
 	return diag.On("node "+s.Node, "there is no way to do %s", s.Action).WithCode(diag.Remote)
 }
@@ -77,9 +79,16 @@ func (u stepper) drain(ctx context.Context, s upgradeplan.Step) error {
 func (u stepper) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
 	var digest string
 	err := u.keeping(ctx, func(ctx context.Context) (err error) {
-		digest, err = c.Pull(ctx, s.Image)
+		if ofPods(s.Component) {
+			digest, err = c.PullForPods(ctx, s.Image)
+		} else {
+			digest, err = c.Pull(ctx, s.Image)
+		}
 		return err
 	})
+	if err == nil && s.Component != "" {
+		u.notePulled(s.Node, s.Image)
+	}
 	if err != nil || digest == s.Image {
 		return err // an older node does not tell
 	}
@@ -95,6 +104,9 @@ func (u stepper) pull(ctx context.Context, c *node.Client, s upgradeplan.Step) e
 	u.digests[s.Image] = digest
 	return nil
 }
+
+// ofPods reports whether the kubelet runs a program.
+func ofPods(component string) bool { return component != "" && component != upgradeplan.Kubelet }
 
 // install marks the node, and runs the installer. Of an answer that is lost nothing is
 // known: the next observation finds the mark.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -30,6 +31,15 @@ type Kubernetes interface {
 	Mark(ctx context.Context, node, mark string) error
 }
 
+// Programs are those of Kubernetes, as its API shows them.
+type Programs interface {
+	// StaticPods are the programs of control plane nodes, as their kubelets report them.
+	StaticPods(ctx context.Context) ([]kube.StaticPod, error)
+	// Serves asks the API server of one node, and no other, for its version. It fails if
+	// that does not serve requests.
+	Serves(ctx context.Context, node string) (version string, err error)
+}
+
 // Patience says how long things may take.
 type Patience struct {
 	Every   time.Duration // between observations
@@ -42,7 +52,7 @@ func DefaultPatience() Patience {
 	return Patience{Every: 5 * time.Second, Reboot: 15 * time.Minute, Healthy: 15 * time.Minute}
 }
 
-// Upgrade is an upgrade of Talos on the nodes of a cluster.
+// Upgrade is an upgrade of Talos and Kubernetes on the nodes of a cluster.
 type Upgrade struct {
 	Desired upgradeplan.Desired
 	Policy  upgradeplan.Policy
@@ -52,6 +62,10 @@ type Upgrade struct {
 	// addresses that its kubelet names.
 	Reach      func(kube.Node) (*node.Client, error)
 	Kubernetes Kubernetes
+	// Programs are those of Kubernetes; nil is an upgrade of Talos only.
+	Programs Programs
+	// Git is the configuration that Git has for a node; without Programs nobody asks.
+	Git func(node string) (*nodeconfig.Config, error)
 	// Snapshot saves etcd, asking one of its members.
 	Snapshot func(ctx context.Context, from *node.Client) error
 	// Drift says what apply would change, and must change before an upgrade.
@@ -73,7 +87,8 @@ type Upgrade struct {
 	closed  map[string]bool // nodes that a run has cordoned
 	resting map[string]resting
 	pods    pods
-	drift   []string // nil: nobody has been asked
+	pulled  map[string][]string // images of programs that this run has pulled, by node
+	drift   []string            // nil: nobody has been asked
 }
 
 // lost is how many answers in a row may be lost before a run ends.
@@ -82,6 +97,9 @@ const lost = 5
 // Run takes steps until there is nothing left to do, or something is not as it should
 // be. It can be ended at any moment, and run again.
 func (u *Upgrade) Run(ctx context.Context) error {
+	if u.Programs == nil && u.Policy.Component != upgradeplan.OnlyTalos {
+		return diag.On("upgrade", "the programs of Kubernetes cannot be observed, and so only Talos is upgraded").WithHint("use --talos")
+	}
 	if err := u.run(ctx); err != nil {
 		return u.release(ctx, err)
 	}
@@ -192,7 +210,12 @@ func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 }
 
 // name is what a step is called in progress and reports.
-func name(s upgradeplan.Step) string { return fmt.Sprintf("%s %s", s.Action, s.Node) }
+func name(s upgradeplan.Step) string {
+	if s.Action == upgradeplan.Configure {
+		return s.Component + " " + s.Node
+	}
+	return fmt.Sprintf("%s %s", s.Action, s.Node)
+}
 
 // planes are the control plane nodes of the tree.
 func (u *Upgrade) planes() (names []string) {

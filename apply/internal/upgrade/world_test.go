@@ -43,8 +43,11 @@ type world struct {
 	saved   int
 	told    []string
 	drift   []string // what apply must do first
-	called  func(talossim.Call)
-	signed  map[string]time.Time // when clients got their certificates
+	// The version of Kubernetes that the configuration of a node begins with; nil: they
+	// name none.
+	kubernetes func(node string) string
+	called     func(talossim.Call)
+	signed     map[string]time.Time // when clients got their certificates
 }
 
 // newWorld starts a cluster: the version of Talos of each node, by its name; those
@@ -59,14 +62,21 @@ func newWorld(t *testing.T, talos map[string]string, change ...func(*talossim.Sp
 // newWorldAt is [newWorld] with a clock.
 func newWorldAt(t *testing.T, clock hetznersim.Clock, talos map[string]string, change ...func(*talossim.Spec)) *world {
 	t.Helper()
-	w := &world{T: t, keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}, signed: map[string]time.Time{}}
+	return newWorldOf(t, clock, nil, talos, change...)
+}
+
+// newWorldOf is [newWorldAt] with configurations that name versions of Kubernetes, by
+// node; nil: they do not.
+func newWorldOf(t *testing.T, clock hetznersim.Clock, kubernetes func(node string) string, talos map[string]string, change ...func(*talossim.Spec)) *world {
+	t.Helper()
+	w := &world{T: t, kubernetes: kubernetes, keys: simtest.NewCluster(t, "demo"), clients: map[string]*node.Client{}, signed: map[string]time.Time{}}
 	w.fleet = talossim.New(talossim.Options{Clock: clock, Random: rand.Reader, Extensions: extensionsOf,
 		Called: func(c talossim.Call) {
 			if w.called != nil {
 				w.called(c)
 			}
 		}})
-	w.kube = &fakeKube{world: w, nodes: map[string]*kube.Node{}}
+	w.kube = &fakeKube{world: w, nodes: map[string]*kube.Node{}, pods: map[string]kube.StaticPod{}}
 	w.up = &upgrade.Upgrade{
 		Desired: upgradeplan.Desired{Cluster: "demo", Pools: map[string]upgradeplan.Want{}}, Policy: upgradeplan.Policy{Component: upgradeplan.OnlyTalos, MaxParallel: 2, Allow: []string{upgradeplan.RiskHops, upgradeplan.RiskNoReturn}},
 		Connect: w.connect, Kubernetes: w.kube, Clock: w.fleet.Clock(), Patience: upgrade.DefaultPatience(),
@@ -120,11 +130,7 @@ func (w *world) begin() {
 	for _, n := range w.kube.nodes {
 		bare, err := node.Maintenance(node.Target{Name: n.Name, Address: n.Internal}, w.fleet, "")
 		w.must(err)
-		text := w.keys.Worker(n.Name)
-		if n.ControlPlane {
-			text = w.keys.ControlPlane(n.Name)
-		}
-		_, err = bare.Apply(w.Context(), secret.New(text), node.Auto)
+		_, err = bare.Apply(w.Context(), secret.New(w.first(n.Name)), node.Auto)
 		w.must(err)
 		w.must(bare.Close())
 	}
@@ -195,7 +201,7 @@ func (w *world) reach(n kube.Node) (*node.Client, error) {
 // run is a run of its own.
 func (w *world) run(ctx context.Context) error {
 	w.runs++
-	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
+	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
 		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Tell: w.up.Tell, ID: fmt.Sprint("run-", w.runs)}
 	return fresh.Run(ctx)
 }
@@ -234,11 +240,12 @@ type fakeKube struct {
 	judged     func() // is called at each change
 	away       [2]int // the first call that is not answered, and how many are not
 	seen       int    // calls, also those that only read
+	pods       map[string]kube.StaticPod
 }
 
 // answers fails if the API is away.
 func (k *fakeKube) answers(ctx context.Context) error {
-	if k.seen++; k.seen >= k.away[0] && k.seen < k.away[0]+k.away[1] {
+	if k.seen++; k.seen >= k.away[0] && k.seen < k.away[0]+k.away[1] || !k.serves() {
 		return unavailable()
 	}
 	return ctx.Err()
@@ -258,6 +265,12 @@ func (k *fakeKube) Registered(ctx context.Context) (all []kube.Node, err error) 
 	for _, m := range k.world.fleet.Machines() {
 		n := *k.nodes[m.Name()]
 		running, _ := m.Systems()
+		if k.world.kubernetes != nil {
+			if p := m.Programs()["kubelet"]; p.Image != "" {
+				k.nodes[m.Name()].Kubelet = p.Version() // as it said last
+			}
+			n.Kubelet = k.nodes[m.Name()].Kubelet
+		}
 		n.Ready, n.Talos, n.Cordoned = m.Stage() == node.StageRunning, running.Talos, n.Drained || n.Cordoned
 		all = append(all, n)
 	}

@@ -96,8 +96,8 @@ func groupOf(n *Node) group {
 	return workers
 }
 
-// same reports whether two versions are equal, with or without a v.
-func same(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
+// Same reports whether two versions are equal, with or without a v.
+func Same(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
 
 // older reports whether a version is older than another.
 func older(a, than string) bool { return upgradepath.Newer(than, a) }

@@ -27,7 +27,7 @@ func (n pair) retried(f *fleet) bool {
 }
 func (n pair) sameBoot() bool { return n.Mark.Boot == n.Boot }
 func (n pair) runs(version, schematic string) bool {
-	return same(n.Talos, version) && (schematic == "" || n.Schematic == schematic)
+	return Same(n.Talos, version) && (schematic == "" || n.Schematic == schematic)
 }
 
 // tries is how often an installation is begun whose outcome nobody saw. Each is in a

@@ -32,7 +32,7 @@ type Program struct {
 
 // settled reports whether the program runs as it is configured.
 func (p Program) settled() bool {
-	return !p.Missing && (p.Running == "" || same(p.Running, p.Configured) && p.Ready)
+	return !p.Missing && (p.Running == "" || Same(p.Running, p.Configured) && p.Ready)
 }
 
 // Mark is what a run has written at a node in Kubernetes before and after it called

@@ -171,7 +171,7 @@ func (p phase) due(n pair) bool {
 }
 
 func (p phase) dueTalos(n pair) bool {
-	return p.talos != "" && (moves(n.Talos, p.talos, n.want.Talos) || same(p.talos, n.want.Talos) && same(n.Talos, p.talos) && n.otherImage())
+	return p.talos != "" && (moves(n.Talos, p.talos, n.want.Talos) || Same(p.talos, n.want.Talos) && Same(n.Talos, p.talos) && n.otherImage())
 }
 
 func (p phase) dueKubelet(n pair) bool {
@@ -180,7 +180,7 @@ func (p phase) dueKubelet(n pair) bool {
 
 // moves reports whether a version becomes that of a hop: what is ahead of a hop is
 // left alone, unless Git has that older patch.
-func moves(now, to, goal string) bool { return !same(now, to) && (older(now, to) || same(to, goal)) }
+func moves(now, to, goal string) bool { return !Same(now, to) && (older(now, to) || Same(to, goal)) }
 
 // drains reports whether the node is drained for the phase: patches of the kubelet
 // and programs of the control plane change under running pods.

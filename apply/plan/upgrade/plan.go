@@ -124,7 +124,7 @@ func (p *Plan) Missing() (ids []string) {
 func (f *fleet) left() (notes []Note) {
 	for _, n := range f.seen.Nodes {
 		want, found := f.wanted(&n)
-		if found && n.Reached && same(n.Talos, want.Talos) && same(n.Kubelet, want.Kubernetes) {
+		if found && n.Reached && Same(n.Talos, want.Talos) && Same(n.Kubelet, want.Kubernetes) {
 			if !f.readable() && older(n.Contract, want.Contract) {
 				notes = append(notes, Note{Node: n.Name, Text: "it keeps the contract of its configuration until every node runs a Talos that reads " + want.Contract})
 			}

@@ -89,8 +89,8 @@ func (m *Machine) Break(talos string, how Failure) {
 	m.fleet.change(byItself, func() { m.broken = map[string]Failure{talos: how} })
 }
 
-// Mend lets every version start again.
-func (m *Machine) Mend() { m.fleet.change(byItself, func() { m.broken = nil }) }
+// Mend lets every version start again, of Talos and of programs of Kubernetes.
+func (m *Machine) Mend() { m.fleet.change(byItself, func() { m.broken, m.crashes = nil, nil }) }
 
 // fails reports whether the system does not start, and lets happen what follows.
 func (m *Machine) fails() bool {

@@ -127,6 +127,9 @@ func (m *Machine) apply(in *machine.ApplyConfigurationRequest) (*machine.ApplyCo
 	if m.active != nil && !c.complete() {
 		return nil, status.Error(codes.InvalidArgument, "the applied machine configuration doesn't contain v1alpha1 config, did you mean to patch the machine config instead?")
 	}
+	if err := m.unreadable(c); err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
 	mode, err := m.mode(in.GetMode(), c)
 	if err != nil {
 		return nil, err
@@ -181,8 +184,10 @@ func (m *Machine) mode(asked machine.ApplyConfigurationRequest_Mode, c *config) 
 // reconfigure changes the configuration of a machine that runs.
 func (m *Machine) reconfigure(c *config) {
 	m.persisted = c
-	if string(m.active.text) != string(c.text) {
+	old := m.active
+	if string(old.text) != string(c.text) {
 		m.version++
 	}
 	m.active = c
+	m.follow(old)
 }

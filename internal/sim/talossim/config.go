@@ -2,6 +2,7 @@ package talossim
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -207,11 +208,16 @@ func (c *config) program(name, image string) {
 
 // kubernetes is the version of Kubernetes: that of its kubelet.
 func (c *config) kubernetes() string {
-	if i := strings.LastIndex(c.kubelet, ":v"); i >= 0 {
-		version, _, _ := strings.Cut(c.kubelet[i+1:], "@")
+	return cmp.Or(versionOf(c.kubelet), "v"+versions.Newest().Start())
+}
+
+// versionOf is the version in the tag of an image; empty if it has none.
+func versionOf(image string) string {
+	if i := strings.LastIndex(image, ":v"); i >= 0 {
+		version, _, _ := strings.Cut(image[i+1:], "@")
 		return version
 	}
-	return "v" + versions.Newest().Start()
+	return ""
 }
 
 // immediate are the keys of machine whose change takes effect without a reboot

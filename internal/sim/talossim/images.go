@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -56,7 +57,7 @@ func (s *images) Pull(in *machine.ImageServicePullRequest, stream grpc.ServerStr
 		PullProgress: &machine.ImageServicePullProgress{LayerId: "sha256:" + digestOf(in.GetImageRef())}}}); err != nil {
 		return err
 	}
-	name, err := s.pull(stream.Context(), in.GetImageRef())
+	name, err := s.pull(stream.Context(), in.GetContainerd().GetNamespace(), in.GetImageRef())
 	if err != nil {
 		return err
 	}
@@ -64,9 +65,9 @@ func (s *images) Pull(in *machine.ImageServicePullRequest, stream grpc.ServerStr
 }
 
 // List lists the images that are there.
-func (s *images) List(_ *machine.ImageServiceListRequest, stream grpc.ServerStreamingServer[machine.ImageServiceListResponse]) error {
+func (s *images) List(in *machine.ImageServiceListRequest, stream grpc.ServerStreamingServer[machine.ImageServiceListResponse]) error {
 	var names []string
-	err := s.do(stream.Context(), func() error { names = s.m.stored(); return s.m.lacks("ImageService") })
+	err := s.do(stream.Context(), func() error { names = s.m.stored(in.GetContainerd().GetNamespace()); return s.m.lacks("ImageService") })
 	for _, name := range names {
 		if err == nil {
 			err = stream.Send(&machine.ImageServiceListResponse{Name: name, Digest: "sha256:" + digestOf(name), Size: s.m.imageSize()})
@@ -77,16 +78,16 @@ func (s *images) List(_ *machine.ImageServiceListRequest, stream grpc.ServerStre
 
 // ImagePull is the call of older versions, without progress.
 func (s *service) ImagePull(ctx context.Context, in *machine.ImagePullRequest) (*machine.ImagePullResponse, error) {
-	if _, err := s.pull(ctx, in.GetReference()); err != nil {
+	if _, err := s.pull(ctx, in.GetNamespace(), in.GetReference()); err != nil {
 		return nil, err
 	}
 	return &machine.ImagePullResponse{Messages: []*machine.ImagePull{{}}}, nil
 }
 
 // ImageList is the call of older versions.
-func (s *service) ImageList(_ *machine.ImageListRequest, stream grpc.ServerStreamingServer[machine.ImageListResponse]) error {
+func (s *service) ImageList(in *machine.ImageListRequest, stream grpc.ServerStreamingServer[machine.ImageListResponse]) error {
 	var names []string
-	err := s.do(stream.Context(), func() error { names = s.m.stored(); return nil })
+	err := s.do(stream.Context(), func() error { names = s.m.stored(in.GetNamespace()); return nil })
 	for _, name := range names {
 		if err == nil {
 			err = stream.Send(&machine.ImageListResponse{Name: name, Digest: "sha256:" + digestOf(name), Size: s.m.imageSize()})
@@ -97,7 +98,7 @@ func (s *service) ImageList(_ *machine.ImageListRequest, stream grpc.ServerStrea
 
 // pull stores an image, under its name and by its digest. One that the registry does
 // not have is tried for a long time.
-func (s *service) pull(ctx context.Context, reference string) (byDigest string, err error) {
+func (s *service) pull(ctx context.Context, namespace common.ContainerdNamespace, reference string) (byDigest string, err error) {
 	if _, err := systemOf(reference); err != nil {
 		if s.fleet.clock.Sleep(ctx, stalled) != nil {
 			return "", errHang
@@ -111,7 +112,7 @@ func (s *service) pull(ctx context.Context, reference string) (byDigest string, 
 			s.m.images = map[string]image{}
 		}
 		for _, n := range []string{reference, byDigest} {
-			s.m.images[n] = image{reference, s.fleet.now}
+			s.m.images[n] = image{reference, namespace, s.fleet.now}
 		}
 		return nil
 	})
@@ -121,13 +122,20 @@ func (s *service) pull(ctx context.Context, reference string) (byDigest string, 
 // image is one that a machine has stored.
 type image struct {
 	reference string
+	namespace common.ContainerdNamespace
 	at        time.Time
 }
 
-// stored are the names of the images that are still there.
-func (m *Machine) stored() []string {
+// stored are the names of the images of a namespace that are still there.
+func (m *Machine) stored(in common.ContainerdNamespace) (names []string) {
 	maps.DeleteFunc(m.images, func(_ string, i image) bool { return m.fleet.now.Sub(i.at) > unused })
-	return slices.Sorted(maps.Keys(m.images))
+	for name, i := range m.images {
+		if i.namespace == in {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func digestOf(reference string) string {

@@ -1,6 +1,7 @@
 package talossim
 
 import (
+	"cmp"
 	"crypto/tls"
 	"io"
 	"log"
@@ -36,7 +37,9 @@ func (f *Fleet) Kubernetes(machine string) *kubesim.API {
 }
 
 // servesKubernetes reports whether an API server runs on the machine.
-func (m *Machine) servesKubernetes() bool { return m.up() && m.controlPlane() && m.votes() }
+func (m *Machine) servesKubernetes() bool {
+	return m.up() && m.controlPlane() && m.votes() && m.program(apiServer).Ready
+}
 
 // names reports whether a host is one by which the Kubernetes API of the cluster
 // is known.
@@ -270,7 +273,7 @@ func (m *Machine) newNode() map[string]any {
 
 // nodeInfo is what a kubelet says of its machine.
 func (m *Machine) nodeInfo() map[string]any {
-	return map[string]any{"kubeletVersion": m.active.kubernetes(), "osImage": "Talos (" + m.spec.Talos + ")", "bootID": m.bootID, "systemUUID": m.spec.UUID}
+	return map[string]any{"kubeletVersion": cmp.Or(m.program(kubelet).Version(), m.active.kubernetes()), "osImage": "Talos (" + m.spec.Talos + ")", "bootID": m.bootID, "systemUUID": m.spec.UUID}
 }
 
 // describe brings what the node says of itself up to date, as its kubelet does when
@@ -318,48 +321,4 @@ func (c *etcdCluster) condition(name, status, reason, message string) {
 	want := map[string]any{"type": "Ready", "status": status, "reason": reason, "message": message}
 	in["conditions"] = []any{want}
 	c.kube.Put(node)
-}
-
-// showStaticPods shows the pods of the control plane that run on the machine.
-func (m *Machine) showStaticPods(api *kubesim.API) {
-	if !m.servesKubernetes() {
-		return
-	}
-	for _, component := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-		name := component + "-" + m.nodeName()
-		image := m.active.image(component)
-		if pod := api.See("Pod", "kube-system", name); pod != nil && imageOf(pod) == image {
-			continue
-		}
-		api.Put(map[string]any{
-			"apiVersion": "v1", "kind": "Pod",
-			"metadata": map[string]any{
-				"name": name, "namespace": "kube-system", "labels": map[string]any{"k8s-app": component, "tier": "control-plane"},
-				"annotations":     map[string]any{"kubernetes.io/config.mirror": m.bootID},
-				"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Node", "name": m.nodeName(), "controller": true, "uid": m.spec.UUID}},
-			},
-			"spec":   map[string]any{"nodeName": m.nodeName(), "containers": []any{map[string]any{"name": component, "image": image}}},
-			"status": map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
-		})
-	}
-}
-
-// image is that of a static pod.
-func (c *config) image(program string) string {
-	if image := c.programs[program]; image != "" {
-		return image
-	}
-	return "registry.k8s.io/" + program + ":" + c.kubernetes()
-}
-
-// imageOf is that of the first container of a pod.
-func imageOf(pod map[string]any) string {
-	spec, _ := pod["spec"].(map[string]any)
-	containers, _ := spec["containers"].([]any)
-	if len(containers) == 0 {
-		return ""
-	}
-	first, _ := containers[0].(map[string]any)
-	image, _ := first["image"].(string)
-	return image
 }

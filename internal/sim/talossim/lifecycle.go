@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -95,7 +96,7 @@ func (m *Machine) runInstaller(name string) (*installer, error) {
 	if name == "" {
 		return nil, status.Error(codes.InvalidArgument, "image name is required")
 	}
-	if !slices.Contains(m.stored(), name) {
+	if !slices.Contains(m.stored(common.ContainerdNamespace_NS_SYSTEM), name) {
 		return nil, status.Errorf(codes.NotFound, "image %q: not found", name)
 	}
 	system, err := systemOf(m.images[name].reference)

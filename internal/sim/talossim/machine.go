@@ -101,6 +101,7 @@ type Machine struct {
 	// What befalls it in upgrades.
 	broken  map[string]Failure // by version
 	failing int32              // exit code of the next installer
+	crashes map[string]bool    // by version of Kubernetes
 
 	// In memory.
 	stage     string
@@ -115,10 +116,11 @@ type Machine struct {
 	server    *server // of the Talos API; nil if nobody has connected
 	ssh       *server
 	kube      *server
-	joined    bool       // its kubelet has registered it
-	said      *word      // nil if it has not, or if that is known not to be so any more
-	actor     string     // the client whose call is being carried out
-	installer *installer // of this boot
+	joined    bool               // its kubelet has registered it
+	changing  map[string]Program // programs that do not run as configured yet
+	said      *word              // nil if it has not, or if that is known not to be so any more
+	actor     string             // the client whose call is being carried out
+	installer *installer         // of this boot
 	log       []*machine.Event
 	logged    chan struct{} // closed when something is added to log
 }
@@ -191,7 +193,7 @@ func (m *Machine) down() {
 	m.boots++
 	m.stage, m.apiAt, m.synced, m.services = "", time.Time{}, false, false
 	m.joined, m.installer = false, nil
-	m.active, m.run = nil, etcdRun{}
+	m.active, m.run, m.changing = nil, etcdRun{}, nil
 	m.forget()
 }
 

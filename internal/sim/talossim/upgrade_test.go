@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -38,7 +39,7 @@ func upgraded(t *testing.T, s talossim.Spec) (*world, *talossim.Machine) {
 // pull pulls an image, and returns its name by digest.
 func (w *world) pull(image string) (name string, err error) {
 	w.t.Helper()
-	stream, err := machine.NewImageServiceClient(w.connect("cp-1", w.trusted("os:admin"))).Pull(w.t.Context(), &machine.ImageServicePullRequest{ImageRef: image})
+	stream, err := machine.NewImageServiceClient(w.connect("cp-1", w.trusted("os:admin"))).Pull(w.t.Context(), &machine.ImageServicePullRequest{Containerd: &common.ContainerdInstance{Namespace: common.ContainerdNamespace_NS_SYSTEM}, ImageRef: image})
 	for err == nil {
 		var r *machine.ImageServicePullResponse
 		if r, err = stream.Recv(); r.GetName() != "" {
@@ -161,7 +162,7 @@ func TestOlderUpgrade(t *testing.T) {
 	_, err = w.pull(newImage)
 	w.expectCode("images", err, codes.Unimplemented)
 	//lint:ignore SA1019 older nodes have no other call
-	w.must(w.admin("cp-1").ImagePull(t.Context(), &machine.ImagePullRequest{Reference: newImage}))
+	w.must(w.admin("cp-1").ImagePull(t.Context(), &machine.ImagePullRequest{Namespace: common.ContainerdNamespace_NS_SYSTEM, Reference: newImage}))
 	m.FailInstall(7)
 	before := w.bootID("cp-1")
 	//lint:ignore SA1019 older nodes have no other call

@@ -1,0 +1,181 @@
+package upgrade_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
+)
+
+// TestKubernetes takes a cluster over one minor and over two: the programs of the control
+// plane one after the other, each on one node at a time, then kubelets.
+func TestKubernetes(t *testing.T) {
+	hop := strings.Split("kube-apiserver cp-2,kube-apiserver cp-3,kube-apiserver cp-1,kube-controller-manager cp-2,kube-controller-manager cp-3,kube-controller-manager cp-1,"+
+		"kube-scheduler cp-2,kube-scheduler cp-3,kube-scheduler cp-1,kube-proxy cp-2,kube-proxy cp-3,kube-proxy cp-1,kubelet cp-2,kubelet cp-3,kubelet cp-1,kubelet w-1,kubelet w-2,kubelet w-3", ",")
+	for to, hops := range map[string]int{"1.35.6": 1, "1.36.3": 1, "1.37.1": 2} {
+		t.Run(to, func(t *testing.T) {
+			w := newKubeWorld(t, "1.35.4", to, three)
+			w.up.Policy.MaxParallel = 1
+			w.must(w.run(t.Context()))
+			w.upgraded(to)
+			want := slices.Repeat(hop, hops)
+			if got := w.applied(); !slices.Equal(got, want) {
+				t.Errorf("the order is %v\nwant %v", got, want)
+			}
+			if w.saved != hops {
+				t.Errorf("etcd was saved %d times, not once for each hop", w.saved)
+			}
+			if drained := w.began("drain "); len(drained) != 6*hops && to != "1.35.6" || to == "1.35.6" && len(drained) > 0 {
+				t.Errorf("drained: %v", drained)
+			}
+			w.nothing()
+		})
+	}
+}
+
+// TestKubernetesKilled ends a run before and after calls to nodes: the next one ends with
+// what is desired.
+func TestKubernetesKilled(t *testing.T) {
+	for call, struck := 1, true; struck; call += stride() + 1 {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
+				w := newKubeWorld(t, "1.35.4", "1.37.1", three)
+				ctx, kill := context.WithCancel(t.Context())
+				defer kill()
+				struck = false
+				w.fleet.ResetCalls()
+				w.fleet.Inject(talossim.Fault{Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
+				if err := w.run(ctx); struck && err == nil {
+					t.Error("it was killed, and says that it is done")
+				}
+				w.check()
+				w.must(w.run(t.Context()))
+				w.upgraded("1.37.1")
+			})
+		}
+	}
+}
+
+// TestApplyKilled is the same for every configuration that is sent.
+func TestApplyKilled(t *testing.T) {
+	for call, struck := 1, true; struck; call += 1 + stride()/40 {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint("configuration ", call, " after ", after), func(t *testing.T) {
+				w := newKubeWorld(t, "1.35.4", "1.36.3", three)
+				ctx, kill := context.WithCancel(t.Context())
+				defer kill()
+				struck = false
+				w.fleet.ResetCalls()
+				w.fleet.Inject(talossim.Fault{Method: "ApplyConfiguration", Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
+				if err := w.run(ctx); struck && err == nil {
+					t.Error("it was killed, and says that it is done")
+				}
+				w.check()
+				w.must(w.run(t.Context()))
+				w.upgraded("1.36.3")
+			})
+		}
+	}
+}
+
+// TestKubernetesKilledAtKubernetes is the same for changes in Kubernetes.
+func TestKubernetesKilledAtKubernetes(t *testing.T) {
+	for call, struck := 1, true; struck; call += 1 + stride()/60 {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
+				w := newKubeWorld(t, "1.35.4", "1.36.3", three)
+				ctx, kill := context.WithCancel(t.Context())
+				defer kill()
+				struck = false
+				w.kube.strike = func(made int, then bool) {
+					if made == call && then == after {
+						struck = true
+						kill()
+					}
+				}
+				_ = w.run(ctx) // whatever comes of it
+				w.kube.strike = nil
+				w.check()
+				w.must(w.run(t.Context()))
+				w.upgraded("1.36.3")
+			})
+		}
+	}
+}
+
+// TestKubernetesStops has what ends an upgrade, what was configured until then, and how it
+// goes on.
+func TestKubernetesStops(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		harm func(w *world)
+		says string
+		done int // configurations that were sent
+		mend func(w *world)
+	}{
+		{"an API server does not start", func(w *world) { w.fleet.Machine("cp-2").Crash("v1.36.3") },
+			"node cp-2: kube-apiserver does not run", 1, func(w *world) { w.fleet.Machine("cp-2").Mend() }},
+		{"a kubelet does not start", func(w *world) { w.fleet.Machine("w-1").Crash("v1.36.3") },
+			"node w-1: ", 16, func(w *world) { w.fleet.Machine("w-1").Mend() }},
+		{"a control plane is away", func(w *world) { w.fleet.Machine("cp-3").Cut() }, "R11", 0, func(w *world) { w.fleet.Machine("cp-3").Heal() }},
+		{"a budget", func(w *world) { w.kube.stuck = "cp-2" }, "a budget", 12, func(w *world) { w.kube.stuck = "" }},
+		{"no image in Git", func(w *world) { delete(w.up.Desired.Nodes[4].Images, "kubelet") }, "node w-2: Git's configuration names no image of kubelet", 0, func(w *world) { w.want("1.36.3") }},
+		{"a minor back", func(w *world) { w.want("1.34.1") }, "R1 the cluster runs 1.35.4, and Git has the older 1.34.1", 0, func(w *world) { w.want("1.36.3") }},
+		{"the registry does not have it", func(w *world) {
+			w.fleet.Inject(talossim.Fault{Machine: "w-3", Method: "Pull", Times: -1, As: talossim.Status(codes.NotFound, "not found")})
+		}, "node w-3: pull an image", 0, func(w *world) { w.fleet.ClearFaults() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newKubeWorld(t, "1.35.4", "1.36.3", three)
+			w.up.Policy.MaxParallel = 1
+			c.harm(w)
+			if err := w.run(t.Context()); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it says %v", err)
+			}
+			w.check()
+			if done := w.applied(); len(done) != c.done {
+				t.Errorf("configured: %v", done)
+			}
+			c.mend(w)
+			w.pass(long)
+			w.must(w.run(t.Context()))
+			w.upgraded("1.36.3")
+		})
+	}
+}
+
+// TestBothAtOnce: workers that are due for Talos and for Kubernetes are drained once, and
+// end with both.
+func TestBothAtOnce(t *testing.T) {
+	w := newKubeWorld(t, "1.35.4", "1.36.3", map[string]string{"cp-1": "v1.14.0", "w-1": "v1.14.0", "w-2": "v1.14.0", "auto-1": "v1.14.0"})
+	w.up.Policy.Component, w.up.Policy.MaxParallel = upgradeplan.Everything, 1
+	w.must(w.run(t.Context()))
+	w.upgraded("1.36.3")
+	w.done()
+	if got := w.began("drain "); !slices.Equal(got, []string{"drain cp-1", "drain cp-1", "drain w-1", "drain w-2", "drain auto-1"}) {
+		t.Errorf("drained: %v", got)
+	}
+	w.nothing()
+}
+
+// nothing wants one more run to change nothing.
+func (w *world) nothing() {
+	w.Helper()
+	before := w.kube.calls
+	w.fleet.ResetCalls()
+	w.must(w.run(w.Context()))
+	if w.kube.calls != before || len(w.fleet.Calls()) == 0 {
+		w.Errorf("the next run makes %d changes in Kubernetes and %d calls", w.kube.calls-before, len(w.fleet.Calls()))
+	}
+	for _, c := range w.fleet.Calls() {
+		if slices.Contains([]string{"Reboot", "Pull", "ImagePull", "EtcdForfeitLeadership", "ApplyConfiguration"}, c.Method) {
+			w.Errorf("the next run calls %s of %s", c.Method, c.Machine)
+		}
+	}
+}
