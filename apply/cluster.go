@@ -96,7 +96,7 @@ func (c *Cluster) PlanTakeover(ctx context.Context) (*KubernetesPlan, error) {
 // TakeOver makes the changes of a plan of [Cluster.PlanTakeover], if they are still
 // those that somebody agreed to, while nobody else applies to the cluster. Objects
 // stay as they are. It returns what was done, also with an error.
-func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Owner) (done []Object, err error) {
+func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Owner) (done []kubeplan.Step, err error) {
 	take := func(before func(context.Context) error) error {
 		now, err := c.PlanTakeover(ctx)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -23,12 +22,7 @@ func (t treeDisks) of(ctx context.Context, name string) (*node.DiskSelector, err
 	if i < 0 || t.simulated && machines[i].InstallDisk == "" {
 		return nil, nil
 	}
-	file := nodeFile(name)
-	text, err := t.env.Decrypt(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	config, err := nodeconfig.Parse(t.env.path(file), []byte(text.Reveal()))
+	config, err := t.env.config(ctx, nodeFile(name))
 	if err != nil {
 		return nil, err
 	}

@@ -101,13 +101,13 @@ func TestSomePlane(t *testing.T) {
 // other sections, and is an error when they are done; one that Flux looks after
 // keeps everybody from everything.
 func TestEdited(t *testing.T) {
-	object := Object{Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Allowed: true, Reason: "fields of it are of others"}
-	flux := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []Object{object})
+	object := kubeplan.Step{Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Allowed: true, Reason: "fields of it are of others"}
+	flux := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
 	if flux.Executable() || !flux.Refused() || diag.CodeOf(notExecutable(flux)) != diag.Conflict || flux.Edited() != nil {
 		t.Errorf("Flux looks after it: %v, %v", notExecutable(flux), flux.Edited())
 	}
 	object.Conflicts = []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}}
-	p := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []Object{object})
+	p := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
 	p.Nodes.Away, p.Nodes.Warnings = []string{"demo-2"}, []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}}
 	if !p.Executable() || p.Refused() || p.Empty() {
 		t.Errorf("somebody has edited it, and nothing can be done: %v", notExecutable(p))

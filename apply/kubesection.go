@@ -34,13 +34,13 @@ func (k kubeSection) consents() (flags []string) {
 }
 
 func (k kubeSection) left(r *Report) []summary.Item {
-	return objectItems(slices.DeleteFunc(slices.Clone(k.Changes()), func(o Object) bool {
-		return slices.ContainsFunc(r.Objects, func(d Object) bool { return d.Key == o.Key && d.Action == o.Action })
+	return objectItems(slices.DeleteFunc(slices.Clone(k.Changes()), func(o kubeplan.Step) bool {
+		return slices.ContainsFunc(r.Objects, func(d kubeplan.Step) bool { return d.Key == o.Key && d.Action == o.Action })
 	}))
 }
 
 // objectItems are steps with objects as reports list them.
-func objectItems(objects []Object) (all []summary.Item) {
+func objectItems(objects []kubeplan.Step) (all []summary.Item) {
 	for _, o := range objects {
 		stage := summary.Kubernetes
 		if slices.Contains([]kubeplan.Stage{kubeplan.Keys, kubeplan.Flux, kubeplan.Sources}, o.Stage) {

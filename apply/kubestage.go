@@ -22,9 +22,6 @@ const (
 	bornEvery  = 5 * time.Second
 )
 
-// Object is a step with an object of Kubernetes.
-type Object = kubeplan.Step
-
 // kubeStage looks at what runs in the cluster, plans and changes it.
 type kubeStage struct {
 	kube    *kubeReach

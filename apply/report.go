@@ -70,7 +70,7 @@ func (r *Report) outcome(err error) summary.Outcome {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return summary.Interrupted
-	case r.Agreed != nil && !r.Agreed.Executable():
+	case r.Agreed != nil && !r.Agreed.Executable() || r.upgrade.refused():
 		return summary.Refused
 	case err != nil && !r.onlyRemains():
 		return summary.Failed
@@ -81,7 +81,7 @@ func (r *Report) outcome(err error) summary.Outcome {
 }
 
 // did reports whether something was done.
-func (r *Report) did() bool { return len(r.Done)+len(r.Steps)+len(r.Objects) > 0 }
+func (r *Report) did() bool { return len(r.Done)+len(r.Steps)+len(r.Objects)+len(r.upgrade.steps) > 0 }
 
 // onlyRemains reports whether all that could be done is done, and the error of the
 // run is about nodes that are away, or about what others have edited.
@@ -98,7 +98,20 @@ func (r *Report) items() []summary.Item {
 	all := []summary.Item{}
 	all = append(all, changeItems(r.Done)...)
 	all = append(all, stepItems(r.Steps)...)
+	all = append(all, r.upgrade.done()...)
 	return append(all, objectItems(r.Objects)...)
+}
+
+// consents are the flags that agree to what the run was refused for; none if consent
+// would not help.
+func (r *Report) consents() []string {
+	if r.Agreed == nil {
+		return r.upgrade.consents()
+	}
+	if r.Agreed.Refused() {
+		return nil
+	}
+	return r.Agreed.consents()
 }
 
 // undone is what is left to do: as it was seen last, or else as it was agreed to.
@@ -115,7 +128,7 @@ func (r *Report) undone() []summary.Item {
 	for _, s := range last.sections() {
 		all = append(all, s.left(r)...)
 	}
-	return all
+	return append(all, r.upgrade.left()...)
 }
 
 // cost is the price of a month before the run, and after what is planned; nil if
@@ -172,6 +185,7 @@ func (r *Report) pending(s *Summary) {
 	if r.Left != nil && r.Left.Kubernetes != nil {
 		r.pendingObjects(add)
 	}
+	r.upgrade.pending(add)
 	if r.did() {
 		for _, f := range r.closed {
 			add(summary.Access, "", f.Text, f.Hint)
@@ -217,7 +231,7 @@ func (r *Report) next(s *Summary, c Commands) {
 	}
 	switch s.Outcome {
 	case summary.Refused:
-		if consents := r.Agreed.consents(); len(consents) > 0 && !r.Agreed.Refused() {
+		if consents := r.consents(); len(consents) > 0 {
 			add(c.Again(consents...), "agrees to what needs consent")
 		}
 		return
@@ -225,8 +239,14 @@ func (r *Report) next(s *Summary, c Commands) {
 		add(c.Again(), "goes on where this run stopped")
 		return
 	}
+	if len(r.upgrade.steps) > 0 {
+		add(c.Of("apply"), "writes the new versions into the configurations of the nodes")
+	}
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Stage }) {
 		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")
+	}
+	if p := r.lastNodes(); p != nil && p.Upgrade != nil && p.Upgrade.Talos != nil && p.Upgrade.Blocked == "" {
+		add(c.Of("upgrade", "--plan"), "shows how Talos gets the version that Git has")
 	}
 	if pending(summary.Conflict) {
 		add(c.Of("takeover", "--plan"), "says which fields talosgen could take over, to be as in Git again")

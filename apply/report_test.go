@@ -34,7 +34,7 @@ func step(action nodeplan.Action, node string, allowed bool) Step {
 }
 
 // demoPlan is a plan of all sections.
-func demoPlan(changes []Change, steps []Step, objects []Object) *Plan {
+func demoPlan(changes []Change, steps []Step, objects []kubeplan.Step) *Plan {
 	return &Plan{
 		Plan:  &cloudplan.Plan{Cluster: "demo", Changes: changes},
 		Nodes: &nodeplan.Plan{Cluster: "demo", Steps: steps}, Kubernetes: &kubeplan.Plan{Cluster: "demo", API: true, Steps: objects},
@@ -56,16 +56,16 @@ func TestReport(t *testing.T) {
 	network, server := change(cloudplan.Create, "network/demo", true), change(cloudplan.Create, "server/demo-1", true)
 	image := change(cloudplan.Create, "image/talos", true)
 	configure, boot := step(nodeplan.Configure, "demo-1", true), step(nodeplan.Bootstrap, nodeplan.Etcd, true)
-	cni := Object{Key: "DaemonSet/kube-system/cilium", Action: kubeplan.Create, Stage: kubeplan.CNI, Allowed: true}
-	source := Object{Key: "GitRepository/flux-system/talosgen", Action: kubeplan.Create, Stage: kubeplan.Sources, Allowed: true}
-	edited := Object{
+	cni := kubeplan.Step{Key: "DaemonSet/kube-system/cilium", Action: kubeplan.Create, Stage: kubeplan.CNI, Allowed: true}
+	source := kubeplan.Step{Key: "GitRepository/flux-system/talosgen", Action: kubeplan.Create, Stage: kubeplan.Sources, Allowed: true}
+	edited := kubeplan.Step{
 		Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Stage: kubeplan.Provider, Allowed: true, Reason: "fields of it are of kubectl-edit",
 		Conflicts: []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}},
 	}
 	upgradeLeft := demoPlan(nil, nil, nil)
 	upgradeLeft.Nodes.Upgrade = &nodeplan.Upgrade{Talos: &nodeplan.Move{From: "1.13.9", To: "1.14.1", Nodes: 2, ControlPlanes: 1}}
 	whole := func() *Plan {
-		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []Object{cni, source})
+		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []kubeplan.Step{cni, source})
 	}
 	priced := func(p *Plan, before, after string) *Plan {
 		p.Cost = cloudplan.Cost{Currency: "EUR", Lines: []cloudplan.CostLine{{}}, Before: cloudplan.Price{Net: before, Gross: before}, After: cloudplan.Price{Net: after, Gross: after}}
@@ -83,7 +83,7 @@ func TestReport(t *testing.T) {
 		"all stages": {
 			report: Report{
 				Agreed: priced(whole(), "0", "2.5"), Left: priced(demoPlan(nil, nil, nil), "2.5", "2.5"),
-				Done: []Change{network, image, server}, Steps: []Step{configure, boot}, Objects: []Object{cni, source},
+				Done: []Change{network, image, server}, Steps: []Step{configure, boot}, Objects: []kubeplan.Step{cni, source},
 			},
 			want: `demo: done in 1.0 s
   infrastructure  2 created: network/demo, server/demo-1
@@ -101,7 +101,7 @@ next:
 		"Flux is for somebody else to install": {
 			report: Report{
 				Agreed: demoPlan([]Change{network}, nil, nil), Done: []Change{network},
-				Left: demoPlan(nil, nil, []Object{{Key: "Secret/flux-system/sops-age", Action: kubeplan.Waits, Stage: kubeplan.Keys,
+				Left: demoPlan(nil, nil, []kubeplan.Step{{Key: "Secret/flux-system/sops-age", Action: kubeplan.Waits, Stage: kubeplan.Keys,
 					Reason: "there is no namespace flux-system, and the tree does not make it: Flux is not installed yet"}}),
 			},
 			want: `demo: done in 1.0 s
@@ -153,7 +153,7 @@ next:
 		},
 		"consent is missing": {
 			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, []Step{step(nodeplan.DeleteNode, "demo-2", false)},
-				[]Object{{Key: "Job/default/a", Action: kubeplan.Replace}})},
+				[]kubeplan.Step{{Key: "Job/default/a", Action: kubeplan.Replace}})},
 			err: errors.New("it needs consent"),
 			want: `demo: nothing was changed
 left to do:
@@ -242,10 +242,12 @@ next:
   nodes  1 configured: demo-1
 pending:
   cluster: talos v1.13.9 -> v1.14.1 on 2 nodes (1 control plane) waits for an
-    upgrade; apply keeps the versions that run; to upgrade:
-    docs/how-to/upgrade.md
+    upgrade; apply keeps the versions that run; to upgrade: talosgen upgrade
+    (docs/how-to/upgrade.md)
   node demo-1 runs Kubernetes v1.36.3, Git has v1.36.4 (docs/how-to/upgrade.md)
 next:
+  talosgen upgrade demo --plan
+      shows how Talos gets the version that Git has
   talosgen status demo
       says how far Kubernetes and Flux are
 `,
@@ -265,8 +267,8 @@ next:
 		},
 		"others have edited an object": {
 			report: Report{
-				ended: true, Agreed: demoPlan(nil, nil, []Object{cni}), Objects: []Object{cni},
-				Left: demoPlan(nil, nil, []Object{edited, {
+				ended: true, Agreed: demoPlan(nil, nil, []kubeplan.Step{cni}), Objects: []kubeplan.Step{cni},
+				Left: demoPlan(nil, nil, []kubeplan.Step{edited, {
 					Key: "Deployment.apps/kube-system/ccm", Action: kubeplan.Waits, After: edited.Key, Allowed: true, Reason: "until the conflict of ConfigMap/kube-system/ccm is over",
 				}}),
 			},
@@ -283,7 +285,7 @@ next:
 `,
 		},
 		"an edited object, and consent is missing": {
-			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, nil, []Object{edited})},
+			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, nil, []kubeplan.Step{edited})},
 			err:    errors.New("it needs consent"),
 			want: `demo: nothing was changed
 left to do:

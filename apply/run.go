@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -47,12 +48,13 @@ type Report struct {
 	// The steps that were taken with nodes, in the same way.
 	Steps []Step
 	// What was done in Kubernetes, in the same way.
-	Objects []Object
+	Objects []kubeplan.Step
 	// What is left to do, as far as it is known; nil if nothing was done.
 	Left *Plan
 	// How long each stage took, and what it asked for.
 	Stages []StageTime
 
+	upgrade      upgradeReport
 	verified     verified
 	ended        bool // the run came through all its stages
 	env, cluster string

@@ -11,8 +11,6 @@ import (
 )
 
 type (
-	// Cost is the price of a month.
-	Cost = cloudplan.Cost
 	// Event is a piece of news of a run.
 	Event = progress.Event
 	// State is how far a stage or a step of a run is.

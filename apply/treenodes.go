@@ -30,13 +30,7 @@ func (t *treeNodes) read(ctx context.Context) (nodeplan.Desired, error) {
 	d := nodeplan.Desired{Cluster: t.env.Infrastructure.Cluster}
 	var problems diag.List
 	for _, m := range t.inventory.machines(cloudplan.Observed{}, nil) {
-		file := nodeFile(m.Name)
-		text, err := t.env.Decrypt(ctx, file)
-		if err != nil {
-			problems.AddErr(err)
-			continue
-		}
-		config, err := nodeconfig.Parse(t.env.path(file), []byte(text.Reveal()))
+		config, err := t.env.config(ctx, nodeFile(m.Name))
 		problems.AddErr(err)
 		d.Nodes = append(d.Nodes, nodeplan.Want{Name: m.Name, Role: m.Role, Config: config})
 	}
@@ -45,6 +39,15 @@ func (t *treeNodes) read(ctx context.Context) (nodeplan.Desired, error) {
 	}
 	t.desired = &d
 	return d, nil
+}
+
+// config decrypts and reads a machine configuration of the tree.
+func (e *Environment) config(ctx context.Context, file string) (*nodeconfig.Config, error) {
+	text, err := e.Decrypt(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return nodeconfig.Parse(e.path(file), []byte(text.Reveal()))
 }
 
 func nodeFile(name string) string { return "nodes/" + name + ".yaml" }

@@ -44,8 +44,7 @@ type InfraFirewall struct {
 	ExistingID int64             `yaml:"existingId,omitempty"`
 	Labels     map[string]string `yaml:"labels,omitempty"`
 	Rules      []InfraRule       `yaml:"rules,omitempty"`
-	// The label selector of the servers that it applies to; empty: none, it only has
-	// the records of a cluster to which nothing lasting belongs.
+	// The label selector of the servers that it applies to.
 	ApplyTo string `yaml:"applyTo"`
 }
 

@@ -30,7 +30,7 @@ func commands(a *app) (all []*cli.Command) {
 		{"clusters and nodes", []*cli.Command{
 			kubeconfigCommand{access}.command(), talosconfigCommand{access}.command(), doctorCommand{clusters}.command(),
 			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(),
-			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
+			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), upgradeCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
 		}},
 		{"without an account", []*cli.Command{
 			tryCommand{a}.command(), simCommand{ws: ws, out: out, clock: a.clock, random: a.random}.command(),

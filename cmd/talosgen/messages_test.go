@@ -30,7 +30,7 @@ func TestMessagesNameWhatExists(t *testing.T) {
 func TestMessagesNameNothingElse(t *testing.T) {
 	n := newNames(t)
 	for text, want := range map[string]string{
-		"a living node gets another Talos by talosgen upgrade":            `"talosgen upgrade": there is no command "upgrade"`,
+		"a living node gets another Talos by talosgen modernise":          `"talosgen modernise": there is no command "modernise"`,
 		"run `talosgen status --all X`":                                   `"talosgen status": there is no flag "--all"`,
 		"talosgen secrets upgrade":                                        `"talosgen secrets": there is no command "upgrade"`,
 		"`talosgen render X` and `talosgen charts vendor --prune`":        "",

@@ -69,6 +69,7 @@ var past = map[string]string{
 	"change": "changed", "hand-over": "handed over", "take-over": "taken over",
 	"configure": "configured", "stage": "staged", "join": "joined", "bootstrap": "bootstrapped",
 	"drain": "drained", "reboot": "rebooted", "uncordon": "uncordoned", "snapshot": "saved",
+	"install": "installed", "manifests": "brought to", "contract": "moved to contract",
 	"leave": "left etcd", "remove-member": "removed from etcd", "delete-node": "removed from Kubernetes", "reset": "reset",
 }
 
@@ -85,8 +86,8 @@ func (w *writer) line(format string, args ...any) {
 
 // row is the things of one action.
 type row struct {
-	stage, action string
-	objects       []string
+	stage, action, version string
+	objects                []string
 }
 
 // items prints what was done or is to do: a row for each action of a stage.
@@ -105,7 +106,7 @@ func (w *writer) items(title string, items []Item, say func(string) string) {
 			stage = ""
 		}
 		last = r.stage
-		first := fmt.Sprintf("%s%-*s  %d %s: ", indent, width, stage, len(r.objects), say(r.action))
+		first := fmt.Sprintf("%s%-*s  %d %s: ", indent, width, stage, len(r.objects), strings.TrimRight(say(r.action)+" "+r.version, " "))
 		w.list(first, strings.Repeat(" ", len(indent)+width+4), r.objects)
 	}
 }
@@ -118,9 +119,9 @@ func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 			continue
 		}
 		width = max(width, len(item.Stage))
-		i := slices.IndexFunc(rows, func(r row) bool { return r.stage == item.Stage && r.action == item.Action })
+		i := slices.IndexFunc(rows, func(r row) bool { return r.stage == item.Stage && r.action == item.Action && r.version == item.Version })
 		if i < 0 {
-			rows = append(rows, row{stage: item.Stage, action: item.Action})
+			rows = append(rows, row{stage: item.Stage, action: item.Action, version: item.Version})
 			i = len(rows) - 1
 		}
 		rows[i].objects = append(rows[i].objects, shortened(plan.Brief(item.Object)))

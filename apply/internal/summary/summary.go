@@ -25,12 +25,13 @@ const (
 	Infrastructure = "infrastructure"
 	Images         = "images"
 	Nodes          = "nodes"
+	Upgrade        = "upgrade"
 	Bootstrap      = "bootstrap"
 	Kubernetes     = "kubernetes"
 	Flux           = "flux"
 )
 
-var sections = []string{Infrastructure, Images, Nodes, Bootstrap, Kubernetes, Flux}
+var sections = []string{Infrastructure, Images, Nodes, Upgrade, Bootstrap, Kubernetes, Flux}
 
 // Summary is the report of a run. Its lists are never nil: programs read them.
 type Summary struct {
@@ -65,6 +66,8 @@ type Item struct {
 	Action string `json:"action"`
 	Object string `json:"object"`
 	ID     int64  `json:"id,omitempty"` // at Hetzner Cloud
+	// Of an upgrade: the version that the object has after it.
+	Version string `json:"version,omitempty"`
 }
 
 // Stage is how long a stage took, and how much it asked for.

@@ -48,8 +48,8 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		{"R6: Secure Boot runs", only("w-2", func(s *talossim.Spec) { s.SecureBoot = true }), nil,
-			"node w-2: R6 it runs an image for simulated with Secure Boot, and Git's is for simulated"},
-		{"R6: Secure Boot in Git", nil, func(w *world) { w.up.Desired.Nodes[1].SecureBoot = true }, "node w-1: R6 it runs an image for simulated, and Git's is for simulated with Secure Boot"},
+			"node w-2: R6 it runs an image for metal with Secure Boot, and Git's is for metal"},
+		{"R6: Secure Boot in Git", nil, func(w *world) { w.up.Desired.Nodes[1].SecureBoot = true }, "node w-1: R6 it runs an image for metal, and Git's is for metal with Secure Boot"},
 		{"R7: no room", only("w-1", func(s *talossim.Spec) { s.BootSize = 300 << 20 }), nil, "node w-1: R7 its boot partition has no room"},
 		{"R7: no room for large extensions", only("w-1", func(s *talossim.Spec) { s.ImageSize = 600 << 20; s.Bootloader = talossim.GRUB }), nil, "node w-1: R7"},
 		{"C-extensions", nil, func(w *world) { w.up.Desired.Nodes[0].Extensions = []string{"qemu-guest-agent"} }, "node cp-1: C-extensions"},

@@ -17,7 +17,6 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	if err := u.Keep(ctx); err != nil {
 		return err
 	}
-	u.tell(s, "begins")
 	defer u.wake(s.Node)
 	switch s.Action {
 	case upgradeplan.Snapshot:
@@ -48,7 +47,7 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	return diag.On("node "+s.Node, "there is no way to do %s", s.Action).WithCode(diag.Remote)
 }
 
-func (u stepper) tell(s upgradeplan.Step, text string) { u.Tell(name(s), text) }
+func (u stepper) tell(s upgradeplan.Step, text string) { u.Tell(Name(s), text) }
 
 // snapshot saves etcd by the first member that answers.
 func (u stepper) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {

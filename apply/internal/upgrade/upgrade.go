@@ -74,7 +74,11 @@ type Upgrade struct {
 	Patience Patience
 	// Keep fails if this run must not change anything any more.
 	Keep func(context.Context) error
-	// Tell is told, by step, what happens.
+	// Began is told that a step begins, and Ended that it has ended; may be nil.
+	Began func(upgradeplan.Step)
+	Ended func(upgradeplan.Step, error)
+	// Tell is told, by step, what happens, and what is waited for; nothing, when the
+	// wait is over and was no step.
 	Tell func(step, text string)
 	// ID is what no other run has, without spaces.
 	ID string
@@ -106,13 +110,25 @@ func (u *Upgrade) Run(ctx context.Context) error {
 	return nil
 }
 
+// Plan observes the cluster, and returns what a run would do.
+func (u *Upgrade) Plan(ctx context.Context) (*upgradeplan.Plan, error) {
+	seen, err := observer{u}.observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return upgradeplan.Make(u.Desired, seen, u.Policy), nil
+}
+
 func (u *Upgrade) run(ctx context.Context) error {
+	awaited := awaited{tell: u.Tell}
+	defer awaited.say(nil)
 	wait := patience{clock: u.Clock, within: u.Patience.Healthy}
 	for failures := 0; ; {
 		if err := u.Keep(ctx); err != nil {
 			return err
 		}
 		decision, err := u.decide(ctx)
+		awaited.say(decision.Wait)
 		switch {
 		case err != nil && (ctx.Err() != nil || !passing(err)):
 			return err
@@ -179,13 +195,18 @@ func (p *patience) hold(ctx context.Context, every time.Duration, what error) er
 func problems(notes []upgradeplan.Note, code diag.Code) error {
 	var list diag.List
 	for _, n := range notes {
-		object := "upgrade"
-		if n.Node != "" {
-			object = "node " + n.Node
-		}
-		list.Add(diag.On(object, "%s", strings.TrimSpace(n.ID+" "+n.Text)).WithHint("%s", n.Hint).WithCode(code))
+		list.Add(Problem(n).WithCode(code))
 	}
 	return list.Err()
+}
+
+// Problem is a note as a problem.
+func Problem(n upgradeplan.Note) *diag.Problem {
+	object := "upgrade"
+	if n.Node != "" {
+		object = "node " + n.Node
+	}
+	return diag.On(object, "%s", strings.TrimSpace(n.ID+" "+n.Text)).WithHint("%s", n.Hint)
 }
 
 // atOnce is how many nodes are worked on at the same time, if not more workers may be
@@ -202,15 +223,27 @@ func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
-			errs[i] = stepper{u}.do(ctx, s)
+			errs[i] = u.tellOf(s, func() error { return stepper{u}.do(ctx, s) })
 		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
 }
 
-// name is what a step is called in progress and reports.
-func name(s upgradeplan.Step) string {
+// tellOf tells of a step when it begins, and when it has ended.
+func (u *Upgrade) tellOf(s upgradeplan.Step, do func() error) error {
+	if u.Began != nil {
+		u.Began(s)
+	}
+	err := do()
+	if u.Ended != nil {
+		u.Ended(s, err)
+	}
+	return err
+}
+
+// Name is what a step is called in progress and reports.
+func Name(s upgradeplan.Step) string {
 	if s.Action == upgradeplan.Configure {
 		return s.Component + " " + s.Node
 	}

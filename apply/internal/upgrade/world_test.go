@@ -105,7 +105,7 @@ func newWorldOf(t *testing.T, clock hetznersim.Clock, kubernetes func(node strin
 // add starts a machine, and lets Git or the autoscaler have made it.
 func (w *world) add(spec talossim.Spec) {
 	w.fleet.Add(spec).PowerOn()
-	want := upgradeplan.Want{Name: spec.Name, Role: role(spec.Name), Pool: role(spec.Name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Extensions: []string{"iscsi-tools", "qemu-guest-agent"}, Platform: "simulated"}
+	want := upgradeplan.Want{Name: spec.Name, Role: role(spec.Name), Pool: role(spec.Name), Talos: "v1.14.1", Kubernetes: "1.35.4", Installer: image, Schematic: schematic, Extensions: []string{"iscsi-tools", "qemu-guest-agent"}, Platform: "metal"}
 	if strings.HasPrefix(spec.Name, "auto-") {
 		want.Group, want.Name = "auto", ""
 		w.up.Desired.Pools["burst"] = want
@@ -202,7 +202,8 @@ func (w *world) reach(n kube.Node) (*node.Client, error) {
 func (w *world) run(ctx context.Context) error {
 	w.runs++
 	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
-		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Tell: w.up.Tell, ID: fmt.Sprint("run-", w.runs)}
+		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Tell: w.up.Tell,
+		Began: func(s upgradeplan.Step) { w.up.Tell(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
 	return fresh.Run(ctx)
 }
 

@@ -177,7 +177,7 @@ func (u *Upgrade) Lines() []string {
 }
 
 // UpgradeHint says what upgrades nodes.
-const UpgradeHint = "apply keeps the versions that run; to upgrade: docs/how-to/upgrade.md"
+const UpgradeHint = "apply keeps the versions that run; to upgrade: talosgen upgrade (docs/how-to/upgrade.md)"
 
 // count says how many nodes.
 func (m *Move) count() string {

@@ -36,13 +36,13 @@ func TestUpgrade(t *testing.T) {
 			  kubernetes  1.36.3 -> 1.37.0     2 nodes (1 control plane)
 			  etcd        3.6.9 -> 3.7.1       comes with Talos; no way back when the last control plane has it
 			  in this order: talos v1.13.9, talos v1.14.1, kubernetes 1.37.0
-			  apply keeps the versions that run; to upgrade: docs/how-to/upgrade.md`},
+			  apply keeps the versions that run; to upgrade: talosgen upgrade (docs/how-to/upgrade.md)`},
 		{"upgraded by hand", "v1.14.1 v1.37.0", "cp control-plane configured v1.14.1 v1.13.9 v1.37.0", ""},
 		{"a worker only", "v1.14.1 v1.37.0", "cp control-plane configured v1.14.1 v1.14.1 v1.37.0\nw worker configured v1.13.9 v1.13.9 v1.37.0", `
 			upgrade pending:
 			  talos       v1.13.9 -> v1.14.1   1 node
 			  in this order: talos v1.14.1
-			  apply keeps the versions that run; to upgrade: docs/how-to/upgrade.md`},
+			  apply keeps the versions that run; to upgrade: talosgen upgrade (docs/how-to/upgrade.md)`},
 		{"back", "v1.13.9 v1.36.3", "cp control-plane configured v1.14.1 v1.14.1 v1.36.3", `
 			upgrade pending:
 			  talos       v1.14.1 -> v1.13.9   1 node (1 control plane)
@@ -54,7 +54,7 @@ func TestUpgrade(t *testing.T) {
 			  kubernetes  1.36.3 -> 1.37.0     2 nodes (1 control plane)
 			  etcd        3.6.12 -> 3.7.1      comes with Talos; no way back when the last control plane has it
 			  in this order: talos v1.14.1, kubernetes 1.37.0
-			  apply keeps the versions that run; to upgrade: docs/how-to/upgrade.md`},
+			  apply keeps the versions that run; to upgrade: talosgen upgrade (docs/how-to/upgrade.md)`},
 		{"away", "v1.14.1 v1.37.0", "cp control-plane unreachable - v1.13.9 v1.36.3", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -25,8 +25,8 @@ type Want struct {
 	Talos, Kubernetes string
 	// Installer is the image of the installer without its tag.
 	Installer string
-	// The id of the image's schematic, the extensions in it, the platform, and
-	// whether it is of the flavour for Secure Boot.
+	// The id of the image's schematic, the extensions that are known to be in it, the
+	// platform, and whether it is of the flavour for Secure Boot; see [ParseInstaller].
 	Schematic  string
 	Extensions []string
 	Platform   string
@@ -83,6 +83,12 @@ type Policy struct {
 	Retry []string
 	// Allow holds ids of risks.
 	Allow []string
+}
+
+// TalosOnly is the policy, for nothing but Talos.
+func (p Policy) TalosOnly() Policy {
+	p.Component = OnlyTalos
+	return p
 }
 
 // concerns reports whether an upgrade is about a node.

@@ -110,6 +110,12 @@ func (c *forecast) risk(id, node string) {
 	}
 }
 
+// Empty reports whether there is nothing to do.
+func (p *Plan) Empty() bool { return len(p.Steps) == 0 }
+
+// Executable reports whether nothing speaks against the plan, and all consent is there.
+func (p *Plan) Executable() bool { return len(p.Refusals)+len(p.Missing()) == 0 }
+
 // Missing are the ids of risks that are not agreed to.
 func (p *Plan) Missing() (ids []string) {
 	for _, r := range p.Risks {

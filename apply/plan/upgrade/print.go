@@ -6,6 +6,15 @@ import (
 	"strings"
 )
 
+// String prints the plan for people, or that there is nothing to do.
+func (p *Plan) String() string {
+	lines := p.Lines()
+	if p.Empty() && len(p.Refusals) == 0 {
+		lines = append(lines, p.Cluster+", upgrade: nothing to do")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
 // Lines print the plan: each hop with what is done in it, in its order, then risks,
 // refusals, and what is left.
 func (p *Plan) Lines() (lines []string) {

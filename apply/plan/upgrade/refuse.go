@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -78,8 +79,8 @@ func (f refuser) images(p phase) (notes []Note) {
 		if !n.Reached || n.Mark != nil || !p.dueTalos(n) {
 			continue
 		}
-		if n.want.Platform != n.Platform || n.want.SecureBoot != n.SecureBoot {
-			notes = append(notes, Note{ID: "R6", Node: n.Name, Text: fmt.Sprintf("it runs an image for %s, and Git's is for %s", n.flavour(), flavour(n.want.Platform, n.want.SecureBoot)),
+		if n.otherFlavour() {
+			notes = append(notes, Note{ID: "R6", Node: n.Name, Text: fmt.Sprintf("it runs an image for %s, and Git's is for %s", n.flavour(), flavour(cmp.Or(n.want.Platform, n.Platform), n.want.SecureBoot)),
 				Hint: "it would not find its network, or not boot: replace the node, or correct its image in cluster.yaml"})
 		}
 		if n.Cramped {
@@ -90,6 +91,15 @@ func (f refuser) images(p phase) (notes []Note) {
 		}
 	}
 	return notes
+}
+
+// otherFlavour reports whether Git's image is for other machines. An image whose name
+// tells nothing of that is the operator's own.
+func (n pair) otherFlavour() bool {
+	if n.want.Schematic == "" && n.want.Platform == "" && !n.want.SecureBoot {
+		return false
+	}
+	return n.want.Platform != "" && n.want.Platform != n.Platform || n.want.SecureBoot != n.SecureBoot
 }
 
 func (n pair) flavour() string { return flavour(n.Platform, n.SecureBoot) }

@@ -60,8 +60,12 @@ func (f *fleet) ends(n pair) (ids []string) {
 	return ids
 }
 
-// dropped are the extensions that run, and that Git's image does not have.
+// dropped are the extensions that run, and that Git's image does not have, or is not
+// known to have.
 func (n pair) dropped() (names []string) {
+	if n.want.Schematic != "" && n.Schematic == n.want.Schematic {
+		return nil
+	}
 	for _, e := range n.Extensions {
 		if !slices.Contains(n.want.Extensions, e) {
 			names = append(names, e)

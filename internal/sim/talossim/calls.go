@@ -1,6 +1,7 @@
 package talossim
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
@@ -14,7 +15,7 @@ import (
 // Version answers as the Talos that the machine runs.
 func (s *service) Version(ctx context.Context, _ *emptypb.Empty) (r *machine.VersionResponse, err error) {
 	err = s.do(ctx, func() error {
-		v := &machine.Version{Version: &machine.VersionInfo{Tag: s.m.spec.Talos}, Platform: &machine.PlatformInfo{Name: "simulated", Mode: "metal"}}
+		v := &machine.Version{Version: &machine.VersionInfo{Tag: s.m.spec.Talos}, Platform: &machine.PlatformInfo{Name: cmp.Or(s.m.spec.Platform, "metal"), Mode: "metal"}}
 		if s.m.active != nil {
 			v.Features = &machine.FeaturesInfo{Rbac: true}
 		}

@@ -86,7 +86,7 @@ func (s *Servers) event(e hetznersim.Event) {
 
 // specOf is the machine of a server, if it is one for the fleet.
 func specOf(h hetznersim.Machine) (Spec, bool) {
-	spec := Spec{Name: h.Name, Network: PrivateNetwork, Serial: strconv.FormatInt(h.ID, 10), UserData: h.UserData}
+	spec := Spec{Name: h.Name, Platform: "hcloud", Network: PrivateNetwork, Serial: strconv.FormatInt(h.ID, 10), UserData: h.UserData}
 	spec.Public, spec.Private = addresses(h)
 	if h.Labels["os"] == "talos" {
 		spec.Talos, spec.Schematic, spec.Installed = h.Labels["talos_version"], h.Labels["talos_schematic_id"], true

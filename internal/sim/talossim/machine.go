@@ -33,6 +33,8 @@ type Spec struct {
 	ImageSize, BootSize int64
 	// Schematic is the id of the image, if it came from the Image Factory.
 	Schematic string
+	// Platform is what the image is made for; empty is metal.
+	Platform string
 	// Installed says that Talos is on its disk, as in a snapshot at Hetzner Cloud:
 	// it needs no installation, and boots nothing once the disk was wiped. Else it
 	// boots from elsewhere until Talos is installed, and again after a wipe.

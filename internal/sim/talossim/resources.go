@@ -3,7 +3,9 @@ package talossim
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 
 	cosi "github.com/cosi-project/runtime/api/v1alpha1"
 	configpb "github.com/siderolabs/talos/pkg/machinery/api/resource/config"
@@ -177,13 +179,31 @@ func (m *Machine) extensionResources() (all []resource) {
 	add := func(name, version string) {
 		all = append(all, resource{namespace: "runtime", id: fmt.Sprint(len(all)), spec: fields{"metadata": fields{"name": name, "version": version}}})
 	}
-	for _, name := range m.fleet.extensions[m.spec.Schematic] {
+	schematic := m.schematic()
+	for _, name := range m.fleet.extensions[schematic] {
 		add(name, "1.0.0")
 	}
-	if m.spec.Schematic != "" {
-		add("schematic", m.spec.Schematic)
+	if schematic != "" {
+		add("schematic", schematic)
 	}
 	return all
+}
+
+// schematics are ids in the names of installers.
+var schematics = regexp.MustCompile(`installer[a-z-]*/([0-9a-f]{64}):v`)
+
+// schematic is the id of the image that runs. A snapshot at Hetzner Cloud has only its
+// beginning in a label: the rest is that of the installer in the configuration, if it
+// is of the same image.
+func (m *Machine) schematic() string {
+	if m.active != nil && m.spec.Schematic != "" {
+		for _, found := range schematics.FindAllSubmatch(m.active.text, -1) {
+			if id := string(found[1]); strings.HasPrefix(id, m.spec.Schematic) {
+				return id
+			}
+		}
+	}
+	return m.spec.Schematic
 }
 
 func (m *Machine) memberResource() []resource {

@@ -57,7 +57,6 @@ func (r *resolver) hetzner() {
 	imageResolver{r}.images()
 	serverResolver{r}.servers()
 	networkResolver{r}.natGateway()
-	networkResolver{r}.recordsFirewall()
 	serverResolver{r}.autoscaler()
 	recordResolver{r}.dns()
 }

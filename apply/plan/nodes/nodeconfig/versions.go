@@ -28,6 +28,16 @@ func (c *Config) Kubernetes() string { return c.oldest(false) }
 // installer's image; empty if there is none that is a version.
 func (c *Config) Talos() string { return c.oldest(true) }
 
+// Installer is the image of Talos' installer; empty if there is none.
+func (c *Config) Installer() string {
+	for _, k := range components {
+		if n := c.value(k.place); k.talos && n != nil && n.Value != "" {
+			return n.Value
+		}
+	}
+	return ""
+}
+
 // oldest is the oldest version of the images of Talos, or of Kubernetes.
 func (c *Config) oldest(talos bool) (version string) {
 	for _, k := range components {

@@ -1,0 +1,137 @@
+package apply
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/internal/upgrade"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+type (
+	// UpgradePolicy is what the operator agrees to for an upgrade, and how far it goes.
+	UpgradePolicy = upgradeplan.Policy
+	// UpgradePlan is what an upgrade does, in its order, with its risks.
+	UpgradePlan = upgradeplan.Plan
+)
+
+// Upgrader brings the nodes of a cluster to the versions that Git has.
+type Upgrader struct {
+	session *Session
+	policy  UpgradePolicy
+}
+
+// NewUpgrader returns the upgrader of a session, for what a policy allows.
+func NewUpgrader(s *Session, policy UpgradePolicy) *Upgrader {
+	return &Upgrader{session: s, policy: policy}
+}
+
+// Plan observes the cluster, and returns what [Upgrader.Run] would do. Nothing is
+// changed.
+func (u *Upgrader) Plan(ctx context.Context) (p *UpgradePlan, err error) {
+	executor, err := u.executor(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	err = u.session.log.stage("observe nodes", 0, func(stage progress.Stage) error {
+		executor.Tell = notes(stage)
+		p, err = executor.Plan(ctx)
+		return err
+	})
+	return p, err
+}
+
+// Run upgrades the nodes as a plan says that the operator agreed to. It can be
+// interrupted at any moment, and run again. The report says what was done also if
+// there is an error.
+func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*Report, error) {
+	s := u.session
+	r := newReport(s.env, s.log, nil)
+	r.upgrade.agreed = agreed
+	if err := mayBegin(agreed); err != nil || agreed.Empty() {
+		return r, err
+	}
+	err := s.lock.locked(ctx, owner, func() error {
+		executor, err := u.executor(ctx, owner.Run)
+		if err != nil {
+			return err
+		}
+		return s.log.stage("upgrade", len(agreed.Steps), func(stage progress.Stage) error {
+			u.report(executor, stage, r)
+			return executor.Run(ctx)
+		})
+	})
+	r.took(s.log)
+	return r, err
+}
+
+// mayBegin is the error of a plan that is refused, or lacks consent.
+func mayBegin(p *UpgradePlan) error {
+	var problems diag.List
+	for _, n := range p.Refusals {
+		problems.Add(upgrade.Problem(n).WithCode(diag.Conflict))
+	}
+	for _, r := range p.Risks {
+		if !r.Agreed {
+			problems.Add(upgrade.Problem(upgradeplan.Note{ID: r.ID, Node: r.Node, Text: r.Text, Hint: "to agree: --allow " + r.ID}).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
+}
+
+// report lets a stage, and the report of the run, know what the executor does.
+func (u *Upgrader) report(executor *upgrade.Upgrade, stage progress.Stage, r *Report) {
+	var mu sync.Mutex // some steps are taken at once
+	executor.Tell = notes(stage)
+	executor.Began = func(s upgradeplan.Step) { tellStep(stage, upgrade.Name(s), execute.Started, nil) }
+	executor.Ended = func(s upgradeplan.Step, err error) {
+		if err != nil {
+			tellStep(stage, upgrade.Name(s), execute.Failed, err)
+			return
+		}
+		mu.Lock()
+		r.upgrade.steps = append(r.upgrade.steps, s)
+		mu.Unlock()
+		tellStep(stage, upgrade.Name(s), execute.Done, nil)
+	}
+}
+
+// executor prepares to observe and upgrade the nodes.
+func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, error) {
+	s := u.session
+	desired, err := s.nodes.desired.upgrade(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := allKnown(slices.Concat(u.policy.Nodes, u.policy.Retry), s.nodes.desired.names()); err != nil {
+		return nil, err
+	}
+	c, err := s.connect.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	api, known := c.Kubernetes.(controlPlaneAPI)
+	if !known {
+		return nil, diag.On("cluster "+desired.Cluster, "no control plane node is there").WithHint("run talosgen apply %s first", s.env.name).WithCode(diag.Remote)
+	}
+	way := upgradeWay{cluster: c, infra: &s.env.Infrastructure, calls: s.connect.inventory.calls}
+	var executor *upgrade.Upgrade
+	executor = &upgrade.Upgrade{
+		Desired: desired, Policy: u.policy, Connect: way.node, Reach: way.autoscaled, Kubernetes: upgradeAPI{api},
+		Snapshot: func(ctx context.Context, from *node.Client) error {
+			where, err := s.backups.save(ctx, from)
+			if err == nil {
+				executor.Tell("snapshot etcd", where)
+			}
+			return err
+		},
+		Drift: func(ctx context.Context) ([]string, error) { return s.nodes.drift(ctx, c) },
+		Clock: c.Clock, Patience: upgrade.DefaultPatience(), Keep: s.lock.held.keep, ID: id,
+	}
+	return executor, nil
+}

@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/internal/summary"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+)
+
+// upgradeReport is what an upgrade was to do, and what it did. The zero value is that of
+// a run that is none.
+type upgradeReport struct {
+	agreed *UpgradePlan
+	steps  []upgradeplan.Step
+}
+
+func (u *upgradeReport) refused() bool { return u.agreed != nil && mayBegin(u.agreed) != nil }
+
+// consents are the flags that agree to the risks; none if the plan is refused anyway.
+func (u *upgradeReport) consents() (flags []string) {
+	if u.agreed == nil || len(u.agreed.Refusals) > 0 {
+		return nil
+	}
+	for _, id := range u.agreed.Missing() {
+		flags = append(flags, "--allow", id)
+	}
+	return flags
+}
+
+func (u *upgradeReport) done() []summary.Item { return upgradeItems(u.steps) }
+
+// left are the steps that were agreed to and not taken.
+func (u *upgradeReport) left() []summary.Item {
+	if u.agreed == nil || u.refused() {
+		return nil
+	}
+	return upgradeItems(slices.DeleteFunc(slices.Clone(u.agreed.Steps), func(s upgradeplan.Step) bool {
+		return slices.ContainsFunc(u.steps, func(d upgradeplan.Step) bool {
+			return d.Action == s.Action && d.Node == s.Node && d.Hop == s.Hop && d.Component == s.Component
+		})
+	}))
+}
+
+// pending tells which nodes keep their versions.
+func (u *upgradeReport) pending(add func(kind, object, text, hint string)) {
+	if u.agreed == nil {
+		return
+	}
+	for _, n := range u.agreed.Left {
+		add(summary.Held, "node "+n.Node, n.Text, n.Hint)
+	}
+}
+
+// actionsOfUpgrades are the names that reports have for actions; what has no name here
+// has its own.
+var actionsOfUpgrades = map[upgradeplan.Action]string{upgradeplan.Boot: "reboot", upgradeplan.Configure: "configure"}
+
+func upgradeItems(steps []upgradeplan.Step) (all []summary.Item) {
+	for _, s := range steps {
+		action := string(s.Action)
+		if name := actionsOfUpgrades[s.Action]; name != "" {
+			action = name
+		}
+		object := s.Node
+		if s.Component != "" {
+			object += " " + s.Component
+		}
+		all = append(all, summary.Item{Stage: summary.Upgrade, Action: action, Object: object, Version: s.Version})
+	}
+	return all
+}

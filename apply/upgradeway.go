@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// upgradeWay is the way to nodes that are upgraded.
+type upgradeWay struct {
+	cluster *nodes.Cluster
+	infra   *schemas.Infrastructure
+	calls   *atomic.Int64
+}
+
+// node connects to a node of the tree.
+func (w upgradeWay) node(name string) (*node.Client, error) {
+	for _, m := range w.cluster.Machines {
+		if m.Name != name {
+			continue
+		}
+		if m.Address == "" {
+			return nil, diag.On("node "+name, "its address is not known: %s", m.Unknown).WithCode(diag.Remote)
+		}
+		return w.cluster.Connect(m)
+	}
+	return nil, diag.On("node "+name, "the tree does not have it").WithCode(diag.Usage)
+}
+
+// autoscaled connects to a node that the autoscaler made, by an address that its
+// kubelet names: a public one only if nodes are reached by such.
+func (w upgradeWay) autoscaled(n kube.Node) (*node.Client, error) {
+	address := n.Internal
+	if w.infra.Access.Mode == accessPublic && w.infra.Access.Jump == "" {
+		address = n.External
+	}
+	if address == "" {
+		return nil, diag.On("node "+n.Name, "its kubelet names no address that leads to it").WithCode(diag.Remote)
+	}
+	return w.cluster.Connect(nodes.Machine{Name: n.Name, Role: nodeplan.Worker, Address: address, Calls: w.calls})
+}
+
+// upgradeAPI is the API of Kubernetes, as far as upgrades need it.
+type upgradeAPI struct{ controlPlaneAPI }
+
+// Disruption is what pods suffer when their nodes reboot.
+func (k upgradeAPI) Disruption(ctx context.Context) (d kube.Disruption, err error) {
+	err = k.do(ctx, func(c *kube.Client) error {
+		d, err = c.Disruption(ctx)
+		return err
+	})
+	return d, err
+}
+
+// Drain cordons and drains a node, but for pods of the budgets in over.
+func (k upgradeAPI) Drain(ctx context.Context, name string, over []string, tell func(string)) error {
+	return k.do(ctx, func(c *kube.Client) error {
+		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, Over: over, Tell: tell})
+	})
+}
+
+// Mark notes at a node how far its upgrade is.
+func (k upgradeAPI) Mark(ctx context.Context, name, mark string) error {
+	return k.do(ctx, func(c *kube.Client) error { return c.MarkUpgrade(ctx, name, mark) })
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+)
+
+// upgradeCommand brings nodes to the versions that Git has.
+type upgradeCommand struct{ clusters clusters }
+
+func (u upgradeCommand) command() *cli.Command {
+	return &cli.Command{
+		Name:         "upgrade",
+		Usage:        "upgrade Talos on the nodes to the version in rendered/<env>",
+		ArgsUsage:    "<env>",
+		BashComplete: u.clusters.ws.completeEnvironments(false),
+		Description: `Shows the plan, asks for approval, and upgrades Talos one minor version at a time:
+images are pulled on all nodes, etcd is saved, then each control plane node is
+drained, upgraded, rebooted and verified, the leader of etcd last; then one worker,
+then the others; then nodes of the autoscaler. Nothing is disturbed while a node or
+etcd is not healthy. The first failure stops the upgrade.
+
+It may be interrupted at any time; run again, it continues. What is risky needs
+consent by the ID that the plan shows.
+
+Examples:
+   talosgen upgrade prod --plan         show the plan only
+   talosgen upgrade prod                plan, ask, upgrade
+   talosgen upgrade prod --until first  upgrade one control plane node only
+   talosgen upgrade prod --max-parallel 3 --yes
+                                        three workers at a time, do not ask
+   talosgen upgrade prod --allow C-no-return
+                                        with consent to a risk
+   talosgen upgrade prod --retry prod-worker-2
+                                        try a node again that failed`,
+		Flags:  sessionFlags(append(nodeFlags(), upgradeFlags()...)...),
+		Action: u.run,
+	}
+}
+
+func (u upgradeCommand) run(c *cli.Context) error {
+	policy, err := upgradePolicy(c)
+	if err != nil {
+		return err
+	}
+	return u.clusters.use(c, func(s *session) error { return u.upgrade(c, s, policy) })
+}
+
+// upgrade plans, asks and upgrades.
+func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy apply.UpgradePolicy) error {
+	upgrader := apply.NewUpgrader(s.Session, policy)
+	p, err := upgrader.Plan(c.Context)
+	if err != nil {
+		return err
+	}
+	if err := s.CheckTree(c.Context); err != nil {
+		return err
+	}
+	if c.Bool(flagPlanOnly) {
+		return s.showUpgrade(c, p)
+	}
+	s.warn(s.stale)
+	if !wantsJSON(c) {
+		s.view.line(strings.TrimRight(p.String(), "\n"))
+	}
+	if p.Executable() && !p.Empty() {
+		if err := s.out.agree(c, s.view, "upgrade these nodes?"); err != nil {
+			return err
+		}
+	}
+	report, err := upgrader.Run(c.Context, p, u.clusters.owner())
+	s.stop()
+	return s.endRun(c, report, err)
+}
+
+// showUpgrade prints a plan, and nothing else happens. The exit code says whether there
+// is anything to do.
+func (s *session) showUpgrade(c *cli.Context, p *apply.UpgradePlan) error {
+	s.stop()
+	show := func() error { return s.out.printText(p.String()) }
+	if wantsJSON(c) {
+		show = func() error { return s.out.printJSON(p) }
+	}
+	if err := show(); err != nil {
+		return err
+	}
+	if p.Empty() && len(p.Refusals) == 0 {
+		return nil
+	}
+	return errDifferences
+}
