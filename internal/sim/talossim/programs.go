@@ -88,6 +88,7 @@ func (m *Machine) restart(name, was, now string) {
 			m.changing[name] = Program{was, false}
 		}
 		m.judgeSkew()
+		m.judgeRestart(name)
 	})
 	m.after(noticed, func() { m.arrive(name, now) })
 }
@@ -131,6 +132,20 @@ func (m *Machine) judgeSkew() {
 	}
 	if own := m.program(kubelet).Version(); lowest > 0 && versions.Minor(own) > lowest {
 		m.fleet.violate("%s: a kubelet %s beside an API server of 1.%d", m.spec.Name, own, lowest)
+	}
+}
+
+// judgeRestart notes programs of two control planes that are away at once.
+func (m *Machine) judgeRestart(name string) {
+	for _, o := range m.fleet.machines {
+		if name == kubelet || o == m || o.active == nil || o.active.cluster() != m.active.cluster() {
+			continue
+		}
+		for other, p := range o.changing {
+			if other != kubelet && !p.Ready {
+				m.fleet.violate("%s: %s restarts, and so does %s of %s", m.spec.Name, name, other, o.spec.Name)
+			}
+		}
 	}
 }
 
