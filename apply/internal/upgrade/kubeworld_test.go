@@ -48,6 +48,26 @@ func newMixedKubeWorld(t *testing.T, from func(node string) string, to string, t
 	return w
 }
 
+// moves lets Git have configurations with documents of Talos 1.14.
+func (w *world) moves(version string) {
+	for i := range w.up.Desired.Nodes {
+		w.up.Desired.Nodes[i].Contract = nodeconfig.ContractDocuments
+	}
+	w.up.Policy.Component = upgradeplan.Everything
+	w.up.Git = func(name string) (*nodeconfig.Config, error) {
+		return nodeconfig.Parse(name, []byte(w.documents(name, version)))
+	}
+}
+
+// documents is the configuration of a node in the contract of Talos 1.14.
+func (w *world) documents(name, version string) string {
+	images := map[string]string{}
+	for _, program := range []string{"kubelet", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"} {
+		images[program] = registry + program + ":v" + version
+	}
+	return w.keys.Documents(name, role(name) == upgradeplan.ControlPlane, images) + w.more[name]
+}
+
 // want lets Git have a version of Kubernetes.
 func (w *world) want(version string) {
 	set := func(want upgradeplan.Want) upgradeplan.Want {

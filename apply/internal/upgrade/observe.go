@@ -76,7 +76,7 @@ func (u observer) look(ctx context.Context, c candidate, pods map[string]kube.St
 		err = u.ask(ctx, &s, client, c.want)
 	}
 	if err == nil {
-		err = u.askPrograms(ctx, &s.node, client, pods)
+		err = u.askPrograms(ctx, &s.node, client, c.want, pods)
 	}
 	if errors.Is(err, errUnreadable) {
 		return s, err

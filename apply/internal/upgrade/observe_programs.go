@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 // ofKubernetes reports whether the run is about Kubernetes as well.
@@ -36,15 +37,17 @@ func (u observer) staticPods(ctx context.Context) (map[string]map[string]kube.St
 
 // askPrograms is what the configuration of the node says of the programs of Kubernetes,
 // and what runs of them.
-func (u observer) askPrograms(ctx context.Context, n *upgradeplan.Node, c *node.Client, pods map[string]kube.StaticPod) error {
+func (u observer) askPrograms(ctx context.Context, n *upgradeplan.Node, c *node.Client, w upgradeplan.Want, pods map[string]kube.StaticPod) error {
 	if !u.ofKubernetes() {
 		return nil
 	}
-	config, err := active(ctx, c)
+	config, text, err := active(ctx, c)
+	if err == nil {
+		err = u.seeContract(n, w, config, text)
+	}
 	if err != nil {
 		return err
 	}
-	n.Contract = config.Contract()
 	if n.Role != upgradeplan.ControlPlane {
 		return nil
 	}
@@ -86,16 +89,15 @@ func (u observer) askServer(ctx context.Context, n *upgradeplan.Node) {
 var errUnreadable = errors.New("the configuration of a node cannot be read")
 
 // active is the configuration that a node has. An error quotes nothing of it.
-func active(ctx context.Context, c *node.Client) (*nodeconfig.Config, error) {
-	text, err := c.Config(ctx)
-	if err != nil {
-		return nil, err
+func active(ctx context.Context, c *node.Client) (config *nodeconfig.Config, text secret.String, err error) {
+	if text, err = c.Config(ctx); err != nil {
+		return nil, text, err
 	}
-	config, err := nodeconfig.Parse("node "+c.Target().Name, []byte(text.Reveal()))
+	config, err = nodeconfig.Parse("node "+c.Target().Name, []byte(text.Reveal()))
 	if err != nil {
-		return nil, diag.On("node "+c.Target().Name, "its configuration cannot be read").WithHint("see talosgen plan").WithCause(errors.Join(errUnreadable, err))
+		return nil, text, diag.On("node "+c.Target().Name, "its configuration cannot be read").WithHint("see talosgen plan").WithCause(errors.Join(errUnreadable, err))
 	}
-	return config, nil
+	return config, text, nil
 }
 
 // pulledAt are the images of programs that this run has pulled to a node. They prove that

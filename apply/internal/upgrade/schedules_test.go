@@ -23,8 +23,8 @@ import (
 
 var scheduleSeed = flag.Int64("schedule-seed", -1, "run one schedule of TestSchedules, of this seed")
 
-// seeds are those of the level that is tested.
-func seeds() (list []int64) {
+// seeds are those of the level that is tested; so many of the full one.
+func seeds(full int64) (list []int64) {
 	count := int64(4)
 	switch {
 	case *scheduleSeed >= 0:
@@ -32,7 +32,7 @@ func seeds() (list []int64) {
 	case os.Getenv("TALOSGEN_TESTENV_NIGHTLY") != "":
 		count = 500
 	case os.Getenv(talosenv.Full) != "":
-		count = 60
+		count = full
 	}
 	for seed := range count {
 		list = append(list, seed)
@@ -229,16 +229,16 @@ func (s *schedule) fail(broken []string) {
 // call, in the end every node that lives has what Git says, and one more run does
 // nothing.
 func TestSchedules(t *testing.T) {
-	play(t, newSchedule)
+	play(t, seeds(60), newSchedule)
 }
 
 // TestKubernetesSchedules is the same with Kubernetes.
 func TestKubernetesSchedules(t *testing.T) {
-	play(t, newKubeSchedule)
+	play(t, seeds(20), newKubeSchedule)
 }
 
-func play(t *testing.T, begin func(*testing.T, int64) *schedule) {
-	runs, list := 0, seeds()
+func play(t *testing.T, list []int64, begin func(*testing.T, int64) *schedule) {
+	runs := 0
 	for _, seed := range list {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			s := begin(t, seed)

@@ -43,6 +43,8 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 		return u.boot(ctx, client)
 	case upgradeplan.Configure:
 		return u.configure(ctx, client, s)
+	case upgradeplan.Contract:
+		return u.contract(ctx, client, s)
 	}
 	return diag.On("node "+s.Node, "there is no way to do %s", s.Action).WithCode(diag.Remote)
 }

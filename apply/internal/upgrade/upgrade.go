@@ -64,7 +64,7 @@ type Upgrade struct {
 	Kubernetes Kubernetes
 	// Programs are those of Kubernetes; nil is an upgrade of Talos only.
 	Programs Programs
-	// Git is the configuration that Git has for a node; without Programs nobody asks.
+	// Git is the configuration that Git has for a node. Without Programs it is not asked.
 	Git func(node string) (*nodeconfig.Config, error)
 	// Snapshot saves etcd, asking one of its members.
 	Snapshot func(ctx context.Context, from *node.Client) error

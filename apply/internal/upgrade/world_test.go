@@ -42,7 +42,8 @@ type world struct {
 	runs    int
 	saved   int
 	told    []string
-	drift   []string // what apply must do first
+	drift   []string          // what apply must do first
+	more    map[string]string // documents that Git has besides, by node
 	// The version of Kubernetes that the configuration of a node begins with; nil: they
 	// name none.
 	kubernetes func(node string) string

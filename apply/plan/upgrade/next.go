@@ -141,7 +141,11 @@ const (
 func consent(n pair, missing []string) Note {
 	texts := make([]string, 0, len(missing))
 	for _, id := range missing {
-		texts = append(texts, meaning(id))
+		text := meaning(id)
+		if id == RiskContract {
+			text += ": " + strings.Join(n.Moves, ", ")
+		}
+		texts = append(texts, text)
 	}
 	return Note{ID: missing[0], Risks: missing, Node: n.Name, Text: strings.Join(texts, "; "), Hint: fmt.Sprintf("to agree: --allow %s", strings.Join(missing, " --allow "))}
 }
@@ -183,7 +187,7 @@ func snapshot(p phase) Step { return Step{Action: Snapshot, Node: etcdName, Hop:
 func (f *fleet) start(n pair, p phase) move {
 	switch {
 	case p.contract:
-		return do(Step{Action: Contract, Node: n.Name, Version: n.want.Contract, Hop: p.name()})
+		return do(Step{Action: Contract, Node: n.Name, Version: n.want.Contract, Hop: p.name(), Risks: f.risks(n, p)})
 	case p.drains(n) && !n.Cordoned:
 		return do(Step{Action: Drain, Node: n.Name, Hop: p.name(), Risks: f.risks(n, p)})
 	case p.dueTalos(n):

@@ -74,6 +74,9 @@ type Node struct {
 	// Invalid is why the new version would refuse its configuration; empty: it
 	// would not, or nobody knows.
 	Invalid string
+	// Of a node whose configuration has an older contract than Git's: what the move to
+	// it changes besides, and what of that a node that lives must not change.
+	Moves, Unmovable []string
 	// The stage of Talos, the boot, and how many seconds ago it began.
 	Stage, Boot string
 	Up          int

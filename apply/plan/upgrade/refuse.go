@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -16,7 +17,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.images, f.unnamed, f.skew, f.gone} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.images, f.unnamed, f.unmovable, f.skew, f.gone} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {
@@ -109,6 +110,17 @@ func flavour(platform string, secureBoot bool) string {
 		return platform + " with Secure Boot"
 	}
 	return platform
+}
+
+// unmovable refuses configurations of the new contract that change what a node must keep.
+func (f refuser) unmovable(p phase) (notes []Note) {
+	for _, n := range f.pairs {
+		if p.contract && older(n.Contract, n.want.Contract) && len(n.Unmovable) > 0 {
+			notes = append(notes, Note{ID: "R8", Node: n.Name, Text: fmt.Sprintf("its configuration in the contract %s would change %s", n.want.Contract, strings.Join(n.Unmovable, ", ")),
+				Hint: "a node keeps these as long as it lives: give it the value that it has, or replace it"})
+		}
+	}
+	return notes
 }
 
 // farthest is how many minors a kubelet may be behind its API server.

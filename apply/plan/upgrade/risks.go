@@ -19,6 +19,7 @@ const (
 	RiskBudget     = "C-pdb"         // pods go though their budget does not allow it
 	RiskPods       = "C-pods"        // pods end that run nowhere else
 	RiskRemoved    = "C-removed"     // clients use what the new version does not have
+	RiskContract   = "C-contract"    // Git's configuration changes more than its contract
 )
 
 // risks are what consent is needed for before a phase begins with a node.
@@ -38,6 +39,7 @@ func (f *fleet) risks(n pair, p phase) (ids []string) {
 			add(f.seen.voters() == 2, RiskTwo)
 		}
 	}
+	add(p.contract && len(n.Moves) > 0, RiskContract)
 	if p.program == APIServer {
 		add(slices.ContainsFunc(f.removed(p), func(r Removed) bool { return !r.Stored }), RiskRemoved)
 	}
@@ -97,6 +99,7 @@ func meaning(id string) string {
 		RiskNoSnapshot: "etcd is not saved before",
 		RiskBudget:     "its budget never allows an eviction: pods end without a replacement",
 		RiskPods:       "it ends, and nothing starts it elsewhere",
+		RiskContract:   "the configuration in Git's contract has other values as well",
 		RiskRemoved:    "clients use API versions that the new Kubernetes does not have",
 	}[kind]
 	if object != "" {

@@ -61,44 +61,58 @@ func (c *Config) Disabled(program string) bool {
 // is a change. Nothing else changes. An image that is not named yet is set in the
 // document of the program, or in its section if there is no such document.
 func (c *Config) WithImage(program, image string) (send secret.String, changed bool, err error) {
-	e := edit{node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: image}}
-	for _, k := range components {
-		if k.program != program {
-			continue
-		}
-		d := c.find(ID{})
-		if k.place.kind != "" {
-			d = c.kind(k.place.kind)
-		}
-		if d == nil {
-			continue
-		}
-		if n := c.value(k.place); n != nil && n.Value == image {
-			return secret.String{}, false, nil
-		}
-		e.id, e.path = d.id, yamltext.Path{}
-		for _, key := range strings.Split(k.place.keys, ".") {
-			e.path = append(e.path, yamltext.Key(key))
-		}
-		break
-	}
-	if e.path == nil {
+	e, found := c.imageEdit(program, image)
+	switch {
+	case !found:
 		return secret.String{}, false, c.problem("it has no place for the image of %s", program)
+	case c.Images()[program] == image:
+		return secret.String{}, false, nil
 	}
 	text, err := edited(c, []edit{e})
 	return secret.New(string(text)), true, err
 }
 
+// imageEdit sets the image of a program.
+func (c *Config) imageEdit(program, image string) (e edit, found bool) {
+	for _, k := range components {
+		if d := c.of(k.place); d != nil && k.program == program {
+			e = edit{id: d.id, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: image}}
+			for _, key := range strings.Split(k.place.keys, ".") {
+				e.path = append(e.path, yamltext.Key(key))
+			}
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// Moved is Git's configuration for a node that has one of another contract: all of it, but
+// for the images of programs, which stay those of the node.
+func Moved(active, desired *Config) (secret.String, error) {
+	var edits []edit
+	for program, image := range active.Images() {
+		if e, found := desired.imageEdit(program, image); found && desired.Images()[program] != image {
+			edits = append(edits, e)
+		}
+	}
+	text, err := edited(desired, edits)
+	return secret.New(string(text)), err
+}
+
+// of is the document that a place is in; nil if there is none.
+func (c *Config) of(p place) *document {
+	if p.kind != "" {
+		return c.kind(p.kind)
+	}
+	return c.find(ID{})
+}
+
 // value is what stands at a place of one key after the other; nil if nothing does.
 func (c *Config) value(p place) *yaml.Node {
-	d := c.find(ID{})
-	if p.kind != "" {
-		d = c.kind(p.kind)
+	if d := c.of(p); d != nil {
+		return at(d.root, strings.Split(p.keys, ".")...)
 	}
-	if d == nil {
-		return nil
-	}
-	return at(d.root, strings.Split(p.keys, ".")...)
+	return nil
 }
 
 // variants are the suffixes of tags of the kubelet's images, which have the same
