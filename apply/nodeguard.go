@@ -13,6 +13,8 @@ import (
 const (
 	// lookEvery is how often the health of a cluster is looked at.
 	lookEvery = 5 * time.Second
+	// slowLook is the same after many looks that found it ill.
+	slowLook = 15 * time.Second
 	// wellWithin is how long a cluster may take to become well.
 	wellWithin = 15 * time.Minute
 	// settleWithin is how long what is not etcd may be ill before a run goes on.
@@ -24,7 +26,7 @@ const (
 // expected.
 func guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
 	g := &health.Guard{
-		Clock: c.Clock, Patience: node.Patience{Every: lookEvery, Within: wellWithin}, Settle: settleWithin,
+		Clock: c.Clock, Patience: node.Patience{Every: lookEvery, Most: slowLook, Within: wellWithin}, Settle: settleWithin,
 	}
 	var living []nodes.Machine
 	for _, seen := range sights {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
+	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
@@ -83,13 +84,14 @@ func letBackIn(ctx context.Context, c *nodes.Cluster, name string, failed error)
 		within = releaseWithin
 	}
 	ctx = context.WithoutCancel(ctx)
+	patience := node.Patience{Every: lookEvery, Most: slowLook}
 	end := c.Clock.Now().Add(within)
-	for {
+	for looks := 0; ; looks++ {
 		err := c.Kubernetes.Uncordon(ctx, name)
 		if err == nil {
 			return failed
 		}
-		if !c.Clock.Now().Before(end) || c.Clock.Sleep(ctx, lookEvery) != nil {
+		if !c.Clock.Now().Before(end) || c.Clock.Sleep(ctx, patience.Pause(looks)) != nil {
 			var problems diag.List
 			problems.AddErr(failed)
 			problems.Add(diag.On("node "+name, "it takes no pods: it was drained for a change that failed, and to let them in again failed too: %s", oneLine(err)).

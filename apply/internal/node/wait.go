@@ -33,6 +33,16 @@ func NotYet(format string, args ...any) error {
 // Patience is how often and how long to look.
 type Patience struct {
 	Every, Within time.Duration
+	// The pause between looks grows to this; 0: it stays.
+	Most time.Duration
+}
+
+// steady is how many looks have the same pause between them.
+const steady = 8
+
+// Pause is how long to wait for the next look after some.
+func (p Patience) Pause(looks int) time.Duration {
+	return max(p.Every, min(p.Most, p.Every*time.Duration(1+looks/steady)))
 }
 
 // Wait makes a check until it succeeds. A node that is away for a while is no
@@ -45,7 +55,7 @@ func Wait(ctx context.Context, clock Clock, p Patience, node, what string, check
 // WaitFor is [Wait] for an object that is no node.
 func WaitFor(ctx context.Context, clock Clock, p Patience, object, what string, check func(context.Context) error) error {
 	end := clock.Now().Add(p.Within)
-	for {
+	for looks := 0; ; looks++ {
 		err := check(ctx)
 		if err == nil {
 			return nil
@@ -56,7 +66,7 @@ func WaitFor(ctx context.Context, clock Clock, p Patience, object, what string, 
 		if !clock.Now().Before(end) {
 			return tooLate(object, what, p.Within, err)
 		}
-		if err := clock.Sleep(ctx, p.Every); err != nil {
+		if err := clock.Sleep(ctx, p.Pause(looks)); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,19 @@ func (c *scriptedClock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
+// TestPause: the pause grows after some looks, up to an end; or stays.
+func TestPause(t *testing.T) {
+	p := Patience{Every: 2 * time.Second, Most: 5 * time.Second}
+	for looks, want := range map[int]time.Duration{0: 2 * time.Second, steady - 1: 2 * time.Second, steady: 4 * time.Second, 2 * steady: 5 * time.Second, 1000: 5 * time.Second} {
+		if got := p.Pause(looks); got != want {
+			t.Errorf("after %d looks %v, not %v", looks, got, want)
+		}
+		if got := (Patience{Every: time.Second}).Pause(looks); got != time.Second {
+			t.Errorf("after %d looks %v, though it stays", looks, got)
+		}
+	}
+}
+
 func TestWait(t *testing.T) {
 	down := diag.On("node a", "read its stage: refuses connections").WithHint("look at it").WithCode(diag.Remote)
 	p := Patience{Every: time.Second, Within: 3 * time.Second}

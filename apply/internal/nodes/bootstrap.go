@@ -43,7 +43,7 @@ func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
 		return err
 	}
 	end := b.Clock.Now().Add(b.Patience.Etcd)
-	for hurried := 0; ; {
+	for hurried, looks := 0, 0; ; looks++ {
 		began := b.wall()
 		now, err := b.etcdEverywhere(ctx, began)
 		if err != nil {
@@ -73,8 +73,8 @@ func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
 		if !b.Clock.Now().Before(end) {
 			return diag.On("etcd", "not bootstrapped within %v: %s", b.Patience.Etcd, d.Reason).WithHint("%s", d.Hint).WithCode(diag.NotReady)
 		}
-		for range 1 + min(max(0, hurried-hurries), slowest) {
-			if err := b.pause(ctx); err != nil {
+		for range 1 + min(max(0, hurried-hurries), mostPauses) {
+			if err := b.pause(ctx, looks); err != nil {
 				return err
 			}
 		}
@@ -87,8 +87,8 @@ var quick = []bootstrap.Action{bootstrap.LookAgain, bootstrap.Record, bootstrap.
 const (
 	// hurries is how often in a row that is believed, and nothing is waited for.
 	hurries = 8
-	// slowest is how many pauses more, one with each look, it comes to then.
-	slowest = 15
+	// mostPauses is how many pauses more, one with each look, it comes to then.
+	mostPauses = 15
 )
 
 // carryOut does the one thing that was decided from a look, which began when.

@@ -96,6 +96,15 @@ type Patience struct {
 	Settle  time.Duration // nodes that are in motion when a run begins
 }
 
+// slowest is how many times as long the pause between looks gets, while nothing comes
+// of them.
+const slowest = 5
+
+// of is the patience for one thing.
+func (p Patience) of(within time.Duration) node.Patience {
+	return node.Patience{Every: p.Every, Most: slowest * p.Every, Within: within}
+}
+
 // DefaultPatience suffices for virtual machines, and for metal that tests its
 // memory.
 func DefaultPatience() Patience {

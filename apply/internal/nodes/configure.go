@@ -79,7 +79,7 @@ func (n configSteps) inMaintenance(ctx context.Context, m Machine, pin string, t
 		return "", err
 	}
 	defer client.Close()
-	patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Install}
+	patience := n.Patience.of(n.Patience.Install)
 	done := false
 	err = n.wait(ctx, patience, "node "+m.Name, "in maintenance mode", tell, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
@@ -106,7 +106,7 @@ func (n configSteps) serves(ctx context.Context, m Machine, tell func(string)) e
 	if err != nil {
 		return err
 	}
-	patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Install}
+	patience := n.Patience.of(n.Patience.Install)
 	return n.wait(ctx, patience, "node "+m.Name, "configured", tell, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
 		if err == nil && !slices.Contains([]string{node.StageBooting, node.StageRunning}, status.Stage) {
@@ -139,7 +139,7 @@ func (n configSteps) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.St
 		if err := client.Reboot(ctx); err != nil {
 			return err
 		}
-		patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Reboot}
+		patience := n.Patience.of(n.Patience.Reboot)
 		return n.wait(ctx, patience, "node "+s.Node, "back after its reboot", tell, func(ctx context.Context) error {
 			return client.Rebooted(ctx, before)
 		})

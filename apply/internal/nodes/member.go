@@ -39,7 +39,7 @@ func (p controlPlanes) planeMachines() (planes []Machine) {
 
 // join waits until a new control plane votes in etcd, and serves.
 func (e etcdSteps) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	patience := node.Patience{Every: e.Patience.Every, Within: e.Patience.Join}
+	patience := e.Patience.of(e.Patience.Join)
 	return e.wait(ctx, patience, "node "+s.Node, "a voting member of etcd", tell, func(ctx context.Context) error {
 		sights, err := e.planes(ctx)
 		if err != nil {
@@ -127,7 +127,7 @@ func (e etcdSteps) removeMember(ctx context.Context, _ *nodeplan.Plan, s nodepla
 // verify makes sure that a control plane is no member of etcd any more, by the
 // list of another one.
 func (e etcdSteps) verify(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	patience := node.Patience{Every: e.Patience.Every, Within: e.Patience.Leave}
+	patience := e.Patience.of(e.Patience.Leave)
 	return e.wait(ctx, patience, "node "+s.Node, "out of etcd", tell, func(ctx context.Context) error {
 		return e.peer(ctx, s.Node, func(client *node.Client) error {
 			list, err := client.Members(ctx)

@@ -23,7 +23,7 @@ func (n configSteps) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Ste
 		return err
 	}
 	m, _ := n.machine(s.Node)
-	patience := node.Patience{Every: n.Patience.Every, Within: n.Patience.Reboot}
+	patience := n.Patience.of(n.Patience.Reboot)
 	err = n.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
 		seen := n.see(ctx, m, func(*node.Client, *Sight) error { return nil })
 		if seen.Reach != nodeplan.Configured && (seen.answer == newonce.Other || m.elsewhere()) {

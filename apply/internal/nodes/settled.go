@@ -30,7 +30,7 @@ const waitForNodes = "wait for nodes"
 func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error) {
 	end := c.Clock.Now().Add(c.Patience.Settle)
 	told := false
-	for {
+	for looks := 0; ; looks++ {
 		sights, err := c.Look(ctx)
 		if err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error
 		}
 		c.tell(waitForNodes, few(still))
 		told = true
-		if err := c.pause(ctx); err != nil {
+		if err := c.pause(ctx, looks); err != nil {
 			return nil, err
 		}
 	}
@@ -87,9 +87,9 @@ func (c *Cluster) meet(sights []Sight) {
 	}
 }
 
-// pause waits a little, and makes sure of the lock.
-func (c *Cluster) pause(ctx context.Context) error {
-	if err := c.Clock.Sleep(ctx, c.Patience.Every); err != nil {
+// pause waits a little, longer after many looks, and makes sure of the lock.
+func (c *Cluster) pause(ctx context.Context, looks int) error {
+	if err := c.Clock.Sleep(ctx, c.Patience.of(0).Pause(looks)); err != nil {
 		return interrupted(ctx)
 	}
 	return c.keep(ctx)

@@ -36,7 +36,7 @@ func (c *Cluster) FreeToStop(ctx context.Context, name string, tell func(string)
 // What happens after that, no look can see: etcd itself has no call that stops a
 // member only if the others live.
 func (g etcdGuard) spared(ctx context.Context, name string, may func([]etcdsafety.Member, string) string, tell func(string), ready func(context.Context) error) error {
-	patience := node.Patience{Every: g.Patience.Every, Within: g.Patience.Etcd}
+	patience := g.Patience.of(g.Patience.Etcd)
 	var failed error
 	err := g.wait(ctx, patience, "node "+name, "free to be disturbed", tell, func(ctx context.Context) error {
 		begin := g.Clock.Now()
