@@ -239,7 +239,7 @@ func (r *Report) next(s *Summary, c Commands) {
 		add(c.Again(), "goes on where this run stopped")
 		return
 	}
-	if len(r.upgrade.steps) > 0 {
+	if r.upgrade.installed() {
 		add(c.Of("apply"), "writes the new versions into the configurations of the nodes")
 	}
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Stage }) {

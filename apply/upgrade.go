@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/upgrade"
+	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -122,7 +123,8 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 	way := upgradeWay{cluster: c, infra: &s.env.Infrastructure, calls: s.connect.inventory.calls}
 	var executor *upgrade.Upgrade
 	executor = &upgrade.Upgrade{
-		Desired: desired, Policy: u.policy, Connect: way.node, Reach: way.autoscaled, Kubernetes: upgradeAPI{api},
+		Desired: desired, Policy: u.policy, Connect: way.node, Reach: way.autoscaled, Kubernetes: upgradeAPI{api}, Programs: upgradeAPI{api},
+		Git: func(name string) (*nodeconfig.Config, error) { return s.env.config(ctx, nodeFile(name)) },
 		Snapshot: func(ctx context.Context, from *node.Client) error {
 			where, err := s.backups.save(ctx, from)
 			if err == nil {

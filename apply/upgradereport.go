@@ -27,6 +27,12 @@ func (u *upgradeReport) consents() (flags []string) {
 	return flags
 }
 
+// installed reports whether a node got another Talos: its configuration still names the
+// image of the old one.
+func (u *upgradeReport) installed() bool {
+	return slices.ContainsFunc(u.steps, func(s upgradeplan.Step) bool { return s.Action == upgradeplan.Install })
+}
+
 func (u *upgradeReport) done() []summary.Item { return upgradeItems(u.steps) }
 
 // left are the steps that were agreed to and not taken.
@@ -47,7 +53,11 @@ func (u *upgradeReport) pending(add func(kind, object, text, hint string)) {
 		return
 	}
 	for _, n := range u.agreed.Left {
-		add(summary.Held, "node "+n.Node, n.Text, n.Hint)
+		object := "cluster"
+		if n.Node != "" {
+			object = "node " + n.Node
+		}
+		add(summary.Held, object, n.Text, n.Hint)
 	}
 }
 

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
@@ -63,6 +64,26 @@ func (k upgradeAPI) Drain(ctx context.Context, name string, over []string, tell 
 	return k.do(ctx, func(c *kube.Client) error {
 		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, Over: over, Tell: tell})
 	})
+}
+
+// StaticPods are the programs of control plane nodes.
+func (k upgradeAPI) StaticPods(ctx context.Context) (found []kube.StaticPod, err error) {
+	err = k.do(ctx, func(c *kube.Client) error {
+		found, err = c.StaticPods(ctx)
+		return err
+	})
+	return found, err
+}
+
+// Serves asks the API server of one node for its version.
+func (k upgradeAPI) Serves(ctx context.Context, name string) (version string, err error) {
+	one := k.controlPlaneAPI
+	one.planes = slices.DeleteFunc(slices.Clone(k.planes), func(m nodes.Machine) bool { return m.Name != name })
+	err = one.do(ctx, func(c *kube.Client) error {
+		version, err = c.Version(ctx)
+		return err
+	})
+	return version, err
 }
 
 // Mark notes at a node how far its upgrade is.

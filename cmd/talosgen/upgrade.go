@@ -14,14 +14,16 @@ type upgradeCommand struct{ clusters clusters }
 func (u upgradeCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:         "upgrade",
-		Usage:        "upgrade Talos on the nodes to the version in rendered/<env>",
+		Usage:        "upgrade Talos and Kubernetes to the versions in rendered/<env>",
 		ArgsUsage:    "<env>",
 		BashComplete: u.clusters.ws.completeEnvironments(false),
-		Description: `Shows the plan, asks for approval, and upgrades Talos one minor version at a time:
-images are pulled on all nodes, etcd is saved, then each control plane node is
-drained, upgraded, rebooted and verified, the leader of etcd last; then one worker,
-then the others; then nodes of the autoscaler. Nothing is disturbed while a node or
-etcd is not healthy. The first failure stops the upgrade.
+		Description: `Shows the plan, asks for approval, and upgrades one minor version at a time. First
+Talos: images are pulled on all nodes, etcd is saved, then each control plane node
+is drained, upgraded, rebooted and verified, the leader of etcd last; then one
+worker, then the others; then nodes of the autoscaler. Then Kubernetes: each
+program of each control plane, then the kubelets. Workers that are due for both are
+drained once. Nothing is disturbed while a node or etcd is not healthy. The first
+failure stops the upgrade.
 
 It may be interrupted at any time; run again, it continues. What is risky needs
 consent by the ID that the plan shows.

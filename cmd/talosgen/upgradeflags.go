@@ -14,6 +14,8 @@ import (
 // Flags of upgrade.
 const (
 	flagPlanOnly   = "plan"
+	flagTalos      = "talos"
+	flagKubernetes = "kubernetes"
 	flagUntil      = "until"
 	flagSoak       = "soak"
 	flagRetry      = "retry"
@@ -30,6 +32,8 @@ func upgradeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: flagPlanOnly, Usage: "show the plan and change nothing; exits 1 if there is something to do"},
 		&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
+		&cli.BoolFlag{Name: flagTalos, Usage: "upgrade only Talos"},
+		&cli.BoolFlag{Name: flagKubernetes, Usage: "upgrade only Kubernetes"},
 		&cli.StringSliceFlag{Name: flagAllow, Usage: "consent to the risk `ID` of the plan (repeatable)"},
 		&cli.StringSliceFlag{Name: flagNode, Usage: "upgrade only the node `NAME` (repeatable)"},
 		&cli.StringFlag{Name: flagUntil, Usage: "stop `AFTER` first (one control plane node) or control-planes, at the first hop"},
@@ -58,7 +62,7 @@ func upgradePolicy(c *cli.Context) (p apply.UpgradePolicy, err error) {
 		Nodes: c.StringSlice(flagNode), MaxParallel: c.Int(flagMaxParallel), Soak: int(c.Duration(flagSoak) / time.Second),
 		Retry: c.StringSlice(flagRetry), Allow: c.StringSlice(flagAllow),
 	}
-	p = p.TalosOnly()
+	p = p.Of(c.Bool(flagTalos), c.Bool(flagKubernetes))
 	set(&p.Until, until)
 	if autoscaled != autoscaledValues[0] {
 		set(&p.Autoscaled, autoscaled)

@@ -85,9 +85,16 @@ type Policy struct {
 	Allow []string
 }
 
-// TalosOnly is the policy, for nothing but Talos.
-func (p Policy) TalosOnly() Policy {
-	p.Component = OnlyTalos
+// Of is the policy, for Talos only or for Kubernetes only; for everything if neither, or
+// both, are asked for.
+func (p Policy) Of(talos, kubernetes bool) Policy {
+	p.Component = Everything
+	switch {
+	case talos && !kubernetes:
+		p.Component = OnlyTalos
+	case kubernetes && !talos:
+		p.Component = OnlyKubernetes
+	}
 	return p
 }
 

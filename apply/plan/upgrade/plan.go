@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func Make(want Desired, seen Observed, policy Policy) *Plan {
 			break
 		}
 	}
-	c.plan.Left = newFleet(want, &c.seen, policy).left()
+	c.plan.Left = append(newFleet(want, &c.seen, policy).left(), c.plan.objects(seen)...)
 	return c.plan
 }
 
@@ -124,6 +125,25 @@ func (p *Plan) Missing() (ids []string) {
 		}
 	}
 	return ids
+}
+
+// objects says that Talos' own objects in Kubernetes keep their images, if it is not
+// known which these are: nothing but an upgrade ever changes them.
+func (p *Plan) objects(seen Observed) []Note {
+	if seen.Manifests != "" {
+		return nil
+	}
+	var to string
+	for _, h := range p.Hops {
+		if h.Component == upgradepath.Kubernetes {
+			to = h.To
+		}
+	}
+	if to == "" {
+		return nil
+	}
+	return []Note{{Text: "Talos' own objects in Kubernetes (kube-proxy, CoreDNS, flannel) keep their images",
+		Hint: fmt.Sprintf("when all else is done: `talosctl upgrade-k8s --to %s`", to)}}
 }
 
 // left is what does not have Git's versions when the upgrade is done.

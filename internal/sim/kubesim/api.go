@@ -116,9 +116,12 @@ func (a *API) answer(r *http.Request, body []byte) (code int, answer any, err er
 	return a.do(q, r.Method, body)
 }
 
-func (a *API) info() any {
-	v := strings.Split(strings.TrimPrefix(a.version, "v"), ".")
-	return &version.Info{Major: v[0], Minor: v[1], GitVersion: a.version, Platform: "linux/amd64"}
+func (a *API) info() any { return Info(a.version) }
+
+// Info is what an API server of a version such as v1.36.4 says of itself.
+func Info(of string) any {
+	v := strings.Split(strings.TrimPrefix(of, "v"), ".")
+	return &version.Info{Major: v[0], Minor: v[1], GitVersion: of, Platform: "linux/amd64"}
 }
 
 // query is a request to the objects of a kind.

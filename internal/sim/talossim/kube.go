@@ -3,6 +3,7 @@ package talossim
 import (
 	"cmp"
 	"crypto/tls"
+	"encoding/json"
 	"io"
 	"log"
 	"maps"
@@ -115,10 +116,11 @@ func (h *kubeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer lets the API of the cluster answer, as it is now.
 func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	var api *kubesim.API
+	var version string
 	err := h.do(r.Context(), func() error {
 		if h.m.servesKubernetes() {
 			h.fleet.syncNodes(h.m.etcd.cluster)
-			api = h.m.etcd.cluster.kube
+			api, version = h.m.etcd.cluster.kube, h.m.program(apiServer).Version()
 		}
 		return nil
 	})
@@ -128,6 +130,9 @@ func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	if api == nil { // etcd does not answer
 		http.Error(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`, http.StatusInternalServerError)
 		return nil
+	}
+	if r.URL.Path == "/version" && version != "" {
+		return json.NewEncoder(w).Encode(kubesim.Info(version))
 	}
 	api.ServeHTTP(w, r)
 	return nil
