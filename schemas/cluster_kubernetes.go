@@ -152,7 +152,7 @@ type GroupMapping struct {
 type RoleReference struct {
 	// Its name.
 	Name string `yaml:"name" required:"true" format:"kubernetesName" example:"deployer"`
-	// Its namespace.
+	// Its namespace, which an addon or somebody else has to make.
 	Namespace string `yaml:"namespace" required:"true" format:"dnsLabel" example:"web"`
 }
 

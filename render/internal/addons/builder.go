@@ -47,6 +47,7 @@ func (b *builder) files() ([]gitops.File, error) {
 		return nil, err
 	}
 	b.warnings.Add(undefined(b.model.Config, made))
+	b.warnings.Add(roleNamespaces(b.model.Config, made)...)
 	settings, err := b.in.gitops()
 	if err != nil {
 		return nil, err

@@ -11,6 +11,9 @@ import (
 // Namespaces that exist in every cluster.
 var builtinNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
 
+// IsBuiltinNamespace tells whether every cluster has a namespace.
+func IsBuiltinNamespace(name string) bool { return slices.Contains(builtinNamespaces, name) }
+
 // podSecurityLabels are what a level of the pod security standards is set by:
 // enforced, warned of and logged.
 var podSecurityLabels = []string{
@@ -44,7 +47,7 @@ func addNamespaces(addons []Addon, fluxNamespace bool) error {
 		}
 	}
 	for i, a := range addons {
-		builtin := slices.Contains(builtinNamespaces, a.Namespace) || fluxNamespace && a.Namespace == Namespace
+		builtin := IsBuiltinNamespace(a.Namespace) || fluxNamespace && a.Namespace == Namespace
 		if a.Namespace == "" || builtin || there[a.Namespace] {
 			continue
 		}
