@@ -152,7 +152,7 @@ type GroupMapping struct {
 type RoleReference struct {
 	// Its name.
 	Name string `yaml:"name" required:"true" format:"kubernetesName" example:"deployer"`
-	// Its namespace, which an addon or somebody else has to make.
+	// Its namespace, which an addon has to make unless it exists.
 	Namespace string `yaml:"namespace" required:"true" format:"dnsLabel" example:"web"`
 }
 
