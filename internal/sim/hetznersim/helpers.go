@@ -61,9 +61,11 @@ func wantedProtection(c *call) (bool, error) {
 	return *in.Delete, nil
 }
 
-// Limits are how many resources of a kind a project may hold; 0 is no limit.
+// Limits are how many resources of a kind a project may hold, and how many cores all
+// its servers may have; 0 is no limit.
 type Limits struct {
 	Servers, Networks, Firewalls, LoadBalancers, PlacementGroups, FloatingIPs, PrimaryIPs, Volumes, Snapshots int
+	Cores                                                                                                     int
 }
 
 // maxPlacementGroups is the limit of every project.
@@ -73,6 +75,22 @@ const maxPlacementGroups = 50
 func (c *call) within(limit, have int, kind string) error {
 	if limit > 0 && have >= limit {
 		return overLimit(words(kind)+" limit exceeded", kind+"_limit")
+	}
+	return nil
+}
+
+// withinCores refuses a server type beyond the limit of cores: of a new server, or in
+// place of the type that a server has.
+func (c *call) withinCores(to, from *serverType) error {
+	cores := to.Cores
+	for _, s := range c.st.servers.rows {
+		cores += c.st.cat.serverType(idOrName(s.Type)).Cores
+	}
+	if from != nil {
+		cores -= from.Cores
+	}
+	if limit := c.cfg.Limits.Cores; limit > 0 && cores > limit && (from == nil || to.Cores > from.Cores) {
+		return overLimit("core limit exceeded", "core_limit")
 	}
 	return nil
 }

@@ -75,6 +75,39 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestCoreLimit: new servers and larger types stay within the cores of a project; a
+// smaller type is always to be had.
+func TestCoreLimit(t *testing.T) {
+	p := newProject(t, hetznersim.Options{ActionTime: hetznersim.Instant, Limits: hetznersim.Limits{Cores: 8}})
+	create := func(name, kind string) (hcloud.ServerCreateResult, error) {
+		made, _, err := p.client.Server.Create(t.Context(), hcloud.ServerCreateOpts{Name: name, ServerType: &hcloud.ServerType{Name: kind},
+			Image: &hcloud.Image{Name: "debian-13"}, StartAfterCreate: hcloud.Ptr(false)})
+		return made, err
+	}
+	rescale := func(s *hcloud.Server, kind string) error {
+		a, _, err := p.client.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: kind}})
+		if err == nil {
+			p.wait(a)
+			p.wait(must(p.client.Server.Poweroff(t.Context(), s)))
+		}
+		return err
+	}
+	small := must2(create("a", "cx23")) // 2 cores
+	p.wait(small.Action)
+	p.wait(must2(create("b", "cx33")).Action) // 4
+	_, err := create("c", "cx33")
+	p.refused(err, hcloud.ErrorCodeResourceLimitExceeded)
+	if err == nil || !strings.Contains(err.Error(), "core limit exceeded") {
+		t.Errorf("%v", err)
+	}
+	p.refused(rescale(small.Server, "cx43"), hcloud.ErrorCodeResourceLimitExceeded)
+	for _, kind := range []string{"cx33", "cx23"} {
+		if err := rescale(small.Server, kind); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestPlacementGroupsAndNetworksFillUp(t *testing.T) {
 	p := newProject(t, hetznersim.Options{ActionTime: hetznersim.Instant})
 	n := p.network("a")

@@ -206,6 +206,9 @@ func (c *call) rescaled(s *server, wanted idOrName) (*serverType, error) {
 	case to.Deprecated != nil, to.Arch != from.Arch, to == from, to.Disk < s.Disk:
 		return nil, fail("invalid_server_type", "server type %s does not fit for the server", to.Name)
 	}
+	if err := c.withinCores(to, from); err != nil {
+		return nil, err
+	}
 	return to, c.st.checkStock(c.st.cat.location(s.Location), to)
 }
 

@@ -93,6 +93,9 @@ func (c *call) newServer(in serverInput) (*server, error) {
 	if err := c.within(c.cfg.Limits.Servers, len(c.st.servers.rows), kindServer); err != nil {
 		return nil, err
 	}
+	if err := c.withinCores(t, nil); err != nil {
+		return nil, err
+	}
 	var keys []string
 	for _, name := range in.SSHKeys {
 		k := pick(&c.st.sshKeys, name)
