@@ -25,6 +25,7 @@ const (
 	flagSpeed  = "speed"
 	flagNodes  = "nodes"
 	flagAuthor = "authorized-key"
+	flagLimit  = "limit"
 )
 
 // simCommand serves a simulated project.
@@ -66,6 +67,7 @@ Examples:
    talosgen sim --seed dev -- talosgen plan dev
    talosgen sim --nodes --seed dev -- talosgen apply dev
    talosgen sim --nodes --seed prod --authorized-key id_ed25519.pub -- sh
+   talosgen sim --limit cores=8 --limit servers=5 -- talosgen apply dev
    talosgen sim --verbose                         log every request`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:0", Usage: "`ADDRESS` and port to listen on; port 0 is any free port"},
@@ -73,6 +75,7 @@ Examples:
 			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "speed of actions and boots in `TIMES` that of Hetzner; 0: at once"},
 			&cli.StringFlag{Name: flagAuthor, Usage: "public SSH key `FILE` for every key name that --seed adds"},
 			&cli.BoolFlag{Name: flagNodes, Usage: "simulate Talos nodes behind the servers"},
+			&cli.StringSliceFlag{Name: flagLimit, Usage: "limit `KIND=NUMBER` of the project, such as cores=8 or servers=5 (repeatable)"},
 			verboseFlag(),
 		},
 		Action: m.run,
@@ -156,7 +159,11 @@ func (m simCommand) newSim(c *cli.Context, machines hetznersim.Machines) (*hetzn
 	if err != nil {
 		return nil, err
 	}
-	sim := hetznersim.New(hetznersim.Options{Clock: m.clock, Token: token, ActionTime: scaled(speed), Machines: machines})
+	limits, err := projectLimits(c.StringSlice(flagLimit))
+	if err != nil {
+		return nil, err
+	}
+	sim := hetznersim.New(hetznersim.Options{Clock: m.clock, Token: token, ActionTime: scaled(speed), Machines: machines, Limits: limits})
 	if len(c.StringSlice(flagSeed)) == 0 {
 		return sim, nil
 	}
