@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,7 +57,7 @@ func (k clusters) nodes(c *cli.Context, s *session) (apply.Nodes, error) {
 	}
 	return apply.Nodes{
 		Dial: dial, Signers: signers, Endpoints: endpoints, Fingerprints: fingerprints, Facts: kept, Kubernetes: behind == runKubernetes,
-		Owner: k.owner(), Keep: keepIn(s.root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
+		Owner: k.owner(), Keep: keepBeside(s.root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
 		Own: s.own,
 	}, nil
 }
@@ -96,6 +98,20 @@ func recoveryFrom(file string) *apply.Recovery {
 		}
 		return f, nil
 	}}
+}
+
+// keepBeside is [keepIn] for who does not choose names: a run may begin in the second in
+// which one before it was killed.
+func keepBeside(dir string) apply.Keep {
+	return func(name string, write func(io.Writer) error) (string, error) {
+		base, ending, _ := strings.Cut(name, ".")
+		for n := 2; ; n++ {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+				return keepIn(dir)(name, write)
+			}
+			name = fmt.Sprintf("%s-%d.%s", base, n, ending)
+		}
+	}
 }
 
 // keepIn keeps snapshots of etcd in a directory. They are encrypted.
