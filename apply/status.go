@@ -14,6 +14,9 @@ import (
 // Status is Git against a cluster. It holds no secrets.
 type Status struct {
 	Cluster string `json:"cluster"`
+	// Why the Kubernetes API was not read to its end: what is missing here is not
+	// known then.
+	Problem string `json:"problem,omitempty"`
 	// The version of the Kubernetes API, such as v1.36.4.
 	Version      string              `json:"version"`
 	Nodes        []NodeStatus        `json:"nodes"`
@@ -41,16 +44,40 @@ type FluxStatus struct {
 type SameTree func(ctx context.Context, commit string) (bool, error)
 
 // Status compares what the tree says with what the cluster has. It changes
-// nothing.
+// nothing. A status with an error has what could be looked at: the Kubernetes API
+// may be away, and certificates are read elsewhere.
 func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
 	s := &Status{Cluster: c.env.Infrastructure.Cluster, Nodes: []NodeStatus{}, Flux: []FluxStatus{}, Differences: []string{}}
-	var err error
+	nodes, err := c.wantedNodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unready, away := c.kubernetesStatus(ctx, s, nodes, same)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if away != nil {
+		s.Problem = oneLine(away)
+	}
+	if s.Certificates, err = c.certificates(ctx); err != nil {
+		return nil, err
+	}
+	s.differences(c.clock.Now(), unready)
+	return s, away
+}
+
+// kubernetesStatus reads the Kubernetes API, as far as it answers, and returns which
+// objects are not ready.
+func (c *Cluster) kubernetesStatus(ctx context.Context, s *Status, nodes []NodeStatus, same SameTree) (unready []string, err error) {
+	s.Nodes = nodes
 	if s.Version, err = c.client.Version(ctx); err != nil {
 		return nil, err
 	}
-	if s.Nodes, err = c.nodeStatus(ctx); err != nil {
+	registered, err := c.client.Nodes(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s.Nodes = withRegistered(nodes, registered)
 	observed, err := c.client.Observe(ctx, c.desired)
 	if err != nil {
 		return nil, err
@@ -59,14 +86,8 @@ func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
 		return nil, err
 	}
 	s.Objects = kubeplan.Make(c.desired, observed, Consent{})
-	if s.Flux, err = c.fluxStatus(ctx, observed, same); err != nil {
-		return nil, err
-	}
-	if s.Certificates, err = c.certificates(ctx); err != nil {
-		return nil, err
-	}
-	s.differences(c.clock.Now(), c.unready(observed))
-	return s, nil
+	s.Flux, err = c.fluxStatus(ctx, observed, same)
+	return c.unready(observed), err
 }
 
 // fluxStatus looks at the Kustomizations that own something of the tree.
@@ -86,7 +107,7 @@ func (c *Cluster) fluxStatus(ctx context.Context, observed kubeplan.Observed, sa
 		if _, commit, found := strings.Cut(k.Applied, "@sha1:"); found {
 			var err error
 			if f.Current, err = same(ctx, commit); err != nil {
-				return nil, err
+				return all, err
 			}
 		}
 		all = append(all, f)
@@ -113,6 +134,8 @@ func (s *Status) differences(now time.Time, unready []string) {
 	add := func(format string, args ...any) { s.Differences = append(s.Differences, fmt.Sprintf(format, args...)) }
 	for _, n := range s.Nodes {
 		switch {
+		case n.Unknown:
+			continue
 		case !n.Registered:
 			add("node %s is not in the cluster", n.Name)
 			continue
@@ -126,7 +149,7 @@ func (s *Status) differences(now time.Time, unready []string) {
 	for _, v := range s.versions() {
 		add("%s", v)
 	}
-	if !s.Objects.InSync() {
+	if s.Objects != nil && !s.Objects.InSync() {
 		add("objects: %s", s.Objects.Summary())
 	}
 	s.Differences = append(s.Differences, unready...)

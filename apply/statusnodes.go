@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -13,11 +14,13 @@ import (
 type NodeStatus struct {
 	Name string `json:"name"`
 	// Whether it is in the tree, and whether Kubernetes knows it.
-	Wanted     bool   `json:"wanted"`
-	Registered bool   `json:"registered"`
-	Ready      bool   `json:"ready"`
-	Cordoned   bool   `json:"cordoned"`
-	Message    string `json:"message,omitempty"`
+	Wanted     bool `json:"wanted"`
+	Registered bool `json:"registered"`
+	Ready      bool `json:"ready"`
+	Cordoned   bool `json:"cordoned"`
+	// Whether Kubernetes did not say: then none of these is known.
+	Unknown bool   `json:"unknown,omitempty"`
+	Message string `json:"message,omitempty"`
 	// The version of its kubelet, and the one that Git has; empty if not known.
 	Kubelet string `json:"kubelet,omitempty"`
 	Want    string `json:"want,omitempty"`
@@ -26,19 +29,26 @@ type NodeStatus struct {
 	WantTalos string `json:"wantTalos,omitempty"`
 }
 
-// nodeStatus compares the nodes of the tree with those that are registered.
-func (c *Cluster) nodeStatus(ctx context.Context) ([]NodeStatus, error) {
-	registered, err := c.client.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	nodes := map[string]NodeStatus{}
-	for _, name := range nodeNames(c.env.Infrastructure) {
+// wantedNodes are the nodes of the tree. What Kubernetes knows of them is not known
+// yet.
+func (c *Cluster) wantedNodes(ctx context.Context) ([]NodeStatus, error) {
+	all := []NodeStatus{}
+	for _, name := range slices.Sorted(slices.Values(nodeNames(c.env.Infrastructure))) {
 		kubelet, talos, err := c.env.versions(ctx, nodeFile(name))
 		if err != nil {
 			return nil, err
 		}
-		nodes[name] = NodeStatus{Name: name, Wanted: true, Want: kubelet, WantTalos: talos}
+		all = append(all, NodeStatus{Name: name, Wanted: true, Unknown: true, Want: kubelet, WantTalos: talos})
+	}
+	return all, nil
+}
+
+// withRegistered compares the nodes of the tree with those that are registered.
+func withRegistered(wanted []NodeStatus, registered []kube.Node) []NodeStatus {
+	nodes := map[string]NodeStatus{}
+	for _, n := range wanted {
+		n.Unknown = false
+		nodes[n.Name] = n
 	}
 	for _, r := range registered {
 		n := nodes[r.Name]
@@ -49,7 +59,7 @@ func (c *Cluster) nodeStatus(ctx context.Context) ([]NodeStatus, error) {
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		all = append(all, nodes[name])
 	}
-	return all, nil
+	return all
 }
 
 // nodeNames are the names of the tree's nodes.

@@ -15,7 +15,7 @@ func (s *Status) JSON() ([]byte, error) { return plan.Encode(s) }
 // String prints the status for people.
 func (s *Status) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: Kubernetes %s\n", s.Cluster, plan.Printable(s.Version))
+	fmt.Fprintf(&b, "%s: %s\n", s.Cluster, plan.Printable(s.head()))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(w, "  "+plan.Printable(strings.Join(cells, " "))) }
 	table := func(title string, rows [][]string) {
@@ -45,12 +45,17 @@ func (s *Status) String() string {
 		certificates = append(certificates, []string{c.Name, until})
 	}
 	table("nodes", nodes)
-	table("objects", [][]string{{s.Objects.Summary()}})
+	if s.Objects != nil {
+		table("objects", [][]string{{s.Objects.Summary()}})
+	}
 	table("Flux", flux)
 	table("certificates", certificates)
-	if len(s.Differences) == 0 {
+	switch {
+	case len(s.Differences) == 0 && s.Problem != "":
+		fmt.Fprintln(w, "what could be looked at is as in Git")
+	case len(s.Differences) == 0:
 		fmt.Fprintln(w, "as in Git")
-	} else {
+	default:
 		fmt.Fprintln(w, "differs from Git:")
 		for _, d := range s.Differences {
 			row(d)
@@ -60,8 +65,21 @@ func (s *Status) String() string {
 	return b.String()
 }
 
+// head says which Kubernetes it is, and what was not to be had of it.
+func (s *Status) head() string {
+	switch {
+	case s.Problem == "":
+		return "Kubernetes " + s.Version
+	case s.Version == "":
+		return "Kubernetes not known: " + s.Problem
+	}
+	return "Kubernetes " + s.Version + ", not known further: " + s.Problem
+}
+
 func (n NodeStatus) state() string {
 	switch {
+	case n.Unknown:
+		return "not known"
 	case !n.Registered:
 		return "missing"
 	case !n.Ready:

@@ -67,9 +67,12 @@ func (v verifier) status(ctx context.Context, left *Plan, found *verified) error
 	if err != nil {
 		return err
 	}
-	return v.kube.with(ctx, left.Observed, func(client *kube.Client) (err error) {
+	return v.kube.with(ctx, left.Observed, func(client *kube.Client) error {
 		c := Cluster{env: v.env, client: client, desired: desired, clock: v.log.clock}
-		found.status, err = c.Status(ctx, v.same)
+		status, err := c.Status(ctx, v.same)
+		if err == nil {
+			found.status = status
+		}
 		return err
 	})
 }

@@ -32,7 +32,8 @@ The tree is compared as it is, committed or not. The control plane nodes are
 found through Hetzner and reached as apply reaches them. With --server only that
 URL is used: no token is needed, and certificates of nodes are left out. The
 command signs a short-lived administrator's certificate for itself, and needs a
-key that can decrypt the tree. Exits 1 if there is drift.
+key that can decrypt the tree. Exits 1 if there is drift. If the Kubernetes API
+does not answer, the rest is shown, and the error decides the exit code: 5 or 7.
 
 Examples:
    talosgen status prod
@@ -63,15 +64,17 @@ func (t statusCommand) run(c *cli.Context) error {
 	})
 }
 
-// compare compares a cluster with its tree, and prints the result.
+// compare compares a cluster with its tree, and prints the result, as far as the
+// cluster answers.
 func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster) error {
-	status, err := cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
-	if err != nil {
-		return err
+	status, unseen := cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
+	if status == nil {
+		return unseen
 	}
 	s.stop()
 	text := []byte(printable.Text(status.String()))
 	if wantsJSON(c) {
+		var err error
 		if text, err = status.JSON(); err != nil {
 			return err
 		}
@@ -80,10 +83,10 @@ func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster)
 	if err := s.out.printData(text); err != nil {
 		return err
 	}
-	if len(status.Differences) > 0 {
+	if unseen == nil && len(status.Differences) > 0 {
 		return errDifferences
 	}
-	return nil
+	return unseen
 }
 
 // sameTreeAs compares the tree of an environment, as it is checked out, with what
