@@ -44,7 +44,8 @@ type InfraFirewall struct {
 	ExistingID int64             `yaml:"existingId,omitempty"`
 	Labels     map[string]string `yaml:"labels,omitempty"`
 	Rules      []InfraRule       `yaml:"rules,omitempty"`
-	// The label selector of the servers that it applies to.
+	// The label selector of the servers that it applies to; empty: none, it only has
+	// the records of a cluster to which nothing lasting belongs.
 	ApplyTo string `yaml:"applyTo"`
 }
 

@@ -23,7 +23,7 @@ func access(in *Input) []Finding {
 	if d.Access.CurrentIPv4 || d.Access.CurrentIPv6 {
 		return append(session(in), ClosedToAll(d)...)
 	}
-	if d.Access.Mode != "public" || len(d.Firewalls) == 0 {
+	if d.Access.Mode != "public" || !filters(d) {
 		return nil
 	}
 	if len(in.Own) == 0 {
@@ -52,7 +52,7 @@ const Access = "access"
 // public access have ways of their own.
 func ClosedToAll(d *schemas.Infrastructure) []Finding {
 	existing := func(f schemas.InfraFirewall) bool { return f.ExistingID != 0 }
-	if d.Access.Mode != "public" || d.Access.Jump != "" || len(d.Firewalls) == 0 || slices.ContainsFunc(d.Firewalls, existing) {
+	if d.Access.Mode != "public" || d.Access.Jump != "" || !filters(d) || slices.ContainsFunc(d.Firewalls, existing) {
 		return nil
 	}
 	var closed []string
@@ -68,6 +68,11 @@ func ClosedToAll(d *schemas.Infrastructure) []Finding {
 		"once apply has ended, the firewall lets nobody in to %s", strings.Join(closed, " and "))
 	f.Check = Access
 	return []Finding{f}
+}
+
+// filters reports whether a firewall applies to anything.
+func filters(d *schemas.Infrastructure) bool {
+	return slices.ContainsFunc(d.Firewalls, func(f schemas.InfraFirewall) bool { return f.ApplyTo != "" || f.ExistingID != 0 })
 }
 
 // balanced reports whether a public load balancer leads to a port: firewalls do

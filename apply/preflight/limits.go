@@ -99,7 +99,7 @@ func firewallLimits(d *schemas.Infrastructure) (list []limit) {
 	for _, s := range d.Servers {
 		n := 1 // the session firewall
 		for _, f := range d.Firewalls {
-			if selector, err := labelselector.Parse(f.ApplyTo); err == nil && selector.Matches(s.Labels) {
+			if selector, err := labelselector.Parse(f.ApplyTo); err == nil && f.ApplyTo != "" && selector.Matches(s.Labels) {
 				n++
 			}
 		}

@@ -174,6 +174,9 @@ func TestClosedToAll(t *testing.T) {
 		}, "to the Kubernetes API and the Talos API"},
 		{"a firewall of others", func(d *schemas.Infrastructure) { d.Firewalls = []schemas.InfraFirewall{{ExistingID: 7}} }, ""},
 		{"no firewall", func(d *schemas.Infrastructure) { d.Firewalls = nil }, ""},
+		{"a firewall that only has records", func(d *schemas.Infrastructure) {
+			d.Firewalls = []schemas.InfraFirewall{{Name: "prod-records"}}
+		}, ""},
 		{"private access", func(d *schemas.Infrastructure) { d.Access.Mode = "private" }, ""},
 		{"a server that leads there", func(d *schemas.Infrastructure) { d.Access.Jump = "prod-nat" }, ""},
 	} {

@@ -87,6 +87,5 @@ func (n Notes) keeper(ctx context.Context) (keeper, error) {
 		}}, nil
 	}
 	return keeper{}, diag.On("notes of the cluster "+n.cluster, "it has neither a network nor a firewall of its own to keep them on").
-		WithHint("apply the infrastructure first: --stage infrastructure; if network.existing and hetzner.firewall.existingId are both in cluster.yaml,\n" +
-			"remove the latter, and the cluster gets a firewall of its own").WithCode(diag.Remote)
+		WithHint("apply the infrastructure first: --stage infrastructure; if the tree has network.existing and no firewall of the cluster's own, render it again").WithCode(diag.Remote)
 }

@@ -270,7 +270,7 @@ func (f autoscalerFacts) firewallName() string {
 		switch {
 		case w.ExistingID != 0:
 			return strconv.FormatInt(w.ExistingID, 10)
-		case w.Labels[schemas.LabelComponent] != "nat-gateway":
+		case w.ApplyTo != "" && w.Labels[schemas.LabelComponent] != "nat-gateway":
 			return w.Name
 		}
 	}

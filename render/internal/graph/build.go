@@ -76,7 +76,9 @@ func (b *builder) subtitle() string {
 func (b *builder) outside() {
 	row := Row{ID: "outside", Title: "outside", Cards: []Card{b.people()}}
 	for _, f := range b.infra.Firewalls {
-		row.Cards = append(row.Cards, b.firewall(f))
+		if f.ApplyTo != "" {
+			row.Cards = append(row.Cards, b.firewall(f))
+		}
 	}
 	for _, ip := range b.infra.FloatingIPs {
 		row.Cards = append(row.Cards, floatingIP(ip))

@@ -78,7 +78,7 @@ func (b *builder) entries() (all []entry) {
 // guards are the firewalls that apply to servers with some labels.
 func (b *builder) guards(labels map[string]string) (ids []string) {
 	for _, f := range b.infra.Firewalls {
-		if labels != nil && matches(f.ApplyTo, labels) {
+		if labels != nil && f.ApplyTo != "" && matches(f.ApplyTo, labels) {
 			ids = append(ids, firewallID(f))
 		}
 	}

@@ -57,6 +57,7 @@ func (r *resolver) hetzner() {
 	imageResolver{r}.images()
 	serverResolver{r}.servers()
 	networkResolver{r}.natGateway()
+	networkResolver{r}.recordsFirewall()
 	serverResolver{r}.autoscaler()
 	recordResolver{r}.dns()
 }
