@@ -23,7 +23,7 @@ func (e cloudMaker) hetzner(c values) {
 		delete(c, "network")
 	}
 	e.apiBalancer(h)
-	e.firewall(h, n["existing"] != nil)
+	e.firewall(h)
 	e.names(h, "hetzner", 10)
 	put(e, h, "hetzner", "dns", 12, func(string) values { return values{"records": e.records()} })
 	e.images(h)
@@ -52,11 +52,11 @@ func (e cloudMaker) apiBalancer(h values) {
 	h["apiLoadBalancer"] = lb
 }
 
-func (e cloudMaker) firewall(h values, shared bool) {
+func (e cloudMaker) firewall(h values) {
 	const at = "hetzner.firewall"
 	f := values{}
 	switch {
-	case !shared && e.is(at+".existingId", 6): // something of the cluster's own has its notes
+	case e.is(at+".existingId", 6):
 		f["existingId"] = e.of(at+".existingId value", 1000, 9999999)
 	default:
 		put(e, f, at, "apiSource", 30, func(string) []string { return []string{"203.0.113.0/24", "2001:db8::/32"} })
