@@ -85,7 +85,9 @@ func (r *Report) did() bool { return len(r.Done)+len(r.Steps)+len(r.Objects)+len
 
 // onlyRemains reports whether all that could be done is done, and the error of the
 // run is about nodes that are away, or about what others have edited.
-func (r *Report) onlyRemains() bool { return r.ended && r.Left.Empty() && !r.Left.Refused() }
+func (r *Report) onlyRemains() bool {
+	return r.ended && (r.Left == nil || r.Left.Empty() && !r.Left.Refused())
+}
 
 // remains ends a run that came through all its stages.
 func (r *Report) remains() error {

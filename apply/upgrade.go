@@ -54,8 +54,12 @@ func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*
 	s := u.session
 	r := newReport(s.env, s.log, nil)
 	r.upgrade.agreed = agreed
-	if err := mayBegin(agreed); err != nil || agreed.Empty() {
+	if err := mayBegin(agreed); err != nil {
 		return r, err
+	}
+	if agreed.Empty() {
+		r.ended = true
+		return r, leftAway(agreed)
 	}
 	err := s.lock.locked(ctx, owner, func() error {
 		executor, err := u.executor(ctx, owner.Run)
@@ -68,7 +72,20 @@ func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*
 		})
 	})
 	r.took(s.log)
+	if err == nil {
+		r.ended, err = true, leftAway(agreed)
+	}
 	return r, err
+}
+
+// leftAway is the error of a run that did all it could, and has left nodes that are not
+// reached.
+func leftAway(p *UpgradePlan) error {
+	var problems diag.List
+	for _, name := range p.Away {
+		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))
+	}
+	return problems.Err()
 }
 
 // mayBegin is the error of a plan that is refused, or lacks consent.

@@ -18,6 +18,8 @@ type Plan struct {
 	Refusals []Note `json:"refusals,omitempty"`
 	// What keeps its versions, and why.
 	Left []Note `json:"left,omitempty"`
+	// The nodes that are not reached, and left for that.
+	Away []string `json:"away,omitempty"`
 }
 
 // Risk is something that takes consent.
@@ -43,6 +45,11 @@ func Make(want Desired, seen Observed, policy Policy) *Plan {
 	for range limit {
 		if !c.next() {
 			break
+		}
+	}
+	for _, n := range seen.Nodes {
+		if want, found := f.wanted(&n); found && !n.Reached && policy.concerns(want.Name) {
+			c.plan.Away = append(c.plan.Away, n.Name)
 		}
 	}
 	c.plan.Left = append(newFleet(want, &c.seen, policy).left(), c.plan.objects(seen)...)

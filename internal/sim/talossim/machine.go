@@ -1,6 +1,7 @@
 package talossim
 
 import (
+	"regexp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -98,6 +99,7 @@ type Machine struct {
 	etcd      etcdDisk
 	meta      map[uint8]string
 	disk      slots
+	medium    System           // what boots where nothing is installed
 	images    map[string]image // by name
 
 	// What befalls it in upgrades.
@@ -137,7 +139,7 @@ func newMachine(f *Fleet, s Spec) *Machine {
 	if len(s.Disks) == 0 {
 		s.Disks = []Disk{{Path: "/dev/sda", Model: "QEMU HARDDISK", Size: 80 << 30}}
 	}
-	return &Machine{fleet: f, spec: s, installed: s.Installed, logged: make(chan struct{}), disk: slots{systems: [2]System{{s.Talos, s.Schematic}}}}
+	return &Machine{fleet: f, spec: s, installed: s.Installed, logged: make(chan struct{}), medium: System{s.Talos, s.Schematic}, disk: slots{systems: [2]System{{s.Talos, s.Schematic}}}}
 }
 
 // Name returns the name.
@@ -206,7 +208,9 @@ func (m *Machine) boot() {
 	if m.wiped && m.spec.Installed {
 		return // there is nothing to boot
 	}
-	m.start()
+	if m.start(); !m.installed {
+		m.spec.Talos, m.spec.Schematic = m.medium.Talos, m.medium.Schematic
+	}
 	m.setStage(stageBooting)
 	if m.fails() {
 		return
@@ -257,9 +261,24 @@ func (m *Machine) install() {
 	m.setStage(stageInstalling)
 	m.after(m.fleet.timing.Install, func() {
 		m.installed, m.wiped = true, false
+		m.disk = slots{systems: [2]System{m.toInstall()}}
 		m.goDown(stageRebooting, m.boot)
 	})
 }
+
+// toInstall is the system of the installer that the configuration names, and else the
+// one that runs.
+func (m *Machine) toInstall() System {
+	for _, found := range installers.FindAllSubmatch(m.active.text, -1) {
+		if s, err := systemOf(string(found[1])); err == nil {
+			return s
+		}
+	}
+	return System{m.spec.Talos, m.spec.Schematic}
+}
+
+// installers are the images of installers in configurations.
+var installers = regexp.MustCompile(`(?m)^ +image: "?([^\s"]*installer[^\s"]*)`)
 
 // configured is a machine that goes on with a configuration.
 func (m *Machine) configured(c *config) {
