@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -75,15 +76,36 @@ func (k upgradeAPI) StaticPods(ctx context.Context) (found []kube.StaticPod, err
 	return found, err
 }
 
-// Serves asks the API server of one node for its version.
+// Serves asks the API server of one node for its version, and whether it serves requests.
 func (k upgradeAPI) Serves(ctx context.Context, name string) (version string, err error) {
 	one := k.controlPlaneAPI
 	one.planes = slices.DeleteFunc(slices.Clone(k.planes), func(m nodes.Machine) bool { return m.Name != name })
 	err = one.do(ctx, func(c *kube.Client) error {
+		if err := c.Alive(ctx); err != nil {
+			return err
+		}
 		version, err = c.Version(ctx)
 		return err
 	})
 	return version, err
+}
+
+// Manifests makes Talos' own objects what they are to be.
+func (k upgradeAPI) Manifests(ctx context.Context, objects []manifest.Object, dryRun bool) (changed []string, err error) {
+	err = k.do(ctx, func(c *kube.Client) error {
+		changed, err = c.Manifests(ctx, objects, dryRun)
+		return err
+	})
+	return changed, err
+}
+
+// Unready are the workloads among objects that do not run yet.
+func (k upgradeAPI) Unready(ctx context.Context, objects []manifest.Object) (waits []string, err error) {
+	err = k.do(ctx, func(c *kube.Client) error {
+		waits, err = c.Unready(ctx, objects)
+		return err
+	})
+	return waits, err
 }
 
 // Mark notes at a node how far its upgrade is.

@@ -80,8 +80,7 @@ func again(r *refusalError) bool {
 func (a applier) apply(ctx context.Context, item kubeplan.Item, dryRun bool) (kubeplan.Object, error) {
 	r, found := a.of(item.Object)
 	if !found {
-		return nil, diag.On(item.ID().String(), "the API serves no %s", kubeplan.Served(item.Object)).
-			WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote)
+		return nil, notServed(item.Object)
 	}
 	options := metav1.PatchOptions{FieldManager: item.Manager(), Force: new(false), FieldValidation: metav1.FieldValidationStrict}
 	if dryRun {
@@ -97,6 +96,12 @@ func (a applier) apply(ctx context.Context, item kubeplan.Item, dryRun bool) (ku
 			return nil, err
 		}
 	}
+}
+
+// notServed is the error of an object whose kind the API does not have.
+func notServed(o kubeplan.Object) error {
+	return diag.On(o.ID().String(), "the API serves no %s", kubeplan.Served(o)).
+		WithHint("is its CustomResourceDefinition in the tree, and established? Is the version one that this Kubernetes has?").WithCode(diag.Remote)
 }
 
 // applies is how often an apply is repeated that others have overtaken.

@@ -31,6 +31,9 @@ func TestKubernetes(t *testing.T) {
 			if w.saved != hops {
 				t.Errorf("etcd was saved %d times, not once for each hop", w.saved)
 			}
+			if got := w.began("manifests "); len(got) != hops || !strings.HasPrefix(w.told[len(w.told)-1], "manifests cluster: DaemonSet") {
+				t.Errorf("Talos' objects: %v, and then %s", got, w.told[len(w.told)-1])
+			}
 			if drained := w.began("drain "); len(drained) != 6*hops && to != "1.35.6" || to == "1.35.6" && len(drained) > 0 {
 				t.Errorf("drained: %v", drained)
 			}
@@ -125,6 +128,8 @@ func TestKubernetesStops(t *testing.T) {
 			"node w-1: ", 16, func(w *world) { w.fleet.Machine("w-1").Mend() }},
 		{"a control plane is away", func(w *world) { w.fleet.Machine("cp-3").Cut() }, "R11", 0, func(w *world) { w.fleet.Machine("cp-3").Heal() }},
 		{"a budget", func(w *world) { w.kube.stuck = "cp-2" }, "a budget", 12, func(w *world) { w.kube.stuck = "" }},
+		{"objects do not run", func(w *world) { w.kube.unready = []string{"DaemonSet.apps/kube-system/kube-proxy: 1 of 6"} },
+			"objects of Talos: not ready within 15m0s: DaemonSet.apps/kube-system/kube-proxy: 1 of 6", 18, func(w *world) { w.kube.unready = nil }},
 		{"no image in Git", func(w *world) { delete(w.up.Desired.Nodes[4].Images, "kubelet") }, "node w-2: Git's configuration names no image of kubelet", 0, func(w *world) { w.want("1.36.3") }},
 		{"a minor back", func(w *world) { w.want("1.34.1") }, "R1 the cluster runs 1.35.4, and Git has the older 1.34.1", 0, func(w *world) { w.want("1.36.3") }},
 		{"the registry does not have it", func(w *world) {

@@ -11,6 +11,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
@@ -39,6 +40,9 @@ func newMixedKubeWorld(t *testing.T, from func(node string) string, to string, t
 	t.Helper()
 	w := newWorldOf(t, nil, from, talos, change...)
 	w.want(to)
+	objects, err := w.admin("cp-1").Manifests(t.Context())
+	w.must(err)
+	w.kube.bring(objects) // as machined does
 	w.up.Policy.Component = upgradeplan.OnlyKubernetes
 	w.up.Policy.Allow = append(w.up.Policy.Allow, upgradeplan.RiskSingle)
 	w.up.Programs = w.kube
@@ -152,11 +156,50 @@ func (k *fakeKube) Serves(_ context.Context, name string) (string, error) {
 	return p.Version(), nil
 }
 
+// bring makes objects.
+func (k *fakeKube) bring(objects []manifest.Object) {
+	k.objects = map[string]string{}
+	for _, o := range objects {
+		k.objects[o.ID().String()] = fmt.Sprint(o)
+	}
+}
+
+// Manifests makes objects, one change for each.
+func (k *fakeKube) Manifests(ctx context.Context, objects []manifest.Object, dryRun bool) (changed []string, err error) {
+	for _, o := range objects {
+		id, text := o.ID().String(), fmt.Sprint(o)
+		k.mu.Lock()
+		differs := k.objects[id] != text
+		k.mu.Unlock()
+		if !differs {
+			continue
+		}
+		changed = append(changed, id)
+		if dryRun {
+			continue
+		}
+		if err := k.change(ctx, "cp-1", func(*kube.Node) { k.objects[id] = text }); err != nil {
+			return changed, err
+		}
+	}
+	return changed, ctx.Err()
+}
+
+// Unready is what a test has set.
+func (k *fakeKube) Unready(ctx context.Context, _ []manifest.Object) ([]string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.unready, k.answers(ctx)
+}
+
 // upgraded wants every program of every node to be of a version, and every configuration to
 // be what it was but for the images.
 func (w *world) upgraded(version string) {
 	w.Helper()
 	w.check()
+	if proxy := w.kube.objects["DaemonSet.apps/kube-system/kube-proxy"]; !strings.Contains(proxy, registry+"kube-proxy:v"+version) {
+		w.Errorf("kube-proxy is %s", proxy)
+	}
 	for _, m := range w.fleet.Machines() {
 		n := w.kube.nodes[m.Name()]
 		if n.Drained || n.Upgrade != "" {

@@ -3,6 +3,8 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
@@ -26,7 +28,12 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	case upgradeplan.Uncordon:
 		return u.uncordon(ctx, s.Node)
 	case upgradeplan.Confirm, upgradeplan.Forget:
+		if slices.Contains(u.planes(), s.Node) {
+			u.objects = ""
+		}
 		return u.Kubernetes.Mark(ctx, s.Node, "")
+	case upgradeplan.Manifests:
+		return u.manifests(ctx, s)
 	}
 	client, err := u.client(s.Node)
 	if err != nil {
@@ -210,10 +217,15 @@ func (u stepper) boot(ctx context.Context, c *node.Client) error {
 	})
 }
 
-// wait makes a check until it succeeds, and keeps the lock meanwhile.
+// wait makes a check of a node until it succeeds, and keeps the lock meanwhile.
 func (u stepper) wait(ctx context.Context, name, what string, check func(context.Context) error) error {
+	return u.waitFor(ctx, "node "+name, what, u.Patience.Reboot, check)
+}
+
+// waitFor is [stepper.wait] for anything.
+func (u stepper) waitFor(ctx context.Context, object, what string, within time.Duration, check func(context.Context) error) error {
 	var ended error
-	err := node.Wait(ctx, u.Clock, node.Patience{Every: u.Patience.Every, Within: u.Patience.Reboot}, name, what, func(ctx context.Context) error {
+	err := node.WaitFor(ctx, u.Clock, node.Patience{Every: u.Patience.Every, Within: within}, object, what, func(ctx context.Context) error {
 		if ended = u.Keep(ctx); ended != nil {
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Kubernetes is the API of Kubernetes, as far as upgrades need it.
@@ -38,6 +39,11 @@ type Programs interface {
 	// Serves asks the API server of one node, and no other, for its version. It fails if
 	// that does not serve requests.
 	Serves(ctx context.Context, node string) (version string, err error)
+	// Manifests makes Talos' own objects what they are to be, and returns which of them
+	// changed; a dry run only says which would.
+	Manifests(ctx context.Context, objects []manifest.Object, dryRun bool) (changed []string, err error)
+	// Unready are the workloads among objects that do not run as described yet.
+	Unready(ctx context.Context, objects []manifest.Object) (waits []string, err error)
 }
 
 // Patience says how long things may take.
@@ -91,6 +97,7 @@ type Upgrade struct {
 	closed  map[string]bool // nodes that a run has cordoned
 	resting map[string]resting
 	pods    pods
+	objects string              // the version that Talos' objects have; empty: nobody has asked
 	pulled  map[string][]string // images of programs that this run has pulled, by node
 	drift   []string            // nil: nobody has been asked
 }

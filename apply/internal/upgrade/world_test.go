@@ -243,6 +243,8 @@ type fakeKube struct {
 	away       [2]int // the first call that is not answered, and how many are not
 	seen       int    // calls, also those that only read
 	pods       map[string]kube.StaticPod
+	objects    map[string]string // Talos' own, by id
+	unready    []string          // of these
 }
 
 // answers fails if the API is away.

@@ -34,6 +34,7 @@ type config struct {
 	kubeCA    pair
 	kubeNames []string // more names for the certificate of the Kubernetes API
 	podAccess bool     // pods may use the Talos API
+	noProxy   bool     // kube-proxy does not run
 }
 
 // pair is a certificate and its key: PEM in base64, or plain in documents of
@@ -74,7 +75,11 @@ type mainDocument struct {
 		} `yaml:"apiServer"`
 		ControllerManager program `yaml:"controllerManager"`
 		Scheduler         program `yaml:"scheduler"`
-		Etcd              struct {
+		Proxy             struct {
+			Image    string `yaml:"image"`
+			Disabled bool   `yaml:"disabled"`
+		} `yaml:"proxy"`
+		Etcd struct {
 			CA pair `yaml:"ca"`
 		} `yaml:"etcd"`
 	} `yaml:"cluster"`
@@ -91,6 +96,7 @@ type otherDocument struct {
 	Labels    map[string]string `yaml:"labels"`
 	Taints    map[string]string `yaml:"taints"`
 	Image     string            `yaml:"image"`
+	Enabled   *bool             `yaml:"enabled"`
 	Endpoint  string            `yaml:"endpoint"`
 	IssuingCA pair              `yaml:"issuingCA"`
 	CertSANs  []string          `yaml:"certExtraSANs"`
@@ -136,6 +142,8 @@ func (c *config) document(node *yaml.Node) error {
 		c.program("kube-apiserver", c.main.Cluster.APIServer.Image)
 		c.program("kube-controller-manager", c.main.Cluster.ControllerManager.Image)
 		c.program("kube-scheduler", c.main.Cluster.Scheduler.Image)
+		c.program("kube-proxy", c.main.Cluster.Proxy.Image)
+		c.noProxy = c.main.Cluster.Proxy.Disabled
 		c.podAccess = m.Features.TalosAPIAccess.Enabled
 		return nil
 	}
@@ -159,6 +167,9 @@ func (c *config) document(node *yaml.Node) error {
 		c.program("kube-controller-manager", o.Image)
 	case "KubeSchedulerConfig":
 		c.program("kube-scheduler", o.Image)
+	case "KubeProxyConfig":
+		c.program("kube-proxy", o.Image)
+		c.noProxy = o.Enabled != nil && !*o.Enabled
 	case "KubeClusterConfig":
 		c.endpoint = o.Endpoint
 	case "KubeAPIServerCAConfig":

@@ -12,6 +12,7 @@ import (
 // etcdCluster is an etcd cluster, from its bootstrap until the last machine that
 // has its data is gone.
 type etcdCluster struct {
+	brought  bool // Talos has made its objects in Kubernetes
 	id       uint64
 	identity string // the cluster that its nodes are configured for
 	members  []*member

@@ -162,6 +162,9 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 		c.report(name, ready)
 		m.identify(c.kube)
 		m.showStaticPods(c.kube)
+		if m.servesKubernetes() {
+			m.bring()
+		}
 	}
 	for _, node := range c.kube.SeeAll("Node") {
 		if name := nameOf(node); !f.runs(c, name) {

@@ -51,6 +51,7 @@ var kinds = map[string]func(*Machine) []resource{
 	"MetaKeys.runtime.talos.dev":            (*Machine).metaResources,
 	"TimeStatuses.v1alpha1.talos.dev":       (*Machine).timeResource,
 	"MachineTypes.config.talos.dev":         (*Machine).typeResource,
+	"Manifests.kubernetes.talos.dev":        (*Machine).manifestResources,
 }
 
 // find returns the resources of a kind.

@@ -55,6 +55,9 @@ func TestImages(t *testing.T) {
 		if config.Contract() != c.contract || !maps.Equal(config.Images(), c.images) {
 			t.Errorf("%s with %v", config.Contract(), config.Images())
 		}
+		if version := config.Kubernetes(); version != "v1.36.3" { // of any variant
+			t.Errorf("Kubernetes is %s", version)
+		}
 		for _, program := range []string{"kubelet", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"} {
 			if config.Disabled(program) != (program == c.disabled) {
 				t.Errorf("%s: %s is disabled: %v", c.contract, program, config.Disabled(program))

@@ -50,6 +50,7 @@ func (c *Config) oldest(talos bool) (version string) {
 			}
 			if n := at(d.root, strings.Split(k.place.keys, ".")...); n != nil {
 				if _, tag, ok := cutTag(n.Value); ok && slices.Contains([]byte("v0123456789"), tag[0]) {
+					tag, _ = cutVariant(tag)
 					version = upgradepath.Older(version, tag)
 				}
 			}

@@ -1,0 +1,118 @@
+package upgrade
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/manifest"
+)
+
+// outdated is the version of objects that are not what they are to be.
+const outdated = "1.0.0"
+
+// seeObjects notes to which version of Kubernetes Talos' own objects were brought. It is
+// asked by a dry run: if nothing would change, they are what the nodes run. After that,
+// this run knows to what it has brought them itself, until control planes run another
+// Talos: that has other objects.
+func (u observer) seeObjects(ctx context.Context, seen *upgradeplan.Observed) error {
+	now := oldest(seen.Nodes)
+	if !u.ofKubernetes() || now == "" {
+		return nil
+	}
+	if u.objects == "" && alike(seen.Nodes) {
+		objects, err := u.talosObjects(ctx)
+		if err != nil && slices.ContainsFunc(seen.Nodes, unreached) {
+			return nil // that is told, and nothing begins until it is mended
+		}
+		if err != nil {
+			return err
+		}
+		changed, err := u.Programs.Manifests(ctx, objects, true)
+		if err != nil {
+			return err
+		}
+		if u.objects = now; len(changed) > 0 {
+			u.objects = outdated
+		}
+	}
+	seen.Manifests = u.objects
+	return nil
+}
+
+// alike reports whether control planes run the same Talos.
+func alike(nodes []upgradeplan.Node) bool {
+	var talos []string
+	for _, n := range nodes {
+		if n.Role == upgradeplan.ControlPlane {
+			talos = append(talos, n.Talos)
+		}
+	}
+	return len(slices.Compact(talos)) < 2
+}
+
+// unreached reports whether a node is a control plane that nobody reaches.
+func unreached(n upgradeplan.Node) bool { return n.Role == upgradeplan.ControlPlane && !n.Reached }
+
+// oldest is the oldest version of Kubernetes that nodes of Git run.
+func oldest(nodes []upgradeplan.Node) (version string) {
+	for _, n := range nodes {
+		if n.Reached {
+			version = upgradepath.Older(version, n.Kubelet)
+		}
+		for _, p := range n.Programs {
+			version = upgradepath.Older(version, cmp.Or(p.Running, p.Configured))
+		}
+	}
+	return version
+}
+
+// talosObjects are Talos' own objects, as the first control plane node has them that
+// answers.
+func (u *Upgrade) talosObjects(ctx context.Context) (objects []manifest.Object, err error) {
+	for _, plane := range u.planes() {
+		var client *node.Client
+		if client, err = u.client(plane); err != nil {
+			continue
+		}
+		if objects, err = client.Manifests(ctx); err == nil {
+			return objects, nil
+		}
+	}
+	return nil, err
+}
+
+// manifests brings Talos' own objects to what it has for them, and waits until they run.
+func (u stepper) manifests(ctx context.Context, s upgradeplan.Step) error {
+	objects, err := u.talosObjects(ctx)
+	if err != nil {
+		return err
+	}
+	var changed []string
+	err = u.keeping(ctx, func(ctx context.Context) (err error) {
+		changed, err = u.Programs.Manifests(ctx, objects, false)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range changed {
+		u.tell(s, id)
+	}
+	err = u.waitFor(ctx, "objects of Talos", "ready", u.Patience.Healthy, func(ctx context.Context) error {
+		waits, err := u.Programs.Unready(ctx, objects)
+		if err == nil && len(waits) > 0 {
+			return node.NotYet("%s", strings.Join(waits, "; "))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	u.objects = s.Version
+	return nil
+}
