@@ -16,12 +16,9 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// EtcdMembers is etcd, member by member.
-type EtcdMembers = health.MemberList
-
 // Etcd asks every control plane for its member of etcd, and says besides whether
 // etcd is well.
-func (s *Session) Etcd(ctx context.Context) (list *EtcdMembers, well bool, err error) {
+func (s *Session) Etcd(ctx context.Context) (list *health.MemberList, well bool, err error) {
 	c, err := s.connect.nodes(ctx)
 	if err != nil {
 		return nil, false, err

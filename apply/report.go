@@ -14,12 +14,8 @@ import (
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
-type (
-	// Summary is the report of a run, for people and for programs.
-	Summary = summary.Summary
-	// StageTime is how long a stage of a run took, and what it asked for.
-	StageTime = summary.Stage
-)
+// Summary is the report of a run, for people and for programs.
+type Summary = summary.Summary
 
 // Seconds prints a duration as people read it.
 func Seconds(d time.Duration) string { return summary.Seconds(d) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/health"
+	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -302,7 +303,7 @@ next:
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := test.report
-			r.cluster, r.requestsLeft, r.Stages = "demo", -1, []StageTime{{Stage: "observe", Took: time.Second}}
+			r.cluster, r.requestsLeft, r.Stages = "demo", -1, []summary.Stage{{Stage: "observe", Took: time.Second}}
 			if got := r.Summary(test.err, demoCommands).String(); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}

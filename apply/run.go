@@ -7,6 +7,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/internal/summary"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
@@ -52,7 +53,7 @@ type Report struct {
 	// What is left to do, as far as it is known; nil if nothing was done.
 	Left *Plan
 	// How long each stage took, and what it asked for.
-	Stages []StageTime
+	Stages []summary.Stage
 
 	upgrade      upgradeReport
 	verified     verified

@@ -14,7 +14,7 @@ type runLog struct {
 	tell    progress.Sink
 	project *cloud.Client // nil for machines that exist already
 	calls   calls
-	stages  []StageTime
+	stages  []summary.Stage
 }
 
 // calls counts the requests that go elsewhere than to Hetzner Cloud.
@@ -26,7 +26,7 @@ func (l *runLog) stage(name string, steps int, do func(progress.Stage) error) er
 	stage := progress.Begin(l.tell, name, steps)
 	err := stage.End(do(stage))
 	took := l.clock.Now().Sub(begin)
-	l.stages = append(l.stages, StageTime{Stage: name, Took: took, Seconds: took.Seconds(), Requests: l.requests().Minus(before)})
+	l.stages = append(l.stages, summary.Stage{Stage: name, Took: took, Seconds: took.Seconds(), Requests: l.requests().Minus(before)})
 	return err
 }
 
