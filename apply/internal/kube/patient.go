@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 )
@@ -47,8 +48,13 @@ func retryAfter(answer *http.Response, body []byte, err error, n int) (pause tim
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
 		pause = max(pause, time.Duration(seconds)*time.Second)
 	}
-	return pause, passing(answer.StatusCode) && !bytes.Contains(body, []byte(wrongShape))
+	begins := answer.StatusCode == http.StatusNotFound && bytes.Contains(body, []byte(noSystemNamespace))
+	return pause, begins || passing(answer.StatusCode) && !bytes.Contains(body, []byte(wrongShape))
 }
+
+// noSystemNamespace is in the answer of an API server that has just begun to serve a new
+// cluster, and is yet to make the namespaces that every cluster has.
+const noSystemNamespace = `namespaces \"` + metav1.NamespaceSystem + `\" not found`
 
 // passing reports whether a status is one of an API that may answer otherwise soon.
 func passing(status int) bool {
