@@ -79,7 +79,7 @@ func TestCheckCall(t *testing.T) {
 	for text, want := range map[string]string{
 		"`talosgen render --check dev` and `talosgen charts vendor --prune`, not `talosgen v1 `": "",
 		"HCLOUD_TOKEN=… `HCLOUD_TOKEN=… talosgen secrets sync dev`":                              "",
-		"`talosgen upgrade prod`":             `there is no command "upgrade"`,
+		"`talosgen modernise prod`":           `there is no command "modernise"`,
 		"`talosgen secrets upgrade`":          `there is no command "upgrade"`,
 		"`talosgen render --image-url=x dev`": `there is no flag "--image-url=x"`,
 		"`talosgen pool remove dev a -x`":     `there is no flag "-x"`,

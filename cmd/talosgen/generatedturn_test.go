@@ -45,7 +45,7 @@ func TestTurns(t *testing.T) {
 func TestSound(t *testing.T) {
 	for said, want := range map[string]string{
 		"next:\n  talosgen apply b --yes --allow Role/kube-system/x\n      agrees\n": "",
-		"next:\n  talosgen upgrade b\n":                                              `there is no command "upgrade"`,
+		"next:\n  talosgen modernise b\n":                                            `there is no command "modernise"`,
 		"next:\n  talosgen apply b --agree\n":                                        `there is no flag "--agree"`,
 		"run `talosgen rendr b`\n":                                                   `there is no command "rendr"`,
 		"token: canary-0123456789\n":                                                 "there is a secret",
