@@ -59,6 +59,7 @@ func generatedLife(dir string, o generate.Options) error {
 		{"first apply", func() error { return s.want(0, "apply", e.Name, "--allow-dirty", "--yes") }},
 		{"first end", s.settled},
 		{"change", func() error { return s.change(t) }},
+		{"upgrade", s.upgrade},
 		{"destroy", func() error { return s.destroy() }},
 		{"output", g.sound},
 		{"suggestions", g.suggestsWhatExists},

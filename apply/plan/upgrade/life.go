@@ -139,13 +139,18 @@ func (f mover) arrived(n pair) move {
 	return do(n.step(Confirm))
 }
 
-// lost says what the new system lacks; empty if nothing.
+// lost says what the new system lacks; empty if nothing. An image of the right schematic
+// has its extensions, some of which run under another name than the schematic has.
 func (n pair) lost() string {
-	if n.Mark.Schematic != "" && n.Schematic != n.Mark.Schematic {
+	switch n.Mark.Schematic {
+	case "":
+	case n.Schematic:
+		return ""
+	default:
 		return fmt.Sprintf("it runs Talos v%s of another image: schematic %s, expected %s", n.Mark.Version, n.Schematic, n.Mark.Schematic)
 	}
 	for _, e := range n.want.Extensions {
-		if !slices.Contains(n.Extensions, e) && n.want.Schematic == n.Mark.Schematic {
+		if !slices.Contains(n.Extensions, e) && n.want.Schematic == "" {
 			return fmt.Sprintf("it runs Talos v%s without the extension %s", n.Mark.Version, e)
 		}
 	}

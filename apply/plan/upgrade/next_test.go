@@ -106,10 +106,10 @@ func TestNode(t *testing.T) {
 			n.Drained, n.Mark = true, mark(upgrade.Installed, "9", 1)
 			n.Talos = "v1.14.1"
 		}, "stop plane-2"},
-		{"without extension", func(_ *sample, n *upgrade.Node) {
+		{"new, its extension has another name", func(_ *sample, n *upgrade.Node) {
 			n.Drained, n.Mark, n.Extensions = true, mark(upgrade.Installed, "9", 1), nil
 			target(n)
-		}, "stop plane-2"},
+		}, "confirm plane-2"},
 		{"returned", func(_ *sample, n *upgrade.Node) { n.Drained, n.Mark = true, mark(upgrade.Installed, "9", 1) }, "uncordon plane-2, stop plane-2"},
 		{"returned, retried", func(s *sample, n *upgrade.Node) {
 			n.Drained, n.Mark, s.policy.Retry = true, mark(upgrade.Installed, "9", 1), []string{"plane-2"}
@@ -153,6 +153,13 @@ func TestRules(t *testing.T) {
 		{"R3: a member too much", func(s *sample) {
 			s.seen.Members = append(s.seen.Members, upgrade.Member{Node: "old", Healthy: true})
 		}, "wait R3 old"},
+		{"R4: two members, and the call of before Talos 1.13", func(s *sample) {
+			for i := range s.seen.Nodes {
+				n := &s.seen.Nodes[i]
+				n.Talos, n.Kubelet, n.Programs = "v1.12.7", "1.35.6", nil
+			}
+			s.seen.Members = s.seen.Members[:2]
+		}, "stop R4 plane-1, stop R4 plane-2, stop R4 plane-3"},
 		{"R6: another platform", func(s *sample) { s.node("worker-2").Platform = "metal" }, "stop R6 worker-2"},
 		{"R7: no room", func(s *sample) { s.node("plane-1").Cramped = true }, "stop R7 plane-1"},
 		{"R8: an invalid configuration", func(s *sample) { s.node("plane-1").Invalid = "unknown key" }, "stop R8 plane-1"},
@@ -167,6 +174,11 @@ func TestRules(t *testing.T) {
 		{"a worker that is away", func(s *sample) { s.node("worker-1").Reached = false }, "drain plane-2"},
 		{"a problem", func(s *sample) { s.seen.Problems = []string{"a volume is attached twice"} }, "wait"},
 		{"C-extensions", func(s *sample) { s.node("plane-2").Extensions = []string{"iscsi", "zfs"} }, "stop C-extensions plane-2"},
+		{"C-extensions: nobody knows those of Git's image", func(s *sample) {
+			for i := range s.want.Nodes {
+				s.want.Nodes[i].Schematic, s.want.Nodes[i].Extensions = "", nil
+			}
+		}, "stop C-extensions plane-2"},
 		{"C-pdb", func(s *sample) {
 			s.seen.Budgets = []upgrade.Budget{{Name: "shop/db", Nodes: []string{"plane-2"}, Stuck: true}}
 		}, "stop C-pdb:shop/db plane-2"},

@@ -17,7 +17,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.images, f.unnamed, f.unmovable, f.skew, f.gone} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {
@@ -69,6 +69,18 @@ func (f refuser) floor(p phase) (notes []Note) {
 		if need := upgradepath.Floor(m.Version, p.hop.Etcd); need != "" {
 			notes = append(notes, Note{ID: "R2", Node: m.Node, Text: fmt.Sprintf("its etcd is %s, and must be %s before one of %s joins", m.Version, need, p.hop.Etcd),
 				Hint: "cluster.etcd.image keeps it from following Talos"})
+		}
+	}
+	return notes
+}
+
+// pairOfMembers is R4: before Talos 1.13 the call that upgrades a member of etcd refuses
+// to take down one of two.
+func (f refuser) pairOfMembers(p phase) (notes []Note) {
+	for _, n := range f.pairs {
+		if n.Role == ControlPlane && n.Reached && n.Mark == nil && p.dueTalos(n) && n.legacy() && f.seen.voters() == 2 {
+			notes = append(notes, Note{ID: "R4", Node: n.Name, Text: fmt.Sprintf("Talos %s does not upgrade one of two members of etcd", n.Talos),
+				Hint: "add a third control plane node first, or remove one"})
 		}
 	}
 	return notes
