@@ -91,7 +91,7 @@ type fakeNode struct {
 	version func(context.Context) (*machine.VersionResponse, error)
 	data    []string      // what streams bring
 	failure string        // what they say at their end
-	pull    time.Duration // how long a pull takes that tells nothing meanwhile
+	pull    time.Duration // how long a pull takes that tells nothing meanwhile; givesUp: its time is over for the node first
 
 	resources *fakeResources // may be nil
 }
@@ -130,6 +130,9 @@ func (f *fakeNode) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream grpc.Serv
 
 // ImagePull is the call of before Talos 1.13.
 func (f *fakeNode) ImagePull(ctx context.Context, _ *machine.ImagePullRequest) (*machine.ImagePullResponse, error) {
+	if f.pull == givesUp {
+		return nil, context.DeadlineExceeded
+	}
 	select {
 	case <-time.After(f.pull):
 		return &machine.ImagePullResponse{}, nil

@@ -59,7 +59,7 @@ func (c installCalls) pull(ctx context.Context, into *common.ContainerdInstance,
 		return name, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.Is(err, errStalled) || within.Err() != nil:
+	case errors.Is(err, errStalled) || within.Err() != nil || Code(err) == codes.DeadlineExceeded: // the node has it too
 		return "", diag.On("node "+c.target.Name, "pull an image: %v with %s", errStalled, image).
 			WithHint("see that the node reaches the registry, and that it has the image").WithCode(diag.NotReady)
 	case errors.Is(err, io.EOF):

@@ -20,6 +20,9 @@ func (m inMemory) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	return m.DialContext(ctx)
 }
 
+// givesUp is a pull whose deadline the node notices before its client does.
+const givesUp = -1
+
 // olderNode is one of before Talos 1.13, whose pulls take a while.
 func olderNode(t *testing.T, pull time.Duration) *Client {
 	a, way := newAuthority(t), inMemory{bufconn.Listen(1 << 16)}
@@ -42,6 +45,7 @@ func TestSlowPull(t *testing.T) {
 	}{
 		{time.Second, diag.OK, nil},
 		{4 * time.Minute, diag.OK, nil},
+		{givesUp, diag.NotReady, []string{"pull an image: there was no progress with image"}},
 		{11 * time.Minute, diag.NotReady, []string{"pull an image: there was no progress with image"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
