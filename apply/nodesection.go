@@ -77,7 +77,7 @@ func unsent(p *nodeplan.Plan) error {
 		what += fmt.Sprintf(" and %d more", more)
 	}
 	return diag.On(what, "nothing of what Git has is sent: it is for another contract than that of the configuration there").
-		WithHint("until an upgrade moves the nodes, set talos.configContract in cluster.yaml to the contract that they have, and render again").
+		WithHint("talosgen upgrade moves the nodes; until then, set talos.configContract in cluster.yaml to the contract that they have, and render again").
 		WithCode(diag.Differences)
 }
 

@@ -243,8 +243,8 @@ func (r *Report) next(s *Summary, c Commands) {
 	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Stage }) {
 		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")
 	}
-	if p := r.lastNodes(); p != nil && p.Upgrade != nil && p.Upgrade.Talos != nil && p.Upgrade.Blocked == "" {
-		add(c.Of("upgrade", "--plan"), "shows how Talos gets the version that Git has")
+	if p := r.lastNodes(); p != nil && p.Upgrade != nil && p.Upgrade.Blocked == "" {
+		add(c.Of("upgrade", "--plan"), "shows how the nodes get the versions that Git has")
 	}
 	if pending(summary.Conflict) {
 		add(c.Of("takeover", "--plan"), "says which fields talosgen could take over, to be as in Git again")

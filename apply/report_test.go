@@ -248,7 +248,7 @@ pending:
   node demo-1 runs Kubernetes v1.36.3, Git has v1.36.4 (docs/how-to/upgrade.md)
 next:
   talosgen upgrade demo --plan
-      shows how Talos gets the version that Git has
+      shows how the nodes get the versions that Git has
   talosgen status demo
       says how far Kubernetes and Flux are
 `,

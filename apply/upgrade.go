@@ -126,7 +126,7 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 	if err != nil {
 		return nil, err
 	}
-	if err := allKnown(slices.Concat(u.policy.Nodes, u.policy.Retry), s.nodes.desired.names()); err != nil {
+	if err := allKnown(slices.Concat(u.policy.Nodes, u.policy.Retry), s.env.NodeNames()); err != nil {
 		return nil, err
 	}
 	c, err := s.connect.nodes(ctx)

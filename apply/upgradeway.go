@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"net"
 	"slices"
 	"sync/atomic"
 
@@ -44,6 +45,11 @@ func (w upgradeWay) autoscaled(n kube.Node) (*node.Client, error) {
 	}
 	if address == "" {
 		return nil, diag.On("node "+n.Name, "its kubelet names no address that leads to it").WithCode(diag.Remote)
+	}
+	for _, m := range w.cluster.Machines {
+		if m.Address != "" && at(m, apiPort) == net.JoinHostPort(address, apiPort) { // a Node says where it is by itself
+			return nil, diag.On("node "+n.Name, "its kubelet names the address of %s", m.Name).WithHint("remove the Node, and look at the machine that made it").WithCode(diag.Conflict)
+		}
 	}
 	return w.cluster.Connect(nodes.Machine{Name: n.Name, Role: nodeplan.Worker, Address: address, Calls: w.calls})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ type Extensions struct {
 }
 
 // factoryImage matches the URL of an image at an Image Factory.
-var factoryImage = regexp.MustCompile(`^(https?://.+)/image/[0-9a-f]+/(v[^/]+)/[^/]+$`)
+var factoryImage = regexp.MustCompile(`^(https?://.+)/image/([0-9a-f]+)/(v[^/]+)/[^/]+$`)
 
 // Extensions returns the official extensions of the images that come from an
 // Image Factory, each list once: images of several architectures have the same.
@@ -42,20 +43,45 @@ func (m Mirrors) Extensions(wanted []schemas.InfraSnapshot) (all []Extensions) {
 	for _, want := range wanted {
 		source := m.Source(want)
 		at := factoryImage.FindStringSubmatch(source.URL)
-		var schematic struct {
-			Customization struct {
-				SystemExtensions struct {
-					OfficialExtensions []string `yaml:"officialExtensions"`
-				} `yaml:"systemExtensions"`
-			} `yaml:"customization"`
-		}
-		if at == nil || yaml.Unmarshal([]byte(source.Schematic), &schematic) != nil {
+		names, err := official(source.Schematic)
+		if at == nil || err != nil {
 			continue // it was made elsewhere, of what nobody here knows
 		}
-		e := Extensions{URL: at[1] + "/version/" + at[2] + "/extensions/official", Talos: at[2], Names: schematic.Customization.SystemExtensions.OfficialExtensions}
+		e := Extensions{URL: at[1] + "/version/" + at[3] + "/extensions/official", Talos: at[3], Names: names}
 		known := slices.ContainsFunc(all, func(other Extensions) bool { return other.URL == e.URL && slices.Equal(other.Names, e.Names) })
 		if len(e.Names) > 0 && !known {
 			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// official are the names of the official extensions in a schematic, with their vendors.
+func official(schematic string) ([]string, error) {
+	var s struct {
+		Customization struct {
+			SystemExtensions struct {
+				OfficialExtensions []string `yaml:"officialExtensions"`
+			} `yaml:"systemExtensions"`
+		} `yaml:"customization"`
+	}
+	err := yaml.Unmarshal([]byte(schematic), &s)
+	return s.Customization.SystemExtensions.OfficialExtensions, err
+}
+
+// Known are the names of the extensions in images, without their vendors, by the id of
+// the schematic. Of one that only the Image Factory knows nothing is told.
+func Known(images []schemas.InfraSnapshot) map[string][]string {
+	all := map[string][]string{}
+	for _, i := range images {
+		at := factoryImage.FindStringSubmatch(i.URL)
+		names, err := official(i.Schematic)
+		if at == nil || i.Schematic == "" || err != nil {
+			continue
+		}
+		all[at[2]] = []string{}
+		for _, name := range names {
+			all[at[2]] = append(all[at[2]], path.Base(name))
 		}
 	}
 	return all
