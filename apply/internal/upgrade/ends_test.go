@@ -81,3 +81,28 @@ func TestLostLock(t *testing.T) {
 	w.must(w.run(t.Context()))
 	w.done()
 }
+
+// TestRefusedByTalos: what Talos before 1.13 refuses has not begun. The node is not
+// rebooted to find that out, gets its pods again, and the reason is told.
+func TestRefusedByTalos(t *testing.T) {
+	w := newWorld(t, map[string]string{"cp-1": "v1.12.11", "cp-2": "v1.12.11", "cp-3": "v1.12.11", "w-1": "v1.12.11"})
+	const why = "error validating etcd for upgrade"
+	w.fleet.Inject(talossim.Fault{Method: "Upgrade", Times: -1, As: talossim.Status(codes.Unknown, why)})
+	w.fleet.ResetCalls()
+	if err := w.run(t.Context()); err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("it says %v", err)
+	}
+	for _, c := range w.fleet.Calls() {
+		if c.Method == "Reboot" {
+			t.Errorf("%s was rebooted", c.Machine)
+		}
+	}
+	for name, n := range w.kube.nodes {
+		if n.Drained || n.Upgrade != "" {
+			t.Errorf("%s: drained %v, marked %q", name, n.Drained, n.Upgrade)
+		}
+	}
+	w.fleet.ClearFaults()
+	w.must(w.run(t.Context()))
+	w.done()
+}

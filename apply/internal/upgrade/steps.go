@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/talosgen/talosgen/apply/internal/node"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -163,7 +165,9 @@ func exits(code int32) string {
 // installOlder is the call of before Talos 1.13. The node reboots by itself, or runs on
 // in the same boot if it has given up.
 func (u stepper) installOlder(ctx context.Context, c *node.Client, s upgradeplan.Step, mark upgradeplan.Mark) error {
-	if err := c.Upgrade(ctx, s.Image); err != nil {
+	if err := c.Upgrade(ctx, s.Image); refused(err) {
+		return errors.Join(err, u.Kubernetes.Mark(ctx, s.Node, "")) // nothing has begun
+	} else if err != nil {
 		return err
 	}
 	left := false
@@ -183,6 +187,13 @@ func (u stepper) installOlder(ctx context.Context, c *node.Client, s upgradeplan
 		return err
 	}
 	return u.Kubernetes.Mark(ctx, s.Node, mark.String())
+}
+
+// refused reports whether a node has answered with an error, and the answer was not lost
+// on its way: a call that only begins something has not begun it then.
+func refused(err error) bool {
+	lost := []codes.Code{codes.OK, codes.Canceled, codes.DeadlineExceeded, codes.Unavailable}
+	return err != nil && !node.LostAnswer(err) && !slices.Contains(lost, node.Code(err))
 }
 
 // transfer lets another member lead etcd, and waits until one does.
