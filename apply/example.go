@@ -21,7 +21,7 @@ func (e *Environment) checkExample(endpoint string, known []string) error {
 	}
 	for _, recipient := range append([]string{exampleRecipient}, known...) {
 		if slices.Contains(e.recipients, recipient) {
-			return diag.On("environment "+e.name, "an example key can decrypt it, which everybody has: %s", recipient).
+			return diag.On("environment "+e.name, "an example key, whose private half is public, can decrypt it: %s", recipient).
 				WithHint("make a repository with keys of your own: `talosgen init`.\n" +
 					"To try it out, start `talosgen sim` and name what it prints with --hcloud-endpoint").
 				WithCode(diag.Secrets)

@@ -147,7 +147,7 @@ func (k *kubeStage) born(ctx context.Context, p *kubeplan.Plan, client *kube.Cli
 				WithHint("apply the stages before this one too: infrastructure and nodes").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil && !k.clock.Now().Before(end) {
 			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", bornWithin, oneLine(err)).
-				WithHint("`talosgen health` says what the control planes wait for; run this again when they are well").WithCode(diag.NotReady).WithCause(err)
+				WithHint("`talosgen health` shows what the control plane nodes wait for; run this again when they are healthy").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil {
 			stage.Step(step, progress.Note, unborn(err))
 			err = k.clock.Sleep(ctx, bornEvery)
@@ -164,7 +164,7 @@ func (k *kubeStage) born(ctx context.Context, p *kubeplan.Plan, client *kube.Cli
 // whose API nobody serves: what cannot be asked is not absent.
 func notServing(err error) error {
 	return diag.On("Kubernetes API", "does not answer: %s", oneLine(err)).WithCode(diag.Remote).WithCause(err).
-		WithHint("`talosgen health` says what is wrong; with --stage infrastructure --stage nodes it is not asked")
+		WithHint("`talosgen health` shows what is wrong; with --stage infrastructure --stage nodes it is not asked")
 }
 
 // planKubernetes looks, asks what the API would do where that is not certain,

@@ -71,7 +71,7 @@ func (l leaseLock) ask(ctx context.Context, ask func(*kube.Client, context.Conte
 	switch {
 	case kube.Unavailable(err):
 		return nil, diag.On("lock of the cluster "+l.cluster, "the Kubernetes API that keeps it does not answer: %s", oneLine(err)).
-			WithHint("while it is away nobody is kept out, either").WithCode(diag.Remote).WithCause(err)
+			WithHint("while it is unreachable it excludes no other run, either").WithCode(diag.Remote).WithCause(err)
 	case err != nil || h == nil:
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
 }
 
 // insteadOfRecovery is what to do where there is no use for a snapshot.
-const insteadOfRecovery = "etcd lives, or nobody knows: see talosgen etcd status;\n" +
+const insteadOfRecovery = "etcd runs, or its state is unknown: see talosgen etcd status;\n" +
 	"to go back to the snapshot nevertheless, first reset every control plane: talosgen reset"
 
 // recovery is the snapshot that a session recovers from.

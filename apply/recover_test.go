@@ -95,7 +95,7 @@ func TestRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.fleet.ClearFaults()
-	s.refuses(nil, diag.Remote, "somebody began to recover it from the snapshot")
+	s.refuses(nil, diag.Remote, "another run began to recover it from the snapshot")
 	s.refuses(other, diag.Remote, "and this is another one")
 
 	// Killed after etcd was made, it goes on with the snapshot, and without.
@@ -134,7 +134,7 @@ func TestStaticRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.fleet.ClearFaults()
-	s.refuses(nil, diag.Remote, "somebody began to recover it from the snapshot")
+	s.refuses(nil, diag.Remote, "another run began to recover it from the snapshot")
 	if err := s.recover(t.Context(), saved); err != nil {
 		t.Fatal(err)
 	}

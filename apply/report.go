@@ -253,7 +253,7 @@ func (r *Report) next(s *Summary, c Commands) {
 		add(c.Of("health"), "says more about the nodes")
 	}
 	if pending(summary.Health) {
-		add(c.Of("health", "--wait", "10m"), "waits until the cluster is well")
+		add(c.Of("health", "--wait", "10m"), "waits until the cluster is healthy")
 	}
 	if pending(summary.Status) {
 		add(c.Of("status"), "says how far Kubernetes and Flux are")

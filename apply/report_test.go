@@ -232,7 +232,7 @@ pending:
   Kustomization flux-system/talosgen is not ready: artifact not found
 next:
   talosgen health demo --wait 10m
-      waits until the cluster is well
+      waits until the cluster is healthy
   talosgen status demo
       says how far Kubernetes and Flux are
 `,

@@ -37,7 +37,7 @@ func (s Source) Check(env string) error {
 	switch {
 	case !s.Repository:
 		return diag.On(tree, "is in no Git repository").
-			WithHint("apply makes what was committed and pushed, so that everybody can see what runs; %s", allow)
+			WithHint("apply makes what was committed and pushed, so that all operators can see what runs; %s", allow)
 	case s.Commit == "" || len(s.Changed) > 0:
 		const most = 5
 		list := s.Changed[:min(most, len(s.Changed))]

@@ -223,6 +223,6 @@ func checkEncrypted(file string, data []byte) error {
 
 func decrypted(file string) error {
 	return diag.New(diag.Pos{File: file}, "secrets stand in the clear in this file").
-		WithHint("somebody decrypted it in place: run `talosgen render`, or restore the file from Git, and never commit it like this").
+		WithHint("it was decrypted in place: run `talosgen render`, or restore the file from Git, and never commit it like this").
 		WithCode(diag.Secrets)
 }

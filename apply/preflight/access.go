@@ -65,7 +65,7 @@ func ClosedToAll(d *schemas.Infrastructure) []Finding {
 		return nil
 	}
 	f := warning("name the addresses that may use it in cluster.yaml, at hetzner.firewall.apiSource; then render, commit and apply",
-		"once apply has ended, the firewall lets nobody in to %s", strings.Join(closed, " and "))
+		"once apply has ended, the firewall blocks %s", strings.Join(closed, " and "))
 	f.Check = Access
 	return []Finding{f}
 }

@@ -121,7 +121,7 @@ func TestFindings(t *testing.T) {
 		}, nil, func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "the firewall lets 203.0.113.7 in to the Talos API"},
 		{"nobody is let in afterwards", func(d *schemas.Infrastructure) {
 			d.Access.Mode, d.Access.CurrentIPv4, d.Firewalls[0].Rules = "public", true, nil
-		}, nil, nil, Warning, "once apply has ended, the firewall lets nobody in to the Talos API"},
+		}, nil, nil, Warning, "once apply has ended, the firewall blocks the Talos API"},
 		{"nobody knows the address", func(d *schemas.Infrastructure) { d.Access.Mode = "public" }, nil, nil, Warning, "your public address is not known"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -154,24 +154,24 @@ func TestClosedToAll(t *testing.T) {
 		change func(*schemas.Infrastructure)
 		want   string // the end of the text; empty: nothing is said
 	}{
-		{"no rule", func(*schemas.Infrastructure) {}, "to the Kubernetes API and the Talos API"},
-		{"a rule for one", func(d *schemas.Infrastructure) { d.Firewalls[0].Rules = []schemas.InfraRule{rule("6443")} }, "nobody in to the Talos API"},
+		{"no rule", func(*schemas.Infrastructure) {}, "blocks the Kubernetes API and the Talos API"},
+		{"a rule for one", func(d *schemas.Infrastructure) { d.Firewalls[0].Rules = []schemas.InfraRule{rule("6443")} }, "blocks the Talos API"},
 		{"rules for both", func(d *schemas.Infrastructure) {
 			d.Firewalls[0].Rules = []schemas.InfraRule{rule("6443"), rule("50000")}
 		}, ""},
 		{"a rule for all ports", func(d *schemas.Infrastructure) { d.Firewalls[0].Rules = []schemas.InfraRule{rule("any")} }, ""},
 		{"a rule without ranges", func(d *schemas.Infrastructure) {
 			d.Firewalls[0].Rules = []schemas.InfraRule{{Direction: "in", Protocol: "tcp", Port: "any"}}
-		}, "to the Kubernetes API and the Talos API"},
+		}, "blocks the Kubernetes API and the Talos API"},
 		{"rules for another part of the cluster", func(d *schemas.Infrastructure) {
 			d.Firewalls[0].Rules, d.Firewalls[0].ApplyTo = []schemas.InfraRule{rule("any")}, "cluster=prod,role=worker"
-		}, "to the Kubernetes API and the Talos API"},
+		}, "blocks the Kubernetes API and the Talos API"},
 		{"a public load balancer", func(d *schemas.Infrastructure) {
 			d.LoadBalancers = []schemas.InfraLoadBalancer{{PublicInterface: true, Services: []schemas.InfraService{{ListenPort: 443, DestinationPort: 6443}}}}
-		}, "nobody in to the Talos API"},
+		}, "blocks the Talos API"},
 		{"a private load balancer", func(d *schemas.Infrastructure) {
 			d.LoadBalancers = []schemas.InfraLoadBalancer{{Services: []schemas.InfraService{{DestinationPort: 6443}}}}
-		}, "to the Kubernetes API and the Talos API"},
+		}, "blocks the Kubernetes API and the Talos API"},
 		{"a firewall of others", func(d *schemas.Infrastructure) { d.Firewalls = []schemas.InfraFirewall{{ExistingID: 7}} }, ""},
 		{"no firewall", func(d *schemas.Infrastructure) { d.Firewalls = nil }, ""},
 		{"a firewall that only has records", func(d *schemas.Infrastructure) {

@@ -15,16 +15,9 @@ var homeMade = regexp.MustCompile(`(?i)\b(nobody|somebody|whoever|everybody)\b`)
 // node is unreachable, a plan is saved.
 var homeMadeFor = regexp.MustCompile(`(?i)\b(is well|anew|living|that was kept|let in by|says what)\b`)
 
-// notReadYet are the folders whose messages still have such words.
-var notReadYet = []string{"apply/", "render/", "internal/"}
-
 // TestWordsOfMessages finds home-made words in messages and help.
 func TestWordsOfMessages(t *testing.T) {
 	for _, m := range slices.Concat(sourceMessages(t), scaffoldMessages(t)) {
-		at := strings.TrimPrefix(m.at, repository+"/")
-		if slices.ContainsFunc(notReadYet, func(folder string) bool { return strings.HasPrefix(at, folder) }) {
-			continue
-		}
 		for _, words := range []*regexp.Regexp{homeMade, homeMadeFor} {
 			if word := words.FindString(m.text); word != "" {
 				t.Errorf("%s: %q is no word of this field, in %q", m.at, word, m.text)

@@ -124,7 +124,7 @@ func (k *Keyring) Unwrap(ctx context.Context, keys *Keys, domain Domain, binding
 	}
 	if !hmac.Equal(seal, e.seal) {
 		return nil, diag.New(diag.Pos{File: k.file}, "the data key %q was not made for this environment, or its recipients were changed", domain).
-			WithHint("somebody who does not know the secrets of this environment changed it, it comes from another environment, " +
+			WithHint("it was changed without the secrets of this environment, it comes from another environment, " +
 				"or it is from before the last `talosgen secrets rekey`: restore it and the secrets from Git, or make new data keys with `talosgen secrets rekey <env> --new-keys`").
 			WithCode(diag.Secrets)
 	}

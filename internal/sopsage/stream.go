@@ -38,7 +38,7 @@ func (k *Keys) EncryptStream(to io.Writer, recipients []string) (w io.WriteClose
 		}
 	}
 	if len(use) == 0 {
-		return nil, nil, diag.On("age", "there is nobody to encrypt for").
+		return nil, nil, diag.On("age", "there is no recipient to encrypt for").
 			WithHint("age encrypts for age and SSH keys only: add one to .sops.yaml, and run `talosgen secrets rekey`").WithCode(diag.Secrets)
 	}
 	w, err = age.Encrypt(to, use...)

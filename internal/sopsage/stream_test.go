@@ -113,7 +113,7 @@ func TestStreamFails(t *testing.T) {
 		recipients []string
 		want       string
 	}{
-		"nobody":          {nil, "there is nobody to encrypt for"},
+		"nobody":          {nil, "there is no recipient to encrypt for"},
 		"nobody for age":  {[]string{"pgp:ABCDEF"}, "age encrypts for age and SSH keys only"},
 		"a private key":   {[]string{public, "ssh-" + private}, "a recipient cannot be used"},
 		"not a recipient": {[]string{"age1xyz"}, "a recipient cannot be used"},

@@ -172,7 +172,7 @@ func (a *attempt) problem(file string, recipients []string) *diag.Problem {
 	writeList(&hint, "this went wrong:", a.failures)
 	if len(mine) == 0 {
 		hint.WriteString("make a key with `age-keygen -o keys.txt` (or `talosgen init`), put it where sops looks, " +
-			"and have somebody who can decrypt add its public key to .sops.yaml and run `talosgen secrets rekey`")
+			"and ask an operator who can decrypt to add its public key to .sops.yaml and run `talosgen secrets rekey`")
 	} else {
 		hint.WriteString("use a key of one of these recipients, or have one of them add yours to .sops.yaml " +
 			"and run `talosgen secrets rekey`")

@@ -161,7 +161,7 @@ func (c *Change) Write() error {
 		return diag.New(diag.Pos{File: c.File}, "cannot be read: %v", source.Reason(err)).WithCause(err)
 	}
 	if !bytes.Equal(now, c.Before) {
-		return diag.New(diag.Pos{File: c.File}, "was changed by somebody else just now; nothing was written").
+		return diag.New(diag.Pos{File: c.File}, "was changed by another program just now; nothing was written").
 			WithHint("run the command again").WithCode(diag.Conflict)
 	}
 	if _, err := atomicfile.Write(c.repo.Repository().Files.Path(c.File), c.After, 0o644); err != nil {

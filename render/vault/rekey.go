@@ -113,7 +113,7 @@ func (d *Rekeying) Write(r *render.Repo) (*Report, render.Summary, error) {
 		}
 	}
 	report.Notes = append(report.Notes,
-		"who was a recipient before can still read what Git remembers; if somebody left, replace the secrets themselves: "+
+		"who was a recipient before can still read what Git remembers; if an operator left, replace the secrets themselves: "+
 			"the Talos bundle (talosctl rotate-ca), the tokens and passwords under `variables`, and the cluster's age key")
 	return report, summary, nil
 }

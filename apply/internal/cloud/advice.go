@@ -16,7 +16,7 @@ type guidance struct {
 const (
 	hintAgain    = "run the same command again: it goes on where this run stopped"
 	hintDefect   = "talosgen asked for something that Hetzner does not take: please report it with the output of -v"
-	hintOther    = "something else changed it meanwhile; run the same command again, it looks anew at what is there"
+	hintOther    = "something else changed it meanwhile; run the same command again, which observes what there is"
 	hintElseType = "wait, or name other types or locations in cluster.yaml"
 	hintStatus   = "see https://status.hetzner.com"
 )
@@ -46,7 +46,7 @@ var advice = map[hcloud.ErrorCode]guidance{
 	"action_failed":                  {hintStatus + ", then " + hintAgain, diag.OK},
 	"unavailable":                    {hintStatus + ", then " + hintAgain, diag.OK},
 	hcloud.ErrorCodeMaintenance:      {"Hetzner works on it: " + hintStatus, diag.NotReady},
-	codeLost:                         {"nobody knows whether it had its effect; " + hintAgain, diag.OK},
+	codeLost:                         {"whether it had its effect is unknown; " + hintAgain, diag.OK},
 	codeUnreachable:                  {"check the connection and the endpoint, then " + hintAgain, diag.OK},
 	codeStrange:                      {"is there a proxy on the way? check the endpoint", diag.OK},
 

@@ -42,7 +42,7 @@ func all[T any](ctx context.Context, what, selector string, list page[T]) ([]*T,
 		}
 	}
 	return nil, diag.On(what, "the list changes faster than it can be read").WithCode(diag.Remote).
-		WithHint("wait until nobody else changes the project, then " + hintAgain)
+		WithHint("wait until no other program changes the project, then " + hintAgain)
 }
 
 // once returns what it found, and whether that stands.

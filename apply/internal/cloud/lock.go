@@ -192,7 +192,7 @@ func (l *Lock) Keep(ctx context.Context) error {
 		l.lost = l.notHeld("it expired at %s", l.marker.expires.UTC().Format(time.RFC3339))
 		return l.lost
 	case gone(err):
-		l.lost = l.notHeld("somebody removed it")
+		l.lost = l.notHeld("it was removed")
 		return l.lost
 	}
 	return explain("lock of the cluster "+l.run.Cluster, "renew it", err)

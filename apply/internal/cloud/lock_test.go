@@ -239,7 +239,7 @@ func TestUnlock(t *testing.T) {
 	}
 	s.clock.Advance(lockTime / 2)
 	err = write(alice, "after")
-	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(fmt.Sprint(err), "somebody removed it") {
+	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(fmt.Sprint(err), "it was removed") {
 		t.Errorf("exit %d: %v", diag.CodeOf(err), err)
 	}
 	if err := lock.Release(ctx); err != nil {

@@ -123,7 +123,7 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	var problems diag.List
 	problems.AddErr(err)
-	problems.Add(diag.On("firewall "+s.marker.name, "it still lets %s in, until somebody removes it", s.marker.labels[labelOwner]).WithCode(diag.Remote).
+	problems.Add(diag.On("firewall "+s.marker.name, "it still lets %s in, until it is removed", s.marker.labels[labelOwner]).WithCode(diag.Remote).
 		WithHint("the next `talosgen apply` removes it if this run has changed something, and any later than %s; or delete it in the Hetzner Console",
 			s.marker.expires.UTC().Format(time.RFC3339)))
 	return problems.Err()

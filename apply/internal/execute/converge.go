@@ -86,7 +86,7 @@ func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, er
 		current = next
 	}
 	return current, diag.On("apply", "after %d rounds there is still something to change: %s", rounds, l.Text(current)).
-		WithCode(diag.NotReady).WithHint("does somebody else change the project? run the same command again when they are done")
+		WithCode(diag.NotReady).WithHint("does another program change the project? run the same command again when it is done")
 }
 
 // look plans anew. What was done a moment ago, and seems not to be, was read from

@@ -41,7 +41,7 @@ func (c consent) check(p *cloudplan.Plan) error {
 			ch.Destructive && !agreed.Destructive,
 			ch.Class == cloudplan.PowerOff && agreed.Class != cloudplan.PowerOff && !made:
 			list.Add(diag.On(string(ch.Key), "to %s it was not agreed to, and is needed only since the run began: %s", ch.Action, cmp.Or(ch.Reason, fields(ch))).
-				WithCode(diag.Conflict).WithHint("somebody else changes the project; look at a new plan"))
+				WithCode(diag.Conflict).WithHint("another program or operator changes the project; look at a new plan"))
 		}
 	}
 	return list.Err()

@@ -80,6 +80,6 @@ func (k *kinds) known(group string) error {
 	if !k.stale[group] {
 		return nil
 	}
-	return diag.On("Kubernetes API", "what serves the group %s does not answer, so nobody knows what there is of it", group).
+	return diag.On("Kubernetes API", "what serves the group %s does not answer, so its objects are unknown", group).
 		WithHint("look at its APIService, and at the service that that names").WithCode(diag.Remote)
 }

@@ -42,7 +42,7 @@ func (i inventory) objects(ctx context.Context) (ids []kubeplan.ID, err error) {
 		id, ok := manifest.ParseID(line)
 		if !ok {
 			return nil, diag.On("ConfigMap "+inventoryNamespace+"/"+inventoryName, "%q names no object", line).
-				WithHint("somebody edited it: a line is kind.group/namespace/name").WithCode(diag.Remote)
+				WithHint("it was edited: a line is kind.group/namespace/name").WithCode(diag.Remote)
 		}
 		ids = append(ids, id)
 	}

@@ -252,7 +252,7 @@ func (l *Lease) adopt(ctx context.Context) error {
 			return l.lost
 		}
 	}
-	l.lost = l.notHeld("somebody removed it")
+	l.lost = l.notHeld("it was removed")
 	return l.lost
 }
 

@@ -121,7 +121,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("freed from %+v (%v)", h, err)
 	}
 	s.pass(leaseTime / 2)
-	s.wants(ann.Keep(t.Context()), diag.Conflict, "somebody removed it")
+	s.wants(ann.Keep(t.Context()), diag.Conflict, "it was removed")
 	for _, look := range []func() (*Holder, error){
 		func() (*Holder, error) { return s.client().LeaseHolder(t.Context(), lockName) },
 		func() (*Holder, error) { return s.client().FreeLease(t.Context(), lockName) },

@@ -182,7 +182,7 @@ func TestNamespaceTerminating(t *testing.T) {
 	})
 	p := r.plan(one("terminating").read(t), plan.Policy{})
 	c.Delete(t, path)
-	wants(t, r.execute(p), "because it is being terminated", "somebody deletes the namespace: wait until it is gone", diag.Remote)
+	wants(t, r.execute(p), "because it is being terminated", "the namespace is being deleted: wait until it is gone", diag.Remote)
 	wants(t, r.try(one("terminating")), "ConfigMap/terminating/one: its namespace is being deleted", "wait until it is gone, then run this again", diag.Input)
 }
 

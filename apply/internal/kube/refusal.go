@@ -118,9 +118,9 @@ func (e *refusalError) hint() string {
 	case strings.Contains(e.message, wrongShape):
 		return "a field has another type than its kind knows: run `talosgen check`"
 	case strings.Contains(e.message, quotaExceeded):
-		return "raise that ResourceQuota, or remove from the namespace what nobody needs"
+		return "raise that ResourceQuota, or remove from the namespace what is not needed"
 	case e.caused(namespaceTerminating):
-		return "somebody deletes the namespace: wait until it is gone, then run this again"
+		return "the namespace is being deleted: wait until it is gone, then run this again"
 	case e.status == http.StatusUnauthorized:
 		return "the API server does not accept the certificate: it is valid for a short time only, so compare the clocks; and the tree must be of this cluster"
 	case e.status == http.StatusForbidden && e.reason == metav1.StatusReasonForbidden:

@@ -109,7 +109,7 @@ func (s stopper) wait(ctx context.Context, told []workload) error {
 
 func stillRuns(w workload) string {
 	if !w.none {
-		return fmt.Sprintf("somebody started %s again", w)
+		return fmt.Sprintf("%s was started again", w)
 	}
 	return fmt.Sprintf("%s still runs after %s", w, stopWithin)
 }

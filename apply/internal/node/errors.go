@@ -153,7 +153,7 @@ func (c *link) explainConnection(p *diag.Problem, what string) {
 		}
 	case errors.As(cause, &wrong):
 		p.Message = what + ": the node " + wrong.Error()
-		p.WithHint("another machine has the address %s, or somebody is in between", c.target.Address).
+		p.WithHint("another machine has the address %s, or an attacker is in between", c.target.Address).
 			WithCode(diag.Secrets).WithCause(errors.Join(p.Unwrap(), wrong))
 	case errors.As(cause, &unknown):
 		p.Message = what + ": the node shows a certificate of another authority"

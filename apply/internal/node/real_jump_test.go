@@ -42,7 +42,7 @@ func TestRealJump(t *testing.T) {
 	other := bastion
 	other.HostKey = public(t, newHostKey(t))
 	_, err := status(t, target, newJump(t, other), time.Minute)
-	checkProblem(t, err, diag.Secrets, "server gateway ("+address+")", "shows the host key SHA256:", "somebody is in between")
+	checkProblem(t, err, diag.Secrets, "server gateway ("+address+")", "shows the host key SHA256:", "an attacker is in between")
 
 	other = bastion
 	other.Signers = signers(reachtest.NewSigner(t))

@@ -113,7 +113,7 @@ func maintenance(t *testing.T, target node.Target, mac string, config secret.Str
 	}
 	defer pinned.Close()
 	_, err = pinned.Version(ctx)
-	checkProblem(t, err, diag.Secrets, "the node shows the key ", "somebody is in between")
+	checkProblem(t, err, diag.Secrets, "the node shows the key ", "an attacker is in between")
 
 	if _, err := client.Apply(ctx, config, node.Auto); err != nil {
 		t.Fatal(err)

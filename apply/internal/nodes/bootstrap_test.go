@@ -45,11 +45,11 @@ var situations = []struct {
 	{"recorded for a node that the tree does not have", func(w *world) {
 		w.boot("cp-2", "cp-3")
 		w.intents.intent = bootstrap.Intent{Node: "cp-1", Machine: "1"}
-	}, "somebody began to bootstrap cp-1, which this tree does not have"},
-	{"one is not reached", func(w *world) { w.boot("cp-1", "cp-2", "cp-3"); w.fleet.Machine("cp-2").Cut() }, "nobody knows whether there is etcd on cp-2"},
-	{"the first is not reached", func(w *world) { w.boot("cp-1", "cp-2", "cp-3"); w.fleet.Machine("cp-1").PowerOff() }, "nobody knows whether there is etcd on cp-1"},
-	{"one accepts connections and is silent", func(w *world) { w.boot("cp-1", "cp-2"); w.fleet.Machine("cp-2").Silence() }, "nobody knows whether there is etcd on cp-2"},
-	{"one that only has the labels is not reached", func(w *world) { w.boot("cp-1", "cp-9"); w.drop("cp-9"); w.fleet.Machine("cp-9").PowerOff() }, "it must not be removed: nobody knows how etcd is"},
+	}, "another run began to bootstrap cp-1, which this tree does not have"},
+	{"one is not reached", func(w *world) { w.boot("cp-1", "cp-2", "cp-3"); w.fleet.Machine("cp-2").Cut() }, "it is unknown whether there is etcd on cp-2"},
+	{"the first is not reached", func(w *world) { w.boot("cp-1", "cp-2", "cp-3"); w.fleet.Machine("cp-1").PowerOff() }, "it is unknown whether there is etcd on cp-1"},
+	{"one accepts connections and is silent", func(w *world) { w.boot("cp-1", "cp-2"); w.fleet.Machine("cp-2").Silence() }, "it is unknown whether there is etcd on cp-2"},
+	{"one that only has the labels is not reached", func(w *world) { w.boot("cp-1", "cp-9"); w.drop("cp-9"); w.fleet.Machine("cp-9").PowerOff() }, "it must not be removed: the state of etcd is unknown"},
 	{"one that only has the labels has etcd", func(w *world) { w.made("cp-9"); w.drop("cp-9"); w.boot("cp-1") }, "node/cp-9: removing it needs consent"},
 	{"etcd serves on the second only", func(w *world) { w.made("cp-2"); w.boot("cp-1") }, ""},
 	{"all etcd is lost, and it was recorded as done", func(w *world) {

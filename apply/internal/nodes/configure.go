@@ -29,7 +29,7 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 	}
 	m, ok := n.machine(s.Node)
 	if !ok {
-		return diag.On("node "+s.Node, "nobody knows where it is").WithCode(diag.Remote)
+		return diag.On("node "+s.Node, "its address is unknown").WithCode(diag.Remote)
 	}
 	if err := n.install(ctx, m, p, tell); err != nil {
 		return err

@@ -107,7 +107,7 @@ type kubeSteps struct {
 	watch      Health // may be nil
 }
 
-// health waits until the cluster is well: before anything is disturbed, or after
+// health waits until the cluster is healthy: before anything is disturbed, or after
 // a node was.
 func (k kubeSteps) health(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
 	switch {
@@ -135,7 +135,7 @@ func (k kubeSteps) deleteNode(ctx context.Context, _ *nodeplan.Plan, s nodeplan.
 func (c *Cluster) with(name string, do func(*node.Client) error) error {
 	m, ok := c.machine(name)
 	if !ok {
-		return diag.On("node "+name, "nobody knows where it is").WithCode(diag.Remote)
+		return diag.On("node "+name, "its address is unknown").WithCode(diag.Remote)
 	}
 	client, err := c.Connect(m)
 	if err != nil {

@@ -49,7 +49,7 @@ func (e etcdSteps) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 		i := slices.IndexFunc(list, func(m nodeplan.Member) bool { return m.Node == s.Node })
 		switch {
 		case !known:
-			return node.NotYet("nobody knows how etcd is")
+			return node.NotYet("the state of etcd is unknown")
 		case i < 0:
 			return node.NotYet("it is not a member yet")
 		case list[i].Learner:

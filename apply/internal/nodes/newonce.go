@@ -64,7 +64,7 @@ func (c *Cluster) Allow(names ...string) {
 // recorded is what talosgen has recorded of a machine.
 func recorded(r Records, m Machine) newonce.Record {
 	if r == nil {
-		return newonce.Record{State: newonce.Unreadable, Reason: "nobody keeps records"}
+		return newonce.Record{State: newonce.Unreadable, Reason: "no records are kept"}
 	}
 	return r.Of(m)
 }
@@ -177,7 +177,7 @@ func (n newcomers) admissions(sights []Sight, k known, decisions []newonce.Decis
 		}
 		if d.Verdict == newonce.Undecided && nobody {
 			in := n.input(*s, k)
-			in.Kubernetes, in.Etcd = newonce.Nobody, newonce.Nobody
+			in.Kubernetes, in.Etcd = newonce.NoCluster, newonce.NoCluster
 			d = newonce.Decide(in)
 		}
 		switch {

@@ -140,7 +140,7 @@ func TestRecoveryGivenUp(t *testing.T) {
 		}
 		w.fleet.ClearFaults()
 		w.recovery = nil
-		if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || !strings.Contains(err.Error(), "somebody began to recover it from the snapshot") {
+		if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || !strings.Contains(err.Error(), "another run began to recover it from the snapshot") {
 			t.Fatal(err)
 		}
 		if _, err := w.takeOut(true, "cp-1", "cp-2"); err != nil || w.notes() > 0 {
@@ -169,7 +169,7 @@ func (w *world) forgotten(other *keptSnapshot, begun bool) {
 		case w.serves() || len(p.Away) > 0:
 		case err == nil:
 			w.Errorf("nothing serves, and there is no error\n%s", p)
-		case !strings.Contains(err.Error(), "bootstrapped before") && !strings.Contains(err.Error(), "somebody began to recover it from the snapshot"):
+		case !strings.Contains(err.Error(), "bootstrapped before") && !strings.Contains(err.Error(), "another run began to recover it from the snapshot"):
 			w.Error(err)
 		}
 	}

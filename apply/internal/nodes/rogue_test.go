@@ -217,14 +217,14 @@ func TestNobodyCanSay(t *testing.T) {
 		r := w.intrude(talossim.Spec{})
 		r.take(w.address("w-1"))
 		p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-		if err != nil || !slices.Contains(p.Away, "w-1") || !strings.Contains(p.String(), "it waits in maintenance mode, and nobody can say whether it is new") {
+		if err != nil || !slices.Contains(p.Away, "w-1") || !strings.Contains(p.String(), "it waits in maintenance mode, and it is unknown whether it is new") {
 			t.Fatalf("%v\n%s", err, p)
 		}
 		_, _ = w.apply(t.Context(), nodeplan.Policy{})
 		if slices.ContainsFunc(r.fleet.Calls(), func(c talossim.Call) bool { return c.Method == "ApplyConfiguration" }) {
 			t.Error("it was configured")
 		}
-		if p, err = w.plan(t.Context(), w.cluster(), nodeplan.Policy{Trust: []string{"w-1"}}); err != nil || !strings.Contains(p.String(), "somebody agreed to take it for a new one") {
+		if p, err = w.plan(t.Context(), w.cluster(), nodeplan.Policy{Trust: []string{"w-1"}}); err != nil || !strings.Contains(p.String(), "the operator agreed to take it for a new one") {
 			t.Errorf("%v\n%s", err, p)
 		}
 	})

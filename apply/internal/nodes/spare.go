@@ -67,7 +67,7 @@ func (g etcdGuard) missed(ctx context.Context, name string, may func([]etcdsafet
 	}
 	o := observed(sights)
 	if !o.Known {
-		return node.NotYet("nobody knows how etcd is")
+		return node.NotYet("the state of etcd is unknown")
 	}
 	if reason := may(o.Safe(), name); reason != "" {
 		return node.NotYet("%s", reason)

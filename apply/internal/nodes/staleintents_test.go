@@ -42,7 +42,7 @@ func TestStaleIntents(t *testing.T) {
 	}{
 		{"as before the call", bootstrap.Intent{Node: "cp-1", Machine: "1"}, "", ""},
 		{"as before anything", bootstrap.Intent{}, "", ""},
-		{"with another tree", bootstrap.Intent{}, "cp-1", "somebody began to bootstrap cp-1, which this tree does not have"},
+		{"with another tree", bootstrap.Intent{}, "cp-1", "another run began to bootstrap cp-1, which this tree does not have"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

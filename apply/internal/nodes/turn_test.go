@@ -167,8 +167,8 @@ func TestTurnKilled(t *testing.T) {
 // TestOlderNotes: what a talosgen has noted that did not announce itself is understood.
 func TestOlderNotes(t *testing.T) {
 	for _, tt := range []struct{ name, note, says string }{
-		{"a recovery has begun", "talosgen-bootstrap cp-1 X - 0", "somebody began to recover it from the snapshot X"},
-		{"another node was called", "talosgen-bootstrap cp-9 - a-boot 1", "somebody began to bootstrap cp-9, which this tree does not have"},
+		{"a recovery has begun", "talosgen-bootstrap cp-1 X - 0", "another run began to recover it from the snapshot X"},
+		{"another node was called", "talosgen-bootstrap cp-9 - a-boot 1", "another run began to bootstrap cp-9, which this tree does not have"},
 		{"the boot is called", "talosgen-bootstrap cp-1 - BOOT 1", "etcd was told to begin on cp-1, and has no data yet"},
 	} {
 		t.Run(tt.name, inBubble(func(t *testing.T) {

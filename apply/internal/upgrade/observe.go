@@ -100,7 +100,7 @@ func (s *sight) readKube(n *kube.Node, now time.Time) (err error) {
 		return nil
 	}
 	if s.node.Mark, err = upgradeplan.ParseMark(n.Upgrade); err != nil {
-		return diag.On("node "+n.Name, "%v", err).WithHint("another version of talosgen wrote it: use that one, or remove the annotation when the node is well")
+		return diag.On("node "+n.Name, "%v", err).WithHint("another version of talosgen wrote it: use that one, or remove the annotation when the node is healthy")
 	}
 	return nil
 }

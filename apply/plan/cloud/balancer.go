@@ -119,7 +119,7 @@ func (p *balancers) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBal
 func (d *draft) services(have []Service, want []schemas.InfraService) {
 	for _, h := range have {
 		if !slices.ContainsFunc(want, func(w schemas.InfraService) bool { return w.ListenPort == h.ListenPort }) {
-			d.field(Field{Name: FieldServices, Item: h.Item(), from: serviceText(h), Class: InPlace, Reason: "nobody asked for this service"})
+			d.field(Field{Name: FieldServices, Item: h.Item(), from: serviceText(h), Class: InPlace, Reason: "not in Git"})
 		}
 	}
 	for _, w := range want {
@@ -193,7 +193,7 @@ func (d *draft) targets(have []Target, want []string) {
 	for _, t := range have {
 		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return sameSelector(w, t.Selector) })
 		if !wanted {
-			d.field(Field{Name: FieldTargets, Item: t.Item(), from: targetReach(t), Class: InPlace, Reason: "nobody asked for this target"})
+			d.field(Field{Name: FieldTargets, Item: t.Item(), from: targetReach(t), Class: InPlace, Reason: "not in Git"})
 		}
 	}
 	for _, w := range want {

@@ -113,7 +113,7 @@ func (d *draft) applyTo(have []string, want string, ours func(string) bool) {
 		if sameSelector(s, want) {
 			there = true
 		} else if ours(s) {
-			d.field(Field{Name: FieldApplyTo, Item: s, from: "applied", Class: InPlace, Reason: "nobody asked for this selector"})
+			d.field(Field{Name: FieldApplyTo, Item: s, from: "applied", Class: InPlace, Reason: "not in Git"})
 		}
 	}
 	if want != "" && !there {

@@ -80,7 +80,7 @@ func labelReason(there, wanted bool) string {
 	case !there:
 		return "the label is missing"
 	case !wanted:
-		return "nobody asked for this label"
+		return "not in Git"
 	default:
 		return ""
 	}

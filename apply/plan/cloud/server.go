@@ -63,7 +63,7 @@ func (p *servers) createServer(want schemas.InfraServer, action Action, have *Se
 	d.Reason = missing
 	if action == Replace {
 		d.ID, d.Destructive, d.LiftProtection = have.ID, true, have.DeleteProtect
-		d.Reason = "somebody asked for it; its disk and public addresses are lost"
+		d.Reason = "requested with --replace; its disk and public addresses are lost"
 	}
 	p.candidates(d, want)
 	p.images.choose(d, want.Image)

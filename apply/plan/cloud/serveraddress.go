@@ -42,7 +42,7 @@ func (p *servers) privateAddress(d *draft, want schemas.InfraServer, have *Serve
 	switch {
 	case from == want.PrivateIP:
 	case from != "" && node(want):
-		f.Reason = "a living node cannot change its address"
+		f.Reason = "a node cannot change its address"
 		d.refuse(f, "keep the pool's offset and the node's index, or remove the node and add another: talosgen pool")
 	default:
 		if from != "" {

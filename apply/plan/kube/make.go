@@ -246,7 +246,7 @@ func (m *maker) given(item *Item, live Object) []string {
 // delete plans to delete what talosgen made, if it is still its own.
 func (m *maker) delete(id ID, live Object) {
 	if _, ours := applied(live, ManagerTalosgen); !ours {
-		m.warn(id, "talosgen made it, but somebody else applies it now: it stays", "")
+		m.warn(id, "talosgen made it, but another field manager applies it now: it is kept", "")
 		return
 	}
 	if k := kustomizationOf(live); k != "" {

@@ -139,7 +139,7 @@ func TestMake(t *testing.T) {
 		"gone from Git":                      {world{live: ours, inventory: []string{"ConfigMap/ns/a"}}, "delete (it is not in Git any more) without consent"},
 		"gone from Git, with consent":        {world{live: ours, inventory: []string{"ConfigMap/ns/a"}, policy: plan.Policy{AllowDestroy: true}}, "delete (it is not in Git any more)"},
 		"gone from both":                     {world{inventory: []string{"ConfigMap/ns/a"}}, ""},
-		"gone from Git, somebody has it":     {world{live: managed(config, entry("helm", "Apply", dataX)), inventory: []string{"ConfigMap/ns/a"}}, "; warning: talosgen made it, but somebody else applies it now: it stays"},
+		"gone from Git, somebody has it":     {world{live: managed(config, entry("helm", "Apply", dataX)), inventory: []string{"ConfigMap/ns/a"}}, "; warning: talosgen made it, but another field manager applies it now: it is kept"},
 		"gone from Git, and never ours":      {world{live: ours}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func (p *Plan) Check(later *Plan) error {
 		}
 		told = append(told, s.Node)
 		list.Add(diag.On("node "+s.Node, "to %s was not agreed to, and is needed only since the run began", s.Action).
-			WithHint("somebody else changes the cluster; look at a new plan").WithCode(diag.Conflict))
+			WithHint("another program or operator changes the cluster; look at a new plan").WithCode(diag.Conflict))
 	}
 	return list.Err()
 }

@@ -71,7 +71,7 @@ func (m *maker) reboot(want Want, node Node, d *nodeconfig.Difference, before pl
 // mayStop refuses to take a control plane away that etcd cannot be without.
 func (m *maker) mayStop(name string) bool {
 	if !m.observed.Known {
-		m.refuse(name, "its change disturbs etcd, and nobody knows how etcd is", "bring a control plane back that can be asked")
+		m.refuse(name, "its change disturbs etcd, whose state is unknown", "bring a control plane back that can be asked")
 		return false
 	}
 	if reason := etcdsafety.CanStop(m.members, name); reason != "" {
@@ -156,7 +156,7 @@ func (m *maker) removePlane(n Node) {
 	dead := n.Reach != Configured
 	switch reason := etcdsafety.CanRemove(m.members, n.Name); {
 	case !m.observed.Known:
-		m.refuse(n.Name, "it must not be removed: nobody knows how etcd is", "bring a control plane back that can be asked")
+		m.refuse(n.Name, "it must not be removed: the state of etcd is unknown", "bring a control plane back that can be asked")
 		return
 	case n.Reach == Foreign:
 		m.refuse(n.Name, "it answers as a node of another cluster"+because(n), "check its address")

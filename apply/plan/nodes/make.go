@@ -206,7 +206,7 @@ func (m *maker) join(want Want, node Node) error {
 var newBecause = map[newonce.Proof]string{
 	newonce.Resumed:   "it has not got the configuration that was about to be sent to it",
 	newonce.Pinned:    "it shows the key that was named",
-	newonce.Consented: "somebody agreed to take it for a new one",
+	newonce.Consented: "the operator agreed to take it for a new one",
 }
 
 // mayJoin says why a control plane must not join a cluster that there may be.
@@ -216,7 +216,7 @@ func (m *maker) mayJoin(want Want) string {
 	switch {
 	case want.Role != ControlPlane:
 	case !m.observed.Known && lives:
-		return "nobody knows how etcd is"
+		return "the state of etcd is unknown"
 	case voters > 0 && healthy < etcdsafety.Quorum(voters):
 		return "etcd has lost its quorum"
 	}
@@ -228,7 +228,7 @@ func (m *maker) mayJoin(want Want) string {
 func (m *maker) bootstrap(Want, Node) error {
 	if !m.begun && m.observed.Unrecorded {
 		m.begun = true
-		m.step(Record, Etcd, "it serves: nobody bootstraps it again")
+		m.step(Record, Etcd, "it serves: it is not bootstrapped again")
 		return nil
 	}
 	if m.begun || len(m.configured) == 0 && !m.noEtcd() {

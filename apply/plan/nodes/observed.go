@@ -44,8 +44,8 @@ const UnfitHint = "correct installDisk in cluster.yaml; or, if nothing on the di
 
 // UnprovenHint says what to do about a machine that is [Unproven]; the key of the
 // node follows.
-const UnprovenHint = "it was reset by hand, or has another disk; or another machine has its address; or somebody is in the way: " +
-	"see its console, and if it is to be configured anew: --allow "
+const UnprovenHint = "it was reset by hand, or has another disk; or another machine has its address; or an attacker is in the way: " +
+	"see its console, and if it is to be configured again: --allow "
 
 // Bare reports whether it is a machine without a configuration.
 func (r Reach) Bare() bool { return r == Maintenance || r == Unfit }

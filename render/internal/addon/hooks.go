@@ -46,7 +46,7 @@ func (c *chart) hooks(a catalogue.Addon, objects []located) ([]located, error) {
 		names[i] = fmt.Sprintf("%s (%s, %s)", o.object.ID(), strings.Join(hookEvents(o.object), ", "), o.file)
 	}
 	slices.Sort(names)
-	return nil, diag.On(a.Origin, "the chart %s of the addon %s has hooks that Helm runs on installation, and nobody runs hooks here:\n  %s",
+	return nil, diag.On(a.Origin, "the chart %s of the addon %s has hooks that Helm runs on installation, and talosgen runs no hooks:\n  %s",
 		c.Name(), a.Name, strings.Join(names, "\n  ")).
 		WithHint("set values with which the chart does without them; or in cluster.yaml addons.%s.hooks: keep makes them objects as all others,\nand hooks: drop leaves them out", a.Name)
 }

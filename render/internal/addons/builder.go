@@ -190,7 +190,7 @@ func (b *builder) checkedObjects(a, again catalogue.Addon, v, other *variant) ([
 	case errors.Is(err, ErrAbandoned), err != nil && b.ctx.Err() != nil:
 		return nil, err // no secret is to blame
 	case err != nil:
-		return nil, diag.On("addon "+a.Name, "cannot be rendered with other secrets of the same shape, so nobody can tell where they end up").
+		return nil, diag.On("addon "+a.Name, "cannot be rendered with other secrets of the same shape, so it is unknown where they end up").
 			WithHint("a template that looks at what a secret says is to blame; take the secret out of the values, and make a Secret of your own of it in envs/%s/addons/%s", b.model.Env, a.Name).
 			WithCode(diag.Secrets)
 	}

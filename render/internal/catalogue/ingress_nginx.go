@@ -24,7 +24,7 @@ func ingressNginx() entry {
 	e.build = func(f *facts, a *Addon) {
 		a.Source = &Source{Chart: &Chart{Repository: "https://kubernetes.github.io/ingress-nginx", Name: nginxName, Version: f.version(e)}}
 		a.Warnings = append(a.Warnings,
-			"ingress-nginx is retired: since March 2026 nobody repairs it any more, not even security holes; move to the Gateway API (cni.gatewayApi with Cilium) or another controller")
+			"ingress-nginx is retired: since March 2026 it is not maintained, not even for security; move to the Gateway API (cni.gatewayApi with Cilium) or another controller")
 		nginx := f.Cluster.Ingress.Nginx
 		webhooks := fields{"enabled": false} // their certificate is made by hooks
 		if on, _ := f.enabled(certManager()); on {

@@ -77,7 +77,7 @@ func (f *Fetcher) resolveHTTP(ctx context.Context, r chartlock.Reference) (chart
 	}
 	if want := strings.TrimPrefix(entry.Digest, "sha256:"); want != "" && want != chartlock.Digest(data) {
 		return e, nil, diag.On(r.String(), "the archive has the digest %s, and %s in the index of its repository", chartlock.Digest(data), want).
-			WithHint("tell whoever runs the repository; do not run it").WithCode(diag.Remote)
+			WithHint("tell the maintainer of the repository; do not run it").WithCode(diag.Remote)
 	}
 	return e, data, nil
 }

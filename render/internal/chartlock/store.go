@@ -46,7 +46,7 @@ func (s *Store) entry(r Reference) (Entry, error) {
 		if e, found := s.Lock.Find(r); found {
 			if r.SHA256 != "" && r.SHA256 != e.Digest {
 				return e, broken("%s has the digest %s there, and %s where the addon is declared", r, e.Digest, r.SHA256).
-					WithHint("find out which of them is right; `talosgen charts lock` makes the lock anew")
+					WithHint("find out which of them is right; `talosgen charts lock` makes the lock again")
 			}
 			return e, nil
 		}
@@ -85,7 +85,7 @@ func Check(where string, data []byte, e Entry) error {
 			pinned = "the addon pins in cluster.yaml"
 		}
 		return diag.New(diag.Pos{File: where}, "is not what %s: its digest is %s, not %s", pinned, got, e.Digest).
-			WithHint("if nobody of you changed the file, its source did: find out why, before you run it.\nOtherwise remove the file; `talosgen charts vendor` gets it again").
+			WithHint("if none of the operators changed the file, its source did: find out why, before you run it.\nOtherwise remove the file; `talosgen charts vendor` gets it again").
 			WithCode(diag.Input)
 	}
 	return nil

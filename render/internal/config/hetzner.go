@@ -170,7 +170,7 @@ func (ch hetznerRules) checkGateway() {
 	n := ch.Network
 	if *n.NATGateway.Enabled && !n.PublicIPv4 && !n.PublicIPv6 && len(ch.Hetzner.SSHKeys) == 0 && !ch.has(keys("hetzner.sshKeys")...) {
 		ch.fail("for example hetzner.sshKeys: [my-key], the name of a key in the project", keys("network.publicIpv4"),
-			"nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys names nobody who could use it")
+			"nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
 	}
 }
 

@@ -47,7 +47,7 @@ func KnownHosts(repository string, given []string) (string, *diag.Problem) {
 	keys := knownServers[u.Hostname()]
 	if keys == nil || u.Port() != "" && u.Port() != "22" {
 		return "", diag.On("gitops.knownHosts", "is needed: the public keys of %s are not known", u.Host).
-			WithHint("ask whoever runs the server for them; `ssh-keyscan` prints lines to compare with")
+			WithHint("ask the operator of the server for them; `ssh-keyscan` prints lines to compare with")
 	}
 	var b strings.Builder
 	for _, key := range keys {

@@ -142,7 +142,7 @@ func (b *builder) firewall(f schemas.InfraFirewall) Card {
 	case access.CurrentIPv4 || access.CurrentIPv6:
 		c.Lines = append(c.Lines, Line{Left: "lets you in while apply runs"})
 	case len(f.Rules) == 0:
-		c.Lines = append(c.Lines, Line{Left: "lets nobody in"})
+		c.Lines = append(c.Lines, Line{Left: "blocks all"})
 	}
 	return c
 }

@@ -32,7 +32,7 @@ func Check(addon string, objects, others []manifest.Object, keyed func(checksum 
 	for i, o := range objects {
 		if o.ID() != others[i].ID() {
 			c.problems.Add(diag.On("addon "+addon, "the name of an object of kind %s depends on a secret", o.Kind()).
-				WithHint("everybody can read names").WithCode(diag.Secrets))
+				WithHint("names are readable without a key").WithCode(diag.Secrets))
 			continue
 		}
 		c.object = o
@@ -133,7 +133,7 @@ func (c *checker) inSecret(at place) bool {
 
 func (c *checker) leaked(format string, args ...any) {
 	c.problems.Add(diag.On(c.object.ID().String(), "%s (addon %s)", fmt.Sprintf(format, args...), c.addon).
-		WithHint("everybody who can read the repository or the object could read it: keep it in the data of a Secret").WithCode(diag.Secrets))
+		WithHint("all who can read the repository or the object could read it: keep it in the data of a Secret").WithCode(diag.Secrets))
 }
 
 var (

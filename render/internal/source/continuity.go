@@ -38,7 +38,7 @@ func (e *Environment) CheckContinuity(ctx context.Context, operator *sopsage.Dat
 // NewKeys is the problem that the data keys are not those of the last render.
 func (e *Environment) newKeys() *diag.Problem {
 	return diag.New(diag.Pos{File: e.File(KeyringFile)}, "its data keys are not those of the last render of %s; nothing was written", e.Name).
-		WithHint("somebody made new keys without rendering with them, or exchanged the keys, or brought old ones back: who did could read what is encrypted from now on\n"+
+		WithHint("data keys were made without rendering with them, or exchanged, or brought back: who did that could read what is encrypted from now on\n"+
 			"find out who, and why: `git log -p -- %s %s`\n"+
 			"restore both files from Git; or, if the keys are right, say so: --%s", e.File(KeyringFile), e.File(SecretsName), FlagNewKeys).
 		WithCode(diag.Secrets)

@@ -155,14 +155,14 @@ func (m *making) failed(err error) error {
 		return own.WithCause(errors.Join(own.Unwrap(), errRefused))
 	case errors.As(err, &wrong):
 		return j.forGood(err, "%v", wrong).
-			WithHint("another server has the address, or somebody is in between. If the key was changed in Git, the server must be made again with it")
+			WithHint("another server has the address, or an attacker is in between. If the key was changed in Git, the server must be made again with it")
 	case strings.Contains(err.Error(), "no common algorithm for host key"):
 		return j.forGood(err, "has no host key of the type %s, as the one that is known", j.hostKey.Type()).
 			WithHint("another server has the address, or it was not made with the key in Git")
 	case strings.Contains(err.Error(), "unable to authenticate"):
 		return m.noKeyFits(err)
 	case strings.Contains(err.Error(), "oo many authentication failures"): // of OpenSSH with a capital letter
-		return j.forGood(err, "lets nobody try as many SSH keys as you have: %s", strings.Join(m.tried, ", ")).
+		return j.forGood(err, "does not accept as many tries as you have SSH keys: %s", strings.Join(m.tried, ", ")).
 			WithHint("name the file of the right one with --ssh-key")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return j.problem("did not finish the SSH handshake in time").WithCause(err)
@@ -177,7 +177,7 @@ func (m *making) failed(err error) error {
 func (m *making) noKeyFits(err error) error {
 	j := m.jump
 	if len(m.tried) == 0 {
-		return j.forGood(err, "lets nobody in without a key, and you have none").
+		return j.forGood(err, "requires an SSH key, and you have none").
 			WithHint("load the key into your agent with ssh-add, or name its file with --ssh-key")
 	}
 	return j.forGood(err, "accepts none of your SSH keys for user %s: %s", j.bastion.User, strings.Join(m.tried, ", ")).

@@ -142,7 +142,7 @@ func TestJumpErrors(t *testing.T) {
 	}{
 		{"another host key", func(t *testing.T, _ *reachtest.Server, b *Bastion) {
 			b.HostKey = string(ssh.MarshalAuthorizedKey(reachtest.NewSigner(t).PublicKey()))
-		}, diag.Secrets, true, []string{"server prod-nat-gateway (127.0.0.1:", "shows the host key SHA256:", ", not SHA256:", "somebody is in between"}},
+		}, diag.Secrets, true, []string{"server prod-nat-gateway (127.0.0.1:", "shows the host key SHA256:", ", not SHA256:", "an attacker is in between"}},
 		{"another kind of host key", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.HostKey = ecdsaKey },
 			diag.Secrets, true, []string{"has no host key of the type ecdsa-sha2-nistp256"}},
 		{"another user", func(_ *testing.T, _ *reachtest.Server, b *Bastion) { b.User = "ada" },
@@ -157,7 +157,7 @@ func TestJumpErrors(t *testing.T) {
 				keys = append(keys, reachtest.NewSigner(t))
 			}
 			b.Signers = func() ([]ssh.Signer, error) { return append(keys, s.User), nil }
-		}, diag.Secrets, true, []string{"lets nobody try as many SSH keys as you have: ssh-ed25519 SHA256:", "name the file of the right one with --ssh-key"}},
+		}, diag.Secrets, true, []string{"does not accept as many tries as you have SSH keys: ssh-ed25519 SHA256:", "name the file of the right one with --ssh-key"}},
 		{"no key", func(_ *testing.T, _ *reachtest.Server, b *Bastion) {
 			b.Signers = func() ([]ssh.Signer, error) { return nil, nil }
 		}, diag.Secrets, true, []string{"and you have none", "--ssh-key"}},

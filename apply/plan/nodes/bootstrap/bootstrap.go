@@ -154,7 +154,7 @@ func Decide(now, earlier Observation, snapshot string) Decision {
 			Hint: "if it does not come back: reboot the node; see its log with talosctl logs etcd, or recover from a snapshot on nodes that are reset"}
 	}
 	if unknown := in(planes, Unknown, ""); len(unknown) > 0 {
-		return Decision{Action: Wait, Reason: "nobody knows whether there is etcd on " + reasons(unknown),
+		return Decision{Action: Wait, Reason: "it is unknown whether there is etcd on " + reasons(unknown),
 			Hint: "etcd is bootstrapped only if every control plane says that it has none: start it, or take it out of the cluster"}
 	}
 	if bare := in(planes, Maintenance); len(bare) > 0 {
@@ -213,7 +213,7 @@ func choose(now, earlier Observation, planes []ControlPlane, snapshot string) De
 	case i < 0 && intent.Node == "":
 		return Decision{Action: Refuse, Reason: "the tree has no control plane", Hint: "set controlPlanes in cluster.yaml"}
 	case i < 0:
-		return Decision{Action: Refuse, Reason: "somebody began to bootstrap " + intent.Node + ", which this tree does not have",
+		return Decision{Action: Refuse, Reason: "another run began to bootstrap " + intent.Node + ", which this tree does not have",
 			Hint: "apply the tree that has it; or remove the record if that node is gone for good"}
 	}
 	p := planes[i]
@@ -242,10 +242,10 @@ func loses(intent Intent, snapshot string) (Decision, bool) {
 	case intent.Done, intent.Snapshot == "", intent.Snapshot == snapshot:
 		return d, false
 	case snapshot == "":
-		d.Reason = "somebody began to recover it from the snapshot " + intent.Snapshot + ", and did not finish"
+		d.Reason = "another run began to recover it from the snapshot " + intent.Snapshot + ", and did not finish"
 		d.Hint = "go on with --recover-from that snapshot: an etcd without it would be empty"
 	default:
-		d.Reason = "somebody began to recover it from the snapshot " + intent.Snapshot + ", and this is another one: " + snapshot
+		d.Reason = "another run began to recover it from the snapshot " + intent.Snapshot + ", and this is another one: " + snapshot
 		d.Hint = "go on with the first; to take this one, remove the record of the other: the label talosgen.dev/bootstrap-snapshot of the network; " +
 			"machines that exist already lose it when they are reset"
 	}

@@ -72,7 +72,7 @@ func TestDecide(t *testing.T) {
 		{"all is lost after a recovery, and recovered again", "cp-1 from X done", "eee", true, "X", bootstrap.Record, "cp-1"},
 		{"recovery, recorded", "cp-1 from X", "eee", true, "X", bootstrap.Call, "cp-1"},
 		{"recovery of what was to begin empty", "cp-1", "eee", true, "X", bootstrap.Record, "cp-1"},
-		{"recovery, recorded, without the snapshot", "cp-1 from X", "eee", true, "", bootstrap.Refuse, "somebody began to recover it from the snapshot X"},
+		{"recovery, recorded, without the snapshot", "cp-1 from X", "eee", true, "", bootstrap.Refuse, "another run began to recover it from the snapshot X"},
 		{"recovery, recorded, without the snapshot, for a node that is gone", "cp-9 from X", "eee", true, "", bootstrap.Refuse, "the snapshot X"},
 		{"recovery, recorded, with another snapshot", "cp-1 from Y", "eee", true, "X", bootstrap.Refuse, "this is another one: X"},
 		{"recovery does not replace what lives", "cp-1 done", "eeA", true, "X", bootstrap.Refuse, "would be ignored"},

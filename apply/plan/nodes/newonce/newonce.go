@@ -48,8 +48,8 @@ type Knowledge string
 const (
 	// Unasked: nobody could be asked, or has answered. The zero value.
 	Unasked Knowledge = ""
-	// Nobody: there is no cluster yet that could know a node.
-	Nobody Knowledge = "nobody"
+	// NoCluster: there is no cluster yet that could know a node.
+	NoCluster Knowledge = "no cluster"
 	// Stranger: the cluster was asked, and does not know the node.
 	Stranger Knowledge = "stranger"
 	// Named: the cluster knows a node of this name.
@@ -106,7 +106,7 @@ const (
 	// Refused: it is not new, and somebody answers in its place who has not
 	// proven to be it.
 	Refused Verdict = "refused"
-	// Undecided: nobody can say whether it is new. It may be asked in maintenance
+	// Undecided: it is unknown whether it is new. It may be asked in maintenance
 	// mode whether it is there, and is not configured.
 	Undecided Verdict = "undecided"
 	// Silent: it does not answer, and is asked nowhere else.
@@ -197,7 +197,7 @@ func (in Input) ofName() Decision {
 	case known(in.Etcd):
 		return refused("it is a member of etcd")
 	case in.Kubernetes == Unasked || in.Etcd == Unasked:
-		return Decision{Verdict: Undecided, Reason: "nobody can say whether it is new: no control plane that runs can be asked"}
+		return Decision{Verdict: Undecided, Reason: "it is unknown whether it is new: no running control plane node can be asked"}
 	}
 	return Decision{Verdict: New, Proof: Recorded}
 }

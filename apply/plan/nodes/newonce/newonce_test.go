@@ -9,7 +9,7 @@ import (
 // every calls a function with every input that there is.
 func every(do func(newonce.Input)) {
 	states := []newonce.State{newonce.Unrecorded, newonce.Blank, newonce.Sending, newonce.Sent, newonce.Unreadable, "of a later version"}
-	knowledge := []newonce.Knowledge{newonce.Unasked, newonce.Nobody, newonce.Stranger, newonce.Named, newonce.Same}
+	knowledge := []newonce.Knowledge{newonce.Unasked, newonce.NoCluster, newonce.Stranger, newonce.Named, newonce.Same}
 	for _, state := range states {
 		for _, fingerprint := range []string{"", "F"} {
 			for _, bound := range []bool{false, true} {
@@ -53,7 +53,7 @@ func TestNewOnce(t *testing.T) {
 		// A machine whose record goes with it is not the one that had its name before.
 		strange := in.Kubernetes != newonce.Same && in.Etcd != newonce.Same
 		if !in.Record.Bound {
-			can := func(k newonce.Knowledge) bool { return k == newonce.Nobody || k == newonce.Stranger }
+			can := func(k newonce.Knowledge) bool { return k == newonce.NoCluster || k == newonce.Stranger }
 			strange = can(in.Kubernetes) && can(in.Etcd)
 		}
 		registered := in.Kubernetes == newonce.Same || in.Etcd == newonce.Same ||
@@ -105,7 +105,7 @@ func TestMachines(t *testing.T) {
 		{"one that is made in the place of a node that was lost", newonce.Input{Record: blank, Kubernetes: newonce.Named, Etcd: newonce.Named, Answer: newonce.Other}, newonce.New},
 		{"one that Kubernetes knows by its id", newonce.Input{Record: blank, Kubernetes: newonce.Same, Answer: newonce.Other}, newonce.Refused},
 		{"one that an older talosgen made", newonce.Input{Kubernetes: newonce.Stranger, Etcd: newonce.Stranger, Answer: newonce.Other}, newonce.Refused},
-		{"a machine of a cluster that does not exist yet", newonce.Input{Record: unlisted, Kubernetes: newonce.Nobody, Etcd: newonce.Nobody, Answer: newonce.Silence, BootsElsewhere: true}, newonce.New},
+		{"a machine of a cluster that does not exist yet", newonce.Input{Record: unlisted, Kubernetes: newonce.NoCluster, Etcd: newonce.NoCluster, Answer: newonce.Silence, BootsElsewhere: true}, newonce.New},
 		{"one more machine for a cluster that runs", newonce.Input{Record: unlisted, Kubernetes: newonce.Stranger, Etcd: newonce.Stranger, Answer: newonce.Other}, newonce.New},
 		{"a node of a cluster that another laptop made", newonce.Input{Record: unlisted, Kubernetes: newonce.Named, Etcd: newonce.Stranger, Answer: newonce.Other}, newonce.Refused},
 		{"the same while nobody can be asked", newonce.Input{Record: unlisted, Answer: newonce.Other}, newonce.Undecided},

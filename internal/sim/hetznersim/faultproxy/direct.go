@@ -54,7 +54,7 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // What effects end a request of [Direct] with. A real server takes them for a
 // mistake of its handler, and closes the connection.
 var (
-	errAway     = errors.New("nobody listens")
+	errAway     = errors.New("connection refused")
 	errTimedOut = errors.New("the client has waited for too long")
 )
 
