@@ -50,6 +50,9 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 		said.noDisk()
 		return nil
 	}
+	if err := c.unknownFlags(said, cfg); err != nil {
+		return err
+	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)
 	if err != nil {
 		return err
