@@ -85,9 +85,10 @@ func (u *serverUpdate) noteOff(ctx context.Context, why string) error {
 }
 
 // isOff waits at most a while for the server to be off, and reports whether it
-// is.
+// is. The while is over by the clock, and also by the pauses: a clock that is set
+// back makes it no longer.
 func (u *serverUpdate) isOff(ctx context.Context, within time.Duration) (bool, error) {
-	until := u.clock.Now().Add(within)
+	until, paused := u.clock.Now().Add(within), time.Duration(0)
 	for n := 0; ; n++ {
 		server, _, err := u.api.Server.GetByID(ctx, u.ID)
 		switch {
@@ -97,12 +98,14 @@ func (u *serverUpdate) isOff(ctx context.Context, within time.Duration) (bool, e
 			return false, diag.On(u.object, "it is gone").WithCode(diag.Remote).WithHint(hintOther)
 		case server.Status == hcloud.ServerStatusOff:
 			return true, nil
-		case u.clock.Now().After(until):
+		case paused >= within || u.clock.Now().After(until):
 			return false, nil
 		}
-		if err := u.clock.Sleep(ctx, backoff(n, firstPoll, mostPoll, 1)); err != nil {
+		pause := backoff(n, firstPoll, mostPoll, 1)
+		if err := u.clock.Sleep(ctx, pause); err != nil {
 			return false, err
 		}
+		paused += pause
 	}
 }
 
