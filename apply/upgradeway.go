@@ -84,9 +84,7 @@ func (k upgradeAPI) StaticPods(ctx context.Context) (found []kube.StaticPod, err
 
 // Serves asks the API server of one node for its version, and whether it serves requests.
 func (k upgradeAPI) Serves(ctx context.Context, name string) (version string, err error) {
-	one := k.controlPlaneAPI
-	one.planes = slices.DeleteFunc(slices.Clone(k.planes), func(m nodes.Machine) bool { return m.Name != name })
-	err = one.do(ctx, func(c *kube.Client) error {
+	err = k.only(name).do(ctx, func(c *kube.Client) error {
 		if err := c.Alive(ctx); err != nil {
 			return err
 		}
@@ -117,4 +115,31 @@ func (k upgradeAPI) Unready(ctx context.Context, objects []manifest.Object) (wai
 // Mark notes at a node how far its upgrade is.
 func (k upgradeAPI) Mark(ctx context.Context, name, mark string) error {
 	return k.do(ctx, func(c *kube.Client) error { return c.MarkUpgrade(ctx, name, mark) })
+}
+
+// Removed are the uses of API versions that end. Each API server counts for itself what
+// its clients ask for.
+func (k upgradeAPI) Removed(ctx context.Context, until int) (found []kube.Use, err error) {
+	err = k.do(ctx, func(c *kube.Client) error {
+		found, err = kube.RemovedUses(ctx, c, until)
+		return err
+	})
+	for _, m := range k.planes {
+		if err != nil {
+			return nil, err
+		}
+		err = k.only(m.Name).do(ctx, func(c *kube.Client) error {
+			asked, err := kube.DeprecatedRequests(ctx, c, m.Name, until)
+			found = append(found, asked...)
+			return err
+		})
+	}
+	return found, err
+}
+
+// only is the API server of one node.
+func (k upgradeAPI) only(name string) controlPlaneAPI {
+	one := k.controlPlaneAPI
+	one.planes = slices.DeleteFunc(slices.Clone(k.planes), func(m nodes.Machine) bool { return m.Name != name })
+	return one
 }

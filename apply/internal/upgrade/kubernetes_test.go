@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/talosgen/talosgen/apply/internal/kube"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
@@ -131,6 +132,12 @@ func TestKubernetesStops(t *testing.T) {
 		{"objects do not run", func(w *world) { w.kube.unready = []string{"DaemonSet.apps/kube-system/kube-proxy: 1 of 6"} },
 			"objects of Talos: not ready within 15m0s: DaemonSet.apps/kube-system/kube-proxy: 1 of 6", 18, func(w *world) { w.kube.unready = nil }},
 		{"no image in Git", func(w *world) { delete(w.up.Desired.Nodes[4].Images, "kubelet") }, "node w-2: Git's configuration names no image of kubelet", 0, func(w *world) { w.want("1.36.3") }},
+		{"stored objects that end", func(w *world) {
+			w.kube.uses = []kube.Use{{What: "certificates.k8s.io/v1alpha1 ClusterTrustBundle", Owner: "example.com", In: "1.36.0", Stored: true}}
+		}, "R10 certificates.k8s.io/v1alpha1 ClusterTrustBundle of example.com: Kubernetes 1.36.0 does not have it any more", 0, func(w *world) { w.kube.uses = nil }},
+		{"clients of what ends", func(w *world) {
+			w.kube.uses = []kube.Use{{What: "networking.k8s.io/v1beta1 IPAddress", Owner: "Kustomization flux-system/apps", In: "1.36.0"}, {What: "later", Owner: "x", In: "1.37.0"}}
+		}, "C-removed clients use API versions that the new Kubernetes does not have: networking.k8s.io/v1beta1 IPAddress of Kustomization flux-system/apps\n", 0, func(w *world) { w.up.Policy.Allow = append(w.up.Policy.Allow, upgradeplan.RiskRemoved) }},
 		{"a minor back", func(w *world) { w.want("1.34.1") }, "R1 the cluster runs 1.35.4, and Git has the older 1.34.1", 0, func(w *world) { w.want("1.36.3") }},
 		{"the registry does not have it", func(w *world) {
 			w.fleet.Inject(talossim.Fault{Machine: "w-3", Method: "Pull", Times: -1, As: talossim.Status(codes.NotFound, "not found")})

@@ -13,6 +13,7 @@ import (
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // registry is where Git has the programs of Kubernetes.
@@ -230,4 +231,16 @@ func (w *world) began(prefix string) (names []string) {
 		}
 	}
 	return names
+}
+
+// Removed is what a test has set.
+func (k *fakeKube) Removed(ctx context.Context, until int) (found []kube.Use, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, u := range k.uses {
+		if versions.Minor(u.In) <= until {
+			found = append(found, u)
+		}
+	}
+	return found, k.answers(ctx)
 }

@@ -53,7 +53,7 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 		seen.Nodes = append(seen.Nodes, s.node)
 	}
 	seen.Members, seen.Known = members(sights)
-	return seen, cmp.Or(ctx.Err(), u.seePods(ctx, &seen), u.seeDrift(ctx, &seen), u.seeObjects(ctx, &seen))
+	return seen, cmp.Or(ctx.Err(), u.seePods(ctx, &seen), u.seeDrift(ctx, &seen), u.seeObjects(ctx, &seen), u.seeRemoved(ctx, &seen))
 }
 
 // look observes a node. One whose API does not answer is not reached, which is no

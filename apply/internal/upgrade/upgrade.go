@@ -42,6 +42,8 @@ type Programs interface {
 	// Manifests makes Talos' own objects what they are to be, and returns which of them
 	// changed; a dry run only says which would.
 	Manifests(ctx context.Context, objects []manifest.Object, dryRun bool) (changed []string, err error)
+	// Removed are the uses of API versions that end up to a minor version of Kubernetes 1.
+	Removed(ctx context.Context, until int) ([]kube.Use, error)
 	// Unready are the workloads among objects that do not run as described yet.
 	Unready(ctx context.Context, objects []manifest.Object) (waits []string, err error)
 }
@@ -100,6 +102,7 @@ type Upgrade struct {
 	objects string              // the version that Talos' objects have; empty: nobody has asked
 	pulled  map[string][]string // images of programs that this run has pulled, by node
 	drift   []string            // nil: nobody has been asked
+	removed removed
 }
 
 // lost is how many answers in a row may be lost before a run ends.

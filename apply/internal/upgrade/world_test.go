@@ -245,6 +245,7 @@ type fakeKube struct {
 	pods       map[string]kube.StaticPod
 	objects    map[string]string // Talos' own, by id
 	unready    []string          // of these
+	uses       []kube.Use        // of what ends
 }
 
 // answers fails if the API is away.

@@ -109,7 +109,7 @@ func (f *fleet) begin(d *Decision, p phase) {
 	d.Wait = append(d.Wait, wait...)
 	for _, n := range chosen {
 		if missing := f.policy.missing(f.risks(n, p)); len(missing) > 0 {
-			d.Stop = append(d.Stop, consent(n, missing))
+			d.Stop = append(d.Stop, consent(n, missing, f.removed(p)...))
 			return
 		}
 	}
@@ -137,13 +137,16 @@ const (
 	etcdName = "etcd"
 )
 
-// consent says what a node needs agreement to.
-func consent(n pair, missing []string) Note {
+// consent says what a node needs agreement to, and what clients use that ends.
+func consent(n pair, missing []string, uses ...Removed) Note {
 	texts := make([]string, 0, len(missing))
 	for _, id := range missing {
 		text := meaning(id)
 		if id == RiskContract {
 			text += ": " + strings.Join(n.Moves, ", ")
+		}
+		if id == RiskRemoved {
+			text += ": " + strings.Join(clients(uses), "; ")
 		}
 		texts = append(texts, text)
 	}

@@ -114,8 +114,16 @@ func (c *forecast) take(steps []Step) {
 
 func (c *forecast) risk(id, node string) {
 	if !slices.ContainsFunc(c.plan.Risks, func(r Risk) bool { return r.ID == id }) {
-		c.plan.Risks = append(c.plan.Risks, Risk{ID: id, Node: node, Text: meaning(id), Agreed: slices.Contains(c.agreed, id)})
+		c.plan.Risks = append(c.plan.Risks, Risk{ID: id, Node: node, Text: c.meaning(id), Agreed: slices.Contains(c.agreed, id)})
 	}
+}
+
+// meaning says what a risk is, and what it is about if its ID does not.
+func (c *forecast) meaning(id string) string {
+	if uses := clients(c.seen.Removed); id == RiskRemoved && len(uses) > 0 {
+		return meaning(id) + ": " + strings.Join(uses, "; ")
+	}
+	return meaning(id)
 }
 
 // Empty reports whether there is nothing to do.

@@ -86,6 +86,16 @@ func (f *fleet) removed(p phase) (all []Removed) {
 	return all
 }
 
+// clients are uses of what ends, in one line each, but for stored objects.
+func clients(uses []Removed) (lines []string) {
+	for _, r := range uses {
+		if !r.Stored {
+			lines = append(lines, r.What+" of "+r.Owner)
+		}
+	}
+	return lines
+}
+
 // meaning says what a risk is.
 func meaning(id string) string {
 	kind, object, _ := strings.Cut(id, ":")

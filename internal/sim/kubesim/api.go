@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,13 +29,16 @@ type API struct {
 	objects []*unstructured.Unstructured // never changed in place
 	last    uint64                       // version of a resource
 
+	// Lines of the metric of who asks for what ends.
+	asked map[string]bool
+
 	controllers controllers
 }
 
 // New returns an API of a version such as v1.36.4, with the namespaces that every
 // cluster has. now tells the time.
 func New(kubernetes string, now func() time.Time) *API {
-	a := &API{now: now, version: kubernetes, controllers: controllers{map[types.UID]seen{}, map[types.UID]reconciled{}}}
+	a := &API{now: now, version: kubernetes, asked: map[string]bool{}, controllers: controllers{map[types.UID]seen{}, map[types.UID]reconciled{}}}
 	for _, name := range []string{"default", "kube-system", "kube-public", "kube-node-lease"} {
 		a.Put(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 	}
@@ -45,7 +49,7 @@ func New(kubernetes string, now func() time.Time) *API {
 func (a *API) Restore() *API {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &API{now: a.now, version: a.version, objects: slices.Clone(a.objects), last: a.last, controllers: a.controllers.clone()}
+	return &API{now: a.now, version: a.version, asked: maps.Clone(a.asked), objects: slices.Clone(a.objects), last: a.last, controllers: a.controllers.clone()}
 }
 
 // maxBody is more than any request needs.
@@ -99,6 +103,8 @@ func (a *API) answer(r *http.Request, body []byte) (code int, answer any, err er
 	switch {
 	case slices.Contains([]string{"readyz", "livez", "healthz"}, parts[0]):
 		return http.StatusOK, "ok", nil
+	case parts[0] == "metrics":
+		return http.StatusOK, a.metrics(), nil
 	case parts[0] == "version":
 		return http.StatusOK, a.info(), nil
 	case parts[0] == "api" && len(parts) == 1:
@@ -113,6 +119,7 @@ func (a *API) answer(r *http.Request, body []byte) (code int, answer any, err er
 	if q.kind.resource == "" {
 		return http.StatusOK, a.resources(q.kind.GroupVersion()), nil
 	}
+	a.count(q.kind)
 	return a.do(q, r.Method, body)
 }
 

@@ -29,8 +29,10 @@ batch/v1 jobs Job cronjobs CronJob
 policy/v1 poddisruptionbudgets PodDisruptionBudget
 rbac.authorization.k8s.io/v1 roles Role rolebindings RoleBinding clusterroles ClusterRole* clusterrolebindings ClusterRoleBinding*
 coordination.k8s.io/v1 leases Lease
-storage.k8s.io/v1 storageclasses StorageClass* csidrivers CSIDriver* csinodes CSINode*
-networking.k8s.io/v1 ingresses Ingress networkpolicies NetworkPolicy ingressclasses IngressClass*
+storage.k8s.io/v1 storageclasses StorageClass* csidrivers CSIDriver* csinodes CSINode* volumeattributesclasses VolumeAttributesClass*
+storage.k8s.io/v1beta1 volumeattributesclasses VolumeAttributesClass*
+networking.k8s.io/v1 ingresses Ingress networkpolicies NetworkPolicy ingressclasses IngressClass* ipaddresses IPAddress* servicecidrs ServiceCIDR*
+networking.k8s.io/v1beta1 ipaddresses IPAddress* servicecidrs ServiceCIDR*
 scheduling.k8s.io/v1 priorityclasses PriorityClass*
 certificates.k8s.io/v1 certificatesigningrequests CertificateSigningRequest*
 apiextensions.k8s.io/v1 customresourcedefinitions CustomResourceDefinition*
@@ -38,6 +40,8 @@ apiregistration.k8s.io/v1 apiservices APIService*
 admissionregistration.k8s.io/v1 validatingwebhookconfigurations ValidatingWebhookConfiguration* mutatingwebhookconfigurations MutatingWebhookConfiguration*
 admissionregistration.k8s.io/v1 validatingadmissionpolicies ValidatingAdmissionPolicy* validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding*
 discovery.k8s.io/v1 endpointslices EndpointSlice
+flowcontrol.apiserver.k8s.io/v1beta3 flowschemas FlowSchema*
+certificates.k8s.io/v1alpha1 clustertrustbundles ClusterTrustBundle*
 `)
 
 func parseKinds(text string) (kinds []kind) {
@@ -55,9 +59,9 @@ func parseKinds(text string) (kinds []kind) {
 	return kinds
 }
 
-// kinds returns what is served now.
+// kinds returns what is served now: of its own kinds those that have not ended.
 func (a *API) kinds() []kind {
-	all := slices.Clone(builtin)
+	all := a.builtin()
 	for _, o := range a.objects {
 		if o.GetKind() == "CustomResourceDefinition" {
 			all = append(all, definedBy(o)...)
