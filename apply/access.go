@@ -147,26 +147,26 @@ func (e *Environment) accessFile(f *access.File, endpoints []string, note string
 	}
 }
 
-// planeAddress is a control plane and its address in the private network, or
+// controlPlaneAddress is a control plane and its address in the private network, or
 // its only one.
-type planeAddress struct{ name, address string }
+type controlPlaneAddress struct{ name, address string }
 
 // controlPlanes are sorted by name.
-func controlPlanes(i schemas.Infrastructure) []planeAddress {
+func controlPlanes(i schemas.Infrastructure) []controlPlaneAddress {
 	const role = "controlplane"
-	var found []planeAddress
+	var found []controlPlaneAddress
 	for _, s := range i.Servers {
 		if s.Role == role {
-			found = append(found, planeAddress{s.Name, s.PrivateIP})
+			found = append(found, controlPlaneAddress{s.Name, s.PrivateIP})
 		}
 	}
 	for _, m := range i.Machines {
 		if m.Role == role {
 			address, _, _ := strings.Cut(m.Address, "/")
-			found = append(found, planeAddress{m.Name, address})
+			found = append(found, controlPlaneAddress{m.Name, address})
 		}
 	}
-	slices.SortFunc(found, func(a, b planeAddress) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(found, func(a, b controlPlaneAddress) int { return strings.Compare(a.name, b.name) })
 	return found
 }
 

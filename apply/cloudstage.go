@@ -119,9 +119,9 @@ func (c *cloudStage) begin(r *run) *infrastructure {
 	i := &infrastructure{cloudStage: c, report: r.report, agreed: r.agreed.Plan, latest: r.agreed.Plan, all: whole, policy: r.policy, owner: r.owner}
 	switch {
 	case r.agreed.Nodes != nil:
-		i.all = holding(r.policy.spares)
+		i.all = holding(r.policy.skips)
 	case c.watch.connect.reach.dial != nil && !r.agreed.Destroy:
-		i.all = holding(everybody)
+		i.all = holding(all)
 	}
 	return i
 }

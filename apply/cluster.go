@@ -26,7 +26,7 @@ type KubeAccess struct {
 	Clock    Clock
 	Random   io.Reader
 	// Is told how a run goes on; may be nil.
-	Tell func(Event)
+	Notify func(Event)
 }
 
 // Cluster is an environment with the Kubernetes API that it is applied to.
@@ -36,7 +36,7 @@ type Cluster struct {
 	client  *kube.Client
 	desired kubeplan.Desired
 	clock   Clock
-	tell    progress.Sink
+	notify  progress.Sink
 	lock    *locker        // nil: whoever uses it does not take it
 	nodes   *nodes.Cluster // nil: only the API is reached
 }
@@ -72,7 +72,7 @@ func (e *Environment) Kubernetes(ctx context.Context, a KubeAccess) (*Cluster, e
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{env: e, client: client, desired: desired, clock: a.Clock, tell: a.Tell}, nil
+	return &Cluster{env: e, client: client, desired: desired, clock: a.Clock, notify: a.Notify}, nil
 }
 
 // Close ends the connections.
@@ -105,7 +105,7 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Ow
 		if err := agreed.Check(now); err != nil {
 			return err
 		}
-		stage := progress.Begin(c.tell, "take over", len(now.Changes()))
+		stage := progress.Begin(c.notify, "take over", len(now.Changes()))
 		done, err = (&kube.Executor{Client: c.client, Stage: stage, Before: before}).TakeOver(ctx, now)
 		return stage.End(err)
 	}
@@ -124,7 +124,7 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Ow
 func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster) error) error {
 	if server != "" {
 		c, err := s.env.Kubernetes(ctx, KubeAccess{
-			Server: server, Examples: s.examples, Dial: s.connect.reach.dial, Clock: s.log.clock, Random: s.connect.signer.random, Tell: s.log.tell,
+			Server: server, Examples: s.examples, Dial: s.connect.reach.dial, Clock: s.log.clock, Random: s.connect.signer.random, Notify: s.log.notify,
 		})
 		if err != nil {
 			return err
@@ -138,8 +138,8 @@ func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster
 		return err
 	}
 	api, _ := found.Kubernetes.(controlPlaneAPI)
-	if !slices.ContainsFunc(api.planes, func(m nodes.Machine) bool { return m.Address != "" }) {
-		return noPlane(found, s.env.name)
+	if !slices.ContainsFunc(api.machines, func(m nodes.Machine) bool { return m.Address != "" }) {
+		return noControlPlane(found, s.env.name)
 	}
 	client, err := api.clientWith(ctx, clusterPatience)
 	if err != nil {
@@ -150,11 +150,11 @@ func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster
 	if err != nil {
 		return err
 	}
-	return do(&Cluster{env: s.env, client: client, desired: desired, clock: s.log.clock, tell: s.log.tell, lock: s.lock, nodes: found})
+	return do(&Cluster{env: s.env, client: client, desired: desired, clock: s.log.clock, notify: s.log.notify, lock: s.lock, nodes: found})
 }
 
-// noPlane says why no control plane can be asked.
-func noPlane(c *nodes.Cluster, env string) error {
+// noControlPlane says why no control plane can be asked.
+func noControlPlane(c *nodes.Cluster, env string) error {
 	var problems diag.List
 	for _, m := range c.Machines {
 		if m.Role == nodeplan.ControlPlane {

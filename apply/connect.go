@@ -35,7 +35,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	e.masker.Add(token)
 	options := cloud.Options{
-		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Chance: c.Chance,
+		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Rand: c.Rand,
 	}
 	if c.Log != nil {
 		options.Log = func(r cloud.Request) { c.Log(r.String()) }
@@ -69,7 +69,7 @@ func (e *Environment) chooseToken(ctx context.Context, c Cloud) (token secret.St
 // Kubernetes, what keeps others out, and on top of these the stages.
 func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 	infra, held := &e.Infrastructure, &heldLock{}
-	log := &runLog{clock: c.Clock, tell: brief(c.Tell), project: project}
+	log := &runLog{clock: c.Clock, notify: shorten(c.Notify), project: project}
 	keep := memoryOf(e, project, c.Nodes)
 	inv := &inventory{infra: infra, endpoints: c.Nodes.Endpoints, fingerprints: c.Nodes.Fingerprints, calls: &log.calls.nodes, labels: keep.labels}
 	open := &sessionAccess{infra: infra, project: project, own: c.Nodes.Own, run: c.Nodes.Owner.in(infra.Cluster), held: held}
@@ -112,7 +112,7 @@ func (s *Session) addStages(inv *inventory, open *sessionAccess, kube *kubeReach
 	if c.Same == nil {
 		s.verifier.same = alwaysSame
 	}
-	s.takeOut = &takeOut{nodes: s.nodes, cloud: s.cloud, log: s.log}
+	s.removal = &removalStage{nodes: s.nodes, cloud: s.cloud, log: s.log}
 }
 
 // lockPlaceOf is where the lock of a cluster is.
@@ -148,21 +148,21 @@ func memoryOf(e *Environment, project *cloud.Client, n Nodes) memory {
 	if project == nil {
 		file := n.Facts
 		if file == nil {
-			file = &heldFacts{}
+			file = &memoryFacts{}
 		}
-		return memory{records: &machineRecords{file: file}, intents: &heldIntents{}}
+		return memory{records: &machineRecords{file: file}, intents: &memoryIntents{}}
 	}
 	labels := newServerRecords(project.MarkConfigured)
 	return memory{records: labels, intents: &notedIntents{notes: project.Notes(e.Infrastructure.Cluster)}, labels: labels}
 }
 
-// brief makes news of images as short as plans do: they are for people.
-func brief(tell func(Event)) func(Event) {
-	if tell == nil {
+// shorten makes news of images as short as plans do: they are for people.
+func shorten(notify func(Event)) func(Event) {
+	if notify == nil {
 		return nil
 	}
 	return func(e Event) {
 		e.Step, e.Text = plan.Brief(e.Step), plan.Brief(e.Text)
-		tell(e)
+		notify(e)
 	}
 }

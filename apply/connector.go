@@ -36,15 +36,15 @@ func (c *connector) nodes(ctx context.Context) (*nodes.Cluster, error) {
 	if c.reach.dial == nil {
 		return nil, diag.On("environment "+c.env.name, "there are no nodes behind simulated servers").WithCode(diag.Usage)
 	}
-	o, err := c.look(ctx)
+	o, err := c.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return c.at(ctx, o, nil)
 }
 
-// look looks what there is in the project.
-func (c *connector) look(ctx context.Context) (o cloudplan.Observed, err error) {
+// observe looks what there is in the project.
+func (c *connector) observe(ctx context.Context) (o cloudplan.Observed, err error) {
 	err = c.log.stage("observe", 0, func(progress.Stage) (err error) {
 		if c.project != nil {
 			o, err = c.project.Observe(ctx, c.env.Infrastructure)
@@ -66,7 +66,7 @@ func (c *connector) at(ctx context.Context, o cloudplan.Observed, making []strin
 	if !slices.ContainsFunc(cluster.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
 		return cluster, nil // nobody to talk to
 	}
-	if err := c.reach.open.letIn(ctx, o); diag.CodeOf(err) == diag.Secrets && c.lock.held.lock == nil {
+	if err := c.reach.open.open(ctx, o); diag.CodeOf(err) == diag.Secrets && c.lock.held.lock == nil {
 		// Whoever only reads may look at what can be seen without.
 		for i := range cluster.Machines {
 			cluster.Machines[i].Address, cluster.Machines[i].Unknown = "", "you are not let in: "+oneLine(err)
@@ -82,7 +82,7 @@ func (c *connector) at(ctx context.Context, o cloudplan.Observed, making []strin
 	api := controlPlaneAPI{reach: c.kube, through: cluster.Through}
 	for _, m := range cluster.Machines {
 		if m.Role == nodeplan.ControlPlane {
-			api.planes = append(api.planes, m)
+			api.machines = append(api.machines, m)
 		}
 	}
 	cluster.Kubernetes = api

@@ -174,7 +174,7 @@ access: {mode: public, currentIpv4: true}
 // publicAddress is that of the control plane.
 func (c *testCluster) publicAddress() string {
 	c.bench.t.Helper()
-	o, err := c.bench.connect().connect.look(c.bench.t.Context())
+	o, err := c.bench.connect().connect.observe(c.bench.t.Context())
 	if err != nil {
 		c.bench.t.Fatal(err)
 	}
@@ -274,16 +274,16 @@ func TestDestroyBesideSessions(t *testing.T) {
 		b.post("/firewalls", fmt.Sprintf(`{"name": %q, "labels": {"cluster": "demo", "managed-by": "talosgen", "component": "session", "talosgen.dev/expires": "%d"}}`, name, expires.Unix()))
 	}
 	session("demo-session-dead", fixedTime.Add(-time.Hour))
-	looks := c.nodes.Own
+	polls := c.nodes.Own
 	c.nodes.Own = func(ctx context.Context) []netip.Addr {
 		session("demo-session-bob", fixedTime.Add(time.Hour))
-		return looks(ctx)
+		return polls(ctx)
 	}
 	r, err := c.destroy()
 	if err != nil || len(r.Left.Changes)+len(r.Left.Left) > 0 {
 		t.Errorf("left %+v (%v)", r.Left, err)
 	}
-	if o, err := b.connect().connect.look(t.Context()); err != nil || len(o.Firewalls) > 0 {
+	if o, err := b.connect().connect.observe(t.Context()); err != nil || len(o.Firewalls) > 0 {
 		t.Errorf("still there: %+v (%v)", o.Firewalls, err)
 	}
 }

@@ -34,22 +34,22 @@ func (d *disturbed) all() []string {
 // settled looks at the nodes when those are back that were disturbed, and the
 // control planes, without which nobody knows whether the cluster is well. Whoever
 // was waited for in vain is not waited for again.
-func (d *disturbed) settled(ctx context.Context, c *nodes.Cluster) ([]nodes.Sight, error) {
+func (d *disturbed) settled(ctx context.Context, c *nodes.Cluster) ([]nodes.NodeState, error) {
 	leave, err := d.waits.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	sights, err := c.Settled(ctx, d.await(c))
+	states, err := c.Settled(ctx, d.await(c))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, seen := range sights {
+	for _, seen := range states {
 		if seen.Reach == nodeplan.Unreachable {
 			d.awaited = append(d.awaited, seen.Machine.Name)
 			d.names = slices.DeleteFunc(d.names, func(name string) bool { return name == seen.Machine.Name })
 		}
 	}
-	return sights, err
+	return states, err
 }
 
 // await are the nodes to wait for.

@@ -26,14 +26,14 @@ type FactsFile interface {
 	Write(content []byte) error
 }
 
-// heldFacts is a file that is kept as long as a run.
-type heldFacts struct{ content []byte }
+// memoryFacts is a file that is kept as long as a run.
+type memoryFacts struct{ content []byte }
 
 // Read returns the content.
-func (h *heldFacts) Read() ([]byte, error) { return h.content, nil }
+func (h *memoryFacts) Read() ([]byte, error) { return h.content, nil }
 
 // Write keeps the content.
-func (h *heldFacts) Write(content []byte) error {
+func (h *memoryFacts) Write(content []byte) error {
 	h.content = content
 	return nil
 }

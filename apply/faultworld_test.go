@@ -250,7 +250,7 @@ func (w *faultWorld) session() *Session {
 	w.runs++
 	s, err := w.next.Connect(w.Context(), Cloud{
 		History:  newer(w.next),
-		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: faultproxy.Direct(http.HandlerFunc(w.count)), Clock: w.clock, Chance: func() float64 { return 0.5 },
+		Endpoint: "http://127.0.0.1/v1", Token: secret.New(canaryToken), HTTP: faultproxy.Direct(http.HandlerFunc(w.count)), Clock: w.clock, Rand: func() float64 { return 0.5 },
 	})
 	if err != nil {
 		w.Fatal(err)

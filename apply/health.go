@@ -29,7 +29,7 @@ func (s *Session) Health(ctx context.Context, within time.Duration) (report *Hea
 			report = &r
 			return ctx.Err()
 		}
-		return node.WaitFor(ctx, s.log.clock, node.Patience{Every: lookEvery, Most: slowLook, Within: within}, "cluster", "well", func(ctx context.Context) error {
+		return node.WaitFor(ctx, s.log.clock, node.Patience{Every: pollEvery, Most: slowPoll, Within: within}, "cluster", "well", func(ctx context.Context) error {
 			r := checked(ctx, c)
 			report = &r
 			if failures := r.Failures(); len(failures) > 0 {

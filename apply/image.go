@@ -98,14 +98,14 @@ func (b *imageBuilder) missing(ctx context.Context) (missing []schemas.InfraSnap
 
 // build makes images, all at once.
 func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot, owner Owner, stage progress.Stage) error {
-	maker := b.maker(owner)
+	builder := b.builder(owner)
 	errs := make([]error, len(wanted))
 	var all sync.WaitGroup
 	for i, want := range wanted {
 		all.Go(func() {
 			step := "image " + ImageArch(want.Architecture)
 			stage.Step(step, progress.Begun, "")
-			_, errs[i] = maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+			_, errs[i] = builder.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
 			if errs[i] != nil {
 				stage.Step(step, progress.Failed, errs[i].Error())
 				return
@@ -123,16 +123,16 @@ func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot
 
 // step makes an image as a step of a stage.
 func (b *imageBuilder) step(stage progress.Stage, owner Owner) func(context.Context, schemas.InfraSnapshot) (int64, error) {
-	maker := b.maker(owner)
+	builder := b.builder(owner)
 	return func(ctx context.Context, want schemas.InfraSnapshot) (int64, error) {
 		step := fmt.Sprintf("%s %s", cloudplan.Create, cloudplan.KeyOf(cloudplan.KindImage, cloudplan.ImageName(want)))
-		return maker.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
+		return builder.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
 	}
 }
 
-// maker makes images for a run.
-func (b *imageBuilder) maker(owner Owner) *image.Maker {
-	return &image.Maker{
+// builder makes images for a run.
+func (b *imageBuilder) builder(owner Owner) *image.Builder {
+	return &image.Builder{
 		Project: b.project, Run: owner.in(b.infra.Cluster), Desired: *b.infra, Clock: b.clock,
 		Dial: b.with.Dial, Random: b.with.Random, Mirrors: b.with.Mirrors,
 	}

@@ -64,7 +64,7 @@ func (b *imageBench) die(f hetznersim.Fault) {
 	f.Then = func() { life.dead.Store(true); kill() }
 	b.sim.Inject(f)
 	s, err := b.env.Connect(ctx, Cloud{
-		Endpoint: b.url, Token: secret.New(canaryToken), HTTP: life, Clock: b.clock, Chance: func() float64 { return 0.5 },
+		Endpoint: b.url, Token: secret.New(canaryToken), HTTP: life, Clock: b.clock, Rand: func() float64 { return 0.5 },
 		Builder: Builder{Dial: b.dialWhile(life), Random: strings.NewReader(strings.Repeat("d", 1000))},
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func (i *infrastructure) change(ctx context.Context, of part) (err error) {
 	}
 	return i.log.stage(string(StageInfrastructure), steps, func(stage progress.Stage) error {
 		if i.old {
-			if err := i.look(ctx); err != nil {
+			if err := i.plan(ctx); err != nil {
 				return err
 			}
 		}
@@ -48,8 +48,8 @@ func (i *infrastructure) change(ctx context.Context, of part) (err error) {
 	})
 }
 
-// look plans from what is there now.
-func (i *infrastructure) look(ctx context.Context) error {
+// plan plans from what is there now.
+func (i *infrastructure) plan(ctx context.Context) error {
 	o, err := i.project.ObserveSettled(ctx, i.agreed.Desired)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloud
 	loop := execute.Infrastructure(i.agreed)
 	loop.Stale, loop.Sleep = cloud.Stale, i.clock.Sleep
 	loop.Again = func(ctx context.Context) (*cloudplan.Plan, error) {
-		err := i.look(ctx)
+		err := i.plan(ctx)
 		return of(i.latest), err
 	}
 	loop.Executor = func(p *cloudplan.Plan) execute.Do[Change] {
@@ -77,7 +77,7 @@ func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloud
 }
 
 // before makes the changes that nodes do not have to leave the cluster for.
-func (i *infrastructure) before(ctx context.Context) error { return i.change(ctx, holding(everybody)) }
+func (i *infrastructure) before(ctx context.Context) error { return i.change(ctx, holding(all)) }
 
 // after makes those that are left, once the nodes were changed. It reports whether
 // there are servers of nodes that were not there before.

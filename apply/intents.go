@@ -66,16 +66,16 @@ func (n *notedIntents) Record(ctx context.Context, i bootstrap.Intent) error {
 	return err
 }
 
-// heldIntents keep the intent as long as a run. Machines that exist already have
+// memoryIntents keep the intent as long as a run. Machines that exist already have
 // no other place before there is a cluster; all runs that have the same tree
 // choose the same node, and etcd that serves says that it was done.
-type heldIntents struct{ intent bootstrap.Intent }
+type memoryIntents struct{ intent bootstrap.Intent }
 
 // Intent returns it.
-func (h *heldIntents) Intent(context.Context) (bootstrap.Intent, error) { return h.intent, nil }
+func (h *memoryIntents) Intent(context.Context) (bootstrap.Intent, error) { return h.intent, nil }
 
 // Record keeps it.
-func (h *heldIntents) Record(_ context.Context, i bootstrap.Intent) error {
+func (h *memoryIntents) Record(_ context.Context, i bootstrap.Intent) error {
 	h.intent = i
 	return nil
 }

@@ -85,14 +85,14 @@ func (inv *inventory) names(o cloudplan.Observed) (names []string) {
 	return names
 }
 
-// planes are the control planes that are there.
-func (inv *inventory) planes(o cloudplan.Observed, making []string) (planes []nodes.Machine) {
+// controlPlanes are the control planes that are there.
+func (inv *inventory) controlPlanes(o cloudplan.Observed, making []string) (found []nodes.Machine) {
 	for _, m := range inv.machines(o, making) {
 		if m.Role == nodeplan.ControlPlane && !m.New && m.Address != "" {
-			planes = append(planes, m)
+			found = append(found, m)
 		}
 	}
-	return planes
+	return found
 }
 
 // owns reports whether a server is one that apply made for the cluster. Those of
@@ -112,7 +112,7 @@ func (inv *inventory) place(m *nodes.Machine, have cloudplan.Server) {
 		m.Server = have.Status
 	}
 	if inv.labels != nil {
-		inv.labels.see(have)
+		inv.labels.add(have)
 	}
 	// Whoever comes through the gateway is in the private network; nodes may have no
 	// other address then, be the APIs public or not.

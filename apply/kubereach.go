@@ -55,13 +55,13 @@ func (k *kubeReach) serves() bool {
 // api is the API of the control planes that are there. This machine is let in.
 func (k *kubeReach) api(ctx context.Context, o cloudplan.Observed) (controlPlaneAPI, error) {
 	through, err := k.nodes.enter(ctx, o)
-	return controlPlaneAPI{reach: k, through: through, planes: k.inventory.planes(o, nil)}, err
+	return controlPlaneAPI{reach: k, through: through, machines: k.inventory.controlPlanes(o, nil)}, err
 }
 
 // static is the API of machines that exist already.
 func (k *kubeReach) static() (controlPlaneAPI, error) {
 	through, err := k.nodes.transport(cloudplan.Observed{})
-	return controlPlaneAPI{reach: k, through: through, planes: k.inventory.planes(cloudplan.Observed{}, nil)}, err
+	return controlPlaneAPI{reach: k, through: through, machines: k.inventory.controlPlanes(cloudplan.Observed{}, nil)}, err
 }
 
 // with does something with a client for the API of the cluster.
@@ -104,9 +104,9 @@ func (k *kubeReach) client(ctx context.Context, o kube.Options) (*kube.Client, e
 // a load balancer in between: the first one that accepts a connection answers, and
 // one that is switched off holds nobody up.
 type controlPlaneAPI struct {
-	reach   *kubeReach
-	planes  []nodes.Machine
-	through reach.Transport
+	reach    *kubeReach
+	machines []nodes.Machine
+	through  reach.Transport
 }
 
 // errNoControlPlane is that there is nobody to connect to.
@@ -115,7 +115,7 @@ var errNoControlPlane = errors.New("no control plane is known")
 // dial connects to a control plane, whatever the address.
 func (k controlPlaneAPI) dial(ctx context.Context, _ string) (net.Conn, error) {
 	var addresses []string
-	for _, m := range k.planes {
+	for _, m := range k.machines {
 		if m.Address == "" {
 			continue
 		}
@@ -185,9 +185,9 @@ func (k controlPlaneAPI) once(ctx context.Context) ([]kube.Node, error) {
 }
 
 // Drain cordons and drains a node.
-func (k controlPlaneAPI) Drain(ctx context.Context, name string, forGood bool, tell func(string)) error {
+func (k controlPlaneAPI) Drain(ctx context.Context, name string, forGood bool, notify func(string)) error {
 	return k.do(ctx, func(c *kube.Client) error {
-		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, ForGood: forGood, Tell: tell})
+		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, ForGood: forGood, Notify: notify})
 	})
 }
 

@@ -22,9 +22,9 @@ import (
 func TestKubernetesStage(t *testing.T) {
 	c := kubeenv.Start(t, kubeenv.Own())
 	env, _ := realCluster(t, c, bootstrapObjects)
-	var told []string
+	var reported []string
 	s := newSession(env, nil, Cloud{
-		Clock: liveClock{}, Builder: Builder{Random: rand.Reader}, Tell: func(e Event) { told = append(told, e.Stage+" "+e.Step+" "+e.Text) },
+		Clock: liveClock{}, Builder: Builder{Random: rand.Reader}, Notify: func(e Event) { reported = append(reported, e.Stage+" "+e.Step+" "+e.Text) },
 		Nodes: Nodes{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(c.URL, "https://"))
 		}},
@@ -54,7 +54,7 @@ func TestKubernetesStage(t *testing.T) {
 	there := &cloudplan.Plan{Cluster: "demo", Observed: cloudplan.Observed{Servers: []cloudplan.Server{server}}}
 	r := &Report{Left: &Plan{Plan: there}}
 	if err := s.kube.execute(t.Context(), &run{report: r, agreed: before}); err != nil {
-		t.Fatalf("%v\n%s", err, strings.Join(told, "\n"))
+		t.Fatalf("%v\n%s", err, strings.Join(reported, "\n"))
 	}
 	if len(r.Objects) != 2 || !r.Left.Kubernetes.InSync() {
 		t.Errorf("%d objects were made, left is %s", len(r.Objects), r.Left.Kubernetes)
@@ -63,7 +63,7 @@ func TestKubernetesStage(t *testing.T) {
 	if err := s.kube.plan(t.Context(), again, Policy{}); err != nil || !again.Kubernetes.API || !again.Empty() {
 		t.Errorf("the second time (%v): %s", err, again)
 	}
-	text := strings.Join(told, "\n") + before.String()
+	text := strings.Join(reported, "\n") + before.String()
 	if strings.Contains(text, canaryToken) || strings.Contains(text, "PRIVATE KEY") {
 		t.Error("a secret was told")
 	}
@@ -86,10 +86,10 @@ func TestSomePlane(t *testing.T) {
 		want  bool
 	}{
 		"all are well":            {nodeplan.Plan{}, true},
-		"no control plane":        {nodeplan.Plan{Away: []string{"cp-1"}}, false},
-		"it waits for bootstrap":  {nodeplan.Plan{Away: []string{"cp-1"}, Steps: []Step{{Action: nodeplan.Bootstrap}}}, true},
+		"no control plane":        {nodeplan.Plan{Unreachable: []string{"cp-1"}}, false},
+		"it waits for bootstrap":  {nodeplan.Plan{Unreachable: []string{"cp-1"}, Steps: []Step{{Action: nodeplan.Bootstrap}}}, true},
 		"it is refused":           {nodeplan.Plan{Refusals: []plan.Note{{Key: "node/cp-1"}}}, false},
-		"only the worker is away": {nodeplan.Plan{Away: []string{"worker-1"}}, true},
+		"only the worker is away": {nodeplan.Plan{Unreachable: []string{"worker-1"}}, true},
 	} {
 		if got := k.usable(&Plan{Plan: &cloudplan.Plan{}, Nodes: &c.nodes}); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -108,7 +108,7 @@ func TestEdited(t *testing.T) {
 	}
 	object.Conflicts = []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}}
 	p := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
-	p.Nodes.Away, p.Nodes.Warnings = []string{"demo-2"}, []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}}
+	p.Nodes.Unreachable, p.Nodes.Warnings = []string{"demo-2"}, []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}}
 	if !p.Executable() || p.Refused() || p.Empty() {
 		t.Errorf("somebody has edited it, and nothing can be done: %v", notExecutable(p))
 	}

@@ -13,8 +13,8 @@ import (
 // of nodes says what is wrong. Those that wait for the bootstrap are on their way
 // up, though nobody can talk to them yet.
 func (k *kubeReach) usable(p *Plan) bool {
-	return bootstraps(p) || slices.ContainsFunc(k.inventory.machines(p.Observed, making(p.Plan)), func(m nodes.Machine) bool {
-		return m.Role == nodeplan.ControlPlane && !slices.Contains(p.Nodes.Away, m.Name) &&
+	return bootstraps(p) || slices.ContainsFunc(k.inventory.machines(p.Observed, toCreate(p.Plan)), func(m nodes.Machine) bool {
+		return m.Role == nodeplan.ControlPlane && !slices.Contains(p.Nodes.Unreachable, m.Name) &&
 			!slices.ContainsFunc(p.Nodes.Refusals, func(n plan.Note) bool { return n.Key == plan.Key("node/"+m.Name) })
 	})
 }
@@ -31,5 +31,5 @@ func (k *kubeReach) mayServe(p *Plan) bool {
 	if bootstraps(p) {
 		return false
 	}
-	return len(k.inventory.planes(p.Observed, making(p.Plan))) > 0
+	return len(k.inventory.controlPlanes(p.Observed, toCreate(p.Plan))) > 0
 }

@@ -16,10 +16,10 @@ const (
 	// kubernetesPatience is how long a request is repeated that gets no answer:
 	// an API server that restarts is away for a while.
 	kubernetesPatience = 2 * time.Minute
-	// bornWithin is how long the API of a cluster takes that was bootstrapped a
+	// apiWithin is how long the API of a cluster takes that was bootstrapped a
 	// moment ago: its images are pulled.
-	bornWithin = 10 * time.Minute
-	bornEvery  = 5 * time.Second
+	apiWithin = 10 * time.Minute
+	apiEvery  = 5 * time.Second
 )
 
 // kubeStage looks at what runs in the cluster, plans and changes it.
@@ -87,7 +87,7 @@ func (k *kubeStage) execute(ctx context.Context, r *run) error {
 	}
 	return k.log.stage(string(StageKubernetes), len(agreed.Changes()), func(stage progress.Stage) error {
 		return k.kube.with(ctx, r.report.Left.Observed, func(client *kube.Client) error {
-			if err := k.born(ctx, agreed, client, stage); err != nil {
+			if err := k.awaitAPI(ctx, agreed, client, stage); err != nil {
 				return err
 			}
 			if err := k.lock.acquire(ctx, stage); err != nil {
@@ -119,23 +119,23 @@ func (k *kubeStage) change(ctx context.Context, r *run, client *kube.Client, sta
 	return r.report.executeObjects(ctx, kube.Executor{Client: client, Stage: stage, Before: k.lock.held.keep}, now, again)
 }
 
-// unborn says how far an API is that is waited for. That a control plane that starts
+// apiWait says how far an API is that is waited for. That a control plane that starts
 // does not serve it is no mistake, and is not told like one.
-func unborn(err error) string {
+func apiWait(err error) string {
 	if kube.NotServing(err) {
 		return "no control plane serves it yet"
 	}
 	return oneLine(err)
 }
 
-// born waits for the API of a cluster that had none when the plan was made.
-func (k *kubeStage) born(ctx context.Context, p *kubeplan.Plan, client *kube.Client, stage progress.Stage) error {
+// awaitAPI waits for the API of a cluster that had none when the plan was made.
+func (k *kubeStage) awaitAPI(ctx context.Context, p *kubeplan.Plan, client *kube.Client, stage progress.Stage) error {
 	if p.API {
 		return nil
 	}
 	const step = "wait for the Kubernetes API"
 	stage.Step(step, progress.Begun, "")
-	end := k.clock.Now().Add(bornWithin)
+	end := k.clock.Now().Add(apiWithin)
 	for {
 		err := client.Alive(ctx)
 		if err == nil {
@@ -146,11 +146,11 @@ func (k *kubeStage) born(ctx context.Context, p *kubeplan.Plan, client *kube.Cli
 			err = diag.On("Kubernetes API", "no control plane is known that could serve it").
 				WithHint("apply the stages before this one too: infrastructure and nodes").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil && !k.clock.Now().Before(end) {
-			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", bornWithin, oneLine(err)).
+			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", apiWithin, oneLine(err)).
 				WithHint("`talosgen health` shows what the control plane nodes wait for; run this again when they are healthy").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil {
-			stage.Step(step, progress.Note, unborn(err))
-			err = k.clock.Sleep(ctx, bornEvery)
+			stage.Step(step, progress.Note, apiWait(err))
+			err = k.clock.Sleep(ctx, apiEvery)
 			if err == nil {
 				continue
 			}

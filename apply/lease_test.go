@@ -69,8 +69,8 @@ func (s *site) holder() string {
 func TestStaticLock(t *testing.T) {
 	s := newStaticSite(t, "cp-1", "worker-1")
 	s.mustApply(Policy{})
-	if told := s.told.String(); !strings.Contains(told, "lock lock note no Kubernetes API answers that could keep it") {
-		t.Errorf("told\n%s", told)
+	if reported := s.told.String(); !strings.Contains(reported, "lock lock note no Kubernetes API answers that could keep it") {
+		t.Errorf("told\n%s", reported)
 	}
 	s.more = []string{"  sysctls: {vm.swappiness: \"10\"}"}
 	s.staticTree("cp-1", "worker-1")
@@ -131,8 +131,8 @@ func TestStaticLockStays(t *testing.T) {
 	if !errors.Is(err, failed) || strings.Contains(err.Error(), "lock") {
 		t.Errorf("it ended with %v", err)
 	}
-	told := s.told.String()
-	_, warning, _ := strings.Cut(told, "lock release the lock failed ")
+	reported := s.told.String()
+	_, warning, _ := strings.Cut(reported, "lock release the lock failed ")
 	var until time.Time
 	for word := range strings.FieldsSeq(warning) {
 		if at, perr := time.Parse(time.RFC3339, strings.TrimSuffix(word, ",")); perr == nil {
@@ -140,7 +140,7 @@ func TestStaticLockStays(t *testing.T) {
 		}
 	}
 	if lasts := until.Sub(taken); lasts < 14*time.Minute || lasts > 15*time.Minute || !strings.Contains(warning, "talosgen unlock") {
-		t.Errorf("it was taken at %s, told\n%s", taken, told)
+		t.Errorf("it was taken at %s, told\n%s", taken, reported)
 	}
 }
 
@@ -160,8 +160,8 @@ func TestStaticTwoAtOnce(t *testing.T) {
 		})
 	}
 	both.Wait()
-	if p, _ := s.mustApply(Policy{}); len(p.Nodes.Away) > 0 {
-		t.Errorf("away: %v", p.Nodes.Away)
+	if p, _ := s.mustApply(Policy{}); len(p.Nodes.Unreachable) > 0 {
+		t.Errorf("away: %v", p.Nodes.Unreachable)
 	}
 	if p, _ := s.mustApply(Policy{}); !p.Empty() {
 		t.Errorf("then\n%s", p)

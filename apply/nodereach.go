@@ -41,7 +41,7 @@ type nodeReach struct {
 
 // enter lets this machine in, and leads to the nodes.
 func (r *nodeReach) enter(ctx context.Context, o cloudplan.Observed) (reach.Transport, error) {
-	if err := r.open.letIn(ctx, o); err != nil {
+	if err := r.open.open(ctx, o); err != nil {
 		return nil, err
 	}
 	return r.transport(o)

@@ -44,7 +44,7 @@ func (n nodeSection) consents() (flags []string) {
 func (n nodeSection) remains() error {
 	var problems diag.List
 	problems.AddErr(unsent(n.Plan))
-	problems.AddErr(away(n.Plan))
+	problems.AddErr(unreachable(n.Plan))
 	return problems.Err()
 }
 
@@ -81,15 +81,15 @@ func unsent(p *nodeplan.Plan) error {
 		WithCode(diag.Differences)
 }
 
-// away is an error that names nodes of which nobody knows whether they are as
+// unreachable is an error that names nodes of which nobody knows whether they are as
 // they should be.
-func away(p *nodeplan.Plan) error {
+func unreachable(p *nodeplan.Plan) error {
 	if p == nil {
 		return nil
 	}
 	var problems diag.List
 	for _, n := range p.Warnings {
-		for _, name := range p.Away {
+		for _, name := range p.Unreachable {
 			if n.Key == plan.Key("node/"+name) {
 				problems.Add(diag.On("node "+name, "%s", n.Text).WithHint("%s", n.Hint).WithCode(diag.NotReady))
 			}

@@ -153,8 +153,8 @@ func (s *site) session(change ...func(*Cloud)) *Session {
 	}
 	c := Cloud{
 		Endpoint: s.endpoint + "/v1", Token: secret.New(s.sim.Token()), HTTP: s.http, Clock: s.fleet.Clock(),
-		Chance: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
-		Tell: func(e Event) {
+		Rand: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
+		Notify: func(e Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			fmt.Fprintln(&s.told, e.Stage, e.Step, e.State, e.Text)

@@ -30,7 +30,7 @@ func (n *nodeStage) plan(ctx context.Context, p *Plan, policy Policy) error {
 	if !policy.has(StageNodes) {
 		return nil
 	}
-	return n.look(ctx, p, policy.forNodes(n.connect.inventory.names(p.Observed)))
+	return n.planFor(ctx, p, policy.forNodes(n.connect.inventory.names(p.Observed)))
 }
 
 // resume makes the section of nodes of a saved plan again.
@@ -38,27 +38,27 @@ func (n *nodeStage) resume(ctx context.Context, p *Plan, saved *Saved, more Poli
 	if saved.Nodes == nil {
 		return nil
 	}
-	err := n.look(ctx, p, saved.Nodes.Policy.And(more.forNodes(n.connect.inventory.names(p.Observed))))
+	err := n.planFor(ctx, p, saved.Nodes.Policy.And(more.forNodes(n.connect.inventory.names(p.Observed))))
 	if err != nil {
 		return err
 	}
 	return plan.StaleError(p.Cluster, saved.Nodes.Stale(p.kept, p.Nodes)...)
 }
 
-// look looks at the nodes, and plans.
-func (n *nodeStage) look(ctx context.Context, p *Plan, policy nodeplan.Policy) error {
+// planFor observes the nodes, and plans.
+func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy) error {
 	return n.log.stage("observe nodes", 0, func(stage progress.Stage) error {
-		c, err := n.connect.at(ctx, p.Observed, making(p.Plan))
+		c, err := n.connect.at(ctx, p.Observed, toCreate(p.Plan))
 		if err != nil {
 			return err
 		}
-		c.Tell = notes(stage)
+		c.Notify = notes(stage)
 		n.planned = c
 		p.kept, p.node = n.desired.env.nodeFiles(), policy
 		if p.Nodes, err = n.make(ctx, c, policy, nil); err != nil {
 			return err
 		}
-		p.Refusals = append(p.Refusals, ahead(p, n.connect.env.Infrastructure)...)
+		p.Refusals = append(p.Refusals, versionSkew(p, n.connect.env.Infrastructure)...)
 		return nil
 	})
 }
@@ -97,14 +97,14 @@ func (n *nodeStage) observe(ctx context.Context, c *nodes.Cluster, awaited []str
 	if d, err = n.desired.read(ctx); err != nil {
 		return d, o, err
 	}
-	sights, err := c.Settled(ctx, awaited)
+	states, err := c.Settled(ctx, awaited)
 	if err != nil {
 		return d, o, err
 	}
-	g := guard(c, sights)
+	g := guard(c, states)
 	g.Except = append(g.Except, leaving...)
 	c.Health = g
-	o, err = c.Observed(ctx, sights)
+	o, err = c.Observed(ctx, states)
 	return d, o, err
 }
 
@@ -120,7 +120,7 @@ func (n *nodeStage) execute(ctx context.Context, r *run) error {
 		}
 		left, err := converge(ctx, c, r.report, stage, r.agreed.Nodes, func(ctx context.Context) (*nodeplan.Plan, error) {
 			policy := r.policy.forNodes(n.connect.inventory.names(o))
-			return n.make(ctx, c, policy, append(making(r.agreed.Plan), n.disturbed.all()...))
+			return n.make(ctx, c, policy, append(toCreate(r.agreed.Plan), n.disturbed.all()...))
 		})
 		if left != nil {
 			r.report.Left.Nodes = left
@@ -138,7 +138,7 @@ func converge(
 	ctx context.Context, c *nodes.Cluster, r *Report, stage progress.Stage,
 	agreed *nodeplan.Plan, again func(context.Context) (*nodeplan.Plan, error),
 ) (*nodeplan.Plan, error) {
-	c.Tell = notes(stage)
+	c.Notify = notes(stage)
 	current, err := again(ctx)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (r *Report) noteStep(stage progress.Stage, e execute.Event[Step]) {
 	if e.State == execute.Done {
 		r.Steps = append(r.Steps, e.Step)
 	}
-	tellStep(stage, nodes.Name(e.Step), e.State, e.Err)
+	notifyStep(stage, nodes.Name(e.Step), e.State, e.Err)
 }
 
 // notes tells a stage what its steps wait for. A wait that is no step ends with

@@ -36,11 +36,11 @@ func (w *nodeWatch) watched(p *cloudplan.Plan, stage progress.Stage, do execute.
 		if err != nil {
 			return err
 		}
-		sights, err := w.disturbed.settled(ctx, cluster)
+		states, err := w.disturbed.settled(ctx, cluster)
 		if err != nil {
 			return err
 		}
-		lives := slices.ContainsFunc(sights, func(seen nodes.Sight) bool {
+		lives := slices.ContainsFunc(states, func(seen nodes.NodeState) bool {
 			return seen.Machine.Name == c.Name && seen.Reach == nodeplan.Configured
 		})
 		if !lives {
@@ -48,17 +48,17 @@ func (w *nodeWatch) watched(p *cloudplan.Plan, stage progress.Stage, do execute.
 			w.disturbed.add(c.Name) // on again, or on its way
 			return err
 		}
-		tell := func(text string) { stage.Step(string(c.Action)+" "+string(c.Key), progress.Note, text) }
-		guard := guard(cluster, sights)
-		guard.Tell = tell
+		notify := func(text string) { stage.Step(string(c.Action)+" "+string(c.Key), progress.Note, text) }
+		guard := guard(cluster, states)
+		guard.Notify = notify
 		if err := guard.Before(ctx); err != nil {
 			return err
 		}
-		if err := cluster.Kubernetes.Drain(ctx, c.Name, false, tell); err != nil {
+		if err := cluster.Kubernetes.Drain(ctx, c.Name, false, notify); err != nil {
 			return err
 		}
 		w.disturbed.add(c.Name)
-		err = cluster.FreeToStop(ctx, c.Name, tell)
+		err = cluster.FreeToStop(ctx, c.Name, notify)
 		if err == nil {
 			err = do(ctx, c)
 		}
@@ -84,14 +84,14 @@ func letBackIn(ctx context.Context, c *nodes.Cluster, name string, failed error)
 		within = releaseWithin
 	}
 	ctx = context.WithoutCancel(ctx)
-	patience := node.Patience{Every: lookEvery, Most: slowLook}
+	patience := node.Patience{Every: pollEvery, Most: slowPoll}
 	end := c.Clock.Now().Add(within)
-	for looks := 0; ; looks++ {
+	for polls := 0; ; polls++ {
 		err := c.Kubernetes.Uncordon(ctx, name)
 		if err == nil {
 			return failed
 		}
-		if !c.Clock.Now().Before(end) || c.Clock.Sleep(ctx, patience.Pause(looks)) != nil {
+		if !c.Clock.Now().Before(end) || c.Clock.Sleep(ctx, patience.Pause(polls)) != nil {
 			var problems diag.List
 			problems.AddErr(failed)
 			problems.Add(diag.On("node "+name, "it takes no pods: it was drained for a change that failed, and to let them in again failed too: %s", oneLine(err)).

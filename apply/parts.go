@@ -13,8 +13,8 @@ type part func(*cloudplan.Plan) *cloudplan.Plan
 
 func whole(p *cloudplan.Plan) *cloudplan.Plan { return p }
 
-// everybody is every node.
-func everybody(string) bool { return true }
+// all is every node.
+func all(string) bool { return true }
 
 // holding leaves out that servers of some nodes are deleted, and what has to
 // wait for that: these nodes have not left the cluster.
@@ -57,13 +57,13 @@ func within(p *cloudplan.Plan, policy Policy) *cloudplan.Plan {
 	case !policy.has(StageInfrastructure):
 		return nothing(p)
 	case !policy.has(StageNodes):
-		return holding(everybody)(p)
+		return holding(all)(p)
 	}
-	return holding(policy.spares)(p)
+	return holding(policy.skips)(p)
 }
 
-// making are the servers that a plan makes.
-func making(p *cloudplan.Plan) (names []string) {
+// toCreate are the servers that a plan makes.
+func toCreate(p *cloudplan.Plan) (names []string) {
 	for _, c := range p.Changes {
 		if c.Kind == cloudplan.KindServer && (c.Action == cloudplan.Create || c.Action == cloudplan.Replace) {
 			names = append(names, c.Name)

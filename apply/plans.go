@@ -37,7 +37,7 @@ func (p *Plan) Empty() bool {
 // Unseen is the error that some nodes are not reached or do not run, with the
 // exit code [diag.NotReady]; nil if all could be looked at. A plan without
 // changes says nothing about them.
-func (p *Plan) Unseen() error { return away(p.Nodes) }
+func (p *Plan) Unseen() error { return unreachable(p.Nodes) }
 
 // Edited is the error that others own fields of objects in Kubernetes that Git has
 // otherwise, with the exit code [diag.Conflict]; nil if nobody does. A plan without

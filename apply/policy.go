@@ -72,5 +72,5 @@ func (p Policy) forNodes(all []string) nodeplan.Policy {
 	return n
 }
 
-// spares reports whether a run leaves a node alone.
-func (p Policy) spares(node string) bool { return len(p.Nodes) > 0 && !slices.Contains(p.Nodes, node) }
+// skips reports whether a run leaves a node alone.
+func (p Policy) skips(node string) bool { return len(p.Nodes) > 0 && !slices.Contains(p.Nodes, node) }

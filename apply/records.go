@@ -28,9 +28,9 @@ func newServerRecords(mark func(ctx context.Context, id int64, value string) err
 	return &serverRecords{mark: mark, now: map[string]string{}, own: map[string]bool{}}
 }
 
-// see takes in the label of a server. What this session has written since then
+// add takes in the label of a server. What this session has written since then
 // stays.
-func (r *serverRecords) see(have cloudplan.Server) {
+func (r *serverRecords) add(have cloudplan.Server) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := strconv.FormatInt(have.ID, 10)

@@ -36,12 +36,12 @@ func TestServerRecords(t *testing.T) {
 		"no": newonce.Blank, "yes": newonce.Sent, "": newonce.Unrecorded, "NO": newonce.Unrecorded, "later": newonce.Unrecorded,
 		strings.Repeat("w", 52): newonce.Unrecorded, strings.Repeat("0", 51): newonce.Unrecorded, strings.Repeat("0", 52): newonce.Sending,
 	} {
-		r.see(labelled(value))
+		r.add(labelled(value))
 		if got := r.Of(m); got.State != want || !got.Bound {
 			t.Errorf("%q: %+v", value, got)
 		}
 	}
-	r.see(cloudplan.Server{Meta: cloudplan.Meta{ID: 7}})
+	r.add(cloudplan.Server{Meta: cloudplan.Meta{ID: 7}})
 	if got := r.Of(m); got.State != newonce.Unrecorded {
 		t.Errorf("without a label: %+v", got)
 	}
@@ -52,10 +52,10 @@ func TestServerRecords(t *testing.T) {
 		if got := r.Of(m); got.State != newonce.Sending || got.Fingerprint != shownKey {
 			t.Errorf("%+v", got)
 		}
-		r.see(labelled("no"))
+		r.add(labelled("no"))
 	}
 	other := newServerRecords(nil)
-	other.see(labelled(written))
+	other.add(labelled(written))
 	if got := other.Of(m); got.State != newonce.Sending || got.Fingerprint != shownKey {
 		t.Errorf("another run reads %+v from %q", got, written)
 	}
@@ -70,7 +70,7 @@ func TestServerRecords(t *testing.T) {
 // TestServerRecordNotWritten: what could not be written is not taken for written.
 func TestServerRecordNotWritten(t *testing.T) {
 	r := newServerRecords(func(context.Context, int64, string) error { return errors.New("no") })
-	r.see(labelled("yes"))
+	r.add(labelled("yes"))
 	m := nodes.Machine{ID: "7"}
 	if err := r.Forgotten(t.Context(), m); err == nil || r.Of(m).State != newonce.Sent {
 		t.Errorf("%v, %+v", err, r.Of(m))
@@ -79,7 +79,7 @@ func TestServerRecordNotWritten(t *testing.T) {
 
 // failing is a file of facts that fails.
 type failing struct {
-	heldFacts
+	memoryFacts
 	read, write error
 }
 
@@ -87,20 +87,20 @@ func (f *failing) Read() ([]byte, error) {
 	if f.read != nil {
 		return nil, f.read
 	}
-	return f.heldFacts.Read()
+	return f.memoryFacts.Read()
 }
 
 func (f *failing) Write(content []byte) error {
 	if f.write != nil {
 		return f.write
 	}
-	return f.heldFacts.Write(content)
+	return f.memoryFacts.Write(content)
 }
 
 // TestMachineRecords: the life of a machine in facts.yaml, as another run reads it,
 // beside what else stands there.
 func TestMachineRecords(t *testing.T) {
-	file := &failing{heldFacts: heldFacts{[]byte("apiVersion: talosgen.dev/v1alpha1\naddresses:\n  - kind: server\n    name: x\n    ipv4: 203.0.113.7\n")}}
+	file := &failing{memoryFacts: memoryFacts{[]byte("apiVersion: talosgen.dev/v1alpha1\naddresses:\n  - kind: server\n    name: x\n    ipv4: 203.0.113.7\n")}}
 	a, b := nodes.Machine{Name: "a"}, nodes.Machine{Name: "b"}
 	want := func(m nodes.Machine, state newonce.State, fingerprint string) {
 		t.Helper()
@@ -139,7 +139,7 @@ func TestMachineRecords(t *testing.T) {
 // written over.
 func TestMachineRecordsUnreadable(t *testing.T) {
 	for _, text := range []string{"nodes: a\n", "apiVersion: talosgen.dev/v2\nnodes: []\n", "nodes: []\n", "apiVersion: talosgen.dev/v1alpha1\nnode: [{name: a}]\n", "\x00", ""} {
-		file := &heldFacts{[]byte(text)}
+		file := &memoryFacts{[]byte(text)}
 		r := &machineRecords{file: file}
 		if got := r.Of(nodes.Machine{Name: "a"}); got.State != newonce.Unreadable || got.Reason == "" {
 			t.Errorf("%q: %+v", text, got)
@@ -152,7 +152,7 @@ func TestMachineRecordsUnreadable(t *testing.T) {
 
 // TestFactsGone: a file that has nothing to say any more goes.
 func TestFactsGone(t *testing.T) {
-	file := &heldFacts{}
+	file := &memoryFacts{}
 	r := &machineRecords{file: file}
 	m := nodes.Machine{Name: "a"}
 	if err := errors.Join(r.Arrived(t.Context(), m), r.Forgotten(t.Context(), m)); err != nil || file.content != nil {

@@ -54,12 +54,12 @@ func (s *site) reset(name string) {
 	s.Helper()
 	s.fleet.LetEnd()
 	session := s.session()
-	out := TakeOut{Nodes: []string{name}, Wipe: true}
-	p, err := session.PlanTakeOut(s.Context(), out)
+	out := Removal{Nodes: []string{name}, Wipe: true}
+	p, err := session.PlanRemoval(s.Context(), out)
 	if err != nil {
 		s.Fatal(err)
 	}
-	if _, err := session.TakeOut(s.Context(), p, out, s.owner()); err != nil {
+	if _, err := session.Remove(s.Context(), p, out, s.owner()); err != nil {
 		s.Fatal(err)
 	}
 	if err := session.Close(s.Context()); err != nil {

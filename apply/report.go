@@ -164,8 +164,8 @@ func (r *Report) pending(s *Summary) {
 		}
 		for _, n := range p.Warnings {
 			kind, node := summary.Reboots, strings.TrimPrefix(string(n.Key), "node/")
-			if slices.Contains(p.Away, node) {
-				kind = summary.Away
+			if slices.Contains(p.Unreachable, node) {
+				kind = summary.Unreachable
 			}
 			add(kind, "node "+node, n.Text, n.Hint)
 		}
@@ -174,7 +174,7 @@ func (r *Report) pending(s *Summary) {
 	if p := r.lastNodes(); p != nil {
 		last = *p
 	}
-	r.verified.pending(last.Away, last.Upgrade, add)
+	r.verified.pending(last.Unreachable, last.Upgrade, add)
 	if r.Left != nil && r.Left.Plan != nil {
 		for _, n := range r.Left.Plan.Left {
 			add(summary.Waiting, string(n.Key), n.Text, n.Hint)
@@ -197,9 +197,9 @@ func (r *Report) pendingObjects(add func(kind, object, text, hint string)) {
 		switch {
 		case step.Action == kubeplan.Conflict:
 			add(summary.Conflict, string(step.Key), step.Reason, "")
-		case step.Action == kubeplan.Waits && step.After != "":
+		case step.Action == kubeplan.Blocked && step.After != "":
 			add(summary.Waiting, string(step.Key), "it waits "+step.Reason, "")
-		case step.Action == kubeplan.Waits:
+		case step.Action == kubeplan.Blocked:
 			add(summary.Waiting, string(step.Key), step.Reason, "run this again when that is there")
 		}
 	}
@@ -249,7 +249,7 @@ func (r *Report) next(s *Summary, c Commands) {
 	if pending(summary.Conflict) {
 		add(c.Of("takeover", "--plan"), "says which fields talosgen could take over, to be as in Git again")
 	}
-	if pending(summary.Away) {
+	if pending(summary.Unreachable) {
 		add(c.Of("health"), "says more about the nodes")
 	}
 	if pending(summary.Health) {

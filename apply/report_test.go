@@ -102,7 +102,7 @@ next:
 		"Flux is for somebody else to install": {
 			report: Report{
 				Agreed: demoPlan([]Change{network}, nil, nil), Done: []Change{network},
-				Left: demoPlan(nil, nil, []kubeplan.Step{{Key: "Secret/flux-system/sops-age", Action: kubeplan.Waits, Stage: kubeplan.Keys,
+				Left: demoPlan(nil, nil, []kubeplan.Step{{Key: "Secret/flux-system/sops-age", Action: kubeplan.Blocked, Stage: kubeplan.Keys,
 					Reason: "there is no namespace flux-system, and the tree does not make it: Flux is not installed yet"}}),
 			},
 			want: `demo: done in 1.0 s
@@ -173,7 +173,7 @@ next:
 		},
 		"what dead runs left could not be removed": {
 			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &cloudplan.Plan{}, Nodes: &nodeplan.Plan{
-				Away: []string{"demo-2"}, Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}},
+				Unreachable: []string{"demo-2"}, Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}},
 			}}},
 			err: errors.New("Hetzner refuses"),
 			want: `demo: failed after 1.0 s
@@ -186,8 +186,8 @@ next:
 		},
 		"nodes are away, and versions held": {
 			report: Report{ended: true, Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &cloudplan.Plan{}, Nodes: &nodeplan.Plan{
-				Away:     []string{"demo-2"},
-				Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached", Hint: "see its console"}, {Key: "node/demo-3", Text: "its change needs a reboot, and is left"}},
+				Unreachable: []string{"demo-2"},
+				Warnings:    []plan.Note{{Key: "node/demo-2", Text: "it is not reached", Hint: "see its console"}, {Key: "node/demo-3", Text: "its change needs a reboot, and is left"}},
 				Held: []nodeplan.Held{{Node: "demo-1", Change: nodeconfig.Change{
 					Action: nodeconfig.Update, Document: "KubeletConfig", Path: "image", From: "kubelet:v1.36.3", To: "kubelet:v1.36.4", Class: nodeconfig.Upgrade, Reason: "the running version is held",
 				}}},
@@ -270,7 +270,7 @@ next:
 			report: Report{
 				ended: true, Agreed: demoPlan(nil, nil, []kubeplan.Step{cni}), Objects: []kubeplan.Step{cni},
 				Left: demoPlan(nil, nil, []kubeplan.Step{edited, {
-					Key: "Deployment.apps/kube-system/ccm", Action: kubeplan.Waits, After: edited.Key, Allowed: true, Reason: "until the conflict of ConfigMap/kube-system/ccm is over",
+					Key: "Deployment.apps/kube-system/ccm", Action: kubeplan.Blocked, After: edited.Key, Allowed: true, Reason: "until the conflict of ConfigMap/kube-system/ccm is over",
 				}}),
 			},
 			err: errors.New("ConfigMap/kube-system/ccm: fields of it are of kubectl-edit"),

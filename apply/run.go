@@ -157,11 +157,11 @@ func (r *Report) note(stage progress.Stage, e execute.Event[Change]) {
 	if e.State == execute.Done {
 		r.Done = append(r.Done, e.Step)
 	}
-	tellStep(stage, fmt.Sprintf("%s %s", e.Step.Action, e.Step.Key), e.State, e.Err)
+	notifyStep(stage, fmt.Sprintf("%s %s", e.Step.Action, e.Step.Key), e.State, e.Err)
 }
 
-// tellStep tells how a step goes on.
-func tellStep(stage progress.Stage, step string, state execute.State, err error) {
+// notifyStep tells how a step goes on.
+func notifyStep(stage progress.Stage, step string, state execute.State, err error) {
 	switch state {
 	case execute.Started:
 		stage.Step(step, progress.Begun, "")

@@ -107,9 +107,9 @@ func (b *bench) connect(change ...func(*Cloud)) *Session {
 	b.t.Helper()
 	c := Cloud{
 		Endpoint: b.url, Token: secret.New(b.sim.Token()), HTTP: http.DefaultTransport,
-		Clock: b.clock, Chance: func() float64 { return 0.5 },
-		Log:  func(line string) { b.mu.Lock(); defer b.mu.Unlock(); b.log = append(b.log, line) },
-		Tell: func(e Event) { b.mu.Lock(); defer b.mu.Unlock(); b.told = append(b.told, e) },
+		Clock: b.clock, Rand: func() float64 { return 0.5 },
+		Log:    func(line string) { b.mu.Lock(); defer b.mu.Unlock(); b.log = append(b.log, line) },
+		Notify: func(e Event) { b.mu.Lock(); defer b.mu.Unlock(); b.told = append(b.told, e) },
 	}
 	for _, f := range change {
 		f(&c)
@@ -313,7 +313,7 @@ func TestDestroy(t *testing.T) {
 
 func TestConnect(t *testing.T) {
 	b := newBench(t, demoInfrastructure)
-	cloud := Cloud{Endpoint: b.url, HTTP: http.DefaultTransport, Clock: b.clock, Chance: func() float64 { return 0 }}
+	cloud := Cloud{Endpoint: b.url, HTTP: http.DefaultTransport, Clock: b.clock, Rand: func() float64 { return 0 }}
 	if _, err := b.env.Connect(t.Context(), cloud); diag.CodeOf(err) != diag.Secrets || !strings.Contains(err.Error(), "set HCLOUD_TOKEN") {
 		t.Errorf("without a token: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 // runLog tells how a run goes on, and notes what each of its stages took.
 type runLog struct {
 	clock   Clock
-	tell    progress.Sink
+	notify  progress.Sink
 	project *cloud.Client // nil for machines that exist already
 	calls   calls
 	stages  []summary.Stage
@@ -23,7 +23,7 @@ type calls struct{ nodes, kubernetes atomic.Int64 }
 // stage runs a stage, tells of it and notes the time that it took.
 func (l *runLog) stage(name string, steps int, do func(progress.Stage) error) error {
 	begin, before := l.clock.Now(), l.requests()
-	stage := progress.Begin(l.tell, name, steps)
+	stage := progress.Begin(l.notify, name, steps)
 	err := stage.End(do(stage))
 	took := l.clock.Now().Sub(begin)
 	l.stages = append(l.stages, summary.Stage{Stage: name, Took: took, Seconds: took.Seconds(), Requests: l.requests().Minus(before)})
@@ -32,8 +32,8 @@ func (l *runLog) stage(name string, steps int, do func(progress.Stage) error) er
 
 // warn tells of something that does not end the run, in a line that stays.
 func (l *runLog) warn(stage, step, text string) {
-	if l.tell != nil {
-		l.tell(Event{Stage: stage, Step: step, State: Failed, Text: text})
+	if l.notify != nil {
+		l.notify(Event{Stage: stage, Step: step, State: Failed, Text: text})
 	}
 }
 

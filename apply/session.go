@@ -53,12 +53,12 @@ type Cloud struct {
 	// that is neither looked at nor recorded.
 	History *History
 	// A number from 0 to 1 by chance.
-	Chance func() float64
+	Rand func() float64
 	// Is told about every request, in one line; may be nil.
 	Log func(string)
-	// Is told how a run goes on; may be nil. Log and Tell are called by several
+	// Is told how a run goes on; may be nil. Log and Notify are called by several
 	// goroutines at once.
-	Tell func(Event)
+	Notify func(Event)
 }
 
 // Clock is the passing of time.
@@ -81,7 +81,7 @@ type Session struct {
 
 	connect  *connector
 	objects  *treeObjects
-	takeOut  *takeOut
+	removal  *removalStage
 	images   *imageBuilder
 	sweeper  *sweeper
 	backups  *backups

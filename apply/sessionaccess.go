@@ -27,8 +27,8 @@ type sessionAccess struct {
 	session *cloud.Session // while it is open
 }
 
-// letIn opens it. Without servers there is nothing to be let in to.
-func (a *sessionAccess) letIn(ctx context.Context, o cloudplan.Observed) error {
+// open opens it. Without servers there is nothing to be let in to.
+func (a *sessionAccess) open(ctx context.Context, o cloudplan.Observed) error {
 	if a.session != nil || a.project == nil || len(o.Servers) == 0 || a.own == nil || !a.closed() {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (a *sessionAccess) letIn(ctx context.Context, o cloudplan.Observed) error {
 			open.From = append(open.From, netip.PrefixFrom(own, own.BitLen()))
 		}
 	}
-	if len(open.From) == 0 && a.standing(&o, all) {
+	if len(open.From) == 0 && a.allowed(&o, all) {
 		return nil
 	}
 	if len(open.From) == 0 {
@@ -73,8 +73,8 @@ func (a *sessionAccess) admits(own netip.Addr) bool {
 	return access.Jump != "" || own.Is4() && access.CurrentIPv4 || own.Is6() && access.CurrentIPv6
 }
 
-// standing reports whether rules let one of the addresses in, without a session.
-func (a *sessionAccess) standing(o *cloudplan.Observed, all []netip.Addr) bool {
+// allowed reports whether rules let one of the addresses in, without a session.
+func (a *sessionAccess) allowed(o *cloudplan.Observed, all []netip.Addr) bool {
 	return a.infra.Access.Jump == "" && slices.ContainsFunc(all, func(own netip.Addr) bool {
 		return preflight.Standing(o, a.infra.Cluster, own)
 	})

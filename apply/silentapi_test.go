@@ -39,7 +39,7 @@ func TestSilentAPI(t *testing.T) {
 			begin := s.fleet.Clock().Now()
 			p, err := session.Plan(t.Context(), Policy{})
 			waited := s.fleet.Clock().Now().Sub(begin)
-			if err != nil || len(p.Nodes.Away) > 0 {
+			if err != nil || len(p.Nodes.Unreachable) > 0 {
 				t.Fatalf("%v\n%s", err, p)
 			}
 			if n := asked.Load(); n != 3*tt.rounds || waited < tt.atLeast || waited > observeWithin {

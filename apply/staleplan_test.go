@@ -11,9 +11,9 @@ import (
 func (s *site) during(policy Policy, event string, do func()) (*Report, error) {
 	s.Helper()
 	session := s.session()
-	tell, done := session.log.tell, false
-	session.log.tell = func(e Event) {
-		tell(e)
+	notify, done := session.log.notify, false
+	session.log.notify = func(e Event) {
+		notify(e)
 		if text := e.Stage + " " + e.Step + " " + string(e.State); text == event && !done {
 			done = true
 			do()

@@ -52,18 +52,18 @@ func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	unready, away := c.kubernetesStatus(ctx, s, nodes, same)
+	unready, unreachable := c.kubernetesStatus(ctx, s, nodes, same)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if away != nil {
-		s.Problem = oneLine(away)
+	if unreachable != nil {
+		s.Problem = oneLine(unreachable)
 	}
 	if s.Certificates, err = c.certificates(ctx); err != nil {
 		return nil, err
 	}
 	s.differences(c.clock.Now(), unready)
-	return s, away
+	return s, unreachable
 }
 
 // kubernetesStatus reads the Kubernetes API, as far as it answers, and returns which

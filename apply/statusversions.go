@@ -54,11 +54,11 @@ func (s *Status) versions() (all []otherVersion) {
 // beside are the differences but those of versions that an upgrade, which may be
 // nil, tells of.
 func (s *Status) beside(u *nodeplan.Upgrade) []string {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, v := range s.versions() {
-		told[v.String()] = u != nil && (v.program == talosProgram && u.Talos != nil || v.program == kubernetesProgram && u.Kubernetes != nil)
+		reported[v.String()] = u != nil && (v.program == talosProgram && u.Talos != nil || v.program == kubernetesProgram && u.Kubernetes != nil)
 	}
-	return slices.DeleteFunc(slices.Clone(s.Differences), func(text string) bool { return told[text] })
+	return slices.DeleteFunc(slices.Clone(s.Differences), func(text string) bool { return reported[text] })
 }
 
 // some are the first names of many.

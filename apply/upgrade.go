@@ -40,7 +40,7 @@ func (u *Upgrader) Plan(ctx context.Context) (p *UpgradePlan, err error) {
 		return nil, err
 	}
 	err = u.session.log.stage("observe nodes", 0, func(stage progress.Stage) error {
-		executor.Tell = notes(stage)
+		executor.Notify = notes(stage)
 		p, err = executor.Plan(ctx)
 		return err
 	})
@@ -59,7 +59,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*
 	}
 	if agreed.Empty() {
 		r.ended = true
-		return r, leftAway(agreed)
+		return r, leftUnreached(agreed)
 	}
 	err := s.lock.locked(ctx, owner, func() error {
 		executor, err := u.executor(ctx, owner.Run)
@@ -73,16 +73,16 @@ func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*
 	})
 	r.took(s.log)
 	if err == nil {
-		r.ended, err = true, leftAway(agreed)
+		r.ended, err = true, leftUnreached(agreed)
 	}
 	return r, err
 }
 
-// leftAway is the error of a run that did all it could, and has left nodes that are not
+// leftUnreached is the error of a run that did all it could, and has left nodes that are not
 // reached.
-func leftAway(p *UpgradePlan) error {
+func leftUnreached(p *UpgradePlan) error {
 	var problems diag.List
-	for _, name := range p.Away {
+	for _, name := range p.Unreachable {
 		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))
 	}
 	return problems.Err()
@@ -105,17 +105,17 @@ func mayBegin(p *UpgradePlan) error {
 // report lets a stage, and the report of the run, know what the executor does.
 func (u *Upgrader) report(executor *upgrade.Upgrade, stage progress.Stage, r *Report) {
 	var mu sync.Mutex // some steps are taken at once
-	executor.Tell = notes(stage)
-	executor.Began = func(s upgradeplan.Step) { tellStep(stage, upgrade.Name(s), execute.Started, nil) }
+	executor.Notify = notes(stage)
+	executor.Began = func(s upgradeplan.Step) { notifyStep(stage, upgrade.Name(s), execute.Started, nil) }
 	executor.Ended = func(s upgradeplan.Step, err error) {
 		if err != nil {
-			tellStep(stage, upgrade.Name(s), execute.Failed, err)
+			notifyStep(stage, upgrade.Name(s), execute.Failed, err)
 			return
 		}
 		mu.Lock()
 		r.upgrade.steps = append(r.upgrade.steps, s)
 		mu.Unlock()
-		tellStep(stage, upgrade.Name(s), execute.Done, nil)
+		notifyStep(stage, upgrade.Name(s), execute.Done, nil)
 	}
 }
 
@@ -145,7 +145,7 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 		Snapshot: func(ctx context.Context, from *node.Client) error {
 			where, err := s.backups.save(ctx, from)
 			if err == nil {
-				executor.Tell("snapshot etcd", where)
+				executor.Notify("snapshot etcd", where)
 			}
 			return err
 		},

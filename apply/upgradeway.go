@@ -67,9 +67,9 @@ func (k upgradeAPI) Disruption(ctx context.Context) (d kube.Disruption, err erro
 }
 
 // Drain cordons and drains a node, but for pods of the budgets in over.
-func (k upgradeAPI) Drain(ctx context.Context, name string, over []string, tell func(string)) error {
+func (k upgradeAPI) Drain(ctx context.Context, name string, over []string, notify func(string)) error {
 	return k.do(ctx, func(c *kube.Client) error {
-		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, Over: over, Tell: tell})
+		return c.Drain(ctx, name, kube.DrainOptions{Within: drainWithin, Over: over, Notify: notify})
 	})
 }
 
@@ -124,7 +124,7 @@ func (k upgradeAPI) Removed(ctx context.Context, until int) (found []kube.Use, e
 		found, err = kube.RemovedUses(ctx, c, until)
 		return err
 	})
-	for _, m := range k.planes {
+	for _, m := range k.machines {
 		if err != nil {
 			return nil, err
 		}
@@ -140,6 +140,6 @@ func (k upgradeAPI) Removed(ctx context.Context, until int) (found []kube.Use, e
 // only is the API server of one node.
 func (k upgradeAPI) only(name string) controlPlaneAPI {
 	one := k.controlPlaneAPI
-	one.planes = slices.DeleteFunc(slices.Clone(k.planes), func(m nodes.Machine) bool { return m.Name != name })
+	one.machines = slices.DeleteFunc(slices.Clone(k.machines), func(m nodes.Machine) bool { return m.Name != name })
 	return one
 }

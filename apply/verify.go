@@ -90,7 +90,7 @@ func alwaysSame(context.Context, string) (bool, error) { return true, nil }
 
 // pending is what is not as it should be. What is known of nodes that are away, and
 // of an upgrade, is said already.
-func (v verified) pending(away []string, upgrade *nodeplan.Upgrade, add func(kind, object, text, hint string)) {
+func (v verified) pending(unreachable []string, upgrade *nodeplan.Upgrade, add func(kind, object, text, hint string)) {
 	for _, what := range []string{summary.Health, summary.Status} {
 		if err := v.unseen[what]; err != nil {
 			add(what, "", "the "+what+" of the cluster could not be looked at: "+oneLine(err), "")
@@ -99,7 +99,7 @@ func (v verified) pending(away []string, upgrade *nodeplan.Upgrade, add func(kin
 	if v.health != nil {
 		for _, f := range v.health.Failures() {
 			inStatus := v.status != nil && slices.Contains([]string{health.Registered, health.Ready}, f.Check)
-			if !inStatus && !slices.Contains(away, f.Node) {
+			if !inStatus && !slices.Contains(unreachable, f.Node) {
 				add(summary.Health, nodeObject(f.Node), f.Check+": "+cmp.Or(f.Text, "not well"), "")
 			}
 		}

@@ -19,7 +19,7 @@ var ErrAbandoned = addons.ErrAbandoned
 func (c *compiler) addons() addons.Input {
 	return addons.Input{
 		Model: c.Model, Texts: c.texts, Broken: c.Broken, Variables: c.secrets.Variables, Secrets: c.secrets.File, Compose: c.configs.Compose,
-		ChartCache: c.Repo.World.ChartCache, BoundTemplates: c.Repo.World.BoundTemplates,
+		ChartCache: c.Repo.Process.ChartCache, BoundTemplates: c.Repo.Process.BoundTemplates,
 	}
 }
 

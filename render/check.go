@@ -70,11 +70,11 @@ func (r *Repo) Renew(ctx context.Context, env string) (*Result, error) {
 	if err := e.CheckPlaintext(); err != nil {
 		return nil, err
 	}
-	last, err := tree.OpenWritten(r.src.TreeDir(env), r.src.World.Version)
+	last, err := tree.OpenWritten(r.src.TreeDir(env), r.src.Process.Version)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, rendered.ErrConflict) {
 		return nil, r.src.Local(err)
 	}
-	if last != nil && last.Complete() && last.Lock.Talosgen == r.src.World.Version && !last.Lock.Outdated() && last.ReadFrom(e.Inputs) {
+	if last != nil && last.Complete() && last.Lock.Talosgen == r.src.Process.Version && !last.Lock.Outdated() && last.ReadFrom(e.Inputs) {
 		return nil, r.verifySeal(ctx, env, last.Lock)
 	}
 	return r.render(ctx, e, Options{}, last)

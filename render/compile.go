@@ -32,7 +32,7 @@ func (r *Repo) compiler(ctx context.Context, env string, keyless bool) (*compile
 
 // compilerOf returns what makes the files of an environment that was read.
 func compilerOf(ctx context.Context, e *source.Environment, keyless bool) (*compiler, error) {
-	p, err := understand(ctx, e, keyless)
+	p, err := load(ctx, e, keyless)
 	if err != nil {
 		return &compiler{plan: p}, err
 	}
@@ -43,7 +43,7 @@ func compilerOf(ctx context.Context, e *source.Environment, keyless bool) (*comp
 func (p *plan) compiler(ctx context.Context) (*compiler, error) {
 	texts := p.texts(ctx)
 	configs, err := compile.New(compile.Input{
-		Model: p.Model, Texts: texts, Bundle: p.secrets.Bundle, Now: p.Repo.World.Now(), Readable: p.Readable, Public: p.Repo.World.Masker.Readable(),
+		Model: p.Model, Texts: texts, Bundle: p.secrets.Bundle, Now: p.Repo.Process.Now(), Readable: p.Readable, Public: p.Repo.Process.Masker.Readable(),
 	})
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (p *plan) compiler(ctx context.Context) (*compiler, error) {
 
 // texts are the sources in the clear; without keys, with placeholders.
 func (p *plan) texts(ctx context.Context) *cleartext.Texts {
-	t := &cleartext.Texts{Paths: p.Paths, Files: p.Raw, Mask: func(s secret.String) { p.Repo.World.Masker.Add(s) }}
+	t := &cleartext.Texts{Paths: p.Paths, Files: p.Raw, Mask: func(s secret.String) { p.Repo.Process.Masker.Add(s) }}
 	for name := range p.secrets.Variables {
 		t.SecretVariables = append(t.SecretVariables, name)
 	}

@@ -73,8 +73,8 @@ func (r *Repo) Reveal(ctx context.Context, env string, s EncryptedSource) ([]str
 			return nil, err
 		}
 	}
-	if s.was != "" && r.src.World.Committed != nil {
-		data, err := r.src.World.Committed(s.File)
+	if s.was != "" && r.src.Process.Committed != nil {
+		data, err := r.src.Process.Committed(s.File)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (r *Repo) Graph(env string) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := rendered.Read(sub, dir, r.src.World.Version)
+	tree, err := rendered.Read(sub, dir, r.src.Process.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // TestShippedPictures keeps the pictures in the documentation as the shipped
 // environments are.
 func TestShippedPictures(t *testing.T) {
-	repo, err := render.Open("..", render.World{Version: "0.1.0"})
+	repo, err := render.Open("..", render.Process{Version: "0.1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestGraphRefuses(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "envs", "dev"), 0o755), os.CopyFS(filepath.Join(dir, "rendered"), os.DirFS("../rendered")), tt.change(dir)); err != nil {
 				t.Fatal(err)
 			}
-			repo, err := render.Open(dir, render.World{Version: "0.1.0"})
+			repo, err := render.Open(dir, render.Process{Version: "0.1.0"})
 			if err != nil {
 				t.Fatal(err)
 			}

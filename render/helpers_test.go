@@ -52,9 +52,9 @@ func testVersion(t testing.TB) string {
 }
 
 // world is the outside of a test: no keys but those in env, no home directory.
-func world(t testing.TB, env map[string]string) render.World {
+func world(t testing.TB, env map[string]string) render.Process {
 	t.Helper()
-	return render.World{
+	return render.Process{
 		Keys: sopsage.Env{
 			GOOS:     runtime.GOOS,
 			Lookup:   func(name string) (string, bool) { v, ok := env[name]; return v, ok },
@@ -72,7 +72,7 @@ func open(t testing.TB, root string, env map[string]string) *render.Repo {
 	return openWorld(t, root, world(t, env))
 }
 
-func openWorld(t testing.TB, root string, w render.World) *render.Repo {
+func openWorld(t testing.TB, root string, w render.Process) *render.Repo {
 	t.Helper()
 	r, err := render.Open(root, w)
 	if err != nil {

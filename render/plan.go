@@ -15,10 +15,10 @@ type plan struct {
 	secrets *source.Secrets
 }
 
-// understand decrypts, reads cluster.env and cluster.yaml, and sorts the
+// load decrypts, reads cluster.env and cluster.yaml, and sorts the
 // patches into layers. With keyless set, nothing is decrypted. A plan that comes
 // with an error is good for its warnings only.
-func understand(ctx context.Context, e *source.Environment, keyless bool) (*plan, error) {
+func load(ctx context.Context, e *source.Environment, keyless bool) (*plan, error) {
 	p := &plan{Environment: e}
 	if err := e.CheckPlaintext(); err != nil {
 		return nil, err

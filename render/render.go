@@ -95,8 +95,8 @@ func (r *Repo) render(ctx context.Context, e *source.Environment, o Options, las
 	if o.Keyless || len(o.Nodes) > 0 {
 		return res, nil
 	}
-	res.addReadable(r.src.World.Masker.Readable())
-	if err := c.warnLiving(res); err != nil {
+	res.addReadable(r.src.Process.Masker.Readable())
+	if err := c.warnRunning(res); err != nil {
 		return res, err
 	}
 	if res.Encrypted, err = encryptedChanges(c.Environment); err != nil {
@@ -116,7 +116,7 @@ func (c *compiler) refused() *Result {
 
 // sealLock makes the lock of a complete result.
 func (p *plan) sealLock(res *Result) error {
-	origin := rendered.Origin{Talosgen: p.Repo.World.Version, Environment: p.Name, Cluster: p.Config.ClusterName}
+	origin := rendered.Origin{Talosgen: p.Repo.Process.Version, Environment: p.Name, Cluster: p.Config.ClusterName}
 	outputs := tree.Outputs(res.files)
 	if res.last != nil {
 		outputs = append(outputs, res.last.Keep(res.kept)...)

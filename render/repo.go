@@ -5,8 +5,8 @@ import (
 	"github.com/talosgen/talosgen/render/internal/source"
 )
 
-// World is what a render needs from outside of the repository.
-type World = source.World
+// Process is what a render needs from outside of the repository.
+type Process = source.Process
 
 // FlagNewKeys is the flag with which a command is told that new keys are right.
 const FlagNewKeys = source.FlagNewKeys
@@ -23,8 +23,8 @@ func CheckEnvironment(root, env string) error { return source.CheckEnvironment(r
 type Repo struct{ src *source.Repo }
 
 // Open opens the repository at a directory.
-func Open(root string, world World) (*Repo, error) {
-	src, err := source.Open(root, world)
+func Open(root string, process Process) (*Repo, error) {
+	src, err := source.Open(root, process)
 	if err != nil {
 		return nil, err
 	}

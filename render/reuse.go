@@ -27,7 +27,7 @@ type lastRender struct {
 // wrote the tree for this cluster, in the present format, and its seal is genuine:
 // whoever cannot decrypt the tree cannot make a render keep what it did not write.
 func (c *compiler) lastRender(w *tree.Written) *lastRender {
-	origin := rendered.Origin{Talosgen: c.Repo.World.Version, Environment: c.Name, Cluster: c.Config.ClusterName}
+	origin := rendered.Origin{Talosgen: c.Repo.Process.Version, Environment: c.Name, Cluster: c.Config.ClusterName}
 	if w == nil || w.Lock.Origin != origin || w.Lock.Outdated() || w.Lock.VerifySeal(c.secrets.Operator.Derive(rendered.SealLabel)) != nil {
 		return nil
 	}

@@ -52,8 +52,8 @@ func checkAccessFile(path string) error {
 		WithHint("`-o -` prints it, as YAML; `-o ./%s` is a file of that name", path).WithCode(diag.Usage)
 }
 
-// accessMaker makes the file that a command is about.
-type accessMaker func(*apply.Environment, apply.AccessRequest) (*apply.AccessFile, error)
+// accessCommand makes the file that a command is about.
+type accessCommand func(*apply.Environment, apply.AccessRequest) (*apply.AccessFile, error)
 
 // accessWriter writes credentials into the files of talosctl and kubectl.
 type accessWriter struct {
@@ -67,7 +67,7 @@ type accessWriter struct {
 // write opens the environment that the command names, makes its file, and
 // writes it to where the command, or else the tool that reads it, has it. what
 // the certificate allows is for the message.
-func (a accessWriter) write(c *cli.Context, standard func(environ) (string, error), what string, make accessMaker) error {
+func (a accessWriter) write(c *cli.Context, standard func(environ) (string, error), what string, make accessCommand) error {
 	path := c.String(flagOutput)
 	if err := checkAccessFile(path); err != nil {
 		return err

@@ -43,16 +43,16 @@ func (a *app) keys() keySource { return keySource{a.vars, &a.console} }
 
 func (a *app) chartCache() chartCache { return chartCache{a.vars} }
 
-// renderWorld is what a repository has of the outside.
-func (a *app) renderWorld() render.World {
-	return render.World{
+// renderProcess is what a repository has of the outside.
+func (a *app) renderProcess() render.Process {
+	return render.Process{
 		Keys: a.keys().env(), Now: a.clock.now, Random: a.random, Given: a.vars.secret, Version: version, Masker: a.console.masker,
 		ChartCache: a.chartCache().read, BoundTemplates: templateLimit{a.clock, a.memory}.bound,
 	}
 }
 
 func (a *app) workspace() workspace {
-	return workspace{args: a.args, cwd: a.cwd, stdout: a.console.stdout, world: a.renderWorld()}
+	return workspace{args: a.args, cwd: a.cwd, stdout: a.console.stdout, process: a.renderProcess()}
 }
 
 func (a *app) trees() trees {

@@ -103,7 +103,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 	nodes, err := k.nodes(c, s)
 	return apply.Cloud{
 		Endpoint: endpoint, Token: k.vars.secret(tokenVariable), Simulated: s.local,
-		HTTP: k.http, Clock: k.clock, Chance: func() float64 { return jitter(k.random) }, Builder: builder,
+		HTTP: k.http, Clock: k.clock, Rand: func() float64 { return jitter(k.random) }, Builder: builder,
 		Nodes: nodes, Same: sameTreeAs(s.root, s.env.Name()),
 	}, err
 }

@@ -18,7 +18,7 @@ func commands(a *app) (all []*cli.Command) {
 		}},
 		{"sources", []*cli.Command{
 			initCommand{
-				out: out, world: a.renderWorld(), addresses: publicAddress{a.http},
+				out: out, process: a.renderProcess(), addresses: publicAddress{a.http},
 				operator: operatorKeys{vars: a.vars, keys: a.keys(), clock: a.clock, random: a.random},
 			}.command(),
 			secretsCommand{ws, out, editor{out, a.vars}}.command(), poolCommand{ws, out}.command(),

@@ -77,18 +77,18 @@ func (v convertCommand) convert(c *cli.Context, file string, first bool) error {
 	if err != nil {
 		return err
 	}
-	planes := planesFile(file)
-	out, remarks, err := convert.Patch(file, data, convert.Options{Workers: workers, Split: planes != "", All: c.Bool("all")})
+	controlPlanes := controlPlanesFile(file)
+	out, remarks, err := convert.Patch(file, data, convert.Options{Workers: workers, Split: controlPlanes != "", All: c.Bool("all")})
 	if err != nil {
 		return err
 	}
 	v.out.printWarnings(remarks)
 	if c.Bool("write") {
-		return v.write(file, planes, out, info.Mode()&fs.ModePerm)
+		return v.write(file, controlPlanes, out, info.Mode()&fs.ModePerm)
 	}
 	text := out.Text
 	if len(out.ControlPlanes) > 0 {
-		text = slices.Concat(text, []byte("---\n# "+planes+"\n"), out.ControlPlanes)
+		text = slices.Concat(text, []byte("---\n# "+controlPlanes+"\n"), out.ControlPlanes)
 	}
 	if !first && !bytes.HasPrefix(text, []byte("---")) {
 		text = append([]byte("---\n"), text...)
@@ -98,7 +98,7 @@ func (v convertCommand) convert(c *cli.Context, file string, first bool) error {
 
 // write rewrites a patch, and writes the one for control planes first: an error leaves
 // what was there.
-func (v convertCommand) write(file, planes string, out convert.Converted, mode fs.FileMode) error {
+func (v convertCommand) write(file, controlPlanes string, out convert.Converted, mode fs.FileMode) error {
 	save := func(file string, data []byte) (bool, error) {
 		written, err := atomicfile.Write(file, data, mode)
 		if err != nil {
@@ -107,13 +107,13 @@ func (v convertCommand) write(file, planes string, out convert.Converted, mode f
 		return written, err
 	}
 	if len(out.ControlPlanes) > 0 {
-		if err := os.MkdirAll(filepath.Dir(planes), 0o755); err != nil {
-			return diag.New(diag.Pos{File: planes}, "cannot be written: %v", err).WithCause(err)
+		if err := os.MkdirAll(filepath.Dir(controlPlanes), 0o755); err != nil {
+			return diag.New(diag.Pos{File: controlPlanes}, "cannot be written: %v", err).WithCause(err)
 		}
-		if _, err := save(planes, out.ControlPlanes); err != nil {
+		if _, err := save(controlPlanes, out.ControlPlanes); err != nil {
 			return err
 		}
-		v.out.say("wrote %s: documents for control planes only", planes)
+		v.out.say("wrote %s: documents for control planes only", controlPlanes)
 	}
 	if len(out.Text) == 0 {
 		if err := os.Remove(file); err != nil {
@@ -134,21 +134,21 @@ func (v convertCommand) write(file, planes string, out convert.Converted, mode f
 	return nil
 }
 
-// planesFile is where documents of a patch for all nodes go that workers do not take:
+// controlPlanesFile is where documents of a patch for all nodes go that workers do not take:
 // the place for control planes beside it. It is empty if there is no such place, or a
 // file is there already.
-func planesFile(file string) string {
+func controlPlanesFile(file string) string {
 	dir, name := filepath.Split(file)
-	planes := ""
+	controlPlanes := ""
 	if base := filepath.Base(dir); base == commonPatches {
-		planes = filepath.Join(filepath.Dir(filepath.Clean(dir)), controlPlanePatches, name)
+		controlPlanes = filepath.Join(filepath.Dir(filepath.Clean(dir)), controlPlanePatches, name)
 	} else if name == commonPatches+".yaml" {
-		planes = filepath.Join(dir, controlPlanePatches+".yaml")
+		controlPlanes = filepath.Join(dir, controlPlanePatches+".yaml")
 	}
-	if _, err := os.Lstat(planes); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(controlPlanes); !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	return planes
+	return controlPlanes
 }
 
 // reachesWorkers reports whether a patch applies to workers, by its role or,

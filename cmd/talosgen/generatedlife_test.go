@@ -140,7 +140,7 @@ func (s *generatedSite) stand() error {
 	}
 	for _, m := range s.infra.Machines {
 		if !s.stands[m.Name] {
-			s.fleet.Add(standing(m)).PowerOn()
+			s.fleet.Add(preinstalled(m)).PowerOn()
 			s.stands[m.Name] = true
 			more++
 		}

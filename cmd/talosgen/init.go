@@ -27,7 +27,7 @@ const (
 // initCommand starts a repository.
 type initCommand struct {
 	out       *console
-	world     render.World
+	process   render.Process
 	operator  operatorKeys
 	addresses publicAddress
 }
@@ -115,7 +115,7 @@ func (i initCommand) run(c *cli.Context) error {
 	} else {
 		i.out.say("using your age key %s", keyFile)
 	}
-	repo, err := render.Open(dir, i.world)
+	repo, err := render.Open(dir, i.process)
 	if err != nil {
 		return err
 	}

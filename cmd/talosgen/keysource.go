@@ -30,7 +30,7 @@ func (k keySource) env() sopsage.Env {
 		ReadFile: os.ReadFile,
 		Run:      k.run,
 		Ask:      k.ask,
-		Tell:     func(message string) { k.out.say("%s", message) },
+		Notify:   func(message string) { k.out.say("%s", message) },
 	}
 }
 

@@ -38,7 +38,7 @@ func (k clusters) openKubernetes(c *cli.Context) (*session, *apply.Cluster, erro
 	s := k.newSession(repo.Root(), env)
 	s.stop = s.view.start()
 	cluster, err := env.Kubernetes(c.Context, apply.KubeAccess{
-		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: k.clock, Random: k.random, Tell: s.view.event,
+		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: k.clock, Random: k.random, Notify: s.view.event,
 	})
 	if err != nil {
 		s.stop()

@@ -62,7 +62,7 @@ func (r replaceCommand) replace(c *cli.Context, s *session, name, node string) e
 	if err := s.CheckTree(c.Context); err != nil { // apply would not let it join
 		return err
 	}
-	p, err := s.PlanTakeOut(c.Context, s.ToReplace(node))
+	p, err := s.PlanRemoval(c.Context, s.ToReplace(node))
 	if err != nil {
 		return err
 	}

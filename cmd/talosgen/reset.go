@@ -54,8 +54,8 @@ func (r resetCommand) reset(c *cli.Context, s *session) error {
 	if name := c.String(flagYesReset); name != "" && name != cluster {
 		return diag.On("--"+flagYesReset, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
 	}
-	t := apply.TakeOut{Nodes: c.Args().Tail(), Wipe: true}
-	p, err := s.PlanTakeOut(c.Context, t)
+	t := apply.Removal{Nodes: c.Args().Tail(), Wipe: true}
+	p, err := s.PlanRemoval(c.Context, t)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (r resetCommand) reset(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	report, err := s.TakeOut(c.Context, p, t, r.clusters.owner())
+	report, err := s.Remove(c.Context, p, t, r.clusters.owner())
 	s.stop()
 	return s.endRun(c, report, err)
 }

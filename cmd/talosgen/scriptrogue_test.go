@@ -120,7 +120,7 @@ func cmdMachines(ts *testscript.TestScript, neg bool, args []string) {
 		var infra schemas.Infrastructure
 		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
 		for _, m := range infra.Machines {
-			holder.fleet.Add(standing(m)).PowerOn()
+			holder.fleet.Add(preinstalled(m)).PowerOn()
 		}
 	}
 	server := httptest.NewServer(proxied(nil, holder.rogue.around(holder.fleet.Dial)))

@@ -39,7 +39,7 @@ func (s *session) connect(c *cli.Context, cloud apply.Cloud) (err error) {
 		_, left := s.Requests()
 		return left
 	}
-	cloud.Tell = s.view.event
+	cloud.Notify = s.view.event
 	if c.Bool(flagVerbose) {
 		cloud.Log = s.view.line
 	}

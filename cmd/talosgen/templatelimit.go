@@ -12,7 +12,7 @@ import (
 const (
 	templateTime   = time.Minute
 	templateMemory = 1 << 30
-	templateLook   = 50 * time.Millisecond // how often memory is read
+	templatePoll   = 50 * time.Millisecond // how often memory is read
 )
 
 // templateLimit ends templates that take too long, or too much memory.
@@ -27,8 +27,8 @@ func (l templateLimit) bound(ctx context.Context) (context.Context, context.Canc
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
 		before := l.memory()
-		for range templateTime / templateLook {
-			if l.clock.sleep(ctx, templateLook) != nil {
+		for range templateTime / templatePoll {
+			if l.clock.sleep(ctx, templatePoll) != nil {
 				return // done, or interrupted
 			}
 			if now := l.memory(); now > before && now-before > templateMemory {

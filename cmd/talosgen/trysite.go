@@ -87,13 +87,13 @@ func (t *trySite) populate(ctx context.Context, random io.Reader, key secret.Str
 		return err
 	}
 	for _, m := range t.infra.Machines {
-		t.fleet.Add(standing(m)).PowerOn()
+		t.fleet.Add(preinstalled(m)).PowerOn()
 	}
 	return t.clock.Sleep(ctx, talossim.DefaultTiming().Boot) // until they stand there
 }
 
-// standing is a machine as it stands there before it is configured.
-func standing(m schemas.InfraMachine) talossim.Spec {
+// preinstalled is a machine as it stands there before it is configured.
+func preinstalled(m schemas.InfraMachine) talossim.Spec {
 	spec := talossim.Spec{Name: m.Name, UUID: m.Match.UUID, Serial: m.Match.Serial}
 	if m.Match.MAC != "" {
 		spec.MACs = []string{m.Match.MAC}

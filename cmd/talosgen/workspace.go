@@ -14,10 +14,10 @@ import (
 // workspace opens the repository that a command is about, and completes names in
 // it for a shell.
 type workspace struct {
-	args   []string
-	cwd    func() (string, error)
-	stdout io.Writer
-	world  render.World
+	args    []string
+	cwd     func() (string, error)
+	stdout  io.Writer
+	process render.Process
 }
 
 // open opens the repository that the command is about.
@@ -32,9 +32,9 @@ func (ws workspace) open(c *cli.Context) (*render.Repo, error) {
 			return nil, err
 		}
 	}
-	world := ws.world
-	world.Committed = func(file string) ([]byte, error) { return committedFile(c.Context, root, file) }
-	return render.Open(root, world)
+	process := ws.process
+	process.Committed = func(file string) ([]byte, error) { return committedFile(c.Context, root, file) }
+	return render.Open(root, process)
 }
 
 // environment returns the one positional argument of most commands.

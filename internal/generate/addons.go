@@ -6,11 +6,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// podNetworkMaker makes the network of pods, and the way in.
-type podNetworkMaker struct{ *environment }
+// podNetworkGenerator makes the network of pods, and the way in.
+type podNetworkGenerator struct{ *environment }
 
 // cni sets the network of the pods.
-func (e podNetworkMaker) cni(c values) {
+func (e podNetworkGenerator) cni(c values) {
 	const at = "cni"
 	kind := one(e, at+".type", "", "", "flannel", "none", "cilium", "cilium")
 	e.Settles = kind != "none" && !e.pinned && !e.sixOnly
@@ -74,7 +74,7 @@ func ciliumWorkloads() (text string) {
 }
 
 // proxy lets kube-proxy be there only if Cilium does not replace it.
-func (e podNetworkMaker) proxy(c, n values) {
+func (e podNetworkGenerator) proxy(c, n values) {
 	k, _ := c["kubernetes"].(values)
 	if p, ok := k["proxy"].(values); ok && n["kubeProxyReplacement"] == nil {
 		delete(p, "enabled")
@@ -85,7 +85,7 @@ func (e podNetworkMaker) proxy(c, n values) {
 }
 
 // ingress sets how traffic reaches services.
-func (e podNetworkMaker) ingress(c values) {
+func (e podNetworkGenerator) ingress(c values) {
 	if !e.is("ingress", 15) {
 		return
 	}
@@ -111,7 +111,7 @@ func (e podNetworkMaker) ingress(c values) {
 	section(c, at, in)
 }
 
-func (e podNetworkMaker) ingressBalancer(at string) values {
+func (e podNetworkGenerator) ingressBalancer(at string) values {
 	lb := values{}
 	put(e, lb, at, "type", 50, func(string) string { return "lb21" })
 	e.choice(lb, at, "algorithm", 50, "round_robin", "least_connections")
@@ -121,7 +121,7 @@ func (e podNetworkMaker) ingressBalancer(at string) values {
 	return lb
 }
 
-func (e podNetworkMaker) balancerPools(at string) (all []values) {
+func (e podNetworkGenerator) balancerPools(at string) (all []values) {
 	for i := range e.of(at, 1, 2) {
 		at := fmt.Sprintf("%s%d", at, i)
 		p := values{"name": fmt.Sprintf("lb-%d", i)}
@@ -139,11 +139,11 @@ func (e podNetworkMaker) balancerPools(at string) (all []values) {
 	return all
 }
 
-// addonMaker makes addons, and where they come from.
-type addonMaker struct{ *environment }
+// addonGenerator makes addons, and where they come from.
+type addonGenerator struct{ *environment }
 
 // gitops sets what runs the addons from Git.
-func (e addonMaker) gitops(c values) {
+func (e addonGenerator) gitops(c values) {
 	if !e.is("gitops", 30) {
 		put(e, c, "", "gitops", 5, func(string) values { return values{"engine": schemas.NoEngine} })
 		return
@@ -175,7 +175,7 @@ func (e addonMaker) gitops(c values) {
 }
 
 // addons sets what else runs in the cluster.
-func (e addonMaker) addons(c values) {
+func (e addonGenerator) addons(c values) {
 	all := inner(c, "addons")
 	if e.is("addons.metrics-server", 20) {
 		all["metrics-server"] = values{"enabled": false}
@@ -202,7 +202,7 @@ func (e addonMaker) addons(c values) {
 }
 
 // own is an addon of the user's own.
-func (e addonMaker) own(all values, at, name string) {
+func (e addonGenerator) own(all values, at, name string) {
 	a := values{"namespace": e.name(e.at+"."+at+".namespace", 20)}
 	e.flag(a, at, "enabled", 20)
 	e.choice(a, at, "podSecurity", 30, "restricted", "baseline", "privileged")
@@ -228,12 +228,12 @@ func (e *environment) place(name string) string {
 }
 
 // settings is a ConfigMap.
-func (e addonMaker) settings(name, text string) string {
+func (e addonGenerator) settings(name, text string) string {
 	return encode(values{"apiVersion": "v1", "kind": "ConfigMap", "metadata": values{"name": name}, "data": values{"text": text}})
 }
 
 // chart makes a small chart of the repository's own, and returns where it is.
-func (e addonMaker) chart(name string) string {
+func (e addonGenerator) chart(name string) string {
 	folder := e.place(name)
 	e.files[folder+"/Chart.yaml"] = encode(values{"apiVersion": "v2", "name": name, "version": "1.0.0"})
 	e.files[folder+"/values.yaml"] = "text: default\n"

@@ -21,8 +21,8 @@ func (d *draws) random(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(d.seed, h.Sum64()))
 }
 
-// chance decides whether there is something, in so many cases of a hundred.
-func (d *draws) chance(name string, percent int) bool {
+// probably decides whether there is something, in so many cases of a hundred.
+func (d *draws) probably(name string, percent int) bool {
 	if d.without[name] || d.random(name).IntN(100) >= percent {
 		return false
 	}
@@ -48,7 +48,7 @@ func pick[T any](d *draws, name string, from ...T) T {
 // some is a part of a list, in its order, and not nothing.
 func (d *draws) some(name string, from ...string) (all []string) {
 	for _, item := range from[1:] {
-		if d.chance(name+"."+item, 40) {
+		if d.probably(name+"."+item, 40) {
 			all = append(all, item)
 		}
 	}

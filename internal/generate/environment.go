@@ -35,7 +35,7 @@ type pool struct {
 }
 
 // is decides whether there is something in so many cases of a hundred.
-func (e *environment) is(name string, percent int) bool { return e.chance(e.at+"."+name, percent) }
+func (e *environment) is(name string, percent int) bool { return e.probably(e.at+"."+name, percent) }
 
 // of is a number of a range.
 func (e *environment) of(name string, least, most int) int {
@@ -85,19 +85,19 @@ func (e *environment) make() {
 		c["apiVersion"] = schemas.ClusterVersion
 	}
 	e.versions(c)
-	networkMaker{e}.network(c)
-	nodeMaker{e}.nodes(c)
+	networkGenerator{e}.network(c)
+	nodeGenerator{e}.nodes(c)
 	if e.Provider == schemas.Hetzner {
-		cloudMaker{e}.hetzner(c)
-		cloudMaker{e}.autoscaler(c)
+		cloudGenerator{e}.hetzner(c)
+		cloudGenerator{e}.autoscaler(c)
 		e.Secrets["HCLOUD_TOKEN"] = e.token(e.at+".token", 64)
 	}
-	talosMaker{e}.talos(c)
-	kubernetesMaker{e}.kubernetes(c)
-	podNetworkMaker{e}.cni(c)
-	podNetworkMaker{e}.ingress(c)
-	addonMaker{e}.gitops(c)
-	addonMaker{e}.addons(c)
+	talosGenerator{e}.talos(c)
+	kubernetesGenerator{e}.kubernetes(c)
+	podNetworkGenerator{e}.cni(c)
+	podNetworkGenerator{e}.ingress(c)
+	addonGenerator{e}.gitops(c)
+	addonGenerator{e}.addons(c)
 	if e.key != "" && e.is("secrets.exampleKeyFile", 5) {
 		c["secrets"] = values{"exampleKeyFile": "../example.agekey"}
 		e.files["envs/example.agekey"] = e.key + "\n"

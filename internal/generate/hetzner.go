@@ -2,11 +2,11 @@ package generate
 
 import "fmt"
 
-// cloudMaker makes what only Hetzner Cloud has.
-type cloudMaker struct{ *environment }
+// cloudGenerator makes what only Hetzner Cloud has.
+type cloudGenerator struct{ *environment }
 
 // hetzner sets what a cluster has in Hetzner Cloud beside its servers.
-func (e cloudMaker) hetzner(c values) {
+func (e cloudGenerator) hetzner(c values) {
 	n := inner(c, "network")
 	h := values{"region": one(e, "hetzner.region", "hel1", "fsn1", "nbg1")}
 	put(e, h, "hetzner", "networkZone", 20, func(string) string { return "eu-central" })
@@ -40,7 +40,7 @@ func (e cloudMaker) hetzner(c values) {
 	c["hetzner"] = h
 }
 
-func (e cloudMaker) apiBalancer(h values) {
+func (e cloudGenerator) apiBalancer(h values) {
 	if !e.is("hetzner.apiLoadBalancer", 15) {
 		return
 	}
@@ -52,7 +52,7 @@ func (e cloudMaker) apiBalancer(h values) {
 	h["apiLoadBalancer"] = lb
 }
 
-func (e cloudMaker) firewall(h values) {
+func (e cloudGenerator) firewall(h values) {
 	const at = "hetzner.firewall"
 	f := values{}
 	switch {
@@ -80,7 +80,7 @@ func (e cloudMaker) firewall(h values) {
 }
 
 // rules are some of everything that a rule can be.
-func (e cloudMaker) rules() (all []values) {
+func (e cloudGenerator) rules() (all []values) {
 	for i := range e.of("hetzner.firewall.extraRules", 1, 4) {
 		at := fmt.Sprintf("hetzner.firewall.extraRules%d", i)
 		r := values{"description": e.text(e.at + "." + at + ".description"), "protocol": one(e, at+".protocol", "tcp", "udp", "icmp", "esp", "gre")}
@@ -97,7 +97,7 @@ func (e cloudMaker) rules() (all []values) {
 	return all
 }
 
-func (e cloudMaker) records() (all []values) {
+func (e cloudGenerator) records() (all []values) {
 	targets := []string{"api", "controlPlane"}
 	for i := range e.of("hetzner.dns.records", 1, 3) {
 		at := fmt.Sprintf("hetzner.dns.records%d", i)
@@ -109,7 +109,7 @@ func (e cloudMaker) records() (all []values) {
 	return all
 }
 
-func (e cloudMaker) images(h values) {
+func (e cloudGenerator) images(h values) {
 	all := values{}
 	for _, arch := range []string{"amd64", "arm64"} {
 		at := "hetzner.images." + arch
@@ -129,7 +129,7 @@ func (e *environment) health(in values, at string) {
 	})
 }
 
-func (e cloudMaker) balancers(h values) {
+func (e cloudGenerator) balancers(h values) {
 	if !e.is("hetzner.loadBalancers", 15) {
 		return
 	}
@@ -146,7 +146,7 @@ func (e cloudMaker) balancers(h values) {
 	section(h, "loadBalancers", lb)
 }
 
-func (e cloudMaker) volumes(h values) {
+func (e cloudGenerator) volumes(h values) {
 	if !e.is("hetzner.volumes", 15) {
 		return
 	}
@@ -163,7 +163,7 @@ func (e cloudMaker) volumes(h values) {
 }
 
 // autoscaler sets the pools that follow the load.
-func (e cloudMaker) autoscaler(c values) {
+func (e cloudGenerator) autoscaler(c values) {
 	if !e.is("autoscaler", 12) {
 		return
 	}

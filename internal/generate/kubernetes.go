@@ -1,10 +1,10 @@
 package generate
 
-// kubernetesMaker makes the options of Kubernetes.
-type kubernetesMaker struct{ *environment }
+// kubernetesGenerator makes the options of Kubernetes.
+type kubernetesGenerator struct{ *environment }
 
 // kubernetes sets Kubernetes.
-func (e kubernetesMaker) kubernetes(c values) {
+func (e kubernetesGenerator) kubernetes(c values) {
 	k := inner(c, "kubernetes")
 	const at = "kubernetes"
 	put(e, k, at, "apiHostname", 12, func(string) string { return "api.k8s.example.com" })
@@ -34,7 +34,7 @@ func (e kubernetesMaker) kubernetes(c values) {
 }
 
 // components sets the parts of the control plane.
-func (e kubernetesMaker) components(k values) {
+func (e kubernetesGenerator) components(k values) {
 	for _, name := range []string{"apiServer", "controllerManager", "scheduler", "etcd", "kubelet", "proxy"} {
 		at := "kubernetes." + name
 		p := values{}
@@ -58,7 +58,7 @@ func (e kubernetesMaker) components(k values) {
 	}
 }
 
-func (e kubernetesMaker) kubelet(k values) {
+func (e kubernetesGenerator) kubelet(k values) {
 	const at = "kubernetes.kubelet"
 	l := inner(k, "kubelet")
 	put(e, l, at, "extraConfig", 12, func(string) values {
@@ -80,7 +80,7 @@ func (e kubernetesMaker) kubelet(k values) {
 	}
 }
 
-func (e kubernetesMaker) oidc(k values) {
+func (e kubernetesGenerator) oidc(k values) {
 	if !e.is("kubernetes.oidc", 10) {
 		return
 	}
@@ -100,7 +100,7 @@ func (e kubernetesMaker) oidc(k values) {
 	k["oidc"] = o
 }
 
-func (e kubernetesMaker) rbac(k values) {
+func (e kubernetesGenerator) rbac(k values) {
 	if !e.is("kubernetes.rbac", 10) {
 		return
 	}

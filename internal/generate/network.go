@@ -6,11 +6,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// networkMaker makes ranges, and how nodes reach the world.
-type networkMaker struct{ *environment }
+// networkGenerator makes ranges, and how nodes reach the world.
+type networkGenerator struct{ *environment }
 
 // network sets the ranges, and how nodes reach the world.
-func (e networkMaker) network(c values) {
+func (e networkGenerator) network(c values) {
 	n := values{}
 	if e.Provider == schemas.Hetzner {
 		e.privateNetwork(n)
@@ -22,7 +22,7 @@ func (e networkMaker) network(c values) {
 }
 
 // staticRanges are for machines that exist already.
-func (e networkMaker) staticRanges(n values) {
+func (e networkGenerator) staticRanges(n values) {
 	put(e, n, "network", "podCidrs", 20, func(string) []string { return []string{"10.42.0.0/16"} })
 	put(e, n, "network", "serviceCidrs", 20, func(string) []string { return []string{"10.43.0.0/16"} })
 	put(e, n, "network", "nodeCidrs", 20, func(string) []string { return []string{"192.168.0.0/16"} })
@@ -35,7 +35,7 @@ func (e networkMaker) staticRanges(n values) {
 
 // privateNetwork is for servers of Hetzner Cloud. The ranges are those that follow
 // from the network, in the words of the file or by default.
-func (e networkMaker) privateNetwork(n values) {
+func (e networkGenerator) privateNetwork(n values) {
 	b := e.number(e.at+".network.cidr number", 0, 255)
 	base := one(e, "network.cidr kind", "10.0", fmt.Sprintf("10.%d", b), fmt.Sprintf("172.%d", 16+b%16), "192.168")
 	e.cidr = base + ".0.0/16"
@@ -82,7 +82,7 @@ func (e networkMaker) privateNetwork(n values) {
 }
 
 // reach is how servers reach the world, and are reached.
-func (e networkMaker) reach(n values, base string) {
+func (e networkGenerator) reach(n values, base string) {
 	old := e.Contract < 12
 	put(e, n, "network", "publicIpv6", 12, func(string) bool { return false })
 	if !old || n["publicIpv6"] == nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// nodeMaker makes pools and nodes.
-type nodeMaker struct{ *environment }
+// nodeGenerator makes pools and nodes.
+type nodeGenerator struct{ *environment }
 
 // nodes makes the pools.
-func (e nodeMaker) nodes(c values) {
+func (e nodeGenerator) nodes(c values) {
 	cp, workers := values{}, []values{}
 	count := e.of("nodes.workers.nodepools", 0, 3)
 	taken := map[string]bool{"control-plane": true}
@@ -34,7 +34,7 @@ func (e nodeMaker) nodes(c values) {
 	c["nodes"] = n
 }
 
-func (e nodeMaker) controlPlane(c, cp values) {
+func (e nodeGenerator) controlPlane(c, cp values) {
 	const at = "nodes.controlPlane"
 	put(e, cp, at, "allowScheduling", 20, func(name string) bool { return one(e, name+" value", true, false) })
 	e.common(cp, at)
@@ -66,7 +66,7 @@ func (e nodeMaker) controlPlane(c, cp values) {
 }
 
 // workerPool is a pool of workers.
-func (e nodeMaker) workerPool(at, name string, i int) values {
+func (e nodeGenerator) workerPool(at, name string, i int) values {
 	p := values{"name": name}
 	e.common(p, at)
 	if e.Provider == schemas.Static {
@@ -87,7 +87,7 @@ func (e nodeMaker) workerPool(at, name string, i int) values {
 }
 
 // counted says how many nodes a pool has.
-func (e nodeMaker) counted(p values, at, name string, count int) {
+func (e nodeGenerator) counted(p values, at, name string, count int) {
 	var indexes []int
 	for i := range count {
 		indexes = append(indexes, i+1)
@@ -106,13 +106,13 @@ func (e nodeMaker) counted(p values, at, name string, count int) {
 }
 
 // know notes a pool.
-func (e nodeMaker) know(p pool) {
+func (e nodeGenerator) know(p pool) {
 	e.pools = append(e.pools, p)
 	e.Workers = e.Workers || p.name != "control-plane" && len(p.nodes) > 0
 }
 
 // servers says what servers a pool has, and where.
-func (e nodeMaker) servers(p values, at string) {
+func (e nodeGenerator) servers(p values, at string) {
 	arm := e.is(at+".arm", 20)
 	kinds := []string{"cpx22", "cpx32", "cx33"}
 	if arm {
@@ -144,7 +144,7 @@ func (e *environment) names(in values, at string, percent int) {
 }
 
 // common is what pools of both providers have.
-func (e nodeMaker) common(p values, at string) {
+func (e nodeGenerator) common(p values, at string) {
 	put(e, p, at, "labels", 25, func(string) values {
 		return values{"example.com/tier": "general", "team": one(e, at+".labels value", "a", "", "with_under.score")}
 	})
@@ -156,7 +156,7 @@ func (e nodeMaker) common(p values, at string) {
 }
 
 // staticPool lists the machines of a pool.
-func (e nodeMaker) staticPool(p values, at, name string, count, first int) {
+func (e nodeGenerator) staticPool(p values, at, name string, count, first int) {
 	if p["installDisk"] == nil {
 		p["installDisk"] = "/dev/sda"
 	}
@@ -173,7 +173,7 @@ func (e nodeMaker) staticPool(p values, at, name string, count, first int) {
 }
 
 // machine is one that exists already, with the n-th address.
-func (e nodeMaker) machine(at string, n int) values {
+func (e nodeGenerator) machine(at string, n int) values {
 	match := values{"mac": fmt.Sprintf("52:54:00:12:%02x:%02x", n/256, n%256)}
 	put(e, match, at+".match", "uuid", 20, func(string) string { return fmt.Sprintf("4c4c4544-0051-3010-8052-b4c04f4d%04x", n) })
 	put(e, match, at+".match", "serial", 20, func(string) string { return fmt.Sprintf("5QX%dRM2", n) })

@@ -14,7 +14,7 @@ var fragments = []string{
 func patch(d *draws, at string, contract int, controlPlane bool) string {
 	last := len(fragments)
 	number := d.number(at+" number", 1, 9999)
-	if contract == 14 && d.chance(at+" document", 30) {
+	if contract == 14 && d.probably(at+" document", 30) {
 		return fmt.Sprintf("apiVersion: v1alpha1\nkind: KubeNodeConfig\nannotations:\n  example.com/patched: 'number %d, ü'\n", number)
 	}
 	switch kind := d.number(at+" kind", 0, last+1); {
@@ -62,10 +62,10 @@ func (e *environment) layer(path, name string, percent int) {
 
 // sharedPatches makes those of all environments.
 func sharedPatches(d *draws, r Repository) {
-	if d.chance("patches.common", 40) {
+	if d.probably("patches.common", 40) {
 		r.Files["patches/common/shared.yaml"] = patch(d, "patches.common", 0, false)
 	}
-	if d.chance("patches.controlplane", 20) {
+	if d.probably("patches.controlplane", 20) {
 		r.Files["patches/controlplane/shared.yaml"] = patch(d, "patches.controlplane", 0, true)
 	}
 	for _, e := range r.Environments {
@@ -73,7 +73,7 @@ func sharedPatches(d *draws, r Repository) {
 			return // a patch that is for no node is an error
 		}
 	}
-	if d.chance("patches.worker", 20) {
+	if d.probably("patches.worker", 20) {
 		r.Files["patches/worker/shared.yaml"] = patch(d, "patches.worker", 0, false)
 	}
 }

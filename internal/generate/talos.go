@@ -14,11 +14,11 @@ vG+3DrFheZcvroP6YS2QJhwd+Z/fUGVL/6y92/3epvqr8GIL
 -----END CERTIFICATE-----
 `
 
-// talosMaker makes the options of Talos.
-type talosMaker struct{ *environment }
+// talosGenerator makes the options of Talos.
+type talosGenerator struct{ *environment }
 
 // talos sets the operating system.
-func (e talosMaker) talos(c values) {
+func (e talosGenerator) talos(c values) {
 	t := inner(c, "talos")
 	const at = "talos"
 	if e.is(at+".schematic", 8) {
@@ -67,7 +67,7 @@ func (e talosMaker) talos(c values) {
 	}
 }
 
-func (e talosMaker) diskEncryption(t values) {
+func (e talosGenerator) diskEncryption(t values) {
 	const at = "talos.diskEncryption"
 	d := values{}
 	e.flag(d, at, "state", 12)
@@ -80,14 +80,14 @@ func (e talosMaker) diskEncryption(t values) {
 	section(t, "diskEncryption", d)
 }
 
-func (e talosMaker) destination(name string) values {
+func (e talosGenerator) destination(name string) values {
 	d := values{"endpoint": one(e, name+" endpoint", "tcp://192.168.77.30:5140", "udp://logs.example.com:514")}
 	put(e, d, name, "format", 30, func(string) string { return "json_lines" })
 	put(e, d, name, "extraTags", 50, func(name string) values { return values{"cluster": e.Cluster, "note": e.text(e.at + "." + name)} })
 	return d
 }
 
-func (e talosMaker) registries(t values) {
+func (e talosGenerator) registries(t values) {
 	if !e.is("talos.registries", 20) {
 		return
 	}
@@ -111,7 +111,7 @@ func (e talosMaker) registries(t values) {
 }
 
 // services are those that nodes have for one another and for pods.
-func (e talosMaker) services(t values) {
+func (e talosGenerator) services(t values) {
 	d := values{}
 	e.flag(d, "talos.discovery", "service", 12)
 	if e.Contract < 14 {
@@ -136,7 +136,7 @@ func (e talosMaker) services(t values) {
 	section(t, "hostDns", dns)
 }
 
-func (e talosMaker) apiAccess(t values) {
+func (e talosGenerator) apiAccess(t values) {
 	const at = "talos.apiAccess"
 	a := values{}
 	put(e, a, at, "enabled", 12, func(string) bool { return true })
@@ -145,7 +145,7 @@ func (e talosMaker) apiAccess(t values) {
 	section(t, "apiAccess", a)
 }
 
-func (e talosMaker) backups(t values) {
+func (e talosGenerator) backups(t values) {
 	if !e.is("talos.backups", 10) {
 		return
 	}

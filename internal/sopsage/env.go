@@ -26,9 +26,9 @@ type Env struct {
 	// and others) are asked to decrypt it if they are among them only. Nil: none are
 	// asked.
 	Recipients func(file string) (Recipients, error)
-	// Tell shows a message of an age plugin, such as a request to touch a
+	// Notify shows a message of an age plugin, such as a request to touch a
 	// hardware token. Nil drops it.
-	Tell func(message string)
+	Notify func(message string)
 }
 
 // KeyFile is a file with age identities that is used besides those that SOPS

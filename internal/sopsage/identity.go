@@ -150,9 +150,9 @@ func (p parser) ask(prompt string) (string, error) {
 	return p.env.Ask(prompt)
 }
 
-func (p parser) tell(message string) {
-	if p.env.Tell != nil {
-		p.env.Tell(message)
+func (p parser) notify(message string) {
+	if p.env.Notify != nil {
+		p.env.Notify(message)
 	}
 }
 
@@ -160,7 +160,7 @@ func (p parser) tell(message string) {
 func (p parser) pluginUI() *plugin.ClientUI {
 	return &plugin.ClientUI{
 		DisplayMessage: func(name, message string) error {
-			p.tell("age-plugin-" + name + ": " + message)
+			p.notify("age-plugin-" + name + ": " + message)
 			return nil
 		},
 		RequestValue: func(name, prompt string, _ bool) (string, error) {
@@ -170,6 +170,6 @@ func (p parser) pluginUI() *plugin.ClientUI {
 			answer, err := p.ask("age-plugin-" + name + ": " + prompt + " (" + yes + " or " + no + ")")
 			return answer == yes, err
 		},
-		WaitTimer: func(name string) { p.tell("waiting for age-plugin-" + name) },
+		WaitTimer: func(name string) { p.notify("waiting for age-plugin-" + name) },
 	}
 }

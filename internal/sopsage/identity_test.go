@@ -64,7 +64,7 @@ func TestWithoutATerminal(t *testing.T) {
 func TestPluginUI(t *testing.T) {
 	var told []string
 	env := (&world{answers: "yes"}).env()
-	env.Tell = func(message string) { told = append(told, message) }
+	env.Notify = func(message string) { told = append(told, message) }
 	ui := parser{env}.pluginUI()
 	if err := ui.DisplayMessage("yubikey", "touch it"); err != nil {
 		t.Error(err)
@@ -81,7 +81,7 @@ func TestPluginUI(t *testing.T) {
 			t.Errorf("Confirm = %t, %v; want %t", got, err, want)
 		}
 	}
-	parser{}.tell("nobody listens")
+	parser{}.notify("nobody listens")
 }
 
 func TestReasons(t *testing.T) {

@@ -119,11 +119,11 @@ func plainSafe(s string) bool {
 	}
 	first := s[0]
 	isLetter := (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '/'
-	return isLetter && !strings.Contains(s, ": ") && !strings.HasSuffix(s, ":") && !looksBoolean(s)
+	return isLetter && !strings.Contains(s, ": ") && !strings.HasSuffix(s, ":") && !isLikeBoolean(s)
 }
 
-// looksBoolean covers the words that older YAML readers take for booleans.
-func looksBoolean(s string) bool {
+// isLikeBoolean covers the words that older YAML readers take for booleans.
+func isLikeBoolean(s string) bool {
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off":
 		return true

@@ -57,7 +57,7 @@ func (c *chartFiles) each(do func(*chartlock.Store, chartlock.Entry) (state stri
 	if err != nil {
 		return nil, err
 	}
-	store := &chartlock.Store{Lock: lock, Files: c.src.Files, Cache: c.src.World.ChartCache}
+	store := &chartlock.Store{Lock: lock, Files: c.src.Files, Cache: c.src.Process.ChartCache}
 	var states []State
 	var problems diag.List
 	for _, e := range lock.Entries {

@@ -57,26 +57,26 @@ func Patch(file string, data []byte, o Options) (out Converted, remarks diag.Lis
 	if sameDocuments(docs, converted) {
 		return Converted{Text: data}, remarks, nil
 	}
-	var planes []*yaml.Node
+	var controlPlanes []*yaml.Node
 	if split {
-		converted, planes = apart(docs, converted)
+		converted, controlPlanes = apart(docs, converted)
 	}
-	if out.Text, err = legacy.Encode(converted); err == nil && len(planes) > 0 {
-		out.ControlPlanes, err = legacy.Encode(planes)
+	if out.Text, err = legacy.Encode(converted); err == nil && len(controlPlanes) > 0 {
+		out.ControlPlanes, err = legacy.Encode(controlPlanes)
 	}
 	return out, remarks, err
 }
 
 // apart separates the new documents that workers do not take.
-func apart(before, after []*yaml.Node) (all, planes []*yaml.Node) {
+func apart(before, after []*yaml.Node) (all, controlPlanes []*yaml.Node) {
 	for _, doc := range after {
 		if !slices.Contains(before, doc) && legacy.ControlPlaneOnly(kindOf(doc)) {
-			planes = append(planes, doc)
+			controlPlanes = append(controlPlanes, doc)
 		} else {
 			all = append(all, doc)
 		}
 	}
-	return all, planes
+	return all, controlPlanes
 }
 
 func kindOf(doc *yaml.Node) string {

@@ -44,7 +44,7 @@ func Edit(ctx context.Context, r *render.Repo, env string, edit func(plain []byt
 	if err := Check(env, changed); err != nil {
 		return nil, err
 	}
-	data, err := w.Keys.Reencrypt(ctx, file, w.Raw[file], changed, r.Repository().World.Now())
+	data, err := w.Keys.Reencrypt(ctx, file, w.Raw[file], changed, r.Repository().Process.Now())
 	if err != nil {
 		return nil, err
 	}

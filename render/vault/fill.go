@@ -58,7 +58,7 @@ func (w *writer) fill(given *secretsfile.Secrets) (*Report, error) {
 // generate makes the secrets that every cluster has.
 func (f *filler) generate() error {
 	if f.given.Talos.IsZero() && f.have.Talos.IsZero() {
-		bundle, err := machine.NewBundle(source.BundleContract(), f.Repo.World.Now())
+		bundle, err := machine.NewBundle(source.BundleContract(), f.Repo.Process.Now())
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (f *filler) generate() error {
 		f.given.Talos = secret.New(string(text))
 	}
 	if f.have.ClusterAgeKey.IsZero() {
-		private, _, err := sopsage.GenerateIdentity(f.Repo.World.Random)
+		private, _, err := sopsage.GenerateIdentity(f.Repo.Process.Random)
 		if err != nil {
 			return err
 		}
@@ -77,13 +77,13 @@ func (f *filler) generate() error {
 	}
 	if f.have.KeyringBinding.IsZero() {
 		random := make([]byte, 32)
-		if _, err := io.ReadFull(f.Repo.World.Random, random); err != nil {
+		if _, err := io.ReadFull(f.Repo.Process.Random, random); err != nil {
 			return err
 		}
 		f.given.KeyringBinding = secret.New(base64.StdEncoding.EncodeToString(random))
 	}
 	if f.have.SSHHostKey.IsZero() && mayHaveGateway(f.Raw[f.File(source.ClusterFile)]) {
-		private, err := sshkey.New(f.Repo.World.Random)
+		private, err := sshkey.New(f.Repo.Process.Random)
 		if err != nil {
 			return err
 		}

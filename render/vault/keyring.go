@@ -27,7 +27,7 @@ func (w *writer) makeKeyring(rule *sopsage.Rule, clusterKey, binding secret.Stri
 		}
 		return w.upgradeKeyring(keyring, binding, report)
 	}
-	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, w.Repo.World.Random, w.Repo.World.Now())
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, w.Repo.Process.Random, w.Repo.Process.Now())
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (w *writer) rotatedKeyring(have *secretsfile.Secrets, binding secret.String
 	if err != nil {
 		return nil, err
 	}
-	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, w.Repo.World.Random, w.Repo.World.Now())
+	keyring, err := sopsage.NewKeyring(rule.Recipients(), cluster, binding, w.Repo.Process.Random, w.Repo.Process.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (f *filler) generateForAddons() error {
 			f.report.Notes = append(f.report.Notes, fmt.Sprintf("addon %s needs the secret variable %s: %s; set it in your environment and run `talosgen secrets sync %s`, or add it under variables: with `talosgen secrets edit %s`", need.Addon, need.Name, need.What, f.Name, f.Name))
 			continue
 		}
-		if f.given.Variables[need.Name], err = need.Generate(f.Repo.World.Random); err != nil {
+		if f.given.Variables[need.Name], err = need.Generate(f.Repo.Process.Random); err != nil {
 			return err
 		}
 	}
@@ -72,10 +72,10 @@ func (f *filler) giveLacking(lacking []config.Lacking) {
 
 // offered is a secret that is set in the environment; empty if there is none.
 func (f *filler) offered(name string) secret.String {
-	if f.Repo.World.Given == nil {
+	if f.Repo.Process.Given == nil {
 		return secret.String{}
 	}
-	s := f.Repo.World.Given(name)
+	s := f.Repo.Process.Given(name)
 	f.Mask(s)
 	return s
 }
@@ -94,7 +94,7 @@ func (f *filler) generateDeployKey(g schemas.GitOps) (note string, err error) {
 		return "", nil
 	}
 	if f.have.DeployKey.IsZero() {
-		if f.given.DeployKey, err = sshkey.New(f.Repo.World.Random); err != nil {
+		if f.given.DeployKey, err = sshkey.New(f.Repo.Process.Random); err != nil {
 			return "", err
 		}
 	}

@@ -62,7 +62,7 @@ func Rekey(ctx context.Context, r *render.Repo, env string, earlier []byte) (*Re
 		return nil, err
 	}
 	random := make([]byte, 32)
-	if _, err := io.ReadFull(r.Repository().World.Random, random); err != nil {
+	if _, err := io.ReadFull(r.Repository().Process.Random, random); err != nil {
 		return nil, err
 	}
 	binding := secret.New(base64.StdEncoding.EncodeToString(random))
@@ -157,9 +157,9 @@ func (w *writer) rekeyFiles(binding secret.String) (map[string][]byte, error) {
 // rekeyFile encrypts one source again; the secrets of the environment with a new
 // binding in them.
 func (w *writer) rekeyFile(file string, rule *sopsage.Rule, binding secret.String) ([]byte, error) {
-	world := w.Repo.World
+	process := w.Repo.Process
 	if file != w.File(source.SecretsName) {
-		return w.Keys.Rekey(w.ctx, file, w.Raw[file], rule, world.Random, world.Now())
+		return w.Keys.Rekey(w.ctx, file, w.Raw[file], rule, process.Random, process.Now())
 	}
 	plain, err := w.plain()
 	if err != nil {
@@ -168,5 +168,5 @@ func (w *writer) rekeyFile(file string, rule *sopsage.Rule, binding secret.Strin
 	if plain, err = secretsfile.Rebind(file, plain, binding); err != nil {
 		return nil, err
 	}
-	return sopsage.Encrypt(file, plain, rule, world.Random, world.Now())
+	return sopsage.Encrypt(file, plain, rule, process.Random, process.Now())
 }

@@ -58,9 +58,9 @@ func (w *writer) addSecrets(given *secretsfile.Secrets, rule *sopsage.Rule) (add
 	}
 	var data []byte
 	if exists {
-		data, err = w.Keys.Reencrypt(w.ctx, file, old, out, w.Repo.World.Now())
+		data, err = w.Keys.Reencrypt(w.ctx, file, old, out, w.Repo.Process.Now())
 	} else {
-		data, err = sopsage.Encrypt(file, out, rule, w.Repo.World.Random, w.Repo.World.Now())
+		data, err = sopsage.Encrypt(file, out, rule, w.Repo.Process.Random, w.Repo.Process.Now())
 	}
 	if err != nil {
 		return nil, err

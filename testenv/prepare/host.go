@@ -12,17 +12,17 @@ import (
 
 // host is what prepare knows of the machine.
 type host struct {
-	look func(program string) (string, error)
-	root bool
-	run  func(name string, args ...string) error
+	findProgram func(program string) (string, error)
+	root        bool
+	run         func(name string, args ...string) error
 }
 
 // thisHost is the machine that prepare runs on. What its commands print goes
 // to out.
 func thisHost(out io.Writer) host {
 	return host{
-		look: exec.LookPath,
-		root: os.Geteuid() == 0,
+		findProgram: exec.LookPath,
+		root:        os.Geteuid() == 0,
 		run: func(name string, args ...string) error {
 			command := exec.Command(name, args...)
 			command.Stdout, command.Stderr = out, out
@@ -43,7 +43,7 @@ func prepareHost(h host, out io.Writer, modules []cache.Module) {
 
 	install := append([]string{"install", "-y", "--no-install-recommends"}, packages...)
 
-	if _, err := h.look("apt-get"); err == nil && h.root {
+	if _, err := h.findProgram("apt-get"); err == nil && h.root {
 		if err = h.run("apt-get", install...); err == nil {
 			return
 		}
@@ -70,7 +70,7 @@ func missingPackages(h host, modules []cache.Module) (packages []string) {
 	}
 
 	for _, program := range append(cache.HostPrograms(), shells...) {
-		if _, err := h.look(program.Name); err != nil {
+		if _, err := h.findProgram(program.Name); err != nil {
 			packages = append(packages, program.Package)
 		}
 	}

@@ -34,7 +34,7 @@ func TestPrepareHost(t *testing.T) {
 		)
 
 		prepareHost(host{
-			look: func(program string) (string, error) {
+			findProgram: func(program string) (string, error) {
 				if slices.Contains(c.programs, program) {
 					return program, nil
 				}

@@ -52,7 +52,7 @@ func (c *Cluster) NewGitServer(t testing.TB) *GitServer {
 		t.Fatal(err)
 	}
 
-	g.config = &ssh.ServerConfig{PublicKeyCallback: g.letIn}
+	g.config = &ssh.ServerConfig{PublicKeyCallback: g.authorize}
 	g.config.AddHostKey(host)
 
 	var listener net.Listener
@@ -91,7 +91,7 @@ func (g *GitServer) Authorize(t testing.TB, key string) {
 	g.key = public
 }
 
-func (g *GitServer) letIn(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+func (g *GitServer) authorize(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 

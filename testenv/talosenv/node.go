@@ -40,12 +40,12 @@ type description struct {
 const apiPort = 50000
 
 func (n *Node) start(c *Cluster) error {
-	ready, tell, err := os.Pipe()
+	ready, notify, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer ready.Close()
-	defer tell.Close()
+	defer notify.Close()
 
 	command := exec.Command(filepath.Join(c.bed.node, "init"))
 	command.Env = []string{"PATH=" + os.Getenv("PATH")}
@@ -78,7 +78,7 @@ func (n *Node) start(c *Cluster) error {
 	files["etc/os-release"] = "NAME=Talos\nID=talos\n"
 	files["usr/etc/in-container"] = "true\n"
 
-	return json.NewEncoder(tell).Encode(description{
+	return json.NewEncoder(notify).Encode(description{
 		Hostname: n.Name,
 		Address:  netip.PrefixFrom(n.Address, c.network.nodes.Bits()).String(),
 		Gateway:  c.Gateway.String(),

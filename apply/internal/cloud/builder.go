@@ -48,7 +48,7 @@ type BuilderOrder struct {
 	// Where and as what, best first.
 	Candidates []cloudplan.Candidate
 	// Hears which of them is tried instead of one that is sold out.
-	Tell func(string)
+	Notify func(string)
 	// The key that its rescue system lets in, as in authorized_keys.
 	PublicKey string
 }
@@ -110,7 +110,7 @@ func (c builderCalls) OrderBuilder(ctx context.Context, o BuilderOrder) (*Builde
 	for i, candidate := range o.Candidates {
 		if i > 0 {
 			before := o.Candidates[i-1]
-			o.Tell(fmt.Sprintf("%s in %s is sold out, trying %s in %s", before.Type, before.Location, candidate.Type, candidate.Location))
+			o.Notify(fmt.Sprintf("%s in %s is sold out, trying %s in %s", before.Type, before.Location, candidate.Type, candidate.Location))
 		}
 		opts.ServerType, opts.Location = &hcloud.ServerType{Name: candidate.Type}, &hcloud.Location{Name: candidate.Location}
 		b, err := c.createBuilder(ctx, o.Run, opts)
@@ -278,7 +278,7 @@ func again[T any](ctx context.Context, c *calls, call func() (T, error)) (result
 		if result, err = call(); err == nil || !errors.As(err, &lost) {
 			return result, err
 		}
-		if err := c.clock.Sleep(ctx, backoff(n, firstWait, mostWait, c.wire.chance())); err != nil {
+		if err := c.clock.Sleep(ctx, backoff(n, firstWait, mostWait, c.wire.rand())); err != nil {
 			return result, err
 		}
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	// The time, and waiting.
 	Clock Clock
 	// A number from 0 to 1 by chance.
-	Chance func() float64
+	Rand func() float64
 	// Is told about every request, for -v; may be nil. It is called by several
 	// goroutines at once.
 	Log func(Request)
@@ -59,7 +59,7 @@ func New(o Options) *Client {
 	wire := &transport{
 		next:    o.HTTP,
 		clock:   o.Clock,
-		chance:  o.Chance,
+		rand:    o.Rand,
 		log:     o.Log,
 		limiter: limiter{clock: o.Clock},
 	}

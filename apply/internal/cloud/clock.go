@@ -16,7 +16,7 @@ type Clock interface {
 // backoff returns how long to wait before the n-th repetition, from 0: doubling
 // from first, never more than most, the upper half of it left to chance (a
 // number from 0 to 1), so that two runs do not stay in step.
-func backoff(n int, first, most time.Duration, chance float64) time.Duration {
+func backoff(n int, first, most time.Duration, fraction float64) time.Duration {
 	d := first
 	for range n {
 		if d *= 2; d >= most {
@@ -24,5 +24,5 @@ func backoff(n int, first, most time.Duration, chance float64) time.Duration {
 			break
 		}
 	}
-	return d/2 + time.Duration(chance*float64(d/2))
+	return d/2 + time.Duration(fraction*float64(d/2))
 }

@@ -62,7 +62,7 @@ func serve(t *testing.T, handler http.HandlerFunc, change ...func(*Options)) (*C
 		HTTP:     server.Client().Transport,
 		Version:  "test",
 		Clock:    clock,
-		Chance:   func() float64 { return 1 },
+		Rand:     func() float64 { return 1 },
 	}
 	for _, c := range change {
 		c(&o)

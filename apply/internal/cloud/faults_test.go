@@ -227,7 +227,7 @@ func TestFlappingDate(t *testing.T) {
 	}
 	proxy.Clear()
 	proxy.Inject(faultproxy.Fault{Times: -1, As: faultproxy.Skewed(func() time.Duration { return time.Hour })})
-	for i := range heard {
+	for i := range answersHeard {
 		if err := write(c, fmt.Sprint("h-", i)); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestFlappingDate(t *testing.T) {
 
 // TestFirstDateWrong: the first answer had the wrong time, and the next ones tell.
 func TestFirstDateWrong(t *testing.T) {
-	var a ahead
+	var a clockSkew
 	for _, said := range []time.Duration{5 * time.Hour, time.Second, 0, time.Second} {
 		a.say(said)
 	}

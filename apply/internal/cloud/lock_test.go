@@ -48,7 +48,7 @@ func serveSim(t *testing.T, clock *hetznersim.ScriptedClock, o hetznersim.Option
 func (s *simulated) client(ahead time.Duration) *Client {
 	return New(Options{
 		Endpoint: s.url, Token: secret.New(s.sim.Token()), HTTP: http.DefaultTransport, Version: "test",
-		Clock: shifted{s.clock, ahead}, Chance: func() float64 { return 1 },
+		Clock: shifted{s.clock, ahead}, Rand: func() float64 { return 1 },
 	})
 }
 
@@ -319,7 +319,7 @@ func TestInterruptedAsItGetsTheLock(t *testing.T) {
 		}
 		alice := New(Options{
 			Endpoint: s.url, Token: secret.New(s.sim.Token()), HTTP: interrupted{http.MethodPost, end}, Version: "test",
-			Clock: s.clock, Chance: func() float64 { return 1 },
+			Clock: s.clock, Rand: func() float64 { return 1 },
 		})
 		if _, err := alice.Acquire(ctx, who("alice")); !errors.Is(err, context.Canceled) {
 			t.Errorf("the interrupted run: %v", err)

@@ -23,15 +23,15 @@ type Notes struct {
 // Notes returns those of a cluster.
 func (c *Client) Notes(cluster string) Notes { return Notes{c, cluster} }
 
-// keeper is the object that has the notes.
-type keeper struct {
+// noteObject is the object that has the notes.
+type noteObject struct {
 	labels map[string]string
 	update func(context.Context, map[string]string) error
 }
 
 // Read returns the notes by their names, without the prefix of labels.
 func (n Notes) Read(ctx context.Context) (map[string]string, error) {
-	k, err := n.keeper(ctx)
+	k, err := n.object(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (n Notes) Read(ctx context.Context) (map[string]string, error) {
 
 // Write adds notes. Values are texts that a label can have.
 func (n Notes) Write(ctx context.Context, notes map[string]string) error {
-	k, err := n.keeper(ctx)
+	k, err := n.object(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,18 +57,18 @@ func (n Notes) Write(ctx context.Context, notes map[string]string) error {
 	return explain("notes of the cluster "+n.cluster, "write them", k.update(ctx, labels))
 }
 
-// keeper finds the object, the oldest if there are several.
-func (n Notes) keeper(ctx context.Context) (keeper, error) {
+// noteObject finds the object, the oldest if there are several.
+func (n Notes) object(ctx context.Context) (noteObject, error) {
 	api := n.client.api
 	own := fmt.Sprintf("%s=%s,%s=%s", schemas.LabelCluster, n.cluster, schemas.LabelManagedBy, schemas.ManagedBy)
 	networks, err := all(ctx, "networks", own, func(l hcloud.ListOpts) ([]*hcloud.Network, *hcloud.Response, error) {
 		return api.Network.List(ctx, hcloud.NetworkListOpts{ListOpts: l, Sort: oldestFirst})
 	})
 	if err != nil {
-		return keeper{}, err
+		return noteObject{}, err
 	}
 	if len(networks) > 0 {
-		return keeper{networks[0].Labels, func(ctx context.Context, labels map[string]string) error {
+		return noteObject{networks[0].Labels, func(ctx context.Context, labels map[string]string) error {
 			_, _, err := api.Network.Update(ctx, networks[0], hcloud.NetworkUpdateOpts{Labels: labels})
 			return err
 		}}, nil
@@ -78,14 +78,14 @@ func (n Notes) keeper(ctx context.Context) (keeper, error) {
 		return api.Firewall.List(ctx, hcloud.FirewallListOpts{ListOpts: l, Sort: oldestFirst})
 	})
 	if err != nil {
-		return keeper{}, err
+		return noteObject{}, err
 	}
 	if len(firewalls) > 0 {
-		return keeper{firewalls[0].Labels, func(ctx context.Context, labels map[string]string) error {
+		return noteObject{firewalls[0].Labels, func(ctx context.Context, labels map[string]string) error {
 			_, _, err := api.Firewall.Update(ctx, firewalls[0], hcloud.FirewallUpdateOpts{Labels: labels})
 			return err
 		}}, nil
 	}
-	return keeper{}, diag.On("notes of the cluster "+n.cluster, "it has neither a network nor a firewall of its own to keep them on").
+	return noteObject{}, diag.On("notes of the cluster "+n.cluster, "it has neither a network nor a firewall of its own to keep them on").
 		WithHint("apply the infrastructure first: --stage infrastructure; if the tree has network.existing and no firewall of the cluster's own, render it again").WithCode(diag.Remote)
 }

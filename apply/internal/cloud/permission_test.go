@@ -18,7 +18,7 @@ func TestMayWrite(t *testing.T) {
 	for token, want := range map[string]string{"all": "yes", "some": "no", "none": "error"} {
 		c := New(Options{
 			Endpoint: server.URL + "/v1", Token: secret.New(token), HTTP: http.DefaultTransport,
-			Clock: clock, Chance: func() float64 { return 0 },
+			Clock: clock, Rand: func() float64 { return 0 },
 		})
 		may, err := c.MayWrite(t.Context())
 		got := map[bool]string{true: "yes", false: "no"}[may]

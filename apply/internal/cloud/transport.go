@@ -55,7 +55,7 @@ func (e *LostAnswer) Unwrap() error { return e.Err }
 type transport struct {
 	next    http.RoundTripper
 	clock   Clock
-	chance  func() float64
+	rand    func() float64
 	log     func(Request)
 	limiter limiter
 	lock    atomic.Pointer[Lock]
@@ -65,7 +65,7 @@ type transport struct {
 	mu      sync.Mutex
 	sent    int
 	limited time.Duration
-	theirs  ahead // of Hetzner's clock before ours
+	theirs  clockSkew // of Hetzner's clock before ours
 }
 
 // RoundTrip makes a request, as often as it takes and is safe.
@@ -165,7 +165,7 @@ func (t *transport) waitFor(ctx context.Context, v verdict, n int) error {
 	if v == limited {
 		return t.sleepLimited(ctx, t.limiter.refused(n))
 	}
-	return t.clock.Sleep(ctx, backoff(n, firstWait, mostWait, t.chance()))
+	return t.clock.Sleep(ctx, backoff(n, firstWait, mostWait, t.rand()))
 }
 
 func (t *transport) sleepLimited(ctx context.Context, d time.Duration) error {

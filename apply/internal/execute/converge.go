@@ -79,7 +79,7 @@ func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, er
 		default:
 			failure, failures, done = "", 0, l.Text(current)
 		}
-		next, err := l.look(ctx, done)
+		next, err := l.observe(ctx, done)
 		if err != nil {
 			return current, err
 		}
@@ -89,10 +89,10 @@ func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, er
 		WithCode(diag.NotReady).WithHint("does another program change the project? run the same command again when it is done")
 }
 
-// look plans anew. What was done a moment ago, and seems not to be, was read from
+// observe plans anew. What was done a moment ago, and seems not to be, was read from
 // something that lags behind: it is read again, after longer and longer pauses, and
 // not done again before.
-func (l Loop[P, S]) look(ctx context.Context, done string) (P, error) {
+func (l Loop[P, S]) observe(ctx context.Context, done string) (P, error) {
 	next, err := l.Again(ctx)
 	for n := 0; n < lags && err == nil && done != "" && l.Text(next) == done && l.Check(next) == nil; n++ {
 		if err := l.Sleep(ctx, firstLag<<n); err != nil {

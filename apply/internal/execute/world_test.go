@@ -62,7 +62,7 @@ type run struct {
 func (p *project) run(infra schemas.Infrastructure, policy plan.Policy) *run {
 	return &run{project: p, infra: infra, policy: policy, began: p.clock.Now(), client: cloud.New(cloud.Options{
 		Endpoint: p.url, Token: secret.New(p.sim.Token()), HTTP: p.http, Version: "test",
-		Clock: p.clock, Chance: func() float64 { return 1 },
+		Clock: p.clock, Rand: func() float64 { return 1 },
 	})}
 }
 

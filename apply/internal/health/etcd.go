@@ -25,7 +25,7 @@ func (c *checker) etcd() {
 	members := asked[0].Etcd.Members
 	c.quorum(members, asked)
 	c.agree(asked)
-	c.planes(members, asked)
+	c.members(members, asked)
 	c.leader(asked)
 	c.alarms(asked)
 }
@@ -90,9 +90,9 @@ func memberList(members []node.Member) string {
 	return strings.Join(names, ", ")
 }
 
-// planes checks that each control plane has a member that votes, and that there
+// members checks that each control plane has a member that votes, and that there
 // is no member besides.
-func (c *checker) planes(members []node.Member, asked []Node) {
+func (c *checker) members(members []node.Member, asked []Node) {
 	var wrong []string
 	for _, n := range c.facts.Nodes {
 		if !n.ControlPlane || c.spared(n.Name) {
@@ -113,10 +113,10 @@ func (c *checker) planes(members []node.Member, asked []Node) {
 		}
 	}
 	if len(wrong) > 0 {
-		c.report.add(Planes, "", Failed, "%s", strings.Join(wrong, ", "))
+		c.report.add(ControlPlanes, "", Failed, "%s", strings.Join(wrong, ", "))
 		return
 	}
-	c.report.add(Planes, "", OK, "")
+	c.report.add(ControlPlanes, "", OK, "")
 }
 
 // isOf tells a member by its id, which its own node says, or else by the name

@@ -26,15 +26,15 @@ type Guard struct {
 	// Nodes that are known to be ill, or that are on their way out.
 	Except []string
 	// Is told what is waited for, whenever that changes; may be nil.
-	Tell func(string)
+	Notify func(string)
 
-	mu  sync.Mutex
-	ill []Result // what was ill before
+	mu           sync.Mutex
+	failedBefore []Result // what was ill before
 }
 
 // must are the checks that have to hold whatever was before: with them etcd
 // survives the next step.
-var must = []string{Reached, Stage, Quorum, Members, Planes, Leader}
+var must = []string{Reached, Stage, Quorum, Members, ControlPlanes, Leader}
 
 // Before waits until nodes may be disturbed.
 func (g *Guard) Before(ctx context.Context) error {
@@ -72,31 +72,31 @@ func isWorker(f Facts, name string) bool {
 func (g *Guard) remember(failures []Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ill = failures
-	if len(failures) > 0 && g.Tell != nil {
-		g.Tell("goes on, though ill already: " + join(failures))
+	g.failedBefore = failures
+	if len(failures) > 0 && g.Notify != nil {
+		g.Notify("goes on, though ill already: " + join(failures))
 	}
 }
 
 func (g *Guard) wasIll(r Result) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.ContainsFunc(g.ill, func(old Result) bool { return old.Check == r.Check && old.Node == r.Node })
+	return slices.ContainsFunc(g.failedBefore, func(old Result) bool { return old.Check == r.Check && old.Node == r.Node })
 }
 
 // wait looks until nothing is left that is ill.
-func (g *Guard) wait(ctx context.Context, object, what string, ill func(Facts) []Result) error {
-	told := ""
+func (g *Guard) wait(ctx context.Context, object, what string, failing func(Facts) []Result) error {
+	reported := ""
 	return node.WaitFor(ctx, g.Clock, g.Patience, object, what, func(ctx context.Context) error {
-		failures := ill(g.Collect(ctx))
+		failures := failing(g.Collect(ctx))
 		if len(failures) == 0 {
 			return nil
 		}
 		text := join(failures)
-		if text != told && g.Tell != nil {
-			g.Tell("waits: " + text)
+		if text != reported && g.Notify != nil {
+			g.Notify("waits: " + text)
 		}
-		told = text
+		reported = text
 		return node.NotYet("%s", text)
 	})
 }

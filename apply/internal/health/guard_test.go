@@ -23,8 +23,8 @@ func (c *stepClock) Sleep(ctx context.Context, d time.Duration) error {
 
 // guard sees the states of a cluster, one after the other; the last one stays.
 // Each look takes ten seconds.
-func guard(states ...func(*Facts)) (g *Guard, clock *stepClock, told *[]string) {
-	clock, told = &stepClock{at: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, &[]string{}
+func guard(states ...func(*Facts)) (g *Guard, clock *stepClock, reported *[]string) {
+	clock, reported = &stepClock{at: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, &[]string{}
 	return &Guard{
 		Collect: func(context.Context) Facts {
 			f := wellFacts()
@@ -33,8 +33,8 @@ func guard(states ...func(*Facts)) (g *Guard, clock *stepClock, told *[]string) 
 			return f
 		},
 		Clock: clock, Patience: node.Patience{Every: 10 * time.Second, Within: 5 * time.Minute}, Settle: time.Minute,
-		Tell: func(text string) { *told = append(*told, text) },
-	}, clock, told
+		Notify: func(text string) { *reported = append(*reported, text) },
+	}, clock, reported
 }
 
 func well(*Facts) {}
@@ -71,12 +71,12 @@ func TestBefore(t *testing.T) {
 		{"a control plane is away, which is known", []func(*Facts){away(2)}, []string{"cp-3"}, 0, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			g, clock, told := guard(test.states...)
+			g, clock, reported := guard(test.states...)
 			g.Except = test.except
 			begin := clock.Now()
 			err := g.Before(t.Context())
 			checkGuard(t, err, test.fails, clock.Now().Sub(begin), test.took)
-			if got := strings.Join(*told, "|"); got != test.told {
+			if got := strings.Join(*reported, "|"); got != test.told {
 				t.Errorf("told\n%s\nwant\n%s", got, test.told)
 			}
 		})

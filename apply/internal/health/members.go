@@ -61,9 +61,9 @@ func ListMembers(f Facts) MemberList {
 		switch err := cmp.Or(n.Err, n.Etcd.Err); {
 		case !n.ControlPlane:
 		case err != nil:
-			list.silent(n.Name, plan.Printable(oneLine(err)))
+			list.unresponsive(n.Name, plan.Printable(oneLine(err)))
 		case !known:
-			list.silent(n.Name, "its etcd is no member of any list")
+			list.unresponsive(n.Name, "its etcd is no member of any list")
 		default:
 			list.Members[own].say(n)
 		}
@@ -72,9 +72,9 @@ func ListMembers(f Facts) MemberList {
 	return list
 }
 
-// silent notes a control plane that does not speak for a member: it may have one
+// unresponsive notes a control plane that does not speak for a member: it may have one
 // by its name.
-func (l *MemberList) silent(name, reason string) {
+func (l *MemberList) unresponsive(name, reason string) {
 	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Node == name })
 	if i < 0 {
 		l.Without = append(l.Without, Without{name, reason})

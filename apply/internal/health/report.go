@@ -26,25 +26,25 @@ const (
 // The checks, in the order in which they are reported: what comes first
 // explains what follows.
 const (
-	Reached    = "node reached"
-	Stage      = "stage running"
-	Time       = "time in sync"
-	Network    = "network ready"
-	Services   = "services healthy"
-	Quorum     = "etcd quorum"
-	Members    = "etcd members agree"
-	Planes     = "etcd members are control planes"
-	Leader     = "etcd leader"
-	Alarms     = "etcd alarms"
-	StaticPods = "control plane pods ready"
-	API        = "Kubernetes API"
-	Registered = "Kubernetes nodes registered"
-	Ready      = "Kubernetes nodes ready"
-	Versions   = "Talos versions"
+	Reached       = "node reached"
+	Stage         = "stage running"
+	Time          = "time in sync"
+	Network       = "network ready"
+	Services      = "services healthy"
+	Quorum        = "etcd quorum"
+	Members       = "etcd members agree"
+	ControlPlanes = "etcd members are control planes"
+	Leader        = "etcd leader"
+	Alarms        = "etcd alarms"
+	StaticPods    = "control plane pods ready"
+	API           = "Kubernetes API"
+	Registered    = "Kubernetes nodes registered"
+	Ready         = "Kubernetes nodes ready"
+	Versions      = "Talos versions"
 )
 
 var order = []string{
-	Reached, Stage, Time, Network, Services, Quorum, Members, Planes, Leader, Alarms, StaticPods, API, Registered, Ready, Versions,
+	Reached, Stage, Time, Network, Services, Quorum, Members, ControlPlanes, Leader, Alarms, StaticPods, API, Registered, Ready, Versions,
 }
 
 // Result is how one check of one object came out.
@@ -59,7 +59,7 @@ type Result struct {
 
 // AboutEtcd reports whether the check is about etcd.
 func (r Result) AboutEtcd() bool {
-	return slices.Contains([]string{Quorum, Members, Planes, Leader, Alarms}, r.Check)
+	return slices.Contains([]string{Quorum, Members, ControlPlanes, Leader, Alarms}, r.Check)
 }
 
 // String says it in one line.

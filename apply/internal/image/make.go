@@ -27,8 +27,8 @@ const (
 	cleanupTime = 2 * time.Minute
 )
 
-// Maker makes images. It is safe for concurrent use: one for each architecture.
-type Maker struct {
+// Builder makes images. It is safe for concurrent use: one for each architecture.
+type Builder struct {
 	Project *cloud.Client
 	// The run. Its cluster's lock is held, if that cluster's leftovers are to be
 	// removed.
@@ -45,8 +45,8 @@ type Maker struct {
 // be meanwhile, or that another run makes, is taken as it is. The builder is
 // removed whatever happens; after a crash the next run does it. Tell hears what
 // is being done.
-func (m *Maker) Make(ctx context.Context, want schemas.InfraSnapshot, tell func(string)) (int64, error) {
-	if id, err := m.existing(ctx, want, tell); id != 0 || err != nil {
+func (m *Builder) Make(ctx context.Context, want schemas.InfraSnapshot, notify func(string)) (int64, error) {
+	if id, err := m.existing(ctx, want, notify); id != 0 || err != nil {
 		return id, err
 	}
 	k, err := newKey(m.Random)
@@ -55,16 +55,16 @@ func (m *Maker) Make(ctx context.Context, want schemas.InfraSnapshot, tell func(
 	}
 	name := builderName(want)
 	for range othersTries {
-		id, err := m.build(ctx, want, name, k, tell)
+		id, err := m.build(ctx, want, name, k, notify)
 		var used *cloud.BuilderInUse
 		if !errors.As(err, &used) {
 			return id, err
 		}
-		tell(used.Error())
+		notify(used.Error())
 		if err := m.Clock.Sleep(ctx, othersPause); err != nil {
 			return 0, err
 		}
-		if id, err := m.existing(ctx, want, tell); id != 0 || err != nil {
+		if id, err := m.existing(ctx, want, notify); id != 0 || err != nil {
 			return id, err
 		}
 	}
@@ -72,7 +72,7 @@ func (m *Maker) Make(ctx context.Context, want schemas.InfraSnapshot, tell func(
 }
 
 // existing finds an image that is there, or is being made.
-func (m *Maker) existing(ctx context.Context, want schemas.InfraSnapshot, tell func(string)) (int64, error) {
+func (m *Builder) existing(ctx context.Context, want schemas.InfraSnapshot, notify func(string)) (int64, error) {
 	found, err := m.Project.Snapshots(ctx, want.Selector, want.Architecture)
 	if err != nil {
 		return 0, err
@@ -82,7 +82,7 @@ func (m *Maker) existing(ctx context.Context, want schemas.InfraSnapshot, tell f
 			if found[i].Status != status {
 				continue
 			}
-			tell("waiting for the snapshot that is there")
+			notify("waiting for the snapshot that is there")
 			if err := m.Project.SnapshotReady(ctx, found[i].ID); err != nil {
 				return 0, err
 			}
@@ -93,7 +93,7 @@ func (m *Maker) existing(ctx context.Context, want schemas.InfraSnapshot, tell f
 }
 
 // build makes a builder, an image with it, and removes it.
-func (m *Maker) build(ctx context.Context, want schemas.InfraSnapshot, name string, k key, tell func(string)) (id int64, err error) {
+func (m *Builder) build(ctx context.Context, want schemas.InfraSnapshot, name string, k key, notify func(string)) (id int64, err error) {
 	sold, err := m.Project.Sold(ctx)
 	if err != nil {
 		return 0, err
@@ -114,24 +114,24 @@ func (m *Maker) build(ctx context.Context, want schemas.InfraSnapshot, name stri
 		}
 	}()
 	if choice.Problem != "" {
-		tell(choice.Problem)
+		notify(choice.Problem)
 	}
-	tell(fmt.Sprintf("making a server to build it: %s in %s (%s)", choice.Candidates[0].Type, choice.Candidates[0].Location, choice.Reason))
+	notify(fmt.Sprintf("making a server to build it: %s in %s (%s)", choice.Candidates[0].Type, choice.Candidates[0].Location, choice.Reason))
 	b, err := m.Project.OrderBuilder(ctx, cloud.BuilderOrder{
-		Name: name, Run: m.Run, PublicKey: k.public(), Candidates: choice.Candidates, Tell: tell,
+		Name: name, Run: m.Run, PublicKey: k.public(), Candidates: choice.Candidates, Notify: notify,
 	})
 	if err != nil {
 		return 0, err
 	}
 	// From here on nobody else makes it; until then somebody may have.
-	if id, err := m.existing(ctx, want, tell); id != 0 || err != nil {
+	if id, err := m.existing(ctx, want, notify); id != 0 || err != nil {
 		return id, err
 	}
-	w, err := m.fill(ctx, *b, want, k, tell)
+	w, err := m.fill(ctx, *b, want, k, notify)
 	if err != nil {
 		return 0, err
 	}
-	tell("taking the snapshot")
+	notify("taking the snapshot")
 	return m.Project.TakeSnapshot(ctx, *b, cloud.SnapshotOrder{Run: m.Run, Labels: want.Labels, Description: description(want, w)})
 }
 
@@ -143,21 +143,21 @@ func description(want schemas.InfraSnapshot, w written) string {
 
 // fill writes the image to the disk of a builder. When it returns, the whole
 // image is on the disk, and the builder is off.
-func (m *Maker) fill(ctx context.Context, b cloud.Builder, want schemas.InfraSnapshot, k key, tell func(string)) (w written, err error) {
-	tell("booting the rescue system")
+func (m *Builder) fill(ctx context.Context, b cloud.Builder, want schemas.InfraSnapshot, k key, notify func(string)) (w written, err error) {
+	notify("booting the rescue system")
 	if err := m.Project.BootRescue(ctx, b, m.Run); err != nil {
 		return w, err
 	}
 	for try := 1; ; try++ {
-		w, err = m.write(ctx, b, m.Mirrors.Source(want), k, tell)
+		w, err = m.write(ctx, b, m.Mirrors.Source(want), k, notify)
 		if err == nil {
-			tell("switching the server off")
+			notify("switching the server off")
 			return w, m.Project.SwitchOff(ctx, b)
 		}
 		if ctx.Err() != nil || try == writeTries || !errors.Is(err, errAgain) {
 			return w, err
 		}
-		tell(fmt.Sprintf("try %d: %v", try+1, err))
+		notify(fmt.Sprintf("try %d: %v", try+1, err))
 		if err := m.Clock.Sleep(ctx, bootPause); err != nil {
 			return w, err
 		}
@@ -165,17 +165,17 @@ func (m *Maker) fill(ctx context.Context, b cloud.Builder, want schemas.InfraSna
 }
 
 // write connects to the rescue system, and lets it write its disk.
-func (m *Maker) write(ctx context.Context, b cloud.Builder, s Source, k key, tell func(string)) (written, error) {
+func (m *Builder) write(ctx context.Context, b cloud.Builder, s Source, k key, notify func(string)) (written, error) {
 	r, err := m.connect(ctx, b.Address, k)
 	if err != nil {
 		return written{}, err
 	}
 	defer r.close()
-	tell("downloading " + s.URL)
+	notify("downloading " + s.URL)
 	next := int64(0)
 	return r.write(ctx, s, func(bytes int64) error {
 		if bytes >= next {
-			tell(fmt.Sprintf("wrote %d MB", bytes/1_000_000))
+			notify(fmt.Sprintf("wrote %d MB", bytes/1_000_000))
 			next = bytes + progressStep
 		}
 		// Nothing else talks to Hetzner meanwhile.

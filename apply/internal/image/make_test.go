@@ -66,7 +66,7 @@ func TestOverHTTP(t *testing.T) {
 	p := w.process("prod", "1")
 	p.Project = cloud.New(cloud.Options{
 		Endpoint: simtest.Serve(t, w.sim), Token: secret.New(w.sim.Token()), HTTP: http.DefaultTransport, Version: "test",
-		Clock: w.clock, Chance: func() float64 { return 1 },
+		Clock: w.clock, Rand: func() float64 { return 1 },
 	})
 	want := w.want("arm")
 	if _, err := p.run(want); err != nil {

@@ -79,7 +79,7 @@ type rescue struct{ client *ssh.Client }
 // on to the server; nothing that is sent is secret; and the snapshot is taken
 // by Hetzner, of a disk that only we can write to. All that is left to them is
 // to keep the image from being written.
-func (m *Maker) connect(ctx context.Context, address string, k key) (*rescue, error) {
+func (m *Builder) connect(ctx context.Context, address string, k key) (*rescue, error) {
 	config := &ssh.ClientConfig{
 		User: "root", Auth: []ssh.AuthMethod{ssh.PublicKeys(k.signer)},
 		HostKeyCallback: k.host.check,
@@ -103,7 +103,7 @@ func (m *Maker) connect(ctx context.Context, address string, k key) (*rescue, er
 		WithHint("does something between here and there block port 22?")
 }
 
-func (m *Maker) handshake(ctx context.Context, address string, config *ssh.ClientConfig) (*ssh.Client, error) {
+func (m *Builder) handshake(ctx context.Context, address string, config *ssh.ClientConfig) (*ssh.Client, error) {
 	dialing, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
 	conn, err := m.Dial(dialing, address)
@@ -132,7 +132,7 @@ type written struct {
 
 // write lets the rescue system download an image to its disk and read it back;
 // tell hears of the progress, about once a second.
-func (r *rescue) write(ctx context.Context, s Source, tell func(bytes int64) error) (w written, err error) {
+func (r *rescue) write(ctx context.Context, s Source, notify func(bytes int64) error) (w written, err error) {
 	session, err := r.client.NewSession()
 	if err != nil {
 		return w, explain(s.URL, err, "")
@@ -141,7 +141,7 @@ func (r *rescue) write(ctx context.Context, s Source, tell func(bytes int64) err
 	stop := context.AfterFunc(ctx, r.close)
 	defer stop()
 	var out bytes.Buffer
-	said := &progressWriter{tell: tell, stop: r.close}
+	said := &progressWriter{notify: notify, stop: r.close}
 	session.Stdin, session.Stdout, session.Stderr = strings.NewReader(rescueScript), &out, said
 	err = session.Run(s.command(disk))
 	switch {
@@ -206,8 +206,8 @@ func explain(url string, err error, said string) error {
 // progressWriter takes what a rescue system says on stderr: lines of dd about
 // its progress, which end with a carriage return, and others.
 type progressWriter struct {
-	tell func(bytes int64) error
-	stop func() // ends what goes on, if tell fails
+	notify func(bytes int64) error
+	stop   func() // ends what goes on, if tell fails
 
 	mu     sync.Mutex
 	line   []byte
@@ -239,7 +239,7 @@ func (p *progressWriter) take(line string) {
 	var n int64
 	switch count, _ := fmt.Sscanf(line, "%d bytes", &n); {
 	case count == 1:
-		if err := p.tell(n); err != nil && p.failed == nil {
+		if err := p.notify(n); err != nil && p.failed == nil {
 			p.failed = err
 			p.stop()
 		}

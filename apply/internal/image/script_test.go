@@ -80,7 +80,7 @@ func TestScript(t *testing.T) {
 			cmd.Dir = t.TempDir()
 			var out, said bytes.Buffer
 			progress := int64(-1)
-			watch := &progressWriter{tell: func(n int64) error { progress = n; return nil }, stop: func() {}}
+			watch := &progressWriter{notify: func(n int64) error { progress = n; return nil }, stop: func() {}}
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(rescueScript), &out, &both{&said, watch}
 			_ = cmd.Run() // the exit code tells
 			if code := cmd.ProcessState.ExitCode(); code != tt.exit || !strings.HasPrefix(watch.last(), tt.said) {

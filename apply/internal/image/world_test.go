@@ -111,7 +111,7 @@ func (w *world) want(architecture string) schemas.InfraSnapshot {
 // process is one execution of talosgen, which may be killed: then no byte of it
 // gets anywhere.
 type process struct {
-	*Maker
+	*Builder
 	ctx    context.Context
 	stop   context.CancelFunc
 	killed atomic.Bool
@@ -127,9 +127,9 @@ func (w *world) process(cluster, run string) *process {
 	w.Cleanup(p.stop)
 	project := cloud.New(cloud.Options{
 		Endpoint: "http://hetzner.test/v1", Token: secret.New(w.sim.Token()), HTTP: mortal{p, w.sim}, Version: "test",
-		Clock: w.clock, Chance: func() float64 { return 1 },
+		Clock: w.clock, Rand: func() float64 { return 1 },
 	})
-	p.Maker = &Maker{
+	p.Builder = &Builder{
 		Project: project, Run: cloud.Run{Cluster: cluster, Owner: "ann@desk", ID: run}, Clock: w.clock, Random: seeded(run[0]),
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			if p.killed.Load() {

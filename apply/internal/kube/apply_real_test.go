@@ -38,7 +38,7 @@ type run struct {
 	t      testing.TB
 	client *Client
 	told   []string
-	waits  Waits
+	waits  Waiting
 	before func(context.Context) error
 }
 
@@ -170,7 +170,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("tried: %q, want %q", tried, want)
 	}
 	r.inSync(files)
-	if told := strings.Join(r.told, "\n"); strings.Contains(told, canary) || strings.Contains(fmt.Sprintf("%+v %#v", first, first.Steps), canary) {
+	if reported := strings.Join(r.told, "\n"); strings.Contains(reported, canary) || strings.Contains(fmt.Sprintf("%+v %#v", first, first.Steps), canary) {
 		t.Error("the token was told")
 	}
 

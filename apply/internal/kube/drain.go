@@ -30,7 +30,7 @@ type DrainOptions struct {
 	// somebody has agreed that they end with their node.
 	Over []string
 	// Is told what is waited for, whenever that changes; may be nil.
-	Tell func(string)
+	Notify func(string)
 }
 
 // Drain keeps new pods away from a node, and asks those that run there to leave,
@@ -57,7 +57,7 @@ func (d drainer) drain(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	wait, told := d.client.waitFor(d.Within), ""
+	wait, reported := d.client.waitFor(d.Within), ""
 	spared, err := d.spared(ctx)
 	if err != nil {
 		return err
@@ -68,10 +68,10 @@ func (d drainer) drain(ctx context.Context) error {
 			return err
 		}
 		text := describe(left)
-		if text != told && d.Tell != nil {
-			d.Tell("waits: " + text)
+		if text != reported && d.Notify != nil {
+			d.Notify("waits: " + text)
 		}
-		told = text
+		reported = text
 		if wait.over() {
 			return diag.On("node "+d.node, "not drained within %v: %s", d.Within, text).WithCode(diag.NotReady).
 				WithHint("it stays cordoned: let the pods go, by more replicas or another PodDisruptionBudget, and run the same command again;\nor give it up with kubectl uncordon")

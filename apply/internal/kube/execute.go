@@ -12,8 +12,8 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Waits say how long an execution waits.
-type Waits struct {
+// Waiting say how long an execution waits.
+type Waiting struct {
 	// For a stage to be ready; 0: 10 minutes.
 	Stage time.Duration
 }
@@ -27,7 +27,7 @@ const (
 // Executor makes the changes of a plan.
 type Executor struct {
 	Client *Client
-	Waits  Waits
+	Waits  Waiting
 	// Is told how it goes on.
 	Stage progress.Stage
 	// Is called before each change; an error stops. May be nil.
@@ -199,7 +199,7 @@ func (e *Executor) change(ctx context.Context, a *applier, s kubeplan.Step) erro
 	switch s.Action {
 	case kubeplan.Delete:
 		return e.delete(ctx, s)
-	case kubeplan.HandOver, kubeplan.TakeOver:
+	case kubeplan.TransferOwnership, kubeplan.TakeOver:
 		err := a.takeOver(ctx, s)
 		if err != nil || s.Action == kubeplan.TakeOver || s.Item().Kustomization != "" {
 			return err

@@ -297,7 +297,7 @@ func (w *faultWorld) wrong() string {
 
 // held reports whether a step waits for an object that others have edited.
 func held(s kubeplan.Step, edited map[string]bool) bool {
-	return s.Action == kubeplan.Waits && len(edited) > 0 && strings.HasPrefix(s.Reason, "until the conflict of ")
+	return s.Action == kubeplan.Blocked && len(edited) > 0 && strings.HasPrefix(s.Reason, "until the conflict of ")
 }
 
 // undone is what a plan still has to do. What others have taken is theirs, and

@@ -122,12 +122,12 @@ func TestLease(t *testing.T) {
 	}
 	s.pass(leaseTime / 2)
 	s.wants(ann.Keep(t.Context()), diag.Conflict, "it was removed")
-	for _, look := range []func() (*Holder, error){
+	for _, observe := range []func() (*Holder, error){
 		func() (*Holder, error) { return s.client().LeaseHolder(t.Context(), lockName) },
 		func() (*Holder, error) { return s.client().FreeLease(t.Context(), lockName) },
 		func() (*Holder, error) { return s.client().FreeLease(t.Context(), "another-apply-lock") },
 	} {
-		if h, err := look(); err != nil || h != nil {
+		if h, err := observe(); err != nil || h != nil {
 			t.Errorf("held by %+v (%v)", h, err)
 		}
 	}

@@ -110,7 +110,7 @@ func TestMoveToFluxAndBack(t *testing.T) {
 	// To Flux.
 	files := movingTree(g.URL, true, true)
 	commit := files.commit(t, g)
-	if p := r.apply(files, plan.Policy{}); actions(p, kubeplan.HandOver) != 4 || actions(p, kubeplan.Delete) > 0 {
+	if p := r.apply(files, plan.Policy{}); actions(p, kubeplan.TransferOwnership) != 4 || actions(p, kubeplan.Delete) > 0 {
 		t.Errorf("the plan is\n%s", p) // the ServiceAccount has no fields
 	}
 	reconciledAs(t, c, "moving", "moving-controllers", commit)
@@ -134,7 +134,7 @@ func TestMoveToFluxAndBack(t *testing.T) {
 	files["addons/controllers/web.yaml"] = "" // is removed
 	commit = files.commit(t, g)
 	delete(files, "addons/controllers/web.yaml")
-	if p := r.apply(files, plan.Policy{}); actions(p, kubeplan.HandOver) != 5 || actions(p, kubeplan.Delete) > 0 {
+	if p := r.apply(files, plan.Policy{}); actions(p, kubeplan.TransferOwnership) != 5 || actions(p, kubeplan.Delete) > 0 {
 		t.Errorf("the plan is\n%s", p)
 	}
 	r.same("talosgen has it again", before, r.movingObjects(kubeplan.ManagerTalosgen))

@@ -65,12 +65,12 @@ func TestRealDrain(t *testing.T) {
 	if _, err := c.in(pods, "default").patch(t.Context(), "web", types.MergePatchType, running, metav1.PatchOptions{}, "status"); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
-	if err := c.Drain(t.Context(), "drained-1", DrainOptions{Within: time.Minute, ForGood: true, Tell: func(s string) { told = append(told, s) }}); err != nil {
+	var reported []string
+	if err := c.Drain(t.Context(), "drained-1", DrainOptions{Within: time.Minute, ForGood: true, Notify: func(s string) { reported = append(reported, s) }}); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) < 2 || !strings.HasPrefix(told[0], "waits: pod default/web (The disruption budget web") || told[1] != "waits: pod default/web" {
-		t.Errorf("told %q", told)
+	if len(reported) < 2 || !strings.HasPrefix(reported[0], "waits: pod default/web (The disruption budget web") || reported[1] != "waits: pod default/web" {
+		t.Errorf("told %q", reported)
 	}
 	cordoned := func() bool {
 		nodes, err := c.Nodes(t.Context())

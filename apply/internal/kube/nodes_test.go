@@ -199,32 +199,32 @@ func TestDrain(t *testing.T) {
 	}{
 		{"nothing runs", nil, false, nil, "", 0, ""},
 		{"what stays, and what goes", []*fakePod{pod("web"), pod("agent", ownedBy("DaemonSet")), pod("kube-apiserver", static), pod("job", finished), pod("mine", unmanaged)},
-			false, []string{evicted("web")}, "waits: pod ns/web", lookEvery, ""},
+			false, []string{evicted("web")}, "waits: pod ns/web", pollEvery, ""},
 		{"what nothing makes anew goes for good", []*fakePod{pod("mine", unmanaged), pod("kube-apiserver", static)},
-			true, []string{evicted("mine")}, "waits: pod ns/mine", lookEvery, ""},
-		{"a pod that takes its time is asked once", []*fakePod{pod("web", lingers(3))}, false, []string{evicted("web")}, "waits: pod ns/web", 4 * lookEvery, ""},
+			true, []string{evicted("mine")}, "waits: pod ns/mine", pollEvery, ""},
+		{"a pod that takes its time is asked once", []*fakePod{pod("web", lingers(3))}, false, []string{evicted("web")}, "waits: pod ns/web", 4 * pollEvery, ""},
 		{"a budget, for a while", []*fakePod{pod("web", refuses(budget, budget)), pod("api")}, false,
 			[]string{evicted("web"), evicted("api"), evicted("web"), evicted("web")},
 			"waits: pod ns/web (The disruption budget web needs 2 healthy pods and has 2 currently), pod ns/api|" +
-				"waits: pod ns/web (The disruption budget web needs 2 healthy pods and has 2 currently)|waits: pod ns/web", 3 * lookEvery, ""},
+				"waits: pod ns/web (The disruption budget web needs 2 healthy pods and has 2 currently)|waits: pod ns/web", 3 * pollEvery, ""},
 		{"gone meanwhile", []*fakePod{pod("web", refuses(`404 {"kind":"Status"}`), lingers(-1))}, false, []string{evicted("web")}, "", 0, ""},
 		{"another pod of that name", []*fakePod{pod("web", refuses(`409 {"kind":"Status"}`), lingers(-1))}, false, []string{evicted("web")}, "", 0, ""},
 		{"its namespace goes", []*fakePod{pod("web", refuses(`403 {"kind":"Status","details":{"causes":[{"reason":"NamespaceTerminating"}]}}`))}, false,
-			[]string{evicted("web"), evicted("web")}, "waits: pod ns/web (its namespace is being deleted)|waits: pod ns/web", 2 * lookEvery, ""},
+			[]string{evicted("web"), evicted("web")}, "waits: pod ns/web (its namespace is being deleted)|waits: pod ns/web", 2 * pollEvery, ""},
 		{"not allowed", []*fakePod{pod("web", refuses(`403 {"kind":"Status","message":"no"}`))}, false, []string{evicted("web")}, "", 0,
 			"Kubernetes API: POST /api/v1/namespaces/ns/pods/web/eviction: 403 Forbidden: no"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, clock := &fakeNodeAPI{node: &corev1.Node{}, pods: test.pods}, newTestClock()
-			begin, told := clock.now, []string{}
-			err := f.client(t, clock).Drain(t.Context(), "n", DrainOptions{Within: time.Minute, ForGood: test.forGood, Tell: func(s string) { told = append(told, s) }})
+			begin, reported := clock.now, []string{}
+			err := f.client(t, clock).Drain(t.Context(), "n", DrainOptions{Within: time.Minute, ForGood: test.forGood, Notify: func(s string) { reported = append(reported, s) }})
 			if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 			if want := append([]string{cordonPatch}, test.log...); !slices.Equal(f.log, want) {
 				t.Errorf("requests\n%s\nwant\n%s", strings.Join(f.log, "\n"), strings.Join(want, "\n"))
 			}
-			if got := strings.Join(told, "|"); got != test.told {
+			if got := strings.Join(reported, "|"); got != test.told {
 				t.Errorf("told\n%s\nwant\n%s", got, test.told)
 			}
 			if took := clock.now.Sub(begin); took != test.took {

@@ -154,8 +154,8 @@ func TestEvictionPauses(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for i, pause := range clock.pauses {
-		if pause != lookPause(i) {
-			t.Errorf("pause %d is %s, want %s", i, pause, lookPause(i))
+		if pause != pollPause(i) {
+			t.Errorf("pause %d is %s, want %s", i, pause, pollPause(i))
 		}
 	}
 	if n := len(clock.pauses); n > 75 || len(f.log) != n+2 {

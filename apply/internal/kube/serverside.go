@@ -16,26 +16,26 @@ import (
 )
 
 // Trials asks what the API would do to each item, without doing it.
-func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubeplan.ID]kubeplan.Trial, error) {
+func (c *Client) Trials(ctx context.Context, items []kubeplan.Item) (map[kubeplan.ID]kubeplan.DryRun, error) {
 	if len(items) == 0 {
-		return map[kubeplan.ID]kubeplan.Trial{}, nil
+		return map[kubeplan.ID]kubeplan.DryRun{}, nil
 	}
 	a, err := c.applier(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trials := map[kubeplan.ID]kubeplan.Trial{}
+	trials := map[kubeplan.ID]kubeplan.DryRun{}
 	var mu sync.Mutex
 	var jobs []func() error
 	for _, item := range items {
 		jobs = append(jobs, func() error {
-			trial, err := a.try(ctx, item)
+			dryRun, err := a.try(ctx, item)
 			if err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			trials[item.ID()] = trial
+			trials[item.ID()] = dryRun
 			return nil
 		})
 	}
@@ -55,20 +55,20 @@ func (c *Client) applier(ctx context.Context) (applier, error) {
 }
 
 // try asks what the API would do to an item.
-func (a applier) try(ctx context.Context, item kubeplan.Item) (kubeplan.Trial, error) {
+func (a applier) try(ctx context.Context, item kubeplan.Item) (kubeplan.DryRun, error) {
 	result, err := a.apply(ctx, item, true)
 	r := refused(err)
 	switch {
 	case err == nil:
-		return kubeplan.Trial{Result: result}, nil
+		return kubeplan.DryRun{Result: result}, nil
 	case r == nil || again(r):
-		return kubeplan.Trial{}, err
+		return kubeplan.DryRun{}, err
 	case r.caused(metav1.CauseTypeFieldManagerConflict):
-		return kubeplan.Trial{Conflicts: conflictsOf(r)}, nil
+		return kubeplan.DryRun{Conflicts: conflictsOf(r)}, nil
 	case r.immutable() != "":
-		return kubeplan.Trial{Immutable: r.immutable()}, nil
+		return kubeplan.DryRun{Immutable: r.immutable()}, nil
 	}
-	return kubeplan.Trial{Refused: r.Error(), Hint: r.hint()}, nil
+	return kubeplan.DryRun{Refused: r.Error(), Hint: r.hint()}, nil
 }
 
 // again reports whether an answer says nothing about the object.

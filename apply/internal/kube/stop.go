@@ -39,9 +39,9 @@ func (c *Client) StopControllers(ctx context.Context) (stopped []string, err err
 	}
 	var problems diag.List
 	for _, images := range order {
-		var told []workload
+		var reported []workload
 		for _, w := range all {
-			if !w.runs(images) || w.quiet() {
+			if !w.runs(images) || w.stopped() {
 				continue
 			}
 			switch err := s.stop(ctx, w); {
@@ -51,10 +51,10 @@ func (c *Client) StopControllers(ctx context.Context) (stopped []string, err err
 			case err != nil:
 				problems.AddErr(err)
 			default:
-				told, stopped = append(told, w), append(stopped, w.String())
+				reported, stopped = append(reported, w), append(stopped, w.String())
 			}
 		}
-		if err := s.wait(ctx, told); Silent(err) || ctx.Err() != nil {
+		if err := s.wait(ctx, reported); Silent(err) || ctx.Err() != nil {
 			return stopped, err
 		} else if err != nil {
 			problems.AddErr(err)
@@ -80,13 +80,13 @@ func (s stopper) stop(ctx context.Context, w workload) error {
 
 // wait waits until nothing is left of workloads. Those that go on running are
 // in the error, each.
-func (s stopper) wait(ctx context.Context, told []workload) error {
+func (s stopper) wait(ctx context.Context, reported []workload) error {
 	waiting := s.client.waitFor(stopWithin)
 	var problems diag.List
-	for _, w := range told {
+	for _, w := range reported {
 		for {
 			now, err := s.workload(ctx, w)
-			if absent(err) || err == nil && now.quiet() {
+			if absent(err) || err == nil && now.stopped() {
 				break
 			}
 			if err == nil && waiting.over() {

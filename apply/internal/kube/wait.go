@@ -43,8 +43,8 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 
 // ready waits until the objects of a stage are ready.
 func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kubeplan.Step) error {
-	look := looked{client: e.Client, steps: awaited(steps)}
-	waiting, err := look.unready(ctx)
+	observe := looked{client: e.Client, steps: awaited(steps)}
+	waiting, err := observe.unready(ctx)
 	within := cmp.Or(e.Waits.Stage, stageWithin)
 	wait := e.Client.waitFor(within)
 	name := "wait for " + string(stage)
@@ -64,7 +64,7 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 			break
 		}
 		if err = wait.pause(ctx); err == nil {
-			waiting, err = look.unready(ctx)
+			waiting, err = observe.unready(ctx)
 		}
 	}
 	switch {
@@ -113,19 +113,19 @@ func nameOf(id kubeplan.ID) string {
 func isFlux(group string) bool { return strings.HasSuffix(group, ".toolkit.fluxcd.io") }
 
 // awaited are the steps whose objects are waited for.
-func awaited(steps []kubeplan.Step) (look []kubeplan.Step) {
+func awaited(steps []kubeplan.Step) (observe []kubeplan.Step) {
 	for _, s := range steps {
 		// What waits for somebody else does not come by being waited for here.
-		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Waits && s.Live() == nil {
+		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Blocked && s.Live() == nil {
 			continue
 		}
 		// What was ready when it was seen, and was not touched, is not asked again.
 		if ready, _ := Readiness(s.Live()); !s.Effective() && ready {
 			continue
 		}
-		look = append(look, s)
+		observe = append(observe, s)
 	}
-	return look
+	return observe
 }
 
 // looked is what is looked at again and again.

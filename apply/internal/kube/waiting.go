@@ -6,25 +6,25 @@ import (
 )
 
 const (
-	// lookEvery is how long to wait before looking again, at first; nothing is waited
+	// pollEvery is how long to wait before looking again, at first; nothing is waited
 	// for by watching it.
-	lookEvery = 2 * time.Second
-	// soonLooks is how many looks are as soon as that. The pauses before later ones grow,
+	pollEvery = 2 * time.Second
+	// soonPolls is how many looks are as soon as that. The pauses before later ones grow,
 	// up to the longest.
-	soonLooks   = 10
-	longestLook = 10 * time.Second
+	soonPolls    = 10
+	longestPause = 10 * time.Second
 )
 
-// lookPause is how long to wait before the n-th look, from 0.
-func lookPause(n int) time.Duration {
-	return min(lookEvery+time.Duration(max(0, n-soonLooks+1))*time.Second, longestLook)
+// pollPause is how long to wait before the n-th look, from 0.
+func pollPause(n int) time.Duration {
+	return min(pollEvery+time.Duration(max(0, n-soonPolls+1))*time.Second, longestPause)
 }
 
 // waiting is for something that comes by itself: looks that become rarer, and an end.
 type waiting struct {
 	clock Clock
 	end   time.Time
-	looks int
+	polls int
 }
 
 // waitFor begins to wait.
@@ -37,6 +37,6 @@ func (w *waiting) over() bool { return !w.clock.Now().Before(w.end) }
 
 // pause waits until it is worth looking again.
 func (w *waiting) pause(ctx context.Context) error {
-	w.looks++
-	return w.clock.Sleep(ctx, lookPause(w.looks-1))
+	w.polls++
+	return w.clock.Sleep(ctx, pollPause(w.polls-1))
 }

@@ -73,9 +73,9 @@ func imageName(image string) string {
 	return name
 }
 
-// quiet reports whether nothing of it is left, after its controller has seen
+// stopped reports whether nothing of it is left, after its controller has seen
 // what it was told.
-func (w workload) quiet() bool { return w.none && w.seen >= w.Generation && w.left == 0 }
+func (w workload) stopped() bool { return w.none && w.seen >= w.Generation && w.left == 0 }
 
 // workloads are those of all namespaces.
 func (s stopper) workloads(ctx context.Context) (all []workload, err error) {

@@ -165,8 +165,8 @@ func (c etcdCalls) Upload(ctx context.Context, from io.Reader) error {
 	return c.explain(what, err)
 }
 
-// Forfeit makes another member the leader, if this one is.
-func (c etcdCalls) Forfeit(ctx context.Context) error {
+// TransferLeadership makes another member the leader, if this one is.
+func (c etcdCalls) TransferLeadership(ctx context.Context) error {
 	_, err := call(ctx, c.link, "give up the leadership of etcd", &machine.EtcdForfeitLeadershipRequest{}, c.machine.EtcdForfeitLeadership)
 	return err
 }

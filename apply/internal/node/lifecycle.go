@@ -144,7 +144,7 @@ func (c installCalls) imagesOlder(ctx context.Context) (images []Image, err erro
 // Install runs an installer beside the system that runs, and returns its exit code.
 // The image must have been pulled. An error says that the outcome is not known: the
 // installer goes on without its client.
-func (c installCalls) Install(ctx context.Context, image string, tell func(string)) (code int32, err error) {
+func (c installCalls) Install(ctx context.Context, image string, notify func(string)) (code int32, err error) {
 	const what = "install Talos"
 	ctx, cancel := context.WithTimeout(ctx, installWithin)
 	defer cancel()
@@ -158,7 +158,7 @@ func (c installCalls) Install(ctx context.Context, image string, tell func(strin
 		case *machine.LifecycleServiceInstallProgress_ExitCode:
 			return p.ExitCode, nil
 		case *machine.LifecycleServiceInstallProgress_Message:
-			tell(oneLine(p.Message))
+			notify(oneLine(p.Message))
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -164,7 +164,7 @@ func (l *lab) forfeit(names []string) {
 		if s.Leader != s.Member {
 			continue
 		}
-		if err := l.clients[name].Forfeit(l.t.Context()); err != nil {
+		if err := l.clients[name].TransferLeadership(l.t.Context()); err != nil {
 			l.t.Fatal(err)
 		}
 		l.wait(name, "led by another", func(ctx context.Context) error {
@@ -183,7 +183,7 @@ func (l *lab) forfeit(names []string) {
 // than switching it off, in a container.
 func (l *lab) leave(name string, rest ...string) {
 	l.t.Helper()
-	if err := l.clients[name].Forfeit(l.t.Context()); err != nil {
+	if err := l.clients[name].TransferLeadership(l.t.Context()); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := l.clients[name].Leave(l.t.Context()); err != nil {

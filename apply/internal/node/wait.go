@@ -41,8 +41,8 @@ type Patience struct {
 const steady = 8
 
 // Pause is how long to wait for the next look after some.
-func (p Patience) Pause(looks int) time.Duration {
-	return max(p.Every, min(p.Most, p.Every*time.Duration(1+looks/steady)))
+func (p Patience) Pause(polls int) time.Duration {
+	return max(p.Every, min(p.Most, p.Every*time.Duration(1+polls/steady)))
 }
 
 // Wait makes a check until it succeeds. A node that is away for a while is no
@@ -55,7 +55,7 @@ func Wait(ctx context.Context, clock Clock, p Patience, node, what string, check
 // WaitFor is [Wait] for an object that is no node.
 func WaitFor(ctx context.Context, clock Clock, p Patience, object, what string, check func(context.Context) error) error {
 	end := clock.Now().Add(p.Within)
-	for looks := 0; ; looks++ {
+	for polls := 0; ; polls++ {
 		err := check(ctx)
 		if err == nil {
 			return nil
@@ -66,7 +66,7 @@ func WaitFor(ctx context.Context, clock Clock, p Patience, object, what string, 
 		if !clock.Now().Before(end) {
 			return tooLate(object, what, p.Within, err)
 		}
-		if err := clock.Sleep(ctx, p.Pause(looks)); err != nil {
+		if err := clock.Sleep(ctx, p.Pause(polls)); err != nil {
 			return err
 		}
 	}

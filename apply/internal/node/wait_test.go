@@ -29,12 +29,12 @@ func (c *scriptedClock) Sleep(_ context.Context, d time.Duration) error {
 // TestPause: the pause grows after some looks, up to an end; or stays.
 func TestPause(t *testing.T) {
 	p := Patience{Every: 2 * time.Second, Most: 5 * time.Second}
-	for looks, want := range map[int]time.Duration{0: 2 * time.Second, steady - 1: 2 * time.Second, steady: 4 * time.Second, 2 * steady: 5 * time.Second, 1000: 5 * time.Second} {
-		if got := p.Pause(looks); got != want {
-			t.Errorf("after %d looks %v, not %v", looks, got, want)
+	for polls, want := range map[int]time.Duration{0: 2 * time.Second, steady - 1: 2 * time.Second, steady: 4 * time.Second, 2 * steady: 5 * time.Second, 1000: 5 * time.Second} {
+		if got := p.Pause(polls); got != want {
+			t.Errorf("after %d looks %v, not %v", polls, got, want)
 		}
-		if got := (Patience{Every: time.Second}).Pause(looks); got != time.Second {
-			t.Errorf("after %d looks %v, though it stays", looks, got)
+		if got := (Patience{Every: time.Second}).Pause(polls); got != time.Second {
+			t.Errorf("after %d looks %v, though it stays", polls, got)
 		}
 	}
 }
@@ -58,11 +58,11 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clock := &scriptedClock{end: tt.end}
-			looks := tt.looks
+			polls := tt.looks
 			err := Wait(t.Context(), clock, p, "a", "running", func(context.Context) error {
-				seen := looks[0]
-				if len(looks) > 1 {
-					looks = looks[1:]
+				seen := polls[0]
+				if len(polls) > 1 {
+					polls = polls[1:]
 				}
 				return seen
 			})
@@ -79,14 +79,14 @@ func TestWait(t *testing.T) {
 // TestWaitEndsWithContext: whoever is interrupted does not look again.
 func TestWaitEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	looks := 0
+	polls := 0
 	err := Wait(ctx, &scriptedClock{}, Patience{Every: time.Second, Within: time.Hour}, "a", "running", func(context.Context) error {
-		looks++
+		polls++
 		cancel()
 		return NotYet("it is booting")
 	})
-	if !errors.Is(err, context.Canceled) || looks != 1 {
-		t.Errorf("%v after %d looks", err, looks)
+	if !errors.Is(err, context.Canceled) || polls != 1 {
+		t.Errorf("%v after %d looks", err, polls)
 	}
 }
 

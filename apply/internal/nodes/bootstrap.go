@@ -20,30 +20,30 @@ import (
 // bootstrapper makes etcd.
 type bootstrapper struct {
 	controlPlanes
-	*making
+	*transition
 }
 
-// making is what a run has done so far to make etcd.
-type making struct {
+// transition is what a run has done so far to make etcd.
+type transition struct {
 	notes    notebook
 	uploaded string // the boot that has the snapshot of the recovery already
 }
 
 // step makes etcd, as a step of a plan.
-func (b bootstrapper) step(ctx context.Context, _ *nodeplan.Plan, _ nodeplan.Step, tell func(string)) error {
-	return b.bootstrap(ctx, tell)
+func (b bootstrapper) step(ctx context.Context, _ *nodeplan.Plan, _ nodeplan.Step, notify func(string)) error {
+	return b.bootstrap(ctx, notify)
 }
 
 // bootstrap makes etcd, if there is none, as the package bootstrap says. What a
 // call answers is not believed: the next look is.
-func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
+func (b bootstrapper) bootstrap(ctx context.Context, notify func(string)) error {
 	var earlier bootstrap.Observation
 	snapshot, err := b.snapshotID(ctx)
 	if err != nil {
 		return err
 	}
 	end := b.Clock.Now().Add(b.Patience.Etcd)
-	for hurried, looks := 0, 0; ; looks++ {
+	for hurried, polls := 0, 0; ; polls++ {
 		began := b.wall()
 		now, err := b.etcdEverywhere(ctx, began)
 		if err != nil {
@@ -60,7 +60,7 @@ func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
 		if err := b.keep(ctx); err != nil {
 			return err
 		}
-		if err := b.carryOut(ctx, d, now, began, tell); err != nil {
+		if err := b.carryOut(ctx, d, now, began, notify); err != nil {
 			return err
 		}
 		// Most of what is decided at once is true at once. If not, what was recorded
@@ -74,7 +74,7 @@ func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
 			return diag.On("etcd", "not bootstrapped within %v: %s", b.Patience.Etcd, d.Reason).WithHint("%s", d.Hint).WithCode(diag.NotReady)
 		}
 		for range 1 + min(max(0, hurried-hurries), mostPauses) {
-			if err := b.pause(ctx, looks); err != nil {
+			if err := b.pause(ctx, polls); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (b bootstrapper) bootstrap(ctx context.Context, tell func(string)) error {
 }
 
 // quick are the decisions after which there is nothing to wait for.
-var quick = []bootstrap.Action{bootstrap.LookAgain, bootstrap.Record, bootstrap.MarkDone}
+var quick = []bootstrap.Action{bootstrap.ObserveAgain, bootstrap.Record, bootstrap.MarkDone}
 
 const (
 	// hurries is how often in a row that is believed, and nothing is waited for.
@@ -92,7 +92,7 @@ const (
 )
 
 // carryOut does the one thing that was decided from a look, which began when.
-func (b bootstrapper) carryOut(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation, began time.Time, tell func(string)) error {
+func (b bootstrapper) carryOut(ctx context.Context, d bootstrap.Decision, o bootstrap.Observation, began time.Time, notify func(string)) error {
 	switch d.Action {
 	case bootstrap.Record:
 		return b.Intents.Record(ctx, bootstrap.Intent{Node: d.Node, Machine: d.Machine, Snapshot: d.Snapshot})
@@ -103,13 +103,13 @@ func (b bootstrapper) carryOut(ctx context.Context, d bootstrap.Decision, o boot
 		o.Intent.Done = true
 		return b.record(ctx, o.Intent, o.ControlPlanes)
 	case bootstrap.Announce:
-		tell("says on the control planes that it is about to bootstrap " + d.Node)
+		notify("says on the control planes that it is about to bootstrap " + d.Node)
 		return b.announce(ctx, d.Note, o.ControlPlanes, began)
 	case bootstrap.Call:
-		tell("bootstraps " + d.Node)
+		notify("bootstraps " + d.Node)
 		return b.callBootstrap(ctx, d, o)
 	case bootstrap.Wait:
-		tell("waits: " + d.Reason)
+		notify("waits: " + d.Reason)
 	}
 	return nil
 }
@@ -136,23 +136,23 @@ func (b bootstrapper) etcdEverywhere(ctx context.Context, began time.Time) (o bo
 	if o.Intent, err = b.Intents.Intent(ctx); err != nil {
 		return o, err
 	}
-	sights, err := b.planes(ctx)
+	states, err := b.states(ctx)
 	if err != nil {
 		return o, err
 	}
-	of := clusters(sights)
-	for _, s := range sights {
+	of := clusters(states)
+	for _, s := range states {
 		o.ControlPlanes = append(o.ControlPlanes, plane(s, of[s.Machine.Name]))
 	}
 	o.At = b.Clock.Now().Unix()
-	b.noted(&o, sights, began)
+	b.noted(&o, states, began)
 	return o, nil
 }
 
-// lookEtcd reads the boot of a control plane before and after its etcd: what it
+// probeEtcd reads the boot of a control plane before and after its etcd: what it
 // says is of one boot.
-func (p controlPlanes) lookEtcd(ctx context.Context, m Machine) Sight {
-	return p.see(ctx, m, func(client *node.Client, s *Sight) (err error) {
+func (p controlPlanes) probeEtcd(ctx context.Context, m Machine) NodeState {
+	return p.probe(ctx, m, func(client *node.Client, s *NodeState) (err error) {
 		if s.BootID, err = client.BootID(ctx); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (p controlPlanes) lookEtcd(ctx context.Context, m Machine) Sight {
 }
 
 // plane is a control plane as the package bootstrap sees it.
-func plane(s Sight, cluster string) bootstrap.ControlPlane {
+func plane(s NodeState, cluster string) bootstrap.ControlPlane {
 	p := bootstrap.ControlPlane{
 		Name: s.Machine.Name, InTree: s.Machine.InTree, Machine: s.Machine.ID, BootID: s.BootID,
 		State: s.Etcd.State, Reason: s.Etcd.Reason, Cluster: cluster,

@@ -234,7 +234,7 @@ func TestWrongKeys(t *testing.T) {
 		w.renew = w.fleet.Clock().Now().Add(1000 * time.Hour)
 		w.pass(5 * time.Hour)
 		p, err = w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-		if err != nil || len(p.Away) != 2 || !strings.Contains(p.String(), "the client certificate has expired") {
+		if err != nil || len(p.Unreachable) != 2 || !strings.Contains(p.String(), "the client certificate has expired") {
 			t.Errorf("a certificate that has expired: %v\n%s", err, p)
 		}
 	})

@@ -98,13 +98,13 @@ func TestTold(t *testing.T) {
 		}
 		wrong(w, c)
 		c.Patience.Install = c.Patience.Settle
-		var told []string
-		c.Tell = func(step, text string) { told = append(told, step+" "+text) }
+		var notified []string
+		c.Notify = func(step, text string) { notified = append(notified, step+" "+text) }
 		if err := c.Executor(p)(t.Context(), p.Steps[0]); err == nil {
 			t.Errorf("it did not wait for %s", what)
 		}
-		if want := "configure cp-1 " + what; len(told) != 1 || !strings.HasPrefix(told[0], want) {
-			t.Errorf("told %q, want %q", told, want)
+		if want := "configure cp-1 " + what; len(notified) != 1 || !strings.HasPrefix(notified[0], want) {
+			t.Errorf("told %q, want %q", notified, want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ type Kubernetes interface {
 	// Drain cordons a node, and waits until its pods have left. A node that goes
 	// for good takes along what nothing makes anew. tell is told what is waited
 	// for.
-	Drain(ctx context.Context, node string, forGood bool, tell func(string)) error
+	Drain(ctx context.Context, node string, forGood bool, notify func(string)) error
 	// Uncordon lets pods in again.
 	Uncordon(ctx context.Context, node string) error
 	// DeleteNode removes a node; one that is not there is no error.
@@ -144,16 +144,16 @@ type Cluster struct {
 	// lost the lock. It is asked before each call that changes something, and
 	// while something is waited for.
 	Keep func(context.Context) error
-	// Tell is told, by step, what is waited for; nothing, when the wait is over and
+	// Notify is told, by step, what is waited for; nothing, when the wait is over and
 	// was no step. May be nil.
-	Tell func(step, text string)
+	Notify func(step, text string)
 
 	met      map[string]bool // nodes that were reached: they are awaited
 	proven   map[string]bool // those that have shown a certificate of the cluster
 	bare     map[string]bool // those that were in maintenance mode in the last look
 	admitted admitted
 	kube     kubeAnswer
-	making   making
+	making   transition
 }
 
 // machine returns the machine of a name.
@@ -192,8 +192,8 @@ func (c *Cluster) Connect(m Machine) (*node.Client, error) {
 	return c.Clients.client(m.target(), c.Through, credentials, c.Clock.Now)
 }
 
-func (c *Cluster) tell(step, text string) {
-	if c.Tell != nil {
-		c.Tell(step, text)
+func (c *Cluster) notify(step, text string) {
+	if c.Notify != nil {
+		c.Notify(step, text)
 	}
 }

@@ -15,10 +15,10 @@ type configSteps struct{ *Cluster }
 
 // configure hands a node its configuration: to one that runs without a reboot,
 // to one in maintenance mode for good.
-func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
 	if len(s.Changes) > 0 {
 		if restarts(s) {
-			if err := n.FreeToStop(ctx, s.Node, tell); err != nil {
+			if err := n.FreeToStop(ctx, s.Node, notify); err != nil {
 				return err
 			}
 		}
@@ -31,10 +31,10 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 	if !ok {
 		return diag.On("node "+s.Node, "its address is unknown").WithCode(diag.Remote)
 	}
-	if err := n.install(ctx, m, p, tell); err != nil {
+	if err := n.install(ctx, m, p, notify); err != nil {
 		return err
 	}
-	if err := n.serves(ctx, m, tell); err != nil {
+	if err := n.serves(ctx, m, notify); err != nil {
 		return err
 	}
 	return n.Records.Arrived(ctx, m)
@@ -43,12 +43,12 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 // install configures a machine in maintenance mode that the last look has found
 // to be new. What is sent goes to the machine that was asked, which is recorded
 // before: from then on another one is refused.
-func (n configSteps) install(ctx context.Context, m Machine, p *nodeplan.Plan, tell func(string)) error {
+func (n configSteps) install(ctx context.Context, m Machine, p *nodeplan.Plan, notify func(string)) error {
 	admission, err := n.admit(m.Name)
 	if err != nil {
 		return err
 	}
-	key, err := n.inMaintenance(ctx, m, admission.Pin, tell)
+	key, err := n.inMaintenance(ctx, m, admission.Pin, notify)
 	if err != nil || key == "" {
 		return err
 	}
@@ -73,7 +73,7 @@ func (n configSteps) install(ctx context.Context, m Machine, p *nodeplan.Plan, t
 // inMaintenance waits until a machine is in maintenance mode, and returns the
 // fingerprint of the key that it shows; none if it has its configuration already.
 // A server that was just started is awaited.
-func (n configSteps) inMaintenance(ctx context.Context, m Machine, pin string, tell func(string)) (key string, err error) {
+func (n configSteps) inMaintenance(ctx context.Context, m Machine, pin string, notify func(string)) (key string, err error) {
 	client, err := node.Maintenance(m.boot(), n.Through, pin)
 	if err != nil {
 		return "", err
@@ -81,7 +81,7 @@ func (n configSteps) inMaintenance(ctx context.Context, m Machine, pin string, t
 	defer client.Close()
 	patience := n.Patience.of(n.Patience.Install)
 	done := false
-	err = n.wait(ctx, patience, "node "+m.Name, "in maintenance mode", tell, func(ctx context.Context) error {
+	err = n.wait(ctx, patience, "node "+m.Name, "in maintenance mode", notify, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
 		switch {
 		case node.WantsCertificate(err):
@@ -101,13 +101,13 @@ func (n configSteps) inMaintenance(ctx context.Context, m Machine, pin string, t
 // serves waits until a node answers with a certificate of the cluster, and has
 // finished with its installation: on metal it answers before, and goes away
 // again. A control plane boots until there is an etcd.
-func (n configSteps) serves(ctx context.Context, m Machine, tell func(string)) error {
+func (n configSteps) serves(ctx context.Context, m Machine, notify func(string)) error {
 	client, err := n.Connect(m)
 	if err != nil {
 		return err
 	}
 	patience := n.Patience.of(n.Patience.Install)
-	return n.wait(ctx, patience, "node "+m.Name, "configured", tell, func(ctx context.Context) error {
+	return n.wait(ctx, patience, "node "+m.Name, "configured", notify, func(ctx context.Context) error {
 		status, err := client.Status(ctx)
 		if err == nil && !slices.Contains([]string{node.StageBooting, node.StageRunning}, status.Stage) {
 			return node.NotYet("it is %s", status.Stage)
@@ -125,10 +125,10 @@ func (n configSteps) stage(ctx context.Context, p *nodeplan.Plan, s nodeplan.Ste
 }
 
 // reboot reboots a node, and waits until it runs in another boot.
-func (n configSteps) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (n configSteps) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
 	return n.with(s.Node, func(client *node.Client) error {
 		var before string
-		err := n.guard().spared(ctx, s.Node, etcdsafety.CanStop, tell, func(ctx context.Context) (err error) {
+		err := n.guard().spared(ctx, s.Node, etcdsafety.CanStop, notify, func(ctx context.Context) (err error) {
 			before, err = client.BootID(ctx)
 			return err
 		})
@@ -140,7 +140,7 @@ func (n configSteps) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.St
 			return err
 		}
 		patience := n.Patience.of(n.Patience.Reboot)
-		return n.wait(ctx, patience, "node "+s.Node, "back after its reboot", tell, func(ctx context.Context) error {
+		return n.wait(ctx, patience, "node "+s.Node, "back after its reboot", notify, func(ctx context.Context) error {
 			return client.Rebooted(ctx, before)
 		})
 	})

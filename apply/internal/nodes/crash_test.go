@@ -128,7 +128,7 @@ func (w *world) settled(policy nodeplan.Policy) {
 		w.pass(5 * time.Minute)
 		p, err := w.apply(context.Background(), policy)
 		w.check()
-		if err == nil && len(p.Away) == 0 && len(p.Steps) == 0 {
+		if err == nil && len(p.Unreachable) == 0 && len(p.Steps) == 0 {
 			break
 		}
 		policy.Trust = append(policy.Trust, w.replaceLearners(p)...)

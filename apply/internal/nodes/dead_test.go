@@ -113,7 +113,7 @@ func TestDeadNodes(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := time.Since(begin)
-			if got := strings.Join(p.Away, " "); got != tt.away || took > tt.within || !strings.Contains(p.String(), tt.why) {
+			if got := strings.Join(p.Unreachable, " "); got != tt.away || took > tt.within || !strings.Contains(p.String(), tt.why) {
 				t.Errorf("away %q, after %v\n%s", got, took, p)
 			}
 			for host, n := range roads.asked {
@@ -121,7 +121,7 @@ func TestDeadNodes(t *testing.T) {
 					t.Errorf("%s was asked %d times", host, n)
 				}
 			}
-			if want := min(1, 4-len(p.Away)); api.asked != want {
+			if want := min(1, 4-len(p.Unreachable)); api.asked != want {
 				t.Errorf("Kubernetes was asked %d times, want %d", api.asked, want)
 			}
 		}))
@@ -143,7 +143,7 @@ func TestClosedForNow(t *testing.T) {
 		w.way = way
 		begin := time.Now()
 		p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-		if err != nil || len(p.Away) != 2 || len(way.asked) > 0 || time.Since(begin) > 0 || !strings.Contains(p.String(), "(server gw: does not answer)") {
+		if err != nil || len(p.Unreachable) != 2 || len(way.asked) > 0 || time.Since(begin) > 0 || !strings.Contains(p.String(), "(server gw: does not answer)") {
 			t.Errorf("asked %v, after %v, %v\n%s", way.asked, time.Since(begin), err, p)
 		}
 	})

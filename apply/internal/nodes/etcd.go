@@ -58,8 +58,8 @@ func readMember(ctx context.Context, client *node.Client, service node.Service) 
 func unknown(err error) Etcd { return Etcd{State: bootstrap.Unknown, Reason: problem(err)} }
 
 // serving are the sights of control planes whose etcd serves.
-func serving(sights []Sight) (found []Sight) {
-	for _, s := range sights {
+func serving(states []NodeState) (found []NodeState) {
+	for _, s := range states {
 		if s.Machine.controlPlane() && s.Etcd.State == bootstrap.Serving {
 			found = append(found, s)
 		}
@@ -70,15 +70,15 @@ func serving(sights []Sight) (found []Sight) {
 // clusters names the etcd cluster of each control plane that serves, by its
 // machine's name: those who know a member in common are of one. The name is the
 // smallest id of a member.
-func clusters(sights []Sight) map[string]string {
+func clusters(states []NodeState) map[string]string {
 	of := map[string]string{}
-	left := serving(sights)
+	left := serving(states)
 	for len(left) > 0 {
 		ids := map[node.MemberID]bool{}
-		var group []Sight
+		var group []NodeState
 		for grown := true; grown; {
 			grown = false
-			left = slices.DeleteFunc(left, func(s Sight) bool {
+			left = slices.DeleteFunc(left, func(s NodeState) bool {
 				if len(group) > 0 && !slices.ContainsFunc(s.Etcd.Members, func(m node.Member) bool { return ids[m.ID] }) {
 					return false
 				}
@@ -105,20 +105,20 @@ func clusters(sights []Sight) map[string]string {
 // members are those of etcd as a majority of those who serve says. Known says
 // that this can be told: none are known to be there if every control plane has
 // proved that it has none, or has no configuration yet.
-func members(sights []Sight) (found []nodeplan.Member, known bool) {
-	voters := serving(sights)
+func members(states []NodeState) (found []nodeplan.Member, known bool) {
+	voters := serving(states)
 	if len(voters) == 0 {
-		return nil, !slices.ContainsFunc(sights, func(s Sight) bool {
+		return nil, !slices.ContainsFunc(states, func(s NodeState) bool {
 			return s.Machine.controlPlane() && !s.Reach.Bare() && s.Etcd.State != bootstrap.Empty
 		})
 	}
-	of := clusters(sights)
-	if slices.ContainsFunc(voters, func(s Sight) bool { return of[s.Machine.Name] != of[voters[0].Machine.Name] }) {
+	of := clusters(states)
+	if slices.ContainsFunc(voters, func(s NodeState) bool { return of[s.Machine.Name] != of[voters[0].Machine.Name] }) {
 		return nil, false // two clusters
 	}
 	list := majority(voters)
 	for _, m := range list {
-		name, healthy := owner(m, sights, voters)
+		name, healthy := owner(m, states, voters)
 		found = append(found, nodeplan.Member{ID: m.ID.String(), Node: name, Learner: m.Learner, Healthy: healthy})
 	}
 	slices.SortFunc(found, func(a, b nodeplan.Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
@@ -127,7 +127,7 @@ func members(sights []Sight) (found []nodeplan.Member, known bool) {
 
 // majority is the list that more than half of those who were asked agree on;
 // nil if there is none.
-func majority(asked []Sight) []node.Member {
+func majority(asked []NodeState) []node.Member {
 	for _, s := range asked {
 		agree := 0
 		for _, o := range asked {
@@ -150,14 +150,14 @@ func same(a, b []node.Member) bool {
 
 // owner is the node of a member, and whether it serves: it says so itself, or
 // its peers follow it.
-func owner(m node.Member, sights, asked []Sight) (name string, healthy bool) {
+func owner(m node.Member, states, asked []NodeState) (name string, healthy bool) {
 	for _, s := range asked {
 		if s.Etcd.Self == m.ID {
 			return s.Machine.Name, true
 		}
 	}
-	healthy = slices.ContainsFunc(asked, func(s Sight) bool { return s.Etcd.Leader == m.ID })
-	for _, s := range sights {
+	healthy = slices.ContainsFunc(asked, func(s NodeState) bool { return s.Etcd.Leader == m.ID })
+	for _, s := range states {
 		if s.Machine.controlPlane() && s.Machine.Name == m.Hostname {
 			return s.Machine.Name, healthy
 		}

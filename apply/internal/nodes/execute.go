@@ -25,7 +25,7 @@ func (c *Cluster) Executor(p *nodeplan.Plan) func(context.Context, nodeplan.Step
 		}
 		name := Name(s)
 		err := do(ctx, p, s, func(text string) {
-			c.tell(name, text)
+			c.notify(name, text)
 		})
 		if err != nil && ctx.Err() != nil {
 			return interrupted(ctx)
@@ -69,30 +69,30 @@ func (c *Cluster) Loop(agreed *nodeplan.Plan, again func(context.Context) (*node
 func Name(s nodeplan.Step) string { return fmt.Sprintf("%s %s", s.Action, s.Node) }
 
 // action takes a step. tell is told what is waited for.
-type action func(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, tell func(string)) error
+type action func(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, notify func(string)) error
 
 // actions are the ways to take steps.
 func (c *Cluster) actions() map[nodeplan.Action]action {
-	planes := controlPlanes{c}
-	etcd, config, in := etcdSteps{planes}, configSteps{c}, kubeSteps{kubernetes: c.Kubernetes, watch: c.Health}
-	bootstrap := bootstrapper{planes, &c.making}.step
+	found := controlPlanes{c}
+	etcd, config, in := etcdSteps{found}, configSteps{c}, kubeSteps{kubernetes: c.Kubernetes, watch: c.Health}
+	bootstrap := bootstrapper{found, &c.making}.step
 	return map[nodeplan.Action]action{
-		nodeplan.Configure:    config.configure,
-		nodeplan.Stage:        config.stage,
-		nodeplan.Reboot:       config.reboot,
-		nodeplan.Reset:        config.reset,
-		nodeplan.Bootstrap:    bootstrap,
-		nodeplan.Record:       bootstrap,
-		nodeplan.Health:       in.health,
-		nodeplan.Drain:        in.drain,
-		nodeplan.Uncordon:     in.uncordon,
-		nodeplan.DeleteNode:   in.deleteNode,
-		nodeplan.Join:         etcd.join,
-		nodeplan.Snapshot:     etcd.snapshot,
-		nodeplan.Forfeit:      etcd.forfeit,
-		nodeplan.Leave:        etcd.leave,
-		nodeplan.RemoveMember: etcd.removeMember,
-		nodeplan.Verify:       etcd.verify,
+		nodeplan.Configure:          config.configure,
+		nodeplan.Stage:              config.stage,
+		nodeplan.Reboot:             config.reboot,
+		nodeplan.Reset:              config.reset,
+		nodeplan.Bootstrap:          bootstrap,
+		nodeplan.Record:             bootstrap,
+		nodeplan.Health:             in.health,
+		nodeplan.Drain:              in.drain,
+		nodeplan.Uncordon:           in.uncordon,
+		nodeplan.DeleteNode:         in.deleteNode,
+		nodeplan.Join:               etcd.join,
+		nodeplan.Snapshot:           etcd.snapshot,
+		nodeplan.TransferLeadership: etcd.transferLeadership,
+		nodeplan.Leave:              etcd.leave,
+		nodeplan.RemoveMember:       etcd.removeMember,
+		nodeplan.Verify:             etcd.verify,
 	}
 }
 
@@ -119,8 +119,8 @@ func (k kubeSteps) health(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step
 	return k.watch.After(ctx, s.Node)
 }
 
-func (k kubeSteps) drain(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	return k.kubernetes.Drain(ctx, s.Node, s.ForGood, tell)
+func (k kubeSteps) drain(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
+	return k.kubernetes.Drain(ctx, s.Node, s.ForGood, notify)
 }
 
 func (k kubeSteps) uncordon(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
@@ -146,8 +146,8 @@ func (c *Cluster) with(name string, do func(*node.Client) error) error {
 
 // wait makes a check until it succeeds, and keeps the lock meanwhile. It ends if
 // the way to the nodes is closed for good.
-func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string, tell func(string), check func(context.Context) error) error {
-	told := ""
+func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string, notify func(string), check func(context.Context) error) error {
+	notified := ""
 	var lost error
 	err := node.WaitFor(ctx, c.Clock, p, object, what, func(ctx context.Context) error {
 		if lost = c.keep(ctx); lost != nil {
@@ -158,9 +158,9 @@ func (c *Cluster) wait(ctx context.Context, p node.Patience, object, what string
 			if _, lost = c.open(ctx); lost != nil {
 				return nil
 			}
-			if text := waitsFor(object, what, err); text != told && ctx.Err() == nil {
-				tell(text)
-				told = text
+			if text := waitsFor(object, what, err); text != notified && ctx.Err() == nil {
+				notify(text)
+				notified = text
 			}
 		}
 		return err

@@ -18,34 +18,34 @@ type controlPlanes struct{ *Cluster }
 // etcdSteps are the steps by which members of etcd come and go.
 type etcdSteps struct{ controlPlanes }
 
-// planes looks at the etcd of every control plane.
-func (p controlPlanes) planes(ctx context.Context) ([]Sight, error) {
-	sights, err := p.lookAt(ctx, p.planeMachines(), lookLong, p.lookEtcd)
+// states looks at the etcd of every control plane.
+func (p controlPlanes) states(ctx context.Context) ([]NodeState, error) {
+	states, err := p.observeAll(ctx, p.machines(), observeLong, p.probeEtcd)
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.newcomers().meet(ctx, sights)
-	return sights, err
+	_, err = p.newcomers().meet(ctx, states)
+	return states, err
 }
 
-func (p controlPlanes) planeMachines() (planes []Machine) {
+func (p controlPlanes) machines() (found []Machine) {
 	for _, m := range p.Machines {
 		if m.controlPlane() {
-			planes = append(planes, m)
+			found = append(found, m)
 		}
 	}
-	return planes
+	return found
 }
 
 // join waits until a new control plane votes in etcd, and serves.
-func (e etcdSteps) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (e etcdSteps) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
 	patience := e.Patience.of(e.Patience.Join)
-	return e.wait(ctx, patience, "node "+s.Node, "a voting member of etcd", tell, func(ctx context.Context) error {
-		sights, err := e.planes(ctx)
+	return e.wait(ctx, patience, "node "+s.Node, "a voting member of etcd", notify, func(ctx context.Context) error {
+		states, err := e.states(ctx)
 		if err != nil {
 			return err
 		}
-		list, known := members(sights)
+		list, known := members(states)
 		i := slices.IndexFunc(list, func(m nodeplan.Member) bool { return m.Node == s.Node })
 		switch {
 		case !known:
@@ -62,11 +62,11 @@ func (e etcdSteps) join(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, 
 }
 
 // snapshot saves etcd before a member goes.
-func (e etcdSteps) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (e etcdSteps) snapshot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
 	return e.AskEtcd(ctx, func(client *node.Client) error {
 		where, err := e.Snapshot(ctx, client)
 		if err == nil {
-			tell("etcd is saved in " + where)
+			notify("etcd is saved in " + where)
 		}
 		return err
 	})
@@ -79,27 +79,27 @@ func (c *Cluster) AskEtcd(ctx context.Context, do func(*node.Client) error) erro
 
 // peer connects to a control plane whose etcd serves; except is not asked.
 func (p controlPlanes) peer(ctx context.Context, except string, do func(*node.Client) error) error {
-	sights, err := p.planes(ctx)
+	states, err := p.states(ctx)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(sights, func(s Sight) bool { return s.Machine.Name != except && s.Etcd.State == bootstrap.Serving })
+	i := slices.IndexFunc(states, func(s NodeState) bool { return s.Machine.Name != except && s.Etcd.State == bootstrap.Serving })
 	if i < 0 {
 		return diag.On("etcd", "there is no member that could be asked").WithCode(diag.Remote).
 			WithHint("bring a control plane back first")
 	}
-	return p.with(sights[i].Machine.Name, do)
+	return p.with(states[i].Machine.Name, do)
 }
 
-// forfeit lets another member lead.
-func (e etcdSteps) forfeit(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
-	return e.with(s.Node, func(client *node.Client) error { return client.Forfeit(ctx) })
+// transferLeadership lets another member lead.
+func (e etcdSteps) transferLeadership(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
+	return e.with(s.Node, func(client *node.Client) error { return client.TransferLeadership(ctx) })
 }
 
 // leave takes a living control plane out of etcd. Whether that worked, the next
 // step sees.
-func (e etcdSteps) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
-	if err := e.guard().spared(ctx, s.Node, etcdsafety.CanRemove, tell, nil); err != nil {
+func (e etcdSteps) leave(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
+	if err := e.guard().spared(ctx, s.Node, etcdsafety.CanRemove, notify, nil); err != nil {
 		return err
 	}
 	return e.with(s.Node, func(client *node.Client) error { return client.Leave(ctx) })
@@ -126,9 +126,9 @@ func (e etcdSteps) removeMember(ctx context.Context, _ *nodeplan.Plan, s nodepla
 
 // verify makes sure that a control plane is no member of etcd any more, by the
 // list of another one.
-func (e etcdSteps) verify(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (e etcdSteps) verify(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
 	patience := e.Patience.of(e.Patience.Leave)
-	return e.wait(ctx, patience, "node "+s.Node, "out of etcd", tell, func(ctx context.Context) error {
+	return e.wait(ctx, patience, "node "+s.Node, "out of etcd", notify, func(ctx context.Context) error {
 		return e.peer(ctx, s.Node, func(client *node.Client) error {
 			list, err := client.Members(ctx)
 			if err != nil {

@@ -98,7 +98,7 @@ type known struct {
 const providerPrefix = "hcloud://"
 
 // input is what is known of a machine that has not proven to be a node.
-func (n newcomers) input(s Sight, k known) newonce.Input {
+func (n newcomers) input(s NodeState, k known) newonce.Input {
 	m := s.Machine
 	in := newonce.Input{Record: recorded(n.records, m), Answer: s.answer, BootsElsewhere: m.elsewhere(), Pin: m.Match.Fingerprint, Consent: m.Consent}
 	if !k.serves {
@@ -127,12 +127,12 @@ func (n newcomers) input(s Sight, k known) newonce.Input {
 // meet asks machines that have not proven to be nodes whether they wait in
 // maintenance mode, if they may be new. All others are refused, or not reached.
 // It returns which of them may be configured, and why.
-func (n newcomers) meet(ctx context.Context, sights []Sight) (map[string]newonce.Decision, error) {
-	k := n.heard(sights)
-	decisions := make([]newonce.Decision, len(sights))
-	slots := make(chan struct{}, looking)
+func (n newcomers) meet(ctx context.Context, states []NodeState) (map[string]newonce.Decision, error) {
+	k := n.heard(states)
+	decisions := make([]newonce.Decision, len(states))
+	slots := make(chan struct{}, observing)
 	var all sync.WaitGroup
-	for i, s := range sights {
+	for i, s := range states {
 		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" || s.behind {
 			continue
 		}
@@ -140,17 +140,17 @@ func (n newcomers) meet(ctx context.Context, sights []Sight) (map[string]newonce
 		decisions[i] = newonce.Decide(in)
 		switch d := decisions[i]; {
 		case d.Verdict == newonce.Refused:
-			sights[i].Reach, sights[i].Reason = nodeplan.Unproven, d.Reason+", and "+s.Reason
+			states[i].Reach, states[i].Reason = nodeplan.Unproven, d.Reason+", and "+s.Reason
 		case d.Verdict == newonce.Undecided && in.Record.State != newonce.Blank:
-			sights[i].Reason = d.Reason
+			states[i].Reason = d.Reason
 		case d.Verdict == newonce.New || d.Verdict == newonce.Undecided:
 			slots <- struct{}{}
 			all.Go(func() {
 				defer func() { <-slots }()
-				ctx, cancel := context.WithTimeout(ctx, lookWithin)
+				ctx, cancel := context.WithTimeout(ctx, observeWithin)
 				defer cancel()
-				if sights[i] = n.seeBare(ctx, s, d); sights[i].lost && ctx.Err() == nil {
-					sights[i] = n.seeBare(ctx, s, d)
+				if states[i] = n.probeMaintenance(ctx, s, d); states[i].lost && ctx.Err() == nil {
+					states[i] = n.probeMaintenance(ctx, s, d)
 				}
 			})
 		}
@@ -159,23 +159,23 @@ func (n newcomers) meet(ctx context.Context, sights []Sight) (map[string]newonce
 	if ctx.Err() != nil {
 		return nil, interrupted(ctx)
 	}
-	return n.admissions(sights, k, decisions), nil
+	return n.admissions(states, k, decisions), nil
 }
 
 // admissions are the machines in maintenance mode that may be configured. Those of
 // which no record speaks, while nobody could be asked, are new if there is no
 // cluster yet. Else they are not reached.
-func (n newcomers) admissions(sights []Sight, k known, decisions []newonce.Decision) map[string]newonce.Decision {
-	nobody := !k.serves && !slices.ContainsFunc(sights, func(s Sight) bool {
+func (n newcomers) admissions(states []NodeState, k known, decisions []newonce.Decision) map[string]newonce.Decision {
+	noRecord := !k.serves && !slices.ContainsFunc(states, func(s NodeState) bool {
 		return s.Machine.controlPlane() && !s.Reach.Bare() && s.Etcd.State != bootstrap.Empty
 	})
 	may := map[string]newonce.Decision{}
-	for i := range sights {
-		s, d := &sights[i], decisions[i]
+	for i := range states {
+		s, d := &states[i], decisions[i]
 		if !s.Reach.Bare() || s.Machine.New {
 			continue
 		}
-		if d.Verdict == newonce.Undecided && nobody {
+		if d.Verdict == newonce.Undecided && noRecord {
 			in := n.input(*s, k)
 			in.Kubernetes, in.Etcd = newonce.NoCluster, newonce.NoCluster
 			d = newonce.Decide(in)
@@ -192,17 +192,17 @@ func (n newcomers) admissions(sights []Sight, k known, decisions []newonce.Decis
 
 // heard is what a cluster that runs says in a look at some of its nodes, and what
 // Kubernetes said in the last look at all.
-func (n newcomers) heard(sights []Sight) (k known) {
-	if k.serves = len(serving(sights)) > 0; !k.serves {
+func (n newcomers) heard(states []NodeState) (k known) {
+	if k.serves = len(serving(states)) > 0; !k.serves {
 		return k
 	}
-	k.members, k.listed = members(sights)
+	k.members, k.listed = members(states)
 	k.nodes, k.asked = n.kube.nodes, n.kube.known && n.kube.err == nil
 	return k
 }
 
-// seeBare looks whether a machine that may be new is in maintenance mode.
-func (n newcomers) seeBare(ctx context.Context, s Sight, d newonce.Decision) Sight {
+// probeMaintenance looks whether a machine that may be new is in maintenance mode.
+func (n newcomers) probeMaintenance(ctx context.Context, s NodeState, d newonce.Decision) NodeState {
 	client, err := node.Maintenance(s.Machine.boot(), n.through, d.Pin)
 	if err != nil {
 		s.Reason = problem(err)

@@ -91,12 +91,12 @@ func (b bootstrapper) wall() time.Time { return b.Clock.Now().Round(0) }
 
 // noted adds to an observation what control planes have noted, also for other
 // runs. began is when it began: what is noted was read after it.
-func (b bootstrapper) noted(o *bootstrap.Observation, sights []Sight, began time.Time) {
+func (b bootstrapper) noted(o *bootstrap.Observation, states []NodeState, began time.Time) {
 	book := &b.notes
 	if book.seen == nil {
 		book.seen, book.mute = map[bootstrap.Note]time.Time{}, map[string]bool{}
 	}
-	for i, s := range sights {
+	for i, s := range states {
 		p := &o.ControlPlanes[i]
 		n, ok := readNote(s.note)
 		// What others keep there stays.
@@ -108,7 +108,7 @@ func (b bootstrapper) noted(o *bootstrap.Observation, sights []Sight, began time
 			book.seen[n] = b.wall()
 		}
 		p.Note, p.Seen = n, int64(began.Sub(book.seen[n])/time.Second)
-		if b.Forgetful || holds(n, sights) {
+		if b.Forgetful || holds(n, states) {
 			o.Intent = b.begun(o.Intent, n)
 		}
 	}
@@ -120,8 +120,8 @@ func (b bootstrapper) noted(o *bootstrap.Observation, sights []Sight, began time
 
 // holds reports whether a note is of a call to a boot that may still be: else what is
 // recorded elsewhere is newer.
-func holds(n bootstrap.Note, sights []Sight) bool {
-	return n.Boot != "" && slices.ContainsFunc(sights, func(s Sight) bool {
+func holds(n bootstrap.Note, states []NodeState) bool {
+	return n.Boot != "" && slices.ContainsFunc(states, func(s NodeState) bool {
 		return s.Machine.Name == n.Node && (s.BootID == n.Boot || s.BootID == "")
 	})
 }

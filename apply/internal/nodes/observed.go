@@ -15,10 +15,10 @@ import (
 
 // Observed is what a plan is made from: what was seen, and what Kubernetes
 // knows.
-func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observed, error) {
-	o := observed(sights)
+func (c *Cluster) Observed(ctx context.Context, states []NodeState) (nodeplan.Observed, error) {
+	o := observed(states)
 	// Without a control plane there is no Kubernetes to ask.
-	if c.Kubernetes == nil || len(serving(sights)) == 0 {
+	if c.Kubernetes == nil || len(serving(states)) == 0 {
 		return o, nil
 	}
 	if !c.Forgetful {
@@ -43,7 +43,7 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 		n := &o.Nodes[i]
 		n.Registered, n.Drained = true, r.Drained
 		n.Talos = cmp.Or(n.Talos, r.Talos)
-		n.Hearsay = hearsay(n.Hearsay, r, c.Clock.Now())
+		n.KubeReport = reported(n.KubeReport, r, c.Clock.Now())
 	}
 	return o, nil
 }
@@ -52,8 +52,8 @@ func (c *Cluster) Observed(ctx context.Context, sights []Sight) (nodeplan.Observ
 // a while. A machine that tests its memory takes minutes.
 const lostAfter = 15 * time.Minute
 
-// hearsay adds what Kubernetes says of a node.
-func hearsay(h nodeplan.Hearsay, of kube.Node, now time.Time) nodeplan.Hearsay {
+// reported adds what Kubernetes says of a node.
+func reported(h nodeplan.KubeReport, of kube.Node, now time.Time) nodeplan.KubeReport {
 	if of.Since.IsZero() {
 		return h
 	}
@@ -63,20 +63,20 @@ func hearsay(h nodeplan.Hearsay, of kube.Node, now time.Time) nodeplan.Hearsay {
 }
 
 // observed is what sights say by themselves.
-func observed(sights []Sight) (o nodeplan.Observed) {
-	for _, s := range sights {
+func observed(states []NodeState) (o nodeplan.Observed) {
+	for _, s := range states {
 		n := nodeplan.Node{
 			Name: s.Machine.Name, Role: s.Machine.Role, Reach: s.Reach, Reason: s.Reason, Proof: s.Proof, Stage: s.Stage,
 			BootID: s.BootID, ConfigVersion: s.ConfigVersion, Config: s.Config, Talos: s.Talos,
-			Hearsay: nodeplan.Hearsay{Server: s.Machine.Server},
+			KubeReport: nodeplan.KubeReport{Server: s.Machine.Server},
 		}
 		if s.Config != nil {
 			n.Role = role(s.Config)
 		}
 		o.Nodes = append(o.Nodes, n)
 	}
-	o.Members, o.Known = members(sights)
-	o.Running = running(sights)
+	o.Members, o.Known = members(states)
+	o.Running = running(states)
 	return o
 }
 
@@ -87,8 +87,8 @@ func role(c *nodeconfig.Config) string { return cmp.Or(roles[c.MachineType()], c
 
 // running are the oldest versions that control planes run, while they may be
 // about to be upgraded: everything works with the older one.
-func running(sights []Sight) (r nodeconfig.Running) {
-	for _, s := range sights {
+func running(states []NodeState) (r nodeconfig.Running) {
+	for _, s := range states {
 		if !s.Machine.controlPlane() || s.Config == nil {
 			continue
 		}

@@ -143,7 +143,7 @@ func TestRecoveryGivenUp(t *testing.T) {
 		if _, err := w.apply(t.Context(), nodeplan.Policy{}); err == nil || !strings.Contains(err.Error(), "another run began to recover it from the snapshot") {
 			t.Fatal(err)
 		}
-		if _, err := w.takeOut(true, "cp-1", "cp-2"); err != nil || w.notes() > 0 {
+		if _, err := w.remove(true, "cp-1", "cp-2"); err != nil || w.notes() > 0 {
 			t.Fatalf("after the reset: %d notes, %v", w.notes(), err)
 		}
 		w.mustApply(nodeplan.Policy{})
@@ -166,7 +166,7 @@ func (w *world) forgotten(other *keptSnapshot, begun bool) {
 		p, err := w.apply(context.Background(), nodeplan.Policy{})
 		w.check()
 		switch {
-		case w.serves() || len(p.Away) > 0:
+		case w.serves() || len(p.Unreachable) > 0:
 		case err == nil:
 			w.Errorf("nothing serves, and there is no error\n%s", p)
 		case !strings.Contains(err.Error(), "bootstrapped before") && !strings.Contains(err.Error(), "another run began to recover it from the snapshot"):

@@ -12,7 +12,7 @@ import (
 // reset makes a machine forget that it was a node, waits until it is in
 // maintenance mode, and records that it is a new one. Who resets a machine agrees
 // to that; the machine has proven to be the node before.
-func (n configSteps) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, tell func(string)) error {
+func (n configSteps) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, notify func(string)) error {
 	err := n.with(s.Node, func(client *node.Client) error {
 		if err := forget(ctx, client); err != nil {
 			return err
@@ -24,10 +24,10 @@ func (n configSteps) reset(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Ste
 	}
 	m, _ := n.machine(s.Node)
 	patience := n.Patience.of(n.Patience.Reboot)
-	err = n.wait(ctx, patience, "node "+s.Node, "in maintenance mode", tell, func(ctx context.Context) error {
-		seen := n.see(ctx, m, func(*node.Client, *Sight) error { return nil })
+	err = n.wait(ctx, patience, "node "+s.Node, "in maintenance mode", notify, func(ctx context.Context) error {
+		seen := n.probe(ctx, m, func(*node.Client, *NodeState) error { return nil })
 		if seen.Reach != nodeplan.Configured && (seen.answer == newonce.Other || m.elsewhere()) {
-			seen = n.newcomers().seeBare(ctx, seen, newonce.Decision{Verdict: newonce.New, Proof: newonce.Consented})
+			seen = n.newcomers().probeMaintenance(ctx, seen, newonce.Decision{Verdict: newonce.New, Proof: newonce.Consented})
 		}
 		switch {
 		case seen.Reach.Bare():

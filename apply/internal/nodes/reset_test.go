@@ -13,13 +13,13 @@ func TestResetUnfit(t *testing.T) {
 		w := running(t, "cp-1", "w-1")
 		w.disk = "/dev/nvme9n1"
 		begin := w.fleet.Clock().Now()
-		if steps, err := w.takeOut(true, "w-1"); err != nil || w.fleet.Machine("w-1").Config() != "" {
+		if steps, err := w.remove(true, "w-1"); err != nil || w.fleet.Machine("w-1").Config() != "" {
 			t.Errorf("%v: %s", err, steps)
 		}
 		if took, most := w.fleet.Clock().Now().Sub(begin), w.patience().Reboot; took >= most {
 			t.Errorf("it took %v", took)
 		}
-		if steps, err := w.takeOut(true, "w-1"); err != nil || steps != "" {
+		if steps, err := w.remove(true, "w-1"); err != nil || steps != "" {
 			t.Errorf("again: %v: %s", err, steps)
 		}
 	})

@@ -194,7 +194,7 @@ func TestRogueAtBootAddress(t *testing.T) {
 			r := w.intrude(talossim.Spec{MACs: []string{"52:54:00:00:00:01"}})
 			r.take(boot)
 			p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-			if err != nil || !slices.Contains(p.Away, victim) || strings.Contains(p.String(), "configure ") {
+			if err != nil || !slices.Contains(p.Unreachable, victim) || strings.Contains(p.String(), "configure ") {
 				t.Errorf("%v\n%s", err, p)
 			}
 			_, _ = w.apply(t.Context(), nodeplan.Policy{})
@@ -217,7 +217,7 @@ func TestNobodyCanSay(t *testing.T) {
 		r := w.intrude(talossim.Spec{})
 		r.take(w.address("w-1"))
 		p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-		if err != nil || !slices.Contains(p.Away, "w-1") || !strings.Contains(p.String(), "it waits in maintenance mode, and it is unknown whether it is new") {
+		if err != nil || !slices.Contains(p.Unreachable, "w-1") || !strings.Contains(p.String(), "it waits in maintenance mode, and it is unknown whether it is new") {
 			t.Fatalf("%v\n%s", err, p)
 		}
 		_, _ = w.apply(t.Context(), nodeplan.Policy{})

@@ -14,7 +14,7 @@ import (
 
 // moving reports whether a node is on its way to another stage by itself. Before
 // there is an etcd, nodes boot until somebody makes one.
-func (s Sight) moving(etcd bool) bool {
+func (s NodeState) moving(etcd bool) bool {
 	if s.Reach != nodeplan.Configured || s.Stage == node.StageRunning {
 		return false
 	}
@@ -27,17 +27,17 @@ const waitForNodes = "wait for nodes"
 // Settled looks until no node is in motion any more, or patience ends: a run
 // that was interrupted leaves nodes that reboot. Awaited are nodes that are
 // about to come; those that were there a moment ago are awaited too.
-func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error) {
+func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]NodeState, error) {
 	end := c.Clock.Now().Add(c.Patience.Settle)
-	told := false
-	for looks := 0; ; looks++ {
-		sights, err := c.Look(ctx)
+	notified := false
+	for polls := 0; ; polls++ {
+		states, err := c.Observe(ctx)
 		if err != nil {
 			return nil, err
 		}
-		etcd := len(serving(sights)) > 0
+		etcd := len(serving(states)) > 0
 		var still []string
-		for _, s := range sights {
+		for _, s := range states {
 			name := s.Machine.Name
 			switch {
 			case s.moving(etcd):
@@ -46,16 +46,16 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]Sight, error
 				still = append(still, name+" does not answer yet")
 			}
 		}
-		c.meet(sights)
+		c.meet(states)
 		if len(still) == 0 || !c.Clock.Now().Before(end) {
-			if told {
-				c.tell(waitForNodes, "")
+			if notified {
+				c.notify(waitForNodes, "")
 			}
-			return sights, nil
+			return states, nil
 		}
-		c.tell(waitForNodes, few(still))
-		told = true
-		if err := c.pause(ctx, looks); err != nil {
+		c.notify(waitForNodes, few(still))
+		notified = true
+		if err := c.pause(ctx, polls); err != nil {
 			return nil, err
 		}
 	}
@@ -71,12 +71,12 @@ func few(texts []string) string {
 }
 
 // meet remembers who was reached.
-func (c *Cluster) meet(sights []Sight) {
+func (c *Cluster) meet(states []NodeState) {
 	if c.met == nil {
 		c.met, c.proven = map[string]bool{}, map[string]bool{}
 	}
 	c.bare = map[string]bool{}
-	for _, s := range sights {
+	for _, s := range states {
 		c.bare[s.Machine.Name] = s.Reach.Bare()
 		if s.Reach == nodeplan.Configured {
 			c.proven[s.Machine.Name] = true
@@ -88,8 +88,8 @@ func (c *Cluster) meet(sights []Sight) {
 }
 
 // pause waits a little, longer after many looks, and makes sure of the lock.
-func (c *Cluster) pause(ctx context.Context, looks int) error {
-	if err := c.Clock.Sleep(ctx, c.Patience.of(0).Pause(looks)); err != nil {
+func (c *Cluster) pause(ctx context.Context, polls int) error {
+	if err := c.Clock.Sleep(ctx, c.Patience.of(0).Pause(polls)); err != nil {
 		return interrupted(ctx)
 	}
 	return c.keep(ctx)

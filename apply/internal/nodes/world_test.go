@@ -168,7 +168,7 @@ func (w *world) cluster() *nodes.Cluster {
 		Snapshot: func(ctx context.Context, from *node.Client) (string, error) {
 			return "a file", from.Snapshot(ctx, &strings.Builder{})
 		},
-		Tell: func(step, text string) { w.tell(step + ": " + text) },
+		Notify: func(step, text string) { w.tell(step + ": " + text) },
 	}
 	w.Cleanup(c.Clients.Close)
 	if w.disk != "" {
@@ -237,12 +237,12 @@ func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Poli
 		}
 	}
 	c.Allow(policy.Trust...)
-	sights, err := c.Settled(ctx, nil)
+	states, err := c.Settled(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	c.Health = w.guard(c, sights)
-	observed, err := c.Observed(ctx, sights)
+	c.Health = w.guard(c, states)
+	observed, err := c.Observed(ctx, states)
 	if err != nil {
 		return nil, err
 	}
@@ -252,16 +252,16 @@ func (w *world) plan(ctx context.Context, c *nodes.Cluster, policy nodeplan.Poli
 	return nodeplan.Make(desired, observed, policy)
 }
 
-func (w *world) guard(c *nodes.Cluster, sights []nodes.Sight) *health.Guard {
+func (w *world) guard(c *nodes.Cluster, states []nodes.NodeState) *health.Guard {
 	g := &health.Guard{Clock: c.Clock, Patience: node.Patience{Every: 15 * time.Second, Within: 10 * time.Minute}, Settle: time.Minute, Except: slices.Clone(w.leaving)}
-	for _, s := range sights {
+	for _, s := range states {
 		if s.Reach != nodeplan.Configured || !s.Machine.InTree {
 			g.Except = append(g.Except, s.Machine.Name)
 		}
 	}
 	g.Collect = func(ctx context.Context) health.Facts {
 		collector := health.Collector{Kubernetes: func(context.Context) ([]health.KubeNode, error) { return nil, errors.New("none") }}
-		for _, s := range sights {
+		for _, s := range states {
 			if s.Reach != nodeplan.Configured {
 				continue
 			}
@@ -311,8 +311,8 @@ func (w *world) mustApply(policy nodeplan.Policy) *nodeplan.Plan {
 		w.Fatalf("%v\n%s", err, strings.Join(w.told, "\n"))
 	}
 	w.check()
-	if len(p.Away) > 0 {
-		w.Fatalf("away: %v\n%s", p.Away, strings.Join(w.told, "\n"))
+	if len(p.Unreachable) > 0 {
+		w.Fatalf("away: %v\n%s", p.Unreachable, strings.Join(w.told, "\n"))
 	}
 	for name, text := range w.want {
 		if got := w.fleet.Machine(name).Config(); got != text {

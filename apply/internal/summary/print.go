@@ -269,7 +269,7 @@ func (w *writer) pending(all []Pending) {
 		}
 		w.wrap(indent, indent+indent, text)
 	}
-	for _, kind := range []string{Held, Reboots, Away, Health, Status, Conflict, Waiting, Access} {
+	for _, kind := range []string{Held, Reboots, Unreachable, Health, Status, Conflict, Waiting, Access} {
 		if hidden[kind] > 0 {
 			w.line("%sand %d more (%s)", indent, hidden[kind], kind)
 		}

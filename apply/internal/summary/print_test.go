@@ -71,7 +71,7 @@ var runs = map[string]Summary{
 		Pending: append([]Pending{
 			{Held, "node prod-worker-1", "KubeletConfig image: ghcr.io/siderolabs/kubelet:v1.36.3 -> ghcr.io/siderolabs/kubelet:v1.36.4 waits for an upgrade", ""},
 			{Status, "", "Kustomization flux-system/talosgen is not ready: it depends on something that is not ready either, and so on", ""},
-		}, many(Away, 10)...),
+		}, many(Unreachable, 10)...),
 		Next: []Command{{"talosgen status prod", "what Flux waits for"}},
 	}, stages("observe", time.Second, Requests{Kubernetes: 3})),
 	"failed": of(Summary{Outcome: Failed, RequestsLeft: -1}, stages("observe", time.Second, Requests{})),

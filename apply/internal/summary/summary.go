@@ -105,14 +105,14 @@ type Cost struct {
 
 // Kinds of what is pending.
 const (
-	Held     = "held"     // a node keeps a version, or what takes a new node
-	Reboots  = "reboot"   // a change waits for a reboot
-	Away     = "away"     // a node is not reached, or does not run
-	Health   = "health"   // a check of the cluster's health fails
-	Status   = "status"   // something in Kubernetes is not as Git has it
-	Conflict = "conflict" // others own fields of an object that Git has otherwise
-	Waiting  = "waiting"  // something is left for others to do
-	Access   = "access"   // nobody reaches an API of the cluster
+	Held        = "held"     // a node keeps a version, or what takes a new node
+	Reboots     = "reboot"   // a change waits for a reboot
+	Unreachable = "away"     // a node is not reached, or does not run
+	Health      = "health"   // a check of the cluster's health fails
+	Status      = "status"   // something in Kubernetes is not as Git has it
+	Conflict    = "conflict" // others own fields of an object that Git has otherwise
+	Waiting     = "waiting"  // something is left for others to do
+	Access      = "access"   // nobody reaches an API of the cluster
 )
 
 // Pending is something that a run leaves as it is.

@@ -4,8 +4,8 @@ import upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 
 // awaited tells what a run waits for, whenever that changes.
 type awaited struct {
-	tell func(step, text string)
-	now  map[string]string // texts, by what they are about
+	notify func(step, text string)
+	now    map[string]string // texts, by what they are about
 }
 
 // say tells what is waited for from now on.
@@ -19,12 +19,12 @@ func (a *awaited) say(notes []upgradeplan.Note) {
 		}
 		a.now[name] = n.Text
 		if before[name] != n.Text {
-			a.tell(name, n.Text)
+			a.notify(name, n.Text)
 		}
 	}
 	for name := range before {
 		if a.now[name] == "" {
-			a.tell(name, "")
+			a.notify(name, "")
 		}
 	}
 }

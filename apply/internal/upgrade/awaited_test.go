@@ -10,7 +10,7 @@ import (
 // What is waited for is told once, and when it is over.
 func TestAwaited(t *testing.T) {
 	var told []string
-	a := awaited{tell: func(step, text string) { told = append(told, step+": "+text) }}
+	a := awaited{notify: func(step, text string) { told = append(told, step+": "+text) }}
 	quorum := upgradeplan.Note{Text: "etcd has no leader"}
 	for _, notes := range [][]upgradeplan.Note{{{Node: "w-1", Text: "it boots"}}, {{Node: "w-1", Text: "it boots"}}, {{Node: "w-1", Text: "it is not ready"}, quorum}, {quorum}, nil, nil} {
 		a.say(notes)

@@ -43,9 +43,9 @@ func within(place string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(place, p) })
 }
 
-// seeContract notes what a move to the contract of Git's configuration changes besides:
+// observeContract notes what a move to the contract of Git's configuration changes besides:
 // what Talos reads from both is compared.
-func (u observer) seeContract(n *upgradeplan.Node, w upgradeplan.Want, config *nodeconfig.Config, text secret.String) error {
+func (u observer) observeContract(n *upgradeplan.Node, w upgradeplan.Want, config *nodeconfig.Config, text secret.String) error {
 	n.Contract = config.Contract()
 	if n.Autoscaled || versions.Minor(n.Contract) >= versions.Minor(w.Contract) {
 		return nil
@@ -89,7 +89,7 @@ func (u stepper) contract(ctx context.Context, c *node.Client, s upgradeplan.Ste
 	if err != nil {
 		return err
 	}
-	if _, err = c.Apply(ctx, send, node.NoReboot); err != nil || !slices.Contains(u.planes(), s.Node) {
+	if _, err = c.Apply(ctx, send, node.NoReboot); err != nil || !slices.Contains(u.controlPlanes(), s.Node) {
 		return err
 	}
 	return u.Clock.Sleep(ctx, noticed)

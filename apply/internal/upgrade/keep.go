@@ -14,8 +14,8 @@ const keepEvery = 20 * time.Second
 // ends early when the lock is lost.
 func (u *Upgrade) keeping(ctx context.Context, call func(context.Context) error) error {
 	within, end := context.WithCancelCause(ctx)
-	var keeper sync.WaitGroup
-	keeper.Go(func() {
+	var renewal sync.WaitGroup
+	renewal.Go(func() {
 		tick := time.NewTicker(keepEvery)
 		defer tick.Stop()
 		for {
@@ -33,7 +33,7 @@ func (u *Upgrade) keeping(ctx context.Context, call func(context.Context) error)
 	err := call(within)
 	lost := context.Cause(within)
 	end(nil)
-	keeper.Wait()
+	renewal.Wait()
 	if lost != nil && ctx.Err() == nil {
 		return lost
 	}

@@ -15,11 +15,11 @@ import (
 // outdated is the version of objects that are not what they are to be.
 const outdated = "1.0.0"
 
-// seeObjects notes to which version of Kubernetes Talos' own objects were brought. It is
+// observeObjects notes to which version of Kubernetes Talos' own objects were brought. It is
 // asked by a dry run: if nothing would change, they are what the nodes run. After that,
 // this run knows to what it has brought them itself, until control planes run another
 // Talos: that has other objects.
-func (u observer) seeObjects(ctx context.Context, seen *upgradeplan.Observed) error {
+func (u observer) observeObjects(ctx context.Context, seen *upgradeplan.Observed) error {
 	now := oldest(seen.Nodes)
 	if !u.ofKubernetes() || now == "" {
 		return nil
@@ -74,7 +74,7 @@ func oldest(nodes []upgradeplan.Node) (version string) {
 // talosObjects are Talos' own objects, as the first control plane node has them that
 // answers.
 func (u *Upgrade) talosObjects(ctx context.Context) (objects []manifest.Object, err error) {
-	for _, plane := range u.planes() {
+	for _, plane := range u.controlPlanes() {
 		var client *node.Client
 		if client, err = u.client(plane); err != nil {
 			continue
@@ -101,7 +101,7 @@ func (u stepper) manifests(ctx context.Context, s upgradeplan.Step) error {
 		return err
 	}
 	for _, id := range changed {
-		u.tell(s, id)
+		u.notify(s, id)
 	}
 	err = u.waitFor(ctx, "objects of Talos", "ready", u.Patience.Healthy, func(ctx context.Context) error {
 		waits, err := u.Programs.Unready(ctx, objects)

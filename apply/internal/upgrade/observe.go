@@ -14,8 +14,8 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// sight is a node, and the member of etcd that it says it has.
-type sight struct {
+// nodeState is a node, and the member of etcd that it says it has.
+type nodeState struct {
 	node    upgradeplan.Node
 	etcd    *node.EtcdStatus
 	members []node.Member
@@ -39,27 +39,27 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 	if err != nil {
 		return seen, err
 	}
-	sights := make([]sight, len(all))
+	states := make([]nodeState, len(all))
 	errs := make([]error, len(all))
 	var group sync.WaitGroup
 	for i, c := range all {
-		group.Go(func() { sights[i], errs[i] = u.look(ctx, c, programs[c.want.Name]) })
+		group.Go(func() { states[i], errs[i] = u.observeNode(ctx, c, programs[c.want.Name]) })
 	}
 	group.Wait()
-	for i, s := range sights {
+	for i, s := range states {
 		if errs[i] != nil {
 			return seen, errs[i]
 		}
 		seen.Nodes = append(seen.Nodes, s.node)
 	}
-	seen.Members, seen.Known = members(sights)
-	return seen, cmp.Or(ctx.Err(), u.seePods(ctx, &seen), u.seeDrift(ctx, &seen), u.seeObjects(ctx, &seen), u.seeRemoved(ctx, &seen))
+	seen.Members, seen.Known = members(states)
+	return seen, cmp.Or(ctx.Err(), u.observePods(ctx, &seen), u.observeDrift(ctx, &seen), u.observeObjects(ctx, &seen), u.observeRemoved(ctx, &seen))
 }
 
-// look observes a node. One whose API does not answer is not reached, which is no
+// observeNode observes a node. One whose API does not answer is not reached, which is no
 // error; one whose mark or configuration cannot be understood is.
-func (u observer) look(ctx context.Context, c candidate, pods map[string]kube.StaticPod) (sight, error) {
-	s := sight{node: upgradeplan.Node{Name: c.want.Name, Role: c.want.Role, Pool: c.want.Pool, Autoscaled: c.autoscaled}}
+func (u observer) observeNode(ctx context.Context, c candidate, pods map[string]kube.StaticPod) (nodeState, error) {
+	s := nodeState{node: upgradeplan.Node{Name: c.want.Name, Role: c.want.Role, Pool: c.want.Pool, Autoscaled: c.autoscaled}}
 	if err := s.readKube(c.registered, u.Clock.Now()); err != nil {
 		return s, err
 	}
@@ -87,7 +87,7 @@ func (u observer) look(ctx context.Context, c candidate, pods map[string]kube.St
 }
 
 // readKube is what Kubernetes says of the node.
-func (s *sight) readKube(n *kube.Node, now time.Time) (err error) {
+func (s *nodeState) readKube(n *kube.Node, now time.Time) (err error) {
 	if n == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *sight) readKube(n *kube.Node, now time.Time) (err error) {
 }
 
 // ask is what the node says of itself.
-func (u observer) ask(ctx context.Context, s *sight, c *node.Client, w upgradeplan.Want) error {
+func (u observer) ask(ctx context.Context, s *nodeState, c *node.Client, w upgradeplan.Want) error {
 	n := &s.node
 	var images []node.Image
 	var f facts
@@ -129,7 +129,7 @@ func (u observer) ask(ctx context.Context, s *sight, c *node.Client, w upgradepl
 			return err
 		}
 	}
-	f.see(n)
+	f.addTo(n)
 	n.Images = u.pulledAt(n.Name)
 	for _, i := range images {
 		n.Images = append(n.Images, i.Name)
@@ -142,7 +142,7 @@ func (u observer) ask(ctx context.Context, s *sight, c *node.Client, w upgradepl
 }
 
 // askEtcd is what its member of etcd says. One that says nothing is not healthy.
-func (s *sight) askEtcd(ctx context.Context, c *node.Client) {
+func (s *nodeState) askEtcd(ctx context.Context, c *node.Client) {
 	if status, err := c.EtcdStatus(ctx); err == nil {
 		s.etcd = &status
 	}
@@ -156,10 +156,10 @@ const behind = 1000
 
 // members are those of etcd, as the first one lists them that answers. All that answer
 // list the same, or nothing is known.
-func members(sights []sight) (all []upgradeplan.Member, known bool) {
+func members(states []nodeState) (all []upgradeplan.Member, known bool) {
 	var list []node.Member
 	var newest uint64
-	for _, s := range sights {
+	for _, s := range states {
 		if s.etcd != nil {
 			newest = max(newest, s.etcd.RaftIndex)
 		}
@@ -173,7 +173,7 @@ func members(sights []sight) (all []upgradeplan.Member, known bool) {
 	}
 	for _, m := range list {
 		member := upgradeplan.Member{Node: m.Hostname, Learner: m.Learner}
-		for _, s := range sights {
+		for _, s := range states {
 			if e := s.etcd; e != nil && e.Member == m.ID {
 				member.Healthy, member.Leader, member.Version = e.Leader != 0, e.Leader == m.ID, e.Version
 				member.Lagging = newest > e.Applied+behind

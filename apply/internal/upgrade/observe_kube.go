@@ -18,9 +18,9 @@ type pods struct {
 	lone    map[string][]string
 }
 
-// seePods notes what stands in the way of pods that leave their nodes, and which run
+// observePods notes what stands in the way of pods that leave their nodes, and which run
 // nowhere else.
-func (u observer) seePods(ctx context.Context, seen *upgradeplan.Observed) error {
+func (u observer) observePods(ctx context.Context, seen *upgradeplan.Observed) error {
 	if now := u.Clock.Now(); u.pods.at.IsZero() || now.Sub(u.pods.at) >= podsEvery {
 		found, err := u.Kubernetes.Disruption(ctx)
 		if err != nil {
@@ -35,9 +35,9 @@ func (u observer) seePods(ctx context.Context, seen *upgradeplan.Observed) error
 	return nil
 }
 
-// seeDrift notes what apply must do before an upgrade begins. It is asked for once: a
+// observeDrift notes what apply must do before an upgrade begins. It is asked for once: a
 // run has the lock, and nobody else changes Git's part of a node meanwhile.
-func (u observer) seeDrift(ctx context.Context, seen *upgradeplan.Observed) error {
+func (u observer) observeDrift(ctx context.Context, seen *upgradeplan.Observed) error {
 	if u.drift == nil {
 		found, err := u.Drift(ctx)
 		if err != nil {

@@ -63,8 +63,8 @@ func invalid(ctx context.Context, c *node.Client, w upgradeplan.Want, f facts) (
 	return node.Invalid(config, f.platform), nil
 }
 
-// see notes the facts at a node.
-func (f facts) see(n *upgradeplan.Node) {
+// addTo notes the facts at a node.
+func (f facts) addTo(n *upgradeplan.Node) {
 	n.Boot, n.Talos, n.Schematic, n.Platform = f.boot, f.talos, f.schematic, f.platform
 	n.Extensions, n.SecureBoot, n.Invalid = f.extensions, f.secureBoot, f.invalid
 }

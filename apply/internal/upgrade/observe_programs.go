@@ -43,7 +43,7 @@ func (u observer) askPrograms(ctx context.Context, n *upgradeplan.Node, c *node.
 	}
 	config, text, err := active(ctx, c)
 	if err == nil {
-		err = u.seeContract(n, w, config, text)
+		err = u.observeContract(n, w, config, text)
 	}
 	if err != nil {
 		return err

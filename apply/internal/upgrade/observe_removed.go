@@ -15,9 +15,9 @@ type removed struct {
 	uses   []upgradeplan.Removed
 }
 
-// seeRemoved notes what is used of the API that ends on the way to Git's Kubernetes. It
+// observeRemoved notes what is used of the API that ends on the way to Git's Kubernetes. It
 // is asked for before each minor: whoever uses it then has had the time to move.
-func (u observer) seeRemoved(ctx context.Context, seen *upgradeplan.Observed) error {
+func (u observer) observeRemoved(ctx context.Context, seen *upgradeplan.Observed) error {
 	server, goal := "", ""
 	for _, n := range seen.Nodes {
 		server = upgradepath.Older(server, n.Programs[upgradeplan.APIServer].Running)

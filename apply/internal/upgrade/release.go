@@ -49,11 +49,11 @@ func (u *Upgrade) noteClosed(registered []kube.Node) {
 }
 
 // cordon drains a node, which is cordoned from then on, whatever comes of it.
-func (u *Upgrade) cordon(ctx context.Context, name string, over []string, tell func(string)) error {
+func (u *Upgrade) cordon(ctx context.Context, name string, over []string, notify func(string)) error {
 	u.mu.Lock()
 	u.closed[name] = true
 	u.mu.Unlock()
-	return u.Kubernetes.Drain(ctx, name, over, tell)
+	return u.Kubernetes.Drain(ctx, name, over, notify)
 }
 
 // uncordon lets pods in again.

@@ -30,7 +30,7 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	case upgradeplan.Uncordon:
 		return u.uncordon(ctx, s.Node)
 	case upgradeplan.Confirm, upgradeplan.Forget:
-		if slices.Contains(u.planes(), s.Node) {
+		if slices.Contains(u.controlPlanes(), s.Node) {
 			u.objects = ""
 		}
 		return u.Kubernetes.Mark(ctx, s.Node, "")
@@ -58,11 +58,11 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	return diag.On("node "+s.Node, "there is no way to do %s", s.Action).WithCode(diag.Remote)
 }
 
-func (u stepper) tell(s upgradeplan.Step, text string) { u.Tell(Name(s), text) }
+func (u stepper) notify(s upgradeplan.Step, text string) { u.Notify(Name(s), text) }
 
 // snapshot saves etcd by the first member that answers.
 func (u stepper) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {
-	for _, plane := range u.planes() {
+	for _, plane := range u.controlPlanes() {
 		var client *node.Client
 		if client, err = u.client(plane); err != nil {
 			continue
@@ -77,7 +77,7 @@ func (u stepper) snapshot(ctx context.Context, s upgradeplan.Step) (err error) {
 
 // drain drains a node. One that cannot be drained gets its pods again.
 func (u stepper) drain(ctx context.Context, s upgradeplan.Step) error {
-	err := u.cordon(ctx, s.Node, s.Over(), func(text string) { u.tell(s, text) })
+	err := u.cordon(ctx, s.Node, s.Over(), func(text string) { u.notify(s, text) })
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (u stepper) install(ctx context.Context, c *node.Client, s upgradeplan.Step
 	}
 	var code int32
 	err = u.keeping(ctx, func(ctx context.Context) (err error) {
-		code, err = c.Install(ctx, s.Image, func(text string) { u.tell(s, text) })
+		code, err = c.Install(ctx, s.Image, func(text string) { u.notify(s, text) })
 		return err
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (u stepper) install(ctx context.Context, c *node.Client, s upgradeplan.Step
 	}
 	if mark.Phase = upgradeplan.Installed; code != 0 {
 		mark.Phase = upgradeplan.Failed
-		u.tell(s, "the installer failed: "+exits(code))
+		u.notify(s, "the installer failed: "+exits(code))
 	}
 	return u.Kubernetes.Mark(ctx, s.Node, mark.String())
 }
@@ -198,7 +198,7 @@ func refused(err error) bool {
 
 // transfer lets another member lead etcd, and waits until one does.
 func (u stepper) transfer(ctx context.Context, c *node.Client) error {
-	if err := c.Forfeit(ctx); err != nil {
+	if err := c.TransferLeadership(ctx); err != nil {
 		return err
 	}
 	return u.wait(ctx, c.Target().Name, "led by another member of etcd", func(ctx context.Context) error {

@@ -25,7 +25,7 @@ type Kubernetes interface {
 	Disruption(ctx context.Context) (kube.Disruption, error)
 	// Drain cordons a node, and waits until its pods have left. Those of the budgets in
 	// over stay: they end with the node, and start with it again.
-	Drain(ctx context.Context, node string, over []string, tell func(string)) error
+	Drain(ctx context.Context, node string, over []string, notify func(string)) error
 	// Uncordon lets pods in again, unless somebody else keeps them out.
 	Uncordon(ctx context.Context, node string) error
 	// Mark writes a mark at a node; an empty one removes it.
@@ -85,9 +85,9 @@ type Upgrade struct {
 	// Began is told that a step begins, and Ended that it has ended; may be nil.
 	Began func(upgradeplan.Step)
 	Ended func(upgradeplan.Step, error)
-	// Tell is told, by step, what happens, and what is waited for; nothing, when the
+	// Notify is told, by step, what happens, and what is waited for; nothing, when the
 	// wait is over and was no step.
-	Tell func(step, text string)
+	Notify func(step, text string)
 	// ID is what no other run has, without spaces.
 	ID string
 
@@ -130,7 +130,7 @@ func (u *Upgrade) Plan(ctx context.Context) (*upgradeplan.Plan, error) {
 }
 
 func (u *Upgrade) run(ctx context.Context) error {
-	awaited := awaited{tell: u.Tell}
+	awaited := awaited{notify: u.Notify}
 	defer awaited.say(nil)
 	wait := patience{clock: u.Clock, within: u.Patience.Healthy}
 	for failures := 0; ; {
@@ -233,15 +233,15 @@ func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
-			errs[i] = u.tellOf(s, func() error { return stepper{u}.do(ctx, s) })
+			errs[i] = u.notifyOf(s, func() error { return stepper{u}.do(ctx, s) })
 		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
 }
 
-// tellOf tells of a step when it begins, and when it has ended.
-func (u *Upgrade) tellOf(s upgradeplan.Step, do func() error) error {
+// notifyOf tells of a step when it begins, and when it has ended.
+func (u *Upgrade) notifyOf(s upgradeplan.Step, do func() error) error {
 	if u.Began != nil {
 		u.Began(s)
 	}
@@ -260,8 +260,8 @@ func Name(s upgradeplan.Step) string {
 	return fmt.Sprintf("%s %s", s.Action, s.Node)
 }
 
-// planes are the control plane nodes of the tree.
-func (u *Upgrade) planes() (names []string) {
+// controlPlanes are the control plane nodes of the tree.
+func (u *Upgrade) controlPlanes() (names []string) {
 	for _, w := range u.Desired.Nodes {
 		if w.Role == upgradeplan.ControlPlane {
 			names = append(names, w.Name)

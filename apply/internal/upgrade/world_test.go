@@ -85,7 +85,7 @@ func newWorldOf(t *testing.T, clock hetznersim.Clock, kubernetes func(node strin
 		Drift:    func(ctx context.Context) ([]string, error) { return w.drift, ctx.Err() },
 		Snapshot: func(context.Context, *node.Client) error { w.saved++; return nil },
 		Keep:     func(ctx context.Context) error { return ctx.Err() },
-		Tell: func(step, text string) {
+		Notify: func(step, text string) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.told = append(w.told, step+": "+text)
@@ -203,8 +203,8 @@ func (w *world) reach(n kube.Node) (*node.Client, error) {
 func (w *world) run(ctx context.Context) error {
 	w.runs++
 	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
-		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Tell: w.up.Tell,
-		Began: func(s upgradeplan.Step) { w.up.Tell(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
+		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Notify: w.up.Notify,
+		Began: func(s upgradeplan.Step) { w.up.Notify(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
 	return fresh.Run(ctx)
 }
 

@@ -34,7 +34,7 @@ func (p *floatingIPs) compare() {
 		}
 	}
 	stale(p.planner, KindFloatingIP, p.observed.FloatingIPs, func(f *FloatingIP) {
-		d := draftOf(KindFloatingIP, f.Name, f.ID, Delete)
+		d := buildChange(KindFloatingIP, f.Name, f.ID, Delete)
 		d.Destructive, d.LiftProtection, d.Reason = true, f.Protected, unwanted
 		if f.Server != 0 {
 			d.after(p.observed.serverKey(f.Server))
@@ -44,7 +44,7 @@ func (p *floatingIPs) compare() {
 }
 
 func (p *floatingIPs) createFloatingIP(want schemas.InfraFloatingIP) {
-	d := draftOf(KindFloatingIP, want.Name, 0, Create)
+	d := buildChange(KindFloatingIP, want.Name, 0, Create)
 	d.Reason = missing
 	d.show(FieldType, want.Type)
 	d.show(FieldLocation, want.Location)
@@ -55,7 +55,7 @@ func (p *floatingIPs) createFloatingIP(want schemas.InfraFloatingIP) {
 // updateFloatingIP replaces an address if its type or location must change: it
 // is another address then.
 func (p *floatingIPs) updateFloatingIP(want schemas.InfraFloatingIP, have *FloatingIP) {
-	d := draftOf(KindFloatingIP, want.Name, have.ID, Update)
+	d := buildChange(KindFloatingIP, want.Name, have.ID, Update)
 	for _, f := range []Field{
 		{Name: FieldType, from: have.Type, to: want.Type},
 		{Name: FieldLocation, from: have.Location, to: want.Location},
@@ -119,7 +119,7 @@ func (p *primaryIPs) compare() {
 		if ip.Assignee != 0 {
 			return
 		}
-		d := draftOf(KindPrimaryIP, ip.Name, ip.ID, Delete)
+		d := buildChange(KindPrimaryIP, ip.Name, ip.ID, Delete)
 		d.LiftProtection, d.Reason = ip.Protected, "it was made for a server, and has none"
 		p.add(d)
 	})

@@ -19,9 +19,9 @@ func (p *balancers) compare() {
 		switch {
 		case blocked:
 		case have == nil:
-			p.createBalancer(want, draftOf(KindLoadBalancer, want.Name, 0, Create))
+			p.createBalancer(want, buildChange(KindLoadBalancer, want.Name, 0, Create))
 		case have.Location != want.Location:
-			d := draftOf(KindLoadBalancer, want.Name, have.ID, Replace)
+			d := buildChange(KindLoadBalancer, want.Name, have.ID, Replace)
 			d.Destructive, d.LiftProtection = true, have.Protected
 			d.field(Field{Name: FieldLocation, from: have.Location, to: want.Location, Class: Replacement,
 				Reason: "a load balancer cannot move; its public addresses are lost"})
@@ -31,13 +31,13 @@ func (p *balancers) compare() {
 		}
 	}
 	stale(p.planner, KindLoadBalancer, p.observed.LoadBalancers, func(b *LoadBalancer) {
-		d := draftOf(KindLoadBalancer, b.Name, b.ID, Delete)
+		d := buildChange(KindLoadBalancer, b.Name, b.ID, Delete)
 		d.Destructive, d.LiftProtection, d.Reason = true, b.Protected, unwanted
 		p.add(d)
 	})
 }
 
-func (p *balancers) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
+func (p *balancers) createBalancer(want schemas.InfraLoadBalancer, d *changeBuilder) {
 	if d.Action == Create {
 		d.Reason = missing
 		d.show(FieldLocation, want.Location)
@@ -62,7 +62,7 @@ func (p *balancers) createBalancer(want schemas.InfraLoadBalancer, d *draft) {
 }
 
 // balancerNeeds lets a load balancer wait for its place in the network.
-func (p *balancers) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
+func (p *balancers) balancerNeeds(d *changeBuilder, want schemas.InfraLoadBalancer) {
 	d.needs(p.networkKey(), p.subnetFor(want.PrivateIP))
 	for _, b := range p.observed.LoadBalancers {
 		if b.Name != want.Name && p.balancerAddress(&b) == want.PrivateIP {
@@ -73,7 +73,7 @@ func (p *balancers) balancerNeeds(d *draft, want schemas.InfraLoadBalancer) {
 
 // balancerType refuses a type that Hetzner does not have, or that cannot hold
 // what is desired.
-func (p *balancers) balancerType(d *draft, want schemas.InfraLoadBalancer) {
+func (p *balancers) balancerType(d *changeBuilder, want schemas.InfraLoadBalancer) {
 	types := p.observed.Catalogue.LoadBalancerTypes
 	i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == want.Type })
 	const hint = "choose another type in cluster.yaml"
@@ -91,7 +91,7 @@ func (p *balancers) balancerType(d *draft, want schemas.InfraLoadBalancer) {
 }
 
 func (p *balancers) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBalancer) {
-	d := draftOf(KindLoadBalancer, want.Name, have.ID, Update)
+	d := buildChange(KindLoadBalancer, want.Name, have.ID, Update)
 	if have.Type != want.Type {
 		p.balancerType(d, want)
 		d.differ(FieldType, have.Type, want.Type, "")
@@ -116,7 +116,7 @@ func (p *balancers) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBal
 }
 
 // services compares services by the port that they listen on.
-func (d *draft) services(have []Service, want []schemas.InfraService) {
+func (d *changeBuilder) services(have []Service, want []schemas.InfraService) {
 	for _, h := range have {
 		if !slices.ContainsFunc(want, func(w schemas.InfraService) bool { return w.ListenPort == h.ListenPort }) {
 			d.field(Field{Name: FieldServices, Item: h.Item(), from: serviceText(h), Class: InPlace, Reason: "not in Git"})
@@ -189,7 +189,7 @@ const (
 )
 
 // targets compares targets. All that are desired are label selectors.
-func (d *draft) targets(have []Target, want []string) {
+func (d *changeBuilder) targets(have []Target, want []string) {
 	for _, t := range have {
 		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return sameSelector(w, t.Selector) })
 		if !wanted {

@@ -15,7 +15,7 @@ type changeSet struct {
 }
 
 // add takes a draft into the plan, unless it is an update of nothing.
-func (s *changeSet) add(d *draft) {
+func (s *changeSet) add(d *changeBuilder) {
 	if d.Action == Update && len(d.Fields) == 0 {
 		return
 	}
@@ -33,7 +33,7 @@ func (s *changeSet) add(d *draft) {
 	s.plan.Changes = append(s.plan.Changes, d.Change)
 }
 
-func (s *changeSet) refuseFields(d *draft) {
+func (s *changeSet) refuseFields(d *changeBuilder) {
 	hint := 0
 	for _, f := range d.Fields {
 		if f.Class != Refused {

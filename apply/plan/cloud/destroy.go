@@ -56,7 +56,7 @@ func (p *destroyer) doomed(labels map[string]string) bool {
 func destroyAll[T object](p *destroyer, kind Kind, list []T, protected func(*T) bool) {
 	for i := range list {
 		if meta := list[i].meta(); p.doomed(meta.Labels) {
-			p.destroy(draftOf(kind, nameOf(meta), meta.ID, Delete), meta.Labels, protected(&list[i]), "")
+			p.destroy(buildChange(kind, nameOf(meta), meta.ID, Delete), meta.Labels, protected(&list[i]), "")
 		}
 	}
 }
@@ -72,7 +72,7 @@ func nameOf(meta Meta) string {
 // destroy adds a deletion, with the consent that it takes. Made says which part
 // of the cluster made it; empty for what is the cluster's own. With what belongs
 // to a run nothing is lost: runs come and go while somebody destroys.
-func (p *destroyer) destroy(d *draft, labels map[string]string, protected bool, made string) {
+func (p *destroyer) destroy(d *changeBuilder, labels map[string]string, protected bool, made string) {
 	d.Destructive, d.LiftProtection, d.Reason = !transient(labels), protected, made
 	d.Allowed = true
 	if made != "" {
@@ -86,7 +86,7 @@ func (p *destroyer) destroy(d *draft, labels map[string]string, protected bool, 
 }
 
 // destroyMade deletes what a part of the cluster made, if somebody agrees.
-func (p *destroyer) destroyMade(d *draft, labels map[string]string, protected bool, made string, agreed bool) {
+func (p *destroyer) destroyMade(d *changeBuilder, labels map[string]string, protected bool, made string, agreed bool) {
 	if agreed || p.policy.AllowMade || plan.Named(p.policy.Allow, d.Key, d.Name) {
 		p.destroy(d, labels, protected, made)
 		return
@@ -96,7 +96,7 @@ func (p *destroyer) destroyMade(d *draft, labels map[string]string, protected bo
 
 func (p *destroyer) destroyBalancers() {
 	for _, b := range p.observed.LoadBalancers {
-		d := draftOf(KindLoadBalancer, b.Name, b.ID, Delete)
+		d := buildChange(KindLoadBalancer, b.Name, b.ID, Delete)
 		switch {
 		case p.doomed(b.Labels):
 			p.destroy(d, b.Labels, b.Protected, "")
@@ -108,7 +108,7 @@ func (p *destroyer) destroyBalancers() {
 
 func (p *destroyer) destroyServers() {
 	for _, s := range p.observed.Servers {
-		d := draftOf(KindServer, s.Name, s.ID, Delete)
+		d := buildChange(KindServer, s.Name, s.ID, Delete)
 		switch {
 		case s.Status == statusDeleting:
 		case p.owner.made(s):
@@ -127,7 +127,7 @@ func (p *destroyer) cleanup(group string) bool {
 
 func (p *destroyer) destroyVolumes() {
 	for _, v := range p.observed.Volumes {
-		d := draftOf(KindVolume, v.Name, v.ID, Delete)
+		d := buildChange(KindVolume, v.Name, v.ID, Delete)
 		if v.Server != 0 {
 			d.after(p.observed.serverKey(v.Server))
 		}
@@ -148,7 +148,7 @@ func (p *destroyer) destroyRecords() {
 	for _, z := range p.observed.Zones {
 		for _, set := range z.RRSets {
 			if p.doomed(set.Labels) {
-				p.destroy(draftOf(KindRRSet, recordName(set.Name, z.Name, set.Type), 0, Delete), set.Labels, set.Protected, "")
+				p.destroy(buildChange(KindRRSet, recordName(set.Name, z.Name, set.Type), 0, Delete), set.Labels, set.Protected, "")
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (p *destroyer) destroyFirewalls() {
 		if !p.doomed(f.Labels) {
 			continue
 		}
-		d := draftOf(KindFirewall, f.Name, f.ID, Delete)
+		d := buildChange(KindFirewall, f.Name, f.ID, Delete)
 		var staying []plan.Key
 		for _, s := range p.observed.Servers {
 			applied := slices.ContainsFunc(s.Firewalls, func(a AppliedFirewall) bool { return a.ID == f.ID }) || slices.Contains(f.Servers, s.ID)
@@ -183,7 +183,7 @@ func (p *destroyer) leaveFirewalls() {
 			if want.ExistingID == 0 || have.ID != want.ExistingID {
 				continue
 			}
-			d := draftOf(KindFirewall, firewallName(want), have.ID, Update)
+			d := buildChange(KindFirewall, firewallName(want), have.ID, Update)
 			d.Class, d.Allowed, d.Reason = InPlace, true, "the firewall itself is not the cluster's"
 			for _, s := range have.Selectors {
 				if sameSelector(s, want.ApplyTo) || p.owner.ourSelector(s) {
@@ -266,7 +266,7 @@ func (p *destroyer) leaveForeign() {
 		}
 		key := KeyOf(KindRoute, r.Destination)
 		if p.gatewayGoes(r.Gateway) {
-			p.destroy(draftOf(KindRoute, r.Destination, 0, Delete), nil, false, "")
+			p.destroy(buildChange(KindRoute, r.Destination, 0, Delete), nil, false, "")
 		} else {
 			p.left(key, "the network is not the cluster's own", "delete the route by hand if nothing else needs it")
 		}

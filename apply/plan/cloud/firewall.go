@@ -27,7 +27,7 @@ func (p *firewalls) compare() {
 		case have == nil:
 			p.createFirewall(want)
 		default:
-			d := draftOf(KindFirewall, want.Name, have.ID, Update)
+			d := buildChange(KindFirewall, want.Name, have.ID, Update)
 			d.rules(have.Rules, want.Rules)
 			d.applyTo(have.Selectors, want.ApplyTo, anySelector)
 			d.labels(have.Labels, want.Labels)
@@ -36,7 +36,7 @@ func (p *firewalls) compare() {
 		}
 	}
 	stale(p.planner, KindFirewall, p.observed.Firewalls, func(f *Firewall) {
-		d := draftOf(KindFirewall, f.Name, f.ID, Delete)
+		d := buildChange(KindFirewall, f.Name, f.ID, Delete)
 		d.Destructive, d.Reason = true, unwanted
 		p.needsLeaving(d, f.ID)
 		p.add(d)
@@ -45,7 +45,7 @@ func (p *firewalls) compare() {
 
 // needsLeaving lets the deletion of a firewall wait for the servers that go
 // too: until then it protects them.
-func (p *firewalls) needsLeaving(d *draft, id int64) {
+func (p *firewalls) needsLeaving(d *changeBuilder, id int64) {
 	for _, s := range p.observed.Servers {
 		if slices.ContainsFunc(s.Firewalls, func(a AppliedFirewall) bool { return a.ID == id }) {
 			d.after(KeyOf(KindServer, s.Name))
@@ -54,7 +54,7 @@ func (p *firewalls) needsLeaving(d *draft, id int64) {
 }
 
 func (p *firewalls) createFirewall(want schemas.InfraFirewall) {
-	d := draftOf(KindFirewall, want.Name, 0, Create)
+	d := buildChange(KindFirewall, want.Name, 0, Create)
 	d.Reason = missing
 	d.rules(nil, want.Rules)
 	d.applyTo(nil, want.ApplyTo, anySelector)
@@ -79,7 +79,7 @@ func (p *firewalls) foreignFirewall(want schemas.InfraFirewall) {
 	}
 	have := p.observed.Firewalls[i]
 	p.use(KindFirewall, name, have.ID)
-	d := draftOf(KindFirewall, name, have.ID, Update)
+	d := buildChange(KindFirewall, name, have.ID, Update)
 	d.applyTo(have.Selectors, want.ApplyTo, p.owner.ourSelector)
 	p.add(d)
 }
@@ -107,7 +107,7 @@ func (o owner) ourSelector(text string) bool {
 
 // applyTo compares the label selectors of a firewall. Others are removed if they
 // are ours.
-func (d *draft) applyTo(have []string, want string, ours func(string) bool) {
+func (d *changeBuilder) applyTo(have []string, want string, ours func(string) bool) {
 	there := false
 	for _, s := range have {
 		if sameSelector(s, want) {
@@ -133,7 +133,7 @@ func canonicalSelector(text string) string {
 func sameSelector(a, b string) bool { return canonicalSelector(a) == canonicalSelector(b) }
 
 // rules compares rules as sets: their order means nothing.
-func (d *draft) rules(have, want []schemas.InfraRule) {
+func (d *changeBuilder) rules(have, want []schemas.InfraRule) {
 	was, will := ruleTexts(have), ruleTexts(want)
 	for _, text := range was {
 		if !slices.Contains(will, text) {

@@ -13,18 +13,18 @@ func (p *groups) compare() {
 		switch {
 		case blocked:
 		case have == nil:
-			d := draftOf(KindPlacementGroup, want.Name, 0, Create)
+			d := buildChange(KindPlacementGroup, want.Name, 0, Create)
 			d.Reason = missing
 			p.add(d)
 		default:
 			p.full[have.ID] = len(have.Servers) >= groupMembers
-			d := draftOf(KindPlacementGroup, want.Name, have.ID, Update)
+			d := buildChange(KindPlacementGroup, want.Name, have.ID, Update)
 			d.labels(have.Labels, want.Labels)
 			p.add(d)
 		}
 	}
 	stale(p.planner, KindPlacementGroup, p.observed.PlacementGroups, func(g *PlacementGroup) {
-		d := draftOf(KindPlacementGroup, g.Name, g.ID, Delete)
+		d := buildChange(KindPlacementGroup, g.Name, g.ID, Delete)
 		d.Reason = unwanted
 		for _, id := range g.Servers {
 			d.after(p.observed.serverKey(id))

@@ -19,7 +19,7 @@ func (p *images) compare() {
 		if p.imageID(image) != 0 {
 			continue
 		}
-		d := draftOf(KindImage, ImageName(want), 0, Create)
+		d := buildChange(KindImage, ImageName(want), 0, Create)
 		if !want.Build {
 			p.refusal(d.Key, fmt.Sprintf("there is no image for %s with the labels %s", want.Architecture, want.Selector),
 				"make one, or let apply make it: images in cluster.yaml")
@@ -35,7 +35,7 @@ func (p *images) compare() {
 
 // builder chooses the server that makes an image, and says so; false if there is
 // none.
-func (p *images) builder(d *draft, want schemas.InfraSnapshot) bool {
+func (p *images) builder(d *changeBuilder, want schemas.InfraSnapshot) bool {
 	choice := ChooseBuilder(p.observed.Catalogue, *p.desired, want, p.observed.Time)
 	if len(choice.Candidates) == 0 {
 		p.refusal(d.Key, "it cannot be made: "+choice.Problem,
@@ -80,7 +80,7 @@ func newer(a, b *Image) bool {
 }
 
 // choose sets what a new server is made from.
-func (p *images) choose(d *draft, want schemas.InfraImage) {
+func (p *images) choose(d *changeBuilder, want schemas.InfraImage) {
 	d.Image = p.imageID(want)
 	what := cmp.Or(want.Name, want.Selector)
 	d.show(FieldImage, what+" "+want.Architecture)

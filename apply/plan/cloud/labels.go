@@ -59,7 +59,7 @@ func userDataDigest(s schemas.InfraServer) string {
 
 // labels compares labels, one field for each key. Labels that apply keeps for
 // itself are left alone.
-func (d *draft) labels(have, want map[string]string) {
+func (d *changeBuilder) labels(have, want map[string]string) {
 	all := maps.Clone(have)
 	if all == nil {
 		all = map[string]string{}

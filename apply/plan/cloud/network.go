@@ -51,13 +51,13 @@ func (p *networks) ownNetwork(want *schemas.InfraNetwork) bool {
 		return false
 	}
 	if have == nil {
-		d := draftOf(KindNetwork, want.Name, 0, Create)
+		d := buildChange(KindNetwork, want.Name, 0, Create)
 		d.show(FieldIPRange, want.IPRange)
 		d.Reason = missing
 		p.add(d)
 		return true
 	}
-	d := draftOf(KindNetwork, want.Name, have.ID, Update)
+	d := buildChange(KindNetwork, want.Name, have.ID, Update)
 	d.networkRange(have.IPRange, want.IPRange)
 	d.differ(FieldExpose, onOff(have.ExposeRoutesToVSwitch), onOff(want.ExposeRoutesToVSwitch), "")
 	d.labels(have.Labels, want.Labels)
@@ -67,7 +67,7 @@ func (p *networks) ownNetwork(want *schemas.InfraNetwork) bool {
 }
 
 // networkRange lets a network grow around what it has; Hetzner allows no more.
-func (d *draft) networkRange(from, to string) {
+func (d *changeBuilder) networkRange(from, to string) {
 	if samePrefix(from, to) {
 		return
 	}
@@ -83,7 +83,7 @@ func (d *draft) networkRange(from, to string) {
 // deleteNetwork deletes a network that is no longer desired, with everything
 // in it gone before.
 func (p *networks) deleteNetwork(n *Network) {
-	d := draftOf(KindNetwork, n.Name, n.ID, Delete)
+	d := buildChange(KindNetwork, n.Name, n.ID, Delete)
 	d.Destructive, d.LiftProtection, d.Reason = true, n.Protected, unwanted
 	for _, id := range n.Servers {
 		d.after(p.observed.serverKey(id))

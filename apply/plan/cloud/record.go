@@ -37,7 +37,7 @@ func (p *records) compare() {
 			if wanted[name] || !p.owner.owns(set.Labels) {
 				continue
 			}
-			d := draftOf(KindRRSet, name, 0, Delete)
+			d := buildChange(KindRRSet, name, 0, Delete)
 			d.Destructive, d.LiftProtection, d.Reason = true, set.Protected, unwanted
 			p.add(d)
 		}
@@ -56,9 +56,9 @@ func (p *records) compareSet(want schemas.InfraDNSRecord) {
 	i := slices.IndexFunc(z.RRSets, func(s RRSet) bool { return s.Name == want.Name && s.Type == want.Type })
 	switch {
 	case i < 0 && len(values) == 0 && len(late) == 0:
-		p.warn(key, "it is not made: "+p.nobody(want), "it is made by the first apply after there is an address")
+		p.warn(key, "it is not made: "+p.unknownAddress(want), "it is made by the first apply after there is an address")
 	case i < 0:
-		d := draftOf(KindRRSet, RecordName(want), 0, Create)
+		d := buildChange(KindRRSet, RecordName(want), 0, Create)
 		d.Reason = missing
 		d.show(FieldTTL, strconv.Itoa(want.TTL))
 		d.show(FieldValues, valuesText(values, late))
@@ -69,7 +69,7 @@ func (p *records) compareSet(want schemas.InfraDNSRecord) {
 	}
 }
 
-func (p *records) nobody(want schemas.InfraDNSRecord) string {
+func (p *records) unknownAddress(want schemas.InfraDNSRecord) string {
 	names := make([]string, len(want.Targets))
 	for i, t := range want.Targets {
 		names[i] = string(targetKey(t))
@@ -78,7 +78,7 @@ func (p *records) nobody(want schemas.InfraDNSRecord) string {
 }
 
 func (p *records) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RRSet, values []string, late []plan.Key) {
-	d := draftOf(KindRRSet, RecordName(want), 0, Update)
+	d := buildChange(KindRRSet, RecordName(want), 0, Update)
 	if !p.owner.owns(have.Labels) && !plan.Named(p.policy.Adopt, d.Key, d.Name) {
 		p.refusal(d.Key, "there are such records already, and they are not the cluster's: "+strings.Join(have.Values, ", "),
 			fmt.Sprintf("remove them, or take them over with --adopt %s", d.Key))
@@ -90,7 +90,7 @@ func (p *records) updateRecord(want schemas.InfraDNSRecord, zone *Zone, have *RR
 	// A record whose addresses are all gone is left until there is one again:
 	// to be unreachable is no better than to lead to the old place.
 	if len(values)+len(late) == 0 {
-		p.warn(d.Key, p.nobody(want)+": it still leads to "+strings.Join(have.Values, ", "), "it changes with the first apply after there is an address")
+		p.warn(d.Key, p.unknownAddress(want)+": it still leads to "+strings.Join(have.Values, ", "), "it changes with the first apply after there is an address")
 	} else {
 		d.differ(FieldValues, valuesText(canonicalAddresses(have.Values), nil), valuesText(values, late), "")
 		d.needs(late...)

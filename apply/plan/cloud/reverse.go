@@ -91,7 +91,7 @@ const defaultSuffix = ".clients.your-server.de"
 
 // reverse compares the reverse DNS name of an address. Without a template it is
 // the one that Hetzner gives it.
-func (d *draft) reverse(ipType string, have PublicIP, want schemas.InfraReverseDNS) {
+func (d *changeBuilder) reverse(ipType string, have PublicIP, want schemas.InfraReverseDNS) {
 	if have.IP == "" {
 		return
 	}
@@ -105,7 +105,7 @@ func (d *draft) reverse(ipType string, have PublicIP, want schemas.InfraReverseD
 }
 
 // showReverse shows the templates of an object that is not there yet.
-func (d *draft) showReverse(want schemas.InfraReverseDNS) {
+func (d *changeBuilder) showReverse(want schemas.InfraReverseDNS) {
 	for _, r := range []struct{ ipType, template string }{{ipv4, want.IPv4}, {ipv6, want.IPv6}} {
 		if r.template != "" {
 			d.field(Field{Name: FieldReverseDNS, Item: r.ipType, to: r.template, Class: InPlace})

@@ -16,7 +16,7 @@ func (p *routes) compare() {
 		have := p.route(r.Destination)
 		switch {
 		case have == nil:
-			d := draftOf(KindRoute, r.Destination, 0, Create)
+			d := buildChange(KindRoute, r.Destination, 0, Create)
 			d.Reason = missing
 			d.show(FieldGateway, r.Gateway)
 			p.addRoute(d, r)
@@ -26,7 +26,7 @@ func (p *routes) compare() {
 				fmt.Sprintf("the network has this route already, but to %s, not %s", have.Gateway, r.Gateway),
 				"nothing is changed about a network that is not the cluster's own")
 		default:
-			d := draftOf(KindRoute, r.Destination, 0, Update)
+			d := buildChange(KindRoute, r.Destination, 0, Update)
 			d.differ(FieldGateway, have.Gateway, r.Gateway, "")
 			p.addRoute(d, r)
 		}
@@ -36,14 +36,14 @@ func (p *routes) compare() {
 	}
 	for _, r := range p.net.Routes {
 		if !slices.ContainsFunc(p.want.Routes, func(w schemas.InfraRoute) bool { return samePrefix(w.Destination, r.Destination) }) && !p.podRoute(r) {
-			d := draftOf(KindRoute, r.Destination, 0, Delete)
+			d := buildChange(KindRoute, r.Destination, 0, Delete)
 			d.Destructive, d.Reason = true, "it is not in infrastructure.yaml"
 			p.add(d)
 		}
 	}
 }
 
-func (p *routes) addRoute(d *draft, r schemas.InfraRoute) {
+func (p *routes) addRoute(d *changeBuilder, r schemas.InfraRoute) {
 	d.needs(p.networkKey())
 	if key := p.subnetFor(r.Gateway); key != "" {
 		d.needs(key)

@@ -59,7 +59,7 @@ func node(s schemas.InfraServer) bool { return s.Role != schemas.RoleNATGateway 
 
 // createServer plans a new server, or one in the place of have.
 func (p *servers) createServer(want schemas.InfraServer, action Action, have *Server) {
-	d := draftOf(KindServer, want.Name, 0, action)
+	d := buildChange(KindServer, want.Name, 0, action)
 	d.Reason = missing
 	if action == Replace {
 		d.ID, d.Destructive, d.LiftProtection = have.ID, true, have.DeleteProtect
@@ -88,7 +88,7 @@ func (p *servers) createServer(want schemas.InfraServer, action Action, have *Se
 
 // serverNeeds lets a server wait for what it is created with, and for what has
 // its address or its place in a placement group until then.
-func (p *servers) serverNeeds(d *draft, want schemas.InfraServer) {
+func (p *servers) serverNeeds(d *changeBuilder, want schemas.InfraServer) {
 	d.needs(p.networkKey(), p.subnetFor(want.PrivateIP))
 	for _, f := range p.firewallsOf(want.Labels) {
 		d.needs(KeyOf(KindFirewall, firewallName(f)))
@@ -108,7 +108,7 @@ func (p *servers) serverNeeds(d *draft, want schemas.InfraServer) {
 }
 
 // needsGateway lets a node without public addresses wait for its way out.
-func (p *servers) needsGateway(d *draft) {
+func (p *servers) needsGateway(d *changeBuilder) {
 	if p.want == nil {
 		return
 	}
@@ -135,7 +135,7 @@ func (p *servers) sshKeys(key plan.Key, want schemas.InfraServer) {
 
 // updateServer compares a living server field by field.
 func (p *servers) updateServer(want schemas.InfraServer, have *Server) {
-	d := draftOf(KindServer, want.Name, have.ID, Update)
+	d := buildChange(KindServer, want.Name, have.ID, Update)
 	p.serverType(d, want, have)
 	p.serverLocation(d, want, have)
 	p.serverPlace(d, want, have)
@@ -159,7 +159,7 @@ func (p *servers) updateServer(want schemas.InfraServer, have *Server) {
 
 // serverNames compares the reverse DNS names of the addresses that stay, and
 // shows the templates of those that come.
-func (d *draft) serverNames(want schemas.InfraServer, have *Server) {
+func (d *changeBuilder) serverNames(want schemas.InfraServer, have *Server) {
 	var coming schemas.InfraReverseDNS
 	switch {
 	case want.PublicIPv4 && have.PublicIPv4.IP == "":
@@ -197,7 +197,7 @@ func rescue(on bool) string {
 }
 
 // serverLocation refuses to move a server.
-func (p *servers) serverLocation(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverLocation(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	if slices.Contains(want.Locations, have.Location) {
 		return
 	}
@@ -210,7 +210,7 @@ func (p *servers) serverLocation(d *draft, want schemas.InfraServer, have *Serve
 
 // serverPlace compares the placement group. A server leaves one while it runs,
 // but has to be off to join one.
-func (p *servers) serverPlace(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverPlace(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	from := p.observed.groupName(have.PlacementGroup)
 	if from == want.PlacementGroup {
 		return
@@ -248,7 +248,7 @@ func (p *servers) deleteServer(s *Server) {
 	if s.Status == statusDeleting {
 		return
 	}
-	d := draftOf(KindServer, s.Name, s.ID, Delete)
+	d := buildChange(KindServer, s.Name, s.ID, Delete)
 	d.Destructive, d.LiftProtection, d.Reason = true, s.DeleteProtect, unwanted
 	p.add(d)
 }
@@ -256,17 +256,17 @@ func (p *servers) deleteServer(s *Server) {
 // checkControlPlanes refuses to take away all control planes at once, even with
 // every consent: their etcd is the cluster.
 func (p *servers) checkControlPlanes() {
-	living, staying := 0, 0
+	running, staying := 0, 0
 	for _, s := range p.observed.Servers {
 		if p.owner.owns(s.Labels) && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane {
-			living++
+			running++
 			if p.used[KeyOf(KindServer, idText(s.ID))] {
 				staying++
 			}
 		}
 	}
-	if living > 0 && staying == 0 {
-		p.refusal("", fmt.Sprintf("not one of the cluster's control planes would stay, of %d: the cluster would be lost", living),
+	if running > 0 && staying == 0 {
+		p.refusal("", fmt.Sprintf("not one of the cluster's control planes would stay, of %d: the cluster would be lost", running),
 			"keep at least one until the new ones have joined, or remove the whole cluster: talosgen destroy")
 	}
 }

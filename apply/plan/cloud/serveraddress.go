@@ -7,14 +7,14 @@ import (
 )
 
 // serverAddresses compares the addresses of a living server.
-func (p *servers) serverAddresses(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverAddresses(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	p.privateAddress(d, want, have)
 	publicAddress(d, FieldPublicIPv4, have.PublicIPv4.IP, want.PublicIPv4)
 	publicAddress(d, FieldPublicIPv6, have.PublicIPv6.IP, want.PublicIPv6)
 }
 
 // publicAddress compares one public address: which one it is does not matter.
-func publicAddress(d *draft, name, have string, want bool) {
+func publicAddress(d *changeBuilder, name, have string, want bool) {
 	switch {
 	case have == "" && want:
 		d.field(Field{Name: name, to: "on", Class: PowerOff})
@@ -26,7 +26,7 @@ func publicAddress(d *draft, name, have string, want bool) {
 
 // privateAddress compares the address in the network. A node that has another
 // one already keeps it: etcd and the kubelet know it by that.
-func (p *servers) privateAddress(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) privateAddress(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	if p.want == nil || want.PrivateIP == "" {
 		return
 	}

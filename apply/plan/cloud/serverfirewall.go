@@ -10,7 +10,7 @@ import (
 // serverFirewalls wants every firewall that applies to the labels of a server
 // at the server, unless it has no public address to filter. Firewalls by
 // selector come with delay: until then the server would be open.
-func (p *servers) serverFirewalls(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverFirewalls(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	p.needlessFirewalls(d, want, have)
 	if have.PublicIPv4.IP == "" && have.PublicIPv6.IP == "" {
 		return
@@ -28,7 +28,7 @@ func (p *servers) serverFirewalls(d *draft, want schemas.InfraServer, have *Serv
 
 // needlessFirewalls removes firewalls from a server that they do not apply to any
 // more: they came with its creation, and no selector takes them away.
-func (p *servers) needlessFirewalls(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) needlessFirewalls(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	apply := p.firewallsOf(want.Labels)
 	for _, f := range p.desired.Firewalls {
 		name := firewallName(f)

@@ -3,7 +3,7 @@ package cloud
 import "github.com/talosgen/talosgen/schemas"
 
 // power wants a server to run, and no note that a run has switched it off.
-func (d *draft) power(have *Server) {
+func (d *changeBuilder) power(have *Server) {
 	note := have.Labels[schemas.LabelOff]
 	switch off := have.Status == statusOff || have.Status == statusStopping; {
 	case off && note != "":

@@ -14,7 +14,7 @@ import (
 // the first type, then with the next one, so that what it costs stays what was
 // planned as long as possible. What is known to be sold out comes last: it may
 // be back.
-func (p *servers) candidates(d *draft, want schemas.InfraServer) {
+func (p *servers) candidates(d *changeBuilder, want schemas.InfraServer) {
 	var problems []string
 	for _, name := range want.Types {
 		for _, location := range want.Locations {
@@ -88,7 +88,7 @@ func (p *servers) otherZone(zone string) bool {
 
 // serverType compares the type of a living server. Each that is desired is as
 // good as the first: a server that fell back stays.
-func (p *servers) serverType(d *draft, want schemas.InfraServer, have *Server) {
+func (p *servers) serverType(d *changeBuilder, want schemas.InfraServer, have *Server) {
 	if slices.Contains(want.Types, have.Type) || len(want.Types) == 0 {
 		return
 	}

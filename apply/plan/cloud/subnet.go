@@ -29,7 +29,7 @@ func (p *subnets) compare() {
 }
 
 func (p *subnets) createSubnet(want schemas.InfraSubnet) {
-	d := draftOf(KindSubnet, want.IPRange, 0, Create)
+	d := buildChange(KindSubnet, want.IPRange, 0, Create)
 	d.needs(p.networkKey())
 	d.Reason = missing
 	d.show("purpose", want.Purpose)
@@ -49,7 +49,7 @@ func (p *subnets) createSubnet(want schemas.InfraSubnet) {
 }
 
 // overlapping lets a new subnet wait for the end of an old one in its place.
-func (p *subnets) overlapping(d *draft, other Subnet) {
+func (p *subnets) overlapping(d *changeBuilder, other Subnet) {
 	wanted := slices.ContainsFunc(p.want.Subnets, func(s schemas.InfraSubnet) bool { return samePrefix(s.IPRange, other.IPRange) })
 	if wanted || p.foreign() {
 		p.refusal(d.Key, fmt.Sprintf("it overlaps the subnet %s of the network", other.IPRange), "choose a range that is free")
@@ -67,8 +67,8 @@ func (p *subnets) foreignSubnet(want schemas.InfraSubnet, have *Subnet) {
 	}
 }
 
-func subnetDraft(want schemas.InfraSubnet, have *Subnet) *draft {
-	d := draftOf(KindSubnet, want.IPRange, 0, Update)
+func subnetDraft(want schemas.InfraSubnet, have *Subnet) *changeBuilder {
+	d := buildChange(KindSubnet, want.IPRange, 0, Update)
 	if !(have.Type == "server" && want.Type == "cloud") { // the old name of the same thing
 		d.differ(FieldSubnetType, have.Type, want.Type, "")
 	}
@@ -145,7 +145,7 @@ func (p *subnets) deleteStale() {
 		if slices.ContainsFunc(p.want.Subnets, func(w schemas.InfraSubnet) bool { return samePrefix(w.IPRange, s.IPRange) }) {
 			continue
 		}
-		d := draftOf(KindSubnet, s.IPRange, 0, Delete)
+		d := buildChange(KindSubnet, s.IPRange, 0, Delete)
 		d.Reason = "it is not in infrastructure.yaml"
 		var staying []plan.Key
 		for _, key := range p.members(s.IPRange) {

@@ -5,7 +5,7 @@ package kube
 // Whoever agreed to that one has seen these objects in it.
 func (p *Plan) Frees(before *Plan) bool {
 	waited := map[ID]bool{}
-	for _, s := range before.of(Waits) {
+	for _, s := range before.of(Blocked) {
 		waited[s.id] = true
 	}
 	changes := p.Changes()

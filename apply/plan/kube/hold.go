@@ -9,7 +9,7 @@ import (
 // hold makes steps wait that depend on an object whose fields others own: that
 // object stays as it is, and so do they. Everything else goes on, for a field that
 // somebody has edited is no reason to leave the rest of a cluster as it is.
-func (m *maker) hold() {
+func (m *planner) hold() {
 	h := holding{dirs: map[string]plan.Key{}, namespaces: map[string]plan.Key{}, kinds: map[string]plan.Key{}, missing: map[Stage]plan.Key{}}
 	for _, s := range m.plan.Steps {
 		if s.edited() {
@@ -30,11 +30,11 @@ func (m *maker) hold() {
 }
 
 // wait makes a step wait until a conflict is over.
-func (m *maker) wait(s *Step, conflict plan.Key) {
+func (m *planner) wait(s *Step, conflict plan.Key) {
 	if s.Action == Delete {
 		m.plan.inventory = append(m.plan.inventory, s.id) // it is talosgen's as long as it is there
 	}
-	s.Action, s.After, s.Reason = Waits, conflict, "until the conflict of "+string(conflict)+" is over"
+	s.Action, s.After, s.Reason = Blocked, conflict, "until the conflict of "+string(conflict)+" is over"
 	s.Fields, s.Others, s.Consent, s.Allowed = nil, nil, "", true
 }
 

@@ -40,7 +40,7 @@ func edited(t *testing.T, puts []put) *Plan {
 	t.Helper()
 	d := Desired{Cluster: "demo"}
 	o := Observed{
-		API: true, Objects: map[ID]Object{}, Served: map[string]bool{}, Trials: map[ID]Trial{},
+		API: true, Objects: map[ID]Object{}, Served: map[string]bool{}, Trials: map[ID]DryRun{},
 		Namespaces: map[string]bool{"ns": false, "other": false, "fs": false},
 	}
 	for _, p := range puts {
@@ -51,9 +51,9 @@ func edited(t *testing.T, puts []put) *Plan {
 			continue
 		}
 		o.Objects[item.ID()] = object(t, p.object)
-		o.Trials[item.ID()] = Trial{Result: object(t, managed(p.object, entry("talosgen", "Apply", dataX)))}
+		o.Trials[item.ID()] = DryRun{Result: object(t, managed(p.object, entry("talosgen", "Apply", dataX)))}
 		if p.is == isEdited {
-			o.Trials[item.ID()] = Trial{Conflicts: []FieldConflict{{"kubectl-edit", []string{"data.x"}}}}
+			o.Trials[item.ID()] = DryRun{Conflicts: []FieldConflict{{"kubectl-edit", []string{"data.x"}}}}
 		}
 	}
 	gone := object(t, managed(goneConfig, entry("talosgen", "Apply", dataX)))
@@ -86,7 +86,7 @@ func TestHold(t *testing.T) {
 				switch {
 				case s.Effective():
 					taken = append(taken, s.String())
-				case s.Action == Waits:
+				case s.Action == Blocked:
 					waiting = append(waiting, string(s.Key))
 				}
 			}

@@ -10,7 +10,7 @@ import (
 
 // Make plans.
 func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
-	m := &maker{observed: observed, policy: policy, makes: made(desired), noted: map[ID]bool{}, plan: &Plan{
+	m := &planner{observed: observed, policy: policy, makes: made(desired), noted: map[ID]bool{}, plan: &Plan{
 		Cluster: desired.Cluster, API: observed.API, Steps: []Step{}, Reads: []plan.Digest{}, before: observed.Inventory,
 	}}
 	for _, id := range observed.Inventory {
@@ -27,8 +27,8 @@ func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
 	return m.plan
 }
 
-// maker makes one plan.
-type maker struct {
+// planner makes one plan.
+type planner struct {
 	observed Observed
 	policy   plan.Policy
 	makes    map[string]bool // namespaces, and kinds with their groups
@@ -57,7 +57,7 @@ func defines(definition Object) string {
 }
 
 // unique refuses a second owner of an object.
-func (m *maker) unique(wanted map[ID]*Item, item *Item) {
+func (m *planner) unique(wanted map[ID]*Item, item *Item) {
 	id := item.ID()
 	if other := wanted[id]; other != nil {
 		m.refuse(id, fmt.Sprintf("is in the tree twice: %s and %s", other.File, item.File), "an object has one owner: remove it from one of them, and render again")
@@ -69,25 +69,25 @@ func (m *maker) unique(wanted map[ID]*Item, item *Item) {
 	}
 }
 
-func (m *maker) refuse(id ID, text, hint string) {
+func (m *planner) refuse(id ID, text, hint string) {
 	m.plan.Refusals = append(m.plan.Refusals, plan.Note{Key: keyOf(id), Text: text, Hint: hint})
 }
 
-func (m *maker) warn(id ID, text, hint string) {
+func (m *planner) warn(id ID, text, hint string) {
 	m.plan.Warnings = append(m.plan.Warnings, plan.Note{Key: keyOf(id), Text: text, Hint: hint})
 }
 
 // item says what becomes of a desired object.
-func (m *maker) item(item *Item) Step {
+func (m *planner) item(item *Item) Step {
 	id := item.ID()
 	live := m.observed.live(id)
 	s := Step{Key: keyOf(id), Stage: item.Stage, Owner: item.Owner(), File: item.File, Allowed: true, id: id, item: item, live: live}
 	if s.Others = m.given(item, live); len(s.Others) > 0 {
-		s.Action, s.Reason = HandOver, "talosgen made it, and it is Flux's now"
+		s.Action, s.Reason = TransferOwnership, "talosgen made it, and it is Flux's now"
 		return s
 	}
 	if s.Others = m.observed.returned(*item, live); len(s.Others) > 0 {
-		s.Action, s.Reason = HandOver, "Flux made it, and it is talosgen's now"
+		s.Action, s.Reason = TransferOwnership, "Flux made it, and it is talosgen's now"
 		return s
 	}
 	if !item.ours() || m.observed.fluxRules(*item) {
@@ -101,10 +101,10 @@ func (m *maker) item(item *Item) Step {
 	if m.observed.terminating(id) {
 		m.refuse(id, "its namespace is being deleted", "wait until it is gone, then run this again")
 	}
-	early := item.Boots.ahead(m.observed.Running)
+	early := item.Boots.skew(m.observed.Running)
 	switch other := m.otherOwner(item, live); {
 	case live == nil && early != "":
-		s.Action, s.Reason = Waits, early
+		s.Action, s.Reason = Blocked, early
 	case live == nil:
 		s.Action, s.Reason = m.create(item)
 	case other != "":
@@ -113,7 +113,7 @@ func (m *maker) item(item *Item) Step {
 	case Applied(live, item.Send(), item.Manager()):
 		s.Action = Unchanged
 	case early != "":
-		s.Action, s.Reason = Waits, early
+		s.Action, s.Reason = Blocked, early
 	default:
 		m.tried(&s)
 	}
@@ -126,12 +126,12 @@ func (m *maker) item(item *Item) Step {
 // unnoted reports whether talosgen has applied an object, and it is not in its
 // inventory: that was lost, or the object was taken over. It would stay when Git has
 // it no more. To apply it again notes it.
-func (m *maker) unnoted(item *Item, live Object) bool {
+func (m *planner) unnoted(item *Item, live Object) bool {
 	_, ours := applied(live, ManagerTalosgen)
 	return ours && item.Kustomization == "" && !m.noted[item.ID()]
 }
 
-func (m *maker) otherOwner(item *Item, live Object) string {
+func (m *planner) otherOwner(item *Item, live Object) string {
 	if live == nil {
 		return ""
 	}
@@ -139,7 +139,7 @@ func (m *maker) otherOwner(item *Item, live Object) string {
 }
 
 // create says whether an object can be made, and why not at once.
-func (m *maker) create(item *Item) (action Action, reason string) {
+func (m *planner) create(item *Item) (action Action, reason string) {
 	id := item.ID()
 	switch {
 	case !m.observed.API:
@@ -147,18 +147,18 @@ func (m *maker) create(item *Item) (action Action, reason string) {
 	case !m.observed.served(*item) && m.makes[id.Kind+"."+id.Group]:
 		return Create, "once its kind is defined"
 	case !m.observed.served(*item):
-		return Waits, "the API serves no " + Served(item.Object) + ", and the tree does not define it" + m.fluxIsMissing(id)
+		return Blocked, "the API serves no " + Served(item.Object) + ", and the tree does not define it" + m.fluxIsMissing(id)
 	case m.observed.missingNamespace(id) && m.makes[id.Namespace]:
 		return Create, "once its namespace is there"
 	case m.observed.missingNamespace(id):
-		return Waits, "there is no namespace " + id.Namespace + ", and the tree does not make it" + m.fluxIsMissing(id)
+		return Blocked, "there is no namespace " + id.Namespace + ", and the tree does not make it" + m.fluxIsMissing(id)
 	}
 	return Create, ""
 }
 
 // fluxIsMissing says that Flux is to be installed, for those who look after it
 // themselves.
-func (m *maker) fluxIsMissing(id ID) string {
+func (m *planner) fluxIsMissing(id ID) string {
 	if strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") || id.Namespace == "flux-system" {
 		return ": Flux is not installed yet"
 	}
@@ -166,24 +166,24 @@ func (m *maker) fluxIsMissing(id ID) string {
 }
 
 // tried says what becomes of an object for which the API was asked.
-func (m *maker) tried(s *Step) {
-	trial, asked := m.observed.Trials[s.id]
+func (m *planner) tried(s *Step) {
+	dryRun, asked := m.observed.Trials[s.id]
 	switch {
 	case !asked:
 		m.refuse(s.id, "the API was not asked what applying it would do", "")
 		s.Action = Conflict
-	case len(trial.Conflicts) > 0:
-		s.Action, s.Conflicts = Conflict, trial.Conflicts
-		s.Reason = "fields of it are of " + joined(managers(trial.Conflicts))
-	case trial.Immutable != "":
-		m.replace(s, trial.Immutable)
-	case trial.Refused != "":
+	case len(dryRun.Conflicts) > 0:
+		s.Action, s.Conflicts = Conflict, dryRun.Conflicts
+		s.Reason = "fields of it are of " + joined(managers(dryRun.Conflicts))
+	case dryRun.Immutable != "":
+		m.replace(s, dryRun.Immutable)
+	case dryRun.Refused != "":
 		s.Action = Change
-		m.refuse(s.id, trial.Refused, trial.Hint)
+		m.refuse(s.id, dryRun.Refused, dryRun.Hint)
 	default:
-		s.Fields = Diff(s.live, trial.Result)
+		s.Fields = Diff(s.live, dryRun.Result)
 		before, had := applied(s.live, s.item.Manager())
-		after, has := applied(trial.Result, s.item.Manager())
+		after, has := applied(dryRun.Result, s.item.Manager())
 		switch {
 		case len(s.Fields) > 0:
 			s.Action = Change
@@ -208,7 +208,7 @@ func managers(conflicts []FieldConflict) (names []string) {
 var irreplaceable = []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume"}
 
 // replace plans to delete and make an object again.
-func (m *maker) replace(s *Step, why string) {
+func (m *planner) replace(s *Step, why string) {
 	s.Action, s.Reason, s.Consent = Replace, why, plan.ConsentDestroy
 	s.Allowed = m.policy.Destroys(s.Key, s.id.Name)
 	if slices.Contains(irreplaceable, s.id.Kind) {
@@ -217,7 +217,7 @@ func (m *maker) replace(s *Step, why string) {
 }
 
 // leftovers says what becomes of what talosgen made, and Git has no more.
-func (m *maker) leftovers(wanted map[ID]*Item) {
+func (m *planner) leftovers(wanted map[ID]*Item) {
 	gone := slices.Clone(m.observed.Inventory)
 	// What was made first goes last.
 	slices.SortFunc(gone, func(a, b ID) int {
@@ -236,7 +236,7 @@ func (m *maker) leftovers(wanted map[ID]*Item) {
 // given are the managers whose fields become Flux's, of an object that was
 // talosgen's in an earlier run. What else Flux has to change follows in the next
 // plan, or from Flux itself.
-func (m *maker) given(item *Item, live Object) []string {
+func (m *planner) given(item *Item, live Object) []string {
 	if item.Kustomization == "" || live == nil || !m.noted[item.ID()] {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (m *maker) given(item *Item, live Object) []string {
 }
 
 // delete plans to delete what talosgen made, if it is still its own.
-func (m *maker) delete(id ID, live Object) {
+func (m *planner) delete(id ID, live Object) {
 	if _, ours := applied(live, ManagerTalosgen); !ours {
 		m.warn(id, "talosgen made it, but another field manager applies it now: it is kept", "")
 		return
@@ -267,7 +267,7 @@ func (m *maker) delete(id ID, live Object) {
 }
 
 // leftoverManagers warns of what keeps values that Flux removes.
-func (m *maker) leftoverManagers(s Step) {
+func (m *planner) leftoverManagers(s Step) {
 	if s.live == nil || !m.observed.fluxRules(*s.item) {
 		return
 	}
@@ -278,7 +278,7 @@ func (m *maker) leftoverManagers(s Step) {
 }
 
 // reads notes what the steps write, as it was seen.
-func (m *maker) reads() {
+func (m *planner) reads() {
 	for _, s := range m.plan.Steps {
 		if s.Effective() || s.Action == Conflict {
 			m.plan.Reads = append(m.plan.Reads, plan.Digest{Key: s.Key, Digest: digestOf(s.live)})

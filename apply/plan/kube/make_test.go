@@ -46,7 +46,7 @@ type world struct {
 	flux          string // the Kustomization that owns it
 	seed          bool
 	kustomization *Kustomization // fs/apps, as it is
-	trial         *Trial
+	trial         *DryRun
 	trialResult   string
 	inventory     []string
 	unserved      bool
@@ -60,7 +60,7 @@ func (w world) plan(t *testing.T) *Plan {
 	t.Helper()
 	o := Observed{
 		API: true, Objects: map[ID]Object{}, Served: map[string]bool{}, Namespaces: map[string]bool{"ns": w.terminating},
-		Kustomizations: map[string]Kustomization{}, Trials: map[ID]Trial{},
+		Kustomizations: map[string]Kustomization{}, Trials: map[ID]DryRun{},
 	}
 	if w.noNamespace {
 		o.Namespaces = nil
@@ -87,7 +87,7 @@ func (w world) plan(t *testing.T) *Plan {
 		o.Inventory = append(o.Inventory, id)
 	}
 	if w.trialResult != "" {
-		w.trial = &Trial{Result: object(t, w.trialResult)}
+		w.trial = &DryRun{Result: object(t, w.trialResult)}
 	}
 	asked := Trials(d, o)
 	if (len(asked) > 0) != (w.trial != nil) {
@@ -120,10 +120,10 @@ func TestMake(t *testing.T) {
 		"another value":                      {world{desired: configTwo, live: ours, trialResult: managed(configTwo, entry("talosgen", "Apply", dataX))}, "change [data.x: one -> two]"},
 		"only its owner is another":          {world{desired: config, live: managed(config, entry("kubectl", "Update", dataX)), trialResult: managed(config, entry("kubectl", "Update", dataX), entry("talosgen", "Apply", dataX))}, "change (its fields become those of talosgen)"},
 		"a default is no difference":         {world{desired: config, live: managed(config, entry("talosgen", "Apply", "{}")), trialResult: managed(config, entry("talosgen", "Apply", "{}")), inventory: []string{"ConfigMap/ns/a"}}, "unchanged"},
-		"somebody else's fields":             {world{desired: configTwo, live: ours, trial: &Trial{Conflicts: []FieldConflict{{"helm", []string{"data.x"}}}}}, "conflict (fields of it are of helm)"},
-		"immutable":                          {world{desired: configTwo, live: ours, trial: &Trial{Immutable: "data cannot be changed"}}, "replace (data cannot be changed) without consent"},
-		"immutable, with consent":            {world{desired: configTwo, live: ours, trial: &Trial{Immutable: "data cannot be changed"}, policy: plan.Policy{Allow: []string{"ConfigMap/ns/a"}}}, "replace (data cannot be changed)"},
-		"refused":                            {world{desired: configTwo, live: ours, trial: &Trial{Refused: "no"}}, "change; refused: no"},
+		"somebody else's fields":             {world{desired: configTwo, live: ours, trial: &DryRun{Conflicts: []FieldConflict{{"helm", []string{"data.x"}}}}}, "conflict (fields of it are of helm)"},
+		"immutable":                          {world{desired: configTwo, live: ours, trial: &DryRun{Immutable: "data cannot be changed"}}, "replace (data cannot be changed) without consent"},
+		"immutable, with consent":            {world{desired: configTwo, live: ours, trial: &DryRun{Immutable: "data cannot be changed"}, policy: plan.Policy{Allow: []string{"ConfigMap/ns/a"}}}, "replace (data cannot be changed)"},
+		"refused":                            {world{desired: configTwo, live: ours, trial: &DryRun{Refused: "no"}}, "change; refused: no"},
 		"Flux will make it":                  {world{desired: config, flux: "fs/apps"}, "flux (Flux makes it)"},
 		"Flux makes it, it has looked":       {world{desired: config, flux: "fs/apps", seed: true, kustomization: looked}, "flux (Flux makes it)"},
 		"Flux has not looked yet":            {world{desired: config, flux: "fs/apps", seed: true, kustomization: fresh}, "create"},

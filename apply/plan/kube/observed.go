@@ -24,7 +24,7 @@ type Observed struct {
 	// is desired describes servers.
 	Running Versions
 	// What the API says to applying objects, without doing it.
-	Trials map[ID]Trial
+	Trials map[ID]DryRun
 }
 
 // Kustomization is how far Flux is with one.
@@ -42,8 +42,8 @@ type Kustomization struct {
 // rules reports whether Flux looks after what the Kustomization names.
 func (k Kustomization) rules() bool { return !k.Suspended && !k.Deleting && k.Attempted != "" }
 
-// Trial is the answer to an apply that was not done.
-type Trial struct {
+// DryRun is the answer to an apply that was not done.
+type DryRun struct {
 	// The object as it would be; nil if the API refuses.
 	Result Object
 	// Fields that others own, with other values.

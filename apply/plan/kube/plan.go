@@ -14,23 +14,23 @@ type Action string
 
 // The actions.
 const (
-	Create   Action = "create"
-	Change   Action = "change"    // fields differ, or are to be owned
-	Replace  Action = "replace"   // delete and create: a field that differs is immutable
-	Delete   Action = "delete"    // talosgen made it, and Git has it no more
-	HandOver Action = "hand-over" // talosgen made it, and it is Flux's now; or the other way round
-	TakeOver Action = "take-over" // fields of leftovers become those of the owner; only in [Takeover]
+	Create            Action = "create"
+	Change            Action = "change"    // fields differ, or are to be owned
+	Replace           Action = "replace"   // delete and create: a field that differs is immutable
+	Delete            Action = "delete"    // talosgen made it, and Git has it no more
+	TransferOwnership Action = "hand-over" // talosgen made it, and it is Flux's now; or the other way round
+	TakeOver          Action = "take-over" // fields of leftovers become those of the owner; only in [Takeover]
 
 	Unchanged Action = "unchanged"
 	FluxOwns  Action = "flux" // Flux makes it, and keeps it
 	Conflict  Action = "conflict"
 	// For something that is not there, and that the tree does not make, or for
 	// the end of a conflict.
-	Waits Action = "waits"
+	Blocked Action = "waits"
 )
 
 // effective are the actions that change something.
-var effective = []Action{Create, Change, Replace, Delete, HandOver, TakeOver}
+var effective = []Action{Create, Change, Replace, Delete, TransferOwnership, TakeOver}
 
 // Step is what becomes of one object.
 type Step struct {
@@ -113,7 +113,7 @@ func (p Plan) Changes() (steps []Step) {
 
 // InSync reports whether there is nothing to do, and nothing that should be.
 func (p Plan) InSync() bool {
-	return len(p.Changes()) == 0 && len(p.of(Waits)) == 0 && len(p.of(Conflict)) == 0 && len(p.Refusals) == 0
+	return len(p.Changes()) == 0 && len(p.of(Blocked)) == 0 && len(p.of(Conflict)) == 0 && len(p.Refusals) == 0
 }
 
 // Refused reports whether something must not be done, so that nothing is.

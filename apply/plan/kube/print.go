@@ -8,7 +8,7 @@ import (
 
 // signs of the actions.
 var signs = map[Action]string{
-	Create: "+", Change: "~", Replace: "±", Delete: "-", HandOver: ">", TakeOver: ">", Conflict: "!", Waits: "…",
+	Create: "+", Change: "~", Replace: "±", Delete: "-", TransferOwnership: ">", TakeOver: ">", Conflict: "!", Blocked: "…",
 }
 
 // counted are the parts of a summary.
@@ -17,8 +17,8 @@ var counted = []struct {
 	text   string
 }{
 	{Create, "to create"}, {Change, "to change"}, {Replace, "to replace"}, {Delete, "to delete"},
-	{HandOver, "to hand over"}, {TakeOver, "to take over"}, {Conflict, "in conflict"},
-	{Waits, "waiting"}, {Unchanged, "unchanged"}, {FluxOwns, "of Flux"},
+	{TransferOwnership, "to hand over"}, {TakeOver, "to take over"}, {Conflict, "in conflict"},
+	{Blocked, "waiting"}, {Unchanged, "unchanged"}, {FluxOwns, "of Flux"},
 }
 
 // String prints the plan for people: what changes, by stage. It is the same for

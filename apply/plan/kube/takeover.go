@@ -47,7 +47,7 @@ func leftOf(item Item, live Object) (managers []string) {
 // not have goes when its owner applies it next. Objects that Flux looks after
 // without Git knowing are conflicts.
 func Takeover(desired Desired, observed Observed) *Plan {
-	m := &maker{observed: observed, plan: &Plan{
+	m := &planner{observed: observed, plan: &Plan{
 		Cluster: desired.Cluster, API: observed.API, Steps: []Step{}, Reads: []plan.Digest{},
 		before: observed.Inventory, inventory: observed.Inventory,
 	}}

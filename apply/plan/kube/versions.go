@@ -10,10 +10,10 @@ import (
 // empty: not known.
 type Versions struct{ Talos, Kubernetes string }
 
-// ahead says why servers with these versions must not be made beside control planes
+// skew says why servers with these versions must not be made beside control planes
 // with others; empty if they may. A kubelet must not be newer than the API, and
 // talosgen gives no new node a Talos that its control planes have not got.
-func (v Versions) ahead(running Versions) string {
+func (v Versions) skew(running Versions) string {
 	const wait = " before the control planes do: it waits for the upgrade (docs/how-to/upgrade.md)"
 	switch {
 	case upgradepath.Newer(v.Kubernetes, running.Kubernetes):

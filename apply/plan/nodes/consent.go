@@ -7,7 +7,7 @@ import (
 )
 
 // disturbs are actions that nobody wants to be surprised by.
-var disturbs = []Action{Drain, Reboot, Forfeit, Leave, RemoveMember, DeleteNode, Reset}
+var disturbs = []Action{Drain, Reboot, TransferLeadership, Leave, RemoveMember, DeleteNode, Reset}
 
 // Check refuses a later plan of the same run that does what nobody agreed to
 // with this one: harmless steps go without, and so does what a node needs that
@@ -17,12 +17,12 @@ func (p *Plan) Check(later *Plan) error {
 	for _, r := range later.Refusals {
 		list.Add(r.Problem().WithCode(diag.Conflict))
 	}
-	var told []string
+	var reported []string
 	for _, s := range later.Steps {
-		if !slices.Contains(disturbs, s.Action) || s.Allowed && p.touches(s) || slices.Contains(told, s.Node) {
+		if !slices.Contains(disturbs, s.Action) || s.Allowed && p.touches(s) || slices.Contains(reported, s.Node) {
 			continue
 		}
-		told = append(told, s.Node)
+		reported = append(reported, s.Node)
 		list.Add(diag.On("node "+s.Node, "to %s was not agreed to, and is needed only since the run began", s.Action).
 			WithHint("another program or operator changes the cluster; look at a new plan").WithCode(diag.Conflict))
 	}

@@ -11,7 +11,7 @@ import (
 
 // disturbing plans restarts and reboots: control planes one after the other,
 // then workers.
-func (m *maker) disturbing(want Want, node Node) error {
+func (m *planner) disturbing(want Want, node Node) error {
 	d, err := m.compare(want, node)
 	if err != nil {
 		return nil // said already
@@ -19,24 +19,24 @@ func (m *maker) disturbing(want Want, node Node) error {
 	class := d.Class()
 	reboot := class == nodeconfig.Reboot && m.policy.Mode == Auto
 	if m.policy.Mode == Staged || !reboot && class != nodeconfig.Restart {
-		m.letIn(want, node)
+		m.uncordon(want, node)
 		return nil
 	}
 	if reboot && !m.mayMove(want.Name) {
 		return nil
 	}
-	last := &m.planes
+	last := &m.controlPlanes
 	if want.Role == ControlPlane {
 		if !m.mayStop(want.Name) {
 			return nil
 		}
-		m.well()
+		m.health()
 	} else {
-		m.well()
+		m.health()
 		last = &m.workers[m.next%len(m.workers)]
 		m.next++
 		if *last == "" {
-			*last = m.planes
+			*last = m.controlPlanes
 		}
 	}
 	before := *last
@@ -49,14 +49,14 @@ func (m *maker) disturbing(want Want, node Node) error {
 	return nil
 }
 
-// letIn ends what a run has left that was interrupted after it drained a node.
-func (m *maker) letIn(want Want, node Node) {
+// uncordon ends what a run has left that was interrupted after it drained a node.
+func (m *planner) uncordon(want Want, node Node) {
 	if node.Drained && node.Reach == Configured && node.Stage == StageRunning {
 		m.step(Uncordon, want.Name, "a run that was interrupted has drained it")
 	}
 }
 
-func (m *maker) reboot(want Want, node Node, d *nodeconfig.Difference, before plan.Key) plan.Key {
+func (m *planner) reboot(want Want, node Node, d *nodeconfig.Difference, before plan.Key) plan.Key {
 	if node.Registered {
 		before = m.step(Drain, want.Name, "", before).Key
 	}
@@ -69,7 +69,7 @@ func (m *maker) reboot(want Want, node Node, d *nodeconfig.Difference, before pl
 }
 
 // mayStop refuses to take a control plane away that etcd cannot be without.
-func (m *maker) mayStop(name string) bool {
+func (m *planner) mayStop(name string) bool {
 	if !m.observed.Known {
 		m.refuse(name, "its change disturbs etcd, whose state is unknown", "bring a control plane back that can be asked")
 		return false
@@ -82,7 +82,7 @@ func (m *maker) mayStop(name string) bool {
 }
 
 // mayMove refuses to take a node away whose pods cannot be asked to leave.
-func (m *maker) mayMove(name string) bool {
+func (m *planner) mayMove(name string) bool {
 	if m.observed.Silent != "" {
 		m.refuse(name, "its pods cannot be moved away: the Kubernetes API does not answer ("+m.observed.Silent+")", "bring the API back first; talosgen health shows what is wrong")
 	}
@@ -91,7 +91,7 @@ func (m *maker) mayMove(name string) bool {
 
 // removals plans the end of nodes that the tree does not have: dead ones first,
 // so that they do not count any more, workers last.
-func (m *maker) removals() {
+func (m *planner) removals() {
 	var gone []Node
 	for _, n := range m.observed.Nodes {
 		wanted := slices.ContainsFunc(m.desired.Nodes, func(w Want) bool { return w.Name == n.Name })
@@ -120,7 +120,7 @@ func (m *maker) removals() {
 		}
 		first := len(m.plan.Steps)
 		if n.Role == ControlPlane {
-			m.removePlane(n)
+			m.removeControlPlane(n)
 		} else {
 			m.removeWorker(n)
 		}
@@ -133,7 +133,7 @@ func (m *maker) removals() {
 	}
 }
 
-func (m *maker) removeWorker(n Node) {
+func (m *planner) removeWorker(n Node) {
 	var before plan.Key
 	if n.Reach == Configured && n.Registered {
 		before = m.drainForGood(n.Name, m.workers...)
@@ -143,15 +143,15 @@ func (m *maker) removeWorker(n Node) {
 	}
 }
 
-func (m *maker) drainForGood(node string, needs ...plan.Key) plan.Key {
+func (m *planner) drainForGood(node string, needs ...plan.Key) plan.Key {
 	s := m.step(Drain, node, m.gone, needs...)
 	s.ForGood = true
 	return s.Key
 }
 
-// removePlane takes a control plane out of etcd, and then out of Kubernetes. It
+// removeControlPlane takes a control plane out of etcd, and then out of Kubernetes. It
 // fails closed: what is not known is not done.
-func (m *maker) removePlane(n Node) {
+func (m *planner) removeControlPlane(n Node) {
 	member := slices.IndexFunc(m.observed.Members, func(e Member) bool { return e.Node == n.Name })
 	dead := n.Reach != Configured
 	switch reason := etcdsafety.CanRemove(m.members, n.Name); {
@@ -171,7 +171,7 @@ func (m *maker) removePlane(n Node) {
 	if member < 0 && !n.Registered {
 		return // it has left already
 	}
-	before := m.well()
+	before := m.health()
 	if member >= 0 {
 		before = m.step(Snapshot, n.Name, "before it leaves etcd", before).Key
 	}
@@ -184,16 +184,16 @@ func (m *maker) removePlane(n Node) {
 	if n.Registered {
 		before = m.step(DeleteNode, n.Name, m.gone, before).Key
 	}
-	m.planes = before
+	m.controlPlanes = before
 	m.members = etcdsafety.Without(m.members, n.Name)
 }
 
-func (m *maker) leave(n Node, id string, dead bool, before plan.Key) plan.Key {
+func (m *planner) leave(n Node, id string, dead bool, before plan.Key) plan.Key {
 	if dead {
 		s := m.step(RemoveMember, n.Name, "it is dead"+because(n), before)
 		s.Member, before = id, s.Key
 	} else {
-		before = m.step(Forfeit, n.Name, "", before).Key
+		before = m.step(TransferLeadership, n.Name, "", before).Key
 		before = m.step(Leave, n.Name, "", before).Key
 	}
 	return m.step(Verify, n.Name, "", before).Key

@@ -21,7 +21,7 @@ func Make(desired Desired, observed Observed, policy Policy) (*Plan, error) {
 
 // makePlan also takes the reason for which nodes go that are not desired.
 func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*Plan, error) {
-	m := &maker{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.Safe(),
+	m := &planner{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.Safe(),
 		plan: &Plan{Cluster: desired.Cluster, Steps: []Step{}, Reads: observed.digests(), send: map[string]secret.String{}}}
 	m.policy.Mode, m.policy.MaxParallel = cmp.Or(policy.Mode, Auto), max(policy.MaxParallel, 1)
 	m.workers = make([]plan.Key, m.policy.MaxParallel)
@@ -43,8 +43,8 @@ func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*
 	return m.plan, problems.Err()
 }
 
-// maker makes one plan.
-type maker struct {
+// planner makes one plan.
+type planner struct {
 	desired  Desired
 	observed Observed
 	policy   Policy
@@ -55,9 +55,9 @@ type maker struct {
 	members []etcdsafety.Member
 	// The last step of what may happen one after the other only: to control
 	// planes, and to each of as many workers as may be away at once.
-	planes  plan.Key
-	workers []plan.Key
-	next    int // of workers
+	controlPlanes plan.Key
+	workers       []plan.Key
+	next          int // of workers
 
 	configured []plan.Key // steps that configure control planes of a new cluster
 	begun      bool       // bootstrap is planned
@@ -66,7 +66,7 @@ type maker struct {
 func key(action Action, node string) plan.Key { return plan.Key(string(action) + "/" + node) }
 
 // step adds a step after others.
-func (m *maker) step(action Action, node, reason string, needs ...plan.Key) *Step {
+func (m *planner) step(action Action, node, reason string, needs ...plan.Key) *Step {
 	s := Step{Key: key(action, node), Action: action, Node: node, Reason: reason, Allowed: true}
 	for _, k := range needs {
 		if k != "" && !slices.Contains(s.Needs, k) {
@@ -77,16 +77,16 @@ func (m *maker) step(action Action, node, reason string, needs ...plan.Key) *Ste
 	return &m.plan.Steps[len(m.plan.Steps)-1]
 }
 
-func (m *maker) refuse(node, text, hint string) {
+func (m *planner) refuse(node, text, hint string) {
 	m.plan.Refusals = append(m.plan.Refusals, plan.Note{Key: plan.Key("node/" + node), Text: text, Hint: hint})
 }
 
-func (m *maker) warn(node, text, hint string) {
+func (m *planner) warn(node, text, hint string) {
 	m.plan.Warnings = append(m.plan.Warnings, plan.Note{Key: plan.Key("node/" + node), Text: text, Hint: hint})
 }
 
 // compare compares the configuration of a living node, once.
-func (m *maker) compare(want Want, node Node) (*nodeconfig.Difference, error) {
+func (m *planner) compare(want Want, node Node) (*nodeconfig.Difference, error) {
 	if node.Reach != Configured || node.Stage != StageRunning || node.Role != want.Role {
 		return &nodeconfig.Difference{}, nil
 	}
@@ -97,9 +97,9 @@ func (m *maker) compare(want Want, node Node) (*nodeconfig.Difference, error) {
 
 // harmless plans what disturbs nobody, for all nodes at once, and says what
 // cannot be done.
-func (m *maker) harmless(want Want, node Node) error {
+func (m *planner) harmless(want Want, node Node) error {
 	if node.Reach != Maintenance && (node.Reach != Configured || node.Stage != StageRunning) {
-		m.plan.Away = append(m.plan.Away, want.Name)
+		m.plan.Unreachable = append(m.plan.Unreachable, want.Name)
 	}
 	if !m.usable(want, node) {
 		return nil
@@ -126,7 +126,7 @@ func (m *maker) harmless(want Want, node Node) error {
 	return nil
 }
 
-func (m *maker) configure(action Action, want Want, d *nodeconfig.Difference, needs ...plan.Key) plan.Key {
+func (m *planner) configure(action Action, want Want, d *nodeconfig.Difference, needs ...plan.Key) plan.Key {
 	s := m.step(action, want.Name, "", needs...)
 	s.Changes = d.Changes
 	m.plan.send[want.Name] = d.Send
@@ -134,7 +134,7 @@ func (m *maker) configure(action Action, want Want, d *nodeconfig.Difference, ne
 }
 
 // usable says what keeps a node from being planned for.
-func (m *maker) usable(want Want, node Node) bool {
+func (m *planner) usable(want Want, node Node) bool {
 	switch {
 	case node.Reach == Foreign:
 		m.refuse(want.Name, "another machine, or a node of another cluster, answers"+because(node), "check its address; to take the machine over, reset it first")
@@ -143,7 +143,7 @@ func (m *maker) usable(want Want, node Node) bool {
 	case node.Reach == Unfit:
 		m.refuse(want.Name, node.Reason, UnfitHint)
 	case node.Reach == Unreachable || node.Reach == "":
-		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", node.Hearsay.hint())
+		m.warn(want.Name, "it is not reached"+because(node)+": its configuration is not compared", node.KubeReport.hint())
 	case node.Reach == Configured && node.Role != want.Role:
 		m.refuse(want.Name, "it is a "+node.Role+", and should be a "+want.Role, "a node does not change its role: remove it, and add it again")
 	case node.Reach == Configured && node.Stage != StageRunning && m.learns(node.Name):
@@ -158,11 +158,11 @@ func (m *maker) usable(want Want, node Node) bool {
 }
 
 // learns reports whether the etcd of a node has no vote yet.
-func (m *maker) learns(name string) bool {
+func (m *planner) learns(name string) bool {
 	return slices.ContainsFunc(m.observed.Members, func(e Member) bool { return e.Node == name && e.Learner })
 }
 
-func (m *maker) refuseChanges(want Want, d *nodeconfig.Difference) {
+func (m *planner) refuseChanges(want Want, d *nodeconfig.Difference) {
 	for _, c := range d.Changes {
 		if c.Class == nodeconfig.Refused {
 			m.refuse(want.Name, c.String()+": "+c.Reason, "undo the change in Git, or do it by hand as Talos' documentation says")
@@ -172,7 +172,7 @@ func (m *maker) refuseChanges(want Want, d *nodeconfig.Difference) {
 
 // join plans new nodes: at once where there is no cluster yet; else control
 // planes one after the other, each with its vote before the next.
-func (m *maker) join(want Want, node Node) error {
+func (m *planner) join(want Want, node Node) error {
 	if node.Reach != Maintenance {
 		return nil
 	}
@@ -195,8 +195,8 @@ func (m *maker) join(want Want, node Node) error {
 	case len(m.observed.Members) == 0:
 		m.configured = append(m.configured, m.step(Configure, want.Name, reason).Key)
 	default:
-		m.step(Configure, want.Name, reason, m.well())
-		m.planes = m.step(Join, want.Name, "", key(Configure, want.Name)).Key
+		m.step(Configure, want.Name, reason, m.health())
+		m.controlPlanes = m.step(Join, want.Name, "", key(Configure, want.Name)).Key
 		m.members = append(etcdsafety.Without(m.members, want.Name), etcdsafety.Member{Node: want.Name, Voter: true, Healthy: true})
 	}
 	return nil
@@ -210,7 +210,7 @@ var newBecause = map[newonce.Proof]string{
 }
 
 // mayJoin says why a control plane must not join a cluster that there may be.
-func (m *maker) mayJoin(want Want) string {
+func (m *planner) mayJoin(want Want) string {
 	lives := slices.ContainsFunc(m.observed.Nodes, func(n Node) bool { return n.Role == ControlPlane && n.Reach == Configured })
 	voters, healthy := etcdsafety.Count(m.members)
 	switch {
@@ -225,7 +225,7 @@ func (m *maker) mayJoin(want Want) string {
 
 // bootstrap plans to bootstrap once new control planes are configured, if there
 // may be no etcd. Whether there is none is decided when it is done.
-func (m *maker) bootstrap(Want, Node) error {
+func (m *planner) bootstrap(Want, Node) error {
 	if !m.begun && m.observed.Unrecorded {
 		m.begun = true
 		m.step(Record, Etcd, "it serves: it is not bootstrapped again")
@@ -235,22 +235,22 @@ func (m *maker) bootstrap(Want, Node) error {
 		return nil
 	}
 	m.begun = true
-	m.planes = m.step(Bootstrap, Etcd, "if every control plane says that it has no etcd", m.configured...).Key
+	m.controlPlanes = m.step(Bootstrap, Etcd, "if every control plane says that it has no etcd", m.configured...).Key
 	return nil
 }
 
 // noEtcd reports whether configured control planes wait to be bootstrapped.
-func (m *maker) noEtcd() bool {
+func (m *planner) noEtcd() bool {
 	return m.observed.Known && len(m.observed.Members) == 0 && slices.ContainsFunc(m.desired.Nodes, func(w Want) bool {
 		return w.Role == ControlPlane && m.observed.node(w.Name).Reach == Configured
 	})
 }
 
-// well is the step that the next step that disturbs control planes has to wait
+// health is the step that the next step that disturbs control planes has to wait
 // for.
-func (m *maker) well() plan.Key {
-	if m.planes == "" {
-		m.planes = m.step(Health, WholeCluster, "before anything is disturbed").Key
+func (m *planner) health() plan.Key {
+	if m.controlPlanes == "" {
+		m.controlPlanes = m.step(Health, WholeCluster, "before anything is disturbed").Key
 	}
-	return m.planes
+	return m.controlPlanes
 }

@@ -70,7 +70,7 @@ type Node struct {
 	// The configuration itself.
 	Config *nodeconfig.Config `json:"-"`
 	// Of a node that is not reached: what others say of it.
-	Hearsay Hearsay `json:"-"`
+	KubeReport KubeReport `json:"-"`
 	// The version of Talos that it runs, as it says, or as Kubernetes does; empty if
 	// neither has said.
 	Talos string `json:"-"`

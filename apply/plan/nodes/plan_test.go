@@ -57,7 +57,7 @@ type situation struct {
 func (s situation) plan() (*nodes.Plan, error) {
 	switch s.how {
 	case "take-out", "wipe-out":
-		return nodes.TakeOut(s.desired, s.observed, s.policy, s.how == "wipe-out", s.names...)
+		return nodes.PlanRemoval(s.desired, s.observed, s.policy, s.how == "wipe-out", s.names...)
 	case "reset-all":
 		return nodes.ResetAll(s.desired, s.observed, s.policy, s.names...), nil
 	}

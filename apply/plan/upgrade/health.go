@@ -10,9 +10,9 @@ import (
 // is disturbed. Nodes in flight are not part of it, and neither are workers that
 // nobody reaches: these are left.
 func (f *fleet) unwell() (notes []Note) {
-	notes = append(f.etcd(), f.planes()...)
+	notes = append(f.etcd(), f.controlPlanes()...)
 	for _, n := range f.seen.Nodes {
-		if n.Reached && !n.inFlight() && n.Role != ControlPlane && !n.well() {
+		if n.Reached && !n.inFlight() && n.Role != ControlPlane && !n.healthy() {
 			notes = append(notes, Note{Node: n.Name, Text: "it is not ready", Hint: "see talosgen health"})
 		}
 	}
@@ -22,14 +22,14 @@ func (f *fleet) unwell() (notes []Note) {
 	return notes
 }
 
-// planes are the control plane nodes that are not as they should be.
-func (f *fleet) planes() (notes []Note) {
+// controlPlanes are the control plane nodes that are not as they should be.
+func (f *fleet) controlPlanes() (notes []Note) {
 	for _, n := range f.of(controlPlanes) {
 		switch {
 		case n.inFlight():
 		case !n.Reached:
 			notes = append(notes, Note{ID: "R11", Node: n.Name, Text: "the control plane node is not reached", Hint: "mend or remove it first"})
-		case !n.well():
+		case !n.healthy():
 			notes = append(notes, Note{Node: n.Name, Text: "the control plane node is not ready", Hint: "see talosgen health"})
 		}
 		for _, name := range programs {

@@ -59,7 +59,7 @@ func (f mover) advance(n pair, p *phase) move {
 func (f mover) drained(n pair, p *phase) move {
 	due := p != nil && p.due(n) && (p.dueTalos(n) || p.dueKubelet(n)) && f.policy.concerns(n.Name) && len(f.policy.missing(f.risks(n, *p))) == 0
 	switch {
-	case !n.well() && !(due && n.Stage == StageRunning):
+	case !n.healthy() && !(due && n.Stage == StageRunning):
 		return patience("it is not ready: its stage is %q", n.Stage)
 	case due && n.Role == ControlPlane && !f.saved(*p):
 		return do(snapshot(*p))
@@ -130,7 +130,7 @@ func (f mover) arrived(n pair) move {
 		}
 		return move{}.and(lost, "it stays cordoned: correct the image in Git, then try it again")
 	}
-	if !n.well() {
+	if !n.healthy() {
 		return patience("it runs v%s and is not ready: its stage is %q", n.Talos, n.Stage)
 	}
 	if m, found := f.seen.member(n.Name); n.Role == ControlPlane && (!found || m.Learner || !m.Healthy) {

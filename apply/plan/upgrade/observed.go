@@ -98,8 +98,8 @@ func (n Node) inFlight() bool { return n.Drained || n.Mark != nil }
 // closed reports whether no pods are placed on the node, by a run or by somebody else.
 func (n Node) closed() bool { return n.Drained || n.Cordoned }
 
-// well reports whether nothing is wrong with the node itself.
-func (n Node) well() bool { return n.Reached && n.Stage == StageRunning && n.Ready }
+// healthy reports whether nothing is wrong with the node itself.
+func (n Node) healthy() bool { return n.Reached && n.Stage == StageRunning && n.Ready }
 
 // Member is a member of etcd, as a majority of its peers says.
 type Member struct {

@@ -19,7 +19,7 @@ type Plan struct {
 	// What keeps its versions, and why.
 	Left []Note `json:"left,omitempty"`
 	// The nodes that are not reached, and left for that.
-	Away []string `json:"away,omitempty"`
+	Unreachable []string `json:"away,omitempty"`
 }
 
 // Risk is something that takes consent.
@@ -49,7 +49,7 @@ func Make(want Desired, seen Observed, policy Policy) *Plan {
 	}
 	for _, n := range seen.Nodes {
 		if want, found := f.wanted(&n); found && !n.Reached && policy.concerns(want.Name) {
-			c.plan.Away = append(c.plan.Away, n.Name)
+			c.plan.Unreachable = append(c.plan.Unreachable, n.Name)
 		}
 	}
 	c.plan.Left = append(newFleet(want, &c.seen, policy).left(), c.plan.objects(seen)...)

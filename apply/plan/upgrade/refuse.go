@@ -17,7 +17,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.ahead, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {
@@ -46,8 +46,8 @@ func (f refuser) unknown(phase) (notes []Note) {
 	return notes
 }
 
-// ahead is R1 for single nodes.
-func (f refuser) ahead(phase) (notes []Note) {
+// versionSkew is R1 for single nodes.
+func (f refuser) versionSkew(phase) (notes []Note) {
 	goal := order(f).goal()
 	for _, n := range f.pairs {
 		for _, v := range []struct{ what, runs, goal string }{{"Talos", n.Talos, goal.Talos}, {"Kubernetes", n.Kubelet, goal.Kubernetes}} {

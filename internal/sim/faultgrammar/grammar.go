@@ -55,28 +55,28 @@ func (g Grammar[M, E]) kind(name string) Kind[M, E] {
 // Random makes a schedule by chance, for a run whose calls were counted: one to
 // three faults, each on one of the calls. The chance is a number below n, such as
 // that of a generator with a seed.
-func (g Grammar[M, E]) Random(chance func(n int) int, operations map[string]int) (s Schedule) {
-	for range 1 + chance(mostFaults) {
-		s = append(s, g.random(chance, operations))
+func (g Grammar[M, E]) Random(random func(n int) int, operations map[string]int) (s Schedule) {
+	for range 1 + random(mostFaults) {
+		s = append(s, g.random(random, operations))
 	}
 	return s
 }
 
-func (g Grammar[M, E]) random(chance func(n int) int, operations map[string]int) Fault {
+func (g Grammar[M, E]) random(random func(n int) int, operations map[string]int) Fault {
 	all := Names(operations)
 	for {
-		k := g[chance(len(g))]
-		operation := all[chance(len(all))]
+		k := g[random(len(g))]
+		operation := all[random(len(all))]
 		if !k.Fits(operation) {
 			continue
 		}
 		f := k.On(operation)
-		if seconds := 1 + chance(k.Longest+1); k.Longest > 0 {
+		if seconds := 1 + random(k.Longest+1); k.Longest > 0 {
 			f.Seconds = seconds
 		}
 		if f.Single {
-			f.Nth = chance(operations[operation])
-		} else if chance(2) == 0 && !k.Narrow {
+			f.Nth = random(operations[operation])
+		} else if random(2) == 0 && !k.Narrow {
 			f.Operation = Every
 		}
 		return f

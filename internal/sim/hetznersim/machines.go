@@ -82,8 +82,8 @@ func (st *state) machine(s *server) Machine {
 	return m
 }
 
-// tell delivers the events that have gathered.
-func (s *Sim) tell() {
+// notify delivers the events that have gathered.
+func (s *Sim) notify() {
 	s.deliver.Lock()
 	defer s.deliver.Unlock()
 	s.mu.Lock()

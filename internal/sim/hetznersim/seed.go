@@ -48,7 +48,7 @@ func (s *Sim) AddSSHKey(name, public string) int64 {
 	if k := find(s.state.sshKeys.rows, func(k *sshKey) bool { return k.Name == name }); k != nil {
 		return k.ID
 	}
-	text := cmp.Or(public, nobodysKey(name))
+	text := cmp.Or(public, publicKey(name))
 	print, _ := fingerprint(text) // it is well-formed
 	k := &sshKey{common: common{ID: s.state.newID(), Name: name, Created: s.cfg.Clock.Now()}, Key: text, Fingerprint: print}
 	s.state.sshKeys.put(k)
@@ -111,8 +111,8 @@ func (s *Sim) given(id int64, name, kind string) common {
 	return common{ID: id, Name: cmp.Or(name, fmt.Sprintf("%s-%d", kind, id)), Created: s.cfg.Clock.Now()}
 }
 
-// nobodysKey is a public key to which there is no private one.
-func nobodysKey(name string) string {
+// publicKey is a public key to which there is no private one.
+func publicKey(name string) string {
 	const algorithm = "ssh-ed25519"
 	point := sha256.Sum256([]byte(name)) // any 32 bytes will do
 	blob := append([]byte{0, 0, 0, byte(len(algorithm))}, algorithm...)

@@ -115,7 +115,7 @@ func (s *Sim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.fault != nil && a.fault.Then != nil {
 		a.fault.Then()
 	}
-	s.tell()
+	s.notify()
 	if a.fault != nil && !a.fault.As.allowAnswer(r.Context(), s.cfg.Clock) {
 		panic(http.ErrAbortHandler)
 	}
@@ -127,7 +127,7 @@ func (s *Sim) Settle() {
 	s.mu.Lock()
 	s.state.settle(s.cfg.Clock.Now())
 	s.mu.Unlock()
-	s.tell()
+	s.notify()
 }
 
 // answer is what a request gets.

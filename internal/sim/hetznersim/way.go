@@ -41,7 +41,7 @@ func (s *Sim) Way(from Origin, to netip.AddrPort) ([]netip.AddrPort, error) {
 	s.state.settle(s.cfg.Clock.Now())
 	ends, err := s.state.way(from, to)
 	s.mu.Unlock()
-	s.tell()
+	s.notify()
 	return ends, err
 }
 

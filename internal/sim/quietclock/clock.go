@@ -85,8 +85,8 @@ func (c *Clock) leave(s *sleeper) {
 }
 
 const (
-	// look is how often the clock looks whether everybody waits.
-	look = 500 * time.Microsecond
+	// pollEvery is how often the clock looks whether everybody waits.
+	pollEvery = 500 * time.Microsecond
 	// still is how many looks in a row must find nobody at work: whom the kernel
 	// is about to wake up seems to wait. On a busy machine that takes longer, so
 	// far jumps, which would do harm then, need much more.
@@ -103,7 +103,7 @@ func (c *Clock) pump() {
 	rest, quiet := last, 0 // since when nobody came to rest, and looks since then
 	seen := c.passed.Load()
 	for c.waited() {
-		c.outside.Pause(look)
+		c.outside.Pause(pollEvery)
 		now := c.outside.Now()
 		passed := c.passed.Load()
 		if quiet++; passed != seen || c.outside.Busy() {

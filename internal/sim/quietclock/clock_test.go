@@ -53,7 +53,7 @@ func TestWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			for b := make([]byte, 1); ; pause(look) {
+			for b := make([]byte, 1); ; pause(pollEvery) {
 				if _, err := io.ReadFull(conn, b); err != nil {
 					return
 				}

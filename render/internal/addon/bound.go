@@ -69,9 +69,9 @@ func announced(c *chartv2.Chart) {
 	c.Templates = slices.Clone(c.Templates)
 	for i, t := range c.Templates {
 		if t != nil && !isPartial(t.Name) {
-			tells := *t
-			tells.Data = []byte(enterText(path.Join(c.ChartFullPath(), t.Name)) + string(t.Data) + "{{" + leaveFunction + "}}")
-			c.Templates[i] = &tells
+			reports := *t
+			reports.Data = []byte(enterText(path.Join(c.ChartFullPath(), t.Name)) + string(t.Data) + "{{" + leaveFunction + "}}")
+			c.Templates[i] = &reports
 		}
 	}
 	for _, sub := range c.Dependencies() {

@@ -91,7 +91,7 @@ func (b *builder) all() ([]madeAddon, error) {
 		return nil, diag.On("environment "+b.model.Env, "which addons it has depends on a secret").WithCode(diag.Secrets)
 	}
 	b.warnings.Add(b.folders.unusedLinks(all)...)
-	inOrder, err := comingUp(all)
+	inOrder, err := inStartOrder(all)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +137,9 @@ func checkNames(a catalogue.Addon, objects []manifest.Object) error {
 	return problems.Err()
 }
 
-// comingUp are the places of addons in the order in which they come up: what one
+// inStartOrder are the places of addons in the order in which they come up: what one
 // defines, charts of later ones may ask for.
-func comingUp(all []catalogue.Addon) ([]int, error) {
+func inStartOrder(all []catalogue.Addon) ([]int, error) {
 	var addons []gitops.Addon
 	at := map[string]int{}
 	for i, a := range all {
@@ -184,8 +184,8 @@ func (b *builder) checkedObjects(a, again catalogue.Addon, v, other *variant) ([
 	if err != nil || same {
 		return objects, err
 	}
-	quiet := *b // it warns of nothing that was not warned of
-	others, err := quiet.objects(again, other)
+	copy := *b // it warns of nothing that was not warned of
+	others, err := copy.objects(again, other)
 	switch {
 	case errors.Is(err, ErrAbandoned), err != nil && b.ctx.Err() != nil:
 		return nil, err // no secret is to blame

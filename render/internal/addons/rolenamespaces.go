@@ -14,7 +14,7 @@ import (
 // addon makes: Kubernetes refuses what is to be in them, and what comes later waits.
 func roleNamespaces(cfg *config.Config, made []madeAddon) (warnings diag.List) {
 	exists := namespacesOf(cfg, made)
-	look := func(option, namespace string) {
+	visit := func(option, namespace string) {
 		if namespace == "" || exists[namespace] || gitops.IsBuiltinNamespace(namespace) {
 			return
 		}
@@ -27,13 +27,13 @@ func roleNamespaces(cfg *config.Config, made []madeAddon) (warnings diag.List) {
 	if has("oidc") {
 		for i, m := range cfg.Kubernetes.OIDC.GroupMappings {
 			for j, r := range m.Roles {
-				look(fmt.Sprintf("kubernetes.oidc.groupMappings.%d.roles.%d.namespace", i, j), r.Namespace)
+				visit(fmt.Sprintf("kubernetes.oidc.groupMappings.%d.roles.%d.namespace", i, j), r.Namespace)
 			}
 		}
 	}
 	if has("rbac") {
 		for i, r := range cfg.Kubernetes.RBAC.Roles {
-			look(fmt.Sprintf("kubernetes.rbac.roles.%d.namespace", i), r.Namespace)
+			visit(fmt.Sprintf("kubernetes.rbac.roles.%d.namespace", i), r.Namespace)
 		}
 	}
 	return warnings

@@ -13,7 +13,7 @@ import (
 func (c *checker) kustomization(o manifest.Object) {
 	spec := manifest.Section(o, "spec")
 	dir := path.Clean(strings.TrimPrefix(manifest.Text(spec["path"]), "/"))
-	if c.world.Directory != nil && !c.world.Directory(dir) {
+	if c.sources.Directory != nil && !c.sources.Directory(dir) {
 		c.found = append(c.found, Dangling{From: o.ID(), Path: "spec.path", To: manifest.ID{Kind: "directory", Name: dir},
 			Hint: "the path is relative to the root of the repository"})
 	}
@@ -58,7 +58,7 @@ func isFlux(o manifest.Object) bool {
 // fluxElsewhere notes the namespaces of Flux' objects: where it was installed by
 // other means, so was the namespace that it watches.
 func (c *checker) fluxElsewhere() {
-	for _, o := range c.world.Objects {
+	for _, o := range c.sources.Objects {
 		if id := o.ID(); strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") && id.Namespace != "" {
 			c.namespace(id.Namespace)
 		}

@@ -21,8 +21,8 @@ type Dangling struct {
 	Hint string
 }
 
-// World is what references may lead to.
-type World struct {
+// Sources is what references may lead to.
+type Sources struct {
 	// All objects that anybody makes, and what else there will be.
 	Objects []manifest.Object
 	Made    []manifest.ID
@@ -35,8 +35,8 @@ type World struct {
 // complain where something that is not known may make what is missing: in
 // namespaces into which Helm releases go, and of Secrets that others generate;
 // see makes.go.
-func Check(w World) []Dangling {
-	c := checker{world: w, known: map[manifest.ID]bool{}, opaque: map[string]bool{}}
+func Check(w Sources) []Dangling {
+	c := checker{sources: w, known: map[manifest.ID]bool{}, opaque: map[string]bool{}}
 	for _, name := range namespaces {
 		c.namespace(name)
 	}
@@ -69,10 +69,10 @@ var (
 )
 
 type checker struct {
-	world  World
-	known  map[manifest.ID]bool // without groups
-	opaque map[string]bool      // namespaces into which goes what is not known
-	found  []Dangling
+	sources Sources
+	known   map[manifest.ID]bool // without groups
+	opaque  map[string]bool      // namespaces into which goes what is not known
+	found   []Dangling
 }
 
 func (c *checker) add(id manifest.ID) {

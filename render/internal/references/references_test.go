@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := World{Objects: objects, Directory: func(path string) bool { return path == "there" }}
+		w := Sources{Objects: objects, Directory: func(path string) bool { return path == "there" }}
 		var got strings.Builder
 		for _, d := range Check(w) {
 			fmt.Fprintf(&got, "%s %s → %s\n", d.From, d.Path, d.To)

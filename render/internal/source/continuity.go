@@ -15,9 +15,9 @@ import (
 // WithNewKeys returns the repository for a command that was told that the keys of
 // the environment are new ones, and that this is right.
 func (r *Repo) WithNewKeys() *Repo {
-	told := *r
-	told.NewKeys = true
-	return &told
+	agreed := *r
+	agreed.NewKeys = true
+	return &agreed
 }
 
 // CheckContinuity refuses data keys that are not those of the last render. Public
@@ -73,18 +73,18 @@ func (e *Environment) LastLock() (*rendered.Lock, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) && !damaged(err) {
 		return lock, err
 	}
-	if e.Repo.World.Committed == nil {
+	if e.Repo.Process.Committed == nil {
 		return nil, nil
 	}
 	file := path.Join(RenderedDir, e.Name, rendered.LockName)
-	data, err := e.Repo.World.Committed(file)
+	data, err := e.Repo.Process.Committed(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if lock, err = rendered.ParseLock(file, data, e.Repo.World.Version); damaged(err) {
+	if lock, err = rendered.ParseLock(file, data, e.Repo.Process.Version); damaged(err) {
 		return nil, nil
 	}
 	return lock, err

@@ -100,10 +100,10 @@ func (e *Environment) setReadable() {
 	for _, file := range e.Paths {
 		secretFile := sopsage.NamedEncrypted(file) || slices.Contains(plainBundles, path.Base(file))
 		if !secretFile {
-			e.Repo.World.Masker.Readable().Add([]byte(file), e.Raw[file])
+			e.Repo.Process.Masker.Readable().Add([]byte(file), e.Raw[file])
 		}
 	}
-	e.Repo.World.Masker.Readable().Add([]byte(e.Name))
+	e.Repo.Process.Masker.Readable().Add([]byte(e.Name))
 }
 
 func (e *Environment) noClusterFile() *diag.Problem {
@@ -126,7 +126,7 @@ func (e *Environment) FindKeys() error {
 	if example != nil {
 		extra = append(extra, *example)
 	}
-	keys := e.Repo.World.Keys
+	keys := e.Repo.Process.Keys
 	keys.Recipients = e.Repo.KeyRecipients
 	e.Keys = sopsage.NewKeys(keys, extra...)
 	return nil

@@ -15,7 +15,7 @@ import (
 // Placeholders makes up secrets of the right shape, under the names that the
 // encrypted files show.
 func (e *Environment) Placeholders() (*Secrets, error) {
-	bundle, err := machine.PlaceholderBundle(BundleContract(), e.Repo.World.Now())
+	bundle, err := machine.PlaceholderBundle(BundleContract(), e.Repo.Process.Now())
 	if err != nil {
 		return nil, err
 	}

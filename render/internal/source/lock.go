@@ -16,7 +16,7 @@ import (
 // ReadLock reads the lock of an environment's rendered tree; [fs.ErrNotExist] if
 // nothing is rendered.
 func (r *Repo) ReadLock(env string) (*rendered.Lock, error) {
-	lock, err := tree.ReadLock(r.TreeDir(env), r.World.Version)
+	lock, err := tree.ReadLock(r.TreeDir(env), r.Process.Version)
 	return lock, r.Local(err)
 }
 
@@ -35,7 +35,7 @@ func (r *Repo) KeysOf(env string) (*sopsage.Keys, error) {
 // Committed reads the rendered files that the lock names, also one that a merge
 // left damaged. Those that skip wants left out are there, without what is in them.
 func (r *Repo) Committed(env string, skip func(path string) bool) (map[string][]byte, error) {
-	paths, err := tree.Owned(r.TreeDir(env), r.World.Version)
+	paths, err := tree.Owned(r.TreeDir(env), r.Process.Version)
 	if err != nil {
 		return nil, r.Local(err)
 	}

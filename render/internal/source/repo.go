@@ -19,9 +19,9 @@ import (
 
 // Repo is a repository of environments.
 type Repo struct {
-	root  string
-	Files Files
-	World World
+	root    string
+	Files   Files
+	Process Process
 
 	NewKeys bool // see [Repo.WithNewKeys]
 }
@@ -55,15 +55,15 @@ func FindRoot(dir string) (string, error) {
 func CheckEnvironment(root, env string) error { return missing(os.DirFS(root), env) }
 
 // Open opens the repository at a directory.
-func Open(root string, world World) (*Repo, error) {
+func Open(root string, process Process) (*Repo, error) {
 	guard, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, diag.On(root, "the repository cannot be opened: %v", Reason(err)).WithCode(diag.Usage).WithCause(err)
 	}
-	if world.Masker == nil {
-		world.Masker = secret.NewMasker()
+	if process.Masker == nil {
+		process.Masker = secret.NewMasker()
 	}
-	return &Repo{root: root, Files: Files{root: root, guard: guard}, World: world}, nil
+	return &Repo{root: root, Files: Files{root: root, guard: guard}, Process: process}, nil
 }
 
 // Close releases the repository.

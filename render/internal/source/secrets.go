@@ -111,7 +111,7 @@ func (e *Environment) readSecretsFile(ctx context.Context, s *Secrets) error {
 
 // Mask makes the masker know secrets.
 func (e *Environment) Mask(values ...secret.String) {
-	e.Repo.World.Masker.Add(values...)
+	e.Repo.Process.Masker.Add(values...)
 }
 
 // ReadSecretEnv reads the secret variables of cluster.sops.env, if there are

@@ -187,7 +187,7 @@ func (c *checker) schemas(r *Report) error {
 
 // references checks what objects refer to.
 func (c *checker) references() {
-	w := references.World{Directory: c.files.isDir}
+	w := references.Sources{Directory: c.files.isDir}
 	at := map[manifest.ID]manifest.Located{}
 	for _, o := range c.objects {
 		w.Objects = append(w.Objects, o.Object)

@@ -39,7 +39,7 @@ func Infrastructure(s plantest.Spec) schemas.Infrastructure {
 func (p *Project) Client() *cloud.Client {
 	return cloud.New(cloud.Options{
 		Endpoint: Endpoint, Token: secret.New(p.Sim.Token()), HTTP: p.HTTP, Version: "test",
-		Clock: p.Clock, Chance: func() float64 { return 1 },
+		Clock: p.Clock, Rand: func() float64 { return 1 },
 	})
 }
 

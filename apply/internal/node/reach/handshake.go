@@ -14,8 +14,8 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// making is an SSH connection that is being made, for all who wait for it.
-type making struct {
+// handshake is an SSH connection that is being made, for all who wait for it.
+type handshake struct {
 	jump   *Jump
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -40,7 +40,7 @@ func (j *Jump) connect(ctx context.Context) (client *ssh.Client, fresh bool, err
 	}
 	m := j.making
 	if m == nil {
-		m = &making{jump: j, done: make(chan struct{})}
+		m = &handshake{jump: j, done: make(chan struct{})}
 		m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		j.making = m
 		go m.make()
@@ -55,7 +55,7 @@ func (j *Jump) connect(ctx context.Context) (client *ssh.Client, fresh bool, err
 }
 
 // make makes the connection, and tells those who wait.
-func (m *making) make() {
+func (m *handshake) make() {
 	defer m.cancel()
 	client, err := m.connect()
 	j := m.jump
@@ -75,7 +75,7 @@ func (m *making) make() {
 }
 
 // connect connects, and does the handshake.
-func (m *making) connect() (*ssh.Client, error) {
+func (m *handshake) connect() (*ssh.Client, error) {
 	j := m.jump
 	conn, err := Connect(m.ctx, j.through, j.bastion.Address)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *making) connect() (*ssh.Client, error) {
 }
 
 // config is that of the handshake, which late ends.
-func (m *making) config(late *time.Timer) *ssh.ClientConfig {
+func (m *handshake) config(late *time.Timer) *ssh.ClientConfig {
 	j := m.jump
 	return &ssh.ClientConfig{
 		User: j.bastion.User,
@@ -121,7 +121,7 @@ func (m *making) config(late *time.Timer) *ssh.ClientConfig {
 }
 
 // signers are the keys to log in with, and notes them.
-func (m *making) signers() ([]ssh.Signer, error) {
+func (m *handshake) signers() ([]ssh.Signer, error) {
 	keys, err := m.jump.bastion.Signers()
 	m.tried = nil
 	for _, key := range keys {
@@ -146,7 +146,7 @@ type wrongHostKeyError struct{ got, want string }
 func (e *wrongHostKeyError) Error() string { return "shows the host key " + e.got + ", not " + e.want }
 
 // failed says why the handshake has failed.
-func (m *making) failed(err error) error {
+func (m *handshake) failed(err error) error {
 	j := m.jump
 	var wrong *wrongHostKeyError
 	var own *diag.Problem
@@ -174,7 +174,7 @@ func (m *making) failed(err error) error {
 }
 
 // noKeyFits says which keys were tried, and where others come from.
-func (m *making) noKeyFits(err error) error {
+func (m *handshake) noKeyFits(err error) error {
 	j := m.jump
 	if len(m.tried) == 0 {
 		return j.forGood(err, "requires an SSH key, and you have none").

@@ -37,8 +37,8 @@ type Jump struct {
 
 	mu     sync.Mutex
 	client *ssh.Client
-	making *making // of the next one, if somebody waits for it
-	closed error   // why it passes nothing on, though it lets one in
+	making *handshake // of the next one, if somebody waits for it
+	closed error      // why it passes nothing on, though it lets one in
 }
 
 // NewJump prepares to go through a bastion, which is reached by another

@@ -112,14 +112,14 @@ type Action string
 
 // The actions. After all but Finished and Refuse, look again.
 const (
-	Record    Action = "record"    // write the intent: Node, Machine and Snapshot
-	LookAgain Action = "look"      // at once: once more, then it is sure
-	Announce  Action = "announce"  // write Note on every control plane, in half of Hold since the look began
-	Call      Action = "bootstrap" // call Bootstrap on Node, over a connection to BootID
-	Wait      Action = "wait"      // for what Reason says, a while
-	MarkDone  Action = "mark-done" // write that the intent is done
-	Finished  Action = "finished"  // nothing
-	Refuse    Action = "refuse"    // stop: Reason, and Hint
+	Record       Action = "record"    // write the intent: Node, Machine and Snapshot
+	ObserveAgain Action = "look"      // at once: once more, then it is sure
+	Announce     Action = "announce"  // write Note on every control plane, in half of Hold since the look began
+	Call         Action = "bootstrap" // call Bootstrap on Node, over a connection to BootID
+	Wait         Action = "wait"      // for what Reason says, a while
+	MarkDone     Action = "mark-done" // write that the intent is done
+	Finished     Action = "finished"  // nothing
+	Refuse       Action = "refuse"    // stop: Reason, and Hint
 )
 
 // Decision is an action, and why.
@@ -139,28 +139,28 @@ type Decision struct {
 // Snapshot is the digest of what somebody wants a new etcd cluster to be made
 // from, in place of the one that was lost; empty: nobody does.
 func Decide(now, earlier Observation, snapshot string) Decision {
-	planes := slices.Clone(now.ControlPlanes)
-	slices.SortFunc(planes, func(a, b ControlPlane) int {
+	controlPlanes := slices.Clone(now.ControlPlanes)
+	slices.SortFunc(controlPlanes, func(a, b ControlPlane) int {
 		return cmp.Or(natural.Compare(a.Name, b.Name), cmp.Compare(a.Machine, b.Machine))
 	})
-	if d, decided := contradiction(planes); decided {
+	if d, decided := contradiction(controlPlanes); decided {
 		return d
 	}
-	if serving := in(planes, Serving); len(serving) > 0 {
+	if serving := in(controlPlanes, Serving); len(serving) > 0 {
 		return done(now.Intent, serving, snapshot)
 	}
-	if data := in(planes, Data); len(data) > 0 {
+	if data := in(controlPlanes, Data); len(data) > 0 {
 		return Decision{Action: Wait, Reason: "etcd has data on " + reasons(data) + ", but does not serve",
 			Hint: "if it does not come back: reboot the node; see its log with talosctl logs etcd, or recover from a snapshot on nodes that are reset"}
 	}
-	if unknown := in(planes, Unknown, ""); len(unknown) > 0 {
+	if unknown := in(controlPlanes, Unknown, ""); len(unknown) > 0 {
 		return Decision{Action: Wait, Reason: "it is unknown whether there is etcd on " + reasons(unknown),
 			Hint: "etcd is bootstrapped only if every control plane says that it has none: start it, or take it out of the cluster"}
 	}
-	if bare := in(planes, Maintenance); len(bare) > 0 {
+	if bare := in(controlPlanes, Maintenance); len(bare) > 0 {
 		return Decision{Action: Wait, Reason: names(bare) + " has no configuration yet"}
 	}
-	return choose(now, earlier, planes, snapshot)
+	return choose(now, earlier, controlPlanes, snapshot)
 }
 
 // done decides if etcd serves. What is not known to be made from the snapshot that
@@ -178,20 +178,20 @@ func done(intent Intent, serving []ControlPlane, snapshot string) Decision {
 }
 
 // contradiction refuses what cannot be one cluster.
-func contradiction(planes []ControlPlane) (Decision, bool) {
+func contradiction(controlPlanes []ControlPlane) (Decision, bool) {
 	refuse := func(reason, hint string) (Decision, bool) {
 		return Decision{Action: Refuse, Reason: reason, Hint: hint}, true
 	}
-	if foreign := in(planes, Foreign); len(foreign) > 0 {
+	if foreign := in(controlPlanes, Foreign); len(foreign) > 0 {
 		return refuse("another cluster has "+reasons(foreign), "check the addresses in infrastructure.yaml; to take the machine over, reset it first")
 	}
-	for i := range planes {
-		for _, other := range planes[:i] {
-			if other.Name == planes[i].Name {
+	for i := range controlPlanes {
+		for _, other := range controlPlanes[:i] {
+			if other.Name == controlPlanes[i].Name {
 				return refuse("two machines are "+other.Name, "take one of them out of the cluster")
 			}
-			if a, b := other.Cluster, planes[i].Cluster; other.State == Serving && planes[i].State == Serving && a != b {
-				return refuse(fmt.Sprintf("there are two etcd clusters: %s on %s, %s on %s", a, other.Name, b, planes[i].Name),
+			if a, b := other.Cluster, controlPlanes[i].Cluster; other.State == Serving && controlPlanes[i].State == Serving && a != b {
+				return refuse(fmt.Sprintf("there are two etcd clusters: %s on %s, %s on %s", a, other.Name, b, controlPlanes[i].Name),
 					"find out which of them has the data of the cluster, and reset the nodes of the other one")
 			}
 		}
@@ -200,7 +200,7 @@ func contradiction(planes []ControlPlane) (Decision, bool) {
 }
 
 // choose decides if every control plane has proved that it has no etcd.
-func choose(now, earlier Observation, planes []ControlPlane, snapshot string) Decision {
+func choose(now, earlier Observation, controlPlanes []ControlPlane, snapshot string) Decision {
 	intent := now.Intent
 	if d, lost := loses(intent, snapshot); lost {
 		return d
@@ -208,7 +208,7 @@ func choose(now, earlier Observation, planes []ControlPlane, snapshot string) De
 	wanted := func(p ControlPlane) bool {
 		return p.InTree && (intent.Node == "" || intent.Done || p.Name == intent.Node)
 	}
-	i := slices.IndexFunc(planes, wanted)
+	i := slices.IndexFunc(controlPlanes, wanted)
 	switch {
 	case i < 0 && intent.Node == "":
 		return Decision{Action: Refuse, Reason: "the tree has no control plane", Hint: "set controlPlanes in cluster.yaml"}
@@ -216,17 +216,17 @@ func choose(now, earlier Observation, planes []ControlPlane, snapshot string) De
 		return Decision{Action: Refuse, Reason: "another run began to bootstrap " + intent.Node + ", which this tree does not have",
 			Hint: "apply the tree that has it; or remove the record if that node is gone for good"}
 	}
-	p := planes[i]
+	p := controlPlanes[i]
 	d := Decision{Node: p.Name, Machine: p.Machine, BootID: p.BootID, Snapshot: snapshot}
 	switch {
 	case intent.Done || intent.Node != p.Name || intent.Machine != p.Machine || intent.Snapshot != snapshot:
 		d.Action, d.Reason = Record, "no control plane has etcd; "+p.Name+" is the first"
 	case !confirmed(now, earlier):
-		d.Action, d.Reason = LookAgain, "no control plane has etcd, if it still is so at a second look"
+		d.Action, d.Reason = ObserveAgain, "no control plane has etcd, if it still is so at a second look"
 	case intent.CalledBoot == p.BootID && now.At >= intent.CalledAt && now.At-intent.CalledAt < Pause:
-		return told(d, p.Name)
+		return awaitBegun(d, p.Name)
 	default:
-		return turn(now, planes, d)
+		return turn(now, controlPlanes, d)
 	}
 	return d
 }
@@ -269,8 +269,8 @@ func confirmed(now, earlier Observation) bool {
 	return true
 }
 
-func in(planes []ControlPlane, states ...State) (found []ControlPlane) {
-	for _, p := range planes {
+func in(controlPlanes []ControlPlane, states ...State) (found []ControlPlane) {
+	for _, p := range controlPlanes {
 		if slices.Contains(states, p.State) {
 			found = append(found, p)
 		}
@@ -278,19 +278,19 @@ func in(planes []ControlPlane, states ...State) (found []ControlPlane) {
 	return found
 }
 
-func names(planes []ControlPlane) string { return joined(planes, ", ") }
+func names(controlPlanes []ControlPlane) string { return joined(controlPlanes, ", ") }
 
-func joined(planes []ControlPlane, separator string) string {
-	list := make([]string, len(planes))
-	for i, p := range planes {
+func joined(controlPlanes []ControlPlane, separator string) string {
+	list := make([]string, len(controlPlanes))
+	for i, p := range controlPlanes {
 		list[i] = p.Name
 	}
 	return strings.Join(list, separator)
 }
 
-func reasons(planes []ControlPlane) string {
-	list := make([]string, len(planes))
-	for i, p := range planes {
+func reasons(controlPlanes []ControlPlane) string {
+	list := make([]string, len(controlPlanes))
+	for i, p := range controlPlanes {
 		list[i] = p.Name
 		if p.Reason != "" {
 			list[i] += " (" + p.Reason + ")"

@@ -16,22 +16,22 @@ var short = map[byte]bootstrap.State{
 // look writes an observation in short: the intent (empty, or a node, "from" a
 // snapshot, and "done"), and a letter for each control plane cp-1, cp-2…; behind a bar those
 // that the tree does not have.
-func look(intent, planes string) bootstrap.Observation {
+func look(intent, controlPlanes string) bootstrap.Observation {
 	var o bootstrap.Observation
 	if node, done := strings.CutSuffix(intent, " done"); node != "" {
 		node, snapshot, _ := strings.Cut(node, " from ")
 		o.Intent = bootstrap.Intent{Node: node, Machine: "machine of " + node, Snapshot: snapshot, Done: done}
 	}
 	inTree := true
-	for i, n := 0, 1; i < len(planes); i++ {
-		if planes[i] == '|' {
+	for i, n := 0, 1; i < len(controlPlanes); i++ {
+		if controlPlanes[i] == '|' {
 			inTree = false
 			continue
 		}
 		name := fmt.Sprintf("cp-%d", n)
 		o.ControlPlanes = append(o.ControlPlanes, bootstrap.ControlPlane{
 			Name: name, InTree: inTree, Machine: "machine of " + name, BootID: "boot of " + name,
-			State: short[planes[i]], Cluster: string(planes[i]),
+			State: short[controlPlanes[i]], Cluster: string(controlPlanes[i]),
 		})
 		n++
 	}
@@ -49,7 +49,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{"fresh, three control planes", "", "eee", true, "", bootstrap.Record, "cp-1"},
 		{"fresh, a single one", "", "e", true, "", bootstrap.Record, "cp-1"},
-		{"recorded, seen once", "cp-1", "eee", false, "", bootstrap.LookAgain, "second look"},
+		{"recorded, seen once", "cp-1", "eee", false, "", bootstrap.ObserveAgain, "second look"},
 		{"recorded, seen twice", "cp-1", "eee", true, "", bootstrap.Call, "cp-1"},
 		{"somebody recorded another node", "cp-2", "eee", true, "", bootstrap.Call, "cp-2"},
 		{"none is configured", "", "mmm", true, "", bootstrap.Wait, "cp-1, cp-2, cp-3 has no configuration"},
@@ -146,7 +146,7 @@ func TestSecondLook(t *testing.T) {
 	} {
 		earlier := look("cp-1", "eee")
 		change(&earlier)
-		if d := bootstrap.Decide(look("cp-1", "eee"), earlier, ""); d.Action != bootstrap.LookAgain {
+		if d := bootstrap.Decide(look("cp-1", "eee"), earlier, ""); d.Action != bootstrap.ObserveAgain {
 			t.Errorf("%s: got %+v", name, d)
 		}
 	}

@@ -196,26 +196,26 @@ func (w *race) look(r *racer, rules rules) {
 }
 
 // seen is an observation as the package takes it.
-func (r *racer) seen(planes [3]contested, now int32) (o bootstrap.Observation) {
+func (r *racer) seen(controlPlanes [3]contested, now int32) (o bootstrap.Observation) {
 	o.At, o.Run, o.Own, o.Age = int64(now+r.skew), raceIDs[r.id], r.own.note(), int64(r.began-r.ownAt)
 	if r.node >= 0 {
 		o.Intent.Node = raceNames[r.node]
 	}
 	for i := r.next(0); i >= 0; i = r.next(i + 1) {
 		p := bootstrap.ControlPlane{
-			Name: raceNames[i], InTree: true, BootID: raceIDs[planes[i].boot], State: bootstrap.Empty,
-			Note: planes[i].on.note(), Seen: int64(r.began - r.since[i]),
+			Name: raceNames[i], InTree: true, BootID: raceIDs[controlPlanes[i].boot], State: bootstrap.Empty,
+			Note: controlPlanes[i].on.note(), Seen: int64(r.began - r.since[i]),
 		}
-		if planes[i].data {
+		if controlPlanes[i].data {
 			p.State = bootstrap.Serving
 		}
 		o.ControlPlanes = append(o.ControlPlanes, p)
-		if on := planes[i].on; on.kind == called { // it is followed
+		if on := controlPlanes[i].on; on.kind == called { // it is followed
 			o.Intent.Node = raceNames[on.node]
 		}
 	}
 	if r.told > 0 && r.node >= 0 {
-		o.Intent.CalledBoot, o.Intent.CalledAt = raceIDs[planes[r.node].boot], int64(r.told+r.skew)
+		o.Intent.CalledBoot, o.Intent.CalledAt = raceIDs[controlPlanes[r.node].boot], int64(r.told+r.skew)
 	}
 	return o
 }
@@ -239,7 +239,7 @@ func (w *race) decide(r *racer, rules rules) {
 	switch d.Action {
 	case bootstrap.Record:
 		r.node, r.doing = node, looks
-	case bootstrap.LookAgain:
+	case bootstrap.ObserveAgain:
 		r.doing = looks
 	case bootstrap.Announce:
 		r.to = mark{kind: announced, run: r.id, node: node, boot: r.read[node].boot, tree: r.tree, at: w.now + r.skew}

@@ -60,12 +60,12 @@ func (n Note) outranks(o Note) bool {
 // turn decides whether a run calls that has seen that somebody should: at once
 // where a lock keeps others out, or where nobody can note anything. What was recorded
 // of a call before may be read late, so a note of one counts nevertheless.
-func turn(now Observation, planes []ControlPlane, d Decision) Decision {
-	asked := slices.DeleteFunc(slices.Clone(planes), func(p ControlPlane) bool { return p.Mute })
+func turn(now Observation, controlPlanes []ControlPlane, d Decision) Decision {
+	asked := slices.DeleteFunc(slices.Clone(controlPlanes), func(p ControlPlane) bool { return p.Mute })
 	if now.Run == "" || len(asked) == 0 {
 		for _, p := range asked {
-			if n := p.Note; n.Boot != "" && !n.Announced() && !rebooted(n, planes) && p.Seen < Pause && !now.over(n) {
-				return told(d, n.Node)
+			if n := p.Note; n.Boot != "" && !n.Announced() && !rebooted(n, controlPlanes) && p.Seen < Pause && !now.over(n) {
+				return awaitBegun(d, n.Node)
 			}
 		}
 		d.Action, d.Reason = Call, "no control plane has etcd"
@@ -76,9 +76,9 @@ func turn(now Observation, planes []ControlPlane, d Decision) Decision {
 		now.Own.Among == among && slices.ContainsFunc(asked, func(p ControlPlane) bool { return p.Note == now.Own })
 	for _, p := range asked {
 		switch n := p.Note; {
-		case n.Boot == "" || rebooted(n, planes) || n.Run == now.Run:
+		case n.Boot == "" || rebooted(n, controlPlanes) || n.Run == now.Run:
 		case !n.Announced() && p.Seen < Pause:
-			return told(d, n.Node)
+			return awaitBegun(d, n.Node)
 		case n.Announced() && p.Seen < Dead && !(announced && now.Own.outranks(n)):
 			d.Action, d.Reason = Wait, "another run is about to bootstrap "+n.Node
 			d.Hint = "apply again when it has ended"
@@ -105,13 +105,13 @@ func (o Observation) over(n Note) bool {
 }
 
 // rebooted reports whether the boot that a note is of is over: a call to it fails.
-func rebooted(n Note, planes []ControlPlane) bool {
-	i := slices.IndexFunc(planes, func(p ControlPlane) bool { return p.Name == n.Node })
-	return i >= 0 && planes[i].BootID != n.Boot
+func rebooted(n Note, controlPlanes []ControlPlane) bool {
+	i := slices.IndexFunc(controlPlanes, func(p ControlPlane) bool { return p.Name == n.Node })
+	return i >= 0 && controlPlanes[i].BootID != n.Boot
 }
 
-// told waits for a node that was told to begin etcd.
-func told(d Decision, node string) Decision {
+// awaitBegun waits for a node that was told to begin etcd.
+func awaitBegun(d Decision, node string) Decision {
 	d.Action, d.Reason = Wait, "etcd was told to begin on "+node+", and has no data yet"
 	d.Hint = "its log says why: talosctl logs etcd; it may be that its image cannot be pulled"
 	return d

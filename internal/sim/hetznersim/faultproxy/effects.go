@@ -105,11 +105,11 @@ func Before(do func()) Effect {
 
 // Skewed answers with another Date, which is ahead by so much; it is asked again
 // for each answer.
-func Skewed(ahead func() time.Duration) Effect {
+func Skewed(skew func() time.Duration) Effect {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		answer := ask(r, next)
 		if date, err := http.ParseTime(answer.Header().Get("Date")); err == nil {
-			answer.Header().Set("Date", date.Add(ahead()).Format(http.TimeFormat))
+			answer.Header().Set("Date", date.Add(skew()).Format(http.TimeFormat))
 		}
 		give(w, answer, answer.Body.Bytes())
 	}

@@ -7,18 +7,18 @@ import (
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 )
 
-// TakeOut plans to take nodes that the tree has out of a cluster that goes on
+// PlanRemoval plans to take nodes that the tree has out of a cluster that goes on
 // without them, by the steps and rules by which one is removed that the tree
 // does not have any more. wipe says that their machines stay, and forget what
 // they were: then they wait in maintenance mode.
-func TakeOut(desired Desired, observed Observed, policy Policy, wipe bool, names ...string) (*Plan, error) {
+func PlanRemoval(desired Desired, observed Observed, policy Policy, wipe bool, names ...string) (*Plan, error) {
 	desired.Nodes = slices.DeleteFunc(slices.Clone(desired.Nodes), func(w Want) bool { return slices.Contains(names, w.Name) })
 	policy.Only = names
 	p, err := makePlan(desired, observed, policy, "it is taken out")
 	if err != nil || !wipe {
 		return p, err
 	}
-	m := &maker{desired: desired, observed: observed, policy: policy, plan: p}
+	m := &planner{desired: desired, observed: observed, policy: policy, plan: p}
 	for _, name := range names {
 		if !slices.ContainsFunc(p.Refusals, func(n plan.Note) bool { return n.Key == plan.Key("node/"+name) }) {
 			m.wipe(name, m.last(name))
@@ -28,7 +28,7 @@ func TakeOut(desired Desired, observed Observed, policy Policy, wipe bool, names
 }
 
 // last is the last step of the plan that is about a node.
-func (m *maker) last(name string) (last plan.Key) {
+func (m *planner) last(name string) (last plan.Key) {
 	for _, s := range m.plan.Steps {
 		if s.Node == name {
 			last = s.Key
@@ -38,7 +38,7 @@ func (m *maker) last(name string) (last plan.Key) {
 }
 
 // wipe plans to reset the machine of a node, if there is something to forget.
-func (m *maker) wipe(name string, needs ...plan.Key) {
+func (m *planner) wipe(name string, needs ...plan.Key) {
 	switch n := m.observed.node(name); n.Reach {
 	case Configured:
 		s := m.step(Reset, name, "", needs...)
@@ -56,7 +56,7 @@ func (m *maker) wipe(name string, needs ...plan.Key) {
 // etcd can be asked it is saved before. Workers that are not named stay, and
 // serve whatever cluster comes next from the same tree.
 func ResetAll(desired Desired, observed Observed, policy Policy, names ...string) *Plan {
-	m := &maker{desired: desired, observed: observed, policy: policy, members: observed.Safe(),
+	m := &planner{desired: desired, observed: observed, policy: policy, members: observed.Safe(),
 		plan: &Plan{Cluster: desired.Cluster, Steps: []Step{}, Reads: observed.digests()}}
 	before := []plan.Key{m.lastSnapshot()}
 	for _, role := range []string{Worker, ControlPlane} {
@@ -82,7 +82,7 @@ func EndsEtcd(desired Desired, observed Observed, names ...string) bool {
 }
 
 // lastSnapshot saves etcd, if it has a quorum that can be asked.
-func (m *maker) lastSnapshot() plan.Key {
+func (m *planner) lastSnapshot() plan.Key {
 	voters, healthy := etcdsafety.Count(m.members)
 	if voters == 0 || healthy < etcdsafety.Quorum(voters) {
 		return ""
@@ -91,7 +91,7 @@ func (m *maker) lastSnapshot() plan.Key {
 }
 
 // keys are those of the steps of an action.
-func (m *maker) keys(a Action) (keys []plan.Key) {
+func (m *planner) keys(a Action) (keys []plan.Key) {
 	for _, s := range m.plan.Steps {
 		if s.Action == a {
 			keys = append(keys, s.Key)
@@ -101,7 +101,7 @@ func (m *maker) keys(a Action) (keys []plan.Key) {
 }
 
 // role is that of a node as the tree says, or else as it was seen.
-func (m *maker) role(name string) string {
+func (m *planner) role(name string) string {
 	for _, w := range m.desired.Nodes {
 		if w.Name == name {
 			return w.Role

@@ -62,11 +62,11 @@ func TestLastLookIsFresh(t *testing.T) {
 				w.fleet.Inject(talossim.Fault{Machine: "cp-3", Method: method, As: talossim.Slow(25 * time.Second)})
 			}
 		}})
-		var told []string
-		w.onTell = func(text string) { told = append(told, text) }
+		var notified []string
+		w.onTell = func(text string) { notified = append(notified, text) }
 		w.mustApply(nodeplan.Policy{})
-		if !slices.Contains(told, "reboot cp-1: waits until it is free to be disturbed: the look at etcd took 50s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
-			t.Errorf("told: %q", told)
+		if !slices.Contains(notified, "reboot cp-1: waits until it is free to be disturbed: the look at etcd took 50s, which is too long") || !strings.Contains(w.steps(), "reboot cp-1") {
+			t.Errorf("told: %q", notified)
 		}
 	})
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// ahead refuses servers that would boot another minor of Talos than the control
+// versionSkew refuses servers that would boot another minor of Talos than the control
 // planes run: an image has Git's version, and a node that joins must not be ahead
 // of those that it joins. Its etcd could be of a minor that they cannot live with.
-func ahead(p *Plan, i schemas.Infrastructure) (refusals []plan.Note) {
+func versionSkew(p *Plan, i schemas.Infrastructure) (refusals []plan.Note) {
 	if p.Nodes == nil || p.Nodes.Upgrade == nil || p.Nodes.Upgrade.Talos == nil {
 		return nil
 	}

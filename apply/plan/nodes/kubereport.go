@@ -2,9 +2,9 @@ package nodes
 
 import "strings"
 
-// Hearsay is what others say of a node that is not reached. The zero value is that
+// KubeReport is what others say of a node that is not reached. The zero value is that
 // nobody says anything.
-type Hearsay struct {
+type KubeReport struct {
 	// The status of its server at the cloud, such as off; empty: it runs, or nobody
 	// knows.
 	Server string
@@ -21,7 +21,7 @@ type Hearsay struct {
 const off = "off"
 
 // text is what is said, for a message; empty if nobody says anything.
-func (h Hearsay) text() string {
+func (h KubeReport) text() string {
 	var parts []string
 	if h.Server != "" {
 		parts = append(parts, "Hetzner says that its server is "+h.Server)
@@ -38,7 +38,7 @@ func (h Hearsay) text() string {
 
 // hint says what to do about a node that is not reached. That it is to be replaced is
 // said of one only that has been away for longer than a start takes.
-func (h Hearsay) hint() string {
+func (h KubeReport) hint() string {
 	switch {
 	case h.Server == off:
 		return "it is reached when its server runs; apply switches that on"
@@ -57,7 +57,7 @@ func (h Hearsay) hint() string {
 // brackets; empty if nothing is known.
 func because(n Node) string {
 	parts := []string{}
-	for _, part := range []string{n.Reason, n.Hearsay.text()} {
+	for _, part := range []string{n.Reason, n.KubeReport.text()} {
 		if part != "" {
 			parts = append(parts, part)
 		}

@@ -41,8 +41,8 @@ func TestMachinesThatExist(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := strings.Join(p.Executable(), "; ")
-			if tt.refused == "" && text != "" || !strings.Contains(text, tt.refused) || len(p.Away) > 0 != tt.away {
-				t.Errorf("refused %q, away %v\n%s", text, p.Away, p)
+			if tt.refused == "" && text != "" || !strings.Contains(text, tt.refused) || len(p.Unreachable) > 0 != tt.away {
+				t.Errorf("refused %q, away %v\n%s", text, p.Unreachable, p)
 			}
 		}))
 	}
@@ -58,7 +58,7 @@ func TestLostInALook(t *testing.T) {
 				w.fleet.Inject(talossim.Fault{Machine: "w-1", Method: method, Times: lost, As: talossim.Drop()})
 				p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
 				w.fleet.ClearFaults()
-				if err != nil || len(p.Away) != away {
+				if err != nil || len(p.Unreachable) != away {
 					t.Errorf("%d answers to %s lost: away %v, %v", lost, method, p, err)
 				}
 			}

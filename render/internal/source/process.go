@@ -9,9 +9,9 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 )
 
-// World is what a render needs from outside of the repository. Rendering
+// Process is what a render needs from outside of the repository. Rendering
 // itself depends on the keys only; clock and randomness are for new secrets.
-type World struct {
+type Process struct {
 	Keys   sopsage.Env
 	Now    func() time.Time
 	Random io.Reader

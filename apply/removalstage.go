@@ -12,16 +12,16 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// takeOut takes nodes out of their cluster, by the steps by which nodes are
+// removalStage takes nodes out of their cluster, by the steps by which nodes are
 // removed, and makes servers anew that have left it.
-type takeOut struct {
+type removalStage struct {
 	nodes *nodeStage
 	cloud *cloudStage
 	log   *runLog
 }
 
 // plan looks at the nodes, and says what has to be done.
-func (t *takeOut) plan(ctx context.Context, which TakeOut) (p *nodeplan.Plan, err error) {
+func (t *removalStage) plan(ctx context.Context, which Removal) (p *nodeplan.Plan, err error) {
 	c, err := t.nodes.connect.nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (t *takeOut) plan(ctx context.Context, which TakeOut) (p *nodeplan.Plan, er
 		return nil, err
 	}
 	err = t.log.stage("observe nodes", 0, func(stage progress.Stage) error {
-		c.Tell = notes(stage)
+		c.Notify = notes(stage)
 		p, err = t.make(ctx, c, which)
 		return err
 	})
@@ -39,7 +39,7 @@ func (t *takeOut) plan(ctx context.Context, which TakeOut) (p *nodeplan.Plan, er
 
 // make looks and plans. Whoever asks for it, agrees to it: the consent is asked for
 // by who shows the plan.
-func (t *takeOut) make(ctx context.Context, c *nodes.Cluster, which TakeOut) (*nodeplan.Plan, error) {
+func (t *removalStage) make(ctx context.Context, c *nodes.Cluster, which Removal) (*nodeplan.Plan, error) {
 	c.Allow(which.Nodes...) // in maintenance mode there is nothing to take from them
 	desired, observed, err := t.nodes.observe(ctx, c, nil, which.Nodes...)
 	if err != nil {
@@ -49,12 +49,12 @@ func (t *takeOut) make(ctx context.Context, c *nodes.Cluster, which TakeOut) (*n
 	if which.Wipe && nodeplan.EndsEtcd(desired, observed, which.Nodes...) {
 		return nodeplan.ResetAll(desired, observed, policy, which.Nodes...), nil
 	}
-	return nodeplan.TakeOut(desired, observed, policy, which.Wipe, which.Nodes...)
+	return nodeplan.PlanRemoval(desired, observed, policy, which.Wipe, which.Nodes...)
 }
 
 // execute takes the steps that follow from what is there now, as far as somebody
 // agreed to them.
-func (t *takeOut) execute(ctx context.Context, r *Report, agreed *nodeplan.Plan, which TakeOut) error {
+func (t *removalStage) execute(ctx context.Context, r *Report, agreed *nodeplan.Plan, which Removal) error {
 	c, err := t.nodes.connect.nodes(ctx)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (t *takeOut) execute(ctx context.Context, r *Report, agreed *nodeplan.Plan,
 
 // replace makes the server of a node anew that has left the cluster, and
 // nothing else.
-func (t *takeOut) replace(ctx context.Context, r *Report, name string, owner Owner) error {
+func (t *removalStage) replace(ctx context.Context, r *Report, name string, owner Owner) error {
 	if t.cloud.project == nil {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (t *takeOut) replace(ctx context.Context, r *Report, name string, owner Own
 
 // await waits until a machine that was made answers, or patience ends:
 // the plan that lets it join says what is wrong with it.
-func (t *takeOut) await(ctx context.Context, name string) error {
+func (t *removalStage) await(ctx context.Context, name string) error {
 	c, err := t.nodes.connect.nodes(ctx)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func serverID(o cloudplan.Observed, name string) int64 {
 }
 
 // names are those of the nodes, each of which there must be.
-func (t TakeOut) names(c *nodes.Cluster) (names []string, err error) {
+func (t Removal) names(c *nodes.Cluster) (names []string, err error) {
 	for _, m := range c.Machines {
 		names = append(names, m.Name)
 	}

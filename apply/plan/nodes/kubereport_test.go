@@ -13,20 +13,20 @@ func TestHearsay(t *testing.T) {
 	const since = "2026-11-22 13:00 UTC"
 	for _, tt := range []struct {
 		name       string
-		h          nodes.Hearsay
+		h          nodes.KubeReport
 		says, hint string
 	}{
-		{"nobody says anything", nodes.Hearsay{}, "(does not answer):", "it may be starting"},
-		{"its server is off", nodes.Hearsay{Server: "off", Since: since},
+		{"nobody says anything", nodes.KubeReport{}, "(does not answer):", "it may be starting"},
+		{"its server is off", nodes.KubeReport{Server: "off", Since: since},
 			"(does not answer; Hetzner says that its server is off; Kubernetes says that it is not ready since 2026-11-22 13:00 UTC):", "apply switches that on"},
-		{"its server is being made", nodes.Hearsay{Server: "initializing"}, "(does not answer; Hetzner says that its server is initializing):", "plan again when its server runs"},
-		{"away for a moment", nodes.Hearsay{Since: since}, "not ready since 2026-11-22 13:00 UTC):", "it may be starting"},
-		{"away for long", nodes.Hearsay{Since: since, Long: true}, "not ready since 2026-11-22 13:00 UTC):", "lost for good, replace it: talosgen replace"},
-		{"it runs", nodes.Hearsay{Ready: true, Since: since}, "Kubernetes says that it is ready since 2026-11-22 13:00 UTC):", "do firewalls let you in"},
+		{"its server is being made", nodes.KubeReport{Server: "initializing"}, "(does not answer; Hetzner says that its server is initializing):", "plan again when its server runs"},
+		{"away for a moment", nodes.KubeReport{Since: since}, "not ready since 2026-11-22 13:00 UTC):", "it may be starting"},
+		{"away for long", nodes.KubeReport{Since: since, Long: true}, "not ready since 2026-11-22 13:00 UTC):", "lost for good, replace it: talosgen replace"},
+		{"it runs", nodes.KubeReport{Ready: true, Since: since}, "Kubernetes says that it is ready since 2026-11-22 13:00 UTC):", "do firewalls let you in"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := read(t, "node cp-1 control-plane unreachable - same\n")
-			s.observed.Nodes[0].Reason, s.observed.Nodes[0].Hearsay = "does not answer", tt.h
+			s.observed.Nodes[0].Reason, s.observed.Nodes[0].KubeReport = "does not answer", tt.h
 			p, err := s.plan()
 			if err != nil || len(p.Warnings) != 1 {
 				t.Fatal(err, p)

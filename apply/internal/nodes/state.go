@@ -16,8 +16,8 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Sight is what one look at a node saw.
-type Sight struct {
+// NodeState is what one look at a node saw.
+type NodeState struct {
 	Machine Machine
 	Reach   nodeplan.Reach
 	// Why it is unreachable, foreign, unproven or unfit.
@@ -52,22 +52,22 @@ type Etcd struct {
 }
 
 const (
-	// looking is how many nodes are looked at at once.
-	looking = 32
-	// lookWithin is how long a look at a node may take in all: one that is slow may
+	// observing is how many nodes are looked at at once.
+	observing = 32
+	// observeWithin is how long a look at a node may take in all: one that is slow may
 	// be alive, and one that hangs holds nobody up for longer.
-	lookWithin = 30 * time.Second
-	// lookLong is the same where a decision about etcd waits for it: more than all
+	observeWithin = 30 * time.Second
+	// observeLong is the same where a decision about etcd waits for it: more than all
 	// calls of such a look may take.
-	lookLong = 5 * time.Minute
+	observeLong = 5 * time.Minute
 )
 
-// Look looks at every node, and asks Kubernetes for its nodes meanwhile. An error
+// Observe looks at every node, and asks Kubernetes for its nodes meanwhile. An error
 // means that nothing can be told; what befalls a single node is in its sight.
-func (c *Cluster) Look(ctx context.Context) ([]Sight, error) {
+func (c *Cluster) Observe(ctx context.Context) ([]NodeState, error) {
 	q := c.question(ctx)
-	sights, err := c.lookAt(ctx, c.Machines, lookWithin, func(ctx context.Context, m Machine) Sight {
-		s := c.look(ctx, m)
+	states, err := c.observeAll(ctx, c.Machines, observeWithin, func(ctx context.Context, m Machine) NodeState {
+		s := c.observe(ctx, m)
 		if s.Etcd.State == bootstrap.Serving {
 			q.ask()
 		}
@@ -80,13 +80,13 @@ func (c *Cluster) Look(ctx context.Context) ([]Sight, error) {
 	case ctx.Err() != nil:
 		return nil, interrupted(ctx)
 	}
-	admitted, err := c.newcomers().meet(ctx, sights)
+	admitted, err := c.newcomers().meet(ctx, states)
 	c.admitted.set(admitted)
-	return sights, err
+	return states, err
 }
 
-// lookAt looks at several nodes at once, at each of them within some time in all.
-func (c *Cluster) lookAt(ctx context.Context, machines []Machine, within time.Duration, look func(context.Context, Machine) Sight) ([]Sight, error) {
+// observeAll looks at several nodes at once, at each of them within some time in all.
+func (c *Cluster) observeAll(ctx context.Context, machines []Machine, within time.Duration, observe func(context.Context, Machine) NodeState) ([]NodeState, error) {
 	if _, err := c.Credentials(); err != nil {
 		return nil, err
 	}
@@ -94,21 +94,21 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, within time.Du
 	if err != nil {
 		return nil, err
 	}
-	sights := make([]Sight, len(machines))
-	slots := make(chan struct{}, looking)
+	states := make([]NodeState, len(machines))
+	slots := make(chan struct{}, observing)
 	var all sync.WaitGroup
 	for i, m := range machines {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
 			if closed != "" {
-				sights[i] = behind(m, closed)
+				states[i] = behind(m, closed)
 				return
 			}
 			ctx, cancel := context.WithTimeout(ctx, within)
 			defer cancel()
-			if sights[i] = look(ctx, m); sights[i].lost && ctx.Err() == nil {
-				sights[i] = look(ctx, m)
+			if states[i] = observe(ctx, m); states[i].lost && ctx.Err() == nil {
+				states[i] = observe(ctx, m)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func (c *Cluster) lookAt(ctx context.Context, machines []Machine, within time.Du
 	if ctx.Err() != nil {
 		return nil, interrupted(ctx)
 	}
-	return sights, nil
+	return states, nil
 }
 
 // open fails if the way to the nodes is closed until somebody changes something:
@@ -139,7 +139,7 @@ func (c *Cluster) open(ctx context.Context) (closed string, err error) {
 }
 
 // behind is a machine to which the way is closed.
-func behind(m Machine, closed string) Sight {
+func behind(m Machine, closed string) NodeState {
 	s := unseen(m)
 	if s.Reach == nodeplan.Unreachable && m.Address != "" {
 		s.Reason, s.Etcd.Reason, s.behind = closed, closed, true
@@ -148,8 +148,8 @@ func behind(m Machine, closed string) Sight {
 }
 
 // unseen is a machine before it was looked at.
-func unseen(m Machine) Sight {
-	s := Sight{Machine: m, Reach: nodeplan.Unreachable, Etcd: Etcd{State: bootstrap.Unknown}}
+func unseen(m Machine) NodeState {
+	s := NodeState{Machine: m, Reach: nodeplan.Unreachable, Etcd: Etcd{State: bootstrap.Unknown}}
 	if m.New {
 		s.Reach = nodeplan.Maintenance
 	} else if m.Address == "" {
@@ -163,9 +163,9 @@ func interrupted(ctx context.Context) error {
 		WithHint("run the same command again: it goes on where this run stopped")
 }
 
-// look reads all that a plan needs of a node.
-func (c *Cluster) look(ctx context.Context, m Machine) Sight {
-	return c.see(ctx, m, func(client *node.Client, s *Sight) error {
+// observe reads all that a plan needs of a node.
+func (c *Cluster) observe(ctx context.Context, m Machine) NodeState {
+	return c.probe(ctx, m, func(client *node.Client, s *NodeState) error {
 		text, version, err := client.Active(ctx)
 		if err != nil {
 			return err
@@ -185,10 +185,10 @@ func (c *Cluster) look(ctx context.Context, m Machine) Sight {
 	})
 }
 
-// see finds out whether a node is reached with its configuration, and then reads
+// probe finds out whether a node is reached with its configuration, and then reads
 // more. Nobody is asked whose certificate the authority of the cluster has not
 // signed: the package newonce does that, where it may be done.
-func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *Sight) error) Sight {
+func (c *Cluster) probe(ctx context.Context, m Machine, more func(*node.Client, *NodeState) error) NodeState {
 	s := unseen(m)
 	if m.New || m.Address == "" {
 		return s
@@ -208,7 +208,7 @@ func (c *Cluster) see(ctx context.Context, m Machine, more func(*node.Client, *S
 		return s
 	case s.Reach == nodeplan.Configured:
 		// What was read of it is not the whole.
-		return Sight{
+		return NodeState{
 			Machine: m, Reach: nodeplan.Unreachable, Reason: problem(err), lost: node.LostAnswer(err),
 			Etcd: Etcd{State: bootstrap.Unknown, Reason: problem(err)},
 		}

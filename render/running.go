@@ -38,10 +38,10 @@ var fixedParts = []fixed{
 		"a partition is encrypted when it is made: such a node has to be made again, one after another"},
 }
 
-// warnLiving compares a result with the committed tree, and warns of what a
+// warnRunning compares a result with the committed tree, and warns of what a
 // cluster that lives cannot take, or not by itself. Whether there is one only apply
 // knows.
-func (p *plan) warnLiving(res *Result) error {
+func (p *plan) warnRunning(res *Result) error {
 	kept := map[string]bool{}
 	for _, path := range res.kept {
 		kept[path] = true

@@ -23,8 +23,8 @@ func (c *Cluster) guard() etcdGuard { return etcdGuard{controlPlanes{c}} }
 
 // FreeToStop waits until etcd can be without a node for a while, by a look right
 // now; tell is told what it waits for.
-func (c *Cluster) FreeToStop(ctx context.Context, name string, tell func(string)) error {
-	return c.guard().spared(ctx, name, etcdsafety.CanStop, tell, nil)
+func (c *Cluster) FreeToStop(ctx context.Context, name string, notify func(string)) error {
+	return c.guard().spared(ctx, name, etcdsafety.CanStop, notify, nil)
 }
 
 // spared waits until etcd can be without a control plane, and is to be asked right
@@ -35,10 +35,10 @@ func (c *Cluster) FreeToStop(ctx context.Context, name string, tell func(string)
 //
 // What happens after that, no look can see: etcd itself has no call that stops a
 // member only if the others live.
-func (g etcdGuard) spared(ctx context.Context, name string, may func([]etcdsafety.Member, string) string, tell func(string), ready func(context.Context) error) error {
+func (g etcdGuard) spared(ctx context.Context, name string, may func([]etcdsafety.Member, string) string, notify func(string), ready func(context.Context) error) error {
 	patience := g.Patience.of(g.Patience.Etcd)
 	var failed error
-	err := g.wait(ctx, patience, "node "+name, "free to be disturbed", tell, func(ctx context.Context) error {
+	err := g.wait(ctx, patience, "node "+name, "free to be disturbed", notify, func(ctx context.Context) error {
 		begin := g.Clock.Now()
 		if err := g.missed(ctx, name, may); err != nil {
 			return err
@@ -61,11 +61,11 @@ func (g etcdGuard) missed(ctx context.Context, name string, may func([]etcdsafet
 	if m, ok := g.machine(name); !ok || !m.controlPlane() {
 		return nil
 	}
-	sights, err := g.lookAt(ctx, g.planeMachines(), lookLong, g.lookMember)
+	states, err := g.observeAll(ctx, g.machines(), observeLong, g.probeMember)
 	if err != nil {
 		return err
 	}
-	o := observed(sights)
+	o := observed(states)
 	if !o.Known {
 		return node.NotYet("the state of etcd is unknown")
 	}
@@ -75,9 +75,9 @@ func (g etcdGuard) missed(ctx context.Context, name string, may func([]etcdsafet
 	return nil
 }
 
-// lookMember reads what a control plane says of its etcd, and nothing else.
-func (g etcdGuard) lookMember(ctx context.Context, m Machine) Sight {
-	return g.see(ctx, m, func(client *node.Client, s *Sight) error {
+// probeMember reads what a control plane says of its etcd, and nothing else.
+func (g etcdGuard) probeMember(ctx context.Context, m Machine) NodeState {
+	return g.probe(ctx, m, func(client *node.Client, s *NodeState) error {
 		s.Etcd = readEtcd(ctx, client)
 		return nil
 	})

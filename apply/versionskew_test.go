@@ -14,9 +14,9 @@ import (
 func TestAhead(t *testing.T) {
 	infrastructure := schemas.Infrastructure{Servers: []schemas.InfraServer{
 		{Name: "demo-1", Role: schemas.RoleControlPlane}, {Name: "demo-worker-1", Role: schemas.RoleWorker}, {Name: "demo-nat", Role: "nat"}}}
-	moves := func(from, to string, planes int) *nodeplan.Upgrade {
-		m := &nodeplan.Move{From: from, To: to, Nodes: 3, ControlPlanes: planes}
-		if planes > 0 {
+	moves := func(from, to string, found int) *nodeplan.Upgrade {
+		m := &nodeplan.Move{From: from, To: to, Nodes: 3, ControlPlanes: found}
+		if found > 0 {
 			m.Oldest = from
 		}
 		return &nodeplan.Upgrade{Talos: m}
@@ -41,7 +41,7 @@ func TestAhead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change.Key = cloudplan.KeyOf(c.change.Kind, c.change.Name)
-			refusals := ahead(&Plan{Plan: &cloudplan.Plan{Changes: []cloudplan.Change{c.change}}, Nodes: &nodeplan.Plan{Upgrade: c.upgrade}}, infrastructure)
+			refusals := versionSkew(&Plan{Plan: &cloudplan.Plan{Changes: []cloudplan.Change{c.change}}, Nodes: &nodeplan.Plan{Upgrade: c.upgrade}}, infrastructure)
 			if (len(refusals) == 1) != c.refused {
 				t.Errorf("refused: %v", refusals)
 			}

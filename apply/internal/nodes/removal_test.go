@@ -14,14 +14,14 @@ import (
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
-// takeOut takes nodes out, and wipes them if they are to be. It returns the
+// remove takes nodes out, and wipes them if they are to be. It returns the
 // steps that were taken.
-func (w *world) takeOut(wipe bool, names ...string) (string, error) {
+func (w *world) remove(wipe bool, names ...string) (string, error) {
 	w.make, w.leaving = func(d nodeplan.Desired, o nodeplan.Observed, p nodeplan.Policy) (*nodeplan.Plan, error) {
 		if wipe && nodeplan.EndsEtcd(d, o, names...) {
 			return nodeplan.ResetAll(d, o, p, names...), nil
 		}
-		return nodeplan.TakeOut(d, o, p, wipe, names...)
+		return nodeplan.PlanRemoval(d, o, p, wipe, names...)
 	}, names
 	defer func() { w.make, w.leaving = nil, nil }()
 	w.steps()
@@ -49,7 +49,7 @@ func running(t *testing.T, names ...string) *world {
 func TestReplace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, "cp-1", "cp-2", "cp-3", "w-1")
-		steps, err := w.takeOut(true, "cp-2")
+		steps, err := w.remove(true, "cp-2")
 		const want = "health cluster, snapshot cp-2, drain cp-2, forfeit cp-2, leave cp-2, verify cp-2, delete-node cp-2, reset cp-2"
 		if err != nil || steps != want {
 			t.Fatalf("%v: %s", err, steps)
@@ -57,7 +57,7 @@ func TestReplace(t *testing.T) {
 		if w.fleet.Machine("cp-2").Config() != "" {
 			t.Error("its machine still has a configuration")
 		}
-		if steps, err := w.takeOut(true, "cp-2"); err != nil || steps != "" {
+		if steps, err := w.remove(true, "cp-2"); err != nil || steps != "" {
 			t.Errorf("again: %v: %s", err, steps)
 		}
 		w.mustApply(nodeplan.Policy{Only: []string{"cp-2"}})
@@ -77,12 +77,12 @@ func TestTakeOutDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, "cp-1", "cp-2", "cp-3")
 		w.lose("cp-2")
-		steps, err := w.takeOut(false, "cp-2")
+		steps, err := w.remove(false, "cp-2")
 		if err != nil || steps != "health cluster, snapshot cp-2, remove-member cp-2, verify cp-2, delete-node cp-2" {
 			t.Fatalf("%v: %s", err, steps)
 		}
 		w.lose("cp-3")
-		if steps, err := w.takeOut(false, "cp-3"); err == nil || !strings.Contains(err.Error(), "it must not be removed: ") {
+		if steps, err := w.remove(false, "cp-3"); err == nil || !strings.Contains(err.Error(), "it must not be removed: ") {
 			t.Errorf("%v: %s", err, steps)
 		}
 	})
@@ -92,7 +92,7 @@ func TestTakeOutDead(t *testing.T) {
 func TestTakeOutWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, "cp-1", "w-1", "w-2")
-		steps, err := w.takeOut(true, "w-2")
+		steps, err := w.remove(true, "w-2")
 		if err != nil || steps != "drain w-2, delete-node w-2, reset w-2" {
 			t.Fatalf("%v: %s", err, steps)
 		}
@@ -115,7 +115,7 @@ func TestResetAndRecover(t *testing.T) {
 			t.Errorf("the snapshot: %v", err)
 		}
 		w.fleet.LetEnd()
-		steps, err := w.takeOut(true, "cp-1", "cp-2", "cp-3")
+		steps, err := w.remove(true, "cp-1", "cp-2", "cp-3")
 		if err != nil || !strings.HasPrefix(steps, "snapshot etcd, reset ") || strings.Count(steps, "reset cp-") != 3 || strings.Contains(steps, "w-1") {
 			t.Fatalf("%v: %s", err, steps)
 		}
@@ -149,9 +149,9 @@ func TestTakeOutKilled(t *testing.T) {
 			}
 			w.fleet.ResetCalls()
 			w.fleet.Inject(talossim.Fault{Call: call, After: after, Then: func() { struck = true }})
-			_, _ = w.takeOut(true, names...)
+			_, _ = w.remove(true, names...)
 			w.fleet.ClearFaults()
-			if _, err := w.takeOut(true, names...); err != nil {
+			if _, err := w.remove(true, names...); err != nil {
 				t.Fatalf("after a fault at call %d: %v", call, err)
 			}
 			for _, name := range names {
