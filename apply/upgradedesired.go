@@ -55,6 +55,6 @@ func wanted(c *nodeconfig.Config, extensions map[string][]string) upgradeplan.Wa
 	i := upgradeplan.ParseInstaller(c.Installer())
 	return upgradeplan.Want{
 		Talos: c.Talos(), Kubernetes: c.Kubernetes(), Installer: i.Repository, Schematic: i.Schematic, Platform: i.Platform,
-		SecureBoot: i.SecureBoot, Extensions: extensions[i.Schematic], Images: c.Images(), Contract: c.Contract(),
+		SecureBoot: i.SecureBoot, Extensions: extensions[i.Schematic], Images: c.Images(), Contract: c.Contract(), Sets: c.Sets(),
 	}
 }

@@ -48,6 +48,7 @@ func (u observer) askPrograms(ctx context.Context, n *upgradeplan.Node, c *node.
 	if err != nil {
 		return err
 	}
+	n.Sets = config.Sets()
 	if n.Role != upgradeplan.ControlPlane {
 		return nil
 	}

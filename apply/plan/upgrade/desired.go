@@ -1,6 +1,10 @@
 package upgrade
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/versions/kubeflags"
+)
 
 // Roles of nodes, in the words of the labels of servers.
 const (
@@ -36,6 +40,8 @@ type Want struct {
 	Images map[string]string
 	// Contract is the version contract of the configuration, such as v1.14.
 	Contract string
+	// Sets are what Git starts programs of Kubernetes with.
+	Sets []kubeflags.Set
 }
 
 // Component limits an upgrade to a part of it.

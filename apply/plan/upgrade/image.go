@@ -58,7 +58,7 @@ func (f *fleet) configure(n pair, p phase) Step {
 		component = Kubelet
 	}
 	return Step{Action: Configure, Node: n.Name, Component: component, Version: p.kubernetes, Image: n.program(component, p.kubernetes), Hop: p.name(),
-		Risks: f.risks(n, p), Evict: p.drains(n) && !n.Drained}
+		Risks: f.risks(n, p), Evict: p.drains(n) && !n.Drained, Section: n.follows(p)}
 }
 
 // unnamed refuses programs of which Git's configuration names no image with a tag: that

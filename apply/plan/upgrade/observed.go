@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
+	"github.com/talosgen/talosgen/internal/versions/kubeflags"
 )
 
 // StageRunning is Talos' stage of a machine that has finished its start.
@@ -90,6 +91,8 @@ type Node struct {
 	Mark                     *Mark
 	// Programs are those of a control plane node, by name.
 	Programs map[string]Program
+	// Sets are what its configuration starts programs with.
+	Sets []kubeflags.Set
 }
 
 // inFlight reports whether a run has begun with the node, and has not finished.

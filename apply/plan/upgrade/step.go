@@ -37,6 +37,8 @@ type Step struct {
 	// Of Install and Configure: somebody else has cordoned the node, and keeps it so;
 	// its pods leave as the step begins.
 	Evict bool `json:"evict,omitempty"`
+	// Of Configure: what Git starts the program with moves with its image.
+	Section bool `json:"section,omitempty"`
 	// Of Install: the node has the call of before Talos 1.13, which reboots.
 	Legacy bool `json:"legacy,omitempty"`
 	// Hop is that which the step belongs to.

@@ -176,6 +176,10 @@ func (c *comparison) judge(p pair, running Running) {
 	if change.Version == Talos && runs(running.Node, p.desired.node.Value) {
 		class, change.Class, change.Reason, change.Version = NoReboot, NoReboot, upgraded, ""
 	}
+	if p.desired != nil && early(*p.desired, running) {
+		class, place = Upgrade, argument(*p.desired)
+		change.Class, change.Reason = class, tooEarly
+	}
 	if c.renames(p) {
 		change.Class, change.Reason = Refused, "the node is registered in Kubernetes by its name"
 	}

@@ -117,6 +117,13 @@ func Pin(desired *Config, running Running) (send secret.String, held []Change, e
 			WithHint("finish the upgrade of the cluster before you add nodes"))
 	}
 	for _, p := range differ(c.active, desired) {
+		if p.desired != nil && early(*p.desired, running) {
+			change := c.change(p)
+			change.Action, change.Class, change.Reason = Update, Upgrade, tooEarly
+			held = append(held, change)
+			c.hold(*p.desired, argument(*p.desired))
+			continue
+		}
 		pin := c.pin(p, running)
 		if pin == nil {
 			continue
