@@ -178,6 +178,7 @@ func (s *subject) contract() {
 	s.reach(cp, node.StageBooting)
 	s.until(cp, "waits to be bootstrapped", "etcd Preparing false/false", serving("etcd"))
 	s.keep("configured", cp, whenConfigured)
+	s.keep("configured, for an upgrade", cp, forUpgrade)
 	s.keep("as it is", cp, []promise{{"apply again", applying(s.controlPlane.config.Reveal(), node.NoReboot), "OK NO_REBOOT: Applied configuration without a reboot"},
 		{"apply again", applying(s.controlPlane.config.Reveal(), node.Auto), "OK NO_REBOOT: Applied configuration without a reboot"},
 		{"apply later", applying(s.controlPlane.config.Reveal(), node.Staged), "OK STAGED: Staged configuration to be applied after the next reboot"}})
@@ -189,6 +190,7 @@ func (s *subject) contract() {
 	}
 	s.until(cp, "has an etcd", "learner=false urls=1", listing)
 	s.until(cp, "serves", "etcd Running true/true", serving("etcd"))
+	s.until(cp, "has objects for Kubernetes", keptObjects, keeping)
 	s.keep("bootstrapped", cp, whenBootstrapped)
 }
 
@@ -228,11 +230,6 @@ func writing(note string) func(context.Context, *node.Client) (string, error) {
 	}
 }
 
-func securing(ctx context.Context, c *node.Client) (string, error) {
-	safe, err := c.SecureBoot(ctx)
-	return fmt.Sprintf("Secure Boot: %v", safe), err
-}
-
 var inMaintenance = []promise{
 	{"version", versioning, "OK v1."},
 	{"stage", staging, "OK maintenance"},
@@ -250,6 +247,7 @@ var inMaintenance = []promise{
 	{"nonsense", applying("nonsense", node.Auto), "InvalidArgument"},
 	{"no such type", applying("version: v1alpha1\nmachine: {type: nonsense}\n", node.Auto), "InvalidArgument"},
 	{"nothing", applying("", node.Auto), "InvalidArgument"},
+	{"pull for Talos", pulling((*node.Client).Pull, imageOfTalos), "PermissionDenied not authorized"},
 }
 
 var whenConfigured = []promise{
@@ -281,6 +279,7 @@ var onWorker = []promise{
 	{"forfeit", without((*node.Client).TransferLeadership), "Unimplemented etcd forfeit leadership is only available on control plane nodes"},
 	{"remove", removing, "Unimplemented etcd remove member is only available on control plane nodes"},
 	{"snapshot", snapshotting, "Unimplemented etcd snapshot is only available on control plane nodes"},
+	{"objects for Kubernetes", keeping, "OK"},
 	{"upload", uploading, "Unimplemented etcd recover is only available on control plane nodes"},
 	{"services", serving("apid", "etcd", "trustd"), "OK apid Running true/true"},
 }
