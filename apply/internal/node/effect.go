@@ -28,12 +28,24 @@ func Differences(a, b secret.String) (places []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.Reveal() == b.Reveal() {
+		return nil, nil
+	}
+	return differing(of, to), nil
+}
+
+// unasked stands for the value of a place that panics when it is asked.
+const unasked = "cannot be asked"
+
+// differing are the places with other values. One that cannot be asked may have
+// another value, so it counts.
+func differing(of, to map[string]string) (places []string) {
 	for _, place := range slices.Sorted(maps.Keys(maps.Collect(both(of, to)))) {
-		if of[place] != to[place] {
+		if of[place] != to[place] || of[place] == unasked {
 			places = append(places, place)
 		}
 	}
-	return places, nil
+	return places
 }
 
 // both are the places of two effects.
@@ -132,7 +144,7 @@ func (r reader) ask(place string, v reflect.Value, as reflect.Type, depth int) {
 		func() {
 			defer func() {
 				if recover() != nil {
-					r[in] = "cannot be asked"
+					r[in] = unasked
 				}
 			}()
 			r.read(in, v.MethodByName(m.Name).Call(nil)[0], m.Type.Out(0), depth+1)

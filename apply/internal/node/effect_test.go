@@ -1,6 +1,7 @@
 package node
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -96,5 +97,19 @@ func TestDifferences(t *testing.T) {
 	}
 	if _, err := Differences(one, secret.New("machine: {token: abc}\nnonsense: abc\n")); err == nil || strings.Contains(err.Error(), "abc") {
 		t.Errorf("it says %v", err)
+	}
+}
+
+// mute is a part of a configuration that cannot be asked.
+type mute struct{}
+
+func (mute) Answer() string { panic("no answer") }
+
+// TestUnaskedDiffers: what cannot be asked in either text is not taken for equal.
+func TestUnaskedDiffers(t *testing.T) {
+	r := reader{}
+	r.read("Part", reflect.ValueOf(mute{}), reflect.TypeFor[interface{ Answer() string }](), 0)
+	if got := differing(r, r); !slices.Equal(got, []string{"Part.Answer"}) {
+		t.Errorf("%q", got)
 	}
 }
