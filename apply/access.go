@@ -3,13 +3,13 @@ package apply
 import (
 	"context"
 	"io"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/access"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -51,7 +51,7 @@ func (e *Environment) Talosconfig(ctx context.Context, r AccessRequest, role str
 		return nil, err
 	}
 	for _, endpoint := range endpoints {
-		if err := checkEndpoint(endpoint); err != nil {
+		if err := reach.CheckEndpoint(endpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -231,17 +231,4 @@ func kubernetesServer(api schemas.InfraAPI, override string) (access.Server, str
 		server.TLSName = api.TLSServerName
 	}
 	return server, note, nil
-}
-
-// checkEndpoint refuses what talosctl would not understand.
-func checkEndpoint(text string) error {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return nil
-	}
-	u, err := url.Parse("//" + text)
-	if err != nil || text == "" || u.Host != text || u.Hostname() == "" {
-		return diag.On("--endpoints", "%q is not the address of a node", text).
-			WithHint("a name or an address, such as 203.0.113.7 or node.example.com").WithCode(diag.Usage)
-	}
-	return nil
 }

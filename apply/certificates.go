@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/internal/access"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
@@ -112,7 +113,7 @@ func (c *Cluster) shown(ctx context.Context, authorities *access.Authorities) []
 // shownBy is the certificate that a server shows, if an authority has signed it.
 // That it may have expired is for the caller to say; nothing is sent to the
 // server.
-func shownBy(ctx context.Context, dial Dialer, address string, by *access.Authority) (*x509.Certificate, error) {
+func shownBy(ctx context.Context, dial image.Dialer, address string, by *access.Authority) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, shownWithin)
 	defer cancel()
 	conn, err := dial(ctx, address)

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"net"
 	"net/http/httptest"
 	"strings"
@@ -59,7 +60,7 @@ func TestShownBy(t *testing.T) {
 			t.Errorf("%s: %v (%v), want %q", address, leaf, err, want)
 		}
 	}
-	s := Status{Objects: &KubernetesPlan{}, Certificates: []CertificateStatus{{Name: "Talos API of a", Problem: "nobody answers"}}}
+	s := Status{Objects: &kubeplan.Plan{}, Certificates: []CertificateStatus{{Name: "Talos API of a", Problem: "nobody answers"}}}
 	s.differences(time.Now(), nil)
 	if text := s.String(); !strings.Contains(text, "Talos API of a  not known") || !strings.Contains(text, "the certificate of the Talos API of a cannot be read: nobody answers") {
 		t.Errorf("it prints\n%s", text)

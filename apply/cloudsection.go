@@ -3,9 +3,9 @@ package apply
 import (
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -59,14 +59,14 @@ func (r *Report) without(p *cloudplan.Plan) *cloudplan.Plan {
 		return nil
 	}
 	left := *p
-	left.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool {
-		return slices.ContainsFunc(r.Done, func(d Change) bool { return d.Key == c.Key && d.Action == c.Action })
+	left.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c cloudplan.Change) bool {
+		return slices.ContainsFunc(r.Done, func(d cloudplan.Change) bool { return d.Key == c.Key && d.Action == c.Action })
 	})
 	return &left
 }
 
 // changeItems are changes of the infrastructure as reports list them.
-func changeItems(changes []Change) (all []summary.Item) {
+func changeItems(changes []cloudplan.Change) (all []summary.Item) {
 	for _, c := range changes {
 		stage := summary.Infrastructure
 		if c.Kind == cloudplan.KindImage {

@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 )
 
 // cloudStage looks at the project at Hetzner Cloud, plans and changes it.
@@ -19,7 +20,7 @@ type cloudStage struct {
 	images     *imageBuilder
 	record     treeRecord
 	watch      *nodeWatch
-	clock      Clock
+	clock      cloud.Clock
 	log        *runLog
 	parallel   int  // how many changes are made at once
 	otherToken bool // the token is not the one in the tree
@@ -65,7 +66,7 @@ func (c *cloudStage) resume(ctx context.Context, p *Plan, saved *Saved, more Pol
 
 // check makes sure that a plan is still what has to be done.
 func (c *cloudStage) check(ctx context.Context, agreed *cloudplan.Plan) (*cloudplan.Plan, error) {
-	return c.observe(ctx, "check", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return agreed.Again(o, Consent{}) })
+	return c.observe(ctx, "check", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return agreed.Again(o, plan.Consent{}) })
 }
 
 // observe observes and plans, as a stage of the run.

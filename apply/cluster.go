@@ -7,11 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/image"
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -22,11 +25,11 @@ type KubeAccess struct {
 	Server string
 	// Public keys whose private half everybody has: see [Cloud].
 	Examples []string
-	Dial     Dialer
-	Clock    Clock
+	Dial     image.Dialer
+	Clock    cloud.Clock
 	Random   io.Reader
 	// Is told how a run goes on; may be nil.
-	Notify func(Event)
+	Notify func(progress.Event)
 }
 
 // Cluster is an environment with the Kubernetes API that it is applied to.
@@ -35,14 +38,11 @@ type Cluster struct {
 	env     *Environment
 	client  *kube.Client
 	desired kubeplan.Desired
-	clock   Clock
+	clock   cloud.Clock
 	notify  progress.Sink
 	lock    *locker        // nil: whoever uses it does not take it
 	nodes   *nodes.Cluster // nil: only the API is reached
 }
-
-// KubernetesPlan is what has to be done in Kubernetes; see the package kubeplan.
-type KubernetesPlan = kubeplan.Plan
 
 // clusterPatience is how long a request of somebody who waits is repeated.
 const clusterPatience = 15 * time.Second
@@ -79,13 +79,13 @@ func (e *Environment) Kubernetes(ctx context.Context, a KubeAccess) (*Cluster, e
 func (c *Cluster) Close() { c.client.Close() }
 
 // Plan says what apply would do in Kubernetes.
-func (c *Cluster) Plan(ctx context.Context, policy Consent) (*KubernetesPlan, error) {
+func (c *Cluster) Plan(ctx context.Context, policy plan.Consent) (*kubeplan.Plan, error) {
 	return planKubernetes(ctx, c.client, c.desired, policy)
 }
 
 // PlanTakeover looks for fields of objects in the tree that older programs own,
 // and says whose they become.
-func (c *Cluster) PlanTakeover(ctx context.Context) (*KubernetesPlan, error) {
+func (c *Cluster) PlanTakeover(ctx context.Context) (*kubeplan.Plan, error) {
 	observed, err := c.client.Observe(ctx, c.desired)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *Cluster) PlanTakeover(ctx context.Context) (*KubernetesPlan, error) {
 // TakeOver makes the changes of a plan of [Cluster.PlanTakeover], if they are still
 // those that somebody agreed to, while nobody else applies to the cluster. Objects
 // stay as they are. It returns what was done, also with an error.
-func (c *Cluster) TakeOver(ctx context.Context, agreed *KubernetesPlan, owner Owner) (done []kubeplan.Step, err error) {
+func (c *Cluster) TakeOver(ctx context.Context, agreed *kubeplan.Plan, owner Owner) (done []kubeplan.Step, err error) {
 	take := func(before func(context.Context) error) error {
 		now, err := c.PlanTakeover(ctx)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
@@ -140,7 +141,7 @@ provider:
 	}
 	// What Git has less goes with the next apply.
 	_, less := realCluster(t, c, strings.Replace(bootstrapObjects, `data: {x: "1"}`, "data: {}", 1))
-	plan, err := less.Plan(t.Context(), Consent{})
+	plan, err := less.Plan(t.Context(), plan.Consent{})
 	if err != nil || !strings.Contains(plan.String(), "~ ConfigMap/kube-system/settings\n      data.x: - 1\n") {
 		t.Errorf("the plan is (%v)\n%s", err, plan)
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -73,10 +75,10 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 	keep := memoryOf(e, project, c.Nodes)
 	inv := &inventory{infra: infra, endpoints: c.Nodes.Endpoints, fingerprints: c.Nodes.Fingerprints, calls: &log.calls.nodes, labels: keep.labels}
 	open := &sessionAccess{infra: infra, project: project, own: c.Nodes.Own, run: c.Nodes.Owner.in(infra.Cluster), held: held}
-	reach := &nodeReach{infra: infra, inventory: inv, dial: c.Nodes.Dial, signers: c.Nodes.Signers, open: open}
+	way := &nodeReach{infra: infra, inventory: inv, dial: c.Nodes.Dial, signers: c.Nodes.Signers, open: open}
 	sign := &signer{env: e, clock: c.Clock, random: c.Builder.Random}
 	kube := &kubeReach{
-		infra: infra, bare: OnLoopback(c.Endpoint) && !c.Nodes.Kubernetes, inventory: inv, nodes: reach, signer: sign,
+		infra: infra, bare: reach.OnLoopback(c.Endpoint) && !c.Nodes.Kubernetes, inventory: inv, nodes: way, signer: sign,
 		clock: c.Clock, held: held, calls: &log.calls.kubernetes,
 	}
 	lock := &locker{place: lockPlaceOf(e, project, open, kube, c.Clock), held: held, log: log}
@@ -87,7 +89,7 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 		sweeper: &sweeper{project: project, cluster: infra.Cluster, inventory: inv, log: log, lock: lock},
 	}
 	s.connect = &connector{
-		env: e, project: project, inventory: inv, reach: reach, kube: kube, signer: sign, clock: c.Clock, log: log, lock: lock,
+		env: e, project: project, inventory: inv, reach: way, kube: kube, signer: sign, clock: c.Clock, log: log, lock: lock,
 		records: keep.records, intents: keep.intents, snapshot: s.backups.save,
 		disks: treeDisks{e, c.Simulated},
 	}
@@ -116,7 +118,7 @@ func (s *Session) addStages(inv *inventory, open *sessionAccess, kube *kubeReach
 }
 
 // lockPlaceOf is where the lock of a cluster is.
-func lockPlaceOf(e *Environment, project *cloud.Client, open *sessionAccess, kube *kubeReach, clock Clock) lockPlace {
+func lockPlaceOf(e *Environment, project *cloud.Client, open *sessionAccess, kube *kubeReach, clock cloud.Clock) lockPlace {
 	cluster := e.Infrastructure.Cluster
 	if project == nil {
 		return leaseLock{env: e.name, cluster: cluster, kube: kube, clock: clock}
@@ -157,11 +159,11 @@ func memoryOf(e *Environment, project *cloud.Client, n Nodes) memory {
 }
 
 // shorten makes news of images as short as plans do: they are for people.
-func shorten(notify func(Event)) func(Event) {
+func shorten(notify func(progress.Event)) func(progress.Event) {
 	if notify == nil {
 		return nil
 	}
-	return func(e Event) {
+	return func(e progress.Event) {
 		e.Step, e.Text = plan.Brief(e.Step), plan.Brief(e.Text)
 		notify(e)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -21,7 +21,7 @@ type connector struct {
 	reach     *nodeReach
 	kube      *kubeReach
 	signer    *signer
-	clock     Clock
+	clock     cloud.Clock
 	log       *runLog
 	lock      *locker
 	records   nodes.Records

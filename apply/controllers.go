@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 )
 
 // mayRace is what to expect if controllers could not be stopped.
@@ -16,7 +17,7 @@ const mayRace = "the autoscaler or the cloud controller may make a server or a l
 // quiesce prepares a destroy: what makes servers and load balancers is stopped
 // before the first deletion. What it made since somebody looked is in the plan
 // that is returned, as far as the policy agrees to such things.
-func (s *Session) quiesce(ctx context.Context, p *cloudplan.Plan, policy Consent) (*cloudplan.Plan, error) {
+func (s *Session) quiesce(ctx context.Context, p *cloudplan.Plan, policy plan.Consent) (*cloudplan.Plan, error) {
 	if !p.Destroy || len(p.Changes) == 0 {
 		return p, nil
 	}

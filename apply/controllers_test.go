@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -209,7 +210,7 @@ func (c *testCluster) destroy() (*Report, error) {
 			c.bench.t.Error(err)
 		}
 	}()
-	policy := Policy{Consent: Consent{Unprotect: "demo", AllowMade: true}}
+	policy := Policy{Consent: plan.Consent{Unprotect: "demo", AllowMade: true}}
 	p, err := s.PlanDestroy(c.bench.t.Context(), policy)
 	if err != nil {
 		c.bench.t.Fatal(err)
@@ -240,7 +241,7 @@ func TestDestroyStopsControllers(t *testing.T) {
 	if c.dialled != net.JoinHostPort(address, apiPort) {
 		t.Errorf("the API was asked at %s", c.dialled)
 	}
-	p, err := b.connect().PlanDestroy(t.Context(), Policy{Consent: Consent{AllowMade: true}})
+	p, err := b.connect().PlanDestroy(t.Context(), Policy{Consent: plan.Consent{AllowMade: true}})
 	if err != nil || len(p.Changes)+len(p.Left)+len(p.Observed.Servers) > 0 {
 		t.Errorf("still there: %v (%v)", keys(p.Changes), err)
 	}

@@ -5,26 +5,12 @@ import (
 	"net/netip"
 
 	"github.com/talosgen/talosgen/apply/preflight"
-	"github.com/talosgen/talosgen/internal/diag"
 )
-
-// Finding is what a check found, before anything is changed.
-type Finding = preflight.Finding
-
-// How a check ended.
-const (
-	Fine    = preflight.OK
-	Warning = preflight.Warning
-	Wrong   = preflight.Failed
-)
-
-// FindingsText prints findings for people.
-func FindingsText(findings []Finding) string { return preflight.Text(findings) }
 
 // Check looks, before anything is changed, for what would keep a plan from
 // being executed: half of it would be done then. own are the public addresses
 // of whoever runs this, as far as they are known.
-func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]Finding, error) {
+func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]preflight.Finding, error) {
 	if s.project == nil {
 		return nil, nil
 	}
@@ -43,22 +29,6 @@ func (s *Session) Check(ctx context.Context, p *Plan, own []netip.Addr) ([]Findi
 
 // ClosedToAll warns of APIs of the cluster that nobody reaches once apply has
 // ended, because its firewall has no rule for them. It asks nobody.
-func (e *Environment) ClosedToAll() []Finding {
+func (e *Environment) ClosedToAll() []preflight.Finding {
 	return preflight.ClosedToAll(&e.Infrastructure)
-}
-
-// FailedChecks is an error with the findings that would keep a plan from being
-// executed; nil if there are none.
-func FailedChecks(findings []Finding) error {
-	var problems diag.List
-	for _, f := range findings {
-		code := diag.Remote
-		if f.Check == preflight.Token {
-			code = diag.Secrets
-		}
-		if f.State == Wrong {
-			problems.Add(diag.On(f.Check, "%s", f.Text).WithHint("%s", f.Hint).WithCode(code))
-		}
-	}
-	return problems.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -11,15 +12,15 @@ func TestCheck(t *testing.T) {
 	b := newBench(t, demoInfrastructure)
 	s := b.connect()
 	found, err := s.Check(t.Context(), b.plan(s, Policy{}), nil)
-	if err != nil || FailedChecks(found) != nil || !strings.Contains(FindingsText(found), "it is valid and may write") {
-		t.Errorf("found\n%s(%v)", FindingsText(found), err)
+	if err != nil || preflight.Failures(found) != nil || !strings.Contains(preflight.Text(found), "it is valid and may write") {
+		t.Errorf("found\n%s(%v)", preflight.Text(found), err)
 	}
-	wrong := []Finding{{Check: "limits", State: Wrong, Text: "too much", Hint: "less"}, {Check: "access", State: Warning}}
-	if err := FailedChecks(wrong); diag.CodeOf(err) != diag.Remote || err.Error() != "limits: too much\n  less" {
+	wrong := []preflight.Finding{{Check: "limits", State: preflight.Failed, Text: "too much", Hint: "less"}, {Check: "access", State: preflight.Warning}}
+	if err := preflight.Failures(wrong); diag.CodeOf(err) != diag.Remote || err.Error() != "limits: too much\n  less" {
 		t.Errorf("error (%d) %v", diag.CodeOf(err), err)
 	}
 	wrong[0].Check = "token"
-	if err := FailedChecks(wrong); diag.CodeOf(err) != diag.Secrets {
+	if err := preflight.Failures(wrong); diag.CodeOf(err) != diag.Secrets {
 		t.Errorf("error (%d) %v", diag.CodeOf(err), err)
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/health"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -71,7 +72,7 @@ func (s *Session) SaveEtcd(ctx context.Context, keep Keep) (saved *EtcdSnapshot,
 // backups keep snapshots of etcd in files, encrypted for the operators.
 type backups struct {
 	env   *Environment
-	clock Clock
+	clock cloud.Clock
 	files Keep // nil: there is no place for those that a run takes by itself
 	times snapshotTimes
 }

@@ -1,10 +1,9 @@
 package apply
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -16,7 +15,7 @@ const exampleRecipient = "age1q50r0rahnfq4zhxk4ct3f4v08qj0lhfvq2ppxteuq2a9w6qrcq
 // talked to is on this machine: its secrets are known to everybody, so whoever
 // finds the cluster owns it. known are further keys that are public.
 func (e *Environment) checkExample(endpoint string, known []string) error {
-	if OnLoopback(endpoint) {
+	if reach.OnLoopback(endpoint) {
 		return nil
 	}
 	for _, recipient := range append([]string{exampleRecipient}, known...) {
@@ -28,17 +27,4 @@ func (e *Environment) checkExample(endpoint string, known []string) error {
 		}
 	}
 	return nil
-}
-
-// OnLoopback reports whether a URL is of this machine alone.
-func OnLoopback(endpoint string) bool {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return false
-	}
-	if u.Hostname() == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return err == nil && addr.IsLoopback()
 }

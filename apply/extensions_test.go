@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -62,19 +63,19 @@ func TestExtensionsAreAskedFor(t *testing.T) {
 			if len(f.asked) != 1 {
 				t.Errorf("asked %q: two architectures have one list", f.asked)
 			}
-			var about Finding
+			var about preflight.Finding
 			for _, x := range found {
-				if x.Check == "images" && x.State != Fine {
+				if x.Check == "images" && x.State != preflight.OK {
 					about = x
 				}
 			}
 			if string(about.State) != tt.state || !strings.HasSuffix(about.Text, tt.text) || !strings.Contains(about.Hint, tt.hint) {
 				t.Errorf("found %+v", about)
 			}
-			if err := FailedChecks(found); (err != nil) != (tt.state == "failed") {
+			if err := preflight.Failures(found); (err != nil) != (tt.state == "failed") {
 				t.Errorf("error (%d) %v", diag.CodeOf(err), err)
 			}
-			if got := s.CheckImages(t.Context(), s.env.Infrastructure.Images); FindingsText(got) != FindingsText(nil) && tt.state == "" || len(got) == 0 && tt.state != "" {
+			if got := s.CheckImages(t.Context(), s.env.Infrastructure.Images); preflight.Text(got) != preflight.Text(nil) && tt.state == "" || len(got) == 0 && tt.state != "" {
 				t.Errorf("for image build: %+v", got)
 			}
 		})

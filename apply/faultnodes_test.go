@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/sim/faultgrammar"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
@@ -44,7 +45,7 @@ func newNodeFaults(t testing.TB, rescale bool) *nodeFaults {
 // attempt is a whole command.
 func (w *nodeFaults) attempt() error {
 	w.Helper()
-	policy := Policy{Consent: Consent{AllowPowerOff: true}}
+	policy := Policy{Consent: plan.Consent{AllowPowerOff: true}}
 	s := w.session()
 	p, err := s.Plan(w.Context(), policy)
 	if err == nil {

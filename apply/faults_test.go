@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -91,7 +92,7 @@ func oneRescale(t *testing.T) (*site, Policy) {
 	s.kind = "cpx32"
 	s.tree("cp-1", "worker-1")
 	s.faults.Clear()
-	return s, Policy{Consent: Consent{AllowPowerOff: true}}
+	return s, Policy{Consent: plan.Consent{AllowPowerOff: true}}
 }
 
 // TestLostOnTheWay loses the answer to one call that changes something, before and

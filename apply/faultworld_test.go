@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/apply/internal/execute/executetest"
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/cloud/plantest"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -277,7 +278,7 @@ func (w *faultWorld) count(answer http.ResponseWriter, r *http.Request) {
 
 // agreed is consent to everything.
 func (w *faultWorld) agreed() Policy {
-	p := Policy{Consent: Consent{AllowDestroy: true, AllowPowerOff: true}}
+	p := Policy{Consent: plan.Consent{AllowDestroy: true, AllowPowerOff: true}}
 	if w.to == nil {
 		p.AllowMade, p.Unprotect = true, w.from.Cluster
 	}

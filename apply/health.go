@@ -8,17 +8,14 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/health"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 )
-
-// HealthReport is how the checks of a cluster came out.
-type HealthReport = health.Report
 
 // Health looks at the nodes, etcd and Kubernetes, and says whether the cluster is
 // well. If it is not it looks again, as long as it may; then there is an error
 // with the exit code [diag.NotReady] besides the last report.
-func (s *Session) Health(ctx context.Context, within time.Duration) (report *HealthReport, err error) {
+func (s *Session) Health(ctx context.Context, within time.Duration) (report *health.Report, err error) {
 	c, err := s.connect.nodes(ctx)
 	if err != nil {
 		return nil, err

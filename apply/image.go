@@ -7,63 +7,23 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/image"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/preflight"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-type (
-	// ImageUse is a snapshot with Talos, and what refers to it.
-	ImageUse = image.Use
-	// ImageEnvironment is what an environment of the repository wants.
-	ImageEnvironment = image.Environment
-	// Autoscaler is what the configuration of a living autoscaler says of images.
-	Autoscaler = image.Autoscaler
-	// Mirrors say where images come from instead of the Image Factory.
-	Mirrors = image.Mirrors
-	// Dialer opens a connection to a server.
-	Dialer = image.Dialer
-)
-
-// ParseMirrors reads URLs of images, such as https://mirror.example.com/{path}
-// or arm64=https://example.com/talos.raw.xz#sha256=….
-func ParseMirrors(texts []string) (Mirrors, error) { return image.ParseMirrors(texts) }
-
-// ParseAutoscaler reads the configuration of a living autoscaler; file is its
-// name, for errors.
-func ParseAutoscaler(file string, text []byte) (Autoscaler, error) {
-	return image.ParseAutoscaler(file, text)
-}
-
-// ImageArch returns an architecture of Hetzner Cloud as Talos names it.
-func ImageArch(hetzner string) string { return image.Arch(hetzner) }
-
-// ServerDialer connects to servers, through the HTTP proxy at a URL if that is
-// not empty.
-func ServerDialer(proxy string) (Dialer, error) {
-	if proxy == "" {
-		return reach.Direct{}.Dial, nil
-	}
-	p, err := reach.NewProxy(proxy, nil, reach.Direct{})
-	if err != nil {
-		return nil, err
-	}
-	return p.Dial, nil
-}
-
 // Builder is what it takes to make images.
 type Builder struct {
 	// Opens connections to the servers that images are made with.
-	Dial Dialer
+	Dial image.Dialer
 	// Makes their keys, which are never written anywhere.
 	Random io.Reader
 	// Where images come from, if not from the Image Factory.
-	Mirrors Mirrors
+	Mirrors image.Mirrors
 	// Asks the Image Factory which extensions it has, before anything is made; nil:
 	// nobody asks it.
 	Factory http.RoundTripper
@@ -75,7 +35,7 @@ type imageBuilder struct {
 	infra   *schemas.Infrastructure
 	with    Builder
 	version string // of talosgen
-	clock   Clock
+	clock   cloud.Clock
 }
 
 // missing are the images that the environment wants and the project does not have.
@@ -103,7 +63,7 @@ func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot
 	var all sync.WaitGroup
 	for i, want := range wanted {
 		all.Go(func() {
-			step := "image " + ImageArch(want.Architecture)
+			step := "image " + image.Arch(want.Architecture)
 			stage.Step(step, progress.Begun, "")
 			_, errs[i] = builder.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
 			if errs[i] != nil {
@@ -139,7 +99,7 @@ func (b *imageBuilder) builder(owner Owner) *image.Builder {
 }
 
 // uses are the snapshots of the project, and what refers to them.
-func (b *imageBuilder) uses(ctx context.Context, p image.Project) (uses []ImageUse, err error) {
+func (b *imageBuilder) uses(ctx context.Context, p image.Project) (uses []image.Use, err error) {
 	if p.Snapshots, err = b.project.Snapshots(ctx, image.Selector, ""); err != nil {
 		return nil, err
 	}
@@ -151,7 +111,7 @@ func (b *imageBuilder) uses(ctx context.Context, p image.Project) (uses []ImageU
 
 // prune deletes those of the given snapshots that nothing refers to, and returns
 // them.
-func (b *imageBuilder) prune(ctx context.Context, uses []ImageUse) (removed []ImageUse, err error) {
+func (b *imageBuilder) prune(ctx context.Context, uses []image.Use) (removed []image.Use, err error) {
 	for _, u := range uses {
 		if !u.Prunable() {
 			continue

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/image"
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/rescuesim"
@@ -70,7 +73,7 @@ func newImageBench(t *testing.T) *imageBench {
 
 func (b *imageBench) session(mirrors ...string) *Session {
 	b.t.Helper()
-	m, err := ParseMirrors(mirrors)
+	m, err := image.ParseMirrors(mirrors)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -111,14 +114,14 @@ func TestApplyMakesImages(t *testing.T) {
 		}
 	}
 	b.mu.Lock()
-	noted := slices.ContainsFunc(b.told, func(e Event) bool {
-		return e.State == Note && e.Step == "create image/os=talos,talos_version=v1.14.1/x86" && e.Text == "taking the snapshot"
+	noted := slices.ContainsFunc(b.told, func(e progress.Event) bool {
+		return e.State == progress.Note && e.Step == "create image/os=talos,talos_version=v1.14.1/x86" && e.Text == "taking the snapshot"
 	})
 	b.mu.Unlock()
 	if !noted {
 		t.Error("nobody was told of the progress")
 	}
-	if uses, err := s.Images(t.Context(), []ImageEnvironment{{Name: "demo", Infrastructure: b.env.Infrastructure}}, nil); err != nil || len(uses) != 2 || len(uses[0].By) != 2 {
+	if uses, err := s.Images(t.Context(), []image.Environment{{Name: "demo", Infrastructure: b.env.Infrastructure}}, nil); err != nil || len(uses) != 2 || len(uses[0].By) != 2 {
 		t.Errorf("uses %+v: %v", uses, err)
 	}
 }
@@ -133,7 +136,7 @@ func TestDeadBuilders(t *testing.T) {
 		}
 		b.clock.Advance(15 * time.Minute) // its lock has expired
 		next := b.session()
-		owner, policy := Owner{Name: "bob@desk", Run: "2"}, Policy{Consent: Consent{Unprotect: "demo", AllowDestroy: true}}
+		owner, policy := Owner{Name: "bob@desk", Run: "2"}, Policy{Consent: plan.Consent{Unprotect: "demo", AllowDestroy: true}}
 		var err error
 		switch how {
 		case "apply":

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
@@ -78,7 +79,7 @@ func (b *imageBench) die(f hetznersim.Fault) {
 }
 
 // dialWhile connects to machines while a run lives.
-func (b *imageBench) dialWhile(life *mortal) Dialer {
+func (b *imageBench) dialWhile(life *mortal) image.Dialer {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		if life.dead.Load() {
 			return nil, errors.New("the process is dead")

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/internal/image"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/image"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/preflight"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -44,7 +44,7 @@ func (s *Session) BuildImages(ctx context.Context, wanted []schemas.InfraSnapsho
 
 // CheckImages looks, before anything is made, whether the Image Factory has the
 // extensions of images. It finds nothing if it has.
-func (s *Session) CheckImages(ctx context.Context, wanted []schemas.InfraSnapshot) []Finding {
+func (s *Session) CheckImages(ctx context.Context, wanted []schemas.InfraSnapshot) []preflight.Finding {
 	return preflight.CheckExtensions(s.images.extensions(ctx, wanted))
 }
 
@@ -64,7 +64,7 @@ func plannedImages(p *cloudplan.Plan) (wanted []schemas.InfraSnapshot) {
 // Images lists the snapshots with Talos of the project, the newest first, and
 // what refers to them: environments of the repository, servers, and living
 // autoscalers, whose configurations are known by cluster.
-func (s *Session) Images(ctx context.Context, environments []ImageEnvironment, autoscalers map[string]Autoscaler) (uses []ImageUse, err error) {
+func (s *Session) Images(ctx context.Context, environments []image.Environment, autoscalers map[string]image.Autoscaler) (uses []image.Use, err error) {
 	if s.project == nil {
 		return nil, noProject(s.env.name)
 	}
@@ -77,7 +77,7 @@ func (s *Session) Images(ctx context.Context, environments []ImageEnvironment, a
 
 // PruneImages deletes those of the given snapshots that nothing refers to, and
 // returns them.
-func (s *Session) PruneImages(ctx context.Context, uses []ImageUse, owner Owner) (removed []ImageUse, err error) {
+func (s *Session) PruneImages(ctx context.Context, uses []image.Use, owner Owner) (removed []image.Use, err error) {
 	err = s.lock.locked(ctx, owner, func() error {
 		return s.log.stage("prune", 0, func(progress.Stage) (err error) {
 			removed, err = s.images.prune(ctx, uses)

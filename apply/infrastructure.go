@@ -6,8 +6,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -39,9 +40,9 @@ func (i *infrastructure) change(ctx context.Context, of part) (err error) {
 				return err
 			}
 		}
-		_, err := i.loop(stage, of).Converge(ctx, of(i.latest), execute.Options[Change]{
+		_, err := i.loop(stage, of).Converge(ctx, of(i.latest), execute.Options[cloudplan.Change]{
 			Parallel: i.parallel,
-			Report:   func(e execute.Event[Change]) { i.report.note(stage, e) },
+			Report:   func(e execute.Event[cloudplan.Change]) { i.report.note(stage, e) },
 		})
 		i.report.left(i.report.without(i.all(i.latest)))
 		return err
@@ -62,14 +63,14 @@ func (i *infrastructure) plan(ctx context.Context) error {
 }
 
 // loop is how a part of what has to be done is made so.
-func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloudplan.Plan, Change] {
+func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloudplan.Plan, cloudplan.Change] {
 	loop := execute.Infrastructure(i.agreed)
 	loop.Stale, loop.Sleep = cloud.Stale, i.clock.Sleep
 	loop.Again = func(ctx context.Context) (*cloudplan.Plan, error) {
 		err := i.plan(ctx)
 		return of(i.latest), err
 	}
-	loop.Executor = func(p *cloudplan.Plan) execute.Do[Change] {
+	loop.Executor = func(p *cloudplan.Plan) execute.Do[cloudplan.Change] {
 		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.images.step(stage, i.owner), Notes: i.record.notes()}).Do
 		return i.watch.watched(p, stage, do)
 	}
@@ -99,7 +100,7 @@ func (i *infrastructure) newNodes(before, now cloudplan.Observed) bool {
 }
 
 // again returns how a plan is made.
-func again(p *cloudplan.Plan) func(schemas.Infrastructure, cloudplan.Observed, Consent) (*cloudplan.Plan, error) {
+func again(p *cloudplan.Plan) func(schemas.Infrastructure, cloudplan.Observed, plan.Consent) (*cloudplan.Plan, error) {
 	if p.Destroy {
 		return cloudplan.Destroy
 	}

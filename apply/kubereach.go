@@ -8,10 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -37,7 +38,7 @@ type kubeReach struct {
 	inventory *inventory
 	nodes     *nodeReach
 	signer    *signer
-	clock     Clock
+	clock     cloud.Clock
 	held      *heldLock
 	calls     *atomic.Int64
 	plane     reach.Favourite // the control plane that was reached last
@@ -49,7 +50,7 @@ func (k *kubeReach) serves() bool {
 		return false
 	}
 	server, _, err := kubernetesServer(k.infra.KubernetesAPI, "")
-	return !k.bare || err == nil && OnLoopback(server.URL)
+	return !k.bare || err == nil && reach.OnLoopback(server.URL)
 }
 
 // api is the API of the control planes that are there. This machine is let in.

@@ -12,6 +12,7 @@ import (
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
@@ -24,7 +25,7 @@ func TestKubernetesStage(t *testing.T) {
 	env, _ := realCluster(t, c, bootstrapObjects)
 	var reported []string
 	s := newSession(env, nil, Cloud{
-		Clock: liveClock{}, Builder: Builder{Random: rand.Reader}, Notify: func(e Event) { reported = append(reported, e.Stage+" "+e.Step+" "+e.Text) },
+		Clock: liveClock{}, Builder: Builder{Random: rand.Reader}, Notify: func(e progress.Event) { reported = append(reported, e.Stage+" "+e.Step+" "+e.Text) },
 		Nodes: Nodes{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(c.URL, "https://"))
 		}},
@@ -87,7 +88,7 @@ func TestSomePlane(t *testing.T) {
 	}{
 		"all are well":            {nodeplan.Plan{}, true},
 		"no control plane":        {nodeplan.Plan{Unreachable: []string{"cp-1"}}, false},
-		"it waits for bootstrap":  {nodeplan.Plan{Unreachable: []string{"cp-1"}, Steps: []Step{{Action: nodeplan.Bootstrap}}}, true},
+		"it waits for bootstrap":  {nodeplan.Plan{Unreachable: []string{"cp-1"}, Steps: []nodeplan.Step{{Action: nodeplan.Bootstrap}}}, true},
 		"it is refused":           {nodeplan.Plan{Refusals: []plan.Note{{Key: "node/cp-1"}}}, false},
 		"only the worker is away": {nodeplan.Plan{Unreachable: []string{"worker-1"}}, true},
 	} {
@@ -102,12 +103,12 @@ func TestSomePlane(t *testing.T) {
 // keeps everybody from everything.
 func TestEdited(t *testing.T) {
 	object := kubeplan.Step{Key: "ConfigMap/kube-system/ccm", Action: kubeplan.Conflict, Allowed: true, Reason: "fields of it are of others"}
-	flux := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
+	flux := demoPlan([]cloudplan.Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
 	if flux.Executable() || !flux.Refused() || diag.CodeOf(notExecutable(flux)) != diag.Conflict || flux.Edited() != nil {
 		t.Errorf("Flux looks after it: %v, %v", notExecutable(flux), flux.Edited())
 	}
 	object.Conflicts = []kubeplan.FieldConflict{{Manager: "kubectl-edit", Fields: []string{"data.x"}}}
-	p := demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
+	p := demoPlan([]cloudplan.Change{change(cloudplan.Create, "network/demo", true)}, nil, []kubeplan.Step{object})
 	p.Nodes.Unreachable, p.Nodes.Warnings = []string{"demo-2"}, []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}}
 	if !p.Executable() || p.Refused() || p.Empty() {
 		t.Errorf("somebody has edited it, and nothing can be done: %v", notExecutable(p))

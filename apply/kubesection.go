@@ -3,9 +3,9 @@ package apply
 import (
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/summary"
 )
 
 // kubeSection is what has to be done in Kubernetes.

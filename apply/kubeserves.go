@@ -21,7 +21,7 @@ func (k *kubeReach) usable(p *Plan) bool {
 
 // bootstraps reports whether a plan bootstraps the cluster.
 func bootstraps(p *Plan) bool {
-	return p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(step Step) bool { return step.Action == nodeplan.Bootstrap })
+	return p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(step nodeplan.Step) bool { return step.Action == nodeplan.Bootstrap })
 }
 
 // mayServe reports whether the cluster has been bootstrapped, as far as the

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -26,7 +27,7 @@ const (
 type kubeStage struct {
 	kube    *kubeReach
 	objects *treeObjects
-	clock   Clock
+	clock   cloud.Clock
 	log     *runLog
 	lock    *locker
 	record  treeRecord
@@ -169,7 +170,7 @@ func notServing(err error) error {
 
 // planKubernetes looks, asks what the API would do where that is not certain,
 // and plans.
-func planKubernetes(ctx context.Context, client *kube.Client, desired kubeplan.Desired, policy Consent) (*kubeplan.Plan, error) {
+func planKubernetes(ctx context.Context, client *kube.Client, desired kubeplan.Desired, policy plan.Consent) (*kubeplan.Plan, error) {
 	observed, err := client.Observe(ctx, desired)
 	if err != nil {
 		return nil, err

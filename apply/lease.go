@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -22,17 +23,17 @@ const (
 type leaseLock struct {
 	env, cluster string
 	kube         *kubeReach
-	clock        Clock // which keeps no lock: it is what the lock is kept with
+	clock        cloud.Clock // which keeps no lock: it is what the lock is kept with
 }
 
 // name is what the Lease is called.
 func (l leaseLock) name() string { return l.cluster + "-apply-lock" }
 
-func (l leaseLock) holder(ctx context.Context) (*Holder, error) {
+func (l leaseLock) holder(ctx context.Context) (*cloud.Holder, error) {
 	return l.ask(ctx, (*kube.Client).LeaseHolder)
 }
 
-func (l leaseLock) unlock(ctx context.Context) (*Holder, error) {
+func (l leaseLock) unlock(ctx context.Context) (*cloud.Holder, error) {
 	return l.ask(ctx, (*kube.Client).FreeLease)
 }
 
@@ -58,7 +59,7 @@ func (l leaseLock) acquire(ctx context.Context, owner Owner, stage progress.Stag
 func (l leaseLock) clean(context.Context) error { return nil }
 
 // ask asks the API who holds the lock, or frees it.
-func (l leaseLock) ask(ctx context.Context, ask func(*kube.Client, context.Context, string) (*kube.Holder, error)) (*Holder, error) {
+func (l leaseLock) ask(ctx context.Context, ask func(*kube.Client, context.Context, string) (*kube.Holder, error)) (*cloud.Holder, error) {
 	if l.kube.nodes.dial == nil {
 		return nil, diag.On("environment "+l.env, "its machines exist already, and are not reached").WithCode(diag.Usage)
 	}
@@ -75,7 +76,7 @@ func (l leaseLock) ask(ctx context.Context, ask func(*kube.Client, context.Conte
 	case err != nil || h == nil:
 		return nil, err
 	}
-	return &Holder{Owner: h.Owner, Run: h.Run, Expires: h.Expires}, nil
+	return &cloud.Holder{Owner: h.Owner, Run: h.Run, Expires: h.Expires}, nil
 }
 
 // client talks to the Kubernetes API of machines that exist already.

@@ -12,17 +12,6 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// Relation is what Git says of two commits; see the package lineage.
-type Relation = lineage.Relation
-
-// The relations.
-const (
-	CommitUnknown = lineage.Unknown
-	CommitNewer   = lineage.Newer
-	CommitOlder   = lineage.Older
-	CommitsApart  = lineage.Apart
-)
-
 // History is what Git knows of the commit that a tree is from.
 type History struct {
 	// The commit, in at most 40 hexadecimal digits; empty if the tree is in none as
@@ -30,7 +19,7 @@ type History struct {
 	Commit string
 	// Relation compares it with the commit that was applied before. That Git does not
 	// know that one is no error.
-	Relation func(ctx context.Context, applied string) (Relation, error)
+	Relation func(ctx context.Context, applied string) (lineage.Relation, error)
 }
 
 // The notes that say which tree was applied last, or was about to be.
@@ -122,7 +111,7 @@ func (t presentTree) notes() map[string]string {
 }
 
 // agreesToOlder reports whether somebody agreed to a tree that is older.
-func agreesToOlder(c Consent) bool { return slices.Contains(c.Allow, lineage.Consent) }
+func agreesToOlder(c plan.Consent) bool { return slices.Contains(c.Allow, lineage.Consent) }
 
 // treeOf is the tree that notes name.
 func treeOf(notes map[string]string) lineage.Tree {

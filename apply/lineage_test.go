@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -22,14 +23,14 @@ const (
 // whatever was applied.
 func newer(env *Environment) *History {
 	_, digits, _ := strings.Cut(env.seal, ":")
-	return &History{Commit: digits[:40], Relation: func(context.Context, string) (Relation, error) { return CommitNewer, nil }}
+	return &History{Commit: digits[:40], Relation: func(context.Context, string) (lineage.Relation, error) { return lineage.Newer, nil }}
 }
 
 // inHistory is a session of a bench whose tree is from a commit. Git says what
 // relation it has to others.
-func (b *bench) inHistory(commit string, relation Relation) *Session {
+func (b *bench) inHistory(commit string, relation lineage.Relation) *Session {
 	b.t.Helper()
-	past := &History{Commit: commit, Relation: func(context.Context, string) (Relation, error) { return relation, nil }}
+	past := &History{Commit: commit, Relation: func(context.Context, string) (lineage.Relation, error) { return relation, nil }}
 	return b.connect(func(c *Cloud) { c.History = past })
 }
 
@@ -57,7 +58,7 @@ func demo(description string) string {
 // nothing to do, nothing is written.
 func TestTreeIsRecorded(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(firstCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(firstCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	first := b.recorded()
@@ -68,7 +69,7 @@ func TestTreeIsRecorded(t *testing.T) {
 		t.Errorf("what makes the network records the tree too: %v", puts)
 	}
 	before := b.writes()
-	if err := b.applyIn(b.inHistory(secondCommit, CommitNewer), Policy{}); err != nil || b.writes() != before {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Newer), Policy{}); err != nil || b.writes() != before {
 		t.Errorf("nothing to do: %d writes, %v", b.writes()-before, err)
 	}
 	if now := b.recorded(); now != first {
@@ -77,7 +78,7 @@ func TestTreeIsRecorded(t *testing.T) {
 
 	// One that is in no commit leaves the commit of the one before.
 	b.render(demo("b"))
-	if err := b.applyIn(b.inHistory("", CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory("", lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	dirty := b.recorded()
@@ -86,7 +87,7 @@ func TestTreeIsRecorded(t *testing.T) {
 	}
 	// The same run changes labels of the network, which has the record.
 	b.render(demo("c"))
-	if err := b.applyIn(b.inHistory(secondCommit, CommitNewer), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Newer), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if now := b.recorded(); now.Commit != secondCommit || now.Seal == dirty.Seal {
@@ -104,7 +105,7 @@ func TestTreeIsRecordedOnAFirewall(t *testing.T) {
 	_, rules, _ := strings.Cut(demoInfrastructure, "firewalls:")
 	rules, _, _ = strings.Cut(rules, "placementGroups:")
 	b := newBench(t, from+"firewalls:"+rules)
-	if err := b.applyIn(b.inHistory(firstCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(firstCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if now := b.recorded(); now.Commit != firstCommit {
@@ -125,13 +126,13 @@ func TestTreeIsRecordedOnAFirewall(t *testing.T) {
 // What cannot be recorded is not begun, and what is recorded comes first.
 func TestTreeIsRecordedFirst(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(firstCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(firstCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	b.render(demo("b"))
 	b.faults.Inject(faultproxy.Fault{Method: "PUT", Path: "/networks/*", As: faultproxy.Refuse(422, "invalid_input")})
 	before := len(b.sim.Calls())
-	err := b.applyIn(b.inHistory(secondCommit, CommitNewer), Policy{})
+	err := b.applyIn(b.inHistory(secondCommit, lineage.Newer), Policy{})
 	if err == nil || !strings.Contains(err.Error(), "notes of the cluster demo") {
 		t.Errorf("%v", err)
 	}
@@ -141,7 +142,7 @@ func TestTreeIsRecordedFirst(t *testing.T) {
 		}
 	}
 	// The same commit goes on.
-	if err := b.applyIn(b.inHistory(secondCommit, CommitNewer), Policy{}); err != nil || b.recorded().Commit != secondCommit {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Newer), Policy{}); err != nil || b.recorded().Commit != secondCommit {
 		t.Errorf("%v, recorded %+v", err, b.recorded())
 	}
 }
@@ -149,16 +150,16 @@ func TestTreeIsRecordedFirst(t *testing.T) {
 // Killed after the record and before the changes: the same commit resumes.
 func TestTreeIsRecordedAndNotApplied(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(firstCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(firstCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	b.render(demo("b"))
-	s := b.inHistory(secondCommit, CommitNewer)
+	s := b.inHistory(secondCommit, lineage.Newer)
 	if err := s.record.begin(t.Context(), b.plan(s, Policy{}).Observed, false); err != nil {
 		t.Fatal(err)
 	}
 	// Git is not asked: it is the same commit.
-	if err := b.applyIn(b.inHistory(secondCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if s := b.connect(); !b.plan(s, Policy{}).Empty() {
@@ -170,12 +171,12 @@ func TestTreeIsRecordedAndNotApplied(t *testing.T) {
 // between the plan and the lock. Consent holds for both, and nothing else gives it.
 func TestOlderTreeIsRefused(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(secondCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	b.render(demo("b"))
-	all := Policy{Consent: Consent{AllowDestroy: true, AllowPowerOff: true, Allow: []string{"demo", "rendered/dev"}}}
-	for _, relation := range []Relation{CommitOlder, CommitUnknown} {
+	all := Policy{Consent: plan.Consent{AllowDestroy: true, AllowPowerOff: true, Allow: []string{"demo", "rendered/dev"}}}
+	for _, relation := range []lineage.Relation{lineage.Older, lineage.Unknown} {
 		before := b.writes()
 		s := b.inHistory(firstCommit, relation)
 		p := b.plan(s, all)
@@ -188,15 +189,15 @@ func TestOlderTreeIsRefused(t *testing.T) {
 	}
 
 	// The plan was made when nobody knew.
-	s := b.inHistory(firstCommit, CommitNewer)
+	s := b.inHistory(firstCommit, lineage.Newer)
 	p := b.plan(s, all)
-	s.record.(labelledRecord).history.Relation = func(context.Context, string) (Relation, error) { return CommitOlder, nil }
+	s.record.(labelledRecord).history.Relation = func(context.Context, string) (lineage.Relation, error) { return lineage.Older, nil }
 	_, err := s.Apply(t.Context(), p, all, Owner{Name: "ann@desk", Run: "1"})
 	if err == nil || diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "is older than commit") {
 		t.Errorf("with the lock taken: %v", err)
 	}
 
-	if err := b.applyIn(b.inHistory(firstCommit, CommitOlder), Policy{Consent: Consent{Allow: []string{lineage.Consent}}}); err != nil {
+	if err := b.applyIn(b.inHistory(firstCommit, lineage.Older), Policy{Consent: plan.Consent{Allow: []string{lineage.Consent}}}); err != nil {
 		t.Errorf("with consent: %v", err)
 	}
 	if now := b.recorded(); now.Commit != firstCommit {
@@ -208,15 +209,15 @@ func TestOlderTreeIsRefused(t *testing.T) {
 // tree needs none, and is not recorded for it.
 func TestConsentToAnOlderTreeIsRecorded(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(secondCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	b.render(demo("a")) // with another seal
-	agreed := Policy{Consent: Consent{Allow: []string{lineage.Consent}}}
-	if err := b.applyIn(b.inHistory(firstCommit, CommitNewer), agreed); err != nil || b.recorded().Commit != secondCommit {
+	agreed := Policy{Consent: plan.Consent{Allow: []string{lineage.Consent}}}
+	if err := b.applyIn(b.inHistory(firstCommit, lineage.Newer), agreed); err != nil || b.recorded().Commit != secondCommit {
 		t.Errorf("newer: %v, recorded %+v", err, b.recorded())
 	}
-	s := b.inHistory(firstCommit, CommitOlder)
+	s := b.inHistory(firstCommit, lineage.Older)
 	if err := s.CheckTree(t.Context()); err == nil || !strings.Contains(err.Error(), "is older than commit 222222222222") {
 		t.Errorf("a node would be replaced: %v", err)
 	}
@@ -224,7 +225,7 @@ func TestConsentToAnOlderTreeIsRecorded(t *testing.T) {
 		t.Errorf("older: %v, recorded %+v", err, b.recorded())
 	}
 	before := b.writes()
-	s = b.inHistory(firstCommit, CommitUnknown)
+	s = b.inHistory(firstCommit, lineage.Unknown)
 	if err := errors.Join(s.CheckTree(t.Context()), b.applyIn(s, agreed)); err != nil || b.writes() != before {
 		t.Errorf("once more: %d writes, %v", b.writes()-before, err)
 	}
@@ -233,12 +234,12 @@ func TestConsentToAnOlderTreeIsRecorded(t *testing.T) {
 // A kept plan is no way around it, and keeps the consent that it was made with.
 func TestOlderTreeOfAKeptPlan(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(secondCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	b.render(demo("b"))
-	for _, consent := range []Consent{{}, {Allow: []string{lineage.Consent}}} {
-		s := b.inHistory(firstCommit, CommitOlder)
+	for _, consent := range []plan.Consent{{}, {Allow: []string{lineage.Consent}}} {
+		s := b.inHistory(firstCommit, lineage.Older)
 		text, err := b.plan(s, Policy{Consent: consent}).Save()
 		if err != nil {
 			t.Fatal(err)
@@ -263,12 +264,12 @@ func TestOlderTreeOfAKeptPlan(t *testing.T) {
 // That Git cannot be asked is an error, and does not mean that the tree is newer.
 func TestHistoryThatCannotBeRead(t *testing.T) {
 	b := newBench(t, demo("a"))
-	if err := b.applyIn(b.inHistory(secondCommit, CommitUnknown), Policy{}); err != nil {
+	if err := b.applyIn(b.inHistory(secondCommit, lineage.Unknown), Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	b.render(demo("b"))
-	s, broken := b.inHistory(firstCommit, CommitNewer), errors.New("git is broken")
-	s.record.(labelledRecord).history.Relation = func(context.Context, string) (Relation, error) { return CommitNewer, broken }
+	s, broken := b.inHistory(firstCommit, lineage.Newer), errors.New("git is broken")
+	s.record.(labelledRecord).history.Relation = func(context.Context, string) (lineage.Relation, error) { return lineage.Newer, broken }
 	if _, err := s.Plan(t.Context(), Policy{}); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/schemas"
 )
 

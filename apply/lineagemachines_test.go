@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/plan/lineage"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -18,8 +19,8 @@ func (s *site) sysctl(value string, names ...string) {
 }
 
 // from says which commit the tree is from, and what Git says of it.
-func (s *site) from(commit string, relation Relation) {
-	s.past = &History{Commit: commit, Relation: func(context.Context, string) (Relation, error) { return relation, nil }}
+func (s *site) from(commit string, relation lineage.Relation) {
+	s.past = &History{Commit: commit, Relation: func(context.Context, string) (lineage.Relation, error) { return relation, nil }}
 }
 
 // inKubernetes is the tree that the cluster's Kubernetes has recorded.
@@ -65,34 +66,34 @@ func (s *site) refusesTree(policy Policy, says string) {
 // other is.
 func TestOlderTreeOfMachinesIsRefused(t *testing.T) {
 	s := newStaticSite(t, "cp-1", "worker-1")
-	s.from(firstCommit, CommitUnknown) // there is no record, so Git is not asked
+	s.from(firstCommit, lineage.Unknown) // there is no record, so Git is not asked
 	s.mustApply(Policy{})
 	if now := s.inKubernetes(); now.Commit != firstCommit || len(now.Seal) != sealDigits {
 		t.Fatalf("recorded: %+v", now)
 	}
 	s.sysctl("10", "cp-1", "worker-1")
-	s.from(secondCommit, CommitNewer)
+	s.from(secondCommit, lineage.Newer)
 	s.mustApply(Policy{})
 	if now := s.inKubernetes(); now.Commit != secondCommit {
 		t.Fatalf("recorded: %+v", now)
 	}
 
 	s.sysctl("20", "cp-1", "worker-1")
-	all := Policy{Consent: Consent{AllowDestroy: true, AllowPowerOff: true, Allow: []string{"cp-1", "node/cp-1", "node/worker-1", "rendered/dev"}}}
-	s.from(firstCommit, CommitOlder)
+	all := Policy{Consent: plan.Consent{AllowDestroy: true, AllowPowerOff: true, Allow: []string{"cp-1", "node/cp-1", "node/worker-1", "rendered/dev"}}}
+	s.from(firstCommit, lineage.Older)
 	s.refusesTree(all, "commit 111111111111 is older than commit 222222222222, which was applied")
-	s.from(firstCommit, CommitUnknown)
+	s.from(firstCommit, lineage.Unknown)
 	s.refusesTree(all, "cannot be told: Git here does not know that commit")
 	if err := s.session().CheckTree(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be told") {
 		t.Errorf("a node would be taken out: %v", err)
 	}
 
-	s.from(firstCommit, CommitOlder)
-	s.mustApply(Policy{Consent: Consent{Allow: []string{lineage.Consent}}})
+	s.from(firstCommit, lineage.Older)
+	s.mustApply(Policy{Consent: plan.Consent{Allow: []string{lineage.Consent}}})
 	if now := s.inKubernetes(); now.Commit != firstCommit {
 		t.Errorf("after consent: %+v", now)
 	}
-	s.from(firstCommit, CommitUnknown)
+	s.from(firstCommit, lineage.Unknown)
 	if p, _ := s.mustApply(Policy{}); !p.Empty() {
 		t.Errorf("the record is a difference:\n%s", p)
 	}
@@ -101,16 +102,16 @@ func TestOlderTreeOfMachinesIsRefused(t *testing.T) {
 // Between the plan and the lock somebody applies what is newer.
 func TestOlderTreeOfMachinesUnderTheLock(t *testing.T) {
 	s := newStaticSite(t, "cp-1")
-	s.from(firstCommit, CommitUnknown)
+	s.from(firstCommit, lineage.Unknown)
 	s.mustApply(Policy{})
 	s.sysctl("10", "cp-1")
-	s.from(secondCommit, CommitNewer)
+	s.from(secondCommit, lineage.Newer)
 	session := s.session()
 	p, err := session.Plan(t.Context(), Policy{})
 	if err != nil || !p.Executable() || p.Empty() {
 		t.Fatalf("%v\n%s", err, p)
 	}
-	session.record.(*clusterRecord).history.Relation = func(context.Context, string) (Relation, error) { return CommitOlder, nil }
+	session.record.(*clusterRecord).history.Relation = func(context.Context, string) (lineage.Relation, error) { return lineage.Older, nil }
 	before := s.configured()
 	_, err = session.Apply(t.Context(), p, Policy{}, s.owner())
 	if diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "is older than commit") || s.configured() != before {
@@ -125,10 +126,10 @@ func TestOlderTreeOfMachinesUnderTheLock(t *testing.T) {
 // is sent to nodes that live, unless somebody agrees.
 func TestRecordOfMachinesThatCannotBeRead(t *testing.T) {
 	s := newStaticSite(t, "cp-1", "worker-1")
-	s.from(firstCommit, CommitUnknown)
+	s.from(firstCommit, lineage.Unknown)
 	s.mustApply(Policy{})
 	s.sysctl("10", "cp-1", "worker-1")
-	s.from(secondCommit, CommitNewer)
+	s.from(secondCommit, lineage.Newer)
 	broken := func(p Policy) (*Plan, error) {
 		session := s.session()
 		dial := session.connect.reach.dial
@@ -144,7 +145,7 @@ func TestRecordOfMachinesThatCannotBeRead(t *testing.T) {
 	if err != nil || p.Executable() || p.Nodes != nil || !strings.Contains(p.String(), "the Kubernetes API, which keeps it, does not say") {
 		t.Errorf("%v\n%s", err, p)
 	}
-	p, err = broken(Policy{Stages: []Stage{StageNodes}, Consent: Consent{Allow: []string{lineage.Consent}}})
+	p, err = broken(Policy{Stages: []Stage{StageNodes}, Consent: plan.Consent{Allow: []string{lineage.Consent}}})
 	if err != nil || !p.Executable() || len(p.Nodes.Steps) != 2 || !strings.Contains(p.String(), "you have agreed to it") {
 		t.Errorf("with consent: %v\n%s", err, p)
 	}
@@ -159,11 +160,11 @@ func TestRecordOfMachinesThatCannotBeRead(t *testing.T) {
 // to the inventory.
 func TestNotesBesideTheInventory(t *testing.T) {
 	s := newStaticSite(t, "cp-1")
-	s.from(firstCommit, CommitUnknown)
+	s.from(firstCommit, lineage.Unknown)
 	s.mustApply(Policy{})
 	first := s.inKubernetes()
 	s.sysctl("10", "cp-1")
-	s.from("", CommitUnknown)
+	s.from("", lineage.Unknown)
 	p, _ := s.mustApply(Policy{})
 	if now := s.inKubernetes(); now.Commit != firstCommit || now.Seal == first.Seal {
 		t.Errorf("recorded: %+v, before %+v", now, first)

@@ -7,16 +7,13 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // releaseWithin is how long giving the lock back may take, also after an
 // interrupt.
 const releaseWithin = 30 * time.Second
-
-// Holder is who holds the lock of a cluster.
-type Holder = cloud.Holder
 
 // lock is the right to change a cluster: a firewall at Hetzner Cloud, or a Lease in
 // Kubernetes for machines that exist already.
@@ -44,7 +41,7 @@ func (h *heldLock) keep(ctx context.Context) error {
 // keepingClock keeps the lock while something is waited for that asks nothing of
 // Hetzner Cloud.
 type keepingClock struct {
-	Clock
+	cloud.Clock
 	held *heldLock
 }
 
@@ -60,9 +57,9 @@ func (k keepingClock) Sleep(ctx context.Context, d time.Duration) error {
 type lockPlace interface {
 	// holder returns who holds it, or held it and did not release it; nil if it is
 	// free.
-	holder(ctx context.Context) (*Holder, error)
+	holder(ctx context.Context) (*cloud.Holder, error)
 	// unlock takes it from a run that is dead, and returns who held it.
-	unlock(ctx context.Context) (*Holder, error)
+	unlock(ctx context.Context) (*cloud.Holder, error)
 	// acquire takes it; nil if there is no place for it yet.
 	acquire(ctx context.Context, owner Owner, stage progress.Stage) (lock, error)
 	// clean removes what dead runs left behind, with the lock taken.
@@ -136,11 +133,11 @@ type projectLock struct {
 	open    *sessionAccess
 }
 
-func (p projectLock) holder(ctx context.Context) (*Holder, error) {
+func (p projectLock) holder(ctx context.Context) (*cloud.Holder, error) {
 	return p.project.Holder(ctx, p.cluster)
 }
 
-func (p projectLock) unlock(ctx context.Context) (*Holder, error) {
+func (p projectLock) unlock(ctx context.Context) (*cloud.Holder, error) {
 	return p.project.Unlock(ctx, p.cluster)
 }
 

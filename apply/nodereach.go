@@ -5,9 +5,10 @@ import (
 	"net"
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -25,15 +26,15 @@ func (d dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return d.dial(ctx, address)
 }
 
-type dialer struct{ dial Dialer }
+type dialer struct{ dial image.Dialer }
 
 // nodeReach is the way to the nodes of a cluster: from this machine, or through
 // the server that the tree names, with the addresses of this machine let in.
 type nodeReach struct {
 	infra     *schemas.Infrastructure
 	inventory *inventory
-	dial      Dialer // nil: nodes are left out
-	signers   Signers
+	dial      image.Dialer // nil: nodes are left out
+	signers   reach.Signers
 	open      *sessionAccess
 	jump      *reach.Jump // the server that leads to nodes, once it is connected to
 	clients   nodes.Clients
@@ -99,13 +100,4 @@ func (r *nodeReach) close(ctx context.Context) error {
 	}
 	problems.AddErr(r.open.close(ctx))
 	return problems.Err()
-}
-
-// SSHAgentKeys are the keys of the SSH agent that listens on a socket.
-func SSHAgentKeys(socket string) Signers { return reach.AgentKeys(socket) }
-
-// SSHFileKeys are private keys in files, by their names and contents. If one has
-// a passphrase, ask is called for it.
-func SSHFileKeys(names []string, contents [][]byte, ask func(prompt string) (string, error)) Signers {
-	return reach.FileKeys(names, contents, ask)
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/plan"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -49,13 +49,13 @@ func (n nodeSection) remains() error {
 }
 
 func (n nodeSection) left(r *Report) []summary.Item {
-	return stepItems(slices.DeleteFunc(slices.Clone(n.Steps), func(s Step) bool {
-		return slices.ContainsFunc(r.Steps, func(d Step) bool { return d.Key == s.Key })
+	return stepItems(slices.DeleteFunc(slices.Clone(n.Steps), func(s nodeplan.Step) bool {
+		return slices.ContainsFunc(r.Steps, func(d nodeplan.Step) bool { return d.Key == s.Key })
 	}))
 }
 
 // stepItems are steps with nodes as reports list them.
-func stepItems(steps []Step) (all []summary.Item) {
+func stepItems(steps []nodeplan.Step) (all []summary.Item) {
 	for _, s := range steps {
 		stage := summary.Nodes
 		if s.Action == nodeplan.Bootstrap {

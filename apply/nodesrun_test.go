@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
@@ -154,7 +157,7 @@ func (s *site) session(change ...func(*Cloud)) *Session {
 	c := Cloud{
 		Endpoint: s.endpoint + "/v1", Token: secret.New(s.sim.Token()), HTTP: s.http, Clock: s.fleet.Clock(),
 		Rand: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
-		Notify: func(e Event) {
+		Notify: func(e progress.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			fmt.Fprintln(&s.told, e.Stage, e.Step, e.State, e.Text)
@@ -264,13 +267,13 @@ func TestGoing(t *testing.T) {
 		t.Errorf("without consent: %v", err)
 	}
 	before := s.runs
-	p, r := s.mustApply(Policy{Consent: Consent{Allow: []string{"cp-3", "worker-2"}}})
+	p, r := s.mustApply(Policy{Consent: plan.Consent{Allow: []string{"cp-3", "worker-2"}}})
 	// Those of the worker go on beside them.
 	steps := slices.DeleteFunc(strings.Split(stepNames(r), ", "), func(name string) bool { return !strings.HasSuffix(name, " cp-3") })
 	if got, want := strings.Join(steps, ", "), "snapshot cp-3, drain cp-3, forfeit cp-3, leave cp-3, verify cp-3, delete-node cp-3"; got != want || s.runs != before+1 {
 		t.Errorf("%s, want %s\n%s", got, want, p)
 	}
-	deleted := slices.IndexFunc(r.Done, func(c Change) bool { return c.Key == "server/cp-3" })
+	deleted := slices.IndexFunc(r.Done, func(c cloudplan.Change) bool { return c.Key == "server/cp-3" })
 	left := strings.Index(s.told.String(), "nodes verify cp-3 done")
 	gone := strings.Index(s.told.String(), "infrastructure delete server/cp-3 done")
 	if deleted < 0 || left < 0 || gone < left {
@@ -301,7 +304,7 @@ func TestStagesOfARun(t *testing.T) {
 		t.Errorf("done %v, %s", keys(r.Done), stepNames(r))
 	}
 	s.tree("cp-1")
-	p, _ := s.mustApply(Policy{Stages: []Stage{StageInfrastructure}, Consent: Consent{AllowDestroy: true}})
+	p, _ := s.mustApply(Policy{Stages: []Stage{StageInfrastructure}, Consent: plan.Consent{AllowDestroy: true}})
 	if !p.Empty() {
 		t.Errorf("a server of a node would be deleted:\n%s", p)
 	}
@@ -350,7 +353,7 @@ func TestOnlyOneNode(t *testing.T) {
 	s.tree("cp-1", "cp-2", "cp-3", "worker-1")
 	s.mustApply(Policy{})
 	s.tree("cp-1", "cp-2")
-	_, r := s.mustApply(Policy{Consent: Consent{AllowDestroy: true}, Nodes: []string{"worker-1"}})
+	_, r := s.mustApply(Policy{Consent: plan.Consent{AllowDestroy: true}, Nodes: []string{"worker-1"}})
 	if got := keys(r.Done); !slices.Equal(got, []string{"delete server/worker-1"}) || strings.Contains(stepNames(r), "cp-3") {
 		t.Errorf("done %v, %s", got, stepNames(r))
 	}
@@ -368,7 +371,7 @@ func TestAnotherType(t *testing.T) {
 	s.mustApply(Policy{})
 	s.kind = "cpx32"
 	s.tree("cp-1", "cp-2", "cp-3")
-	_, r := s.mustApply(Policy{Consent: Consent{AllowPowerOff: true}})
+	_, r := s.mustApply(Policy{Consent: plan.Consent{AllowPowerOff: true}})
 	if got := keys(r.Done); len(got) != 3 {
 		t.Errorf("done %v", got)
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 )
 
 // nodeStage looks at the nodes, and takes the steps by which they become what the
@@ -143,9 +143,9 @@ func converge(
 	if err != nil {
 		return nil, err
 	}
-	return c.Loop(agreed, again).Converge(ctx, current, execute.Options[Step]{
+	return c.Loop(agreed, again).Converge(ctx, current, execute.Options[nodeplan.Step]{
 		Parallel: parallelNodes,
-		Report:   func(e execute.Event[Step]) { r.noteStep(stage, e) },
+		Report:   func(e execute.Event[nodeplan.Step]) { r.noteStep(stage, e) },
 	})
 }
 
@@ -154,7 +154,7 @@ func converge(
 const parallelNodes = 32
 
 // noteStep takes in, and tells, how a step goes on.
-func (r *Report) noteStep(stage progress.Stage, e execute.Event[Step]) {
+func (r *Report) noteStep(stage progress.Stage, e execute.Event[nodeplan.Step]) {
 	if e.State == execute.Done {
 		r.Steps = append(r.Steps, e.Step)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -23,8 +23,8 @@ type nodeWatch struct {
 // watched lets a change that takes the server of a living node off for a while
 // wait until the cluster can do without it, and then until the node is well
 // again. Its pods move away meanwhile.
-func (w *nodeWatch) watched(p *cloudplan.Plan, stage progress.Stage, do execute.Do[Change]) execute.Do[Change] {
-	return func(ctx context.Context, c Change) error {
+func (w *nodeWatch) watched(p *cloudplan.Plan, stage progress.Stage, do execute.Do[cloudplan.Change]) execute.Do[cloudplan.Change] {
+	return func(ctx context.Context, c cloudplan.Change) error {
 		if w.connect.reach.dial == nil || p.Destroy || c.Kind != cloudplan.KindServer || c.Class != cloudplan.PowerOff {
 			err := do(ctx, c)
 			if err == nil && switchedOn(c) {
@@ -102,6 +102,6 @@ func letBackIn(ctx context.Context, c *nodes.Cluster, name string, failed error)
 }
 
 // switchedOn reports whether a change starts a server.
-func switchedOn(c Change) bool {
+func switchedOn(c cloudplan.Change) bool {
 	return c.Kind == cloudplan.KindServer && slices.ContainsFunc(c.Fields, func(f cloudplan.Field) bool { return f.Name == cloudplan.FieldPower })
 }

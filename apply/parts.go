@@ -31,13 +31,13 @@ func holding(nodes func(name string) bool) part {
 			}
 		}
 		first := *p
-		first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return held[c.Key] })
+		first.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c cloudplan.Change) bool { return held[c.Key] })
 		return &first
 	}
 }
 
 // endsNode reports whether a change deletes the server of a node.
-func endsNode(p *cloudplan.Plan, c Change) bool {
+func endsNode(p *cloudplan.Plan, c cloudplan.Change) bool {
 	return c.Kind == cloudplan.KindServer && c.Action == cloudplan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o cloudplan.Server) bool {
 		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
 	})

@@ -25,8 +25,8 @@ type Plan struct {
 
 	kept    string // what stands for the files of the nodes
 	node    nodeplan.Policy
-	objects Consent // to changes in Kubernetes
-	older   bool    // somebody agreed to a tree that is older than what was applied
+	objects plan.Consent // to changes in Kubernetes
+	older   bool         // somebody agreed to a tree that is older than what was applied
 }
 
 // Empty reports whether there is nothing to do.

@@ -8,21 +8,6 @@ import (
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
-type (
-	// Consent is what whoever runs apply agrees to. Names of nodes count for
-	// their servers, and for what they are in the cluster.
-	Consent = plan.Policy
-	// Mode is how far a run goes with nodes that run.
-	Mode = nodeplan.Mode
-)
-
-// The modes.
-const (
-	Auto     = nodeplan.Auto
-	NoReboot = nodeplan.NoReboot
-	Staged   = nodeplan.Staged
-)
-
 // Stage is a part of a run.
 type Stage string
 
@@ -38,9 +23,9 @@ func Stages() []Stage { return []Stage{StageInfrastructure, StageNodes, StageKub
 
 // Policy is how a run goes about things.
 type Policy struct {
-	Consent
-	// How far it goes with nodes that run; empty: [Auto].
-	Mode Mode
+	plan.Consent
+	// How far it goes with nodes that run; empty: [nodeplan.Auto].
+	Mode nodeplan.Mode
 	// How many workers may be away at once; 0 is 1.
 	MaxParallel int
 	// The names of the nodes that it is about; none are all.

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -161,12 +163,12 @@ func TestFactsGone(t *testing.T) {
 }
 
 func TestParseFingerprints(t *testing.T) {
-	got, err := ParseFingerprints([]string{"a=" + shownKey})
+	got, err := reach.ParseFingerprints([]string{"a=" + shownKey})
 	if err != nil || got["a"] != shownKey {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"", "a", "=" + shownKey, "a=", "a=x", "a==" + shownKey} {
-		if _, err := ParseFingerprints([]string{bad}); err == nil {
+		if _, err := reach.ParseFingerprints([]string{bad}); err == nil {
 			t.Errorf("%q is read", bad)
 		}
 	}
@@ -176,7 +178,7 @@ func TestParseFingerprints(t *testing.T) {
 // may be removed, or everything may, says nothing of whom it is safe to tell secrets.
 func TestTrustByName(t *testing.T) {
 	for allow, trusted := range map[string]bool{"node/a": true, "a": false, "server/a": false, "node/b": false, "node/": false} {
-		p := Policy{Consent: Consent{Allow: []string{allow}, AllowDestroy: true}}
+		p := Policy{Consent: plan.Consent{Allow: []string{allow}, AllowDestroy: true}}
 		if got := len(p.forNodes([]string{"a"}).Trust) > 0; got != trusted {
 			t.Errorf("%q: %v", allow, got)
 		}

@@ -35,7 +35,7 @@ func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
 		return err
 	}
 	does := func(a nodeplan.Action) bool {
-		return p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(st Step) bool { return st.Action == a })
+		return p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(st nodeplan.Step) bool { return st.Action == a })
 	}
 	if does(nodeplan.Bootstrap) {
 		return nil

@@ -15,19 +15,16 @@ type Removal struct {
 	Wipe bool
 }
 
-// NodesPlan is what has to be done with nodes.
-type NodesPlan = nodeplan.Plan
-
 // PlanRemoval looks at the nodes, and says how they are taken out: by the steps
 // by which nodes are removed. If no control plane is left, it is the end of the
 // cluster, and takes wiping.
-func (s *Session) PlanRemoval(ctx context.Context, t Removal) (p *NodesPlan, err error) {
+func (s *Session) PlanRemoval(ctx context.Context, t Removal) (p *nodeplan.Plan, err error) {
 	return s.removal.plan(ctx, t)
 }
 
 // Removal takes the steps of a plan of [Session.PlanRemoval] that somebody agreed
 // to. The report says what was done also if there is an error.
-func (s *Session) Remove(ctx context.Context, agreed *NodesPlan, t Removal, owner Owner) (*Report, error) {
+func (s *Session) Remove(ctx context.Context, agreed *nodeplan.Plan, t Removal, owner Owner) (*Report, error) {
 	r := newReport(s.env, s.log, nil)
 	if err := refused(agreed.Refusals); err != nil {
 		return r, err
@@ -40,7 +37,7 @@ func (s *Session) Remove(ctx context.Context, agreed *NodesPlan, t Removal, owne
 // Replace takes a node out, by a plan of [Session.PlanRemoval] that somebody
 // agreed to, and makes its server anew; a machine that exists already is wiped.
 // [Session.Apply] then lets it join.
-func (s *Session) Replace(ctx context.Context, agreed *NodesPlan, name string, owner Owner) (*Report, error) {
+func (s *Session) Replace(ctx context.Context, agreed *nodeplan.Plan, name string, owner Owner) (*Report, error) {
 	r := newReport(s.env, s.log, nil)
 	if err := refused(agreed.Refusals); err != nil {
 		return r, err

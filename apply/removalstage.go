@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/nodes"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -80,7 +80,7 @@ func (t *removalStage) replace(ctx context.Context, r *Report, name string, owne
 		return nil
 	}
 	key := cloudplan.KeyOf(cloudplan.KindServer, name)
-	policy := Policy{Consent: Consent{Allow: []string{name}, Replace: []string{name}, Left: []string{name}}}
+	policy := Policy{Consent: plan.Consent{Allow: []string{name}, Replace: []string{name}, Left: []string{name}}}
 	p, err := t.cloud.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
 		return cloudplan.Make(t.cloud.env.Infrastructure, o, policy.Consent)
 	})
@@ -90,7 +90,7 @@ func (t *removalStage) replace(ctx context.Context, r *Report, name string, owne
 	old := serverID(p.Observed, name)
 	only := func(p *cloudplan.Plan) *cloudplan.Plan {
 		one := *p
-		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool {
+		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c cloudplan.Change) bool {
 			return c.Key != key || c.Action == cloudplan.Replace && c.ID != old // it is another one already
 		})
 		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })

@@ -9,26 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/summary"
 )
-
-// Summary is the report of a run, for people and for programs.
-type Summary = summary.Summary
-
-// Seconds prints a duration as people read it.
-func Seconds(d time.Duration) string { return summary.Seconds(d) }
-
-// Commands write command lines, for who reads a report. Without both of them the
-// report names no commands.
-type Commands struct {
-	// The command of the run once more, with more arguments: it goes on with what
-	// the run left.
-	Again func(more ...string) string
-	// Of another command, for the environment of the run, with more arguments.
-	Of func(name string, more ...string) string
-}
 
 // newReport begins the report of a run.
 func newReport(e *Environment, log *runLog, agreed *Plan) *Report {
@@ -47,8 +31,8 @@ func (r *Report) took(log *runLog) {
 }
 
 // Summary sums the run up, after it ended with err.
-func (r *Report) Summary(err error, c Commands) Summary {
-	s := Summary{
+func (r *Report) Summary(err error, c summary.Commands) summary.Summary {
+	s := summary.Summary{
 		Environment: r.env, Cluster: r.cluster, Outcome: r.outcome(err),
 		Done: r.items(), Left: r.undone(), RequestsLeft: r.requestsLeft, Cost: r.cost(),
 		Pending: []summary.Pending{}, Next: []summary.Command{},
@@ -146,7 +130,7 @@ func (r *Report) cost() *summary.Cost {
 }
 
 // pending collects what is not as it should be, as it was seen last.
-func (r *Report) pending(s *Summary) {
+func (r *Report) pending(s *summary.Summary) {
 	add := func(kind, object, text, hint string) {
 		s.Pending = append(s.Pending, summary.Pending{Kind: kind, Object: object, Text: text, Hint: hint})
 	}
@@ -217,7 +201,7 @@ func (r *Report) lastNodes() *nodeplan.Plan {
 }
 
 // next collects the commands that lead on from here.
-func (r *Report) next(s *Summary, c Commands) {
+func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	add := func(command, reason string) {
 		s.Next = append(s.Next, summary.Command{Command: command, Reason: reason})
 	}
@@ -240,7 +224,7 @@ func (r *Report) next(s *Summary, c Commands) {
 	if r.upgrade.installed() {
 		add(c.Of("apply"), "writes the new versions into the configurations of the nodes")
 	}
-	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Stage }) {
+	if slices.ContainsFunc(r.Steps, func(s nodeplan.Step) bool { return s.Action == nodeplan.Stage }) {
 		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")
 	}
 	if p := r.lastNodes(); p != nil && p.Upgrade != nil && p.Upgrade.Blocked == "" {
@@ -258,7 +242,7 @@ func (r *Report) next(s *Summary, c Commands) {
 	if pending(summary.Status) {
 		add(c.Of("status"), "says how far Kubernetes and Flux are")
 	}
-	if slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == nodeplan.Bootstrap }) {
+	if slices.ContainsFunc(r.Steps, func(s nodeplan.Step) bool { return s.Action == nodeplan.Bootstrap }) {
 		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")
 	}
 }

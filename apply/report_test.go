@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/health"
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
+	"github.com/talosgen/talosgen/apply/summary"
 )
 
 // demoCommands write commands as a shell has them.
-var demoCommands = Commands{
+var demoCommands = summary.Commands{
 	Again: func(more ...string) string {
 		return strings.Join(append([]string{"talosgen apply demo --yes"}, more...), " ")
 	},
@@ -26,16 +26,16 @@ var demoCommands = Commands{
 	},
 }
 
-func change(action cloudplan.Action, key plan.Key, allowed bool) Change {
-	return Change{Action: action, Key: key, Kind: cloudplan.Kind(strings.Split(string(key), "/")[0]), Allowed: allowed}
+func change(action cloudplan.Action, key plan.Key, allowed bool) cloudplan.Change {
+	return cloudplan.Change{Action: action, Key: key, Kind: cloudplan.Kind(strings.Split(string(key), "/")[0]), Allowed: allowed}
 }
 
-func step(action nodeplan.Action, node string, allowed bool) Step {
-	return Step{Key: plan.Key(string(action) + "/" + node), Action: action, Node: node, Allowed: allowed}
+func step(action nodeplan.Action, node string, allowed bool) nodeplan.Step {
+	return nodeplan.Step{Key: plan.Key(string(action) + "/" + node), Action: action, Node: node, Allowed: allowed}
 }
 
 // demoPlan is a plan of all sections.
-func demoPlan(changes []Change, steps []Step, objects []kubeplan.Step) *Plan {
+func demoPlan(changes []cloudplan.Change, steps []nodeplan.Step, objects []kubeplan.Step) *Plan {
 	return &Plan{
 		Plan:  &cloudplan.Plan{Cluster: "demo", Changes: changes},
 		Nodes: &nodeplan.Plan{Cluster: "demo", Steps: steps}, Kubernetes: &kubeplan.Plan{Cluster: "demo", API: true, Steps: objects},
@@ -66,7 +66,7 @@ func TestReport(t *testing.T) {
 	upgradeLeft := demoPlan(nil, nil, nil)
 	upgradeLeft.Nodes.Upgrade = &nodeplan.Upgrade{Talos: &nodeplan.Move{From: "1.13.9", To: "1.14.1", Nodes: 2, ControlPlanes: 1}}
 	whole := func() *Plan {
-		return demoPlan([]Change{network, image, server}, []Step{configure, boot}, []kubeplan.Step{cni, source})
+		return demoPlan([]cloudplan.Change{network, image, server}, []nodeplan.Step{configure, boot}, []kubeplan.Step{cni, source})
 	}
 	priced := func(p *Plan, before, after string) *Plan {
 		p.Cost = cloudplan.Cost{Currency: "EUR", Lines: []cloudplan.CostLine{{}}, Before: cloudplan.Price{Net: before, Gross: before}, After: cloudplan.Price{Net: after, Gross: after}}
@@ -84,7 +84,7 @@ func TestReport(t *testing.T) {
 		"all stages": {
 			report: Report{
 				Agreed: priced(whole(), "0", "2.5"), Left: priced(demoPlan(nil, nil, nil), "2.5", "2.5"),
-				Done: []Change{network, image, server}, Steps: []Step{configure, boot}, Objects: []kubeplan.Step{cni, source},
+				Done: []cloudplan.Change{network, image, server}, Steps: []nodeplan.Step{configure, boot}, Objects: []kubeplan.Step{cni, source},
 			},
 			want: `demo: done in 1.0 s
   infrastructure  2 created: network/demo, server/demo-1
@@ -101,7 +101,7 @@ next:
 		},
 		"Flux is for somebody else to install": {
 			report: Report{
-				Agreed: demoPlan([]Change{network}, nil, nil), Done: []Change{network},
+				Agreed: demoPlan([]cloudplan.Change{network}, nil, nil), Done: []cloudplan.Change{network},
 				Left: demoPlan(nil, nil, []kubeplan.Step{{Key: "Secret/flux-system/sops-age", Action: kubeplan.Blocked, Stage: kubeplan.Keys,
 					Reason: "there is no namespace flux-system, and the tree does not make it: Flux is not installed yet"}}),
 			},
@@ -114,7 +114,7 @@ pending:
 `,
 		},
 		"an error before the later stages": {
-			report: Report{Agreed: whole(), Done: []Change{network}, Left: &Plan{Plan: &cloudplan.Plan{Changes: []Change{server}}}},
+			report: Report{Agreed: whole(), Done: []cloudplan.Change{network}, Left: &Plan{Plan: &cloudplan.Plan{Changes: []cloudplan.Change{server}}}},
 			err:    errors.New("broken"),
 			want: `demo: failed after 1.0 s; what was done stays
   infrastructure  1 created: network/demo
@@ -130,7 +130,7 @@ next:
 `,
 		},
 		"an error before anything was done": {
-			report: Report{Agreed: demoPlan([]Change{network}, nil, nil)},
+			report: Report{Agreed: demoPlan([]cloudplan.Change{network}, nil, nil)},
 			err:    errors.New("broken"),
 			want: `demo: failed after 1.0 s
 left to do:
@@ -141,7 +141,7 @@ next:
 `,
 		},
 		"interrupted": {
-			report: Report{Agreed: demoPlan([]Change{network, server}, nil, nil), Done: []Change{network}},
+			report: Report{Agreed: demoPlan([]cloudplan.Change{network, server}, nil, nil), Done: []cloudplan.Change{network}},
 			err:    context.Canceled,
 			want: `demo: interrupted after 1.0 s; what was done stays
   infrastructure  1 created: network/demo
@@ -153,7 +153,7 @@ next:
 `,
 		},
 		"consent is missing": {
-			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, []Step{step(nodeplan.DeleteNode, "demo-2", false)},
+			report: Report{Agreed: demoPlan([]cloudplan.Change{change(cloudplan.Delete, "server/demo-2", false)}, []nodeplan.Step{step(nodeplan.DeleteNode, "demo-2", false)},
 				[]kubeplan.Step{{Key: "Job/default/a", Action: kubeplan.Replace}})},
 			err: errors.New("it needs consent"),
 			want: `demo: nothing was changed
@@ -167,7 +167,7 @@ next:
 `,
 		},
 		"refused": {
-			report: Report{Agreed: &Plan{Plan: &cloudplan.Plan{Changes: []Change{change(cloudplan.Delete, "server/demo-2", false)}, Refusals: []plan.Note{{Key: "server/demo-1"}}}}},
+			report: Report{Agreed: &Plan{Plan: &cloudplan.Plan{Changes: []cloudplan.Change{change(cloudplan.Delete, "server/demo-2", false)}, Refusals: []plan.Note{{Key: "server/demo-1"}}}}},
 			err:    errors.New("it must not be done"),
 			want:   "demo: nothing was changed\nleft to do:\n  infrastructure  1 to delete: server/demo-2\n",
 		},
@@ -205,7 +205,7 @@ next:
 `,
 		},
 		"staged": {
-			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []Step{step(nodeplan.Stage, "demo-1", true)}},
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []nodeplan.Step{step(nodeplan.Stage, "demo-1", true)}},
 			want: `demo: done in 1.0 s
   nodes  1 staged: demo-1
 pending:
@@ -216,7 +216,7 @@ next:
 `,
 		},
 		"verified": {
-			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []Step{configure}, verified: verified{
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []nodeplan.Step{configure}, verified: verified{
 				health: &health.Report{Results: []health.Result{
 					{Check: health.Services, Node: "demo-1", State: health.Failed, Text: "kubelet is not healthy"},
 					{Check: health.Quorum, State: health.OK},
@@ -238,7 +238,7 @@ next:
 `,
 		},
 		"an upgrade is pending": {
-			report: Report{Agreed: demoPlan(nil, nil, nil), Left: upgradeLeft, Steps: []Step{configure}, verified: verified{status: oldVersions()}},
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: upgradeLeft, Steps: []nodeplan.Step{configure}, verified: verified{status: oldVersions()}},
 			want: `demo: done in 1.0 s
   nodes  1 configured: demo-1
 pending:
@@ -254,7 +254,7 @@ next:
 `,
 		},
 		"what could not be looked at": {
-			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []Step{configure}, verified: verified{
+			report: Report{Agreed: demoPlan(nil, nil, nil), Left: demoPlan(nil, nil, nil), Steps: []nodeplan.Step{configure}, verified: verified{
 				unseen: map[string]error{"status": errors.New("no answer"), "health": nil},
 			}},
 			want: `demo: done in 1.0 s
@@ -286,7 +286,7 @@ next:
 `,
 		},
 		"an edited object, and consent is missing": {
-			report: Report{Agreed: demoPlan([]Change{change(cloudplan.Delete, "server/demo-2", false)}, nil, []kubeplan.Step{edited})},
+			report: Report{Agreed: demoPlan([]cloudplan.Change{change(cloudplan.Delete, "server/demo-2", false)}, nil, []kubeplan.Step{edited})},
 			err:    errors.New("it needs consent"),
 			want: `demo: nothing was changed
 left to do:
@@ -313,8 +313,8 @@ next:
 
 // TestReportWithoutCommands is for whoever has nothing to go on with.
 func TestReportWithoutCommands(t *testing.T) {
-	r := Report{Agreed: demoPlan([]Change{change(cloudplan.Create, "network/demo", true)}, nil, nil)}
-	if s := r.Summary(context.Canceled, Commands{}); len(s.Next) > 0 || s.Next == nil || s.Outcome != "interrupted" {
+	r := Report{Agreed: demoPlan([]cloudplan.Change{change(cloudplan.Create, "network/demo", true)}, nil, nil)}
+	if s := r.Summary(context.Canceled, summary.Commands{}); len(s.Next) > 0 || s.Next == nil || s.Outcome != "interrupted" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/execute"
-	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/preflight"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -45,9 +46,9 @@ type Report struct {
 	// What was to be done; nil for a run without such a plan.
 	Agreed *Plan
 	// The changes that were made, in the order in which they were done.
-	Done []Change
+	Done []cloudplan.Change
 	// The steps that were taken with nodes, in the same way.
-	Steps []Step
+	Steps []nodeplan.Step
 	// What was done in Kubernetes, in the same way.
 	Objects []kubeplan.Step
 	// What is left to do, as far as it is known; nil if nothing was done.
@@ -60,15 +61,8 @@ type Report struct {
 	ended        bool // the run came through all its stages
 	env, cluster string
 	requestsLeft int
-	closed       []Finding // of APIs that nobody reaches now
+	closed       []preflight.Finding // of APIs that nobody reaches now
 }
-
-type (
-	// Change is a change of the infrastructure.
-	Change = cloudplan.Change
-	// Step is a step with a node.
-	Step = nodeplan.Step
-)
 
 // Apply makes the changes of a plan that somebody agreed to, be it of
 // [Session.Plan], [Session.PlanDestroy] or [Session.Resume], and looks again.
@@ -153,7 +147,7 @@ func (r *Report) left(p *cloudplan.Plan) {
 }
 
 // note takes in, and tells, how a change goes on.
-func (r *Report) note(stage progress.Stage, e execute.Event[Change]) {
+func (r *Report) note(stage progress.Stage, e execute.Event[cloudplan.Change]) {
 	if e.State == execute.Done {
 		r.Done = append(r.Done, e.Step)
 	}

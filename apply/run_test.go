@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
@@ -63,7 +66,7 @@ type bench struct {
 	faults *faultproxy.Proxy // on the way to it
 
 	mu   sync.Mutex
-	told []Event
+	told []progress.Event
 	log  []string
 }
 
@@ -109,7 +112,7 @@ func (b *bench) connect(change ...func(*Cloud)) *Session {
 		Endpoint: b.url, Token: secret.New(b.sim.Token()), HTTP: http.DefaultTransport,
 		Clock: b.clock, Rand: func() float64 { return 0.5 },
 		Log:    func(line string) { b.mu.Lock(); defer b.mu.Unlock(); b.log = append(b.log, line) },
-		Notify: func(e Event) { b.mu.Lock(); defer b.mu.Unlock(); b.told = append(b.told, e) },
+		Notify: func(e progress.Event) { b.mu.Lock(); defer b.mu.Unlock(); b.told = append(b.told, e) },
 	}
 	for _, f := range change {
 		f(&c)
@@ -152,7 +155,7 @@ func (b *bench) writes() int {
 	return n
 }
 
-func keys(changes []Change) (names []string) {
+func keys(changes []cloudplan.Change) (names []string) {
 	for _, c := range changes {
 		names = append(names, fmt.Sprintf("%s %s", c.Action, c.Key))
 	}
@@ -183,7 +186,7 @@ func TestApply(t *testing.T) {
 	b.mu.Lock()
 	first, last := b.told[0], b.told[len(b.told)-1]
 	b.mu.Unlock()
-	if first != (Event{Stage: "observe", State: Begun}) || last != (Event{Stage: "infrastructure", State: Done}) {
+	if first != (progress.Event{Stage: "observe", State: progress.Begun}) || last != (progress.Event{Stage: "infrastructure", State: progress.Done}) {
 		t.Errorf("told first %+v, last %+v", first, last)
 	}
 
@@ -229,7 +232,7 @@ func TestApplyRefuses(t *testing.T) {
 		}
 	})
 
-	policy := Policy{Consent: Consent{Allow: []string{"demo-worker-2"}}}
+	policy := Policy{Consent: plan.Consent{Allow: []string{"demo-worker-2"}}}
 	t.Run("a stale plan", func(t *testing.T) {
 		s := b.connect()
 		p := b.plan(s, policy)

@@ -4,13 +4,13 @@ import (
 	"sync/atomic"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/internal/summary"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/summary"
 )
 
 // runLog tells how a run goes on, and notes what each of its stages took.
 type runLog struct {
-	clock   Clock
+	clock   cloud.Clock
 	notify  progress.Sink
 	project *cloud.Client // nil for machines that exist already
 	calls   calls
@@ -33,7 +33,7 @@ func (l *runLog) stage(name string, steps int, do func(progress.Stage) error) er
 // warn tells of something that does not end the run, in a line that stays.
 func (l *runLog) warn(stage, step, text string) {
 	if l.notify != nil {
-		l.notify(Event{Stage: stage, Step: step, State: Failed, Text: text})
+		l.notify(progress.Event{Stage: stage, Step: step, State: progress.Failed, Text: text})
 	}
 }
 

@@ -1,8 +1,8 @@
 package apply
 
 import (
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

@@ -5,25 +5,10 @@ import (
 	"net/http"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/progress"
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/secret"
-)
-
-type (
-	// Event is a piece of news of a run.
-	Event = progress.Event
-	// State is how far a stage or a step of a run is.
-	State = progress.State
-)
-
-// The states of an [Event].
-const (
-	Begun  = progress.Begun
-	Note   = progress.Note
-	Done   = progress.Done
-	Failed = progress.Failed
-	Waited = progress.Waited
 )
 
 // Cloud is how a project at Hetzner Cloud is reached.
@@ -45,7 +30,7 @@ type Cloud struct {
 	// How nodes are reached.
 	Nodes Nodes
 	// The time of this machine, and waiting.
-	Clock Clock
+	Clock cloud.Clock
 	// Compares the tree with what it was in a commit that Flux has applied; nil:
 	// they are not compared.
 	Same SameTree
@@ -58,11 +43,8 @@ type Cloud struct {
 	Log func(string)
 	// Is told how a run goes on; may be nil. Log and Notify are called by several
 	// goroutines at once.
-	Notify func(Event)
+	Notify func(progress.Event)
 }
-
-// Clock is the passing of time.
-type Clock = cloud.Clock
 
 // Session is an environment together with the project that it is to be in.
 // Close it.
@@ -104,7 +86,7 @@ func (s *Session) Resume(ctx context.Context, saved *Saved, more Policy) (*Plan,
 
 // plan goes through the stages, each of which adds its section. A tree that is
 // older than what was applied ends it, as soon as that is known.
-func (s *Session) plan(ctx context.Context, consent Consent, add func(stage, *Plan) error) (*Plan, error) {
+func (s *Session) plan(ctx context.Context, consent plan.Consent, add func(stage, *Plan) error) (*Plan, error) {
 	p := &Plan{older: agreesToOlder(consent)}
 	for i, st := range []stage{s.cloud, s.nodes, s.kube} {
 		if err := add(st, p); err != nil {
@@ -141,8 +123,10 @@ func (s *Session) Close(ctx context.Context) error { return s.connect.reach.clos
 
 // Holder returns who holds the lock of the cluster, or held it and did not
 // release it; nil if it is free.
-func (s *Session) Holder(ctx context.Context) (h *Holder, err error) { return s.lock.place.holder(ctx) }
+func (s *Session) Holder(ctx context.Context) (h *cloud.Holder, err error) {
+	return s.lock.place.holder(ctx)
+}
 
 // Unlock takes the lock of the cluster from a run that is dead. It returns who
 // held it; nil if it was free.
-func (s *Session) Unlock(ctx context.Context) (*Holder, error) { return s.lock.place.unlock(ctx) }
+func (s *Session) Unlock(ctx context.Context) (*cloud.Holder, error) { return s.lock.place.unlock(ctx) }

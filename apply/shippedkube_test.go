@@ -52,7 +52,7 @@ func TestShippedKubernetes(t *testing.T) {
 					t.Errorf("nobody makes %s", name)
 				}
 			}
-			p := kubeplan.Make(desired, kubeplan.Observed{}, plan.Policy{})
+			p := kubeplan.Make(desired, kubeplan.Observed{}, plan.Consent{})
 			if err := errors.Join(p.Problems(), p.Edited()); err != nil || len(p.Changes()) == 0 {
 				t.Errorf("the plan is %v\n%s", err, p)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/access"
+	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
 )
@@ -24,7 +25,7 @@ const (
 // signer signs the certificates of a run with the authorities in the tree.
 type signer struct {
 	env    *Environment
-	clock  Clock
+	clock  cloud.Clock
 	random io.Reader
 
 	mu    sync.Mutex

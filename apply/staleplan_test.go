@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/progress"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,7 +14,7 @@ func (s *site) during(policy Policy, event string, do func()) (*Report, error) {
 	s.Helper()
 	session := s.session()
 	notify, done := session.log.notify, false
-	session.log.notify = func(e Event) {
+	session.log.notify = func(e progress.Event) {
 		notify(e)
 		if text := e.Stage + " " + e.Step + " " + string(e.State); text == event && !done {
 			done = true
@@ -52,7 +54,7 @@ func TestGivenAway(t *testing.T) {
 	s.tree("cp-1", "worker-1", "worker-2")
 	s.mustApply(Policy{})
 	s.tree("cp-1", "worker-1")
-	r, err := s.during(Policy{Consent: Consent{Allow: []string{"worker-2"}}}, "nodes delete-node worker-2 done", func() {
+	r, err := s.during(Policy{Consent: plan.Consent{Allow: []string{"worker-2"}}}, "nodes delete-node worker-2 done", func() {
 		id, _ := s.named("worker-2")["id"].(float64)
 		body := strings.NewReader(`{"labels": {"cluster": "another"}}`)
 		request := httptest.NewRequest(http.MethodPut, "/v1/servers/"+itoa(id), body)
@@ -79,7 +81,7 @@ func TestNothingTwice(t *testing.T) {
 	s.kind = "cpx32"
 	s.tree("cp-1", "worker-1")
 	s.faults.Clear()
-	_, r := s.mustApply(Policy{Consent: Consent{AllowPowerOff: true, Allow: []string{"worker-2"}}})
+	_, r := s.mustApply(Policy{Consent: plan.Consent{AllowPowerOff: true, Allow: []string{"worker-2"}}})
 	for what, want := range map[string]int{"shutdown": 2, "change_type": 2, "poweron": 2} {
 		if got := s.faults.Requests(http.MethodPost, "/servers/*/actions/"+what); len(got) != want {
 			t.Errorf("%d times %s, want %d: %v", len(got), what, want, got)

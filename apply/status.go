@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
@@ -20,7 +21,7 @@ type Status struct {
 	// The version of the Kubernetes API, such as v1.36.4.
 	Version      string              `json:"version"`
 	Nodes        []NodeStatus        `json:"nodes"`
-	Objects      *KubernetesPlan     `json:"objects"`
+	Objects      *kubeplan.Plan      `json:"objects"`
 	Flux         []FluxStatus        `json:"flux"`
 	Certificates []CertificateStatus `json:"certificates"`
 	// What is not as Git has it, one line each; none: all is well.
@@ -85,7 +86,7 @@ func (c *Cluster) kubernetesStatus(ctx context.Context, s *Status, nodes []NodeS
 	if observed.Trials, err = c.client.Trials(ctx, kubeplan.Trials(c.desired, observed)); err != nil {
 		return nil, err
 	}
-	s.Objects = kubeplan.Make(c.desired, observed, Consent{})
+	s.Objects = kubeplan.Make(c.desired, observed, plan.Consent{})
 	s.Flux, err = c.fluxStatus(ctx, observed, same)
 	return c.unready(observed), err
 }

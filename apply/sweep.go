@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )

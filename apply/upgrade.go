@@ -7,34 +7,27 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/internal/upgrade"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
-)
-
-type (
-	// UpgradePolicy is what the operator agrees to for an upgrade, and how far it goes.
-	UpgradePolicy = upgradeplan.Policy
-	// UpgradePlan is what an upgrade does, in its order, with its risks.
-	UpgradePlan = upgradeplan.Plan
 )
 
 // Upgrader brings the nodes of a cluster to the versions that Git has.
 type Upgrader struct {
 	session *Session
-	policy  UpgradePolicy
+	policy  upgradeplan.Policy
 }
 
 // NewUpgrader returns the upgrader of a session, for what a policy allows.
-func NewUpgrader(s *Session, policy UpgradePolicy) *Upgrader {
+func NewUpgrader(s *Session, policy upgradeplan.Policy) *Upgrader {
 	return &Upgrader{session: s, policy: policy}
 }
 
 // Plan observes the cluster, and returns what [Upgrader.Run] would do. Nothing is
 // changed.
-func (u *Upgrader) Plan(ctx context.Context) (p *UpgradePlan, err error) {
+func (u *Upgrader) Plan(ctx context.Context) (p *upgradeplan.Plan, err error) {
 	executor, err := u.executor(ctx, "")
 	if err != nil {
 		return nil, err
@@ -50,7 +43,7 @@ func (u *Upgrader) Plan(ctx context.Context) (p *UpgradePlan, err error) {
 // Run upgrades the nodes as a plan says that the operator agreed to. It can be
 // interrupted at any moment, and run again. The report says what was done also if
 // there is an error.
-func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*Report, error) {
+func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owner) (*Report, error) {
 	s := u.session
 	r := newReport(s.env, s.log, nil)
 	r.upgrade.agreed = agreed
@@ -80,7 +73,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *UpgradePlan, owner Owner) (*
 
 // leftUnreached is the error of a run that did all it could, and has left nodes that are not
 // reached.
-func leftUnreached(p *UpgradePlan) error {
+func leftUnreached(p *upgradeplan.Plan) error {
 	var problems diag.List
 	for _, name := range p.Unreachable {
 		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))
@@ -89,7 +82,7 @@ func leftUnreached(p *UpgradePlan) error {
 }
 
 // mayBegin is the error of a plan that is refused, or lacks consent.
-func mayBegin(p *UpgradePlan) error {
+func mayBegin(p *upgradeplan.Plan) error {
 	var problems diag.List
 	for _, n := range p.Refusals {
 		problems.Add(upgrade.Problem(n).WithCode(diag.Conflict))

@@ -3,7 +3,7 @@ package apply
 import (
 	"context"
 
-	"github.com/talosgen/talosgen/apply/internal/image"
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 )

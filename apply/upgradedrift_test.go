@@ -12,7 +12,7 @@ import (
 // configuration.
 func TestDrift(t *testing.T) {
 	sysctl := []nodeconfig.Change{{Document: "v1alpha1", Path: "machine.sysctls.a", Action: nodeconfig.Update}}
-	got := driftOf(&nodeplan.Plan{Steps: []Step{
+	got := driftOf(&nodeplan.Plan{Steps: []nodeplan.Step{
 		{Action: nodeplan.Health, Node: nodeplan.WholeCluster}, {Action: nodeplan.Configure, Node: "cp-1", Changes: sysctl},
 		{Action: nodeplan.Drain, Node: "w-1"}, {Action: nodeplan.Stage, Node: "w-1", Changes: sysctl}, {Action: nodeplan.Reboot, Node: "w-1"},
 		{Action: nodeplan.Configure, Node: "cp-2"}, {Action: nodeplan.Join, Node: "cp-2"}, {Action: nodeplan.Bootstrap, Node: nodeplan.Etcd},

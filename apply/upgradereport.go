@@ -3,14 +3,14 @@ package apply
 import (
 	"slices"
 
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/apply/summary"
 )
 
 // upgradeReport is what an upgrade was to do, and what it did. The zero value is that of
 // a run that is none.
 type upgradeReport struct {
-	agreed *UpgradePlan
+	agreed *upgradeplan.Plan
 	steps  []upgradeplan.Step
 }
 

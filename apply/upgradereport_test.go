@@ -9,7 +9,7 @@ import (
 
 // An upgrade that was refused tells the flags of consent, unless consent does not help.
 func TestConsentsOfUpgrades(t *testing.T) {
-	risks := &UpgradePlan{}
+	risks := &upgradeplan.Plan{}
 	risks.Risks = append(risks.Risks, riskOf("C-single", false), riskOf("C-hops", true), riskOf("C-two", false))
 	r := &Report{upgrade: upgradeReport{agreed: risks}}
 	if got := r.consents(); !reflect.DeepEqual(got, []string{"--allow", "C-single", "--allow", "C-two"}) || r.outcome(nil) != "refused" {

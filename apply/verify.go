@@ -7,9 +7,9 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/health"
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/progress"
-	"github.com/talosgen/talosgen/apply/internal/summary"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/summary"
 )
 
 // verified is what the last look at a cluster found, after all was done.

@@ -20,7 +20,7 @@ func spec() plantest.Spec {
 // look makes a plan and runs the checks.
 func look(t *testing.T, desired schemas.Infrastructure, observed cloudplan.Observed, more func(*Input)) []Finding {
 	t.Helper()
-	p, err := cloudplan.Make(desired, observed, plan.Policy{})
+	p, err := cloudplan.Make(desired, observed, plan.Consent{})
 	if err != nil {
 		t.Fatal(err)
 	}

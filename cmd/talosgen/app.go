@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render"
 )
@@ -24,7 +24,7 @@ type app struct {
 	http    http.RoundTripper
 	memory  func() uint64 // that the program has taken, in bytes
 	// The operator's SSH keys; nil: those that flags name, or the agent's.
-	signers apply.Signers
+	signers reach.Signers
 }
 
 // systemApp is the app of a process that a person or a pipeline has started.

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/reach"
 )
 
 // clusters connects commands with the clusters of a repository.
@@ -24,7 +25,7 @@ type clusters struct {
 	clock   clock
 	random  io.Reader
 	http    http.RoundTripper
-	signers apply.Signers
+	signers reach.Signers
 }
 
 // use lets a command use a session, and ends it.
@@ -91,7 +92,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 	if err != nil {
 		return apply.Cloud{}, err
 	}
-	s.local = apply.OnLoopback(endpoint)
+	s.local = reach.OnLoopback(endpoint)
 	s.facts = factsFile(s.root, s.env, s.local)
 	builder, err := k.imageBuilder(c)
 	if err != nil {

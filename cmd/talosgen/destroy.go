@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -56,7 +57,7 @@ func (d destroyCommand) destroy(c *cli.Context, s *session) error {
 	if name := c.String(flagYesDestroy); name != "" && name != cluster {
 		return diag.On("--"+flagYesDestroy, "the cluster of %s is named %s, not %s", s.env.Name(), cluster, name).WithCode(diag.Usage)
 	}
-	agreed := apply.Policy{Consent: apply.Consent{
+	agreed := apply.Policy{Consent: plan.Consent{
 		Allow: c.StringSlice(flagAllow), AllowMade: c.Bool(flagAllowMade), Unprotect: c.String(flagYesDestroy),
 		Environment: s.env.Name(),
 	}}

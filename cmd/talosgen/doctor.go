@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -46,26 +47,26 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	findings = append(append([]apply.Finding{d.tree(c, s)}, s.stale...), findings...)
+	findings = append(append([]preflight.Finding{d.tree(c, s)}, s.stale...), findings...)
 	if wantsJSON(c) {
 		if err := s.out.printJSON(findings); err != nil {
 			return err
 		}
-	} else if err := s.out.printText(apply.FindingsText(findings)); err != nil {
+	} else if err := s.out.printText(preflight.Text(findings)); err != nil {
 		return err
 	}
 	s.sayRequests()
-	if err := apply.FailedChecks(findings); err != nil {
+	if err := preflight.Failures(findings); err != nil {
 		return diag.On("", "apply would fail").WithCode(diag.CodeOf(err))
 	}
 	return nil
 }
 
 // tree says what was checked when the session was opened.
-func (d doctorCommand) tree(c *cli.Context, s *session) apply.Finding {
-	f := apply.Finding{Check: "tree", State: apply.Fine, Text: "rendered/" + s.env.Name() + " has a valid seal, and is committed and pushed"}
+func (d doctorCommand) tree(c *cli.Context, s *session) preflight.Finding {
+	f := preflight.Finding{Check: "tree", State: preflight.OK, Text: "rendered/" + s.env.Name() + " has a valid seal, and is committed and pushed"}
 	if c.Bool(flagAllowDirty) {
-		f.State, f.Text = apply.Warning, "rendered/"+s.env.Name()+" has a valid seal; Git was not checked (--"+flagAllowDirty+")"
+		f.State, f.Text = preflight.Warning, "rendered/"+s.env.Name()+" has a valid seal; Git was not checked (--"+flagAllowDirty+")"
 	}
 	return f
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -23,7 +23,7 @@ func (k clusters) endpoint(c *cli.Context) (string, error) {
 		return "", diag.On("--"+flagEndpoint, "not the URL of an API").
 			WithHint("such as https://api.hetzner.cloud/v1, or what `talosgen sim` prints").WithCode(diag.Usage)
 	}
-	if u.Scheme == "http" && !apply.OnLoopback(endpoint) {
+	if u.Scheme == "http" && !reach.OnLoopback(endpoint) {
 		return "", diag.On("--"+flagEndpoint, "the token would be sent without encryption").
 			WithHint("use https:// for everything that is not on this machine").WithCode(diag.Usage)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/generate"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
@@ -85,7 +85,7 @@ type generatedSite struct {
 	fleet  *talossim.Fleet
 	sim    *hetznersim.Sim
 	server *httptest.Server
-	sign   apply.Signers
+	sign   reach.Signers
 	stands map[string]bool // machines and images
 	before map[string]int  // objects of the project, by kind, that are not the cluster's
 }
@@ -106,7 +106,7 @@ func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, e
 	if err != nil {
 		return nil, err
 	}
-	s.sign = apply.SSHFileKeys([]string{"generated"}, [][]byte{[]byte(key.Reveal())}, nil)
+	s.sign = reach.FileKeys([]string{"generated"}, [][]byte{[]byte(key.Reveal())}, nil)
 	s.fleet = talossim.New(talossim.Options{Clock: s.clock, Random: rand.Reader, Timing: talossim.DefaultTiming().Faster(0), Flux: &kubesim.Flux{
 		Installed: true,
 		Revision:  func(branch string) string { return branch + "@sha1:" + strings.Repeat("0", 40) },

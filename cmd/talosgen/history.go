@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/plan/lineage"
 )
 
 // commitDigits is how much of a commit is recorded: all of SHA-1, and of SHA-256
@@ -40,7 +41,7 @@ func sourceOf(c *cli.Context, root string, env *apply.Environment) (*apply.Histo
 // it is, there is none.
 func gitHistory(ctx context.Context, root, env string, files []string) (*apply.History, error) {
 	h := &apply.History{}
-	h.Relation = func(ctx context.Context, applied string) (apply.Relation, error) {
+	h.Relation = func(ctx context.Context, applied string) (lineage.Relation, error) {
 		relation, err := commitRelation(ctx, root, applied, h.Commit)
 		return relation, notAsked(err)
 	}
@@ -68,33 +69,33 @@ func inTree(tree string, files []string) []string {
 
 // commitRelation says how a commit stands to one that was applied. Of a history
 // that is not all here, only what it shows is believed.
-func commitRelation(ctx context.Context, root, applied, present string) (apply.Relation, error) {
+func commitRelation(ctx context.Context, root, applied, present string) (lineage.Relation, error) {
 	if !commitHash.MatchString(applied) {
-		return apply.CommitUnknown, nil // no talosgen wrote that
+		return lineage.Unknown, nil // no talosgen wrote that
 	}
 	var ids [2]string
 	for i, commit := range []string{applied, present} {
 		var err error
 		if ids[i], err = gitLine(ctx, root, "rev-parse", "--verify", "--quiet", commit+"^{commit}"); err != nil {
-			return apply.CommitUnknown, err
+			return lineage.Unknown, err
 		}
 		if ids[i] == "" {
-			return apply.CommitUnknown, nil
+			return lineage.Unknown, nil
 		}
 	}
 	// If one of them comes after the other, that is their only best common ancestor.
 	base, err := gitLine(ctx, root, "merge-base", ids[0], ids[1])
 	switch {
 	case err != nil:
-		return apply.CommitUnknown, err
+		return lineage.Unknown, err
 	case base == ids[0]:
-		return apply.CommitNewer, nil
+		return lineage.Newer, nil
 	case base == ids[1]:
-		return apply.CommitOlder, nil
+		return lineage.Older, nil
 	}
 	shallow, err := gitLine(ctx, root, "rev-parse", "--is-shallow-repository")
 	if err != nil || shallow != "false" {
-		return apply.CommitUnknown, err
+		return lineage.Unknown, err
 	}
-	return apply.CommitsApart, nil
+	return lineage.Apart, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/plan/lineage"
 )
 
 func (r gitRepo) head() string {
@@ -79,19 +80,19 @@ func TestGitHistoryRelation(t *testing.T) {
 		what             string
 		repo             gitRepo
 		applied, present string
-		want             apply.Relation
+		want             lineage.Relation
 	}{
-		{"one before", r, first, second, apply.CommitNewer},
-		{"one after", r, second, first, apply.CommitOlder},
-		{"another branch", r, second, side, apply.CommitsApart},
-		{"merged", r, side, merged, apply.CommitNewer},
-		{"from before the merge", r, merged, side, apply.CommitOlder},
-		{"nothing in common", r, merged, orphan, apply.CommitsApart},
-		{"not known here", r, strings.Repeat("0", 40), second, apply.CommitUnknown},
-		{"an option", r, "--help", second, apply.CommitUnknown},
-		{"a name", r, "main", second, apply.CommitUnknown},
-		{"abbreviated", r, second[:12], second, apply.CommitUnknown},
-		{"beyond a shallow clone", clone, second, merged, apply.CommitUnknown},
+		{"one before", r, first, second, lineage.Newer},
+		{"one after", r, second, first, lineage.Older},
+		{"another branch", r, second, side, lineage.Apart},
+		{"merged", r, side, merged, lineage.Newer},
+		{"from before the merge", r, merged, side, lineage.Older},
+		{"nothing in common", r, merged, orphan, lineage.Apart},
+		{"not known here", r, strings.Repeat("0", 40), second, lineage.Unknown},
+		{"an option", r, "--help", second, lineage.Unknown},
+		{"a name", r, "main", second, lineage.Unknown},
+		{"abbreviated", r, second[:12], second, lineage.Unknown},
+		{"beyond a shallow clone", clone, second, merged, lineage.Unknown},
 	} {
 		got, err := commitRelation(t.Context(), c.repo.root, c.applied, c.present)
 		if err != nil || got != c.want {
@@ -100,11 +101,11 @@ func TestGitHistoryRelation(t *testing.T) {
 	}
 	// Both ends are there, and what is between them is not.
 	clone.git("fetch", "-q", "--depth=1", "origin", second)
-	if got, err := commitRelation(t.Context(), clone.root, second, merged); err != nil || got != apply.CommitUnknown {
+	if got, err := commitRelation(t.Context(), clone.root, second, merged); err != nil || got != lineage.Unknown {
 		t.Errorf("a history with a gap: %d (%v)", got, err)
 	}
 	// A tree object is no commit.
-	if got, err := commitRelation(t.Context(), r.root, treeOf(t, r), second); err != nil || got != apply.CommitUnknown {
+	if got, err := commitRelation(t.Context(), r.root, treeOf(t, r), second); err != nil || got != lineage.Unknown {
 		t.Errorf("a tree: %d (%v)", got, err)
 	}
 }

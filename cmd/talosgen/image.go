@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/schemas"
@@ -30,7 +32,7 @@ func imageURLFlag() cli.Flag {
 // imageBuilder is what images are made with.
 func (k clusters) imageBuilder(c *cli.Context) (b apply.Builder, err error) {
 	b.Random = k.random
-	if b.Mirrors, err = apply.ParseMirrors(c.StringSlice(flagImageURL)); err != nil {
+	if b.Mirrors, err = image.ParseMirrors(c.StringSlice(flagImageURL)); err != nil {
 		return b, err
 	}
 	b.Dial, err = serverDialer(k.vars, k.out.masker)
@@ -89,14 +91,14 @@ func (i imageCommand) buildIn(c *cli.Context, s *session) error {
 		return err
 	}
 	for _, want := range missing {
-		s.view.line(fmt.Sprintf("missing: %s for %s", want.Selector, apply.ImageArch(want.Architecture)))
+		s.view.line(fmt.Sprintf("missing: %s for %s", want.Selector, image.Arch(want.Architecture)))
 	}
 	if len(missing) == 0 {
 		s.view.line("all images exist")
 	}
 	found := s.CheckImages(c.Context, missing)
 	s.warn(found)
-	err = apply.FailedChecks(found)
+	err = preflight.Failures(found)
 	if err == nil && !c.Bool(flagDryRun) {
 		err = s.BuildImages(c.Context, missing, i.clusters.owner())
 	}
@@ -171,7 +173,7 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 }
 
 // uses lists the snapshots, and what refers to them.
-func (i imageCommand) uses(c *cli.Context, s *session) ([]apply.ImageUse, error) {
+func (i imageCommand) uses(c *cli.Context, s *session) ([]image.Use, error) {
 	autoscalers, err := readAutoscalers(c.StringSlice(flagAutoscaler))
 	if err != nil {
 		return nil, err
@@ -190,7 +192,7 @@ func (i imageCommand) uses(c *cli.Context, s *session) ([]apply.ImageUse, error)
 
 // allInfrastructure reads what every environment of a repository wants. One that
 // cannot be read is an error: its images would be unknown.
-func allInfrastructure(root string) (all []apply.ImageEnvironment, err error) {
+func allInfrastructure(root string) (all []image.Environment, err error) {
 	found, err := os.ReadDir(filepath.Join(root, "rendered"))
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: "rendered"}, "cannot be read: %v", reasonOf(err)).WithCause(err)
@@ -204,7 +206,7 @@ func allInfrastructure(root string) (all []apply.ImageEnvironment, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, apply.ImageEnvironment{Name: entry.Name(), Infrastructure: infra})
+		all = append(all, image.Environment{Name: entry.Name(), Infrastructure: infra})
 	}
 	sources, err := os.ReadDir(filepath.Join(root, "envs"))
 	if err != nil && !os.IsNotExist(err) {
@@ -235,8 +237,8 @@ func checkRendered(root string, sources []fs.DirEntry) error {
 const noAutoscaler = "none"
 
 // readAutoscalers reads the configurations that are given as cluster=file.
-func readAutoscalers(texts []string) (map[string]apply.Autoscaler, error) {
-	all := map[string]apply.Autoscaler{}
+func readAutoscalers(texts []string) (map[string]image.Autoscaler, error) {
+	all := map[string]image.Autoscaler{}
 	for _, text := range texts {
 		cluster, file, found := strings.Cut(text, "=")
 		if !found || cluster == "" || file == "" {
@@ -250,7 +252,7 @@ func readAutoscalers(texts []string) (map[string]apply.Autoscaler, error) {
 		if err != nil {
 			return nil, unreadable(file, err)
 		}
-		if all[cluster], err = apply.ParseAutoscaler(file, data); err != nil {
+		if all[cluster], err = image.ParseAutoscaler(file, data); err != nil {
 			return nil, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
 )
 
 func (i imageCommand) listCommand() *cli.Command {
@@ -63,12 +63,12 @@ type imageReport struct {
 	Prunable bool `json:"prunable"`
 }
 
-func imageReports(uses []apply.ImageUse) []imageReport {
+func imageReports(uses []image.Use) []imageReport {
 	out := make([]imageReport, len(uses))
 	for i, u := range uses {
 		out[i] = imageReport{
 			ID: u.ID, Version: u.Labels["talos_version"], Schematic: u.Labels["talos_schematic_id"],
-			Architecture: apply.ImageArch(u.Architecture), Size: u.ImageSize, Created: u.Created, Status: u.Status, Protected: u.Protected,
+			Architecture: image.Arch(u.Architecture), Size: u.ImageSize, Created: u.Created, Status: u.Status, Protected: u.Protected,
 			UsedBy: append([]string{}, u.By...), MaybeUsedBy: append([]string{}, u.Maybe...), Prunable: u.Prunable(),
 		}
 	}
@@ -79,21 +79,21 @@ func imageReports(uses []apply.ImageUse) []imageReport {
 const schematicShown = 8
 
 // imageTable shows snapshots to people.
-func imageTable(uses []apply.ImageUse, now time.Time) string {
+func imageTable(uses []image.Use, now time.Time) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tTALOS\tSCHEMATIC\tARCH\tSIZE\tAGE\tUSED BY")
 	for _, u := range uses {
 		schematic := u.Labels["talos_schematic_id"]
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.2f GB\t%s\t%s\n", u.ID, u.Labels["talos_version"], schematic[:min(len(schematic), schematicShown)],
-			apply.ImageArch(u.Architecture), u.ImageSize, age(now.Sub(u.Created)), usedBy(u))
+			image.Arch(u.Architecture), u.ImageSize, age(now.Sub(u.Created)), usedBy(u))
 	}
 	_ = t.Flush() // into memory
 	return b.String()
 }
 
 // usedBy says why a snapshot stays, or that it does not.
-func usedBy(u apply.ImageUse) string {
+func usedBy(u image.Use) string {
 	parts := append([]string{}, u.By...)
 	for _, m := range u.Maybe {
 		parts = append(parts, "maybe "+m)

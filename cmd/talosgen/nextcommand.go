@@ -7,16 +7,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/summary"
 )
 
 // commands are what may follow a command, for the same environment. Nothing
 // follows a try: what it made is gone.
-func (s *session) commands(c *cli.Context) apply.Commands {
+func (s *session) commands(c *cli.Context) summary.Commands {
 	if c.Command.Name == nameTry {
-		return apply.Commands{}
+		return summary.Commands{}
 	}
-	return apply.Commands{
+	return summary.Commands{
 		Again: func(more ...string) string { return commandLine(append(withoutPlan(s.args), more...)) },
 		Of: func(name string, more ...string) string {
 			words := append([]string{"talosgen", name, c.Args().First()}, more...)

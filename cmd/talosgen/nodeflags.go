@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -33,7 +34,7 @@ func nodeFlags() []cli.Flag {
 // stageFlags are those of plan and apply about nodes.
 func stageFlags() []cli.Flag {
 	return append(nodeFlags(),
-		&cli.StringFlag{Name: flagMode, Value: string(apply.Auto), Usage: "`MODE` of changes to nodes: auto reboots where needed, no-reboot skips changes that need a reboot, staged applies them at the next reboot"},
+		&cli.StringFlag{Name: flagMode, Value: string(nodeplan.Auto), Usage: "`MODE` of changes to nodes: auto reboots where needed, no-reboot skips changes that need a reboot, staged applies them at the next reboot"},
 		&cli.IntFlag{Name: flagMaxParallel, Value: 1, Usage: "`NUMBER` of workers that may be unavailable at once"},
 		&cli.StringSliceFlag{Name: flagNode, Usage: "change only the node `NAME` (repeatable)"},
 		stageFlag(),

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -35,11 +36,11 @@ func (k clusters) nodes(c *cli.Context, s *session) (apply.Nodes, error) {
 	if s.local && !simulated {
 		return apply.Nodes{}, nil
 	}
-	endpoints, err := apply.ParseEndpoints(c.StringSlice(flagEndpoints))
+	endpoints, err := reach.ParseEndpoints(c.StringSlice(flagEndpoints))
 	if err != nil {
 		return apply.Nodes{}, err
 	}
-	fingerprints, err := apply.ParseFingerprints(c.StringSlice(flagFingerprint))
+	fingerprints, err := reach.ParseFingerprints(c.StringSlice(flagFingerprint))
 	if err != nil {
 		return apply.Nodes{}, err
 	}
@@ -64,7 +65,7 @@ func (k clusters) nodes(c *cli.Context, s *session) (apply.Nodes, error) {
 
 // sshKeys are those of a simulation, or of files that are named, or else of
 // the agent; nil if there are none.
-func (k clusters) sshKeys(c *cli.Context) (apply.Signers, error) {
+func (k clusters) sshKeys(c *cli.Context) (reach.Signers, error) {
 	if k.signers != nil {
 		return k.signers, nil
 	}
@@ -78,10 +79,10 @@ func (k clusters) sshKeys(c *cli.Context) (apply.Signers, error) {
 		contents = append(contents, data)
 	}
 	if len(names) > 0 {
-		return apply.SSHFileKeys(names, contents, k.keys.ask), nil
+		return reach.FileKeys(names, contents, k.keys.ask), nil
 	}
 	if socket := k.vars.get("SSH_AUTH_SOCK"); socket != "" {
-		return apply.SSHAgentKeys(socket), nil
+		return reach.AgentKeys(socket), nil
 	}
 	return nil, nil
 }

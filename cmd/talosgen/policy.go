@@ -6,6 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/plan"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -30,7 +32,7 @@ func policyFlags() []cli.Flag {
 }
 
 func policy(c *cli.Context) (apply.Policy, error) {
-	p := apply.Policy{Consent: apply.Consent{
+	p := apply.Policy{Consent: plan.Consent{
 		Allow:         c.StringSlice(flagAllow),
 		AllowDestroy:  c.Bool(flagAllowDestroy),
 		AllowPowerOff: c.Bool(flagAllowPowerOff),
@@ -43,14 +45,14 @@ func policy(c *cli.Context) (apply.Policy, error) {
 
 // nodePolicy reads the flags of plan and apply about nodes.
 func nodePolicy(c *cli.Context, p *apply.Policy) (err error) {
-	modes := []string{string(apply.Auto), string(apply.NoReboot), string(apply.Staged)}
+	modes := []string{string(nodeplan.Auto), string(nodeplan.NoReboot), string(nodeplan.Staged)}
 	if mode := c.String(flagMode); !slices.Contains(modes, mode) {
 		return unknownValue(flagMode, mode, modes)
 	}
 	if c.Int(flagMaxParallel) < 1 {
 		return diag.On("--"+flagMaxParallel, "%d is less than 1", c.Int(flagMaxParallel)).WithCode(diag.Usage)
 	}
-	p.Mode, p.MaxParallel, p.Nodes = apply.Mode(c.String(flagMode)), c.Int(flagMaxParallel), c.StringSlice(flagNode)
+	p.Mode, p.MaxParallel, p.Nodes = nodeplan.Mode(c.String(flagMode)), c.Int(flagMaxParallel), c.StringSlice(flagNode)
 	p.Stages, err = stages(c)
 	return err
 }

@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/jumphost"
@@ -17,13 +18,13 @@ const proxyVariable = "TALOSGEN_PROXY"
 
 // serverDialer is how servers are reached: directly, or through the proxy that
 // the environment names.
-func serverDialer(vars environ, masker *secret.Masker) (apply.Dialer, error) {
+func serverDialer(vars environ, masker *secret.Masker) (image.Dialer, error) {
 	text := vars.get(proxyVariable)
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		password, _ := u.User.Password()
 		masker.Add(secret.New(password))
 	}
-	dial, err := apply.ServerDialer(text)
+	dial, err := reach.ServerDialer(text)
 	var problem *diag.Problem
 	if errors.As(err, &problem) {
 		problem.Object = "$" + proxyVariable
@@ -33,7 +34,7 @@ func serverDialer(vars environ, masker *secret.Masker) (apply.Dialer, error) {
 
 // proxied answers the method CONNECT by connecting with dial, and leaves the
 // rest to a handler.
-func proxied(next http.Handler, dial apply.Dialer) http.Handler {
+func proxied(next http.Handler, dial image.Dialer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
 			next.ServeHTTP(w, r)

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -29,7 +30,7 @@ func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 }
 
 // printSummary prints the report of a run: as JSON to stdout, or as text to stderr.
-func (s *session) printSummary(c *cli.Context, summary apply.Summary) error {
+func (s *session) printSummary(c *cli.Context, summary summary.Summary) error {
 	if wantsJSON(c) {
 		return s.out.printJSON(summary)
 	}

@@ -9,7 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/internal/printable"
 )
@@ -75,7 +76,7 @@ type runningStep struct {
 const mostRunning = 8
 
 // event shows an event of the run.
-func (v *runView) event(e apply.Event) {
+func (v *runView) event(e progress.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.show(v.take(e))
@@ -106,7 +107,7 @@ func (v *runView) clear() {
 }
 
 // take changes the state, and returns the lines that stay.
-func (v *runView) take(e apply.Event) (lines []string) {
+func (v *runView) take(e progress.Event) (lines []string) {
 	if e.Step == "" {
 		return v.takeStage(e)
 	}
@@ -120,15 +121,15 @@ func (v *runView) take(e apply.Event) (lines []string) {
 	first, _, _ := strings.Cut(e.Text, "\n")
 	first = v.clean(first)
 	switch e.State {
-	case apply.Note:
+	case progress.Note:
 		if !v.live && first != "" && first != r.note {
 			lines = append(lines, fmt.Sprintf("  %s: %s", e.Step, first))
 		}
 		r.note = first
-	case apply.Waited:
+	case progress.Waited:
 		lines = append(lines, "  "+r.name+" "+v.since(r.begun))
 		v.running = slices.Delete(v.running, i, i+1)
-	case apply.Done, apply.Failed:
+	case progress.Done, progress.Failed:
 		v.ended++
 		lines = append(lines, v.endedLine(r, e.State, first))
 		v.running = slices.Delete(v.running, i, i+1)
@@ -136,19 +137,19 @@ func (v *runView) take(e apply.Event) (lines []string) {
 	return lines
 }
 
-func (v *runView) takeStage(e apply.Event) (lines []string) {
+func (v *runView) takeStage(e progress.Event) (lines []string) {
 	switch e.State {
-	case apply.Begun:
+	case progress.Begun:
 		v.stage, v.begun, v.steps, v.ended, v.running = e.Stage, v.now(), e.Steps, 0, nil
 		if e.Steps > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s", e.Stage, natural.Count(e.Steps, "step")))
 		}
-	case apply.Done, apply.Failed:
+	case progress.Done, progress.Failed:
 		word := ""
-		if e.State == apply.Failed {
+		if e.State == progress.Failed {
 			word = " failed after"
 		}
-		if v.steps == 0 || e.State == apply.Failed {
+		if v.steps == 0 || e.State == progress.Failed {
 			lines = append(lines, fmt.Sprintf("%s%s %s", e.Stage, word, v.since(v.begun)))
 		}
 		v.stage, v.running = "", nil
@@ -156,14 +157,14 @@ func (v *runView) takeStage(e apply.Event) (lines []string) {
 	return lines
 }
 
-func (v *runView) endedLine(r *runningStep, state apply.State, text string) string {
+func (v *runView) endedLine(r *runningStep, state progress.State, text string) string {
 	number := ""
 	if v.steps > 0 {
 		v.steps = max(v.steps, v.ended) // a run may find more to do
 		number = fmt.Sprintf("[%*d/%d] ", len(fmt.Sprint(v.steps)), v.ended, v.steps)
 	}
 	line := "  " + number + r.name
-	if state == apply.Failed {
+	if state == progress.Failed {
 		line += " failed"
 	}
 	if line += " " + v.since(r.begun); text != "" {
@@ -222,7 +223,7 @@ func (v *runView) current() []string {
 	return lines
 }
 
-func (v *runView) since(begin time.Time) string { return apply.Seconds(v.now().Sub(begin)) }
+func (v *runView) since(begin time.Time) string { return summary.Seconds(v.now().Sub(begin)) }
 
 // mostOfNote is how many lines the only thing takes at most that is being done.
 const mostOfNote = 4

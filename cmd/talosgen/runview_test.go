@@ -7,25 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/printable"
 )
 
 // scriptedRun is a run with two steps at once, of which one fails.
 var scriptedRun = []struct {
 	after time.Duration
-	event apply.Event
+	event progress.Event
 }{
-	{0, apply.Event{Stage: "observe", State: apply.Begun}},
-	{800 * time.Millisecond, apply.Event{Stage: "observe", State: apply.Done}},
-	{0, apply.Event{Stage: "nodes", State: apply.Begun, Steps: 10}},
-	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Begun}},
-	{time.Second, apply.Event{Stage: "nodes", Step: "create firewall dev", State: apply.Begun}},
-	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Note, Text: "waiting for create_network"}},
-	{0, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Note, Text: "waiting for create_network"}},
-	{time.Second, apply.Event{Stage: "nodes", Step: "create network dev", State: apply.Done, Text: "10.0.0.0/16"}},
-	{70 * time.Second, apply.Event{Stage: "nodes", Step: "create firewall dev", State: apply.Failed, Text: "limit reached\n  hint"}},
-	{time.Second, apply.Event{Stage: "nodes", State: apply.Failed, Text: "limit reached"}},
+	{0, progress.Event{Stage: "observe", State: progress.Begun}},
+	{800 * time.Millisecond, progress.Event{Stage: "observe", State: progress.Done}},
+	{0, progress.Event{Stage: "nodes", State: progress.Begun, Steps: 10}},
+	{time.Second, progress.Event{Stage: "nodes", Step: "create network dev", State: progress.Begun}},
+	{time.Second, progress.Event{Stage: "nodes", Step: "create firewall dev", State: progress.Begun}},
+	{time.Second, progress.Event{Stage: "nodes", Step: "create network dev", State: progress.Note, Text: "waiting for create_network"}},
+	{0, progress.Event{Stage: "nodes", Step: "create network dev", State: progress.Note, Text: "waiting for create_network"}},
+	{time.Second, progress.Event{Stage: "nodes", Step: "create network dev", State: progress.Done, Text: "10.0.0.0/16"}},
+	{70 * time.Second, progress.Event{Stage: "nodes", Step: "create firewall dev", State: progress.Failed, Text: "limit reached\n  hint"}},
+	{time.Second, progress.Event{Stage: "nodes", State: progress.Failed, Text: "limit reached"}},
 }
 
 // showRun shows the run up to an event.
@@ -63,7 +63,7 @@ func TestRunViewRepeatsNothing(t *testing.T) {
 	var out bytes.Buffer
 	v := &runView{out: &out, clean: printable.Line, now: fixedTime}
 	for _, text := range []string{"a", "a", "b", "a"} {
-		v.event(apply.Event{Stage: "nodes", Step: "configure x", State: apply.Note, Text: text})
+		v.event(progress.Event{Stage: "nodes", Step: "configure x", State: progress.Note, Text: text})
 	}
 	if got, want := out.String(), "  configure x: a\n  configure x: b\n  configure x: a\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -74,10 +74,10 @@ func TestRunViewRepeatsNothing(t *testing.T) {
 func TestRunViewWaited(t *testing.T) {
 	var out bytes.Buffer
 	v := &runView{out: &out, clean: printable.Line, now: fixedTime}
-	v.event(apply.Event{Stage: "nodes", State: apply.Begun, Steps: 1})
-	v.event(apply.Event{Stage: "nodes", Step: "wait for nodes", State: apply.Note, Text: "cp-1 is booting"})
-	v.event(apply.Event{Stage: "nodes", Step: "wait for nodes", State: apply.Waited})
-	v.event(apply.Event{Stage: "nodes", Step: "configure cp-1", State: apply.Done})
+	v.event(progress.Event{Stage: "nodes", State: progress.Begun, Steps: 1})
+	v.event(progress.Event{Stage: "nodes", Step: "wait for nodes", State: progress.Note, Text: "cp-1 is booting"})
+	v.event(progress.Event{Stage: "nodes", Step: "wait for nodes", State: progress.Waited})
+	v.event(progress.Event{Stage: "nodes", Step: "configure cp-1", State: progress.Done})
 	want := "nodes: 1 step\n  wait for nodes: cp-1 is booting\n  wait for nodes 0.0 s\n  [1/1] configure cp-1 0.0 s\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -124,9 +124,9 @@ func TestRunViewInterrupted(t *testing.T) {
 	}
 	var out bytes.Buffer
 	v := &runView{out: &out, clean: printable.Line, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
-	v.event(apply.Event{Stage: "nodes", State: apply.Begun})
+	v.event(progress.Event{Stage: "nodes", State: progress.Begun})
 	out.WriteString(interrupt)
-	v.event(apply.Event{Stage: "nodes", State: apply.Failed})
+	v.event(progress.Event{Stage: "nodes", State: progress.Failed})
 	if got := screen(out.String()); got != "nodes failed after 0.0 s" {
 		t.Errorf("screen\n%s", got)
 	}
@@ -153,8 +153,8 @@ func TestRunViewFolds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
 			v := &runView{out: &out, clean: printable.Line, now: fixedTime, live: true, width: func() int { return 80 }, left: func() int { return -1 }}
-			v.event(apply.Event{Stage: "kubernetes", State: apply.Begun})
-			v.event(apply.Event{Stage: "kubernetes", Step: "wait for sources", State: apply.Note, Text: tt.note})
+			v.event(progress.Event{Stage: "kubernetes", State: progress.Begun})
+			v.event(progress.Event{Stage: "kubernetes", Step: "wait for sources", State: progress.Note, Text: tt.note})
 			if got := screen(out.String()); got != tt.want {
 				t.Errorf("screen\n%s\nwant\n%s", got, tt.want)
 			}
@@ -189,9 +189,9 @@ nodes failed after 1m15s`,
 func TestRunViewManySteps(t *testing.T) {
 	var out bytes.Buffer
 	v := &runView{out: &out, clean: printable.Line, now: fixedTime, live: true, width: func() int { return 0 }, left: func() int { return -1 }}
-	v.event(apply.Event{Stage: "nodes", State: apply.Begun, Steps: 20})
+	v.event(progress.Event{Stage: "nodes", State: progress.Begun, Steps: 20})
 	for i := range 11 {
-		v.event(apply.Event{Stage: "nodes", Step: strings.Repeat("x", i+1), State: apply.Begun})
+		v.event(progress.Event{Stage: "nodes", Step: strings.Repeat("x", i+1), State: progress.Begun})
 	}
 	shown := screen(out.String())
 	if strings.Count(shown, "\n") != 1+mostRunning+1 || !strings.HasSuffix(shown, "  xxxxxxxx 0.0 s\n  and 3 more") {

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -30,7 +30,7 @@ type scriptRogue struct {
 const rogueName = "rogue"
 
 // around leads to the rogue where it is in the way.
-func (r *scriptRogue) around(dial apply.Dialer) apply.Dialer {
+func (r *scriptRogue) around(dial image.Dialer) image.Dialer {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		host, _, _ := net.SplitHostPort(address)
 		r.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/rescuesim"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
@@ -49,7 +49,7 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 		Clock: hetznersim.NewClock(fixedTime()), Token: simToken, ReadOnlyToken: simToken + "-readonly", ActionTime: hetznersim.Instant,
 		Machines: machines,
 	}
-	dial := apply.Dialer(machines.Dial)
+	dial := image.Dialer(machines.Dial)
 	if len(args) > 0 && args[0] == "-nodes" {
 		args = args[1:]
 		holder.fleet = newFleet(ts)

@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 )
@@ -25,9 +27,9 @@ type session struct {
 	stop      func() // of the view
 	owner     func() apply.Owner
 	addresses publicAddress
-	facts     *repoFacts      // of machines that exist already; nil: they are not kept
-	local     bool            // the API is on this machine
-	stale     []apply.Finding // that sources are newer than the tree
+	facts     *repoFacts          // of machines that exist already; nil: they are not kept
+	local     bool                // the API is on this machine
+	stale     []preflight.Finding // that sources are newer than the tree
 }
 
 // connect connects the session. If that fails it needs no end.
@@ -82,13 +84,13 @@ func (s *session) preflight(c *cli.Context, p *apply.Plan) error {
 		return err
 	}
 	s.warn(findings)
-	return apply.FailedChecks(findings)
+	return preflight.Failures(findings)
 }
 
 // warn prints those findings that are warnings.
-func (s *session) warn(findings []apply.Finding) {
+func (s *session) warn(findings []preflight.Finding) {
 	for _, f := range findings {
-		if f.State == apply.Warning {
+		if f.State == preflight.Warning {
 			text := s.out.colour(yellow, "warning:") + " " + f.Check + ": " + f.Text
 			if f.Hint != "" {
 				text += "\n  " + f.Hint
@@ -111,7 +113,7 @@ func (s *session) sayRequests() {
 }
 
 // showNodes shows what has to be done with nodes.
-func (s *session) showNodes(c *cli.Context, p *apply.NodesPlan) {
+func (s *session) showNodes(c *cli.Context, p *nodeplan.Plan) {
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
@@ -89,7 +89,7 @@ func (m simCommand) run(c *cli.Context) error {
 	}
 	defer machines.Close()
 	var behind hetznersim.Machines = machines
-	dial := apply.Dialer(machines.Dial)
+	dial := image.Dialer(machines.Dial)
 	if c.Bool(flagNodes) {
 		flux, err := m.fluxOf(c)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 )
@@ -44,7 +44,7 @@ func fetchPicture(_ context.Context, url string) (io.ReadCloser, error) {
 }
 
 // firstOf connects to whom one of several ways leads: the last one's error counts.
-func firstOf(ways ...apply.Dialer) apply.Dialer {
+func firstOf(ways ...image.Dialer) image.Dialer {
 	return func(ctx context.Context, address string) (conn net.Conn, err error) {
 		for _, dial := range ways {
 			if conn, err = dial(ctx, address); err == nil {

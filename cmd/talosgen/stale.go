@@ -3,19 +3,19 @@ package main
 import (
 	"fmt"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render"
 )
 
 // staleSources warns if sources of an environment have changed since the last render:
 // what is planned is what was rendered, so a change of theirs is not in it.
-func staleSources(repo *render.Repo, env string) []apply.Finding {
-	f := apply.Finding{Check: "sources", State: apply.Warning}
+func staleSources(repo *render.Repo, env string) []preflight.Finding {
+	f := preflight.Finding{Check: "sources", State: preflight.Warning}
 	differences, err := repo.Check(env)
 	if err != nil {
 		f.Text = fmt.Sprintf("they cannot be compared with rendered/%s: %v", env, err)
-		return []apply.Finding{f}
+		return []preflight.Finding{f}
 	}
 	first, others := "", 0
 	for _, d := range differences {
@@ -36,5 +36,5 @@ func staleSources(repo *render.Repo, env string) []apply.Finding {
 	}
 	f.Text += ": rendered/" + env + " is used as it is"
 	f.Hint = "`talosgen diff " + env + "` shows the changes, `talosgen render " + env + "` renders them"
-	return []apply.Finding{f}
+	return []preflight.Finding{f}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/natural"
 )
 
@@ -73,7 +74,7 @@ func (t takeoverCommand) takeOver(c *cli.Context, s *session, cluster *apply.Clu
 
 // print shows the plan: to programs on stdout, and to those who are
 // asked before the question.
-func (t takeoverCommand) print(c *cli.Context, s *session, p *apply.KubernetesPlan) error {
+func (t takeoverCommand) print(c *cli.Context, s *session, p *kubeplan.Plan) error {
 	if wantsJSON(c) {
 		text, err := p.JSON()
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
@@ -30,7 +30,7 @@ type trySite struct {
 	rescue  *rescuesim.Machines
 	fleet   *talossim.Fleet
 	sim     *hetznersim.Sim
-	signers apply.Signers
+	signers reach.Signers
 	server  *http.Server
 	http    *http.Transport
 	place   simulated
@@ -55,7 +55,7 @@ func newTrySite(c *cli.Context, a *app, env string) (site *trySite, err error) {
 	}
 	a.console.masker.Add(key)
 	site.clock = quietclock.New(a.clock.now(), quietclock.Outside{Now: a.clock.now, Pause: func(d time.Duration) { _ = a.clock.sleep(context.Background(), d) }})
-	site.signers = apply.SSHFileKeys([]string{"try"}, [][]byte{[]byte(key.Reveal())}, nil)
+	site.signers = reach.FileKeys([]string{"try"}, [][]byte{[]byte(key.Reveal())}, nil)
 	flux, err := simulatedFlux(c.Context, repo.Root(), env)
 	if err != nil {
 		return nil, err

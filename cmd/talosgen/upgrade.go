@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 )
 
 // upgradeCommand brings nodes to the versions that Git has.
@@ -52,7 +53,7 @@ func (u upgradeCommand) run(c *cli.Context) error {
 }
 
 // upgrade plans, asks and upgrades.
-func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy apply.UpgradePolicy) error {
+func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy upgradeplan.Policy) error {
 	upgrader := apply.NewUpgrader(s.Session, policy)
 	p, err := upgrader.Plan(c.Context)
 	if err != nil {
@@ -80,7 +81,7 @@ func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy apply.Upgrade
 
 // showUpgrade prints a plan, and nothing else happens. The exit code says whether there
 // is anything to do.
-func (s *session) showUpgrade(c *cli.Context, p *apply.UpgradePlan) error {
+func (s *session) showUpgrade(c *cli.Context, p *upgradeplan.Plan) error {
 	s.stop()
 	show := func() error { return s.out.printText(p.String()) }
 	if wantsJSON(c) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
+	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -46,7 +46,7 @@ func upgradeFlags() []cli.Flag {
 }
 
 // upgradePolicy reads the flags of upgrade.
-func upgradePolicy(c *cli.Context) (p apply.UpgradePolicy, err error) {
+func upgradePolicy(c *cli.Context) (p upgradeplan.Policy, err error) {
 	until, autoscaled := c.String(flagUntil), c.String(flagAutoscaled)
 	switch {
 	case until != "" && !slices.Contains(untilValues, until):
@@ -58,7 +58,7 @@ func upgradePolicy(c *cli.Context) (p apply.UpgradePolicy, err error) {
 	case c.Duration(flagSoak) < 0:
 		return p, diag.On("--"+flagSoak, "%v is less than nothing", c.Duration(flagSoak)).WithCode(diag.Usage)
 	}
-	p = apply.UpgradePolicy{
+	p = upgradeplan.Policy{
 		Nodes: c.StringSlice(flagNode), MaxParallel: c.Int(flagMaxParallel), Soak: int(c.Duration(flagSoak) / time.Second),
 		Retry: c.StringSlice(flagRetry), Allow: c.StringSlice(flagAllow),
 	}

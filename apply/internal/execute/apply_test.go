@@ -272,7 +272,7 @@ func TestWhatTheClusterMade(t *testing.T) {
 	empty := p.fingerprint()
 	p.run(infrastructure(private), everything).mustApply()
 	p.make("prod")
-	r := p.run(infrastructure(private), plan.Policy{Unprotect: "prod"})
+	r := p.run(infrastructure(private), plan.Consent{Unprotect: "prod"})
 	r.destroy = true
 	last, err := r.apply(context.Background())
 	if err != nil {

@@ -140,7 +140,7 @@ func (w *walk) destroyed(infra schemas.Infrastructure) {
 }
 
 // killed runs once, and is killed at a call.
-func (w *walk) killed(infra schemas.Infrastructure, policy plan.Policy, destroy bool) {
+func (w *walk) killed(infra schemas.Infrastructure, policy plan.Consent, destroy bool) {
 	w.sim.ClearFaults()
 	w.sim.ResetCalls()
 	ctx, kill := context.WithCancel(context.Background())

@@ -69,7 +69,7 @@ func TestShippedOverHTTP(t *testing.T) {
 	before := p.fingerprint()
 	served := *p
 	served.http, served.url = http.DefaultTransport, simtest.Serve(t, p.sim)
-	served.run(infra, plan.Policy{}).mustApply()
+	served.run(infra, plan.Consent{}).mustApply()
 	for what, want := range names(infra) {
 		var got []string
 		for _, o := range p.list(what) {
@@ -82,9 +82,9 @@ func TestShippedOverHTTP(t *testing.T) {
 		}
 	}
 	p.sim.ResetCalls()
-	served.run(infra, plan.Policy{}).mustApply()
+	served.run(infra, plan.Consent{}).mustApply()
 	p.onlyReads(2) // the lock, which the command does not even take
-	r := served.run(infra, plan.Policy{Unprotect: infra.Cluster})
+	r := served.run(infra, plan.Consent{Unprotect: infra.Cluster})
 	r.destroy = true
 	r.mustApply()
 	if got := p.fingerprint(); got != before {

@@ -52,14 +52,14 @@ type run struct {
 	*project
 	client   *cloud.Client
 	infra    schemas.Infrastructure
-	policy   plan.Policy
+	policy   plan.Consent
 	destroy  bool
 	parallel int
 	report   func(execute.Event[cloudplan.Change])
 	began    time.Time
 }
 
-func (p *project) run(infra schemas.Infrastructure, policy plan.Policy) *run {
+func (p *project) run(infra schemas.Infrastructure, policy plan.Consent) *run {
 	return &run{project: p, infra: infra, policy: policy, began: p.clock.Now(), client: cloud.New(cloud.Options{
 		Endpoint: p.url, Token: secret.New(p.sim.Token()), HTTP: p.http, Version: "test",
 		Clock: p.clock, Rand: func() float64 { return 1 },

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/apply/plan/kube/kubetree"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 )
 
@@ -65,7 +65,7 @@ func forget(t testing.TB, c *kubeenv.Cluster) {
 }
 
 // plan observes and plans.
-func (r *run) plan(desired kubeplan.Desired, policy plan.Policy) *kubeplan.Plan {
+func (r *run) plan(desired kubeplan.Desired, policy plan.Consent) *kubeplan.Plan {
 	r.t.Helper()
 	observed := r.observe(desired)
 	trials, err := r.client.Trials(r.t.Context(), kubeplan.Trials(desired, observed))
@@ -95,7 +95,7 @@ func (r *run) execute(p *kubeplan.Plan) error {
 }
 
 // apply makes everything as desired.
-func (r *run) apply(f tree, policy plan.Policy) *kubeplan.Plan {
+func (r *run) apply(f tree, policy plan.Consent) *kubeplan.Plan {
 	r.t.Helper()
 	p := r.plan(f.read(r.t), policy)
 	if err := errors.Join(p.Problems(), p.Edited()); err != nil {
@@ -110,7 +110,7 @@ func (r *run) apply(f tree, policy plan.Policy) *kubeplan.Plan {
 // inSync fails if there is something to do.
 func (r *run) inSync(f tree) {
 	r.t.Helper()
-	if p := r.plan(f.read(r.t), plan.Policy{}); !p.InSync() || len(p.Warnings) > 0 {
+	if p := r.plan(f.read(r.t), plan.Consent{}); !p.InSync() || len(p.Warnings) > 0 {
 		r.t.Errorf("it is not in sync:\n%s", p)
 	}
 }
@@ -155,7 +155,7 @@ func TestApply(t *testing.T) {
 	forget(t, c)
 	r := newRun(t, c)
 	files := everyKind("every-kind")
-	first := r.apply(files, plan.Policy{})
+	first := r.apply(files, plan.Consent{})
 	if n := len(first.Changes()); n != len(first.Steps) {
 		t.Errorf("%d of %d are new", n, len(first.Steps))
 	}
@@ -180,11 +180,11 @@ func TestApply(t *testing.T) {
 	files["bootstrap/hcloud-ccm/secret-hcloud.yaml"] = strings.Replace(files["bootstrap/hcloud-ccm/secret-hcloud.yaml"], ", network: net", "", 1)
 	documents := strings.Split(files[name], "\n---\n")
 	files[name] = strings.Join(slices.DeleteFunc(documents, func(d string) bool { return strings.Contains(d, "kind: PodDisruptionBudget") }), "\n---\n")
-	p := r.plan(files.read(t), plan.Policy{})
+	p := r.plan(files.read(t), plan.Consent{})
 	if got := p.String(); got != changedPlan {
 		t.Errorf("the plan is\n%s\nwant\n%s", got, changedPlan)
 	}
-	r.apply(files, plan.Policy{Allow: []string{"PodDisruptionBudget.policy/every-kind/operator"}})
+	r.apply(files, plan.Consent{Allow: []string{"PodDisruptionBudget.policy/every-kind/operator"}})
 	r.inSync(files)
 }
 
@@ -218,7 +218,7 @@ func TestPlanSaysAll(t *testing.T) {
 	secret := "{apiVersion: v1, kind: Secret, metadata: {name: replaced, " + in + "}, type: TYPE, data: {x: eA==}}"
 	r.apply(tree{"bootstrap/a/a.yaml": strings.Join([]string{
 		namespace, configMap("same", "x: one"), configMap("changed", "w: two, x: one"), configMap("gone", "x: one"), strings.Replace(secret, "TYPE", "Opaque", 1),
-	}, "\n---\n")}, plan.Policy{})
+	}, "\n---\n")}, plan.Consent{})
 	c.Apply(t, "helm", false, configMap("others", "x: two"))
 	files := tree{
 		"bootstrap/a/a.yaml": strings.Join([]string{
@@ -248,7 +248,7 @@ not in Git any more:
 consent is missing:
   --allow Secret/says-all/replaced
 `
-	if got := r.plan(files.read(t), plan.Policy{}).String(); got != want {
+	if got := r.plan(files.read(t), plan.Consent{}).String(); got != want {
 		t.Errorf("the plan is\n%s\nwant\n%s", got, want)
 	}
 }

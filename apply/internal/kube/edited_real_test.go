@@ -27,7 +27,7 @@ func TestEditedField(t *testing.T) {
 	c := kubeenv.Start(t)
 	forget(t, c)
 	r := newRun(t, c)
-	r.apply(editedTree("one", "gone"), plan.Policy{})
+	r.apply(editedTree("one", "gone"), plan.Consent{})
 	path := func(name string) string { return "/api/v1/namespaces/edited/configmaps/" + name }
 	has := func(want map[string]string) {
 		t.Helper()
@@ -39,7 +39,7 @@ func TestEditedField(t *testing.T) {
 	}
 	c.Patch(t, path("edited")+"?fieldManager=kubectl-edit", kubeenv.MergePatch, kubeenv.Object{"data": map[string]any{"x": "mine"}})
 
-	files, policy := editedTree("two", "new"), plan.Policy{AllowDestroy: true}
+	files, policy := editedTree("two", "new"), plan.Consent{AllowDestroy: true}
 	p := r.plan(files.read(t), policy)
 	wants(t, p.Edited(), "ConfigMap/edited/edited: fields of it are of kubectl-edit", "`talosgen takeover` gives the fields to talosgen", diag.Conflict)
 	if err := p.Problems(); err != nil {
@@ -83,7 +83,7 @@ func TestEditedNotReady(t *testing.T) {
 		"bootstrap/cilium/a.yaml": web("two"),
 		"bootstrap/ccm/a.yaml":    "{apiVersion: v1, kind: ConfigMap, metadata: {name: later, " + in + "}}",
 	}
-	p := r.plan(files.read(t), plan.Policy{})
+	p := r.plan(files.read(t), plan.Consent{})
 	if got := p.Summary(); got != "1 to create, 1 in conflict, 1 waiting" {
 		t.Fatalf("the plan is\n%s", p)
 	}

@@ -186,7 +186,7 @@ func (r *run) try(f tree) error {
 	if observed.Trials, err = r.client.Trials(r.t.Context(), kubeplan.Trials(desired, observed)); err != nil {
 		return err
 	}
-	p := kubeplan.Make(desired, observed, plan.Policy{AllowDestroy: true})
+	p := kubeplan.Make(desired, observed, plan.Consent{AllowDestroy: true})
 	if err := errors.Join(p.Problems(), p.Edited()); err != nil {
 		return err
 	}

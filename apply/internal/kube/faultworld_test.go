@@ -15,9 +15,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
@@ -214,7 +214,7 @@ func (w *faultWorld) plan(c *Client, want func(string) tree) (*kubeplan.Plan, ku
 	if err == nil {
 		observed.Trials, err = c.Trials(w.Context(), kubeplan.Trials(desired, observed))
 	}
-	return kubeplan.Make(desired, observed, plan.Policy{AllowDestroy: true}), observed, err
+	return kubeplan.Make(desired, observed, plan.Consent{AllowDestroy: true}), observed, err
 }
 
 // run is the stage of a whole command: plan, lock, plan again, make the changes,

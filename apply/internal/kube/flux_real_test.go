@@ -222,7 +222,7 @@ func TestTakeover(t *testing.T) {
 // makeUntold makes everything before Flux is told to look.
 func (r *run) makeUntold(h handed) {
 	r.t.Helper()
-	p := r.plan(h.untold(r.t, h.tree(r.t, false)), plan.Policy{})
+	p := r.plan(h.untold(r.t, h.tree(r.t, false)), plan.Consent{})
 	if err := errors.Join(p.Problems(), p.Edited()); err != nil {
 		r.t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
 	desired := h.untold(r.t, first)
 	before := r.observe(desired).Objects
 	commit := first.commit(r.t, g)
-	r.apply(first, plan.Policy{})
+	r.apply(first, plan.Consent{})
 	reconciled(r.t, c, h.name, commit)
 
 	after := r.observe(desired).Objects
@@ -265,7 +265,7 @@ func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
 		}
 	}
 
-	if p := r.plan(later.read(r.t), plan.Policy{}); len(p.Changes()) > 0 || p.Refused() || p.Edited() != nil || len(p.Warnings) > 0 {
+	if p := r.plan(later.read(r.t), plan.Consent{}); len(p.Changes()) > 0 || p.Refused() || p.Edited() != nil || len(p.Warnings) > 0 {
 		r.t.Errorf("talosgen would change what is Flux's:\n%s", p)
 	}
 	reconciled(r.t, c, h.name, later.commit(r.t, g))

@@ -37,9 +37,9 @@ func TestNothingToDo(t *testing.T) {
 	r := newRun(t, c)
 	const objects = 300
 	files := many("nothing-to-do", objects)
-	r.apply(files, plan.Policy{})
+	r.apply(files, plan.Consent{})
 	before := r.client.sent()
-	if p := r.plan(files.read(t), plan.Policy{}); !p.InSync() || len(p.Steps) != objects+1 {
+	if p := r.plan(files.read(t), plan.Consent{}); !p.InSync() || len(p.Steps) != objects+1 {
 		t.Fatalf("the plan is %s", p)
 	}
 	// Discovery twice, the inventory, namespaces, the namespace; three kinds in
@@ -56,11 +56,11 @@ func BenchmarkNothingToDo(b *testing.B) {
 	forget(b, c)
 	r := newRun(b, c)
 	desired := many("bench-nothing", 300).read(b)
-	if err := r.execute(r.plan(desired, plan.Policy{AllowDestroy: true})); err != nil {
+	if err := r.execute(r.plan(desired, plan.Consent{AllowDestroy: true})); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if p := r.plan(desired, plan.Policy{}); !p.InSync() {
+		if p := r.plan(desired, plan.Consent{}); !p.InSync() {
 			b.Fatal(p)
 		}
 	}
@@ -75,11 +75,11 @@ func BenchmarkManyObjects(b *testing.B) {
 	desired := many("bench-many", 2000).read(b)
 	var most uint64
 	for b.Loop() {
-		p := r.plan(desired, plan.Policy{AllowDestroy: true})
+		p := r.plan(desired, plan.Consent{AllowDestroy: true})
 		if err := r.execute(p); err != nil {
 			b.Fatal(err)
 		}
-		again := r.plan(desired, plan.Policy{})
+		again := r.plan(desired, plan.Consent{})
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		most = max(most, m.Sys)

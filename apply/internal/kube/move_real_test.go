@@ -104,13 +104,13 @@ func TestMoveToFluxAndBack(t *testing.T) {
 	t.Cleanup(func() { forget(t, c) })
 	r := newRun(t, c)
 	r.waits.Stage = within
-	r.apply(movingTree(g.URL, false, false), plan.Policy{})
+	r.apply(movingTree(g.URL, false, false), plan.Consent{})
 	before := r.movingObjects(kubeplan.ManagerTalosgen)
 
 	// To Flux.
 	files := movingTree(g.URL, true, true)
 	commit := files.commit(t, g)
-	if p := r.apply(files, plan.Policy{}); actions(p, kubeplan.TransferOwnership) != 4 || actions(p, kubeplan.Delete) > 0 {
+	if p := r.apply(files, plan.Consent{}); actions(p, kubeplan.TransferOwnership) != 4 || actions(p, kubeplan.Delete) > 0 {
 		t.Errorf("the plan is\n%s", p) // the ServiceAccount has no fields
 	}
 	reconciledAs(t, c, "moving", "moving-controllers", commit)
@@ -124,7 +124,7 @@ func TestMoveToFluxAndBack(t *testing.T) {
 
 	// Back: as long as Flux looks after it, both would.
 	files = movingTree(g.URL, true, false)
-	err := r.plan(files.read(t), plan.Policy{}).Problems()
+	err := r.plan(files.read(t), plan.Consent{}).Problems()
 	wants(t, err, "Kustomization flux-system/moving-controllers of Flux has it, and it is talosgen's in Git", "`flux suspend kustomization moving-controllers -n flux-system`", diag.Conflict)
 	suspend := func(is bool) {
 		c.Patch(t, c.Path(t, "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: moving-controllers, namespace: flux-system}}"),
@@ -134,7 +134,7 @@ func TestMoveToFluxAndBack(t *testing.T) {
 	files["addons/controllers/web.yaml"] = "" // is removed
 	commit = files.commit(t, g)
 	delete(files, "addons/controllers/web.yaml")
-	if p := r.apply(files, plan.Policy{}); actions(p, kubeplan.TransferOwnership) != 5 || actions(p, kubeplan.Delete) > 0 {
+	if p := r.apply(files, plan.Consent{}); actions(p, kubeplan.TransferOwnership) != 5 || actions(p, kubeplan.Delete) > 0 {
 		t.Errorf("the plan is\n%s", p)
 	}
 	r.same("talosgen has it again", before, r.movingObjects(kubeplan.ManagerTalosgen))

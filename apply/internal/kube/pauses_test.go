@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
 )

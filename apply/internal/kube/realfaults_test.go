@@ -180,7 +180,7 @@ func TestNamespaceTerminating(t *testing.T) {
 	t.Cleanup(func() {
 		c.Patch(t, path, kubeenv.MergePatch, kubeenv.Object{"metadata": map[string]any{"finalizers": nil}})
 	})
-	p := r.plan(one("terminating").read(t), plan.Policy{})
+	p := r.plan(one("terminating").read(t), plan.Consent{})
 	c.Delete(t, path)
 	wants(t, r.execute(p), "because it is being terminated", "the namespace is being deleted: wait until it is gone", diag.Remote)
 	wants(t, r.try(one("terminating")), "ConfigMap/terminating/one: its namespace is being deleted", "wait until it is gone, then run this again", diag.Input)
@@ -222,7 +222,7 @@ func TestDefinitionGone(t *testing.T) {
 	path := c.Path(t, definition)
 	files := tree{"bootstrap/ccm/a.yaml": strings.ReplaceAll(thing, "conflict.", "going.")}
 	c.Path(t, files["bootstrap/ccm/a.yaml"]) // waits until it is served
-	p := r.plan(files.read(t), plan.Policy{})
+	p := r.plan(files.read(t), plan.Consent{})
 	c.Delete(t, path)
 	c.WaitFor(t, path, kubeenv.Gone, within)
 	c.WaitFor(t, "/apis", func(o kubeenv.Object) bool {
@@ -231,7 +231,7 @@ func TestDefinitionGone(t *testing.T) {
 	}, within)
 	wants(t, r.execute(p), "the API serves no Thing.going.example.org/v1", "is its CustomResourceDefinition in the tree, and established?", diag.Remote)
 	// Where the tree does not bring it, and nobody has it, the object waits.
-	if got := r.plan(files.read(t), plan.Policy{}); got.Summary() != "1 waiting" {
+	if got := r.plan(files.read(t), plan.Consent{}); got.Summary() != "1 waiting" {
 		t.Errorf("the plan is %s", got)
 	}
 }
@@ -244,11 +244,11 @@ func TestWaitsForOthers(t *testing.T) {
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: waits, namespace: of-others}}"
 	t.Cleanup(func() { c.Delete(t, "/api/v1/namespaces/default/configmaps/comes") })
 	files := tree{"bootstrap/ccm/a.yaml": here + "\n---\n" + there}
-	p := r.apply(files, plan.Policy{})
+	p := r.apply(files, plan.Consent{})
 	if got := p.Summary(); got != "1 to create, 1 waiting" {
 		t.Errorf("the plan is %s", got)
 	}
-	if left := r.plan(files.read(t), plan.Policy{}); left.Summary() != "1 waiting, 1 unchanged" || left.InSync() {
+	if left := r.plan(files.read(t), plan.Consent{}); left.Summary() != "1 waiting, 1 unchanged" || left.InSync() {
 		t.Errorf("what is left is %s", left)
 	}
 }
@@ -256,7 +256,7 @@ func TestWaitsForOthers(t *testing.T) {
 // Somebody who applies the same field after the plan was made is not run over.
 func TestConflictMeanwhile(t *testing.T) {
 	c, r := faultRun(t, "conflict")
-	p := r.plan(one("conflict").read(t), plan.Policy{})
+	p := r.plan(one("conflict").read(t), plan.Consent{})
 	c.Apply(t, "helm", false, strings.ReplaceAll(one("conflict")["bootstrap/ccm/a.yaml"], "{x: one}", "{x: other}"))
 	wants(t, r.execute(p), "ConfigMap/conflict/one: is not applied, helm owns data.x", "`talosgen takeover <env>` gives them to talosgen", diag.Conflict)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/talosgen/talosgen/apply/internal/progress"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

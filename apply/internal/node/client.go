@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
+	"github.com/talosgen/talosgen/apply/reach"
+	"github.com/talosgen/talosgen/apply/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/reach"
 )
 
 // failures keeps why the last attempt to connect failed: gRPC makes a text of

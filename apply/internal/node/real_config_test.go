@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/testenv/talosenv"

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
+	"github.com/talosgen/talosgen/apply/reach"
+	"github.com/talosgen/talosgen/apply/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sshkey"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/access"
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/testenv/patience"

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
+	"github.com/talosgen/talosgen/apply/reach"
 )
 
 // Clients are clients for nodes with their configuration. They keep what they are

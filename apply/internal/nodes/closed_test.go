@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
-	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/reach"
+	"github.com/talosgen/talosgen/apply/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

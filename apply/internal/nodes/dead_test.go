@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
 	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 

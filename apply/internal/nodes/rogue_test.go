@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/internal/node/reach"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
+	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )

@@ -11,7 +11,7 @@ import (
 // be known.
 type changeSet struct {
 	plan   *Plan
-	policy plan.Policy
+	policy plan.Consent
 }
 
 // add takes a draft into the plan, unless it is an update of nothing.

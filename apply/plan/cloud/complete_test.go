@@ -101,7 +101,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 // findings are everything that a plan says but what it costs.
 func findings(t *testing.T, desired schemas.Infrastructure, observed cloud.Observed) string {
 	t.Helper()
-	p, err := cloud.Make(desired, observed, plan.Policy{})
+	p, err := cloud.Make(desired, observed, plan.Consent{})
 	if err != nil {
 		return err.Error()
 	}

@@ -21,7 +21,7 @@ type destroyer struct{ *planner }
 //
 // Of what is desired it needs the name of the cluster, the autoscaler's pools
 // and an existing network.
-func Destroy(desired schemas.Infrastructure, observed Observed, policy plan.Policy) (*Plan, error) {
+func Destroy(desired schemas.Infrastructure, observed Observed, policy plan.Consent) (*Plan, error) {
 	base, err := newPlanner(desired, observed, policy)
 	if err != nil {
 		return nil, err

@@ -25,11 +25,11 @@ func TestPlans(t *testing.T) {
 
 // The consents of a destroy: none for what is the cluster's own.
 func TestDestroyConsents(t *testing.T) {
-	got := map[plan.Key]plan.Consent{}
+	got := map[plan.Key]plan.ConsentKind{}
 	for _, c := range planOf(t, casetest.Cases(t, "testdata/plans/destroy-everything.txtar")[0]).Changes {
 		got[c.Key] = c.Consent
 	}
-	for key, want := range map[plan.Key]plan.Consent{
+	for key, want := range map[plan.Key]plan.ConsentKind{
 		"firewall/prod": plan.NoConsent, "volume/pvc-1": plan.ConsentMade, "load-balancer/a1b2c3": plan.ConsentMade,
 		"server/prod-worker-1": plan.ConsentUnlock, "network/prod": plan.ConsentUnlock,
 	} {
@@ -42,7 +42,7 @@ func TestDestroyConsents(t *testing.T) {
 func planOf(t *testing.T, c casetest.Case) *cloud.Plan {
 	t.Helper()
 	desired := schemas.Infrastructure{APIVersion: schemas.InfrastructureVersion, Cluster: "prod", Provider: schemas.Hetzner}
-	observed, policy := plantest.Empty(), plan.Policy{}
+	observed, policy := plantest.Empty(), plan.Consent{}
 	decode(t, c, "desired", &desired)
 	decode(t, c, "observed", &observed)
 	decode(t, c, "policy", &policy)

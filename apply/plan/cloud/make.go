@@ -10,7 +10,7 @@ import (
 
 // Make compares what is desired with what was observed. An error means that
 // the input cannot be compared; what must not be done is in Refusals.
-func Make(desired schemas.Infrastructure, observed Observed, policy plan.Policy) (*Plan, error) {
+func Make(desired schemas.Infrastructure, observed Observed, policy plan.Consent) (*Plan, error) {
 	p, err := newPlanner(desired, observed, policy)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ type planner struct {
 	owner    owner
 }
 
-func newPlanner(desired schemas.Infrastructure, observed Observed, policy plan.Policy) (*planner, error) {
+func newPlanner(desired schemas.Infrastructure, observed Observed, policy plan.Consent) (*planner, error) {
 	if desired.Cluster == "" {
 		return nil, diag.On("infrastructure.yaml", "the cluster has no name")
 	}

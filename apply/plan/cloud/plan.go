@@ -78,7 +78,7 @@ type Plan struct {
 	Desired  schemas.Infrastructure `json:"-"`
 	Observed Observed               `json:"-"`
 
-	policy plan.Policy
+	policy plan.Consent
 }
 
 // Change is what happens to one object.
@@ -102,8 +102,8 @@ type Change struct {
 	Destructive bool `json:"destructive,omitempty"`
 	// The consent that it takes; NoConsent for most. Allowed says whether the
 	// policy gives it.
-	Consent plan.Consent `json:"consent,omitempty"`
-	Allowed bool         `json:"allowed"`
+	Consent plan.ConsentKind `json:"consent,omitempty"`
+	Allowed bool             `json:"allowed"`
 	// Whether protection has to be lifted first.
 	LiftProtection bool `json:"liftProtection,omitempty"`
 	// Why.

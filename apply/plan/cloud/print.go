@@ -163,7 +163,7 @@ func (w *printer) notes(title string, notes []plan.Note) {
 
 // consents says how to agree to what nobody has agreed to yet.
 func (w *printer) consents(changes []Change) {
-	flags := map[plan.Consent]string{
+	flags := map[plan.ConsentKind]string{
 		plan.ConsentDestroy: "--allow %s, or --allow-destroy for all", plan.ConsentPowerOff: "--allow %s, or --allow-power-off for all",
 		plan.ConsentMade: "--allow %s, or --allow-made for all", plan.ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",
 	}

@@ -16,8 +16,8 @@ type Saved struct {
 	// The digest of infrastructure.yaml.
 	Desired string `json:"desired"`
 	// What was agreed to when the plan was made.
-	Policy plan.Policy `json:"policy"`
-	Plan   *Plan       `json:"plan"`
+	Policy plan.Consent `json:"policy"`
+	Plan   *Plan        `json:"plan"`
 }
 
 // JSON writes the plan for programs.
@@ -56,7 +56,7 @@ func (s *Saved) Check(name string) error {
 // Resume makes the plan again from what is desired and observed now, and
 // returns it, if it still is the plan that was saved: see [Plan.Again]. More is
 // consent in addition to what the saved plan has.
-func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more plan.Policy) (*Plan, error) {
+func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more plan.Consent) (*Plan, error) {
 	switch {
 	case desired.Cluster != s.Plan.Cluster:
 		return nil, s.Plan.staleError("it is a plan of another cluster, not of " + desired.Cluster)
@@ -72,7 +72,7 @@ func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more p
 // changes that it had, if what they write and rely on is as it was, and the
 // same follows from it. Otherwise the error says what has changed, with the exit
 // code [diag.Conflict]. Everything else may have changed: it is not touched.
-func (p *Plan) Again(observed Observed, more plan.Policy) (*Plan, error) {
+func (p *Plan) Again(observed Observed, more plan.Consent) (*Plan, error) {
 	policy := p.policy.And(more)
 	planner, err := newPlanner(p.Desired, observed, policy)
 	if err != nil {

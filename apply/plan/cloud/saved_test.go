@@ -21,7 +21,7 @@ var everything = executetest.Everything
 // project is what there is at Hetzner.
 type project struct{ Observed cloud.Observed }
 
-func mustMake(t *testing.T, desired schemas.Infrastructure, m *project, policy plan.Policy) *cloud.Plan {
+func mustMake(t *testing.T, desired schemas.Infrastructure, m *project, policy plan.Consent) *cloud.Plan {
 	t.Helper()
 	p, err := cloud.Make(desired, m.Observed, policy)
 	if err != nil {
@@ -93,9 +93,9 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			desired, m := scaled(t)
-			saved := save(t, mustMake(t, desired, m, plan.Policy{}))
+			saved := save(t, mustMake(t, desired, m, plan.Consent{}))
 			tt.drift(m, &desired)
-			p, err := saved.Resume(desired, m.Observed, plan.Policy{})
+			p, err := saved.Resume(desired, m.Observed, plan.Consent{})
 			if tt.stale != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.stale) || diag.CodeOf(err) != diag.Conflict {
 					t.Fatalf("%v, exit code %d", err, diag.CodeOf(err))
@@ -122,12 +122,12 @@ func TestResumeKeepsConsent(t *testing.T) {
 	desired.Servers = slices.DeleteFunc(desired.Servers, func(s schemas.InfraServer) bool { return s.Pool == "w" })
 	desired.PlacementGroups = desired.PlacementGroups[:1]
 	for _, tt := range []struct {
-		saved, more plan.Policy
+		saved, more plan.Consent
 		want        bool
 	}{
-		{plan.Policy{}, plan.Policy{}, false},
-		{plan.Policy{Allow: []string{"prod-w-1"}}, plan.Policy{}, true},
-		{plan.Policy{}, plan.Policy{AllowDestroy: true}, true},
+		{plan.Consent{}, plan.Consent{}, false},
+		{plan.Consent{Allow: []string{"prod-w-1"}}, plan.Consent{}, true},
+		{plan.Consent{}, plan.Consent{AllowDestroy: true}, true},
 	} {
 		p, err := save(t, mustMake(t, desired, m, tt.saved)).Resume(desired, m.Observed, tt.more)
 		if err != nil {
@@ -156,7 +156,7 @@ func TestResumeKeepsRefusals(t *testing.T) {
 // it stale.
 func TestResumeEdited(t *testing.T) {
 	desired, m := scaled(t)
-	good, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	good, err := mustMake(t, desired, m, plan.Consent{}).Save()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestResumeEdited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = saved.Resume(desired, m.Observed, plan.Policy{})
+		_, err = saved.Resume(desired, m.Observed, plan.Consent{})
 		if edited := edit.old != edit.new; edited != (err != nil) || edited && !strings.Contains(err.Error(), "something else would happen to server/prod-w-") {
 			t.Errorf("%s: %v", edit.new, err)
 		}
@@ -180,43 +180,43 @@ func TestResumeEdited(t *testing.T) {
 
 func TestResumeDestroy(t *testing.T) {
 	desired, m := scaled(t)
-	p, err := cloud.Destroy(desired, m.Observed, plan.Policy{})
+	p, err := cloud.Destroy(desired, m.Observed, plan.Consent{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	saved := save(t, p)
 	session := map[string]string{"cluster": "prod", "managed-by": "talosgen", "component": "session"}
 	m.Observed.Firewalls = append(m.Observed.Firewalls, cloud.Firewall{Meta: cloud.Meta{ID: 1, Name: "prod-session", Labels: session}})
-	again, err := saved.Resume(desired, m.Observed, plan.Policy{})
+	again, err := saved.Resume(desired, m.Observed, plan.Consent{})
 	if err != nil || again.String() != p.String() {
 		t.Fatalf("%v\n%s", err, again)
 	}
 
 	// What a run left was seen, and is removed by whoever takes the lock.
-	left, err := cloud.Destroy(desired, m.Observed, plan.Policy{})
+	left, err := cloud.Destroy(desired, m.Observed, plan.Consent{})
 	if err != nil || left.String() == p.String() {
 		t.Fatalf("%v\n%s", err, left)
 	}
 	sessions := m.Observed.Firewalls
 	m.Observed.Firewalls = sessions[:len(sessions)-1]
-	again, err = save(t, left).Resume(desired, m.Observed, plan.Policy{})
+	again, err = save(t, left).Resume(desired, m.Observed, plan.Consent{})
 	if err != nil || again.String() != p.String() {
 		t.Fatalf("%v\n%s", err, again)
 	}
 	m.Observed.Firewalls = m.Observed.Firewalls[:0]
-	if _, err := saved.Resume(desired, m.Observed, plan.Policy{}); err == nil || !strings.Contains(err.Error(), "firewall/prod is gone") {
+	if _, err := saved.Resume(desired, m.Observed, plan.Consent{}); err == nil || !strings.Contains(err.Error(), "firewall/prod is gone") {
 		t.Error(err)
 	}
 	m.Observed.Firewalls = sessions
 	m.Observed.Servers[0].Labels = map[string]string{"team": "x"}
-	if _, err := saved.Resume(desired, m.Observed, plan.Policy{}); err == nil || !strings.Contains(err.Error(), "server/prod-control-plane-1 has changed") {
+	if _, err := saved.Resume(desired, m.Observed, plan.Consent{}); err == nil || !strings.Contains(err.Error(), "server/prod-control-plane-1 has changed") {
 		t.Error(err)
 	}
 }
 
 func TestLoadErrors(t *testing.T) {
 	desired, m := scaled(t)
-	good, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	good, err := mustMake(t, desired, m, plan.Consent{}).Save()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestPlansHoldNoUserData(t *testing.T) {
 	for i := range desired.Servers {
 		desired.Servers[i].UserData = canary
 	}
-	p := mustMake(t, desired, m, plan.Policy{})
+	p := mustMake(t, desired, m, plan.Consent{})
 	saved, err1 := p.Save()
 	text, err2 := p.JSON()
 	if err1 != nil || err2 != nil {
@@ -264,7 +264,7 @@ func TestPlansHoldNoUserData(t *testing.T) {
 func TestPlansPrintNoControlCharacters(t *testing.T) {
 	desired, m := scaled(t)
 	m.Observed.Servers[0].Labels["team"] = "\x1b[2J\nserver"
-	if out := mustMake(t, desired, m, plan.Policy{}).String(); strings.Contains(out, "\x1b") || !strings.Contains(out, `\x1b[2J\nserver`) {
+	if out := mustMake(t, desired, m, plan.Consent{}).String(); strings.Contains(out, "\x1b") || !strings.Contains(out, `\x1b[2J\nserver`) {
 		t.Errorf("%q", out)
 	}
 }
@@ -272,12 +272,12 @@ func TestPlansPrintNoControlCharacters(t *testing.T) {
 // Equal inputs make equal plans, to the byte.
 func TestPlansAreDeterministic(t *testing.T) {
 	desired, m := scaled(t)
-	first, err := mustMake(t, desired, m, plan.Policy{}).Save()
+	first, err := mustMake(t, desired, m, plan.Consent{}).Save()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
-		again, err := mustMake(t, desired, m, plan.Policy{}).Save()
+		again, err := mustMake(t, desired, m, plan.Consent{}).Save()
 		if err != nil || !bytes.Equal(first, again) {
 			t.Fatalf("%v\n%s\n%s", err, first, again)
 		}
@@ -302,7 +302,7 @@ func FuzzLoad(f *testing.F) {
 		if _, err := cloud.Load("plan.json", out); err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.Resume(schemas.Infrastructure{Cluster: "prod", Provider: schemas.Hetzner}, plantest.Empty(), plan.Policy{})
+		p, err := s.Resume(schemas.Infrastructure{Cluster: "prod", Provider: schemas.Hetzner}, plantest.Empty(), plan.Consent{})
 		if err == nil && len(p.Changes) > 0 {
 			t.Errorf("a file makes changes:\n%s", p)
 		}

@@ -148,7 +148,7 @@ func TestUnknownInput(t *testing.T) {
 		{schemas.Infrastructure{Provider: "hetzner"}, "the cluster has no name"},
 		{schemas.Infrastructure{Cluster: "prod", Provider: "aws"}, `there is no provider "aws"`},
 	} {
-		if _, err := Make(tt.desired, Observed{}, plan.Policy{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Make(tt.desired, Observed{}, plan.Consent{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Error(err)
 		}
 	}

@@ -58,7 +58,7 @@ func edited(t *testing.T, puts []put) *Plan {
 	}
 	gone := object(t, managed(goneConfig, entry("talosgen", "Apply", dataX)))
 	o.Objects[gone.ID()], o.Inventory = gone, []ID{gone.ID()}
-	return Make(d, o, plan.Policy{})
+	return Make(d, o, plan.Consent{})
 }
 
 // TestHold: what somebody has edited stays, and what depends on it waits; the

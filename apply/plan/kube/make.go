@@ -9,7 +9,7 @@ import (
 )
 
 // Make plans.
-func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
+func Make(desired Desired, observed Observed, policy plan.Consent) *Plan {
 	m := &planner{observed: observed, policy: policy, makes: made(desired), noted: map[ID]bool{}, plan: &Plan{
 		Cluster: desired.Cluster, API: observed.API, Steps: []Step{}, Reads: []plan.Digest{}, before: observed.Inventory,
 	}}
@@ -30,7 +30,7 @@ func Make(desired Desired, observed Observed, policy plan.Policy) *Plan {
 // planner makes one plan.
 type planner struct {
 	observed Observed
-	policy   plan.Policy
+	policy   plan.Consent
 	makes    map[string]bool // namespaces, and kinds with their groups
 	noted    map[ID]bool     // what the inventory names
 	plan     *Plan

@@ -53,7 +53,7 @@ type world struct {
 	more          string // another object of ours
 	noNamespace   bool
 	terminating   bool
-	policy        plan.Policy
+	policy        plan.Consent
 }
 
 func (w world) plan(t *testing.T) *Plan {
@@ -122,7 +122,7 @@ func TestMake(t *testing.T) {
 		"a default is no difference":         {world{desired: config, live: managed(config, entry("talosgen", "Apply", "{}")), trialResult: managed(config, entry("talosgen", "Apply", "{}")), inventory: []string{"ConfigMap/ns/a"}}, "unchanged"},
 		"somebody else's fields":             {world{desired: configTwo, live: ours, trial: &DryRun{Conflicts: []FieldConflict{{"helm", []string{"data.x"}}}}}, "conflict (fields of it are of helm)"},
 		"immutable":                          {world{desired: configTwo, live: ours, trial: &DryRun{Immutable: "data cannot be changed"}}, "replace (data cannot be changed) without consent"},
-		"immutable, with consent":            {world{desired: configTwo, live: ours, trial: &DryRun{Immutable: "data cannot be changed"}, policy: plan.Policy{Allow: []string{"ConfigMap/ns/a"}}}, "replace (data cannot be changed)"},
+		"immutable, with consent":            {world{desired: configTwo, live: ours, trial: &DryRun{Immutable: "data cannot be changed"}, policy: plan.Consent{Allow: []string{"ConfigMap/ns/a"}}}, "replace (data cannot be changed)"},
 		"refused":                            {world{desired: configTwo, live: ours, trial: &DryRun{Refused: "no"}}, "change; refused: no"},
 		"Flux will make it":                  {world{desired: config, flux: "fs/apps"}, "flux (Flux makes it)"},
 		"Flux makes it, it has looked":       {world{desired: config, flux: "fs/apps", seed: true, kustomization: looked}, "flux (Flux makes it)"},
@@ -137,7 +137,7 @@ func TestMake(t *testing.T) {
 		"was Flux's, which is gone":          {world{desired: config, live: fluxs}, "hand-over (Flux made it, and it is talosgen's now)"},
 		"was ours, is Flux's":                {world{desired: config, flux: "fs/apps", live: ours, inventory: []string{"ConfigMap/ns/a"}, kustomization: looked}, "hand-over (talosgen made it, and it is Flux's now)"},
 		"gone from Git":                      {world{live: ours, inventory: []string{"ConfigMap/ns/a"}}, "delete (it is not in Git any more) without consent"},
-		"gone from Git, with consent":        {world{live: ours, inventory: []string{"ConfigMap/ns/a"}, policy: plan.Policy{AllowDestroy: true}}, "delete (it is not in Git any more)"},
+		"gone from Git, with consent":        {world{live: ours, inventory: []string{"ConfigMap/ns/a"}, policy: plan.Consent{AllowDestroy: true}}, "delete (it is not in Git any more)"},
 		"gone from both":                     {world{inventory: []string{"ConfigMap/ns/a"}}, ""},
 		"gone from Git, somebody has it":     {world{live: managed(config, entry("helm", "Apply", dataX)), inventory: []string{"ConfigMap/ns/a"}}, "; warning: talosgen made it, but another field manager applies it now: it is kept"},
 		"gone from Git, and never ours":      {world{live: ours}, ""},
@@ -186,7 +186,7 @@ func TestMakeFromNothing(t *testing.T) {
 		{Object: object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: fs}}"), Stage: Definitions, Kustomization: "fs/talosgen", Seed: true},
 		{Object: object(t, config), Stage: Flux, Kustomization: "fs/apps"},
 	}}
-	p := Make(d, Observed{}, plan.Policy{})
+	p := Make(d, Observed{}, plan.Consent{})
 	const want = `demo, Kubernetes: 4 to create, 1 of Flux
 definitions:
   + Namespace/fs
@@ -206,7 +206,7 @@ sources:
 
 func TestTwoOwnersInTheTree(t *testing.T) {
 	d := Desired{Items: []Item{{Object: object(t, config), File: "a.yaml", Stage: CNI}, {Object: object(t, config), File: "b.yaml", Stage: Provider}}}
-	if got := describe(Make(d, Observed{}, plan.Policy{})); !strings.Contains(got, "is in the tree twice: a.yaml and b.yaml") {
+	if got := describe(Make(d, Observed{}, plan.Consent{})); !strings.Contains(got, "is in the tree twice: a.yaml and b.yaml") {
 		t.Errorf("the plan is %q", got)
 	}
 }

@@ -49,8 +49,8 @@ type Step struct {
 	// Of Waits: the object in conflict that it depends on, if that is why.
 	After plan.Key `json:"after,omitempty"`
 	// The consent that it takes, and whether it is there.
-	Consent plan.Consent `json:"consent,omitempty"`
-	Allowed bool         `json:"allowed"`
+	Consent plan.ConsentKind `json:"consent,omitempty"`
+	Allowed bool             `json:"allowed"`
 
 	id   ID
 	item *Item  // nil for Delete
@@ -231,8 +231,8 @@ func (s Step) conflictHint() string {
 
 // Saved is the section in a file: what was reviewed.
 type Saved struct {
-	Policy plan.Policy `json:"policy"`
-	Plan   *Plan       `json:"plan"`
+	Policy plan.Consent `json:"policy"`
+	Plan   *Plan        `json:"plan"`
 }
 
 // Stale says what a plan that is made again does otherwise.

@@ -38,7 +38,7 @@ func TestBoots(t *testing.T) {
 				o.Objects[live.ID()], o.Inventory = live, []ID{live.ID()}
 				o.Trials[live.ID()] = DryRun{Result: object(t, git)}
 			}
-			p := Make(Desired{Items: []Item{item}}, o, plan.Policy{})
+			p := Make(Desired{Items: []Item{item}}, o, plan.Consent{})
 			if s := p.Steps[0]; s.Action != c.action || !strings.Contains(s.Reason, c.reason) {
 				t.Errorf("%s: %s, expected %s: %s", s.Action, s.Reason, c.action, c.reason)
 			}

@@ -89,9 +89,9 @@ type Step struct {
 	// Of RemoveMember: whom.
 	Member string `json:"member,omitempty"`
 	// The consent that it takes, and whether it is there.
-	Consent plan.Consent `json:"consent,omitempty"`
-	Allowed bool         `json:"allowed"`
-	Reason  string       `json:"reason,omitempty"`
+	Consent plan.ConsentKind `json:"consent,omitempty"`
+	Allowed bool             `json:"allowed"`
+	Reason  string           `json:"reason,omitempty"`
 }
 
 // Unsent are the nodes that keep all of their configuration, whatever else Git

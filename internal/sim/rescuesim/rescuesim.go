@@ -1,7 +1,7 @@
 // Package rescuesim stands in for Hetzner's rescue system behind the servers of
 // a simulated project: an SSH server on loopback for each server that booted
 // it, which lets in the keys that the API was told, and writes disk images to a
-// disk in memory. It knows one command, that of apply/internal/image; what the
+// disk in memory. It knows one command, that of apply/image; what the
 // script behind it does with real programs is tested there.
 package rescuesim
 

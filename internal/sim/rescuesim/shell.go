@@ -48,7 +48,7 @@ func (m *Machines) commands(up *machine, channel ssh.Channel, requests <-chan *s
 	}
 }
 
-// command is that of apply/internal/image: the URL, the digest, the disk.
+// command is that of apply/image: the URL, the digest, the disk.
 var command = regexp.MustCompile(`^bash -s -- '([^']*)' '([0-9a-f]*)' '/dev/sda'( '[^']*')?$`)
 
 // Exit codes, as the script has them.

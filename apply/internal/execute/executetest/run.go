@@ -16,7 +16,7 @@ import (
 )
 
 // Everything agrees to everything.
-var Everything = plan.Policy{AllowDestroy: true, AllowPowerOff: true}
+var Everything = plan.Consent{AllowDestroy: true, AllowPowerOff: true}
 
 // sold are the types of the simulator for those of plantest, with disks that
 // grow alike.

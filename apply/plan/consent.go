@@ -2,20 +2,20 @@ package plan
 
 import "slices"
 
-// Consent is what somebody has to agree to before a step is taken.
-type Consent string
+// ConsentKind is what somebody has to agree to before a step is taken.
+type ConsentKind string
 
 // Consents.
 const (
-	NoConsent       Consent = ""
-	ConsentDestroy  Consent = "destroy"   // by name, or to everything destructive
-	ConsentPowerOff Consent = "power-off" // by name, or to every power-off
-	ConsentMade     Consent = "made"      // what the cluster itself made; destroy only
-	ConsentUnlock   Consent = "protected" // typing the cluster's name; destroy only
+	NoConsent       ConsentKind = ""
+	ConsentDestroy  ConsentKind = "destroy"   // by name, or to everything destructive
+	ConsentPowerOff ConsentKind = "power-off" // by name, or to every power-off
+	ConsentMade     ConsentKind = "made"      // what the cluster itself made; destroy only
+	ConsentUnlock   ConsentKind = "protected" // typing the cluster's name; destroy only
 )
 
-// Policy is what the operator agrees to.
-type Policy struct {
+// Consent is what the operator agrees to.
+type Consent struct {
 	// Everything destructive that is in the plan.
 	AllowDestroy bool `yaml:"allowDestroy,omitempty" json:"allowDestroy,omitempty"`
 	// Every power-off that is in the plan.
@@ -42,7 +42,7 @@ type Policy struct {
 }
 
 // And adds the consent of another policy.
-func (p Policy) And(more Policy) Policy {
+func (p Consent) And(more Consent) Consent {
 	p.AllowDestroy = p.AllowDestroy || more.AllowDestroy
 	p.AllowPowerOff = p.AllowPowerOff || more.AllowPowerOff
 	p.AllowMade = p.AllowMade || more.AllowMade
@@ -57,13 +57,13 @@ func (p Policy) And(more Policy) Policy {
 
 // Destroys reports whether the policy agrees to destroy an object, by its name
 // or key, or to destroy everything that is in the plan.
-func (p Policy) Destroys(key Key, name string) bool {
+func (p Consent) Destroys(key Key, name string) bool {
 	return p.AllowDestroy || Named(p.Allow, key, name)
 }
 
 // PowersOff reports whether the policy agrees to power off an object. Consent to
 // destroy it counts too.
-func (p Policy) PowersOff(key Key, name string) bool {
+func (p Consent) PowersOff(key Key, name string) bool {
 	return p.AllowPowerOff || p.Destroys(key, name)
 }
 

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
+	"github.com/talosgen/talosgen/apply/reach/reachtest"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sim/jumphost"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talosgen/talosgen/apply/internal/node/reach/reachtest"
+	"github.com/talosgen/talosgen/apply/reach/reachtest"
 )
 
 // TestJumpPastSilence: a node that never answers ends nobody's wait but its own:

@@ -112,3 +112,16 @@ type buffered struct {
 
 // Read reads what is left of that first.
 func (b *buffered) Read(p []byte) (int, error) { return b.reader.Read(p) }
+
+// ServerDialer connects to servers, through the HTTP proxy at a URL if that is
+// not empty.
+func ServerDialer(proxy string) (func(ctx context.Context, address string) (net.Conn, error), error) {
+	if proxy == "" {
+		return Direct{}.Dial, nil
+	}
+	p, err := NewProxy(proxy, nil, Direct{})
+	if err != nil {
+		return nil, err
+	}
+	return p.Dial, nil
+}
