@@ -61,7 +61,7 @@ func (c *connector) at(ctx context.Context, o cloudplan.Observed, making []strin
 		Name: c.env.Infrastructure.Cluster, Machines: c.inventory.machines(o, making), Clock: keepingClock{c.clock, c.lock.held}, Patience: nodes.DefaultPatience(),
 		Clients: &c.reach.clients, Credentials: func() (node.Credentials, error) { return c.signer.nodes(ctx) },
 		Records: c.records, Intents: c.intents, Forgetful: c.project == nil, Run: c.lock.owner.Run, Snapshot: c.snapshot, Recovery: c.recovery,
-		Keep: c.lock.held.keep, Disks: c.disks.of,
+		Keep: c.lock.held.keep, Disks: c.disks.of, RebootMode: node.RebootMode(c.env.Infrastructure.Reboots.Mode),
 	}
 	if !slices.ContainsFunc(cluster.Machines, func(m nodes.Machine) bool { return !m.New && m.Address != "" }) {
 		return cluster, nil // nobody to talk to

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -144,6 +145,7 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 		},
 		Drift: func(ctx context.Context) ([]string, error) { return s.nodes.drift(ctx, c) },
 		Clock: c.Clock, Patience: upgrade.DefaultPatience(), Keep: s.lock.held.keep, ID: id,
+		RebootMode: node.RebootMode(cmp.Or(u.policy.RebootMode, s.env.Infrastructure.Reboots.Upgrade)),
 	}
 	return executor, nil
 }

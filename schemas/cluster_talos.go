@@ -238,7 +238,8 @@ type Upgrade struct {
 	Force bool `yaml:"force" default:"false" example:"true"`
 	// Whether the new version is installed at the next restart.
 	Stage bool `yaml:"stage" default:"false" example:"true"`
-	// How the node restarts.
+	// How the node restarts into the new version: `powercycle` goes through the firmware,
+	// without kexec. `--reboot-mode` of `upgrade` overrides it.
 	RebootMode string `yaml:"rebootMode" default:"default" enum:"default,powercycle" example:"powercycle"`
 }
 
@@ -246,6 +247,7 @@ type Upgrade struct {
 type Reboot struct {
 	// Whether a failed restart leaves the node open for debugging.
 	Debug bool `yaml:"debug" default:"false" example:"true"`
-	// How.
+	// How, when a change of its configuration needs it: `powercycle` goes through the
+	// firmware, `force` does not end services before (since Talos 1.12).
 	Mode string `yaml:"mode" default:"default" enum:"default,powercycle,force" example:"powercycle"`
 }

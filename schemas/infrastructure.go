@@ -45,6 +45,17 @@ type Infrastructure struct {
 	DNSRecords []InfraDNSRecord `yaml:"dnsRecords,omitempty"`
 	// Machines that exist already.
 	Machines []InfraMachine `yaml:"machines,omitempty"`
+	// How nodes reboot, if not as Talos does by itself.
+	Reboots InfraReboots `yaml:"reboots,omitempty"`
+}
+
+// InfraReboots says how nodes reboot: powercycle, or force. Empty is as Talos does by
+// itself.
+type InfraReboots struct {
+	// When their configuration needs it.
+	Mode string `yaml:"mode,omitempty"`
+	// When a new Talos is installed.
+	Upgrade string `yaml:"upgrade,omitempty"`
 }
 
 // InfraAPI says how the Kubernetes API is reached.

@@ -14,8 +14,10 @@ var NotYet = []string{
 
 	"hetzner.robot.apiUrl",
 
-	"talos.upgrade",
-	"talos.reboot",
+	"talos.upgrade.debug",
+	"talos.upgrade.force",
+	"talos.upgrade.stage",
+	"talos.reboot.debug",
 
 	"ingress.loadBalancerPools.localTraffic",
 

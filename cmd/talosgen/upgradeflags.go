@@ -20,12 +20,14 @@ const (
 	flagSoak       = "soak"
 	flagRetry      = "retry"
 	flagAutoscaled = "autoscaled"
+	flagRebootMode = "reboot-mode"
 )
 
 // Values of flags of upgrade.
 var (
 	untilValues      = []string{"first", "control-planes"}
 	autoscaledValues = []string{"in-place", "leave"}
+	rebootModes      = []string{"default", "powercycle"}
 )
 
 func upgradeFlags() []cli.Flag {
@@ -41,18 +43,21 @@ func upgradeFlags() []cli.Flag {
 		&cli.DurationFlag{Name: flagSoak, Usage: "how long the first node of each role must be healthy before others follow, such as `10m`"},
 		&cli.StringSliceFlag{Name: flagRetry, Usage: "try the node `NAME` again after it failed or went back (repeatable)"},
 		&cli.StringFlag{Name: flagAutoscaled, Value: autoscaledValues[0], Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, " or ")},
+		&cli.StringFlag{Name: flagRebootMode, Usage: "`HOW` nodes reboot into the new Talos, in place of talos.upgrade.rebootMode: " + strings.Join(rebootModes, " or ")},
 		outputFlag(),
 	}
 }
 
 // upgradePolicy reads the flags of upgrade.
 func upgradePolicy(c *cli.Context) (p upgradeplan.Policy, err error) {
-	until, autoscaled := c.String(flagUntil), c.String(flagAutoscaled)
+	until, autoscaled, reboot := c.String(flagUntil), c.String(flagAutoscaled), c.String(flagRebootMode)
 	switch {
 	case until != "" && !slices.Contains(untilValues, until):
 		return p, unknownValue(flagUntil, until, untilValues)
 	case !slices.Contains(autoscaledValues, autoscaled):
 		return p, unknownValue(flagAutoscaled, autoscaled, autoscaledValues)
+	case reboot != "" && !slices.Contains(rebootModes, reboot):
+		return p, unknownValue(flagRebootMode, reboot, rebootModes)
 	case c.Int(flagMaxParallel) < 1:
 		return p, diag.On("--"+flagMaxParallel, "%d is less than 1", c.Int(flagMaxParallel)).WithCode(diag.Usage)
 	case c.Duration(flagSoak) < 0:
@@ -60,7 +65,7 @@ func upgradePolicy(c *cli.Context) (p upgradeplan.Policy, err error) {
 	}
 	p = upgradeplan.Policy{
 		Nodes: c.StringSlice(flagNode), MaxParallel: c.Int(flagMaxParallel), Soak: int(c.Duration(flagSoak) / time.Second),
-		Retry: c.StringSlice(flagRetry), Allow: c.StringSlice(flagAllow),
+		Retry: c.StringSlice(flagRetry), Allow: c.StringSlice(flagAllow), RebootMode: reboot,
 	}
 	p = p.Of(c.Bool(flagTalos), c.Bool(flagKubernetes))
 	set(&p.Until, until)

@@ -116,7 +116,7 @@ func TestSimulated(t *testing.T) {
 
 	boot, err := s.clients["cp-2"].BootID(ctx)
 	s.must(err)
-	s.must(s.clients["cp-2"].Reboot(ctx))
+	s.must(s.clients["cp-2"].Reboot(ctx, ""))
 	s.must(g.After(ctx, "cp-2"))
 	again, err := s.clients["cp-2"].BootID(ctx)
 	if err != nil || again == boot {

@@ -230,13 +230,15 @@ func writing(note string) func(context.Context, *node.Client) (string, error) {
 	}
 }
 
+func rebooting(c *node.Client, ctx context.Context) error { return c.Reboot(ctx, "") }
+
 var inMaintenance = []promise{
 	{"version", versioning, "OK v1."},
 	{"stage", staging, "OK maintenance"},
 	{"boot id", booting, "PermissionDenied not authorized"},
 	{"configuration", configuring, "PermissionDenied not authorized"},
 	{"bootstrap", bootstrapping, "PermissionDenied not authorized"},
-	{"reboot", without((*node.Client).Reboot), "PermissionDenied not authorized"},
+	{"reboot", without(rebooting), "PermissionDenied not authorized"},
 	{"members", listing, "Unimplemented member list is only available on control plane nodes"},
 	{"leave", without((*node.Client).Leave), "PermissionDenied not authorized"},
 	{"forfeit", without((*node.Client).TransferLeadership), "PermissionDenied not authorized"},

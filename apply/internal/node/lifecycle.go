@@ -191,10 +191,15 @@ func (c installCalls) Installing(ctx context.Context) (bool, error) {
 }
 
 // Upgrade is the call of before Talos 1.13: the node stops what runs, installs and
-// reboots. It is down some time after this returns.
-func (c installCalls) Upgrade(ctx context.Context, image string) error {
+// reboots, through the firmware if the mode says so. It is down some time after this
+// returns.
+func (c installCalls) Upgrade(ctx context.Context, image string, mode RebootMode) error {
+	request := &machine.UpgradeRequest{Image: image}
+	if mode == PowerCycle {
+		request.RebootMode = machine.UpgradeRequest_POWERCYCLE
+	}
 	//lint:ignore SA1019 older nodes have no other call
-	_, err := call(ctx, c.link, "upgrade Talos", &machine.UpgradeRequest{Image: image}, c.machine.Upgrade)
+	_, err := call(ctx, c.link, "upgrade Talos", request, c.machine.Upgrade)
 	return err
 }
 

@@ -56,13 +56,13 @@ func TestLifecycle(t *testing.T) {
 			if node.Code(err) != codes.Unimplemented {
 				t.Errorf("%s: install: %v", talos, err)
 			}
-			s.must(c.Upgrade(ctx, newSystem))
+			s.must(c.Upgrade(ctx, newSystem, ""))
 		} else {
 			code, err := c.Install(ctx, name, func(string) {})
 			if s.must(err); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
-			s.must(c.Reboot(ctx))
+			s.must(c.Reboot(ctx, ""))
 		}
 		s.must(c.WaitReboot(ctx, s.fleet.Clock(), simPatience, before))
 		version, err := c.Version(ctx)

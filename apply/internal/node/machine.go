@@ -158,10 +158,20 @@ func (c *Client) Services(ctx context.Context) ([]Service, error) {
 	return found, nil
 }
 
+// RebootMode is how a node reboots; empty is as Talos does by itself.
+type RebootMode string
+
+// The modes.
+const (
+	PowerCycle RebootMode = "powercycle" // through the firmware, without kexec
+	Force      RebootMode = "force"      // without ending services; since Talos 1.12
+)
+
 // Reboot reboots the node. It is down some time after this returns: wait for
 // another boot id.
-func (c *Client) Reboot(ctx context.Context) error {
-	_, err := call(ctx, c.link, "reboot", &machine.RebootRequest{}, c.machine.Reboot)
+func (c *Client) Reboot(ctx context.Context, mode RebootMode) error {
+	modes := map[RebootMode]machine.RebootRequest_Mode{PowerCycle: machine.RebootRequest_POWERCYCLE, Force: machine.RebootRequest_FORCE}
+	_, err := call(ctx, c.link, "reboot", &machine.RebootRequest{Mode: modes[mode]}, c.machine.Reboot)
 	return err
 }
 

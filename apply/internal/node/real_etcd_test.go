@@ -48,7 +48,7 @@ func TestRealEtcd(t *testing.T) {
 		t.Fatal(err)
 	}
 	database.put(l.address("cp-2"), "lost", "after the snapshot")
-	if err := l.clients["cp-1"].Reboot(t.Context()); node.Code(err) != codes.FailedPrecondition {
+	if err := l.clients["cp-1"].Reboot(t.Context(), ""); node.Code(err) != codes.FailedPrecondition {
 		t.Errorf("a container is rebooted: %v", err)
 	}
 

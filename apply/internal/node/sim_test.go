@@ -106,7 +106,7 @@ func TestSimulatedNode(t *testing.T) {
 
 	id, err := c.BootID(ctx)
 	s.must(err)
-	s.must(c.Reboot(ctx))
+	s.must(c.Reboot(ctx, ""))
 	s.must(c.WaitReboot(ctx, s.fleet.Clock(), simPatience, id))
 	members, err := c.Members(ctx)
 	if err != nil || len(members) != 1 || members[0].Hostname != "cp-1" || members[0].Learner {

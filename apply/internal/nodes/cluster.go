@@ -126,6 +126,7 @@ type Cluster struct {
 	Credentials func() (node.Credentials, error)
 	Clock       node.Clock
 	Patience    Patience
+	RebootMode  node.RebootMode
 
 	// Which machines were ever configured; nil: nobody knows of any.
 	Records   Records

@@ -136,7 +136,7 @@ func (n configSteps) reboot(ctx context.Context, _ *nodeplan.Plan, s nodeplan.St
 			return err
 		}
 		// If the answer is lost, the next look sees whether it reboots.
-		if err := client.Reboot(ctx); err != nil {
+		if err := client.Reboot(ctx, n.RebootMode); err != nil {
 			return err
 		}
 		patience := n.Patience.of(n.Patience.Reboot)

@@ -165,7 +165,7 @@ func exits(code int32) string {
 // installOlder is the call of before Talos 1.13. The node reboots by itself, or runs on
 // in the same boot if it has given up.
 func (u stepper) installOlder(ctx context.Context, c *node.Client, s upgradeplan.Step, mark upgradeplan.Mark) error {
-	if err := c.Upgrade(ctx, s.Image); refused(err) {
+	if err := c.Upgrade(ctx, s.Image, u.RebootMode); refused(err) {
 		return errors.Join(err, u.Kubernetes.Mark(ctx, s.Node, "")) // nothing has begun
 	} else if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (u stepper) boot(ctx context.Context, c *node.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Reboot(ctx); err != nil {
+	if err := c.Reboot(ctx, u.RebootMode); err != nil {
 		return err
 	}
 	return u.wait(ctx, c.Target().Name, "in another boot", func(ctx context.Context) error {

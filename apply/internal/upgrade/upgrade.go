@@ -80,6 +80,8 @@ type Upgrade struct {
 	Drift    func(ctx context.Context) ([]string, error)
 	Clock    node.Clock
 	Patience Patience
+	// RebootMode is how nodes boot what was installed.
+	RebootMode node.RebootMode
 	// Keep fails if this run must not change anything any more.
 	Keep func(context.Context) error
 	// Began is told that a step begins, and Ended that it has ended; may be nil.

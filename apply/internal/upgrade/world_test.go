@@ -203,7 +203,7 @@ func (w *world) reach(n kube.Node) (*node.Client, error) {
 func (w *world) run(ctx context.Context) error {
 	w.runs++
 	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
-		Clock: w.up.Clock, Patience: w.up.Patience, Keep: w.up.Keep, Notify: w.up.Notify,
+		Clock: w.up.Clock, Patience: w.up.Patience, RebootMode: w.up.RebootMode, Keep: w.up.Keep, Notify: w.up.Notify,
 		Began: func(s upgradeplan.Step) { w.up.Notify(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
 	return fresh.Run(ctx)
 }

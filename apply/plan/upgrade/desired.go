@@ -85,6 +85,8 @@ type Policy struct {
 	// How many seconds the first node of each role must have been up with its new
 	// version before others follow.
 	Soak int
+	// RebootMode is how nodes reboot: default, powercycle; empty is as Git says.
+	RebootMode string
 	// Retry names nodes that are tried again after they failed or went back.
 	Retry []string
 	// Allow holds ids of risks.

@@ -43,7 +43,7 @@ func (s *service) Read(r *machine.ReadRequest, stream grpc.ServerStreamingServer
 }
 
 // Reboot begins a reboot.
-func (s *service) Reboot(ctx context.Context, _ *machine.RebootRequest) (r *machine.RebootResponse, err error) {
+func (s *service) Reboot(ctx context.Context, in *machine.RebootRequest) (r *machine.RebootResponse, err error) {
 	err = s.change(ctx, func() error {
 		actor := s.m.fleet.newUUID("actor")
 		r = &machine.RebootResponse{Messages: []*machine.Reboot{{ActorId: actor}}}
@@ -51,6 +51,7 @@ func (s *service) Reboot(ctx context.Context, _ *machine.RebootRequest) (r *mach
 			return nil // the second one waits for the first, and is lost with it
 		}
 		s.m.actor = actor
+		s.m.reboots = append(s.m.reboots, in.GetMode().String())
 		s.m.goDown(stageRebooting, s.m.boot)
 		return nil
 	})

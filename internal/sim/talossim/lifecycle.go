@@ -139,6 +139,7 @@ func (s *service) Upgrade(ctx context.Context, in *machine.UpgradeRequest) (r *m
 		}
 		actor := s.m.fleet.newUUID("actor")
 		s.m.actor = actor
+		s.m.reboots = append(s.m.reboots, in.GetRebootMode().String())
 		s.m.upgrade(system)
 		r = &machine.UpgradeResponse{Messages: []*machine.Upgrade{{Ack: "Upgrade request received", ActorId: actor}}}
 		return nil

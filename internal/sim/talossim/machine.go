@@ -125,6 +125,7 @@ type Machine struct {
 	said      *word              // nil if it has not, or if that is known not to be so any more
 	actor     string             // the client whose call is being carried out
 	installer *installer         // of this boot
+	reboots   []string           // how it was asked to reboot
 	log       []*machine.Event
 	logged    chan struct{} // closed when something is added to log
 }
@@ -166,6 +167,12 @@ func (m *Machine) Stage() string {
 	var stage string
 	m.fleet.change(byItself, func() { stage = m.stage })
 	return stage
+}
+
+// Reboots are the modes in which it was asked to reboot, such as DEFAULT.
+func (m *Machine) Reboots() (modes []string) {
+	m.fleet.change(byItself, func() { modes = slices.Clone(m.reboots) })
+	return modes
 }
 
 // Config returns the active configuration; empty if there is none.

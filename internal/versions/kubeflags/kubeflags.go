@@ -102,7 +102,7 @@ func (p place) sets(keys []string, value, path string) (all []Set) {
 // Fault says why the program does not start with what is set in a minor version of
 // Kubernetes 1; empty if nothing is known against it.
 func (s Set) Fault(minor int) string {
-	what := fmt.Sprintf("%s %s of %s", s.Kind, s.shown(), s.Program)
+	what := fmt.Sprintf("%s %s of %s", s.Kind, s.Name, s.Program)
 	switch begins, ends := s.life(); {
 	case ends > 0 && ends <= minor:
 		return fmt.Sprintf("Kubernetes 1.%d has no %s: it ended with 1.%d", minor, what, ends)
@@ -114,13 +114,6 @@ func (s Set) Fault(minor int) string {
 
 // Early reports whether it begins with a later minor version.
 func (s Set) Early(minor int) bool { begins, _ := s.life(); return begins > minor }
-
-func (s Set) shown() string {
-	if s.Kind == Flag {
-		return "--" + s.Name
-	}
-	return s.Name
-}
 
 // life is the minor that has it first, and the one that has it no more; 0: not known,
 // or none.

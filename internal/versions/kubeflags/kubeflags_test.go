@@ -18,9 +18,9 @@ func TestFault(t *testing.T) {
 		want              string
 	}{
 		{"", "cluster.apiServer.extraArgs.cloud-provider", "external", 32, ""},
-		{"", "cluster.apiServer.extraArgs.cloud-provider", "external", 33, "Kubernetes 1.33 has no flag --cloud-provider of kube-apiserver: it ended with 1.33"},
+		{"", "cluster.apiServer.extraArgs.cloud-provider", "external", 33, "Kubernetes 1.33 has no flag cloud-provider of kube-apiserver: it ended with 1.33"},
 		{"", "cluster.controllerManager.extraArgs.cloud-provider", "external", 37, ""},
-		{"KubeletConfig", "extraArgs.pod-infra-container-image", "x", 37, "Kubernetes 1.37 has no flag --pod-infra-container-image of kubelet: it ended with 1.35"},
+		{"KubeletConfig", "extraArgs.pod-infra-container-image", "x", 37, "Kubernetes 1.37 has no flag pod-infra-container-image of kubelet: it ended with 1.35"},
 		{"KubeSchedulerConfig", "extraArgs.feature-gates", "SidecarContainers=true, Mine=false", 36, ""},
 		{"KubeSchedulerConfig", "extraArgs.feature-gates", "Mine=false, SidecarContainers=true", 37, "Kubernetes 1.37 has no feature gate SidecarContainers of kube-scheduler: it ended with 1.37"},
 		{"KubeletConfig", "config.featureGates.SidecarContainers", "true", 37, "Kubernetes 1.37 has no feature gate SidecarContainers of kubelet: it ended with 1.37"},

@@ -4,8 +4,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/schemas"
 )
+
+// forced is the first minor version of Talos that reboots without ending services.
+const forced = 12
 
 // talosRules are about what belongs together in the operating system.
 type talosRules struct{ *reporter }
@@ -28,6 +32,9 @@ func (ch talosRules) check() {
 	}
 	if t.HostDNS.ForwardKubeDNSToHost && !t.HostDNS.Enabled {
 		ch.fail("enable talos.hostDns", keys("talos.hostDns.forwardKubeDnsToHost"), "the cluster's DNS cannot ask a DNS cache that is not there")
+	}
+	if t.Reboot.Mode == "force" && versions.Minor(t.Version) < forced {
+		ch.fail("use powercycle", keys("talos.reboot.mode"), "Talos %s has no forced reboot, which begins with 1.%d", t.Version, forced)
 	}
 	if t.Discovery.Kubernetes {
 		ch.legacyOnly(keys("talos.discovery.kubernetes"), "use discovery.service")

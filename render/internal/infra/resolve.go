@@ -1,6 +1,8 @@
 package infra
 
 import (
+	"strings"
+
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/schemas"
@@ -25,7 +27,8 @@ type Input struct {
 func Resolve(in Input) (*schemas.Infrastructure, error) {
 	r := &resolver{Input: in, c: in.Config, out: &schemas.Infrastructure{
 		APIVersion: schemas.InfrastructureVersion, Cluster: in.Config.ClusterName, Provider: in.Config.Provider,
-		Access: schemas.InfraAccess{Mode: "direct"},
+		Access:  schemas.InfraAccess{Mode: "direct"},
+		Reboots: schemas.InfraReboots{Mode: unusual(in.Config.Talos.Reboot.Mode), Upgrade: unusual(in.Config.Talos.Upgrade.RebootMode)},
 	}}
 	if in.Config.Provider == schemas.Static {
 		serverResolver{r}.machines()
@@ -38,6 +41,9 @@ func Resolve(in Input) (*schemas.Infrastructure, error) {
 	}
 	return r.out, nil
 }
+
+// unusual is a way to reboot, if it is not Talos' own.
+func unusual(mode string) string { return strings.TrimPrefix(mode, "default") }
 
 type resolver struct {
 	Input
