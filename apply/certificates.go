@@ -5,14 +5,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/internal/access"
-	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
 const (
@@ -51,63 +47,6 @@ func (c CertificateStatus) soon(now time.Time) bool {
 
 func certificateOf(name string, c *x509.Certificate, renews bool) CertificateStatus {
 	return CertificateStatus{Name: name, Begins: c.NotBefore, Expires: c.NotAfter, renews: renews}
-}
-
-// certificates are those that the cluster stands and falls with: the authorities,
-// by which also those in everybody's kubeconfig and talosconfig are signed, and
-// what servers show.
-func (c *Cluster) certificates(ctx context.Context) ([]CertificateStatus, error) {
-	authorities, err := c.env.authorities(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := []CertificateStatus{
-		certificateOf("Kubernetes authority", authorities.Kubernetes.Certificate(), false),
-		certificateOf("Talos authority", authorities.Talos.Certificate(), false),
-	}
-	if c.nodes != nil {
-		return append(all, c.shown(ctx, authorities)...), ctx.Err()
-	}
-	if shown := c.client.ServerCertificate(); shown != nil {
-		all = append(all, certificateOf("Kubernetes API server", shown, true))
-	}
-	return all, nil
-}
-
-// shown are the certificates of the APIs of nodes, of each node its own.
-func (c *Cluster) shown(ctx context.Context, authorities *access.Authorities) []CertificateStatus {
-	type server struct {
-		name, address string
-		by            *access.Authority
-	}
-	var servers []server
-	for _, m := range c.nodes.Machines {
-		if m.Address == "" {
-			continue // whether it is there is another question
-		}
-		if m.Role == nodeplan.ControlPlane {
-			servers = append(servers, server{"Kubernetes API of " + m.Name, at(m, apiPort), authorities.Kubernetes})
-		}
-		servers = append(servers, server{"Talos API of " + m.Name, at(m, talosPort), authorities.Talos})
-	}
-	found := make([]CertificateStatus, len(servers))
-	slots := make(chan struct{}, showing)
-	var wait sync.WaitGroup
-	for i, s := range servers {
-		slots <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			leaf, err := shownBy(ctx, c.nodes.Through.Dial, s.address, s.by)
-			if err != nil {
-				found[i] = CertificateStatus{Name: s.name, Problem: oneLine(err)}
-				return
-			}
-			found[i] = certificateOf(s.name, leaf, true)
-		})
-	}
-	wait.Wait()
-	slices.SortStableFunc(found, func(a, b CertificateStatus) int { return strings.Compare(a.Name, b.Name) })
-	return found
 }
 
 // shownBy is the certificate that a server shows, if an authority has signed it.

@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -115,42 +114,6 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *kubeplan.Plan, owner Own
 	}
 	err = c.lock.locked(ctx, owner, func() error { return take(c.lock.held.keep) })
 	return done, err
-}
-
-// AtCluster looks where the control planes are, and does something with their
-// Kubernetes API, which is reached as apply reaches it: from here, or through the
-// server that the tree names. The URL of an API, unless it is empty, is used in
-// their place.
-func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster) error) error {
-	if server != "" {
-		c, err := s.env.Kubernetes(ctx, KubeAccess{
-			Server: server, Examples: s.examples, Dial: s.connect.reach.dial, Clock: s.log.clock, Random: s.connect.signer.random, Notify: s.log.notify,
-		})
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		c.lock = s.lock
-		return do(c)
-	}
-	found, err := s.connect.nodes(ctx)
-	if err != nil {
-		return err
-	}
-	api, _ := found.Kubernetes.(controlPlaneAPI)
-	if !slices.ContainsFunc(api.machines, func(m nodes.Machine) bool { return m.Address != "" }) {
-		return noControlPlane(found, s.env.name)
-	}
-	client, err := api.clientWith(ctx, clusterPatience)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	desired, err := s.objects.desired(ctx)
-	if err != nil {
-		return err
-	}
-	return do(&Cluster{env: s.env, client: client, desired: desired, clock: s.log.clock, notify: s.log.notify, lock: s.lock, nodes: found})
 }
 
 // noControlPlane says why no control plane can be asked.

@@ -2,32 +2,14 @@ package apply
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
-	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/progress"
 )
 
 // mayRace is what to expect if controllers could not be stopped.
 const mayRace = "the autoscaler or the cloud controller may make a server or a load balancer meanwhile: destroy again if something is left"
-
-// quiesce prepares a destroy: what makes servers and load balancers is stopped
-// before the first deletion. What it made since somebody looked is in the plan
-// that is returned, as far as the policy agrees to such things.
-func (s *Session) quiesce(ctx context.Context, p *cloudplan.Plan, policy plan.Consent) (*cloudplan.Plan, error) {
-	if !p.Destroy || len(p.Changes) == 0 {
-		return p, nil
-	}
-	stopped, err := stopper{kube: s.connect.kube, log: s.log}.stop(ctx, p)
-	// Nothing more is asked of the cluster: what let somebody in is in no plan.
-	if err = errors.Join(err, s.Close(ctx)); err != nil || !stopped {
-		return p, err
-	}
-	return s.cloud.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return cloudplan.Destroy(p.Desired, o, policy) })
-}
 
 // stopper stops what would make servers and load balancers.
 type stopper struct {
@@ -67,8 +49,6 @@ func (s stopper) stop(ctx context.Context, p *cloudplan.Plan) (stopped bool, err
 	})
 	return stopped, err
 }
-
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // client makes a client for the API of the cluster, which is reached as apply
 // reaches it: by the control planes. Or it says why there is nobody to ask.

@@ -8,31 +8,12 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
-	"github.com/talosgen/talosgen/apply/internal/health"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
-	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
-
-// Etcd asks every control plane for its member of etcd, and says besides whether
-// etcd is well.
-func (s *Session) Etcd(ctx context.Context) (list *health.MemberList, well bool, err error) {
-	c, err := s.connect.nodes(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	err = s.log.stage("etcd", 0, func(progress.Stage) error {
-		f := facts(ctx, c, controlPlaneMachines(c), func(context.Context) ([]health.KubeNode, error) { return nil, nil })
-		l := health.ListMembers(f)
-		list = &l
-		well = !slices.ContainsFunc(health.Check(f).Failures(), health.Result.AboutEtcd)
-		return ctx.Err()
-	})
-	return list, well, err
-}
 
 func controlPlaneMachines(c *nodes.Cluster) []nodes.Machine {
 	return slices.DeleteFunc(slices.Clone(c.Machines), func(m nodes.Machine) bool { return m.Role != nodeplan.ControlPlane })
@@ -51,22 +32,6 @@ type EtcdSnapshot struct {
 	// The operators who cannot decrypt it: it is in the format of age, which
 	// knows no other keys than its own and those of SSH.
 	LeftOut []string `json:"leftOut,omitempty"`
-}
-
-// SaveEtcd keeps a snapshot of etcd: all that Kubernetes has. It is encrypted for
-// the operators as it comes, and never anywhere in the clear.
-func (s *Session) SaveEtcd(ctx context.Context, keep Keep) (saved *EtcdSnapshot, err error) {
-	c, err := s.connect.nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = s.log.stage("snapshot", 0, func(progress.Stage) error {
-		return c.AskEtcd(ctx, func(client *node.Client) (err error) {
-			saved, err = s.backups.keep(ctx, client, keep)
-			return err
-		})
-	})
-	return saved, err
 }
 
 // backups keep snapshots of etcd in files, encrypted for the operators.

@@ -5,13 +5,6 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// What envs/<env>/facts.yaml begins with: of a cluster at Hetzner Cloud, and of
-// machines that exist already.
-const (
-	factsHead    = "# Public addresses at Hetzner Cloud, written by `talosgen apply`: commit them.\n"
-	machinesHead = "# Machines that were configured, written by `talosgen apply`: commit it. They are never taken for new ones.\n"
-)
-
 // Facts is the content that envs/<env>/facts.yaml should have after the run:
 // what [schemas.Facts] says, or nothing where there is no such address. It is
 // known only if the run left nothing to do.
@@ -26,12 +19,4 @@ func (r *Report) Facts() (content []byte, known bool, err error) {
 	}
 	content, err = file.encode()
 	return content, err == nil, err
-}
-
-// factAddress is a [schemas.FactAddress] without what is empty.
-type factAddress struct {
-	Kind string `yaml:"kind"`
-	Name string `yaml:"name"`
-	IPv4 string `yaml:"ipv4,omitempty"`
-	IPv6 string `yaml:"ipv6,omitempty"`
 }

@@ -168,3 +168,18 @@ func (f factsContent) encode() ([]byte, error) {
 	}
 	return text.Bytes(), nil
 }
+
+// What envs/<env>/facts.yaml begins with: of a cluster at Hetzner Cloud, and of
+// machines that exist already.
+const (
+	factsHead    = "# Public addresses at Hetzner Cloud, written by `talosgen apply`: commit them.\n"
+	machinesHead = "# Machines that were configured, written by `talosgen apply`: commit it. They are never taken for new ones.\n"
+)
+
+// factAddress is a [schemas.FactAddress] without what is empty.
+type factAddress struct {
+	Kind string `yaml:"kind"`
+	Name string `yaml:"name"`
+	IPv4 string `yaml:"ipv4,omitempty"`
+	IPv6 string `yaml:"ipv6,omitempty"`
+}

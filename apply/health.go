@@ -3,41 +3,11 @@ package apply
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/health"
-	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
-	"github.com/talosgen/talosgen/apply/progress"
 )
-
-// Health looks at the nodes, etcd and Kubernetes, and says whether the cluster is
-// well. If it is not it looks again, as long as it may; then there is an error
-// with the exit code [diag.NotReady] besides the last report.
-func (s *Session) Health(ctx context.Context, within time.Duration) (report *health.Report, err error) {
-	c, err := s.connect.nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = s.log.stage("health", 0, func(stage progress.Stage) error {
-		if within == 0 {
-			r := checked(ctx, c)
-			report = &r
-			return ctx.Err()
-		}
-		return node.WaitFor(ctx, s.log.clock, node.Patience{Every: pollEvery, Most: slowPoll, Within: within}, "cluster", "well", func(ctx context.Context) error {
-			r := checked(ctx, c)
-			report = &r
-			if failures := r.Failures(); len(failures) > 0 {
-				stage.Step("wait", progress.Note, failures[0].String())
-				return node.NotYet("%s", failures[0])
-			}
-			return nil
-		})
-	})
-	return report, err
-}
 
 // asking says how Kubernetes is asked for its nodes.
 func asking(c *nodes.Cluster) func(context.Context) ([]health.KubeNode, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/image"
@@ -134,4 +135,22 @@ func (b *imageBuilder) extensions(ctx context.Context, wanted []schemas.InfraSna
 		all = append(all, preflight.Extensions{URL: e.URL, Talos: e.Talos, Wanted: e.Names, Official: official, Err: err})
 	}
 	return all
+}
+
+// plannedImages are the images that a plan makes.
+func plannedImages(p *cloudplan.Plan) (wanted []schemas.InfraSnapshot) {
+	for _, want := range p.Desired.Images {
+		made := func(c cloudplan.Change) bool {
+			return c.Kind == cloudplan.KindImage && c.Action == cloudplan.Create && c.Name == cloudplan.ImageName(want)
+		}
+		if slices.ContainsFunc(p.Changes, made) {
+			wanted = append(wanted, want)
+		}
+	}
+	return wanted
+}
+
+// noProject says that a command is about Hetzner Cloud.
+func noProject(env string) error {
+	return diag.On("environment "+env, "its machines exist already: there is nothing at Hetzner Cloud").WithCode(diag.Usage)
 }

@@ -2,14 +2,11 @@ package apply
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/image"
-	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/apply/progress"
-	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -48,19 +45,6 @@ func (s *Session) CheckImages(ctx context.Context, wanted []schemas.InfraSnapsho
 	return preflight.CheckExtensions(s.images.extensions(ctx, wanted))
 }
 
-// plannedImages are the images that a plan makes.
-func plannedImages(p *cloudplan.Plan) (wanted []schemas.InfraSnapshot) {
-	for _, want := range p.Desired.Images {
-		made := func(c cloudplan.Change) bool {
-			return c.Kind == cloudplan.KindImage && c.Action == cloudplan.Create && c.Name == cloudplan.ImageName(want)
-		}
-		if slices.ContainsFunc(p.Changes, made) {
-			wanted = append(wanted, want)
-		}
-	}
-	return wanted
-}
-
 // Images lists the snapshots with Talos of the project, the newest first, and
 // what refers to them: environments of the repository, servers, and living
 // autoscalers, whose configurations are known by cluster.
@@ -93,9 +77,4 @@ func (s *Session) ServerTime() time.Time {
 		return s.log.clock.Now()
 	}
 	return s.project.ServerTime()
-}
-
-// noProject says that a command is about Hetzner Cloud.
-func noProject(env string) error {
-	return diag.On("environment "+env, "its machines exist already: there is nothing at Hetzner Cloud").WithCode(diag.Usage)
 }

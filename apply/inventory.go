@@ -151,3 +151,10 @@ func (inv *inventory) static() (found []nodes.Machine) {
 	}
 	return found
 }
+
+const (
+	// accessPublic is the mode of access by public addresses.
+	accessPublic = "public"
+	// sshPort is where the servers that lead to nodes serve SSH.
+	sshPort = "22"
+)

@@ -201,3 +201,7 @@ func (k controlPlaneAPI) Uncordon(ctx context.Context, name string) error {
 func (k controlPlaneAPI) DeleteNode(ctx context.Context, name string) error {
 	return k.do(ctx, func(c *kube.Client) error { return c.DeleteNode(ctx, name) })
 }
+
+// kubernetesPatience is how long a request is repeated that gets no answer:
+// an API server that restarts is away for a while.
+const kubernetesPatience = 2 * time.Minute

@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// kubernetesPatience is how long a request is repeated that gets no answer:
-	// an API server that restarts is away for a while.
-	kubernetesPatience = 2 * time.Minute
 	// apiWithin is how long the API of a cluster takes that was bootstrapped a
 	// moment ago: its images are pulled.
 	apiWithin = 10 * time.Minute

@@ -128,16 +128,6 @@ func differ(have, want map[string]string) bool {
 	return false
 }
 
-// CheckTree refuses a tree that is older than the one that was applied last, or may
-// be, for a command that makes no plan of the whole and has no consent to it.
-func (s *Session) CheckTree(ctx context.Context) error {
-	v, err := s.record.verdict(ctx)
-	if err != nil || v.State != lineage.Refuse {
-		return err
-	}
-	return diag.On(string(presentTree{env: s.env}.key()), "%s", v.Text).WithHint("%s, with `talosgen apply %s`", v.Hint, s.env.name)
-}
-
 // recordConsent records the tree of a run that has nothing to do, if it is older and
 // somebody agreed to that: who comes next is not to be asked again.
 func recordConsent(ctx context.Context, record treeRecord, lock *locker, agreed *Plan, owner Owner) error {

@@ -13,13 +13,8 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-const (
-	// accessPublic is the mode of access by public addresses.
-	accessPublic = "public"
-	// sshUser is the one whom Hetzner Cloud gives the SSH keys of a server.
-	sshUser = "root"
-	sshPort = "22"
-)
+// sshUser is the one whom Hetzner Cloud gives the SSH keys of a server.
+const sshUser = "root"
 
 // Dial makes it a transport.
 func (d dialer) Dial(ctx context.Context, address string) (net.Conn, error) {

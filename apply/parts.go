@@ -5,6 +5,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -70,4 +71,15 @@ func toCreate(p *cloudplan.Plan) (names []string) {
 		}
 	}
 	return names
+}
+
+// allKnown makes sure that names are those of nodes that are known.
+func allKnown(names, known []string) error {
+	var problems diag.List
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			problems.Add(diag.On("node "+name, "the cluster has no such node").WithHint("%s", diag.Suggest(name, known)).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
 }

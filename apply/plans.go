@@ -12,23 +12,6 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Plan is what has to be done, section by section.
-type Plan struct {
-	// The infrastructure; see the package plan.
-	*cloudplan.Plan
-	// The nodes, as they will be once the infrastructure is there; nil if they
-	// were not looked at. See the package plan/nodes.
-	Nodes *nodeplan.Plan `json:"nodes,omitempty"`
-	// What runs in the cluster; nil if that was not looked at. See the package
-	// plan/kube.
-	Kubernetes *kubeplan.Plan `json:"kubernetes,omitempty"`
-
-	kept    string // what stands for the files of the nodes
-	node    nodeplan.Policy
-	objects plan.Consent // to changes in Kubernetes
-	older   bool         // somebody agreed to a tree that is older than what was applied
-}
-
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool {
 	return !slices.ContainsFunc(p.sections(), func(s planSection) bool { return !s.empty() })
@@ -155,6 +138,34 @@ func refused(notes []plan.Note) error {
 	}
 	for text, n := range more {
 		first[text].Object += fmt.Sprintf(" and %d more", n)
+	}
+	return problems.Err()
+}
+
+// sections are those that a plan has, in the order of their stages.
+func (p *Plan) sections() (all []planSection) {
+	if p.Plan != nil {
+		all = append(all, cloudSection{p.Plan, p.Nodes == nil})
+	}
+	if p.Nodes != nil {
+		all = append(all, nodeSection{p.Nodes})
+	}
+	if p.Kubernetes != nil {
+		all = append(all, kubeSection{p.Kubernetes})
+	}
+	return all
+}
+
+// notExecutable says why a plan must not be executed, each reason once.
+func notExecutable(p *Plan) error {
+	var notes []plan.Note
+	var problems diag.List
+	for _, s := range p.sections() {
+		notes = append(notes, s.refusals()...)
+	}
+	problems.AddErr(refused(notes))
+	for _, s := range p.sections() {
+		problems.AddErr(s.problems())
 	}
 	return problems.Err()
 }

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"slices"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/internal/snapshot"
-	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
 )
@@ -19,35 +17,6 @@ type Recovery struct {
 	File string
 	// Opens it, each time from its beginning. It may be encrypted with age.
 	Open func() (io.ReadCloser, error)
-}
-
-// CheckRecovery makes sure that the snapshot can be decrypted and is whole, and
-// that the plan has use for it: every control plane has to prove that it has no
-// etcd, or etcd was made from this snapshot by a run that did not come to its
-// end. Without a snapshot there is nothing to check.
-func (s *Session) CheckRecovery(ctx context.Context, p *Plan) error {
-	if s.recovery == nil {
-		return nil
-	}
-	file := s.recovery.from.File
-	id, err := s.recovery.ID(ctx)
-	if err != nil {
-		return err
-	}
-	does := func(a nodeplan.Action) bool {
-		return p.Nodes != nil && slices.ContainsFunc(p.Nodes.Steps, func(st nodeplan.Step) bool { return st.Action == a })
-	}
-	if does(nodeplan.Bootstrap) {
-		return nil
-	}
-	if does(nodeplan.Record) {
-		if intent, err := s.connect.intents.Intent(ctx); err != nil || intent.Snapshot == id {
-			return err
-		}
-		return diag.On(file, "etcd serves already; the snapshot would be ignored").WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
-	}
-	return diag.On(file, "there is no etcd to recover: the plan does not bootstrap one").
-		WithHint("%s", insteadOfRecovery).WithCode(diag.Usage)
 }
 
 // insteadOfRecovery is what to do where there is no use for a snapshot.

@@ -6,15 +6,6 @@ import (
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
 
-// Removal says which nodes are taken out of their cluster, though the tree has
-// them.
-type Removal struct {
-	// Their names; none are all.
-	Nodes []string
-	// Whether their machines forget what they were, and wait in maintenance mode.
-	Wipe bool
-}
-
 // PlanRemoval looks at the nodes, and says how they are taken out: by the steps
 // by which nodes are removed. If no control plane is left, it is the end of the
 // cluster, and takes wiping.
@@ -56,17 +47,4 @@ func (s *Session) Replace(ctx context.Context, agreed *nodeplan.Plan, name strin
 // exists already has to forget what it was; a server goes as a whole.
 func (s *Session) ToReplace(name string) Removal {
 	return Removal{Nodes: []string{name}, Wipe: s.project == nil}
-}
-
-// NodeNames are those of the tree's nodes.
-func (e *Environment) NodeNames() (names []string) {
-	for _, x := range e.Infrastructure.Servers {
-		if rolesOfNodes[x.Role] != "" {
-			names = append(names, x.Name)
-		}
-	}
-	for _, x := range e.Infrastructure.Machines {
-		names = append(names, x.Name)
-	}
-	return names
 }

@@ -9,7 +9,6 @@ import (
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/progress"
-	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // removalStage takes nodes out of their cluster, by the steps by which nodes are
@@ -137,13 +136,11 @@ func (t Removal) names(c *nodes.Cluster) (names []string, err error) {
 	return t.Nodes, allKnown(t.Nodes, names)
 }
 
-// allKnown makes sure that names are those of nodes that are known.
-func allKnown(names, known []string) error {
-	var problems diag.List
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			problems.Add(diag.On("node "+name, "the cluster has no such node").WithHint("%s", diag.Suggest(name, known)).WithCode(diag.Usage))
-		}
-	}
-	return problems.Err()
+// Removal says which nodes are taken out of their cluster, though the tree has
+// them.
+type Removal struct {
+	// Their names; none are all.
+	Nodes []string
+	// Whether their machines forget what they were, and wait in maintenance mode.
+	Wipe bool
 }

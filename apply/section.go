@@ -3,7 +3,6 @@ package apply
 import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/summary"
-	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // A planSection is what one stage has to do.
@@ -28,32 +27,4 @@ type planSection interface {
 	summary(said bool) string
 	// left is what is left of it, after a run.
 	left(r *Report) []summary.Item
-}
-
-// sections are those that a plan has, in the order of their stages.
-func (p *Plan) sections() (all []planSection) {
-	if p.Plan != nil {
-		all = append(all, cloudSection{p.Plan, p.Nodes == nil})
-	}
-	if p.Nodes != nil {
-		all = append(all, nodeSection{p.Nodes})
-	}
-	if p.Kubernetes != nil {
-		all = append(all, kubeSection{p.Kubernetes})
-	}
-	return all
-}
-
-// notExecutable says why a plan must not be executed, each reason once.
-func notExecutable(p *Plan) error {
-	var notes []plan.Note
-	var problems diag.List
-	for _, s := range p.sections() {
-		notes = append(notes, s.refusals()...)
-	}
-	problems.AddErr(refused(notes))
-	for _, s := range p.sections() {
-		problems.AddErr(s.problems())
-	}
-	return problems.Err()
 }

@@ -29,20 +29,6 @@ type NodeStatus struct {
 	WantTalos string `json:"wantTalos,omitempty"`
 }
 
-// wantedNodes are the nodes of the tree. What Kubernetes knows of them is not known
-// yet.
-func (c *Cluster) wantedNodes(ctx context.Context) ([]NodeStatus, error) {
-	all := []NodeStatus{}
-	for _, name := range slices.Sorted(slices.Values(nodeNames(c.env.Infrastructure))) {
-		kubelet, talos, err := c.env.versions(ctx, nodeFile(name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, NodeStatus{Name: name, Wanted: true, Unknown: true, Want: kubelet, WantTalos: talos})
-	}
-	return all, nil
-}
-
 // withRegistered compares the nodes of the tree with those that are registered.
 func withRegistered(wanted []NodeStatus, registered []kube.Node) []NodeStatus {
 	nodes := map[string]NodeStatus{}

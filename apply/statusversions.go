@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 )
@@ -68,4 +69,52 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// differences says what is not as it should be.
+func (s *Status) differences(now time.Time, unready []string) {
+	add := func(format string, args ...any) { s.Differences = append(s.Differences, fmt.Sprintf(format, args...)) }
+	for _, n := range s.Nodes {
+		switch {
+		case n.Unknown:
+			continue
+		case !n.Registered:
+			add("node %s is not in the cluster", n.Name)
+			continue
+		case !n.Wanted:
+			add("node %s is not in Git", n.Name)
+		}
+		if !n.Ready {
+			add("node %s is not ready: %s", n.Name, n.Message)
+		}
+	}
+	for _, v := range s.versions() {
+		add("%s", v)
+	}
+	if s.Objects != nil && !s.Objects.InSync() {
+		add("objects: %s", s.Objects.Summary())
+	}
+	s.Differences = append(s.Differences, unready...)
+	for _, f := range s.Flux {
+		switch {
+		case !f.There:
+			add("Kustomization %s is not in the cluster", f.Name)
+		case f.Suspended:
+			add("Kustomization %s is suspended", f.Name)
+		case !f.Ready:
+			add("Kustomization %s is not ready: %s", f.Name, f.Message)
+		case !f.Current:
+			add("Kustomization %s applied %s, and the tree here is another", f.Name, f.Revision)
+		}
+	}
+	for _, c := range s.Certificates {
+		switch {
+		case c.Problem != "":
+			add("the certificate of the %s cannot be read: %s", c.Name, c.Problem)
+		case c.Expires.Before(now):
+			add("the certificate of the %s has expired on %s", c.Name, c.Expires.UTC().Format(time.DateOnly))
+		case c.soon(now):
+			add("the certificate of the %s expires on %s", c.Name, c.Expires.UTC().Format(time.DateOnly))
+		}
+	}
 }

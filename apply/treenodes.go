@@ -62,3 +62,16 @@ func (e *Environment) nodeFiles() string {
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
+
+// NodeNames are those of the tree's nodes.
+func (e *Environment) NodeNames() (names []string) {
+	for _, x := range e.Infrastructure.Servers {
+		if rolesOfNodes[x.Role] != "" {
+			names = append(names, x.Name)
+		}
+	}
+	for _, x := range e.Infrastructure.Machines {
+		names = append(names, x.Name)
+	}
+	return names
+}

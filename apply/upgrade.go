@@ -82,20 +82,6 @@ func leftUnreached(p *upgradeplan.Plan) error {
 	return problems.Err()
 }
 
-// mayBegin is the error of a plan that is refused, or lacks consent.
-func mayBegin(p *upgradeplan.Plan) error {
-	var problems diag.List
-	for _, n := range p.Refusals {
-		problems.Add(upgrade.Problem(n).WithCode(diag.Conflict))
-	}
-	for _, r := range p.Risks {
-		if !r.Agreed {
-			problems.Add(upgrade.Problem(upgradeplan.Note{ID: r.ID, Node: r.Node, Text: r.Text, Hint: "to agree: --allow " + r.ID}).WithCode(diag.Usage))
-		}
-	}
-	return problems.Err()
-}
-
 // report lets a stage, and the report of the run, know what the executor does.
 func (u *Upgrader) report(executor *upgrade.Upgrade, stage progress.Stage, r *Report) {
 	var mu sync.Mutex // some steps are taken at once

@@ -3,8 +3,10 @@ package apply
 import (
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/internal/upgrade"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/apply/summary"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // upgradeReport is what an upgrade was to do, and what it did. The zero value is that of
@@ -78,4 +80,18 @@ func upgradeItems(steps []upgradeplan.Step) (all []summary.Item) {
 		all = append(all, summary.Item{Stage: summary.Upgrade, Action: action, Object: object, Version: s.Version})
 	}
 	return all
+}
+
+// mayBegin is the error of a plan that is refused, or lacks consent.
+func mayBegin(p *upgradeplan.Plan) error {
+	var problems diag.List
+	for _, n := range p.Refusals {
+		problems.Add(upgrade.Problem(n).WithCode(diag.Conflict))
+	}
+	for _, r := range p.Risks {
+		if !r.Agreed {
+			problems.Add(upgrade.Problem(upgradeplan.Note{ID: r.ID, Node: r.Node, Text: r.Text, Hint: "to agree: --allow " + r.ID}).WithCode(diag.Usage))
+		}
+	}
+	return problems.Err()
 }

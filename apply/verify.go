@@ -12,14 +12,6 @@ import (
 	"github.com/talosgen/talosgen/apply/summary"
 )
 
-// verified is what the last look at a cluster found, after all was done.
-type verified struct {
-	health *health.Report // nil: nobody looked
-	status *Status        // the same
-	// What could not be looked at, and why.
-	unseen map[string]error
-}
-
 // verifier looks at a cluster after its changes were made, as [Session.Health] and
 // [Cluster.Status] do. What it finds is told, and is no error: every change was
 // made, and what takes its time may take it.
