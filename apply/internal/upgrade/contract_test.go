@@ -1,7 +1,6 @@
 package upgrade_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
-	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // newMove is a cluster with a version of Talos, and Git with the documents of 1.14: the
@@ -53,24 +51,7 @@ func TestContract(t *testing.T) {
 
 // TestContractKilled ends a run before and after each configuration that is sent.
 func TestContractKilled(t *testing.T) {
-	for call, struck := 1, true; struck; call++ {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint("configuration ", call, " after ", after), func(t *testing.T) {
-				w := newMove(t, "v1.14.0")
-				ctx, kill := context.WithCancel(t.Context())
-				defer kill()
-				struck = false
-				w.fleet.ResetCalls()
-				w.fleet.Inject(talossim.Fault{Method: "ApplyConfiguration", Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
-				if err := w.run(ctx); struck && err == nil {
-					t.Error("it was killed, and says that it is done")
-				}
-				w.check()
-				w.must(w.run(t.Context()))
-				w.moved()
-			})
-		}
-	}
+	killing{world: func(t *testing.T) *world { return newMove(t, "v1.14.0") }, step: 1, method: "ApplyConfiguration", ended: (*world).moved}.atNodes(t)
 }
 
 // TestContractStops: what Git's configuration changes besides takes consent, and what a

@@ -1,8 +1,6 @@
 package upgrade_test
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,71 +44,17 @@ func TestKubernetes(t *testing.T) {
 // TestKubernetesKilled ends a run before and after calls to nodes, at night each 26th: the
 // next one ends with what is desired.
 func TestKubernetesKilled(t *testing.T) {
-	for call, struck := 1, true; struck; call += max(stride(), 25) + 1 {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
-				w := newKubeWorld(t, "1.35.4", "1.37.1", three)
-				ctx, kill := context.WithCancel(t.Context())
-				defer kill()
-				struck = false
-				w.fleet.ResetCalls()
-				w.fleet.Inject(talossim.Fault{Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
-				if err := w.run(ctx); struck && err == nil {
-					t.Error("it was killed, and says that it is done")
-				}
-				w.check()
-				w.must(w.run(t.Context()))
-				w.upgraded("1.37.1")
-			})
-		}
-	}
+	killing{world: func(t *testing.T) *world { return newKubeWorld(t, "1.35.4", "1.37.1", three) }, step: 1 + max(stride(), 25), ended: func(w *world) { w.upgraded("1.37.1") }}.atNodes(t)
 }
 
 // TestApplyKilled is the same for every configuration that is sent.
 func TestApplyKilled(t *testing.T) {
-	for call, struck := 1, true; struck; call += 1 + stride()/40 {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint("configuration ", call, " after ", after), func(t *testing.T) {
-				w := newKubeWorld(t, "1.35.4", "1.36.3", three)
-				ctx, kill := context.WithCancel(t.Context())
-				defer kill()
-				struck = false
-				w.fleet.ResetCalls()
-				w.fleet.Inject(talossim.Fault{Method: "ApplyConfiguration", Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
-				if err := w.run(ctx); struck && err == nil {
-					t.Error("it was killed, and says that it is done")
-				}
-				w.check()
-				w.must(w.run(t.Context()))
-				w.upgraded("1.36.3")
-			})
-		}
-	}
+	killing{world: func(t *testing.T) *world { return newKubeWorld(t, "1.35.4", "1.36.3", three) }, step: 1 + stride()/40, method: "ApplyConfiguration", ended: func(w *world) { w.upgraded("1.36.3") }}.atNodes(t)
 }
 
 // TestKubernetesKilledAtKubernetes is the same for changes in Kubernetes.
 func TestKubernetesKilledAtKubernetes(t *testing.T) {
-	for call, struck := 1, true; struck; call += 1 + stride()/60 {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
-				w := newKubeWorld(t, "1.35.4", "1.36.3", three)
-				ctx, kill := context.WithCancel(t.Context())
-				defer kill()
-				struck = false
-				w.kube.strike = func(made int, then bool) {
-					if made == call && then == after {
-						struck = true
-						kill()
-					}
-				}
-				_ = w.run(ctx) // whatever comes of it
-				w.kube.strike = nil
-				w.check()
-				w.must(w.run(t.Context()))
-				w.upgraded("1.36.3")
-			})
-		}
-	}
+	killing{world: func(t *testing.T) *world { return newKubeWorld(t, "1.35.4", "1.36.3", three) }, step: 1 + stride()/60, ended: func(w *world) { w.upgraded("1.36.3") }}.atKubernetes(t)
 }
 
 // TestKubernetesStops has what ends an upgrade, what was configured until then, and how it

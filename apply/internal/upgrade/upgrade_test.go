@@ -1,8 +1,7 @@
 package upgrade_test
 
 import (
-	"context"
-	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -14,10 +13,10 @@ import (
 	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 
-// mixed is a cluster that an upgrade was interrupted in long ago.
 // long is enough for everything that machines do by themselves.
 const long = 10 * time.Minute
 
+// mixed is a cluster that an upgrade was interrupted in long ago.
 var mixed = map[string]string{"cp-1": "v1.12.11", "cp-2": "v1.13.9", "cp-3": "v1.13.9", "w-1": "v1.12.11", "w-2": "v1.13.9", "w-3": "v1.12.11"}
 
 // TestUpgrade brings nodes of three versions, with two bootloaders, to Git's.
@@ -41,6 +40,13 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
+// grown is that cluster with two nodes that the autoscaler made.
+func grown(t *testing.T) *world {
+	talos := maps.Clone(mixed)
+	talos["auto-1"], talos["auto-2"] = "v1.12.11", "v1.13.9"
+	return newWorld(t, talos)
+}
+
 // stride is how many calls are left out between two that are tried: none at night,
 // which takes more than an hour.
 func stride() int {
@@ -56,49 +62,12 @@ func stride() int {
 // TestKilled ends a run before and after each call to a node: the next one ends with
 // what is desired, and nothing that must never happen does.
 func TestKilled(t *testing.T) {
-	for call, struck := 1, true; struck; call += stride() + 1 {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
-				w := newWorld(t, mixed)
-				ctx, kill := context.WithCancel(t.Context())
-				defer kill()
-				struck = false
-				w.fleet.ResetCalls()
-				w.fleet.Inject(talossim.Fault{Call: call, After: after, As: talossim.Drop(), Then: func() { struck = true; kill() }})
-				if err := w.run(ctx); struck && err == nil {
-					t.Error("it was killed, and says that it is done")
-				}
-				w.check()
-				w.must(w.run(t.Context()))
-				w.done()
-			})
-		}
-	}
+	killing{world: grown, step: 1 + stride(), ended: (*world).done}.atNodes(t)
 }
 
 // TestKilledAtKubernetes is the same for calls to Kubernetes.
 func TestKilledAtKubernetes(t *testing.T) {
-	for call, struck := 1, true; struck; call += 1 + stride()/15 {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
-				w := newWorld(t, mixed)
-				ctx, kill := context.WithCancel(t.Context())
-				defer kill()
-				struck = false
-				w.kube.strike = func(made int, then bool) {
-					if made == call && then == after {
-						struck = true
-						kill()
-					}
-				}
-				_ = w.run(ctx) // whatever comes of it
-				w.kube.strike = nil
-				w.check()
-				w.must(w.run(t.Context()))
-				w.done()
-			})
-		}
-	}
+	killing{world: grown, step: 1 + stride()/15, ended: (*world).done}.atKubernetes(t)
 }
 
 // TestStops has what ends an upgrade, and how it goes on.
