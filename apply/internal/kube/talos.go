@@ -18,6 +18,13 @@ import (
 // talosManager is the field manager of Talos, whose objects these are.
 const talosManager = "talos"
 
+// Since 1.13 Talos has an inventory of its objects, a ConfigMap, and each of them names
+// it in an annotation: what does not is not removed by talosctl, or refused.
+const (
+	talosInventory  = "talos-bootstrap-manifests-inventory"
+	owningInventory = "config.k8s.io/owning-inventory"
+)
+
 // Manifests makes Talos' own objects what a node has for them, as talosctl does, and
 // returns which of them changed. A dry run only says which would. What others have set
 // besides stays, and the addresses of a Service are those that it was given.
@@ -26,7 +33,14 @@ func (c *Client) Manifests(ctx context.Context, objects []manifest.Object, dryRu
 	if err != nil {
 		return nil, err
 	}
+	inventory, err := c.hasInventory(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range staged(objects) {
+		if inventory {
+			o = owned(o)
+		}
 		r, found := a.of(o)
 		if !found && !dryRun { // its definition may have come just now
 			if a, err = c.applier(ctx); err != nil {
@@ -49,6 +63,26 @@ func (c *Client) Manifests(ctx context.Context, objects []manifest.Object, dryRu
 		}
 	}
 	return changed, nil
+}
+
+// hasInventory reports whether Talos has an inventory of its objects.
+func (c *Client) hasInventory(ctx context.Context) (bool, error) {
+	_, err := c.in(configMaps, metav1.NamespaceSystem).get(ctx, talosInventory)
+	if absent(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// owned is an object that says that it is in the inventory.
+func owned(o manifest.Object) manifest.Object {
+	o, metadata, annotations := maps.Clone(o), maps.Clone(o.Map("metadata")), map[string]any{owningInventory: talosInventory}
+	for name, value := range o.Map("metadata", "annotations") {
+		annotations[name] = value
+	}
+	metadata["annotations"] = annotations
+	o["metadata"] = metadata
+	return o
 }
 
 // stages are the kinds that others need, by when they are applied.

@@ -68,6 +68,39 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// TestInventory: what Talos has made names its inventory, and goes on doing so: nothing
+// is to do for an object that is as Talos has made it. What does not name it yet does
+// so afterwards.
+func TestInventory(t *testing.T) {
+	const inventory = "{apiVersion: v1, kind: ConfigMap, metadata: {namespace: kube-system, name: talos-bootstrap-manifests-inventory}}\n"
+	objects := objectsOfText(t, ofTalos)
+	made := strings.ReplaceAll(strings.TrimSpace(ofTalos), "metadata: {namespace: kube-system,",
+		"metadata: {namespace: kube-system, annotations: {config.k8s.io/owning-inventory: talos-bootstrap-manifests-inventory},") + "\n"
+	for _, c := range []struct {
+		name, inventory, made string
+		changed               int
+		want                  string
+	}{
+		{"made by Talos since 1.13", inventory, made, 0, "talos-bootstrap-manifests-inventory"},
+		{"made before there was an inventory", inventory, "", 2, "talos-bootstrap-manifests-inventory"},
+		{"Talos has none", "", "", 0, ""},
+	} {
+		api, client := worldOf(t, ofTalos+c.inventory)
+		if c.made != "" {
+			if _, err := client.Manifests(t.Context(), objectsOfText(t, made), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		changed, err := client.Manifests(t.Context(), objects, false)
+		if err != nil || len(changed) != c.changed {
+			t.Errorf("%s: %v, %v; want %d", c.name, changed, err, c.changed)
+		}
+		if got := manifest.Object(api.Get("DaemonSet", "kube-system", "kube-proxy")).Text("metadata", "annotations", "config.k8s.io/owning-inventory"); got != c.want {
+			t.Errorf("%s: its inventory is %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestUnready: workloads are waited for until all their pods are of the new version.
 func TestUnready(t *testing.T) {
 	objects := objectsOfText(t, ofTalos)
