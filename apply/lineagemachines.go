@@ -29,7 +29,7 @@ func (r *clusterRecord) judge(ctx context.Context, after Stage, p *Plan) (refuse
 	if after != StageNodes || !r.kube.serves() || !r.kube.mayServe(p) {
 		return false, nil
 	}
-	idle := p.Nodes != nil && len(p.Nodes.Steps) == 0
+	idle := p.Nodes == nil || len(p.Nodes.Steps) == 0
 	if p.Nodes != nil && !r.kube.usable(p) {
 		if idle {
 			return false, nil // nothing is changed, with nobody to ask

@@ -51,3 +51,27 @@ func TestSilentAPI(t *testing.T) {
 		})
 	}
 }
+
+// TestSilentAPIOfInfrastructure: a plan that leaves nodes out asks the API only how
+// old the tree is, and for no longer than one that waits for nothing else.
+func TestSilentAPIOfInfrastructure(t *testing.T) {
+	s := newStaticSite(t, "cp-1", "worker-1")
+	s.from(firstCommit, CommitUnknown)
+	s.mustApply(Policy{})
+	session := s.session()
+	dial := session.connect.reach.dial
+	session.connect.reach.dial = func(ctx context.Context, address string) (net.Conn, error) {
+		if strings.HasSuffix(address, ":"+apiPort) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.EHOSTUNREACH}
+		}
+		return dial(ctx, address)
+	}
+	begin := s.fleet.Clock().Now()
+	p, err := session.Plan(t.Context(), Policy{Stages: []Stage{StageInfrastructure}})
+	if waited := s.fleet.Clock().Now().Sub(begin); err != nil || waited > observeWithin {
+		t.Fatalf("%v, waited %v\n%s", err, waited, p)
+	}
+	if err := session.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

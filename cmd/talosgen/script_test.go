@@ -3,6 +3,8 @@ package main
 import (
 	"flag"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,9 +12,16 @@ import (
 
 var update = flag.Bool("update", false, "write what commands print into the scripts that expect something else")
 
+// testsEach is how many tests run at once for each processor.
+const testsEach = 3
+
 // TestMain lets the test binary be talosgen itself: scripts run the real main
-// in processes of its own.
+// in processes of its own. Most tests wait for a simulated cluster most of the time,
+// so more of them run at once than there are processors, unless -parallel says how many.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(testsEach*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"talosgen":     talosgenMain,
 		"unprivileged": unprivilegedMain,
