@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/talosgen/talosgen/apply/plan/lineage"
 )
 
 // TestSilentAPI: whoever only looks does not ask an API of Kubernetes again that does
@@ -56,7 +58,7 @@ func TestSilentAPI(t *testing.T) {
 // old the tree is, and for no longer than one that waits for nothing else.
 func TestSilentAPIOfInfrastructure(t *testing.T) {
 	s := newStaticSite(t, "cp-1", "worker-1")
-	s.from(firstCommit, CommitUnknown)
+	s.from(firstCommit, lineage.Unknown)
 	s.mustApply(Policy{})
 	session := s.session()
 	dial := session.connect.reach.dial

@@ -88,9 +88,9 @@ func newNames(t *testing.T) *names {
 	return n
 }
 
-// foreignFlags are flags that texts name and talosgen has not: of talosctl, Kubernetes'
-// programs, gpg, the library for command lines, and misspelt ones in what scripts expect.
-var foreignFlags = []string{"insecure", "to", "cloud-provider", "pod-infra-container-image", "armor", "export", "generate-bash-completion", "allow-dirt", "chek", "keyles"}
+// foreignFlags are flags that texts name and talosgen has not: of talosctl, gpg, the
+// library for command lines, and misspelt ones in what scripts expect.
+var foreignFlags = []string{"insecure", "to", "armor", "export", "generate-bash-completion", "allow-dirt", "chek", "keyles"}
 
 // prose are words that follow the name of the program where it is no command.
 var prose = []string{
