@@ -20,6 +20,7 @@ var notCompared = map[string]string{
 	":Infrastructure.APIVersion":     "whoever reads the file checks it",
 	":Infrastructure.KubernetesAPI":  "how clients reach the cluster, not what there is",
 	":Infrastructure.Access":         "how apply reaches the nodes",
+	":Infrastructure.Reboots":        "how machines reboot, not what there is",
 	":InfraSubnet.Purpose":           "words for people",
 	":InfraServer.Role":              "a label says it",
 	":InfraServer.Pool":              "a label says it",
