@@ -79,12 +79,22 @@ func (c *connector) at(ctx context.Context, o cloudplan.Observed, making []strin
 	if cluster.Through, err = c.reach.transport(o); err != nil {
 		return nil, err
 	}
-	api := controlPlaneAPI{reach: c.kube, through: cluster.Through}
+	api, _ := c.api(cluster)
+	cluster.Kubernetes, cluster.RegisteredNow = api, api.once
+	return cluster, nil
+}
+
+// api is the Kubernetes API of a cluster as its control planes serve it. There is
+// none if none of its nodes can be reached.
+func (c *connector) api(cluster *nodes.Cluster) (api controlPlaneAPI, known bool) {
+	if cluster.Through == nil {
+		return controlPlaneAPI{}, false
+	}
+	api = controlPlaneAPI{reach: c.kube, through: cluster.Through}
 	for _, m := range cluster.Machines {
 		if m.Role == nodeplan.ControlPlane {
 			api.machines = append(api.machines, m)
 		}
 	}
-	cluster.Kubernetes = api
-	return cluster, nil
+	return api, true
 }

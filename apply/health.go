@@ -43,8 +43,8 @@ func registered(ctx context.Context, c *nodes.Cluster) (found []health.KubeNode,
 		return nil, errors.New("there is no control plane that could serve it")
 	}
 	list := c.Kubernetes.Registered
-	if api, ok := c.Kubernetes.(controlPlaneAPI); ok {
-		list = api.once
+	if c.RegisteredNow != nil {
+		list = c.RegisteredNow
 	}
 	all, err := list(ctx)
 	for _, n := range all {

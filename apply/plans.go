@@ -98,10 +98,10 @@ type Saved struct {
 func (p *Plan) Save() ([]byte, error) {
 	s := Saved{Saved: p.Plan.Saved()}
 	if p.Nodes != nil {
-		s.Nodes = &nodeplan.Saved{Desired: p.kept, Policy: p.node, Plan: p.Nodes}
+		s.Nodes = p.Nodes.Save(p.kept, p.node)
 	}
 	if p.Kubernetes != nil {
-		s.Kubernetes = &kubeplan.Saved{Policy: p.objects, Plan: p.Kubernetes}
+		s.Kubernetes = p.Kubernetes.Save(p.objects)
 	}
 	return plan.Encode(s)
 }

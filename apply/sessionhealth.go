@@ -30,7 +30,7 @@ func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster
 	if err != nil {
 		return err
 	}
-	api, _ := found.Kubernetes.(controlPlaneAPI)
+	api, _ := s.connect.api(found)
 	if !slices.ContainsFunc(api.machines, func(m nodes.Machine) bool { return m.Address != "" }) {
 		return noControlPlane(found, s.env.name)
 	}

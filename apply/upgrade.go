@@ -113,7 +113,7 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 	if err != nil {
 		return nil, err
 	}
-	api, known := c.Kubernetes.(controlPlaneAPI)
+	api, known := s.connect.api(c)
 	if !known {
 		return nil, diag.On("cluster "+desired.Cluster, "no control plane node is there").WithHint("run talosgen apply %s first", s.env.name).WithCode(diag.Remote)
 	}

@@ -12,6 +12,15 @@ import (
 // SavedVersion is the version of the format of saved plans.
 const SavedVersion = "talosgen.dev/plan/v1alpha1"
 
+// Section is what one planner made, in the file of a saved plan: what was reviewed
+// and what the operator agreed to. It holds no secrets.
+type Section[Policy, Plan any] struct {
+	// What stands for the sources that it was made from; empty: what it reads says.
+	Desired string `json:"desired,omitempty"`
+	Policy  Policy `json:"policy"`
+	Plan    *Plan  `json:"plan"`
+}
+
 // MakeAgain is the hint about a saved plan that cannot be used.
 const MakeAgain = "make it again: talosgen plan <env> --out <file>"
 

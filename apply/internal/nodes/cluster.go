@@ -136,9 +136,12 @@ type Cluster struct {
 	// alone.
 	Run        string
 	Kubernetes Kubernetes
-	Health     Health
-	Snapshot   Snapshot
-	Disks      InstallDisks // nil: what is on disks is not looked at
+	// RegisteredNow asks Kubernetes for its nodes once, without asking again; nil: as
+	// Kubernetes does.
+	RegisteredNow func(ctx context.Context) ([]kube.Node, error)
+	Health        Health
+	Snapshot      Snapshot
+	Disks         InstallDisks // nil: what is on disks is not looked at
 	// What a lost etcd is made anew from; nil: what is made is empty.
 	Recovery Recovery
 	// Keep fails if this run must not change anything any more, because it has

@@ -13,11 +13,8 @@ import (
 // made from, and no secrets.
 type Saved struct {
 	APIVersion string `json:"apiVersion"`
-	// The digest of infrastructure.yaml.
-	Desired string `json:"desired"`
-	// What was agreed to when the plan was made.
-	Policy plan.Consent `json:"policy"`
-	Plan   *Plan        `json:"plan"`
+	// Desired is the digest of infrastructure.yaml.
+	plan.Section[plan.Consent, Plan]
 }
 
 // JSON writes the plan for programs.
@@ -28,7 +25,7 @@ func (p *Plan) Save() ([]byte, error) { return plan.Encode(p.Saved()) }
 
 // Saved is the plan as it is kept in a file.
 func (p *Plan) Saved() Saved {
-	return Saved{APIVersion: plan.SavedVersion, Desired: plan.DigestOf(p.Desired), Policy: p.policy, Plan: p}
+	return Saved{plan.SavedVersion, plan.Section[plan.Consent, Plan]{Desired: plan.DigestOf(p.Desired), Policy: p.policy, Plan: p}}
 }
 
 // Load reads a saved plan. Name is that of the file, for errors.

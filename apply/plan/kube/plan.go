@@ -229,10 +229,14 @@ func (s Step) conflictHint() string {
 	return fmt.Sprintf("`flux suspend kustomization %s -n %s`, and run this again; resume it when Flux has fetched the commit without the object: then it leaves it alone", name, namespace)
 }
 
-// Saved is the section in a file: what was reviewed.
+// Saved is the section of Kubernetes in the file of a saved plan.
 type Saved struct {
-	Policy plan.Consent `json:"policy"`
-	Plan   *Plan        `json:"plan"`
+	plan.Section[plan.Consent, Plan]
+}
+
+// Save is the section in a file, of a plan that was made by a consent.
+func (p *Plan) Save(consent plan.Consent) *Saved {
+	return &Saved{plan.Section[plan.Consent, Plan]{Policy: consent, Plan: p}}
 }
 
 // Stale says what a plan that is made again does otherwise.

@@ -6,13 +6,13 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 )
 
-// Saved is a plan that was kept: what was reviewed, and what was agreed to. It
-// holds no secrets.
-type Saved struct {
-	// What stands for the files that the plan was made from.
-	Desired string `json:"desired"`
-	Policy  Policy `json:"policy"`
-	Plan    *Plan  `json:"plan"`
+// Saved is the section of nodes in the file of a saved plan. Desired stands for the
+// files that the plan was made from.
+type Saved struct{ plan.Section[Policy, Plan] }
+
+// Save is the section in a file, of a plan that was made from files and by a policy.
+func (p *Plan) Save(desired string, policy Policy) *Saved {
+	return &Saved{plan.Section[Policy, Plan]{Desired: desired, Policy: policy, Plan: p}}
 }
 
 // Stale says why a plan that was made again, from what is there now, is not the
