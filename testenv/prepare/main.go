@@ -1,7 +1,7 @@
 // Command prepare builds the real programs that talosgen's tests run, each
 // from its published Go module, into a cache folder outside of the checkout:
 //
-//	go run ./testenv/prepare [-list] [tools | tools/sops | kube | talosnode | …]
+//	go run ./testenv/prepare [-list] [-nightly] [tools | tools/sops | kube | talosnode | …]
 //
 // It builds only what is missing, may be interrupted and run again, and may
 // run several times at once.
@@ -34,16 +34,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("prepare", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: go run ./testenv/prepare [-list] [tools | tools/<name> | kube | talosnode]…")
+		fmt.Fprintln(stderr, "usage: go run ./testenv/prepare [-list] [-nightly] [tools | tools/<name> | kube | talosnode]…")
 		flags.PrintDefaults()
 	}
 
 	list := flags.Bool("list", false, "say what is there, and build nothing")
+	nightly := flags.Bool("nightly", false, "also what only tests of the nightly level run")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 
-	modules, err := choose(cache.Modules(), flags.Args())
+	modules, err := choose(cache.Modules(), flags.Args(), *nightly)
 	if err != nil {
 		return err
 	}
@@ -68,10 +69,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // choose returns the modules that the names stand for: a module's folder, or
-// the folder above it for all of its modules. No name means all.
-func choose(all []cache.Module, names []string) ([]cache.Module, error) {
+// the folder above it for all of its modules. No name means all. Those of the
+// nightly level are asked for by a flag, or by their own name.
+func choose(all []cache.Module, names []string, nightly bool) ([]cache.Module, error) {
 	if len(names) == 0 {
-		return all, nil
+		names = []string{""}
 	}
 
 	var chosen []cache.Module
@@ -80,7 +82,8 @@ func choose(all []cache.Module, names []string) ([]cache.Module, error) {
 		before := len(chosen)
 
 		for _, m := range all {
-			if m.Folder == name || strings.HasPrefix(m.Folder, strings.TrimSuffix(name, "/")+"/") {
+			within := name == "" || strings.HasPrefix(m.Folder, strings.TrimSuffix(name, "/")+"/")
+			if m.Folder == name || within && (nightly || !m.Nightly()) {
 				chosen = append(chosen, m)
 			}
 		}

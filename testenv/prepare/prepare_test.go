@@ -352,19 +352,29 @@ func TestBed(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	all := []cache.Module{{Folder: "tools/one"}, {Folder: "tools/two"}, {Folder: "toolsets/three"}}
+	const late = "talosnode/kubernetes-1.37" // of the nightly level
 
-	tests := []struct{ names, want string }{
-		{"", "tools/one tools/two toolsets/three"},
-		{"tools", "tools/one tools/two"},
-		{"tools/", "tools/one tools/two"},
-		{"tools/two toolsets", "tools/two toolsets/three"},
-		{"none", "error"},
-		{"tools/none", "error"},
+	all := []cache.Module{{Folder: "tools/one"}, {Folder: "tools/two"}, {Folder: "toolsets/three"}, {Folder: "talosnode/four"}, {Folder: late}}
+
+	tests := []struct {
+		names   string
+		nightly bool
+		want    string
+	}{
+		{"", false, "tools/one tools/two toolsets/three talosnode/four"},
+		{"", true, "tools/one tools/two toolsets/three talosnode/four " + late},
+		{"tools", false, "tools/one tools/two"},
+		{"tools/", false, "tools/one tools/two"},
+		{"tools/two toolsets", false, "tools/two toolsets/three"},
+		{"talosnode", false, "talosnode/four"},
+		{"talosnode", true, "talosnode/four " + late},
+		{late, false, late},
+		{"none", false, "error"},
+		{"tools/none", false, "error"},
 	}
 
 	for _, test := range tests {
-		chosen, err := choose(all, strings.Fields(test.names))
+		chosen, err := choose(all, strings.Fields(test.names), test.nightly)
 
 		var folders []string
 		for _, m := range chosen {
@@ -377,7 +387,7 @@ func TestChoose(t *testing.T) {
 		}
 
 		if got != test.want {
-			t.Errorf("choose %q: %s, want %s", test.names, got, test.want)
+			t.Errorf("choose %q, nightly %v: %s, want %s", test.names, test.nightly, got, test.want)
 		}
 	}
 }

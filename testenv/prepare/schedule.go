@@ -26,10 +26,11 @@ func parallel() int { return atOnce(runtime.NumCPU(), availableMemory()) }
 // after names the module that is built before another one: most of what they
 // are built from is the same, and at the same time both would compile it.
 var after = map[string]string{
-	"talosnode/etcd":          "kube",
-	"talosnode/kubernetes":    "kube",
-	"talosnode/machined-1.13": "tools/talosctl-1.13",
-	"talosnode/machined-1.14": "tools/talosctl-1.14",
+	"talosnode/etcd":            "kube",
+	"talosnode/kubernetes":      "kube",
+	"talosnode/kubernetes-1.37": "tools/kubectl",
+	"talosnode/machined-1.13":   "tools/talosctl-1.13",
+	"talosnode/machined-1.14":   "tools/talosctl-1.14",
 }
 
 // schedule calls build for each module, in their order, for at most limit at

@@ -4,7 +4,6 @@ package talosenv
 
 import (
 	"cmp"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,10 @@ import (
 // Full is the variable that asks for the tests with nodes.
 const Full = "TALOSGEN_TESTENV_FULL"
 
+// Nightly is the variable that asks for those that need more time, or programs that
+// only they need.
+const Nightly = "TALOSGEN_TESTENV_NIGHTLY"
+
 // bed is where the programs of nodes are.
 type bed struct {
 	release                    string // of Talos
@@ -28,6 +31,7 @@ type bed struct {
 
 	// Folders; only with Kubernetes.
 	controlPlane, nodeComponents string
+	next                         string // of the next minor; only to upgrade to it
 }
 
 // findBed finds the programs, or skips the test.
@@ -36,6 +40,10 @@ func findBed(t testing.TB, o Options) bed {
 
 	if os.Getenv(Full) != "1" {
 		t.Skipf("slow: %s=1 runs it", Full)
+	}
+
+	if o.Upgrade && os.Getenv(Nightly) != "1" {
+		t.Skipf("of the nightly level: %s=1 runs it", Nightly)
 	}
 
 	release := cmp.Or(o.Talos, "1.13")
@@ -52,6 +60,10 @@ func findBed(t testing.TB, o Options) bed {
 	if o.Kubernetes {
 		b.controlPlane = toolenv.Folder(t, "kube")
 		b.nodeComponents = toolenv.Folder(t, "talosnode/kubernetes")
+	}
+
+	if o.Upgrade {
+		b.next = toolenv.Folder(t, "talosnode/kubernetes-1.37")
 	}
 
 	if os.Geteuid() != 0 {
@@ -145,52 +157,4 @@ func (b bed) files() (map[string]string, error) {
 	}
 
 	return files, nil
-}
-
-// systemFiles are what the kubelet asks for in its image. It looks for /run,
-// which Talos mounts at /var/run.
-var systemFiles = image{
-	{path: "etc/passwd", text: "root:x:0:0:root:/root:/bin/false\n"},
-	{path: "etc/group", text: "root:x:0:\n"},
-	{path: "run"},
-	{path: "tmp"},
-	{path: "var/run", link: "/run"},
-}
-
-// images are the files of the images that nodes pull, by the last element of
-// their names.
-func (b bed) images() map[string]image {
-	images := map[string]image{
-		"etcd":    {{path: "usr/local/bin/etcd", file: b.etcd}},
-		"kubelet": {{path: "usr/local/bin/kubelet", file: filepath.Join(b.node, "kubelet")}},
-		"pause":   {{path: "pause", file: filepath.Join(b.node, "pause")}},
-	}
-
-	if b.controlPlane == "" {
-		return images
-	}
-
-	maps.Copy(images, b.fluxImages())
-
-	// One binary is several components. Images that are equal have layers that
-	// a node keeps once.
-	for file, names := range map[string][]string{
-		filepath.Join(b.nodeComponents, "node-components"): {"kubelet", "kube-scheduler"},
-		filepath.Join(b.controlPlane, "control-plane"):     {"kube-apiserver", "kube-controller-manager"},
-	} {
-		files := image{{path: "usr/local/bin/" + names[0], file: file}}
-		for _, name := range names[1:] {
-			files = append(files, imageFile{path: "usr/local/bin/" + name, link: names[0]})
-		}
-
-		files = append(files, systemFiles...)
-		files = append(files, imageFile{path: "usr/bin/mount", file: filepath.Join(b.node, "mount")},
-			imageFile{path: "usr/bin/umount", link: "mount"})
-
-		for _, name := range names {
-			images[name] = files
-		}
-	}
-
-	return images
 }

@@ -30,6 +30,10 @@ type Options struct {
 	// everything but Kubernetes itself, and etcd.
 	Kubernetes bool
 
+	// Upgrade gives them the images of Kubernetes [NextKubernetes] as well, by tag.
+	// Tests with it are of the nightly level.
+	Upgrade bool
+
 	// Bastion puts the nodes where this machine does not reach them, behind an
 	// SSH server that passes connections on: see [Cluster.StartBastion].
 	Bastion bool

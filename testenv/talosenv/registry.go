@@ -3,17 +3,18 @@
 package talosenv
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"path"
+	"strings"
 	"sync"
 )
 
 // registry serves images to the nodes. Which registry an image is asked for
-// from, and which version of it, makes no difference: there is one.
+// from makes no difference, and neither does its version, unless there is an
+// image with that tag: "kubelet:v1.37.1".
 type registry struct {
 	images map[string]image
 	server *http.Server
@@ -21,7 +22,7 @@ type registry struct {
 
 	mu     sync.Mutex
 	blobs  map[string]blob   // by digest
-	latest map[string]string // digests of manifests, by image
+	latest map[string]string // digests of manifests, by image, as in images
 }
 
 func startRegistry(address netip.Addr, images map[string]image) (*registry, error) {
@@ -60,15 +61,11 @@ func (r *registry) serve(w http.ResponseWriter, request *http.Request) {
 
 	digest := reference
 
-	if kind == "manifests" {
-		latest, err := r.manifest(path.Base(rest))
-		if err != nil {
+	if kind == "manifests" && !strings.HasPrefix(reference, "sha256:") {
+		var err error
+		if digest, err = r.manifest(path.Base(rest), reference); err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
-		}
-
-		if len(reference) < len("sha256:") || reference[:len("sha256:")] != "sha256:" {
-			digest = latest
 		}
 	}
 
@@ -93,9 +90,13 @@ func (r *registry) serve(w http.ResponseWriter, request *http.Request) {
 
 // manifest returns the digest of an image's manifest, and makes the image when
 // it is asked for first.
-func (r *registry) manifest(name string) (string, error) {
+func (r *registry) manifest(name, tag string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
+	if _, tagged := r.images[name+":"+tag]; tagged {
+		name += ":" + tag
+	}
 
 	if digest, ok := r.latest[name]; ok {
 		return digest, nil
@@ -103,7 +104,7 @@ func (r *registry) manifest(name string) (string, error) {
 
 	files, ok := r.images[name]
 	if !ok {
-		return "", errors.New("there is no image " + name)
+		return "", fmt.Errorf("there is no image %s:%s", name, tag)
 	}
 
 	digest, blobs, err := files.blobs()

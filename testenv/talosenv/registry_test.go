@@ -21,17 +21,8 @@ func TestRegistry(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "etcd")
 	writeFile(t, program, "a program")
 
-	r, err := startRegistry(netip.MustParseAddr("127.0.0.1"), map[string]image{
+	r := newRegistry(t, map[string]image{
 		"etcd": {{path: "usr/local/bin/etcd", file: program}, {path: "usr/local/bin/etcdctl", link: "etcd"}, {path: "tmp"}, {path: "etc/group", text: "root"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() {
-		if err := r.stop(); err != nil {
-			t.Error(err)
-		}
 	})
 
 	get(t, http.MethodGet, r.url+"/v2/", http.StatusOK)
@@ -67,6 +58,43 @@ func TestRegistry(t *testing.T) {
 
 	get(t, http.MethodGet, r.url+"/v2/other/manifests/latest", http.StatusNotFound)
 	get(t, http.MethodGet, r.url+"/v2/etcd/blobs/sha256:00", http.StatusNotFound)
+}
+
+// TestRegistryTags: an image with tags has these only, and each is another one.
+func TestRegistryTags(t *testing.T) {
+	r := newRegistry(t, map[string]image{"kubelet:v1.36.4": {{path: "old"}}, "kubelet:v1.37.1": {{path: "new"}}, "pause": {{path: "pause"}}})
+	digest := func(image string) string {
+		return get(t, http.MethodHead, r.url+"/v2/"+image, http.StatusOK).header.Get("Docker-Content-Digest")
+	}
+
+	old, next := digest("siderolabs/kubelet/manifests/v1.36.4"), digest("siderolabs/kubelet/manifests/v1.37.1")
+	if old == next {
+		t.Error("two tags are one image")
+	}
+
+	get(t, http.MethodGet, r.url+"/v2/siderolabs/kubelet/manifests/"+old, http.StatusOK).checked(t, old)
+	get(t, http.MethodGet, r.url+"/v2/siderolabs/kubelet/manifests/v1.37.0", http.StatusNotFound)
+
+	if digest("pause/manifests/3.9") != digest("pause/manifests/3.10") {
+		t.Error("an image without tags is not the same under any")
+	}
+}
+
+func newRegistry(t *testing.T, images map[string]image) *registry {
+	t.Helper()
+
+	r, err := startRegistry(netip.MustParseAddr("127.0.0.1"), images)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	return r
 }
 
 // answer is an HTTP response.

@@ -30,7 +30,12 @@ const (
 
 var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
 
-const kubernetesVersion = "1.36.4" // that of the programs
+// Kubernetes is the version of the programs, and NextKubernetes the one that nodes can
+// be upgraded to, if [Options] ask for it.
+const (
+	Kubernetes     = "1.36.4"
+	NextKubernetes = "1.37.1"
+)
 
 // header begins each cluster.yaml.
 const header = `apiVersion: talosgen.dev/v1alpha1
@@ -73,8 +78,8 @@ func (c *Cluster) NewRepositoryOf(t *testing.T, provider, cluster string) *Repos
 	r := &Repository{t: t, root: filepath.Join(t.TempDir(), "repository"), program: toolenv.Talosgen(t), keyFile: filepath.Join(t.TempDir(), "key.txt")}
 
 	r.talosgen("init", r.root, "--provider", provider, "--env", environment,
-		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", kubernetesVersion)
-	r.head = fmt.Sprintf(header, provider, talosVersions[c.bed.release], kubernetesVersion)
+		"--talos-version", talosVersions[c.bed.release], "--kubernetes-version", Kubernetes)
+	r.head = fmt.Sprintf(header, provider, talosVersions[c.bed.release], Kubernetes)
 	r.DescribeCluster(cluster)
 	r.Write("envs/lab/cluster.env", "")
 
@@ -114,6 +119,16 @@ func (r *Repository) ChangeCluster(cluster string) {
 
 	r.DescribeCluster(cluster)
 	r.talosgen("-C", r.root, "render", environment)
+}
+
+// UseNextKubernetes gives the cluster [NextKubernetes], and renders.
+func (r *Repository) UseNextKubernetes(cluster string) {
+	r.t.Helper()
+
+	before := r.head
+	r.head = strings.Replace(before, "version: "+Kubernetes, "version: "+NextKubernetes, 1)
+	r.ChangeCluster(cluster)
+	r.head = before
 }
 
 // DescribeCluster is [Repository.ChangeCluster] without the render.

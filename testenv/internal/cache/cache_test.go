@@ -193,7 +193,7 @@ func TestKubernetesVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, folder := range []string{"kube", "talosnode/kubernetes"} {
+	for folder, flags := range map[string]string{"kube": kubernetesVersion, "talosnode/kubernetes": kubernetesVersion, nextKubernetes: nextVersion} {
 		goMod, err := os.ReadFile(filepath.Join(c.Source, filepath.FromSlash(folder), "go.mod"))
 		if err != nil {
 			t.Fatal(err)
@@ -206,8 +206,8 @@ func TestKubernetesVersion(t *testing.T) {
 
 		for i, name := range []string{"gitVersion", "gitMajor", "gitMinor"} {
 			flag := "k8s.io/component-base/version." + name + "=" + found[i+1]
-			if !slices.Contains(strings.Fields(kubernetesVersion), flag) {
-				t.Errorf("%s: the linker flags %q lack %s", folder, kubernetesVersion, flag)
+			if !slices.Contains(strings.Fields(flags), flag) {
+				t.Errorf("%s: the linker flags %q lack %s", folder, flags, flag)
 			}
 		}
 	}

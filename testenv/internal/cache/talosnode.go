@@ -38,7 +38,28 @@ func talosnode() []Module {
 			},
 			LinkerFlags: kubernetesVersion,
 		},
+		next(),
 	}
+}
+
+// nextKubernetes is the folder of the Kubernetes that nodes are upgraded to.
+const nextKubernetes = "talosnode/kubernetes-1.37"
+
+// next is all that runs of the next minor of Kubernetes on nodes.
+func next() Module {
+	const components = "components"
+
+	m := Module{
+		Folder:      nextKubernetes,
+		Tools:       []Tool{{Name: components, Package: "github.com/talosgen/talosgen/testenv/" + nextKubernetes + "/" + components}},
+		LinkerFlags: nextVersion,
+	}
+
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"} {
+		m.Tools = append(m.Tools, Tool{Name: name, Package: "k8s.io/kubernetes/cmd/" + name, Alias: components})
+	}
+
+	return m
 }
 
 // machined is the init system of a release of Talos, with the configuration

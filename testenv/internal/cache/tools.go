@@ -28,6 +28,11 @@ type Module struct {
 	LinkerFlags string // besides those of every build
 }
 
+// Nightly reports whether only tests of the nightly level run the module's programs,
+// so that the other levels need not wait for their builds. It is not a field, as a
+// new one would change the folder of every module.
+func (m Module) Nightly() bool { return m.Folder == nextKubernetes }
+
 // BuildFlags are the flags of go build: small binaries that are the same in
 // every checkout.
 func (m Module) BuildFlags() []string {
@@ -66,10 +71,15 @@ func tools() []Module {
 	}
 }
 
-// kubernetesVersion are linker flags with what Kubernetes says that it is, which
-// clients decide by. The same version as in go.mod, which a test makes sure of.
-const kubernetesVersion = "-X k8s.io/component-base/version.gitVersion=v1.36.4" +
-	" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
+// kubernetesVersion and nextVersion are linker flags with what Kubernetes says that
+// it is, which clients decide by. The same versions as in go.mod, which a test makes
+// sure of.
+const (
+	kubernetesVersion = "-X k8s.io/component-base/version.gitVersion=v1.36.4" +
+		" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
+	nextVersion = "-X k8s.io/component-base/version.gitVersion=v1.37.1" +
+		" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
+)
 
 // kube is a Kubernetes control plane with Flux, which testenv/kubeenv starts.
 func kube() Module {
