@@ -154,6 +154,9 @@ func (b bed) files() (map[string]string, error) {
 
 	if b.controlPlane != "" {
 		files["etc/cni/net.d/10-none.conflist"] = cniConfig
+		// Talos 1.14 mounts an empty folder there.
+		files["usr/lib/cni/10-none.conflist"] = cniConfig
+		files["etc/cri/conf.d/10-cni.part"] = "[plugins.\"io.containerd.cri.v1.runtime\".cni]\n  conf_dir = \"/usr/lib/cni\"\n"
 	}
 
 	return files, nil
