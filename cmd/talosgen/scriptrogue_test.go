@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,12 +130,13 @@ func cmdMachines(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(hurryVariable, "1")
 }
 
-// cmdPower switches machines off, or on.
+// cmdPower switches machines off, or on; or lets those that boot a version of Talos go
+// back to the one before, until they are mended.
 //
-//	power (on | off) machine...
+//	power (on | off | mend | revert=version) machine...
 func cmdPower(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: power (on | off) machine...")
+		ts.Fatalf("usage: power (on | off | mend | revert=version) machine...")
 	}
 	for _, name := range args[1:] {
 		m := ts.Value(simKey{}).(*simHolder).fleet.Machine(name)
@@ -143,6 +145,10 @@ func cmdPower(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("there is no machine %s", name)
 		case args[0] == "on":
 			m.PowerOn()
+		case args[0] == "mend":
+			m.Mend()
+		case strings.HasPrefix(args[0], "revert="):
+			m.Break(strings.TrimPrefix(args[0], "revert="), talossim.Reverts)
 		default:
 			m.PowerOff()
 		}
