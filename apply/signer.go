@@ -18,8 +18,10 @@ const (
 	// to with. Another one is signed when two thirds of it are over.
 	clientLifetime = time.Hour
 	// adminLifetime is how long the certificate is valid that Kubernetes is talked
-	// to with.
-	adminLifetime = 15 * time.Minute
+	// to with. A client keeps the one that it begins with, so that one is given to
+	// clients for adminFresh only.
+	adminLifetime = 20 * time.Minute
+	adminFresh    = 5 * time.Minute
 )
 
 // signer signs the certificates of a run with the authorities in the tree.
@@ -31,6 +33,8 @@ type signer struct {
 	mu    sync.Mutex
 	talos node.Credentials
 	renew time.Time
+	admin kube.Options // the authority, the certificate and its key
+	stale time.Time
 }
 
 // nodes signs an administrator of Talos, and again before that expires.
@@ -55,17 +59,25 @@ func (s *signer) nodes(ctx context.Context) (node.Credentials, error) {
 	return s.talos, nil
 }
 
-// kubernetes signs an administrator of Kubernetes, and adds it to options.
+// kubernetes signs an administrator of Kubernetes, and adds it to options. Clients
+// that are made soon after one another share a certificate: to sign one, the
+// authority is decrypted.
 func (s *signer) kubernetes(ctx context.Context, o kube.Options) (kube.Options, error) {
-	authorities, err := s.env.authorities(ctx)
-	if err != nil {
-		return o, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.clock.Now(); !now.Before(s.stale) {
+		authorities, err := s.env.authorities(ctx)
+		if err != nil {
+			return o, err
+		}
+		id, err := authorities.Kubernetes.Admin(adminLifetime, now, s.random)
+		if err != nil {
+			return o, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
+		}
+		s.env.masker.Add(id.Key)
+		s.admin = kube.Options{Authority: authorities.Kubernetes.PEM(), Certificate: id.Certificate, Key: id.Key}
+		s.stale = now.Add(adminFresh)
 	}
-	id, err := authorities.Kubernetes.Admin(adminLifetime, s.clock.Now(), s.random)
-	if err != nil {
-		return o, fmt.Errorf("sign a certificate for the Kubernetes API: %w", err)
-	}
-	s.env.masker.Add(id.Key)
-	o.Authority, o.Certificate, o.Key = authorities.Kubernetes.PEM(), id.Certificate, id.Key
+	o.Authority, o.Certificate, o.Key = s.admin.Authority, s.admin.Certificate, s.admin.Key
 	return o, nil
 }

@@ -17,6 +17,14 @@ func IsEncryptedYAML(data []byte) bool {
 	if !bytes.Contains(data, []byte("sops")) {
 		return false // nearly every file, at the cost of one scan
 	}
+	if blockOfMapping.Match(data) && !rootScalar.Match(data) {
+		return true // what SOPS and talosgen write
+	}
+	return parsedBlock(data)
+}
+
+// parsedBlock is [IsEncryptedYAML] for any way to write it.
+func parsedBlock(data []byte) bool {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var doc yaml.Node
@@ -32,6 +40,14 @@ func IsEncryptedYAML(data []byte) bool {
 		}
 	}
 }
+
+// blockOfMapping is the block as SOPS writes it: a key of the root with keys below.
+// A line that begins so is no part of a text in a mapping, as that is indented; of a
+// text that is a document by itself, for which rootScalar looks, it can be one.
+var (
+	blockOfMapping = regexp.MustCompile(`(?m)^sops:\n +[a-z_]+:[ \n]`)
+	rootScalar     = regexp.MustCompile(`(?m)^(--- *)?["'|>{\[!&]`)
+)
 
 func hasBlock(root *yaml.Node) bool {
 	if root.Kind != yaml.MappingNode {
