@@ -28,22 +28,9 @@ func (e Ends) Release() string { return fmt.Sprintf("1.%d.0", e.In) }
 // All are those that are known, in their order. They must not be changed.
 var All = sync.OnceValue(func() (all []Ends) {
 	for gvk := range scheme.Scheme.AllKnownTypes() {
-		typed, err := scheme.Scheme.New(gvk)
-		if err != nil || strings.HasSuffix(gvk.Kind, "List") {
-			continue
+		if e, ends := Of(gvk); ends && !strings.HasSuffix(gvk.Kind, "List") {
+			all = append(all, e)
 		}
-		t, ends := typed.(interface{ APILifecycleRemoved() (major, minor int) })
-		if !ends {
-			continue
-		}
-		_, minor := t.APILifecycleRemoved()
-		e := Ends{GroupVersionKind: gvk, In: minor}
-		if r, replaced := typed.(interface {
-			APILifecycleReplacement() schema.GroupVersionKind
-		}); replaced {
-			e.Instead = r.APILifecycleReplacement()
-		}
-		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Ends) int { return cmp.Compare(a.String(), b.String()) })
 	return all
@@ -51,9 +38,20 @@ var All = sync.OnceValue(func() (all []Ends) {
 
 // Of reports in which minor version a kind ends; false if that is not known of it.
 func Of(gvk schema.GroupVersionKind) (e Ends, ends bool) {
-	i := slices.IndexFunc(All(), func(e Ends) bool { return e.GroupVersionKind == gvk })
-	if i < 0 {
+	typed, err := scheme.Scheme.New(gvk)
+	if err != nil {
 		return Ends{}, false
 	}
-	return All()[i], true
+	t, ends := typed.(interface{ APILifecycleRemoved() (major, minor int) })
+	if !ends {
+		return Ends{}, false
+	}
+	_, minor := t.APILifecycleRemoved()
+	e = Ends{GroupVersionKind: gvk, In: minor}
+	if r, replaced := typed.(interface {
+		APILifecycleReplacement() schema.GroupVersionKind
+	}); replaced {
+		e.Instead = r.APILifecycleReplacement()
+	}
+	return e, true
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/kubelifecycle"
 	"github.com/talosgen/talosgen/internal/versions"
 )
 
@@ -33,15 +34,8 @@ func parseRelease(version string) (r release, err error) {
 	return r, nil
 }
 
-// The methods that k8s.io/api generates for versions that end, and for those
-// that have begun lately.
-type (
-	introduced interface{ APILifecycleIntroduced() (major, minor int) }
-	removed    interface{ APILifecycleRemoved() (major, minor int) }
-	replaced   interface {
-		APILifecycleReplacement() schema.GroupVersionKind
-	}
-)
+// introduced is a type of k8s.io/api that has begun lately.
+type introduced interface{ APILifecycleIntroduced() (major, minor int) }
 
 // lifecycle finds an API version that the Kubernetes has not.
 func (s *Schemas) lifecycle(gvk schema.GroupVersionKind, typed any) []Fault {
@@ -51,15 +45,13 @@ func (s *Schemas) lifecycle(gvk schema.GroupVersionKind, typed any) []Fault {
 				gvk.GroupVersion(), gvk.Kind, since, s.kubernetes)}}
 		}
 	}
-	if t, ok := typed.(removed); ok {
-		if until := (release{}).of(t.APILifecycleRemoved()); !s.kubernetes.before(until) {
-			f := Fault{Path: "apiVersion", Text: fmt.Sprintf("Kubernetes has no %s of %s since %s; the cluster runs %s",
-				gvk.Kind, gvk.GroupVersion(), until, s.kubernetes)}
-			if r, ok := typed.(replaced); ok {
-				f.Hint = "use " + r.APILifecycleReplacement().GroupVersion().String()
-			}
-			return []Fault{f}
+	if e, ends := kubelifecycle.Of(gvk); ends && !s.kubernetes.before(release{1, e.In}) {
+		f := Fault{Path: "apiVersion", Text: fmt.Sprintf("Kubernetes has no %s of %s since %s; the cluster runs %s",
+			gvk.Kind, gvk.GroupVersion(), release{1, e.In}, s.kubernetes)}
+		if !e.Instead.Empty() {
+			f.Hint = "use " + e.Instead.GroupVersion().String()
 		}
+		return []Fault{f}
 	}
 	return nil
 }
