@@ -128,7 +128,7 @@ func (f mover) arrived(n pair) move {
 		if n.retried(f.fleet) {
 			return do(n.step(Forget))
 		}
-		return move{}.and(lost, "it stays cordoned: correct the image in Git, then try it again")
+		return move{}.and(lost, "it stays cordoned: correct the image in Git, then try it again: "+n.retry())
 	}
 	if !n.healthy() {
 		return patience("it runs v%s and is not ready: its stage is %q", n.Talos, n.Stage)
@@ -203,8 +203,11 @@ func (f mover) giveUp(n pair, why string) move {
 	if n.Drained {
 		m = do(n.step(Uncordon))
 	}
-	return m.and(why, "see its console, then try it again")
+	return m.and(why, "see its console, then try it again: "+n.retry())
 }
+
+// retry is the flag that tries the node again.
+func (n pair) retry() string { return "--retry " + n.Name }
 
 // image is the installer of a version.
 func (n pair) image(version string) string {
