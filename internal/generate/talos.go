@@ -14,6 +14,9 @@ vG+3DrFheZcvroP6YS2QJhwd+Z/fUGVL/6y92/3epvqr8GIL
 -----END CERTIFICATE-----
 `
 
+// forcedReboots is the first minor version of Talos that can reboot by force.
+const forcedReboots = 12
+
 // talosGenerator makes the options of Talos.
 type talosGenerator struct{ *environment }
 
@@ -60,7 +63,11 @@ func (e talosGenerator) talos(c values) {
 		return values{"debug": true, "force": true, "stage": true, "rebootMode": "powercycle"}
 	})
 	put(e, t, at, "reboot", 8, func(name string) values {
-		return values{"debug": true, "mode": one(e, name+" mode", "powercycle", "force")}
+		mode := one(e, name+" mode", "powercycle", "force")
+		if e.Contract < forcedReboots {
+			mode = "powercycle"
+		}
+		return values{"debug": true, "mode": mode}
 	})
 	if len(t) == 0 {
 		delete(c, at)

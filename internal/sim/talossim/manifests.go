@@ -21,6 +21,13 @@ func (m *Machine) manifestResources() (all []resource) {
 	return all
 }
 
+// inventory is the ConfigMap that names Talos' objects; each of them names it. What a
+// node keeps for them, [Machine.manifestResources], does not.
+const (
+	inventory      = "talos-bootstrap-manifests-inventory"
+	firstInventory = 13 // the minor of Talos
+)
+
 // bring makes these objects where they are not, once in the life of a cluster, as machined
 // does. It never changes one.
 func (m *Machine) bring() {
@@ -29,10 +36,17 @@ func (m *Machine) bring() {
 		return
 	}
 	c.brought = true
+	owned := m.minor() >= firstInventory
+	if owned {
+		c.kube.Put(fields{"apiVersion": "v1", "kind": "ConfigMap", "metadata": fields{"namespace": "kube-system", "name": inventory}})
+	}
 	for _, r := range m.manifestResources() {
 		for _, o := range r.spec.([]fields) {
 			meta := o["metadata"].(fields)
 			meta["generation"] = int64(1) // controllers see to it
+			if owned {
+				meta["annotations"] = fields{"config.k8s.io/owning-inventory": inventory}
+			}
 			if kind, name := o["kind"].(string), meta["name"].(string); c.kube.See(kind, "kube-system", name) == nil {
 				c.kube.Put(o)
 			}
