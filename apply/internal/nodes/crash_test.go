@@ -92,16 +92,20 @@ func eachCall(t *testing.T, step int, test func(t *testing.T, call int, after bo
 	}
 }
 
-// full reports whether all is tried, which takes minutes, and not a part of it.
-func full() bool { return os.Getenv(talosenv.Full) != "" }
-
-// stride is how many calls lie between those that are tried.
-func stride() int {
-	if full() {
-		return 1
+// byLevel is how much is tried: in minutes every night, in a minute at the full level,
+// and else in seconds.
+func byLevel(nightly, full, fast int) int {
+	switch {
+	case os.Getenv("TALOSGEN_TESTENV_NIGHTLY") != "":
+		return nightly
+	case os.Getenv(talosenv.Full) != "":
+		return full
 	}
-	return 61
+	return fast
 }
+
+// stride is from one call that is tried to the next one.
+func stride() int { return byLevel(1, 7, 61) }
 
 // killed applies, and stops at a call. It reports whether there was such a call.
 func (w *world) killed(call int, after bool, policy nodeplan.Policy) (struck bool) {
@@ -218,18 +222,11 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// schedules is how many random schedules are tried.
-const schedules = 500
-
 // TestRandom throws faults at runs, and takes nodes away for a while, at random.
 // Whatever happens, etcd is never at risk by what talosgen does; and once all is
 // well again, a run ends with what is desired.
 func TestRandom(t *testing.T) {
-	n := schedules
-	if !full() {
-		n = 15
-	}
-	for seed := range n {
+	for seed := range byLevel(500, 100, 15) { // schedules
 		t.Run(fmt.Sprint(seed), inBubble(func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			s := scenarios[random.IntN(len(scenarios))]
