@@ -200,6 +200,8 @@ func (r *Report) lastNodes() *nodeplan.Plan {
 	return nil
 }
 
+const retryReason = "tries what failed again, once it is mended"
+
 // next collects the commands that lead on from here.
 func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	add := func(command, reason string) {
@@ -216,9 +218,16 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 		if consents := r.consents(); len(consents) > 0 {
 			add(c.Again(consents...), "agrees to what needs consent")
 		}
+		if retries := r.upgrade.retries(); len(retries) > 0 {
+			add(c.Again(retries...), retryReason)
+		}
 		return
 	case summary.Failed, summary.Interrupted:
-		add(c.Again(), "goes on where this run stopped")
+		if retries := r.upgrade.retries(); len(retries) > 0 {
+			add(c.Again(retries...), retryReason)
+		} else {
+			add(c.Again(), "goes on where this run stopped")
+		}
 		return
 	}
 	if r.upgrade.installed() {

@@ -62,7 +62,9 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 		}
 		return s.log.stage("upgrade", len(agreed.Steps), func(stage progress.Stage) error {
 			u.report(executor, stage, r)
-			return executor.Run(ctx)
+			err := executor.Run(ctx)
+			r.upgrade.stopped = executor.Stopped
+			return err
 		})
 	})
 	r.took(s.log)

@@ -14,6 +14,8 @@ import (
 type upgradeReport struct {
 	agreed *upgradeplan.Plan
 	steps  []upgradeplan.Step
+	// Why the run ended before it was done.
+	stopped []upgradeplan.Note
 }
 
 func (u *upgradeReport) refused() bool { return u.agreed != nil && mayBegin(u.agreed) != nil }
@@ -25,6 +27,21 @@ func (u *upgradeReport) consents() (flags []string) {
 	}
 	for _, id := range u.agreed.Missing() {
 		flags = append(flags, "--allow", id)
+	}
+	return flags
+}
+
+// retries are the flags that try again what failed; none if that would not help.
+func (u *upgradeReport) retries() (flags []string) {
+	stopped := u.stopped
+	if u.agreed != nil && len(u.agreed.Refusals) > 0 {
+		stopped = u.agreed.Refusals
+	}
+	for _, n := range stopped {
+		if !n.Retry {
+			return nil
+		}
+		flags = append(flags, "--retry", n.Node)
 	}
 	return flags
 }

@@ -21,6 +21,26 @@ func TestConsentsOfUpgrades(t *testing.T) {
 	}
 }
 
+// TestRetriesOfUpgrades: what is tried again is named by the next command, unless
+// something else is in the way too.
+func TestRetriesOfUpgrades(t *testing.T) {
+	went := func(name string) upgradeplan.Note { return upgradeplan.Note{Node: name, Retry: true} }
+	for _, c := range []struct {
+		stopped, refused []upgradeplan.Note
+		want             []string
+	}{
+		{want: nil},
+		{stopped: []upgradeplan.Note{went("cp-1"), went("cp-2")}, want: []string{"--retry", "cp-1", "--retry", "cp-2"}},
+		{refused: []upgradeplan.Note{went("cp-1")}, want: []string{"--retry", "cp-1"}},
+		{refused: []upgradeplan.Note{went("cp-1"), noteOf("R3")}, want: nil},
+	} {
+		u := upgradeReport{agreed: &upgradeplan.Plan{Refusals: c.refused}, stopped: c.stopped}
+		if got := u.retries(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v, %v: %q, want %q", c.stopped, c.refused, got, c.want)
+		}
+	}
+}
+
 func riskOf(id string, agreed bool) upgradeplan.Risk { return upgradeplan.Risk{ID: id, Agreed: agreed} }
 
 func noteOf(id string) upgradeplan.Note { return upgradeplan.Note{ID: id} }

@@ -92,6 +92,8 @@ type Upgrade struct {
 	Notify func(step, text string)
 	// ID is what no other run has, without spaces.
 	ID string
+	// Stopped is why a run has ended before it was done; of no use while it runs.
+	Stopped []upgradeplan.Note
 
 	mu      sync.Mutex
 	saved   []string          // hops with a snapshot of this run
@@ -156,6 +158,7 @@ func (u *Upgrade) run(ctx context.Context) error {
 		case decision.Done:
 			return nil
 		case len(decision.Stop) > 0:
+			u.Stopped = decision.Stop
 			err = problems(decision.Stop, diag.Conflict)
 		default:
 			err = wait.hold(ctx, u.Patience.Every, problems(decision.Wait, diag.NotReady))

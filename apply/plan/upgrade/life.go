@@ -15,9 +15,18 @@ type move struct {
 	wait string
 	stop string
 	hint string
+	// again says that the node is tried again if somebody asks for it.
+	again bool
 }
 
 func (m move) and(stop, hint string) move { m.stop, m.hint = stop, hint; return m }
+
+// failed ends the upgrade at a node, which is tried again if somebody asks for it.
+func (m move) failed(n pair, stop, hint string) move {
+	m = m.and(stop, hint+": --retry "+n.Name)
+	m.again = true
+	return m
+}
 
 func do(s Step) move                           { return move{step: &s} }
 func patience(format string, args ...any) move { return move{wait: fmt.Sprintf(format, args...)} }
@@ -128,7 +137,7 @@ func (f mover) arrived(n pair) move {
 		if n.retried(f.fleet) {
 			return do(n.step(Forget))
 		}
-		return move{}.and(lost, "it stays cordoned: correct the image in Git, then try it again: "+n.retry())
+		return move{}.failed(n, lost, "it stays cordoned: correct the image in Git, then try it again")
 	}
 	if !n.healthy() {
 		return patience("it runs v%s and is not ready: its stage is %q", n.Talos, n.Stage)
@@ -203,11 +212,8 @@ func (f mover) giveUp(n pair, why string) move {
 	if n.Drained {
 		m = do(n.step(Uncordon))
 	}
-	return m.and(why, "see its console, then try it again: "+n.retry())
+	return m.failed(n, why, "see its console, then try it again")
 }
-
-// retry is the flag that tries the node again.
-func (n pair) retry() string { return "--retry " + n.Name }
 
 // image is the installer of a version.
 func (n pair) image(version string) string {

@@ -69,7 +69,7 @@ func (f *fleet) flight(p *phase) (d Decision) {
 			d.Wait = append(d.Wait, Note{Node: n.Name, Text: m.wait})
 		}
 		if m.stop != "" {
-			d.Stop = append(d.Stop, Note{Node: n.Name, Text: m.stop, Hint: m.hint})
+			d.Stop = append(d.Stop, Note{Node: n.Name, Text: m.stop, Hint: m.hint, Retry: m.again})
 		}
 	}
 	return d

@@ -69,4 +69,6 @@ type Note struct {
 	Hint string `json:"hint,omitempty"`
 	// Of a step without consent: the ids that are missing.
 	Risks []string `json:"risks,omitempty"`
+	// Retry says that the node is tried again if the policy names it.
+	Retry bool `json:"retry,omitempty"`
 }
