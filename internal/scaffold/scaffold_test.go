@@ -6,7 +6,9 @@ import (
 	"flag"
 	"io"
 	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/versions"
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
 var update = flag.Bool("update", false, "write the golden trees in testdata")
@@ -127,6 +130,30 @@ func TestYAMLParses(t *testing.T) {
 		}
 		if parsed < 9 {
 			t.Errorf("%s: only %d YAML files", provider, parsed)
+		}
+	}
+}
+
+// TestWorkflows: GitHub accepts the workflow, and the action that it uses.
+func TestWorkflows(t *testing.T) {
+	lint := toolenv.Actionlint(t)
+	for _, provider := range Providers {
+		o := options(provider)
+		o.CI = "github"
+		root := t.TempDir()
+		if err := os.Mkdir(filepath.Join(root, ".git"), 0o755); err != nil { // by which it is known as a repository
+			t.Fatal(err)
+		}
+		for _, f := range files(t, o) {
+			name := filepath.Join(root, filepath.FromSlash(f.Path))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, f.Data, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command := exec.Command(lint, "-shellcheck=", "-pyflakes=")
+		command.Dir = root
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", provider, err, output)
 		}
 	}
 }

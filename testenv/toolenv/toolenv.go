@@ -51,6 +51,13 @@ func Kubectl(t testing.TB) string {
 	return tool(t, "tools/kubectl", "kubectl")
 }
 
+// Actionlint returns the path of actionlint, which reads workflows of GitHub.
+func Actionlint(t testing.TB) string {
+	t.Helper()
+
+	return tool(t, "tools/release", "actionlint")
+}
+
 // Staticcheck returns the path of staticcheck.
 func Staticcheck(t testing.TB) string {
 	t.Helper()

@@ -61,6 +61,10 @@ func tools() []Module {
 			{Name: "age-keygen", Package: "filippo.io/age/cmd/age-keygen"},
 			{Name: "sops", Package: "github.com/getsops/sops/v3/cmd/sops"},
 		}},
+		{Folder: "tools/release", Tools: []Tool{
+			{Name: "actionlint", Package: "github.com/rhysd/actionlint/cmd/actionlint"},
+			{Name: "cyclonedx-gomod", Package: "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod"},
+		}},
 		{
 			Folder:      "tools/kubectl",
 			Tools:       []Tool{{Name: "kubectl", Package: "github.com/talosgen/talosgen/testenv/tools/kubectl"}},
