@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/addons"
 	"github.com/talosgen/talosgen/render/internal/compile"
 	"github.com/talosgen/talosgen/render/internal/encrypt"
@@ -58,6 +60,31 @@ func (r *Repo) Render(ctx context.Context, env string, o Options) (*Result, erro
 		return nil, err
 	}
 	return r.render(ctx, e, o, nil)
+}
+
+// RenderSources makes the whole tree of an environment that was read, also of one that
+// is in memory only, and reads each configuration back as `show --reveal` would: the
+// text of each node's, by its name.
+func (r *Repo) RenderSources(ctx context.Context, e *source.Environment) (*Result, map[string]secret.String, error) {
+	res, err := r.render(ctx, e, Options{}, nil)
+	if err != nil {
+		return res, nil, err
+	}
+	clear := map[string]secret.String{}
+	for _, f := range res.files {
+		i := slices.IndexFunc(res.Nodes, func(n Node) bool { return n.File == f.Path })
+		if i < 0 {
+			continue
+		}
+		text := f.Data
+		if sopsage.IsEncryptedYAML(text) {
+			if text, err = e.Keys.DecryptYAML(ctx, path.Join(source.RenderedDir, e.Name, f.Path), text); err != nil {
+				return res, nil, err
+			}
+		}
+		clear[res.Nodes[i].Name] = secret.New(string(text))
+	}
+	return res, clear, nil
 }
 
 // render makes the tree of an environment that was read. It takes over what it can

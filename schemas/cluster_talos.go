@@ -232,7 +232,7 @@ type S3Backups struct {
 
 // Upgrade says how a node gets a new version of Talos.
 type Upgrade struct {
-	// Whether a failed upgrade leaves the node open for debugging.
+	// Whether the kernel log is shown meanwhile.
 	Debug bool `yaml:"debug" default:"false" example:"true"`
 	// Whether Talos leaves out its own checks of etcd.
 	Force bool `yaml:"force" default:"false" example:"true"`
@@ -245,7 +245,7 @@ type Upgrade struct {
 
 // Reboot says how a node is restarted.
 type Reboot struct {
-	// Whether a failed restart leaves the node open for debugging.
+	// Whether the kernel log is shown meanwhile.
 	Debug bool `yaml:"debug" default:"false" example:"true"`
 	// How, when a change of its configuration needs it: `powercycle` goes through the
 	// firmware, `force` does not end services before (since Talos 1.12).

@@ -24,6 +24,14 @@ var NotYet = []string{
 	"autoscaler.discovery",
 }
 
+// NoEffect are those of [NotYet] that get no effect, each with the reason.
+var NoEffect = map[string]string{
+	"talos.upgrade.debug": "no call of Talos has it: it is a flag of talosctl, which shows the kernel log as `talosctl dmesg` does",
+	"talos.upgrade.force": "no upgrade leaves out checks of etcd, and since Talos 1.13 its call makes none that could be left out",
+	"talos.upgrade.stage": "a version is installed and booted while the node is drained, and since Talos 1.13 its call cannot wait for a restart",
+	"talos.reboot.debug":  "no call of Talos has it: it is a flag of talosctl, which shows the kernel log as `talosctl dmesg` does",
+}
+
 // IsNotYet tells whether an option, or one that it is below, is in [NotYet].
 // The path has no indexes of lists.
 func IsNotYet(path string) bool {

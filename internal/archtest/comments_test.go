@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"iter"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
 func TestDocComments(t *testing.T)     { report(t, checkDocComments(sources(t))) }
+func TestCommentNames(t *testing.T)    { report(t, checkCommentNames(sources(t))) }
 func TestPackageComments(t *testing.T) { report(t, checkPackageComments(sources(t))) }
 func TestLeftovers(t *testing.T)       { report(t, checkLeftovers(sources(t))) }
 
@@ -76,6 +79,59 @@ func uncommented(d *ast.GenDecl) (names []*ast.Ident) {
 		}
 	}
 	return names
+}
+
+// checkCommentNames wants the comment on a function or a type to begin with its name.
+func checkCommentNames(all []source) (violations []string) {
+	for _, s := range all {
+		if s.test || s.generated() {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			for name, doc := range commented(decl) {
+				if !begins(doc.Text(), name.Name) {
+					violations = append(violations, fmt.Sprintf("%s: the comment on %s begins with another name", s.line(name), name.Name))
+				}
+			}
+		}
+	}
+	return violations
+}
+
+// commented yields the functions and types of a declaration that have a comment.
+func commented(decl ast.Decl) iter.Seq2[*ast.Ident, *ast.CommentGroup] {
+	return func(yield func(*ast.Ident, *ast.CommentGroup) bool) {
+		if d, ok := decl.(*ast.FuncDecl); ok && d.Doc != nil && d.Name.Name != "init" {
+			yield(d.Name, d.Doc)
+		}
+		d, ok := decl.(*ast.GenDecl)
+		if !ok || d.Tok != token.TYPE {
+			return
+		}
+		for _, spec := range d.Specs {
+			spec := spec.(*ast.TypeSpec)
+			doc := spec.Doc
+			if doc == nil && !d.Lparen.IsValid() {
+				doc = d.Doc
+			}
+			if doc != nil && !yield(spec.Name, doc) {
+				return
+			}
+		}
+	}
+}
+
+// An article may stand before the name, and no letter after it.
+var (
+	article = regexp.MustCompile(`^(An?|The) `)
+	longer  = regexp.MustCompile(`^\w`)
+)
+
+// begins reports whether a comment is about a name. One with nothing but directives for
+// the compiler has no text.
+func begins(text, name string) bool {
+	rest, found := strings.CutPrefix(article.ReplaceAllString(text, ""), name)
+	return text == "" || found && !longer.MatchString(rest)
 }
 
 // checkPackageComments wants every package to say, once, what it owns.
@@ -168,6 +224,39 @@ func F() {} // TODO
 		"a/a.go:24: exported X has no comment",
 		"a/a.go:31: exported D has no comment",
 		"a/a.go:35: exported F has no comment")
+	expect(t, checkCommentNames(code(t, map[string]string{
+		"a/a.go": `// Package a is here.
+package a
+
+// Old is what F was called.
+func F() {}
+
+// T's letter counts.
+type T struct{}
+
+// A U has an article.
+type U struct{}
+
+// Many is another word than M.
+func (T) M() {}
+
+type (
+	// Y is another type.
+	X int
+	Y int
+)
+
+//go:noinline
+func G() {}
+
+// At the beginning.
+func init() {}
+`,
+		"a/a_test.go": "package a\n\n// Tests say what they show.\nfunc TestX() {}\n",
+	})),
+		"a/a.go:5: the comment on F begins with another name",
+		"a/a.go:14: the comment on M begins with another name",
+		"a/a.go:18: the comment on X begins with another name")
 	expect(t, checkPackageComments(all),
 		"b: the package has 0 comments",
 		"c: the package has 2 comments")

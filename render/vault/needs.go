@@ -2,6 +2,7 @@ package vault
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/secret"
@@ -26,7 +27,9 @@ func (f *filler) generateForAddons() error {
 		f.report.Notes = append(f.report.Notes, "what addons need was not looked at, because "+f.File(source.ClusterFile)+" has problems: `talosgen render "+f.Name+"` names them; then run this again")
 		return nil
 	}
-	f.given.Variables = map[string]secret.String{}
+	if f.given.Variables == nil {
+		f.given.Variables = map[string]secret.String{}
+	}
 	for _, need := range catalogue.Needs(catalogue.Facts{Environment: f.Name, Cluster: cfg.Cluster, Near: cfg.Near}) {
 		if known[need.Name] {
 			if f.offersOther(need.Name, f.have.Variables[need.Name]) {
@@ -113,7 +116,12 @@ func (f *filler) readCluster() (*config.Config, map[string]bool, []config.Lackin
 	if err := f.ReadSecretEnv(f.ctx, s); err != nil {
 		return nil, nil, nil, err
 	}
-	for name, value := range f.have.Variables {
+	have := maps.Clone(f.given.Variables)
+	if have == nil {
+		have = map[string]secret.String{}
+	}
+	maps.Copy(have, f.have.Variables)
+	for name, value := range have {
 		s.Variables[name] = subst.Var{Value: value.Reveal(), Secret: true}
 	}
 	known := map[string]bool{}

@@ -16,6 +16,7 @@ type writer struct {
 	*source.Environment
 	ctx     context.Context
 	changed []string // files, for the report
+	staged  bool     // nothing is written: Raw has what would be
 }
 
 func newWriter(ctx context.Context, r *render.Repo, env string) (*writer, error) {
@@ -91,6 +92,11 @@ func (w *writer) write(file string, data []byte, create bool) error {
 		if err := sopsage.CheckWhole(file, data); err != nil {
 			return err
 		}
+	}
+	if w.staged {
+		w.Raw[file] = data
+		w.changed = append(w.changed, file)
+		return nil
 	}
 	var err error
 	written := true

@@ -70,6 +70,17 @@ func wanted[T any, P row[T]](c *call, kind string, t *table[T, P]) (P, error) {
 	return nil, notFound(kind, c.vars[0])
 }
 
+// on returns a handler of the resource of a kind that the path names.
+func on[T any, P row[T]](kind string, of func(*state) *table[T, P], do func(*call, P) (reply, error)) handler {
+	return func(c *call) (reply, error) {
+		r, err := wanted(c, kind, of(c.st))
+		if err != nil {
+			return reply{}, err
+		}
+		return do(c, r)
+	}
+}
+
 // named checks the name and the labels of a resource to create.
 func named[T any, P row[T]](v *invalid, kind string, t *table[T, P], name string, l map[string]string) error {
 	v.check(name != "", "name", missing)

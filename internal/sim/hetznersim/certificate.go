@@ -82,13 +82,7 @@ func certificateRoutes() []route {
 }
 
 func onCertificate(do func(*call, *certificate) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		k, err := wanted(c, kindCertificate, &c.st.certificates)
-		if err != nil {
-			return reply{}, err
-		}
-		return do(c, k)
-	}
+	return on(kindCertificate, func(st *state) *table[certificate, *certificate] { return &st.certificates }, do)
 }
 
 func listCertificates(c *call) (reply, error) {

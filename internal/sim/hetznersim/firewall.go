@@ -150,13 +150,7 @@ func firewallRoutes() []route {
 }
 
 func onFirewall(do func(*call, *firewall) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		f, err := wanted(c, kindFirewall, &c.st.firewalls)
-		if err != nil {
-			return reply{}, err
-		}
-		return do(c, f)
-	}
+	return on(kindFirewall, func(st *state) *table[firewall, *firewall] { return &st.firewalls }, do)
 }
 
 func listFirewalls(c *call) (reply, error) {

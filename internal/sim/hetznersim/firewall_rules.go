@@ -96,7 +96,7 @@ func (t target) check(v *invalid, at string) {
 	}
 }
 
-// ref is what an action about the target names besides the firewall.
+// refs are what an action about the target names besides the firewall.
 func (t target) refs() []ref {
 	if t.Server != nil {
 		return []ref{{t.Server.ID, kindServer}}

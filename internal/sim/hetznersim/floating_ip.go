@@ -79,13 +79,7 @@ func floatingIPRoutes() []route {
 }
 
 func onFloating(do func(*call, *floatingIP) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		f, err := wanted(c, kindFloatingIP, &c.st.floatingIPs)
-		if err != nil {
-			return reply{}, err
-		}
-		return do(c, f)
-	}
+	return on(kindFloatingIP, func(st *state) *table[floatingIP, *floatingIP] { return &st.floatingIPs }, do)
 }
 
 func (c *call) floating(f *floatingIP) (reply, error) {

@@ -98,14 +98,8 @@ func imageRoutes() []route {
 	}
 }
 
-func onImage(f func(*call, *image) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		i, err := wanted(c, kindImage, &c.st.images)
-		if err != nil {
-			return reply{}, err
-		}
-		return f(c, i)
-	}
+func onImage(do func(*call, *image) (reply, error)) handler {
+	return on(kindImage, func(st *state) *table[image, *image] { return &st.images }, do)
 }
 
 func listImages(c *call) (reply, error) {

@@ -125,13 +125,7 @@ func balancerRoutes() []route {
 }
 
 func onBalancer(do func(*call, *balancer) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		b, err := wanted(c, kindLoadBalancer, &c.st.balancers)
-		if err != nil {
-			return reply{}, err
-		}
-		return do(c, b)
-	}
+	return on(kindLoadBalancer, func(st *state) *table[balancer, *balancer] { return &st.balancers }, do)
 }
 
 // unlocked is a handler for a load balancer on which no action runs.

@@ -103,14 +103,8 @@ func networkRoutes() []route {
 }
 
 // onNetwork is a handler for a network that exists.
-func onNetwork(f func(*call, *network) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		n, err := wanted(c, kindNetwork, &c.st.networks)
-		if err != nil {
-			return reply{}, err
-		}
-		return f(c, n)
-	}
+func onNetwork(do func(*call, *network) (reply, error)) handler {
+	return on(kindNetwork, func(st *state) *table[network, *network] { return &st.networks }, do)
 }
 
 func (c *call) network(n *network) (reply, error) {

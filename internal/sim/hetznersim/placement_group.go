@@ -57,14 +57,8 @@ func groupRoutes() []route {
 	}
 }
 
-func onGroup(f func(*call, *group) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		g, err := wanted(c, kindGroup, &c.st.groups)
-		if err != nil {
-			return reply{}, err
-		}
-		return f(c, g)
-	}
+func onGroup(do func(*call, *group) (reply, error)) handler {
+	return on(kindGroup, func(st *state) *table[group, *group] { return &st.groups }, do)
 }
 
 func listGroups(c *call) (reply, error) {

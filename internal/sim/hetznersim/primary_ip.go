@@ -191,12 +191,6 @@ func primaryIPRoutes() []route {
 	}
 }
 
-func onPrimary(f func(*call, *primaryIP) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		p, err := wanted(c, kindPrimaryIP, &c.st.primaryIPs)
-		if err != nil {
-			return reply{}, err
-		}
-		return f(c, p)
-	}
+func onPrimary(do func(*call, *primaryIP) (reply, error)) handler {
+	return on(kindPrimaryIP, func(st *state) *table[primaryIP, *primaryIP] { return &st.primaryIPs }, do)
 }

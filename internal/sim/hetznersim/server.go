@@ -214,14 +214,8 @@ func serverRoutes() []route {
 }
 
 // onServer is a handler for a server that exists.
-func onServer(f func(*call, *server) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		s, err := wanted(c, kindServer, &c.st.servers)
-		if err != nil {
-			return reply{}, err
-		}
-		return f(c, s)
-	}
+func onServer(do func(*call, *server) (reply, error)) handler {
+	return on(kindServer, func(st *state) *table[server, *server] { return &st.servers }, do)
 }
 
 func (c *call) server(s *server) (reply, error) { return ok(obj{kindServer: c.st.viewServer(s)}) }

@@ -62,14 +62,8 @@ func sshKeyRoutes() []route {
 	}
 }
 
-func onSSHKey(f func(*call, *sshKey) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		k, err := wanted(c, kindSSHKey, &c.st.sshKeys)
-		if err != nil {
-			return reply{}, err
-		}
-		return f(c, k)
-	}
+func onSSHKey(do func(*call, *sshKey) (reply, error)) handler {
+	return on(kindSSHKey, func(st *state) *table[sshKey, *sshKey] { return &st.sshKeys }, do)
 }
 
 func listSSHKeys(c *call) (reply, error) {

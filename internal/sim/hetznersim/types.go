@@ -125,7 +125,7 @@ func offered[E any](key string, list func(*catalogue) []*E, head func(*E) *commo
 	}
 }
 
-// offer1 gets one entry of the catalogue.
+// offered1 gets one entry of the catalogue.
 func offered1[E any](kind string, list func(*catalogue) []*E, head func(*E) *common, view func(*state, *E) any) handler {
 	return func(c *call) (reply, error) {
 		id, _ := c.id(0)

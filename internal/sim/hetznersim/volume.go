@@ -105,13 +105,7 @@ func volumeRoutes() []route {
 }
 
 func onVolume(do func(*call, *volume) (reply, error)) handler {
-	return func(c *call) (reply, error) {
-		d, err := wanted(c, kindVolume, &c.st.volumes)
-		if err != nil {
-			return reply{}, err
-		}
-		return do(c, d)
-	}
+	return on(kindVolume, func(st *state) *table[volume, *volume] { return &st.volumes }, do)
 }
 
 func listVolumes(c *call) (reply, error) {

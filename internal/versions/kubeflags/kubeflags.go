@@ -1,11 +1,13 @@
 package kubeflags
 
 import (
+	"cmp"
 	_ "embed" // the list of feature gates
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
@@ -29,71 +31,80 @@ type Set struct {
 }
 
 // place is where configurations have what a program is started with.
-type place struct{ kind, keys, program string }
+type place struct {
+	kind    string
+	keys    []string
+	program string
+}
 
 var places = []place{
-	{"", "cluster.apiServer", "kube-apiserver"}, {"KubeAPIServerConfig", "", "kube-apiserver"},
-	{"", "cluster.controllerManager", "kube-controller-manager"}, {"KubeControllerManagerConfig", "", "kube-controller-manager"},
-	{"", "cluster.scheduler", "kube-scheduler"}, {"KubeSchedulerConfig", "", "kube-scheduler"},
-	{"", "cluster.proxy", "kube-proxy"}, {"KubeProxyConfig", "", "kube-proxy"},
-	{"", "machine.kubelet", "kubelet"}, {"KubeletConfig", "", "kubelet"},
+	{main, []string{"cluster", "apiServer"}, "kube-apiserver"}, {"KubeAPIServerConfig", nil, "kube-apiserver"},
+	{main, []string{"cluster", "controllerManager"}, "kube-controller-manager"}, {"KubeControllerManagerConfig", nil, "kube-controller-manager"},
+	{main, []string{"cluster", "scheduler"}, "kube-scheduler"}, {"KubeSchedulerConfig", nil, "kube-scheduler"},
+	{main, []string{"cluster", "proxy"}, "kube-proxy"}, {"KubeProxyConfig", nil, "kube-proxy"},
+	{main, []string{"machine", "kubelet"}, "kubelet"}, {"KubeletConfig", nil, "kubelet"},
 }
 
 // main is what Talos calls the document without a kind.
 const main = "v1alpha1"
 
-// Has reports whether documents of a kind set anything that is looked at.
+// Has reports whether documents of a kind, or without one, set anything that is looked
+// at.
 func Has(kind string) bool {
-	return kind == main || slices.ContainsFunc(places, func(p place) bool { return p.kind == kind })
+	return slices.ContainsFunc(places, func(p place) bool { return p.kind == named(kind) })
 }
 
 // Of returns what a value of a document sets.
 func Of(kind string, path yamltext.Path, value string) []Set {
-	keys := make([]string, 0, len(path))
-	for _, e := range path {
-		if e.Index < 0 {
-			keys = append(keys, e.Key)
-		}
-	}
-	if kind == main {
-		kind = ""
-	}
 	for _, p := range places {
-		if rest, below := cut(keys, p.keys); below && p.kind == kind {
-			return p.sets(rest, value, path.String())
+		if p.kind != named(kind) {
+			continue
+		}
+		if rest, below := cut(path, p.keys); below {
+			return p.sets(rest, value, path)
 		}
 	}
 	return nil
 }
 
-// cut is what of keys lies below others.
-func cut(keys []string, above string) (rest []string, below bool) {
-	if above == "" {
-		return keys, true
-	}
-	all := strings.Split(above, ".")
-	if len(keys) < len(all) || !slices.Equal(keys[:len(all)], all) {
+// named is what Talos calls a document, also one without a kind.
+func named(kind string) string { return cmp.Or(kind, main) }
+
+// cut is what of a path lies below keys.
+func cut(path yamltext.Path, keys []string) (rest yamltext.Path, below bool) {
+	if len(path) < len(keys) {
 		return nil, false
 	}
-	return keys[len(all):], true
+	for i, key := range keys {
+		if path[i].Index >= 0 || path[i].Key != key {
+			return nil, false
+		}
+	}
+	return path[len(keys):], true
 }
 
 // sets reads a flag, or a gate in the configuration file of a program.
-func (p place) sets(keys []string, value, path string) (all []Set) {
-	if len(keys) == 3 && (keys[0] == "extraConfig" || keys[0] == "config") && keys[1] == "featureGates" {
-		return []Set{{p.program, Gate, keys[2], path}}
-	}
-	if len(keys) != 2 || keys[0] != "extraArgs" {
+func (p place) sets(rest yamltext.Path, value string, path yamltext.Path) (all []Set) {
+	if len(rest) < 2 {
 		return nil
 	}
-	all = []Set{{p.program, Flag, keys[1], path}}
+	above, name := rest[0].Key, rest[1].Key
+	if len(rest) == 3 && (above == "extraConfig" || above == "config") && name == "featureGates" {
+		return []Set{{p.program, Gate, rest[2].Key, path.String()}}
+	}
+	// A flag has one value, or a list of them.
+	if above != "extraArgs" || len(rest) > 3 || len(rest) == 3 && rest[2].Index < 0 {
+		return nil
+	}
+	at := path.String()
+	all = []Set{{p.program, Flag, name, at}}
 	for item := range strings.SplitSeq(value, ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(item), "=")
-		switch keys[1] {
+		item, _, _ = strings.Cut(strings.TrimSpace(item), "=")
+		switch name {
 		case "feature-gates":
-			all = append(all, Set{p.program, Gate, name, path})
+			all = append(all, Set{p.program, Gate, item, at})
 		case "enable-admission-plugins", "disable-admission-plugins":
-			all = append(all, Set{p.program, Plugin, name, path})
+			all = append(all, Set{p.program, Plugin, item, at})
 		}
 	}
 	return all
@@ -124,7 +135,8 @@ func (s Set) life() (begins, ends int) {
 	case Plugin:
 		return 0, plugins[s.Name]
 	}
-	return gates[s.Name].begins, gates[s.Name].ends
+	gate := gates()[s.Name]
+	return gate.begins, gate.ends
 }
 
 // flags are the minors that have flags no more.
@@ -148,7 +160,8 @@ type life struct{ begins, ends int }
 //go:embed gates.txt
 var gatesText string
 
-var gates = parse(gatesText)
+// gates are the lives of feature gates by name.
+var gates = sync.OnceValue(func() map[string]life { return parse(gatesText) })
 
 // parse reads lines of a minor, + or -, and the gates that begin or end with it.
 func parse(text string) map[string]life {

@@ -29,6 +29,9 @@ func TestFault(t *testing.T) {
 		{"", "cluster.apiServer.extraArgs.enable-admission-plugins", "NodeRestriction,SecurityContextDeny", 30, "Kubernetes 1.30 has no admission plugin SecurityContextDeny of kube-apiserver: it ended with 1.30"},
 		{"", "cluster.apiServer.extraArgs.feature-gates", "CloudControllerManagerWatchBasedRoutesReconciliation=true", 34, ""},
 		{"", "cluster.apiServer.extraArgs.feature-gates", "UnlockWhileProcessing=true", 33, ""},
+		{"KubeAPIServerConfig", "extraArgs.feature-gates.#.x", "SidecarContainers=true", 37, ""},
+		{"", "cluster.apiServer.extraArgs.feature-gates.#", "SidecarContainers=true", 37, "Kubernetes 1.37 has no feature gate SidecarContainers of kube-apiserver: it ended with 1.37"},
+		{"", "cluster.apiServer.extraArgs.cloud-provider.#", "external", 33, "Kubernetes 1.33 has no flag cloud-provider of kube-apiserver: it ended with 1.33"},
 		{"", "cluster.etcd.extraArgs.cloud-provider", "x", 37, ""},
 	} {
 		got := ""
@@ -41,8 +44,13 @@ func TestFault(t *testing.T) {
 	}
 }
 
+// pathOf reads keys, and # for an item of a list.
 func pathOf(text string) (path yamltext.Path) {
 	for key := range strings.SplitSeq(text, ".") {
+		if key == "#" {
+			path = append(path, yamltext.Index(0))
+			continue
+		}
 		path = append(path, yamltext.Key(key))
 	}
 	return path
@@ -65,12 +73,21 @@ func TestGates(t *testing.T) {
 			t.Errorf("nothing is known of 1.%d", minor)
 		}
 	}
-	for name, l := range gates {
+	for name, l := range gates() {
 		if l.ends > 0 && l.ends <= l.begins {
 			t.Errorf("%s begins with 1.%d and ends with 1.%d", name, l.begins, l.ends)
 		}
 		if s := (Set{Kind: Gate, Name: name}); l.begins > 0 && (!s.Early(l.begins-1) || s.Early(l.begins)) {
 			t.Errorf("%s begins with 1.%d, and is not early then", name, l.begins)
 		}
+	}
+}
+
+// TestOfIsCheap: a value that is none of these costs no memory, for a render asks for
+// each value of each node.
+func TestOfIsCheap(t *testing.T) {
+	path := pathOf("cluster.apiServer.certSANs.#")
+	if n := testing.AllocsPerRun(100, func() { Of("v1alpha1", path, "10.0.0.1") }); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

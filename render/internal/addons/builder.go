@@ -72,7 +72,7 @@ type madeAddon struct {
 	objects []manifest.Object
 }
 
-// addons makes the objects of all addons twice, with the secrets and with others,
+// all makes the objects of all addons twice, with the secrets and with others,
 // and makes sure that secrets are in Secrets only.
 func (b *builder) all() ([]madeAddon, error) {
 	v, other := b.secrets.real(), b.secrets.other()

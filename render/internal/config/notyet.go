@@ -6,13 +6,19 @@ import (
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // warnNotYet warns of each of the options that the file sets: they were
-// checked, but nothing reads them yet.
+// checked, but nothing reads them.
 func (c *Config) warnNotYet(options []string) {
 	for _, option := range options {
-		if at := c.find(nil, keys(option)); at != nil {
+		at, why := c.find(nil, keys(option)), schemas.NoEffect[option]
+		switch {
+		case at == nil:
+		case why != "":
+			c.Warnings.Add(diag.New(c.Pos(at...), "%s has no effect", option).WithHint("%s", why))
+		default:
 			c.Warnings.Add(diag.New(c.Pos(at...), "%s is not in effect yet", option))
 		}
 	}

@@ -88,7 +88,8 @@ func TestNotYetIsWarnedOf(t *testing.T) {
 		warned := 0
 		for _, c := range cases {
 			for _, w := range c.Warnings {
-				if w.Message == option+" is not in effect yet" && w.Pos.Line > 0 {
+				why := schemas.NoEffect[option]
+				if (w.Message == option+" is not in effect yet" && why == "" || w.Message == option+" has no effect" && why != "" && w.Hint == why) && w.Pos.Line > 0 {
 					warned++
 				}
 			}

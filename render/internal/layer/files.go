@@ -31,6 +31,17 @@ func Inputs(fsys fs.FS, env string) (files []string, broken diag.List, err error
 	return w.files, w.broken, w.problems.Err()
 }
 
+// InputsBeside is [Inputs] for an environment that is not in fsys, with the files that
+// it has instead.
+func InputsBeside(fsys fs.FS, env string, own []string) ([]string, error) {
+	w := walker{fsys: fsys, envPatches: path.Join(EnvsDir, env, PatchesDir), files: slices.Clone(own)}
+	for _, root := range []string{PatchesDir, ChartsDir} {
+		w.walk(root, false)
+	}
+	slices.Sort(w.files)
+	return w.files, w.problems.Err()
+}
+
 // CheckEnvironment makes sure that an environment of that name exists. If none
 // does, the problem names the nearest that does, or all.
 func CheckEnvironment(fsys fs.FS, env string) error {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Home says where Talos 1.14 keeps a legacy field of the v1alpha1 document.
+// Home says where Talos keeps a legacy field of the v1alpha1 document: at contract
+// 1.14, and at earlier ones.
 type Home struct {
 	// Path is the legacy field: "cluster.apiServer.extraArgs". What is said of
 	// a section holds for the fields below it that have no row of their own.
@@ -15,6 +16,9 @@ type Home struct {
 	// it. No Kind: it stays in the v1alpha1 document, unless Advice says that it
 	// is gone.
 	Kind, Name, Field string
+	// Since is the minor version of the contract from which on that document is used;
+	// 0: 14.
+	Since int
 	// Conflicts are the kinds beside which Talos refuses the legacy field (see
 	// the V1Alpha1ConflictValidate methods of the machinery), or [Always].
 	// Inherited by the fields of a section.

@@ -61,22 +61,22 @@ func kubeletHomes() []Home {
 func networkHomes() []Home {
 	return []Home{
 		// network.HostnameConfigV1Alpha1 (since contract 1.12)
-		{Path: "machine.network.hostname", Kind: "HostnameConfig", Field: "hostname", Conflicts: kinds("HostnameConfig"), convert: convertHostname, deleted: deleteHostname},
+		{Path: "machine.network.hostname", Kind: "HostnameConfig", Since: 12, Field: "hostname", Conflicts: kinds("HostnameConfig"), convert: convertHostname, deleted: deleteHostname},
 		// network.ResolverConfigV1Alpha1
-		{Path: "machine.network.nameservers", Kind: "ResolverConfig", Field: "nameservers", Conflicts: kinds("ResolverConfig"), convert: convertNameservers},
-		{Path: "machine.network.searchDomains", Kind: "ResolverConfig", Field: "searchDomains.domains", Conflicts: kinds("ResolverConfig")},
-		{Path: "machine.network.disableSearchDomain", Kind: "ResolverConfig", Field: "searchDomains.disableDefault", Conflicts: kinds("ResolverConfig"), whenTrue: true},
+		{Path: "machine.network.nameservers", Kind: "ResolverConfig", Since: 12, Field: "nameservers", Conflicts: kinds("ResolverConfig"), convert: convertNameservers},
+		{Path: "machine.network.searchDomains", Kind: "ResolverConfig", Since: 12, Field: "searchDomains.domains", Conflicts: kinds("ResolverConfig")},
+		{Path: "machine.network.disableSearchDomain", Kind: "ResolverConfig", Since: 12, Field: "searchDomains.disableDefault", Conflicts: kinds("ResolverConfig"), whenTrue: true},
 		// network.StaticHostConfigV1Alpha1
-		{Path: "machine.network.extraHostEntries", Kind: "StaticHostConfig", Field: "hostnames", convert: convertHosts, deleted: refuseDelete},
+		{Path: "machine.network.extraHostEntries", Kind: "StaticHostConfig", Since: 12, Field: "hostnames", convert: convertHosts, deleted: refuseDelete},
 		// network.KubeSpanConfigV1Alpha1, which no contract generates by itself
 		{Path: "machine.network.kubespan", Conflicts: kinds("KubeSpanConfig")},
-		{Path: "machine.network.kubespan.enabled", Kind: "KubeSpanConfig", Field: "enabled"},
-		{Path: "machine.network.kubespan.advertiseKubernetesNetworks", Kind: "KubeSpanConfig", Field: "advertiseKubernetesNetworks"},
-		{Path: "machine.network.kubespan.allowDownPeerBypass", Kind: "KubeSpanConfig", Field: "allowDownPeerBypass"},
-		{Path: "machine.network.kubespan.harvestExtraEndpoints", Kind: "KubeSpanConfig", Field: "harvestExtraEndpoints"},
-		{Path: "machine.network.kubespan.mtu", Kind: "KubeSpanConfig", Field: "mtu"},
-		{Path: "machine.network.kubespan.filters", Kind: "KubeSpanConfig", Field: "filters"},
-		{Path: "machine.network.interfaces", Kind: "LinkConfig", Advice: "write the links by hand: LinkConfig, DHCPv4Config, VLANConfig, BondConfig, " +
+		{Path: "machine.network.kubespan.enabled", Kind: "KubeSpanConfig", Since: 13, Field: "enabled"},
+		{Path: "machine.network.kubespan.advertiseKubernetesNetworks", Kind: "KubeSpanConfig", Since: 13, Field: "advertiseKubernetesNetworks"},
+		{Path: "machine.network.kubespan.allowDownPeerBypass", Kind: "KubeSpanConfig", Since: 13, Field: "allowDownPeerBypass"},
+		{Path: "machine.network.kubespan.harvestExtraEndpoints", Kind: "KubeSpanConfig", Since: 13, Field: "harvestExtraEndpoints"},
+		{Path: "machine.network.kubespan.mtu", Kind: "KubeSpanConfig", Since: 13, Field: "mtu"},
+		{Path: "machine.network.kubespan.filters", Kind: "KubeSpanConfig", Since: 13, Field: "filters"},
+		{Path: "machine.network.interfaces", Kind: "LinkConfig", Since: 12, Advice: "write the links by hand: LinkConfig, DHCPv4Config, VLANConfig, BondConfig, " +
 			"Layer2VIPConfig and their like hold one interface each"},
 	}
 }
@@ -112,9 +112,9 @@ func deprecatedHomes() []Home {
 	return []Home{
 		// network.TimeSyncConfigV1Alpha1
 		{Path: "machine.time", Conflicts: kinds("TimeSyncConfig")},
-		{Path: "machine.time.disabled", Kind: "TimeSyncConfig", Field: "enabled", convert: convertDisabled},
-		{Path: "machine.time.servers", Kind: "TimeSyncConfig", Field: "ntp.servers"},
-		{Path: "machine.time.bootTimeout", Kind: "TimeSyncConfig", Field: "bootTimeout"},
+		{Path: "machine.time.disabled", Kind: "TimeSyncConfig", Since: 12, Field: "enabled", convert: convertDisabled},
+		{Path: "machine.time.servers", Kind: "TimeSyncConfig", Since: 12, Field: "ntp.servers"},
+		{Path: "machine.time.bootTimeout", Kind: "TimeSyncConfig", Since: 12, Field: "bootTimeout"},
 		// runtime.SysctlConfigV1Alpha1 and its neighbours
 		{Path: "machine.sysctls", Kind: "SysctlConfig", Field: "params"},
 		{Path: "machine.sysfs", Kind: "SysfsConfig", Field: "params"},
@@ -124,11 +124,11 @@ func deprecatedHomes() []Home {
 		// k8s.KubeStaticPodConfigV1Alpha1
 		{Path: "machine.pods", Kind: "KubeStaticPodConfig", Field: "pod", convert: convertPods, deleted: refuseDelete},
 		// cri.RegistryMirrorConfigV1Alpha1, RegistryAuthConfigV1Alpha1, RegistryTLSConfigV1Alpha1
-		{Path: "machine.registries.mirrors", Kind: "RegistryMirrorConfig", Field: "endpoints", convert: convertMirrors, deleted: refuseDelete},
-		{Path: "machine.registries.config", Kind: "RegistryAuthConfig", convert: convertRegistries, deleted: refuseDelete},
+		{Path: "machine.registries.mirrors", Kind: "RegistryMirrorConfig", Since: 12, Field: "endpoints", convert: convertMirrors, deleted: refuseDelete},
+		{Path: "machine.registries.config", Kind: "RegistryAuthConfig", Since: 12, convert: convertRegistries, deleted: refuseDelete},
 		// block.VolumeConfigV1Alpha1, block.UserVolumeConfigV1Alpha1
-		{Path: "machine.systemDiskEncryption.state", Kind: "VolumeConfig", Name: "STATE", Field: "encryption"},
-		{Path: "machine.systemDiskEncryption.ephemeral", Kind: "VolumeConfig", Name: "EPHEMERAL", Field: "encryption"},
+		{Path: "machine.systemDiskEncryption.state", Kind: "VolumeConfig", Since: 11, Name: "STATE", Field: "encryption"},
+		{Path: "machine.systemDiskEncryption.ephemeral", Kind: "VolumeConfig", Since: 11, Name: "EPHEMERAL", Field: "encryption"},
 		{Path: "machine.disks", Kind: "UserVolumeConfig", Advice: "a UserVolumeConfig is mounted at /var/mnt/<name> and formats a disk of its own choice: " +
 			"write one by hand and move the data"},
 	}

@@ -186,7 +186,7 @@ func (m *merger) edit(p *Patch, pd *patchDoc) error {
 		return nil // nothing but deletions was in it
 	}
 	if i >= 0 {
-		tree, err := m.docs[i].tree()
+		tree, err := m.docs[i].Tree()
 		if err != nil {
 			return err
 		}
@@ -227,8 +227,8 @@ func onlyIdentity(root *yaml.Node) bool {
 	return true
 }
 
-// tree parses the document's text.
-func (d *Document) tree() (*yaml.Node, error) {
+// Tree returns the document's text, parsed. It is the caller's to change.
+func (d *Document) Tree() (*yaml.Node, error) {
 	text, err := d.Text()
 	if err != nil {
 		return nil, err

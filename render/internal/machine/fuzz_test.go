@@ -165,7 +165,7 @@ func FuzzApply(f *testing.F) {
 			if _, err := cfg.Secret(d); err != nil {
 				t.Fatal(err)
 			}
-			if tree, err := d.tree(); err != nil {
+			if tree, err := d.Tree(); err != nil {
 				t.Fatal(err)
 			} else if hasTag(tree) {
 				t.Fatalf("%s has a tag", d.ID)

@@ -150,7 +150,7 @@ func graft(tree *yaml.Node, l *yamltext.Leaf) {
 // restore puts lost values back into the tree of the document: a merge would
 // lose others of the same kind.
 func (m *merger) restore(id ID, i int, lost *yaml.Node) error {
-	tree, err := m.docs[i].tree()
+	tree, err := m.docs[i].Tree()
 	if err != nil {
 		return err
 	}

@@ -110,40 +110,21 @@ type optionBuilder struct {
 // nodeWriter writes what is of one node: its name, and what Kubernetes knows of it.
 type nodeWriter struct{ *optionBuilder }
 
-// hostname sets the node's name: in a document since Talos 1.12.
+// hostname sets the node's name. Its document makes one up unless told not to.
 func (b nodeWriter) hostname() {
-	o := b.options.Hostname
-	switch {
-	case o.Value == "":
-	case b.since(talosconfig.TalosVersion1_12):
-		doc := kind("HostnameConfig")
-		b.set(doc, o.Pos, o.Value, "hostname")
-		b.set(doc, o.Pos, "off", "auto")
-	default:
-		b.set(MainID, o.Pos, o.Value, "machine", "network", "hostname")
+	p, o := b.at("machine.network.hostname"), b.options.Hostname
+	b.text(p, o)
+	if o.Value != "" && p.moved() {
+		b.text(place{id: p.id}, Option{"off", o.Pos}, "auto")
 	}
 }
 
 // kubernetesNode sets labels, annotations, taints, and the subnets of the
 // node's address.
 func (b nodeWriter) kubernetesNode() {
-	doc, prefix := MainID, []string{"machine"}
-	labels, annotations, nodeIP := "nodeLabels", "nodeAnnotations", []string{"machine", "kubelet", "nodeIP", "validSubnets"}
-	if multiDocument(b.vc) {
-		doc, prefix = kind("KubeNodeConfig"), nil
-		labels, annotations, nodeIP = "labels", "annotations", []string{"nodeIP", "validSubnets"}
-	}
-	for _, m := range []struct {
-		key    string
-		values OptionMap
-	}{{labels, b.options.Labels}, {annotations, b.options.Annotations}} {
-		for _, key := range sortedKeys(m.values) {
-			b.set(doc, m.values[key].Pos, m.values[key].Value, append(prefix[:len(prefix):len(prefix)], m.key, key)...)
-		}
-	}
-	for _, cidr := range b.options.NodeCIDRs {
-		b.add(doc, stringNode(cidr.Value, cidr.Pos), nodeIP...)
-	}
+	b.texts(b.at("machine.nodeLabels"), b.options.Labels)
+	b.texts(b.at("machine.nodeAnnotations"), b.options.Annotations)
+	b.addAll(b.at("machine.kubelet.nodeIP.validSubnets"), b.options.NodeCIDRs)
 	b.taints()
 }
 
@@ -162,23 +143,28 @@ func (b nodeWriter) taints() {
 		if t.Value != "" {
 			value = t.Value + ":" + t.Effect
 		}
-		switch {
-		case b.role == ControlPlane && multiDocument(b.vc):
-			b.set(kind("KubeNodeConfig"), t.Pos, value, "taints", t.Key)
-		case b.role == ControlPlane:
-			b.set(MainID, t.Pos, value, "machine", "nodeTaints", t.Key)
-		default:
-			item := mappingNode(t.Pos)
-			put(item, "key", stringNode(t.Key, t.Pos))
-			if t.Value != "" {
-				put(item, "value", stringNode(t.Value, t.Pos))
-			}
-			put(item, "effect", stringNode(t.Effect, t.Pos))
-			if multiDocument(b.vc) {
-				b.add(kind("KubeletConfig"), item, "config", "registerWithTaints")
-			} else {
-				b.add(MainID, item, "machine", "kubelet", "extraConfig", "registerWithTaints")
-			}
+		if b.role == ControlPlane {
+			b.text(b.at("machine.nodeTaints"), Option{value, t.Pos}, t.Key)
+		} else {
+			b.append(b.at("machine.kubelet.extraConfig.registerWithTaints"), t.item())
 		}
+	}
+}
+
+// item is the taint in the configuration of a kubelet.
+func (t NodeTaint) item() *yaml.Node {
+	item := mappingNode(t.Pos)
+	put(item, "key", stringNode(t.Key, t.Pos))
+	if t.Value != "" {
+		put(item, "value", stringNode(t.Value, t.Pos))
+	}
+	put(item, "effect", stringNode(t.Effect, t.Pos))
+	return item
+}
+
+// texts sets the values of a map, also those that are empty.
+func (b *optionBuilder) texts(p place, values OptionMap) {
+	for _, key := range sortedKeys(values) {
+		b.put(p, stringNode(values[key].Value, values[key].Pos), key)
 	}
 }

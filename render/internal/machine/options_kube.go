@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/render/internal/legacy"
 )
 
 // KubernetesOptions are the options of cluster.yaml for the components of
@@ -60,21 +62,33 @@ type Manifest struct {
 	Name, Source Option
 }
 
-// place is where a contract keeps a component: a section of the v1alpha1
-// document, or a document of its own.
+// place is where a contract keeps a value: at a path in the v1alpha1 document, or in a
+// document of its own.
 type place struct {
 	id   ID
 	path []string
 }
 
-// home returns the place of what has a section up to contract 1.13, and a
-// document since.
-func (b *optionBuilder) home(section, kindName string) place {
-	if multiDocument(b.vc) {
-		return place{id: kind(kindName)}
+// at returns the place of what a path of the v1alpha1 document is, or was.
+func (b *optionBuilder) at(path string) place {
+	to := legacy.PlaceOf(path, b.vc.Minor)
+	p := place{id: MainID}
+	if to.Kind != "" {
+		p.id = ID{mainKind, to.Kind, to.Name}
 	}
-	return place{MainID, strings.Split(section, ".")}
+	if to.Field != "" {
+		p.path = strings.Split(to.Field, ".")
+	}
+	return p
 }
+
+// below is the place of what is at a path below.
+func (p place) below(path ...string) place {
+	return place{p.id, append(p.path[:len(p.path):len(p.path)], path...)}
+}
+
+// moved reports whether the place is in a document of its own.
+func (p place) moved() bool { return !p.id.IsMain() }
 
 // put puts a value at a path below a place.
 func (b *optionBuilder) put(p place, value *yaml.Node, path ...string) {
@@ -94,16 +108,13 @@ type kubernetesWriter struct{ *optionBuilder }
 func (b kubernetesWriter) kubernetes() {
 	o := b.options.Kubernetes
 	b.kubelet(o.Kubelet)
-	if o.ExternalCloudProvider.Value != "" {
-		// It stays in the v1alpha1 document, also at 1.14.
-		b.put(place{id: MainID}, boolNode(true, o.ExternalCloudProvider.Pos), "cluster", "externalCloudProvider", "enabled")
-	}
+	b.truth(b.at("cluster.externalCloudProvider"), o.ExternalCloudProvider, "enabled")
 	if b.role != ControlPlane {
 		return
 	}
 	apiServerWriter(b).apiServer(o)
-	b.component(b.home("cluster.controllerManager", "KubeControllerManagerConfig"), o.ControllerManager)
-	b.component(b.home("cluster.scheduler", "KubeSchedulerConfig"), o.Scheduler)
+	b.component("cluster.controllerManager", o.ControllerManager)
+	b.component("cluster.scheduler", o.Scheduler)
 	b.etcd(o.Etcd)
 	b.proxy(o.Proxy)
 	b.coreDNS(o.CoreDNS)
@@ -111,85 +122,76 @@ func (b kubernetesWriter) kubernetes() {
 	b.manifests(o)
 }
 
-// component sets the image and the arguments.
-func (b *optionBuilder) component(p place, c ComponentOptions) {
-	if c.Image.Value != "" {
-		b.put(p, stringNode(c.Image.Value, c.Image.Pos), "image")
-	}
-	for _, arg := range sortedKeys(c.ExtraArgs) {
-		b.put(p, stringNode(c.ExtraArgs[arg].Value, c.ExtraArgs[arg].Pos), "extraArgs", arg)
-	}
+// component sets the image and the arguments of what a section of the v1alpha1 document
+// is about.
+func (b *optionBuilder) component(section string, c ComponentOptions) {
+	b.text(b.at(section+".image"), c.Image)
+	b.texts(b.at(section+".extraArgs"), c.ExtraArgs)
 }
 
-// etcd has stayed in the v1alpha1 document.
 func (b kubernetesWriter) etcd(o EtcdOptions) {
-	p := place{MainID, []string{"cluster", "etcd"}}
-	b.component(p, o.ComponentOptions)
-	for _, subnet := range o.AdvertisedSubnets {
-		b.append(p, stringNode(subnet.Value, subnet.Pos), "advertisedSubnets")
-	}
+	b.component("cluster.etcd", o.ComponentOptions)
+	b.addAll(b.at("cluster.etcd.advertisedSubnets"), o.AdvertisedSubnets)
 }
 
 func (b kubernetesWriter) proxy(o ProxyOptions) {
-	p := b.home("cluster.proxy", "KubeProxyConfig")
-	b.component(p, o.ComponentOptions)
-	b.disable(p, o.Disabled)
-	if o.Mode.Value != "" {
-		b.put(p, stringNode(o.Mode.Value, o.Mode.Pos), "mode")
-	}
+	b.component("cluster.proxy", o.ComponentOptions)
+	b.disable("cluster.proxy.disabled", o.Disabled)
+	b.text(b.at("cluster.proxy.mode"), o.Mode)
 }
 
 func (b kubernetesWriter) coreDNS(o CoreDNSOptions) {
-	p := b.home("cluster.coreDNS", "KubeCoreDNSConfig")
-	b.disable(p, o.Disabled)
-	if o.Image.Value != "" {
-		b.put(p, stringNode(o.Image.Value, o.Image.Pos), "image")
+	b.disable("cluster.coreDNS.disabled", o.Disabled)
+	b.text(b.at("cluster.coreDNS.image"), o.Image)
+}
+
+// disable switches off what is `disabled` in the v1alpha1 document, and not `enabled`
+// in a document of its own.
+func (b kubernetesWriter) disable(path string, disabled Option) {
+	if disabled.Value != "" {
+		p := b.at(path)
+		b.put(p, boolNode(!p.moved(), disabled.Pos))
 	}
 }
 
-// disable switches off what has `disabled` in the v1alpha1 document, and
-// `enabled` in a document of its own.
-func (b kubernetesWriter) disable(p place, disabled Option) {
-	switch {
-	case disabled.Value == "":
-	case p.id.IsMain():
-		b.put(p, boolNode(true, disabled.Pos), "disabled")
-	default:
-		b.put(p, boolNode(false, disabled.Pos), "enabled")
-	}
-}
-
-// cni leaves the pod network to somebody else. At 1.14 that is the absence of
-// the document for Flannel.
+// cni leaves the pod network to others. In documents that is the absence of the one for
+// Flannel.
 func (b kubernetesWriter) cni(none Option) {
-	switch {
+	switch p := b.at("cluster.network.cni"); {
 	case none.Value == "":
-	case multiDocument(b.vc):
-		b.remove(kind("KubeFlannelCNIConfig"), none.Pos)
+	case p.moved():
+		b.remove(p.id, none.Pos)
 	default:
-		b.set(MainID, none.Pos, "none", "cluster", "network", "cni", "name")
+		b.text(p, Option{"none", none.Pos}, "name")
 	}
 }
 
-// manifests are lists up to contract 1.13, and documents since.
+// manifests are items of a list, or documents.
 func (b kubernetesWriter) manifests(o KubernetesOptions) {
 	for _, m := range o.InlineManifests {
 		contents := stringNode(m.Source.Value, m.Source.Pos)
-		if multiDocument(b.vc) {
-			b.put(b.named("KubeInlineManifestConfig", m.Name), contents, "manifest")
-			continue
+		if p := b.at("cluster.inlineManifests"); p.moved() {
+			b.put(b.named(p.id.Kind, m.Name), contents, "manifest")
+		} else {
+			item := mappingNode(m.Name.Pos)
+			put(item, "name", stringNode(m.Name.Value, m.Name.Pos))
+			put(item, "contents", contents)
+			b.append(p, item)
 		}
-		item := mappingNode(m.Name.Pos)
-		put(item, "name", stringNode(m.Name.Value, m.Name.Pos))
-		put(item, "contents", contents)
-		b.add(MainID, item, "cluster", "inlineManifests")
 	}
 	for _, m := range o.RemoteManifests {
 		url := stringNode(m.Source.Value, m.Source.Pos)
-		if multiDocument(b.vc) {
-			b.put(b.named("KubeExternalManifestConfig", m.Name), url, "url")
-			continue
+		if p := b.at("cluster.extraManifests"); p.moved() {
+			b.put(b.named(p.id.Kind, m.Name), url, "url")
+		} else {
+			b.append(p, url)
 		}
-		b.add(MainID, url, "cluster", "extraManifests")
+	}
+}
+
+// text sets a text; what has no value is left out.
+func (b *optionBuilder) text(p place, o Option, path ...string) {
+	if o.Value != "" {
+		b.put(p, stringNode(o.Value, o.Pos), path...)
 	}
 }

@@ -28,18 +28,11 @@ const podSecurity = "PodSecurity"
 type apiServerWriter struct{ *optionBuilder }
 
 func (b apiServerWriter) apiServer(o KubernetesOptions) {
-	p := b.home("cluster.apiServer", "KubeAPIServerConfig")
-	b.component(p, o.APIServer)
-	sans := "certSANs"
-	if multiDocument(b.vc) {
-		sans = "certExtraSANs"
-	}
-	for _, name := range o.CertSANs {
-		b.append(p, stringNode(name.Value, name.Pos), sans)
-	}
+	b.component("cluster.apiServer", o.APIServer)
+	b.addAll(b.at("cluster.apiServer.certSANs"), o.CertSANs)
 	b.admission(o.AdmissionPlugins)
 	if o.OIDC != nil {
-		b.oidc(p, *o.OIDC)
+		b.oidc(*o.OIDC)
 	}
 }
 
@@ -48,9 +41,10 @@ func (b apiServerWriter) apiServer(o KubernetesOptions) {
 func (b apiServerWriter) admission(plugins []AdmissionPlugin) {
 	for _, plugin := range plugins {
 		name, configuration := plugin.Name, copyNode(plugin.Configuration)
-		if multiDocument(b.vc) {
+		p := b.at("cluster.apiServer.admissionControl")
+		if p.moved() {
 			configuration.Tag = tagReplace
-			b.put(b.named("KubeAdmissionControlConfig", name), configuration, "configuration")
+			b.put(place{b.named(p.id.Kind, name).id, p.path}, configuration)
 			continue
 		}
 		item := mappingNode(name.Pos)
@@ -59,15 +53,15 @@ func (b apiServerWriter) admission(plugins []AdmissionPlugin) {
 		if name.Value == podSecurity {
 			item.Tag = tagReplace
 		}
-		b.add(MainID, item, "cluster", "apiServer", "admissionControl")
+		b.append(p, item)
 	}
 }
 
-// oidc sets arguments up to contract 1.13. Since 1.14 the API server has a
-// configuration of authentication in their place, which Talos takes as a whole.
-func (b apiServerWriter) oidc(p place, o OIDCOptions) {
-	if !multiDocument(b.vc) {
-		b.oidcArgs(p, o)
+// oidc sets arguments. Where the API server has a document, a configuration of
+// authentication is in their place, which Talos takes as a whole.
+func (b apiServerWriter) oidc(o OIDCOptions) {
+	if args := b.at("cluster.apiServer.extraArgs"); !args.moved() {
+		b.oidcArgs(args, o)
 		return
 	}
 	pos := o.IssuerURL.Pos
@@ -96,9 +90,7 @@ func (b apiServerWriter) oidcArgs(p place, o OIDCOptions) {
 		{"oidc-groups-claim", o.GroupsClaim},
 		{"oidc-groups-prefix", o.GroupsPrefix},
 	} {
-		if arg.Value != "" {
-			b.put(p, stringNode(arg.Value, arg.Pos), "extraArgs", arg.name)
-		}
+		b.text(p, arg.Option, arg.name)
 	}
 }
 

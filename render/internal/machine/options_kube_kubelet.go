@@ -35,9 +35,8 @@ type KubeletMount struct {
 }
 
 func (b kubernetesWriter) kubelet(o KubeletOptions) {
-	p := b.home("machine.kubelet", "KubeletConfig")
-	b.component(p, o.ComponentOptions)
-	b.kubeletConfig(p, o)
+	b.component("machine.kubelet", o.ComponentOptions)
+	b.kubeletConfig(b.at("machine.kubelet.extraConfig"), o)
 	for _, m := range o.ExtraMounts {
 		mount := mappingNode(m.Source.Pos)
 		put(mount, "destination", stringNode(m.Destination.Value, m.Destination.Pos))
@@ -50,18 +49,14 @@ func (b kubernetesWriter) kubelet(o KubeletOptions) {
 		if len(options) > 0 {
 			put(mount, "options", sequenceNode(options...))
 		}
-		b.append(p, mount, "extraMounts")
+		b.append(b.at("machine.kubelet.extraMounts"), mount)
 	}
 }
 
 // kubeletConfig sets values of the configuration file. Some are Talos' own.
 func (b kubernetesWriter) kubeletConfig(p place, o KubeletOptions) {
-	key := "config"
-	if p.id.IsMain() {
-		key = "extraConfig"
-	}
 	for _, s := range o.Settings {
-		b.put(p, stringNode(s.Value, s.Pos), append([]string{key}, s.Path...)...)
+		b.put(p, stringNode(s.Value, s.Pos), s.Path...)
 	}
 	extra := o.ExtraConfig
 	if extra == nil || len(extra.Content) == 0 {
@@ -73,6 +68,6 @@ func (b kubernetesWriter) kubeletConfig(p place, o KubeletOptions) {
 				WithHint("remove it"))
 		}
 	}
-	path := append(p.path[:len(p.path):len(p.path)], key, "")
+	path := append(p.path[:len(p.path):len(p.path)], "")
 	(&editor{}).overlay(b.parent(p.id, posOf(extra), path), extra)
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -45,19 +44,19 @@ const linkAlias = "net0"
 // linkWriter writes addresses and routes.
 type linkWriter struct{ *optionBuilder }
 
-// links sets addresses and routes: in a document for each link since 1.12.
+// links sets addresses and routes: in a list of interfaces, or in documents for each.
 func (b linkWriter) links() {
 	for _, l := range b.options.Links {
-		if b.since(talosconfig.TalosVersion1_12) {
+		if p := b.at("machine.network.interfaces"); p.moved() {
 			b.linkDocuments(l)
 		} else {
-			b.legacyLink(l)
+			b.append(p, b.legacyLink(l))
 		}
 	}
 }
 
 // legacyLink is an item of the interfaces of the v1alpha1 document.
-func (b linkWriter) legacyLink(l Link) {
+func (b linkWriter) legacyLink(l Link) *yaml.Node {
 	pos := l.Name.Pos
 	if l.Name.Value == "" {
 		pos = l.MAC.Pos
@@ -94,7 +93,7 @@ func (b linkWriter) legacyLink(l Link) {
 	if l.VIP != nil {
 		put(on, "vip", b.legacyVIP(*l.VIP))
 	}
-	b.add(MainID, link, "machine", "network", "interfaces")
+	return link
 }
 
 func (b linkWriter) legacyVIP(v VIP) *yaml.Node {

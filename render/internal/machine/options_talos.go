@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"strconv"
-
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -78,18 +76,13 @@ type APIAccess struct {
 	Roles, Namespaces []Option
 }
 
-// since tells whether the contract is that of a Talos version, or a newer one.
-func (b *optionBuilder) since(v *talosconfig.VersionContract) bool { return !v.Greater(b.vc) }
-
 // talosWriter writes the options of the operating system.
 type talosWriter struct{ *optionBuilder }
 
 // talos sets the options of the operating system.
 func (b talosWriter) talos() {
 	o := b.options.Talos
-	for _, name := range o.CertSANs {
-		b.add(MainID, stringNode(name.Value, name.Pos), "machine", "certSANs")
-	}
+	b.addAll(b.at("machine.certSANs"), o.CertSANs)
 	b.encryption(o.Encryption)
 	b.kernel(o)
 	b.resolver(o)
@@ -104,18 +97,13 @@ func (b talosWriter) talos() {
 	b.layers(o.KeepLayers)
 }
 
-// kernel sets modules and parameters, in documents since 1.14.
+// kernel sets modules and parameters.
 func (b talosWriter) kernel(o TalosOptions) {
-	sysctls := place{MainID, []string{"machine", "sysctls"}}
-	if multiDocument(b.vc) {
-		sysctls = place{kind("SysctlConfig"), []string{"params"}}
-	}
-	for _, name := range sortedKeys(o.Sysctls) {
-		b.put(sysctls, stringNode(o.Sysctls[name].Value, o.Sysctls[name].Pos), name)
-	}
+	b.texts(b.at("machine.sysctls"), o.Sysctls)
 	for _, m := range o.KernelModules {
-		if multiDocument(b.vc) {
-			b.addAll(b.named("KernelModuleConfig", m.Name), m.Parameters, "parameters")
+		p := b.at("machine.kernel.modules")
+		if p.moved() {
+			b.addAll(place{b.named(p.id.Kind, m.Name).id, p.path}, m.Parameters)
 			continue
 		}
 		item := mappingNode(m.Name.Pos)
@@ -123,11 +111,10 @@ func (b talosWriter) kernel(o TalosOptions) {
 		if len(m.Parameters) > 0 {
 			put(item, "parameters", stringNodes(m.Parameters))
 		}
-		b.add(MainID, item, "machine", "kernel", "modules")
+		b.append(p, item)
 	}
 }
 
-// logs have stayed in the v1alpha1 document.
 func (b talosWriter) logs(destinations []LogDestination) {
 	for _, d := range destinations {
 		item := mappingNode(d.Endpoint.Pos)
@@ -140,38 +127,40 @@ func (b talosWriter) logs(destinations []LogDestination) {
 			}
 			put(item, "extraTags", tags)
 		}
-		b.add(MainID, item, "machine", "logging", "destinations")
+		b.append(b.at("machine.logging.destinations"), item)
 	}
 }
 
-// discovery: since 1.14 without Kubernetes, and each service a document.
+// discovery: in documents without Kubernetes, and each service one.
 func (b talosWriter) discovery(o DiscoveryOptions) {
-	registries := place{MainID, []string{"cluster", "discovery", "registries"}}
+	p := b.at("cluster.discovery")
 	switch {
-	case multiDocument(b.vc) && o.NoService.Value != "":
-		b.remove(ID{mainKind, "DiscoveryServiceConfig", "default"}, o.NoService.Pos)
-	case o.NoService.Value != "":
-		b.put(registries, boolNode(true, o.NoService.Pos), "service", "disabled")
+	case o.NoService.Value == "":
+	case p.moved():
+		b.remove(p.id, o.NoService.Pos)
+	default:
+		b.put(p, boolNode(true, o.NoService.Pos), "registries", "service", "disabled")
 	}
 	switch {
 	case o.Kubernetes.Value == "":
-	case multiDocument(b.vc):
+	case p.moved():
 		b.problems.Add(diag.New(o.Kubernetes.Pos, "nodes cannot find one another by Kubernetes at this contract").
 			WithHint("use the discovery service, or set talos.configContract to v1.13"))
 	default:
-		b.put(registries, boolNode(false, o.Kubernetes.Pos), "kubernetes", "disabled")
+		b.put(p, boolNode(false, o.Kubernetes.Pos), "registries", "kubernetes", "disabled")
 	}
 }
 
-// kubePrism: at 1.14 the document is there, or not.
+// kubePrism: its document is there, or not.
 func (b talosWriter) kubePrism(o KubePrismOptions) {
-	p := b.home("machine.features.kubePrism", "KubePrismConfig")
+	p := b.at("machine.features.kubePrism")
+	if p.moved() {
+		p.path = nil // which is its port
+	}
 	switch {
 	case o.Disabled.Value == "":
-		if port, err := strconv.Atoi(o.Port.Value); err == nil {
-			b.put(p, intNode(port, o.Port.Pos), "port")
-		}
-	case multiDocument(b.vc):
+		b.number(p, o.Port, "port")
+	case p.moved():
 		b.remove(p.id, o.Disabled.Pos)
 	default:
 		b.put(p, boolNode(false, o.Disabled.Pos), "enabled")
@@ -183,8 +172,8 @@ func (b talosWriter) apiAccess(o *APIAccess) {
 	if o == nil || b.role != ControlPlane {
 		return
 	}
-	p := b.home("machine.features.kubernetesTalosAPIAccess", "KubeTalosAPIAccessConfig")
-	if p.id.IsMain() {
+	p := b.at("machine.features.kubernetesTalosAPIAccess")
+	if !p.moved() {
 		b.put(p, boolNode(true, o.Enabled.Pos), "enabled")
 	}
 	b.addAll(p, o.Roles, "allowedRoles")
@@ -206,10 +195,11 @@ func (b talosWriter) layers(keep Option) {
 		return
 	}
 	content := keepLayers
-	if !b.since(talosconfig.TalosVersion1_9) {
+	if talosconfig.TalosVersion1_9.Greater(b.vc) {
 		content = keepLayersBefore
 	}
-	if multiDocument(b.vc) {
+	files := b.at("machine.files")
+	if files.moved() {
 		b.set(ID{mainKind, "CRICustomizationConfig", name}, keep.Pos, content, "content")
 		return
 	}
@@ -218,7 +208,7 @@ func (b talosWriter) layers(keep Option) {
 	put(item, "permissions", intNode(0o644, keep.Pos))
 	put(item, "path", stringNode("/etc/cri/conf.d/"+name+".part", keep.Pos))
 	put(item, "op", stringNode("create", keep.Pos))
-	b.add(MainID, item, "machine", "files")
+	b.append(files, item)
 }
 
 // addAll appends texts to the list at a path below a place.

@@ -1,10 +1,6 @@
 package machine
 
-import (
-	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
-
-	"github.com/talosgen/talosgen/internal/diag"
-)
+import "github.com/talosgen/talosgen/internal/diag"
 
 // EncryptionOptions say which of Talos' own partitions are encrypted.
 type EncryptionOptions struct {
@@ -16,20 +12,14 @@ type EncryptionOptions struct {
 // asks, which is faster on the disks of today.
 var unqueued = []string{"no_read_workqueue", "no_write_workqueue"}
 
-// encryption: in documents of the volumes since 1.11.
 func (b talosWriter) encryption(o EncryptionOptions) {
 	for _, v := range []struct {
-		on             Option
-		volume, legacy string
-	}{{o.State, "STATE", "state"}, {o.Ephemeral, "EPHEMERAL", "ephemeral"}} {
-		if v.on.Value == "" {
-			continue
+		on     Option
+		volume string
+	}{{o.State, "state"}, {o.Ephemeral, "ephemeral"}} {
+		if v.on.Value != "" {
+			b.luks(b.at("machine.systemDiskEncryption."+v.volume), v.on.Pos, o.Key)
 		}
-		p := place{MainID, []string{"machine", "systemDiskEncryption", v.legacy}}
-		if b.since(talosconfig.TalosVersion1_11) {
-			p = place{ID{mainKind, "VolumeConfig", v.volume}, []string{"encryption"}}
-		}
-		b.luks(p, v.on.Pos, o.Key)
 	}
 }
 

@@ -1,10 +1,6 @@
 package machine
 
-import (
-	"encoding/base64"
-
-	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
-)
+import "encoding/base64"
 
 // RegistryOptions say where container images come from.
 type RegistryOptions struct {
@@ -38,21 +34,17 @@ type RegistryTLS struct {
 // registryWriter writes where images come from.
 type registryWriter struct{ *optionBuilder }
 
-// registries: in documents since 1.12.
+// registries are keys of a map, or documents.
 func (b registryWriter) registries(o RegistryOptions) {
-	documents := b.since(talosconfig.TalosVersion1_12)
 	for _, m := range o.Mirrors {
-		if documents {
-			b.mirrorDocument(m)
+		if p := b.at("machine.registries.mirrors"); p.moved() {
+			b.mirrorDocument(p.id.Kind, m)
 		} else {
-			b.mirror(m)
+			b.mirror(p, m)
 		}
 	}
 	for _, a := range o.Auth {
-		p := place{MainID, []string{"machine", "registries", "config", a.Registry.Value, "auth"}}
-		if documents {
-			p = b.named("RegistryAuthConfig", a.Registry)
-		}
+		p := b.access(a.Registry, "auth", "RegistryAuthConfig")
 		username := stringNode(a.Username.Value.Reveal(), a.Username.Pos)
 		if !a.UsernameReadable {
 			b.keepSecret(username)
@@ -63,29 +55,35 @@ func (b registryWriter) registries(o RegistryOptions) {
 		b.put(p, password, "password")
 	}
 	for _, t := range o.TLS {
-		p := place{MainID, []string{"machine", "registries", "config", t.Registry.Value, "tls"}}
-		ca := base64.StdEncoding.EncodeToString([]byte(t.CA.Value))
-		if documents {
-			p, ca = b.named("RegistryTLSConfig", t.Registry), t.CA.Value
+		p, ca := b.access(t.Registry, "tls", "RegistryTLSConfig"), t.CA
+		if !p.moved() {
+			ca.Value = base64.StdEncoding.EncodeToString([]byte(ca.Value))
 		}
-		if ca != "" {
-			b.put(p, stringNode(ca, t.CA.Pos), "ca")
-		}
+		b.text(p, ca, "ca")
 		b.truth(p, t.Insecure, "insecureSkipVerify")
 	}
 }
 
+// access is where the way to a registry is set: below a key, or in a document of a kind.
+func (b registryWriter) access(registry Option, key, kind string) place {
+	p := b.at("machine.registries.config")
+	if p.moved() {
+		return b.named(kind, registry)
+	}
+	return p.below(registry.Value, key)
+}
+
 // mirror sets a mirror in the v1alpha1 document, where overridePath is about all
 // endpoints.
-func (b registryWriter) mirror(m RegistryMirror) {
-	p := place{MainID, []string{"machine", "registries", "mirrors", m.Registry.Value}}
+func (b registryWriter) mirror(mirrors place, m RegistryMirror) {
+	p := mirrors.below(m.Registry.Value)
 	b.addAll(p, m.Endpoints, "endpoints")
 	b.truth(p, m.OverridePath, "overridePath")
 	b.truth(p, m.SkipFallback, "skipFallback")
 }
 
-func (b registryWriter) mirrorDocument(m RegistryMirror) {
-	p := b.named("RegistryMirrorConfig", m.Registry)
+func (b registryWriter) mirrorDocument(kind string, m RegistryMirror) {
+	p := b.named(kind, m.Registry)
 	for _, e := range m.Endpoints {
 		item := mappingNode(e.Pos)
 		put(item, "url", stringNode(e.Value, e.Pos))
@@ -98,8 +96,8 @@ func (b registryWriter) mirrorDocument(m RegistryMirror) {
 }
 
 // truth sets what is true; what has no value is left out.
-func (b *optionBuilder) truth(p place, o Option, key string) {
+func (b *optionBuilder) truth(p place, o Option, path ...string) {
 	if o.Value != "" {
-		b.put(p, boolNode(true, o.Pos), key)
+		b.put(p, boolNode(true, o.Pos), path...)
 	}
 }

@@ -35,7 +35,7 @@ func (e *Environment) CheckContinuity(ctx context.Context, operator *sopsage.Dat
 	return e.newKeys()
 }
 
-// NewKeys is the problem that the data keys are not those of the last render.
+// newKeys is the problem that the data keys are not those of the last render.
 func (e *Environment) newKeys() *diag.Problem {
 	return diag.New(diag.Pos{File: e.File(KeyringFile)}, "its data keys are not those of the last render of %s; nothing was written", e.Name).
 		WithHint("data keys were made without rendering with them, or exchanged, or brought back: who did that could read what is encrypted from now on\n"+

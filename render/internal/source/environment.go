@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -44,6 +45,21 @@ func (r *Repo) ReadEnvironment(name string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.readPaths(name, paths, broken)
+}
+
+// InMemory is [Repo.ReadEnvironment] for an environment that is not in the repository:
+// its own files, by their paths from the root of the repository, beside what all share.
+func (r *Repo) InMemory(name string, files map[string][]byte) (*Environment, error) {
+	paths, err := layer.InputsBeside(r.Files, name, slices.Collect(maps.Keys(files)))
+	if err != nil {
+		return nil, err
+	}
+	return r.WithEdited(files).readPaths(name, paths, nil)
+}
+
+// readPaths reads the sources of an environment.
+func (r *Repo) readPaths(name string, paths []string, broken diag.List) (*Environment, error) {
 	e := &Environment{Repo: r, Name: name, Paths: paths, Broken: broken, Raw: make(map[string][]byte, len(paths))}
 	var problems diag.List
 	files, err := r.Files.readAll(paths)

@@ -12,7 +12,7 @@ const counterpartsHead = `
 
 Where the variables of hcloud-k8s/terraform-hcloud-kubernetes 5.6 are here, for
 people who move, and to see what is not there yet. An option with ¹ is checked,
-but not in effect yet.
+but not in effect.
 `
 
 // counterparts writes the table of another tool's options. An option that it

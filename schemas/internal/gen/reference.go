@@ -25,8 +25,8 @@ first line is
 
 ` + "`talosgen schema`" + ` prints that schema.
 
-An option that is marked as not in effect yet is read and checked, and a render
-that finds it set warns.
+An option that is marked as not in effect yet, or as of no effect, is read and
+checked, and a render that finds it set warns.
 `
 
 // reference is the page that lists every option below the object root.
@@ -90,7 +90,9 @@ func (p *page) option(path string, f field) error {
 	if example, _ := schemas.Tag(f.tags, "example"); example != "" {
 		fmt.Fprintf(&p.b, "- Example: `%s: %s`\n", f.key, example)
 	}
-	if schemas.IsNotYet(plain) {
+	if why := schemas.NoEffect[plain]; why != "" {
+		p.b.WriteString("- No effect: " + why + "\n")
+	} else if schemas.IsNotYet(plain) {
 		p.b.WriteString("- Not in effect yet\n")
 	}
 	if f.typ.object == "" {

@@ -1,8 +1,7 @@
 package nodeconfig
 
 import (
-	"strings"
-
+	"github.com/talosgen/talosgen/internal/secretplaces"
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
 
@@ -18,27 +17,5 @@ type place struct {
 
 // covers reports whether a path lies in a place.
 func (p place) covers(id ID, path yamltext.Path) bool {
-	if p.kind != id.Kind && (p.kind != "*" || id.Kind == "") {
-		return false
-	}
-	if p.keys == "" {
-		return true
-	}
-	return below(strings.Split(p.keys, "."), path)
-}
-
-func below(keys []string, path yamltext.Path) bool {
-	if len(keys) == 0 {
-		return true
-	}
-	for len(path) > 0 && path[0].Index >= 0 {
-		path = path[1:]
-	}
-	if keys[0] == "**" {
-		return below(keys[1:], path) || len(path) > 0 && below(keys, path[1:])
-	}
-	if len(path) == 0 || keys[0] != "*" && keys[0] != path[0].Key {
-		return false
-	}
-	return below(keys[1:], path[1:])
+	return secretplaces.Place{Kind: p.kind, Keys: p.keys}.Covers(id.Kind, path)
 }

@@ -1,11 +1,11 @@
 package nodeconfig
 
 import (
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/secretplaces"
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
 
@@ -13,91 +13,7 @@ import (
 // there when the file is decrypted.
 const marker = "# secret"
 
-// secretNames are the keys below which everything is secret, in any document:
-// so Talos' own RedactSecrets is covered, and what a newer Talos may add.
-var secretNames = []string{
-	"password", "passphrase", "privateKey", "presharedKey", "apiToken", "token", "identityToken", "uniqueToken", "secret",
-	"clusterSecret", "aescbcEncryptionSecret", "secretboxEncryptionSecret", "key",
-}
-
-// secretPlaces are secrets with names that mean something else elsewhere.
-var secretPlaces = []place{
-	{"", "machine.registries.config.*.auth.auth"},
-	{"", "cluster.id"},
-	{"DiscoveryIdentityConfig", "clusterID"},
-	{"RegistryAuthConfig", "auth"},
-	{"SideroLinkConfig", "apiUrl"},
-}
-
-func isSecret(id ID, path yamltext.Path) bool {
-	for _, e := range path {
-		if slices.Contains(secretNames, e.Key) {
-			return true
-		}
-	}
-	return covered(secretPlaces, id, path)
-}
-
-// freePlaces are free text, maps and URLs: whoever wrote them may have put a
-// secret there. Git marks those of its own; what a node has there from before
-// is not shown unless the node's text is marked too.
-var freePlaces = []place{
-	{"", "machine.files"},
-	{"", "machine.env"},
-	{"", "machine.pods"},
-	{"", "machine.kubelet.extraArgs"},
-	{"", "machine.kubelet.extraConfig"},
-	{"", "machine.kubelet.credentialProviderConfig"},
-	{"", "machine.logging.destinations"},
-	{"", "machine.registries.mirrors.*.endpoints"},
-	{"", "machine.install.extraKernelArgs"},
-	{"", "machine.baseRuntimeSpecOverrides"},
-	{"", "cluster.*.env"},
-	{"", "cluster.*.extraArgs"},
-	{"", "cluster.apiServer.admissionControl"},
-	{"", "cluster.apiServer.authorizationConfig"},
-	{"", "cluster.apiServer.auditPolicy"},
-	{"", "cluster.inlineManifests"},
-	{"", "cluster.extraManifestHeaders"},
-	{"", "cluster.extraManifests"},
-	{"", "cluster.externalCloudProvider.manifests"},
-	{"KubeInlineManifestConfig", "manifest"},
-	{"KubeExternalManifestConfig", "headers"},
-	{"KubeExternalManifestConfig", "url"},
-	{"KubeStaticPodConfig", "pod"},
-	{"KubeletConfig", "config"},
-	{"KubeCredentialProviderConfig", ""},
-	{"KubeAuthenticationConfig", ""},
-	{"KubeAdmissionControlConfig", "configuration"},
-	{"KubeAuthorizerConfig", "webhook"},
-	{"KubeEtcdEncryptionConfig", ""},
-	{"KubeServiceAccountConfig", ""},
-	{"EnvironmentConfig", "variables"},
-	{"ExtensionServiceConfig", ""},
-	{"ContainerConfig", ""},
-	{"EtcFileConfig", "contents"},
-	{"CRICustomizationConfig", "content"},
-	{"CRIBaseRuntimeSpecConfig", "overrides"},
-	{"KmsgLogConfig", "url"},
-	{"EventSinkConfig", "endpoint"},
-	{"RegistryMirrorConfig", "endpoints"},
-	{"HTTPProbeConfig", "url"},
-	{"SideroLinkConfig", ""},
-	{"DiscoveryServiceConfig", "endpoint"},
-	{"*", "**.env"},
-	{"*", "**.environment"},
-	{"*", "**.extraArgs"},
-	{"*", "**.kms.endpoint"},
-}
-
-func covered(places []place, id ID, path yamltext.Path) bool {
-	for _, p := range places {
-		if p.covers(id, path) {
-			return true
-		}
-	}
-	return false
-}
+func isSecret(id ID, path yamltext.Path) bool { return secretplaces.Certain(id.Kind, path) }
 
 // leaf is a value at its place, or an empty collection.
 type leaf struct {
@@ -176,5 +92,5 @@ func (c *Config) walk(visit func(leaf)) {
 
 // secret reports whether a value must not be shown.
 func (s *side) secret(l leaf) bool {
-	return l.marked || isSecret(l.id, l.path) || !s.trusted && covered(freePlaces, l.id, l.path)
+	return l.marked || isSecret(l.id, l.path) || !s.trusted && secretplaces.Possible(l.id.Kind, l.path)
 }

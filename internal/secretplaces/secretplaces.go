@@ -1,0 +1,133 @@
+// Package secretplaces knows where machine configurations hold secrets: places that
+// always do, and places where whoever wrote them may have put one. Pure.
+package secretplaces
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/yamltext"
+)
+
+// Place is a part of a configuration: everything at or below some keys of the
+// documents of a kind. Items of lists are not told apart.
+type Place struct {
+	// Kind of the document; empty for v1alpha1, * for any but that one.
+	Kind string
+	// Keys, separated by dots; * stands for any one key, ** for any number.
+	// Empty: the whole document.
+	Keys string
+}
+
+// Covers reports whether a path of a document of a kind lies in the place.
+func (p Place) Covers(kind string, path yamltext.Path) bool {
+	if p.Kind != kind && (p.Kind != "*" || kind == "") {
+		return false
+	}
+	if p.Keys == "" {
+		return true
+	}
+	return below(strings.Split(p.Keys, "."), path)
+}
+
+func below(keys []string, path yamltext.Path) bool {
+	if len(keys) == 0 {
+		return true
+	}
+	for len(path) > 0 && path[0].Index >= 0 {
+		path = path[1:]
+	}
+	if keys[0] == "**" {
+		return below(keys[1:], path) || len(path) > 0 && below(keys, path[1:])
+	}
+	if len(path) == 0 || keys[0] != "*" && keys[0] != path[0].Key {
+		return false
+	}
+	return below(keys[1:], path[1:])
+}
+
+// secretNames are the keys below which everything is secret, in any document:
+// so Talos' own RedactSecrets is covered, and what a newer Talos may add.
+var secretNames = []string{
+	"password", "passphrase", "privateKey", "presharedKey", "apiToken", "token", "identityToken", "uniqueToken", "secret",
+	"clusterSecret", "aescbcEncryptionSecret", "secretboxEncryptionSecret", "key",
+}
+
+// secretPlaces are secrets with names that mean something else elsewhere.
+var secretPlaces = []Place{
+	{"", "machine.registries.config.*.auth.auth"},
+	{"", "cluster.id"},
+	{"DiscoveryIdentityConfig", "clusterID"},
+	{"RegistryAuthConfig", "auth"},
+	{"SideroLinkConfig", "apiUrl"},
+}
+
+// freePlaces are free text, maps and URLs: whoever wrote them may have put a
+// secret there.
+var freePlaces = []Place{
+	{"", "machine.files"},
+	{"", "machine.env"},
+	{"", "machine.pods"},
+	{"", "machine.kubelet.extraArgs"},
+	{"", "machine.kubelet.extraConfig"},
+	{"", "machine.kubelet.credentialProviderConfig"},
+	{"", "machine.logging.destinations"},
+	{"", "machine.registries.mirrors.*.endpoints"},
+	{"", "machine.install.extraKernelArgs"},
+	{"", "machine.baseRuntimeSpecOverrides"},
+	{"", "cluster.*.env"},
+	{"", "cluster.*.extraArgs"},
+	{"", "cluster.apiServer.admissionControl"},
+	{"", "cluster.apiServer.authorizationConfig"},
+	{"", "cluster.apiServer.auditPolicy"},
+	{"", "cluster.inlineManifests"},
+	{"", "cluster.extraManifestHeaders"},
+	{"", "cluster.extraManifests"},
+	{"", "cluster.externalCloudProvider.manifests"},
+	{"KubeInlineManifestConfig", "manifest"},
+	{"KubeExternalManifestConfig", "headers"},
+	{"KubeExternalManifestConfig", "url"},
+	{"KubeStaticPodConfig", "pod"},
+	{"KubeletConfig", "config"},
+	{"KubeCredentialProviderConfig", ""},
+	{"KubeAuthenticationConfig", ""},
+	{"KubeAdmissionControlConfig", "configuration"},
+	{"KubeAuthorizerConfig", "webhook"},
+	{"KubeEtcdEncryptionConfig", ""},
+	{"KubeServiceAccountConfig", ""},
+	{"EnvironmentConfig", "variables"},
+	{"ExtensionServiceConfig", ""},
+	{"ContainerConfig", ""},
+	{"EtcFileConfig", "contents"},
+	{"CRICustomizationConfig", "content"},
+	{"CRIBaseRuntimeSpecConfig", "overrides"},
+	{"KmsgLogConfig", "url"},
+	{"EventSinkConfig", "endpoint"},
+	{"RegistryMirrorConfig", "endpoints"},
+	{"HTTPProbeConfig", "url"},
+	{"SideroLinkConfig", ""},
+	{"DiscoveryServiceConfig", "endpoint"},
+	{"*", "**.env"},
+	{"*", "**.environment"},
+	{"*", "**.extraArgs"},
+	{"*", "**.kms.endpoint"},
+}
+
+// Certain reports whether everything at a path of a document is secret. The kind of
+// the document without one is empty.
+func Certain(kind string, path yamltext.Path) bool {
+	for _, e := range path {
+		if slices.Contains(secretNames, e.Key) {
+			return true
+		}
+	}
+	return covered(secretPlaces, kind, path)
+}
+
+// Possible reports whether a path of a document is one of free text, where there may
+// be a secret.
+func Possible(kind string, path yamltext.Path) bool { return covered(freePlaces, kind, path) }
+
+func covered(places []Place, kind string, path yamltext.Path) bool {
+	return slices.ContainsFunc(places, func(p Place) bool { return p.Covers(kind, path) })
+}

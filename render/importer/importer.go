@@ -1,0 +1,203 @@
+package importer
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/internal/fit"
+	"github.com/talosgen/talosgen/render/internal/foreign"
+	"github.com/talosgen/talosgen/render/internal/secretsfile"
+	"github.com/talosgen/talosgen/render/internal/source"
+	"github.com/talosgen/talosgen/render/vault"
+)
+
+// Kinds of sources.
+const (
+	// Talosctl is a folder of machine configurations.
+	Talosctl = "talosctl"
+	// Talhelper is a folder of talhelper's, with what it generated.
+	Talhelper = "talhelper"
+)
+
+// Kinds are all of them.
+func Kinds() []string { return []string{Talosctl, Talhelper} }
+
+// Options say what is imported.
+type Options struct {
+	From string // one of [Kinds]
+	Dir  fs.FS
+	// Nodes are the configurations of nodes, as NAME=FILE; without any, each file is
+	// that of a node.
+	Nodes []string
+	// Check writes nothing.
+	Check bool
+}
+
+// Report says what was imported.
+type Report struct {
+	Env     string   `json:"environment"`
+	Nodes   int      `json:"nodes"`
+	Values  int      `json:"values"`  // that were compared
+	Target  string   `json:"target"`  // what they were compared with
+	Files   []string `json:"files"`   // of the environment, repository-relative
+	Written bool     `json:"written"` // false: it was there already, or nothing was to be written
+	Notes   []string `json:"notes"`   // what the user should know or do next
+}
+
+// Import makes an environment of a source, and proves that it renders to the
+// configurations of its machines. It never changes an environment that is there.
+func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report, error) {
+	src := r.Repository()
+	if err := src.CheckLinks(env); err != nil {
+		return nil, err
+	}
+	i := &importing{ctx: ctx, repo: r, src: src, env: env}
+	origin, err := i.read(o)
+	if err != nil {
+		return nil, err
+	}
+	made, err := i.make(origin)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Env: env, Nodes: len(origin.Machines), Target: origin.Target, Notes: origin.Notes}
+	there, err := i.there(made)
+	if err != nil {
+		return nil, err
+	}
+	if there {
+		report.Notes = nil // they were said when it was written
+	} else {
+		report.Notes = append(append(report.Notes, made.notes...), i.unknown(origin)...)
+	}
+	if report.Values, err = i.prove(made, origin); err != nil {
+		return nil, err
+	}
+	report.Files = append(report.Files, sorted(made.files)...)
+	if there || o.Check {
+		return report, nil
+	}
+	report.Written = true
+	return report, i.write(made.files)
+}
+
+// importing is one import.
+type importing struct {
+	ctx  context.Context
+	repo *render.Repo
+	src  *source.Repo
+	env  string
+}
+
+// read reads the source.
+func (i *importing) read(o Options) (*foreign.Origin, error) {
+	keys := i.src.Process.Keys
+	opener := sopsage.NewKeys(keys)
+	s := foreign.Source{
+		Files:   o.Dir,
+		Decrypt: func(file string, data []byte) ([]byte, error) { return opener.DecryptYAML(i.ctx, file, data) },
+		Mask:    i.src.Process.Masker.Add,
+	}
+	for _, n := range o.Nodes {
+		node, ok := foreign.ParseNode(n)
+		if !ok {
+			return nil, diag.On(n, "not NAME=FILE or NAME=FILE@ADDRESS").WithCode(diag.Usage)
+		}
+		s.Nodes = append(s.Nodes, node)
+	}
+	switch o.From {
+	case Talosctl:
+		return foreign.Talosctl(s)
+	case Talhelper:
+		return foreign.Talhelper(s)
+	}
+	return nil, diag.On(o.From, "not a kind of source").WithHint("kinds: %s", strings.Join(Kinds(), ", ")).WithCode(diag.Usage)
+}
+
+// made is an environment in memory.
+type made struct {
+	files   map[string][]byte // by their paths from the root of the repository, encrypted
+	secrets *secretsfile.Secrets
+	source  *source.Environment
+	notes   []string
+}
+
+// make makes the environment in memory.
+func (i *importing) make(origin *foreign.Origin) (*made, error) {
+	shared, err := i.src.InMemory(i.env, map[string][]byte{i.path(source.ClusterFile): []byte("provider: static\n")})
+	if err != nil {
+		return nil, err
+	}
+	if err := shared.FindKeys(); err != nil {
+		return nil, err
+	}
+	delete(shared.Raw, i.path(source.ClusterFile))
+	bundle, err := foreign.Bundle(origin.Machines)
+	if err != nil {
+		return nil, err
+	}
+	i.src.Process.Masker.Add(bundle.Values()...)
+	e, err := fit.Make(fit.Input{
+		Env: i.env, Origin: origin, Bundle: bundle, Now: i.src.Process.Now(), Shared: shared.Raw,
+		Decrypt: func(file string, data []byte) ([]byte, error) { return shared.Keys.DecryptYAML(i.ctx, file, data) },
+		Mask:    func(s secret.String) { i.src.Process.Masker.Add(s) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := bundle.YAML()
+	if err != nil {
+		return nil, err
+	}
+	m := &made{notes: e.Notes, files: map[string][]byte{}, secrets: &secretsfile.Secrets{Talos: secret.New(string(text)), Variables: e.Variables}}
+	for name, data := range e.Files {
+		m.files[i.path(name)] = data
+	}
+	return m, i.encrypt(m)
+}
+
+// encrypt makes the secret files.
+func (i *importing) encrypt(m *made) error {
+	staged, err := i.src.InMemory(i.env, m.files)
+	if err != nil {
+		return err
+	}
+	given := *m.secrets
+	report, err := vault.Stage(i.ctx, staged, &given)
+	if err != nil {
+		return err
+	}
+	for _, file := range report.Changed {
+		m.files[file] = staged.Raw[file]
+	}
+	m.source, err = i.src.InMemory(i.env, m.files)
+	return err
+}
+
+// path is the path of a file of the environment.
+func (i *importing) path(name string) string { return path.Join(source.EnvsDir, i.env, name) }
+
+// unknown says what no configuration tells of its machine.
+func (i *importing) unknown(origin *foreign.Origin) []string {
+	for _, m := range origin.Machines {
+		if m.MAC == "" || m.Address == "" {
+			return []string{"edit what is marked with EDIT in " + i.path(source.ClusterFile) + ": no configuration says it"}
+		}
+	}
+	return nil
+}
+
+func sorted(files map[string][]byte) (names []string) {
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,203 @@
+package fit
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/versions"
+	"github.com/talosgen/talosgen/render/internal/foreign"
+	"github.com/talosgen/talosgen/render/internal/machine"
+)
+
+// choose finds the options that leave the least to patches.
+func (m *builder) choose() (settings, error) {
+	best, least, err := m.contract()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range m.candidates() {
+		try := best.with(c...)
+		n, err := m.lacking(try)
+		if err == nil && n < least {
+			best, least = try, n
+		}
+	}
+	return best, nil
+}
+
+// contract is the one whose base has the fewest differences; the newest of several.
+func (m *builder) contract() (best settings, least int, err error) {
+	contracts := m.versions.contracts()
+	if len(contracts) == 0 {
+		return nil, 0, diag.On("the folder", "has Talos %s, which is not known; known are %s", m.versions.talos, versions.Range())
+	}
+	var failed error
+	for _, contract := range contracts {
+		s := m.base(contract)
+		n, err := m.lacking(s)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		if best == nil || n < least {
+			best, least = s, n
+		}
+	}
+	if best == nil {
+		return nil, 0, failed
+	}
+	return best, least, nil
+}
+
+// first is the first text that a control plane has at one of two places.
+func (m *builder) first(old []string, kind string, path ...string) string {
+	for _, o := range m.Origin.Machines {
+		if isControlPlane(o) {
+			if v := cmp.Or(foreign.Value(o.Config, machine.MainID.Kind, old...), foreign.Value(o.Config, kind, path...)); v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// list is [builder.first] for lists.
+func (m *builder) list(old []string, kind string, path ...string) []string {
+	for _, o := range m.Origin.Machines {
+		if isControlPlane(o) {
+			if v := foreign.Values(o.Config, machine.MainID.Kind, old...); len(v) > 0 {
+				return v
+			}
+			return foreign.Values(o.Config, kind, path...)
+		}
+	}
+	return nil
+}
+
+// base are the options that every environment has.
+func (m *builder) base(contract string) settings {
+	s := settings{
+		{path: "apiVersion", value: "talosgen.dev/v1alpha1"},
+		{path: "clusterName", value: m.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName")},
+		{path: "provider", value: "static"},
+		{path: "endpoint", value: m.first([]string{"cluster", "controlPlane", "endpoint"}, "KubeClusterConfig", "endpoint")},
+		{path: "talos.version", value: "${TALOS_VERSION}"},
+		{path: "talos.configContract", value: contract, comment: "The vocabulary that the machine configurations use."},
+		{path: "kubernetes.version", value: "${KUBERNETES_VERSION}"},
+	}
+	s = append(s, m.ranges()...)
+	if m.versions.schematic != "" {
+		s = append(s, setting{path: "talos.schematic", value: m.versions.schematic})
+		if m.versions.factory != "factory.talos.dev" {
+			s = append(s, setting{path: "talos.imageFactory", value: m.versions.factory})
+		}
+	}
+	s = append(s, m.nodes()...)
+	for i, addon := range []string{"metrics-server", "kubelet-serving-cert-approver"} {
+		comment := ""
+		if i == 0 {
+			comment = "Nothing comes into the cluster that it did not have."
+		}
+		s = append(s, setting{path: "addons." + addon, value: map[string]bool{"enabled": false}, comment: comment})
+	}
+	return s
+}
+
+// ranges are the addresses of pods and services, unless they are Talos' own.
+func (m *builder) ranges() (s settings) {
+	for _, r := range []struct{ key, talos, usual string }{
+		{"podCidrs", "podSubnets", "10.244.0.0/16"}, {"serviceCidrs", "serviceSubnets", "10.96.0.0/12"},
+	} {
+		values := m.list([]string{"cluster", "network", r.talos}, "KubeNetworkConfig", r.talos)
+		if len(values) > 0 && !slices.Equal(values, []string{r.usual}) {
+			s = append(s, setting{path: "network." + r.key, value: values})
+		}
+	}
+	return s
+}
+
+// candidates are options that may be as the machines have them, each with those that go
+// with it.
+func (m *builder) candidates() (all []settings) {
+	add := func(path string, values ...any) {
+		for _, v := range values {
+			all = append(all, settings{{path: path, value: v}})
+		}
+	}
+	list := func(path string, values []string) {
+		if len(values) > 0 {
+			add(path, values)
+		}
+	}
+	if v := m.first([]string{"cluster", "network", "dnsDomain"}, "KubeNetworkConfig", "dnsDomain"); v != "" && v != "cluster.local" {
+		add("network.dnsDomain", v)
+	}
+	list("network.nodeCidrs", m.list([]string{"machine", "kubelet", "nodeIP", "validSubnets"}, "KubeNodeConfig", "nodeIP", "validSubnets"))
+	list("talos.certSans", m.list([]string{"machine", "certSANs"}, "", ""))
+	add("talos.hostDns.enabled", false)
+	add("talos.hostDns.forwardKubeDnsToHost", true)
+	add("talos.hostDns.resolveMemberNames", false)
+	add("talos.kubePrism.enabled", false)
+	add("talos.discovery.service", false)
+	add("talos.discovery.kubernetes", true)
+	add("talos.kubeSpan.enabled", true)
+	add("kubernetes.kubelet.rotateServerCertificates", false)
+	add("kubernetes.proxy.enabled", false)
+	add("kubernetes.coreDns.enabled", false)
+	add("kubernetes.externalCloudProvider", true)
+	add("cni.type", "none")
+	add("nodes.controlPlane.allowScheduling", true, false)
+	return all
+}
+
+// diskMatch are the expressions that documents have for a disk that is named.
+var diskMatch = regexp.MustCompile(`^disk\.dev_path == "([^"]+)"$|^"([^"]+)" in disk\.symlinks$`)
+
+// diskOf is the disk that a machine is installed to; empty if it is chosen otherwise.
+func diskOf(o foreign.Machine) string {
+	if disk := foreign.Value(o.Config, machine.MainID.Kind, "machine", "install", "disk"); disk != "" {
+		return disk
+	}
+	if found := diskMatch.FindStringSubmatch(foreign.Value(o.Config, "UnattendedInstallConfig", "provisioning", "diskSelector", "match")); found != nil {
+		return cmp.Or(found[1], found[2])
+	}
+	return ""
+}
+
+// labelsOf are the labels that a machine's node has, but for those that Talos gives it.
+func labelsOf(o foreign.Machine) map[string]string {
+	labels := map[string]string{}
+	for _, n := range []string{"machine.nodeLabels", "labels"} {
+		node := foreign.Node(o.Config, "KubeNodeConfig", "labels")
+		if n == "machine.nodeLabels" {
+			node = foreign.Node(o.Config, machine.MainID.Kind, "machine", "nodeLabels")
+		}
+		for i := 0; node != nil && i+1 < len(node.Content); i += 2 {
+			if key := node.Content[i].Value; !slices.Contains(ownLabels, key) {
+				labels[key] = node.Content[i+1].Value
+			}
+		}
+	}
+	return labels
+}
+
+// ownLabels are those that Talos gives control planes.
+var ownLabels = []string{"node.kubernetes.io/exclude-from-external-load-balancers", "node-role.kubernetes.io/control-plane"}
+
+// inCommon are the labels that all of some machines have.
+func inCommon(machines []foreign.Machine) map[string]string {
+	common := labelsOf(machines[0])
+	for _, o := range machines[1:] {
+		other := labelsOf(o)
+		maps.DeleteFunc(common, func(key, value string) bool { return other[key] != value || !has(other, key) })
+	}
+	return common
+}
+
+func has(m map[string]string, key string) bool {
+	_, ok := m[key]
+	return ok
+}

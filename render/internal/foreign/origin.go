@@ -1,0 +1,72 @@
+// Package foreign reads what people have who configure Talos without talosgen: the
+// final configurations of their machines, and what goes with them.
+package foreign
+
+import (
+	"io/fs"
+	"net/netip"
+	"strings"
+
+	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/render/internal/machine"
+)
+
+// Origin is what was read.
+type Origin struct {
+	Machines []Machine
+	// Secrets are the values that were encrypted there.
+	Secrets []secret.String
+	// Notes are what was passed over, and what else the user should know.
+	Notes []string
+	// Target says what the configurations are that an import has to equal.
+	Target string
+	// Copies are patches that have a place in an environment, in the order in which they
+	// apply.
+	Copies []Copy
+	// Env is the text of cluster.env, if there is one.
+	Env []byte
+}
+
+// Copy is a file that may be taken over as it is, with its comments.
+type Copy struct {
+	From, To string // To is a path in the environment
+	Data     []byte
+}
+
+// Machine is a machine with its final configuration.
+type Machine struct {
+	Name, Role, Pool string
+	File             string // that the configuration is from
+	Config           *machine.Config
+	Text             secret.String // of the configuration, in the clear
+	// MAC is the address of its network card, if the configuration names one.
+	MAC string
+	// Address is where the machine is, if that is known.
+	Address string
+}
+
+// Source is a folder that is read, and what that takes.
+type Source struct {
+	Files fs.FS
+	// Decrypt decrypts a file that is encrypted with SOPS.
+	Decrypt func(file string, data []byte) ([]byte, error)
+	// Mask is told every secret that is found.
+	Mask func(...secret.String)
+	// Nodes are the files of nodes that are named by hand.
+	Nodes []NodeFile
+}
+
+// NodeFile names the configuration of a node, and its address if that is known.
+type NodeFile struct{ Name, File, Address string }
+
+// ParseNode reads a node as NAME=FILE or NAME=FILE@ADDRESS.
+func ParseNode(text string) (NodeFile, bool) {
+	name, file, found := strings.Cut(text, "=")
+	n := NodeFile{Name: name, File: file}
+	if at := strings.LastIndexByte(file, '@'); at >= 0 {
+		if ip, err := netip.ParseAddr(file[at+1:]); err == nil {
+			n.File, n.Address = file[:at], ip.String()
+		}
+	}
+	return n, found && n.Name != "" && n.File != ""
+}
