@@ -10,29 +10,18 @@ import (
 )
 
 // cloudSection is what has to be done at Hetzner Cloud.
-type cloudSection struct {
-	*cloudplan.Plan
-	alone bool // nodes were not looked at
-}
+type cloudSection struct{ *cloudplan.Plan }
 
 func (c cloudSection) empty() bool           { return len(c.Changes) == 0 }
 func (c cloudSection) refused() bool         { return len(c.Refusals) > 0 }
 func (c cloudSection) refusals() []plan.Note { return c.Refusals }
 func (c cloudSection) remains() error        { return nil }
 
-// summary leaves out that there is nothing to do, if there are nodes to tell of.
-func (c cloudSection) summary(bool) string {
-	if c.empty() && !c.refused() && !c.alone {
-		return ""
-	}
-	return c.Summary()
-}
-
 func (c cloudSection) problems() error {
 	var problems diag.List
 	for _, ch := range c.Changes {
 		if !ch.Allowed {
-			problems.Add(diag.On(string(ch.Key), "to %s it needs consent: %s", ch.Action, ch.Reason).WithCode(diag.Usage))
+			problems.Add(diag.On(string(ch.Key), "to %s it needs consent: %s", ch.Action, ch.Why()).WithCode(diag.Usage))
 		}
 	}
 	return problems.Err()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/review"
 	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -39,7 +40,7 @@ func (c *cloudStage) otherProject(o cloudplan.Observed) []plan.Note {
 		return nil
 	}
 	return []plan.Note{{
-		Key:  "project",
+		Key:  review.Project,
 		Text: "$HCLOUD_TOKEN is not the token in the tree, and its project has nothing of the cluster " + cluster + ": is it the right project?",
 		Hint: "unset it to use the token in the tree; for a new cluster, or after the token was changed, `talosgen secrets sync` and a render bring them together",
 	}}

@@ -39,7 +39,7 @@ func TestKubernetesStage(t *testing.T) {
 	if err := s.kube.plan(t.Context(), before, Policy{}); err != nil {
 		t.Fatal(err)
 	}
-	if before.Kubernetes.API || before.Empty() || !before.Executable() || !strings.Contains(before.Summary(), "Kubernetes: 2 to create") {
+	if before.Kubernetes.API || before.Empty() || !before.Executable() || before.Counts().Add != 2 {
 		t.Fatalf("before there is anything: %s", before)
 	}
 	// Nobody waits for what cannot come: no control plane is made.

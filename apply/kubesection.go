@@ -17,13 +17,6 @@ func (k kubeSection) refusals() []plan.Note { return nil }
 func (k kubeSection) problems() error       { return k.Problems() }
 func (k kubeSection) remains() error        { return k.Edited() }
 
-func (k kubeSection) summary(bool) string {
-	if k.InSync() {
-		return ""
-	}
-	return "Kubernetes: " + k.Summary()
-}
-
 func (k kubeSection) consents() (flags []string) {
 	for _, s := range k.Steps {
 		if !s.Allowed {

@@ -129,7 +129,7 @@ func TestTokenOfAnotherProject(t *testing.T) {
 	const text = "$HCLOUD_TOKEN is not the token in the tree"
 	b.env.files["bootstrap/hcloud.yaml"] = []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: hcloud}\nstringData: {token: one-of-another-project}\n")
 	s := b.connect()
-	if p := b.plan(s, Policy{}); !strings.Contains(p.String(), text) {
+	if p := b.plan(s, Policy{}); !strings.HasPrefix(p.String(), "warning: "+text) { // friction 8: before anything else
 		t.Errorf("it is not said in\n%s", p)
 	}
 	if p, err := s.PlanDestroy(t.Context(), Policy{}); err != nil || !strings.Contains(p.String(), text) {

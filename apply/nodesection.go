@@ -11,22 +11,19 @@ import (
 )
 
 // nodeSection is what has to be done with nodes.
-type nodeSection struct{ *nodeplan.Plan }
+type nodeSection struct {
+	*nodeplan.Plan
+	// The nodes whose removal takes consent that no change of their server asks for.
+	ask []string
+}
 
 func (n nodeSection) empty() bool           { return len(n.Steps) == 0 }
 func (n nodeSection) refused() bool         { return len(n.Refusals) > 0 }
 func (n nodeSection) refusals() []plan.Note { return n.Refusals }
 
-func (n nodeSection) summary(said bool) string {
-	if n.empty() && !n.refused() && said {
-		return ""
-	}
-	return "nodes: " + n.Summary()
-}
-
 func (n nodeSection) problems() error {
 	var problems diag.List
-	for _, name := range n.Consents() {
+	for _, name := range n.ask {
 		problems.Add(diag.On("node "+name, "to remove it needs consent: the tree does not have it").
 			WithHint("--allow %s", name).WithCode(diag.Usage))
 	}
@@ -34,7 +31,7 @@ func (n nodeSection) problems() error {
 }
 
 func (n nodeSection) consents() (flags []string) {
-	for _, name := range n.Consents() {
+	for _, name := range n.ask {
 		flags = append(flags, "--allow", name)
 	}
 	return flags

@@ -263,7 +263,7 @@ func TestGoing(t *testing.T) {
 	s.tree("cp-1", "cp-2", "cp-3", "worker-1", "worker-2")
 	s.mustApply(Policy{})
 	s.tree("cp-1", "cp-2", "worker-1")
-	if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Usage || !strings.Contains(err.Error(), "node cp-3: to remove it needs consent") {
+	if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Usage || !strings.Contains(err.Error(), "server/cp-3: to delete it needs consent: it is the cluster") {
 		t.Errorf("without consent: %v", err)
 	}
 	before := s.runs

@@ -3,7 +3,6 @@ package apply
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
@@ -56,26 +55,6 @@ func (p *Plan) Refused() bool { return slices.ContainsFunc(p.sections(), planSec
 // every section.
 func (p *Plan) Executable() bool { return notExecutable(p) == nil }
 
-// String prints the plan for people.
-func (p *Plan) String() string {
-	var texts []string
-	for _, s := range p.sections() {
-		texts = append(texts, s.String())
-	}
-	return strings.Join(texts, "\n")
-}
-
-// Summary says how much there is to do, in one line.
-func (p *Plan) Summary() string {
-	var parts []string
-	for _, s := range p.sections() {
-		if text := s.summary(len(parts) > 0); text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
 // consents are the flags that give the consent that is missing.
 func (p *Plan) consents() (flags []string) {
 	for _, s := range p.sections() {
@@ -83,9 +62,6 @@ func (p *Plan) consents() (flags []string) {
 	}
 	return flags
 }
-
-// JSON writes the plan for programs.
-func (p *Plan) JSON() ([]byte, error) { return plan.Encode(p) }
 
 // Saved is a plan in a file.
 type Saved struct {
@@ -145,10 +121,10 @@ func refused(notes []plan.Note) error {
 // sections are those that a plan has, in the order of their stages.
 func (p *Plan) sections() (all []planSection) {
 	if p.Plan != nil {
-		all = append(all, cloudSection{p.Plan, p.Nodes == nil})
+		all = append(all, cloudSection{p.Plan})
 	}
 	if p.Nodes != nil {
-		all = append(all, nodeSection{p.Nodes})
+		all = append(all, nodeSection{p.Nodes, p.review().Removals()})
 	}
 	if p.Kubernetes != nil {
 		all = append(all, kubeSection{p.Kubernetes})

@@ -13,7 +13,7 @@ func (s *Session) PlanRemoval(ctx context.Context, t Removal) (p *nodeplan.Plan,
 	return s.removal.plan(ctx, t)
 }
 
-// Removal takes the steps of a plan of [Session.PlanRemoval] that somebody agreed
+// Remove takes the steps of a plan of [Session.PlanRemoval] that somebody agreed
 // to. The report says what was done also if there is an error.
 func (s *Session) Remove(ctx context.Context, agreed *nodeplan.Plan, t Removal, owner Owner) (*Report, error) {
 	r := newReport(s.env, s.log, nil)

@@ -230,6 +230,11 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 		}
 		return
 	}
+	if retries := r.upgrade.returned(); len(retries) > 0 {
+		add(c.Of("upgrade", retries...), "upgrades them once more; else set talos.version back in Git")
+	} else if r.upgrade.rolledBack() {
+		add(c.Of("upgrade"), "brings Talos' own objects in Kubernetes back too")
+	}
 	if r.upgrade.installed() {
 		add(c.Of("apply"), "writes the new versions into the configurations of the nodes")
 	}

@@ -162,7 +162,7 @@ left to do:
   nodes           1 to delete-node: demo-2
   kubernetes      1 to replace: Job/default/a
 next:
-  talosgen apply demo --yes --allow server/demo-2 --allow demo-2 --allow Job/default/a
+  talosgen apply demo --yes --allow server/demo-2 --allow Job/default/a
       agrees to what needs consent
 `,
 		},

@@ -20,11 +20,6 @@ type planSection interface {
 	consents() []string
 	// remains is the error about what no run changes; nil if there is nothing.
 	remains() error
-	// String prints the section for people.
-	String() string
-	// summary says in one line how much there is to do; empty: that need not be said.
-	// Said tells whether a section before it has something to say.
-	summary(said bool) string
 	// left is what is left of it, after a run.
 	left(r *Report) []summary.Item
 }

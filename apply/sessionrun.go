@@ -11,7 +11,7 @@ import (
 // quiesce prepares a destroy: what makes servers and load balancers is stopped
 // before the first deletion. What it made since somebody looked is in the plan
 // that is returned, as far as the policy agrees to such things.
-func (s *Session) quiesce(ctx context.Context, p *cloudplan.Plan, policy plan.Consent) (*cloudplan.Plan, error) {
+func quiesce(ctx context.Context, s *Session, p *cloudplan.Plan, policy plan.Consent) (*cloudplan.Plan, error) {
 	if !p.Destroy || len(p.Changes) == 0 {
 		return p, nil
 	}
@@ -52,7 +52,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 				return err
 			}
 		}
-		if current, err = s.quiesce(ctx, current, policy.Consent); err != nil {
+		if current, err = quiesce(ctx, s, current, policy.Consent); err != nil {
 			return err
 		}
 		now := &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, older: agreed.older}

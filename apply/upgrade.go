@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
@@ -101,6 +102,19 @@ func (u *Upgrader) report(executor *upgrade.Upgrade, stage progress.Stage, r *Re
 	}
 }
 
+// autoscaled are the nodes that are named and can only be of the autoscaler: whether one is
+// there is seen later.
+func (u *Upgrader) autoscaled() (names []string) {
+	for _, name := range u.policy.Nodes {
+		for _, p := range u.session.env.Infrastructure.AutoscalerPools {
+			if strings.HasPrefix(name, p.Group+"-") {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // executor prepares to observe and upgrade the nodes.
 func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, error) {
 	s := u.session
@@ -108,7 +122,7 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 	if err != nil {
 		return nil, err
 	}
-	if err := allKnown(slices.Concat(u.policy.Nodes, u.policy.Retry), s.env.NodeNames()); err != nil {
+	if err := allKnown(slices.Concat(u.policy.Nodes, u.policy.Retry), slices.Concat(s.env.NodeNames(), u.autoscaled())); err != nil {
 		return nil, err
 	}
 	c, err := s.connect.nodes(ctx)

@@ -52,6 +52,22 @@ func (u *upgradeReport) installed() bool {
 	return slices.ContainsFunc(u.steps, func(s upgradeplan.Step) bool { return s.Action == upgradeplan.Install })
 }
 
+// rolledBack reports whether nodes went back to the Talos of before.
+func (u *upgradeReport) rolledBack() bool {
+	return slices.ContainsFunc(u.steps, func(s upgradeplan.Step) bool { return s.Action == upgradeplan.Rollback })
+}
+
+// returned are the flags that upgrade the nodes once more that went back; none if Git has
+// the Talos of before too.
+func (u *upgradeReport) returned() (flags []string) {
+	for _, s := range u.steps {
+		if s.Action == upgradeplan.Rollback && slices.ContainsFunc(u.agreed.Left, func(n upgradeplan.Note) bool { return n.Node == s.Node }) {
+			flags = append(flags, "--retry", s.Node)
+		}
+	}
+	return flags
+}
+
 func (u *upgradeReport) done() []summary.Item { return upgradeItems(u.steps) }
 
 // left are the steps that were agreed to and not taken.

@@ -41,6 +41,17 @@ func TestRetriesOfUpgrades(t *testing.T) {
 	}
 }
 
+// TestReturned: nodes that went back are upgraded once more by flags, unless Git has what
+// they went back to.
+func TestReturned(t *testing.T) {
+	u := upgradeReport{agreed: &upgradeplan.Plan{Left: []upgradeplan.Note{{Node: "cp-1"}}}, steps: []upgradeplan.Step{
+		{Action: upgradeplan.Drain, Node: "cp-1"}, {Action: upgradeplan.Rollback, Node: "cp-1"}, {Action: upgradeplan.Rollback, Node: "w-1"},
+	}}
+	if got := u.returned(); !reflect.DeepEqual(got, []string{"--retry", "cp-1"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func riskOf(id string, agreed bool) upgradeplan.Risk { return upgradeplan.Risk{ID: id, Agreed: agreed} }
 
 func noteOf(id string) upgradeplan.Note { return upgradeplan.Note{ID: id} }

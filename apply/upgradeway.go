@@ -117,6 +117,11 @@ func (k upgradeAPI) Mark(ctx context.Context, name, mark string) error {
 	return k.do(ctx, func(c *kube.Client) error { return c.MarkUpgrade(ctx, name, mark) })
 }
 
+// Before notes at a node the Talos that it ran before.
+func (k upgradeAPI) Before(ctx context.Context, name, text string) error {
+	return k.do(ctx, func(c *kube.Client) error { return c.NoteBefore(ctx, name, text) })
+}
+
 // Removed are the uses of API versions that end. Each API server counts for itself what
 // its clients ask for.
 func (k upgradeAPI) Removed(ctx context.Context, until int) (found []kube.Use, err error) {

@@ -28,7 +28,7 @@ func (s Summary) String() string {
 	w := &writer{}
 	w.line("%s: %s", s.Cluster, s.head())
 	w.items("", s.Done, done)
-	w.items("left to do", s.Left, func(action string) string { return "to " + action })
+	w.items("left to do", s.Left, todo)
 	w.stages(s.Stages, s.Requests)
 	w.facts(s)
 	w.pending(s.Pending)
@@ -69,13 +69,21 @@ var past = map[string]string{
 	"change": "changed", "hand-over": "handed over", "take-over": "taken over",
 	"configure": "configured", "stage": "staged", "join": "joined", "bootstrap": "bootstrapped",
 	"drain": "drained", "reboot": "rebooted", "uncordon": "uncordoned", "snapshot": "saved",
-	"install": "installed", "manifests": "brought to", "contract": "moved to contract",
+	"install": "installed", "rollback": "rolled back to", "manifests": "brought to", "contract": "moved to contract",
 	"leave": "left etcd", "remove-member": "removed from etcd", "delete-node": "removed from Kubernetes", "reset": "reset",
 }
 
 // done is an action in the past; empty for what is no change: checks, and
 // waiting.
 func done(action string) string { return past[action] }
+
+// todo is an action that is left; empty for checks and waiting.
+func todo(action string) string {
+	if done(action) == "" {
+		return ""
+	}
+	return "to " + action
+}
 
 type writer struct{ strings.Builder }
 

@@ -32,7 +32,7 @@ func systemApp() *app {
 	return &app{
 		console: console{
 			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-			terminal: isTerminal(os.Stderr), answers: isTerminal(os.Stdin), width: func() int { return terminalWidth(os.Stderr) },
+			terminal: isTerminal(os.Stderr), shows: isTerminal(os.Stdout), answers: isTerminal(os.Stdin), width: func() int { return terminalWidth(os.Stderr) },
 			masker: secret.NewMasker(),
 		},
 		vars: os.LookupEnv, cwd: os.Getwd, clock: clock{time.Now, sleepFor}, random: rand.Reader, http: webTransport(), memory: heapMemory,
@@ -52,7 +52,7 @@ func (a *app) renderProcess() render.Process {
 }
 
 func (a *app) workspace() workspace {
-	return workspace{args: a.args, cwd: a.cwd, stdout: a.console.stdout, process: a.renderProcess()}
+	return workspace{cwd: a.cwd, process: a.renderProcess()}
 }
 
 func (a *app) trees() trees {

@@ -15,10 +15,9 @@ type applyCommand struct{ clusters clusters }
 
 func (a applyCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "apply",
-		Usage:        "apply rendered/<env> to Hetzner Cloud, the nodes and Kubernetes",
-		ArgsUsage:    "<env>",
-		BashComplete: a.clusters.ws.completeEnvironments(false),
+		Name:      "apply",
+		Usage:     "apply rendered/<env> to Hetzner Cloud, the nodes and Kubernetes",
+		ArgsUsage: "<env>",
 		Description: `Shows the plan, asks for approval, executes the plan and verifies the result. It
 may be interrupted at any time; run again, it continues. A lock keeps other runs
 out. Changes that destroy something or power a server off need consent by name.
@@ -38,7 +37,7 @@ Examples:
                                          change one node only
    talosgen apply prod --recover-from prod-etcd-20261121T210509Z.db.age
                                          restore etcd from a snapshot
-   talosgen apply prod --allow prod-worker-3
+   talosgen apply prod --allow server/prod-worker-3
                                          with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
 			&cli.StringFlag{Name: flagRecoverFrom, Usage: "restore etcd from the snapshot `FILE`; only if no control plane node has an etcd"},

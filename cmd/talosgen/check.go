@@ -29,10 +29,9 @@ type checkCommand struct {
 
 func (k checkCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "check",
-		Usage:        "validate all Kubernetes objects of a tree",
-		ArgsUsage:    "<env|dir>",
-		BashComplete: k.ws.completeEnvironments(false),
+		Name:      "check",
+		Usage:     "validate all Kubernetes objects of a tree",
+		ArgsUsage: "<env|dir>",
 		Description: `Validates every object of rendered/<env>, or of any directory of manifests:
 
  - Schemas: unknown fields, wrong types, API versions that this Kubernetes

@@ -15,15 +15,14 @@ const (
 // newCLI makes the command line of talosgen.
 func newCLI(a *app) *cli.App {
 	root := &cli.App{
-		Name:                 "talosgen",
-		Usage:                "Kubernetes clusters on Talos Linux from Git",
-		Version:              version,
-		Description:          appDescription,
-		Reader:               a.console.stdin,
-		Writer:               a.console.stdout,
-		ErrWriter:            a.console.stderr,
-		EnableBashCompletion: true,
-		ExitErrHandler:       func(*cli.Context, error) {}, // main decides the exit code
+		Name:           "talosgen",
+		Usage:          "Kubernetes clusters on Talos Linux from Git",
+		Version:        version,
+		Description:    appDescription,
+		Reader:         a.console.stdin,
+		Writer:         a.console.stdout,
+		ErrWriter:      a.console.stderr,
+		ExitErrHandler: func(*cli.Context, error) {}, // main decides the exit code
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagRepo, Aliases: []string{"C"}, Usage: "the repository's `DIR`; default: the nearest one above the current directory"},
 		},

@@ -21,21 +21,21 @@ func commands(a *app) (all []*cli.Command) {
 				out: out, process: a.renderProcess(), addresses: publicAddress{a.http},
 				operator: operatorKeys{vars: a.vars, keys: a.keys(), clock: a.clock, random: a.random},
 			}.command(),
-			secretsCommand{ws, out, editor{out, a.vars}}.command(), poolCommand{ws, out}.command(),
+			secretsCommand{ws, out, editor{out, a.vars}}.command(), importCommand{ws, out}.command(), poolCommand{ws, out}.command(),
 			chartsCommand{ws, out, charts}.command(), convertCommand{a.cwd, out}.command(), schemaCommand{out}.command(),
 		}},
 		{"reading and checking", []*cli.Command{
 			explainCommand{ws, out}.command(), showCommand{ws, out}.command(), checkCommand{a.cwd, ws, out}.command(), graphCommand{ws, out}.command(),
 		}},
 		{"clusters and nodes", []*cli.Command{
-			kubeconfigCommand{access}.command(), talosconfigCommand{access}.command(), doctorCommand{clusters}.command(),
+			kubeconfigCommand{access}.command(), talosconfigCommand{access}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),
 			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(),
 			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), upgradeCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
 		}},
 		{"without an account", []*cli.Command{
 			tryCommand{a}.command(), simCommand{ws: ws, out: out, clock: a.clock, random: a.random}.command(),
 		}},
-		{"other", []*cli.Command{versionCommand{out}.command(), completionCommand{out}.command()}},
+		{"other", []*cli.Command{versionCommand{out}.command(), completionCommand{out}.command(), manCommand{out}.command()}},
 	} {
 		for _, c := range group.commands {
 			c.Category = group.category

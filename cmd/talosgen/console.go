@@ -22,9 +22,11 @@ type console struct {
 	stdout, stderr io.Writer
 	screen         io.Writer  // stderr, for what moves on it and prints no foreign text as it is
 	terminal       bool       // stderr is one
+	shows          bool       // stdout is one
 	answers        bool       // stdin is one: a person can answer
 	width          func() int // of the terminal, in columns; 0 if that is not known
-	coloured, live bool       // the terminal shows colours, and can move its cursor
+	coloured, live bool       // stderr shows colours, and can move its cursor
+	paints         bool       // stdout shows colours
 	masker         *secret.Masker
 }
 
@@ -39,23 +41,16 @@ func terminalWidth(f *os.File) int {
 	return width
 }
 
-// Colours of the terminal. NO_COLOR (no-color.org) turns them off.
-const (
-	red    = "\x1b[31m"
-	yellow = "\x1b[33m"
-	reset  = "\x1b[0m"
-)
-
 // protect lets whatever is written to stderr pass the masker, panics included, and
 // lets nothing control a terminal or a CI but what is ours.
 func (o *console) protect(vars environ) {
-	var colours []string
-	if o.terminal {
-		colours = []string{red, yellow, reset}
+	o.coloured, o.paints = colours(vars, o.terminal), colours(vars, o.shows)
+	var allowed []string
+	if o.coloured {
+		allowed = []string{red, green, yellow, cyan, bold, reset}
 	}
 	o.live = o.terminal && vars.get("TERM") != "dumb"
-	o.coloured = o.live && vars.get("NO_COLOR") == ""
-	o.screen, o.stderr = o.masker.Writer(o.stderr), o.masker.Writer(printable.Writer(o.stderr, colours...))
+	o.screen, o.stderr = o.masker.Writer(o.stderr), o.masker.Writer(printable.Writer(o.stderr, allowed...))
 }
 
 func (o *console) colour(code, text string) string {
@@ -112,9 +107,6 @@ func (o *console) printJSON(v any) error {
 	}
 	return o.printData(printable.JSON(b.Bytes()))
 }
-
-// printText prints text for people to stdout.
-func (o *console) printText(text string) error { return o.printData([]byte(printable.Text(text))) }
 
 // printData prints bytes to stdout.
 func (o *console) printData(data []byte) error {

@@ -21,10 +21,9 @@ type destroyCommand struct{ clusters clusters }
 
 func (d destroyCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "destroy",
-		Usage:        "destroy a cluster at Hetzner Cloud",
-		ArgsUsage:    "<env>",
-		BashComplete: d.clusters.ws.completeEnvironments(false),
+		Name:      "destroy",
+		Usage:     "destroy a cluster at Hetzner Cloud",
+		ArgsUsage: "<env>",
 		Description: `Shows the plan, asks for the name of the cluster, and removes all objects with the
 labels of the cluster, and no others in the project. Objects that the cluster
 itself created (load balancers of services, volumes, servers of the autoscaler)

@@ -19,10 +19,9 @@ type diffCommand struct {
 
 func (d diffCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "diff",
-		Usage:        "show what a render would change",
-		ArgsUsage:    "<env>",
-		BashComplete: d.ws.completeEnvironments(false),
+		Name:      "diff",
+		Usage:     "show what a render would change",
+		ArgsUsage: "<env>",
 		Description: `Renders in memory and compares the result with the committed tree, value by
 value. Secrets are shown as changed, without their values. Encrypted sources that
 changed since the last render are listed first; --reveal decrypts them and prints

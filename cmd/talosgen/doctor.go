@@ -13,10 +13,9 @@ type doctorCommand struct{ clusters clusters }
 
 func (d doctorCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "doctor",
-		Usage:        "check for problems that would make apply fail",
-		ArgsUsage:    "<env>",
-		BashComplete: d.clusters.ws.completeEnvironments(false),
+		Name:      "doctor",
+		Usage:     "check for problems that would make apply fail",
+		ArgsUsage: "<env>",
 		Description: `Runs the checks that apply runs before its first change, and changes nothing: the
 rendered tree is sound, committed and pushed; the token is valid and can write;
 server types are available; limits and address ranges suffice; no other cluster

@@ -23,10 +23,9 @@ func (e etcdCommand) command() *cli.Command {
 
 func (e etcdCommand) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "status",
-		Usage:        "list etcd members and their health",
-		ArgsUsage:    "<env>",
-		BashComplete: e.clusters.ws.completeEnvironments(false),
+		Name:      "status",
+		Usage:     "list etcd members and their health",
+		ArgsUsage: "<env>",
 		Description: `Asks every control plane node for its etcd member. Exits 1 if etcd is not healthy.
 
 Examples:
@@ -61,10 +60,9 @@ func (e etcdCommand) printMembers(c *cli.Context, s *session) error {
 
 func (e etcdCommand) snapshotCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "snapshot",
-		Usage:        "take an encrypted snapshot of etcd",
-		ArgsUsage:    "<env> [file]",
-		BashComplete: e.clusters.ws.completeEnvironments(false),
+		Name:      "snapshot",
+		Usage:     "take an encrypted snapshot of etcd",
+		ArgsUsage: "<env> [file]",
 		Description: `Takes a snapshot of etcd, which holds all objects of Kubernetes, and verifies its
 digest. It is encrypted with age for the operators of the environment while it is
 received: plain text is never written. The default name has the cluster and the

@@ -18,10 +18,9 @@ type explainCommand struct {
 
 func (e explainCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "explain",
-		Usage:        "show which layer set a value of a node, and which values it overrode",
-		ArgsUsage:    "<env> <node> [path]",
-		BashComplete: e.ws.completeEnvironments(true),
+		Name:      "explain",
+		Usage:     "show which layer set a value of a node, and which values it overrode",
+		ArgsUsage: "<env> <node> [path]",
 		Description: `Shows for every value at or below the path the layer, file and line that set it,
 then those that it overrode. Values of documents other than machine: and
 cluster: are named by their kind (and name): HostnameConfig.hostname,

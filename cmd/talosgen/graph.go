@@ -13,10 +13,9 @@ type graphCommand struct {
 
 func (g graphCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "graph",
-		Usage:        "draw a diagram of an environment",
-		ArgsUsage:    "<env>",
-		BashComplete: g.ws.completeEnvironments(false),
+		Name:      "graph",
+		Usage:     "draw a diagram of an environment",
+		ArgsUsage: "<env>",
 		Description: `Prints a diagram of rendered/<env>: the network with its subnets, servers by pool,
 load balancers, the NAT gateway and firewalls, allowed sources of traffic, and the
 addons in the order in which they are deployed. Needs no key. Equal trees give

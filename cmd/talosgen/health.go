@@ -11,10 +11,9 @@ type healthCommand struct{ clusters clusters }
 
 func (h healthCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "health",
-		Usage:        "check whether a cluster is healthy",
-		ArgsUsage:    "<env>",
-		BashComplete: h.clusters.ws.completeEnvironments(false),
+		Name:      "health",
+		Usage:     "check whether a cluster is healthy",
+		ArgsUsage: "<env>",
 		Description: `Checks every node, every etcd member and the Kubernetes API: all that talosctl
 health checks, and more of etcd. Nothing is changed. Checks that cannot pass
 before a CNI is installed are skipped, and shown as skipped. apply makes the same

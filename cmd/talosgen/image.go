@@ -58,10 +58,9 @@ func (i imageCommand) command() *cli.Command {
 
 func (i imageCommand) buildCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "build",
-		Usage:        "build the missing Talos snapshots of an environment",
-		ArgsUsage:    "<env>",
-		BashComplete: i.clusters.ws.completeEnvironments(false),
+		Name:      "build",
+		Usage:     "build the missing Talos snapshots of an environment",
+		ArgsUsage: "<env>",
 		Description: `Hetzner Cloud accepts no uploads. A temporary server for each architecture boots
 the rescue system, downloads the image from the Image Factory, writes it to its
 disk, verifies it and powers off; then a snapshot of that disk is created. The
@@ -109,10 +108,9 @@ func (i imageCommand) buildIn(c *cli.Context, s *session) error {
 
 func (i imageCommand) pruneCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "prune",
-		Usage:        "delete unused Talos snapshots",
-		ArgsUsage:    "<env>",
-		BashComplete: i.clusters.ws.completeEnvironments(false),
+		Name:      "prune",
+		Usage:     "delete unused Talos snapshots",
+		ArgsUsage: "<env>",
 		Description: `Deletes unused Talos snapshots in the project of an environment. Snapshots of
 other programs are kept. A snapshot is in use if any environment of the
 repository refers to it, if a server was created from it, or if an autoscaler

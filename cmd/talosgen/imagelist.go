@@ -13,10 +13,9 @@ import (
 
 func (i imageCommand) listCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "list",
-		Usage:        "list the Talos snapshots in the project of an environment",
-		ArgsUsage:    "<env>",
-		BashComplete: i.clusters.ws.completeEnvironments(false),
+		Name:      "list",
+		Usage:     "list the Talos snapshots in the project of an environment",
+		ArgsUsage: "<env>",
 		Description: `Lists the snapshots, the newest first, with their users: environments of the
 repository, servers and autoscalers.
 

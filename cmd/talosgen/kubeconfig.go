@@ -23,10 +23,9 @@ type kubeconfigCommand struct{ access accessWriter }
 
 func (k kubeconfigCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "kubeconfig",
-		Usage:        "write a kubeconfig for a cluster",
-		ArgsUsage:    "<env>",
-		BashComplete: k.access.trees.ws.completeEnvironments(false),
+		Name:      "kubeconfig",
+		Usage:     "write a kubeconfig for a cluster",
+		ArgsUsage: "<env>",
 		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, adds
 it as a context to the configuration of kubectl, and makes that the current
 context. Other contexts and comments are unchanged. The cluster is not contacted.

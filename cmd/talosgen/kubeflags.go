@@ -36,6 +36,7 @@ func (k clusters) openKubernetes(c *cli.Context) (*session, *apply.Cluster, erro
 		return nil, nil, err
 	}
 	s := k.newSession(repo.Root(), env)
+	s.stale = staleSources(repo, name)
 	s.stop = s.view.start()
 	cluster, err := env.Kubernetes(c.Context, apply.KubeAccess{
 		Server: c.String(flagServer), Examples: examples, Dial: dial, Clock: k.clock, Random: k.random, Notify: s.view.event,

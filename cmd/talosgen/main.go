@@ -53,6 +53,10 @@ func run(args []string, a *app) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newCLI(a)
+	if shell := (completer{root, a.workspace(), a.console.stdout}); shell.asks(args) {
+		shell.answer(args[2:])
+		return int(diag.OK)
+	}
 	err := root.RunContext(ctx, permute(root, args))
 	switch {
 	case ctx.Err() != nil:

@@ -14,16 +14,22 @@ func outputFlag() cli.Flag { return formatFlag("result", "text", "json") }
 
 // formatFlag selects one of some forms, of which the first is that of who says
 // nothing.
-func formatFlag(of string, formats ...string) cli.Flag {
-	return &cli.StringFlag{
-		Name: flagOutput, Aliases: []string{"o"}, Usage: "`FORMAT` of the " + of + ": " + strings.Join(formats, " or "), Value: formats[0],
+func formatFlag(of string, known ...string) cli.Flag {
+	return formats{names: known, StringFlag: &cli.StringFlag{
+		Name: flagOutput, Aliases: []string{"o"}, Usage: "`FORMAT` of the " + of + ": " + strings.Join(known, " or "), Value: known[0],
 		Action: func(_ *cli.Context, v string) error {
-			if !slices.Contains(formats, v) {
-				return diag.On("", "unknown output format %q", v).WithHint("formats: %s", strings.Join(formats, ", ")).WithCode(diag.Usage)
+			if !slices.Contains(known, v) {
+				return diag.On("", "unknown output format %q", v).WithHint("formats: %s", strings.Join(known, ", ")).WithCode(diag.Usage)
 			}
 			return nil
 		},
-	}
+	}}
+}
+
+// formats is the flag of a format, with what it can be.
+type formats struct {
+	*cli.StringFlag
+	names []string
 }
 
 func wantsJSON(c *cli.Context) bool { return c.String(flagOutput) == "json" }

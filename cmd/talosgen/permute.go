@@ -12,7 +12,7 @@ import (
 // program in front of the command: urfave/cli v2 takes what follows the first
 // positional for another one, without a word.
 func permute(root *cli.App, args []string) []string {
-	if len(args) == 0 || slices.Contains(args, "--generate-bash-completion") {
+	if len(args) == 0 {
 		return args
 	}
 	var global, path, front, positional []string

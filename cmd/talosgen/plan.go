@@ -13,10 +13,9 @@ type planCommand struct{ clusters clusters }
 
 func (p planCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "plan",
-		Usage:        "show the changes that apply would make, and their cost",
-		ArgsUsage:    "<env>",
-		BashComplete: p.clusters.ws.completeEnvironments(false),
+		Name:      "plan",
+		Usage:     "show the changes that apply would make, and their cost",
+		ArgsUsage: "<env>",
 		Description: `Compares rendered/<env> with Hetzner Cloud, the nodes and Kubernetes, and changes
 nothing. To reach nodes it opens access for your address as long as it runs, if
 access in cluster.yaml says so. Exits 1 if there are changes, or if a change is
@@ -32,7 +31,7 @@ Examples:
    talosgen plan prod                  show all changes
    talosgen plan prod --keyless        show changes at Hetzner
    talosgen plan prod --out plan.json  save the plan, for apply --plan
-   talosgen plan prod --allow prod-worker-3
+   talosgen plan prod --allow server/prod-worker-3
                                        with consent to destroy one server`,
 		Flags: sessionFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "destroy", Usage: "show what destroy would remove"},

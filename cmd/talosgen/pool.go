@@ -11,7 +11,7 @@ type poolCommand struct {
 }
 
 func (p poolCommand) command() *cli.Command {
-	command := &cli.Command{
+	return &cli.Command{
 		Name: "pool", Usage: "list and change the pools of an environment",
 		Description: `Changes the pools in envs/<env>/cluster.yaml, keeps its comments and layout, and
 renders. Existing nodes keep their names and addresses: new ones get free offsets
@@ -26,10 +26,6 @@ Examples:
 			p.listCommand(), p.addCommand(), p.scaleCommand(), p.removeCommand(), p.placeCommand(),
 		},
 	}
-	for _, c := range command.Subcommands {
-		c.BashComplete = p.complete
-	}
-	return command
 }
 
 func (p poolCommand) listCommand() *cli.Command {

@@ -257,24 +257,3 @@ func (p poolCommand) print(change *nodepools.Change) error {
 	}
 	return p.out.printText(text)
 }
-
-// complete prints environments, and then the pools of one, for the
-// completion of a shell.
-func (p poolCommand) complete(c *cli.Context) {
-	if c.NArg() != 1 {
-		p.ws.completeEnvironments(false)(c)
-		return
-	}
-	repo, err := p.ws.open(c)
-	if err != nil {
-		return // a shell is told nothing rather than an error
-	}
-	defer repo.Close()
-	pools, err := nodepools.List(repo, c.Args().First())
-	if err != nil {
-		return
-	}
-	for _, pool := range pools {
-		fmt.Fprintln(p.out.stdout, pool.Name)
-	}
-}

@@ -52,8 +52,7 @@ not, the render fails, because they may have been replaced by an attacker.
 			&cli.BoolFlag{Name: flagFetch, Usage: "first download charts that charts/charts.lock pins and that are missing"},
 			registryConfigFlag(), outputFlag(),
 		},
-		Action:       r.run,
-		BashComplete: r.ws.completeEnvironments(false),
+		Action: r.run,
 	}
 }
 

@@ -18,10 +18,9 @@ type replaceCommand struct{ clusters clusters }
 
 func (r replaceCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "replace",
-		Usage:        "remove a node from its cluster, create its machine again, and let it join",
-		ArgsUsage:    "<env> <node>",
-		BashComplete: r.clusters.ws.completeEnvironments(true),
+		Name:      "replace",
+		Usage:     "remove a node from its cluster, create its machine again, and let it join",
+		ArgsUsage: "<env> <node>",
 		Description: `For a node that is broken or needs an empty disk. Its pods are drained first. A
 control plane node leaves etcd, after a snapshot, and only if etcd keeps its
 quorum; the member of an unreachable node is removed by its ID. Then the server is

@@ -16,10 +16,9 @@ type resetCommand struct{ clusters clusters }
 
 func (r resetCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "reset",
-		Usage:        "reset nodes to maintenance mode",
-		ArgsUsage:    "<env> [node]...",
-		BashComplete: r.clusters.ws.completeEnvironments(true),
+		Name:      "reset",
+		Usage:     "reset nodes to maintenance mode",
+		ArgsUsage: "<env> [node]...",
 		Description: `Wipes configuration and data of some nodes, or of all, and leaves their machines
 in maintenance mode, with Talos on their disks. User volumes are kept.
 

@@ -25,6 +25,8 @@ type runView struct {
 	now   func() time.Time
 	sleep func(context.Context, time.Duration) error
 	live  bool
+	// Whether texts for people have colours.
+	paints bool
 	// Of the terminal, in columns.
 	width func() int
 	// The requests left before the rate limit; -1 if that is not known.
@@ -42,7 +44,7 @@ type runView struct {
 // newRunView shows a run on a console.
 func newRunView(out *console, c clock) *runView {
 	return &runView{
-		out: out.screen, clean: out.clean, now: c.now, sleep: c.sleep, live: out.live, width: out.width,
+		out: out.screen, clean: out.clean, now: c.now, sleep: c.sleep, live: out.live, paints: out.coloured, width: out.width,
 		left: func() int { return -1 },
 	}
 }
@@ -95,7 +97,11 @@ func (v *runView) redraw() {
 func (v *runView) line(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.show(strings.Split(printable.Text(text), "\n"))
+	text = printable.Text(text)
+	if v.paints {
+		text = painted(text)
+	}
+	v.show(strings.Split(text, "\n"))
 }
 
 // clear ends the view: what was being done is not shown any more.

@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"charts":     cmdCharts,
 			"calls":      cmdCalls,
 			"fault":      cmdFault,
+			"hcloud":     cmdHcloud,
 			"hold-lock":  cmdHoldLock,
 			"ssh-key":    cmdSSHKey,
 			"kube-apply": cmdKubeApply,

@@ -92,6 +92,34 @@ func (p *simProject) call(method, path string, body, into any) error {
 	return json.Unmarshal(answer.Body.Bytes(), into)
 }
 
+// cmdHcloud makes a request to the project as another program would. A name in
+// brackets in the path becomes the id of the object of its kind.
+//
+//	hcloud METHOD /servers/[name] [body]
+func cmdHcloud(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: hcloud METHOD path [body]")
+	}
+	p, path := simOf(ts), args[1]
+	if before, rest, found := strings.Cut(path, "["); found {
+		name, after, _ := strings.Cut(rest, "]")
+		var list map[string]json.RawMessage
+		ts.Check(p.call(http.MethodGet, before[:len(before)-1]+"?name="+name, nil, &list))
+		var objects []struct{ ID int64 }
+		ts.Check(json.Unmarshal(list[strings.Trim(before, "/")], &objects))
+		if len(objects) != 1 {
+			ts.Fatalf("%d objects have the name %s", len(objects), name)
+		}
+		path = before + strconv.FormatInt(objects[0].ID, 10) + after
+	}
+	var body any
+	if len(args) > 2 {
+		ts.Check(json.Unmarshal([]byte(args[2]), &body))
+	}
+	ts.Check(p.call(args[0], path, body, nil))
+	p.ResetCalls()
+}
+
 // simHolder is where a script keeps its project.
 type simHolder struct {
 	sim   *simProject

@@ -18,7 +18,7 @@ type secretsCommand struct {
 }
 
 func (s secretsCommand) command() *cli.Command {
-	command := &cli.Command{
+	return &cli.Command{
 		Name:  "secrets",
 		Usage: "create and change the secrets of an environment",
 		Subcommands: []*cli.Command{
@@ -75,10 +75,6 @@ Example:
 			},
 		},
 	}
-	for _, c := range command.Subcommands {
-		c.BashComplete = s.ws.completeEnvironments(false)
-	}
-	return command
 }
 
 // action runs a command on the secrets of one environment.

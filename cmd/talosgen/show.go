@@ -10,10 +10,9 @@ type showCommand struct {
 
 func (s showCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "show",
-		Usage:        "print the rendered configuration of a node",
-		ArgsUsage:    "<env> <node>",
-		BashComplete: s.ws.completeEnvironments(true),
+		Name:      "show",
+		Usage:     "print the rendered configuration of a node",
+		ArgsUsage: "<env> <node>",
 		Description: `Prints the committed machine configuration. Secrets are masked, which needs no
 key; --reveal decrypts them, and talosctl accepts the result.
 Without talosgen, ` + "`sops -d rendered/<env>/nodes/<node>.yaml`" + ` prints the same.

@@ -15,10 +15,9 @@ type statusCommand struct{ clusters clusters }
 
 func (t statusCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "status",
-		Usage:        "show drift between a cluster and Git: nodes, objects, Flux, certificates",
-		ArgsUsage:    "<env>",
-		BashComplete: t.clusters.ws.completeEnvironments(false),
+		Name:      "status",
+		Usage:     "show drift between a cluster and Git: nodes, objects, Flux, certificates",
+		ArgsUsage: "<env>",
 		Description: `Reads the Kubernetes API of a cluster, and changes nothing. It shows:
 
  - whether the nodes of rendered/<env> exist, are ready, and run the versions
@@ -83,6 +82,7 @@ func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster)
 	if err := s.out.printData(text); err != nil {
 		return err
 	}
+	s.warn(s.stale)
 	if unseen == nil && len(status.Differences) > 0 {
 		return errDifferences
 	}

@@ -15,10 +15,9 @@ type takeoverCommand struct{ clusters clusters }
 
 func (t takeoverCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "takeover",
-		Usage:        "transfer fields owned by kubectl, Helm or Terraform to their owner in Git",
-		ArgsUsage:    "<env>",
-		BashComplete: t.clusters.ws.completeEnvironments(false),
+		Name:      "takeover",
+		Usage:     "transfer fields owned by kubectl, Helm or Terraform to their owner in Git",
+		ArgsUsage: "<env>",
 		Description: `A field keeps the manager that applied it: if Git removes the field, it stays in
 the cluster, and if Git changes it, there is a conflict. For every existing object
 of rendered/<env> the command shows the fields of managers that are no longer used

@@ -13,10 +13,9 @@ type talosconfigCommand struct{ access accessWriter }
 
 func (t talosconfigCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "talosconfig",
-		Usage:        "write a talosconfig for a cluster",
-		ArgsUsage:    "<env>",
-		BashComplete: t.access.trees.ws.completeEnvironments(false),
+		Name:      "talosconfig",
+		Usage:     "write a talosconfig for a cluster",
+		ArgsUsage: "<env>",
 		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, adds
 it as a context to the configuration of talosctl, and makes that the current
 context. Other contexts and comments are unchanged. The cluster is not contacted.

@@ -13,10 +13,9 @@ type tryCommand struct{ app *app }
 
 func (t tryCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         nameTry,
-		Usage:        "run the first apply of an environment on a simulated project",
-		ArgsUsage:    "<env>",
-		BashComplete: t.app.workspace().completeEnvironments(false),
+		Name:      nameTry,
+		Usage:     "run the first apply of an environment on a simulated project",
+		ArgsUsage: "<env>",
 		Description: `Does for rendered/<env> what the first apply does: the plan with its cost, images,
 infrastructure, configurations, the bootstrap of etcd, Kubernetes, and the report.
 The Hetzner Cloud project, or the machines, are simulated in this process: no

@@ -11,10 +11,9 @@ type unlockCommand struct{ clusters clusters }
 
 func (u unlockCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "unlock",
-		Usage:        "release the lock of a cluster",
-		ArgsUsage:    "<env>",
-		BashComplete: u.clusters.ws.completeEnvironments(false),
+		Name:      "unlock",
+		Usage:     "release the lock of a cluster",
+		ArgsUsage: "<env>",
 		Description: `A run of apply or destroy holds the lock of the cluster: a firewall without rules
 named <cluster>-apply-lock. For existing machines it is a Lease of that name in the
 namespace kube-system, as soon as their Kubernetes serves. Other runs take the lock

@@ -14,10 +14,9 @@ type upgradeCommand struct{ clusters clusters }
 
 func (u upgradeCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:         "upgrade",
-		Usage:        "upgrade Talos and Kubernetes to the versions in rendered/<env>",
-		ArgsUsage:    "<env>",
-		BashComplete: u.clusters.ws.completeEnvironments(false),
+		Name:      "upgrade",
+		Usage:     "upgrade Talos and Kubernetes to the versions in rendered/<env>",
+		ArgsUsage: "<env>",
 		Description: `Shows the plan, asks for approval, and upgrades one minor version at a time. First
 Talos: images are pulled on all nodes, etcd is saved, then each control plane node
 is drained, upgraded, rebooted and verified, the leader of etcd last; then one
@@ -38,7 +37,9 @@ Examples:
    talosgen upgrade prod --allow C-no-return
                                         with consent to a risk
    talosgen upgrade prod --retry prod-worker-2
-                                        try a node again that failed`,
+                                        try a node again that failed
+   talosgen upgrade prod --rollback --node prod-control-plane-1
+                                        back to the Talos that it ran before`,
 		Flags:  sessionFlags(append(nodeFlags(), upgradeFlags()...)...),
 		Action: u.run,
 	}
@@ -70,7 +71,11 @@ func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy upgradeplan.P
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	if p.Executable() && !p.Empty() {
-		if err := s.out.agree(c, s.view, "upgrade these nodes?"); err != nil {
+		question := "upgrade these nodes?"
+		if policy.Rollback {
+			question = "bring these nodes back to the Talos of before?"
+		}
+		if err := s.out.agree(c, s.view, question); err != nil {
 			return err
 		}
 	}

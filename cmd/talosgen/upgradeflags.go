@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	flagUntil      = "until"
 	flagSoak       = "soak"
 	flagRetry      = "retry"
+	flagRollback   = "rollback"
 	flagAutoscaled = "autoscaled"
 	flagRebootMode = "reboot-mode"
 )
@@ -39,9 +41,10 @@ func upgradeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: flagAllow, Usage: "consent to the risk `ID` of the plan (repeatable)"},
 		&cli.StringSliceFlag{Name: flagNode, Usage: "upgrade only the node `NAME` (repeatable)"},
 		&cli.StringFlag{Name: flagUntil, Usage: "stop `AFTER` first (one control plane node) or control-planes, at the first hop"},
-		&cli.IntFlag{Name: flagMaxParallel, Value: 1, Usage: "`NUMBER` of workers that may be unavailable at once"},
+		&cli.StringFlag{Name: flagMaxParallel, Value: "1", Usage: "`NUMBER` of workers that may be unavailable at once, or a percentage of them, such as 10%"},
 		&cli.DurationFlag{Name: flagSoak, Usage: "how long the first node of each role must be healthy before others follow, such as `10m`"},
 		&cli.StringSliceFlag{Name: flagRetry, Usage: "try the node `NAME` again after it failed or went back (repeatable)"},
+		&cli.BoolFlag{Name: flagRollback, Usage: "bring nodes back to the Talos that they ran before: those of --" + flagNode + ", or all that have Git's"},
 		&cli.StringFlag{Name: flagAutoscaled, Value: autoscaledValues[0], Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, " or ")},
 		&cli.StringFlag{Name: flagRebootMode, Usage: "`HOW` nodes reboot into the new Talos, in place of talos.upgrade.rebootMode: " + strings.Join(rebootModes, " or ")},
 		outputFlag(),
@@ -58,22 +61,51 @@ func upgradePolicy(c *cli.Context) (p upgradeplan.Policy, err error) {
 		return p, unknownValue(flagAutoscaled, autoscaled, autoscaledValues)
 	case reboot != "" && !slices.Contains(rebootModes, reboot):
 		return p, unknownValue(flagRebootMode, reboot, rebootModes)
-	case c.Int(flagMaxParallel) < 1:
-		return p, diag.On("--"+flagMaxParallel, "%d is less than 1", c.Int(flagMaxParallel)).WithCode(diag.Usage)
+	case slices.ContainsFunc(c.StringSlice(flagAllow), unknownRisk):
+		ids := c.StringSlice(flagAllow)
+		return p, diag.On("--"+flagAllow, "no risk has the ID %q", ids[slices.IndexFunc(ids, unknownRisk)]).WithHint("the plan shows those that it takes").WithCode(diag.Usage)
+	case c.Bool(flagRollback) && (c.Bool(flagKubernetes) || until != "" || c.IsSet(flagAutoscaled)):
+		return p, diag.On("--"+flagRollback, "it goes with neither --%s nor --%s nor --%s", flagKubernetes, flagUntil, flagAutoscaled).WithCode(diag.Usage)
 	case c.Duration(flagSoak) < 0:
 		return p, diag.On("--"+flagSoak, "%v is less than nothing", c.Duration(flagSoak)).WithCode(diag.Usage)
 	}
+	number, percent, err := parallelOf(c.String(flagMaxParallel))
+	if err != nil {
+		return p, err
+	}
 	p = upgradeplan.Policy{
-		Nodes: c.StringSlice(flagNode), MaxParallel: c.Int(flagMaxParallel), Soak: int(c.Duration(flagSoak) / time.Second),
+		Nodes: c.StringSlice(flagNode), MaxParallel: number, Percent: percent, Soak: int(c.Duration(flagSoak) / time.Second),
 		Retry: c.StringSlice(flagRetry), Allow: c.StringSlice(flagAllow), RebootMode: reboot,
 	}
-	p = p.Of(c.Bool(flagTalos), c.Bool(flagKubernetes))
+	if p.Rollback = c.Bool(flagRollback); !p.Rollback {
+		p = p.Of(c.Bool(flagTalos), c.Bool(flagKubernetes))
+	}
 	set(&p.Until, until)
 	if autoscaled != autoscaledValues[0] {
 		set(&p.Autoscaled, autoscaled)
 	}
 	return p, nil
 }
+
+// parallelOf reads how many workers may be away: a number, or a percentage.
+func parallelOf(text string) (number, percent int, err error) {
+	digits, isPercent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(digits)
+	switch {
+	case err != nil:
+		return 0, 0, diag.On("--"+flagMaxParallel, "%q is neither a number nor a percentage", text).WithCode(diag.Usage)
+	case n < 1:
+		return 0, 0, diag.On("--"+flagMaxParallel, "%s is less than 1", text).WithCode(diag.Usage)
+	case isPercent && n > 100:
+		return 0, 0, diag.On("--"+flagMaxParallel, "%s is more than all", text).WithCode(diag.Usage)
+	case isPercent:
+		return 0, n, nil
+	}
+	return n, 0, nil
+}
+
+// unknownRisk reports whether an ID is that of no risk.
+func unknownRisk(id string) bool { return !upgradeplan.Known(id) }
 
 // set gives a value of some kind of text the one of a flag.
 func set[T ~string](to *T, value string) { *to = T(value) }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,12 +9,9 @@ import (
 	"github.com/talosgen/talosgen/render"
 )
 
-// workspace opens the repository that a command is about, and completes names in
-// it for a shell.
+// workspace opens the repository that a command is about.
 type workspace struct {
-	args    []string
 	cwd     func() (string, error)
-	stdout  io.Writer
 	process render.Process
 }
 
@@ -71,32 +66,4 @@ func (ws workspace) environments(c *cli.Context) []string {
 	defer repo.Close()
 	names, _ := repo.Environments()
 	return names
-}
-
-// completeEnvironments prints the environments, and the nodes once one is
-// there, for the completion of a shell.
-func (ws workspace) completeEnvironments(withNodes bool) cli.BashCompleteFunc {
-	return func(c *cli.Context) {
-		// The last argument asks for the completion of the one before. A flag there
-		// that is not complete is not among the arguments of c.
-		if n := len(ws.args); n > 1 && strings.HasPrefix(ws.args[n-2], "-") {
-			cli.DefaultCompleteWithFlags(c.Command)(c)
-			return
-		}
-		repo, err := ws.open(c)
-		if err != nil {
-			return // a shell is told nothing rather than an error
-		}
-		defer repo.Close()
-		var names []string
-		switch {
-		case c.NArg() == 0:
-			names, _ = repo.Environments()
-		case c.NArg() == 1 && withNodes:
-			names, _ = repo.RenderedNodes(c.Args().First())
-		}
-		for _, name := range names {
-			fmt.Fprintln(ws.stdout, name)
-		}
-	}
 }

@@ -82,8 +82,8 @@ func (c *cloud) scaleUp() {
 func (c *cloud) scaleDown() {
 	c.must("pool", "scale", "lab", "worker", "1")
 	c.commit("One worker")
-	c.refused("--allow lab-worker-2", applyCommand()...)
-	c.applied("--allow", "lab-worker-2")
+	c.refused("--allow server/lab-worker-2", applyCommand()...)
+	c.applied("--allow", "server/lab-worker-2")
 	c.registered("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3", "lab-worker-1")
 	c.asInGit()
 }
@@ -91,8 +91,8 @@ func (c *cloud) scaleDown() {
 func (c *cloud) controlPlaneGoes() {
 	c.describe(2, 1)
 	c.commit("Two control planes")
-	c.refused("--allow lab-control-plane-3", applyCommand()...)
-	c.applied("--allow", "lab-control-plane-3")
+	c.refused("--allow server/lab-control-plane-3", applyCommand()...)
+	c.applied("--allow", "server/lab-control-plane-3")
 	c.members("lab-control-plane-1", "lab-control-plane-2")
 }
 
@@ -110,7 +110,7 @@ func (c *cloud) controlPlaneDies() {
 	c.describe(2, 1)
 	c.commit("Two control planes")
 	c.refused("it must not be removed: etcd would have 1 of 2 healthy members, and needs 2",
-		applyCommand("--allow", "lab-control-plane-3")...)
+		applyCommand("--allow", "server/lab-control-plane-3")...)
 	c.describe(3, 1)
 	c.commit("Three control planes")
 }

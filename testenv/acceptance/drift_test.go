@@ -40,7 +40,7 @@ func (c *cloud) drift() {
 	if err == nil {
 		c.t.Error("the plan does not find what somebody has edited")
 	}
-	c.contains(output, "lab: nothing to do", "lab, nodes: nothing to do", "lab, Kubernetes: 1 in conflict")
+	c.contains(output, "lab, Kubernetes: 1 in conflict", "Plan: 0 to add, 0 to change in place, 0 to replace, 0 to destroy")
 	c.must("takeover", "lab", "--yes")
 	c.applied()
 	c.asInGit()

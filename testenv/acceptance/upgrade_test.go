@@ -22,25 +22,53 @@ import (
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
-// TestUpgradeKubernetes upgrades real Kubernetes on real nodes by talosgen upgrade,
-// whose runs are killed twice: once between API server and controller manager, once
-// with a node that is cordoned. Afterwards every program is of the new version, and
-// nothing is left to do.
+// TestUpgradeKubernetes upgrades real Kubernetes on real nodes twice: by talosgen upgrade,
+// whose runs are killed twice, once between API server and controller manager, once with
+// a node that is cordoned; and in another cluster of the same description by talosctl
+// upgrade-k8s. Every value that one of them changes in the configurations of nodes and in
+// the objects of Kubernetes the other one changes too.
 //
 // The system of nodes in containers has no schematic, so Git's image of Talos is always
 // another one, which nothing can install: --kubernetes leaves it alone. There is no
 // network of pods, and no kube-proxy.
 func TestUpgradeKubernetes(t *testing.T) {
-	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 1, Workers: 1, Talos: "1.14", Kubernetes: true, Upgrade: true})
+	var byTalosgen, byTalosctl map[string]change
+	t.Run("talosgen", func(t *testing.T) { byTalosgen = upgradedByTalosgen(t) })
+	t.Run("talosctl", func(t *testing.T) { byTalosctl = upgradedByTalosctl(t) })
+	if !t.Failed() && byTalosgen != nil && byTalosctl != nil {
+		same(t, byTalosgen, byTalosctl)
+	}
+}
+
+// newUpgrade starts nodes, and makes a repository for them.
+func newUpgrade(t *testing.T) (*upgrade, *timeline) {
+	bed := talosenv.Start(t, talosenv.Options{ControlPlanes: 3, Workers: 2, Talos: "1.14", Kubernetes: true, Upgrade: true})
 	u := &upgrade{user: &user{t: t, bed: bed, repository: bed.NewRepository(t)}, description: bed.ClusterYAML() + talosenv.Addons}
 	u.publish(newRemote(t))
 	line := &timeline{t: t, bed: bed}
 	line.take("apply: Kubernetes "+talosenv.Kubernetes, u.made)
-	line.take("Git has Kubernetes "+talosenv.NextKubernetes, func() { u.pending() })
+	return u, line
+}
+
+func upgradedByTalosgen(t *testing.T) map[string]change {
+	u, line := newUpgrade(t)
+	before := u.state()
+	line.take("Git has Kubernetes "+talosenv.NextKubernetes, u.pending)
 	line.take("talosgen upgrade, killed when an API server is configured", func() { u.killedAfter(`kube-apiserver cp-\d`) })
 	line.take("talosgen upgrade, killed when a kubelet runs and its node is cordoned", func() { u.killedAfter(`kubelet cp-\d`) })
 	line.take("talosgen upgrade, to its end", u.upgraded)
 	line.print()
+	return before.changes(u.state())
+}
+
+func upgradedByTalosctl(t *testing.T) map[string]change {
+	u, line := newUpgrade(t)
+	before := u.state()
+	line.take("talosctl upgrade-k8s", u.upgradedByTalosctl)
+	changes := before.changes(u.state())
+	line.take("Git has Kubernetes "+talosenv.NextKubernetes+": nothing to do", u.agrees)
+	line.print()
+	return changes
 }
 
 // upgrade is a user who upgrades a cluster.
@@ -67,10 +95,9 @@ func (u *upgrade) names() (names []string) {
 
 // pending commits the next version: plan and upgrade say what it brings.
 func (u *upgrade) pending() {
-	u.repository.UseNextKubernetes(u.description)
-	u.push("Kubernetes " + talosenv.NextKubernetes)
+	u.next()
 	output, _ := u.talosgen("plan", "lab") // its exit code is of apply
-	u.contains(output, "upgrade pending:", fmt.Sprintf("%s -> %s     %d nodes", talosenv.Kubernetes, talosenv.NextKubernetes, len(u.names())), "lab, nodes: nothing to do")
+	u.contains(output, "upgrade pending:", fmt.Sprintf("%s -> %s     %d nodes", talosenv.Kubernetes, talosenv.NextKubernetes, len(u.names())), "lab: nothing to do")
 	output, err := u.talosgen("upgrade", "lab", "--kubernetes", "--plan")
 	if strings.Contains(output, "manifests v"+talosenv.Kubernetes) {
 		u.t.Error("the objects of a new cluster are not as Talos has made them")
@@ -78,7 +105,13 @@ func (u *upgrade) pending() {
 	if err == nil {
 		u.t.Error("the plan of the upgrade is empty")
 	}
-	u.contains(output, "kubernetes "+talosenv.NextKubernetes+"\n", "\nmanifests "+talosenv.NextKubernetes+"\n", strings.Join(u.names(), ", ")+"\n")
+	u.contains(output, "kubernetes "+talosenv.NextKubernetes+"\n", "\nmanifests "+talosenv.NextKubernetes+"\n", ", worker-1, worker-2\n")
+}
+
+// next commits the next version.
+func (u *upgrade) next() {
+	u.repository.UseNextKubernetes(u.description)
+	u.push("Kubernetes " + talosenv.NextKubernetes)
 }
 
 // push commits what was changed.
@@ -137,8 +170,27 @@ func (u *upgrade) upgraded() {
 	u.must(upgradeArgs()...)
 	u.must("health", "lab", "--wait", "4m")
 	u.contains(u.must("upgrade", "lab", "--kubernetes", "--plan"), "lab, upgrade: nothing to do")
-	u.contains(u.must("plan", "lab"), "lab, nodes: nothing to do")
+	u.contains(u.must("plan", "lab"), "lab: nothing to do")
 	u.running(talosenv.NextKubernetes)
+}
+
+// upgradedByTalosctl has the other tool do it.
+func (u *upgrade) upgradedByTalosctl() {
+	client := u.bed.NewClient(u.t, u.repository.MachineConfig(u.bed.ControlPlanes[0]))
+	output, err := client.Run(u.t.Context(), u.bed.ControlPlanes[0], "upgrade-k8s", "--from", talosenv.Kubernetes, "--to", talosenv.NextKubernetes)
+	u.t.Logf("$ talosctl upgrade-k8s\n%s", output)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.must("health", "lab", "--wait", "4m")
+	u.running(talosenv.NextKubernetes)
+}
+
+// agrees wants talosgen to find nothing to do where talosctl has upgraded.
+func (u *upgrade) agrees() {
+	u.next()
+	u.contains(u.must("upgrade", "lab", "--kubernetes", "--plan"), "lab, upgrade: nothing to do")
+	u.contains(u.must("plan", "lab"), "lab, nodes: nothing to do")
 }
 
 // workload lets pods run on the workers, which drains evict.
@@ -154,7 +206,7 @@ func (u *upgrade) workload() {
 	u.kubectl(file, "wait", "--for=condition=Available", "deployment/shop", "-n", "shop", "--timeout=1m")
 }
 
-// shop has a budget that lets it go: there is one worker, so nothing else takes it in.
+// shop has a budget that lets one go at a time, and the other worker takes it in.
 const shop = `apiVersion: v1
 kind: Namespace
 metadata:
@@ -165,7 +217,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: shop, namespace: shop}
 spec:
-  replicas: 1
+  replicas: 2
   selector: {matchLabels: {app: shop}}
   template:
     metadata: {labels: {app: shop}}

@@ -56,19 +56,19 @@ func (c *Client) Executor(p *cloudplan.Plan, in Inputs) *Executor {
 		inputs: in, ids: map[plan.Key]int64{}, found: p.Observed,
 	}
 	o := &e.found
-	know(e, cloudplan.KindNetwork, o.Networks, func(n cloudplan.Network) cloudplan.Meta { return n.Meta })
-	know(e, cloudplan.KindFirewall, o.Firewalls, func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta })
-	know(e, cloudplan.KindPlacementGroup, o.PlacementGroups, func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta })
-	know(e, cloudplan.KindSSHKey, o.SSHKeys, func(k cloudplan.SSHKey) cloudplan.Meta { return k.Meta })
-	know(e, cloudplan.KindServer, o.Servers, func(s cloudplan.Server) cloudplan.Meta { return s.Meta })
+	know(e, cloudplan.KindNetwork, o.Networks)
+	know(e, cloudplan.KindFirewall, o.Firewalls)
+	know(e, cloudplan.KindPlacementGroup, o.PlacementGroups)
+	know(e, cloudplan.KindSSHKey, o.SSHKeys)
+	know(e, cloudplan.KindServer, o.Servers)
 	// What others append to must not be what the plan holds.
 	o.Servers, o.LoadBalancers, o.FloatingIPs = slices.Clone(o.Servers), slices.Clone(o.LoadBalancers), slices.Clone(o.FloatingIPs)
 	return e
 }
 
-func know[T any](e *Executor, kind cloudplan.Kind, objects []T, meta func(T) cloudplan.Meta) {
+func know[T labelled](e *Executor, kind cloudplan.Kind, objects []T) {
 	for _, o := range objects {
-		m := meta(o)
+		m := o.Object()
 		e.ids[cloudplan.KeyOf(kind, m.Name)] = m.ID
 	}
 }
@@ -240,9 +240,9 @@ func desired[T any](s *step, list []T, name func(T) string) (*T, error) {
 }
 
 // observed finds the object that is to be changed.
-func observed[T any](s *step, list []T, meta func(T) cloudplan.Meta) (*T, error) {
+func observed[T labelled](s *step, list []T) (*T, error) {
 	for i := range list {
-		if meta(list[i]).ID == s.ID {
+		if list[i].Object().ID == s.ID {
 			return &list[i], nil
 		}
 	}

@@ -60,7 +60,7 @@ func (s floatingIPStep) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s.step, s.plan.Observed.FloatingIPs, func(f cloudplan.FloatingIP) cloudplan.Meta { return f.Meta })
+	have, err := observed(s.step, s.plan.Observed.FloatingIPs)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (s balancerStep) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s.step, s.plan.Observed.LoadBalancers, func(l cloudplan.LoadBalancer) cloudplan.Meta { return l.Meta })
+	have, err := observed(s.step, s.plan.Observed.LoadBalancers)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (s recordStep) create(ctx context.Context) error {
 	return s.waiter.wait(ctx, made.Action)
 }
 
-// records are the values by what is there now: objects that were made since the
+// values are the values by what is there now: objects that were made since the
 // plan have got their addresses.
 func (s recordStep) values(want *schemas.InfraDNSRecord) []hcloud.ZoneRRSetRecord {
 	s.mu.Lock()

@@ -108,7 +108,7 @@ func (s firewallStep) update(ctx context.Context) error {
 		}},
 		one{cloudplan.FieldApplyTo, s.applyTo},
 		one{cloudplan.FieldLabels, func(ctx context.Context, _ []cloudplan.Field) error {
-			have, err := observed(s.step, s.plan.Observed.Firewalls, func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta })
+			have, err := observed(s.step, s.plan.Observed.Firewalls)
 			if err != nil {
 				return err
 			}

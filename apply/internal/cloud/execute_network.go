@@ -45,7 +45,7 @@ func (s networkStep) update(ctx context.Context) error {
 	defer leave()
 	want, n := s.plan.Desired.Network, &hcloud.Network{ID: s.ID}
 	update := func(ctx context.Context, _ []cloudplan.Field) error {
-		have, err := observed(s.step, s.plan.Observed.Networks, func(n cloudplan.Network) cloudplan.Meta { return n.Meta })
+		have, err := observed(s.step, s.plan.Observed.Networks)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (s groupStep) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s.step, s.plan.Observed.PlacementGroups, func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta })
+	have, err := observed(s.step, s.plan.Observed.PlacementGroups)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (s serverStep) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := observed(s.step, s.plan.Observed.Servers, func(s cloudplan.Server) cloudplan.Meta { return s.Meta })
+	have, err := observed(s.step, s.plan.Observed.Servers)
 	if err != nil {
 		return err
 	}

@@ -101,6 +101,15 @@ type wanted struct {
 	ids   []int64
 }
 
+// wantedOf are all of a list, by name and, unless it is 0, by id.
+func wantedOf[T any](list []T, of func(T) (name string, id int64)) (w wanted) {
+	for _, item := range list {
+		name, id := of(item)
+		w.names, w.ids = append(w.names, name), append(w.ids, id)
+	}
+	return w
+}
+
 // missing reports whether something wanted is not among what was found.
 func (w wanted) missing(names []string, ids []int64) bool {
 	absent := func(name string) bool { return name != "" && !slices.Contains(names, name) }

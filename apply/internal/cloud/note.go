@@ -57,7 +57,7 @@ func (n Notes) Write(ctx context.Context, notes map[string]string) error {
 	return explain("notes of the cluster "+n.cluster, "write them", k.update(ctx, labels))
 }
 
-// noteObject finds the object, the oldest if there are several.
+// object finds the object, the oldest if there are several.
 func (n Notes) object(ctx context.Context) (noteObject, error) {
 	api := n.client.api
 	own := fmt.Sprintf("%s=%s,%s=%s", schemas.LabelCluster, n.cluster, schemas.LabelManagedBy, schemas.ManagedBy)

@@ -72,23 +72,25 @@ func newObserver(api *hcloud.Client, desired schemas.Infrastructure) *observer {
 }
 
 // kindOf is how a kind of object is listed.
-type kindOf[T, U any] struct {
+type kindOf[T any, U labelled] struct {
 	what string
 	list func(context.Context, hcloud.ListOpts) ([]*T, *hcloud.Response, error)
 	from func(*T) U
-	meta func(U) cloudplan.Meta
 }
+
+// labelled is what has a name, an id and labels.
+type labelled interface{ Object() cloudplan.Meta }
 
 // own lists what has the cluster's label, and what is wanted whether it has it
 // or not.
-func own[T, U any](ctx context.Context, o *observer, w wanted, k kindOf[T, U]) ([]U, error) {
+func own[T any, U labelled](ctx context.Context, o *observer, w wanted, k kindOf[T, U]) ([]U, error) {
 	list := func(opts hcloud.ListOpts) ([]*T, *hcloud.Response, error) { return k.list(ctx, opts) }
 	raw, err := all(ctx, k.what, o.label, list)
 	if err != nil {
 		return nil, err
 	}
 	found := convert(raw, k.from)
-	names, ids := convert(found, func(u U) string { return k.meta(u).Name }), convert(found, func(u U) int64 { return k.meta(u).ID })
+	names, ids := convert(found, func(u U) string { return u.Object().Name }), convert(found, func(u U) int64 { return u.Object().ID })
 	if !w.missing(names, ids) {
 		return found, nil
 	}
@@ -98,7 +100,7 @@ func own[T, U any](ctx context.Context, o *observer, w wanted, k kindOf[T, U]) (
 	found = nil
 	for _, r := range raw {
 		u := k.from(r)
-		if m := k.meta(u); m.Labels[schemas.LabelCluster] == o.desired.Cluster || w.has(m.Name, m.ID) {
+		if m := u.Object(); m.Labels[schemas.LabelCluster] == o.desired.Cluster || w.has(m.Name, m.ID) {
 			found = append(found, u)
 		}
 	}
@@ -111,7 +113,7 @@ func (o *observer) networks(ctx context.Context) (err error) {
 		w = wanted{names: []string{n.Name}, ids: []int64{n.ExistingID}}
 	}
 	o.found.Networks, err = own(ctx, o, w, kindOf[hcloud.Network, cloudplan.Network]{
-		what: "networks", from: networkFrom, meta: func(n cloudplan.Network) cloudplan.Meta { return n.Meta },
+		what: "networks", from: networkFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Network, *hcloud.Response, error) {
 			return o.api.Network.List(ctx, hcloud.NetworkListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -120,12 +122,9 @@ func (o *observer) networks(ctx context.Context) (err error) {
 }
 
 func (o *observer) firewalls(ctx context.Context) (err error) {
-	var w wanted
-	for _, f := range o.desired.Firewalls {
-		w.names, w.ids = append(w.names, f.Name), append(w.ids, f.ExistingID)
-	}
+	w := wantedOf(o.desired.Firewalls, func(f schemas.InfraFirewall) (string, int64) { return f.Name, f.ExistingID })
 	o.found.Firewalls, err = own(ctx, o, w, kindOf[hcloud.Firewall, cloudplan.Firewall]{
-		what: "firewalls", from: firewallFrom, meta: func(f cloudplan.Firewall) cloudplan.Meta { return f.Meta },
+		what: "firewalls", from: firewallFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Firewall, *hcloud.Response, error) {
 			return o.api.Firewall.List(ctx, hcloud.FirewallListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -134,12 +133,9 @@ func (o *observer) firewalls(ctx context.Context) (err error) {
 }
 
 func (o *observer) placementGroups(ctx context.Context) (err error) {
-	var w wanted
-	for _, g := range o.desired.PlacementGroups {
-		w.names = append(w.names, g.Name)
-	}
+	w := wantedOf(o.desired.PlacementGroups, func(g schemas.InfraPlacementGroup) (string, int64) { return g.Name, 0 })
 	o.found.PlacementGroups, err = own(ctx, o, w, kindOf[hcloud.PlacementGroup, cloudplan.PlacementGroup]{
-		what: "placement groups", from: placementGroupFrom, meta: func(g cloudplan.PlacementGroup) cloudplan.Meta { return g.Meta },
+		what: "placement groups", from: placementGroupFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PlacementGroup, *hcloud.Response, error) {
 			return o.api.PlacementGroup.List(ctx, hcloud.PlacementGroupListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -148,12 +144,9 @@ func (o *observer) placementGroups(ctx context.Context) (err error) {
 }
 
 func (o *observer) floatingIPs(ctx context.Context) (err error) {
-	var w wanted
-	for _, f := range o.desired.FloatingIPs {
-		w.names, w.ids = append(w.names, f.Name), append(w.ids, f.ExistingID)
-	}
+	w := wantedOf(o.desired.FloatingIPs, func(f schemas.InfraFloatingIP) (string, int64) { return f.Name, f.ExistingID })
 	o.found.FloatingIPs, err = own(ctx, o, w, kindOf[hcloud.FloatingIP, cloudplan.FloatingIP]{
-		what: "floating IPs", from: floatingIPFrom, meta: func(f cloudplan.FloatingIP) cloudplan.Meta { return f.Meta },
+		what: "floating IPs", from: floatingIPFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.FloatingIP, *hcloud.Response, error) {
 			return o.api.FloatingIP.List(ctx, hcloud.FloatingIPListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -163,7 +156,7 @@ func (o *observer) floatingIPs(ctx context.Context) (err error) {
 
 func (o *observer) primaryIPs(ctx context.Context) (err error) {
 	o.found.PrimaryIPs, err = own(ctx, o, wanted{}, kindOf[hcloud.PrimaryIP, cloudplan.PrimaryIP]{
-		what: "primary IPs", from: primaryIPFrom, meta: func(p cloudplan.PrimaryIP) cloudplan.Meta { return p.Meta },
+		what: "primary IPs", from: primaryIPFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PrimaryIP, *hcloud.Response, error) {
 			return o.api.PrimaryIP.List(ctx, hcloud.PrimaryIPListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -178,7 +171,7 @@ func (o *observer) servers(ctx context.Context) (err error) {
 		w.names = append(w.names, s.Name)
 	}
 	o.found.Servers, err = own(ctx, o, w, kindOf[hcloud.Server, cloudplan.Server]{
-		what: "servers", from: serverFrom, meta: func(s cloudplan.Server) cloudplan.Meta { return s.Meta },
+		what: "servers", from: serverFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Server, *hcloud.Response, error) {
 			return o.api.Server.List(ctx, hcloud.ServerListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -201,7 +194,7 @@ func (o *observer) loadBalancers(ctx context.Context) (err error) {
 		}
 	}
 	o.found.LoadBalancers, err = own(ctx, o, w, kindOf[hcloud.LoadBalancer, cloudplan.LoadBalancer]{
-		what: "load balancers", from: loadBalancerFrom, meta: func(l cloudplan.LoadBalancer) cloudplan.Meta { return l.Meta },
+		what: "load balancers", from: loadBalancerFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.LoadBalancer, *hcloud.Response, error) {
 			return o.api.LoadBalancer.List(ctx, hcloud.LoadBalancerListOpts{ListOpts: l, Sort: oldestFirst})
 		},
@@ -225,7 +218,7 @@ func (o *observer) volumes(ctx context.Context) (err error) {
 		w.ids = append(w.ids, s.Volumes...)
 	}
 	o.found.Volumes, err = own(ctx, o, w, kindOf[hcloud.Volume, cloudplan.Volume]{
-		what: "volumes", from: volumeFrom, meta: func(v cloudplan.Volume) cloudplan.Meta { return v.Meta },
+		what: "volumes", from: volumeFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.Volume, *hcloud.Response, error) {
 			return o.api.Volume.List(ctx, hcloud.VolumeListOpts{ListOpts: l, Sort: oldestFirst})
 		},

@@ -92,7 +92,7 @@ func (d drainer) cordon(ctx context.Context) (known bool, err error) {
 	if err != nil || kubeplan.Object(n).Value("spec", "unschedulable") == true {
 		return true, err
 	}
-	return d.client.patchNode(ctx, d.node, map[string]any{
+	return patchNode(ctx, d.client, d.node, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{drained: "true"}},
 		"spec":     map[string]any{"unschedulable": true},
 	})

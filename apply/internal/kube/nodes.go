@@ -31,7 +31,9 @@ type Node struct {
 	// It was cordoned by [Client.Drain], and no [Client.Uncordon] came after.
 	Drained bool
 	// What a run has noted of an upgrade of the node; empty: none has begun.
-	Upgrade      string
+	Upgrade string
+	// What a run has noted of the Talos that the node ran before; empty: nobody has.
+	Before       string
 	ControlPlane bool
 	// The version of its kubelet, such as v1.35.0.
 	Kubelet string
@@ -52,14 +54,27 @@ const drained = "talosgen.dev/drained"
 // upgrade is the annotation of a node with whose upgrade a run has begun.
 const upgrade = "talosgen.dev/upgrade"
 
+// before is the annotation of a node with the Talos that it ran before.
+const before = "talosgen.dev/upgraded-from"
+
 // MarkUpgrade notes at a node what a run has begun with it; an empty text removes the
 // note. Without the node there is nowhere to note it: that is an error.
 func (c *Client) MarkUpgrade(ctx context.Context, name, text string) error {
+	return annotate(ctx, c, name, upgrade, text)
+}
+
+// NoteBefore notes at a node the Talos that it ran before.
+func (c *Client) NoteBefore(ctx context.Context, name, text string) error {
+	return annotate(ctx, c, name, before, text)
+}
+
+// annotate gives a node an annotation; an empty text removes it.
+func annotate(ctx context.Context, c *Client, name, annotation, text string) error {
 	var value any
 	if text != "" {
 		value = text
 	}
-	known, err := c.patchNode(ctx, name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{upgrade: value}}})
+	known, err := patchNode(ctx, c, name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotation: value}}})
 	if err == nil && !known {
 		return diag.On("node "+name, "Kubernetes does not know it").WithCode(diag.Remote)
 	}
@@ -80,7 +95,7 @@ func (c *Client) Nodes(ctx context.Context) (found []Node, err error) {
 func nodeOf(n corev1.Node) Node {
 	const noCNI = "NetworkReady=false reason:NetworkPluginNotReady"
 	found := Node{
-		Name: n.Name, ProviderID: n.Spec.ProviderID, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Upgrade: n.Annotations[upgrade], Kubelet: n.Status.NodeInfo.KubeletVersion,
+		Name: n.Name, ProviderID: n.Spec.ProviderID, Cordoned: n.Spec.Unschedulable, Drained: n.Annotations[drained] != "", Upgrade: n.Annotations[upgrade], Before: n.Annotations[before], Kubelet: n.Status.NodeInfo.KubeletVersion,
 		Talos:        talosOf(n.Status.NodeInfo.OSImage),
 		ControlPlane: controlPlane(n),
 		Message:      "its kubelet has not reported yet",
@@ -136,7 +151,7 @@ func (c *Client) Uncordon(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.patchNode(ctx, name, map[string]any{
+	_, err = patchNode(ctx, c, name, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{drained: nil}},
 		"spec":     map[string]any{"unschedulable": nil},
 	})
@@ -144,7 +159,7 @@ func (c *Client) Uncordon(ctx context.Context, name string) error {
 }
 
 // patchNode changes a node. It reports whether Kubernetes knows it.
-func (c *Client) patchNode(ctx context.Context, name string, patch any) (known bool, err error) {
+func patchNode(ctx context.Context, c *Client, name string, patch any) (known bool, err error) {
 	_, err = c.in(nodes, "").patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	if absent(err) {
 		return false, nil

@@ -108,6 +108,7 @@ type EtcdStatus struct {
 	Learner   bool
 	Errors    []string // alarms
 	Version   string   // of the program
+	Storage   string   // the version of what it writes; empty before 3.6
 }
 
 // EtcdStatus reads the state of the member on this node.
@@ -121,7 +122,7 @@ func (c etcdCalls) EtcdStatus(ctx context.Context) (EtcdStatus, error) {
 	s := m.GetMemberStatus()
 	return EtcdStatus{
 		Member: MemberID(s.GetMemberId()), Leader: MemberID(s.GetLeader()), RaftTerm: s.GetRaftTerm(), RaftIndex: s.GetRaftIndex(),
-		Applied: s.GetRaftAppliedIndex(), Size: s.GetDbSize(), Learner: s.GetIsLearner(), Errors: s.GetErrors(), Version: s.GetProtocolVersion(),
+		Applied: s.GetRaftAppliedIndex(), Size: s.GetDbSize(), Learner: s.GetIsLearner(), Errors: s.GetErrors(), Version: s.GetProtocolVersion(), Storage: s.GetStorageVersion(),
 	}, nil
 }
 

@@ -203,6 +203,13 @@ func (c installCalls) Upgrade(ctx context.Context, image string, mode RebootMode
 	return err
 }
 
+// Rollback lets the node boot the system that its bootloader has besides the one that it
+// boots by default, and reboots it. A second call in one boot leads back.
+func (c installCalls) Rollback(ctx context.Context) error {
+	_, err := call(ctx, c.link, "go back to the Talos of before", &machine.RollbackRequest{}, c.machine.Rollback)
+	return err
+}
+
 var extensionStatuses = kind{"runtime", "ExtensionStatuses.runtime.talos.dev"}
 
 // Extensions are the system extensions that run, and the id of the image's schematic;

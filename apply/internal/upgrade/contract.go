@@ -47,7 +47,7 @@ func within(place string, prefixes []string) bool {
 // what Talos reads from both is compared.
 func (u observer) observeContract(n *upgradeplan.Node, w upgradeplan.Want, config *nodeconfig.Config, text secret.String) error {
 	n.Contract = config.Contract()
-	if n.Autoscaled || versions.Minor(n.Contract) >= versions.Minor(w.Contract) {
+	if n.Autoscaled || u.Policy.Rollback || versions.Minor(n.Contract) >= versions.Minor(w.Contract) {
 		return nil
 	}
 	desired, err := u.Git(n.Name)

@@ -51,7 +51,7 @@ func TestContract(t *testing.T) {
 
 // TestContractKilled ends a run before and after each configuration that is sent.
 func TestContractKilled(t *testing.T) {
-	killing{world: func(t *testing.T) *world { return newMove(t, "v1.14.0") }, step: 1, method: "ApplyConfiguration", ended: (*world).moved}.atNodes(t)
+	killing{world: func(t *testing.T) *world { return newMove(t, "v1.14.0") }, step: 1 + stride()/80, method: "ApplyConfiguration", ended: (*world).moved}.atNodes(t)
 }
 
 // TestContractStops: what Git's configuration changes besides takes consent, and what a

@@ -40,7 +40,7 @@ func hold(w *world) *invariants {
 func (i *invariants) called(c talossim.Call) {
 	i.kube.mu.Lock()
 	defer i.kube.mu.Unlock()
-	if (c.Method == "Reboot" || c.Method == "ApplyConfiguration") && role(c.Machine) == upgradeplan.ControlPlane {
+	if (c.Method == "Reboot" || c.Method == "Rollback" || c.Method == "ApplyConfiguration") && role(c.Machine) == upgradeplan.ControlPlane {
 		i.snapshot(c.Method + " of " + c.Machine)
 	}
 	i.now()

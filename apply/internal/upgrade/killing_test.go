@@ -23,7 +23,11 @@ type killing struct {
 func (k killing) atNodes(t *testing.T) {
 	k.each(t, func(w *world, call int, after bool, kill func()) {
 		w.fleet.ResetCalls()
-		w.fleet.Inject(talossim.Fault{Method: k.method, Call: call, After: after, As: talossim.Drop(), Then: kill})
+		fault := talossim.Fault{Call: call, After: after, As: talossim.Drop(), Then: kill}
+		if k.method != "" {
+			fault.Method, fault.Skip, fault.Call = k.method, call-1, 0
+		}
+		w.fleet.Inject(fault)
 	}, true)
 }
 
@@ -41,6 +45,7 @@ func (k killing) atKubernetes(t *testing.T) {
 
 // each arms a run for each call, until there are no more calls.
 func (k killing) each(t *testing.T, arm func(w *world, call int, after bool, kill func()), fails bool) {
+	calls := 0
 	for call, struck := 1, true; struck; call += k.step {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprint("call ", call, " after ", after), func(t *testing.T) {
@@ -57,6 +62,10 @@ func (k killing) each(t *testing.T, arm func(w *world, call int, after bool, kil
 				w.must(w.run(t.Context()))
 				k.ended(w)
 			})
+			calls += map[bool]int{true: 1}[struck]
 		}
+	}
+	if calls < 4 {
+		t.Errorf("only %d runs were killed", calls)
 	}
 }

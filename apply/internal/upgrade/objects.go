@@ -21,7 +21,7 @@ const outdated = "1.0.0"
 // Talos: that has other objects.
 func (u observer) observeObjects(ctx context.Context, seen *upgradeplan.Observed) error {
 	now := oldest(seen.Nodes)
-	if !u.ofKubernetes() || now == "" {
+	if !u.ofKubernetes() || u.Policy.Rollback || now == "" {
 		return nil
 	}
 	if u.objects == "" && alike(seen.Nodes) {

@@ -96,6 +96,11 @@ func (s *nodeState) readKube(n *kube.Node, now time.Time) (err error) {
 	if n.Ready {
 		s.node.Up = int(now.Sub(n.Since).Seconds())
 	}
+	if n.Before != "" {
+		if s.node.Before, err = upgradeplan.ParseBefore(n.Before); err != nil {
+			return diag.On("node "+n.Name, "%v", err).WithHint("another version of talosgen wrote it: use that one, or remove the annotation talosgen.dev/upgraded-from")
+		}
+	}
 	if n.Upgrade == "" {
 		return nil
 	}
@@ -176,6 +181,7 @@ func members(states []nodeState) (all []upgradeplan.Member, known bool) {
 		for _, s := range states {
 			if e := s.etcd; e != nil && e.Member == m.ID {
 				member.Healthy, member.Leader, member.Version = e.Leader != 0, e.Leader == m.ID, e.Version
+				member.Storage = e.Storage
 				member.Lagging = newest > e.Applied+behind
 				if len(e.Errors) > 0 {
 					member.Alarm = e.Errors[0]

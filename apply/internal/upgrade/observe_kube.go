@@ -38,7 +38,7 @@ func (u observer) observePods(ctx context.Context, seen *upgradeplan.Observed) e
 // observeDrift notes what apply must do before an upgrade begins. It is asked for once: a
 // run has the lock, and nobody else changes Git's part of a node meanwhile.
 func (u observer) observeDrift(ctx context.Context, seen *upgradeplan.Observed) error {
-	if u.drift == nil {
+	if u.drift == nil && !u.Policy.Rollback { // a node that goes back may lack anything
 		found, err := u.Drift(ctx)
 		if err != nil {
 			return err

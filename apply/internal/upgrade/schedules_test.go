@@ -1,6 +1,7 @@
 package upgrade_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -49,7 +50,8 @@ type schedule struct {
 	// How many kinds of things befall it, and what configurations must become.
 	kinds int
 	to    string
-	gone  sync.Map // names of machines that were away in this run
+	goal  talossim.System // that machines must run in the end; empty: Git's
+	gone  sync.Map        // names of machines that were away in this run
 }
 
 func pick[T any](s *schedule, from ...T) T { return from[s.IntN(len(from))] }
@@ -130,7 +132,7 @@ func (s *schedule) befall(kill func()) {
 		s.note("%s: its installer ends with %d", m.Name(), code)
 		m.FailInstall(code)
 	case 8, 9:
-		version, how := pick(s, "v1.12.11", "v1.13.9", "v1.14.1"), pick(s, talossim.Reverts, talossim.Hangs)
+		version, how := pick(s, "v1.12.11", "v1.13.9", cmp.Or(s.goal.Talos, "v1.14.1")), pick(s, talossim.Reverts, talossim.Hangs)
 		if running, _ := m.Systems(); running.Talos != version {
 			s.note("%s: %s fails to start, kind %d", m.Name(), version, how)
 			m.Break(version, how)
@@ -190,7 +192,7 @@ func (s *schedule) once(faults int) bool {
 func (s *schedule) left() (names []string) {
 	for _, m := range s.fleet.Machines() {
 		running, _ := m.Systems()
-		if running != (talossim.System{Talos: "v1.14.1", Schematic: schematic}) || s.to != "" && m.Config() != s.config(m.Name(), s.to) {
+		if running != cmp.Or(s.goal, talossim.System{Talos: "v1.14.1", Schematic: schematic}) || s.to != "" && m.Config() != s.config(m.Name(), s.to) {
 			names = append(names, m.Name())
 		}
 	}

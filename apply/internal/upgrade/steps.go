@@ -30,6 +30,11 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 	case upgradeplan.Uncordon:
 		return u.uncordon(ctx, s.Node)
 	case upgradeplan.Confirm, upgradeplan.Forget:
+		if s.Before != nil {
+			if err := u.Kubernetes.Before(ctx, s.Node, s.Before.String()); err != nil {
+				return err
+			}
+		}
 		if slices.Contains(u.controlPlanes(), s.Node) {
 			u.objects = ""
 		}
@@ -48,6 +53,8 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 		return u.install(ctx, client, s)
 	case upgradeplan.Transfer:
 		return u.transfer(ctx, client)
+	case upgradeplan.Rollback:
+		return u.rollback(ctx, client, s)
 	case upgradeplan.Boot:
 		return u.boot(ctx, client)
 	case upgradeplan.Configure:
@@ -128,6 +135,9 @@ func (u stepper) install(ctx context.Context, c *node.Client, s upgradeplan.Step
 	}
 	boot, err := c.BootID(ctx)
 	if err != nil {
+		return err
+	}
+	if err := u.Kubernetes.Before(ctx, s.Node, s.Before.String()); err != nil {
 		return err
 	}
 	mark := upgradeplan.Mark{Phase: upgradeplan.Installing, Version: s.Version, Schematic: s.Schematic, Boot: boot, Run: u.ID, Try: s.Try}
@@ -219,13 +229,7 @@ func (u stepper) boot(ctx context.Context, c *node.Client) error {
 	if err := c.Reboot(ctx, u.RebootMode); err != nil {
 		return err
 	}
-	return u.wait(ctx, c.Target().Name, "in another boot", func(ctx context.Context) error {
-		id, err := c.BootID(ctx)
-		if err == nil && id == before {
-			return node.NotYet("it has not gone down yet")
-		}
-		return err
-	})
+	return u.another(ctx, c, before)
 }
 
 // wait makes a check of a node until it succeeds, and keeps the lock meanwhile.

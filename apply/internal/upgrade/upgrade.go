@@ -30,6 +30,8 @@ type Kubernetes interface {
 	Uncordon(ctx context.Context, node string) error
 	// Mark writes a mark at a node; an empty one removes it.
 	Mark(ctx context.Context, node, mark string) error
+	// Before writes at a node which Talos it ran before.
+	Before(ctx context.Context, node, text string) error
 }
 
 // Programs are those of Kubernetes, as its API shows them.
@@ -233,7 +235,7 @@ const atOnce = 8
 func (u *Upgrade) take(ctx context.Context, steps []upgradeplan.Step) error {
 	errs := make([]error, len(steps))
 	var group sync.WaitGroup
-	free := make(chan struct{}, max(atOnce, u.Policy.MaxParallel))
+	free := make(chan struct{}, max(atOnce, u.Policy.Parallel(len(u.Desired.Nodes))))
 	for i, s := range steps {
 		free <- struct{}{}
 		group.Go(func() {

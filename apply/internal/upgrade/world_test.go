@@ -336,6 +336,11 @@ func (k *fakeKube) Uncordon(ctx context.Context, name string) error {
 	return k.change(ctx, name, func(n *kube.Node) { n.Drained = false })
 }
 
+// Before writes which Talos a node ran before.
+func (k *fakeKube) Before(ctx context.Context, name, text string) error {
+	return k.change(ctx, name, func(n *kube.Node) { n.Before = text })
+}
+
 // Mark writes a mark.
 func (k *fakeKube) Mark(ctx context.Context, name, mark string) error {
 	return k.change(ctx, name, func(n *kube.Node) { n.Upgrade = mark })

@@ -20,6 +20,9 @@ type Cost struct {
 	Lines    []CostLine `json:"lines,omitempty"`
 	Before   Price      `json:"before"`
 	After    Price      `json:"after"`
+	// The price when every pool of the autoscaler has the most servers that it may
+	// have; nothing if that is no more than After, or not known.
+	Most Price `json:"most,omitzero"`
 	// Outgoing traffic in a month that costs nothing, after the changes, in
 	// bytes.
 	IncludedTraffic uint64 `json:"includedTraffic"`
@@ -73,6 +76,7 @@ func (c *costs) sum() Cost {
 	c.floatingIPs()
 	c.volumes()
 	c.images()
+	c.autoscaled()
 	slices.SortStableFunc(c.cost.Lines, func(a, b CostLine) int {
 		return cmp.Or(natural.Compare(string(a.Key), string(b.Key)), cmp.Compare(a.What, b.What))
 	})

@@ -73,3 +73,25 @@ func decode(t *testing.T, c casetest.Case, name string, into any) {
 		t.Fatalf("%s: %v", name, err)
 	}
 }
+
+// Friction 11: whoever is asked for consent is told why, whatever it is about.
+func TestConsentsSayWhy(t *testing.T) {
+	asked := 0
+	for _, c := range casetest.Cases(t, "testdata/plans/*.txtar") {
+		if c.Texts["plan"] == "" {
+			continue
+		}
+		for _, change := range planOf(t, c).Changes {
+			if change.Consent == plan.NoConsent || strings.HasPrefix(c.Name, "destroy-") {
+				continue
+			}
+			asked++
+			if change.Why() == "" {
+				t.Errorf("%s: %s: no reason", c.Name, change.Key)
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("nothing asks for consent")
+	}
+}

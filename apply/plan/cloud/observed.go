@@ -44,6 +44,9 @@ type Meta struct {
 	Created time.Time         `yaml:"created,omitempty"`
 }
 
+// Object returns it, whatever kind of object has it.
+func (m Meta) Object() Meta { return m }
+
 // Network is a private network.
 type Network struct {
 	Meta                  `yaml:",inline"`

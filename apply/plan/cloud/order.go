@@ -52,8 +52,10 @@ func place(c *Change) int {
 }
 
 // oneAtATime lets changes that take a server down wait for each other, and so
-// the removal of control planes: never two at once.
+// the removal of control planes: never two at once, and in the order of their names, as
+// their nodes leave.
 func (s *changeSet) oneAtATime(observed *Observed) {
+	slices.SortStableFunc(s.plan.Changes, func(a, b Change) int { return natural.Compare(a.Name, b.Name) })
 	var last plan.Key
 	for i := range s.plan.Changes {
 		c := &s.plan.Changes[i]

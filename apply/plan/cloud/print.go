@@ -2,9 +2,7 @@ package cloud
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -17,19 +15,19 @@ var signs = map[Action]string{Create: "+", Update: "~", Replace: "±", Delete: "
 // it costs. It is the same for equal plans, to the byte, and holds no secrets:
 // of user data only a digest.
 func (p *Plan) String() string {
-	w := &printer{}
+	w := &plan.Printer{}
 	w.Line(0, "%s: %s", p.Cluster, p.Summary())
 	if len(p.Changes) > 0 {
 		w.Blank()
 	}
 	for _, c := range p.Changes {
-		w.change(&c)
+		c.Write(w)
 	}
-	w.notes("refused", p.Refusals)
-	w.consents(p.Changes)
-	w.notes("warnings", p.Warnings)
-	w.notes("left as it is", p.Left)
-	w.cost(p)
+	(&printer{w}).notes("refused", p.Refusals)
+	(&printer{w}).consents(p.Changes)
+	(&printer{w}).notes("warnings", p.Warnings)
+	(&printer{w}).notes("left as it is", p.Left)
+	p.Cost.Write(w)
 	return w.String()
 }
 
@@ -37,15 +35,19 @@ func (p *Plan) String() string {
 func (p *Plan) Summary() string {
 	count := map[Action]int{}
 	for _, c := range p.Changes {
-		count[c.Action]++
+		if c.Class != Refused {
+			count[c.Action]++
+		}
 	}
 	return plan.Summary("nothing to do", len(p.Refusals), plan.Count{N: count[Create], Text: "to create"},
 		plan.Count{N: count[Update], Text: "to update"}, plan.Count{N: count[Replace], Text: "to replace"}, plan.Count{N: count[Delete], Text: "to delete"})
 }
 
-type printer struct{ plan.Printer }
+type printer struct{ *plan.Printer }
 
-func (w *printer) change(c *Change) {
+// Write prints the change: what becomes of which object, why, and its fields.
+func (c *Change) Write(out *plan.Printer) {
+	w := &printer{out}
 	w.Line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
 	if c.Reason != "" && c.Action != Create {
 		w.Line(4, "%s", c.Reason)
@@ -163,14 +165,10 @@ func (w *printer) notes(title string, notes []plan.Note) {
 
 // consents says how to agree to what nobody has agreed to yet.
 func (w *printer) consents(changes []Change) {
-	flags := map[plan.ConsentKind]string{
-		plan.ConsentDestroy: "--allow %s, or --allow-destroy for all", plan.ConsentPowerOff: "--allow %s, or --allow-power-off for all",
-		plan.ConsentMade: "--allow %s, or --allow-made for all", plan.ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",
-	}
 	var ways []string
 	for _, c := range changes {
-		if !c.Allowed {
-			ways = append(ways, fmt.Sprintf(flags[c.Consent], c.Key))
+		if way := c.Way(); way != "" {
+			ways = append(ways, way)
 		}
 	}
 	if len(ways) > 0 {
@@ -179,65 +177,27 @@ func (w *printer) consents(changes []Change) {
 	w.Missing(ways)
 }
 
-// cost prints what changes, and the sums.
-func (w *printer) cost(p *Plan) {
-	c := &p.Cost
-	if len(c.Lines)+len(c.Unknown) == 0 {
-		return
+// Way says how to agree to the change; empty if it takes no consent, or has it.
+func (c *Change) Way() string {
+	if c.Allowed {
+		return ""
 	}
-	w.Blank()
-	w.Line(0, "cost of a month in %s, net (gross with %s %% VAT):", c.Currency, trimZeros(c.VATRate))
-	same := 0
-	for _, l := range c.Lines {
-		switch {
-		case l.Before == l.After:
-			same++
-		case l.After == Price{}:
-			w.Line(2, "-%8s (%s)  %s: %s", cents(l.Before.Net), cents(l.Before.Gross), l.Key, l.What)
-		default:
-			w.Line(2, "+%8s (%s)  %s: %s", cents(l.After.Net), cents(l.After.Gross), l.Key, l.What)
+	return fmt.Sprintf(map[plan.ConsentKind]string{
+		plan.ConsentDestroy: "--allow %s, or --allow-destroy for all", plan.ConsentPowerOff: "--allow %s, or --allow-power-off for all",
+		plan.ConsentMade: "--allow %s, or --allow-made for all", plan.ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",
+	}[c.Consent], c.Key)
+}
+
+// Why says why the change is made: its reason, or else the fields that need it.
+func (c *Change) Why() string {
+	if c.Reason != "" {
+		return c.Reason
+	}
+	var texts []string
+	for _, f := range c.Fields {
+		if f.Class == c.Class || c.Class == InPlace {
+			texts = append(texts, f.path()+" "+f.transition(c.Action))
 		}
 	}
-	switch same {
-	case 0:
-	case 1:
-		w.Line(2, "1 position stays as it is")
-	default:
-		w.Line(2, "%d positions stay as they are", same)
-	}
-	w.Line(2, "before %s (%s), after %s (%s): %s (%s)", cents(c.Before.Net), cents(c.Before.Gross),
-		cents(c.After.Net), cents(c.After.Gross), difference(c.Before.Net, c.After.Net), difference(c.Before.Gross, c.After.Gross))
-	for _, what := range c.Unknown {
-		w.Line(2, "the price of %s is not known; it is not in the sums", what)
-	}
-	if c.IncludedTraffic > 0 {
-		w.Line(2, "%s of outgoing traffic are included; more is paid on top", traffic(c.IncludedTraffic))
-	}
-}
-
-// traffic writes bytes as Hetzner sells them, by the TB of 1024^4.
-func traffic(bytes uint64) string {
-	const tb = 1 << 40
-	return strconv.FormatFloat(float64(bytes)/tb, 'f', -1, 64) + " TB"
-}
-
-func trimZeros(decimal string) string {
-	if !strings.Contains(decimal, ".") {
-		return decimal
-	}
-	return strings.TrimRight(strings.TrimRight(decimal, "0"), ".")
-}
-
-// difference of two prices, rounded, with its sign.
-func difference(before, after string) string {
-	b, ok1 := new(big.Rat).SetString(before)
-	a, ok2 := new(big.Rat).SetString(after)
-	if !ok1 || !ok2 {
-		return "?"
-	}
-	text := a.Sub(a, b).FloatString(2)
-	if strings.HasPrefix(text, "-") && text != "-0.00" {
-		return text
-	}
-	return "+" + strings.TrimPrefix(text, "-")
+	return strings.Join(texts, ", ")
 }

@@ -26,6 +26,15 @@ var counted = []struct {
 func (p Plan) String() string {
 	w := &plan.Printer{}
 	w.Line(0, "%s, Kubernetes: %s", p.Cluster, p.Summary())
+	p.WriteSteps(w)
+	w.Notes("refused", p.Refusals)
+	w.Missing(p.Ways())
+	w.Notes("warnings", p.Warnings)
+	return w.String()
+}
+
+// WriteSteps prints what changes, by stage.
+func (p Plan) WriteSteps(w *plan.Printer) {
 	stage := Stage("")
 	for _, s := range p.Steps {
 		if signs[s.Action] == "" {
@@ -37,14 +46,10 @@ func (p Plan) String() string {
 		}
 		step(w, s)
 	}
-	w.Notes("refused", p.Refusals)
-	w.Missing(p.missing())
-	w.Notes("warnings", p.Warnings)
-	return w.String()
 }
 
-// missing is how each consent that is missing is given.
-func (p Plan) missing() (ways []string) {
+// Ways are how each consent that is missing is given.
+func (p Plan) Ways() (ways []string) {
 	for _, s := range p.Steps {
 		if !s.Allowed {
 			ways = append(ways, "--allow "+string(s.Key))
@@ -67,6 +72,17 @@ func (p Plan) Summary() string {
 		counts = append(counts, plan.Count{N: len(p.of(c.action)), Text: c.text})
 	}
 	return plan.Summary("nothing is desired", len(p.Refusals), counts...)
+}
+
+// ToDo is [Plan.Summary] without what stays as it is.
+func (p Plan) ToDo() string {
+	var counts []plan.Count
+	for _, c := range counted {
+		if signs[c.action] != "" {
+			counts = append(counts, plan.Count{N: len(p.of(c.action)), Text: c.text})
+		}
+	}
+	return plan.Summary("", len(p.Refusals), counts...)
 }
 
 // step prints a step, and what it changes.

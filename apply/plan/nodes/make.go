@@ -40,6 +40,7 @@ func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*
 	}
 	m.removals()
 	m.plan.Upgrade = pending(m.desired, m.observed)
+	m.plan.Voters, _ = etcdsafety.Count(observed.Safe())
 	return m.plan, problems.Err()
 }
 
@@ -67,7 +68,7 @@ func key(action Action, node string) plan.Key { return plan.Key(string(action) +
 
 // step adds a step after others.
 func (m *planner) step(action Action, node, reason string, needs ...plan.Key) *Step {
-	s := Step{Key: key(action, node), Action: action, Node: node, Reason: reason, Allowed: true}
+	s := Step{Key: key(action, node), Action: action, Node: node, Role: m.role(node), Reason: reason, Allowed: true}
 	for _, k := range needs {
 		if k != "" && !slices.Contains(s.Needs, k) {
 			s.Needs = append(s.Needs, k)

@@ -80,6 +80,8 @@ type Step struct {
 	Action Action   `json:"action"`
 	// The node; etcd or cluster where it is about all of them.
 	Node string `json:"node"`
+	// Its role; empty where it is about all of them.
+	Role string `json:"role,omitempty"`
 	// The steps that must be done before.
 	Needs []plan.Key `json:"needs,omitempty"`
 	// Of Configure and Stage: what differs, masked.
@@ -116,6 +118,9 @@ type Held struct {
 type Plan struct {
 	Cluster string `json:"cluster"`
 	Steps   []Step `json:"steps"`
+	// How many members of etcd have a vote, before the first step; 0: that is not known,
+	// or there is no etcd.
+	Voters int `json:"voters,omitempty"`
 	// Versions that wait for upgrade, and what takes another node.
 	Held []Held `json:"held,omitempty"`
 	// The upgrade that Git asks for; nil if there is none.

@@ -63,7 +63,7 @@ func (f *fleet) one(n pair, p phase) ([]pair, []Note) {
 
 // several are workers that may be away at once. The first one of a group goes alone.
 func (f *fleet) several(due []pair, p phase) (chosen []pair) {
-	limit := f.policy.parallel()
+	limit := f.policy.Parallel(len(f.of(workers)) + len(f.of(autoscaled)))
 	if !f.begun(p) && p.talos != "" {
 		limit = 1
 	}

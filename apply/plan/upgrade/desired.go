@@ -80,13 +80,17 @@ type Policy struct {
 	Autoscaled Autoscaled
 	// Nodes limits the upgrade to some of them; none are all.
 	Nodes []string
-	// How many workers may be away at once; 0 is 1.
-	MaxParallel int
+	// How many workers may be away at once; 0 is 1. Percent is how many of a hundred
+	// may, if that is more.
+	MaxParallel, Percent int
 	// How many seconds the first node of each role must have been up with its new
 	// version before others follow.
 	Soak int
 	// RebootMode is how nodes reboot: default, powercycle; empty is as Git says.
 	RebootMode string
+	// Rollback lets nodes go back to the Talos that they ran before: those in Nodes, or
+	// all that have Git's.
+	Rollback bool
 	// Retry names nodes that are tried again after they failed or went back.
 	Retry []string
 	// Allow holds ids of risks.
@@ -111,8 +115,8 @@ func (p Policy) concerns(node string) bool {
 	return len(p.Nodes) == 0 || slices.Contains(p.Nodes, node)
 }
 
-// parallel is how many workers may be away at once.
-func (p Policy) parallel() int { return max(p.MaxParallel, 1) }
+// Parallel is how many of some workers may be away at once.
+func (p Policy) Parallel(workers int) int { return max(p.MaxParallel, workers*p.Percent/100, 1) }
 
 // missing are the risks of a step that nobody has agreed to.
 func (p Policy) missing(risks []string) (ids []string) {

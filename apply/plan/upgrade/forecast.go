@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -37,7 +38,12 @@ func (o *Observed) after(s Step, want Want) {
 		n.Drained = false
 	case Confirm, Forget:
 		n.Mark = nil
+		n.Before = cmp.Or(s.Before, n.Before)
+	case Rollback:
+		n.Mark = &Mark{Phase: Returning, Version: s.Version, Schematic: s.Schematic, Boot: n.Boot, Run: o.Run, Try: s.Try}
+		o.reboot(n, want)
 	case Install:
+		n.Before = s.Before
 		n.Mark = &Mark{Phase: Installed, Version: s.Version, Schematic: s.Schematic, Boot: n.Boot, Run: o.Run, Try: s.Try}
 		if s.Legacy {
 			o.reboot(n, want)

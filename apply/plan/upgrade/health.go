@@ -6,10 +6,13 @@ import (
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 )
 
+// checker looks whether a cluster is well enough to go on.
+type checker struct{ *fleet }
+
 // unwell is what is not as it should be, and what must be mended before anything new
 // is disturbed. Nodes in flight are not part of it, and neither are workers that
 // nobody reaches: these are left.
-func (f *fleet) unwell() (notes []Note) {
+func (f checker) unwell() (notes []Note) {
 	notes = append(f.etcd(), f.controlPlanes()...)
 	for _, n := range f.seen.Nodes {
 		if n.Reached && !n.inFlight() && n.Role != ControlPlane && !n.healthy() {
@@ -23,7 +26,7 @@ func (f *fleet) unwell() (notes []Note) {
 }
 
 // controlPlanes are the control plane nodes that are not as they should be.
-func (f *fleet) controlPlanes() (notes []Note) {
+func (f checker) controlPlanes() (notes []Note) {
 	for _, n := range f.of(controlPlanes) {
 		switch {
 		case n.inFlight():
@@ -42,7 +45,7 @@ func (f *fleet) controlPlanes() (notes []Note) {
 }
 
 // etcd is R3: all members vote, are healthy and known, and not too far apart.
-func (f *fleet) etcd() (notes []Note) {
+func (f checker) etcd() (notes []Note) {
 	bad := func(node, format string, args ...any) {
 		notes = append(notes, Note{ID: "R3", Node: node, Text: fmt.Sprintf(format, args...), Hint: "see talosgen health"})
 	}

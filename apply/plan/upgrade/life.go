@@ -56,6 +56,8 @@ func (f mover) advance(n pair, p *phase) move {
 		return f.drained(n, p)
 	case n.Busy:
 		return patience("its installer runs")
+	case n.Mark.Phase == Returning:
+		return f.wayBack(n)
 	case n.sameBoot():
 		return f.marked(n)
 	case n.runs(n.Mark.Version, ""):
@@ -66,7 +68,7 @@ func (f mover) advance(n pair, p *phase) move {
 
 // drained is a node without a mark that a run has cordoned.
 func (f mover) drained(n pair, p *phase) move {
-	due := p != nil && p.due(n) && (p.dueTalos(n) || p.dueKubelet(n)) && f.policy.concerns(n.Name) && len(f.policy.missing(f.risks(n, *p))) == 0
+	due := p != nil && p.due(n) && (p.dueTalos(n) || p.dueKubelet(n)) && f.policy.concerns(n.Name) && len(f.policy.missing(f.risks(n, *p))) == 0 && !f.spared(n, *p)
 	switch {
 	case !n.healthy() && !(due && n.Stage == StageRunning):
 		return patience("it is not ready: its stage is %q", n.Stage)
@@ -90,7 +92,7 @@ func (f mover) install(n pair, p phase) move {
 		return do(Step{Action: Pull, Node: n.Name, Image: image, Hop: p.name()})
 	}
 	return f.installed(n, Step{Action: Install, Node: n.Name, Version: strings.TrimPrefix(p.talos, "v"), Image: image,
-		Schematic: n.want.Schematic, Try: 1, Evict: !n.Drained, Legacy: n.legacy(), Hop: p.name(), Risks: f.risks(n, p)})
+		Schematic: n.want.Schematic, Try: 1, Evict: !n.Drained, Legacy: n.legacy(), Before: n.leaves(p.talos, n.want.Schematic), Hop: p.name(), Risks: f.risks(n, p)})
 }
 
 // installed lets an installation begin, after its quorum if it reboots.
@@ -140,7 +142,8 @@ func (f mover) arrived(n pair) move {
 		return move{}.failed(n, lost, "it stays cordoned: correct the image in Git, then try it again")
 	}
 	if !n.healthy() {
-		return patience("it runs v%s and is not ready: its stage is %q", n.Talos, n.Stage)
+		return patience("it runs v%s and is not ready: its stage is %q", bare(n.Talos), n.Stage).
+			and("", "to go back: talosgen upgrade with --rollback --node "+n.Name)
 	}
 	if m, found := f.seen.member(n.Name); n.Role == ControlPlane && (!found || m.Learner || !m.Healthy) {
 		return patience("its member of etcd does not vote yet")
@@ -193,7 +196,7 @@ func (f mover) again(n pair) move {
 		return do(Step{Action: Pull, Node: n.Name, Image: image})
 	}
 	return f.installed(n, Step{Action: Install, Node: n.Name, Version: n.Mark.Version, Image: image,
-		Schematic: n.Mark.Schematic, Try: n.Mark.Try + 1, Evict: !n.Drained, Legacy: n.legacy(), Risks: f.ends(n)})
+		Schematic: n.Mark.Schematic, Try: n.Mark.Try + 1, Evict: !n.Drained, Legacy: n.legacy(), Before: n.leaves(n.Mark.Version, n.Mark.Schematic), Risks: f.ends(n)})
 }
 
 // drain drains a node once more, which is open to pods by now.

@@ -34,8 +34,8 @@ func ParseMark(text string) (*Mark, error) {
 	if m.Schematic == none {
 		m.Schematic = ""
 	}
-	known := m.Phase == Installing || m.Phase == Installed || m.Phase == Failed
-	if !known || !hasBoot || !hasTry || !hasRun || err != nil {
+	known := m.Phase == Installing || m.Phase == Installed || m.Phase == Failed || m.Phase == Returning
+	if !written(m.Version, m.Schematic) || !known || !hasBoot || !hasTry || !hasRun || err != nil {
 		return nil, fmt.Errorf("the mark %q of an upgrade cannot be read", text)
 	}
 	return m, nil

@@ -23,6 +23,9 @@ type Decision struct {
 // Next returns what may be done now: it is asked again after each step.
 func Next(want Desired, seen Observed, policy Policy) Decision {
 	f := newFleet(want, &seen, policy)
+	if policy.Rollback {
+		return returner{f}.next()
+	}
 	phases, err := order{f}.phases()
 	p := f.current(phases)
 	d := f.flight(p)
@@ -61,24 +64,28 @@ func (f *fleet) current(phases []phase) *phase {
 // flight is what nodes need that a run has begun with.
 func (f *fleet) flight(p *phase) (d Decision) {
 	for _, n := range f.flying() {
-		m := f.saving(n, mover{f}.advance(n, p), p)
-		if m.step != nil {
-			d.Steps = append(d.Steps, *m.step)
-		}
-		if m.wait != "" {
-			d.Wait = append(d.Wait, Note{Node: n.Name, Text: m.wait})
-		}
-		if m.stop != "" {
-			d.Stop = append(d.Stop, Note{Node: n.Name, Text: m.stop, Hint: m.hint, Retry: m.again})
-		}
+		d.add(n, f.saving(n, mover{f}.advance(n, p), p))
 	}
 	return d
+}
+
+// add is what a node needs.
+func (d *Decision) add(n pair, m move) {
+	if m.step != nil {
+		d.Steps = append(d.Steps, *m.step)
+	}
+	if m.wait != "" {
+		d.Wait = append(d.Wait, Note{Node: n.Name, Text: m.wait, Hint: m.hint})
+	}
+	if m.stop != "" {
+		d.Stop = append(d.Stop, Note{Node: n.Name, Text: m.stop, Hint: m.hint, Retry: m.again})
+	}
 }
 
 // saving puts a snapshot before a move that disturbs a control plane node, also one that
 // an earlier run has begun with: its own snapshot may be old.
 func (f *fleet) saving(n pair, m move, p *phase) move {
-	if n.Role != ControlPlane || m.step == nil || !slices.Contains([]Action{Drain, Install, Transfer, Boot}, m.step.Action) ||
+	if n.Role != ControlPlane || m.step == nil || !slices.Contains([]Action{Drain, Install, Rollback, Transfer, Boot}, m.step.Action) ||
 		len(f.seen.Saved) > 0 || slices.Contains(f.policy.Allow, RiskNoSnapshot) {
 		return m
 	}
@@ -97,7 +104,7 @@ func (f *fleet) begin(d *Decision, p phase) {
 	if d.Stop = (refuser{f}).refusals(p); len(d.Stop) > 0 {
 		return
 	}
-	if bad := f.unwell(); len(bad) > 0 {
+	if bad := (checker{f}).unwell(); len(bad) > 0 {
 		d.Wait = append(d.Wait, bad...)
 		return
 	}

@@ -218,3 +218,54 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestKnown tells ids of risks from what is none.
+func TestKnown(t *testing.T) {
+	for id, want := range map[string]bool{
+		"C-hops": true, "C-unknown": true, "C-prerelease": true, "C-pdb:shop/db": true, "C-pods:a/b": true,
+		"": false, "C-nonsense": false, "c-hops": false, "C-hops:x": false, "C-pdb": false, "C-pods:": false, "R3": false,
+	} {
+		if upgrade.Known(id) != want {
+			t.Errorf("%q: %v", id, !want)
+		}
+	}
+}
+
+// TestUnreleased: a version before its release, and a minor that nobody knows here, take
+// consent.
+func TestUnreleased(t *testing.T) {
+	for talos, want := range map[string]string{"v1.14.2-rc.0": "C-prerelease", "v1.15.0": "C-hops C-unknown", "v1.15.0-alpha.1": "C-hops C-prerelease C-unknown", "v1.14.2": ""} {
+		w := build(patch, nil)
+		for _, m := range w.machines {
+			m.Contract = "v1.14"
+		}
+		w.wanting(talos, now)
+		plan := upgrade.Make(w.want, w.observe(), upgrade.Policy{})
+		if got := strings.Join(plan.Missing(), " "); got != want {
+			t.Errorf("%s: %q, want %q", talos, got, want)
+		}
+	}
+}
+
+// TestParallel: how many workers may be away is a number, or a part of them, and never
+// none.
+func TestParallel(t *testing.T) {
+	for _, c := range []struct{ number, percent, of, want int }{{0, 0, 5, 1}, {3, 0, 5, 3}, {0, 10, 100, 10}, {0, 10, 5, 1}, {0, 50, 5, 2}, {0, 100, 5, 5}} {
+		if got := (upgrade.Policy{MaxParallel: c.number, Percent: c.percent}).Parallel(c.of); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	s := patch
+	s.workers = 8
+	w := build(s, nil)
+	w.policy = upgrade.Policy{Percent: 50}
+	for _, m := range w.machines {
+		if m.Contract = "v1.14"; m.Role == upgrade.ControlPlane || m.Name == "worker-1" {
+			m.Talos, m.Schematic = "v1.14.1", now
+		}
+		m.Images = []string{"factory/hcloud-installer/2222:v1.14.1"}
+	}
+	if d := upgrade.Next(w.want, w.observe(), w.policy); len(d.Steps) != 4 {
+		t.Errorf("half of 8 workers: %s", short(d))
+	}
+}

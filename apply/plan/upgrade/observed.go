@@ -7,8 +7,12 @@ import (
 	"github.com/talosgen/talosgen/internal/versions/kubeflags"
 )
 
-// StageRunning is Talos' stage of a machine that has finished its start.
-const StageRunning = "running"
+// StageRunning is Talos' stage of a machine that has finished its start, StageBooting of
+// one that has not.
+const (
+	StageRunning = "running"
+	StageBooting = "booting"
+)
 
 // The programs of Kubernetes that run on control plane nodes, in the order in which
 // they get a new version.
@@ -55,6 +59,7 @@ const (
 	Installing MarkPhase = "installing" // the installer was called, or is about to be
 	Installed  MarkPhase = "installed"  // it ended well
 	Failed     MarkPhase = "failed"     // it ended with an error
+	Returning  MarkPhase = "returning"  // the node was told to boot its other system
 )
 
 // Node is a node as it was observed: every one of the tree, and those that the
@@ -89,6 +94,8 @@ type Node struct {
 	// by somebody else, Drained that a run of talosgen has cordoned it.
 	Ready, Cordoned, Drained bool
 	Mark                     *Mark
+	// Before is the Talos that it ran before; nil: nobody knows.
+	Before *Before
 	// Programs are those of a control plane node, by name.
 	Programs map[string]Program
 	// Sets are what its configuration starts programs with.
@@ -113,6 +120,9 @@ type Member struct {
 	Lagging bool
 	Alarm   string
 	Version string
+	// Storage is the version of what it writes, which is that of the oldest member;
+	// empty: it does not say.
+	Storage string
 }
 
 // Budget is a PodDisruptionBudget.

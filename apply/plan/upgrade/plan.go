@@ -10,10 +10,12 @@ import (
 
 // Plan is what an upgrade would do if everything worked.
 type Plan struct {
-	Cluster string            `json:"cluster"`
-	Hops    []upgradepath.Hop `json:"hops,omitempty"`
-	Steps   []Step            `json:"steps,omitempty"`
-	Risks   []Risk            `json:"risks,omitempty"`
+	Cluster string `json:"cluster"`
+	// Rollback says that nodes go back to the Talos that they ran before.
+	Rollback bool              `json:"rollback,omitempty"`
+	Hops     []upgradepath.Hop `json:"hops,omitempty"`
+	Steps    []Step            `json:"steps,omitempty"`
+	Risks    []Risk            `json:"risks,omitempty"`
 	// Why it must not begin.
 	Refusals []Note `json:"refusals,omitempty"`
 	// What keeps its versions, and why.
@@ -36,9 +38,11 @@ const limit = 100000
 // Make returns the plan. It holds what Next would return, one after the other, if
 // each step worked and every risk was agreed to.
 func Make(want Desired, seen Observed, policy Policy) *Plan {
-	c := &forecast{plan: &Plan{Cluster: want.Cluster}, want: want, seen: seen.clone(), policy: policy, agreed: policy.Allow}
+	c := &forecast{plan: &Plan{Cluster: want.Cluster, Rollback: policy.Rollback}, want: want, seen: seen.clone(), policy: policy, agreed: policy.Allow}
 	f := newFleet(want, &c.seen, policy)
-	c.plan.Hops, _ = order{f}.hops() // why there is none, Next says
+	if !policy.Rollback {
+		c.plan.Hops, _ = order{f}.hops() // why there is none, Next says
+	}
 	if slices.Contains(policy.Allow, RiskNoSnapshot) {
 		c.risk(RiskNoSnapshot, "")
 	}
@@ -52,7 +56,10 @@ func Make(want Desired, seen Observed, policy Policy) *Plan {
 			c.plan.Unreachable = append(c.plan.Unreachable, n.Name)
 		}
 	}
-	c.plan.Left = append(newFleet(want, &c.seen, policy).left(), c.plan.objects(seen)...)
+	f = newFleet(want, &c.seen, policy)
+	if c.plan.Left = append(f.left(), c.plan.objects(seen)...); policy.Rollback {
+		c.plan.Left = returner{f}.older()
+	}
 	return c.plan
 }
 

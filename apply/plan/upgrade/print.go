@@ -10,9 +10,17 @@ import (
 func (p *Plan) String() string {
 	lines := p.Lines()
 	if p.Empty() && len(p.Refusals) == 0 {
-		lines = append(lines, p.Cluster+", upgrade: nothing to do")
+		lines = append(lines, fmt.Sprintf("%s, %s: nothing to do", p.Cluster, p.what()))
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// what is planned, in a word.
+func (p *Plan) what() string {
+	if p.Rollback {
+		return "rollback"
+	}
+	return "upgrade"
 }
 
 // Lines print the plan: each hop with what is done in it, in its order, then risks,
@@ -73,7 +81,7 @@ type row struct {
 }
 
 // shown are the actions that are printed: others come with them.
-var shown = []Action{Pull, Snapshot, Install, Configure, Manifests, Contract}
+var shown = []Action{Pull, Snapshot, Install, Rollback, Configure, Manifests, Contract}
 
 // blocks gather steps by hop and by what they do.
 func (p *Plan) blocks() (all []block) {
@@ -96,6 +104,8 @@ func (b *block) add(s Step) {
 		what = s.Component
 	case s.Action == Install:
 		what = "drain, install, boot"
+	case s.Action == Rollback:
+		what = "drain, roll back"
 	}
 	i := slices.IndexFunc(b.rows, func(r row) bool { return r.what == what })
 	if i < 0 {

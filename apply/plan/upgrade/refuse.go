@@ -17,7 +17,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone, f.arguments} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.rolledBack, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone, f.arguments} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {

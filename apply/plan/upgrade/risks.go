@@ -20,7 +20,15 @@ const (
 	RiskPods       = "C-pods"        // pods end that run nowhere else
 	RiskRemoved    = "C-removed"     // clients use what the new version does not have
 	RiskContract   = "C-contract"    // Git's configuration changes more than its contract
+	RiskPrerelease = "C-prerelease"  // to a version before its release
+	RiskUnknown    = "C-unknown"     // to a minor of Talos that talosgen does not know
 )
+
+// Known reports whether an id is that of a risk, with or without its object.
+func Known(id string) bool {
+	kind, object, _ := strings.Cut(id, ":")
+	return meanings[kind] != "" && (object != "") == (kind == RiskBudget || kind == RiskPods)
+}
 
 // risks are what consent is needed for before a phase begins with a node.
 func (f *fleet) risks(n pair, p phase) (ids []string) {
@@ -30,7 +38,9 @@ func (f *fleet) risks(n pair, p phase) (ids []string) {
 		}
 	}
 	add(p.hop.Reason != "", RiskHops)
+	add(strings.Contains(p.hop.To, "-"), RiskPrerelease)
 	if p.dueTalos(n) {
+		add(upgradepath.Etcd(p.talos) == "", RiskUnknown)
 		add(older(p.talos, n.Talos), RiskDowngrade)
 		add(len(n.dropped()) > 0, RiskExtensions)
 		if n.Role == ControlPlane {
@@ -99,21 +109,25 @@ func clients(uses []Removed) (lines []string) {
 // meaning says what a risk is.
 func meaning(id string) string {
 	kind, object, _ := strings.Cut(id, ":")
-	text := map[string]string{
-		RiskHops:       "the way leads through versions that Git does not name",
-		RiskDowngrade:  "Talos goes back to an older patch",
-		RiskExtensions: "extensions that run are not in Git's image",
-		RiskNoReturn:   "etcd gets another minor: no way back when the last control plane node has it",
-		RiskSingle:     "the only control plane node reboots: no Kubernetes API meanwhile",
-		RiskTwo:        "one of two members of etcd reboots: etcd does not serve meanwhile",
-		RiskNoSnapshot: "etcd is not saved before",
-		RiskBudget:     "its budget never allows an eviction: pods end without a replacement",
-		RiskPods:       "it ends, and nothing starts it elsewhere",
-		RiskContract:   "the configuration in Git's contract has other values as well",
-		RiskRemoved:    "clients use API versions that the new Kubernetes does not have",
-	}[kind]
 	if object != "" {
-		return object + ": " + text
+		return object + ": " + meanings[kind]
 	}
-	return text
+	return meanings[kind]
+}
+
+// meanings are what risks are, by their kind.
+var meanings = map[string]string{
+	RiskHops:       "the way leads through versions that Git does not name",
+	RiskDowngrade:  "Talos goes back to an older patch",
+	RiskExtensions: "extensions that run are not in Git's image",
+	RiskNoReturn:   "etcd gets another minor: no way back when the last control plane node has it",
+	RiskSingle:     "the only control plane node reboots: no Kubernetes API meanwhile",
+	RiskTwo:        "one of two members of etcd reboots: etcd does not serve meanwhile",
+	RiskNoSnapshot: "etcd is not saved before",
+	RiskBudget:     "its budget never allows an eviction: pods end without a replacement",
+	RiskPods:       "it ends, and nothing starts it elsewhere",
+	RiskContract:   "the configuration in Git's contract has other values as well",
+	RiskRemoved:    "clients use API versions that the new Kubernetes does not have",
+	RiskPrerelease: "the version is one before its release, from which no upgrade is supported",
+	RiskUnknown:    "this talosgen does not know the minor of Talos, nor which etcd comes with it",
 }

@@ -12,6 +12,7 @@ const (
 	Drain     Action = "drain"     // cordon and drain
 	Install   Action = "install"   // mark the node, run the installer; before Talos 1.13 it reboots too
 	Transfer  Action = "transfer"  // let another member lead etcd
+	Rollback  Action = "rollback"  // mark the node, let it boot the system of before
 	Boot      Action = "boot"      // reboot, and wait for another boot
 	Confirm   Action = "confirm"   // remove the mark: the node runs what was installed
 	Forget    Action = "forget"    // remove the mark of a failure, to try again
@@ -41,6 +42,9 @@ type Step struct {
 	Section bool `json:"section,omitempty"`
 	// Of Install: the node has the call of before Talos 1.13, which reboots.
 	Legacy bool `json:"legacy,omitempty"`
+	// What is noted at the node of the Talos that it ran before: of Install, and of the
+	// Confirm of a node that went back to it.
+	Before *Before `json:"-"`
 	// Hop is that which the step belongs to.
 	Hop string `json:"hop,omitempty"`
 	// Risks are the ids that it takes consent to.

@@ -21,6 +21,7 @@ type machine struct {
 	next     int       // the slot that the next boot takes
 	tagged   bool      // a failed boot goes back to the other slot
 	installs int       // in this boot
+	backs    int       // rollbacks in this boot
 	boots    int
 	down     int  // rounds until it is back; below 0: until it is switched on by hand
 	busy     int  // rounds until the installer is done
@@ -47,6 +48,7 @@ type world struct {
 	faults     bool
 	violations []string
 	log        []string
+	storage    int // the minor of what etcd writes
 }
 
 func (w *world) violate(format string, args ...any) {
@@ -81,7 +83,7 @@ func (w *world) observe() upgrade.Observed {
 		}
 		o.Nodes = append(o.Nodes, n)
 		if n.Role == upgrade.ControlPlane && w.silent == 0 {
-			o.Members = append(o.Members, upgrade.Member{Node: n.Name, Healthy: m.up(), Leader: m.Name == w.leader, Version: upgradepath.Etcd(n.Talos)})
+			o.Members = append(o.Members, upgrade.Member{Node: n.Name, Healthy: m.up(), Leader: m.Name == w.leader, Version: upgradepath.Etcd(n.Talos), Storage: fmt.Sprintf("3.%d.0", w.storage)})
 		}
 	}
 	return o
@@ -101,6 +103,7 @@ func (w *world) elect() {
 
 // tick lets time pass.
 func (w *world) tick() {
+	w.write()
 	w.silent = max(w.silent-1, 0)
 	for _, m := range w.machines {
 		if m.down > 0 {
@@ -150,8 +153,12 @@ func (w *world) take(s upgrade.Step) bool {
 		w.leader = w.machines[i].Name
 	case upgrade.Boot:
 		w.boot(m)
+	case upgrade.Rollback:
+		return w.rollback(m, s)
 	case upgrade.Confirm, upgrade.Forget:
-		m.Mark = nil
+		if m.Mark = nil; s.Before != nil {
+			m.Before = s.Before
+		}
 	case upgrade.Configure:
 		w.configure(m, s)
 	case upgrade.Manifests:
@@ -164,6 +171,7 @@ func (w *world) take(s upgrade.Step) bool {
 
 // install is what the installer does, and what becomes of its answer.
 func (w *world) install(m *machine, s upgrade.Step) bool {
+	m.Before = s.Before
 	m.Mark = &upgrade.Mark{Phase: upgrade.Installing, Version: s.Version, Schematic: s.Schematic, Boot: fmt.Sprint(m.boots), Run: fmt.Sprint("run ", w.run), Try: s.Try}
 	if w.befalls(12) {
 		return false // killed before the call
@@ -205,7 +213,7 @@ func (w *world) boot(m *machine) {
 		w.violate("%s boots while its installer runs", m.Name)
 	}
 	m.boots++
-	m.installs, m.down = 0, 1
+	m.installs, m.backs, m.down = 0, 0, 1
 	if w.faults {
 		m.down += w.chance.IntN(3)
 	}
@@ -246,8 +254,8 @@ func (w *world) before(s upgrade.Step) {
 	if m == nil {
 		return
 	}
-	disturbs := slices.Contains([]upgrade.Action{upgrade.Drain, upgrade.Install, upgrade.Transfer, upgrade.Boot, upgrade.Configure}, s.Action)
-	if m.Role == upgrade.ControlPlane && disturbs && (len(w.saved) == 0 || s.Hop != "" && !slices.Contains(w.saved, s.Hop)) {
+	disturbs := slices.Contains([]upgrade.Action{upgrade.Drain, upgrade.Install, upgrade.Rollback, upgrade.Transfer, upgrade.Boot, upgrade.Configure}, s.Action)
+	if m.Role == upgrade.ControlPlane && disturbs && (len(w.saved) == 0 || s.Hop != "" && !w.policy.Rollback && !slices.Contains(w.saved, s.Hop)) {
 		w.violate("I12: %s %s without a snapshot of this run for %s", s.Action, s.Node, s.Hop)
 	}
 	if s.Action == upgrade.Install {

@@ -35,8 +35,8 @@ type slots struct {
 	// read it again, and writes it back as it was with any other change.
 	tagged bool
 	read   bool // by this boot
-	// Installations in this boot.
-	installs int
+	// Installations and rollbacks in this boot.
+	installs, rollbacks int
 }
 
 // other is the system that would be overwritten by an installation.
@@ -60,7 +60,7 @@ func (m *Machine) write(new System) {
 // start takes the system of the next boot.
 func (m *Machine) start() {
 	d := &m.disk
-	d.running, d.installs, d.read = d.next, 0, d.tagged
+	d.running, d.installs, d.rollbacks, d.read = d.next, 0, 0, d.tagged
 	m.spec.Talos, m.spec.Schematic = d.systems[d.running].Talos, d.systems[d.running].Schematic
 }
 

@@ -263,7 +263,7 @@ func (c *config) rest() map[string]any {
 	return left
 }
 
-// pem returns PEM, plain or in base64, as PEM.
+// asPEM returns PEM, plain or in base64, as PEM.
 func asPEM(text string) []byte {
 	if strings.Contains(text, "-----BEGIN ") {
 		return []byte(text)

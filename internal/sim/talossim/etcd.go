@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // etcdCluster is an etcd cluster, from its bootstrap until the last machine that
@@ -70,8 +71,12 @@ func (m *Machine) serveEtcd() {
 		m.run.failed = "the member has been permanently removed from the cluster"
 		return
 	}
+	if m.tooOld() {
+		return
+	}
 	m.run.serving, m.run.failed, own.name = true, "", m.nodeName()
 	m.etcd.cluster.elect()
+	m.etcd.cluster.version()
 	m.fleet.progress()
 }
 
@@ -90,6 +95,7 @@ func (m *Machine) join() {
 	c.members = slices.DeleteFunc(c.members, func(o *member) bool { return o.name == m.nodeName() })
 	own := &member{id: m.fleet.newNumber("member"), peer: m.peerURL(), learner: true, machine: m}
 	c.members = append(c.members, own)
+	c.minor = min(c.minor, versions.Minor(m.etcdVersion())) // a fleet may begin as one whose upgrade was interrupted
 	c.index++
 	m.etcd.cluster, m.etcd.member = c, own.id
 	m.after(m.fleet.timing.Join, func() {

@@ -25,14 +25,28 @@ func (m *Machine) etcdVersion() string {
 }
 
 // version is that of the cluster's storage: the minor of its oldest member. When all
-// have a newer one it rises, and does not come back.
+// have a newer one, and each says so, it rises, and does not come back.
 func (c *etcdCluster) version() string {
-	lowest := -1
+	lowest, all := -1, true
 	for _, o := range c.members {
+		all = all && o.healthy(c)
 		if minor := versions.Minor(o.machine.etcdVersion()); lowest < 0 || minor < lowest {
 			lowest = minor
 		}
 	}
-	c.minor = max(c.minor, lowest)
+	if all || c.minor == 0 {
+		c.minor = max(c.minor, lowest)
+	}
 	return fmt.Sprintf("3.%d.0", c.minor)
+}
+
+// tooOld reports whether the etcd of the machine is older than its cluster's storage,
+// and does not start for that.
+func (m *Machine) tooOld() bool {
+	if m.etcd.cluster.version(); versions.Minor(m.etcdVersion()) >= m.etcd.cluster.minor {
+		return false
+	}
+	m.fleet.violate("%s: its etcd %s is older than the storage of its cluster, 3.%d", m.spec.Name, m.etcdVersion(), m.etcd.cluster.minor)
+	m.run.failed = "the cluster cannot be downgraded"
+	return true
 }

@@ -27,6 +27,8 @@ type Fault struct {
 	// Machine and Method restrict it to calls; patterns of [path.Match]. Empty is
 	// any.
 	Machine, Method string
+	// Skip is how many calls that fit it lets pass before.
+	Skip int
 	// Times is how often it strikes; 0 is once, a negative one is always.
 	Times int
 	// After says that the call has its effect all the same, and only its answer is
@@ -161,10 +163,15 @@ func (fault *Fault) error() error {
 // strike finds the fault that strikes a call.
 func (f *Fleet) strike(machine, method string) *Fault {
 	for _, fault := range f.faults {
-		if fault.Times != 0 && (fault.Call == 0 || fault.Call == f.count) && fits(fault.Machine, machine) && fits(fault.Method, method) {
-			fault.Times--
-			return fault
+		if fault.Times == 0 || fault.Call != 0 && fault.Call != f.count || !fits(fault.Machine, machine) || !fits(fault.Method, method) {
+			continue
 		}
+		if fault.Skip > 0 {
+			fault.Skip--
+			continue
+		}
+		fault.Times--
+		return fault
 	}
 	return nil
 }

@@ -180,18 +180,3 @@ func (m *Machine) upgrade(system System) {
 		})
 	})
 }
-
-// Rollback boots the other system.
-func (s *service) Rollback(ctx context.Context, _ *machine.RollbackRequest) (r *machine.RollbackResponse, err error) {
-	err = s.change(ctx, func() error {
-		d := &s.m.disk
-		if d.systems[1-d.running] == (System{}) {
-			return status.Error(codes.FailedPrecondition, "cannot rollback to the same entry")
-		}
-		d.next, d.tagged = 1-d.running, false
-		s.m.goDown(stageRebooting, s.m.boot)
-		r = &machine.RollbackResponse{Messages: []*machine.Rollback{{}}}
-		return nil
-	})
-	return r, err
-}

@@ -239,6 +239,7 @@ func (m *Machine) booted() {
 	}
 	if m.persisted != nil && m.persisted.complete() && m.installed {
 		m.configured(m.persisted)
+		m.judge()
 		return
 	}
 	if m.persisted != nil && m.persisted.complete() { // from user data

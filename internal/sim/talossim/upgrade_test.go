@@ -115,9 +115,6 @@ func TestLifecycle(t *testing.T) {
 	}
 	expect(t, "etcd", r.GetMessages()[0].GetMemberStatus().GetProtocolVersion(), "3.7.1")
 	expect(t, "its storage", r.GetMessages()[0].GetMemberStatus().GetStorageVersion(), "3.7.0")
-	w.expectCode("rollback", second(w.admin("cp-1").Rollback(t.Context(), &machine.RollbackRequest{})), codes.OK)
-	w.pass(long)
-	expect(t, "rolled back", w.talos(), "v1.13.9")
 	if v := w.fleet.Violations(); len(v) > 0 {
 		t.Error(v)
 	}

@@ -1,0 +1,183 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+)
+
+// Counts is how much there is to do. An object counts once: a node and its server are
+// one.
+type Counts struct {
+	Add     int `json:"add"`
+	Change  int `json:"change"` // in place
+	Replace int `json:"replace"`
+	Destroy int `json:"destroy"`
+	// Nodes that reboot because of their configuration.
+	Reboot int `json:"reboot"`
+	// Servers that are off for a while.
+	PowerOff int `json:"powerOff"`
+	// How many workers may be unavailable at once.
+	AtOnce int `json:"atOnce"`
+	// Changes that nobody has agreed to, and what must not be done.
+	NeedConsent int `json:"needConsent"`
+	Refused     int `json:"refused"`
+	// Objects in Kubernetes of which others own fields that Git has otherwise.
+	Conflicts int `json:"conflicts"`
+	// How much more a month costs, net, with its sign; empty if that is not known.
+	MonthlyCost string `json:"monthlyCost,omitempty"`
+	Currency    string `json:"currency,omitempty"`
+}
+
+// Counts counts.
+func (r Review) Counts() Counts {
+	c := &counter{objects: map[plan.Key]string{}, waits: map[plan.Key]bool{}, Counts: Counts{AtOnce: max(r.AtOnce, 1)}}
+	if r.Cloud != nil {
+		c.cloud(r.Cloud)
+	}
+	if r.Nodes != nil {
+		c.nodes(r.Nodes)
+	}
+	if r.Kubernetes != nil {
+		c.kubernetes(r.Kubernetes)
+	}
+	for _, become := range c.objects {
+		*map[string]*int{add: &c.Add, change: &c.Change, replace: &c.Replace, destroy: &c.Destroy}[become]++
+	}
+	c.NeedConsent = len(c.waits)
+	return c.Counts
+}
+
+// What becomes of an object.
+const (
+	add     = "add"
+	change  = "change"
+	replace = "replace"
+	destroy = "destroy"
+)
+
+type counter struct {
+	Counts
+	objects map[plan.Key]string
+	waits   map[plan.Key]bool // for consent
+}
+
+// object notes what becomes of an object. Of a node and its server the server says it.
+func (c *counter) object(key plan.Key, become string, allowed bool) {
+	if c.objects[key] == "" {
+		c.objects[key] = become
+	}
+	if !allowed {
+		c.waits[key] = true
+	}
+}
+
+func (c *counter) cloud(p *cloudplan.Plan) {
+	become := map[cloudplan.Action]string{cloudplan.Create: add, cloudplan.Update: change, cloudplan.Replace: replace, cloudplan.Delete: destroy}
+	for _, ch := range p.Changes {
+		if ch.Class == cloudplan.Refused {
+			continue // it is among the refusals
+		}
+		c.object(ch.Key, become[ch.Action], ch.Allowed)
+		if ch.Class == cloudplan.PowerOff {
+			c.PowerOff++
+		}
+	}
+	c.Refused += len(p.Refusals)
+	c.MonthlyCost, c.Currency = p.Cost.Difference(), p.Cost.Currency
+}
+
+func (c *counter) nodes(p *nodeplan.Plan) {
+	for _, r := range p.Rows(every) {
+		become := change
+		switch {
+		case r.Removed():
+			become = destroy
+		case r.Made(), r.Does(nodeplan.Bootstrap):
+			become = add
+		case !r.Does(nodeplan.Configure, nodeplan.Stage):
+			continue // etcd is recorded, pods are let in
+		}
+		for _, name := range r.Nodes {
+			c.object(machine(name), become, r.Allowed)
+		}
+		if r.Does(nodeplan.Reboot) {
+			c.Reboot += len(r.Nodes)
+		}
+	}
+	c.Refused += len(p.Refusals)
+}
+
+func every(string) bool { return true }
+
+// machine is the key that a node counts by: that of its server. etcd is none.
+func machine(node string) plan.Key {
+	if node == nodeplan.Etcd {
+		return nodeplan.Etcd
+	}
+	return cloudplan.KeyOf(cloudplan.KindServer, node)
+}
+
+func (c *counter) kubernetes(p *kubeplan.Plan) {
+	become := map[kubeplan.Action]string{kubeplan.Create: add, kubeplan.Replace: replace, kubeplan.Delete: destroy}
+	for _, s := range p.Steps {
+		switch {
+		case s.Action == kubeplan.Conflict:
+			c.Conflicts++
+		case !s.Effective():
+		case become[s.Action] != "":
+			c.object("kubernetes/"+s.Key, become[s.Action], s.Allowed)
+		default:
+			c.object("kubernetes/"+s.Key, change, s.Allowed)
+		}
+	}
+	c.Refused += len(p.Refusals)
+}
+
+// Line is the last line of a plan.
+func (c Counts) Line() string {
+	line := fmt.Sprintf("Plan: %d to add, %d to change in place, %d to replace, %d to destroy", c.Add, c.Change, c.Replace, c.Destroy)
+	var more []string
+	if c.PowerOff > 0 {
+		more = append(more, several(c.PowerOff, "server is", "servers are")+" powered off"+oneAtATime(c.PowerOff, 1))
+	}
+	if c.Reboot > 0 {
+		more = append(more, several(c.Reboot, "node reboots", "nodes reboot")+oneAtATime(c.Reboot, c.AtOnce))
+	}
+	if c.NeedConsent > 0 {
+		more = append(more, several(c.NeedConsent, "needs", "need")+" consent")
+	}
+	if c.Refused > 0 {
+		more = append(more, fmt.Sprintf("%d refused", c.Refused))
+	}
+	if c.Conflicts > 0 {
+		more = append(more, fmt.Sprintf("%d in conflict", c.Conflicts))
+	}
+	if c.MonthlyCost != "" && c.MonthlyCost != "+0.00" {
+		more = append(more, c.MonthlyCost+" "+c.Currency+"/month")
+	}
+	return strings.Join(slices.Concat([]string{line}, more), "; ")
+}
+
+// oneAtATime says how many go at once, of more than one.
+func oneAtATime(n, atOnce int) string {
+	switch {
+	case n < 2:
+		return ""
+	case atOnce < 2:
+		return ", one at a time"
+	}
+	return fmt.Sprintf(", at most %d workers at once", atOnce)
+}
+
+func several(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,41 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/review"
+)
+
+// String prints the plan for people.
+func (p *Plan) String() string { return p.review().String() }
+
+// Counts is how much there is to do.
+func (p *Plan) Counts() review.Counts { return p.review().Counts() }
+
+// JSON writes the plan for programs, with its counts.
+func (p *Plan) JSON() ([]byte, error) {
+	return plan.Encode(struct {
+		*Plan
+		Counts review.Counts `json:"counts"`
+	}{p, p.Counts()})
+}
+
+// review is the plan as operators read it.
+func (p *Plan) review() review.Review {
+	r := review.Review{Cloud: p.Plan, Nodes: p.Nodes, Kubernetes: p.Kubernetes, AtOnce: p.node.MaxParallel}
+	switch {
+	case p.Plan != nil:
+		r.Cluster = p.Plan.Cluster
+		first := holding(all)(p.Plan).Changes
+		r.Last = func(c cloudplan.Change) bool {
+			return !slices.ContainsFunc(first, func(o cloudplan.Change) bool { return o.Key == c.Key && o.Action == c.Action })
+		}
+	case p.Nodes != nil:
+		r.Cluster = p.Nodes.Cluster
+	case p.Kubernetes != nil:
+		r.Cluster = p.Kubernetes.Cluster
+	}
+	return r
+}
