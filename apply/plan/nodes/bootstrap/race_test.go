@@ -16,6 +16,7 @@ type race struct {
 	runs   [3]racer
 	calls  int8 // that told a node to begin etcd
 	twice  bool // while it had begun already, or another one had
+	two    bool // while another one had: there are two etcd clusters
 }
 
 // contested is a control plane.
@@ -132,6 +133,7 @@ func (m mark) note() (n bootstrap.Note) {
 type rules struct {
 	hasty bool // nobody waits for Hold
 	blind bool // nobody looks how long writing takes
+	first bool // no turns: who reads no note of a call notes its own, and calls
 }
 
 // step takes one small step of a run.
@@ -236,6 +238,9 @@ func (w *race) decide(r *racer, rules rules) {
 		}
 	}
 	r.doing = sleeps
+	if rules.first && d.Action == bootstrap.Announce {
+		d.Action = bootstrap.Call
+	}
 	switch d.Action {
 	case bootstrap.Record:
 		r.node, r.doing = node, looks
@@ -245,7 +250,7 @@ func (w *race) decide(r *racer, rules rules) {
 		r.to = mark{kind: announced, run: r.id, node: node, boot: r.read[node].boot, tree: r.tree, at: w.now + r.skew}
 		r.own, r.doing = mark{}, announces
 	case bootstrap.Call:
-		if w.now-r.ownAt < bootstrap.Valid || rules.blind {
+		if w.now-r.ownAt < bootstrap.Valid || rules.blind || rules.first {
 			r.to = mark{kind: called, run: r.id, node: node, boot: r.read[node].boot, at: w.now + r.skew}
 			r.base, r.doing = w.now, claims
 		}
@@ -280,8 +285,9 @@ func (w *race) call(r *racer) {
 	if p.boot != r.to.boot {
 		return // a connection does not outlive a boot
 	}
-	for _, o := range w.planes {
+	for i, o := range w.planes {
 		w.twice = w.twice || o.begun > 0 || o.data
+		w.two = w.two || o.begun > 0 && int8(i) != r.to.node
 	}
 	p.begun, r.told = w.now, w.now
 	w.calls++
