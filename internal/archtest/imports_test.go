@@ -30,6 +30,7 @@ type part struct {
 var testMay = []part{
 	{"apply/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv", "testenv/patience"}},
 	{"cmd/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv"}},
+	{"internal/sim/talossim", []string{"testenv/diskenv"}},
 	{"...", []string{"testenv/toolenv"}},
 }
 

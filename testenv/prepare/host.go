@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/testenv/internal/cache"
@@ -57,23 +58,36 @@ func prepareHost(h host, out io.Writer, modules []cache.Module) {
 // shells are those that completions are tested in, besides bash.
 var shells = []cache.HostProgram{{Name: "zsh", Package: "zsh"}, {Name: "fish", Package: "fish"}}
 
+// forInstallers are what the installers of Talos call. What GRUB boots by is no program,
+// but comes with one.
+var forInstallers = []cache.HostProgram{
+	{Name: "grub-install", Package: "grub2-common"},
+	{Name: "/usr/lib/grub/i386-pc/grub-bios-setup", Package: "grub-pc-bin"},
+	{Name: "mkfs.xfs", Package: "xfsprogs"},
+}
+
 // missingPackages are those that have programs that are not there.
 func missingPackages(h host, modules []cache.Module) (packages []string) {
-	needed := false
+	var needed []cache.HostProgram
 
-	for _, m := range modules {
-		needed = needed || strings.HasPrefix(m.Folder, "talosnode/")
+	if anyBelow(modules, "talosnode/") {
+		needed = append(cache.HostPrograms(), shells...)
 	}
 
-	if !needed {
-		return nil
+	if anyBelow(modules, "talosnode/installer-") {
+		needed = append(needed, forInstallers...)
 	}
 
-	for _, program := range append(cache.HostPrograms(), shells...) {
+	for _, program := range needed {
 		if _, err := h.findProgram(program.Name); err != nil {
 			packages = append(packages, program.Package)
 		}
 	}
 
 	return packages
+}
+
+// anyBelow reports whether the folder of a module begins so.
+func anyBelow(modules []cache.Module, folder string) bool {
+	return slices.ContainsFunc(modules, func(m cache.Module) bool { return strings.HasPrefix(m.Folder, folder) })
 }

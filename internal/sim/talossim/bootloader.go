@@ -16,7 +16,8 @@ const (
 	// GRUB writes over the system that the next boot would not take: after one
 	// installation, that is the one that runs.
 	GRUB Bootloader = ""
-	// SystemdBoot never writes over the system that runs.
+	// SystemdBoot has files instead of slots. The installer of 1.14 never writes over
+	// the system that runs; older ones do as with GRUB.
 	SystemdBoot Bootloader = "systemd-boot"
 )
 
@@ -39,9 +40,12 @@ type slots struct {
 	installs, rollbacks int
 }
 
-// other is the system that would be overwritten by an installation.
-func (s *slots) other(kind Bootloader) int {
-	if kind == SystemdBoot {
+// firstToSpare is the first minor of Talos whose installer asks systemd-boot what runs.
+const firstToSpare = 14
+
+// other is the system that the installer of a version writes over.
+func (s *slots) other(kind Bootloader, installer string) int {
+	if kind == SystemdBoot && versions.Minor(installer) >= firstToSpare {
 		return 1 - s.running
 	}
 	return 1 - s.next
@@ -52,7 +56,7 @@ func (m *Machine) write(new System) {
 	if m.disk.installs++; m.disk.installs > 1 {
 		m.fleet.violate("%s: a second installation in one boot", m.spec.Name)
 	}
-	at := m.disk.other(m.spec.Bootloader)
+	at := m.disk.other(m.spec.Bootloader, new.Talos)
 	m.disk.systems[at] = new
 	m.disk.next, m.disk.tagged, m.disk.read = at, true, false
 }

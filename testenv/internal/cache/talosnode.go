@@ -39,6 +39,18 @@ func talosnode() []Module {
 			LinkerFlags: kubernetesVersion,
 		},
 		next(),
+		installer("1.13"),
+		installer("1.14", Tool{Name: "machine", Package: talos}),
+	}
+}
+
+const talos = "github.com/siderolabs/talos"
+
+// installer is what an installer image of a release of Talos runs.
+func installer(release string, more ...Tool) Module {
+	return Module{
+		Folder: "talosnode/installer-" + release,
+		Tools:  append(more, Tool{Name: "installer", Package: talos + "/cmd/installer"}),
 	}
 }
 
@@ -65,8 +77,6 @@ func next() Module {
 // machined is the init system of a release of Talos, with the configuration
 // files that its image has.
 func machined(release string) Module {
-	const talos = "github.com/siderolabs/talos"
-
 	return Module{
 		Folder: "talosnode/machined-" + release,
 		Tools:  []Tool{{Name: "machined", Package: talos + "/internal/app/machined"}},

@@ -1,6 +1,9 @@
 package cache
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Tool is one program, built from a package of a published Go module.
 type Tool struct {
@@ -31,7 +34,9 @@ type Module struct {
 // Nightly reports whether only tests of the nightly level run the module's programs,
 // so that the other levels need not wait for their builds. It is not a field, as a
 // new one would change the folder of every module.
-func (m Module) Nightly() bool { return m.Folder == nextKubernetes }
+func (m Module) Nightly() bool {
+	return m.Folder == nextKubernetes || strings.HasPrefix(m.Folder, "talosnode/installer-")
+}
 
 // BuildFlags are the flags of go build: small binaries that are the same in
 // every checkout.
