@@ -111,7 +111,7 @@ func TestStatusAndTakeover(t *testing.T) {
 	if !strings.Contains(text, "Kubernetes v1.36.4\n") || !strings.Contains(text, "the certificate of the Kubernetes authority expires on ") {
 		t.Errorf("it prints\n%s", text)
 	}
-	json, err := status.JSON()
+	json, err := plan.Encode(status)
 	if err != nil || strings.Contains(text+string(json), canaryToken) || strings.Contains(fmt.Sprintf("%+v", status), canaryToken) {
 		t.Errorf("the token is told (%v)", err)
 	}

@@ -40,7 +40,7 @@ func newOperators(t testing.TB, seed byte) operators {
 
 func operatorsOf(t testing.TB, private secret.String, public string, random *rand.ChaCha8) operators {
 	t.Helper()
-	recipients, err := sopsage.AgeRecipients(public)
+	recipients, err := sopsage.Recipients{}.With(public)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestOpenRefuses(t *testing.T) {
 func forgedKey(t *testing.T, o operators) operators {
 	t.Helper()
 	random := rand.NewChaCha8([32]byte{9})
-	recipients, err := sopsage.AgeRecipients(o.public)
+	recipients, err := sopsage.Recipients{}.With(o.public)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,6 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 )
 
-// JSON writes the status for programs.
-func (s *Status) JSON() ([]byte, error) { return plan.Encode(s) }
-
 // String prints the status for people.
 func (s *Status) String() string {
 	var b strings.Builder

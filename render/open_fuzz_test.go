@@ -23,7 +23,7 @@ func sealedFile(t testing.TB) ([]byte, *sopsage.Keys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipients, err := sopsage.AgeRecipients(public)
+	recipients, err := sopsage.Recipients{}.With(public)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,16 +90,6 @@ var checks = []struct {
 	{Access, "apply reaches the servers without passing a firewall", access},
 }
 
-// Any reports whether a finding has a state.
-func Any(findings []Finding, state State) bool {
-	for _, f := range findings {
-		if f.State == state {
-			return true
-		}
-	}
-	return false
-}
-
 // Text prints findings for people, one line each, with what to do below.
 func Text(findings []Finding) string {
 	var b strings.Builder

@@ -14,16 +14,7 @@ import (
 // another one may not have as long as it takes to find that out.
 const nextAfter = 500 * time.Millisecond
 
-// First connects to the first of several addresses that accepts. They are tried in
-// their order: the next one as soon as one has refused, or has not answered for
-// half a second, as in RFC 8305, section 5. There must be at least one. All of them
-// together have [ConnectWithin].
-func First(ctx context.Context, through Transport, addresses []string) (net.Conn, error) {
-	conn, _, err := first(ctx, through, addresses)
-	return conn, err
-}
-
-// first is [First], and which of the addresses it was.
+// first connects to the first of several addresses that accepts, and says which it was.
 func first(ctx context.Context, through Transport, addresses []string) (conn net.Conn, of int, err error) {
 	type answer struct {
 		conn net.Conn
@@ -82,15 +73,18 @@ func noneAnswers(addresses []string, problems []error) error {
 	return errors.Join(problems...)
 }
 
-// Favourite is [First] that remembers who answered last, and asks them first: one
-// that is switched off costs half a second once, and not with each connection. The
-// zero value remembers nobody. It may be used by several goroutines at once.
+// Favourite remembers which address answered last, and asks it first: one that is
+// switched off costs half a second once, and not with each connection. The zero value
+// remembers none. It may be used by several goroutines at once.
 type Favourite struct {
 	mu   sync.Mutex
 	last string
 }
 
-// First connects to the first of several addresses that accepts.
+// First connects to the first of several addresses that accepts. They are tried in
+// their order: the next one as soon as one has refused, or has not answered for
+// half a second, as in RFC 8305, section 5. There must be at least one. All of them
+// together have [ConnectWithin].
 func (f *Favourite) First(ctx context.Context, through Transport, addresses []string) (net.Conn, error) {
 	f.mu.Lock()
 	last := f.last

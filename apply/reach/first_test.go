@@ -91,7 +91,7 @@ func TestFirst(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				begin := time.Now()
-				conn, err := First(ctx, n, strings.Fields(tt.addresses))
+				conn, err := new(Favourite).First(ctx, n, strings.Fields(tt.addresses))
 				took, got, open := time.Since(begin), "", 0
 				if err != nil {
 					got = strings.ReplaceAll(err.Error(), silentHint, "")
@@ -119,7 +119,7 @@ func TestFirstInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := First(ctx, &network{}, []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := new(Favourite).First(ctx, &network{}, []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/printable"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -98,14 +97,11 @@ func (o *console) printWarnings(warnings diag.List) {
 
 // printJSON prints data to stdout.
 func (o *console) printJSON(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := plan.Encode(v)
+	if err != nil {
 		return err
 	}
-	return o.printData(printable.JSON(b.Bytes()))
+	return o.printData(printable.JSON(text))
 }
 
 // printData prints bytes to stdout.

@@ -71,15 +71,11 @@ func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster)
 		return unseen
 	}
 	s.stop()
-	text := []byte(printable.Text(status.String()))
+	show := func() error { return s.out.printData([]byte(printable.Text(status.String()))) }
 	if wantsJSON(c) {
-		var err error
-		if text, err = status.JSON(); err != nil {
-			return err
-		}
-		text = printable.JSON(text)
+		show = func() error { return s.out.printJSON(status) }
 	}
-	if err := s.out.printData(text); err != nil {
+	if err := show(); err != nil {
 		return err
 	}
 	s.warn(s.stale)

@@ -75,11 +75,7 @@ func (t takeoverCommand) takeOver(c *cli.Context, s *session, cluster *apply.Clu
 // asked before the question.
 func (t takeoverCommand) print(c *cli.Context, s *session, p *kubeplan.Plan) error {
 	if wantsJSON(c) {
-		text, err := p.JSON()
-		if err != nil {
-			return err
-		}
-		return s.out.printData(text)
+		return s.out.printJSON(p)
 	}
 	if c.Bool("plan") {
 		return s.out.printText(p.String())

@@ -3,7 +3,7 @@ package manifest
 import "testing"
 
 func TestAt(t *testing.T) {
-	located, err := Locate("a.yaml", []byte(`apiVersion: v1
+	located, err := locate(&reader{file: "a.yaml"}, []byte(`apiVersion: v1
 kind: List
 items:
   - apiVersion: v1

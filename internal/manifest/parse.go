@@ -43,13 +43,9 @@ func parse(r *reader, text []byte) ([]Object, diag.List, error) {
 	return objects, r.warnings, nil
 }
 
-// Locate is [Parse] with the places of the objects.
-func Locate(file string, text []byte) ([]Located, error) {
-	return locate(&reader{file: file}, text)
-}
-
-// LocateAny is [Locate] for a file that may hold something else: documents that
-// are no maps, or have no apiVersion, kind or metadata, are left out.
+// LocateAny is [Parse] with the places of the objects, for a file that may hold
+// something else: documents that are no maps, or have no apiVersion, kind or
+// metadata, are left out.
 func LocateAny(file string, text []byte) ([]Located, error) {
 	return locate(&reader{file: file, any: true}, text)
 }

@@ -74,7 +74,7 @@ func keysOf(private string) *Keys {
 // ageTo gives recipients of age public keys.
 func ageTo(t testing.TB, public ...string) Recipients {
 	t.Helper()
-	r, err := AgeRecipients(public...)
+	r, err := Recipients{}.With(public...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,10 +97,6 @@ func (k *Keyring) Recipients(domain Domain) Recipients {
 	return Recipients{groups: md.KeyGroups, threshold: md.ShamirThreshold}
 }
 
-// Created returns when the data key of a domain was made: the date in every
-// block that is written with it.
-func (k *Keyring) Created(domain Domain) time.Time { return k.entries[domain].wrapped.LastModified }
-
 // Unwrap recovers the data key of a domain, and checks that it was sealed with
 // the binding.
 func (k *Keyring) Unwrap(ctx context.Context, keys *Keys, domain Domain, binding secret.String) (*DataKey, error) {

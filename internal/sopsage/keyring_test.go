@@ -32,8 +32,8 @@ func TestKeyringRoundTrip(t *testing.T) {
 		if !parsed.Recipients(domain).Equal(ring.Recipients(domain)) {
 			t.Errorf("%s: recipients %v", domain, parsed.Recipients(domain).Strings())
 		}
-		if !parsed.Created(domain).Equal(testTime) {
-			t.Errorf("%s: created %v", domain, parsed.Created(domain))
+		if !parsed.entries[domain].wrapped.LastModified.Equal(testTime) {
+			t.Errorf("%s: created %v", domain, parsed.entries[domain].wrapped.LastModified)
 		}
 	}
 	if !strings.Contains(text, `created: "2026-03-01T12:30:00Z"`) {
@@ -117,7 +117,7 @@ func TestRotate(t *testing.T) {
 	if got := ring.Recipients(Operator).Strings(); len(got) != 1 || got[0] != public {
 		t.Errorf("recipients %v", got)
 	}
-	if !ring.Created(Operator).Equal(later) || !ring.Created(Cluster).Equal(testTime) {
+	if !ring.entries[Operator].wrapped.LastModified.Equal(later) || !ring.entries[Cluster].wrapped.LastModified.Equal(testTime) {
 		t.Error("wrong dates")
 	}
 	after, err := ring.Unwrap(t.Context(), keysOf(other), Operator, testBinding)
@@ -227,7 +227,7 @@ func TestRecipients(t *testing.T) {
 		t.Errorf("With changes what it is called on: %v, %v", base.Strings(), err)
 	}
 	private, _ := identity(t, 1)
-	_, err := AgeRecipients(private)
+	_, err := Recipients{}.With(private)
 	wantError(t, err, "not an age recipient")
 	if strings.Contains(err.Error(), private[20:30]) {
 		t.Error("the private key is in the error")

@@ -45,7 +45,7 @@ func TestFirstKeyringIsUpgraded(t *testing.T) {
 		t.Fatal(err)
 	}
 	after, err := k.Unwrap(t.Context(), keysOf(private), Operator, testBinding)
-	if err != nil || !after.Equal(before) || !k.Created(Operator).Equal(testTime) {
+	if err != nil || !after.Equal(before) || !k.entries[Operator].wrapped.LastModified.Equal(testTime) {
 		t.Errorf("the data key changed: %v", err)
 	}
 	// One that was sealed as the second version is no first one.

@@ -22,12 +22,7 @@ type Recipients struct {
 	threshold int
 }
 
-// AgeRecipients gives recipients made of age (or SSH) public keys.
-func AgeRecipients(public ...string) (Recipients, error) {
-	return Recipients{}.With(public...)
-}
-
-// With adds age public keys. If there are several groups, a key is added to
+// With adds age (or SSH) public keys. If there are several groups, a key is added to
 // each of them, so that it can decrypt alone.
 func (r Recipients) With(public ...string) (Recipients, error) {
 	out := Recipients{groups: slices.Clone(r.groups), threshold: r.threshold}

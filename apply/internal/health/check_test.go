@@ -170,7 +170,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 			failed := strings.Contains(strings.Join(test.want, "\n"), "failed: ")
-			if report.Well() == failed || (Problem(report.Failures()) == nil) == failed {
+			if report.Well() == failed || (len(report.Failures()) == 0) == failed {
 				t.Errorf("well: %v", report.Well())
 			}
 		})

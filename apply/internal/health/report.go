@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/talosgen/talosgen/apply/plan"
-	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // State is how a check came out.
@@ -87,19 +86,6 @@ func (r Report) only(keep func(Result) bool) (found []Result) {
 		}
 	}
 	return found
-}
-
-// Problem is an error that names failures; nil if there are none.
-func Problem(failures []Result) error {
-	var list diag.List
-	for _, f := range failures {
-		p := diag.On(cmp.Or(f.Node, "cluster"), "%s: %s", f.Check, f.Text).WithCode(diag.NotReady)
-		if f.Node != "" {
-			p.Object = "node " + f.Node
-		}
-		list.Add(p)
-	}
-	return list.Err()
 }
 
 // add notes how a check came out. What nodes say goes to a terminal.

@@ -96,7 +96,7 @@ func (w *world) mustRefuse(r *rogue, node, reason string) {
 		w.Fatal(err)
 	}
 	text := p.String()
-	if !strings.Contains(text, "node/"+node+": ") || !strings.Contains(text, reason) || !strings.Contains(text, "--allow node/"+node) || len(p.Executable()) == 0 {
+	if !strings.Contains(text, "node/"+node+": ") || !strings.Contains(text, reason) || !strings.Contains(text, "--allow node/"+node) || len(p.Refusals) == 0 {
 		w.Errorf("the plan is not refused:\n%s", text)
 	}
 	if _, err := w.apply(w.Context(), nodeplan.Policy{}); err == nil {
@@ -326,7 +326,7 @@ func TestPinned(t *testing.T) {
 			key := w.shows("cp-1")
 			tt.pin(w, key)
 			p, err := w.plan(t.Context(), w.cluster(), nodeplan.Policy{})
-			if refused := len(p.Executable()) > 0; err != nil || refused == tt.right {
+			if refused := len(p.Refusals) > 0; err != nil || refused == tt.right {
 				t.Fatalf("%v\n%s", err, p)
 			}
 			if !tt.right && !strings.Contains(p.String(), "shows the key "+key) {

@@ -40,7 +40,7 @@ func TestMachinesThatExist(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := strings.Join(p.Executable(), "; ")
+			text := refusals(p)
 			if tt.refused == "" && text != "" || !strings.Contains(text, tt.refused) || len(p.Unreachable) > 0 != tt.away {
 				t.Errorf("refused %q, away %v\n%s", text, p.Unreachable, p)
 			}

@@ -281,6 +281,18 @@ func (w *world) apply(ctx context.Context, policy nodeplan.Policy) (*nodeplan.Pl
 	return w.applyAs(ctx, w.cluster(), policy)
 }
 
+// refusals is why a plan must not be executed.
+func refusals(p *nodeplan.Plan) string {
+	var texts []string
+	for _, n := range p.Refusals {
+		texts = append(texts, n.Problem().Error())
+	}
+	for _, name := range p.Consents() {
+		texts = append(texts, "node/"+name+": removing it needs consent")
+	}
+	return strings.Join(texts, "; ")
+}
+
 // applyAs is apply as a run whose view was changed.
 func (w *world) applyAs(ctx context.Context, c *nodes.Cluster, policy nodeplan.Policy) (*nodeplan.Plan, error) {
 	defer c.Clients.Close()
@@ -288,8 +300,8 @@ func (w *world) applyAs(ctx context.Context, c *nodes.Cluster, policy nodeplan.P
 	if err != nil {
 		return nil, err
 	}
-	if reasons := first.Executable(); len(reasons) > 0 {
-		return first, errors.New(strings.Join(reasons, "; "))
+	if text := refusals(first); text != "" {
+		return first, errors.New(text)
 	}
 	loop := c.Loop(first, func(ctx context.Context) (*nodeplan.Plan, error) { return w.plan(ctx, c, policy) })
 	return loop.Converge(ctx, first, execute.Options[nodeplan.Step]{Parallel: 8, Report: func(e execute.Event[nodeplan.Step]) {

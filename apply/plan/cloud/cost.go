@@ -30,15 +30,6 @@ type Cost struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// Sum prints the price of a month after the changes; empty if no prices are
-// known.
-func (c Cost) Sum() string {
-	if c.Currency == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s %s net, %s gross", cents(c.After.Net), c.Currency, cents(c.After.Gross))
-}
-
 // CostLine is the price of one object for a month; without net and gross if the
 // object is not there.
 type CostLine struct {

@@ -29,11 +29,9 @@ const (
 	FieldFirewalls   = "firewalls"      // of a server: items by name; applied to it directly, or no longer
 	FieldGroup       = "placementGroup" // of a server; to join one it has to be off
 	FieldBackups     = "backups"
-	FieldRescue      = "rescue"     // of a server: it is turned off
-	FieldISO         = "iso"        // of a server: it is detached
-	FieldPower       = "power"      // of a server: it is started
-	FieldAutoDelete  = "autoDelete" // of a primary IP
-	FieldAssignee    = "assignee"   // of a primary IP: the name of the server
+	FieldRescue      = "rescue" // of a server: it is turned off
+	FieldISO         = "iso"    // of a server: it is detached
+	FieldPower       = "power"  // of a server: it is started
 	FieldTTL         = "ttl"
 	FieldValues      = "values" // of DNS records; all are written at once
 	FieldImage       = "image"

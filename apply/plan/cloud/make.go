@@ -1,8 +1,6 @@
 package cloud
 
 import (
-	"slices"
-
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -81,11 +79,6 @@ func (p *planner) finish() (*Plan, error) {
 	p.plan.Cost = (&costs{planner: p}).sum()
 	p.plan.Reads = reader{p.attachment, p.observed}.reads(p.plan.Changes, p.ids)
 	return p.plan, nil
-}
-
-// Executable reports whether nothing is refused and every consent is given.
-func (p *Plan) Executable() bool {
-	return len(p.Refusals) == 0 && !slices.ContainsFunc(p.Changes, func(c Change) bool { return !c.Allowed })
 }
 
 // object is anything with an id, a name and labels.

@@ -63,7 +63,7 @@ type Plan struct {
 	Changes []Change `json:"changes"`
 	// What should be known, and does not keep the plan from being executed.
 	Warnings []plan.Note `json:"warnings,omitempty"`
-	// Why the plan must not be executed. See [Plan.Executable] for consent.
+	// Why the plan must not be executed; missing consent is at the changes.
 	Refusals []plan.Note `json:"refusals,omitempty"`
 	// What destroy does not touch although it belongs to, or hangs at, the
 	// cluster.

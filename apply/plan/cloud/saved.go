@@ -17,24 +17,9 @@ type Saved struct {
 	plan.Section[plan.Consent, Plan]
 }
 
-// JSON writes the plan for programs.
-func (p *Plan) JSON() ([]byte, error) { return plan.Encode(p) }
-
-// Save writes the plan for a file that [Load] reads.
-func (p *Plan) Save() ([]byte, error) { return plan.Encode(p.Saved()) }
-
 // Saved is the plan as it is kept in a file.
 func (p *Plan) Saved() Saved {
 	return Saved{plan.SavedVersion, plan.Section[plan.Consent, Plan]{Desired: plan.DigestOf(p.Desired), Policy: p.policy, Plan: p}}
-}
-
-// Load reads a saved plan. Name is that of the file, for errors.
-func Load(name string, text []byte) (*Saved, error) {
-	var s Saved
-	if err := plan.Decode(name, text, &s); err != nil {
-		return nil, err
-	}
-	return &s, s.Check(name)
 }
 
 // Check refuses a file that holds no plan, or one of another version. Name is

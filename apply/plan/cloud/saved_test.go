@@ -42,15 +42,29 @@ func scaled(t *testing.T) (schemas.Infrastructure, *project) {
 
 func save(t *testing.T, p *cloud.Plan) *cloud.Saved {
 	t.Helper()
-	text, err := p.Save()
+	text, err := plan.Encode(p.Saved())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := cloud.Load("plan.json", text)
+	s, err := load(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// load reads a saved plan as apply does.
+func load(text []byte) (*cloud.Saved, error) {
+	var s cloud.Saved
+	if err := plan.Decode("plan.json", text, &s); err != nil {
+		return nil, err
+	}
+	return &s, s.Check("plan.json")
+}
+
+// executable reports whether nothing is refused and every consent is given.
+func executable(p *cloud.Plan) bool {
+	return len(p.Refusals) == 0 && !slices.ContainsFunc(p.Changes, func(c cloud.Change) bool { return !c.Allowed })
 }
 
 // A saved plan can be executed as long as what it reads is as it was.
@@ -108,7 +122,7 @@ func TestResume(t *testing.T) {
 			if len(p.Changes) != 1 || p.Changes[0].Key != "server/prod-w-2" {
 				t.Errorf("it does something that was not reviewed:\n%s", p)
 			}
-			if !p.Executable() {
+			if !executable(p) {
 				t.Errorf("it cannot be executed:\n%s", p)
 			}
 		})
@@ -133,8 +147,8 @@ func TestResumeKeepsConsent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Executable() != tt.want {
-			t.Errorf("%+v, %+v: executable %v", tt.saved, tt.more, p.Executable())
+		if executable(p) != tt.want {
+			t.Errorf("%+v, %+v: executable %v", tt.saved, tt.more, executable(p))
 		}
 	}
 }
@@ -147,7 +161,7 @@ func TestResumeKeepsRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Executable() || len(p.Refusals) != 1 {
+	if executable(p) || len(p.Refusals) != 1 {
 		t.Errorf("%+v", p.Refusals)
 	}
 }
@@ -156,7 +170,7 @@ func TestResumeKeepsRefusals(t *testing.T) {
 // it stale.
 func TestResumeEdited(t *testing.T) {
 	desired, m := scaled(t)
-	good, err := mustMake(t, desired, m, plan.Consent{}).Save()
+	good, err := plan.Encode(mustMake(t, desired, m, plan.Consent{}).Saved())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +181,7 @@ func TestResumeEdited(t *testing.T) {
 		{`"server/prod-w-2"`, `"server/prod-w-3"`},
 		{`"apiVersion"`, `"apiVersion"`},
 	} {
-		saved, err := cloud.Load("plan.json", []byte(strings.Replace(string(good), edit.old, edit.new, 1)))
+		saved, err := load([]byte(strings.Replace(string(good), edit.old, edit.new, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +230,7 @@ func TestResumeDestroy(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	desired, m := scaled(t)
-	good, err := mustMake(t, desired, m, plan.Consent{}).Save()
+	good, err := plan.Encode(mustMake(t, desired, m, plan.Consent{}).Saved())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +243,7 @@ func TestLoadErrors(t *testing.T) {
 		{"no plan", `{"apiVersion":"talosgen.dev/plan/v1alpha1"}`, "the file holds no plan"},
 		{"an empty plan", `{"apiVersion":"talosgen.dev/plan/v1alpha1","plan":{}}`, "the file holds no plan"},
 	} {
-		if _, err := cloud.Load("plan.json", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) || diag.CodeOf(err) != diag.Input {
+		if _, err := load([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) || diag.CodeOf(err) != diag.Input {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
@@ -245,8 +259,8 @@ func TestPlansHoldNoUserData(t *testing.T) {
 		desired.Servers[i].UserData = canary
 	}
 	p := mustMake(t, desired, m, plan.Consent{})
-	saved, err1 := p.Save()
-	text, err2 := p.JSON()
+	saved, err1 := plan.Encode(p.Saved())
+	text, err2 := plan.Encode(p)
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}
@@ -272,12 +286,12 @@ func TestPlansPrintNoControlCharacters(t *testing.T) {
 // Equal inputs make equal plans, to the byte.
 func TestPlansAreDeterministic(t *testing.T) {
 	desired, m := scaled(t)
-	first, err := mustMake(t, desired, m, plan.Consent{}).Save()
+	first, err := plan.Encode(mustMake(t, desired, m, plan.Consent{}).Saved())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
-		again, err := mustMake(t, desired, m, plan.Consent{}).Save()
+		again, err := plan.Encode(mustMake(t, desired, m, plan.Consent{}).Saved())
 		if err != nil || !bytes.Equal(first, again) {
 			t.Fatalf("%v\n%s\n%s", err, first, again)
 		}
@@ -291,7 +305,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := cloud.Load("plan.json", text)
+		s, err := load(text)
 		if err != nil {
 			return
 		}
@@ -299,7 +313,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cloud.Load("plan.json", out); err != nil {
+		if _, err := load(out); err != nil {
 			t.Fatal(err)
 		}
 		p, err := s.Resume(schemas.Infrastructure{Cluster: "prod", Provider: schemas.Hetzner}, plantest.Empty(), plan.Consent{})

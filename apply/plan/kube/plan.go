@@ -155,9 +155,6 @@ func digestOf(o Object) string {
 	return fmt.Sprintf("%s version %s", UID(o), o.Text("metadata", "resourceVersion"))
 }
 
-// JSON writes the plan for programs.
-func (p Plan) JSON() ([]byte, error) { return plan.Encode(p) }
-
 // Check returns an error if another plan, made later, does something that this
 // one, which somebody agreed to, does not: an object was made, changed or
 // removed by others meanwhile. A plan that was made before there was an API

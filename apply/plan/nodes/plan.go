@@ -144,19 +144,6 @@ func (p Plan) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(p.String())) }
 // Send returns the configuration that Configure and Stage send to a node.
 func (p Plan) Send(node string) secret.String { return p.send[node] }
 
-// Executable returns why the plan must not be executed: refusals, and missing
-// consent.
-func (p Plan) Executable() []string {
-	var reasons []string
-	for _, n := range p.Refusals {
-		reasons = append(reasons, fmt.Sprintf("%s: %s", n.Key, n.Text))
-	}
-	for _, node := range p.Consents() {
-		reasons = append(reasons, fmt.Sprintf("node/%s: removing it needs consent", node))
-	}
-	return reasons
-}
-
 // Consents are the nodes for which consent is missing.
 func (p Plan) Consents() (nodes []string) {
 	for _, s := range p.Steps {
@@ -165,11 +152,6 @@ func (p Plan) Consents() (nodes []string) {
 		}
 	}
 	return nodes
-}
-
-// Stale returns what is not any more as the plan has seen it.
-func (p Plan) Stale(now Observed) (changed []string) {
-	return plan.Changed(plan.All(p.Reads, now.digests()))
 }
 
 // Order returns the key of the step, and those of the steps before it.

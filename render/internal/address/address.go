@@ -121,8 +121,7 @@ const (
 	vipOffset         = -2 // private virtual IP, in the control plane's subnet
 	apiLoadBalancer   = -2 // in the load balancers' subnet
 	natGateway        = -3
-	ingressBalancer   = -4
-	firstPoolBalancer = -5 // of ingress pools, downwards
+	firstPoolBalancer = -5 // of ingress pools, downwards; -4 is kept for a load balancer of ingress
 )
 
 // ControlPlaneVIP is the private virtual IP of the Kubernetes API.
@@ -135,11 +134,6 @@ func (s Subnets) APILoadBalancer() (netip.Addr, error) {
 
 // NATGateway is the private address of the NAT gateway.
 func (s Subnets) NATGateway() (netip.Addr, error) { return host(s.LoadBalancers, natGateway) }
-
-// IngressLoadBalancer is the private address of the ingress load balancer.
-func (s Subnets) IngressLoadBalancer() (netip.Addr, error) {
-	return host(s.LoadBalancers, ingressBalancer)
-}
 
 // IngressPool is the private address of a load balancer in an ingress pool, by
 // its number over all pools, from 0.

@@ -120,9 +120,8 @@ func purpose(data []byte) string {
 		Machine *struct {
 			Type string `yaml:"type"`
 		} `yaml:"machine"`
-		Contexts any    `yaml:"contexts"`
-		Certs    any    `yaml:"certs"`
-		Kind     string `yaml:"kind"`
+		Contexts any `yaml:"contexts"`
+		Certs    any `yaml:"certs"`
 	}
 	err := yaml.Unmarshal(data, &head)
 	switch {

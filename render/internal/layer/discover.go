@@ -1,25 +1,15 @@
 package layer
 
 import (
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// Discover finds the patches of an environment and sorts them into layers. What
+// Arrange sorts the patches among the [Inputs] of an environment into layers. What
 // lies under patches/ or envs/<env>/patches/ and is a patch for no node is an
 // error, except a role's shared patch in an environment without that role.
-func Discover(fsys fs.FS, env string, nodes []NodeRef) (*Layers, error) {
-	files, _, err := Inputs(fsys, env)
-	if err != nil {
-		return nil, err
-	}
-	return Arrange(files, env, nodes)
-}
-
-// Arrange is [Discover] for a caller that has the list of [Inputs] already.
 func Arrange(inputs []string, env string, nodes []NodeRef) (*Layers, error) {
 	a := arranger{
 		env:    env,

@@ -28,10 +28,10 @@ func mapFS(files ...string) fstest.MapFS {
 	return fsys
 }
 
-// TestDiscover runs testdata/*.txtar: the paths in the comment, in environment
+// TestArrange runs testdata/*.txtar: the paths in the comment, in environment
 // dev with testNodes (only the control plane if the name begins with
 // "no_workers"), give the layers of each node in layers.txt, or error.txt.
-func TestDiscover(t *testing.T) {
+func TestArrange(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -53,7 +53,11 @@ func TestDiscover(t *testing.T) {
 					fsys[f] = &fstest.MapFile{}
 				}
 			}
-			layers, err := Discover(fsys, "dev", nodes)
+			files, _, err := Inputs(fsys, "dev")
+			var layers *Layers
+			if err == nil {
+				layers, err = Arrange(files, "dev", nodes)
+			}
 			got := map[string]string{}
 			if err != nil {
 				got["error.txt"] = err.Error() + "\n"

@@ -66,7 +66,7 @@ func claimsOf(t *testing.T, archive *txtar.Archive) (claims []Claim) {
 
 func located(t *testing.T, f txtar.File) []manifest.Located {
 	t.Helper()
-	all, err := manifest.Locate(f.Name, f.Data)
+	all, err := manifest.LocateAny(f.Name, f.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
