@@ -41,7 +41,7 @@ func New(t testing.TB, uefi bool) *Disk {
 	}
 
 	d := &Disk{t: t, uefi: uefi, folder: t.TempDir()}
-	d.device = attach(t, filepath.Join(d.folder, "disk"))
+	d.device = attach(t, filepath.Join(d.folder, diskFile))
 	d.room = newRoom(t, d.folder, uefi, map[string]string{
 		"1.13": toolenv.Folder(t, "talosnode/installer-1.13"),
 		newest: toolenv.Folder(t, "talosnode/installer-"+newest),
@@ -64,7 +64,7 @@ func (d *Disk) Install(system string) {
 	}
 
 	for _, asset := range []string{"vmlinuz", "initramfs.xz", "vmlinuz.efi", "systemd-boot.efi"} {
-		write(d.t, filepath.Join(d.folder, assetsFolder, runtime.GOARCH, asset), system)
+		write(d.t, filepath.Join(d.folder, assetsFolder, runtime.GOARCH, asset), string(kernel(system)))
 	}
 
 	d.room.run(configuration, append([]string{"/programs/" + release + "/installer"}, arguments...)...)

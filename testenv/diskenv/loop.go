@@ -11,8 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// size is that of the disk. Nearly nothing of it is written.
-const size = 4 << 30
+// The disk is a file of the test. Nearly nothing of it is written.
+const (
+	diskFile = "disk"
+	diskSize = 4 << 30
+)
 
 // attach makes a disk of a file, and returns its device. It goes away with the process,
 // however that ends.
@@ -25,7 +28,7 @@ func attach(t testing.TB, name string) string {
 	}
 	defer file.Close()
 
-	if err := file.Truncate(size); err != nil {
+	if err := file.Truncate(diskSize); err != nil {
 		t.Fatal(err)
 	}
 

@@ -35,15 +35,21 @@ func (d *Disk) State() State {
 func (d *Disk) probe() (systems map[string]string, next string) {
 	d.t.Helper()
 
-	label, places := "BOOT", d.grub
+	label := "BOOT"
 	if d.uefi {
-		label, places = "EFI", d.systemdBoot
+		label = "EFI"
 	}
 
 	d.room.run("", "mount", "-o", "ro", d.partition(label), "/mnt")
 	defer d.room.run("", "umount", "/mnt")
 
-	systems, at := places(filepath.Join(d.room.root(), "mnt"))
+	systems = map[string]string{}
+
+	kernels, at := d.places(filepath.Join(d.room.root(), "mnt"))
+	for place, file := range kernels {
+		systems[place] = systemOf([]byte(d.read(file)))
+	}
+
 	if systems[at] == "" {
 		d.t.Fatalf("the next boot would take %q of %v", at, systems)
 	}
@@ -51,29 +57,42 @@ func (d *Disk) probe() (systems map[string]string, next string) {
 	return systems, systems[at]
 }
 
-// grub reads the systems by their slots, and the slot of the next boot.
-func (d *Disk) grub(boot string) (systems map[string]string, next string) {
+// places finds the files of kernels: by slots with GRUB, by names with systemd-boot; and
+// the place of the one that boots next.
+func (d *Disk) places(folder string) (kernels map[string]string, next string) {
 	d.t.Helper()
 
-	match := regexp.MustCompile(`(?m)^set default="([AB]) - `).FindStringSubmatch(d.read(filepath.Join(boot, "grub/grub.cfg")))
+	if d.uefi {
+		const variable = "sys/firmware/efi/efivars/LoaderEntryDefault-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+
+		data := d.read(filepath.Join(d.room.root(), variable))
+
+		return d.files(filepath.Join(folder, "EFI/Linux/*.efi"), filepath.Base), text([]byte(data[4:])) // what is before it are attributes
+	}
+
+	match := regexp.MustCompile(`(?m)^set default="([AB]) - `).FindStringSubmatch(d.read(filepath.Join(folder, "grub/grub.cfg")))
 	if match == nil {
 		d.t.Fatal("grub.cfg has no default")
 	}
 
-	systems = d.kernels(filepath.Join(boot, "[AB]", "vmlinuz"), func(name string) string { return filepath.Base(filepath.Dir(name)) })
-
-	return systems, match[1]
+	return d.files(filepath.Join(folder, "[AB]/vmlinuz"), func(name string) string { return filepath.Base(filepath.Dir(name)) }), match[1]
 }
 
-// systemdBoot reads the systems by the names of their files, and that of the next boot.
-func (d *Disk) systemdBoot(efi string) (systems map[string]string, next string) {
+// files are those that fit a pattern, by what a function makes of their names.
+func (d *Disk) files(glob string, key func(name string) string) map[string]string {
 	d.t.Helper()
 
-	const variable = "sys/firmware/efi/efivars/LoaderEntryDefault-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+	names, err := filepath.Glob(glob)
+	if err != nil {
+		d.t.Fatal(err)
+	}
 
-	data := d.read(filepath.Join(d.room.root(), variable))
+	found := map[string]string{}
+	for _, name := range names {
+		found[key(name)] = name
+	}
 
-	return d.kernels(filepath.Join(efi, "EFI/Linux", "*.efi"), filepath.Base), text([]byte(data[4:])) // what is before it are attributes
+	return found
 }
 
 // text is UTF-16 up to its end.
@@ -85,24 +104,6 @@ func text(data []byte) string {
 	}
 
 	return strings.TrimRight(string(utf16.Decode(units)), "\x00")
-}
-
-// kernels reads the names of the systems that files hold.
-func (d *Disk) kernels(glob string, key func(name string) string) map[string]string {
-	d.t.Helper()
-
-	files, err := filepath.Glob(glob)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-
-	found := map[string]string{}
-
-	for _, name := range files {
-		found[key(name)] = d.read(name)
-	}
-
-	return found
 }
 
 // partition is the device of a partition of the disk, as its GPT has it.

@@ -58,12 +58,13 @@ func prepareHost(h host, out io.Writer, modules []cache.Module) {
 // shells are those that completions are tested in, besides bash.
 var shells = []cache.HostProgram{{Name: "zsh", Package: "zsh"}, {Name: "fish", Package: "fish"}}
 
-// forInstallers are what the installers of Talos call. What GRUB boots by is no program,
-// but comes with one.
+// forInstallers are what the installers of Talos call, and what boots their disks. What
+// GRUB boots by is no program, but comes with one.
 var forInstallers = []cache.HostProgram{
 	{Name: "grub-install", Package: "grub2-common"},
 	{Name: "/usr/lib/grub/i386-pc/grub-bios-setup", Package: "grub-pc-bin"},
 	{Name: "mkfs.xfs", Package: "xfsprogs"},
+	{Name: "qemu-system-x86_64", Package: "qemu-system-x86"},
 }
 
 // missingPackages are those that have programs that are not there.
