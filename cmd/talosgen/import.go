@@ -36,17 +36,22 @@ Kinds of sources:
    talhelper  a folder with talconfig.yaml, its patches, and clusterconfig/,
               which talhelper made of them; patches are copied as they are
               where they lead to the same values
+   layered    a folder of patches in layers: patches/common, controlplane,
+              worker and nodes, the same in envs/<env>, with cluster.env and
+              a secrets bundle; what ` + "`talosctl gen config`" + ` makes of them counts
 
 Examples:
    talosgen import home --from talosctl --dir ~/machines
    talosgen import home --from talhelper --dir ~/cluster --check
+   talosgen import prod --from layered --dir ~/talos
+   talosgen import home --from layered --dir ~/talos --node nas=worker@10.0.0.31
    talosgen import home --from talosctl --dir ~/talos \
       --node cp-1=controlplane.yaml --node cp-2=controlplane.yaml \
       --node worker-1=worker.yaml`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "`KIND` of the source: " + strings.Join(importer.Kinds(), ", ")},
 			&cli.StringFlag{Name: "dir", Usage: "`DIRECTORY` of the source"},
-			&cli.StringSliceFlag{Name: "node", Usage: "`NAME=FILE`: a node, and the file with its configuration (repeatable; default: each file is that of a node)"},
+			&cli.StringSliceFlag{Name: "node", Usage: "`NAME=FILE`: a node, and the file with its configuration (repeatable; default: each file is that of a node); of layers NAME=controlplane or NAME=worker"},
 			&cli.BoolFlag{Name: "check", Usage: "compare only, and write nothing"},
 		},
 		Action: i.run,

@@ -3,6 +3,7 @@
 package secretplaces
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -131,3 +132,15 @@ func Possible(kind string, path yamltext.Path) bool { return covered(freePlaces,
 func covered(places []Place, kind string, path yamltext.Path) bool {
 	return slices.ContainsFunc(places, func(p Place) bool { return p.Covers(kind, path) })
 }
+
+var (
+	named = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?key|credential|authorization)`)
+	holds = regexp.MustCompile(`PRIVATE KEY|AGE-SECRET-KEY-|kind: *Secret\b|://[^/\s@]+:[^/\s@]+@`)
+)
+
+// Named reports whether a text, such as the name of a variable, speaks of a secret.
+func Named(text string) bool { return named.MatchString(text) }
+
+// Holds reports whether a text has a secret in it that is known by its form: a private
+// key, a Secret, a password in a URL.
+func Holds(text string) bool { return holds.MatchString(text) }

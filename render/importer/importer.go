@@ -24,17 +24,20 @@ const (
 	Talosctl = "talosctl"
 	// Talhelper is a folder of talhelper's, with what it generated.
 	Talhelper = "talhelper"
+	// Layered is a folder of patches for all machines, roles and single machines, with
+	// variables and a secrets bundle.
+	Layered = "layered"
 )
 
 // Kinds are all of them.
-func Kinds() []string { return []string{Talosctl, Talhelper} }
+func Kinds() []string { return []string{Talosctl, Talhelper, Layered} }
 
 // Options say what is imported.
 type Options struct {
 	From string // one of [Kinds]
 	Dir  fs.FS
 	// Nodes are the configurations of nodes, as NAME=FILE; without any, each file is
-	// that of a node.
+	// that of a node. For [Layered] they are NAME=ROLE.
 	Nodes []string
 	// Check writes nothing.
 	Check bool
@@ -104,6 +107,7 @@ func (i *importing) read(o Options) (*foreign.Origin, error) {
 		Files:   o.Dir,
 		Decrypt: func(file string, data []byte) ([]byte, error) { return opener.DecryptYAML(i.ctx, file, data) },
 		Mask:    i.src.Process.Masker.Add,
+		Env:     i.env,
 	}
 	for _, n := range o.Nodes {
 		node, ok := foreign.ParseNode(n)
@@ -117,6 +121,8 @@ func (i *importing) read(o Options) (*foreign.Origin, error) {
 		return foreign.Talosctl(s)
 	case Talhelper:
 		return foreign.Talhelper(s)
+	case Layered:
+		return foreign.Layered(s)
 	}
 	return nil, diag.On(o.From, "not a kind of source").WithHint("kinds: %s", strings.Join(Kinds(), ", ")).WithCode(diag.Usage)
 }

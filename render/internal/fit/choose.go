@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/versions"
@@ -12,12 +13,14 @@ import (
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
-// choose finds the options that leave the least to patches.
+// choose finds the files of the source that are copied, and the options that leave the
+// least to other patches.
 func (m *builder) choose() (settings, error) {
 	best, least, err := m.contract()
 	if err != nil {
 		return nil, err
 	}
+	least = m.copy(best, least)
 	for _, c := range m.candidates() {
 		try := best.with(c...)
 		n, err := m.lacking(try)
@@ -81,12 +84,12 @@ func (m *builder) list(old []string, kind string, path ...string) []string {
 func (m *builder) base(contract string) settings {
 	s := settings{
 		{path: "apiVersion", value: "talosgen.dev/v1alpha1"},
-		{path: "clusterName", value: m.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName")},
+		{path: "clusterName", value: m.refer(m.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName"), clusterNames)},
 		{path: "provider", value: "static"},
-		{path: "endpoint", value: m.first([]string{"cluster", "controlPlane", "endpoint"}, "KubeClusterConfig", "endpoint")},
-		{path: "talos.version", value: "${TALOS_VERSION}"},
+		{path: "endpoint", value: m.refer(m.first([]string{"cluster", "controlPlane", "endpoint"}, "KubeClusterConfig", "endpoint"), endpointNames)},
+		{path: "talos.version", value: m.version(m.versions.talos, talosNames)},
 		{path: "talos.configContract", value: contract, comment: "The vocabulary that the machine configurations use."},
-		{path: "kubernetes.version", value: "${KUBERNETES_VERSION}"},
+		{path: "kubernetes.version", value: strings.TrimPrefix(m.version("v"+m.versions.kubernetes, kubernetesNames), "v")},
 	}
 	s = append(s, m.ranges()...)
 	if m.versions.schematic != "" {

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/secretplaces"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/foreign"
@@ -15,12 +16,9 @@ import (
 )
 
 // copy takes over the files of the source that bring the environment nearer to the
-// configurations, with their comments. What the others do is for patches to say.
-func (m *builder) copy(s settings) error {
-	least, err := m.lacking(s)
-	if err != nil {
-		return err
-	}
+// configurations, with their comments. What the others do is for options and patches to
+// say. It returns how many values are lacking then.
+func (m *builder) copy(s settings, least int) int {
 	for _, c := range m.Origin.Copies {
 		why := m.unfit(c)
 		if why == "" {
@@ -32,10 +30,14 @@ func (m *builder) copy(s settings) error {
 			}
 			delete(m.copied, c.To)
 			why = "as it stands it does not lead to the configurations"
+			if err == nil && n == least {
+				m.notes = append(m.notes, c.From+" was not copied: without it the configurations are the same")
+				continue
+			}
 		}
-		m.notes = append(m.notes, fmt.Sprintf("%s was not copied: %s; what it does is in %s", c.From, why, m.inEnv("patches")))
+		m.notes = append(m.notes, fmt.Sprintf("%s was not copied: %s; what it does is in %s or %s", c.From, why, m.inEnv("cluster.yaml"), m.inEnv("patches")))
 	}
-	return nil
+	return least
 }
 
 // unfit says why a file cannot be taken over as it is; empty if it can.
@@ -79,7 +81,8 @@ func (m *builder) bare(data []byte) bool {
 // finds reports whether a value has a secret in it.
 func (w walk) finds(path yamltext.Path, n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
-		return n.Value != "" && w.secret(path, n.Value)
+		rest := w.withoutSecretReferences(n.Value)
+		return rest != "" && w.secret(path, rest)
 	}
 	for i, c := range n.Content {
 		below := yamltext.Index(i)
@@ -100,7 +103,7 @@ func (w walk) finds(path yamltext.Path, n *yaml.Node) bool {
 func (m *builder) comments(n *yaml.Node) bool {
 	w := walk{hider: &hider{builder: m}}
 	for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
-		if text != "" && (w.secret(nil, text) || secretText.MatchString(text) && strings.ContainsAny(text, ":=")) {
+		if text != "" && (w.secret(nil, text) || secretplaces.Named(text) && strings.ContainsAny(text, ":=")) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ package fit
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -45,9 +46,6 @@ func Make(in Input) (*Environment, error) {
 	}
 	s, err := m.choose()
 	if err != nil {
-		return nil, err
-	}
-	if err := m.copy(s); err != nil {
 		return nil, err
 	}
 	e, err := m.patch(s)
@@ -109,11 +107,7 @@ func (m *builder) env() []byte {
 	} else {
 		out.WriteString("# Variables of this environment: ${NAME} in cluster.yaml and in patches.\n")
 	}
-	for _, v := range m.versions.variables() {
-		if !strings.Contains("\n"+out.String(), "\n"+v.name+"=") {
-			fmt.Fprintf(&out, "%s=%s\n", v.name, v.value)
-		}
-	}
+	out.WriteString(m.added())
 	return []byte(out.String())
 }
 
@@ -132,7 +126,10 @@ func (m *builder) patch(s settings) (*Environment, error) {
 	}
 	var hints residue.Hints
 	for range rounds {
-		e := &Environment{Files: map[string][]byte{}, Variables: map[string]secret.String{}}
+		e := &Environment{Files: map[string][]byte{}, Variables: maps.Clone(m.Origin.Variables)}
+		if e.Variables == nil {
+			e.Variables = map[string]secret.String{}
+		}
 		for name, data := range files {
 			e.Files[name] = data
 		}

@@ -23,7 +23,13 @@ type hider struct {
 }
 
 func newHider(m *builder, e *Environment) *hider {
-	return &hider{builder: m, names: map[string]string{}, to: e.Variables}
+	h := &hider{builder: m, names: map[string]string{}, to: e.Variables}
+	for name, s := range m.Origin.Variables {
+		if known := h.names[s.Reveal()]; known == "" || name < known {
+			h.names[s.Reveal()] = name
+		}
+	}
+	return h
 }
 
 // changes returns changes as they stand in a patch.
@@ -100,24 +106,18 @@ func (w walk) versioned(path yamltext.Path, text string) string {
 		return text
 	}
 	if image, found := strings.CutSuffix(text, ":"+w.versions.talos); found && strings.Contains(image, "installer") {
-		return image + ":${TALOS_VERSION}"
+		return image + ":" + w.version(w.versions.talos, talosNames)
 	}
 	if image, found := strings.CutSuffix(text, ":v"+w.versions.kubernetes); found {
-		return image + ":v${KUBERNETES_VERSION}"
+		return image + ":" + w.version("v"+w.versions.kubernetes, kubernetesNames)
 	}
 	return text
 }
 
-var (
-	secretText = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?key|credential|authorization)`)
-	userInfo   = regexp.MustCompile(`://[^/\s@]+:[^/\s@]+@`)
-	privateKey = regexp.MustCompile(`PRIVATE KEY|AGE-SECRET-KEY-|kind: *Secret\b`)
-)
-
 // secret reports whether a value has to be hidden: it is one for certain, it was
 // encrypted before, it holds a secret of the cluster, or it looks like one.
 func (w walk) secret(path yamltext.Path, text string) bool {
-	if secretplaces.Certain(w.kind, path) || privateKey.MatchString(text) || userInfo.MatchString(text) {
+	if secretplaces.Certain(w.kind, path) || secretplaces.Holds(text) {
 		return true
 	}
 	for _, s := range slices.Concat(w.Origin.Secrets, w.Bundle.Values()) {
@@ -134,7 +134,7 @@ func (w walk) secret(path yamltext.Path, text string) bool {
 			last = e.Key
 		}
 	}
-	return secretText.MatchString(last) || strings.ContainsAny(text, "=:\n") && secretText.MatchString(text)
+	return secretplaces.Named(last) || strings.ContainsAny(text, "=:\n") && secretplaces.Named(text)
 }
 
 var notInVariable = regexp.MustCompile(`[^A-Z0-9]+`)

@@ -31,7 +31,10 @@ func (m *builder) render(files map[string][]byte, secrets map[string]secret.Stri
 		return nil, err
 	}
 	texts := &cleartext.Texts{Paths: slices.Sorted(maps.Keys(all)), Files: all, Decrypt: m.Decrypt, Mask: m.Mask}
-	for name, s := range secrets {
+	known := map[string]secret.String{}
+	maps.Copy(known, m.Origin.Variables)
+	maps.Copy(known, secrets)
+	for name, s := range known {
 		vars[name] = subst.Var{Value: s.Reveal(), Secret: true, Pos: diag.Pos{File: layer.InEnv(m.Env, secretsfile.Name)}}
 		texts.SecretVariables = append(texts.SecretVariables, name)
 	}

@@ -19,12 +19,6 @@ type versionSet struct {
 	factory, schematic string
 }
 
-type variable struct{ name, value string }
-
-func (v versionSet) variables() []variable {
-	return []variable{{"TALOS_VERSION", v.talos}, {"KUBERNETES_VERSION", v.kubernetes}}
-}
-
 var (
 	versionTag = regexp.MustCompile(`:(v[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)(?:@.*)?$`)
 	factory    = regexp.MustCompile(`^([^/]+)/(?:[-a-z]+-)?installer(?:-secureboot)?/([0-9a-f]{64}):`)

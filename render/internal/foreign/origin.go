@@ -23,8 +23,10 @@ type Origin struct {
 	// Copies are patches that have a place in an environment, in the order in which they
 	// apply.
 	Copies []Copy
-	// Env is the text of cluster.env, if there is one.
+	// Env is the text of cluster.env, if there is one, without what is secret in it.
 	Env []byte
+	// Variables are the secret ones, with the names that patches call them by.
+	Variables map[string]secret.String
 }
 
 // Copy is a file that may be taken over as it is, with its comments.
@@ -54,6 +56,8 @@ type Source struct {
 	Mask func(...secret.String)
 	// Nodes are the files of nodes that are named by hand.
 	Nodes []NodeFile
+	// Env is the name of the environment, where a folder has several.
+	Env string
 }
 
 // NodeFile names the configuration of a node, and its address if that is known.
