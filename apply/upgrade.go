@@ -137,7 +137,8 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 	var executor *upgrade.Upgrade
 	executor = &upgrade.Upgrade{
 		Desired: desired, Policy: u.policy, Connect: way.node, Reach: way.autoscaled, Kubernetes: upgradeAPI{api}, Programs: upgradeAPI{api},
-		Git: func(name string) (*nodeconfig.Config, error) { return s.env.config(ctx, nodeFile(name)) },
+		Servers: autoscaled{project: s.project, objects: s.objects, api: api, env: s.env.name},
+		Git:     func(name string) (*nodeconfig.Config, error) { return s.env.config(ctx, nodeFile(name)) },
 		Snapshot: func(ctx context.Context, from *node.Client) error {
 			where, err := s.backups.save(ctx, from)
 			if err == nil {

@@ -28,7 +28,7 @@ func (t *treeNodes) upgrade(ctx context.Context) (upgradeplan.Desired, error) {
 			return d, err
 		}
 		w := wanted(config, extensions)
-		w.Role, w.Pool, w.Group = upgradeplan.Worker, p.Name, p.Group
+		w.Role, w.Pool, w.Group, w.Server = upgradeplan.Worker, p.Name, p.Group, p.Type
 		d.Pools[p.Name] = w
 	}
 	return d, nil

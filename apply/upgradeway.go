@@ -122,6 +122,9 @@ func (k upgradeAPI) Before(ctx context.Context, name, text string) error {
 	return k.do(ctx, func(c *kube.Client) error { return c.NoteBefore(ctx, name, text) })
 }
 
+// Remove removes a node whose machine is gone.
+func (k upgradeAPI) Remove(ctx context.Context, name string) error { return k.DeleteNode(ctx, name) }
+
 // Removed are the uses of API versions that end. Each API server counts for itself what
 // its clients ask for.
 func (k upgradeAPI) Removed(ctx context.Context, until int) (found []kube.Use, err error) {

@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"hold-lock":  cmdHoldLock,
 			"ssh-key":    cmdSSHKey,
 			"kube-apply": cmdKubeApply,
+			"autoscale":  cmdAutoscale,
 			"kube-get":   cmdKubeGet,
 			"connect":    cmdConnect,
 			"rogue":      cmdRogue,

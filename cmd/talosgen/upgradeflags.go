@@ -28,7 +28,7 @@ const (
 // Values of flags of upgrade.
 var (
 	untilValues      = []string{"first", "control-planes"}
-	autoscaledValues = []string{"in-place", "leave"}
+	autoscaledValues = []string{"in-place", "recycle", "leave"}
 	rebootModes      = []string{"default", "powercycle"}
 )
 
@@ -45,7 +45,7 @@ func upgradeFlags() []cli.Flag {
 		&cli.DurationFlag{Name: flagSoak, Usage: "how long the first node of each role must be healthy before others follow, such as `10m`"},
 		&cli.StringSliceFlag{Name: flagRetry, Usage: "try the node `NAME` again after it failed or went back (repeatable)"},
 		&cli.BoolFlag{Name: flagRollback, Usage: "bring nodes back to the Talos that they ran before: those of --" + flagNode + ", or all that have Git's"},
-		&cli.StringFlag{Name: flagAutoscaled, Value: autoscaledValues[0], Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, " or ")},
+		&cli.StringFlag{Name: flagAutoscaled, Value: autoscaledValues[0], Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, ", ")},
 		&cli.StringFlag{Name: flagRebootMode, Usage: "`HOW` nodes reboot into the new Talos, in place of talos.upgrade.rebootMode: " + strings.Join(rebootModes, " or ")},
 		outputFlag(),
 	}

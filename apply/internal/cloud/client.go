@@ -37,6 +37,7 @@ type Client struct {
 	markerCalls
 	snapshotCalls
 	builderCalls
+	autoscaledCalls
 
 	sold struct {
 		turn.Turn
@@ -76,7 +77,7 @@ func New(o Options) *Client {
 	}
 	api := hcloud.NewClient(options...)
 	c := &calls{api: api, wire: wire, clock: o.Clock, waiter: newWaiter(o.Clock, api)}
-	return &Client{calls: c, markerCalls: markerCalls{firewallCalls{c}}, snapshotCalls: snapshotCalls{c}, builderCalls: builderCalls{c}}
+	return &Client{calls: c, markerCalls: markerCalls{firewallCalls{c}}, snapshotCalls: snapshotCalls{c}, builderCalls: builderCalls{c}, autoscaledCalls: autoscaledCalls{c}}
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

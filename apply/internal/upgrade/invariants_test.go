@@ -65,10 +65,13 @@ func (i *invariants) now() {
 	away := map[string][]string{}
 	for _, m := range i.fleet.Machines() {
 		n := i.kube.nodes[m.Name()]
+		if _, known := i.configs[m.Name()]; !known { // the autoscaler has made it since
+			i.configs[m.Name()] = m.Config()
+		}
 		if stage := m.Stage(); n.Drained || n.Upgrade != "" || stage == "rebooting" || stage == "upgrading" || i.restarts(m) {
 			away[role(m.Name())] = append(away[role(m.Name())], m.Name())
 		}
-		if config := m.Config(); config != "" && versionless(config) != versionless(i.configs[m.Name()]) {
+		if config := m.Config(); config != "" && i.configs[m.Name()] != "" && versionless(config) != versionless(i.configs[m.Name()]) {
 			i.violate("I14: the configuration of %s is another one", m.Name())
 		}
 		running, _ := m.Systems()

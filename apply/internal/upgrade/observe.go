@@ -53,7 +53,7 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 		seen.Nodes = append(seen.Nodes, s.node)
 	}
 	seen.Members, seen.Known = members(states)
-	return seen, cmp.Or(ctx.Err(), u.observePods(ctx, &seen), u.observeDrift(ctx, &seen), u.observeObjects(ctx, &seen), u.observeRemoved(ctx, &seen))
+	return seen, cmp.Or(ctx.Err(), u.observePods(ctx, &seen), u.observeDrift(ctx, &seen), u.observeStale(ctx, &seen), u.observeObjects(ctx, &seen), u.observeRemoved(ctx, &seen))
 }
 
 // observeNode observes a node. One whose API does not answer is not reached, which is no

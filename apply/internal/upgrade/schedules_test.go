@@ -64,7 +64,11 @@ func newSchedule(t *testing.T, seed int64) *schedule {
 	for _, name := range []string{"cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3", "auto-1", "auto-2"} {
 		talos[name] = pick(s, "v1.12.8", "v1.12.11", "v1.13.1", "v1.13.9", "v1.14.0")
 	}
-	s.begin(newWorld(t, talos, func(m *talossim.Spec) { m.Bootloader = pick(s, talossim.GRUB, talossim.SystemdBoot) }))
+	w := newWorld(t, talos, func(m *talossim.Spec) { m.Bootloader = pick(s, talossim.GRUB, talossim.SystemdBoot) })
+	if seed%3 == 2 {
+		w.up.Policy.Autoscaled, w.up.Policy.Allow = upgradeplan.Recycle, append(w.up.Policy.Allow, upgradeplan.RiskRecycle)
+	}
+	s.begin(w)
 	return s
 }
 

@@ -41,6 +41,8 @@ func (u stepper) do(ctx context.Context, s upgradeplan.Step) error {
 		return u.Kubernetes.Mark(ctx, s.Node, "")
 	case upgradeplan.Manifests:
 		return u.manifests(ctx, s)
+	case upgradeplan.Delete:
+		return u.delete(ctx, s)
 	}
 	client, err := u.client(s.Node)
 	if err != nil {

@@ -32,6 +32,8 @@ type Kubernetes interface {
 	Mark(ctx context.Context, node, mark string) error
 	// Before writes at a node which Talos it ran before.
 	Before(ctx context.Context, node, text string) error
+	// Remove removes a node whose machine is gone. One that is not there is no error.
+	Remove(ctx context.Context, node string) error
 }
 
 // Programs are those of Kubernetes, as its API shows them.
@@ -72,6 +74,9 @@ type Upgrade struct {
 	// addresses that its kubelet names.
 	Reach      func(kube.Node) (*node.Client, error)
 	Kubernetes Kubernetes
+	// Servers are those of the autoscaler; without a policy that deletes them they are not
+	// asked for.
+	Servers Servers
 	// Programs are those of Kubernetes; nil is an upgrade of Talos only.
 	Programs Programs
 	// Git is the configuration that Git has for a node. Without Programs it is not asked.
@@ -108,6 +113,7 @@ type Upgrade struct {
 	objects string              // the version that Talos' objects have; empty: nobody has asked
 	pulled  map[string][]string // images of programs that this run has pulled, by node
 	drift   []string            // nil: nobody has been asked
+	stale   *string             // nil: nobody has been asked
 	removed removed
 }
 

@@ -33,17 +33,19 @@ var extensionsOf = map[string][]string{older: {"iscsi-tools"}, schematic: {"iscs
 // world is a cluster of simulated nodes, and what an upgrade of it needs.
 type world struct {
 	*testing.T
-	fleet   *talossim.Fleet
-	keys    *simtest.Cluster
-	kube    *fakeKube
-	up      *upgrade.Upgrade
-	clients map[string]*node.Client
-	mu      sync.Mutex
-	runs    int
-	saved   int
-	told    []string
-	drift   []string          // what apply must do first
-	more    map[string]string // documents that Git has besides, by node
+	fleet    *talossim.Fleet
+	keys     *simtest.Cluster
+	kube     *fakeKube
+	up       *upgrade.Upgrade
+	clients  map[string]*node.Client
+	mu       sync.Mutex
+	runs     int
+	saved    int
+	told     []string
+	drift    []string          // what apply must do first
+	servers  *fakeServers      // of the autoscaler
+	replaced []int             // numbers of the nodes that it has made since
+	more     map[string]string // documents that Git has besides, by node
 	// The version of Kubernetes that the configuration of a node begins with; nil: they
 	// name none.
 	kubernetes func(node string) string
@@ -78,7 +80,9 @@ func newWorldOf(t *testing.T, clock hetznersim.Clock, kubernetes func(node strin
 			}
 		}})
 	w.kube = &fakeKube{world: w, nodes: map[string]*kube.Node{}, pods: map[string]kube.StaticPod{}}
+	w.servers = &fakeServers{world: w}
 	w.up = &upgrade.Upgrade{
+		Servers: w.servers,
 		Desired: upgradeplan.Desired{Cluster: "demo", Pools: map[string]upgradeplan.Want{}}, Policy: upgradeplan.Policy{Component: upgradeplan.OnlyTalos, MaxParallel: 2, Allow: []string{upgradeplan.RiskHops, upgradeplan.RiskNoReturn}},
 		Connect: w.connect, Kubernetes: w.kube, Clock: w.fleet.Clock(), Patience: upgrade.DefaultPatience(),
 		Reach:    w.reach,
@@ -202,7 +206,7 @@ func (w *world) reach(n kube.Node) (*node.Client, error) {
 // run is a run of its own.
 func (w *world) run(ctx context.Context) error {
 	w.runs++
-	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Snapshot: w.up.Snapshot,
+	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Servers: w.up.Servers, Snapshot: w.up.Snapshot,
 		Clock: w.up.Clock, Patience: w.up.Patience, RebootMode: w.up.RebootMode, Keep: w.up.Keep, Notify: w.up.Notify,
 		Began: func(s upgradeplan.Step) { w.up.Notify(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
 	return fresh.Run(ctx)
@@ -267,8 +271,14 @@ func (k *fakeKube) Disruption(ctx context.Context) (kube.Disruption, error) {
 func (k *fakeKube) Registered(ctx context.Context) (all []kube.Node, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, m := range k.world.fleet.Machines() {
-		n := *k.nodes[m.Name()]
+	for _, name := range slices.Sorted(maps.Keys(k.nodes)) {
+		n, m := *k.nodes[name], k.world.fleet.Machine(name)
+		if m == nil {
+			if strings.HasPrefix(n.Upgrade, "deleting ") {
+				all = append(all, n) // its machine was deleted, and it is left
+			}
+			continue
+		}
 		running, _ := m.Systems()
 		if k.world.kubernetes != nil {
 			if p := m.Programs()["kubelet"]; p.Image != "" {
@@ -339,6 +349,17 @@ func (k *fakeKube) Uncordon(ctx context.Context, name string) error {
 // Before writes which Talos a node ran before.
 func (k *fakeKube) Before(ctx context.Context, name, text string) error {
 	return k.change(ctx, name, func(n *kube.Node) { n.Before = text })
+}
+
+// Remove removes a node whose machine is gone.
+func (k *fakeKube) Remove(ctx context.Context, name string) error {
+	return k.change(ctx, name, func(n *kube.Node) {
+		if k.world.fleet.Machine(name) != nil {
+			k.violations = append(k.violations, name+" is removed, and its machine is there")
+		}
+		delete(k.nodes, n.Name)
+		k.world.replace()
+	})
 }
 
 // Mark writes a mark.

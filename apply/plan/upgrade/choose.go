@@ -29,18 +29,18 @@ func (f *fleet) choose(p phase) (chosen []pair, wait []Note) {
 
 // begun reports whether a node of the phase's group has what the phase brings.
 func (f *fleet) begun(p phase) bool {
-	return slices.ContainsFunc(f.of(p.group), func(n pair) bool { return n.Reached && !p.due(n) })
+	return slices.ContainsFunc(f.of(p.group), func(n pair) bool { return n.known() && !p.due(n) })
 }
 
 // soaks says what the second node of a group waits for: the first must have run the
 // new Talos for a while.
 func (f *fleet) soaks(p phase) (Note, bool) {
-	if p.talos == "" || !f.begun(p) {
+	if p.talos == "" && !p.recycle || !f.begun(p) {
 		return Note{}, false
 	}
 	longest, name := -1, ""
 	for _, n := range f.of(p.group) {
-		if n.Reached && !p.due(n) && n.Up > longest {
+		if n.known() && !p.due(n) && n.Up > longest {
 			longest, name = n.Up, n.Name
 		}
 	}
@@ -64,7 +64,7 @@ func (f *fleet) one(n pair, p phase) ([]pair, []Note) {
 // several are workers that may be away at once. The first one of a group goes alone.
 func (f *fleet) several(due []pair, p phase) (chosen []pair) {
 	limit := f.policy.Parallel(len(f.of(workers)) + len(f.of(autoscaled)))
-	if !f.begun(p) && p.talos != "" {
+	if !f.begun(p) && (p.talos != "" || p.recycle) {
 		limit = 1
 	}
 	flying := f.flying()

@@ -23,8 +23,9 @@ type Desired struct {
 // Want is what a node is to become.
 type Want struct {
 	Name, Role, Pool string
-	// Of a pool: the group of the autoscaler, which the names of its nodes begin with.
-	Group string
+	// Of a pool: the group of the autoscaler, which the names of its nodes begin with, and
+	// the type of its servers.
+	Group, Server string
 	// The versions that Git has, with or without a v.
 	Talos, Kubernetes string
 	// Installer is the image of the installer without its tag.
@@ -69,8 +70,9 @@ type Autoscaled string
 
 // The ways.
 const (
-	InPlace Autoscaled = ""      // they are upgraded as workers are, after them
-	Leave   Autoscaled = "leave" // they keep their versions
+	InPlace Autoscaled = ""        // they are upgraded as workers are, after them
+	Leave   Autoscaled = "leave"   // they keep their versions
+	Recycle Autoscaled = "recycle" // they are drained and deleted: the autoscaler makes others
 )
 
 // Policy is what the operator agrees to.
@@ -109,6 +111,9 @@ func (p Policy) Of(talos, kubernetes bool) Policy {
 	}
 	return p
 }
+
+// recycles reports whether a node is deleted instead of being upgraded.
+func (p Policy) recycles(n Node) bool { return n.Autoscaled && p.Autoscaled == Recycle }
 
 // concerns reports whether an upgrade is about a node.
 func (p Policy) concerns(node string) bool {

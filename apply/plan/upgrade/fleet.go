@@ -13,6 +13,8 @@ import (
 type pair struct {
 	*Node
 	want Want
+	// It is deleted instead of being upgraded.
+	recycled bool
 }
 
 // fleet is what a decision is made from.
@@ -29,12 +31,16 @@ func newFleet(want Desired, seen *Observed, policy Policy) *fleet {
 	for i := range seen.Nodes {
 		n := &seen.Nodes[i]
 		if want, found := f.wanted(n); found {
-			f.pairs = append(f.pairs, pair{n, want})
+			f.pairs = append(f.pairs, pair{n, want, policy.recycles(*n)})
 		}
 	}
 	slices.SortFunc(f.pairs, func(a, b pair) int { return cmp.Compare(a.Name, b.Name) })
 	return f
 }
+
+// known reports whether it is known of the node what an upgrade of it needs: of one that is
+// deleted Kubernetes says that.
+func (n pair) known() bool { return n.Reached || n.recycled && n.Ready }
 
 func (f *fleet) wanted(n *Node) (Want, bool) {
 	if n.Autoscaled {

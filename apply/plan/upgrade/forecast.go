@@ -54,6 +54,8 @@ func (o *Observed) after(s Step, want Want) {
 		o.transfer(s.Node)
 	case Contract:
 		n.Contract = s.Version
+	case Delete:
+		o.Nodes = slices.DeleteFunc(o.Nodes, func(n Node) bool { return n.Name == s.Node })
 	case Configure:
 		n.configure(s.Component, s.Version)
 	}

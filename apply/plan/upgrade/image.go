@@ -13,7 +13,7 @@ type image struct{ name, program string }
 // images are those that a node needs in a phase. Before control planes change, every
 // node has proven that it can get its own.
 func (p phase) images(n pair) (images []image) {
-	if p.group != groupOf(n.Node) && p.group != controlPlanes {
+	if n.recycled || p.group != groupOf(n.Node) && p.group != controlPlanes {
 		return nil
 	}
 	if p.dueTalos(n) {
@@ -30,7 +30,7 @@ func (p phase) images(n pair) (images []image) {
 // gets are the programs of Kubernetes of a node that get the version of a phase, in it
 // or in another one of the same hop.
 func (p phase) gets(n pair) (names []string) {
-	if p.kubernetes == "" || p.manifests {
+	if p.kubernetes == "" || p.manifests || n.recycled {
 		return nil
 	}
 	for _, name := range programs {

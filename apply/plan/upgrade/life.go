@@ -50,7 +50,9 @@ type mover struct{ *fleet }
 // there is none.
 func (f mover) advance(n pair, p *phase) move {
 	switch {
-	case !n.Reached:
+	case n.Mark != nil && n.Mark.Phase == Deleting:
+		return do(f.deleted(n)) // it may be gone
+	case !n.Reached && (n.Mark != nil || !n.known()):
 		return patience("it is not reached")
 	case n.Mark == nil:
 		return f.drained(n, p)
@@ -70,7 +72,9 @@ func (f mover) advance(n pair, p *phase) move {
 func (f mover) drained(n pair, p *phase) move {
 	due := p != nil && p.due(n) && (p.dueTalos(n) || p.dueKubelet(n)) && f.policy.concerns(n.Name) && len(f.policy.missing(f.risks(n, *p))) == 0 && !f.spared(n, *p)
 	switch {
-	case !n.healthy() && !(due && n.Stage == StageRunning):
+	case due && p.recycle:
+		return do(f.discard(n, *p))
+	case !n.healthy() && !n.recycled && !(due && n.Stage == StageRunning):
 		return patience("it is not ready: its stage is %q", n.Stage)
 	case due && n.Role == ControlPlane && !f.saved(*p):
 		return do(snapshot(*p))

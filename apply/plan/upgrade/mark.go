@@ -34,7 +34,7 @@ func ParseMark(text string) (*Mark, error) {
 	if m.Schematic == none {
 		m.Schematic = ""
 	}
-	known := m.Phase == Installing || m.Phase == Installed || m.Phase == Failed || m.Phase == Returning
+	known := m.Phase == Installing || m.Phase == Installed || m.Phase == Failed || m.Phase == Returning || m.Phase == Deleting
 	if !written(m.Version, m.Schematic) || !known || !hasBoot || !hasTry || !hasRun || err != nil {
 		return nil, fmt.Errorf("the mark %q of an upgrade cannot be read", text)
 	}

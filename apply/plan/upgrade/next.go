@@ -198,6 +198,8 @@ func (f *fleet) start(n pair, p phase) move {
 	switch {
 	case p.contract:
 		return do(Step{Action: Contract, Node: n.Name, Version: n.want.Contract, Hop: p.name(), Risks: f.risks(n, p)})
+	case p.recycle && n.Cordoned:
+		return do(f.discard(n, p))
 	case p.drains(n) && !n.Cordoned:
 		return do(Step{Action: Drain, Node: n.Name, Hop: p.name(), Risks: f.risks(n, p)})
 	case p.dueTalos(n):

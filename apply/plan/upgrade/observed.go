@@ -44,7 +44,8 @@ func (p Program) settled() bool {
 // the installer.
 type Mark struct {
 	Phase MarkPhase
-	// What was to be installed, and in which boot.
+	// What was to be installed, and in which boot. Of a server that is deleted: what it
+	// ran, and its id.
 	Version, Schematic, Boot string
 	// Run is the run that has written it, Try how often it was tried.
 	Run string
@@ -60,6 +61,7 @@ const (
 	Installed  MarkPhase = "installed"  // it ended well
 	Failed     MarkPhase = "failed"     // it ended with an error
 	Returning  MarkPhase = "returning"  // the node was told to boot its other system
+	Deleting   MarkPhase = "deleting"   // its server is deleted, or is about to be
 )
 
 // Node is a node as it was observed: every one of the tree, and those that the
@@ -159,6 +161,9 @@ type Observed struct {
 	Problems []string
 	// Drift is what apply would change, and that must be done before.
 	Drift []string
+	// Stale is why the autoscaler does not make servers as Git says; empty: it does, or it
+	// was not asked for.
+	Stale string
 	// Manifests is the version of Kubernetes that the manifests of Talos were last
 	// brought to; empty if it is not known.
 	Manifests string

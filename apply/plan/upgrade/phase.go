@@ -17,6 +17,8 @@ type phase struct {
 	talos, kubernetes, program string
 	// Talos' objects in Kubernetes get a version, or nodes Git's contract.
 	manifests, contract bool
+	// Nodes of the autoscaler are deleted that do not have the versions.
+	recycle bool
 }
 
 // order knows the way of a fleet to what Git has, phase by phase.
@@ -43,7 +45,7 @@ func (f order) phases() ([]phase, error) {
 		}
 		all = append(all, phase{hop: h, group: workers, talos: h.To}, phase{hop: h, group: autoscaled, talos: h.To})
 	}
-	return append(f.objects(), f.until(append(all, f.contracts()...))...), nil
+	return append(f.objects(), f.until(slices.Concat(all, f.contracts(), f.recycling()))...), nil
 }
 
 // together reports whether workers get Talos and Kubernetes with one drain: each of
@@ -126,7 +128,7 @@ func ofTalos(h upgradepath.Hop) bool { return h.Component == upgradepath.Talos }
 // otherImage reports whether a node has the right version of Talos from another
 // image.
 func (f order) otherImage() bool {
-	return slices.ContainsFunc(f.pairs, func(n pair) bool { return n.Reached && n.otherImage() })
+	return slices.ContainsFunc(f.pairs, func(n pair) bool { return n.Reached && !n.recycled && n.otherImage() })
 }
 
 func (n pair) otherImage() bool { return n.want.Schematic != "" && n.Schematic != n.want.Schematic }
@@ -134,7 +136,7 @@ func (n pair) otherImage() bool { return n.want.Schematic != "" && n.Schematic !
 // lowest are the oldest versions that nodes are known to run.
 func (f order) lowest() (s upgradepath.State) {
 	for _, n := range f.pairs {
-		if !n.Reached && !n.inFlight() {
+		if n.recycled || !n.Reached && !n.inFlight() {
 			continue
 		}
 		s.Talos = upgradepath.Older(s.Talos, n.Talos)
@@ -159,7 +161,7 @@ func (f order) goal() (s upgradepath.State) {
 // due reports whether a phase has something to do at a node.
 func (p phase) due(n pair) bool {
 	switch {
-	case p.manifests || groupOf(n.Node) != p.group || !n.Reached:
+	case p.manifests || groupOf(n.Node) != p.group || !n.known():
 		return false
 	case p.contract:
 		return older(n.Contract, n.want.Contract)
@@ -171,11 +173,11 @@ func (p phase) due(n pair) bool {
 }
 
 func (p phase) dueTalos(n pair) bool {
-	return p.talos != "" && (moves(n.Talos, p.talos, n.want.Talos) || Same(p.talos, n.want.Talos) && Same(n.Talos, p.talos) && n.otherImage())
+	return p.talos != "" && n.recycled == p.recycle && (moves(n.Talos, p.talos, n.want.Talos) || Same(p.talos, n.want.Talos) && Same(n.Talos, p.talos) && n.Reached && n.otherImage())
 }
 
 func (p phase) dueKubelet(n pair) bool {
-	return p.kubernetes != "" && p.program == "" && moves(n.Kubelet, p.kubernetes, n.want.Kubernetes)
+	return p.kubernetes != "" && p.program == "" && n.recycled == p.recycle && moves(n.Kubelet, p.kubernetes, n.want.Kubernetes)
 }
 
 // moves reports whether a version becomes that of a hop: what is ahead of a hop is
@@ -185,7 +187,7 @@ func moves(now, to, goal string) bool { return !Same(now, to) && (older(now, to)
 // drains reports whether the node is drained for the phase: patches of the kubelet
 // and programs of the control plane change under running pods.
 func (p phase) drains(n pair) bool {
-	return p.dueTalos(n) || p.dueKubelet(n) && !upgradepath.SameMinor(n.Kubelet, p.kubernetes)
+	return p.recycle || p.dueTalos(n) || p.dueKubelet(n) && !upgradepath.SameMinor(n.Kubelet, p.kubernetes)
 }
 
 // name is the hop, as people know it.
@@ -195,6 +197,8 @@ func (p phase) name() string {
 		return "contract"
 	case p.manifests:
 		return "manifests " + p.kubernetes
+	case p.recycle:
+		return recycle
 	}
 	return p.hop.String()
 }

@@ -51,13 +51,14 @@ func Make(want Desired, seen Observed, policy Policy) *Plan {
 			break
 		}
 	}
+	c.cost(seen.Nodes)
 	for _, n := range seen.Nodes {
-		if want, found := f.wanted(&n); found && !n.Reached && policy.concerns(want.Name) {
+		if want, found := f.wanted(&n); found && !n.Reached && policy.concerns(want.Name) && !policy.recycles(n) {
 			c.plan.Unreachable = append(c.plan.Unreachable, n.Name)
 		}
 	}
 	f = newFleet(want, &c.seen, policy)
-	if c.plan.Left = append(f.left(), c.plan.objects(seen)...); policy.Rollback {
+	if c.plan.Left = slices.Concat(c.plan.Left, f.left(), c.plan.objects(seen)); policy.Rollback {
 		c.plan.Left = returner{f}.older()
 	}
 	return c.plan
@@ -87,6 +88,8 @@ func (c *forecast) next() bool {
 		}
 	}
 	switch {
+	case len(refused) > 0 && decision.Phase == recycle && len(c.plan.Steps) > 0:
+		c.plan.Left = append(c.plan.Left, refused...) // all else is done before
 	case len(refused) > 0:
 		c.plan.Refusals = refused
 	case len(decision.Stop) > 0:
@@ -172,7 +175,7 @@ func (p *Plan) objects(seen Observed) []Note {
 func (f *fleet) left() (notes []Note) {
 	for _, n := range f.seen.Nodes {
 		want, found := f.wanted(&n)
-		if found && n.Reached && Same(n.Talos, want.Talos) && Same(n.Kubelet, want.Kubernetes) {
+		if known := (pair{Node: &n, recycled: f.policy.recycles(n)}).known(); found && known && Same(n.Talos, want.Talos) && Same(n.Kubelet, want.Kubernetes) {
 			if !f.readable() && older(n.Contract, want.Contract) {
 				notes = append(notes, Note{Node: n.Name, Text: "it keeps the contract of its configuration until every node runs a Talos that reads " + want.Contract})
 			}
@@ -185,7 +188,7 @@ func (f *fleet) left() (notes []Note) {
 
 func (f *fleet) why(n Node, found bool) string {
 	switch {
-	case n.Autoscaled && f.policy.Autoscaled == Leave:
+	case n.Autoscaled && (f.policy.Autoscaled == Leave || n.Ready && f.seen.Stale != ""):
 		return "the autoscaler made it"
 	case !found:
 		return "Git does not have it"

@@ -106,3 +106,46 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanRecycles shows what is deleted last, and what that costs; with an autoscaler that
+// would make the same again, only why it is not.
+func TestPlanRecycles(t *testing.T) {
+	w := build(start{1, 1, 2, upgradepath.State{Talos: "v1.14.0", Kubernetes: "1.36.3"}, upgradepath.State{Talos: "v1.14.1", Kubernetes: "1.36.3"}}, nil)
+	for _, m := range w.machines {
+		m.Contract = "v1.14"
+	}
+	pool := w.want.Pools["burst"]
+	pool.Server = "cpx22"
+	w.want.Pools["burst"] = pool
+	seen, policy := w.observe(), upgrade.Policy{Autoscaled: upgrade.Recycle}
+	const before = `talos v1.14.1
+  pull                       2 nodes
+  snapshot                   etcd
+  drain, install, boot       plane-1, worker-1
+`
+	const single = "  C-single  the only control plane node reboots: no Kubernetes API meanwhile   --allow C-single\n"
+	want := before + `recycle
+  drain, delete server       burst-1, burst-2
+risks:
+` + single + `  C-recycle  servers of the autoscaler are deleted with their disks; it makes new ones when pods find no place, each billed from its first hour: 2 cpx22   --allow C-recycle`
+	if got := strings.Join(upgrade.Make(w.want, seen, policy).Lines(), "\n"); got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+	seen.Stale = "it makes the same"
+	want = before + "risks:\n" + single + `stays:
+  R12  it makes the same; run talosgen apply first, and then the same command again
+  burst-1: the autoscaler made it: it keeps Talos v1.14.0 and Kubernetes 1.36.3
+  burst-2: the autoscaler made it: it keeps Talos v1.14.0 and Kubernetes 1.36.3`
+	if got := strings.Join(upgrade.Make(w.want, seen, policy).Lines(), "\n"); got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+}
+
+// TestRecycleBehind: a kubelet that waits for the end must not fall behind too far.
+func TestRecycleBehind(t *testing.T) {
+	w := build(start{1, 0, 1, upgradepath.State{Talos: "v1.12.11", Kubernetes: "1.33.0"}, upgradepath.State{Talos: "v1.14.1", Kubernetes: "1.37.0"}}, nil)
+	plan := upgrade.Make(w.want, w.observe(), upgrade.Policy{Autoscaled: upgrade.Recycle})
+	if len(plan.Refusals) != 1 || plan.Refusals[0].ID != "R9" || plan.Refusals[0].Hint != "--autoscaled in-place upgrades it on the way" {
+		t.Errorf("refused: %v", plan.Refusals)
+	}
+}

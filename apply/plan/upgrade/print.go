@@ -81,7 +81,7 @@ type row struct {
 }
 
 // shown are the actions that are printed: others come with them.
-var shown = []Action{Pull, Snapshot, Install, Rollback, Configure, Manifests, Contract}
+var shown = []Action{Pull, Snapshot, Install, Rollback, Configure, Manifests, Contract, Delete}
 
 // blocks gather steps by hop and by what they do.
 func (p *Plan) blocks() (all []block) {
@@ -104,6 +104,8 @@ func (b *block) add(s Step) {
 		what = s.Component
 	case s.Action == Install:
 		what = "drain, install, boot"
+	case s.Action == Delete:
+		what = "drain, delete server"
 	case s.Action == Rollback:
 		what = "drain, roll back"
 	}

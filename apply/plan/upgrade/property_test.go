@@ -9,6 +9,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 	"github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // start is where a cluster begins, and what Git has.
@@ -24,7 +25,7 @@ const (
 
 // build makes the model of a cluster.
 func build(s start, chance *rand.Rand) *world {
-	w := &world{chance: chance, want: upgrade.Desired{Cluster: "c", Pools: map[string]upgrade.Want{}}, manifests: s.now.Kubernetes}
+	w := &world{start: s, chance: chance, want: upgrade.Desired{Cluster: "c", Pools: map[string]upgrade.Want{}}, manifests: s.now.Kubernetes}
 	w.policy = upgrade.Policy{MaxParallel: 2, Allow: []string{upgrade.RiskHops, upgrade.RiskNoReturn, upgrade.RiskSingle, upgrade.RiskTwo}}
 	add := func(role, pool string, count int, autoscaled bool) {
 		for i := range count {
@@ -124,7 +125,18 @@ var mixed = start{3, 3, 2, upgradepath.State{Talos: "v1.12.4", Kubernetes: "1.35
 // TestKilledAnywhere kills a run before and after many steps: the next one ends as if
 // nothing had been.
 func TestKilledAnywhere(t *testing.T) {
-	whole := build(mixed, nil)
+	for _, how := range []upgrade.Autoscaled{upgrade.InPlace, upgrade.Recycle} {
+		t.Run("autoscaled "+string(how), func(t *testing.T) { killedAnywhere(t, how) })
+	}
+}
+
+func killedAnywhere(t *testing.T, how upgrade.Autoscaled) {
+	build := func() *world {
+		w := build(mixed, nil)
+		w.policy.Autoscaled, w.policy.Allow = how, append(w.policy.Allow, upgrade.RiskRecycle)
+		return w
+	}
+	whole := build()
 	whole.finish(t)
 	whole.arrived(t)
 	expected, steps := whole.result(), len(whole.log)
@@ -133,7 +145,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 	for kill := 0; kill < steps; kill += 3 {
 		for _, after := range []bool{false, true} {
-			w := build(mixed, nil)
+			w := build()
 			if e := w.drive(kill, after); e.done && kill < steps-1 {
 				w.fail(t, "step %d was not reached", kill)
 			}
@@ -155,6 +167,9 @@ func TestWhateverHappens(t *testing.T) {
 		w := build(random(chance), chance)
 		w.faults = true
 		w.policy.MaxParallel = 1 + chance.IntN(3)
+		if seed%3 == 0 && versions.Minor(w.start.goal.Kubernetes)-versions.Minor(w.start.now.Kubernetes) <= 3 { // its nodes wait for the end
+			w.policy.Autoscaled, w.policy.Allow = upgrade.Recycle, append(w.policy.Allow, upgrade.RiskRecycle)
+		}
 		w.policy.Soak = chance.IntN(11)
 		for _, m := range w.machines {
 			m.Cordoned = chance.IntN(8) == 0 // by somebody, for a reason

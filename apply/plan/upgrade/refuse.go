@@ -17,7 +17,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.rolledBack, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone, f.arguments} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.rolledBack, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone, f.arguments, f.stale} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {
@@ -89,7 +89,7 @@ func (f refuser) pairOfMembers(p phase) (notes []Note) {
 // images are R6, R7 and R8: nodes that would not start with the new system.
 func (f refuser) images(p phase) (notes []Note) {
 	for _, n := range f.pairs {
-		if !n.Reached || n.Mark != nil || !p.dueTalos(n) {
+		if n.recycled || !n.Reached || n.Mark != nil || !p.dueTalos(n) {
 			continue
 		}
 		if n.otherFlavour() {
@@ -152,10 +152,18 @@ func (f refuser) skew(p phase) (notes []Note) {
 				Hint: "Kubernetes does not support that: remove the node, or give it the older version"})
 		case behind(n.Kubelet, highest) > farthest:
 			notes = append(notes, Note{ID: "R9", Node: n.Name, Text: fmt.Sprintf("its kubelet %s would be more than %d minors older than the API servers with %s", n.Kubelet, farthest, highest),
-				Hint: "upgrade or remove the node first"})
+				Hint: f.tooFar(n)})
 		}
 	}
 	return notes
+}
+
+// tooFar is what to do with a node that is too far behind.
+func (f refuser) tooFar(n Node) string {
+	if f.policy.recycles(n) {
+		return "--autoscaled in-place upgrades it on the way"
+	}
+	return "upgrade or remove the node first"
 }
 
 // servers are the oldest and the newest API server.

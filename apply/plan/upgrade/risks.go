@@ -22,6 +22,7 @@ const (
 	RiskContract   = "C-contract"    // Git's configuration changes more than its contract
 	RiskPrerelease = "C-prerelease"  // to a version before its release
 	RiskUnknown    = "C-unknown"     // to a minor of Talos that talosgen does not know
+	RiskRecycle    = "C-recycle"     // servers of the autoscaler are deleted
 )
 
 // Known reports whether an id is that of a risk, with or without its object.
@@ -39,7 +40,8 @@ func (f *fleet) risks(n pair, p phase) (ids []string) {
 	}
 	add(p.hop.Reason != "", RiskHops)
 	add(strings.Contains(p.hop.To, "-"), RiskPrerelease)
-	if p.dueTalos(n) {
+	add(p.recycle, RiskRecycle)
+	if p.dueTalos(n) && !p.recycle {
 		add(upgradepath.Etcd(p.talos) == "", RiskUnknown)
 		add(older(p.talos, n.Talos), RiskDowngrade)
 		add(len(n.dropped()) > 0, RiskExtensions)
@@ -128,6 +130,7 @@ var meanings = map[string]string{
 	RiskPods:       "it ends, and nothing starts it elsewhere",
 	RiskContract:   "the configuration in Git's contract has other values as well",
 	RiskRemoved:    "clients use API versions that the new Kubernetes does not have",
+	RiskRecycle:    "servers of the autoscaler are deleted with their disks; it makes new ones when pods find no place, each billed from its first hour",
 	RiskPrerelease: "the version is one before its release, from which no upgrade is supported",
 	RiskUnknown:    "this talosgen does not know the minor of Talos, nor which etcd comes with it",
 }

@@ -19,6 +19,7 @@ const (
 	Uncordon  Action = "uncordon"  // let pods in again
 	Configure Action = "component" // give a program of Kubernetes its version and section
 	Manifests Action = "manifests" // bring Talos' own objects to the version
+	Delete    Action = "delete"    // mark the node, delete its server, and then the node
 	Contract  Action = "contract"  // send the configuration in the contract that Git has
 )
 
@@ -35,7 +36,9 @@ type Step struct {
 	Image     string `json:"image,omitempty"`
 	Schematic string `json:"schematic,omitempty"`
 	Try       int    `json:"try,omitempty"`
-	// Of Install and Configure: somebody else has cordoned the node, and keeps it so;
+	// Of Delete: the group of the autoscaler that the server is of.
+	Group string `json:"group,omitempty"`
+	// Of Install, Configure and Delete: somebody else has cordoned the node, and keeps it so;
 	// its pods leave as the step begins.
 	Evict bool `json:"evict,omitempty"`
 	// Of Configure: what Git starts the program with moves with its image.

@@ -26,6 +26,7 @@ type machine struct {
 	down     int  // rounds until it is back; below 0: until it is switched on by hand
 	busy     int  // rounds until the installer is done
 	dead     bool // for good
+	deleted  bool // its server is gone, and its Node is left
 }
 
 // system is what a slot holds.
@@ -49,6 +50,8 @@ type world struct {
 	violations []string
 	log        []string
 	storage    int // the minor of what etcd writes
+	start      start
+	made       int // nodes that the autoscaler has made since
 }
 
 func (w *world) violate(format string, args ...any) {
@@ -63,7 +66,7 @@ func (w *world) machine(name string) *machine {
 	return w.machines[i]
 }
 
-func (m *machine) up() bool { return m.down == 0 && !m.dead }
+func (m *machine) up() bool { return m.down == 0 && !m.dead && !m.deleted }
 
 // observe is what a run sees.
 func (w *world) observe() upgrade.Observed {
@@ -128,7 +131,7 @@ func (w *world) take(s upgrade.Step) bool {
 	w.log = append(w.log, fmt.Sprintf("%s %s %s", s.Action, s.Node, s.Version))
 	w.before(s)
 	m := w.machine(s.Node)
-	if m != nil && !m.up() {
+	if m != nil && !m.up() && s.Action != upgrade.Delete {
 		return false // the call gets no answer
 	}
 	switch s.Action {
@@ -165,7 +168,34 @@ func (w *world) take(s upgrade.Step) bool {
 		w.manifests = s.Version
 	case upgrade.Contract:
 		m.Contract = s.Version
+	case upgrade.Delete:
+		return w.delete(m, s)
 	}
+	return true
+}
+
+// delete deletes the server of a node, and then the node. The autoscaler makes another.
+func (w *world) delete(m *machine, s upgrade.Step) bool {
+	if m.Mark == nil && !m.Drained && (!m.Cordoned || !s.Evict) {
+		w.violate("%s is deleted without being drained", m.Name)
+	}
+	for _, o := range w.machines {
+		if want := w.wanted(o); !o.Autoscaled && !o.dead && (upgradepath.Newer(want.Talos, o.Talos) || upgradepath.Newer(want.Kubernetes, o.Kubelet)) {
+			w.violate("%s is deleted while %s has %s and %s", m.Name, o.Name, o.Talos, o.Kubelet)
+		}
+	}
+	if m.Mark = (&upgrade.Mark{Phase: upgrade.Deleting, Version: m.Talos}); w.befalls(4) {
+		return false // killed before the call
+	}
+	if m.deleted = true; w.befalls(4) {
+		return false
+	}
+	w.machines = slices.DeleteFunc(w.machines, func(o *machine) bool { return o == m })
+	w.made++
+	w.add(w.start, upgrade.Worker, m.Pool, fmt.Sprintf("%s-new-%d", m.Pool, w.made), true)
+	made := w.machines[len(w.machines)-1]
+	made.slots[0] = system{w.start.goal.Talos, now, []string{"iscsi"}}
+	made.Talos, made.Schematic, made.Kubelet, made.Contract = w.start.goal.Talos, now, w.start.goal.Kubernetes, "v1.14"
 	return true
 }
 
