@@ -1,5 +1,7 @@
 package generate
 
+import "github.com/talosgen/talosgen/internal/versions"
+
 // kubernetesGenerator makes the options of Kubernetes.
 type kubernetesGenerator struct{ *environment }
 
@@ -35,10 +37,14 @@ func (e kubernetesGenerator) kubernetes(c values) {
 
 // components sets the parts of the control plane.
 func (e kubernetesGenerator) components(k values) {
+	version, given := k["version"].(string)
+	if !given {
+		version = versions.Newest().Start()
+	}
 	for _, name := range []string{"apiServer", "controllerManager", "scheduler", "etcd", "kubelet", "proxy"} {
 		at := "kubernetes." + name
 		p := values{}
-		put(e, p, at, "image", 6, func(string) string { return "registry.example.com/" + name + ":v1.36.3" })
+		put(e, p, at, "image", 6, func(string) string { return "registry.example.com/" + name + ":v" + version })
 		if name != "proxy" || e.Contract < 14 {
 			args := map[string]values{"etcd": {"listen-metrics-urls": "http://127.0.0.1:2381"}, "proxy": {"metrics-bind-address": "0.0.0.0:10249"}}[name]
 			if args == nil {

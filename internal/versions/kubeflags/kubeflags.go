@@ -67,6 +67,17 @@ func Of(kind string, path yamltext.Path, value string) []Set {
 	return nil
 }
 
+// ImageOf returns the program whose image a value of a document is; empty if it is none.
+func ImageOf(kind string, path yamltext.Path) (program string) {
+	for _, p := range places {
+		rest, below := cut(path, p.keys)
+		if p.kind == named(kind) && below && len(rest) == 1 && rest[0].Key == "image" {
+			return p.program
+		}
+	}
+	return ""
+}
+
 // named is what Talos calls a document, also one without a kind.
 func named(kind string) string { return cmp.Or(kind, main) }
 

@@ -44,6 +44,23 @@ func TestFault(t *testing.T) {
 	}
 }
 
+// TestImageOf has values of configurations, and whose images they are.
+func TestImageOf(t *testing.T) {
+	for _, c := range []struct{ kind, path, want string }{
+		{"", "cluster.apiServer.image", "kube-apiserver"},
+		{"v1alpha1", "machine.kubelet.image", "kubelet"},
+		{"KubeSchedulerConfig", "image", "kube-scheduler"},
+		{"KubeSchedulerConfig", "extraArgs.image", ""},
+		{"KubeletConfig", "machine.kubelet.image", ""},
+		{"", "cluster.etcd.image", ""},
+		{"", "image", ""},
+	} {
+		if got := ImageOf(c.kind, pathOf(c.path)); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.kind, c.path, got, c.want)
+		}
+	}
+}
+
 // pathOf reads keys, and # for an item of a list.
 func pathOf(text string) (path yamltext.Path) {
 	for key := range strings.SplitSeq(text, ".") {

@@ -8,9 +8,10 @@ import (
 	"github.com/talosgen/talosgen/render/internal/machine"
 )
 
-// unknownFlags adds the flags, feature gates and admission plugins with which a program
-// of the environment's Kubernetes does not start.
-func (c *Compiler) unknownFlags(said *report, cfg *machine.Config) error {
+// unfitPrograms adds what keeps a program of Kubernetes from running: flags, feature
+// gates and admission plugins that the environment's Kubernetes does not have, and images
+// of a Kubernetes that its Talos does not run.
+func (c *Compiler) unfitPrograms(said *report, cfg *machine.Config) error {
 	minor := versions.Minor(c.model.Config.Kubernetes.Version)
 	for _, d := range cfg.Documents() {
 		if !kubeflags.Has(d.ID.Kind) {
@@ -26,7 +27,29 @@ func (c *Compiler) unknownFlags(said *report, cfg *machine.Config) error {
 					said.add(fmt.Sprintf("%s: %s", l.Path, fault), false)
 				}
 			}
+			if kubeflags.ImageOf(d.ID.Kind, l.Path) != "" {
+				if fault := c.unfitImage(l.Value); fault != "" {
+					said.add(fmt.Sprintf("%s: %s", l.Path, fault), false)
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// unfitImage says why Talos does not run the program in an image; empty if nothing is
+// known against it. The image of another version than the environment's may be given by
+// a patch or an option. What a Talos runs at most that is newer than all known ones, is
+// not known.
+func (c *Compiler) unfitImage(image string) string {
+	version, talos := machine.VersionTag(image), c.model.Config.Talos.Version
+	if version == "" || version == c.model.Config.Kubernetes.Version {
+		return "" // that one was compared with the contract
+	}
+	release, _ := versions.Of(talos)
+	minor := versions.Minor(version)
+	if minor < release.Oldest || minor > release.Newest && !versions.Newer(talos) {
+		return fmt.Sprintf("Talos %s runs Kubernetes 1.%d to 1.%d, not %s", talos, release.Oldest, release.Newest, version)
+	}
+	return ""
 }

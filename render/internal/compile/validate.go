@@ -50,7 +50,7 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 		said.noDisk()
 		return nil
 	}
-	if err := c.unknownFlags(said, cfg); err != nil {
+	if err := c.unfitPrograms(said, cfg); err != nil {
 		return err
 	}
 	warnings, problems, err := cfg.Validate(mode, c.multiDoc)

@@ -19,9 +19,9 @@ var installerPlaces = []struct {
 	{kind("UnattendedInstallConfig"), yamltext.Path{yamltext.Key("installer"), yamltext.Key("image")}},
 }
 
-// talosTag matches the tag of an image that is a version of Talos. Others, such
-// as "latest", say nothing of the version.
-var talosTag = regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+.*)$`)
+// versionTag matches the tag of an image that is a version. Others, such as "latest",
+// say nothing of it.
+var versionTag = regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+.*)$`)
 
 // OtherInstaller returns the path of the installer's image and the version in
 // its tag, if that is another one than a version of Talos such as "v1.14.1".
@@ -41,7 +41,7 @@ func (c *Config) OtherInstaller(talosVersion string) (place, version string, err
 			return "", "", err
 		}
 		for i, l := range leaves {
-			tag := versionTag(l.Value)
+			tag := VersionTag(l.Value)
 			if slices.Equal(l.Path, p.path) && !isSecret[i] && tag != "" && tag != strings.TrimPrefix(talosVersion, "v") {
 				return p.path.String(), "v" + tag, nil
 			}
@@ -50,12 +50,12 @@ func (c *Config) OtherInstaller(talosVersion string) (place, version string, err
 	return "", "", nil
 }
 
-// versionTag is the version that an image's tag says, without its v; empty if it
+// VersionTag is the version that an image's tag says, without its v; empty if it
 // says none.
-func versionTag(image string) string {
+func VersionTag(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(path.Base(image), ":")
-	if m := talosTag.FindStringSubmatch(tag); m != nil {
+	if m := versionTag.FindStringSubmatch(tag); m != nil {
 		return m[1]
 	}
 	return ""
