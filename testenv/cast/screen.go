@@ -9,20 +9,20 @@ import (
 // columns is the width of the terminal.
 const columns = 92
 
-// span is a text of one look.
+// span is a text of one style.
 type span struct {
-	look string // a class of the picture, such as green; empty: plain
+	class string // a class of the picture, such as green; empty: plain
 	text string
 }
 
 // line is a line of the terminal.
 type line []span
 
-// escape matches what changes the look of text.
+// escape matches what changes the style of text.
 var escape = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// looks are the classes for what programs of ours ask for.
-var looks = map[string]string{"1": "bold", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
+// styles are the classes for what programs of ours ask for.
+var styles = map[string]string{"1": "bold", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
 
 // parse reads what a program has printed, as lines that fit the terminal.
 func parse(text string) (lines []line) {
@@ -34,16 +34,16 @@ func parse(text string) (lines []line) {
 
 // spans reads a line.
 func spans(raw string) (all line) {
-	look := ""
+	class := ""
 	for raw != "" {
 		at := escape.FindStringSubmatchIndex(raw)
 		if at == nil {
-			return append(all, span{look, raw})
+			return append(all, span{class, raw})
 		}
 		if at[0] > 0 {
-			all = append(all, span{look, raw[:at[0]]})
+			all = append(all, span{class, raw[:at[0]]})
 		}
-		look = looks[raw[at[2]:at[3]]]
+		class = styles[raw[at[2]:at[3]]]
 		raw = raw[at[1]:]
 	}
 	return all
@@ -55,7 +55,7 @@ func fit(l line) (short line) {
 	for _, s := range l {
 		n := utf8.RuneCountInString(s.text)
 		if n > left {
-			return append(short, span{s.look, string([]rune(s.text)[:left-1]) + "…"})
+			return append(short, span{s.class, string([]rune(s.text)[:left-1]) + "…"})
 		}
 		left -= n
 		short = append(short, s)

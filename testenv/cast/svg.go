@@ -78,10 +78,10 @@ func (d *drawing) line(i int, l line) {
 	d.printf(`<text x="%d" y="%d">`, left, i*lineHeight+baseline)
 	for _, s := range l {
 		text := html.EscapeString(s.text)
-		if s.look == "" {
+		if s.class == "" {
 			d.printf("%s", text)
 		} else {
-			d.printf(`<tspan class="%s">%s</tspan>`, s.look, text)
+			d.printf(`<tspan class="%s">%s</tspan>`, s.class, text)
 		}
 	}
 	d.printf("</text>\n")
