@@ -12,7 +12,7 @@ const columns = 92
 // span is a text of one style.
 type span struct {
 	class string // a class of the picture, such as green; empty: plain
-	text string
+	text  string
 }
 
 // line is a line of the terminal.
