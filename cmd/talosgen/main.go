@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	_ "github.com/talosgen/talosgen/internal/gc" // the pace of the collector, before libraries are initialised
 )
 
 // version is the release that this source is. It stands in locks, and decides
@@ -26,8 +27,6 @@ const version = "0.1.0"
 const internalError = 70
 
 func main() {
-	// Rendering makes garbage fast and keeps little; memory stays bounded.
-	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(1 << 30)
 	// Helm writes what it thinks of values, secret ones too, to the log that all
 	// libraries share. Nothing of ours goes there.

@@ -4,10 +4,13 @@ import (
 	"flag"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/talosgen/talosgen/internal/gc"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the scripts that expect something else")
@@ -22,11 +25,21 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(testsEach*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(paced{m}, map[string]func(){
 		"talosgen":     talosgenMain,
 		"unprivileged": unprivilegedMain,
 		"docs-editor":  docsEditorMain,
 	})
+}
+
+// paced runs tests, of which some keep clusters in memory, with a collector that runs
+// more often than that of the program.
+type paced struct{ *testing.M }
+
+// Run runs them.
+func (p paced) Run() int {
+	debug.SetGCPercent(gc.Percent / 2)
+	return p.M.Run()
 }
 
 // TestScripts runs the command line in repositories of its own. Each script
