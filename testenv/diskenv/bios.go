@@ -4,12 +4,13 @@ package diskenv
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/talosgen/talosgen/testenv/internal/child"
 )
 
 // exitPort is where kernels write to end QEMU.
@@ -30,20 +31,26 @@ func (d *Disk) BIOS() string {
 		d.t.Fatal(err)
 	}
 
-	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
-	defer cancel()
-
-	command := exec.CommandContext(ctx, "qemu-system-x86_64", "-accel", "tcg", "-m", "256", "-nodefaults", "-machine", "graphics=off", "-display", "none",
+	command := exec.Command("qemu-system-x86_64", "-accel", "tcg", "-m", "256", "-nodefaults", "-machine", "graphics=off", "-display", "none",
 		"-serial", "stdio", "-no-reboot", "-device", fmt.Sprintf("isa-debug-exit,iobase=%#x,iosize=1", exitPort),
 		"-drive", "format=raw,snapshot=on,file.locking=off,file.driver=file,file.filename="+filepath.Join(d.folder, diskFile))
 
-	var complaints bytes.Buffer
-	command.Stderr = &complaints
+	var output, complaints bytes.Buffer
+	command.Stdout, command.Stderr = &output, &complaints
 
-	output, _ := command.Output() // the port makes it fail
-	if systemOf(output) == "" {
-		d.t.Fatalf("nothing has booted: %s%s", output, &complaints)
+	if err := child.Start(command); err != nil {
+		d.t.Fatal(err)
 	}
 
-	return systemOf(output)
+	late := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
+	defer late.Stop()
+
+	_ = command.Wait() // the port makes it fail
+
+	system := systemOf(output.Bytes())
+	if system == "" {
+		d.t.Fatalf("nothing has booted: %s%s", &output, &complaints)
+	}
+
+	return system
 }

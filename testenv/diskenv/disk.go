@@ -3,7 +3,9 @@
 package diskenv
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -56,6 +58,34 @@ func New(t testing.TB, uefi bool) *Disk {
 func (d *Disk) Install(system string) {
 	d.t.Helper()
 
+	if code, output := d.install(system, "vmlinuz", "initramfs.xz", "vmlinuz.efi", "systemd-boot.efi"); code != 0 {
+		d.t.Fatalf("installing %s: exit code %d\n%s", system, code, output)
+	}
+}
+
+// Fail upgrades to a system whose image lacks a file, and returns the exit code of the
+// installer, which fails when it has begun to write.
+func (d *Disk) Fail(system string) int {
+	d.t.Helper()
+
+	code, _ := d.install(system, "vmlinuz", "vmlinuz.efi")
+
+	return code
+}
+
+// install runs an installer whose image has these files.
+func (d *Disk) install(system string, assets ...string) (code int, output []byte) {
+	d.t.Helper()
+
+	folder := filepath.Join(d.folder, assetsFolder, runtime.GOARCH)
+	if err := os.RemoveAll(folder); err != nil {
+		d.t.Fatal(err)
+	}
+
+	for _, asset := range assets {
+		write(d.t, filepath.Join(folder, asset), string(kernel(system)))
+	}
+
 	release, arguments := newest, []string{"install", "--platform", "hcloud", "--disk", d.device}
 
 	if d.running != "" {
@@ -63,11 +93,15 @@ func (d *Disk) Install(system string) {
 		arguments = append(arguments, "--upgrade")
 	}
 
-	for _, asset := range []string{"vmlinuz", "initramfs.xz", "vmlinuz.efi", "systemd-boot.efi"} {
-		write(d.t, filepath.Join(d.folder, assetsFolder, runtime.GOARCH, asset), string(kernel(system)))
+	command := d.room.command(append([]string{"/programs/" + release + "/installer"}, arguments...)...)
+	command.Stdin = strings.NewReader(configuration)
+	output, err := command.CombinedOutput()
+
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		d.t.Fatal(err)
 	}
 
-	d.room.run(configuration, append([]string{"/programs/" + release + "/installer"}, arguments...)...)
+	return command.ProcessState.ExitCode(), output
 }
 
 // newest is the minor version of the newest installer.

@@ -29,6 +29,7 @@ type System struct {
 // slots is what a bootloader has: the system that runs, and another one.
 type slots struct {
 	systems [2]System
+	partial [2]bool // begun to be written, and not ended
 	running int
 	next    int // what the next boot takes
 	// A new system has not proven itself: a boot that fails goes back. The tag is
@@ -57,8 +58,19 @@ func (m *Machine) write(new System) {
 		m.fleet.violate("%s: a second installation in one boot", m.spec.Name)
 	}
 	at := m.disk.other(m.spec.Bootloader, new.Talos)
-	m.disk.systems[at] = new
+	m.disk.systems[at], m.disk.partial[at] = new, false
 	m.disk.next, m.disk.tagged, m.disk.read = at, true, false
+}
+
+// spoil is an installer that fails when it has begun to write: what it would have
+// replaced is gone, and the next boot takes what it would have taken, if that is still
+// there.
+func (m *Machine) spoil(new System) {
+	at := m.disk.other(m.spec.Bootloader, new.Talos)
+	m.disk.systems[at], m.disk.partial[at] = new, true
+	if m.disk.next == at {
+		m.disk.next = m.disk.running
+	}
 }
 
 // start takes the system of the next boot.
@@ -98,6 +110,10 @@ func (m *Machine) Mend() { m.fleet.change(byItself, func() { m.broken, m.crashes
 
 // fails reports whether the system does not start, and lets happen what follows.
 func (m *Machine) fails() bool {
+	if m.disk.partial[m.disk.running] {
+		m.fleet.violate("%s: it boots a system whose installation failed", m.spec.Name)
+		return true
+	}
 	switch m.broken[m.spec.Talos] {
 	case Hangs:
 		return true

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // lifecycle is the LifecycleService, which Talos has since 1.13: it installs a new
@@ -29,8 +31,8 @@ type installer struct {
 // busy reports whether an installer runs.
 func (m *Machine) busy() bool { return m.installer != nil && !m.installer.done }
 
-// FailInstall lets the next installer end with an exit code, before it has changed
-// the bootloader.
+// FailInstall lets the next installer end with an exit code. What it would have replaced
+// is lost if it fails by a code of one that has begun to write.
 func (m *Machine) FailInstall(code int32) {
 	m.fleet.change(byItself, func() { m.failing = code })
 }
@@ -103,25 +105,38 @@ func (m *Machine) runInstaller(name string) (*installer, error) {
 	if err != nil {
 		return nil, status.Error(codes.NotFound, err.Error())
 	}
-	run := &installer{code: m.exitCode()}
+	run := &installer{}
 	m.installer = run
-	m.after(m.fleet.timing.Install, func() {
-		if run.done = true; run.code == 0 {
-			m.write(system)
-		}
-	})
+	m.after(m.fleet.timing.Install, func() { run.done, run.code = true, m.runs(system) })
 	return run, nil
 }
 
-// exitCode is that of the next installer: before 1.14 each error has the same one.
-func (m *Machine) exitCode() int32 {
+// Exit codes of installers since 1.14; older ones know one. With these nothing has been
+// written.
+const (
+	codeAny         = 1
+	codeInput       = 2
+	codeEnvironment = 4
+)
+
+// runs is an installer to its end, which is its exit code.
+func (m *Machine) runs(system System) int32 {
 	code := m.failing
 	m.failing = 0
-	if code != 0 && m.minor() == firstLifecycle {
-		return 1
+	switch {
+	case code == 0:
+		m.write(system)
+	case code < codeInput || code > codeEnvironment:
+		m.spoil(system)
+	}
+	if code != 0 && versions.Minor(system.Talos) < firstCodes {
+		return codeAny
 	}
 	return code
 }
+
+// firstCodes is the first minor of Talos whose installer has exit codes.
+const firstCodes = 14
 
 // Upgrade is the call of before 1.13: it stops what runs, installs and reboots.
 func (s *service) Upgrade(ctx context.Context, in *machine.UpgradeRequest) (r *machine.UpgradeResponse, err error) {
@@ -167,15 +182,13 @@ func (m *Machine) cannotUpgrade() string {
 // upgrade stops, installs and reboots; an installer that fails leaves the system that
 // runs, in the same boot.
 func (m *Machine) upgrade(system System) {
-	code := m.exitCode()
 	m.goDown(stageUpgrading, func() {
 		m.after(m.fleet.timing.Install, func() {
-			if code != 0 {
+			if m.runs(system) != 0 {
 				m.run = etcdRun{}
 				m.configured(m.active)
 				return
 			}
-			m.write(system)
 			m.boot()
 		})
 	})

@@ -66,3 +66,19 @@ func TestRollbackTooFar(t *testing.T) {
 		t.Errorf("violations %q", v)
 	}
 }
+
+// TestRollbackToNothing: an installer that has failed has replaced the system of before.
+func TestRollbackToNothing(t *testing.T) {
+	w, m := upgraded(t, talossim.Spec{Talos: "v1.13.9"})
+	name, err := w.pull(newImage)
+	m.FailInstall(7)
+	if code, failed := w.install(name); code != 7 || err != nil || failed != nil {
+		t.Fatal(code, err, failed)
+	}
+	w.rollback(codes.OK)
+	w.pass(long)
+	expect(t, "rolled back", m.Stage(), "booting")
+	if v := strings.Join(w.fleet.Violations(), "\n"); !strings.Contains(v, "a system whose installation failed") {
+		t.Errorf("violations %q", v)
+	}
+}

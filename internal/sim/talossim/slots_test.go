@@ -32,6 +32,10 @@ var slotCases = []struct {
 	{"META was written before", "meta, install v1.14.1, break v1.14.1, boot", "v1.13.1 of v1.13.1 v1.14.1", ""},
 	{"it fails later", "install v1.14.1, boot, break v1.14.1, boot", "none of v1.13.1 v1.14.1", ""},
 	{"another one after it failed", "install v1.14.0, break v1.14.0, boot, install v1.14.1, boot", "v1.14.1 of v1.13.1 v1.14.1", ""},
+	{"an installation fails", "install v1.13.9, boot, fail v1.14.1, boot", "v1.13.9 of v1.13.9 v1.14.1", ""}, // of which the latter is not whole
+	{"an installation by Talos 1.13 fails", "fail v1.13.6, install v1.13.9, boot", "v1.13.9 of v1.13.1 v1.13.9", ""},
+	{"an installation after one that failed", "install v1.13.9, boot, fail v1.14.0, install v1.14.1, boot", "v1.14.1 of v1.13.9 v1.14.1", ""},
+	{"the second in one boot fails", "install v1.14.0, fail v1.14.1, boot", "v1.14.0 of v1.14.0 v1.14.1", "v1.13.1 of v1.13.1 v1.14.1"},
 	{"rolled back", "install v1.14.1, boot, rollback", "v1.13.1 of v1.13.1 v1.14.1", ""},
 	{"rolled back twice", "install v1.14.1, boot, rollback, rollback", "v1.14.1 of v1.13.1 v1.14.1", ""},
 	{"two rollbacks in one boot", "install v1.14.1, boot, rollback twice", "v1.14.1 of v1.13.1 v1.14.1", ""},
@@ -43,6 +47,7 @@ var slotCases = []struct {
 // slotted is a machine whose slots are looked at.
 type slotted interface {
 	install(system string)
+	fail(system string) // an installation that has begun to write
 	boot()
 	meta()
 	rollback(times int)
@@ -79,6 +84,8 @@ func take(m slotted, step string) error {
 	switch verb, system, _ := strings.Cut(step, " "); verb {
 	case "install":
 		m.install(system)
+	case "fail":
+		m.fail(system)
 	case "break":
 		m.breaks(system)
 	case "boot":
@@ -114,14 +121,31 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-func (s simulated) install(system string) {
+func (s simulated) install(system string) { expect(s.t, system, s.installs(system), "exit code 0") }
+
+func (s simulated) fail(system string) {
+	s.m.FailInstall(7)
+	expect(s.t, system, s.installs(system), exitCode(system))
+}
+
+// exitCode is what an installer says that has failed when it had begun to write.
+func exitCode(system string) string {
+	if strings.HasPrefix(system, "v1.13.") {
+		return "exit code 1"
+	}
+	return "exit code 7"
+}
+
+func (s simulated) installs(system string) string {
 	name, err := s.pull(strings.Replace(newImage, "v1.14.1", system, 1))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if code, err := s.world.install(name); code != 0 || err != nil {
-		s.t.Fatal(code, err)
+	code, err := s.world.install(name)
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	return fmt.Sprint("exit code ", code)
 }
 
 func (s simulated) boot() { s.reboot() }

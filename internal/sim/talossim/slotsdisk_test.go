@@ -3,6 +3,7 @@
 package talossim_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/sim/talossim"
@@ -27,6 +28,10 @@ func TestSlotsOnDisk(t *testing.T) {
 }
 
 func (d *onDisk) install(system string) { d.Install(system) }
+
+func (d *onDisk) fail(system string) {
+	expect(d.t, system, fmt.Sprint("exit code ", d.Fail(system)), exitCode(system))
+}
 
 func (d *onDisk) boot() { d.Boot() }
 

@@ -133,7 +133,7 @@ func TestLifecycleRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.FailInstall(7)
-	if code, err := w.install(newImage); code != 1 || err != nil {
+	if code, err := w.install(newImage); code != 7 || err != nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 	w.fleet.Inject(talossim.Fault{Method: "Upgrade", As: talossim.CutAfter(1)})
