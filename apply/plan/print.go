@@ -35,6 +35,23 @@ func (w *Printer) Notes(title string, notes []Note) {
 	}
 }
 
+// Paragraph prints notes under a title, after an empty line, and those that have the
+// same words as one; nothing, if there are none.
+func (w *Printer) Paragraph(title string, notes []Note) {
+	if len(notes) > 0 {
+		w.Blank()
+		w.Notes(title, Merged(notes))
+	}
+}
+
+// Consents is [Printer.Missing] after an empty line.
+func (w *Printer) Consents(ways []string) {
+	if len(ways) > 0 {
+		w.Blank()
+		w.Missing(ways)
+	}
+}
+
 // Missing prints how to give each consent that is missing; nothing, if none is.
 func (w *Printer) Missing(ways []string) {
 	for i, way := range ways {

@@ -23,10 +23,10 @@ func (p *Plan) String() string {
 	for _, c := range p.Changes {
 		c.Write(w)
 	}
-	(&printer{w}).notes("refused", p.Refusals)
-	(&printer{w}).consents(p.Changes)
-	(&printer{w}).notes("warnings", p.Warnings)
-	(&printer{w}).notes("left as it is", p.Left)
+	w.Paragraph("refused", p.Refusals)
+	w.Consents(p.Ways())
+	w.Paragraph("warnings", p.Warnings)
+	w.Paragraph("left as it is", p.Left)
 	p.Cost.Write(w)
 	return w.String()
 }
@@ -43,11 +43,8 @@ func (p *Plan) Summary() string {
 		plan.Count{N: count[Update], Text: "to update"}, plan.Count{N: count[Replace], Text: "to replace"}, plan.Count{N: count[Delete], Text: "to delete"})
 }
 
-type printer struct{ *plan.Printer }
-
 // Write prints the change: what becomes of which object, why, and its fields.
-func (c *Change) Write(out *plan.Printer) {
-	w := &printer{out}
+func (c *Change) Write(w *plan.Printer) {
 	w.Line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
 	if c.Reason != "" && c.Action != Create {
 		w.Line(4, "%s", c.Reason)
@@ -155,33 +152,18 @@ func alternatives(list []Candidate) string {
 	return strings.Join(texts, ", ")
 }
 
-// notes prints a paragraph of notes, those with the same words as one.
-func (w *printer) notes(title string, notes []plan.Note) {
-	if len(notes) > 0 {
-		w.Blank()
-	}
-	w.Notes(title, plan.Merged(notes))
-}
-
-// consents says how to agree to what nobody has agreed to yet.
-func (w *printer) consents(changes []Change) {
-	var ways []string
-	for _, c := range changes {
-		if way := c.Way(); way != "" {
-			ways = append(ways, way)
+// Ways are how each consent that is missing is given.
+func (p *Plan) Ways() (ways []string) {
+	for _, c := range p.Changes {
+		if !c.Allowed {
+			ways = append(ways, c.way())
 		}
 	}
-	if len(ways) > 0 {
-		w.Blank()
-	}
-	w.Missing(ways)
+	return ways
 }
 
-// Way says how to agree to the change; empty if it takes no consent, or has it.
-func (c *Change) Way() string {
-	if c.Allowed {
-		return ""
-	}
+// way says how to agree to the change.
+func (c *Change) way() string {
 	return fmt.Sprintf(map[plan.ConsentKind]string{
 		plan.ConsentDestroy: "--allow %s, or --allow-destroy for all", plan.ConsentPowerOff: "--allow %s, or --allow-power-off for all",
 		plan.ConsentMade: "--allow %s, or --allow-made for all", plan.ConsentUnlock: "--yes-destroy with the name of the cluster lifts the protection of %s",

@@ -20,13 +20,10 @@ func (w *writer) notes() {
 		refused, warnings = append(refused, w.Kubernetes.Refusals...), append(warnings, w.Kubernetes.Warnings...)
 	}
 	warnings = slices.DeleteFunc(warnings, first)
-	w.list("refused", refused)
-	if ways := w.ways(); len(ways) > 0 {
-		w.Blank()
-		w.Missing(ways)
-	}
-	w.list("warnings", warnings)
-	w.list("left as it is", left)
+	w.Paragraph("refused", refused)
+	w.Consents(w.ways())
+	w.Paragraph("warnings", warnings)
+	w.Paragraph("left as it is", left)
 }
 
 // Project is the key of a warning that the whole plan may be about the wrong project.
@@ -48,22 +45,11 @@ func (w *writer) project() {
 	}
 }
 
-func (w *writer) list(title string, notes []plan.Note) {
-	if len(notes) > 0 {
-		w.Blank()
-		w.Notes(title, plan.Merged(notes))
-	}
-}
-
 // ways are how consent is given, once for each object: consent to delete the server
 // of a node is consent to remove the node.
 func (r Review) ways() (ways []string) {
 	if r.Cloud != nil {
-		for _, c := range r.Cloud.Changes {
-			if way := c.Way(); way != "" {
-				ways = append(ways, way)
-			}
-		}
+		ways = r.Cloud.Ways()
 	}
 	for _, name := range r.Removals() {
 		ways = append(ways, "--allow "+name)
