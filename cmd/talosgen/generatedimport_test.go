@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,6 +43,7 @@ func (g *generated) imported(e generate.Environment) error {
 		return fmt.Errorf("no nodes: %w", err)
 	}
 	folder := filepath.Join(g.dir, "machines", e.Name)
+	topf := "clusterName: " + e.Name + "\nnodes:\n"
 	for _, file := range files {
 		plain, err := g.decrypted(file)
 		if err != nil {
@@ -51,12 +53,25 @@ func (g *generated) imported(e generate.Environment) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(folder, filepath.Base(file)), data); err != nil {
+		if err := errors.Join(writeFile(filepath.Join(folder, filepath.Base(file)), data), writeFile(filepath.Join(folder, "output", filepath.Base(file)), data)); err != nil {
 			return err
 		}
+		topf += "  - {host: " + strings.TrimSuffix(filepath.Base(file), ".yaml") + "}\n"
 	}
-	env := "import-" + e.Name
-	call := []string{"import", env, "--from", "talosctl", "--dir", folder}
+	if err := writeFile(filepath.Join(folder, "topf.yaml"), []byte(topf)); err != nil {
+		return err
+	}
+	for _, from := range []string{"talosctl", "topf"} {
+		if err := g.importedFrom(from, folder, "import-"+from+"-"+e.Name); err != nil {
+			return as(from, err)
+		}
+	}
+	return nil
+}
+
+// importedFrom is nil if a folder is imported, says so again, and no secret is shown.
+func (g *generated) importedFrom(from, folder, env string) error {
+	call := []string{"import", env, "--from", from, "--dir", folder}
 	if err := g.must(call...); err != nil {
 		return err
 	}

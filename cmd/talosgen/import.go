@@ -36,6 +36,8 @@ Kinds of sources:
    talhelper  a folder with talconfig.yaml, its patches, and clusterconfig/,
               which talhelper made of them; patches are copied as they are
               where they lead to the same values
+   topf       a folder with topf.yaml, its patches, and output/, which
+              ` + "`topf render`" + ` made of them
    layered    a folder of patches in layers: patches/common, controlplane,
               worker and nodes, the same in envs/<env>, with cluster.env and
               a secrets bundle; what ` + "`talosctl gen config`" + ` makes of them counts

@@ -24,13 +24,15 @@ const (
 	Talosctl = "talosctl"
 	// Talhelper is a folder of talhelper's, with what it generated.
 	Talhelper = "talhelper"
+	// Topf is a folder of topf's, with what it rendered.
+	Topf = "topf"
 	// Layered is a folder of patches for all machines, roles and single machines, with
 	// variables and a secrets bundle.
 	Layered = "layered"
 )
 
 // Kinds are all of them.
-func Kinds() []string { return []string{Talosctl, Talhelper, Layered} }
+func Kinds() []string { return []string{Talosctl, Talhelper, Topf, Layered} }
 
 // Options say what is imported.
 type Options struct {
@@ -121,6 +123,8 @@ func (i *importing) read(o Options) (*foreign.Origin, error) {
 		return foreign.Talosctl(s)
 	case Talhelper:
 		return foreign.Talhelper(s)
+	case Topf:
+		return foreign.Topf(s)
 	case Layered:
 		return foreign.Layered(s)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -75,6 +76,10 @@ func TestRefused(t *testing.T) {
 		"no such file":    {map[string]string{"a.yaml": cp}, Options{Nodes: []string{"x=b.yaml"}}, "no machine configuration of that name"},
 		"no name":         {map[string]string{"a.yaml": cp}, Options{Nodes: []string{"b.yaml"}}, "not NAME=FILE"},
 		"twice":           {map[string]string{"a.yaml": cp}, Options{Nodes: []string{"x=a.yaml", "x=a.yaml"}}, "is of node x"},
+		"no output":       {map[string]string{"topf.yaml": "nodes: [{host: a}]\n"}, Options{From: Topf}, "run topf render in the folder"},
+		"no hosts":        {map[string]string{"topf.yaml": "nodes: [a]\n", "output/a.yaml": cp}, Options{From: Topf}, "topf.yaml: has no nodes that can be read"},
+		"host is missing": {map[string]string{"topf.yaml": "nodes: [{host: a}, {host: b}]\n", "output/a.yaml": cp}, Options{From: Topf}, "output/b.yaml: does not exist: it is the configuration of node b in topf.yaml"},
+		"patches outside": {map[string]string{"topf.yaml": "patchesDir: ../x\nnodes: [{host: a}]\n", "output/a.yaml": cp}, Options{From: Topf}, "patchesDir is outside of the folder"},
 		"address is used": {map[string]string{"a.yaml": cp}, Options{Nodes: []string{"x=a.yaml@10.0.0.1", "y=a.yaml@10.0.0.1", "z=a.yaml@10.0.0.3"}}, "a second node with the address"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,6 +103,19 @@ func TestRefused(t *testing.T) {
 				t.Error("something was written")
 			}
 		})
+	}
+}
+
+// TestTopfNodesElsewhere: nodes that only a program lists are known by what topf made for
+// them.
+func TestTopfNodesElsewhere(t *testing.T) {
+	folder := newest(t)
+	folder["output/one.yaml"], folder["output/two.yaml"] = folder["cp.yaml"], folder["worker.yaml"]
+	folder["topf.yaml"] = &fstest.MapFile{Data: []byte("nodesProvider: /bin/canary\nnodes: [{host: one, ip: 10.0.0.11}]\n")}
+	r := repository(t)
+	mustImport(t, r, folder, Options{From: Topf})
+	if got := keysOf(rendered(t, r)); !slices.Equal(got, []string{"one", "two"}) {
+		t.Errorf("nodes: %v", got)
 	}
 }
 
