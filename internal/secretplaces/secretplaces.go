@@ -134,7 +134,7 @@ func covered(places []Place, kind string, path yamltext.Path) bool {
 }
 
 var (
-	named = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?key|credential|authorization)`)
+	named = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|(?:api|auth|access|private|signing|encryption)_?key|credential|authorization)`)
 	holds = regexp.MustCompile(`PRIVATE KEY|AGE-SECRET-KEY-|kind: *Secret\b|://[^/\s@]+:[^/\s@]+@`)
 )
 

@@ -39,3 +39,22 @@ func TestPlaces(t *testing.T) {
 		t.Error("the content of a file is free text")
 	}
 }
+
+func TestTexts(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		"REGISTRY_PASSWORD":                   {true, false},
+		"TS_AUTHKEY=x":                        {true, false},
+		"s3_access_key":                       {true, false},
+		"CLUSTER_NAME":                        {false, false},
+		"MONKEY":                              {false, false},
+		"http://ada:horse@proxy.example.com":  {false, true},
+		"http://proxy.example.com/a@b":        {false, false},
+		"-----BEGIN EC PRIVATE KEY-----":      {false, true},
+		"apiVersion: v1\nkind: ConfigMap\n":   {false, false},
+		"apiVersion: v1\nkind: Secret\ndata:": {true, true},
+	} {
+		if named, holds := Named(text), Holds(text); named != want[0] || holds != want[1] {
+			t.Errorf("%q: named %v, holds %v", text, named, holds)
+		}
+	}
+}

@@ -58,11 +58,33 @@ func Actionlint(t testing.TB) string {
 	return tool(t, "tools/release", "actionlint")
 }
 
+// Talhelper returns the path of talhelper. Tests with it are of the nightly level, and
+// are skipped at others.
+func Talhelper(t testing.TB) string {
+	t.Helper()
+
+	return nightly(t, "tools/talhelper", "talhelper")
+}
+
 // Staticcheck returns the path of staticcheck.
 func Staticcheck(t testing.TB) string {
 	t.Helper()
 
 	return tool(t, "tools/staticcheck", "staticcheck")
+}
+
+// nightlyVariable asks for tests of the nightly level.
+const nightlyVariable = "TALOSGEN_TESTENV_NIGHTLY"
+
+// nightly is a program that other levels do not build.
+func nightly(t testing.TB, module, name string) string {
+	t.Helper()
+
+	if os.Getenv(nightlyVariable) != "1" {
+		t.Skipf("%s is of the nightly level: %s=1 runs it", name, nightlyVariable)
+	}
+
+	return tool(t, module, name)
 }
 
 func tool(t testing.TB, module, name string) string {

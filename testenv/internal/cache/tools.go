@@ -35,7 +35,7 @@ type Module struct {
 // so that the other levels need not wait for their builds. It is not a field, as a
 // new one would change the folder of every module.
 func (m Module) Nightly() bool {
-	return m.Folder == nextKubernetes || strings.HasPrefix(m.Folder, "talosnode/installer-")
+	return m.Folder == nextKubernetes || m.Folder == talhelper || strings.HasPrefix(m.Folder, "talosnode/installer-")
 }
 
 // BuildFlags are the flags of go build: small binaries that are the same in
@@ -54,6 +54,9 @@ func (m Module) BuildFlags() []string {
 func Modules() []Module {
 	return slices.Concat(tools(), []Module{kube()}, talosnode())
 }
+
+// talhelper is the folder of the program whose repositories are imported.
+const talhelper = "tools/talhelper"
 
 // tools are programs that tests run as commands.
 func tools() []Module {
@@ -75,6 +78,7 @@ func tools() []Module {
 			Tools:       []Tool{{Name: "kubectl", Package: "github.com/talosgen/talosgen/testenv/tools/kubectl"}},
 			LinkerFlags: "-X k8s.io/component-base/version.gitVersion=v1.37.1", // as in go.mod
 		},
+		{Folder: talhelper, Tools: []Tool{{Name: "talhelper", Package: "github.com/budimanjojo/talhelper/v3"}}},
 		{Folder: "tools/talosctl-1.13", Tools: talosctl},
 		{Folder: "tools/talosctl-1.14", Tools: talosctl},
 	}
