@@ -14,7 +14,7 @@ type Outside struct {
 	Now func() time.Time
 	// Pause waits in real time.
 	Pause func(time.Duration)
-	// Busy reports whether anybody but the caller works. Nil is [Busy].
+	// Busy reports whether anybody but the caller works. Nil is what [Busy] returns.
 	Busy func() bool
 }
 
@@ -38,7 +38,7 @@ type sleeper struct {
 // New returns a clock that stands at a time.
 func New(start time.Time, outside Outside) *Clock {
 	if outside.Busy == nil {
-		outside.Busy = Busy
+		outside.Busy = Busy()
 	}
 	return &Clock{outside: outside, now: start}
 }
