@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/access"
+	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -39,6 +40,8 @@ type AccessFile struct {
 	Kept      bool          // the certificate was in the file already
 	// What its reader should know before they rely on it; may be empty.
 	Note string
+	// What takes them to the API that they do not reach as it is; may be empty.
+	Way string
 }
 
 // TalosRoles are the roles that [Environment.Talosconfig] can be asked for.
@@ -59,15 +62,16 @@ func (e *Environment) Talosconfig(ctx context.Context, r AccessRequest, role str
 	if err != nil {
 		return nil, err
 	}
-	note := ""
+	note, way := "", ""
 	if len(endpoints) == 0 {
 		endpoints, note = talosEndpoints(e.Infrastructure)
+		way = e.wayNote(preflight.TalosAPI, talosPort)
 	}
 	f, err := authorities.Talos.Talosconfig(e.accessRequest(r), role, endpoints)
 	if err != nil {
 		return nil, err
 	}
-	return e.accessFile(f, endpoints, note), nil
+	return e.accessFile(f, endpoints, note, way), nil
 }
 
 // KubeconfigRequest says for whom a configuration of kubectl is, and where it
@@ -92,6 +96,10 @@ func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, k Kubecon
 	if err != nil {
 		return nil, err
 	}
+	way := ""
+	if k.API == "" {
+		way = e.wayNote(preflight.KubernetesAPI, apiPort)
+	}
 	who, err := access.KubernetesSubject(k.User, k.Groups)
 	if err != nil {
 		return nil, err
@@ -114,7 +122,7 @@ func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, k Kubecon
 	if err != nil {
 		return nil, err
 	}
-	return e.accessFile(f, []string{server.URL}, note), nil
+	return e.accessFile(f, []string{server.URL}, note, way), nil
 }
 
 // authorities are read from the machine configuration of the first control
@@ -140,10 +148,10 @@ func (e *Environment) accessRequest(r AccessRequest) access.Request {
 	}
 }
 
-func (e *Environment) accessFile(f *access.File, endpoints []string, note string) *AccessFile {
+func (e *Environment) accessFile(f *access.File, endpoints []string, note, way string) *AccessFile {
 	e.masker.Add(f.Key)
 	return &AccessFile{
-		Content: f.Content, Context: e.Infrastructure.Cluster, Endpoints: endpoints, Expires: f.Expires, Kept: f.Kept, Note: note,
+		Content: f.Content, Context: e.Infrastructure.Cluster, Endpoints: endpoints, Expires: f.Expires, Kept: f.Kept, Note: note, Way: way,
 	}
 }
 
@@ -184,7 +192,7 @@ func talosEndpoints(i schemas.Infrastructure) (endpoints []string, note string) 
 	switch {
 	case i.Access.Mode == accessPublic && i.Access.Jump == "":
 		note = "the public addresses of the control planes are not in Git, so these are the private ones; name others with --endpoints"
-	case i.Access.Mode == "private" || i.Access.Jump != "":
+	case i.Access.Mode == "private" && i.Access.Jump == "":
 		note = "these addresses are reached from the private network only"
 	}
 	return endpoints, note

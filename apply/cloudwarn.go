@@ -10,18 +10,23 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// leftOpen are notes about session access that another run has opened, and has not
-// closed yet.
+// leftOpen are notes about access that is open beside the rules of the tree: an
+// operator has opened it, or another run has and has not closed it yet.
 func (c *cloudStage) leftOpen(o cloudplan.Observed) (notes []plan.Note) {
 	for _, f := range o.Firewalls {
-		if f.Labels[schemas.LabelComponent] != schemas.ComponentSession || c.open.is(f.Name) {
+		access, found := c.project.ReadAccess(f)
+		if !found || c.open.is(f.Name) {
 			continue
 		}
-		notes = append(notes, plan.Note{
+		n := plan.Note{
 			Key:  cloudplan.KeyOf(cloudplan.KindFirewall, f.Name),
 			Text: "session access of another run: it is at work, or has ended without closing it",
 			Hint: "the next `talosgen apply` removes what dead runs have left",
-		})
+		}
+		if access.Stays {
+			n.Text, n.Hint = access.String(), "`talosgen access close " + c.env.name + "` ends it"
+		}
+		notes = append(notes, n)
 	}
 	return notes
 }

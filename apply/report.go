@@ -18,7 +18,7 @@ import (
 func newReport(e *Environment, log *runLog, agreed *Plan) *Report {
 	r := &Report{Agreed: agreed, env: e.name, cluster: e.Infrastructure.Cluster}
 	if agreed != nil && agreed.Plan != nil && !agreed.Destroy {
-		r.closed = e.ClosedToAll()
+		r.closed, r.gateway = e.ClosedToAll(), e.Infrastructure.Access.Jump
 	}
 	r.took(log)
 	return r
@@ -258,5 +258,11 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	}
 	if slices.ContainsFunc(r.Steps, func(s nodeplan.Step) bool { return s.Action == nodeplan.Bootstrap }) {
 		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")
+		switch {
+		case r.gateway != "":
+			add(c.Of("access proxy"), "leads kubectl and talosctl there, through "+r.gateway)
+		case len(r.closed) > 0:
+			add(c.Of("access open"), "lets your address in for a while")
+		}
 	}
 }

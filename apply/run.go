@@ -61,6 +61,7 @@ type Report struct {
 	env, cluster string
 	requestsLeft int
 	closed       []preflight.Finding // of APIs that nobody reaches now
+	gateway      string              // that leads to nodes without public addresses; may be empty
 }
 
 // left notes what is left to do of the infrastructure.

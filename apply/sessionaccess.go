@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
@@ -24,6 +25,7 @@ type sessionAccess struct {
 	own     func(context.Context) []netip.Addr
 	run     cloud.Run
 	held    *heldLock
+	lasts   time.Duration  // of what is opened; 0: as long as runs have it
 	session *cloud.Session // while it is open
 }
 
@@ -32,7 +34,7 @@ func (a *sessionAccess) open(ctx context.Context, o cloudplan.Observed) error {
 	if a.session != nil || a.project == nil || len(o.Servers) == 0 || a.own == nil || !a.closed() {
 		return nil
 	}
-	open := cloud.Access{Ports: ports, Servers: nodeSelector(a.infra.Cluster), Locked: a.held.lock != nil}
+	open := cloud.Access{Ports: ports, Servers: nodeSelector(a.infra.Cluster), Locked: a.held.lock != nil, Lasts: a.lasts}
 	if a.infra.Access.Jump != "" {
 		open.Ports, open.Servers = []string{sshPort}, jumpSelector(a.infra.Cluster)
 	}

@@ -18,6 +18,8 @@ type Status struct {
 	Objects      *kubeplan.Plan      `json:"objects"`
 	Flux         []FluxStatus        `json:"flux"`
 	Certificates []CertificateStatus `json:"certificates"`
+	// What firewalls let in beside the rules of the tree, for a while.
+	Access []OpenAccess `json:"access,omitempty"`
 	// What is not as Git has it, one line each; none: all is well.
 	Differences []string `json:"differences"`
 }

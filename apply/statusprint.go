@@ -27,7 +27,7 @@ func (s *Status) String() string {
 			fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t "))
 		}
 	}
-	var nodes, flux, certificates [][]string
+	var nodes, flux, certificates, access [][]string
 	for _, n := range s.Nodes {
 		nodes = append(nodes, []string{n.Name, n.state(), n.Kubelet, n.Talos})
 	}
@@ -47,6 +47,10 @@ func (s *Status) String() string {
 	}
 	table("Flux", flux)
 	table("certificates", certificates)
+	for _, a := range s.Access {
+		access = append(access, []string{a.String()})
+	}
+	table("access", access)
 	switch {
 	case len(s.Differences) == 0 && s.Problem != "":
 		fmt.Fprintln(w, "what could be looked at is as in Git")

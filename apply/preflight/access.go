@@ -12,8 +12,14 @@ import (
 
 const kubernetesPort = "6443"
 
+// The APIs of nodes, as findings name them.
+const (
+	KubernetesAPI = "Kubernetes API"
+	TalosAPI      = "Talos API"
+)
+
 // apis are the ports that apply has to reach.
-var apis = []struct{ name, port string }{{"Kubernetes API", kubernetesPort}, {"Talos API", "50000"}}
+var apis = []struct{ name, port string }{{KubernetesAPI, kubernetesPort}, {TalosAPI, "50000"}}
 
 // access says whether whoever runs apply gets through the firewalls: by the
 // session firewall, or because a rule lets them in; and whether anybody does
@@ -46,28 +52,41 @@ func access(in *Input) []Finding {
 // Access is the check of who gets through the firewalls.
 const Access = "access"
 
-// ClosedToAll warns, in one finding at most, of APIs that nobody reaches once apply has ended: Hetzner
-// drops what no rule lets in, so neither kubectl nor talosctl would get through.
-// Of a firewall that exists already the rules are not known, and nodes without
-// public access have ways of their own.
+// ClosedToAll warns, in one finding at most, of APIs that no address reaches once
+// apply has ended.
 func ClosedToAll(d *schemas.Infrastructure) []Finding {
-	existing := func(f schemas.InfraFirewall) bool { return f.ExistingID != 0 }
-	if d.Access.Mode != "public" || d.Access.Jump != "" || !filters(d) || slices.ContainsFunc(d.Firewalls, existing) {
-		return nil
-	}
-	var closed []string
-	for _, api := range apis {
-		if len(sources(d, api.port)) == 0 && !balanced(d, api.port) {
-			closed = append(closed, "the "+api.name)
-		}
-	}
+	closed := Closed(d)
 	if len(closed) == 0 {
 		return nil
 	}
 	f := warning("name the addresses that may use it in cluster.yaml, at hetzner.firewall.apiSource; then render, commit and apply",
-		"once apply has ended, the firewall blocks %s", strings.Join(closed, " and "))
+		"once apply has ended, the firewall blocks the %s", strings.Join(closed, " and the "))
 	f.Check = Access
 	return []Finding{f}
+}
+
+// Closed names the APIs that no address reaches: Hetzner drops what no rule lets in,
+// so neither kubectl nor talosctl would get through. Of a firewall that exists
+// already the rules are not known, and nodes without public access have ways of
+// their own.
+func Closed(d *schemas.Infrastructure) (closed []string) {
+	existing := func(f schemas.InfraFirewall) bool { return f.ExistingID != 0 }
+	if d.Access.Mode != "public" || d.Access.Jump != "" || !filters(d) || slices.ContainsFunc(d.Firewalls, existing) {
+		return nil
+	}
+	for _, api := range apis {
+		if len(sources(d, api.port)) == 0 && !Balanced(d, api.port) {
+			closed = append(closed, api.name)
+		}
+	}
+	return closed
+}
+
+// Sources are the ranges from where rules let in to a TCP port of the control planes.
+func Sources(d *schemas.Infrastructure, port string) []string {
+	all := slices.Concat(sources(d, port)...)
+	slices.Sort(all)
+	return append([]string{}, slices.Compact(all)...)
 }
 
 // filters reports whether a firewall applies to anything.
@@ -75,9 +94,9 @@ func filters(d *schemas.Infrastructure) bool {
 	return slices.ContainsFunc(d.Firewalls, func(f schemas.InfraFirewall) bool { return f.ApplyTo != "" || f.ExistingID != 0 })
 }
 
-// balanced reports whether a public load balancer leads to a port: firewalls do
+// Balanced reports whether a public load balancer leads to a port: firewalls do
 // not filter load balancers.
-func balanced(d *schemas.Infrastructure, port string) bool {
+func Balanced(d *schemas.Infrastructure, port string) bool {
 	return slices.ContainsFunc(d.LoadBalancers, func(lb schemas.InfraLoadBalancer) bool {
 		return lb.PublicInterface && slices.ContainsFunc(lb.Services, func(s schemas.InfraService) bool {
 			return strconv.Itoa(s.DestinationPort) == port

@@ -111,6 +111,9 @@ func (a accessWriter) write(c *cli.Context, standard func(environ) (string, erro
 		what += " until " + f.Expires.UTC().Format(time.RFC3339)
 	}
 	a.out.say("%s %s context %q, %s", path, verb, f.Context, what)
+	if f.Way != "" {
+		a.out.note("%s", f.Way)
+	}
 	return nil
 }
 

@@ -19,7 +19,8 @@ func (s *session) commands(c *cli.Context) summary.Commands {
 	return summary.Commands{
 		Again: func(more ...string) string { return commandLine(append(withoutPlan(s.args), more...)) },
 		Of: func(name string, more ...string) string {
-			words := append([]string{"talosgen", name, c.Args().First()}, more...)
+			words := append(append([]string{"talosgen"}, strings.Fields(name)...), c.Args().First())
+			words = append(words, more...)
 			return commandLine(append(words, connecting(c, name)...))
 		},
 	}
@@ -29,9 +30,15 @@ func (s *session) commands(c *cli.Context) summary.Commands {
 var connectingFlags = []string{flagRepo, flagAllowDirty, flagEndpoint, flagEndpoints, flagSSHKey}
 
 // connecting are those of them that were given, and that another command has
-// too.
+// too. That of a part of a command is its words.
 func connecting(c *cli.Context, name string) (args []string) {
-	command := findCommand(c.App.Commands, name)
+	var command *cli.Command
+	commands := c.App.Commands
+	for _, word := range strings.Fields(name) {
+		if command = findCommand(commands, word); command != nil {
+			commands = command.Subcommands
+		}
+	}
 	if command == nil {
 		return nil
 	}
@@ -40,6 +47,7 @@ func connecting(c *cli.Context, name string) (args []string) {
 		f := findFlag(flags, flag)
 		switch {
 		case f == nil || !c.IsSet(flag):
+		case flag == flagAllowDirty && strings.HasPrefix(name, nameAccess): // it reads the tree as it is
 		case !f.TakesValue():
 			args = append(args, "--"+flag)
 		case c.StringSlice(flag) != nil:

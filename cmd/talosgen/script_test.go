@@ -68,6 +68,7 @@ func TestScripts(t *testing.T) {
 			"fault":      cmdFault,
 			"hcloud":     cmdHcloud,
 			"hold-lock":  cmdHoldLock,
+			"opened":     cmdOpened,
 			"ssh-key":    cmdSSHKey,
 			"kube-apply": cmdKubeApply,
 			"autoscale":  cmdAutoscale,

@@ -24,6 +24,7 @@ func (t statusCommand) command() *cli.Command {
    in Git;
  - whether the objects of bootstrap/ are in sync with Git, and ready;
  - whether each Kustomization of Flux has applied the checked-out tree;
+ - which access is open for a while, by whom and until when;
  - how long certificates are valid: those of the authorities, which also sign
    every kubeconfig and talosconfig, and those of each node.
 
@@ -52,25 +53,30 @@ func (t statusCommand) run(c *cli.Context) error {
 		}
 		defer s.stop()
 		defer cluster.Close()
-		return t.compare(c, s, cluster)
+		return t.compare(c, s, cluster, nil)
 	}
 	// A tree that is not committed is compared as it is.
 	if err := c.Set(flagAllowDirty, "true"); err != nil {
 		return err
 	}
 	return t.clusters.use(c, func(s *session) error {
-		return s.AtCluster(c.Context, "", func(cluster *apply.Cluster) error { return t.compare(c, s, cluster) })
+		open, err := s.Accesses(c.Context)
+		if err != nil {
+			return err
+		}
+		return s.AtCluster(c.Context, "", func(cluster *apply.Cluster) error { return t.compare(c, s, cluster, open) })
 	})
 }
 
 // compare compares a cluster with its tree, and prints the result, as far as the
-// cluster answers.
-func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster) error {
+// cluster answers, with the access that is open to it for a while.
+func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster, open []apply.OpenAccess) error {
 	status, unseen := cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
 	if status == nil {
 		return unseen
 	}
 	s.stop()
+	status.Access = open
 	show := func() error { return s.out.printData([]byte(printable.Text(status.String()))) }
 	if wantsJSON(c) {
 		show = func() error { return s.out.printJSON(status) }

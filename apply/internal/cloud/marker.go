@@ -22,6 +22,8 @@ const (
 	// Of session access: its run has held the lock of the cluster. Who holds it
 	// later knows that this run is dead.
 	labelHeldLock = schemas.LabelPrefix + "held-lock"
+	// Of session access: an operator has opened it, and it stays open after its run.
+	labelStays = schemas.LabelPrefix + "stays-open"
 )
 
 // Run is one execution of talosgen that changes things.

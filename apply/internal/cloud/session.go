@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net"
@@ -27,6 +28,11 @@ type Access struct {
 	Servers string
 	// Whether the run holds the lock of the cluster.
 	Locked bool
+	// When it ends if nothing closes it; zero: after some hours.
+	Lasts time.Duration
+	// Whether it stays open after its run, until then or until it is closed by
+	// [Client.CloseAccess].
+	Stays bool
 }
 
 // Session is access to the servers of a cluster for as long as a run: a
@@ -44,7 +50,7 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 	if len(a.From) == 0 || len(a.Ports) == 0 {
 		return nil, diag.On(what, "there is nothing to let in").WithCode(diag.Remote)
 	}
-	expires, err := c.expiry(ctx, sessionTime)
+	expires, err := c.expiry(ctx, cmp.Or(a.Lasts, sessionTime))
 	if err != nil {
 		return nil, explain(what, "read the time", err)
 	}
@@ -55,6 +61,9 @@ func (c *Client) OpenSession(ctx context.Context, run Run, a Access) (*Session, 
 	}
 	if a.Locked {
 		opts.Labels[labelHeldLock] = yes
+	}
+	if a.Stays {
+		opts.Labels[labelStays] = yes
 	}
 	var from []net.IPNet
 	for _, p := range a.From {
