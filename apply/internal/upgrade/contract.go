@@ -24,7 +24,7 @@ var same = []string{
 }
 
 // idle are the places that workers have and do not ask for.
-var idle = []string{"K8sFlannelCNIConfig."}
+var idle = []string{"K8sFlannelCNIConfig.", "K8sProxyConfig.", "K8sCoreDNSConfig."}
 
 // versioned are the places of images, whose versions are moved by steps of their own.
 var versioned = []string{

@@ -91,3 +91,23 @@ func TestContractStops(t *testing.T) {
 		})
 	}
 }
+
+// TestContractOfWorkers: what only control planes ask for changes nothing on a worker, and
+// takes no consent there.
+func TestContractOfWorkers(t *testing.T) {
+	said := func(node, kind string) string {
+		w := newMove(t, "v1.14.0")
+		w.more = map[string]string{node: "---\napiVersion: v1alpha1\nkind: " + kind + "\nenabled: false\n"}
+		p, err := w.up.Plan(t.Context())
+		w.must(err)
+		return fmt.Sprint(p.Risks)
+	}
+	for kind, place := range map[string]string{"KubeProxyConfig": "K8sProxyConfig", "KubeCoreDNSConfig": "K8sCoreDNSConfig"} {
+		if text := said("w-2", kind); !strings.Contains(text, upgradeplan.RiskContract) || strings.Contains(text, place) {
+			t.Errorf("of a worker it says %s", text)
+		}
+	}
+	if text := said("cp-2", "KubeCoreDNSConfig"); !strings.Contains(text, "K8sCoreDNSConfig.Enabled") {
+		t.Errorf("of a control plane it says %s", text)
+	}
+}

@@ -26,6 +26,10 @@ func TestContractChanges(t *testing.T) {
 	if d := upgrade.Next(s.want, s.seen, s.policy); short(d) != "stop C-contract plane-2" || !strings.Contains(d.Stop[0].Text, "SysctlConfig[a], Sec") {
 		t.Errorf("%s: %v", short(d), d.Stop)
 	}
+	s.node("worker-1").Moves = []string{"SysctlConfig[a]", "SysctlConfig[b]"}
+	if p := upgrade.Make(s.want, s.seen, s.policy); len(p.Risks) != 1 || !strings.HasSuffix(p.Risks[0].Text, ": SecurityProfileConfig.WorkloadIsolation, SysctlConfig[a], SysctlConfig[b]") {
+		t.Errorf("the plan does not name what changes on all nodes: %v", p.Risks)
+	}
 	s.policy.Allow = append(s.policy.Allow, upgrade.RiskContract)
 	if d := upgrade.Next(s.want, s.seen, s.policy); short(d) != "contract plane-2" || strings.Join(d.Steps[0].Risks, " ") != upgrade.RiskContract {
 		t.Errorf("%s: %v", short(d), d.Steps)

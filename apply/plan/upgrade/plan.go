@@ -130,10 +130,22 @@ func (c *forecast) risk(id, node string) {
 
 // meaning says what a risk is, and what it is about if its ID does not.
 func (c *forecast) meaning(id string) string {
-	if uses := clients(c.seen.Removed); id == RiskRemoved && len(uses) > 0 {
-		return meaning(id) + ": " + strings.Join(uses, "; ")
+	switch {
+	case id == RiskRemoved && len(clients(c.seen.Removed)) > 0:
+		return meaning(id) + ": " + strings.Join(clients(c.seen.Removed), "; ")
+	case id == RiskContract:
+		return meaning(id) + ": " + strings.Join(c.moves(), ", ")
 	}
 	return meaning(id)
+}
+
+// moves are the places that the move to Git's contract changes besides, on any node.
+func (c *forecast) moves() (places []string) {
+	for _, n := range c.seen.Nodes {
+		places = append(places, n.Moves...)
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
 }
 
 // Empty reports whether there is nothing to do.
@@ -181,9 +193,21 @@ func (f *fleet) left() (notes []Note) {
 			}
 			continue
 		}
-		notes = append(notes, Note{Node: n.Name, Text: f.why(n, found) + ": it keeps Talos v" + strings.TrimPrefix(n.Talos, "v") + " and Kubernetes " + n.Kubelet})
+		notes = append(notes, Note{Node: n.Name, Text: f.why(n, found) + ": it keeps " + n.runs()})
 	}
 	return notes
+}
+
+// runs is what the node runs, as far as it is known.
+func (n Node) runs() string {
+	talos, kubelet := "its Talos", "its Kubernetes"
+	if n.Talos != "" {
+		talos = "Talos v" + strings.TrimPrefix(n.Talos, "v")
+	}
+	if n.Kubelet != "" {
+		kubelet = "Kubernetes " + n.Kubelet
+	}
+	return talos + " and " + kubelet
 }
 
 func (f *fleet) why(n Node, found bool) string {
