@@ -54,7 +54,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 	}
 	if agreed.Empty() {
 		r.ended = true
-		return r, leftUnreached(agreed)
+		return r, LeftUnreached(agreed)
 	}
 	err := s.lock.locked(ctx, owner, func() error {
 		executor, err := u.executor(ctx, owner.Run)
@@ -70,14 +70,14 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 	})
 	r.took(s.log)
 	if err == nil {
-		r.ended, err = true, leftUnreached(agreed)
+		r.ended, err = true, LeftUnreached(agreed)
 	}
 	return r, err
 }
 
-// leftUnreached is the error of a run that did all it could, and has left nodes that are not
+// LeftUnreached is the error of a run that did all it could, and has left nodes that are not
 // reached.
-func leftUnreached(p *upgradeplan.Plan) error {
+func LeftUnreached(p *upgradeplan.Plan) error {
 	var problems diag.List
 	for _, name := range p.Unreachable {
 		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))

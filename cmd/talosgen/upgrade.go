@@ -85,7 +85,7 @@ func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy upgradeplan.P
 }
 
 // showUpgrade prints a plan, and nothing else happens. The exit code says whether there
-// is anything to do.
+// is anything to do; it is not known of nodes that are not reached.
 func (s *session) showUpgrade(c *cli.Context, p *upgradeplan.Plan) error {
 	s.stop()
 	show := func() error { return s.out.printText(p.String()) }
@@ -96,7 +96,7 @@ func (s *session) showUpgrade(c *cli.Context, p *upgradeplan.Plan) error {
 		return err
 	}
 	if p.Empty() && len(p.Refusals) == 0 {
-		return nil
+		return apply.LeftUnreached(p)
 	}
 	return errDifferences
 }
