@@ -51,7 +51,7 @@ var owners = []struct {
 	{"github.com/getsops/sops/v3/...", []string{"internal/sopsage"}},
 	{"github.com/siderolabs/talos/pkg/machinery/client/...", []string{"apply/internal/node"}},
 	{"github.com/siderolabs/talos/pkg/machinery/config/...", []string{"render/internal/machine", "apply/internal/node"}},
-	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node", "internal/sim/talossim"}},
+	{"github.com/siderolabs/talos/pkg/machinery/...", []string{"render/internal/machine", "apply/internal/node", "internal/sim/talossim", "testenv/talosenv"}},
 	{"github.com/siderolabs/crypto/...", []string{"render/internal/machine", "apply/internal/node"}},
 	{"github.com/urfave/cli/v2/...", []string{"cmd/talosgen"}},
 	{"golang.org/x/term/...", []string{"cmd/talosgen"}},

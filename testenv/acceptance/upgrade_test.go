@@ -54,8 +54,8 @@ func upgradedByTalosgen(t *testing.T) map[string]change {
 	u, line := newUpgrade(t)
 	before := u.state()
 	line.take("Git has Kubernetes "+talosenv.NextKubernetes, u.pending)
-	line.take("talosgen upgrade, killed when an API server is configured", func() { u.killedAfter(`kube-apiserver cp-\d`) })
-	line.take("talosgen upgrade, killed when a kubelet runs and its node is cordoned", func() { u.killedAfter(`kubelet cp-\d`) })
+	line.take("talosgen upgrade, killed when an API server is configured", func() { u.killedAfter(`kube-apiserver cp-\d`, upgradeArgs()...) })
+	line.take("talosgen upgrade, killed when a kubelet runs and its node is cordoned", func() { u.killedAfter(`kubelet cp-\d`, upgradeArgs()...) })
 	line.take("talosgen upgrade, to its end", u.upgraded)
 	line.print()
 	return before.changes(u.state())
@@ -126,11 +126,11 @@ func upgradeArgs(args ...string) []string {
 	return append([]string{"upgrade", "lab", "--kubernetes", "--yes"}, args...)
 }
 
-// killedAfter runs upgrade, and kills it as soon as it has said that a step is done.
+// killedAfter runs a command, and kills it as soon as it has said that a step is done.
 // Somebody then says that it is dead.
-func (u *upgrade) killedAfter(step string) {
+func (u *upgrade) killedAfter(step string, args ...string) {
 	u.t.Helper()
-	args := append([]string{"-C", u.repository.Root()}, upgradeArgs()...)
+	args = append([]string{"-C", u.repository.Root()}, args...)
 	command := exec.CommandContext(u.t.Context(), toolenv.Talosgen(u.t), args...)
 	command.Dir = u.repository.Root()
 	command.Env = slices.Concat(os.Environ(), u.repository.Environ(), u.environ)

@@ -27,6 +27,7 @@ func parallel() int { return atOnce(runtime.NumCPU(), availableMemory()) }
 // are built from is the same, and at the same time both would compile it.
 var after = map[string]string{
 	"talosnode/etcd":            "kube",
+	"talosnode/etcd-3.7":        "talosnode/etcd",
 	"talosnode/kubernetes":      "kube",
 	"talosnode/kubernetes-1.37": "tools/kubectl",
 	"talosnode/machined-1.13":   "tools/talosctl-1.13",

@@ -32,6 +32,11 @@ type bed struct {
 	// Folders; only with Kubernetes.
 	controlPlane, nodeComponents string
 	next                         string // of the next minor; only to upgrade to it
+
+	// Only to swap: the folder of each machined, by its release, and the etcd that the
+	// later one brings.
+	releases map[string]string
+	nextEtcd string
 }
 
 // findBed finds the programs, or skips the test.
@@ -42,7 +47,7 @@ func findBed(t testing.TB, o Options) bed {
 		t.Skipf("slow: %s=1 runs it", Full)
 	}
 
-	if o.Upgrade && os.Getenv(Nightly) != "1" {
+	if (o.Upgrade || o.Swap) && os.Getenv(Nightly) != "1" {
 		t.Skipf("of the nightly level: %s=1 runs it", Nightly)
 	}
 
@@ -64,6 +69,10 @@ func findBed(t testing.TB, o Options) bed {
 
 	if o.Upgrade {
 		b.next = toolenv.Folder(t, "talosnode/kubernetes-1.37")
+	}
+
+	if o.Swap {
+		b.findSwap(t)
 	}
 
 	if os.Geteuid() != 0 {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type Client struct {
 	program string
 	config  string // file
 	enter   []string
+	proxy   string // URL; empty: none
 }
 
 // clientValid is how long a client's certificate is valid.
@@ -56,7 +58,15 @@ func (c *Cluster) NewClient(t testing.TB, machineConfig []byte) *Client {
 // Run runs talosctl against one node and returns what it prints.
 func (c *Client) Run(ctx context.Context, n *Node, args ...string) (string, error) {
 	args = append([]string{"--talosconfig", c.config, "--endpoints", n.Address.String(), "--nodes", n.Address.String()}, args...)
-	return talosctl(ctx, c.enter, c.program, args...)
+	return talosctl(ctx, c.enter, c.program, c.proxy, args...)
+}
+
+// through is the client where it reaches nodes by way of a proxy.
+func (c *Client) through(s *Swaps) *Client {
+	proxied := *c
+	proxied.enter, proxied.proxy = nil, s.URL()
+
+	return &proxied
 }
 
 // Insecure runs talosctl against a node in maintenance mode.
@@ -65,17 +75,18 @@ func (c *Cluster) Insecure(ctx context.Context, t testing.TB, n *Node, args ...s
 
 	args = append(args, "--insecure", "--nodes", n.Address.String())
 
-	return talosctl(ctx, c.network.enter(), toolenv.Talosctl(t, c.bed.release), args...)
+	return talosctl(ctx, c.network.enter(), toolenv.Talosctl(t, c.bed.release), "", args...)
 }
 
-// talosctl runs in the nodes' network, which this machine may not reach.
-func talosctl(ctx context.Context, enter []string, program string, args ...string) (string, error) {
+// talosctl runs in the nodes' network, which this machine may not reach, or goes there
+// through a proxy.
+func talosctl(ctx context.Context, enter []string, program, proxy string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 
-	args = append(append(enter[1:len(enter):len(enter)], program), args...)
-	command := exec.CommandContext(ctx, enter[0], args...)
+	args = slices.Concat(enter, []string{program}, args)
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
 	command.Stdout, command.Stderr = &stdout, &stderr
-	command.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH")}
+	command.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH"), "HTTPS_PROXY=" + proxy}
 
 	if err := command.Run(); err != nil {
 		return stdout.String(), fmt.Errorf("talosctl: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
@@ -92,6 +103,28 @@ type authority struct {
 
 // talosconfig makes the configuration of a client that a cluster accepts.
 func talosconfig(machineConfig []byte, now time.Time) ([]byte, error) {
+	by, err := authorityIn(machineConfig)
+	if err != nil {
+		return nil, err
+	}
+
+	certificate, key, err := by.sign(administrator(now))
+	if err != nil {
+		return nil, err
+	}
+
+	return yaml.Marshal(map[string]any{
+		"context": "test",
+		"contexts": map[string]any{"test": map[string]any{
+			"ca":  by.Certificate,
+			"crt": base64.StdEncoding.EncodeToString(certificate),
+			"key": base64.StdEncoding.EncodeToString(key),
+		}},
+	})
+}
+
+// authorityIn is the one in the machine configuration of a control plane.
+func authorityIn(machineConfig []byte) (authority, error) {
 	var config struct {
 		Machine struct {
 			CA authority `yaml:"ca"`
@@ -100,32 +133,36 @@ func talosconfig(machineConfig []byte, now time.Time) ([]byte, error) {
 
 	// The first document is the one with the authority.
 	if err := yaml.NewDecoder(bytes.NewReader(machineConfig)).Decode(&config); err != nil {
-		return nil, errors.New("the machine configuration is not YAML")
+		return authority{}, errors.New("the machine configuration is not YAML")
 	}
 
-	certificate, key, err := config.Machine.CA.sign(now)
-	if err != nil {
-		return nil, err
-	}
-
-	return yaml.Marshal(map[string]any{
-		"context": "test",
-		"contexts": map[string]any{"test": map[string]any{
-			"ca":  config.Machine.CA.Certificate,
-			"crt": base64.StdEncoding.EncodeToString(certificate),
-			"key": base64.StdEncoding.EncodeToString(key),
-		}},
-	})
+	return config.Machine.CA, nil
 }
 
-// sign makes a key and a client certificate for it, both PEM.
-func (a authority) sign(now time.Time) (certificate, key []byte, err error) {
+func (a authority) certificate() (*x509.Certificate, error) {
 	ca, err := decodePEM(a.Certificate)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the authority's certificate: %w", err)
+		return nil, fmt.Errorf("the authority's certificate: %w", err)
 	}
 
-	parent, err := x509.ParseCertificate(ca)
+	return x509.ParseCertificate(ca)
+}
+
+// administrator is a client's certificate that is not signed yet.
+func administrator(now time.Time) *x509.Certificate {
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()),
+		Subject:      pkix.Name{Organization: []string{"os:admin"}},
+		NotBefore:    now.Add(-time.Minute),
+		NotAfter:     now.Add(clientValid),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+}
+
+// sign makes a key and a certificate for it, both PEM.
+func (a authority) sign(template *x509.Certificate) (certificate, key []byte, err error) {
+	parent, err := a.certificate()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,15 +180,6 @@ func (a authority) sign(now time.Time) (certificate, key []byte, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, nil, err
-	}
-
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()),
-		Subject:      pkix.Name{Organization: []string{"os:admin"}},
-		NotBefore:    now.Add(-time.Minute),
-		NotAfter:     now.Add(clientValid),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
 
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, parentKey)

@@ -34,6 +34,11 @@ type Options struct {
 	// Tests with it are of the nightly level.
 	Upgrade bool
 
+	// Swap lets nodes be started anew with the next release of Talos and all that they
+	// have stored: see [Cluster.StartSwaps]. It gives them the images that this takes.
+	// Tests with it are of the nightly level.
+	Swap bool
+
 	// Bastion puts the nodes where this machine does not reach them, behind an
 	// SSH server that passes connections on: see [Cluster.StartBastion].
 	Bastion bool
@@ -127,8 +132,13 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 
 // boot adds a node to a list, and starts it.
 func (c *Cluster) boot(list *[]*Node, name string, address netip.Addr) (*Node, error) {
-	n := &Node{Name: name, Address: address, MAC: macOf(address)}
+	n := &Node{Name: name, Address: address, MAC: macOf(address), runs: system{release: c.bed.release}}
 	*list = append(*list, n)
+
+	if c.bed.releases != nil {
+		n.disk = filepath.Join(c.claim.folder, "disks", name)
+		n.runs.schematic = Schematic
+	}
 
 	if err := n.start(c); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

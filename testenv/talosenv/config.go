@@ -4,11 +4,12 @@ package talosenv
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // registries are those whose images the test has.
-var registries = []string{"registry.k8s.io", "ghcr.io", "docker.io", "gcr.io"}
+var registries = []string{"registry.k8s.io", "ghcr.io", "docker.io", "gcr.io", factory}
 
 // Patch is what a machine configuration needs on these nodes, as a strategic
 // merge patch of several documents in the vocabulary of the nodes' release of
@@ -21,9 +22,9 @@ func (c *Cluster) Patch() string {
 	var documents []string
 
 	if c.bed.release == "1.13" {
-		documents = legacyDocuments(discovery, kubernetes)
+		documents = []string{legacyDocument(discovery, kubernetes) + c.bed.installer()}
 	} else {
-		documents = currentDocuments(discovery, kubernetes)
+		documents = append(currentDocuments(discovery, kubernetes), c.bed.installer())
 	}
 
 	for _, name := range registries {
@@ -36,15 +37,16 @@ skipFallback: true
 `, name, c.images.url))
 	}
 
-	return strings.Join(documents, "---\n")
+	return strings.Join(slices.DeleteFunc(documents, func(d string) bool { return d == "" }), "---\n")
 }
 
 // With Kubernetes the patches leave out what would have to be pulled from
 // elsewhere, and let the kubelet do without cgroups with controllers and
 // without the right to change the kernel's settings.
 
-// legacyDocuments are for contracts up to that of Talos 1.13.
-func legacyDocuments(discovery string, kubernetes bool) []string {
+// legacyDocument is for contracts up to that of Talos 1.13. It ends in the section of the
+// machine.
+func legacyDocument(discovery string, kubernetes bool) string {
 	document := fmt.Sprintf(`cluster:
   discovery:
     enabled: true
@@ -83,7 +85,7 @@ func legacyDocuments(discovery string, kubernetes bool) []string {
 `
 	}
 
-	return []string{document}
+	return document
 }
 
 // currentDocuments are for the contract of Talos 1.14.

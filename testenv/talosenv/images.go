@@ -26,6 +26,8 @@ func (b bed) images() map[string]image {
 		"pause":   {{path: "pause", file: filepath.Join(b.node, "pause")}},
 	}
 
+	maps.Copy(images, b.swapImages())
+
 	if b.controlPlane == "" {
 		return images
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -21,6 +22,9 @@ type Node struct {
 	Address netip.Addr
 	MAC     string // of its only device
 
+	runs system
+	disk string // folder with what it stores; empty: memory
+
 	process *process
 	network *network
 	port    string // of the network; empty once the node was stopped
@@ -34,6 +38,8 @@ type description struct {
 	Mount    string
 	Binds    map[string]string
 	Files    map[string]string
+	Folders  map[string]string
+	BootID   string
 	Env      []string
 }
 
@@ -68,14 +74,22 @@ func (n *Node) start(c *Cluster) error {
 		return err
 	}
 
-	files, err := c.bed.files()
+	bed := c.bed.of(n.runs.release)
+
+	files, err := bed.files()
 	if err != nil {
 		return err
 	}
 
+	folders, boot, err := n.stored()
+	if err != nil {
+		return err
+	}
+
+	files["etc/extensions.yaml"] = n.runs.extensions()
 	files["etc/hostname"] = n.Name + "\n"
 	files["etc/hosts"] = "127.0.0.1 localhost\n"
-	files["etc/os-release"] = "NAME=Talos\nID=talos\n"
+	files["etc/os-release"] = fmt.Sprintf("NAME=\"Talos\"\nID=talos\nVERSION_ID=%[1]s\nPRETTY_NAME=\"Talos (%[1]s)\"\n", talosVersions[n.runs.release])
 	files["usr/etc/in-container"] = "true\n"
 
 	return json.NewEncoder(notify).Encode(description{
@@ -83,8 +97,10 @@ func (n *Node) start(c *Cluster) error {
 		Address:  netip.PrefixFrom(n.Address, c.network.nodes.Bits()).String(),
 		Gateway:  c.Gateway.String(),
 		Mount:    filepath.Join(c.claim.folder, mountPoint),
-		Binds:    c.bed.binds(),
+		Binds:    bed.binds(),
 		Files:    files,
+		Folders:  folders,
+		BootID:   boot,
 		Env:      []string{"PLATFORM=container", "TALOSSKU=2CPU-2048RAM", "HOME=/"},
 	})
 }
@@ -93,7 +109,7 @@ func (n *Node) start(c *Cluster) error {
 func (n *Node) Stopped() bool { return n.port == "" }
 
 // Stop ends the node at once, as when its power is cut. What it has stored is
-// gone.
+// gone, unless it is on a disk.
 func (n *Node) Stop() error {
 	if n.process == nil {
 		return nil

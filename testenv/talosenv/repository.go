@@ -83,12 +83,7 @@ func (c *Cluster) NewRepositoryOf(t *testing.T, provider, cluster string) *Repos
 	r.DescribeCluster(cluster)
 	r.Write("envs/lab/cluster.env", "")
 
-	r.Write("envs/lab/patches/common/nodes.yaml", c.Patch())
-
-	if patch := c.ControlPlanePatch(); patch != "" {
-		r.Write("envs/lab/patches/controlplane/nodes.yaml", patch)
-	}
-
+	r.writePatches(c)
 	r.talosgen("-C", r.root, "secrets", "sync", environment)
 	r.talosgen("-C", r.root, "render", environment)
 

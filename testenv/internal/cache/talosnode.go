@@ -23,6 +23,7 @@ func talosnode() []Module {
 			{Name: "discovery", Package: "github.com/talosgen/talosgen/testenv/talosnode/discovery"},
 		}},
 		{Folder: "talosnode/etcd", Tools: []Tool{{Name: "etcd", Package: "go.etcd.io/etcd/server/v3"}}},
+		{Folder: nextEtcd, Tools: []Tool{{Name: "etcd", Package: "go.etcd.io/etcd/server/v3"}}},
 		{Folder: "talosnode/containerd", Tools: []Tool{
 			{Name: "containerd", Package: containerd + "containerd"},
 			{Name: "containerd-shim-runc-v2", Package: containerd + "containerd-shim-runc-v2"},
@@ -54,8 +55,12 @@ func installer(release string, more ...Tool) Module {
 	}
 }
 
-// nextKubernetes is the folder of the Kubernetes that nodes are upgraded to.
-const nextKubernetes = "talosnode/kubernetes-1.37"
+// nextKubernetes is the folder of the Kubernetes that nodes are upgraded to, nextEtcd
+// that of the etcd that Talos 1.14 brings.
+const (
+	nextKubernetes = "talosnode/kubernetes-1.37"
+	nextEtcd       = "talosnode/etcd-3.7"
+)
 
 // next is all that runs of the next minor of Kubernetes on nodes.
 func next() Module {

@@ -35,7 +35,7 @@ type Module struct {
 // so that the other levels need not wait for their builds. It is not a field, as a
 // new one would change the folder of every module.
 func (m Module) Nightly() bool {
-	return m.Folder == nextKubernetes || m.Folder == talhelper || strings.HasPrefix(m.Folder, "talosnode/installer-")
+	return m.Folder == nextKubernetes || m.Folder == nextEtcd || m.Folder == talhelper || strings.HasPrefix(m.Folder, "talosnode/installer-")
 }
 
 // BuildFlags are the flags of go build: small binaries that are the same in

@@ -1,6 +1,6 @@
 // Command init becomes the first process of a test node. testenv/talosenv
 // starts it in namespaces of its own; it sets up the network, lays out the
-// root file system, all of it in memory, and goes over to machined, as Talos'
+// root file system, in memory unless it is told where, and goes over to machined, as Talos'
 // Docker provisioner would have started it.
 //
 // It reads what the node is like from file descriptor 3, as JSON; the end of
@@ -25,6 +25,8 @@ type node struct {
 	Mount    string            // an empty folder to mount the root on
 	Binds    map[string]string // path in the node: file of the host, read-only
 	Files    map[string]string // path in the node: text
+	Folders  map[string]string // path in the node: folder of the host that it writes to
+	BootID   string            // what the kernel calls this boot; empty: as the host's
 	Env      []string          // of machined
 }
 

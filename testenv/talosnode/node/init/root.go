@@ -8,7 +8,7 @@ import (
 )
 
 // root lays the root file system out on a tmpfs. It is gone with the last
-// process of the node, however that ends.
+// process of the node, however that ends; what is in folders of the host stays.
 func (n node) root() error {
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return err
@@ -51,12 +51,21 @@ func (n node) layOut() error {
 			return err
 		}
 
-		if err := mount("tmpfs", n.path(name), "tmpfs", 0, "mode=755"); err != nil {
+		if err := n.store(name); err != nil {
 			return err
 		}
 	}
 
 	return nil
+}
+
+// store gives a folder something to write to.
+func (n node) store(name string) error {
+	if folder := n.Folders[name]; folder != "" {
+		return mount(folder, n.path(name), "", syscall.MS_BIND, "")
+	}
+
+	return mount("tmpfs", n.path(name), "tmpfs", 0, "mode=755")
 }
 
 // kernel mounts the views of the kernel that belong to the namespaces.
@@ -67,7 +76,25 @@ func (n node) kernel() error {
 		}
 	}
 
-	return mount("cgroup2", n.path("sys/fs/cgroup"), "cgroup2", 0, "")
+	if err := mount("cgroup2", n.path("sys/fs/cgroup"), "cgroup2", 0, ""); err != nil {
+		return err
+	}
+
+	return n.boot()
+}
+
+// boot gives the node a boot id of its own, where the kernel shows its own.
+func (n node) boot() error {
+	if n.BootID == "" {
+		return nil
+	}
+
+	file := n.path("boot/id")
+	if err := os.WriteFile(file, []byte(n.BootID+"\n"), 0o444); err != nil {
+		return err
+	}
+
+	return mount(file, n.path("proc/sys/kernel/random/boot_id"), "", syscall.MS_BIND, "")
 }
 
 func (n node) devices() error {
