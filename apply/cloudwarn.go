@@ -24,7 +24,7 @@ func (c *cloudStage) leftOpen(o cloudplan.Observed) (notes []plan.Note) {
 			Hint: "the next `talosgen apply` removes what dead runs have left",
 		}
 		if access.Stays {
-			n.Text, n.Hint = access.String(), "`talosgen access close " + c.env.name + "` ends it"
+			n.Text, n.Hint = access.String(), "`talosgen access close "+c.env.name+"` ends it"
 		}
 		notes = append(notes, n)
 	}

@@ -124,7 +124,7 @@ func filtered(o cloudplan.Observed, cluster, env string, roles []string) error {
 		found = true
 		if len(server.Firewalls) == 0 {
 			return diag.On("server "+server.Name, "has no firewall, so all addresses reach it, and a first one would close its other ports").
-				WithHint("if it should have one, `talosgen plan %s` says what is missing", env).WithCode(diag.Usage)
+				WithHint("if it should have one, `talosgen plan %s` shows it", env).WithCode(diag.Usage)
 		}
 	}
 	if !found {

@@ -44,7 +44,7 @@ Examples:
    talosgen access prod -o json
    talosgen access open prod          let your address in for 2 hours
    talosgen access close prod         end it
-   talosgen access proxy prod         through the NAT gateway of private nodes`,
+   talosgen access proxy prod         through the gateway of private nodes`,
 		Flags:       sessionFlags(append(nodeFlags(), outputFlag())...),
 		Subcommands: []*cli.Command{a.openCommand(), a.closeCommand(), a.proxyCommand()},
 		Action:      func(c *cli.Context) error { return a.use(c, func(s *session) error { return a.show(c, s) }) },
