@@ -32,22 +32,34 @@ type nodeAccessCommand struct{ clusters clusters }
 
 func (a nodeAccessCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:      nameAccess,
-		Usage:     "show, open and close access to the nodes of a cluster",
+		Name:  nameAccess,
+		Usage: "show, open and close access to the nodes of a cluster",
+		Description: `Lets your address in to the nodes of a cluster for a while, or takes you to nodes
+without public addresses.
+
+Examples:
+   talosgen access show prod          who is let in, until when
+   talosgen access open prod          let your address in for 2 hours
+   talosgen access close prod         end it
+   talosgen access proxy prod         through the gateway of private nodes`,
+		Subcommands: []*cli.Command{a.showCommand(), a.openCommand(), a.closeCommand(), a.proxyCommand()},
+	}
+}
+
+func (a nodeAccessCommand) showCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show who is let in to the nodes, and until when",
 		ArgsUsage: "<env>",
 		Description: `Shows which addresses firewalls let in to the nodes of a cluster: those that
 cluster.yaml names for good (hetzner.firewall.apiSource), and those that an
 operator or a run has opened for a while, until when.
 
 Examples:
-   talosgen access prod
-   talosgen access prod -o json
-   talosgen access open prod          let your address in for 2 hours
-   talosgen access close prod         end it
-   talosgen access proxy prod         through the gateway of private nodes`,
-		Flags:       sessionFlags(append(nodeFlags(), outputFlag())...),
-		Subcommands: []*cli.Command{a.openCommand(), a.closeCommand(), a.proxyCommand()},
-		Action:      func(c *cli.Context) error { return a.use(c, func(s *session) error { return a.show(c, s) }) },
+   talosgen access show prod
+   talosgen access show prod -o json`,
+		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
+		Action: func(c *cli.Context) error { return a.use(c, func(s *session) error { return a.show(c, s) }) },
 	}
 }
 
@@ -96,7 +108,7 @@ where you are then.
 
 Hetzner does not end it: talosgen access close does, and once it has expired, the
 next run of talosgen that takes the lock of the cluster. plan, status and access
-show it until then.
+show tell of it until then.
 
 Examples:
    talosgen access open prod

@@ -39,14 +39,15 @@ Kinds of sources:
    topf       a folder with topf.yaml, its patches, and output/, which
               ` + "`topf render`" + ` made of them
    layered    a folder of patches in layers: patches/common, controlplane,
-              worker and nodes, the same in envs/<env>, with cluster.env and
-              a secrets bundle; what ` + "`talosctl gen config`" + ` makes of them counts
+              worker and nodes, the same in envs/<env>, with cluster.env and a
+              secrets bundle, as ` + "`talosctl gen config`" + ` reads them
 
 Examples:
    talosgen import home --from talosctl --dir ~/machines
    talosgen import home --from talhelper --dir ~/cluster --check
    talosgen import prod --from layered --dir ~/talos
-   talosgen import home --from layered --dir ~/talos --node nas=worker@10.0.0.31
+   talosgen import home --from layered --dir ~/talos \
+      --node nas=worker@10.0.0.31
    talosgen import home --from talosctl --dir ~/talos \
       --node cp-1=controlplane.yaml --node cp-2=controlplane.yaml \
       --node worker-1=worker.yaml`,

@@ -90,7 +90,7 @@ func newNames(t *testing.T) *names {
 
 // foreignFlags are flags that texts name and talosgen has not: of talosctl, gpg, the
 // library for command lines, and misspelt ones in what scripts expect.
-var foreignFlags = []string{"insecure", "to", "armor", "export", "allow-dirt", "chek", "keyles"}
+var foreignFlags = []string{"insecure", "to", "armor", "export", "from-controlplane-config", "patch", "allow-dirt", "chek", "keyles"}
 
 // prose are words that follow the name of the program where it is no command.
 var prose = []string{
