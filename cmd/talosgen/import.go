@@ -39,8 +39,8 @@ Kinds of sources:
    topf       a folder with topf.yaml, its patches, and output/, which
               ` + "`topf render`" + ` made of them
    layered    a folder of patches in layers: patches/common, controlplane,
-              worker and nodes, the same in envs/<env>, with cluster.env and a
-              secrets bundle, as ` + "`talosctl gen config`" + ` reads them
+              worker and nodes, the same in envs/<env>, with cluster.env and
+              a secrets bundle, as ` + "`talosctl gen config`" + ` reads them
 
 Examples:
    talosgen import home --from talosctl --dir ~/machines
