@@ -316,13 +316,16 @@ func (k *fakeKube) change(ctx context.Context, name string, do func(*kube.Node))
 
 // judge notes if more nodes are disturbed at once than may be.
 func (k *fakeKube) judge() {
-	count := map[string]int{}
+	count, workers := map[string]int{}, 0
 	for name, n := range k.nodes {
-		if n.Drained || n.Upgrade != "" {
+		if role(name) == upgradeplan.Worker {
+			workers++
+		}
+		if (n.Drained || n.Upgrade != "") && k.world.fleet.Machine(name) != nil { // not one that is lost
 			count[role(name)]++
 		}
 	}
-	if count[upgradeplan.ControlPlane] > 1 || count[upgradeplan.Worker] > k.world.up.Policy.MaxParallel {
+	if count[upgradeplan.ControlPlane] > 1 || count[upgradeplan.Worker] > k.world.up.Policy.Parallel(workers) {
 		k.violations = append(k.violations, fmt.Sprintf("disturbed at once: %v", count))
 	}
 }
