@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/access"
-	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/apply/reach"
+	"github.com/talosgen/talosgen/apply/wayin"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/schemas"
@@ -65,7 +65,7 @@ func (e *Environment) Talosconfig(ctx context.Context, r AccessRequest, role str
 	note, way := "", ""
 	if len(endpoints) == 0 {
 		endpoints, note = talosEndpoints(e.Infrastructure)
-		way = e.wayNote(preflight.TalosAPI, talosPort)
+		way = wayin.ToTalos(&e.Infrastructure, e.name)
 	}
 	f, err := authorities.Talos.Talosconfig(e.accessRequest(r), role, endpoints)
 	if err != nil {
@@ -98,7 +98,7 @@ func (e *Environment) Kubeconfig(ctx context.Context, r AccessRequest, k Kubecon
 	}
 	way := ""
 	if k.API == "" {
-		way = e.wayNote(preflight.KubernetesAPI, apiPort)
+		way = wayin.ToKubernetes(&e.Infrastructure, e.name)
 	}
 	who, err := access.KubernetesSubject(k.User, k.Groups)
 	if err != nil {

@@ -3,22 +3,20 @@ package apply
 import (
 	"context"
 	"net"
-	"net/netip"
-	"net/url"
-	"slices"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/reach"
+	"github.com/talosgen/talosgen/apply/wayin"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // Proxy connects to the APIs of the nodes of a cluster through the gateway that
 // leads to them. The gateway is let in to for as long as the session, and no longer
 // than lasts. It is asked at once, so that what is wrong is known before anything
 // goes through it.
-func (s *Session) Proxy(ctx context.Context, lasts time.Duration) (image.Dialer, error) {
+func (a Access) Proxy(ctx context.Context, lasts time.Duration) (image.Dialer, error) {
+	s := a.Session
 	infra := &s.env.Infrastructure
 	object := "access to the cluster " + infra.Cluster
 	switch {
@@ -45,69 +43,25 @@ func (s *Session) Proxy(ctx context.Context, lasts time.Duration) (image.Dialer,
 			return nil, err
 		}
 	}
-	return proxyTo(infra).dialer(through), nil
-}
-
-// proxyTargets are what a proxy passes connections on to: the two APIs of what is in
-// the networks of a cluster, and by its names, its control planes.
-type proxyTargets struct {
-	cluster       string
-	ranges        []netip.Prefix
-	names         []string
-	controlPlanes []string
-}
-
-func proxyTo(infra *schemas.Infrastructure) proxyTargets {
-	t := proxyTargets{cluster: infra.Cluster, names: slices.Clone(infra.KubernetesAPI.CertSANs)}
-	for _, text := range []string{infra.KubernetesAPI.Endpoint, infra.KubernetesAPI.ExternalEndpoint} {
-		if u, err := url.Parse(text); err == nil {
-			t.names = append(t.names, u.Hostname())
-		}
-	}
-	if infra.Network != nil {
-		if all, err := netip.ParsePrefix(infra.Network.IPRange); err == nil {
-			t.ranges = append(t.ranges, all)
-		}
-	}
+	var addresses []string
 	for _, node := range controlPlanes(*infra) {
-		t.controlPlanes = append(t.controlPlanes, node.address)
+		addresses = append(addresses, node.address)
 	}
-	return t
+	return dialTargets(infra.Cluster, wayin.Behind(infra, addresses), through), nil
 }
 
-// of are the addresses to try for one that was asked for, in their order; none for
-// what is not the cluster's.
-func (t proxyTargets) of(address string) (found []string) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil || !slices.Contains(ports, port) {
-		return nil
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		if slices.ContainsFunc(t.ranges, func(r netip.Prefix) bool { return r.Contains(ip.Unmap()) }) {
-			return []string{address}
-		}
-	}
-	if !slices.Contains(t.names, host) {
-		return nil
-	}
-	for _, node := range t.controlPlanes {
-		found = append(found, net.JoinHostPort(node, port))
-	}
-	return found
-}
-
-// dialer connects to them.
-func (t proxyTargets) dialer(through reach.Transport) image.Dialer {
+// dialTargets connects to targets in a cluster.
+func dialTargets(cluster string, t wayin.Targets, through reach.Transport) image.Dialer {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		var problems diag.List
-		for _, target := range t.of(address) {
+		for _, target := range t.Of(address) {
 			conn, err := through.Dial(ctx, target)
 			if err == nil {
 				return conn, nil
 			}
 			problems.AddErr(err)
 		}
-		problems.Add(diag.On(address, "is no API of a node of the cluster %s that can be reached", t.cluster).WithCode(diag.Remote))
+		problems.Add(diag.On(address, "is no API of a node of the cluster %s that can be reached", cluster).WithCode(diag.Remote))
 		return nil, problems.Err()
 	}
 }

@@ -4,36 +4,28 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/wayin"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// OpenAccess is access to the nodes of a cluster that a firewall of its own gives:
-// for as long as a run, or for a time that an operator has named.
-type OpenAccess = cloud.OpenAccess
+// Access opens and closes access to the nodes of a session's cluster, beside the rules
+// of its tree.
+type Access struct{ *Session }
 
-// AccessOpening asks for access that stays open after its run.
-type AccessOpening struct {
-	Lasts time.Duration
-	// From where; empty: the public addresses of this machine.
-	From  []netip.Prefix
-	Owner Owner
-}
-
-// OpenAccess lets addresses in to the APIs of the nodes for a while, or to the SSH
+// Open lets addresses in to the APIs of the nodes for a while, or to the SSH
 // server that leads to them. What the owner has opened before ends with it.
-func (s *Session) OpenAccess(ctx context.Context, a AccessOpening) (OpenAccess, error) {
+func (s Access) Open(ctx context.Context, a wayin.Opening, owner Owner) (cloudplan.OpenAccess, error) {
 	infra := &s.env.Infrastructure
 	if err := s.opens(); err != nil {
-		return OpenAccess{}, err
+		return cloudplan.OpenAccess{}, err
 	}
 	o, err := s.connect.observe(ctx)
 	if err != nil {
-		return OpenAccess{}, err
+		return cloudplan.OpenAccess{}, err
 	}
 	open := cloud.Access{Ports: ports, Servers: nodeSelector(infra.Cluster), Lasts: a.Lasts, Stays: true, From: a.From}
 	roles := []string{schemas.RoleControlPlane, schemas.RoleWorker}
@@ -41,7 +33,7 @@ func (s *Session) OpenAccess(ctx context.Context, a AccessOpening) (OpenAccess, 
 		open.Ports, open.Servers, roles = []string{sshPort}, jumpSelector(infra.Cluster), []string{schemas.RoleNATGateway}
 	}
 	if err := filtered(o, infra.Cluster, s.env.name, roles); err != nil {
-		return OpenAccess{}, err
+		return cloudplan.OpenAccess{}, err
 	}
 	if len(open.From) == 0 && s.connect.reach.open.own != nil {
 		for _, own := range s.connect.reach.open.own(ctx) {
@@ -49,38 +41,38 @@ func (s *Session) OpenAccess(ctx context.Context, a AccessOpening) (OpenAccess, 
 		}
 	}
 	if len(open.From) == 0 {
-		return OpenAccess{}, diag.On("access to the cluster "+infra.Cluster, "your public address is not known").
+		return cloudplan.OpenAccess{}, diag.On("access to the cluster "+infra.Cluster, "your public address is not known").
 			WithHint("name it with --source").WithCode(diag.Remote)
 	}
-	session, err := s.project.OpenSession(ctx, a.Owner.in(infra.Cluster), open)
+	session, err := s.project.OpenSession(ctx, owner.in(infra.Cluster), open)
 	if err != nil {
-		return OpenAccess{}, err
+		return cloudplan.OpenAccess{}, err
 	}
-	return s.renewed(ctx, a.Owner, session)
+	return s.renewed(ctx, owner, session)
 }
 
 // renewed closes what the owner had opened before a session, and reads the session
 // as it is at Hetzner.
-func (s *Session) renewed(ctx context.Context, owner Owner, session *cloud.Session) (OpenAccess, error) {
+func (s Access) renewed(ctx context.Context, owner Owner, session *cloud.Session) (cloudplan.OpenAccess, error) {
 	cluster := s.env.Infrastructure.Cluster
 	if _, err := s.project.CloseAccess(ctx, cluster, owner.Name, session.Name()); err != nil {
-		return OpenAccess{}, err
+		return cloudplan.OpenAccess{}, err
 	}
 	all, err := s.project.Accesses(ctx, cluster)
 	if err != nil {
-		return OpenAccess{}, err
+		return cloudplan.OpenAccess{}, err
 	}
-	i := slices.IndexFunc(all, func(a OpenAccess) bool { return a.Firewall == session.Name() })
+	i := slices.IndexFunc(all, func(a cloudplan.OpenAccess) bool { return a.Firewall == session.Name() })
 	if i < 0 {
-		return OpenAccess{}, diag.On("firewall "+session.Name(), "is not there any more: another run has removed it").
+		return cloudplan.OpenAccess{}, diag.On("firewall "+session.Name(), "is not there any more: another run has removed it").
 			WithHint("see whether the cluster is being destroyed; else open it again").WithCode(diag.Conflict)
 	}
 	return all[i], nil
 }
 
-// CloseAccess ends the access that an owner has opened, or with all, that any
+// Close ends the access that an owner has opened, or with all, that any
 // operator has opened. What runs have left whose time is over goes too.
-func (s *Session) CloseAccess(ctx context.Context, owner Owner, all bool) ([]OpenAccess, error) {
+func (s Access) Close(ctx context.Context, owner Owner, all bool) ([]cloudplan.OpenAccess, error) {
 	if s.project == nil {
 		return nil, s.opens()
 	}
@@ -91,17 +83,17 @@ func (s *Session) CloseAccess(ctx context.Context, owner Owner, all bool) ([]Ope
 	return s.project.CloseAccess(ctx, s.env.Infrastructure.Cluster, name, "")
 }
 
-// Accesses are the access that is open now beside the rules of the tree; none for
+// List is the access that is open now beside the rules of the tree; none for
 // machines that exist already.
-func (s *Session) Accesses(ctx context.Context) ([]OpenAccess, error) {
+func (s Access) List(ctx context.Context) ([]cloudplan.OpenAccess, error) {
 	if s.project == nil {
-		return []OpenAccess{}, nil
+		return []cloudplan.OpenAccess{}, nil
 	}
 	return s.project.Accesses(ctx, s.env.Infrastructure.Cluster)
 }
 
 // opens reports what prevents that a firewall gives access to the nodes.
-func (s *Session) opens() error {
+func (s Access) opens() error {
 	object := "access to the cluster " + s.env.Infrastructure.Cluster
 	switch {
 	case s.project == nil:

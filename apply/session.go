@@ -106,9 +106,9 @@ func (s *Session) PlanDestroy(ctx context.Context, policy Policy) (*Plan, error)
 	return &Plan{Plan: p}, err
 }
 
-// AgreeToDestroy is a plan of [Session.PlanDestroy], from the same observation,
+// AgreedToDestroy is a plan of [Session.PlanDestroy], from the same observation,
 // after somebody agreed to more.
-func AgreeToDestroy(p *Plan, policy Policy) (*Plan, error) {
+func (p *Plan) AgreedToDestroy(policy Policy) (*Plan, error) {
 	again, err := cloudplan.Destroy(p.Desired, p.Observed, policy.Consent)
 	return &Plan{Plan: again}, err
 }

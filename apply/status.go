@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
@@ -19,7 +20,7 @@ type Status struct {
 	Flux         []FluxStatus        `json:"flux"`
 	Certificates []CertificateStatus `json:"certificates"`
 	// What firewalls let in beside the rules of the tree, for a while.
-	Access []OpenAccess `json:"access,omitempty"`
+	Access []cloudplan.OpenAccess `json:"access,omitempty"`
 	// What is not as Git has it, one line each; none: all is well.
 	Differences []string `json:"differences"`
 }

@@ -54,7 +54,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 	}
 	if agreed.Empty() {
 		r.ended = true
-		return r, LeftUnreached(agreed)
+		return r, agreed.LeftUnreached()
 	}
 	err := s.lock.locked(ctx, owner, func() error {
 		executor, err := u.executor(ctx, owner.Run)
@@ -70,19 +70,9 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 	})
 	r.took(s.log)
 	if err == nil {
-		r.ended, err = true, LeftUnreached(agreed)
+		r.ended, err = true, agreed.LeftUnreached()
 	}
 	return r, err
-}
-
-// LeftUnreached is the error of a run that did all it could, and has left nodes that are not
-// reached.
-func LeftUnreached(p *upgradeplan.Plan) error {
-	var problems diag.List
-	for _, name := range p.Unreachable {
-		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))
-	}
-	return problems.Err()
 }
 
 // report lets a stage, and the report of the run, know what the executor does.

@@ -7,6 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/wayin"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -74,17 +76,17 @@ func (a nodeAccessCommand) use(c *cli.Context, do func(*session) error) error {
 
 // shownAccess is who is let in to a cluster.
 type shownAccess struct {
-	apply.WayIn
-	Open []apply.OpenAccess `json:"open"`
+	wayin.Way
+	Open []cloudplan.OpenAccess `json:"open"`
 }
 
 func (a nodeAccessCommand) show(c *cli.Context, s *session) error {
-	open, err := s.Accesses(c.Context)
+	open, err := apply.Access{Session: s.Session}.List(c.Context)
 	s.stop()
 	if err != nil {
 		return err
 	}
-	shown := shownAccess{s.env.WayIn(), open}
+	shown := shownAccess{wayin.Of(&s.env.Infrastructure), open}
 	if wantsJSON(c) {
 		return s.out.printJSON(shown)
 	}
@@ -163,7 +165,7 @@ func accessSources(texts []string) (from []netip.Prefix, err error) {
 }
 
 func (a nodeAccessCommand) open(c *cli.Context, s *session, from []netip.Prefix) error {
-	opened, err := s.OpenAccess(c.Context, apply.AccessOpening{Lasts: c.Duration(flagFor), From: from, Owner: s.owner()})
+	opened, err := apply.Access{Session: s.Session}.Open(c.Context, wayin.Opening{Lasts: c.Duration(flagFor), From: from}, s.owner())
 	s.stop()
 	if err != nil {
 		return err
@@ -173,7 +175,7 @@ func (a nodeAccessCommand) open(c *cli.Context, s *session, from []netip.Prefix)
 	}
 	of := s.commands(c).Of
 	s.out.say("%s", opened)
-	if s.env.WayIn().Gateway != "" {
+	if wayin.Of(&s.env.Infrastructure).Gateway != "" {
 		s.out.say("to use kubectl and talosctl: %s", of(nameAccess+" proxy"))
 	}
 	s.out.say("to end it: %s", of(nameAccess+" close"))
@@ -199,20 +201,20 @@ Examples:
 }
 
 func (a nodeAccessCommand) close(c *cli.Context, s *session) error {
-	closed, err := s.CloseAccess(c.Context, s.owner(), c.Bool(flagAll))
+	closed, err := apply.Access{Session: s.Session}.Close(c.Context, s.owner(), c.Bool(flagAll))
 	if err != nil {
 		return err
 	}
-	left, err := s.Accesses(c.Context)
+	left, err := apply.Access{Session: s.Session}.List(c.Context)
 	s.stop()
 	if err != nil {
 		return err
 	}
 	if wantsJSON(c) {
 		return s.out.printJSON(struct {
-			Closed []apply.OpenAccess `json:"closed"`
-			Open   []apply.OpenAccess `json:"open"`
-		}{append([]apply.OpenAccess{}, closed...), left})
+			Closed []cloudplan.OpenAccess `json:"closed"`
+			Open   []cloudplan.OpenAccess `json:"open"`
+		}{append([]cloudplan.OpenAccess{}, closed...), left})
 	}
 	if len(closed) == 0 {
 		s.out.say("there was nothing to close")

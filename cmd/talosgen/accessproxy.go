@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -46,7 +47,7 @@ func (a nodeAccessCommand) proxy(c *cli.Context, s *session) error {
 	}
 	defer listener.Close()
 	lasts := c.Duration(flagFor)
-	dial, err := s.Proxy(c.Context, lasts)
+	dial, err := apply.Access{Session: s.Session}.Proxy(c.Context, lasts)
 	s.stop()
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func (d destroyCommand) agree(c *cli.Context, s *session, p *apply.Plan, agreed 
 	cluster := s.env.Infrastructure.Cluster
 	withMade := agreed
 	withMade.AllowMade = true
-	all, err := apply.AgreeToDestroy(p, withMade)
+	all, err := p.AgreedToDestroy(withMade)
 	if err != nil || len(all.Changes) == 0 {
 		return p, agreed, err
 	}
@@ -106,6 +106,6 @@ func (d destroyCommand) agree(c *cli.Context, s *session, p *apply.Plan, agreed 
 		return nil, agreed, diag.On("", "nothing was changed").WithCode(diag.Differences)
 	}
 	agreed.Unprotect = answer
-	p, err = apply.AgreeToDestroy(p, agreed)
+	p, err = p.AgreedToDestroy(agreed)
 	return p, agreed, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/printable"
 )
 
@@ -60,7 +61,7 @@ func (t statusCommand) run(c *cli.Context) error {
 		return err
 	}
 	return t.clusters.use(c, func(s *session) error {
-		open, err := s.Accesses(c.Context)
+		open, err := apply.Access{Session: s.Session}.List(c.Context)
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (t statusCommand) run(c *cli.Context) error {
 
 // compare compares a cluster with its tree, and prints the result, as far as the
 // cluster answers, with the access that is open to it for a while.
-func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster, open []apply.OpenAccess) error {
+func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster, open []cloudplan.OpenAccess) error {
 	status, unseen := cluster.Status(c.Context, sameTreeAs(s.root, s.env.Name()))
 	if status == nil {
 		return unseen

@@ -96,7 +96,7 @@ func (s *session) showUpgrade(c *cli.Context, p *upgradeplan.Plan) error {
 		return err
 	}
 	if p.Empty() && len(p.Refusals) == 0 {
-		return apply.LeftUnreached(p)
+		return p.LeftUnreached()
 	}
 	return errDifferences
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -14,34 +12,15 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// OpenAccess is session access to a cluster as it is at Hetzner.
-type OpenAccess struct {
-	// The name of its firewall.
-	Firewall string `json:"firewall"`
-	// Who has opened it: user and machine, as far as a label can have them.
-	Owner string `json:"owner"`
-	// Whether it stays open after the run that opened it.
-	Stays bool `json:"stays"`
-	// From where, and to which TCP ports.
-	From  []string `json:"from"`
-	Ports []string `json:"ports"`
-	// When it ends, and whether that is past by Hetzner's clock. The firewall lets
-	// in until something removes it.
-	Expires time.Time `json:"expires"`
-	Expired bool      `json:"expired"`
-
-	id int64
-}
-
 // ReadAccess reads session access from a firewall that was observed; found is false
 // if the firewall is another one.
-func (c *Client) ReadAccess(f cloudplan.Firewall) (access OpenAccess, found bool) {
+func (c *Client) ReadAccess(f cloudplan.Firewall) (access cloudplan.OpenAccess, found bool) {
 	if f.Labels[schemas.LabelComponent] != schemas.ComponentSession {
-		return OpenAccess{}, false
+		return cloudplan.OpenAccess{}, false
 	}
 	m := markerFrom(&hcloud.Firewall{Labels: f.Labels})
-	access = OpenAccess{
-		id: f.ID, Firewall: f.Name, Owner: f.Labels[labelOwner], Stays: f.Labels[labelStays] == yes,
+	access = cloudplan.OpenAccess{
+		ID: f.ID, Firewall: f.Name, Owner: f.Labels[labelOwner], Stays: f.Labels[labelStays] == yes,
 		Expires: m.expires.UTC(), Expired: !c.ServerTime().Before(m.expires),
 	}
 	for _, r := range f.Rules {
@@ -54,23 +33,6 @@ func (c *Client) ReadAccess(f cloudplan.Firewall) (access OpenAccess, found bool
 	return access, true
 }
 
-// String says who is let in from where, and until when.
-func (a OpenAccess) String() string {
-	by := a.Owner
-	if !a.Stays {
-		by = "a run of " + a.Owner
-	}
-	ports := "ports "
-	if len(a.Ports) == 1 {
-		ports = "port "
-	}
-	until := "open until " + a.Expires.Format(time.RFC3339)
-	if a.Expired {
-		until = "still open, though only until " + a.Expires.Format(time.RFC3339)
-	}
-	return fmt.Sprintf("%s for %s, %s, by %s", ports+strings.Join(a.Ports, ", "), strings.Join(a.From, ", "), until, by)
-}
-
 // byNumber sorts ports.
 func byNumber(a, b string) int {
 	first, _ := strconv.Atoi(a)
@@ -79,12 +41,12 @@ func byNumber(a, b string) int {
 }
 
 // Accesses lists the session access to a cluster, the oldest first.
-func (c *Client) Accesses(ctx context.Context, cluster string) ([]OpenAccess, error) {
+func (c *Client) Accesses(ctx context.Context, cluster string) ([]cloudplan.OpenAccess, error) {
 	selector := fmt.Sprintf("%s=%s,%s=%s", schemas.LabelCluster, cluster, schemas.LabelComponent, schemas.ComponentSession)
 	found, err := all(ctx, "firewalls", selector, func(l hcloud.ListOpts) ([]*hcloud.Firewall, *hcloud.Response, error) {
 		return c.api.Firewall.List(ctx, hcloud.FirewallListOpts{ListOpts: l, Sort: oldestFirst})
 	})
-	list := []OpenAccess{}
+	list := []cloudplan.OpenAccess{}
 	for _, f := range found {
 		if access, is := c.ReadAccess(firewallFrom(f)); is {
 			list = append(list, access)
@@ -96,7 +58,7 @@ func (c *Client) Accesses(ctx context.Context, cluster string) ([]OpenAccess, er
 // CloseAccess removes the access that operators have opened to a cluster, and that
 // of any run whose time is over: with an owner only what that owner has opened, but
 // for one firewall by its name, which may be empty. It returns what it removed.
-func (c *Client) CloseAccess(ctx context.Context, cluster, owner, except string) (closed []OpenAccess, err error) {
+func (c *Client) CloseAccess(ctx context.Context, cluster, owner, except string) (closed []cloudplan.OpenAccess, err error) {
 	found, err := c.Accesses(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -106,7 +68,7 @@ func (c *Client) CloseAccess(ctx context.Context, cluster, owner, except string)
 		if access.Firewall == except || !wanted && !access.Expired {
 			continue
 		}
-		if err := c.removeFirewall(ctx, access.id); err != nil {
+		if err := c.removeFirewall(ctx, access.ID); err != nil {
 			return closed, explain("firewall "+access.Firewall, "close the session access", err)
 		}
 		closed = append(closed, access)

@@ -81,7 +81,7 @@ func (f mover) drained(n pair, p *phase) move {
 	case due && p.dueTalos(n):
 		return f.install(n, *p)
 	case due && p.dueKubelet(n):
-		if lowest, _ := f.servers(); older(lowest, p.kubernetes) {
+		if lowest, _ := servers(f.seen.Nodes); older(lowest, p.kubernetes) {
 			return patience("an API server still runs %s", lowest)
 		}
 		return do(f.configure(n, *p))

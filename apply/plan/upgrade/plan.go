@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // Plan is what an upgrade would do if everything worked.
@@ -222,4 +223,14 @@ func (f *fleet) why(n Node, found bool) string {
 		return "it is not among the nodes that were named"
 	}
 	return "the upgrade ends before"
+}
+
+// LeftUnreached is the error of a run that did all it could, and has left nodes that are not
+// reached.
+func (p *Plan) LeftUnreached() error {
+	var problems diag.List
+	for _, name := range p.Unreachable {
+		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))
+	}
+	return problems.Err()
 }

@@ -140,7 +140,7 @@ const farthest = 3
 
 // skew is R9: kubelets that are too new or too old for the API servers, or would be.
 func (f refuser) skew(p phase) (notes []Note) {
-	lowest, highest := f.servers()
+	lowest, highest := servers(f.seen.Nodes)
 	if p.hop.Component == upgradepath.Kubernetes {
 		highest = upgradepath.Newest(highest, p.kubernetes)
 	}
@@ -167,8 +167,8 @@ func (f refuser) tooFar(n Node) string {
 }
 
 // servers are the oldest and the newest API server.
-func (f *fleet) servers() (lowest, highest string) {
-	for _, n := range f.seen.Nodes {
+func servers(nodes []Node) (lowest, highest string) {
+	for _, n := range nodes {
 		lowest = upgradepath.Older(lowest, n.Programs[APIServer].Running)
 		highest = upgradepath.Newest(highest, n.Programs[APIServer].Running)
 	}

@@ -72,7 +72,8 @@ func (m *builder) bare(data []byte) bool {
 		if kind == machine.MainID.Kind {
 			kind = ""
 		}
-		if (walk{hider: &hider{builder: m}, kind: kind}).finds(nil, root) || m.comments(&doc) {
+		hider := &hider{builder: m}
+		if (walk{hider: hider, kind: kind}).finds(nil, root) || (walk{hider: hider}).comments(&doc) {
 			return true
 		}
 	}
@@ -100,15 +101,14 @@ func (w walk) finds(path yamltext.Path, n *yaml.Node) bool {
 }
 
 // comments reports whether a secret stands in a comment.
-func (m *builder) comments(n *yaml.Node) bool {
-	w := walk{hider: &hider{builder: m}}
+func (w walk) comments(n *yaml.Node) bool {
 	for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
 		if text != "" && (w.secret(nil, text) || secretplaces.Named(text) && strings.ContainsAny(text, ":=")) {
 			return true
 		}
 	}
 	for _, c := range n.Content {
-		if m.comments(c) {
+		if w.comments(c) {
 			return true
 		}
 	}

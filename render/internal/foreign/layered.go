@@ -12,7 +12,6 @@ import (
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/yamltext"
 	"github.com/talosgen/talosgen/render/internal/machine"
-	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
 // Layered reads a folder of patches in layers, as people write them for a script of
@@ -38,7 +37,7 @@ func Layered(s Source) (*Origin, error) {
 type layered struct {
 	*reader
 	dirs    []string // of the environment, the folder itself if it is the only one
-	vars    subst.Vars
+	vars    shellVariables
 	env     []byte // what cluster.env is to be
 	envFile string
 	patches []patchFile
@@ -79,7 +78,7 @@ func (l *layered) make() error {
 		var patches []machine.Source
 		for _, p := range l.patches {
 			if p.applies(m) {
-				patches = append(patches, machine.Source{File: p.file, Data: l.substitute(p.plain, m.name)})
+				patches = append(patches, machine.Source{File: p.file, Data: l.vars.substitute(p.plain, m.name)})
 			}
 		}
 		text, err := config.Make(machine.Role(m.role), l.bundle, patches)
@@ -125,7 +124,7 @@ func (l *layered) copies() {
 		}
 		data := p.raw
 		if !sopsage.IsEncryptedYAML(p.raw) {
-			data = quoted(l.braced(p.raw))
+			data = quoted(l.vars.braced(p.raw))
 		}
 		l.origin.Copies = append(l.origin.Copies, Copy{From: p.file, To: path.Join("patches", dir, name), Data: data})
 	}
@@ -168,7 +167,7 @@ func plainName(file string) string {
 func (l *layered) readBundle() error {
 	for _, dir := range slices.Concat(l.dirs, []string{"secrets/" + path.Base(l.dirs[0]), "secrets", "."}) {
 		var found []string
-		for _, file := range l.yamlIn(dir) {
+		for _, file := range yamlIn(l.Files, dir) {
 			if l.isBundle(file) {
 				found = append(found, file)
 			}

@@ -51,7 +51,7 @@ var environmentDirs = []string{"patches/envs", "patches/environments", "envs", "
 func (l *layered) findEnvironment() error {
 	var names []string
 	for _, dir := range environmentDirs {
-		for _, e := range l.entries(dir) {
+		for _, e := range entries(l.Files, dir) {
 			if e.IsDir() && !slices.Contains(names, e.Name()) {
 				names = append(names, e.Name())
 			}
@@ -78,14 +78,14 @@ func (l *layered) findEnvironment() error {
 }
 
 // entries are those of a folder; none if it is not there.
-func (l *layered) entries(dir string) []fs.DirEntry {
-	all, _ := fs.ReadDir(l.Files, dir) // what cannot be read is reported by findPatches, or not needed
+func entries(files fs.FS, dir string) []fs.DirEntry {
+	all, _ := fs.ReadDir(files, dir) // what cannot be read is reported by findPatches, or not needed
 	return all
 }
 
 // yamlIn are the files of YAML in a folder.
-func (l *layered) yamlIn(dir string) (files []string) {
-	for _, e := range l.entries(dir) {
+func yamlIn(in fs.FS, dir string) (files []string) {
+	for _, e := range entries(in, dir) {
 		if !e.IsDir() && isYAML(e.Name()) {
 			files = append(files, path.Join(dir, e.Name()))
 		}
@@ -94,8 +94,8 @@ func (l *layered) yamlIn(dir string) (files []string) {
 }
 
 // yamlBelow are the files of YAML anywhere below a folder.
-func (l *layered) yamlBelow(dir string) (files []string) {
-	_ = fs.WalkDir(l.Files, dir, func(file string, d fs.DirEntry, err error) error {
+func yamlBelow(in fs.FS, dir string) (files []string) {
+	_ = fs.WalkDir(in, dir, func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && isYAML(d.Name()) {
 			files = append(files, file)
 		}
@@ -187,7 +187,7 @@ func (l *layered) unplaced(name, dir string) error {
 	if dir == "." || base == "patches" || slices.Contains(environmentDirs, name) || slices.Contains(l.dirs, dir) && base == "secrets" {
 		return nil
 	}
-	if len(l.yamlBelow(name)) == 0 {
+	if len(yamlBelow(l.Files, name)) == 0 {
 		return nil
 	}
 	return diag.New(diag.Pos{File: name}, "it is not said for which machines the patches of this folder are").
@@ -211,7 +211,7 @@ func (l *layered) scanLayer(dir, layer string, own bool) error {
 		case e.IsDir() && (layer == "common" || layer != nodesLayer && layerOf(base) == "common"):
 			problems.AddErr(l.scanLayer(name, layer, own))
 		case e.IsDir():
-			for _, file := range l.yamlBelow(name) {
+			for _, file := range yamlBelow(l.Files, name) {
 				problems.AddErr(l.add(patchFile{file: file, layer: nodesLayer, node: nodeName(base), own: own, role: roleOf(layer)}))
 			}
 		case !isYAML(e.Name()):

@@ -27,7 +27,7 @@ var scriptDirs = []string{".", "scripts", "hack", "bin", "tools", "patches"}
 // readScripts looks for the call.
 func (l *layered) readScripts() error {
 	for _, dir := range slices.Concat(scriptDirs, l.dirs) {
-		for _, e := range l.entries(dir) {
+		for _, e := range entries(l.Files, dir) {
 			if e.IsDir() || !isScript(e.Name()) {
 				continue
 			}
@@ -148,18 +148,18 @@ func (l *layered) scriptValue(word string) (string, bool) {
 		}
 	}
 	for _, ref := range reference.FindAllString(word, -1) {
-		if l.unknown(ref) != "" {
+		if l.vars.unknown(ref) != "" {
 			return "", false
 		}
 	}
-	return string(l.substitute([]byte(word), "")), !strings.Contains(word, "$(") && !strings.Contains(word, "`")
+	return string(l.vars.substitute([]byte(word), "")), !strings.Contains(word, "$(") && !strings.Contains(word, "`")
 }
 
 // first is the value of the first of some variables that has one.
-func (l *layered) first(names ...string) string {
+func (v shellVariables) first(names ...string) string {
 	for _, name := range names {
-		if v := l.vars[name]; v.Value != "" {
-			return v.Value
+		if found := v[name]; found.Value != "" {
+			return found.Value
 		}
 	}
 	return ""
@@ -173,7 +173,7 @@ func (l *layered) fact(word string, given bool, names ...string) string {
 			return value
 		}
 	}
-	return l.first(names...)
+	return l.vars.first(names...)
 }
 
 // genConfig are the arguments of `talosctl gen config`, from the script and the
@@ -183,7 +183,7 @@ func (l *layered) genConfig() (machine.GenConfig, error) {
 		if i < len(l.script.args) {
 			return l.fact(l.script.args[i], true, names...)
 		}
-		return l.first(names...)
+		return l.vars.first(names...)
 	}
 	flag := func(name, otherwise string, names ...string) string {
 		word, given := l.script.flags[name]
@@ -195,7 +195,7 @@ func (l *layered) genConfig() (machine.GenConfig, error) {
 		}
 		return otherwise
 	}
-	talos := l.first("TALOS_VERSION")
+	talos := l.vars.first("TALOS_VERSION")
 	if word, given := l.script.flags["talos-version"]; given {
 		talos = l.fact(word, true, "TALOS_VERSION")
 	}
@@ -214,7 +214,7 @@ func (l *layered) genConfig() (machine.GenConfig, error) {
 	if sans := flag("additional-sans", ""); sans != "" {
 		g.CertSANs = strings.Split(sans, ",")
 	}
-	if vip := l.first("CLUSTER_VIP", "CONTROL_PLANE_VIP", "CONTROLPLANE_VIP", "API_VIP", "VIP"); g.Endpoint == "" && vip != "" {
+	if vip := l.vars.first("CLUSTER_VIP", "CONTROL_PLANE_VIP", "CONTROLPLANE_VIP", "API_VIP", "VIP"); g.Endpoint == "" && vip != "" {
 		g.Endpoint = "https://" + vip + ":6443"
 	}
 	return g, l.missing(g, talos, known)

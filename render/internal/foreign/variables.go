@@ -24,7 +24,7 @@ const nodeVariable = "NODE_NAME"
 // readVariables reads cluster.env: that of all environments, and that of this one, which
 // comes after it.
 func (l *layered) readVariables() error {
-	l.vars = subst.Vars{}
+	l.vars = shellVariables{}
 	dirs := []string{".", "patches"}
 	if l.dirs[0] != "." {
 		dirs = append(dirs, l.dirs...)
@@ -61,7 +61,7 @@ func (l *layered) readEnv(file string, data []byte) error {
 			if v.Pos.Line != number {
 				continue
 			}
-			value, err := l.shellValue(line, v)
+			value, err := l.vars.shellValue(line, v)
 			if err != nil {
 				problems.AddErr(err)
 			} else if value != v.Value {
@@ -94,22 +94,25 @@ func (l *layered) dropVariable(name string) {
 	delete(l.vars, name)
 }
 
+// shellVariables are variables as shells and envsubst read them.
+type shellVariables map[string]subst.Var
+
 // shellValue is the value of a variable as a shell has it: with those before it.
-func (l *layered) shellValue(line string, v subst.Var) (string, error) {
+func (v shellVariables) shellValue(line string, of subst.Var) (string, error) {
 	_, text, _ := strings.Cut(line, "=")
 	if strings.HasPrefix(strings.TrimSpace(text), "'") || strings.Contains(text, `\$`) {
-		return v.Value, nil
+		return of.Value, nil
 	}
-	if strings.Contains(v.Value, "$(") || strings.Contains(v.Value, "`") {
-		return "", diag.New(v.Pos, "the value is that of a command, which an import does not run").
+	if strings.Contains(of.Value, "$(") || strings.Contains(of.Value, "`") {
+		return "", diag.New(of.Pos, "the value is that of a command, which an import does not run").
 			WithHint("write what the command prints; in single quotes it is a text")
 	}
-	for _, ref := range reference.FindAllString(v.Value, -1) {
-		if why := l.unknown(ref); why != "" {
-			return "", diag.New(v.Pos, "%s", why).WithHint("write the value; in single quotes it is a text")
+	for _, ref := range reference.FindAllString(of.Value, -1) {
+		if why := v.unknown(ref); why != "" {
+			return "", diag.New(of.Pos, "%s", why).WithHint("write the value; in single quotes it is a text")
 		}
 	}
-	return string(l.substitute([]byte(v.Value), "")), nil
+	return string(v.substitute([]byte(of.Value), "")), nil
 }
 
 // reference is a variable as shells and envsubst read it.
@@ -119,44 +122,44 @@ var reference = regexp.MustCompile(`\$\$+(?:\{[^}\n]*\}?|[A-Za-z_][A-Za-z0-9_]*)
 var named = regexp.MustCompile(`^\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?:(:-)([^}$]*))?\})$`)
 
 // unknown says what is wrong with a reference; empty if it can be substituted.
-func (l *layered) unknown(ref string) string {
+func (v shellVariables) unknown(ref string) string {
 	found := named.FindStringSubmatch(ref)
 	if found == nil {
 		return ref + " is a form of variable that an import does not know; it knows $NAME, ${NAME} and ${NAME:-default}"
 	}
 	name := found[1] + found[2]
-	if _, known := l.vars[name]; !known && found[3] == "" && name != nodeVariable {
+	if _, known := v[name]; !known && found[3] == "" && name != nodeVariable {
 		return "variable " + name + " has no value in cluster.env"
 	}
 	return ""
 }
 
 // substitute puts values into the place of variables, in a text, as envsubst does.
-func (l *layered) substitute(text []byte, node string) []byte {
+func (v shellVariables) substitute(text []byte, node string) []byte {
 	return reference.ReplaceAllFunc(text, func(ref []byte) []byte {
 		found := named.FindStringSubmatch(string(ref))
 		if found == nil {
 			return ref
 		}
 		name := found[1] + found[2]
-		v, known := l.vars[name]
+		value, known := v[name]
 		switch {
 		case !known && name == nodeVariable && node != "":
 			return []byte(node)
-		case found[3] != "" && v.Value == "":
+		case found[3] != "" && value.Value == "":
 			return []byte(found[4])
 		case !known:
 			return ref // in a comment
 		}
-		return []byte(v.Value)
+		return []byte(value.Value)
 	})
 }
 
 // braced writes $NAME as talosgen reads it.
-func (l *layered) braced(text []byte) []byte {
+func (v shellVariables) braced(text []byte) []byte {
 	return reference.ReplaceAllFunc(text, func(ref []byte) []byte {
 		found := named.FindStringSubmatch(string(ref))
-		if found == nil || found[1] == "" || l.unknown(string(ref)) != "" {
+		if found == nil || found[1] == "" || v.unknown(string(ref)) != "" {
 			return ref
 		}
 		return []byte("${" + found[1] + "}")
@@ -194,7 +197,7 @@ func (l *layered) checkReferences(p patchFile) error {
 		}
 		eachScalar(nil, doc.Content[0], func(path yamltext.Path, n *yaml.Node) {
 			for _, ref := range reference.FindAllString(n.Value, -1) {
-				if why := l.unknown(ref); why != "" {
+				if why := l.vars.unknown(ref); why != "" {
 					problems.Add(diag.New(diag.Pos{File: p.file, Line: n.Line, Column: n.Column}, "%s", why).
 						WithHint("give it a value in cluster.env; for a text with a $, NAME='$NAME' there"))
 				} else if found := named.FindStringSubmatch(ref); secretplaces.Certain(kind, path) {
