@@ -125,6 +125,16 @@ func Certain(kind string, path yamltext.Path) bool {
 	return covered(secretPlaces, kind, path)
 }
 
+// Password reports whether the value at a path is secret by its own name, such as a
+// password or a token. A key may be one that is no secret, as that of a taint is.
+func Password(path yamltext.Path) bool {
+	if len(path) == 0 {
+		return false
+	}
+	last := path[len(path)-1]
+	return last.Index < 0 && last.Key != "key" && slices.Contains(secretNames, last.Key)
+}
+
 // Possible reports whether a path of a document is one of free text, where there may
 // be a secret.
 func Possible(kind string, path yamltext.Path) bool { return covered(freePlaces, kind, path) }
