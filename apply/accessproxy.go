@@ -15,8 +15,7 @@ import (
 // leads to them. The gateway is let in to for as long as the session, and no longer
 // than lasts. It is asked at once, so that what is wrong is known before anything
 // goes through it.
-func (a Access) Proxy(ctx context.Context, lasts time.Duration) (image.Dialer, error) {
-	s := a.Session
+func (s Access) Proxy(ctx context.Context, lasts time.Duration) (image.Dialer, error) {
 	infra := &s.env.Infrastructure
 	object := "access to the cluster " + infra.Cluster
 	switch {
