@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/render/internal/residue"
 )
 
 // Value is the text at some keys of a document of a configuration; empty if there is
@@ -42,22 +43,10 @@ func Node(c *machine.Config, kind string, path ...string) *yaml.Node {
 			continue
 		}
 		for _, key := range path {
-			n = child(n, key)
+			n = residue.Child(n, key)
 		}
 		if n != nil {
 			return n
-		}
-	}
-	return nil
-}
-
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
 		}
 	}
 	return nil
@@ -98,7 +87,7 @@ func macOf(c *machine.Config) string {
 		}
 		switch {
 		case d.ID.IsMain():
-			root = child(child(root, "machine"), "network")
+			root = residue.Child(residue.Child(root, "machine"), "network")
 		case !strings.HasSuffix(d.ID.Kind, "LinkConfig") && d.ID.Kind != "LinkAliasConfig":
 			continue
 		}
@@ -127,12 +116,12 @@ func addressOf(c *machine.Config) string {
 			continue
 		}
 		if strings.HasSuffix(d.ID.Kind, "LinkConfig") || strings.HasSuffix(d.ID.Kind, "BondConfig") || d.ID.Kind == "VLANConfig" || d.ID.Kind == "BridgeConfig" {
-			for _, a := range items(child(root, "addresses")) {
+			for _, a := range items(residue.Child(root, "addresses")) {
 				found = append(found, Text(a, "address"))
 			}
 		}
-		for _, link := range items(child(child(child(root, "machine"), "network"), "interfaces")) {
-			for _, a := range items(child(link, "addresses")) {
+		for _, link := range items(residue.Child(residue.Child(residue.Child(root, "machine"), "network"), "interfaces")) {
+			for _, a := range items(residue.Child(link, "addresses")) {
 				found = append(found, a.Value)
 			}
 		}
@@ -155,7 +144,7 @@ func items(n *yaml.Node) []*yaml.Node {
 
 // Text is the text of a key of a mapping; empty if there is none.
 func Text(n *yaml.Node, key string) string {
-	if v := child(n, key); v != nil && v.Kind == yaml.ScalarNode {
+	if v := residue.Child(n, key); v != nil && v.Kind == yaml.ScalarNode {
 		return v.Value
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/yamlerror"
+	"github.com/talosgen/talosgen/render/internal/residue"
 )
 
 const nodesLayer = "nodes"
@@ -244,7 +245,7 @@ func (l *layered) isMachines(file, base string) bool {
 			return false // what is wrong is reported when it is read
 		}
 		root := doc.Content[0]
-		if Text(child(child(root, "machine"), "network"), "hostname") != "" || Text(root, "kind") == "HostnameConfig" && Text(root, "hostname") != "" {
+		if Text(residue.Child(residue.Child(root, "machine"), "network"), "hostname") != "" || Text(root, "kind") == "HostnameConfig" && Text(root, "hostname") != "" {
 			return true
 		}
 	}

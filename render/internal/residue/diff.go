@@ -99,14 +99,14 @@ func (d *differ) compare(path []string, have, want *yaml.Node) {
 	default:
 		for i := 0; i+1 < len(want.Content); i += 2 {
 			key, value := want.Content[i].Value, want.Content[i+1]
-			if old := child(have, key); old != nil {
+			if old := Child(have, key); old != nil {
 				d.compare(below(path, key), old, value)
 			} else {
 				d.add(below(path, key), value)
 			}
 		}
 		for i := 0; i+1 < len(have.Content); i += 2 {
-			if key := have.Content[i].Value; child(want, key) == nil {
+			if key := have.Content[i].Value; Child(want, key) == nil {
 				d.change(below(path, key), nil, false)
 			}
 		}

@@ -47,12 +47,13 @@ func find(docs []Document, id machine.ID) *yaml.Node {
 // at is the value below some keys, nil if there is none.
 func at(n *yaml.Node, path []string) *yaml.Node {
 	for _, key := range path {
-		n = child(n, key)
+		n = Child(n, key)
 	}
 	return n
 }
 
-func child(n *yaml.Node, key string) *yaml.Node {
+// Child is the value of a key of a mapping; nil if there is none.
+func Child(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}

@@ -86,7 +86,7 @@ func apply(root *yaml.Node, c Change) {
 	}
 	to := root
 	for _, key := range c.Path[:len(c.Path)-1] {
-		next := child(to, key)
+		next := Child(to, key)
 		if next == nil {
 			next = mapping()
 			set(to, key, next)
