@@ -29,7 +29,7 @@ type nodeFaults struct {
 // to get another type and is switched off for it.
 func newNodeFaults(t testing.TB, rescale bool) *nodeFaults {
 	t.Helper()
-	s := newBubbleSite(t)
+	s := newSite(t)
 	w := &nodeFaults{s, faultmachine.New(s.sim)}
 	s.http = faultproxy.Direct(w.machine)
 	s.tree("cp-1", "worker-1")

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -116,19 +118,21 @@ func TestLostOnTheWay(t *testing.T) {
 		for name, as := range map[string]faultproxy.Effect{"before": faultproxy.LostBefore(), "after": faultproxy.LostAfter()} {
 			t.Run(c.name+", "+name, func(t *testing.T) {
 				t.Parallel()
-				s, policy := c.begin(t)
-				s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: c.path, As: as})
-				s.mustApply(policy)
-				s.unnoted()
-				for _, once := range []string{"/servers/*/actions/shutdown", "/servers/*/actions/change_type"} {
-					if got := s.faults.Requests(http.MethodPost, once); len(got) > 4 {
-						t.Errorf("%d requests for two servers: %v", len(got), got)
+				synctest.Test(t, func(t *testing.T) {
+					s, policy := c.begin(t)
+					s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: c.path, As: as})
+					s.mustApply(policy)
+					s.unnoted()
+					for _, once := range []string{"/servers/*/actions/shutdown", "/servers/*/actions/change_type"} {
+						if got := s.faults.Requests(http.MethodPost, once); len(got) > 4 {
+							t.Errorf("%d requests for two servers: %v", len(got), got)
+						}
 					}
-				}
-				s.faults.Clear()
-				if p, _ := s.mustApply(Policy{}); !p.Empty() {
-					t.Errorf("then\n%s", p)
-				}
+					s.faults.Clear()
+					if p, _ := s.mustApply(Policy{}); !p.Empty() {
+						t.Errorf("then\n%s", p)
+					}
+				})
 			})
 		}
 	}
@@ -147,22 +151,24 @@ func TestRefusedWhileOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, policy := oneRescale(t)
-			s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/servers/*/actions/change_type", Times: -1, As: as})
-			if _, _, err := s.apply(policy); err == nil {
-				t.Fatal("the type was changed")
-			}
-			s.unnoted()
-			s.closed()
-			s.faults.Clear()
-			if err := s.fleet.Clock().Sleep(t.Context(), 3*time.Minute); err != nil { // it boots
-				t.Fatal(err)
-			}
-			if nodes := s.cordoned(); len(nodes) > 0 {
-				t.Errorf("cordoned: %v", nodes)
-			}
-			s.mustApply(policy)
-			s.unnoted()
+			synctest.Test(t, func(t *testing.T) {
+				s, policy := oneRescale(t)
+				s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/servers/*/actions/change_type", Times: -1, As: as})
+				if _, _, err := s.apply(policy); err == nil {
+					t.Fatal("the type was changed")
+				}
+				s.unnoted()
+				s.closed()
+				s.faults.Clear()
+				if err := s.fleet.Clock().Sleep(t.Context(), 3*time.Minute); err != nil { // it boots
+					t.Fatal(err)
+				}
+				if nodes := s.cordoned(); len(nodes) > 0 {
+					t.Errorf("cordoned: %v", nodes)
+				}
+				s.mustApply(policy)
+				s.unnoted()
+			})
 		})
 	}
 }
@@ -173,24 +179,26 @@ func TestInterruptedWhileOff(t *testing.T) {
 	for _, at := range []string{"shutdown", "change_type", "poweron"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			s, policy := oneRescale(t)
-			ctx, interrupt := context.WithCancel(t.Context())
-			s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/servers/*/actions/" + at, As: faultproxy.After(interrupt)})
-			session := s.session()
-			p, err := session.Plan(t.Context(), policy)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := session.Apply(ctx, p, policy, s.owner()); err == nil {
-				t.Error("it was not interrupted")
-			}
-			if err := session.Close(ctx); err != nil {
-				t.Error(err)
-			}
-			s.running()
-			s.closed()
-			s.mustApply(policy)
-			s.unnoted()
+			synctest.Test(t, func(t *testing.T) {
+				s, policy := oneRescale(t)
+				ctx, interrupt := context.WithCancel(t.Context())
+				s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/servers/*/actions/" + at, As: faultproxy.After(interrupt)})
+				session := s.session()
+				p, err := session.Plan(t.Context(), policy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := session.Apply(ctx, p, policy, s.owner()); err == nil {
+					t.Error("it was not interrupted")
+				}
+				if err := session.Close(ctx); err != nil {
+					t.Error(err)
+				}
+				s.running()
+				s.closed()
+				s.mustApply(policy)
+				s.unnoted()
+			})
 		})
 	}
 }
@@ -201,35 +209,38 @@ func TestKilledWhileOff(t *testing.T) {
 	for _, at := range []string{"shutdown", "change_type", "poweron"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			s, policy := oneRescale(t)
-			ctx, kill := context.WithCancel(t.Context())
-			s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/servers/*/actions/" + at, As: faultproxy.After(func() {
-				kill()
-				s.faults.Inject(faultproxy.Fault{Times: -1, As: faultproxy.LostBefore()})
-			})})
-			session := s.session()
-			p, err := session.Plan(t.Context(), policy)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = session.Apply(ctx, p, policy, s.owner())
-			if err == nil {
-				t.Error("it was not killed")
-			}
-			s.faults.Clear()
-			s.fleet.Settle()
-			if server := s.list("servers")[0]; (server["status"] == "off") != (at == "shutdown") {
-				t.Errorf("the dead run has left %s %s", server["name"], server["status"])
-			}
-			if err := s.fleet.Clock().Sleep(t.Context(), 3*time.Hour); err != nil {
-				t.Fatal(err)
-			}
-			if p, _, err := s.apply(Policy{}); err == nil && at == "shutdown" {
-				t.Errorf("nobody agreed to\n%s", p)
-			}
-			s.running()
-			s.mustApply(policy)
-			s.unnoted()
+			synctest.Test(t, func(t *testing.T) {
+				s, policy := oneRescale(t)
+				ctx, kill := context.WithCancel(t.Context())
+				s.faults.Inject(faultproxy.Fault{Method: http.MethodPost, Path: "/servers/*/actions/" + at, As: faultproxy.After(func() {
+					kill()
+					s.faults.Inject(faultproxy.Fault{Times: -1, As: faultproxy.LostBefore()})
+				})})
+				session := s.session()
+				p, err := session.Plan(t.Context(), policy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = session.Apply(ctx, p, policy, s.owner())
+				if err == nil {
+					t.Error("it was not killed")
+				}
+				s.faults.Clear()
+				s.fleet.Settle()
+				on := func(server map[string]any) bool { return server["status"] != "off" }
+				if off := slices.DeleteFunc(s.list("servers"), on); (len(off) > 0) != (at == "shutdown") {
+					t.Errorf("the dead run has left off: %v", off)
+				}
+				if err := s.fleet.Clock().Sleep(t.Context(), 3*time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				if p, _, err := s.apply(Policy{}); err == nil && at == "shutdown" {
+					t.Errorf("nobody agreed to\n%s", p)
+				}
+				s.running()
+				s.mustApply(policy)
+				s.unnoted()
+			})
 		})
 	}
 }

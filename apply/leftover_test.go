@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -31,21 +32,23 @@ func TestLastRule(t *testing.T) {
 // TestOffWhenPlanned: a control plane that is off when the plan is made is switched
 // on by it, and configured in the same run.
 func TestOffWhenPlanned(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "worker-1")
-	s.mustApply(Policy{})
-	for _, server := range s.list("servers") {
-		s.powerOff(server)
-	}
-	s.more = []string{"  sysctls: {vm.swappiness: \"10\"}"}
-	s.tree("cp-1", "worker-1")
-	_, r := s.mustApply(Policy{})
-	if steps := stepNames(r); strings.Count(steps, "configure") != 2 {
-		t.Errorf("%v, %s", keys(r.Done), steps)
-	}
-	if p, _ := s.mustApply(Policy{}); !p.Empty() {
-		t.Errorf("then\n%s", p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "worker-1")
+		s.mustApply(Policy{})
+		for _, server := range s.list("servers") {
+			s.powerOff(server)
+		}
+		s.more = []string{"  sysctls: {vm.swappiness: \"10\"}"}
+		s.tree("cp-1", "worker-1")
+		_, r := s.mustApply(Policy{})
+		if steps := stepNames(r); strings.Count(steps, "configure") != 2 {
+			t.Errorf("%v, %s", keys(r.Done), steps)
+		}
+		if p, _ := s.mustApply(Policy{}); !p.Empty() {
+			t.Errorf("then\n%s", p)
+		}
+	})
 }
 
 // powerOff switches a server off by hand.
@@ -59,29 +62,31 @@ func (s *site) powerOff(server map[string]any) {
 // TestAccessStaysOpen: that session access could not be closed is an error, the next
 // plan says that it is there, and the next run removes it.
 func TestAccessStaysOpen(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "worker-1")
-	session := s.session()
-	p, err := session.Plan(t.Context(), Policy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := session.Apply(t.Context(), p, Policy{}, s.owner()); err != nil {
-		t.Fatal(err)
-	}
-	s.faults.Inject(faultproxy.Fault{Method: http.MethodDelete, Path: "/firewalls/*", Times: -1, As: faultproxy.Page(http.StatusServiceUnavailable)})
-	if err := session.Close(context.Background()); diag.CodeOf(err) != diag.Remote || !strings.Contains(err.Error(), "it still lets ann-desk in") {
-		t.Errorf("error %v", err)
-	}
-	s.faults.Clear()
-	p, r, err := s.apply(Policy{})
-	if err != nil || !p.Empty() || len(r.Done) > 0 {
-		t.Errorf("%v\n%s", err, p)
-	}
-	if text := p.String(); !strings.Contains(text, "session access of another run") {
-		t.Errorf("it is not said in\n%s", text)
-	}
-	s.closed()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "worker-1")
+		session := s.session()
+		p, err := session.Plan(t.Context(), Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.Apply(t.Context(), p, Policy{}, s.owner()); err != nil {
+			t.Fatal(err)
+		}
+		s.faults.Inject(faultproxy.Fault{Method: http.MethodDelete, Path: "/firewalls/*", Times: -1, As: faultproxy.Page(http.StatusServiceUnavailable)})
+		if err := session.Close(context.Background()); diag.CodeOf(err) != diag.Remote || !strings.Contains(err.Error(), "it still lets ann-desk in") {
+			t.Errorf("error %v", err)
+		}
+		s.faults.Clear()
+		p, r, err := s.apply(Policy{})
+		if err != nil || !p.Empty() || len(r.Done) > 0 {
+			t.Errorf("%v\n%s", err, p)
+		}
+		if text := p.String(); !strings.Contains(text, "session access of another run") {
+			t.Errorf("it is not said in\n%s", text)
+		}
+		s.closed()
+	})
 }
 
 // TestDestroyFindsALock: where nothing is left but the lock of a run that may live,
@@ -168,19 +173,21 @@ func TestStaleReads(t *testing.T) {
 // TestBootstrapBudget: the record of a bootstrap that is read late does not use up
 // the requests of the project, and etcd is told to begin once.
 func TestBootstrapBudget(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "worker-1")
-	s.mustApply(Policy{Stages: []Stage{StageInfrastructure}})
-	if err := s.fleet.Clock().Sleep(t.Context(), time.Minute); err != nil { // the servers boot
-		t.Fatal(err)
-	}
-	s.faults.Clear()
-	s.faults.Inject(faultproxy.Fault{Path: "/networks", Times: -1, As: faultproxy.Stale(2*time.Minute, s.fleet.Clock().Now)})
-	_, _, err := s.apply(Policy{})
-	if calls := strings.Count(s.told.String(), "note bootstraps cp-1"); calls != 1 {
-		t.Errorf("bootstrapped %d times", calls)
-	}
-	if n := len(s.faults.Requests("", "")); n > 200 || err != nil {
-		t.Errorf("%d requests, %v", n, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "worker-1")
+		s.mustApply(Policy{Stages: []Stage{StageInfrastructure}})
+		if err := s.fleet.Clock().Sleep(t.Context(), time.Minute); err != nil { // the servers boot
+			t.Fatal(err)
+		}
+		s.faults.Clear()
+		s.faults.Inject(faultproxy.Fault{Path: "/networks", Times: -1, As: faultproxy.Stale(2*time.Minute, s.fleet.Clock().Now)})
+		_, _, err := s.apply(Policy{})
+		if calls := strings.Count(s.told.String(), "note bootstraps cp-1"); calls != 1 {
+			t.Errorf("bootstrapped %d times", calls)
+		}
+		if n := len(s.faults.Requests("", "")); n > 200 || err != nil {
+			t.Errorf("%d requests, %v", n, err)
+		}
+	})
 }

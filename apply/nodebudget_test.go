@@ -64,7 +64,7 @@ func TestNodeRequestBudget(t *testing.T) {
 			t.Run(name+"/"+worst.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					s := newBubbleSite(t)
+					s := newSite(t)
 					s.tree(budgetNodes...)
 					fault := worst.fault
 					fault.Times = -1

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -65,20 +66,19 @@ const nodesServer = `  - name: %s
 // environment.
 type site struct {
 	testing.TB
-	fleet    *talossim.Fleet
-	sim      *hetznersim.Sim
-	faults   *faultproxy.Proxy // on the way to it
-	server   *httptest.Server  // nil: there is no network in between
-	keys     *simtest.Cluster
-	ops      operators
-	http     http.RoundTripper
-	endpoint string
-	head     string   // of infrastructure.yaml, up to the servers
-	kind     string   // the type of servers
-	more     []string // lines for the machine section of all nodes
-	env      *Environment
-	static   bool     // the machines exist already
-	past     *History // of the tree; nil: each is newer than what was applied
+	fleet  *talossim.Fleet
+	sim    *hetznersim.Sim
+	faults *faultproxy.Proxy // on the way to it
+	server *httptest.Server  // nil: there is no network in between
+	keys   *simtest.Cluster
+	ops    operators
+	http   http.RoundTripper
+	head   string   // of infrastructure.yaml, up to the servers
+	kind   string   // the type of servers
+	more   []string // lines for the machine section of all nodes
+	env    *Environment
+	static bool     // the machines exist already
+	past   *History // of the tree; nil: each is newer than what was applied
 
 	mu    sync.Mutex
 	told  bytes.Buffer
@@ -86,23 +86,11 @@ type site struct {
 	runs  int
 }
 
+// newSite is a project without servers, within a bubble of [synctest]: no time passes
+// while anybody works, however busy the machine is.
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := newSiteAt(t, nil)
-	s.server = httptest.NewServer(s.faults)
-	s.endpoint, s.http = s.server.URL, http.DefaultTransport
-	t.Cleanup(func() { s.server.Close(); s.fleet.Close() })
-	return s
-}
-
-// newBubbleSite is one within a bubble of [synctest]: no time passes while anybody
-// works.
-func newBubbleSite(t testing.TB) *site {
-	t.Helper()
-	s := newSiteAt(t, newBubbleClock(siteStart))
-	s.endpoint, s.http = "http://127.0.0.1", faultproxy.Direct(s.faults)
-	t.Cleanup(s.fleet.Close)
-	return s
+	return newSiteAt(t, newBubbleClock(siteStart))
 }
 
 // siteStart is when sites begin.
@@ -116,6 +104,8 @@ func newSiteAt(t testing.TB, clock hetznersim.Clock) *site {
 	})
 	s.sim.AddSnapshot("Talos", "x86", 10, map[string]string{"os": "talos", "talos_version": "v1.14.1"})
 	s.faults = faultproxy.New(s.sim)
+	s.http = faultproxy.Direct(s.faults)
+	t.Cleanup(s.fleet.Close)
 	return s
 }
 
@@ -155,7 +145,7 @@ func (s *site) session(change ...func(*Cloud)) *Session {
 		past = newer(s.env)
 	}
 	c := Cloud{
-		Endpoint: s.endpoint + "/v1", Token: secret.New(s.sim.Token()), HTTP: s.http, Clock: s.fleet.Clock(),
+		Endpoint: "http://127.0.0.1/v1", Token: secret.New(s.sim.Token()), HTTP: s.http, Clock: s.fleet.Clock(),
 		Rand: func() float64 { return 0.5 }, Builder: Builder{Dial: s.fleet.Dial, Random: rand.Reader},
 		Notify: func(e progress.Event) {
 			s.mu.Lock()
@@ -178,6 +168,8 @@ func (s *site) session(change ...func(*Cloud)) *Session {
 	if err != nil {
 		s.Fatal(err)
 	}
+	// Whoever dies in a test lets go of connections in its end only.
+	s.Cleanup(func() { _ = session.Close(context.Background()) })
 	return session
 }
 
@@ -237,145 +229,157 @@ func stepNames(r *Report) string {
 // TestFromNothing makes a cluster in an empty project: servers, configurations,
 // etcd. The second time there is nothing to do, and nothing is written.
 func TestFromNothing(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "cp-2", "cp-3", "worker-1")
-	p, r := s.mustApply(Policy{})
-	if text := p.String(); !strings.Contains(text, "demo, nodes: 4 to configure, 1 to bootstrap") {
-		t.Errorf("before there is anything the plan is\n%s", text)
-	}
-	if steps := stepNames(r); strings.Count(steps, "configure") != 4 || !strings.HasSuffix(steps, "bootstrap etcd") {
-		t.Error(steps)
-	}
-	s.sim.ResetCalls()
-	p, r = s.mustApply(Policy{})
-	if !p.Empty() || len(r.Steps)+len(r.Done) > 0 {
-		t.Errorf("the second time:\n%s", p)
-	}
-	if text := s.told.String(); strings.Contains(text, canaryToken) || strings.Contains(text, "aaaaaa.bbbbbbbbbbbbbbbb") {
-		t.Error("a secret was told")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "cp-2", "cp-3", "worker-1")
+		p, r := s.mustApply(Policy{})
+		if text := p.String(); !strings.Contains(text, "demo, nodes: 4 to configure, 1 to bootstrap") {
+			t.Errorf("before there is anything the plan is\n%s", text)
+		}
+		if steps := stepNames(r); strings.Count(steps, "configure") != 4 || !strings.HasSuffix(steps, "bootstrap etcd") {
+			t.Error(steps)
+		}
+		s.sim.ResetCalls()
+		p, r = s.mustApply(Policy{})
+		if !p.Empty() || len(r.Steps)+len(r.Done) > 0 {
+			t.Errorf("the second time:\n%s", p)
+		}
+		if text := s.told.String(); strings.Contains(text, canaryToken) || strings.Contains(text, "aaaaaa.bbbbbbbbbbbbbbbb") {
+			t.Error("a secret was told")
+		}
+	})
 }
 
 // TestGoing removes a control plane and a worker: they leave the cluster before
 // their servers are deleted, a snapshot is kept, and in the end all fits.
 func TestGoing(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "cp-2", "cp-3", "worker-1", "worker-2")
-	s.mustApply(Policy{})
-	s.tree("cp-1", "cp-2", "worker-1")
-	if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Usage || !strings.Contains(err.Error(), "server/cp-3: to delete it needs consent: it is the cluster") {
-		t.Errorf("without consent: %v", err)
-	}
-	before := s.runs
-	p, r := s.mustApply(Policy{Consent: plan.Consent{Allow: []string{"cp-3", "worker-2"}}})
-	// Those of the worker go on beside them.
-	steps := slices.DeleteFunc(strings.Split(stepNames(r), ", "), func(name string) bool { return !strings.HasSuffix(name, " cp-3") })
-	if got, want := strings.Join(steps, ", "), "snapshot cp-3, drain cp-3, forfeit cp-3, leave cp-3, verify cp-3, delete-node cp-3"; got != want || s.runs != before+1 {
-		t.Errorf("%s, want %s\n%s", got, want, p)
-	}
-	deleted := slices.IndexFunc(r.Done, func(c cloudplan.Change) bool { return c.Key == "server/cp-3" })
-	left := strings.Index(s.told.String(), "nodes verify cp-3 done")
-	gone := strings.Index(s.told.String(), "infrastructure delete server/cp-3 done")
-	if deleted < 0 || left < 0 || gone < left {
-		t.Errorf("done %v, in the order\n%s", keys(r.Done), s.told.String())
-	}
-	if !sopsage.IsEncryptedStream(s.saved.Bytes()) {
-		t.Error("the snapshot is not encrypted")
-	}
-	if p, _ := s.mustApply(Policy{}); !p.Empty() {
-		t.Errorf("then\n%s", p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "cp-2", "cp-3", "worker-1", "worker-2")
+		s.mustApply(Policy{})
+		s.tree("cp-1", "cp-2", "worker-1")
+		if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Usage || !strings.Contains(err.Error(), "server/cp-3: to delete it needs consent: it is the cluster") {
+			t.Errorf("without consent: %v", err)
+		}
+		before := s.runs
+		p, r := s.mustApply(Policy{Consent: plan.Consent{Allow: []string{"cp-3", "worker-2"}}})
+		// Those of the worker go on beside them.
+		steps := slices.DeleteFunc(strings.Split(stepNames(r), ", "), func(name string) bool { return !strings.HasSuffix(name, " cp-3") })
+		if got, want := strings.Join(steps, ", "), "snapshot cp-3, drain cp-3, forfeit cp-3, leave cp-3, verify cp-3, delete-node cp-3"; got != want || s.runs != before+1 {
+			t.Errorf("%s, want %s\n%s", got, want, p)
+		}
+		deleted := slices.IndexFunc(r.Done, func(c cloudplan.Change) bool { return c.Key == "server/cp-3" })
+		left := strings.Index(s.told.String(), "nodes verify cp-3 done")
+		gone := strings.Index(s.told.String(), "infrastructure delete server/cp-3 done")
+		if deleted < 0 || left < 0 || gone < left {
+			t.Errorf("done %v, in the order\n%s", keys(r.Done), s.told.String())
+		}
+		if !sopsage.IsEncryptedStream(s.saved.Bytes()) {
+			t.Error("the snapshot is not encrypted")
+		}
+		if p, _ := s.mustApply(Policy{}); !p.Empty() {
+			t.Errorf("then\n%s", p)
+		}
+	})
 }
 
 // TestStagesOfARun leaves out what was not asked for: without the stage of nodes
 // no server of a node is deleted.
 func TestStagesOfARun(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "worker-1")
-	_, r := s.mustApply(Policy{Stages: []Stage{StageInfrastructure}})
-	if len(r.Done) == 0 || len(r.Steps) > 0 {
-		t.Errorf("done %v, %s", keys(r.Done), stepNames(r))
-	}
-	if err := s.fleet.Clock().Sleep(t.Context(), time.Minute); err != nil { // the servers boot
-		t.Fatal(err)
-	}
-	_, r = s.mustApply(Policy{Stages: []Stage{StageNodes}})
-	if len(r.Done) > 0 || len(r.Steps) == 0 {
-		t.Errorf("done %v, %s", keys(r.Done), stepNames(r))
-	}
-	s.tree("cp-1")
-	p, _ := s.mustApply(Policy{Stages: []Stage{StageInfrastructure}, Consent: plan.Consent{AllowDestroy: true}})
-	if !p.Empty() {
-		t.Errorf("a server of a node would be deleted:\n%s", p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "worker-1")
+		_, r := s.mustApply(Policy{Stages: []Stage{StageInfrastructure}})
+		if len(r.Done) == 0 || len(r.Steps) > 0 {
+			t.Errorf("done %v, %s", keys(r.Done), stepNames(r))
+		}
+		if err := s.fleet.Clock().Sleep(t.Context(), time.Minute); err != nil { // the servers boot
+			t.Fatal(err)
+		}
+		_, r = s.mustApply(Policy{Stages: []Stage{StageNodes}})
+		if len(r.Done) > 0 || len(r.Steps) == 0 {
+			t.Errorf("done %v, %s", keys(r.Done), stepNames(r))
+		}
+		s.tree("cp-1")
+		p, _ := s.mustApply(Policy{Stages: []Stage{StageInfrastructure}, Consent: plan.Consent{AllowDestroy: true}})
+		if !p.Empty() {
+			t.Errorf("a server of a node would be deleted:\n%s", p)
+		}
+	})
 }
 
 // TestSavedNodes keeps a plan with nodes, and executes it as long as nothing has
 // changed.
 func TestSavedNodes(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "worker-1")
-	s.mustApply(Policy{})
-	s.more = []string{"  sysctls: {vm.swappiness: \"10\"}"}
-	s.tree("cp-1", "worker-1")
-	session := s.session()
-	p, err := session.Plan(t.Context(), Policy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.Save()
-	if err != nil || bytes.Contains(text, []byte("aaaaaa.bbbb")) {
-		t.Fatalf("%v, or there is a secret in\n%s", err, text)
-	}
-	saved, err := LoadPlan("plan.json", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := session.Resume(t.Context(), saved, Policy{})
-	if err != nil || again.String() != p.String() {
-		t.Fatalf("%v\n%s", err, again)
-	}
-	r, err := session.Apply(t.Context(), again, Policy{}, s.owner())
-	if steps := stepNames(r); err != nil || strings.Count(steps, "configure") != 2 {
-		t.Fatalf("%s, %v", steps, err)
-	}
-	if _, err := session.Resume(t.Context(), saved, Policy{}); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "node/cp-1 has changed") {
-		t.Errorf("afterwards: %v", err)
-	}
-	_ = session.Close(t.Context())
-	s.closed()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "worker-1")
+		s.mustApply(Policy{})
+		s.more = []string{"  sysctls: {vm.swappiness: \"10\"}"}
+		s.tree("cp-1", "worker-1")
+		session := s.session()
+		p, err := session.Plan(t.Context(), Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.Save()
+		if err != nil || bytes.Contains(text, []byte("aaaaaa.bbbb")) {
+			t.Fatalf("%v, or there is a secret in\n%s", err, text)
+		}
+		saved, err := LoadPlan("plan.json", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := session.Resume(t.Context(), saved, Policy{})
+		if err != nil || again.String() != p.String() {
+			t.Fatalf("%v\n%s", err, again)
+		}
+		r, err := session.Apply(t.Context(), again, Policy{}, s.owner())
+		if steps := stepNames(r); err != nil || strings.Count(steps, "configure") != 2 {
+			t.Fatalf("%s, %v", steps, err)
+		}
+		if _, err := session.Resume(t.Context(), saved, Policy{}); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "node/cp-1 has changed") {
+			t.Errorf("afterwards: %v", err)
+		}
+		_ = session.Close(t.Context())
+		s.closed()
+	})
 }
 
 // TestOnlyOneNode: the servers of nodes that the run leaves alone are not
 // deleted, whatever else is agreed to: they have not left etcd.
 func TestOnlyOneNode(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "cp-2", "cp-3", "worker-1")
-	s.mustApply(Policy{})
-	s.tree("cp-1", "cp-2")
-	_, r := s.mustApply(Policy{Consent: plan.Consent{AllowDestroy: true}, Nodes: []string{"worker-1"}})
-	if got := keys(r.Done); !slices.Equal(got, []string{"delete server/worker-1"}) || strings.Contains(stepNames(r), "cp-3") {
-		t.Errorf("done %v, %s", got, stepNames(r))
-	}
-	s.fleet.Settle()
-	if s.fleet.Machine("cp-3") == nil {
-		t.Error("cp-3 is gone")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "cp-2", "cp-3", "worker-1")
+		s.mustApply(Policy{})
+		s.tree("cp-1", "cp-2")
+		_, r := s.mustApply(Policy{Consent: plan.Consent{AllowDestroy: true}, Nodes: []string{"worker-1"}})
+		if got := keys(r.Done); !slices.Equal(got, []string{"delete server/worker-1"}) || strings.Contains(stepNames(r), "cp-3") {
+			t.Errorf("done %v, %s", got, stepNames(r))
+		}
+		s.fleet.Settle()
+		if s.fleet.Machine("cp-3") == nil {
+			t.Error("cp-3 is gone")
+		}
+	})
 }
 
 // TestAnotherType powers servers off one after the other, and lets each become
 // well again before the next: etcd is never at risk.
 func TestAnotherType(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "cp-2", "cp-3")
-	s.mustApply(Policy{})
-	s.kind = "cpx32"
-	s.tree("cp-1", "cp-2", "cp-3")
-	_, r := s.mustApply(Policy{Consent: plan.Consent{AllowPowerOff: true}})
-	if got := keys(r.Done); len(got) != 3 {
-		t.Errorf("done %v", got)
-	}
-	if p, _ := s.mustApply(Policy{}); !p.Empty() {
-		t.Errorf("then\n%s", p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "cp-2", "cp-3")
+		s.mustApply(Policy{})
+		s.kind = "cpx32"
+		s.tree("cp-1", "cp-2", "cp-3")
+		_, r := s.mustApply(Policy{Consent: plan.Consent{AllowPowerOff: true}})
+		if got := keys(r.Done); len(got) != 3 {
+			t.Errorf("done %v", got)
+		}
+		if p, _ := s.mustApply(Policy{}); !p.Empty() {
+			t.Errorf("then\n%s", p)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -71,74 +72,78 @@ func (s *site) reset(name string) {
 // made: then, whoever forgets the snapshot or takes another one is refused, for
 // the labels of the network tell of it.
 func TestRecovery(t *testing.T) {
-	s := newSite(t)
-	s.tree("cp-1", "worker-1")
-	s.mustApply(Policy{})
-	session := s.session()
-	if _, err := session.SaveEtcd(t.Context(), func(name string, write func(io.Writer) error) (string, error) { return name, write(&s.saved) }); err != nil {
-		t.Fatal(err)
-	}
-	_ = session.Close(t.Context())
-	encrypted := from("saved.db.age", bytes.Clone(s.saved.Bytes()))
-	database := make([]byte, 1024)
-	sum := sha256.Sum256(database)
-	other := from("other.db", append(database, sum[:]...))
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.tree("cp-1", "worker-1")
+		s.mustApply(Policy{})
+		session := s.session()
+		if _, err := session.SaveEtcd(t.Context(), func(name string, write func(io.Writer) error) (string, error) { return name, write(&s.saved) }); err != nil {
+			t.Fatal(err)
+		}
+		_ = session.Close(t.Context())
+		encrypted := from("saved.db.age", bytes.Clone(s.saved.Bytes()))
+		database := make([]byte, 1024)
+		sum := sha256.Sum256(database)
+		other := from("other.db", append(database, sum[:]...))
 
-	s.refuses(encrypted, diag.Usage, "saved.db.age: there is no etcd to recover")
-	s.reset("cp-1")
-	s.refuses(from("half.db", database), diag.Remote, "is not whole")
-	s.refuses(nil, diag.Remote, "was bootstrapped before")
+		s.refuses(encrypted, diag.Usage, "saved.db.age: there is no etcd to recover")
+		s.reset("cp-1")
+		s.refuses(from("half.db", database), diag.Remote, "is not whole")
+		s.refuses(nil, diag.Remote, "was bootstrapped before")
 
-	ctx, kill := context.WithCancel(t.Context())
-	s.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Then: kill})
-	if err := s.recover(ctx, encrypted); diag.CodeOf(err) != diag.Interrupted {
-		t.Fatal(err)
-	}
-	s.fleet.ClearFaults()
-	s.refuses(nil, diag.Remote, "another run began to recover it from the snapshot")
-	s.refuses(other, diag.Remote, "and this is another one")
+		ctx, kill := context.WithCancel(t.Context())
+		s.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Then: kill})
+		if err := s.recover(ctx, encrypted); diag.CodeOf(err) != diag.Interrupted {
+			t.Fatal(err)
+		}
+		s.fleet.ClearFaults()
+		s.refuses(nil, diag.Remote, "another run began to recover it from the snapshot")
+		s.refuses(other, diag.Remote, "and this is another one")
 
-	// Killed after etcd was made, it goes on with the snapshot, and without.
-	ctx, kill = context.WithCancel(t.Context())
-	s.fleet.Inject(talossim.Fault{Method: "Bootstrap", After: true, Then: kill})
-	if err := s.recover(ctx, encrypted); diag.CodeOf(err) != diag.Interrupted {
-		t.Fatal(err)
-	}
-	if err := s.fleet.Clock().Sleep(t.Context(), 5*time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	s.refuses(other, diag.Usage, "etcd serves already; the snapshot would be ignored")
-	if err := s.recover(t.Context(), encrypted); err != nil {
-		t.Fatal(err)
-	}
-	s.refuses(encrypted, diag.Usage, "there is no etcd to recover")
-	if p, _ := s.mustApply(Policy{}); !p.Empty() {
-		t.Errorf("then\n%s", p)
-	}
+		// Killed after etcd was made, it goes on with the snapshot, and without.
+		ctx, kill = context.WithCancel(t.Context())
+		s.fleet.Inject(talossim.Fault{Method: "Bootstrap", After: true, Then: kill})
+		if err := s.recover(ctx, encrypted); diag.CodeOf(err) != diag.Interrupted {
+			t.Fatal(err)
+		}
+		if err := s.fleet.Clock().Sleep(t.Context(), 5*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		s.refuses(other, diag.Usage, "etcd serves already; the snapshot would be ignored")
+		if err := s.recover(t.Context(), encrypted); err != nil {
+			t.Fatal(err)
+		}
+		s.refuses(encrypted, diag.Usage, "there is no etcd to recover")
+		if p, _ := s.mustApply(Policy{}); !p.Empty() {
+			t.Errorf("then\n%s", p)
+		}
+	})
 }
 
 // TestStaticRecovery: machines that exist already note on themselves that a
 // recovery has begun; nothing else could tell.
 func TestStaticRecovery(t *testing.T) {
-	s := newStaticSite(t, "cp-1", "worker-1")
-	s.mustApply(Policy{})
-	session := s.session()
-	if _, err := session.SaveEtcd(t.Context(), func(name string, write func(io.Writer) error) (string, error) { return name, write(&s.saved) }); err != nil {
-		t.Fatal(err)
-	}
-	saved := from("saved.db.age", bytes.Clone(s.saved.Bytes()))
-	s.reset("cp-1")
-	ctx, kill := context.WithCancel(t.Context())
-	s.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Then: kill})
-	if err := s.recover(ctx, saved); diag.CodeOf(err) != diag.Interrupted {
-		t.Fatal(err)
-	}
-	s.fleet.ClearFaults()
-	s.refuses(nil, diag.Remote, "another run began to recover it from the snapshot")
-	if err := s.recover(t.Context(), saved); err != nil {
-		t.Fatal(err)
-	}
-	if p, _ := s.mustApply(Policy{}); !p.Empty() {
-		t.Errorf("then\n%s", p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStaticSite(t, "cp-1", "worker-1")
+		s.mustApply(Policy{})
+		session := s.session()
+		if _, err := session.SaveEtcd(t.Context(), func(name string, write func(io.Writer) error) (string, error) { return name, write(&s.saved) }); err != nil {
+			t.Fatal(err)
+		}
+		saved := from("saved.db.age", bytes.Clone(s.saved.Bytes()))
+		s.reset("cp-1")
+		ctx, kill := context.WithCancel(t.Context())
+		s.fleet.Inject(talossim.Fault{Method: "EtcdRecover", Then: kill})
+		if err := s.recover(ctx, saved); diag.CodeOf(err) != diag.Interrupted {
+			t.Fatal(err)
+		}
+		s.fleet.ClearFaults()
+		s.refuses(nil, diag.Remote, "another run began to recover it from the snapshot")
+		if err := s.recover(t.Context(), saved); err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := s.mustApply(Policy{}); !p.Empty() {
+			t.Errorf("then\n%s", p)
+		}
+	})
 }

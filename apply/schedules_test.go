@@ -111,7 +111,7 @@ func TestFaultSchedules(t *testing.T) {
 // bySchedule lets the faults of a seed befall a run, and wants all to be well then. It
 // returns what the run ended with.
 func bySchedule(t *testing.T, seed int64) error {
-	s, policy := newBubbleSite(t), Policy{Consent: plan.Consent{AllowPowerOff: true}}
+	s, policy := newSite(t), Policy{Consent: plan.Consent{AllowPowerOff: true}}
 	random := &schedule{Rand: rand.New(rand.NewPCG(uint64(seed), 15))}
 	defer func() {
 		if t.Failed() {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -23,31 +24,35 @@ func letsInSix(sources string) string {
 // An operator with an IPv4 address, where sessions let in IPv6 only, needs none if
 // the sources of the firewall have the address.
 func TestSourcesLetIn(t *testing.T) {
-	s := newSite(t)
-	s.head = letsInSix("198.51.100.0/24")
-	s.tree("cp-1", "worker-1")
-	s.mustApply(Policy{})
-	made := 0
-	for _, c := range s.sim.Calls() {
-		if c.Method == http.MethodPost && c.Path == "/firewalls" {
-			made++
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.head = letsInSix("198.51.100.0/24")
+		s.tree("cp-1", "worker-1")
+		s.mustApply(Policy{})
+		made := 0
+		for _, c := range s.sim.Calls() {
+			if c.Method == http.MethodPost && c.Path == "/firewalls" {
+				made++
+			}
 		}
-	}
-	if made != 2 {
-		t.Errorf("%d firewalls were made, not the cluster's and the lock", made)
-	}
-	if p, _, err := s.apply(Policy{}); err != nil || !p.Empty() {
-		t.Errorf("again: %v, %v", p, err)
-	}
+		if made != 2 {
+			t.Errorf("%d firewalls were made, not the cluster's and the lock", made)
+		}
+		if p, _, err := s.apply(Policy{}); err != nil || !p.Empty() {
+			t.Errorf("again: %v, %v", p, err)
+		}
+	})
 }
 
 // Without, the run ends with what would help.
 func TestSourcesLetNobodyIn(t *testing.T) {
-	s := newSite(t)
-	s.head = letsInSix("203.0.113.0/24")
-	s.tree("cp-1")
-	_, _, err := s.apply(Policy{})
-	if diag.CodeOf(err) != diag.Remote || !strings.Contains(err.Error(), "your public address is 198.51.100.7, and the cluster lets in the other IP version only") {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		s.head = letsInSix("203.0.113.0/24")
+		s.tree("cp-1")
+		_, _, err := s.apply(Policy{})
+		if diag.CodeOf(err) != diag.Remote || !strings.Contains(err.Error(), "your public address is 198.51.100.7, and the cluster lets in the other IP version only") {
+			t.Error(err)
+		}
+	})
 }
