@@ -69,7 +69,6 @@ type site struct {
 	fleet  *talossim.Fleet
 	sim    *hetznersim.Sim
 	faults *faultproxy.Proxy // on the way to it
-	server *httptest.Server  // nil: there is no network in between
 	keys   *simtest.Cluster
 	ops    operators
 	http   http.RoundTripper
