@@ -22,8 +22,9 @@ type Addon struct {
 	// Addons that have to be ready before.
 	DependsOn []string `yaml:"dependsOn" format:"dnsLabel" otherwise:"none" example:"[cert-manager]"`
 	// What becomes of a chart's hooks that install something: objects as all
-	// others, or nothing.
-	Hooks string `yaml:"hooks" enum:"keep,drop" otherwise:"a chart with such hooks is an error" example:"drop"`
+	// others, or nothing. Hooks for tests, upgrades and removal are always left
+	// out.
+	Hooks string `yaml:"hooks" enum:"keep,drop" otherwise:"objects as all others, with a warning of those that run something" example:"drop"`
 }
 
 // AddonSource is where the objects of an addon come from: one of these.

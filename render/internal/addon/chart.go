@@ -71,12 +71,17 @@ func (e *Engine) chart(ctx context.Context, a catalogue.Addon, source catalogue.
 		ctx, cancel = e.Bound(ctx)
 		defer cancel()
 	}
-	texts, err := c.execute(ctx, all)
+	announced(c.Chart)
+	out, err := c.execute(ctx, all)
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := c.objects(a, texts)
-	result.Warnings = append(warnings, result.Warnings...)
+	result, err := c.objects(a, out.texts)
+	if err != nil {
+		return Result{}, err
+	}
+	asks, err := c.warnOfLookups(ctx, a, all, out.lookups, result)
+	result.Warnings = slices.Concat(warnings, result.Warnings, asks)
 	return result, err
 }
 

@@ -7,20 +7,13 @@ import (
 	"text/template"
 )
 
-// refused are the functions of templates that give something else each time, or
-// somewhere else, with the reason for people. Helm leaves env and expandenv out;
-// here they have their own message too.
+// refused are the functions of templates that give something else somewhere else,
+// or at another time whatever the chart does with it, with the reason for people.
+// Helm leaves env and expandenv out; here they have their own message too.
 var refused = map[string][]string{
-	"which asks for the time, so that each render would give something else": {
-		"now", "ago", "date", "date_in_zone", "dateInZone", "htmlDate", "htmlDateInZone", "toDate", "mustToDate", "durationRound",
+	givesTime: {
+		"ago", "date", "date_in_zone", "dateInZone", "htmlDate", "htmlDateInZone", "toDate", "mustToDate", "durationRound",
 	},
-	"which makes random values, so that each render would give something else": {
-		"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt", "randNumeric", "shuffle", "uuidv4", "bcrypt", "htpasswd", "encryptAES",
-	},
-	"which makes a new key or certificate in each render": {
-		"genCA", "genCAWithKey", "genPrivateKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey",
-	},
-	"which asks the cluster, and a render has none": {"lookup"},
 	"which asks the machine that renders, and each would answer something else": {
 		"env", "expandenv", "getHostByName",
 	},

@@ -48,10 +48,8 @@ func (c *chart) objects(a catalogue.Addon, texts map[string]string) (Result, err
 	if err := problems.Err(); err != nil {
 		return Result{}, err
 	}
-	all, err := c.hooks(a, all)
-	if err != nil {
-		return Result{}, err
-	}
+	all, warnings := c.hooks(a, all)
+	result.Warnings = append(result.Warnings, warnings...)
 	for _, o := range all {
 		result.Objects = append(result.Objects, o.object)
 	}

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	helm "helm.sh/helm/v4/pkg/engine"
@@ -18,68 +17,93 @@ import (
 // maxRendered is what the templates of a chart may write together.
 const maxRendered = 64 << 20
 
-// instants are what templates are told in turn that the time is.
-var instants = []time.Time{time.Unix(1e9, 0).UTC(), time.Unix(2e9, 1).UTC()}
+// maxTries is how many calls are looked at to find the one that is to blame.
+const maxTries = 50
 
-// execute runs the templates of the chart. The result is by the path that Helm
-// gives each file, as in cilium/templates/cilium-agent/daemonset.yaml.
-//
-// Charts ask for the time to check durations, too, and write nothing of it: one
-// that asks is run again at another time, and refused if that changes anything.
-func (c *chart) execute(ctx context.Context, values common.Values) (map[string]string, error) {
-	announced(c.Chart)
-	copied := func() common.Values {
-		all := maps.Clone(values)
-		if own, ok := plain(values["Values"]).(map[string]any); ok { // templates change values
-			all["Values"] = common.Values(own) // with its methods, which templates call
-		}
-		return all
-	}
-	texts, asked, err := c.executeAt(ctx, copied(), &instants[0])
-	if err != nil || !asked {
-		return texts, err
-	}
-	later, _, err := c.executeAt(ctx, copied(), &instants[1])
-	if errors.Is(err, ErrAbandoned) {
-		return nil, err
-	}
-	if err != nil || !maps.Equal(texts, later) {
-		_, _, err = c.executeAt(ctx, copied(), nil) // for the place
-		if err == nil {
-			err = c.fail("writes something else each time, by the function now")
-		}
-		return nil, err
-	}
-	return texts, nil
+// conditions are what templates find when they ask for it.
+type conditions struct {
+	other  func(call int) bool // whether a call that asks for what changes gets another answer
+	refuse int                 // which such call is an error
+	found  bool                // whatever they ask the cluster for is there
 }
 
-// executeAt runs the templates at a time, and tells whether they asked for it;
-// without one, asking is an error.
-func (c *chart) executeAt(ctx context.Context, values common.Values, now *time.Time) (texts map[string]string, askedTime bool, err error) {
-	var refused *refusal
-	asked := false
-	at := &running{ctx: ctx}
-	functions := functions(func(r *refusal) { refused = r })
-	functions[enterFunction], functions[leaveFunction] = at.enter, at.leave
-	if now != nil {
-		functions["now"] = func() time.Time { asked = true; return *now }
+// output is what templates wrote: by the path that Helm gives each file, as in
+// cilium/templates/cilium-agent/daemonset.yaml; and what they asked for.
+type output struct {
+	texts   map[string]string
+	calls   int // calls of what gives something else each time
+	lookups []lookup
+}
+
+// execute runs the templates of the chart, with nothing in the cluster. Those that
+// ask for the time or for random values are run again, with other ones, and refused
+// if that changes anything.
+func (c *chart) execute(ctx context.Context, values common.Values) (output, error) {
+	out, err := c.executeAt(ctx, values, conditions{})
+	if err != nil || out.calls == 0 {
+		return out, err
 	}
+	other, err := c.executeAt(ctx, values, conditions{other: func(int) bool { return true }})
+	if errors.Is(err, ErrAbandoned) {
+		return output{}, err
+	}
+	if err != nil || !maps.Equal(out.texts, other.texts) {
+		return output{}, c.blame(ctx, values, out)
+	}
+	return out, nil
+}
+
+// blame is the error of the first call that changes what templates write.
+func (c *chart) blame(ctx context.Context, values common.Values, out output) error {
+	call := 1
+	for try := 1; try <= min(out.calls, maxTries); try++ {
+		other, err := c.executeAt(ctx, values, conditions{other: func(n int) bool { return n == try }})
+		if errors.Is(err, ErrAbandoned) {
+			return err
+		}
+		if err != nil || !maps.Equal(out.texts, other.texts) {
+			call = try
+			break
+		}
+	}
+	_, err := c.executeAt(ctx, values, conditions{refuse: call})
+	if err == nil {
+		err = c.fail("writes something else each time, by random values or the time")
+	}
+	return err
+}
+
+// executeAt runs the templates once.
+func (c *chart) executeAt(ctx context.Context, values common.Values, given conditions) (out output, err error) {
+	all := maps.Clone(values)
+	if own, ok := plain(values["Values"]).(map[string]any); ok { // templates change values
+		all["Values"] = common.Values(own) // with its methods, which templates call
+	}
+	var refused *refusal
+	report := func(r *refusal) { refused = r }
+	at := &running{ctx: ctx}
+	cluster := &lookups{found: given.found, file: at.innermost}
+	random := &jitter{other: given.other, refuse: given.refuse, report: report}
+	functions := functions(report)
+	functions[enterFunction], functions[leaveFunction] = at.enter, at.leave
+	maps.Copy(functions, cluster.functions())
+	maps.Copy(functions, random.functions())
 	e := helm.Engine{CustomTemplateFuncs: functions}
-	texts, left, err := c.bounded(ctx, at, func() (map[string]string, error) { return e.RenderWithContext(ctx, c.Chart, values) })
+	texts, left, err := c.bounded(ctx, at, func() (map[string]string, error) { return e.RenderWithContext(ctx, c.Chart, all) })
 	switch {
 	case left:
-		return nil, false, err // what is left behind may still write to the others
+		return output{}, err // what is left behind may still write to the others
 	case err != nil:
-		return nil, asked, c.templateProblem(err, refused)
+		return output{}, c.templateProblem(err, refused)
 	}
 	size := 0
 	for _, text := range texts {
 		size += len(text)
 	}
 	if size > maxRendered {
-		return nil, asked, c.fail("has templates that write more than %d MiB", maxRendered>>20)
+		return output{}, c.fail("has templates that write more than %d MiB", maxRendered>>20)
 	}
-	return texts, asked, nil
+	return output{texts, random.calls, cluster.asked}, nil
 }
 
 var (
@@ -100,6 +124,7 @@ var (
 func (c *chart) templateProblem(err error, refused *refusal) *diag.Problem {
 	text := strings.TrimSpace(err.Error())
 	pos := diag.Pos{File: c.source}
+	var keys []string
 	for _, match := range templatePlace.FindAllStringSubmatch(text, -1) {
 		if !c.hasFile(match[1]) {
 			continue
@@ -110,10 +135,17 @@ func (c *chart) templateProblem(err error, refused *refusal) *diag.Problem {
 		if before := len(enterText(match[1])); pos.Line == 1 && pos.Column > before && !isPartial(match[1]) {
 			pos.Column -= before
 		}
+		if refused != nil {
+			// The inner template knows best, if it reads values at all.
+			if near := c.valuesNear(match[1], pos.Line, refused.function); len(near) > 0 {
+				keys = near
+			} else if near = c.valuesNear(match[1], pos.Line, ""); len(near) > 0 {
+				keys = near
+			}
+		}
 	}
 	if refused != nil {
-		return diag.New(pos, "the chart %s calls %v", c.Name(), refused).WithCause(err).
-			WithHint("set values with which the chart does without it, such as the name of a Secret of your own; `helm show values` tells which there are")
+		return diag.New(pos, "the chart %s calls %v", c.Name(), refused).WithCause(err).WithHint("%s", hintOfRefusal(keys))
 	}
 	lines := strings.Split(text, "\n")
 	lines[len(lines)-1] = templateFunction.ReplaceAllString(lines[len(lines)-1], "$1: ")
@@ -122,6 +154,15 @@ func (c *chart) templateProblem(err error, refused *refusal) *diag.Problem {
 		message = at[len(at)-1][1] + ": " + message
 	}
 	return diag.New(pos, "the chart %s cannot be rendered: %s", c.Name(), message).WithCause(err)
+}
+
+// hintOfRefusal says what to do where a chart calls what is refused; keys are the
+// values that it looks at there.
+func hintOfRefusal(keys []string) string {
+	if len(keys) == 0 {
+		return "set values with which the chart does without it, such as the name of a Secret of your own; `helm show values` tells which there are"
+	}
+	return "set values with which the chart does without it; it looks at " + strings.Join(keys, ", ")
 }
 
 // hasFile tells whether a text is the path of a template.

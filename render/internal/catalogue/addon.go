@@ -48,7 +48,7 @@ type Addon struct {
 	// Objects of its own, besides those of the source.
 	Objects []manifest.Object
 	// What becomes of a chart's hooks that install something; empty: they are
-	// an error.
+	// kept, with a warning of those that run something.
 	Hooks Hooks
 	// Whether whatever removes objects that are no longer in Git must spare
 	// these: without them, pods have no network or volumes lose their data.
