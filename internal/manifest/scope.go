@@ -21,7 +21,24 @@ const definition = "CustomResourceDefinition"
 // no manifest has its definition.
 var talosAccount = [2]string{"talos.dev", "ServiceAccount"}
 
-// Scopes knows the scope of the kinds of Kubernetes and of custom resources.
+// usual are the groups of custom resources whose objects charts write without a
+// namespace, and without the definitions, which are another chart's: all their kinds
+// are in a namespace but these.
+var usual = map[string][]string{
+	"acme.cert-manager.io":           nil,
+	"cert-manager.io":                {"ClusterIssuer"},
+	"external-secrets.io":            {"ClusterExternalSecret", "ClusterPushSecret", "ClusterSecretStore"},
+	"gateway.networking.k8s.io":      {"GatewayClass"},
+	"helm.toolkit.fluxcd.io":         nil,
+	"kustomize.toolkit.fluxcd.io":    nil,
+	"monitoring.coreos.com":          nil,
+	"notification.toolkit.fluxcd.io": nil,
+	"source.toolkit.fluxcd.io":       nil,
+	"traefik.io":                     nil,
+}
+
+// Scopes knows the scope of the kinds of Kubernetes, of custom resources whose
+// definitions it has seen, and of some that are widely used.
 type Scopes struct {
 	custom map[[2]string]Scope // by group and kind
 }
@@ -55,7 +72,16 @@ func (s *Scopes) Of(o Object) Scope {
 			return Namespaced
 		}
 	}
-	return s.custom[[2]string{id.Group, id.Kind}]
+	if scope, defined := s.custom[[2]string{id.Group, id.Kind}]; defined {
+		return scope
+	}
+	switch clusterWide, known := usual[id.Group]; {
+	case slices.Contains(clusterWide, id.Kind):
+		return ClusterWide
+	case known:
+		return Namespaced
+	}
+	return UnknownScope
 }
 
 // IsBuiltIn reports whether every Kubernetes API server has the object's kind.

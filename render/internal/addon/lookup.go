@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
@@ -33,7 +35,7 @@ func (l lookup) String() string {
 
 // lookups answers the function lookup, and notes what was asked for, each once.
 type lookups struct {
-	found bool // something is there, whatever is asked for
+	found map[string]any // the data of what is there, whatever is asked for; nil: nothing is
 	file  func() string
 	asked []lookup
 }
@@ -45,24 +47,24 @@ func (l *lookups) functions() template.FuncMap {
 			l.asked = append(l.asked, asked)
 		}
 		switch {
-		case !l.found:
+		case l.found == nil:
 			return map[string]any{} // as Helm without a cluster
 		case name == "":
-			return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "items": []any{some(asked)}}
+			return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "items": []any{some(asked, l.found)}}
 		}
-		return some(asked)
+		return some(asked, l.found)
 	}}
 }
 
 // some is an object that a template could have found. It shows whether anything
-// depends on it being there, and no more.
-func some(l lookup) map[string]any {
+// depends on it.
+func some(l lookup, data map[string]any) map[string]any {
 	name := l.name
 	if name == "" {
 		name = "found"
 	}
 	return map[string]any{
-		"apiVersion": l.apiVersion, "kind": l.kind, "spec": map[string]any{}, "status": map[string]any{}, "data": map[string]any{},
+		"apiVersion": l.apiVersion, "kind": l.kind, "spec": map[string]any{}, "status": map[string]any{}, "data": data,
 		"metadata": map[string]any{
 			"name": name, "namespace": l.namespace, "uid": "00000000-0000-0000-0000-000000000000", "resourceVersion": "1",
 			"labels": map[string]any{}, "annotations": map[string]any{},
@@ -70,17 +72,44 @@ func some(l lookup) map[string]any {
 	}
 }
 
+// quoted is a text in a template.
+var quoted = regexp.MustCompile(`"([^"\s]+)"`)
+
+// foundData is the data of a Secret or ConfigMap that has every key that the
+// templates of a chart could look for: whatever stands in them.
+func (c *chart) foundData() map[string]any {
+	u := unknown{chart: c}
+	u.used("")
+	data := map[string]any{}
+	for key := range u.words {
+		data[key] = "Zm91bmQ="
+	}
+	var collect func(at *chartv2.Chart)
+	collect = func(at *chartv2.Chart) {
+		for _, t := range at.Templates {
+			for _, match := range quoted.FindAllSubmatch(t.Data, -1) {
+				data[string(match[1])] = "Zm91bmQ="
+			}
+		}
+		for _, sub := range at.Dependencies() {
+			collect(sub)
+		}
+	}
+	collect(c.Chart)
+	return data
+}
+
 // warnOfLookups warns of a chart that makes something else where it finds what it
 // asks the cluster for. It is run once more, and finds everything: only charts that
 // ask take the time, and what they ask for without need is nobody's concern.
 //
-// Definitions that a chart leaves out where there are some already are no
-// difference: once from Git, they are always there.
+// What a chart leaves out where it is there already is no difference: from Git, it
+// is there for good. But for what a living cluster may have other contents of.
 func (c *chart) warnOfLookups(ctx context.Context, a catalogue.Addon, values common.Values, asked []lookup, made Result) ([]Warning, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	other, err := c.executeAt(ctx, values, conditions{found: true})
+	other, err := c.executeAt(ctx, values, conditions{found: c.foundData()})
 	if errors.Is(err, ErrAbandoned) {
 		return nil, err
 	}
@@ -123,8 +152,12 @@ func some3(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
+// stateful are the kinds whose objects a cluster may have changed since they were
+// made.
+var stateful = []string{"Secret", "ConfigMap", "PersistentVolumeClaim"}
+
 // differences names the objects that are in one list only, or in both and not
-// equal; but for definitions that are only in the first.
+// equal; but for those that are only in the first and hold no state.
 func differences(mine, others []manifest.Object) []string {
 	byID := func(all []manifest.Object) map[manifest.ID]manifest.Object {
 		m := map[manifest.ID]manifest.Object{}
@@ -137,7 +170,7 @@ func differences(mine, others []manifest.Object) []string {
 	different := map[string]bool{}
 	for id, o := range first {
 		other, there := second[id]
-		if !there && o.IsDefinition() {
+		if !there && !slices.Contains(stateful, o.Kind()) {
 			continue
 		}
 		if !there || !reflect.DeepEqual(o, other) {

@@ -24,7 +24,7 @@ const maxTries = 50
 type conditions struct {
 	other  func(call int) bool // whether a call that asks for what changes gets another answer
 	refuse int                 // which such call is an error
-	found  bool                // whatever they ask the cluster for is there
+	found  map[string]any      // the data of whatever they ask the cluster for; nil: it is not there
 }
 
 // output is what templates wrote: by the path that Helm gives each file, as in

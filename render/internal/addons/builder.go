@@ -1,6 +1,7 @@
 package addons
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -119,7 +120,25 @@ func (b *builder) all() ([]madeAddon, error) {
 		made = append(made, madeAddon{a, objects})
 		b.apis = append(b.apis, apisOf(objects)...)
 	}
+	namespaceAll(made)
 	return made, problems.Err()
+}
+
+// namespaceAll puts custom resources into the namespace of their addon that need
+// one, have none, and whose definition is another addon's.
+func namespaceAll(made []madeAddon) {
+	var definitions []manifest.Object
+	for _, m := range made {
+		for _, o := range m.objects {
+			if o.IsDefinition() {
+				definitions = append(definitions, o)
+			}
+		}
+	}
+	scopes := manifest.NewScopes(definitions...)
+	for _, m := range made {
+		scopes.SetNamespace(cmp.Or(m.addon.Namespace, "default"), m.objects)
+	}
 }
 
 // checkNames refuses objects whose names Kubernetes would refuse, because they

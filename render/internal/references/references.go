@@ -26,6 +26,9 @@ type Sources struct {
 	// All objects that anybody makes, and what else there will be.
 	Objects []manifest.Object
 	Made    []manifest.ID
+	// Tells whether something that runs makes an object of a name without a group;
+	// may be nil.
+	Makes func(manifest.ID) bool
 	// Tells whether a directory of the repository is there; nil if none is to be
 	// looked for.
 	Directory func(path string) bool
@@ -36,7 +39,7 @@ type Sources struct {
 // namespaces into which Helm releases go, and of Secrets that others generate;
 // see makes.go.
 func Check(w Sources) []Dangling {
-	c := checker{sources: w, known: map[manifest.ID]bool{}, opaque: map[string]bool{}}
+	c := checker{sources: w, known: map[manifest.ID]bool{}, opaque: map[string]bool{}, secrets: map[string]bool{}}
 	for _, name := range namespaces {
 		c.namespace(name)
 	}
@@ -47,6 +50,7 @@ func Check(w Sources) []Dangling {
 		c.add(o.ID())
 		c.makes(o)
 	}
+	c.madeByJobs()
 	if !slices.ContainsFunc(w.Objects, isFlux) {
 		c.fluxElsewhere()
 	}
@@ -68,10 +72,13 @@ var (
 	}
 )
 
+const rbacGroup = "rbac.authorization.k8s.io"
+
 type checker struct {
 	sources Sources
 	known   map[manifest.ID]bool // without groups
 	opaque  map[string]bool      // namespaces into which goes what is not known
+	secrets map[string]bool      // namespaces in which Jobs make Secrets
 	found   []Dangling
 }
 
@@ -90,6 +97,9 @@ func (c *checker) namespace(name string) {
 // need notes a reference that leads nowhere. An empty name refers to nothing.
 func (c *checker) need(from manifest.Object, path string, to manifest.ID, hint string) {
 	if to.Name == "" || c.known[to] || to.Namespace != "" && c.opaque[to.Namespace] {
+		return
+	}
+	if to.Kind == "Secret" && c.secrets[to.Namespace] || c.sources.Makes != nil && c.sources.Makes(to) {
 		return
 	}
 	c.found = append(c.found, Dangling{From: from.ID(), Path: path, To: to, Hint: hint})
@@ -152,11 +162,7 @@ func (c *checker) storage(o manifest.Object) {
 }
 
 func (c *checker) binding(o manifest.Object) {
-	ref := manifest.Section(o, "roleRef")
-	role := manifest.ID{Kind: manifest.Text(ref["kind"]), Name: manifest.Text(ref["name"])}
-	if role.Kind == "Role" {
-		role.Namespace = o.Namespace()
-	}
+	role := roleOf(o)
 	if !isSystem(role.Name) {
 		c.need(o, "roleRef", role, "")
 	}

@@ -8,5 +8,5 @@
 //	kubelet-serving-cert-approver, talos-backup: the manifests in their repositories
 //
 // A chart is a directory. The tests of packages render and addon take the same
-// directory: they render whole environments with it, and every chart twice.
+// directory: they render whole environments with it, and every chart twice and with Helm's engine.
 package upstream
