@@ -37,7 +37,7 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	e.masker.Add(token)
 	options := cloud.Options{
-		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Rand: c.Rand,
+		Endpoint: c.Endpoint, Token: token, HTTP: c.HTTP, Version: e.version, Clock: c.Clock, Rand: c.Rand, Budgets: c.Budgets,
 	}
 	if c.Log != nil {
 		options.Log = func(r cloud.Request) { c.Log(r.String()) }

@@ -55,6 +55,16 @@ func (p *Plan) Refused() bool { return slices.ContainsFunc(p.sections(), planSec
 // every section.
 func (p *Plan) Executable() bool { return notExecutable(p) == nil }
 
+// Blocked is the error that says why the plan must not be executed, each reason once;
+// nil if nothing is refused and every consent is given. What others have edited in
+// Kubernetes is such a reason too, for what depends on it.
+func (p *Plan) Blocked() error {
+	var problems diag.List
+	problems.AddErr(notExecutable(p))
+	problems.AddErr(p.Edited())
+	return problems.Err()
+}
+
 // consents are the flags that give the consent that is missing.
 func (p *Plan) consents() (flags []string) {
 	for _, s := range p.sections() {

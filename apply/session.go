@@ -25,6 +25,8 @@ type Cloud struct {
 	Examples []string
 	// Makes the connections to the API.
 	HTTP http.RoundTripper
+	// The rate limits that sessions share that run at once; nil: with none.
+	Budgets *Budgets
 	// Makes images that are missing.
 	Builder Builder
 	// How nodes are reached.
@@ -45,6 +47,9 @@ type Cloud struct {
 	// goroutines at once.
 	Notify func(progress.Event)
 }
+
+// Budgets are the rate limits of the projects of several sessions.
+type Budgets = cloud.Budgets
 
 // Session is an environment together with the project that it is to be in.
 // Close it.

@@ -17,14 +17,15 @@ func (a applyCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
 		Usage:     "apply rendered/<env> to Hetzner Cloud, the nodes and Kubernetes",
-		ArgsUsage: "<env>",
+		ArgsUsage: "<env> | --all | --env <env>,<env>",
 		Description: `Shows the plan, asks for approval, executes the plan and verifies the result. It
 may be interrupted at any time; run again, it continues. A lock keeps other runs
 out. Changes that destroy something or power a server off need consent by name.
 Nodes leave the cluster before their servers are deleted. Control plane nodes
 reboot one at a time, and the cluster must be healthy before the next one. etcd is
 bootstrapped once. Missing images are built first, as by ` + "`talosgen image build`" + `.
-Public addresses are written to envs/<env>/facts.yaml, to be committed.
+Public addresses are written to envs/<env>/facts.yaml, to be committed. Several
+environments take turns, in the order of --env; the first that is not done ends it.
 
 The token of the project is read from $` + tokenVariable + `, or else from the rendered tree.
 
@@ -38,8 +39,9 @@ Examples:
    talosgen apply prod --recover-from prod-etcd-20261121T210509Z.db.age
                                          restore etcd from a snapshot
    talosgen apply prod --allow server/prod-worker-3
-                                         with consent to destroy one server`,
-		Flags: sessionFlags(append(policyFlags(),
+                                         with consent to destroy one server
+   talosgen apply --env staging,prod     prod only after staging is done`,
+		Flags: sessionFlags(append(append(policyFlags(), allFlags()...),
 			&cli.StringFlag{Name: flagRecoverFrom, Usage: "restore etcd from the snapshot `FILE`; only if no control plane node has an etcd"},
 			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
 			&cli.StringFlag{Name: "plan", Usage: "apply the plan saved in `FILE`, if it is not stale"},
@@ -53,7 +55,10 @@ func (a applyCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.clusters.use(c, func(s *session) error { return a.apply(c, s, agreed) })
+	how := many{one: append(flagsOfOne(), "plan", flagRecoverFrom), inTurn: true}
+	return a.clusters.each(c, how, func(k clusters, env string) error {
+		return k.useOf(c, env, func(s *session) error { return a.apply(c, s, agreed) })
+	})
 }
 
 // apply plans, or takes the saved plan, and executes it.
@@ -62,6 +67,7 @@ func (a applyCommand) apply(c *cli.Context, s *session, agreed apply.Policy) err
 	if err != nil {
 		return err
 	}
+	s.found.plan(p)
 	s.warn(s.stale)
 	return s.carryOut(c, p, agreed)
 }

@@ -26,6 +26,10 @@ type clusters struct {
 	random  io.Reader
 	http    http.RoundTripper
 	signers reach.Signers
+	// Of a command for several environments: what their sessions share, and what it
+	// found of this one; nil for one environment.
+	budgets *apply.Budgets
+	found   *outcome
 }
 
 // use lets a command use a session, and ends it.
@@ -80,7 +84,7 @@ func (k clusters) open(c *cli.Context, name string) (*session, error) {
 // newSession is a session that is not connected yet.
 func (k clusters) newSession(root string, env *apply.Environment) *session {
 	return &session{
-		root: root, env: env, out: k.out, args: k.args, owner: k.owner, addresses: publicAddress{k.http},
+		root: root, env: env, out: k.out, args: k.args, owner: k.owner, addresses: publicAddress{k.http}, found: k.found,
 		view: newRunView(k.out, k.clock), stop: func() {},
 	}
 }
@@ -104,7 +108,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 	nodes, err := k.nodes(c, s)
 	return apply.Cloud{
 		Endpoint: endpoint, Token: k.vars.secret(tokenVariable), Simulated: s.local,
-		HTTP: k.http, Clock: k.clock, Rand: func() float64 { return jitter(k.random) }, Builder: builder,
+		HTTP: k.http, Budgets: k.budgets, Clock: k.clock, Rand: func() float64 { return jitter(k.random) }, Builder: builder,
 		Nodes: nodes, Same: sameTreeAs(s.root, s.env.Name()),
 	}, err
 }

@@ -15,7 +15,7 @@ func (p completer) values(l *typedLine) []string {
 		return p.nodes(l)
 	case flagEndpoints, flagFingerprint:
 		return prefixed(p.nodes(l), func(name string) string { return name + "=" })
-	case flagSeed:
+	case flagSeed, flagEnv:
 		return p.environments(l)
 	case flagAllow, flagAdopt:
 		return p.consents(l)

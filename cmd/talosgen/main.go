@@ -57,24 +57,39 @@ func run(args []string, a *app) (code int) {
 		return int(diag.OK)
 	}
 	err := root.RunContext(ctx, permute(root, args))
+	code = exitOf(ctx, err)
+	var own commandExit
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.console.stderr, "talosgen: interrupted")
+	case err == nil, errors.Is(err, errDifferences), errors.As(err, &own):
+	default:
+		a.console.printError(usageOf(err))
+	}
+	return code
+}
+
+// exitOf is the exit code of a command that ended with err.
+func exitOf(ctx context.Context, err error) int {
+	var own commandExit
+	switch {
+	case ctx.Err() != nil:
 		return int(diag.Interrupted)
-	case err == nil:
-		return int(diag.OK)
 	case errors.Is(err, errDifferences):
 		return int(diag.Differences)
-	}
-	if own := commandExit(0); errors.As(err, &own) {
+	case errors.As(err, &own):
 		return int(own)
 	}
+	return int(diag.CodeOf(usageOf(err)))
+}
+
+// usageOf is an error with the code of this program, if it is one of urfave/cli with a
+// code of its own: `help` of what does not exist.
+func usageOf(err error) error {
 	if exit := cli.ExitCoder(nil); errors.As(err, &exit) {
-		// urfave/cli's own, with codes of its own: `help` of what does not exist.
-		err = diag.On("", "%v", exit).WithHint("see `talosgen --help`").WithCode(diag.Usage)
+		return diag.On("", "%v", exit).WithHint("see `talosgen --help`").WithCode(diag.Usage)
 	}
-	a.console.printError(err)
-	return int(diag.CodeOf(err))
+	return err
 }
 
 // errDifferences ends a command that found differences and has printed them.

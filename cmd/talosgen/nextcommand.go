@@ -19,7 +19,7 @@ func (s *session) commands(c *cli.Context) summary.Commands {
 	return summary.Commands{
 		Again: func(more ...string) string { return commandLine(append(withoutPlan(s.args), more...)) },
 		Of: func(name string, more ...string) string {
-			words := append(append([]string{"talosgen"}, strings.Fields(name)...), c.Args().First())
+			words := append(append([]string{"talosgen"}, strings.Fields(name)...), s.env.Name())
 			words = append(words, more...)
 			return commandLine(append(words, connecting(c, name)...))
 		},

@@ -15,7 +15,7 @@ func (p planCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "plan",
 		Usage:     "show the changes that apply would make, and their cost",
-		ArgsUsage: "<env>",
+		ArgsUsage: "<env> | --all | --env <env>,<env>",
 		Description: `Compares rendered/<env> with Hetzner Cloud, the nodes and Kubernetes, and changes
 nothing. To reach nodes it opens access for your address as long as it runs, if
 access in cluster.yaml says so. Exits 1 if there are changes, or if a change is
@@ -32,12 +32,13 @@ Examples:
    talosgen plan prod --keyless        show changes at Hetzner
    talosgen plan prod --out plan.json  save the plan, for apply --plan
    talosgen plan prod --allow server/prod-worker-3
-                                       with consent to destroy one server`,
-		Flags: sessionFlags(append(policyFlags(),
+                                       with consent to destroy one server
+   talosgen plan --all                 all environments, and a table of them`,
+		Flags: sessionFlags(manyFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "destroy", Usage: "show what destroy would remove"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`; it contains no secrets"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "plan the infrastructure only, without any key; a read-only $" + tokenVariable + " is enough"},
-			outputFlag())...),
+			outputFlag())...)...),
 		Action: p.run,
 	}
 }
@@ -50,7 +51,9 @@ func (p planCommand) run(c *cli.Context) error {
 	if err := checkKeyless(c); err != nil {
 		return err
 	}
-	return p.clusters.use(c, func(s *session) error { return p.plan(c, s, agreed) })
+	return p.clusters.each(c, many{one: append(flagsOfOne(), "out")}, func(k clusters, env string) error {
+		return k.useOf(c, env, func(s *session) error { return p.plan(c, s, agreed) })
+	})
 }
 
 // plan plans, and shows the plan.
@@ -67,6 +70,7 @@ func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
 	if err != nil {
 		return err
 	}
+	s.found.plan(plan)
 	if file := c.String("out"); file != "" {
 		if err := savePlan(file, plan); err != nil {
 			return err

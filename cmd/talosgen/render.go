@@ -23,7 +23,7 @@ func (r renderCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "render",
 		Usage:     "render the machine configurations and manifests of an environment",
-		ArgsUsage: "<env>",
+		ArgsUsage: "<env> | --all | --env <env>,<env>",
 		Description: `Reads envs/<env> and patches, and writes rendered/<env>: a complete, validated
 machine configuration for each node, the manifests of its addons, and a lock with
 the digests of all inputs. Secrets are encrypted. Either all files are written or
@@ -41,8 +41,7 @@ Examples:
 The lock shows whether the data keys are those of the last render. If they are
 not, the render fails, because they may have been replaced by an attacker.
 --new-keys confirms a change that is intended.`,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "render all environments"},
+		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 and list what changed if the tree is not up to date"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "write nothing; render with placeholders in place of secrets"},
 			&cli.StringSliceFlag{Name: "node", Usage: "write nothing; render and validate the node `NAME` only (repeatable)"},
@@ -51,7 +50,7 @@ not, the render fails, because they may have been replaced by an attacker.
 			&cli.BoolFlag{Name: "force", Usage: "render everything, even if nothing changed"},
 			&cli.BoolFlag{Name: flagFetch, Usage: "first download charts that charts/charts.lock pins and that are missing"},
 			registryConfigFlag(), outputFlag(),
-		},
+		}, allFlags()...),
 		Action: r.run,
 	}
 }
@@ -81,7 +80,7 @@ type difference struct {
 var excluding = [][2]string{
 	{"check", flagKeyless}, {"check", "node"}, {"check", "force"},
 	{"check", render.FlagNewKeys}, {"hook", render.FlagNewKeys}, {flagKeyless, render.FlagNewKeys}, {"node", render.FlagNewKeys},
-	{"hook", flagKeyless}, {"hook", "node"}, {"force", flagKeyless}, {"force", "node"}, {"all", "node"},
+	{"hook", flagKeyless}, {"hook", "node"}, {"force", flagKeyless}, {"force", "node"}, {flagAll, "node"}, {flagEnv, "node"},
 }
 
 func checkRenderFlags(c *cli.Context) error {
@@ -151,19 +150,11 @@ func (r renderCommand) abandoned(repo *render.Repo) bool {
 
 // targets returns the environments that are meant.
 func (r renderCommand) targets(c *cli.Context, repo *render.Repo) ([]string, error) {
-	if !c.Bool("all") {
-		env, err := r.ws.environment(c)
-		return []string{env}, err
+	if several(c) {
+		return namedOrAll(c, repo)
 	}
-	if c.NArg() > 0 {
-		return nil, diag.On("", "--all and an environment").WithHint("name one environment, or all").WithCode(diag.Usage)
-	}
-	envs, err := repo.Environments()
-	if err == nil && len(envs) == 0 {
-		err = diag.New(diag.Pos{File: "envs"}, "there are no environments").
-			WithHint("an environment is a directory with a cluster.yaml; `talosgen init` writes one").WithCode(diag.Usage)
-	}
-	return envs, err
+	env, err := r.ws.environment(c)
+	return []string{env}, err
 }
 
 func (r renderCommand) one(c *cli.Context, repo *render.Repo, env string) (*renderReport, error) {

@@ -30,6 +30,7 @@ type session struct {
 	facts     *repoFacts          // of machines that exist already; nil: they are not kept
 	local     bool                // the API is on this machine
 	stale     []preflight.Finding // that sources are newer than the tree
+	found     *outcome            // what is told of it beside other environments; may be nil
 }
 
 // connect connects the session. If that fails it needs no end.

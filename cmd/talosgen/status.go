@@ -18,7 +18,7 @@ func (t statusCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "show drift between a cluster and Git: nodes, objects, Flux, certificates",
-		ArgsUsage: "<env>",
+		ArgsUsage: "<env> | --all | --env <env>,<env>",
 		Description: `Reads the Kubernetes API of a cluster, and changes nothing. It shows:
 
  - whether the nodes of rendered/<env> exist, are ready, and run the versions
@@ -39,15 +39,16 @@ does not answer, the rest is shown, and the error decides the exit code: 5 or 7.
 Examples:
    talosgen status prod
    talosgen status prod -o json
-   talosgen status prod --server https://127.0.0.1:6443   through a tunnel`,
-		Flags:  clusterFlags(),
+   talosgen status prod --server https://127.0.0.1:6443   through a tunnel
+   talosgen status --env dev,prod      two environments, and a table of them`,
+		Flags:  clusterFlags(manyFlags()...),
 		Action: t.run,
 	}
 }
 
 // run asks the API that is named, or else the control planes.
 func (t statusCommand) run(c *cli.Context) error {
-	if c.String(flagServer) != "" {
+	if c.String(flagServer) != "" && !several(c) {
 		s, cluster, err := t.clusters.openKubernetes(c)
 		if err != nil {
 			return err
@@ -60,13 +61,18 @@ func (t statusCommand) run(c *cli.Context) error {
 	if err := c.Set(flagAllowDirty, "true"); err != nil {
 		return err
 	}
-	return t.clusters.use(c, func(s *session) error {
-		open, err := apply.Access{Session: s.Session}.List(c.Context)
-		if err != nil {
-			return err
-		}
-		return s.AtCluster(c.Context, "", func(cluster *apply.Cluster) error { return t.compare(c, s, cluster, open) })
+	return t.clusters.each(c, many{one: append(flagsOfOne(), flagServer)}, func(k clusters, env string) error {
+		return k.useOf(c, env, func(s *session) error { return t.ask(c, s) })
 	})
+}
+
+// ask asks the control planes of a cluster.
+func (t statusCommand) ask(c *cli.Context, s *session) error {
+	open, err := apply.Access{Session: s.Session}.List(c.Context)
+	if err != nil {
+		return err
+	}
+	return s.AtCluster(c.Context, "", func(cluster *apply.Cluster) error { return t.compare(c, s, cluster, open) })
 }
 
 // compare compares a cluster with its tree, and prints the result, as far as the
@@ -78,6 +84,7 @@ func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster,
 	}
 	s.stop()
 	status.Access = open
+	s.found.changes(len(status.Differences))
 	show := func() error { return s.out.printData([]byte(printable.Text(status.String()))) }
 	if wantsJSON(c) {
 		show = func() error { return s.out.printJSON(status) }

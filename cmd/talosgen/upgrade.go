@@ -16,7 +16,7 @@ func (u upgradeCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "upgrade",
 		Usage:     "upgrade Talos and Kubernetes to the versions in rendered/<env>",
-		ArgsUsage: "<env>",
+		ArgsUsage: "<env> | --all | --env <env>,<env>",
 		Description: `Shows the plan, asks for approval, and upgrades one minor version at a time. First
 Talos: images are pulled on all nodes, etcd is saved, then each control plane node
 is drained, upgraded, rebooted and verified, the leader of etcd last; then one
@@ -26,7 +26,8 @@ drained once. Nothing is disturbed while a node or etcd is not healthy. The firs
 failure stops the upgrade.
 
 It may be interrupted at any time; run again, it continues. What is risky needs
-consent by the ID that the plan shows.
+consent by the ID that the plan shows. Several environments take turns, in the order
+of --env; the first that is not done ends it.
 
 Examples:
    talosgen upgrade prod --plan         show the plan only
@@ -39,8 +40,10 @@ Examples:
    talosgen upgrade prod --retry prod-worker-2
                                         try a node again that failed
    talosgen upgrade prod --rollback --node prod-control-plane-1
-                                        back to the Talos that it ran before`,
-		Flags:  sessionFlags(append(nodeFlags(), upgradeFlags()...)...),
+                                        back to the Talos that it ran before
+   talosgen upgrade --all --plan        show the plans of all environments
+   talosgen upgrade --env staging,prod  prod only after staging is done`,
+		Flags:  sessionFlags(manyFlags(append(nodeFlags(), upgradeFlags()...)...)...),
 		Action: u.run,
 	}
 }
@@ -50,7 +53,10 @@ func (u upgradeCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return u.clusters.use(c, func(s *session) error { return u.upgrade(c, s, policy) })
+	how := many{one: append(flagsOfOne(), flagRetry), inTurn: !c.Bool(flagPlanOnly)}
+	return u.clusters.each(c, how, func(k clusters, env string) error {
+		return k.useOf(c, env, func(s *session) error { return u.upgrade(c, s, policy) })
+	})
 }
 
 // upgrade plans, asks and upgrades.

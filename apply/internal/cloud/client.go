@@ -25,6 +25,8 @@ type Options struct {
 	Clock Clock
 	// A number from 0 to 1 by chance.
 	Rand func() float64
+	// The rate limits that it shares with other clients; nil: with none.
+	Budgets *Budgets
 	// Is told about every request, for -v; may be nil. It is called by several
 	// goroutines at once.
 	Log func(Request)
@@ -62,7 +64,7 @@ func New(o Options) *Client {
 		clock:   o.Clock,
 		rand:    o.Rand,
 		log:     o.Log,
-		limiter: limiter{clock: o.Clock},
+		limiter: o.Budgets.limiter(o),
 	}
 	options := []hcloud.ClientOption{
 		hcloud.WithToken(o.Token.Reveal()),

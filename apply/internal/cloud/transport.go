@@ -57,7 +57,7 @@ type transport struct {
 	clock   Clock
 	rand    func() float64
 	log     func(Request)
-	limiter limiter
+	limiter *limiter
 	lock    atomic.Pointer[Lock]
 	// Whether anybody has answered, be it with an error.
 	answered atomic.Bool
