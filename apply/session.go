@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/plan"
@@ -25,8 +26,9 @@ type Cloud struct {
 	Examples []string
 	// Makes the connections to the API.
 	HTTP http.RoundTripper
-	// The rate limits that sessions share that run at once; nil: with none.
-	Budgets *Budgets
+	// Where sessions that run at once keep the rate limits of their projects, of which
+	// they may have the same; nil: it shares none.
+	Budgets *sync.Map
 	// Makes images that are missing.
 	Builder Builder
 	// How nodes are reached.
@@ -47,9 +49,6 @@ type Cloud struct {
 	// goroutines at once.
 	Notify func(progress.Event)
 }
-
-// Budgets are the rate limits of the projects of several sessions.
-type Budgets = cloud.Budgets
 
 // Session is an environment together with the project that it is to be in.
 // Close it.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/user"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +29,7 @@ type clusters struct {
 	signers reach.Signers
 	// Of a command for several environments: what their sessions share, and what it
 	// found of this one; nil for one environment.
-	budgets *apply.Budgets
+	budgets *sync.Map
 	found   *outcome
 }
 

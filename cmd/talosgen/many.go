@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render"
 )
@@ -116,7 +116,7 @@ func (k clusters) each(c *cli.Context, how many, do func(k clusters, env string)
 	if err != nil {
 		return err
 	}
-	k.budgets = &apply.Budgets{}
+	k.budgets = &sync.Map{}
 	runs := make([]*manyRun, len(envs))
 	for i, env := range envs {
 		runs[i] = newManyRun(k, env, how.inTurn, wantsJSON(c))

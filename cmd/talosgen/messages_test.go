@@ -31,7 +31,7 @@ func TestMessagesNameNothingElse(t *testing.T) {
 	n := newNames(t)
 	for text, want := range map[string]string{
 		"a living node gets another Talos by talosgen modernise":          `"talosgen modernise": there is no command "modernise"`,
-		"run `talosgen status --all X`":                                   `"talosgen status": there is no flag "--all"`,
+		"run `talosgen health --all X`":                                   `"talosgen health": there is no flag "--all"`,
 		"talosgen secrets upgrade":                                        `"talosgen secrets": there is no command "upgrade"`,
 		"`talosgen render X` and `talosgen charts vendor --prune`":        "",
 		"name the file with --ssh-keys":                                   `there is no flag --ssh-keys`,

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -21,8 +22,8 @@ func TestBudgetsAreOfAProject(t *testing.T) {
 		_, _ = w.Write([]byte(`{"locations": []}`))
 	}))
 	defer server.Close()
-	var shared Budgets
-	client := func(token string, b *Budgets) *Client {
+	var shared sync.Map
+	client := func(token string, b *sync.Map) *Client {
 		return New(Options{Endpoint: server.URL, Token: secret.New(token), HTTP: http.DefaultTransport, Clock: newClock(), Rand: func() float64 { return 0 }, Budgets: b})
 	}
 	one, same, other, alone := client("token-of-one-project-0123", &shared), client("token-of-one-project-0123", &shared), client("token-of-another-project-0", &shared), client("token-of-one-project-0123", nil)

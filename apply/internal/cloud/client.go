@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
@@ -25,8 +26,9 @@ type Options struct {
 	Clock Clock
 	// A number from 0 to 1 by chance.
 	Rand func() float64
-	// The rate limits that it shares with other clients; nil: with none.
-	Budgets *Budgets
+	// Where it keeps the rate limits of projects for clients that run at once; nil: it
+	// shares none.
+	Budgets *sync.Map
 	// Is told about every request, for -v; may be nil. It is called by several
 	// goroutines at once.
 	Log func(Request)
@@ -64,7 +66,7 @@ func New(o Options) *Client {
 		clock:   o.Clock,
 		rand:    o.Rand,
 		log:     o.Log,
-		limiter: o.Budgets.limiter(o),
+		limiter: limiterOf(o),
 	}
 	options := []hcloud.ClientOption{
 		hcloud.WithToken(o.Token.Reveal()),
