@@ -85,7 +85,7 @@ func (k *kubeStage) execute(ctx context.Context, r *run) error {
 	}
 	return k.log.stage(string(StageKubernetes), len(agreed.Changes()), func(stage progress.Stage) error {
 		return k.kube.with(ctx, r.report.Left.Observed, func(client *kube.Client) error {
-			if err := k.awaitAPI(ctx, agreed, client, stage); err != nil {
+			if err := k.awaitAPI(ctx, agreed, client, stage, k.kube.unbootstrapped(r)); err != nil {
 				return err
 			}
 			if err := k.lock.acquire(ctx, stage); err != nil {
@@ -126,8 +126,9 @@ func apiWait(err error) string {
 	return oneLine(err)
 }
 
-// awaitAPI waits for the API of a cluster that had none when the plan was made.
-func (k *kubeStage) awaitAPI(ctx context.Context, p *kubeplan.Plan, client *kube.Client, stage progress.Stage) error {
+// awaitAPI waits for the API of a cluster that had none when the plan was made. Without
+// is why it will not come: it is asked once then.
+func (k *kubeStage) awaitAPI(ctx context.Context, p *kubeplan.Plan, client *kube.Client, stage progress.Stage, without error) error {
 	if p.API {
 		return nil
 	}
@@ -143,8 +144,10 @@ func (k *kubeStage) awaitAPI(ctx context.Context, p *kubeplan.Plan, client *kube
 		if errors.Is(err, errNoControlPlane) {
 			err = diag.On("Kubernetes API", "no control plane is known that could serve it").
 				WithHint("apply the stages before this one too: infrastructure and nodes").WithCode(diag.NotReady).WithCause(err)
+		} else if ctx.Err() == nil && without != nil {
+			err = without
 		} else if ctx.Err() == nil && !k.clock.Now().Before(end) {
-			err = diag.On("Kubernetes API", "is not there %s after the cluster was bootstrapped: %s", apiWithin, oneLine(err)).
+			err = diag.On("Kubernetes API", "does not answer within %s: %s", apiWithin, oneLine(err)).
 				WithHint("`talosgen health` shows what the control plane nodes wait for; run this again when they are healthy").WithCode(diag.NotReady).WithCause(err)
 		} else if ctx.Err() == nil {
 			stage.Step(step, progress.Note, apiWait(err))

@@ -256,7 +256,7 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	if pending(summary.Status) {
 		add(c.Of("status"), "says how far Kubernetes and Flux are")
 	}
-	if slices.ContainsFunc(r.Steps, func(s nodeplan.Step) bool { return s.Action == nodeplan.Bootstrap }) {
+	if slices.ContainsFunc(r.Steps, isBootstrap) {
 		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")
 		switch {
 		case r.gateway != "":

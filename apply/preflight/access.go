@@ -26,6 +26,10 @@ var apis = []struct{ name, port string }{{KubernetesAPI, kubernetesPort}, {Talos
 // once apply has ended.
 func access(in *Input) []Finding {
 	d := &in.Plan.Desired
+	if d.Access.Mode == "private" && d.Access.Jump == "" {
+		return []Finding{warning("run apply in that network, by a VPN or through a proxy; or enable network.natGateway in cluster.yaml",
+			"nodes are reached at their addresses in the private network, and there is no gateway")}
+	}
 	if d.Access.CurrentIPv4 || d.Access.CurrentIPv6 {
 		return append(session(in), ClosedToAll(d)...)
 	}

@@ -104,6 +104,8 @@ func TestFindings(t *testing.T) {
 			o.Networks = []cloudplan.Network{{Meta: cloudplan.Meta{ID: 1, Name: "office"}, IPRange: "10.0.128.0/17"}}
 			o.Servers = []cloudplan.Server{{Meta: cloudplan.Meta{ID: 2, Name: "prod-w-1", Labels: map[string]string{"cluster": "prod", "managed-by": "talosgen"}}, PrivateNets: []cloudplan.PrivateNet{{Network: 1, IP: "10.0.128.2"}}}}
 		}, nil, Failed, "server/prod-w-1 is also in the network office, whose range 10.0.128.0/17 overlaps 10.0.0.0/16"},
+		{"no way to private nodes", func(d *schemas.Infrastructure) { d.Access.Mode, d.Access.CurrentIPv4 = "private", true }, nil,
+			nil, Warning, "there is no gateway"},
 		{"a session", func(d *schemas.Infrastructure) { d.Access.CurrentIPv4 = true }, nil,
 			func(in *Input) { in.Own = []netip.Addr{netip.MustParseAddr("203.0.113.7")} }, OK, "203.0.113.7 is let in for as long as apply runs"},
 		{"a session of nobody knows whom", func(d *schemas.Infrastructure) { d.Access.CurrentIPv6 = true }, nil, nil, Warning, "your public address is not known"},

@@ -262,7 +262,7 @@ func (w *writer) pending(all []Pending) {
 	}
 	w.line("pending:")
 	shown, hidden := map[string]int{}, map[string]int{}
-	for _, p := range all {
+	for _, p := range similar(all) {
 		if shown[p.Kind] == mostPending {
 			hidden[p.Kind]++
 			continue

@@ -27,6 +27,7 @@ func check(r *reporter) {
 	kubernetesRules{r}.check()
 	podNetworkRules{r}.check()
 	gitOpsRules{r}.check()
+	switchRules{r}.check()
 }
 
 // reporter reports what is wrong with a configuration, where the file says it.

@@ -168,9 +168,15 @@ func (ch hetznerRules) checkReach() {
 // is the only way to the nodes.
 func (ch hetznerRules) checkGateway() {
 	n := ch.Network
-	if *n.NATGateway.Enabled && !n.PublicIPv4 && !n.PublicIPv6 && len(ch.Hetzner.SSHKeys) == 0 && !ch.has(keys("hetzner.sshKeys")...) {
-		ch.fail("for example hetzner.sshKeys: [my-key], the name of a key in the project", keys("network.publicIpv4"),
-			"nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
+	if !*n.NATGateway.Enabled || len(ch.Hetzner.SSHKeys) > 0 || ch.has(keys("hetzner.sshKeys")...) {
+		return
+	}
+	hint := "for example hetzner.sshKeys: [my-key], the name of a key in the project"
+	switch {
+	case !n.PublicIPv4 && !n.PublicIPv6:
+		ch.fail(hint, keys("network.publicIpv4"), "nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
+	case ch.Access == "private":
+		ch.fail(hint, keys("access"), "with access: private nodes are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
 	}
 }
 
