@@ -24,6 +24,7 @@ func (ch hetznerRules) check() {
 	ch.checkPlaces()
 	ch.checkReach()
 	ch.checkGateway()
+	ch.checkEndpoint()
 	ch.unique(keys("hetzner.dns.records"), "name", namesOf(ch.Hetzner.DNS.Records, func(r schemas.DNSRecord) string {
 		if r.Name == "" || r.Zone == "" {
 			return "" // reported already
@@ -177,6 +178,20 @@ func (ch hetznerRules) checkGateway() {
 		ch.fail(hint, keys("network.publicIpv4"), "nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
 	case ch.Access == "private":
 		ch.fail(hint, keys("access"), "with access: private nodes are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
+	}
+}
+
+// checkEndpoint warns of several control planes of which only the first is ever asked.
+func (ch hetznerRules) checkEndpoint() {
+	planes := 0
+	for _, n := range ch.nodes {
+		if n.Role == ControlPlane {
+			planes++
+		}
+	}
+	if planes > 1 && ch.Endpoint == "" && !ch.Hetzner.APILoadBalancer.Enabled && !*ch.Cluster.Nodes.ControlPlane.PrivateVIP {
+		ch.warn("set nodes.controlPlane.privateVip: true, hetzner.apiLoadBalancer.enabled: true, or an endpoint", keys("nodes.controlPlane.privateVip"),
+			"the endpoint is the first of %d control plane nodes: while it is down no node joins, and without KubePrism none reaches the API", planes)
 	}
 }
 
