@@ -5,6 +5,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/render/internal/addons"
 	"github.com/talosgen/talosgen/render/internal/cleartext"
 	"github.com/talosgen/talosgen/render/internal/compile"
 	"github.com/talosgen/talosgen/render/internal/source"
@@ -43,7 +44,7 @@ func compilerOf(ctx context.Context, e *source.Environment, keyless bool) (*comp
 func (p *plan) compiler(ctx context.Context) (*compiler, error) {
 	texts := p.texts(ctx)
 	configs, err := compile.New(compile.Input{
-		Model: p.Model, Texts: texts, Bundle: p.secrets.Bundle, Now: p.Repo.Process.Now(), Readable: p.Readable, Public: p.Repo.Process.Masker.Readable(),
+		Model: p.Model, Texts: texts, Bundle: p.secrets.Bundle, Needs: addons.MachineNeeds(p.Model), Now: p.Repo.Process.Now(), Readable: p.Readable, Public: p.Repo.Process.Masker.Readable(),
 	})
 	if err != nil {
 		return nil, err

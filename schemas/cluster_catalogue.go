@@ -25,6 +25,53 @@ type Addon struct {
 	// others, or nothing. Hooks for tests, upgrades and removal are always left
 	// out.
 	Hooks string `yaml:"hooks" enum:"keep,drop" otherwise:"objects as all others, with a warning of those that run something" example:"drop"`
+	// What it needs of machines and of the cluster. A render makes sure that each
+	// node that it can run on has that.
+	Needs AddonNeeds `yaml:"needs"`
+}
+
+// What becomes of needs that are not met.
+const (
+	RefuseUnmet = "refuse"
+	ApplyUnmet  = "apply"
+	WarnUnmet   = "warn"
+	IgnoreUnmet = "ignore"
+)
+
+// AddonNeeds are what an addon needs; for one that talosgen knows, besides what
+// talosgen knows that it needs.
+type AddonNeeds struct {
+	// Official system extensions.
+	Extensions []string `yaml:"extensions" format:"extension" otherwise:"none" example:"[siderolabs/iscsi-tools]"`
+	// Kernel modules that are loaded.
+	KernelModules []string `yaml:"kernelModules" format:"kernelModule" otherwise:"none" example:"[nvme_tcp]"`
+	// Kernel parameters: a value, or >= and the least number.
+	Sysctls map[string]string `yaml:"sysctls" keyFormat:"sysctl" otherwise:"none" example:"{vm.nr_hugepages: '>=1024'}"`
+	// User volumes, by their names.
+	UserVolumes []string `yaml:"userVolumes" format:"dnsLabel" otherwise:"none" example:"[data]"`
+	// Directories of the node that the kubelet sees. Contracts up to v1.13 only:
+	// Talos 1.14 mounts nothing into the kubelet.
+	KubeletMounts []string `yaml:"kubeletMounts" otherwise:"none" example:"[/var/lib/longhorn]"`
+	// Whether it needs device files or set-user-id programs below /var, which Talos
+	// 1.14 does not allow there unless talos.secureVar is false.
+	UnsecuredVar bool `yaml:"unsecuredVar" default:"false" example:"true"`
+	// Roles of the Talos API that it has in its namespace.
+	TalosRoles []string `yaml:"talosRoles" enum:"os:admin,os:operator,os:reader,os:etcd:backup" otherwise:"none" example:"[os:reader]"`
+	// The least that pods in its namespace must be allowed.
+	PodSecurity string `yaml:"podSecurity" enum:"privileged,baseline,restricted" otherwise:"nothing" example:"privileged"`
+	// Definitions of custom resources that an addon makes, by the names of theirs.
+	Definitions []string `yaml:"definitions" format:"kubernetesName" otherwise:"none" example:"[servicemonitors.monitoring.coreos.com]"`
+	// A storage class that an addon makes.
+	StorageClass string `yaml:"storageClass" format:"kubernetesName" otherwise:"none" example:"longhorn"`
+	// Secret variables.
+	Secrets []string `yaml:"secrets" format:"variable" otherwise:"none" example:"[DNS_TOKEN]"`
+	// The pools that it runs on.
+	Pools []string `yaml:"pools" format:"dnsLabel" otherwise:"every node that takes pods without tolerations" example:"[storage]"`
+	// The labels of the nodes that it runs on.
+	NodeSelector map[string]string `yaml:"nodeSelector" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/disk: ssd}"`
+	// What becomes of a need that is not met: an error, a warning or nothing; or
+	// talosgen adds it to what cluster.yaml says of the nodes.
+	Unmet string `yaml:"unmet" default:"refuse" enum:"refuse,apply,warn,ignore" example:"apply"`
 }
 
 // AddonSource is where the objects of an addon come from: one of these.

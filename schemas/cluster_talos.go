@@ -19,6 +19,10 @@ type Talos struct {
 	// Which of Talos' own partitions are encrypted. A node that lives must be
 	// made again for a change.
 	DiskEncryption DiskEncryption `yaml:"diskEncryption"`
+	// Whether /var is mounted so that nothing below it is a device file or a
+	// set-user-id program. Longhorn without a volume of its own needs that it is
+	// not. Since Talos 1.14.
+	SecureVar bool `yaml:"secureVar" default:"true" example:"false"`
 	// Kernel modules to load.
 	KernelModules []KernelModule `yaml:"kernelModules" otherwise:"none"`
 	// Kernel parameters.

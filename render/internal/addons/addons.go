@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/gitops"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/needs"
 	"github.com/talosgen/talosgen/render/internal/placeholder"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -63,6 +64,11 @@ func Files(ctx context.Context, in Input) (files []gitops.File, warnings diag.Li
 	b := newBuilder(ctx, in)
 	files, err = b.files()
 	return files, b.warnings, err
+}
+
+// MachineNeeds are what the addons of an environment need of its machines.
+func MachineNeeds(m *model.Model) []needs.Needs {
+	return catalogue.MachineNeeds(catalogue.Facts{Environment: m.Env, Cluster: m.Config.Cluster, Infrastructure: *m.Infra})
 }
 
 // Declared returns the addons of an environment, without any secret.

@@ -49,6 +49,11 @@ func (b *builder) files() ([]gitops.File, error) {
 	}
 	b.warnings.Add(undefined(b.model.Config, made))
 	b.warnings.Add(roleNamespaces(b.model.Config, made)...)
+	problems, warnings := b.unmetObjects(made)
+	b.warnings.Add(warnings...)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
 	settings, err := b.in.gitops()
 	if err != nil {
 		return nil, err

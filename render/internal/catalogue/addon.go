@@ -56,6 +56,8 @@ type Addon struct {
 	// Whether apply keeps it, whatever its layer: its Secrets hold more than a
 	// cluster may decrypt by itself.
 	Applied bool
+	// What it needs of machines and of the cluster.
+	Needs schemas.AddonNeeds
 	// Who declared it, for messages: an option of cluster.yaml, such as
 	// cni.type, or addons.<name>.
 	Origin string

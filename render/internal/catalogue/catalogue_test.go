@@ -16,6 +16,7 @@ import (
 
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/catalogue/cataloguetest"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 var update = flag.Bool("update", false, "write the expected results")
@@ -104,6 +105,9 @@ func describe(t testing.TB, addons []catalogue.Addon, show []string) string {
 			b.WriteString(" keep")
 		}
 		b.WriteString("\n")
+		if text := needsText(a.Needs); text != "" {
+			fmt.Fprintf(&b, "#   needs: %s\n", text)
+		}
 		for _, w := range a.Warnings {
 			fmt.Fprintf(&b, "#   warning: %s\n", w)
 		}
@@ -119,6 +123,21 @@ func describe(t testing.TB, addons []catalogue.Addon, show []string) string {
 		}
 	}
 	return b.String()
+}
+
+// needsText are the needs of an addon on a line, without those that say nothing.
+func needsText(n schemas.AddonNeeds) string {
+	if n.Unmet == schemas.RefuseUnmet { // the default
+		n.Unmet = ""
+	}
+	var parts []string
+	v := reflect.ValueOf(n)
+	for i := range v.NumField() {
+		if field := v.Field(i); !field.IsZero() && !(field.Kind() == reflect.Map && field.Len() == 0) {
+			parts = append(parts, fmt.Sprintf("%s=%v", v.Type().Field(i).Tag.Get("yaml"), field.Interface()))
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 func writeYAML(t testing.TB, b *strings.Builder, name string, value any) {

@@ -35,6 +35,8 @@ type entry struct {
 	version string
 	// needs are the secrets that it needs; may be nil.
 	needs func(f *facts) []Need
+	// machine is what it needs of machines and of the cluster; may be nil.
+	machine func(f *facts) schemas.AddonNeeds
 	// build fills in what it consists of.
 	build func(f *facts, a *Addon)
 }
@@ -81,9 +83,11 @@ func Addons(given Facts) ([]Addon, error) {
 			continue
 		}
 		a := f.addon(e, origin)
-		f.checkNeeds(e, origin)
+		f.checkSecrets(f.secretsOf(e, origin))
 		e.build(f, &a)
 		addonSettings{f}.settle(e, &a)
+		a.Needs = f.needsOf(e)
+		f.checkLevel(&a)
 		all = append(all, a)
 	}
 	all = append(all, addonSettings{f}.declared()...)

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -39,33 +40,51 @@ func Needs(given Facts) []Need {
 		if !on {
 			continue
 		}
-		for _, need := range f.needsOf(e, origin) {
-			if !slices.ContainsFunc(all, func(n Need) bool { return n.Name == need.Name }) {
-				all = append(all, need)
-			}
+		all = append(all, f.secretsOf(e, origin)...)
+	}
+	for _, name := range f.declaredNames() {
+		all = append(all, secretNeeds(name, f.setting(name).Needs.Secrets)...)
+	}
+	return eachOnce(all)
+}
+
+// eachOnce leaves out those that others need, too.
+func eachOnce(needs []Need) (all []Need) {
+	for _, need := range needs {
+		if !slices.ContainsFunc(all, func(n Need) bool { return n.Name == need.Name }) {
+			all = append(all, need)
 		}
 	}
 	return all
 }
 
-// needsOf are the needs of an entry, with whose they are.
-func (f *facts) needsOf(e entry, origin string) []Need {
-	if e.needs == nil {
-		return nil
+// secretsOf are the secrets that an entry needs, with whose they are.
+func (f *facts) secretsOf(e entry, origin string) []Need {
+	var needs []Need
+	if e.needs != nil {
+		needs = e.needs(f)
 	}
-	needs := e.needs(f)
 	for i := range needs {
 		needs[i].Addon = e.name
 		if needs[i].Option == "" {
 			needs[i].Option = origin
 		}
 	}
-	return needs
+	return append(needs, secretNeeds(e.name, f.setting(e.name).Needs.Secrets)...)
 }
 
-// checkNeeds reports secrets that an addon needs and the environment lacks.
-func (f *facts) checkNeeds(e entry, origin string) {
-	for _, n := range f.needsOf(e, origin) {
+// secretNeeds are the secret variables that cluster.yaml says an addon needs.
+func secretNeeds(addon string, variables []string) (all []Need) {
+	at := "addons." + addon + ".needs.secrets"
+	for i, name := range variables {
+		all = append(all, Need{Name: name, Addon: addon, Option: at + "." + strconv.Itoa(i), What: at + " says so", Shape: "placeholder"})
+	}
+	return all
+}
+
+// checkSecrets reports secrets that an addon needs and the environment lacks.
+func (f *facts) checkSecrets(needs []Need) {
+	for _, n := range needs {
 		if !f.Secrets[n.Name].IsZero() || f.missing[n.Name] {
 			continue
 		}

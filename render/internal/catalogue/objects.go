@@ -20,6 +20,9 @@ const kubeSystem = "kube-system"
 // restricted is the strictest level of the pod security standards.
 const restricted = "restricted"
 
+// privileged is the level that forbids nothing.
+const privileged = "privileged"
+
 // newObject makes an object of what is in rest beside its identity.
 func newObject(apiVersion, kind, namespace, name string, rest fields) object {
 	metadata := fields{"name": name}

@@ -46,6 +46,7 @@ func (f addonSettings) checkUnused(e entry) {
 	if s.Enabled != nil {
 		return // off, or reported already
 	}
+	s.Needs.Unmet = "" // which has a default
 	if !reflect.DeepEqual(s, schemas.Addon{}) {
 		hint := "remove them, or enable it: " + howToEnable(e.name)
 		if e.hetzner && f.Cluster.Provider != schemas.Hetzner {
@@ -80,12 +81,27 @@ func (f addonSettings) declared() []Addon {
 		if s.Layer != "" {
 			layer = Layer(s.Layer)
 		}
-		all = append(all, Addon{
+		a := Addon{
 			Name: name, Layer: layer, DependsOn: slices.Clone(s.DependsOn), Namespace: s.Namespace,
-			PodSecurity: s.PodSecurity, Source: source, Hooks: Hooks(s.Hooks), Origin: at,
-		})
+			PodSecurity: s.PodSecurity, Source: source, Hooks: Hooks(s.Hooks), Origin: at, Needs: s.Needs,
+		}
+		f.checkSecrets(secretNeeds(name, s.Needs.Secrets))
+		f.checkLevel(&a)
+		all = append(all, a)
 	}
 	return all
+}
+
+// declaredNames are those of addons that cluster.yaml declares, the catalogue does not
+// know and nobody turned off.
+func (f *facts) declaredNames() (names []string) {
+	known := Names()
+	for _, name := range slices.Sorted(maps.Keys(f.Cluster.Addons)) {
+		if set := f.setting(name).Enabled; !slices.Contains(known, name) && (set == nil || *set) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // badName refuses names that would not be good ones of directories and of

@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
+	"github.com/talosgen/talosgen/render/internal/needs"
 	"github.com/talosgen/talosgen/render/internal/options"
 )
 
@@ -21,6 +22,7 @@ type Input struct {
 	Model  *model.Model
 	Texts  *cleartext.Texts
 	Bundle *machine.Bundle // the secrets of Talos
+	Needs  []needs.Needs   // of the addons
 	Now    time.Time       // of the placeholders that tell which values are secret
 	// Readable is what says in the clear what the cluster is, and Public everything
 	// that anyone can read, for messages.

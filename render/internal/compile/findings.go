@@ -19,6 +19,7 @@ type Findings struct {
 type finding struct {
 	text    string
 	warning bool
+	hint    string   // what to do, if there is more than to look at the place
 	pos     diag.Pos // zero if it is not known, or could be several
 	maybe   string   // those several places, for people
 }
@@ -78,6 +79,9 @@ func (f *Findings) list(warning bool) diag.List {
 		switch {
 		case key.pos.Line > 0:
 			p = diag.New(key.pos, "%s: %s", object, key.text)
+			if key.hint != "" {
+				p.WithHint("%s", key.hint)
+			}
 		case key.maybe != "":
 			p.WithHint("look at %s", key.maybe)
 		case !warning:

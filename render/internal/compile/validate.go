@@ -53,6 +53,9 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 	if err := c.unfitPrograms(said, cfg); err != nil {
 		return err
 	}
+	if err := c.unmetNeeds(said, cfg); err != nil {
+		return err
+	}
 	if err := c.clearSecrets(said, cfg); err != nil {
 		return err
 	}

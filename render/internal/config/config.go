@@ -105,6 +105,13 @@ func (c *Config) ExampleKeyFile() string {
 	return path.Join(path.Dir(c.file), c.Secrets.ExampleKeyFile)
 }
 
+// Amend changes what a file says, for what follows from it. What is added has the
+// place of the list or the mapping that it is added to.
+func Amend(c *Config, change func(*schemas.Cluster)) {
+	change(&c.Cluster)
+	c.fields = sync.OnceValue(c.listFields)
+}
+
 // AllowScheduling tells whether ordinary pods may run on control plane nodes.
 func (c *Config) AllowScheduling() bool {
 	if set := c.Cluster.Nodes.ControlPlane.AllowScheduling; set != nil {

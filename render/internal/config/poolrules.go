@@ -1,8 +1,13 @@
 package config
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -15,6 +20,25 @@ type poolRules struct {
 func (ch poolRules) check() {
 	ch.checkPools()
 	ch.checkAutoscaler()
+	ch.checkNeeds()
+}
+
+// checkNeeds looks for the pools that addons say they run on.
+func (ch poolRules) checkNeeds() {
+	var names []string
+	for _, p := range ch.pools {
+		names = append(names, p.name)
+	}
+	for _, p := range ch.Autoscaler.NodePools {
+		names = append(names, p.Name)
+	}
+	for _, addon := range slices.Sorted(maps.Keys(ch.Addons)) {
+		for i, name := range ch.Addons[addon].Needs.Pools {
+			if !slices.Contains(names, name) {
+				ch.fail(cmp.Or(diag.Suggest(name, names), "pools: "+strings.Join(names, ", ")), []string{"addons", addon, "needs", "pools", strconv.Itoa(i)}, "there is no pool %q", name)
+			}
+		}
+	}
 }
 
 // checkPools looks at each pool by itself.

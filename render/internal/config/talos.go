@@ -11,6 +11,9 @@ import (
 // forced is the first minor version of Talos that reboots without ending services.
 const forced = 12
 
+// secured is the first minor version of Talos that mounts /var as talos.secureVar says.
+const secured = 14
+
 // talosRules are about what belongs together in the operating system.
 type talosRules struct{ *reporter }
 
@@ -35,6 +38,9 @@ func (ch talosRules) check() {
 	}
 	if t.Reboot.Mode == "force" && versions.Minor(t.Version) < forced {
 		ch.fail("use powercycle", keys("talos.reboot.mode"), "Talos %s has no forced reboot, which begins with 1.%d", t.Version, forced)
+	}
+	if !t.SecureVar && versions.Minor(t.Version) < secured {
+		ch.fail("remove it", keys("talos.secureVar"), "Talos %s allows device files below /var; from 1.%d on it can be told to", t.Version, secured)
 	}
 	if t.Discovery.Kubernetes {
 		ch.legacyOnly(keys("talos.discovery.kubernetes"), "use discovery.service")

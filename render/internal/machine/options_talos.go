@@ -11,6 +11,7 @@ import (
 type TalosOptions struct {
 	CertSANs      []Option // names of the Talos API besides those that Talos knows
 	Encryption    EncryptionOptions
+	OpenVar       Option // "true", or no value: device files below /var
 	KernelModules []KernelModule
 	Sysctls       OptionMap
 	Nameservers   []Option
@@ -84,6 +85,7 @@ func (b talosWriter) talos() {
 	o := b.options.Talos
 	b.addAll(b.at("machine.certSANs"), o.CertSANs)
 	b.encryption(o.Encryption)
+	b.openVar(o.OpenVar)
 	b.kernel(o)
 	b.resolver(o)
 	for _, r := range o.TrustedRoots {

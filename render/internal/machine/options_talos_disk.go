@@ -23,6 +23,15 @@ func (b talosWriter) encryption(o EncryptionOptions) {
 	}
 }
 
+// openVar takes away the options by which Talos mounts /var. Every contract of a Talos
+// that mounts it so has the document.
+func (b talosWriter) openVar(on Option) {
+	if on.Value != "" {
+		volume := b.named("VolumeConfig", Option{Value: "EPHEMERAL", Pos: on.Pos})
+		b.put(volume, boolNode(false, on.Pos), "mount", "secure")
+	}
+}
+
 func (b talosWriter) luks(p place, pos diag.Pos, key Option) {
 	b.put(p, stringNode("luks2", pos), "provider")
 	slot := mappingNode(pos)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/versions"
+	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/infra"
 	"github.com/talosgen/talosgen/render/internal/layer"
@@ -57,6 +58,7 @@ func New(s Sources) (*Model, error) {
 	if err != nil || s.Vars.Broken() {
 		return m, err
 	}
+	config.Amend(m.Config, catalogue.ApplyNeeds)
 	var problems diag.List
 	problems.Add(m.checkVersions())
 	problems.AddErr(m.resolve(s))

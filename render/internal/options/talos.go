@@ -24,6 +24,7 @@ func (c talos) of(role string, sans []machine.Option) machine.TalosOptions {
 	o := machine.TalosOptions{
 		CertSANs:    c.texts(&t.CertSANs),
 		Encryption:  c.encryption(),
+		OpenVar:     c.off(&t.SecureVar),
 		Sysctls:     c.sysctls(),
 		Nameservers: c.nameservers(),
 		TimeServers: c.texts(&t.TimeServers),
