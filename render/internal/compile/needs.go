@@ -25,7 +25,7 @@ func (c *Compiler) unmetNeeds(said *report, cfg *machine.Config) error {
 		for _, u := range n.Of(m) {
 			how := u.How
 			if u.Applicable && n.Unmet != schemas.ApplyUnmet {
-				how += "\nor have talosgen add it: addons." + n.Addon + ".needs.unmet: apply"
+				how += "\nor have it added: addons." + n.Addon + ".needs.unmet: apply"
 			}
 			pos := c.model.Config.Near("addons." + n.Addon + ".needs." + u.Key)
 			if !c.model.Config.Has("addons." + n.Addon) {
