@@ -43,19 +43,32 @@ func (f returner) targets() (nodes []pair) {
 		return n.Before != nil && n.isWanted(n.Before.From) && (n.returns() || n.cameBack() && (n.Before.Back || n.Mark != nil && n.Mark.Phase == Returning))
 	})
 	for _, n := range all {
-		of := n.isWanted(n.runsNow())
+		of := n.isWanted(n.runsNow()) || n.unseen() && Same(n.Talos, n.want.Talos)
 		if returned {
-			of = n.returns() && n.isWanted(n.Before.From)
+			of = (n.returns() || n.unseen() && n.Before != nil) && n.isWanted(n.Before.From)
 		}
 		if len(f.policy.Nodes) > 0 {
 			of = slices.Contains(f.policy.Nodes, n.Name)
 		}
-		if of && !n.cameBack() && (n.Mark == nil || n.returns()) {
+		if of && !n.cameBack() && !(n.unseen() && n.Before != nil && n.Before.Back) && (n.Mark == nil || n.returns()) {
 			nodes = append(nodes, n)
 		}
 	}
+	// The others do not wait for one that may not come back.
+	slices.SortStableFunc(nodes, func(a, b pair) int { return cmp.Compare(a.silent(), b.silent()) })
 	return nodes
 }
+
+func (n pair) silent() int {
+	if n.Reached {
+		return 0
+	}
+	return 1
+}
+
+// unseen reports whether the node has not answered, and so its schematic is not known: it
+// may be one that is to go back.
+func (n pair) unseen() bool { return !n.Reached && n.Schematic == "" }
 
 // runsNow is the system that the node runs.
 func (n pair) runsNow() System { return System{n.Talos, n.Schematic} }

@@ -204,6 +204,41 @@ func TestRollbackRefusals(t *testing.T) {
 	}
 }
 
+// TestRollbackUnseen: of a node that has not answered once the schematic is not known. It
+// is still to go back, after those that answer, and without it nothing is done.
+func TestRollbackUnseen(t *testing.T) {
+	for _, git := range []string{"Git has the newer Talos", "Git has the older Talos"} {
+		s := patch
+		s.workers = 2
+		w := upgradedWorld(t, s)
+		w.policy.Nodes = []string{"plane-1", "plane-2", "worker-1"}
+		w.finish(t)
+		w.policy.Nodes = nil
+		if git == "Git has the older Talos" {
+			w.wanting("v1.14.0", before)
+		}
+		seen := w.observe()
+		for i := range seen.Nodes {
+			if n := &seen.Nodes[i]; n.Name == "worker-2" {
+				n.Reached, n.Schematic = false, ""
+			}
+		}
+		d := upgrade.Next(w.want, seen, w.policy)
+		if len(d.Steps) != 1 || d.Steps[0].Node == "worker-2" {
+			t.Errorf("%s: %+v, and another node answers", git, d)
+		}
+		for i := range seen.Nodes {
+			if n := &seen.Nodes[i]; n.Name == "plane-3" {
+				n.Talos, n.Schematic = "v1.14.0", before
+			}
+		}
+		d = upgrade.Next(w.want, seen, w.policy)
+		if d.Done || len(d.Steps) > 0 || len(d.Wait) != 1 || d.Wait[0].Node != "worker-2" {
+			t.Errorf("%s: %+v, and worker-2 is to go back", git, d)
+		}
+	}
+}
+
 func storage(o *upgrade.Observed, version string) {
 	for i := range o.Members {
 		o.Members[i].Storage = version

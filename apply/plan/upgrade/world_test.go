@@ -76,6 +76,9 @@ func (w *world) observe() upgrade.Observed {
 		n := m.Node
 		n.Reached, n.Ready, n.Busy, n.Boot, n.Stage = m.up(), m.up(), m.busy > 0, fmt.Sprint(m.boots), upgrade.StageRunning
 		n.Up = 10
+		if !n.Reached { // Kubernetes knows no more than its Talos
+			n.Schematic, n.Extensions, n.Platform, n.Boot, n.Stage = "", nil, "", "", ""
+		}
 		n.Programs = map[string]upgrade.Program{}
 		for name, p := range m.Programs {
 			n.Programs[name] = p
