@@ -22,7 +22,7 @@ func (u stepper) configure(ctx context.Context, c *node.Client, s upgradeplan.St
 			return err
 		}
 	}
-	config, _, err := active(ctx, c)
+	config, err := active(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
-	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/versions"
 )
 
@@ -43,22 +42,21 @@ func within(place string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(place, p) })
 }
 
-// observeContract notes what a move to the contract of Git's configuration changes besides:
+// compareContract notes what a move to the contract of Git's configuration changes besides:
 // what Talos reads from both is compared.
-func (u observer) observeContract(n *upgradeplan.Node, w upgradeplan.Want, config *nodeconfig.Config, text secret.String) error {
-	n.Contract = config.Contract()
-	if n.Autoscaled || u.Policy.Rollback || versions.Minor(n.Contract) >= versions.Minor(w.Contract) {
+func (u observer) compareContract(has *reading, n *upgradeplan.Node, w upgradeplan.Want) error {
+	if n.Autoscaled || u.Policy.Rollback || versions.Minor(has.contract) >= versions.Minor(w.Contract) {
 		return nil
 	}
 	desired, err := u.Git(n.Name)
 	if err != nil {
 		return err
 	}
-	send, err := nodeconfig.Moved(config, desired)
+	send, err := nodeconfig.Moved(has.config, desired)
 	if err != nil {
 		return errors.Join(errUnreadable, err)
 	}
-	places, err := node.Differences(text, send)
+	places, err := node.Differences(has.text, send)
 	if err != nil {
 		return errors.Join(errUnreadable, err)
 	}
@@ -66,9 +64,9 @@ func (u observer) observeContract(n *upgradeplan.Node, w upgradeplan.Want, confi
 		switch {
 		case within(place, same) || within(place, versioned) || n.Role != upgradeplan.ControlPlane && within(place, idle):
 		case within(place, kept):
-			n.Unmovable = append(n.Unmovable, place)
+			has.unmovable = append(has.unmovable, place)
 		default:
-			n.Moves = append(n.Moves, place)
+			has.moves = append(has.moves, place)
 		}
 	}
 	return nil
@@ -77,7 +75,7 @@ func (u observer) observeContract(n *upgradeplan.Node, w upgradeplan.Want, confi
 // contract sends Git's configuration, with the images that the node has. A node that has
 // the contract already gets nothing.
 func (u stepper) contract(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
-	config, _, err := active(ctx, c)
+	config, err := active(ctx, c)
 	if err != nil || versions.Minor(config.Contract()) >= versions.Minor(s.Version) {
 		return err
 	}

@@ -20,12 +20,13 @@ type invariants struct {
 	etcd       map[string]int // the minor of Talos that control planes had
 	snapshots  int            // before this run
 	broken     []string
+	bare       map[string]string // configurations without versions, by what they are made of
 }
 
 // hold watches the invariants from now on, at each call to a machine and at each change
 // in Kubernetes.
 func hold(w *world) *invariants {
-	i := &invariants{world: w, configs: map[string]string{}, extensions: map[string][]string{}, etcd: map[string]int{}}
+	i := &invariants{world: w, configs: map[string]string{}, extensions: map[string][]string{}, etcd: map[string]int{}, bare: map[string]string{}}
 	for _, m := range w.fleet.Machines() {
 		running, _ := m.Systems()
 		i.configs[m.Name()], i.extensions[m.Name()] = m.Config(), extensionsOf[running.Schematic]
@@ -71,7 +72,7 @@ func (i *invariants) now() {
 		if stage := m.Stage(); n.Drained || n.Upgrade != "" || stage == "rebooting" || stage == "upgrading" || i.restarts(m) {
 			away[role(m.Name())] = append(away[role(m.Name())], m.Name())
 		}
-		if config := m.Config(); config != "" && i.configs[m.Name()] != "" && versionless(config) != versionless(i.configs[m.Name()]) {
+		if config := m.Config(); config != "" && i.configs[m.Name()] != "" && i.versionless(config) != i.versionless(i.configs[m.Name()]) {
 			i.violate("I14: the configuration of %s is another one", m.Name())
 		}
 		running, _ := m.Systems()
@@ -101,7 +102,14 @@ var imageOfVersion = regexp.MustCompile(`(registry\.example\.com/[a-z-]+):v[0-9.
 
 // versionless is a configuration without the versions of Kubernetes, which an upgrade of
 // it changes.
-func versionless(config string) string { return imageOfVersion.ReplaceAllString(config, "$1") }
+func (i *invariants) versionless(config string) string {
+	text, known := i.bare[config]
+	if !known {
+		text = imageOfVersion.ReplaceAllString(config, "$1")
+		i.bare[config] = text
+	}
+	return text
+}
 
 // restarts reports whether a program of the control plane is on its way to another
 // version.

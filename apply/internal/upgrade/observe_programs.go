@@ -12,6 +12,7 @@ import (
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/versions/kubeflags"
 )
 
 // ofKubernetes reports whether the run is about Kubernetes as well.
@@ -41,22 +42,19 @@ func (u observer) askPrograms(ctx context.Context, n *upgradeplan.Node, c *node.
 	if !u.ofKubernetes() {
 		return nil
 	}
-	config, text, err := active(ctx, c)
-	if err == nil {
-		err = u.observeContract(n, w, config, text)
-	}
+	has, err := u.reading(ctx, n, c, w)
 	if err != nil {
 		return err
 	}
-	n.Sets = config.Sets()
+	n.Contract, n.Moves, n.Unmovable, n.Sets = has.contract, has.moves, has.unmovable, has.sets
 	if n.Role != upgradeplan.ControlPlane {
 		return nil
 	}
 	n.Programs = map[string]upgradeplan.Program{}
-	images := config.Images()
+	images := has.config.Images()
 	for _, name := range []string{upgradeplan.APIServer, upgradeplan.ControllerManager, upgradeplan.Scheduler} {
 		p := program(images[name], pods[name])
-		p.Missing = p.Running == "" && !config.Disabled(name)
+		p.Missing = p.Running == "" && !has.config.Disabled(name)
 		n.Programs[name] = p
 	}
 	if image := images[upgradeplan.Proxy]; image != "" {
@@ -64,6 +62,45 @@ func (u observer) askPrograms(ctx context.Context, n *upgradeplan.Node, c *node.
 	}
 	u.askServer(ctx, n)
 	return nil
+}
+
+// reading is a configuration that a node has, and what it says.
+type reading struct {
+	text             secret.String
+	config           *nodeconfig.Config
+	contract         string
+	moves, unmovable []string
+	sets             []kubeflags.Set
+}
+
+// reading asks for the configuration of a node, and reads it if it is another one than
+// before: a run looks at each node a hundred times.
+func (u observer) reading(ctx context.Context, n *upgradeplan.Node, c *node.Client, w upgradeplan.Want) (*reading, error) {
+	text, err := c.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	known := u.readings[n.Name]
+	u.mu.Unlock()
+	if known != nil && known.text.Reveal() == text.Reveal() {
+		return known, nil
+	}
+	config, err := parse(c, text)
+	if err != nil {
+		return nil, err
+	}
+	has := &reading{text: text, config: config, contract: config.Contract(), sets: config.Sets()}
+	if err := u.compareContract(has, n, w); err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.readings == nil {
+		u.readings = map[string]*reading{}
+	}
+	u.readings[n.Name] = has
+	return has, nil
 }
 
 // program compares what is configured with what runs. Without an image in the
@@ -90,15 +127,20 @@ func (u observer) askServer(ctx context.Context, n *upgradeplan.Node) {
 var errUnreadable = errors.New("the configuration of a node cannot be read")
 
 // active is the configuration that a node has. An error quotes nothing of it.
-func active(ctx context.Context, c *node.Client) (config *nodeconfig.Config, text secret.String, err error) {
-	if text, err = c.Config(ctx); err != nil {
-		return nil, text, err
-	}
-	config, err = nodeconfig.Parse("node "+c.Target().Name, []byte(text.Reveal()))
+func active(ctx context.Context, c *node.Client) (*nodeconfig.Config, error) {
+	text, err := c.Config(ctx)
 	if err != nil {
-		return nil, text, diag.On("node "+c.Target().Name, "its configuration cannot be read").WithHint("see talosgen plan").WithCause(errors.Join(errUnreadable, err))
+		return nil, err
 	}
-	return config, text, nil
+	return parse(c, text)
+}
+
+func parse(c *node.Client, text secret.String) (*nodeconfig.Config, error) {
+	config, err := nodeconfig.Parse("node "+c.Target().Name, []byte(text.Reveal()))
+	if err != nil {
+		return nil, diag.On("node "+c.Target().Name, "its configuration cannot be read").WithHint("see talosgen plan").WithCause(errors.Join(errUnreadable, err))
+	}
+	return config, nil
 }
 
 // pulledAt are the images of programs that this run has pulled to a node. They prove that

@@ -1,6 +1,7 @@
 package upgrade_test
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -175,13 +176,15 @@ func newReturn(t *testing.T, seed int64) *schedule {
 // breaks at any call, and in the end every node runs the Talos of before.
 func TestRollbackSchedules(t *testing.T) {
 	for _, seed := range seeds(20) {
-		s := newReturn(t, seed)
-		for run, done := 0, false; !done; run++ {
-			if run > 40 {
-				s.fail([]string{"no run is done"})
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			s := newReturn(t, seed)
+			for run, done := 0, false; !done; run++ {
+				if run > 40 {
+					s.fail([]string{"no run is done"})
+				}
+				done = s.once(max(0, s.IntN(6)-run/3))
 			}
-			done = s.once(max(0, s.IntN(6)-run/3))
-		}
-		s.back()
+			s.back()
+		})
 	}
 }

@@ -102,19 +102,20 @@ type Upgrade struct {
 	// Stopped is why a run has ended before it was done; of no use while it runs.
 	Stopped []upgradeplan.Note
 
-	mu      sync.Mutex
-	saved   []string          // hops with a snapshot of this run
-	digests map[string]string // images by digest, by their names
-	facts   map[string]facts  // by node
-	made    map[string]kube.Node
-	closed  map[string]bool // nodes that a run has cordoned
-	resting map[string]resting
-	pods    pods
-	objects string              // the version that Talos' objects have; empty: nobody has asked
-	pulled  map[string][]string // images of programs that this run has pulled, by node
-	drift   []string            // nil: nobody has been asked
-	stale   *string             // nil: nobody has been asked
-	removed removed
+	mu       sync.Mutex
+	saved    []string            // hops with a snapshot of this run
+	digests  map[string]string   // images by digest, by their names
+	facts    map[string]facts    // by node
+	readings map[string]*reading // by node
+	made     map[string]kube.Node
+	closed   map[string]bool // nodes that a run has cordoned
+	resting  map[string]resting
+	pods     pods
+	objects  string              // the version that Talos' objects have; empty: nobody has asked
+	pulled   map[string][]string // images of programs that this run has pulled, by node
+	drift    []string            // nil: nobody has been asked
+	stale    *string             // nil: nobody has been asked
+	removed  removed
 }
 
 // lost is how many answers in a row may be lost before a run ends.

@@ -213,6 +213,14 @@ func (f *Fleet) change(c cause, do func()) {
 	}
 }
 
+// look reads something from outside. Nothing is compared after it.
+func (f *Fleet) look(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settle()
+	do()
+}
+
 // digest makes an identifier that is the same in each run of a test.
 func (f *Fleet) digest(kind string) [sha256.Size]byte {
 	f.given++

@@ -2,7 +2,9 @@ package talossim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/etcdsafety"
@@ -70,6 +72,9 @@ func (f *Fleet) watched(c cause, do func()) {
 		}
 	}
 	after := f.safe()
+	if maps.EqualFunc(before, after, slices.Equal) {
+		return
+	}
 	for identity := range after {
 		if before[identity] == nil {
 			before[identity] = []etcdsafety.Member{}
@@ -141,4 +146,4 @@ func (c *etcdCluster) safe(healthy judge) (members []etcdsafety.Member) {
 	return members
 }
 
-func (c *etcdCluster) name() string { return fmt.Sprintf("%x", c.id) }
+func (c *etcdCluster) name() string { return strconv.FormatUint(c.id, 16) }
