@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -116,8 +117,23 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *kubeplan.Plan, owner Own
 	return done, err
 }
 
+// notLetIn says why there is no way to the nodes of a cluster, and what to do.
+func notLetIn(c *nodes.Cluster) error {
+	p := diag.On("cluster "+c.Name, "you are not let in to its nodes: %v", c.Refused).WithCode(diag.Secrets)
+	if why := (&diag.Problem{}); errors.As(c.Refused, &why) {
+		said := *why
+		said.Hint = ""
+		p.Message = "you are not let in to its nodes: " + said.Error()
+		p.Hint = why.Hint
+	}
+	return p
+}
+
 // noControlPlane says why no control plane can be asked.
 func noControlPlane(c *nodes.Cluster, env string) error {
+	if c.Refused != nil {
+		return notLetIn(c)
+	}
 	var problems diag.List
 	for _, m := range c.Machines {
 		if m.Role == nodeplan.ControlPlane {

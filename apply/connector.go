@@ -71,6 +71,7 @@ func (c *connector) at(ctx context.Context, o cloudplan.Observed, making []strin
 		for i := range cluster.Machines {
 			cluster.Machines[i].Address, cluster.Machines[i].Unknown = "", "you are not let in: "+oneLine(err)
 		}
+		cluster.Refused = err
 		return cluster, nil
 	} else if err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 		r.ended = true
 		return r, agreed.LeftUnreached()
 	}
+	var left error
 	err := s.lock.locked(ctx, owner, func() error {
 		executor, err := u.executor(ctx, owner.Run)
 		if err != nil {
@@ -64,13 +65,13 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 		return s.log.stage("upgrade", len(agreed.Steps), func(stage progress.Stage) error {
 			u.report(executor, stage, r)
 			err := executor.Run(ctx)
-			r.upgrade.stopped = executor.Stopped
+			r.upgrade.stopped, left = executor.Stopped, executor.Left
 			return err
 		})
 	})
 	r.took(s.log)
 	if err == nil {
-		r.ended, err = true, agreed.LeftUnreached()
+		r.ended, err = true, left
 	}
 	return r, err
 }
@@ -120,6 +121,9 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 		return nil, err
 	}
 	api, known := s.connect.api(c)
+	if !known && c.Refused != nil {
+		return nil, notLetIn(c)
+	}
 	if !known {
 		return nil, diag.On("cluster "+desired.Cluster, "no control plane node is there").WithHint("run talosgen apply %s first", s.env.name).WithCode(diag.Remote)
 	}

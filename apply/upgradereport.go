@@ -119,11 +119,11 @@ func upgradeItems(steps []upgradeplan.Step) (all []summary.Item) {
 func mayBegin(p *upgradeplan.Plan) error {
 	var problems diag.List
 	for _, n := range p.Refusals {
-		problems.Add(upgrade.Problem(n).WithCode(diag.Conflict))
+		problems.Add(upgrade.Problem(n, diag.Conflict))
 	}
 	for _, r := range p.Risks {
 		if !r.Agreed {
-			problems.Add(upgrade.Problem(upgradeplan.Note{ID: r.ID, Node: r.Node, Text: r.Text, Hint: "to agree: --allow " + r.ID}).WithCode(diag.Usage))
+			problems.Add(upgrade.Problem(upgradeplan.Note{ID: r.ID, Node: r.Node, Text: r.Text, Hint: "to agree: --allow " + r.ID}, diag.Usage))
 		}
 	}
 	return problems.Err()

@@ -163,7 +163,7 @@ func (m simCommand) newSim(c *cli.Context, machines hetznersim.Machines) (*hetzn
 	if err != nil {
 		return nil, err
 	}
-	sim := hetznersim.New(hetznersim.Options{Clock: m.clock, Token: token, ActionTime: scaled(speed), Machines: machines, Limits: limits})
+	sim := hetznersim.New(hetznersim.Options{Clock: m.clock, Token: token, ReadOnlyToken: token + "-readonly", ActionTime: scaled(speed), Machines: machines, Limits: limits})
 	if len(c.StringSlice(flagSeed)) == 0 {
 		return sim, nil
 	}

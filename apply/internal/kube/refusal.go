@@ -161,6 +161,13 @@ func lost(err error) bool {
 // as a request was sent. It repeats those itself that only read.
 const closedIdle = "server closed idle connection"
 
+// NotLetIn reports whether an error says that the API server does not accept the client's
+// certificate, or the client does not accept the server's.
+func NotLetIn(err error) bool {
+	r := refused(err)
+	return r != nil && r.status == http.StatusUnauthorized || err != nil && !NotServing(err) && connectionHint(err) != ""
+}
+
 // connectionHint says what to do about a connection that exists, and is no good.
 func connectionHint(err error) string {
 	var invalid x509.CertificateInvalidError

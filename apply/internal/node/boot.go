@@ -1,8 +1,28 @@
 package node
 
-import "context"
+import (
+	"context"
 
-var securityStates = kind{"runtime", "SecurityStates.talos.dev"}
+	"google.golang.org/grpc/codes"
+)
+
+var (
+	securityStates = kind{"runtime", "SecurityStates.talos.dev"}
+	nodenames      = kind{"k8s", "Nodenames.kubernetes.talos.dev"}
+)
+
+// Nodename is the name that the node has in Kubernetes, from its hostname; empty: it has
+// none yet.
+func (c installCalls) Nodename(ctx context.Context) (string, error) {
+	var s struct {
+		Nodename string `yaml:"nodename"`
+	}
+	err := c.get(ctx, "read its name in Kubernetes", nodenames, "nodename", &s)
+	if Code(err) == codes.NotFound {
+		return "", nil
+	}
+	return s.Nodename, err
+}
 
 // SecureBoot reports whether the system that runs was booted with Secure Boot.
 func (c installCalls) SecureBoot(ctx context.Context) (bool, error) {

@@ -42,6 +42,12 @@ func securing(ctx context.Context, c *node.Client) (string, error) {
 	return fmt.Sprintf("Secure Boot: %v", safe), err
 }
 
+// named tells the name in Kubernetes, if it is the one that the client has.
+func named(ctx context.Context, c *node.Client) (string, error) {
+	name, err := c.Nodename(ctx)
+	return fmt.Sprintf("its own: %v", name == c.Target().Name), err
+}
+
 // keeping are the workloads that Talos keeps in Kubernetes, of those that both have.
 func keeping(ctx context.Context, c *node.Client) (string, error) {
 	objects, err := c.Manifests(ctx)
@@ -62,5 +68,6 @@ var forUpgrade = []promise{
 	{"pull for Talos", pulling((*node.Client).Pull, imageOfTalos), "OK digest: true"},
 	{"pull it again", pulling((*node.Client).Pull, imageOfTalos), "OK digest: true"},
 	{"pull for pods", pulling((*node.Client).PullForPods, imageOfPods), "OK digest: true"},
+	{"name in Kubernetes", named, "OK its own: true"},
 	{"images of Talos", having(imageOfTalos, imageOfPods, noImage), "OK true false false"},
 }

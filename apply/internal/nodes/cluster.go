@@ -119,6 +119,9 @@ type Cluster struct {
 	Name     string
 	Machines []Machine
 	Through  reach.Transport
+	// Refused is why nobody is let in to the nodes; nil: that is not the reason if there
+	// is no way to them.
+	Refused error
 	// Clients are those that were connected before, and may be used again by who
 	// goes the same way.
 	Clients *Clients

@@ -24,7 +24,7 @@ func TestBad(t *testing.T) {
 		{"one node cannot pull it", func(w *world) {
 			w.fleet.Inject(talossim.Fault{Machine: "w-3", Method: "*Pull", Times: -1, As: talossim.Status(codes.NotFound, "failed to resolve reference: not found")})
 		}, "node w-3: "},
-		{"the clock of a control plane node is wrong", func(w *world) { w.fleet.Machine("cp-2").Skew(-2 * time.Hour) }, "R11"},
+		{"the clock of a control plane node is wrong", func(w *world) { w.fleet.Machine("cp-2").Skew(-2 * time.Hour) }, "R11 the control plane node does not let you in: "},
 		{"what apply must do first", func(w *world) { w.drift = []string{"machine.sysctls of w-1"} }, "R12 machine.sysctls of w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

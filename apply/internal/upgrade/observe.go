@@ -30,7 +30,7 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 	seen := upgradeplan.Observed{Run: u.ID, Saved: slices.Clone(u.saved)}
 	registered, err := u.Kubernetes.Registered(ctx)
 	if err != nil {
-		return seen, err
+		return seen, notLetIn(err)
 	}
 	u.noteClosed(registered)
 	all := u.candidates(registered)
@@ -82,8 +82,30 @@ func (u observer) observeNode(ctx context.Context, c candidate, pods map[string]
 		return s, err
 	}
 	s.node.Reached = err == nil
+	if node.NotLetIn(err) {
+		s.node.Refused, s.node.RefusedHint = told(err)
+	}
 	u.rest(c, s.node)
 	return s, nil
+}
+
+// told is what an error says, and its hint.
+func told(err error) (text, hint string) {
+	var p *diag.Problem
+	if errors.As(err, &p) {
+		return p.Message, p.Hint
+	}
+	return err.Error(), ""
+}
+
+// notLetIn gives an error of the Kubernetes API that does not accept the certificate of an
+// administrator the exit code for that.
+func notLetIn(err error) error {
+	if !kube.NotLetIn(err) {
+		return err
+	}
+	text, hint := told(err)
+	return diag.On("Kubernetes API", "you are not let in: %s", text).WithHint("%s", hint).WithCode(diag.Secrets).WithCause(err)
 }
 
 // readKube is what Kubernetes says of the node.
@@ -117,7 +139,7 @@ func (u observer) ask(ctx context.Context, s *nodeState, c *node.Client, w upgra
 	var f facts
 	for _, read := range []func() error{
 		func() (err error) { f, err = u.factsOf(ctx, c, w); return err },
-		func() (err error) { images, err = c.Images(ctx); return err },
+		func() (err error) { images, err = u.imagesOf(ctx, c, f.boot); return err },
 		func() (err error) {
 			if n.Mark != nil { // else no run has called it
 				n.Busy, err = c.Installing(ctx)

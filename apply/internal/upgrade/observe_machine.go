@@ -11,7 +11,7 @@ import (
 // facts are what a node says of the boot that it is in, and what stays so until the
 // next one.
 type facts struct {
-	boot, talos, schematic, platform string
+	boot, name, talos, schematic, platform string
 	extensions                       []string
 	secureBoot                       bool
 	room                             uint64 // for systems, in bytes; 0: not known
@@ -30,6 +30,7 @@ func (u observer) factsOf(ctx context.Context, c *node.Client, w upgradeplan.Wan
 		return known, nil
 	}
 	for _, read := range []func() error{
+		func() (err error) { f.name, err = c.Nodename(ctx); return err },
 		func() (err error) { f.talos, err = c.Version(ctx); return err },
 		func() (err error) { f.platform, err = c.Platform(ctx); return err },
 		func() (err error) { f.extensions, f.schematic, err = c.Extensions(ctx); return err },
@@ -65,7 +66,7 @@ func invalid(ctx context.Context, c *node.Client, w upgradeplan.Want, f facts) (
 
 // addTo notes the facts at a node.
 func (f facts) addTo(n *upgradeplan.Node) {
-	n.Boot, n.Talos, n.Schematic, n.Platform = f.boot, f.talos, f.schematic, f.platform
+	n.Registers, n.Boot, n.Talos, n.Schematic, n.Platform = f.name, f.boot, f.talos, f.schematic, f.platform
 	n.Extensions, n.SecureBoot, n.Invalid = f.extensions, f.secureBoot, f.invalid
 }
 

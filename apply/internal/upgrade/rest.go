@@ -1,9 +1,11 @@
 package upgrade
 
 import (
+	"context"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 )
 
@@ -46,4 +48,35 @@ func (u *Upgrade) wake(name string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.resting, name)
+	delete(u.listed, name)
+}
+
+// listed are the images that a node had.
+type listed struct {
+	at     time.Time
+	boot   string
+	images []node.Image
+}
+
+// imagesOf are the images of a node. They are not asked for again while nothing is done with
+// it: others than this run pull none that matter.
+func (u *Upgrade) imagesOf(ctx context.Context, c *node.Client, boot string) ([]node.Image, error) {
+	name := c.Target().Name
+	u.mu.Lock()
+	known := u.listed[name]
+	u.mu.Unlock()
+	if known.boot == boot && u.Clock.Now().Sub(known.at) < restFor {
+		return known.images, nil
+	}
+	images, err := c.Images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.listed == nil {
+		u.listed = map[string]listed{}
+	}
+	u.listed[name] = listed{u.Clock.Now(), boot, images}
+	return images, nil
 }

@@ -11,17 +11,8 @@ import (
 // rollback marks the node, and lets it boot its other system. A call whose answer is lost
 // is not made again: a second one in the same boot leads back to what runs.
 func (u stepper) rollback(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
-	if s.Evict {
-		if err := u.drain(ctx, s); err != nil {
-			return err
-		}
-	}
-	boot, err := c.BootID(ctx)
+	mark, err := u.mark(ctx, c, s, upgradeplan.Returning)
 	if err != nil {
-		return err
-	}
-	mark := upgradeplan.Mark{Phase: upgradeplan.Returning, Version: s.Version, Schematic: s.Schematic, Boot: boot, Run: u.ID, Try: s.Try}
-	if err := u.Kubernetes.Mark(ctx, s.Node, mark.String()); err != nil {
 		return err
 	}
 	if err := c.Rollback(ctx); refused(err) {
@@ -29,7 +20,7 @@ func (u stepper) rollback(ctx context.Context, c *node.Client, s upgradeplan.Ste
 	} else if err != nil {
 		return err
 	}
-	return u.another(ctx, c, boot)
+	return u.another(ctx, c, mark.Boot)
 }
 
 // another waits until the node is in another boot.

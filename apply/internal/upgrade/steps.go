@@ -130,20 +130,8 @@ func ofPods(component string) bool { return component != "" && component != upgr
 // install marks the node, and runs the installer. Of an answer that is lost nothing is
 // known: the next observation finds the mark.
 func (u stepper) install(ctx context.Context, c *node.Client, s upgradeplan.Step) error {
-	if s.Evict {
-		if err := u.drain(ctx, s); err != nil {
-			return err
-		}
-	}
-	boot, err := c.BootID(ctx)
+	mark, err := u.mark(ctx, c, s, upgradeplan.Installing)
 	if err != nil {
-		return err
-	}
-	if err := u.Kubernetes.Before(ctx, s.Node, s.Before.String()); err != nil {
-		return err
-	}
-	mark := upgradeplan.Mark{Phase: upgradeplan.Installing, Version: s.Version, Schematic: s.Schematic, Boot: boot, Run: u.ID, Try: s.Try}
-	if err := u.Kubernetes.Mark(ctx, s.Node, mark.String()); err != nil {
 		return err
 	}
 	if s.Legacy {
@@ -162,6 +150,27 @@ func (u stepper) install(ctx context.Context, c *node.Client, s upgradeplan.Step
 		u.notify(s, "the installer failed: "+exits(code))
 	}
 	return u.Kubernetes.Mark(ctx, s.Node, mark.String())
+}
+
+// mark is how a step begins that changes what the node boots: pods leave it, if they did
+// not yet, and it is noted at the node what begins, and in which boot.
+func (u stepper) mark(ctx context.Context, c *node.Client, s upgradeplan.Step, phase upgradeplan.MarkPhase) (m upgradeplan.Mark, err error) {
+	if s.Evict {
+		if err := u.drain(ctx, s); err != nil {
+			return m, err
+		}
+	}
+	boot, err := c.BootID(ctx)
+	if err != nil {
+		return m, err
+	}
+	if s.Before != nil {
+		if err := u.Kubernetes.Before(ctx, s.Node, s.Before.String()); err != nil {
+			return m, err
+		}
+	}
+	m = upgradeplan.Mark{Phase: phase, Version: s.Version, Schematic: s.Schematic, Boot: boot, Run: u.ID, Try: s.Try}
+	return m, u.Kubernetes.Mark(ctx, s.Node, m.String())
 }
 
 // exits says what an exit code of the installer means, since Talos 1.14.

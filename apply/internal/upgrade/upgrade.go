@@ -101,6 +101,8 @@ type Upgrade struct {
 	ID string
 	// Stopped is why a run has ended before it was done; of no use while it runs.
 	Stopped []upgradeplan.Note
+	// Left is the error of a run that is done, and has left nodes that are not reached.
+	Left error
 
 	mu       sync.Mutex
 	saved    []string            // hops with a snapshot of this run
@@ -110,6 +112,7 @@ type Upgrade struct {
 	made     map[string]kube.Node
 	closed   map[string]bool // nodes that a run has cordoned
 	resting  map[string]resting
+	listed   map[string]listed // images, by node
 	pods     pods
 	objects  string              // the version that Talos' objects have; empty: nobody has asked
 	pulled   map[string][]string // images of programs that this run has pulled, by node
@@ -146,25 +149,29 @@ func (u *Upgrade) run(ctx context.Context) error {
 	awaited := awaited{notify: u.Notify}
 	defer awaited.say(nil)
 	wait := patience{clock: u.Clock, within: u.Patience.Healthy}
-	for failures := 0; ; {
+	for failures, looks, silent := 0, 0, 0; ; looks++ {
 		if err := u.Keep(ctx); err != nil {
 			return err
 		}
-		decision, err := u.decide(ctx)
+		seen, decision, err := u.decide(ctx)
 		awaited.say(decision.Wait)
 		switch {
-		case err != nil && (ctx.Err() != nil || !passing(err)):
+		case err != nil && (ctx.Err() != nil || !passing(err) && !(looks > 0 && diag.CodeOf(err) == diag.Secrets)): // an API server that was asked before may be starting
 			return err
 		case err != nil:
 			err = wait.hold(ctx, u.Patience.Every, err)
 		case len(decision.Steps) > 0:
 			wait.begin()
 			if err = u.take(ctx, decision.Steps); err == nil {
-				failures = 0
+				failures, silent = 0, 0
 			} else if failures++; ctx.Err() == nil && failures <= lost && (node.Transient(err) || kube.Unavailable(err)) {
 				err = u.Clock.Sleep(ctx, time.Duration(failures)*u.Patience.Every)
 			}
+		case decision.Done && silent < lost && u.unheard(seen):
+			silent++
+			err = u.Clock.Sleep(ctx, u.Patience.Every)
 		case decision.Done:
+			u.Left = upgradeplan.Unreached(u.Desired, seen, u.Policy)
 			return nil
 		case len(decision.Stop) > 0:
 			u.Stopped = decision.Stop
@@ -179,12 +186,20 @@ func (u *Upgrade) run(ctx context.Context) error {
 }
 
 // decide observes, and says what follows.
-func (u *Upgrade) decide(ctx context.Context) (upgradeplan.Decision, error) {
+func (u *Upgrade) decide(ctx context.Context) (upgradeplan.Observed, upgradeplan.Decision, error) {
 	seen, err := observer{u}.observe(ctx)
 	if err != nil {
-		return upgradeplan.Decision{}, err
+		return seen, upgradeplan.Decision{}, err
 	}
-	return upgradeplan.Next(u.Desired, seen, u.Policy), nil
+	return seen, upgradeplan.Next(u.Desired, seen, u.Policy), nil
+}
+
+// unheard reports whether a node does not answer that has answered this run before: a single
+// answer may be lost, and with it the node would be taken for one that is left.
+func (u *Upgrade) unheard(seen upgradeplan.Observed) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.ContainsFunc(seen.Nodes, func(n upgradeplan.Node) bool { return !n.Reached && u.facts[n.Name].boot != "" })
 }
 
 // passing reports whether an observation may succeed when it is made again: nobody
@@ -219,18 +234,21 @@ func (p *patience) hold(ctx context.Context, every time.Duration, what error) er
 func problems(notes []upgradeplan.Note, code diag.Code) error {
 	var list diag.List
 	for _, n := range notes {
-		list.Add(Problem(n).WithCode(code))
+		list.Add(Problem(n, code))
 	}
 	return list.Err()
 }
 
-// Problem is a note as a problem.
-func Problem(n upgradeplan.Note) *diag.Problem {
+// Problem is a note as a problem, for an exit code; that somebody is not let in has its own.
+func Problem(n upgradeplan.Note, code diag.Code) *diag.Problem {
+	if n.NotLetIn {
+		code = diag.Secrets
+	}
 	object := "upgrade"
 	if n.Node != "" {
 		object = "node " + n.Node
 	}
-	return diag.On(object, "%s", strings.TrimSpace(n.ID+" "+n.Text)).WithHint("%s", n.Hint)
+	return diag.On(object, "%s", strings.TrimSpace(n.ID+" "+n.Text)).WithHint("%s", n.Hint).WithCode(code)
 }
 
 // atOnce is how many nodes are worked on at the same time, if not more workers may be

@@ -33,19 +33,21 @@ var extensionsOf = map[string][]string{older: {"iscsi-tools"}, schematic: {"iscs
 // world is a cluster of simulated nodes, and what an upgrade of it needs.
 type world struct {
 	*testing.T
-	fleet    *talossim.Fleet
-	keys     *simtest.Cluster
-	kube     *fakeKube
-	up       *upgrade.Upgrade
-	clients  map[string]*node.Client
-	mu       sync.Mutex
-	runs     int
-	saved    int
-	told     []string
-	drift    []string          // what apply must do first
-	servers  *fakeServers      // of the autoscaler
-	replaced []int             // numbers of the nodes that it has made since
-	more     map[string]string // documents that Git has besides, by node
+	fleet   *talossim.Fleet
+	keys    *simtest.Cluster
+	kube    *fakeKube
+	up      *upgrade.Upgrade
+	clients map[string]*node.Client
+	mu      sync.Mutex
+	runs    int
+	saved   int
+	told    []string
+	// What the last run said of nodes that it did not reach, when it was done.
+	unreached error
+	drift     []string          // what apply must do first
+	servers   *fakeServers      // of the autoscaler
+	replaced  []int             // numbers of the nodes that it has made since
+	more      map[string]string // documents that Git has besides, by node
 	// The version of Kubernetes that the configuration of a node begins with; nil: they
 	// name none.
 	kubernetes func(node string) string
@@ -209,7 +211,9 @@ func (w *world) run(ctx context.Context) error {
 	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Servers: w.up.Servers, Snapshot: w.up.Snapshot,
 		Clock: w.up.Clock, Patience: w.up.Patience, RebootMode: w.up.RebootMode, Keep: w.up.Keep, Notify: w.up.Notify,
 		Began: func(s upgradeplan.Step) { w.up.Notify(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
-	return fresh.Run(ctx)
+	err := fresh.Run(ctx)
+	w.unreached = fresh.Left
+	return err
 }
 
 // check fails if something happened that must never happen.

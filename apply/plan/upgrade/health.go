@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 )
@@ -30,6 +31,8 @@ func (f checker) controlPlanes() (notes []Note) {
 	for _, n := range f.of(controlPlanes) {
 		switch {
 		case n.inFlight():
+		case n.Refused != "":
+			notes = append(notes, n.shut("R11", "the control plane node does not let you in"))
 		case !n.Reached:
 			notes = append(notes, Note{ID: "R11", Node: n.Name, Text: "the control plane node is not reached", Hint: "mend or remove it first"})
 		case !n.healthy():
@@ -44,10 +47,18 @@ func (f checker) controlPlanes() (notes []Note) {
 	return notes
 }
 
+// shut is a note of a node that does not let talosgen in.
+func (n Node) shut(id, text string) Note {
+	return Note{ID: id, Node: n.Name, Text: text + ": " + n.Refused, Hint: n.RefusedHint, NotLetIn: true}
+}
+
 // etcd is R3: all members vote, are healthy and known, and not too far apart.
 func (f checker) etcd() (notes []Note) {
 	bad := func(node, format string, args ...any) {
 		notes = append(notes, Note{ID: "R3", Node: node, Text: fmt.Sprintf(format, args...), Hint: "see talosgen health"})
+	}
+	if !f.seen.Known && slices.ContainsFunc(f.seen.Nodes, func(n Node) bool { return n.Refused != "" }) {
+		return nil // that is why
 	}
 	if !f.seen.Known {
 		bad("", "the members of etcd are not known")
@@ -59,7 +70,7 @@ func (f checker) etcd() (notes []Note) {
 		switch n := f.seen.node(m.Node); {
 		case n == nil || n.Role != ControlPlane:
 			bad(m.Node, "a member of etcd is of no control plane node")
-		case n.inFlight(): // it is away because of the upgrade
+		case n.inFlight(), n.Refused != "": // it is away because of the upgrade, or is told of besides
 		case m.Learner:
 			bad(m.Node, "its member of etcd does not vote")
 		case !m.Healthy:

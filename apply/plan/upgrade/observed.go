@@ -69,9 +69,14 @@ const (
 type Node struct {
 	Name, Role, Pool string
 	Autoscaled       bool
+	// Registers is the name that Talos gives it in Kubernetes; empty: it does not say.
+	Registers string
 	// Reached says that the API of Talos answers; without it only what Kubernetes
 	// says of the node is known.
 	Reached bool
+	// Refused is why it does not let talosgen in, and RefusedHint what to do; empty: it
+	// does, or nobody answers.
+	Refused, RefusedHint string
 	// What it runs.
 	Talos, Schematic, Kubelet, Contract string
 	Extensions                          []string

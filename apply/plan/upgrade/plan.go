@@ -23,6 +23,8 @@ type Plan struct {
 	Left []Note `json:"left,omitempty"`
 	// The nodes that are not reached, and left for that.
 	Unreachable []string `json:"away,omitempty"`
+	// Why those of them are not reached that do not let talosgen in.
+	Refused []Note `json:"shut,omitempty"`
 }
 
 // Risk is something that takes consent.
@@ -53,16 +55,34 @@ func Make(want Desired, seen Observed, policy Policy) *Plan {
 		}
 	}
 	c.cost(seen.Nodes)
-	for _, n := range seen.Nodes {
-		if want, found := f.wanted(&n); found && !n.Reached && policy.concerns(want.Name) && !policy.recycles(n) {
-			c.plan.Unreachable = append(c.plan.Unreachable, n.Name)
-		}
-	}
+	c.plan.leave(newFleet(want, &seen, policy))
 	f = newFleet(want, &c.seen, policy)
 	if c.plan.Left = slices.Concat(c.plan.Left, f.left(), c.plan.objects(seen)); policy.Rollback {
 		c.plan.Left = returner{f}.older()
 	}
 	return c.plan
+}
+
+// Unreached is the error of a run that did all it could, and has left nodes that are not
+// reached.
+func Unreached(want Desired, seen Observed, policy Policy) error {
+	p := &Plan{}
+	p.leave(newFleet(want, &seen, policy))
+	return p.LeftUnreached()
+}
+
+// leave notes the nodes that are not reached.
+func (p *Plan) leave(f *fleet) {
+	for _, n := range f.seen.Nodes {
+		want, found := f.wanted(&n)
+		if !found || n.Reached || !f.policy.concerns(want.Name) || f.policy.recycles(n) {
+			continue
+		}
+		p.Unreachable = append(p.Unreachable, n.Name)
+		if n.Refused != "" {
+			p.Refused = append(p.Refused, n.shut("", "it does not let you in, and was left as it is"))
+		}
+	}
 }
 
 // forecast is a plan that is being made.
@@ -217,6 +237,8 @@ func (f *fleet) why(n Node, found bool) string {
 		return "the autoscaler made it"
 	case !found:
 		return "Git does not have it"
+	case n.Refused != "":
+		return "it does not let you in: " + n.Refused
 	case !n.Reached:
 		return "it is not reached"
 	case !f.policy.concerns(n.Name):
@@ -229,7 +251,13 @@ func (f *fleet) why(n Node, found bool) string {
 // reached.
 func (p *Plan) LeftUnreached() error {
 	var problems diag.List
+	for _, n := range p.Refused {
+		problems.Add(diag.On("node "+n.Node, "%s", n.Text).WithHint("%s", n.Hint).WithCode(diag.Secrets))
+	}
 	for _, name := range p.Unreachable {
+		if slices.ContainsFunc(p.Refused, func(n Note) bool { return n.Node == name }) {
+			continue
+		}
 		problems.Add(diag.On("node "+name, "it is not reached, and was left as it is").WithHint("see talosgen health; then run the same command again").WithCode(diag.NotReady))
 	}
 	return problems.Err()

@@ -17,7 +17,7 @@ type refuser struct{ *fleet }
 // refusals are why no phase begins, whatever is agreed to. The phase is the one that
 // would begin.
 func (f refuser) refusals(p phase) (notes []Note) {
-	for _, rule := range []func(phase) []Note{f.unknown, f.rolledBack, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone, f.arguments, f.stale} {
+	for _, rule := range []func(phase) []Note{f.unknown, f.misnamed, f.rolledBack, f.versionSkew, f.floor, f.pairOfMembers, f.images, f.unnamed, f.unmovable, f.skew, f.gone, f.arguments, f.stale} {
 		notes = append(notes, rule(p)...)
 	}
 	for _, text := range f.seen.Drift {
@@ -42,6 +42,25 @@ func (f refuser) unknown(phase) (notes []Note) {
 		if n := f.seen.node(name); n == nil {
 			notes = append(notes, Note{Node: name, Text: "the cluster has no node of this name"})
 		}
+	}
+	return notes
+}
+
+// misnamed refuses nodes that have the name of another one in Kubernetes, or none that Git
+// knows: what is meant for one of them would be done to another, and neither drained nor
+// noted at the right place.
+func (f refuser) misnamed(phase) (notes []Note) {
+	for _, n := range f.seen.Nodes {
+		if n.Registers == "" || n.Registers == n.Name {
+			continue
+		}
+		text := fmt.Sprintf("it is the node %s in Kubernetes", n.Registers)
+		for _, o := range f.seen.Nodes {
+			if o.Name != n.Name && o.Registers == n.Registers {
+				text = fmt.Sprintf("it and %s are the same node %s in Kubernetes", o.Name, n.Registers)
+			}
+		}
+		notes = append(notes, Note{Node: n.Name, Text: text, Hint: "its hostname must be " + n.Name + ": look at the patches with machine.network.hostname or HostnameConfig, render and apply, and reboot the node"})
 	}
 	return notes
 }

@@ -52,6 +52,7 @@ var kinds = map[string]func(*Machine) []resource{
 	"TimeStatuses.v1alpha1.talos.dev":       (*Machine).timeResource,
 	"MachineTypes.config.talos.dev":         (*Machine).typeResource,
 	"Manifests.kubernetes.talos.dev":        (*Machine).manifestResources,
+	"Nodenames.kubernetes.talos.dev":        (*Machine).nodenameResource,
 }
 
 // find returns the resources of a kind.
@@ -216,6 +217,13 @@ func (m *Machine) memberResource() []resource {
 
 func (m *Machine) timeResource() []resource {
 	return []resource{{namespace: "runtime", id: "node", spec: fields{"synced": m.synced, "epoch": 0, "syncDisabled": false}}}
+}
+
+func (m *Machine) nodenameResource() []resource {
+	if m.active == nil {
+		return nil
+	}
+	return []resource{{namespace: "k8s", id: "nodename", spec: fields{"nodename": m.nodeName(), "hostnameVersion": "2", "skipNodeRegistration": false}}}
 }
 
 func (m *Machine) typeResource() []resource {
