@@ -7,6 +7,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
@@ -25,6 +28,16 @@ func TestBad(t *testing.T) {
 			w.fleet.Inject(talossim.Fault{Machine: "w-3", Method: "*Pull", Times: -1, As: talossim.Status(codes.NotFound, "failed to resolve reference: not found")})
 		}, "node w-3: "},
 		{"the clock of a control plane node is wrong", func(w *world) { w.fleet.Machine("cp-2").Skew(-2 * time.Hour) }, "R11 the control plane node does not let you in: "},
+		{"two nodes have one name", func(w *world) {
+			_, err := w.admin("w-3").Apply(w.Context(), secret.New(w.keys.Worker("w-2")), node.NoReboot)
+			w.must(err)
+			w.pass(time.Minute)
+		}, "node w-3: it and w-2 are the same node w-2 in Kubernetes"},
+		{"a node has a name that nobody knows", func(w *world) {
+			_, err := w.admin("w-3").Apply(w.Context(), secret.New(w.keys.Worker("talos-1a2b3c")), node.NoReboot)
+			w.must(err)
+			w.pass(time.Minute)
+		}, "node w-3: it is the node talos-1a2b3c in Kubernetes"},
 		{"what apply must do first", func(w *world) { w.drift = []string{"machine.sysctls of w-1"} }, "R12 machine.sysctls of w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,6 +56,41 @@ func TestBad(t *testing.T) {
 					t.Errorf("%s of %s", call.Method, call.Machine)
 				}
 			}
+		})
+	}
+}
+
+// TestNotLetIn: nodes that do not accept the certificate are told of as such, with the exit
+// code for it, and nothing else is. A worker of that kind is left like one that is away.
+func TestNotLetIn(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		shut []string
+		says []string
+	}{
+		{"control planes", []string{"cp-1", "cp-2", "cp-3"}, []string{"node cp-1: R11 ", "node cp-2: R11 ", "node cp-3: R11 "}},
+		{"a worker", []string{"w-2"}, []string{"node w-2: it does not let you in, and was left as it is: "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, mixed)
+			for _, name := range c.shut {
+				w.fleet.Machine(name).Skew(-2 * time.Hour)
+			}
+			err := w.run(t.Context())
+			if err == nil {
+				err = w.unreached
+			}
+			var list diag.List
+			list.AddErr(err)
+			if diag.CodeOf(err) != diag.Secrets || len(list) != len(c.says) {
+				t.Fatalf("exit code %d: %v", diag.CodeOf(err), err)
+			}
+			for i, p := range list {
+				if text := p.Error(); !strings.HasPrefix(text, c.says[i]) || !strings.Contains(text, "is the clock of this machine right") {
+					t.Errorf("it says %s", text)
+				}
+			}
+			w.check()
 		})
 	}
 }

@@ -12,10 +12,10 @@ import (
 // next one.
 type facts struct {
 	boot, name, talos, schematic, platform string
-	extensions                       []string
-	secureBoot                       bool
-	room                             uint64 // for systems, in bytes; 0: not known
-	invalid                          string
+	extensions                             []string
+	secureBoot                             bool
+	room                                   uint64 // for systems, in bytes; 0: not known
+	invalid                                string
 }
 
 // factsOf reads them once in each boot.

@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
@@ -79,4 +80,12 @@ func (u *Upgrade) imagesOf(ctx context.Context, c *node.Client, boot string) ([]
 	}
 	u.listed[name] = listed{u.Clock.Now(), boot, images}
 	return images, nil
+}
+
+// unheard reports whether a node does not answer that has answered this run before: a single
+// answer may be lost, and with it the node would be taken for one that is left.
+func (u *Upgrade) unheard(seen upgradeplan.Observed) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.ContainsFunc(seen.Nodes, func(n upgradeplan.Node) bool { return !n.Reached && u.facts[n.Name].boot != "" })
 }

@@ -194,14 +194,6 @@ func (u *Upgrade) decide(ctx context.Context) (upgradeplan.Observed, upgradeplan
 	return seen, upgradeplan.Next(u.Desired, seen, u.Policy), nil
 }
 
-// unheard reports whether a node does not answer that has answered this run before: a single
-// answer may be lost, and with it the node would be taken for one that is left.
-func (u *Upgrade) unheard(seen upgradeplan.Observed) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return slices.ContainsFunc(seen.Nodes, func(n upgradeplan.Node) bool { return !n.Reached && u.facts[n.Name].boot != "" })
-}
-
 // passing reports whether an observation may succeed when it is made again: nobody
 // answered, and nothing was refused.
 func passing(err error) bool {
