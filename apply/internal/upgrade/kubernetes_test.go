@@ -44,7 +44,7 @@ func TestKubernetes(t *testing.T) {
 // TestKubernetesKilled ends a run before and after calls to nodes, at night each 26th: the
 // next one ends with what is desired.
 func TestKubernetesKilled(t *testing.T) {
-	killing{world: func(t *testing.T) *world { return newKubeWorld(t, "1.35.4", "1.37.1", three) }, step: 1 + max(stride(), 25), ended: func(w *world) { w.upgraded("1.37.1") }}.atNodes(t)
+	killing{world: func(t *testing.T) *world { return newKubeWorld(t, "1.35.4", "1.37.1", three) }, step: 1 + stride(), ended: func(w *world) { w.upgraded("1.37.1") }}.atNodes(t)
 }
 
 // TestApplyKilled is the same for every configuration that is sent.
