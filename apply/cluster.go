@@ -117,8 +117,8 @@ func (c *Cluster) TakeOver(ctx context.Context, agreed *kubeplan.Plan, owner Own
 	return done, err
 }
 
-// notLetIn says why there is no way to the nodes of a cluster, and what to do.
-func notLetIn(c *nodes.Cluster) error {
+// accessDenied says why there is no way to the nodes of a cluster, and what to do.
+func accessDenied(c *nodes.Cluster) error {
 	p := diag.On("cluster "+c.Name, "you are not let in to its nodes: %v", c.Refused).WithCode(diag.Secrets)
 	if why := (&diag.Problem{}); errors.As(c.Refused, &why) {
 		said := *why
@@ -132,7 +132,7 @@ func notLetIn(c *nodes.Cluster) error {
 // noControlPlane says why no control plane can be asked.
 func noControlPlane(c *nodes.Cluster, env string) error {
 	if c.Refused != nil {
-		return notLetIn(c)
+		return accessDenied(c)
 	}
 	var problems diag.List
 	for _, m := range c.Machines {

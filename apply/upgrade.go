@@ -122,7 +122,7 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 	}
 	api, known := s.connect.api(c)
 	if !known && c.Refused != nil {
-		return nil, notLetIn(c)
+		return nil, accessDenied(c)
 	}
 	if !known {
 		return nil, diag.On("cluster "+desired.Cluster, "no control plane node is there").WithHint("run talosgen apply %s first", s.env.name).WithCode(diag.Remote)

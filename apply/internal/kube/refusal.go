@@ -161,9 +161,9 @@ func lost(err error) bool {
 // as a request was sent. It repeats those itself that only read.
 const closedIdle = "server closed idle connection"
 
-// NotLetIn reports whether an error says that the API server does not accept the client's
+// AccessDenied reports whether an error says that the API server does not accept the client's
 // certificate, or the client does not accept the server's.
-func NotLetIn(err error) bool {
+func AccessDenied(err error) bool {
 	r := refused(err)
 	return r != nil && r.status == http.StatusUnauthorized || err != nil && !NotServing(err) && connectionHint(err) != ""
 }

@@ -83,10 +83,10 @@ func OtherAuthority(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-// NotLetIn reports whether an error of this package says that the node does not accept
+// AccessDenied reports whether an error of this package says that the node does not accept
 // the client, or the client does not accept the node: that does not change before one of
 // them has another certificate, or another time.
-func NotLetIn(err error) bool {
+func AccessDenied(err error) bool {
 	code := Code(err)
 	return err != nil && (diag.CodeOf(err) == diag.Secrets || code == codes.PermissionDenied || code == codes.Unauthenticated)
 }

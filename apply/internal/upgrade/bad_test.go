@@ -60,9 +60,9 @@ func TestBad(t *testing.T) {
 	}
 }
 
-// TestNotLetIn: nodes that do not accept the certificate are told of as such, with the exit
+// TestAccessDenied: nodes that do not accept the certificate are told of as such, with the exit
 // code for it, and nothing else is. A worker of that kind is left like one that is away.
-func TestNotLetIn(t *testing.T) {
+func TestAccessDenied(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		shut []string

@@ -30,7 +30,7 @@ func (u observer) observe(ctx context.Context) (upgradeplan.Observed, error) {
 	seen := upgradeplan.Observed{Run: u.ID, Saved: slices.Clone(u.saved)}
 	registered, err := u.Kubernetes.Registered(ctx)
 	if err != nil {
-		return seen, notLetIn(err)
+		return seen, accessDenied(err)
 	}
 	u.noteClosed(registered)
 	all := u.candidates(registered)
@@ -82,15 +82,15 @@ func (u observer) observeNode(ctx context.Context, c candidate, pods map[string]
 		return s, err
 	}
 	s.node.Reached = err == nil
-	if node.NotLetIn(err) {
-		s.node.Refused, s.node.RefusedHint = told(err)
+	if node.AccessDenied(err) {
+		s.node.Refused, s.node.RefusedHint = messageOf(err)
 	}
 	u.rest(c, s.node)
 	return s, nil
 }
 
-// told is what an error says, and its hint.
-func told(err error) (text, hint string) {
+// messageOf is what an error says, and its hint.
+func messageOf(err error) (text, hint string) {
 	var p *diag.Problem
 	if errors.As(err, &p) {
 		return p.Message, p.Hint
@@ -98,13 +98,13 @@ func told(err error) (text, hint string) {
 	return err.Error(), ""
 }
 
-// notLetIn gives an error of the Kubernetes API that does not accept the certificate of an
+// accessDenied gives an error of the Kubernetes API that does not accept the certificate of an
 // administrator the exit code for that.
-func notLetIn(err error) error {
-	if !kube.NotLetIn(err) {
+func accessDenied(err error) error {
+	if !kube.AccessDenied(err) {
 		return err
 	}
-	text, hint := told(err)
+	text, hint := messageOf(err)
 	return diag.On("Kubernetes API", "you are not let in: %s", text).WithHint("%s", hint).WithCode(diag.Secrets).WithCause(err)
 }
 

@@ -149,14 +149,14 @@ func (u *Upgrade) run(ctx context.Context) error {
 	awaited := awaited{notify: u.Notify}
 	defer awaited.say(nil)
 	wait := patience{clock: u.Clock, within: u.Patience.Healthy}
-	for failures, looks, silent := 0, 0, 0; ; looks++ {
+	for failures, polls, silent := 0, 0, 0; ; polls++ {
 		if err := u.Keep(ctx); err != nil {
 			return err
 		}
 		seen, decision, err := u.decide(ctx)
 		awaited.say(decision.Wait)
 		switch {
-		case err != nil && (ctx.Err() != nil || !passing(err) && !(looks > 0 && diag.CodeOf(err) == diag.Secrets)): // an API server that was asked before may be starting
+		case err != nil && (ctx.Err() != nil || !passing(err) && !(polls > 0 && diag.CodeOf(err) == diag.Secrets)): // an API server that was asked before may be starting
 			return err
 		case err != nil:
 			err = wait.hold(ctx, u.Patience.Every, err)
@@ -233,7 +233,7 @@ func problems(notes []upgradeplan.Note, code diag.Code) error {
 
 // Problem is a note as a problem, for an exit code; that somebody is not let in has its own.
 func Problem(n upgradeplan.Note, code diag.Code) *diag.Problem {
-	if n.NotLetIn {
+	if n.AccessDenied {
 		code = diag.Secrets
 	}
 	object := "upgrade"

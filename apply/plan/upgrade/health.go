@@ -49,7 +49,7 @@ func (f checker) controlPlanes() (notes []Note) {
 
 // shut is a note of a node that does not let talosgen in.
 func (n Node) shut(id, text string) Note {
-	return Note{ID: id, Node: n.Name, Text: text + ": " + n.Refused, Hint: n.RefusedHint, NotLetIn: true}
+	return Note{ID: id, Node: n.Name, Text: text + ": " + n.Refused, Hint: n.RefusedHint, AccessDenied: true}
 }
 
 // etcd is R3: all members vote, are healthy and known, and not too far apart.

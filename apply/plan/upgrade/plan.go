@@ -24,7 +24,7 @@ type Plan struct {
 	// The nodes that are not reached, and left for that.
 	Unreachable []string `json:"away,omitempty"`
 	// Why those of them are not reached that do not let talosgen in.
-	Refused []Note `json:"shut,omitempty"`
+	Refused []Note `json:"accessDenied,omitempty"`
 }
 
 // Risk is something that takes consent.

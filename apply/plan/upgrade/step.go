@@ -76,8 +76,8 @@ type Note struct {
 	Hint string `json:"hint,omitempty"`
 	// Of a step without consent: the ids that are missing.
 	Risks []string `json:"risks,omitempty"`
-	// NotLetIn says that somebody does not accept the certificate of talosgen.
-	NotLetIn bool `json:"notLetIn,omitempty"`
+	// AccessDenied says that somebody does not accept the certificate of talosgen.
+	AccessDenied bool `json:"accessDenied,omitempty"`
 	// Retry says that the node is tried again if the policy names it.
 	Retry bool `json:"retry,omitempty"`
 }

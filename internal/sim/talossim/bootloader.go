@@ -130,7 +130,7 @@ func (m *Machine) fails() bool {
 // Systems are the system that runs, and the other one, which is empty if there is
 // none.
 func (m *Machine) Systems() (running, other System) {
-	m.fleet.look(func() { running, other = m.disk.systems[m.disk.running], m.disk.systems[1-m.disk.running] })
+	m.fleet.probe(func() { running, other = m.disk.systems[m.disk.running], m.disk.systems[1-m.disk.running] })
 	return running, other
 }
 

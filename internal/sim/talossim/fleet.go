@@ -213,8 +213,8 @@ func (f *Fleet) change(c cause, do func()) {
 	}
 }
 
-// look reads something from outside. Nothing is compared after it.
-func (f *Fleet) look(do func()) {
+// probe reads something from outside. Nothing is compared after it.
+func (f *Fleet) probe(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settle()

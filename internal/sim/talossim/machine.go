@@ -165,20 +165,20 @@ func (m *Machine) StayDown() { m.fleet.change(byItself, func() { m.stays = true 
 // Stage returns the stage; empty if it is off.
 func (m *Machine) Stage() string {
 	var stage string
-	m.fleet.look(func() { stage = m.stage })
+	m.fleet.probe(func() { stage = m.stage })
 	return stage
 }
 
 // Reboots are the modes in which it was asked to reboot, such as DEFAULT.
 func (m *Machine) Reboots() (modes []string) {
-	m.fleet.look(func() { modes = slices.Clone(m.reboots) })
+	m.fleet.probe(func() { modes = slices.Clone(m.reboots) })
 	return modes
 }
 
 // Config returns the active configuration; empty if there is none.
 func (m *Machine) Config() string {
 	var text string
-	m.fleet.look(func() {
+	m.fleet.probe(func() {
 		if m.active != nil {
 			text = string(m.active.text)
 		}

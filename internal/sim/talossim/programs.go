@@ -33,7 +33,7 @@ func (p Program) Version() string { return versionOf(p.Image) }
 // on a control plane whose etcd serves, its static pods.
 func (m *Machine) Programs() map[string]Program {
 	all := map[string]Program{}
-	m.fleet.look(func() {
+	m.fleet.probe(func() {
 		if m.active == nil || !m.up() || !m.services {
 			return
 		}
