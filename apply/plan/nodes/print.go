@@ -25,11 +25,11 @@ func (p Plan) String() string {
 			w.Line(8, "%s", c)
 		}
 	}
-	for i, h := range p.Unversioned() {
+	for i, text := range p.HeldLines() {
 		if i == 0 {
 			w.Line(0, "held:")
 		}
-		w.Line(2, "%s: %s  (%s: %s)", h.Node, h.Change, h.Class, h.Change.Reason)
+		w.Line(2, "%s", text)
 	}
 	for i, text := range p.Upgrade.Lines() {
 		w.Line(2*min(i, 1), "%s", text)
@@ -42,6 +42,19 @@ func (p Plan) String() string {
 	}
 	w.Missing(ways)
 	return w.String()
+}
+
+// HeldLines print what nodes keep though Git has something else, but for versions: nodes
+// that keep the same are on one line.
+func (p Plan) HeldLines() (lines []string) {
+	var notes []plan.Note
+	for _, h := range p.Unversioned() {
+		notes = append(notes, plan.Note{Key: plan.Key(h.Node), Text: fmt.Sprintf("%s  (%s: %s)", h.Change, h.Class, h.Reason)})
+	}
+	for _, n := range plan.Merged(notes) {
+		lines = append(lines, fmt.Sprintf("%s: %s", n.Key, n.Text))
+	}
+	return lines
 }
 
 // Summary says how much there is to do, in one line.

@@ -44,12 +44,12 @@ func (w *writer) held() {
 	if w.Nodes == nil {
 		return
 	}
-	for i, h := range w.Nodes.Unversioned() {
+	for i, text := range w.Nodes.HeldLines() {
 		if i == 0 {
 			w.Blank()
 			w.Line(0, "held:")
 		}
-		w.Line(2, "%s: %s  (%s: %s)", h.Node, h.Change, h.Class, h.Reason)
+		w.Line(2, "%s", text)
 	}
 	for i, text := range w.Nodes.Upgrade.Lines() {
 		if i == 0 {
