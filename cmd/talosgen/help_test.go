@@ -131,7 +131,7 @@ func TestReflow(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	for _, args := range []string{
 		"nothing", "render", "render a b", "render --chek a", "render a --chek", "render a -o", "render a -C", "-C", "render a --node",
-		"diff", "explain a", "explain a b c d", "show a", "secrets nothing", "secrets edit", "secrets edit a b",
+		"diff", "explain a", "explain a b c d", "show a", "secrets nothing", "secrets edit", "secrets edit a b", "secrets set a",
 		"secrets import a", "convert-patch", "completion", "completion bash zsh", "init", "init a b", "version -x",
 		"-x", "schema -x", "schema a", "version a", "help nothing",
 	} {

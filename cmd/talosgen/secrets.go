@@ -62,6 +62,7 @@ Example:
 					})
 				}),
 			},
+			s.setCommand(),
 			rekeyCommand{s.ws, s.out}.command(),
 			{
 				Name: "import", Usage: "import the secrets of an existing cluster", ArgsUsage: "<env> <file>",

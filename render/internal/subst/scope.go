@@ -72,6 +72,9 @@ func (s *Scope) Names() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// IsName reports whether a text can be the name of a variable.
+func IsName(text string) bool { return text != "" && nameLen(text) == len(text) }
+
 // nameLen returns the length of the variable name that text begins with:
 // a letter or an underscore, then letters, digits and underscores.
 func nameLen(text string) int {
