@@ -86,6 +86,9 @@ func (f addonSettings) declared() []Addon {
 			PodSecurity: s.PodSecurity, Source: source, Hooks: Hooks(s.Hooks), Origin: at, Needs: s.Needs,
 		}
 		f.checkSecrets(secretNeeds(name, s.Needs.Secrets))
+		if len(s.Needs.TalosRoles) > 0 && s.Namespace == "" {
+			f.fail(at+".needs.talosRoles", "add "+at+".namespace", "Talos gives roles to namespaces, and addon %s names none", name)
+		}
 		f.checkLevel(&a)
 		all = append(all, a)
 	}

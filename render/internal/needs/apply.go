@@ -53,7 +53,7 @@ func (n Needs) applyMounts(c *schemas.Cluster) {
 
 // applyRoles opens the Talos API for a namespace, and for no other if it was closed.
 func (n Needs) applyRoles(c *schemas.Cluster) {
-	if len(n.TalosRoles) == 0 {
+	if len(n.TalosRoles) == 0 || n.Namespace == "" {
 		return
 	}
 	access := &c.Talos.APIAccess

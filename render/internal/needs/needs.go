@@ -114,14 +114,19 @@ func (n Needs) modules(m Machine) (all []Unmet) {
 func (n Needs) sysctls(m Machine) (all []Unmet) {
 	set := m.sysctls()
 	for _, name := range slices.Sorted(maps.Keys(n.Sysctls)) {
-		want := n.Sysctls[name]
-		if fits(want, set[name]) {
+		want, has := n.Sysctls[name], set[name]
+		if fits(want, has) {
 			continue
 		}
-		all = append(all, Unmet{
-			Key: "sysctls." + name, Applicable: true, What: "the kernel parameter " + name + " " + strings.Replace(want, atLeast, "of at least ", 1),
+		u := Unmet{
+			Key: "sysctls." + name, Applicable: has == "", What: "the kernel parameter " + name + " " + strings.Replace(want, atLeast, "of at least ", 1),
 			How: "add to talos.sysctls: {" + name + ": " + number(want) + "}",
-		})
+		}
+		if has != "" {
+			u.What += ", which is " + has
+			u.How = "change it where it is set: in talos.sysctls, or in a patch"
+		}
+		all = append(all, u)
 	}
 	return all
 }
@@ -171,7 +176,7 @@ func (n Needs) volumes(m Machine) (all []Unmet) {
 
 // talosAPI is about what pods may ask of the Talos API, which control planes decide.
 func (n Needs) talosAPI(m Machine) []Unmet {
-	if len(n.TalosRoles) == 0 {
+	if len(n.TalosRoles) == 0 || n.Namespace == "" { // the latter is refused
 		return nil
 	}
 	const at = "machine.features.kubernetesTalosAPIAccess."
