@@ -41,9 +41,14 @@ type Options struct {
 	// Nodes are the configurations of nodes, as NAME=FILE; without any, each file is
 	// that of a node. For [Layered] they are NAME=ROLE.
 	Nodes []string
+	// Running are nodes that run, in the place of From and Dir.
+	Running []Running
 	// Check writes nothing.
 	Check bool
 }
+
+// Running is a node that runs, and what it said of itself.
+type Running = foreign.Running
 
 // Report says what was imported.
 type Report struct {
@@ -117,6 +122,9 @@ func (i *importing) read(o Options) (*foreign.Origin, error) {
 			return nil, diag.On(n, "not NAME=FILE or NAME=FILE@ADDRESS").WithCode(diag.Usage)
 		}
 		s.Nodes = append(s.Nodes, node)
+	}
+	if len(o.Running) > 0 {
+		return foreign.OfRunning(o.Running)
 	}
 	switch o.From {
 	case Talosctl:
@@ -197,7 +205,7 @@ func (i *importing) path(name string) string { return path.Join(source.EnvsDir, 
 // unknown says what no configuration tells of its machine.
 func (i *importing) unknown(origin *foreign.Origin) []string {
 	for _, m := range origin.Machines {
-		if m.MAC == "" || m.Address == "" {
+		if m.Match() == nil || m.Address == "" {
 			return []string{"edit what is marked with EDIT in " + i.path(source.ClusterFile) + ": no configuration says it"}
 		}
 	}

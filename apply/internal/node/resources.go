@@ -8,6 +8,7 @@ import (
 	cosi "github.com/cosi-project/runtime/api/v1alpha1"
 	configpb "github.com/siderolabs/talos/pkg/machinery/api/resource/config"
 	"go.yaml.in/yaml/v4"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -26,6 +27,7 @@ var (
 	volumes            = kind{"runtime", "DiscoveredVolumes.block.talos.dev"}
 	metaKeys           = kind{"runtime", "MetaKeys.runtime.talos.dev"}
 	machineConfigs     = kind{"config", "MachineConfigs.config.talos.dev"}
+	hostnames          = kind{"network", "HostnameStatuses.net.talos.dev"}
 )
 
 // get reads one resource.
@@ -109,10 +111,31 @@ func (c *Client) Config(ctx context.Context) (secret.String, error) {
 // Active is [Client.Config], and the version of the resource, which grows with
 // each change within a boot.
 func (c *Client) Active(ctx context.Context) (config secret.String, version string, err error) {
-	const active = "v1alpha1"
-	const what = "read its configuration"
+	return c.config(ctx, "read its configuration", "v1alpha1")
+}
+
+// Persistent is the configuration that the node begins its next boot with; empty if its
+// Talos does not tell it apart from the active one.
+func (c *Client) Persistent(ctx context.Context) (secret.String, error) {
+	text, _, err := c.config(ctx, "read its stored configuration", "persistent")
+	if Code(err) == codes.NotFound {
+		return secret.String{}, nil
+	}
+	return text, err
+}
+
+// Hostname is the name that the node has, whoever gave it.
+func (c *Client) Hostname(ctx context.Context) (string, error) {
+	var s struct {
+		Hostname string `yaml:"hostname"`
+	}
+	err := c.get(ctx, "read its name", hostnames, "hostname", &s)
+	return s.Hostname, err
+}
+
+func (c *Client) config(ctx context.Context, what, id string) (config secret.String, version string, err error) {
 	response, err := call(ctx, c.link, what, &cosi.GetRequest{
-		Namespace: machineConfigs.namespace, Type: machineConfigs.name, Id: active,
+		Namespace: machineConfigs.namespace, Type: machineConfigs.name, Id: id,
 	}, c.resources.Get)
 	if err != nil {
 		return secret.String{}, "", err

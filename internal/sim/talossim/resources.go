@@ -43,6 +43,7 @@ var kinds = map[string]func(*Machine) []resource{
 	"SystemInformations.hardware.talos.dev": (*Machine).systemResource,
 	"SecurityStates.talos.dev":              (*Machine).securityResource,
 	"LinkStatuses.net.talos.dev":            (*Machine).linkResources,
+	"HostnameStatuses.net.talos.dev":        (*Machine).hostnameResource,
 	"Disks.block.talos.dev":                 (*Machine).diskResources,
 	"DiscoveredVolumes.block.talos.dev":     (*Machine).volumeResources,
 	sensitive:                               (*Machine).configResource,
@@ -154,6 +155,10 @@ func (m *Machine) linkResources() []resource {
 		all = append(all, resource{namespace: "network", id: fmt.Sprintf("eth%d", i), spec: fields{"type": "ether", "hardwareAddr": mac, "permanentAddr": mac}})
 	}
 	return all
+}
+
+func (m *Machine) hostnameResource() []resource {
+	return []resource{{namespace: "network", id: "hostname", spec: fields{"hostname": m.nodeName(), "domainname": ""}}}
 }
 
 func (m *Machine) diskResources() (all []resource) {

@@ -93,7 +93,7 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 	var nodes []any
 	for _, o := range machines {
 		n := fields{field("name", o.Name)}
-		n = append(n, found("match", map[string]string{"mac": o.MAC}, map[string]string{"serial": Unknown + o.Name}, o.MAC != "", "mac, uuid or serial of the machine"))
+		n = append(n, found("match", o.Match(), map[string]string{"serial": Unknown + o.Name}, o.Match() != nil, "mac, uuid or serial of the machine"))
 		n = append(n, found("bootAddress", o.Address, m.placeholder(o.Name), o.Address != "", "its address"))
 		if d := diskOf(o); d != "" && disk == "" {
 			n = append(n, field("installDisk", d))

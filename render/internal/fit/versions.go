@@ -41,6 +41,9 @@ var (
 func versionsOf(o *foreign.Origin) versionSet {
 	any := func(string) bool { return true }
 	v := versionSet{talos: frequent(o, installers, any)}
+	if o.Talos != "" {
+		v.talos = o.Talos // images say what was installed first
+	}
 	v.kubernetes = strings.TrimPrefix(frequent(o, components, v.runs), "v")
 	for _, m := range o.Machines {
 		v.multiDocument = v.multiDocument || foreign.Node(m.Config, "KubeClusterConfig") != nil

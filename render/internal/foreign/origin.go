@@ -18,6 +18,8 @@ type Origin struct {
 	Secrets []secret.String
 	// Notes are what was passed over, and what else the user should know.
 	Notes []string
+	// Talos is the version that the machines run, if they were asked.
+	Talos string
 	// Target says what the configurations are that an import has to equal.
 	Target string
 	// Copies are patches that have a place in an environment, in the order in which they
@@ -43,8 +45,23 @@ type Machine struct {
 	Text             secret.String // of the configuration, in the clear
 	// MAC is the address of its network card, if the configuration names one.
 	MAC string
+	// UUID and Serial are those of its SMBIOS data, if the machine was asked.
+	UUID, Serial string
 	// Address is where the machine is, if that is known.
 	Address string
+}
+
+// Match is what the machine is known by; nil if nothing is known.
+func (m Machine) Match() map[string]string {
+	switch {
+	case m.MAC != "":
+		return map[string]string{"mac": m.MAC}
+	case m.UUID != "":
+		return map[string]string{"uuid": m.UUID}
+	case m.Serial != "":
+		return map[string]string{"serial": m.Serial}
+	}
+	return nil
 }
 
 // Source is a folder that is read, and what that takes.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply/image"
+	"github.com/talosgen/talosgen/apply/running"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/importer"
+)
+
+// adoptCommand makes environments of clusters that run.
+type adoptCommand struct {
+	importCommand
+	vars  environ
+	clock clock
+}
+
+func (a adoptCommand) command() *cli.Command {
+	return &cli.Command{
+		Name:      "adopt",
+		Usage:     "make an environment of a cluster that runs",
+		ArgsUsage: "<env>",
+		Description: `Reads the machine configurations of running nodes, and writes an environment
+that renders to the same ones, as import does: rendered in memory and compared value
+by value before anything is written. Nothing is changed on a node.
+
+The nodes are asked with the talosconfig that talosctl uses. Name all nodes of the
+cluster, workers too. They must be members of one etcd, run one version of Talos, and
+have the same authorities, tokens and cluster id.
+
+Examples:
+   talosgen adopt home --nodes 192.168.1.11,192.168.1.21
+   talosgen adopt home --talosconfig ~/home/talosconfig --check`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "talosconfig", Usage: "talosconfig `FILE`", DefaultText: "$TALOSCONFIG, else ~/.talos/config"},
+			&cli.StringFlag{Name: "context", Usage: "`NAME` of a context in it (default: the current one)"},
+			&cli.StringSliceFlag{Name: "nodes", Usage: "`ADDRESS` of a node (repeatable; default: the nodes of the context)"},
+			&cli.BoolFlag{Name: "check", Usage: "compare only, and write nothing"},
+		},
+		Action: a.run,
+	}
+}
+
+func (a adoptCommand) run(c *cli.Context) error {
+	env, err := a.ws.environment(c)
+	if err != nil {
+		return err
+	}
+	access, err := a.access(c, env)
+	if err != nil {
+		return err
+	}
+	repo, err := a.ws.open(c)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	dial, err := serverDialer(a.vars, a.out.masker)
+	if err != nil {
+		return err
+	}
+	nodes, err := running.Read(c.Context, access, dialing{dial}, a.clock.now)
+	if err != nil {
+		return err
+	}
+	o := importer.Options{Check: c.Bool("check")}
+	for _, n := range nodes {
+		o.Running = append(o.Running, importer.Running{
+			Hostname: n.Hostname, Address: n.Address, UUID: n.UUID, Serial: n.Serial, MAC: n.MAC, Talos: n.Talos, Config: n.Config,
+		})
+	}
+	report, err := importer.Import(c.Context, repo, env, o)
+	if err != nil {
+		return err
+	}
+	a.print(report, o.Check)
+	if report.Written {
+		a.out.say("then `talosgen render %s`, commit, and `talosgen plan %s`: it has nothing to do", env, env)
+	}
+	return nil
+}
+
+// access is the context of the talosconfig, with the nodes to ask.
+func (a adoptCommand) access(c *cli.Context, env string) (*running.Access, error) {
+	file := c.String("talosconfig")
+	if file == "" {
+		var err error
+		if file, err = talosconfigFile(a.vars); err != nil {
+			return nil, err
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	access, err := running.ParseAccess(file, data, c.String("context"))
+	if err != nil {
+		return nil, err
+	}
+	a.out.masker.Add(access.Key())
+	if named := c.StringSlice("nodes"); len(named) > 0 {
+		access.Nodes = named
+	}
+	if len(access.Nodes) == 0 {
+		return nil, diag.On("", "adopt which nodes?").
+			WithHint("name all of the cluster: talosgen adopt %s --nodes 192.168.1.11,192.168.1.21", env).WithCode(diag.Usage)
+	}
+	for _, node := range access.Nodes {
+		if _, err := netip.ParseAddr(node); err != nil {
+			return nil, diag.On(node, "is no address of a node").WithHint("the environment will hold it: give the IP address").WithCode(diag.Usage)
+		}
+	}
+	return access, nil
+}
+
+// dialing is a way to nodes.
+type dialing struct{ dial image.Dialer }
+
+// Dial connects.
+func (d dialing) Dial(ctx context.Context, address string) (net.Conn, error) {
+	return d.dial(ctx, address)
+}
