@@ -18,6 +18,10 @@ import (
 // notInCases are the options that change nothing that is rendered by their
 // value, with the test that shows what they do instead.
 var notInCases = map[string]string{
+	"addons.makes":                            "TestScripts/check-ignore",
+	"check.ignore.object":                     "TestScripts/check-ignore",
+	"check.ignore.field":                      "TestScripts/check-ignore",
+	"check.ignore.reason":                     "TestScripts/check-ignore",
 	"apiVersion":                              "has one value so far",
 	"gitops.engine":                           "TestGitOps",
 	"gitops.repository":                       "TestGitOps",

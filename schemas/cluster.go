@@ -52,6 +52,8 @@ type Cluster struct {
 	// What runs in the cluster, by name: your own addons, and what is other than
 	// talosgen would have it for those that it knows.
 	Addons map[string]Addon `yaml:"addons" keyFormat:"dnsLabel" otherwise:"those that other options ask for" example:"{metrics-server: {enabled: false}}"`
+	// What talosgen check is to leave out.
+	Check Check `yaml:"check"`
 }
 
 // Secrets says where secrets come from.
@@ -59,4 +61,22 @@ type Secrets struct {
 	// An age key in the repository, relative to the directory of this file, for
 	// examples that everyone may read. A real environment has no such key.
 	ExampleKeyFile string `yaml:"exampleKeyFile" format:"relativePath" example:"../example.agekey"`
+}
+
+// Check says what talosgen check is to leave out.
+type Check struct {
+	// What is right, though a check finds something wrong with it. Each is listed in
+	// the output of check, with its reason, and so is one that matches nothing.
+	Ignore []CheckIgnore `yaml:"ignore" otherwise:"none"`
+}
+
+// CheckIgnore is what is right, though a check finds something wrong with it.
+type CheckIgnore struct {
+	// The object, as check writes it. A * stands for any text without a slash.
+	Object string `yaml:"object" required:"true" format:"objectPattern" example:"Deployment.apps/velero/*"`
+	// The field, as check writes it, with all that is in it; a conflict of owners
+	// is one of the whole object.
+	Field string `yaml:"field" format:"fieldPath" otherwise:"the whole object" example:"spec.template.spec.volumes[0]"`
+	// Why it is right.
+	Reason string `yaml:"reason" required:"true" format:"description" example:"the operator makes this Secret"`
 }

@@ -25,6 +25,10 @@ type Addon struct {
 	// others, or nothing. Hooks for tests, upgrades and removal are always left
 	// out.
 	Hooks string `yaml:"hooks" enum:"keep,drop" otherwise:"objects as all others, with a warning of those that run something" example:"drop"`
+	// Objects that its programs make in the cluster, and no manifest has, so that
+	// check does not miss them: Secrets, ConfigMaps, definitions of custom resources.
+	// A * stands for any text without a slash.
+	Makes []string `yaml:"makes" format:"objectPattern" otherwise:"none" example:"[Secret/argocd/argocd-redis, 'CustomResourceDefinition/*.example.com']"`
 	// What it needs of machines and of the cluster. A render makes sure that each
 	// node that it can run on has that.
 	Needs AddonNeeds `yaml:"needs"`

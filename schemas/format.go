@@ -63,6 +63,8 @@ var formats = map[string]Format{
 	"mac":            {`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$`, "a MAC address such as 52:54:00:12:34:56"},
 	"minorVersion":   {`^v?[0-9]+\.[0-9]+$`, versions.Fill("a minor version such as <older contract>")},
 	"nonEmpty":       {`^[^\s](.*[^\s])?$`, "a text without space at its ends"},
+	"fieldPath":      {`^[^\s]+$`, "the path of a field such as spec.template.spec.volumes[0]"},
+	"objectPattern":  {`^[A-Z][A-Za-z0-9]*(\.[-a-z0-9.]+)?/[^\s/]+(/[^\s/]+)?$`, "an object such as Secret/default/web or ClusterRole.rbac.authorization.k8s.io/web; * stands for any text"},
 	"objectPrefix":   {`^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$`, "letters, digits, -, _, . and /"},
 	"pgpPublicKey":   {`^-----BEGIN PGP PUBLIC KEY BLOCK-----\n[-A-Za-z0-9+/=:.,()<>@ \n]+\n-----END PGP PUBLIC KEY BLOCK-----\n?$`, "an OpenPGP public key, as gpg --armor --export prints it"},
 	"path":           {`^/[^\s]*$`, "an absolute path"},

@@ -42,6 +42,9 @@ func (k checkCommand) command() *cli.Command {
    with --terraform-plan, Terraform. Two owners of one object revert each
    other's changes.
 
+What check.ignore in cluster.yaml names is listed, and is no problem; what
+addons.<name>.makes names is not missed.
+
 Needs no key and no cluster. Exits 1 if it finds a problem.
 
 Examples:
@@ -156,17 +159,26 @@ func (k checkCommand) printText(c *cli.Context, r *check.Report) error {
 			return err
 		}
 	}
+	for _, ignored := range r.Ignored {
+		if err := k.out.printText("ignored: " + ignored.Problem.Error() + "\n  " + ignored.Reason + "\n"); err != nil {
+			return err
+		}
+	}
 	if len(r.Conflicts) > 0 {
 		if err := k.out.printText("\nTwo owners:\n" + check.ConflictsText(r.Conflicts)); err != nil {
 			return err
 		}
 	}
 	summary := fmt.Sprintf("%s for Kubernetes %s: ", natural.Count(r.Objects, "object"), r.Kubernetes)
+	ignored := ""
+	if n := len(r.Ignored); n > 0 {
+		ignored = fmt.Sprintf(", %d ignored", n)
+	}
 	if len(problems)+len(r.Conflicts) == 0 {
-		k.out.say("%sno problems", summary)
+		k.out.say("%sno problems%s", summary, ignored)
 		return nil
 	}
-	k.out.say("%s%s, %s", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "owner conflict"))
+	k.out.say("%s%s, %s%s", summary, natural.Count(len(problems), "problem"), natural.Count(len(r.Conflicts), "owner conflict"), ignored)
 	return nil
 }
 
@@ -176,6 +188,7 @@ type treeReport struct {
 	Objects    int                 `json:"objects"`
 	Problems   []treeProblem       `json:"problems"`
 	Conflicts  []treeConflict      `json:"conflicts"`
+	Ignored    []treeIgnored       `json:"ignored"`
 	Owners     map[string][]string `json:"owners"`
 	Notes      []string            `json:"notes"`
 }
@@ -184,6 +197,12 @@ type treeProblem struct {
 	Place string `json:"place"`
 	Text  string `json:"text"`
 	Hint  string `json:"hint,omitempty"`
+}
+
+type treeIgnored struct {
+	Place  string `json:"place"`
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
 }
 
 type treeConflict struct {
@@ -199,13 +218,17 @@ type treeClaim struct {
 
 func reportOf(r *check.Report) treeReport {
 	report := treeReport{
-		Kubernetes: r.Kubernetes, Objects: r.Objects, Problems: []treeProblem{}, Conflicts: []treeConflict{},
+		Kubernetes: r.Kubernetes, Objects: r.Objects, Problems: []treeProblem{}, Conflicts: []treeConflict{}, Ignored: []treeIgnored{},
 		Owners: map[string][]string{}, Notes: append([]string{}, r.Notes...),
 	}
 	var problems diag.List
 	errors.As(r.Problems.Err(), &problems)
 	for _, p := range problems {
 		report.Problems = append(report.Problems, treeProblem{Place: p.Pos.String(), Text: p.Message, Hint: p.Hint})
+	}
+	for _, ignored := range r.Ignored {
+		p := ignored.Problem
+		report.Ignored = append(report.Ignored, treeIgnored{p.Pos.String(), p.Message, ignored.Reason})
 	}
 	for _, conflict := range r.Conflicts {
 		t := treeConflict{Thing: conflict.Thing.String()}

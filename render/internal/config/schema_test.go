@@ -101,6 +101,8 @@ var formatCases = map[string]struct{ good, bad string }{
 	"labelSelector":  {"a a=b,c!=d", ""},
 	"logEndpoint":    {"tcp://192.168.1.30:5140 udp://[fd00::1]:5140/ tcp://a.example.com:1", "tcp://a http://a:1 tcp://a:0 tcp://a:1/b"},
 	"nonEmpty":       {"a", ""},
+	"fieldPath":      {"spec spec.template.spec.volumes[0].secret", "␣ a␣b"},
+	"objectPattern":  {"Secret/default/web ClusterRole.rbac.authorization.k8s.io/system:a ConfigMap/*/* Namespace/a", "Secret secret/a/b Secret/ Secret/a/ Secret/a/b/c Secret.Apps/a"},
 	"objectPrefix":   {"a a/b", "/a a/"},
 	"pgpPublicKey":   {"-----BEGIN␣PGP␣PUBLIC␣KEY␣BLOCK-----¶¶mDMEZ+/=¶-----END␣PGP␣PUBLIC␣KEY␣BLOCK-----¶", "mDMEZ -----BEGIN␣PGP␣PRIVATE␣KEY␣BLOCK-----¶¶lFgE¶-----END␣PGP␣PRIVATE␣KEY␣BLOCK-----¶"},
 	"path":           {"/ /var/lib", "a"},

@@ -18,7 +18,7 @@ type exception struct{ object, path string }
 // fault notes what is wrong with a field of an object, unless it is excepted.
 func (c *checker) fault(o manifest.Located, path, text, hint string) {
 	for _, e := range exceptions(o.Object) {
-		if rest, found := strings.CutPrefix(path, e.path); found && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if within(e.path, path) {
 			c.excepted[e] = true
 			return
 		}
@@ -26,7 +26,10 @@ func (c *checker) fault(o manifest.Located, path, text, hint string) {
 	if path != "" {
 		text = path + ": " + text
 	}
-	c.problems.Add(diag.New(o.At(path), "%s: %s", o.ID(), text).WithHint("%s", hint))
+	p := diag.New(o.At(path), "%s: %s", o.ID(), text).WithHint("%s", hint)
+	if !c.ignores(o.ID().String(), path, p) {
+		c.problems.Add(p)
+	}
 }
 
 // exceptions are those that an object has.

@@ -30,6 +30,10 @@ type Input struct {
 	// A plan of Terraform as JSON, and its name; may be nil.
 	Terraform     []byte
 	TerraformFile string
+	// What programs in the cluster make: patterns of names.
+	Makes []string
+	// What is right, whatever is found.
+	Ignore []Ignore
 	// Builds a directory with a kustomization.yaml that does more than list
 	// resources.
 	Build func(dir string) ([]manifest.Located, error)
@@ -47,6 +51,8 @@ type Report struct {
 	Problems diag.List
 	// What has two owners.
 	Conflicts []ownership.Conflict
+	// What was found and is to be left out.
+	Ignored []Ignored
 	// Kinds that no schema is known of, sorted, and other things that were not
 	// looked at.
 	Notes []string
@@ -64,13 +70,15 @@ type checker struct {
 	objects  []manifest.Located  // all that are written down, once
 	claims   []ownership.Claim
 	problems diag.List
+	ignored  []Ignored
+	used     map[int]bool       // which of what is to be left out is there
 	excepted map[exception]bool // those that objects have, and whether something is wrong there
 }
 
 // Check looks at a tree. What is wrong in it is in the report; an error is that
 // it could not be looked at.
 func Check(in Input) (*Report, error) {
-	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}, excepted: map[exception]bool{}}
+	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}, excepted: map[exception]bool{}, used: map[int]bool{}}
 	if !c.files.isDir(in.Dir) {
 		return nil, diag.New(diag.Pos{File: in.Dir}, "there is no such directory").WithCode(diag.Usage)
 	}
@@ -80,13 +88,14 @@ func Check(in Input) (*Report, error) {
 	if err := c.own(); err != nil {
 		return nil, err
 	}
-	r := &Report{Kubernetes: c.kubernetes(), Claims: c.claims, Conflicts: ownership.Conflicts(c.claims), Objects: len(c.objects)}
+	r := &Report{Kubernetes: c.kubernetes(), Claims: c.claims, Conflicts: c.conflicts(), Objects: len(c.objects)}
 	if err := c.schemas(r); err != nil {
 		return nil, err
 	}
 	c.references()
 	c.noteUnneeded()
-	r.Problems = c.problems
+	c.noteUnused()
+	r.Problems, r.Ignored = c.problems, c.ignored
 	r.Notes = append(r.Notes, c.notes...)
 	slices.Sort(r.Notes)
 	r.Notes = slices.Compact(r.Notes)
@@ -175,7 +184,7 @@ func (c *checker) schemas(r *Report) error {
 		return err
 	}
 	for _, o := range c.objects {
-		if !schemas.Known(o.Object) {
+		if !schemas.Known(o.Object) && !c.defines(o.Object) {
 			r.Notes = append(r.Notes, "no schema is known of "+o.Kind()+" of "+o.APIVersion()+", it was not checked")
 		}
 		for _, f := range schemas.Check(o.Object) {
@@ -187,7 +196,7 @@ func (c *checker) schemas(r *Report) error {
 
 // references checks what objects refer to.
 func (c *checker) references() {
-	w := references.Sources{Directory: c.files.isDir}
+	w := references.Sources{Directory: c.files.isDir, Makes: c.makes}
 	at := map[manifest.ID]manifest.Located{}
 	for _, o := range c.objects {
 		w.Objects = append(w.Objects, o.Object)
