@@ -36,7 +36,10 @@ func answers() map[string]map[string]func(other bool, args []any) (any, error) {
 	letters := func(first, second string) func(bool, []any) (any, error) {
 		return func(other bool, args []any) (any, error) {
 			n, err := length(args)
-			return strings.Repeat(pick(other, first, second), n), err
+			if err != nil {
+				return nil, err
+			}
+			return strings.Repeat(pick(other, first, second), n), nil
 		}
 	}
 	text := func(first, second string) func(bool, []any) (any, error) {
@@ -51,7 +54,10 @@ func answers() map[string]map[string]func(other bool, args []any) (any, error) {
 			"randAlpha": letters("a", "b"), "randAlphaNum": letters("a", "b"), "randAscii": letters("a", "b"), "randNumeric": letters("1", "2"),
 			"randBytes": func(other bool, args []any) (any, error) {
 				n, err := length(args)
-				return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(pick(other, "a", "b"), n))), err
+				if err != nil {
+					return nil, err
+				}
+				return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(pick(other, "a", "b"), n))), nil
 			},
 			"randInt": text("1", "2"), "shuffle": text("a", "b"), "bcrypt": text("a", "b"), "htpasswd": text("a", "b"), "encryptAES": text("a", "b"),
 			"uuidv4": text("00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"),

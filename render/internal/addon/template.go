@@ -119,6 +119,9 @@ var (
 	templateCall = regexp.MustCompile(`^(?:execution error at \([^)]*\): |parse error at \([^)]*\): |error calling \w+: )+`)
 )
 
+// maxMessage is how much is said of an error: what stands at its end says what it is.
+const maxMessage = 1000
+
 // templateProblem gives an error of the engine, which is text, its place: the
 // innermost of those in it.
 func (c *chart) templateProblem(err error, refused *refusal) *diag.Problem {
@@ -152,6 +155,9 @@ func (c *chart) templateProblem(err error, refused *refusal) *diag.Problem {
 	message := templateCall.ReplaceAllString(strings.TrimSpace(lines[len(lines)-1]), "")
 	if at := templateAction.FindAllStringSubmatch(text, -1); at != nil {
 		message = at[len(at)-1][1] + ": " + message
+	}
+	if len(message) > maxMessage { // helpers that call each other
+		message = "… " + strings.ToValidUTF8(message[len(message)-maxMessage:], "")
 	}
 	return diag.New(pos, "the chart %s cannot be rendered: %s", c.Name(), message).WithCause(err)
 }
