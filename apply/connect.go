@@ -97,12 +97,15 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 		s.recovery = &recovery{env: e, from: *c.Nodes.Recovery}
 		s.connect.recovery = s.recovery
 	}
-	s.addStages(inv, open, kube, c)
+	if c.History != nil {
+		s.commit = c.History.Commit
+	}
+	addStages(s, inv, open, kube, c)
 	return s
 }
 
-// addStages puts together the stages.
-func (s *Session) addStages(inv *inventory, open *sessionAccess, kube *kubeReach, c Cloud) {
+// addStages puts together the stages of a session.
+func addStages(s *Session, inv *inventory, open *sessionAccess, kube *kubeReach, c Cloud) {
 	moved := &disturbed{}
 	s.cloud = &cloudStage{
 		env: s.env, project: s.project, inventory: inv, open: open, images: s.images, record: s.record,

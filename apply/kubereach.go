@@ -42,6 +42,7 @@ type kubeReach struct {
 	held      *heldLock
 	calls     *atomic.Int64
 	plane     reach.Favourite // the control plane that was reached last
+	used      atomic.Pointer[controlPlaneAPI]
 }
 
 // serves reports whether the cluster runs Kubernetes, and nodes are not left out.
@@ -144,6 +145,7 @@ func (k controlPlaneAPI) client(ctx context.Context) (*kube.Client, error) {
 
 // clientWith makes a client that repeats requests for some time.
 func (k controlPlaneAPI) clientWith(ctx context.Context, patience time.Duration) (*kube.Client, error) {
+	k.reach.used.Store(&k)
 	return k.reach.client(ctx, k.options(kube.Options{Within: answers, Patience: patience, Soon: !k.reach.held.changing}))
 }
 

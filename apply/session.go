@@ -59,6 +59,7 @@ type Session struct {
 	log      *runLog
 	lock     *locker
 	record   treeRecord
+	commit   string // of the tree; empty if it is in none as it is
 
 	cloud    *cloudStage
 	nodes    *nodeStage

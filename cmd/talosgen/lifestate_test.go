@@ -58,6 +58,9 @@ func (l *life) nodeState() (lines []string) {
 	}
 	_ = l.fleet.Kubernetes(first) // what follows from what has happened
 	for _, o := range api.All("") {
+		if name, _ := o["metadata"].(map[string]any)["name"].(string); name == "talosgen-history" {
+			continue // how many runs it took, and when
+		}
 		switch o["kind"] {
 		case "Lease":
 			continue // whose it is, and since when

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/ledger"
 	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -18,6 +21,7 @@ func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 	}
 	summary := r.Summary(ended, s.commands(c))
 	unprinted := s.printSummary(c, summary) // which hides neither of the others
+	s.recordRun(c, ledger.Entry{}, r, ended)
 	s.reportFacts(s.facts, "so that these machines are never taken for new ones")
 	if err != nil && !summary.Complete() {
 		return err
@@ -28,6 +32,21 @@ func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 	problems.AddErr(unprinted)
 	return problems.Err()
 }
+
+// recordRun adds a run to the history that the cluster keeps. Without it the run is
+// done all the same.
+func (s *session) recordRun(c *cli.Context, e ledger.Entry, r *apply.Report, ended error) {
+	owner := s.owner()
+	e.Owner, e.Run, e.Command = s.out.clean(owner.Name), owner.Run, c.Command.Name
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context), recordWithin)
+	defer cancel()
+	if err := s.Record(ctx, e, r, ended); err != nil {
+		s.out.warn("history: this run is not recorded in the cluster: %s", s.out.clean(err.Error()))
+	}
+}
+
+// recordWithin is how long it may take, also after an interrupt.
+const recordWithin = 20 * time.Second
 
 // printSummary prints the report of a run: as JSON to stdout, or as text to stderr.
 func (s *session) printSummary(c *cli.Context, summary summary.Summary) error {

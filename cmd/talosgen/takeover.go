@@ -6,7 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/ledger"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/apply/summary"
 	"github.com/talosgen/talosgen/internal/natural"
 )
 
@@ -68,6 +70,13 @@ func (t takeoverCommand) takeOver(c *cli.Context, s *session, cluster *apply.Clu
 	done, err := cluster.TakeOver(c.Context, p, t.clusters.owner())
 	s.stop()
 	s.out.say("%s", natural.Count(len(done), "object"))
+	outcome := summary.Done
+	if err != nil {
+		outcome = summary.Failed
+	}
+	if c.String(flagServer) == "" {
+		s.recordRun(c, ledger.Entry{Changes: len(done), Outcome: string(outcome)}, nil, err)
+	}
 	return err
 }
 

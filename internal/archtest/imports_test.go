@@ -12,7 +12,7 @@ import (
 // parts are the parts of the module, and which parts each may import. Tests
 // keep to the same: a package that its tests cannot test alone is not apart.
 var parts = []part{
-	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/importer", "render/nodepools", "render/vault", "apply", "apply/image", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
+	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/importer", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
 	{"render/...", []string{"render/...", "schemas", "internal/..."}},
 	{"apply/...", []string{"apply/...", "schemas", "internal/..."}},
 	{"schemas/...", []string{"schemas/...", "internal/..."}},
@@ -136,7 +136,7 @@ var spared = []struct {
 // light are the packages whose tests must not build a heavy library, not even
 // through another package of the module.
 var light = []string{
-	"apply/internal/access", "apply/output", "apply/summary", "apply/wayin", "apply/plan/kube", "apply/plan/kube/kubetree", "apply/plan/nodes", "apply/plan/nodes/bootstrap", "apply/plan/nodes/newonce", "apply/plan/nodes/nodeconfig", "apply/plan", "apply/plan/cloud", "apply/plan/lineage", "apply/plan/review", "apply/plan/upgrade", "apply/preflight",
+	"apply/internal/access", "apply/ledger", "apply/output", "apply/summary", "apply/wayin", "apply/plan/kube", "apply/plan/kube/kubetree", "apply/plan/nodes", "apply/plan/nodes/bootstrap", "apply/plan/nodes/newonce", "apply/plan/nodes/nodeconfig", "apply/plan", "apply/plan/cloud", "apply/plan/lineage", "apply/plan/review", "apply/plan/upgrade", "apply/preflight",
 	"internal/atomicfile", "internal/diag", "internal/etcdsafety", "internal/rendered", "internal/scaffold", "internal/secret", "internal/yamlerror", "internal/yamltext",
 	"render/internal/address", "render/internal/config", "render/internal/envelope", "render/internal/infra",
 	"render/internal/catalogue", "render/internal/chartlock", "render/internal/gitops", "render/internal/graph", "render/internal/leak", "render/internal/layer", "render/internal/legacy", "render/internal/ownership", "render/internal/pools", "render/internal/reuse",

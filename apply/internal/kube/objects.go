@@ -87,7 +87,7 @@ func (o objects) create(ctx context.Context, object *unstructured.Unstructured, 
 	if len(sub) > 0 {
 		path = o.at(object.GetName(), sub...)
 	}
-	made, err := o.api.Create(ctx, object, metav1.CreateOptions{}, sub...)
+	made, err := o.api.Create(ctx, object, metav1.CreateOptions{FieldManager: manager}, sub...)
 	if err != nil {
 		return nil, refusal(http.MethodPost, path, err)
 	}
@@ -96,7 +96,7 @@ func (o objects) create(ctx context.Context, object *unstructured.Unstructured, 
 
 // update replaces an object, unless others have changed it meanwhile.
 func (o objects) update(ctx context.Context, object *unstructured.Unstructured) (map[string]any, error) {
-	stored, err := o.api.Update(ctx, object, metav1.UpdateOptions{})
+	stored, err := o.api.Update(ctx, object, metav1.UpdateOptions{FieldManager: manager})
 	if err != nil {
 		return nil, refusal(http.MethodPut, o.at(object.GetName()), err)
 	}
