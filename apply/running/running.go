@@ -64,9 +64,8 @@ func read(ctx context.Context, a *Access, address string, through reach.Transpor
 	if err != nil {
 		return n, err
 	}
-	if stored.Reveal() != "" && stored.Reveal() != n.Config.Reveal() {
-		return n, diag.On("node "+address, "will have another configuration at its next boot than it has now").
-			WithHint("a change waits for a reboot, or is being tried: reboot the node, or apply its configuration again").WithCode(diag.Conflict)
+	if err := settled(address, n.Config, stored); err != nil {
+		return n, err
 	}
 	if n.Talos, err = c.Version(ctx); err != nil {
 		return n, err
@@ -83,6 +82,15 @@ func read(ctx context.Context, a *Access, address string, through reach.Transpor
 		n.MAC = strings.ToLower(hardware.MACs[0])
 	}
 	return n, n.readEtcd(ctx, c)
+}
+
+// settled refuses a node that will have another configuration than it has now.
+func settled(address string, active, stored secret.String) error {
+	if stored.Reveal() == "" || stored.Reveal() == active.Reveal() {
+		return nil
+	}
+	return diag.On("node "+address, "will have another configuration at its next boot than it has now").
+		WithHint("a change waits for a reboot, or is being tried: reboot the node, or apply its configuration again").WithCode(diag.Conflict)
 }
 
 // readEtcd asks a control plane for its etcd. Of others the service is unknown.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 func TestOneEtcd(t *testing.T) {
@@ -22,6 +23,24 @@ func TestOneEtcd(t *testing.T) {
 	} {
 		err := oneEtcd(c.nodes)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestSettled: a stored configuration that is not the active one is refused, and what
+// they hold is not told.
+func TestSettled(t *testing.T) {
+	for _, c := range []struct {
+		name, active, stored string
+		refused              bool
+	}{
+		{"the same", "a: canary", "a: canary", false},
+		{"none is stored", "a: canary", "", false},
+		{"another", "a: canary", "a: canary2", true},
+	} {
+		err := settled("192.0.2.7", secret.New(c.active), secret.New(c.stored))
+		if (err != nil) != c.refused || err != nil && (!strings.HasPrefix(err.Error(), "node 192.0.2.7: will have another") || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -79,11 +79,20 @@ func (a adoptCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a.print(report, o.Check)
-	if report.Written {
-		a.out.say("then `talosgen render %s`, commit, and `talosgen plan %s`: it has nothing to do", env, env)
+	a.print(report, o.Check, "it is as it runs already")
+	if !o.Check {
+		a.next(report)
 	}
 	return nil
+}
+
+// next says what is to be done with the environment.
+func (a adoptCommand) next(r *importer.Report) {
+	if r.Marked != "" {
+		a.out.say("next: edit what is marked with EDIT in %s", r.Marked)
+	}
+	a.out.say("next: talosgen render %s", r.Env)
+	a.out.say("next: talosgen plan %s", r.Env)
 }
 
 // access is the context of the talosconfig, with the nodes to ask.

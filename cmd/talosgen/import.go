@@ -86,11 +86,11 @@ func (i importCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	i.print(report, c.Bool("check"))
+	i.print(report, c.Bool("check"), "it is there already")
 	return nil
 }
 
-func (i importCommand) print(r *importer.Report, check bool) {
+func (i importCommand) print(r *importer.Report, check bool, unchanged string) {
 	nodes := "1 node"
 	if r.Nodes > 1 {
 		nodes = fmt.Sprintf("%d nodes", r.Nodes)
@@ -104,7 +104,7 @@ func (i importCommand) print(r *importer.Report, check bool) {
 	case check:
 		i.out.say("nothing was written: --check")
 	default:
-		i.out.say("nothing changed: it is there already")
+		i.out.say("nothing changed: %s", unchanged)
 	}
 	for _, note := range r.Notes {
 		i.out.say("%s", note)

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -59,6 +60,7 @@ type Report struct {
 	Files   []string `json:"files"`   // of the environment, repository-relative
 	Written bool     `json:"written"` // false: it was there already, or nothing was to be written
 	Notes   []string `json:"notes"`   // what the user should know or do next
+	Marked  string   `json:"marked"`  // the file that EDIT marks are left in; empty: none
 }
 
 // Import makes an environment of a source, and proves that it renders to the
@@ -73,25 +75,27 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 	if err != nil {
 		return nil, err
 	}
+	report := &Report{Env: env, Nodes: len(origin.Machines), Target: origin.Target}
+	have, err := i.there()
+	if err != nil {
+		return nil, err
+	}
+	if have != nil {
+		return report, i.compare(report, have, origin)
+	}
 	made, err := i.make(origin)
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Env: env, Nodes: len(origin.Machines), Target: origin.Target, Notes: origin.Notes}
-	there, err := i.there(made)
-	if err != nil {
-		return nil, err
-	}
-	if there {
-		report.Notes = nil // they were said when it was written
-	} else {
-		report.Notes = append(append(report.Notes, made.notes...), i.unknown(origin)...)
-	}
+	report.Notes = append(origin.Notes, made.notes...)
 	if report.Values, err = i.prove(made, origin); err != nil {
 		return nil, err
 	}
-	report.Files = append(report.Files, sorted(made.files)...)
-	if there || o.Check {
+	i.list(report, made.files)
+	if report.Marked != "" {
+		report.Notes = append(report.Notes, "edit what is marked with EDIT in "+report.Marked+": no configuration says it")
+	}
+	if o.Check {
 		return report, nil
 	}
 	report.Written = true
@@ -202,20 +206,14 @@ func (i *importing) encrypt(m *made) error {
 // path is the path of a file of the environment.
 func (i *importing) path(name string) string { return path.Join(source.EnvsDir, i.env, name) }
 
-// unknown says what no configuration tells of its machine.
-func (i *importing) unknown(origin *foreign.Origin) []string {
-	for _, m := range origin.Machines {
-		if m.Match() == nil || m.Address == "" {
-			return []string{"edit what is marked with EDIT in " + i.path(source.ClusterFile) + ": no configuration says it"}
+// list lists the files of the environment, and the one with marks.
+func (i *importing) list(report *Report, files map[string][]byte) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(name, i.path("")+"/") {
+			report.Files = append(report.Files, name)
 		}
 	}
-	return nil
-}
-
-func sorted(files map[string][]byte) (names []string) {
-	for name := range files {
-		names = append(names, name)
+	if file := i.path(source.ClusterFile); fit.Marked(files[file]) {
+		report.Marked = file
 	}
-	slices.Sort(names)
-	return names
 }

@@ -130,30 +130,55 @@ func said(err error) string {
 	return out.String()
 }
 
-// TestNeverOverwrites: an environment that is there stays as it is, and so does what was
-// changed in one that was imported.
+// TestNeverOverwrites: an environment that is there stays as it is. It is refused if it
+// renders to something else, and only then: its files may look like anything.
 func TestNeverOverwrites(t *testing.T) {
-	for _, change := range []string{"cluster.yaml", "cluster.env", "patches/common.yaml", "patches/extra.yaml"} {
-		t.Run(change, func(t *testing.T) {
+	const swap = "apiVersion: v1alpha1\nkind: SysctlConfig\nparams: {vm.swappiness: \"7\"}\n"
+	for name, c := range map[string]struct{ file, change, want string }{
+		"comment":             {"cluster.yaml", "# mine\n", ""},
+		"comment of a patch":  {"patches/common.yaml", "# mine\n", ""},
+		"variable":            {"cluster.env", "MINE=1\n", ""},
+		"patch of no effect":  {"patches/common/a.yaml", "machine:\n  features:\n    diskQuotaSupport: true\n", ""},
+		"value":               {"patches/worker/mine.yaml", swap, "SysctlConfig of node worker"},
+		"patch of no machine": {"patches/extra.yaml", "# mine\n", "patches/extra.yaml"},
+		"unreadable":          {"cluster.yaml", "nodes: {\n", "cluster.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			r, folder := repository(t), newest(t)
 			mustImport(t, r, folder, Options{})
-			file := filepath.Join(r.Root(), "envs", "home", change)
+			file := filepath.Join(r.Root(), "envs", "home", c.file)
 			had, err := os.ReadFile(file)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
-			mine := append(had, "# mine\n"...)
-			if err := os.WriteFile(file, mine, 0o644); err != nil {
+			mine := string(had) + c.change
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(mine), 0o644)); err != nil {
 				t.Fatal(err)
 			}
-			_, err = Import(context.Background(), r, "home", Options{From: Talosctl, Dir: folder})
-			if err == nil || !strings.Contains(err.Error(), change) {
+			report, err := Import(context.Background(), r, "home", Options{From: Talosctl, Dir: folder})
+			switch {
+			case c.want == "" && (err != nil || report.Written):
+				t.Errorf("it renders to the same: %+v %v", report, err)
+			case c.want != "" && (err == nil || !strings.Contains(said(err), c.want)):
 				t.Errorf("it is not refused: %v", err)
 			}
-			if now, err := os.ReadFile(file); err != nil || string(now) != string(mine) {
+			if now, err := os.ReadFile(file); err != nil || string(now) != mine {
 				t.Errorf("the file is another one: %s %v", now, err)
 			}
 		})
+	}
+}
+
+// TestOtherNodes: nodes that only the source or only the environment has are named.
+func TestOtherNodes(t *testing.T) {
+	r, folder := repository(t), newest(t)
+	mustImport(t, r, folder, Options{})
+	worker := folder["worker.yaml"]
+	delete(folder, "worker.yaml")
+	folder["second.yaml"] = worker
+	_, err := Import(context.Background(), r, "home", Options{From: Talosctl, Dir: folder})
+	if err == nil || !strings.Contains(err.Error(), "node second (not in the environment); node worker (only in the environment)") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -10,74 +9,19 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
-	"github.com/talosgen/talosgen/render/internal/secretsfile"
 	"github.com/talosgen/talosgen/render/internal/source"
 )
 
-// there reports whether the environment is in the repository already, as it would be
-// written. One that differs is an error. If it is there, it is what is proven.
-func (i *importing) there(m *made) (bool, error) {
+// there is the environment as it is in the repository; nil if it is not there.
+func (i *importing) there() (*source.Environment, error) {
 	names, err := i.src.Files.ReadDir(i.path(""))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
-		return false, nil
+		return nil, nil
 	}
-	have, err := i.src.ReadEnvironment(i.env)
-	if err != nil {
-		return false, err
-	}
-	own := map[string][]byte{}
-	for name, data := range have.Raw {
-		if strings.HasPrefix(name, i.path("")+"/") {
-			own[name] = data
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.files)) {
-		if data, ok := own[name]; !ok || !sopsage.NamedEncrypted(name) && name != i.path(source.KeyringFile) && !bytes.Equal(data, m.files[name]) {
-			return false, i.exists(name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if _, ok := m.files[name]; !ok {
-			return false, i.exists(name)
-		}
-	}
-	if err := i.sameSecrets(have, m.secrets); err != nil {
-		return false, err
-	}
-	m.source = have
-	return true, nil
-}
-
-func (i *importing) exists(name string) error {
-	return diag.New(diag.Pos{File: name}, "environment %q is there already, and this file is not as it would be imported", i.env).
-		WithHint("an environment is never overwritten: import under another name, and compare")
-}
-
-// sameSecrets compares what is encrypted.
-func (i *importing) sameSecrets(have *source.Environment, want *secretsfile.Secrets) error {
-	if err := have.FindKeys(); err != nil {
-		return err
-	}
-	file := i.path(source.SecretsName)
-	plain, err := have.Keys.DecryptYAML(i.ctx, file, have.Raw[file])
-	if err != nil {
-		return err
-	}
-	s, err := secretsfile.Parse(file, plain)
-	if err != nil {
-		return err
-	}
-	same := func(a, b secret.String) bool { return a.Reveal() == b.Reveal() }
-	if !sameYAML(s.Talos, want.Talos) || !maps.EqualFunc(s.Variables, want.Variables, same) {
-		return i.exists(file)
-	}
-	return nil
+	return i.src.ReadEnvironment(i.env)
 }
 
 // write puts the environment in place, as a whole: beside it first, then under its name.
@@ -114,22 +58,4 @@ func (i *importing) write(files map[string][]byte) error {
 		return fail(err)
 	}
 	return nil
-}
-
-// sameYAML compares two texts of secrets as YAML.
-func sameYAML(a, b secret.String) bool {
-	return a.Reveal() == b.Reveal() || normal(a) == normal(b) && normal(a) != ""
-}
-
-// normal is a text of YAML in one form; empty if it is none.
-func normal(s secret.String) string {
-	var v any
-	if yaml.Unmarshal([]byte(s.Reveal()), &v) != nil {
-		return ""
-	}
-	text, err := yaml.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }

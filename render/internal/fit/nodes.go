@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strconv"
@@ -59,8 +60,15 @@ func found(name string, value, otherwise any, known bool, edit string) keyed {
 	if known {
 		return field(name, value)
 	}
-	return keyed{name, otherwise, "# EDIT: " + edit}
+	return keyed{name, otherwise, mark + edit}
 }
+
+// mark begins the comment of what is to be put there by hand.
+const mark = "# EDIT: "
+
+// Marked reports whether something in a text of cluster.yaml is still to be put there by
+// hand.
+func Marked(text []byte) bool { return bytes.Contains(text, []byte(mark)) }
 
 // mappingOf keeps their order.
 func mappingOf(f fields) *yaml.Node {
