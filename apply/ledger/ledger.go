@@ -81,12 +81,12 @@ func Add(text string, e Entry) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// Newest are entries, the newest first.
+// Newest are entries, the newest first: the one that was recorded last. Their times do
+// not tell: clocks are known to a second.
 func Newest(entries []Entry) []Entry {
-	sorted := slices.Clone(entries)
-	slices.Reverse(sorted)
-	slices.SortStableFunc(sorted, func(a, b Entry) int { return b.Time.Compare(a.Time) })
-	return sorted
+	newest := slices.Clone(entries)
+	slices.Reverse(newest)
+	return newest
 }
 
 // Table is a line for each entry, for people.

@@ -41,6 +41,16 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// What was recorded last is the newest, also if the clock says otherwise: that of an API
+// server is known to a second, and another server's may differ.
+func TestNewestIsRecordedLast(t *testing.T) {
+	early := entry(2)
+	early.Time = entry(1).Time.Add(-time.Second)
+	if got := Newest(Read(added(t, "", entry(1), early))); got[0] != early || got[1] != entry(1) {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // An entry is there once, however often it is added: an answer may have been lost.
 func TestAddTwice(t *testing.T) {
 	once := added(t, "", entry(1), entry(2))
