@@ -88,7 +88,7 @@ func (a adoptCommand) run(c *cli.Context) error {
 
 // next says what is to be done with the environment.
 func (a adoptCommand) next(r *importer.Report) {
-	if r.Marked != "" {
+	if r.Marked != "" && !r.Written { // of a new one it was said with the notes
 		a.out.say("next: edit what is marked with EDIT in %s", r.Marked)
 	}
 	a.out.say("next: talosgen render %s", r.Env)

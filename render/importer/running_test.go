@@ -31,7 +31,7 @@ func TestRunning(t *testing.T) {
 		}
 		return report
 	}
-	if first := adopt(); !first.Written || first.Marked != "envs/home/cluster.yaml" {
+	if first := adopt(); !first.Written || first.Marked != "envs/home/cluster.yaml" || !strings.Contains(strings.Join(first.Notes, " "), "EDIT in "+first.Marked) {
 		t.Errorf("of the worker nothing is known, and it is not marked: %+v", first)
 	}
 	for i := range o.Running {
