@@ -64,7 +64,7 @@ func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot
 	var all sync.WaitGroup
 	for i, want := range wanted {
 		all.Go(func() {
-			step := "image " + image.Arch(want.Architecture)
+			step := imageStep(want, wanted)
 			stage.Step(step, progress.Begun, "")
 			_, errs[i] = builder.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
 			if errs[i] != nil {
@@ -80,6 +80,22 @@ func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot
 		list.AddErr(err)
 	}
 	return list.Err()
+}
+
+// schematicShown is how much of the id of a schematic tells images apart.
+const schematicShown = 8
+
+// imageStep is the name of a step that makes an image, one of some: with its
+// schematic, if there is another one for its architecture.
+func imageStep(want schemas.InfraSnapshot, all []schemas.InfraSnapshot) string {
+	name := "image " + image.Arch(want.Architecture)
+	if slices.ContainsFunc(all, func(other schemas.InfraSnapshot) bool {
+		return other.Architecture == want.Architecture && other.Selector != want.Selector
+	}) {
+		id := want.Labels["talos_schematic_id"]
+		name += " " + id[:min(schematicShown, len(id))]
+	}
+	return name
 }
 
 // step makes an image as a step of a stage.

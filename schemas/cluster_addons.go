@@ -85,7 +85,8 @@ type AutoscalerPool struct {
 	// Kubernetes annotations of the nodes.
 	Annotations map[string]string `yaml:"annotations" keyFormat:"labelKey" otherwise:"none" example:"{example.com/owner: team a}"`
 	// Kubernetes taints of the nodes, as key=value:Effect or key:Effect.
-	Taints []string `yaml:"taints" format:"taint" otherwise:"none" example:"['example.com/dedicated=batch:NoSchedule']"`
+	Taints    []string `yaml:"taints" format:"taint" otherwise:"none" example:"['example.com/dedicated=batch:NoSchedule']"`
+	NodeImage `yaml:",inline"`
 	// A subnet of the pool's own, inside of network.nodeCidrs.
 	Subnet string `yaml:"subnet" format:"cidr" otherwise:"the one that autoscaled servers share" example:"10.0.66.0/25"`
 }

@@ -95,6 +95,7 @@ type Pool struct {
 	// Required for static nodes, here, at each node, or as a disk selector in a
 	// patch.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"/dev/sda on hetzner" example:"/dev/nvme0n1"`
+	NodeImage   `yaml:",inline"`
 	// The machines of the pool. Provider static only.
 	Nodes []StaticNode `yaml:"nodes" otherwise:"none"`
 }
@@ -121,6 +122,7 @@ type StaticNode struct {
 	Routes []Route `yaml:"routes" otherwise:"none"`
 	// The disk that Talos is installed to.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of the pool" example:"/dev/nvme0n1"`
+	NodeImage   `yaml:",inline"`
 	// Kubernetes labels in addition to those of the pool; they win over them.
 	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/disk: ssd}"`
 	// Kubernetes annotations in addition to those of the pool; they win over them.
@@ -143,4 +145,17 @@ type Match struct {
 	// does: nothing is sent to a machine that has another one. It is a new one with
 	// each start of the machine; once the machine is configured it does not matter.
 	Fingerprint string `yaml:"fingerprint" format:"fingerprint" otherwise:"nothing proves who answers at first" example:"cBoPHCpSUqN0nBwHaWuFsj2+MCnsYMvFsALAmB4pB0k="`
+}
+
+// NodeImage is what a pool or a node adds to the Talos image of its cluster.
+type NodeImage struct {
+	// Official system extensions in addition to talos.extensions; those of a
+	// node in addition to those of its pool.
+	Extensions []string `yaml:"extensions" format:"extension" otherwise:"none" example:"[siderolabs/iscsi-tools]"`
+	// Kernel arguments after those of talos.extraKernelArgs; those of a node
+	// after those of its pool.
+	ExtraKernelArgs []string `yaml:"extraKernelArgs" format:"kernelArg" otherwise:"none" example:"[mitigations=off]"`
+	// The id of a schematic, instead of all extensions and kernel arguments of
+	// the cluster and the pool.
+	Schematic string `yaml:"schematic" format:"schematic" otherwise:"computed" example:"376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"`
 }

@@ -183,6 +183,7 @@ func (e cloudGenerator) autoscaler(c values) {
 		put(e, p, at, "annotations", 30, func(name string) values { return values{"example.com/owner": e.text(e.at + "." + name)} })
 		put(e, p, at, "taints", 30, func(string) []string { return []string{"example.com/dedicated=batch:NoSchedule"} })
 		put(e, p, at, "subnet", 30, func(string) string { return fmt.Sprintf("%s.%d.128/25", e.cidr[:len(e.cidr)-len(".0.0/16")], 70+i) })
+		e.image(p, at, 15)
 		pools = append(pools, p)
 	}
 	a["nodepools"] = pools

@@ -153,6 +153,23 @@ func (e nodeGenerator) common(p values, at string) {
 		return e.some(e.at+"."+at+".taints list", "example.com/dedicated=db:NoSchedule", "example.com/slow:PreferNoSchedule", "other=:NoExecute")
 	})
 	put(e, p, at, "installDisk", 10, func(name string) string { return one(e, name+" value", "/dev/sda", "/dev/nvme0n1") })
+	e.image(p, at, 12)
+}
+
+// image is what a pool or node adds to the image of the cluster. Nothing can be
+// added to a schematic of which only the id is known.
+func (e *environment) image(p values, at string, percent int) {
+	if e.is(at+".schematic", percent/4) {
+		p["schematic"] = "f683308f6e49ec36d715bd41c90d800910552d8cbc015c8363ec350594535fa1"
+		return
+	}
+	if e.is("talos.schematic", givenSchematics) {
+		return
+	}
+	put(e, p, at, "extensions", percent, func(name string) []string {
+		return e.some(e.at+"."+name, "siderolabs/qemu-guest-agent", "siderolabs/nvme-cli")
+	})
+	put(e, p, at, "extraKernelArgs", percent, func(string) []string { return []string{"mitigations=off"} })
 }
 
 // staticPool lists the machines of a pool.
@@ -165,6 +182,9 @@ func (e nodeGenerator) staticPool(p values, at, name string, count, first int) {
 	for i := range count {
 		n := e.machine(fmt.Sprintf("%s.nodes%d", at, i), first+i)
 		n["name"] = fmt.Sprintf("n%d-%s", first+i, name)
+		if p["schematic"] == nil {
+			e.image(n, fmt.Sprintf("%s.nodes%d", at, i), 6)
+		}
 		known.nodes = append(known.nodes, n["name"].(string))
 		nodes = append(nodes, n)
 	}

@@ -17,6 +17,10 @@ vG+3DrFheZcvroP6YS2QJhwd+Z/fUGVL/6y92/3epvqr8GIL
 // forcedReboots is the first minor version of Talos that can reboot by force.
 const forcedReboots = 12
 
+// givenSchematics is how many of a hundred environments give their schematic by
+// its id.
+const givenSchematics = 8
+
 // talosGenerator makes the options of Talos.
 type talosGenerator struct{ *environment }
 
@@ -24,7 +28,7 @@ type talosGenerator struct{ *environment }
 func (e talosGenerator) talos(c values) {
 	t := inner(c, "talos")
 	const at = "talos"
-	if e.is(at+".schematic", 8) {
+	if e.is(at+".schematic", givenSchematics) {
 		t["schematic"] = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 	} else {
 		put(e, t, at, "extensions", 20, func(name string) []string {

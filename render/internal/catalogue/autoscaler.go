@@ -104,6 +104,7 @@ type autoscalerFile struct {
 // configuration.
 type autoscalerNodePool struct {
 	CloudInit     string            `json:"cloudInit"`
+	ImagesForArch map[string]string `json:"imagesForArch,omitempty"` // if not those of all pools
 	Labels        map[string]string `json:"labels,omitempty"`
 	Taints        []autoscalerTaint `json:"taints,omitempty"`
 	ServerLabels  map[string]string `json:"serverLabels,omitempty"`
@@ -131,8 +132,12 @@ func (f autoscalerFacts) autoscalerConfig(tag string) string {
 			"cluster-autoscaler %s cannot tell servers their subnet: they would take addresses of other nodes", tag)
 	}
 	for i, p := range f.Infrastructure.AutoscalerPools {
-		file.ImagesForArch[architectures[p.Image.Architecture]] = p.Image.Selector
-		pool := f.autoscalerPool(p, i)
+		pool, arch := f.autoscalerPool(p, i), architectures[p.Image.Architecture]
+		if first, taken := file.ImagesForArch[arch]; taken && first != p.Image.Selector {
+			pool.ImagesForArch = map[string]string{arch: p.Image.Selector}
+		} else {
+			file.ImagesForArch[arch] = p.Image.Selector
+		}
 		total += len(pool.CloudInit)
 		if subnets && p.IPRange != file.DefaultSubnetIPRange {
 			pool.SubnetIPRange = p.IPRange

@@ -15,6 +15,7 @@ func check(r *reporter) {
 	completer{r}.complete()
 	pools := r.pools()
 	poolRules{r, pools}.check()
+	imageRules{r, pools}.check()
 	resolver{r, pools}.resolve()
 	nodeRules{r}.check()
 	rangesOf(r).check()

@@ -14,7 +14,6 @@ type fileRules struct{ *reporter }
 func (ch fileRules) check() {
 	ch.checkExampleKey()
 	ch.checkVersions()
-	ch.checkSchematic()
 	ch.checkProvider()
 }
 
@@ -24,19 +23,6 @@ func (ch fileRules) checkExampleKey() {
 	if file == ".." || strings.HasPrefix(file, "../") || path.IsAbs(file) {
 		ch.fail("only an example key is named here; keys of your own are found as sops finds them",
 			[]string{"secrets", "exampleKeyFile"}, "the example key is outside of the repository")
-	}
-}
-
-// checkSchematic makes sure that a schematic is given in one way.
-func (ch fileRules) checkSchematic() {
-	if !ch.has("talos", "schematic") {
-		return
-	}
-	for _, key := range []string{"extensions", "extraKernelArgs"} {
-		if ch.has("talos", key) {
-			ch.fail("the schematic with that id holds them, or remove the id and it is computed",
-				[]string{"talos", key}, "talos.%s beside talos.schematic", key)
-		}
 	}
 }
 

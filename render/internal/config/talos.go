@@ -19,7 +19,6 @@ type talosRules struct{ *reporter }
 
 func (ch talosRules) check() {
 	t := ch.Talos
-	ch.unique(keys("talos.extensions"), "", t.Extensions)
 	ch.unique(keys("talos.kernelModules"), "name", namesOf(t.KernelModules, func(m schemas.KernelModule) string { return m.Name }))
 	ch.unique(keys("talos.staticHosts"), "ip", namesOf(t.StaticHosts, func(h schemas.StaticHost) string { return h.IP }))
 	ch.unique(keys("talos.trustedRoots"), "name", namesOf(t.TrustedRoots, func(r schemas.TrustedRoots) string { return r.Name }))

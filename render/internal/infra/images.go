@@ -2,6 +2,7 @@ package infra
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/schemas"
@@ -21,9 +22,10 @@ const selectorLength = 32
 type imageResolver struct{ *resolver }
 
 // image selects the snapshot that a server of a type is made from.
-func (r imageResolver) image(serverType string) schemas.InfraImage {
+func (r imageResolver) image(serverType string, image schemas.NodeImage) schemas.InfraImage {
 	arch := architecture(serverType)
-	return schemas.InfraImage{Selector: r.imageSelector(arch), Architecture: arch}
+	id, _ := r.Schematic(image)
+	return schemas.InfraImage{Selector: r.imageSelector(arch, id), Architecture: arch}
 }
 
 func architecture(serverType string) string {
@@ -40,18 +42,18 @@ func (r imageResolver) imageOptions(arch string) schemas.Image {
 	return r.c.Hetzner.Images.AMD64
 }
 
-// imageLabels are the labels of the snapshot with the Talos of the cluster.
-// Clusters share it, so it does not name one.
-func (r imageResolver) imageLabels() map[string]string {
+// imageLabels are the labels of the snapshot with the Talos of the cluster and a
+// schematic. Clusters share it, so it does not name one.
+func (r imageResolver) imageLabels(schematic string) map[string]string {
 	return map[string]string{
 		"os":                 "talos",
 		"talos_version":      r.c.Talos.Version,
-		"talos_schematic_id": r.Schematic[:min(selectorLength, len(r.Schematic))],
+		"talos_schematic_id": schematic[:min(selectorLength, len(schematic))],
 	}
 }
 
-func (r imageResolver) imageSelector(arch string) string {
-	labels := r.imageLabels()
+func (r imageResolver) imageSelector(arch, schematic string) string {
+	labels := r.imageLabels(schematic)
 	if r.imageOptions(arch).Selector == "latest" {
 		delete(labels, "talos_version")
 	}
@@ -62,27 +64,28 @@ func (r imageResolver) imageSelector(arch string) string {
 var goArch = map[string]string{x86: "amd64", arm: "arm64"}
 
 // images lists the snapshots that the cluster needs: one for each architecture
-// of its servers.
+// of its servers, and for each schematic of these.
 func (r imageResolver) images() {
-	needed := map[string]bool{}
-	for _, n := range r.c.Resolve() {
-		needed[architecture(n.Type)] = true
-	}
-	for _, p := range r.autoscalerPools() {
-		needed[architecture(p.Type)] = true
-	}
 	for _, arch := range []string{x86, arm} {
-		if !needed[arch] {
-			continue
+		var made []string
+		for _, n := range append(slices.Clip(r.c.Resolve()), r.c.AutoscaledNodes()...) {
+			id, text := r.Schematic(n.Image)
+			if architecture(n.Type) == arch && !slices.Contains(made, id) {
+				made = append(made, id)
+				r.snapshot(arch, id, text)
+			}
 		}
-		o := r.imageOptions(arch)
-		labels := r.imageLabels()
-		labels[labelManagedBy] = managedBy
-		r.out.Images = append(r.out.Images, schemas.InfraSnapshot{
-			Architecture: arch, Selector: r.imageSelector(arch), Build: o.Build, Labels: labels,
-			URL:         fmt.Sprintf("https://%s/image/%s/%s/hcloud-%s.raw.xz", r.c.Talos.ImageFactory, r.Schematic, r.c.Talos.Version, goArch[arch]),
-			Schematic:   r.SchematicText,
-			BuilderType: o.BuilderType, BuilderLocation: o.BuilderLocation,
-		})
 	}
+}
+
+// snapshot is the one for an architecture with a schematic.
+func (r imageResolver) snapshot(arch, id, text string) {
+	o, labels := r.imageOptions(arch), r.imageLabels(id)
+	labels[labelManagedBy] = managedBy
+	r.out.Images = append(r.out.Images, schemas.InfraSnapshot{
+		Architecture: arch, Selector: r.imageSelector(arch, id), Build: o.Build, Labels: labels,
+		URL:         fmt.Sprintf("https://%s/image/%s/%s/hcloud-%s.raw.xz", r.c.Talos.ImageFactory, id, r.c.Talos.Version, goArch[arch]),
+		Schematic:   text,
+		BuilderType: o.BuilderType, BuilderLocation: o.BuilderLocation,
+	})
 }

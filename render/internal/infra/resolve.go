@@ -13,10 +13,9 @@ type Input struct {
 	Config *config.Config
 	// Facts are the public addresses that are known; none if it is nil.
 	Facts *config.Facts
-	// Schematic is the id of the schematic of the nodes' image.
-	Schematic string
-	// SchematicText is the schematic itself; empty if only its id is known.
-	SchematicText string
+	// Schematic tells the id of the schematic of an image, and the schematic
+	// itself; that is empty if only its id is known.
+	Schematic func(schemas.NodeImage) (id, text string)
 	// HostKey is the public SSH host key of the NAT gateway, as in an
 	// authorized_keys file.
 	HostKey string

@@ -5,6 +5,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 const (
@@ -36,13 +37,16 @@ func resolveCase(t *testing.T, in casetest.Case) map[string]string {
 	return map[string]string{"infrastructure.yaml": string(text)}
 }
 
+// schematic is the plain one, whose id the Image Factory gives to all.
+func schematic(schemas.NodeImage) (id, text string) { return testSchematic, "customization: {}\n" }
+
 func input(t *testing.T, in map[string]string) Input {
 	t.Helper()
 	c, err := config.Load(testFile, []byte(in["cluster.yaml"]), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Input{Config: c, Schematic: testSchematic, SchematicText: "customization: {}\n", HostKey: testHostKey}
+	r := Input{Config: c, Schematic: schematic, HostKey: testHostKey}
 	if data, ok := in["facts.yaml"]; ok {
 		if r.Facts, err = config.LoadFacts(factsFile, []byte(data)); err != nil {
 			t.Fatal(err)

@@ -32,16 +32,16 @@ type Schematic struct {
 
 // NewSchematic returns the schematic of an image with official extensions and
 // kernel arguments. The order of both matters to the Image Factory.
-func NewSchematic(extensions, kernelArgs []string) (Schematic, error) {
+func NewSchematic(extensions, kernelArgs []string) Schematic {
 	var s schematic
 	s.Customization.ExtraKernelArgs = kernelArgs
 	s.Customization.SystemExtensions.OfficialExtensions = extensions
 	text, err := yaml.Marshal(s)
 	if err != nil {
-		return Schematic{}, fmt.Errorf("encoding the schematic: %w", err)
+		panic("a schematic of texts cannot be encoded: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
-	return Schematic{ID: hex.EncodeToString(sum[:]), Text: string(text)}, nil
+	return Schematic{ID: hex.EncodeToString(sum[:]), Text: string(text)}
 }
 
 // InstallImage names the installer image of a schematic. Before Talos 1.10 the

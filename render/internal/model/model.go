@@ -32,10 +32,9 @@ type Model struct {
 	Autoscaled []Node
 	Layers     *layer.Layers // which patches apply to which node
 
-	Facts     *config.Facts // nil if nothing is known
-	Infra     *schemas.Infrastructure
-	Schematic machine.Schematic
-	HostKey   string // public, of the NAT gateway
+	Facts   *config.Facts // nil if nothing is known
+	Infra   *schemas.Infrastructure
+	HostKey string // public, of the NAT gateway
 }
 
 // Sources are what a model is made from.
@@ -91,22 +90,27 @@ func (m *Model) resolve(s Sources) error {
 		m.Facts, err = config.LoadFacts(m.Path(FactsFile), data)
 		problems.AddErr(err)
 	}
-	m.Schematic, err = newSchematic(m.Config.Talos)
-	problems.AddErr(err)
 	m.HostKey, err = m.publicHostKey(s.Secrets)
 	problems.AddErr(err)
-	m.Infra, err = infra.Resolve(infra.Input{Config: m.Config, Facts: m.Facts, Schematic: m.Schematic.ID, SchematicText: m.Schematic.Text, HostKey: m.HostKey})
+	m.Infra, err = infra.Resolve(infra.Input{Config: m.Config, Facts: m.Facts, Schematic: schematicOf, HostKey: m.HostKey})
 	problems.AddErr(err)
 	return problems.Err()
 }
 
-// newSchematic is the one of the nodes. Of one that is given by its id, only
-// that is known.
-func newSchematic(talos schemas.Talos) (machine.Schematic, error) {
-	if talos.Schematic != "" {
-		return machine.Schematic{ID: talos.Schematic}, nil
+// Schematic returns the one of the node's image.
+func (n Node) Schematic() machine.Schematic {
+	id, text := schematicOf(n.Image)
+	return machine.Schematic{ID: id, Text: text}
+}
+
+// schematicOf returns the schematic of an image. Of one that is given by its id,
+// only that is known.
+func schematicOf(i schemas.NodeImage) (id, text string) {
+	if i.Schematic != "" {
+		return i.Schematic, ""
 	}
-	return machine.NewSchematic(talos.Extensions, talos.ExtraKernelArgs)
+	s := machine.NewSchematic(i.Extensions, i.ExtraKernelArgs)
+	return s.ID, s.Text
 }
 
 // checkVersions compares versions that belong together. Which Kubernetes a Talos

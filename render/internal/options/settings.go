@@ -12,7 +12,7 @@ import (
 // Settings returns the inputs of the generated base of a node.
 func Settings(m *model.Model, n model.Node) (machine.Settings, error) {
 	cfg := m.Config
-	image, err := installImage(m)
+	image, err := installImage(m, n)
 	return machine.Settings{
 		ClusterName:       cfg.ClusterName,
 		Endpoint:          m.Infra.KubernetesAPI.Endpoint,
@@ -30,9 +30,9 @@ func Settings(m *model.Model, n model.Node) (machine.Settings, error) {
 // platforms are the names of the Image Factory's platforms.
 var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "metal"}
 
-func installImage(m *model.Model) (string, error) {
+func installImage(m *model.Model, n model.Node) (string, error) {
 	talos := m.Config.Talos
-	return machine.InstallImage(talos.ImageFactory, platforms[m.Config.Provider], m.Schematic.ID, talos.Version)
+	return machine.InstallImage(talos.ImageFactory, platforms[m.Config.Provider], n.Schematic().ID, talos.Version)
 }
 
 // SettingPos returns the place of the option that decides a setting of a node, or

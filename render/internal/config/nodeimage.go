@@ -1,0 +1,82 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// clusterImage is what the Talos image of all nodes is made of.
+func (c *Config) clusterImage() schemas.NodeImage {
+	return schemas.NodeImage{Extensions: c.Talos.Extensions, ExtraKernelArgs: c.Talos.ExtraKernelArgs, Schematic: c.Talos.Schematic}
+}
+
+// addImage is the image of a pool or node inside of a cluster or pool: a schematic
+// that is given by its id replaces everything, the rest comes in addition.
+func addImage(to, own schemas.NodeImage) schemas.NodeImage {
+	if own.Schematic != "" {
+		return schemas.NodeImage{Schematic: own.Schematic}
+	}
+	return schemas.NodeImage{
+		Extensions:      addMissing(to.Extensions, own.Extensions),
+		ExtraKernelArgs: addMissing(to.ExtraKernelArgs, own.ExtraKernelArgs),
+		Schematic:       to.Schematic,
+	}
+}
+
+// addMissing adds what a list lacks at its end: the order decides the id of the
+// schematic.
+func addMissing(to, own []string) []string {
+	all := slices.Clone(to)
+	for _, text := range own {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// imageRules are about how the image of each node is given.
+type imageRules struct {
+	*reporter
+	pools []pool
+}
+
+func (ch imageRules) check() {
+	talos := keys("talos")
+	ch.level(talos, ch.clusterImage(), nil)
+	for _, p := range ch.pools {
+		ch.level(p.path, p.NodeImage, [][]string{talos})
+		for i, n := range p.Nodes {
+			ch.level(sub(sub(p.path, "nodes"), strconv.Itoa(i)), n.NodeImage, [][]string{p.path, talos})
+		}
+	}
+	for i, p := range ch.Autoscaler.NodePools {
+		ch.level(sub(keys("autoscaler.nodepools"), strconv.Itoa(i)), p.NodeImage, [][]string{talos})
+	}
+}
+
+// level makes sure that the image of a level is given in one way: nothing can be
+// added to a schematic of which only the id is known.
+func (ch imageRules) level(at []string, own schemas.NodeImage, above [][]string) {
+	ch.unique(sub(at, "extensions"), "", own.Extensions)
+	for _, key := range []string{"extensions", "extraKernelArgs"} {
+		if !ch.has(sub(at, key)...) {
+			continue
+		}
+		if ch.has(sub(at, "schematic")...) {
+			ch.fail("the schematic with that id holds them, or remove the id and it is computed",
+				sub(at, key), "%s beside %s", display(sub(at, key)), display(sub(at, "schematic")))
+			continue
+		}
+		for _, level := range above {
+			if ch.has(sub(level, "schematic")...) {
+				ch.fail("give the schematic that holds them as well here, or extensions and kernel arguments there",
+					sub(at, key), "%s cannot be added to %s: an id does not tell what the schematic holds",
+					key, display(sub(level, "schematic")))
+				break
+			}
+		}
+	}
+}
