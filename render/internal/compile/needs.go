@@ -45,7 +45,7 @@ func (c *Compiler) machineOf(n model.Node, cfg *machine.Config) (needs.Machine, 
 	m := needs.Machine{
 		ControlPlane: n.Role == config.ControlPlane, Pool: n.Pool, Labels: n.Labels,
 		Tainted: n.Role == config.ControlPlane && !c.model.Config.AllowScheduling(),
-		Talos:   talos.Version, Contract: talos.ConfigContract, Extensions: n.Image.Extensions, Schematic: n.Image.Schematic,
+		Talos:   talos.Version, Contract: talos.ConfigContract, Extensions: n.Image().Extensions, Schematic: n.Image().Schematic,
 	}
 	for _, t := range n.Taints {
 		m.Tainted = m.Tainted || t.Effect != "PreferNoSchedule"

@@ -30,7 +30,7 @@ type Node struct {
 	Annotations map[string]string
 	Taints      []Taint // no two with the same key
 	InstallDisk string
-	Image       schemas.NodeImage // all of it: what the cluster, the pool and the node say
+	image       schemas.NodeImage // what the pool and the node say
 
 	// For servers of Hetzner Cloud, zero otherwise.
 	FallbackTypes     []string // to try if there is none of Type

@@ -12,6 +12,10 @@ func (c *Config) clusterImage() schemas.NodeImage {
 	return schemas.NodeImage{Extensions: c.Talos.Extensions, ExtraKernelArgs: c.Talos.ExtraKernelArgs, Schematic: c.Talos.Schematic}
 }
 
+// Image is what the Talos image of a node is made of: what the cluster, its pool and
+// itself say, and what addons need of all machines.
+func (n Node) Image() schemas.NodeImage { return addImage(n.config.clusterImage(), n.image) }
+
 // addImage is the image of a pool or node inside of a cluster or pool: a schematic
 // that is given by its id replaces everything, the rest comes in addition.
 func addImage(to, own schemas.NodeImage) schemas.NodeImage {

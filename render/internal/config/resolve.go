@@ -85,7 +85,7 @@ func (ch resolver) autoscaledNodes() {
 			ch.autoscaled = append(ch.autoscaled, Node{
 				Name: ch.ClusterName + "-" + p.Name, Role: Worker, Pool: p.Name, Type: p.Type, Location: p.Location,
 				Labels: p.Labels, Annotations: p.Annotations, Taints: taints, InstallDisk: defaultInstallDisk,
-				Image:      addImage(ch.clusterImage(), p.NodeImage),
+				image:      p.NodeImage,
 				Autoscaled: true, config: ch.Config, paths: [][]string{at},
 			})
 		}
@@ -122,7 +122,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			Annotations: p.Annotations,
 			Taints:      taints,
 			InstallDisk: cmp.Or(p.InstallDisk, defaultInstallDisk),
-			Image:       addImage(ch.clusterImage(), p.NodeImage),
+			image:       p.NodeImage,
 
 			FallbackTypes:     p.FallbackTypes,
 			Location:          p.location(i),
@@ -174,7 +174,7 @@ func (ch resolver) staticNodes(p pool, taints []Taint) {
 			Annotations: merge(p.Annotations, s.Annotations),
 			Taints:      mergeTaints(taints, ch.taints(s.Taints, path)),
 			InstallDisk: cmp.Or(s.InstallDisk, p.InstallDisk),
-			Image:       addImage(addImage(ch.clusterImage(), p.NodeImage), s.NodeImage),
+			image:       addImage(p.NodeImage, s.NodeImage),
 			Match:       s.Match,
 			BootAddress: boot,
 			Address:     address,

@@ -20,7 +20,7 @@ func (r serverResolver) autoscaler() {
 	for i, p := range r.autoscalerPools() {
 		r.out.AutoscalerPools = append(r.out.AutoscalerPools, schemas.InfraAutoscalerPool{
 			Name: p.Name, Group: r.name(p.Name), Min: p.Min, Max: p.Max, Type: p.Type, Location: p.Location,
-			Image: imageResolver(r).image(p.Type, nodes[i].Image), IPRange: r.c.AutoscalerSubnet(p).String(),
+			Image: imageResolver(r).image(p.Type, nodes[i].Image()), IPRange: r.c.AutoscalerSubnet(p).String(),
 			PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
 			Labels:    map[string]string{labelCluster: r.c.ClusterName, labelRole: config.Worker, labelPool: p.Name},
 			Discovery: a.Discovery, Cleanup: a.Cleanup,

@@ -69,7 +69,7 @@ func (r imageResolver) images() {
 	for _, arch := range []string{x86, arm} {
 		var made []string
 		for _, n := range append(slices.Clip(r.c.Resolve()), r.c.AutoscaledNodes()...) {
-			id, text := r.Schematic(n.Image)
+			id, text := r.Schematic(n.Image())
 			if architecture(n.Type) == arch && !slices.Contains(made, id) {
 				made = append(made, id)
 				r.snapshot(arch, id, text)

@@ -41,7 +41,7 @@ func (r serverResolver) server(n config.Node) schemas.InfraServer {
 	public := r.c.Network
 	s := schemas.InfraServer{
 		Name: n.Name, Role: n.Role, Pool: n.Pool, Index: n.Index,
-		Types: list(n.Type, n.FallbackTypes), Locations: list(n.Location, n.FallbackLocations), Image: imageResolver(r).image(n.Type, n.Image),
+		Types: list(n.Type, n.FallbackTypes), Locations: list(n.Location, n.FallbackLocations), Image: imageResolver(r).image(n.Type, n.Image()),
 		PrivateIP: n.PrivateIP.String(), PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
 		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, n.Role, labelPool, n.Pool),
 		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk,

@@ -99,7 +99,7 @@ func (m *Model) resolve(s Sources) error {
 
 // Schematic returns the one of the node's image.
 func (n Node) Schematic() machine.Schematic {
-	id, text := schematicOf(n.Image)
+	id, text := schematicOf(n.Image())
 	return machine.Schematic{ID: id, Text: text}
 }
 
