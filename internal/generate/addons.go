@@ -208,6 +208,8 @@ func (e addonGenerator) own(all values, at, name string) {
 	e.choice(a, at, "podSecurity", 30, "restricted", "baseline", "privileged")
 	e.choice(a, at, "layer", 40, "controllers", "configs", "apps")
 	put(e, a, at, "hooks", 20, func(name string) string { return one(e, name+" value", "drop", "keep") })
+	put(e, a, at, "makes", 15, func(string) []string { return []string{"Secret/*/" + name + "-made"} })
+	e.needs(a, at)
 	if e.is(at+".chart", 40) {
 		a["source"] = values{"chart": values{"path": e.chart(name)}}
 	} else {

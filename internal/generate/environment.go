@@ -98,6 +98,7 @@ func (e *environment) make() {
 	podNetworkGenerator{e}.ingress(c)
 	addonGenerator{e}.gitops(c)
 	addonGenerator{e}.addons(c)
+	addonGenerator{e}.check(c)
 	if e.key != "" && e.is("secrets.exampleKeyFile", 5) {
 		c["secrets"] = values{"exampleKeyFile": "../example.agekey"}
 		e.files["envs/example.agekey"] = e.key + "\n"

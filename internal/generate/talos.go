@@ -40,6 +40,9 @@ func (e talosGenerator) talos(c values) {
 	}
 	put(e, t, at, "imageFactory", 8, func(string) string { return "factory.example.com" })
 	e.diskEncryption(t)
+	if e.Contract >= 14 {
+		put(e, t, at, "secureVar", 10, func(string) bool { return false })
+	}
 	put(e, t, at, "kernelModules", 12, func(name string) []values {
 		m := values{"name": "nbd"}
 		put(e, m, name, "parameters", 60, func(string) []string { return []string{"nbds_max=64"} })
