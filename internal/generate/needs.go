@@ -36,7 +36,10 @@ func (e addonGenerator) clusterNeeds(n values, at string) {
 	e.choice(n, at, "podSecurity", 30, "restricted", "baseline", "privileged")
 	put(e, n, at, "definitions", 30, func(string) []string { return []string{"servicemonitors.monitoring.coreos.com"} })
 	put(e, n, at, "storageClass", 30, func(string) string { return "fast" })
-	put(e, n, at, "secrets", 30, func(string) []string { return []string{"DNS_TOKEN"} })
+	put(e, n, at, "secrets", 30, func(string) []string {
+		e.Secrets["DNS_TOKEN"] = e.token(e.at+".dns", 40)
+		return []string{"DNS_TOKEN"}
+	})
 }
 
 // check is what is right, though a check finds something wrong with it.
