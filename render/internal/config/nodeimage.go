@@ -8,13 +8,13 @@ import (
 )
 
 // clusterImage is what the Talos image of all nodes is made of.
-func (c *Config) clusterImage() schemas.NodeImage {
+func clusterImage(c *Config) schemas.NodeImage {
 	return schemas.NodeImage{Extensions: c.Talos.Extensions, ExtraKernelArgs: c.Talos.ExtraKernelArgs, Schematic: c.Talos.Schematic}
 }
 
 // Image is what the Talos image of a node is made of: what the cluster, its pool and
 // itself say, and what addons need of all machines.
-func (n Node) Image() schemas.NodeImage { return addImage(n.config.clusterImage(), n.image) }
+func (n Node) Image() schemas.NodeImage { return addImage(clusterImage(n.config), n.image) }
 
 // addImage is the image of a pool or node inside of a cluster or pool: a schematic
 // that is given by its id replaces everything, the rest comes in addition.
@@ -49,7 +49,7 @@ type imageRules struct {
 
 func (ch imageRules) check() {
 	talos := keys("talos")
-	ch.level(talos, ch.clusterImage(), nil)
+	ch.level(talos, clusterImage(ch.Config), nil)
 	for _, p := range ch.pools {
 		ch.level(p.path, p.NodeImage, [][]string{talos})
 		for i, n := range p.Nodes {
