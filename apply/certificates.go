@@ -65,7 +65,7 @@ func shownBy(ctx context.Context, dial image.Dialer, address string, by *access.
 		return nil, err
 	}
 	leaf := client.ConnectionState().PeerCertificates[0]
-	if err := leaf.CheckSignatureFrom(by.Certificate()); err != nil {
+	if !by.Certified(leaf) {
 		return nil, errors.New("shows a certificate of another authority than that of the tree")
 	}
 	return leaf, nil

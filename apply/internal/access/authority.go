@@ -21,13 +21,35 @@ type Authority struct {
 	certificate *x509.Certificate
 	pem         []byte // the certificate as it stands in the configuration
 	key         crypto.Signer
+	accepted    [][]byte // PEM of the other authorities that the cluster trusts, in a rotation
 }
 
 // Certificate is that of the authority, which is public.
 func (a *Authority) Certificate() *x509.Certificate { return a.certificate }
 
-// PEM returns the authority's certificate, which is public.
-func (a *Authority) PEM() []byte { return bytes.Clone(a.pem) }
+// PEM returns the certificates, which are public, of those that a server of the
+// cluster may be certified by: this authority, and in a rotation the other one.
+func (a *Authority) PEM() []byte {
+	all := bytes.Clone(a.pem)
+	for _, other := range a.accepted {
+		all = append(append(bytes.TrimRight(all, "\n"), '\n'), other...)
+	}
+	return all
+}
+
+// Certified reports whether a server's certificate is of the authority, or of one
+// that the cluster trusts as well.
+func (a *Authority) Certified(leaf *x509.Certificate) bool {
+	for rest := a.PEM(); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return false
+		}
+		if ca, err := x509.ParseCertificate(block.Bytes); err == nil && leaf.CheckSignatureFrom(ca) == nil {
+			return true
+		}
+	}
+}
 
 // String names the authority.
 func (a *Authority) String() string { return "the certificate authority of " + a.name }
@@ -55,7 +77,8 @@ type pair struct {
 type document struct {
 	Kind    string `yaml:"kind"`
 	Machine struct {
-		CA pair `yaml:"ca"`
+		CA       pair   `yaml:"ca"`
+		Accepted []pair `yaml:"acceptedCAs"`
 	} `yaml:"machine"`
 	Cluster struct {
 		CA pair `yaml:"ca"`
@@ -70,7 +93,7 @@ const kubernetesKind = "KubeAPIServerCAConfig"
 // Read finds the authorities in the machine configuration of a control plane,
 // in the clear. file is its place, for messages, which never quote it.
 func Read(file string, config []byte) (*Authorities, error) {
-	talos, kubernetes, err := findPairs(config)
+	talos, accepted, kubernetes, err := findPairs(config)
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: file}, "is no machine configuration").WithCode(diag.Secrets)
 	}
@@ -78,24 +101,32 @@ func Read(file string, config []byte) (*Authorities, error) {
 	found := &Authorities{}
 	found.Talos, err = talos.parse(file, "the Talos API")
 	problems.AddErr(err)
+	for _, p := range accepted {
+		text, _, err := parseCertificate(p.Crt)
+		if err != nil {
+			problems.AddErr(found.Talos.problem("is to be trusted beside another one (machine.acceptedCAs) whose certificate cannot be read"))
+			continue
+		}
+		found.Talos.accepted = append(found.Talos.accepted, text)
+	}
 	found.Kubernetes, err = kubernetes.parse(file, "the Kubernetes API")
 	problems.AddErr(err)
 	return found, problems.Err()
 }
 
-func findPairs(config []byte) (talos, kubernetes pair, err error) {
+func findPairs(config []byte) (talos pair, accepted []pair, kubernetes pair, err error) {
 	dec := yaml.NewDecoder(bytes.NewReader(config))
 	for {
 		var d document
 		switch err := dec.Decode(&d); {
 		case errors.Is(err, io.EOF):
-			return talos, kubernetes, nil
+			return talos, accepted, kubernetes, nil
 		case err != nil:
-			return pair{}, pair{}, err
+			return pair{}, nil, pair{}, err
 		}
 		switch d.Kind {
 		case "":
-			talos = d.Machine.CA
+			talos, accepted = d.Machine.CA, d.Machine.Accepted
 			if d.Cluster.CA != (pair{}) {
 				kubernetes = d.Cluster.CA
 			}

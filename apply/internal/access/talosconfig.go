@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"encoding/pem"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -50,17 +51,27 @@ func (a *Authority) Talosconfig(r Request, role string, endpoints []string) (*Fi
 		return nil, err
 	}
 	setSequence(context, "endpoints", endpoints)
-	set(context, "ca", scalar(encode64(a.pem)))
+	set(context, "ca", scalar(encode64(a.PEM())))
 	set(context, "crt", scalar(encode64(id.Certificate)))
 	set(context, "key", scalar(encode64([]byte(id.Key.Reveal()))))
 	remove(context, "auth", "target") // they would go before the certificate, and beside the endpoints
 	return r.file(doc, id, kept, style{indent: 4})
 }
 
-// same reports whether an authority in a file is this one.
+// same reports whether one of the authorities in a file is this one, or one that the
+// cluster trusts as well.
 func (a *Authority) same(text string) bool {
-	_, certificate, err := parseCertificate(text)
-	return err == nil && bytes.Equal(certificate.Raw, a.certificate.Raw)
+	data, _, err := decodePEM(text)
+	for err == nil {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			return false
+		}
+		if bytes.Contains(a.PEM(), bytes.TrimSpace(pem.EncodeToMemory(block))) {
+			return true
+		}
+	}
+	return false
 }
 
 // setSequence sets a list, unless it is as it should be.

@@ -113,14 +113,18 @@ func (m *planner) harmless(want Want, node Node) error {
 		m.plan.Held = append(m.plan.Held, Held{Node: want.Name, Change: c})
 	}
 	class := d.Class()
+	waits := m.rotationWaits(want, node)
 	switch {
 	case class == nodeconfig.Refused:
 		m.refuseChanges(want, d)
+	case class != "" && waits != "":
+		m.refuse(want.Name, "the next phase of the rotation of the Talos authority is too early: "+waits,
+			"go back to the phase before (talosgen rotate <env> talos-ca --abort, or in Git), and apply that to all nodes first")
 	case class == "":
 	case m.policy.Mode == Staged:
 		m.configure(Stage, want, d)
 	case class == nodeconfig.NoReboot:
-		m.configure(Configure, want, d)
+		m.configure(Configure, want, d, m.certifiers(want, d)...)
 	case class == nodeconfig.Reboot && m.policy.Mode == NoReboot:
 		m.warn(want.Name, "its change needs a reboot, and is left", "apply without --mode no-reboot, or with --mode staged")
 	}

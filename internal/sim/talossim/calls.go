@@ -192,4 +192,5 @@ func (m *Machine) reconfigure(c *config) {
 	}
 	m.active = c
 	m.follow(old)
+	m.certifyAgain(old)
 }

@@ -67,7 +67,40 @@ func (m *Machine) certified() (*identity, error) {
 	for _, name := range append(slices.Clone(m.active.main.Machine.CertSANs), m.active.hostname) {
 		addName(t, name)
 	}
-	return m.sign(t, authority, own, key)
+	id, err := m.sign(t, authority, own, key)
+	if err != nil {
+		return nil, err
+	}
+	return id, m.letIn(id)
+}
+
+// letIn lets those in whom the configuration trusts, and nobody else: on a worker
+// that may not be who has signed its own certificate.
+func (m *Machine) letIn(id *identity) error {
+	id.clients = x509.NewCertPool()
+	for _, ca := range append([]pair{m.active.main.Machine.CA}, m.active.main.Machine.Accepted...) {
+		if !id.clients.AppendCertsFromPEM(asPEM(ca.Crt)) {
+			return errors.New("an authority in the configuration is not PEM")
+		}
+	}
+	return nil
+}
+
+// certifyAgain gives a machine another certificate if its authorities are others,
+// as Talos does: a worker asks for it then, and not when those of control planes
+// change. What was asked over connections that there are is answered.
+func (m *Machine) certifyAgain(old *config) {
+	was, is := old.main.Machine, m.active.main.Machine
+	if was.CA == is.CA && slices.Equal(was.Accepted, is.Accepted) {
+		return
+	}
+	if m.server != nil {
+		m.server.stop()
+	}
+	m.server, m.certs = nil, nil
+	if id, err := m.certified(); err == nil {
+		m.certs = id
+	}
 }
 
 var errNoControlPlane = errors.New("no control plane signs a certificate")

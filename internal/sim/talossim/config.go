@@ -35,6 +35,7 @@ type config struct {
 	kubeNames []string // more names for the certificate of the Kubernetes API
 	podAccess bool     // pods may use the Talos API
 	noProxy   bool     // kube-proxy does not run
+	clusterID string
 }
 
 // pair is a certificate and its key: PEM in base64, or plain in documents of
@@ -49,6 +50,7 @@ type mainDocument struct {
 	Machine struct {
 		Type     string   `yaml:"type"`
 		CA       pair     `yaml:"ca"`
+		Accepted []pair   `yaml:"acceptedCAs"`
 		CertSANs []string `yaml:"certSANs"`
 		Kubelet  struct {
 			Image string `yaml:"image"`
@@ -65,6 +67,7 @@ type mainDocument struct {
 		} `yaml:"features"`
 	} `yaml:"machine"`
 	Cluster struct {
+		ID           string `yaml:"id"`
 		ControlPlane struct {
 			Endpoint string `yaml:"endpoint"`
 		} `yaml:"controlPlane"`
@@ -99,6 +102,7 @@ type otherDocument struct {
 	Enabled   *bool             `yaml:"enabled"`
 	Endpoint  string            `yaml:"endpoint"`
 	IssuingCA pair              `yaml:"issuingCA"`
+	ClusterID string            `yaml:"clusterID"`
 	CertSANs  []string          `yaml:"certExtraSANs"`
 }
 
@@ -139,6 +143,7 @@ func (c *config) document(node *yaml.Node) error {
 		c.hostname, c.labels, c.taints, c.kubelet = m.Network.Hostname, m.NodeLabels, m.NodeTaints, m.Kubelet.Image
 		c.endpoint, c.kubeCA = c.main.Cluster.ControlPlane.Endpoint, c.main.Cluster.CA
 		c.kubeNames = c.main.Cluster.APIServer.CertSANs
+		c.clusterID = cmp.Or(c.main.Cluster.ID, c.clusterID)
 		c.program("kube-apiserver", c.main.Cluster.APIServer.Image)
 		c.program("kube-controller-manager", c.main.Cluster.ControllerManager.Image)
 		c.program("kube-scheduler", c.main.Cluster.Scheduler.Image)
@@ -154,6 +159,8 @@ func (c *config) document(node *yaml.Node) error {
 	switch kind {
 	case "HostnameConfig":
 		c.hostname = o.Hostname
+	case "DiscoveryIdentityConfig":
+		c.clusterID = o.ClusterID
 	case "KubeNodeConfig":
 		c.labels, c.taints = o.Labels, o.Taints
 	case "KubeletConfig":
@@ -201,9 +208,10 @@ func (c *config) complete() bool { return c.main.Machine.Type != "" }
 
 func (c *config) controlPlane() bool { return c.main.Machine.Type != "worker" && c.complete() }
 
-// cluster tells one cluster from another: its machine authority.
+// cluster tells one cluster from another: its id, which stays when authorities are
+// rotated; without one its machine authority.
 func (c *config) cluster() string {
-	sum := sha256.Sum256([]byte(c.main.Machine.CA.Crt))
+	sum := sha256.Sum256([]byte(cmp.Or(c.clusterID, c.main.Machine.CA.Crt)))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/siderolabs/crypto/x509"
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/compatibility"
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
@@ -173,6 +174,7 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	c := &Config{}
 	for _, doc := range provider.Documents() {
 		matchLink(doc, s.InstallDisk)
+		accept(doc, bundle)
 		if role == ControlPlane {
 			correct(doc, s, bundle, vc)
 		}
@@ -183,6 +185,15 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
 	}
 	return c, nil
+}
+
+// accept lets a node trust the other authority of a rotation.
+func accept(doc config.Document, bundle *Bundle) {
+	if main, is := doc.(*v1alpha1.Config); is {
+		for _, pem := range bundle.accepted {
+			main.MachineConfig.MachineAcceptedCAs = append(main.MachineConfig.MachineAcceptedCAs, &x509.PEMEncodedCertificate{Crt: pem})
+		}
+	}
 }
 
 // correct puts right what the library generates for a control plane.

@@ -23,10 +23,11 @@ const (
 	KeyChecksumKey    = "checksumKey"    // what keyed checksums are made with; absent: keyringBinding
 	KeySSHHostKey     = "sshHostKey"     // the private SSH host key of the NAT gateway
 	KeyDeployKey      = "deployKey"      // the private SSH key that Flux reads the repository with
+	KeyRotation       = "rotation"       // the rotation of an authority that is under way
 	KeyVariables      = "variables"      // secret variables, for ${NAME} in patches
 )
 
-var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey, KeyVariables}
+var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey, KeyRotation, KeyVariables}
 
 // singles are the keys with a single value each.
 var singles = []string{KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey}
@@ -39,6 +40,7 @@ type Secrets struct {
 	ChecksumKey    secret.String // empty: the binding
 	SSHHostKey     secret.String
 	DeployKey      secret.String
+	Rotation       *Rotation // nil: none is under way
 	Variables      map[string]secret.String
 }
 
@@ -69,6 +71,10 @@ func Parse(file string, plain []byte) (*Secrets, error) {
 				continue
 			}
 			*s.single(key) = secret.New(value.Value)
+		case KeyRotation:
+			if s.Rotation = readRotation(value); s.Rotation == nil {
+				problem(key, "is not a rotation that this talosgen knows")
+			}
 		case KeyVariables:
 			readVariables(value, s.Variables, problem)
 		default:

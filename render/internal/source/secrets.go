@@ -152,6 +152,12 @@ func (e *Environment) readBundle(s *Secrets) error {
 	if err != nil {
 		return diag.New(file, "%s: %v", secretsfile.KeyTalos, err).WithCode(diag.Secrets)
 	}
+	if r := s.File.Rotation; r != nil {
+		if bundle, err = bundle.Accepting(r.Other.Certificate); err != nil {
+			return diag.New(file, "%s: %v", secretsfile.KeyRotation, err).WithCode(diag.Secrets)
+		}
+		e.Mask(r.Other.Key)
+	}
 	e.Mask(bundle.Values()...)
 	s.Bundle = bundle
 	return nil
