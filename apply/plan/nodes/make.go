@@ -119,7 +119,7 @@ func (m *planner) harmless(want Want, node Node) error {
 		m.refuseChanges(want, d)
 	case class != "" && waits != "":
 		m.refuse(want.Name, "the next phase of the rotation of the Talos authority is too early: "+waits,
-			"go back to the phase before (talosgen rotate <env> talos-ca --abort, or in Git), and apply that to all nodes first")
+			"apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> talos-ca --abort")
 	case class == "":
 	case m.policy.Mode == Staged:
 		m.configure(Stage, want, d)

@@ -71,12 +71,12 @@ func (m *Machine) certified() (*identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return id, m.letIn(id)
+	return id, m.acceptClients(id)
 }
 
-// letIn lets those in whom the configuration trusts, and nobody else: on a worker
+// acceptClients lets in whom the configuration trusts, and nobody else: on a worker
 // that may not be who has signed its own certificate.
-func (m *Machine) letIn(id *identity) error {
+func (m *Machine) acceptClients(id *identity) error {
 	id.clients = x509.NewCertPool()
 	for _, ca := range append([]pair{m.active.main.Machine.CA}, m.active.main.Machine.Accepted...) {
 		if !id.clients.AppendCertsFromPEM(asPEM(ca.Crt)) {
