@@ -124,7 +124,7 @@ func (m *planner) harmless(want Want, node Node) error {
 	case m.policy.Mode == Staged:
 		m.configure(Stage, want, d)
 	case class == nodeconfig.NoReboot:
-		m.configure(Configure, want, d, m.certifiers(want, d)...)
+		m.configure(Configure, want, d, certifiers(m.plan, want, d)...)
 	case class == nodeconfig.Reboot && m.policy.Mode == NoReboot:
 		m.warn(want.Name, "its change needs a reboot, and is left", "apply without --mode no-reboot, or with --mode staged")
 	}

@@ -33,14 +33,14 @@ func (m *planner) rotationWaits(want Want, node Node) string {
 
 // certifiers are the steps that a worker waits for which gets another authority:
 // control planes sign its certificate, and it asks for one only then.
-func (m *planner) certifiers(want Want, d *nodeconfig.Difference) (needs []plan.Key) {
+func certifiers(p *Plan, want Want, d *nodeconfig.Difference) (needs []plan.Key) {
 	renewed := func(c nodeconfig.Change) bool {
 		return c.Path == "machine.ca" || strings.HasPrefix(c.Path, "machine.ca.")
 	}
 	if want.Role == ControlPlane || !slices.ContainsFunc(d.Changes, renewed) {
 		return nil
 	}
-	for _, s := range m.plan.Steps {
+	for _, s := range p.Steps {
 		if s.Action == Configure && s.Role == ControlPlane {
 			needs = append(needs, s.Key)
 		}
