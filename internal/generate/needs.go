@@ -12,13 +12,14 @@ func (e addonGenerator) needs(all values, at string) {
 	n := values{"unmet": one(e, at+".unmet", schemas.ApplyUnmet, schemas.WarnUnmet, schemas.IgnoreUnmet)}
 	put(e, n, at, "extensions", 40, func(string) []string { return []string{"siderolabs/iscsi-tools"} })
 	put(e, n, at, "kernelModules", 30, func(string) []string { return []string{"nvme_tcp"} })
-	put(e, n, at, "sysctls", 30, func(name string) values {
-		return values{"vm.nr_hugepages": one(e, name+" value", "64", ">=64")}
-	})
 	put(e, n, at, "unsecuredVar", 20, func(string) bool { return true })
 	put(e, n, at, "kubeletMounts", 20, func(string) []string { return []string{"/var/lib/data"} })
 	put(e, n, at, "talosRoles", 20, func(string) []string { return []string{"os:reader"} })
 	if n["unmet"] != schemas.ApplyUnmet {
+		// Patches may replace all kernel parameters, those that talosgen adds too.
+		put(e, n, at, "sysctls", 30, func(name string) values {
+			return values{"vm.nr_hugepages": one(e, name+" value", "64", ">=64")}
+		})
 		put(e, n, at, "userVolumes", 30, func(string) []string { return []string{"data"} })
 	}
 	if n["unmet"] == schemas.IgnoreUnmet {
