@@ -14,8 +14,9 @@ func (e addonGenerator) needs(all values, at string) {
 	put(e, n, at, "kernelModules", 30, func(string) []string { return []string{"nvme_tcp"} })
 	put(e, n, at, "unsecuredVar", 20, func(string) bool { return true })
 	put(e, n, at, "kubeletMounts", 20, func(string) []string { return []string{"/var/lib/data"} })
-	put(e, n, at, "talosRoles", 20, func(string) []string { return []string{"os:reader"} })
 	if n["unmet"] != schemas.ApplyUnmet {
+		// Nor does talosgen add a role where other namespaces have others.
+		put(e, n, at, "talosRoles", 20, func(string) []string { return []string{"os:reader"} })
 		// Patches may replace all kernel parameters, those that talosgen adds too.
 		put(e, n, at, "sysctls", 30, func(name string) values {
 			return values{"vm.nr_hugepages": one(e, name+" value", "64", ">=64")}

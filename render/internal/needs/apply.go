@@ -52,6 +52,8 @@ func (n Needs) applyMounts(c *schemas.Cluster) {
 }
 
 // applyRoles opens the Talos API for a namespace, and for no other if it was closed.
+// Talos gives each namespace all roles: where others have other ones, an operator
+// decides.
 func (n Needs) applyRoles(c *schemas.Cluster) {
 	if len(n.TalosRoles) == 0 || n.Namespace == "" {
 		return
@@ -59,8 +61,10 @@ func (n Needs) applyRoles(c *schemas.Cluster) {
 	access := &c.Talos.APIAccess
 	if access.Enabled == nil || !*access.Enabled {
 		on := true
-		*access = schemas.APIAccess{Enabled: &on}
+		*access = schemas.APIAccess{Enabled: &on, Roles: n.TalosRoles}
 	}
-	access.Roles = union(access.Roles, n.TalosRoles)
+	if !sameTexts(access.Roles, n.TalosRoles) {
+		return
+	}
 	access.Namespaces = union(access.Namespaces, []string{n.Namespace})
 }

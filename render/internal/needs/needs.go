@@ -186,9 +186,13 @@ func (n Needs) talosAPI(m Machine) []Unmet {
 	if len(missing) == 0 && slices.Contains(spaces, n.Namespace) {
 		return nil
 	}
+	how := "set talos.apiAccess: {enabled: true, roles: " + list(union(roles, n.TalosRoles)) + ", namespaces: " + list(union(spaces, []string{n.Namespace})) + "}"
+	alike := len(roles) == 0 || sameTexts(roles, n.TalosRoles)
+	if !alike {
+		how += ",\nif each of these namespaces may have each of these roles: Talos does not tell them apart"
+	}
 	return []Unmet{{
-		Key: "talosRoles", Applicable: true, What: few("the role", n.TalosRoles) + " of the Talos API in the namespace " + n.Namespace,
-		How: "set talos.apiAccess: {enabled: true, roles: " + list(union(roles, n.TalosRoles)) + ", namespaces: " + list(union(spaces, []string{n.Namespace})) + "}",
+		Key: "talosRoles", Applicable: alike, What: few("the role", n.TalosRoles) + " of the Talos API in the namespace " + n.Namespace, How: how,
 	}}
 }
 
@@ -207,6 +211,9 @@ func without(texts, others []string) (rest []string) {
 	}
 	return rest
 }
+
+// sameTexts tells whether two lists have the same texts, in any order.
+func sameTexts(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }
 
 // union are texts and others, each once.
 func union(texts, others []string) []string {
