@@ -61,6 +61,9 @@ type Trust struct {
 	Accepts []string // those that it trusts besides
 }
 
+// Equal reports whether two configurations say the same.
+func (t Trust) Equal(o Trust) bool { return t.Issues == o.Issues && slices.Equal(t.Accepts, o.Accepts) }
+
 // trusts reports whether who shows a certificate of an authority is let in.
 func (t Trust) trusts(authority string) bool {
 	return t.Issues == authority || slices.Contains(t.Accepts, authority)

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -62,6 +63,8 @@ type planner struct {
 
 	configured []plan.Key // steps that configure control planes of a new cluster
 	begun      bool       // bootstrap is planned
+
+	trusts []rotation.Node // nil: nobody has asked
 }
 
 func key(action Action, node string) plan.Key { return plan.Key(string(action) + "/" + node) }

@@ -15,9 +15,25 @@ func (m *planner) rotationWaits(want Want, node Node) string {
 	if node.Reach != Configured || node.Config == nil || want.Config == nil {
 		return ""
 	}
-	var others []rotation.Node
-	for _, w := range m.desired.Nodes {
-		n := m.observed.node(w.Name)
+	has, wants := node.Config.Trust(), want.Config.Trust()
+	if has.Equal(wants) {
+		return "" // as nearly always: the others are not looked at
+	}
+	if m.trusts == nil {
+		m.trusts = trustsOf(m.desired.Nodes, m.observed.Nodes)
+	}
+	return rotation.Gate(has, wants, m.trusts)
+}
+
+// trustsOf are the nodes that have a configuration, or may have one that is not known.
+func trustsOf(desired []Want, observed []Node) []rotation.Node {
+	seen := map[string]Node{}
+	for _, n := range observed {
+		seen[n.Name] = n
+	}
+	all := []rotation.Node{}
+	for _, w := range desired {
+		n := seen[w.Name]
 		if n.Reach == Maintenance {
 			continue
 		}
@@ -26,9 +42,9 @@ func (m *planner) rotationWaits(want Want, node Node) string {
 			trust := n.Config.Trust()
 			other.Trust = &trust
 		}
-		others = append(others, other)
+		all = append(all, other)
 	}
-	return rotation.Gate(node.Config.Trust(), want.Config.Trust(), others)
+	return all
 }
 
 // certifiers are the steps that a worker waits for which gets another authority:

@@ -13,7 +13,7 @@ import (
 
 // trusting is a configuration that names authorities; without others to accept, the
 // section is missing.
-func trusting(t *testing.T, role, issuing string, accepted ...string) *nodeconfig.Config {
+func trusting(t testing.TB, role, issuing string, accepted ...string) *nodeconfig.Config {
 	t.Helper()
 	text := fmt.Sprintf("version: v1alpha1\nmachine:\n    type: %s\n    ca:\n        crt: %s\n", role, issuing)
 	if role == "controlplane" {
