@@ -60,8 +60,9 @@ func New(s Sources) (*Model, error) {
 	config.Amend(m.Config, catalogue.ApplyNeeds)
 	var problems diag.List
 	problems.Add(m.checkVersions())
-	problems.AddErr(m.resolve(s))
-	m.Nodes, m.Autoscaled = nodes(m.Config.Resolve()), nodes(m.Config.AutoscaledNodes())
+	made := schematics{}
+	problems.AddErr(m.resolve(s, made))
+	m.Nodes, m.Autoscaled = nodes(m.Config.Resolve(), made), nodes(m.Config.AutoscaledNodes(), made)
 	var refs []layer.NodeRef
 	for _, n := range m.All() {
 		refs = append(refs, n.Ref())
@@ -71,10 +72,10 @@ func New(s Sources) (*Model, error) {
 	return m, problems.Err()
 }
 
-func nodes(all []config.Node) []Node {
+func nodes(all []config.Node, made schematics) []Node {
 	out := make([]Node, len(all))
 	for i, n := range all {
-		out[i] = Node{n}
+		out[i] = Node{n, made.of(n.Image())}
 	}
 	return out
 }
@@ -83,7 +84,7 @@ func nodes(all []config.Node) []Node {
 func (m *Model) Path(name string) string { return layer.InEnv(m.Env, name) }
 
 // resolve works out names, addresses and the endpoint of the cluster.
-func (m *Model) resolve(s Sources) error {
+func (m *Model) resolve(s Sources, made schematics) error {
 	var problems diag.List
 	var err error
 	if data, ok := s.Files[m.Path(FactsFile)]; ok {
@@ -92,25 +93,9 @@ func (m *Model) resolve(s Sources) error {
 	}
 	m.HostKey, err = m.publicHostKey(s.Secrets)
 	problems.AddErr(err)
-	m.Infra, err = infra.Resolve(infra.Input{Config: m.Config, Facts: m.Facts, Schematic: schematicOf, HostKey: m.HostKey})
+	m.Infra, err = infra.Resolve(infra.Input{Config: m.Config, Facts: m.Facts, Schematic: made.text, HostKey: m.HostKey})
 	problems.AddErr(err)
 	return problems.Err()
-}
-
-// Schematic returns the one of the node's image.
-func (n Node) Schematic() machine.Schematic {
-	id, text := schematicOf(n.Image())
-	return machine.Schematic{ID: id, Text: text}
-}
-
-// schematicOf returns the schematic of an image. Of one that is given by its id,
-// only that is known.
-func schematicOf(i schemas.NodeImage) (id, text string) {
-	if i.Schematic != "" {
-		return i.Schematic, ""
-	}
-	s := machine.NewSchematic(i.Extensions, i.ExtraKernelArgs)
-	return s.ID, s.Text
 }
 
 // checkVersions compares versions that belong together. Which Kubernetes a Talos

@@ -10,7 +10,12 @@ import (
 )
 
 // Node is a node of cluster.yaml, in the terms of the packages that work on it.
-type Node struct{ config.Node }
+type Node struct {
+	config.Node
+
+	// Schematic is that of its image.
+	Schematic machine.Schematic
+}
 
 // Ref returns what decides which patches apply to the node.
 func (n Node) Ref() layer.NodeRef {

@@ -32,7 +32,7 @@ var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "me
 
 func installImage(m *model.Model, n model.Node) (string, error) {
 	talos := m.Config.Talos
-	return machine.InstallImage(talos.ImageFactory, platforms[m.Config.Provider], n.Schematic().ID, talos.Version)
+	return machine.InstallImage(talos.ImageFactory, platforms[m.Config.Provider], n.Schematic.ID, talos.Version)
 }
 
 // SettingPos returns the place of the option that decides a setting of a node, or
