@@ -9,8 +9,8 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// MachineNeeds lists what the addons of a cluster need of its machines. It looks at
-// no secret.
+// MachineNeeds lists what the addons of a cluster need of its machines, those that need
+// something. It looks at no secret.
 func MachineNeeds(given Facts) []needs.Needs {
 	f := &facts{Facts: given}
 	var all []needs.Needs
@@ -23,7 +23,7 @@ func MachineNeeds(given Facts) []needs.Needs {
 		s := f.setting(name)
 		all = append(all, needs.Needs{Addon: name, Option: "addons." + name, Namespace: s.Namespace, AddonNeeds: s.Needs})
 	}
-	return all
+	return slices.DeleteFunc(all, needs.Needs.None)
 }
 
 // needsOf is what talosgen knows that an addon needs, and what cluster.yaml says

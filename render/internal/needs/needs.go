@@ -58,6 +58,11 @@ type Unmet struct {
 	Applicable bool
 }
 
+// None tells whether the addon needs nothing of any machine.
+func (n Needs) None() bool {
+	return len(n.Extensions)+len(n.KernelModules)+len(n.Sysctls)+len(n.UserVolumes)+len(n.KubeletMounts)+len(n.TalosRoles) == 0 && !n.UnsecuredVar
+}
+
 // RunsOn tells whether the addon can run on a machine.
 func (n Needs) RunsOn(m Machine) bool {
 	if len(n.Pools) > 0 && !slices.Contains(n.Pools, m.Pool) {

@@ -99,3 +99,25 @@ func compare(t *testing.T, n schemas.AddonNeeds, m needs.Machine, want string) {
 		t.Errorf("lacks %q, want %q", got, want)
 	}
 }
+
+// Each kind of need makes a difference, and what is no machine's does not.
+func TestNone(t *testing.T) {
+	for _, c := range []struct {
+		needs schemas.AddonNeeds
+		none  bool
+	}{
+		{schemas.AddonNeeds{}, true},
+		{schemas.AddonNeeds{PodSecurity: "privileged", Definitions: []string{"a.example.com"}, StorageClass: "a", Secrets: []string{"A"}, Pools: []string{"a"}, Unmet: "warn"}, true},
+		{schemas.AddonNeeds{Extensions: []string{"a"}}, false},
+		{schemas.AddonNeeds{KernelModules: []string{"a"}}, false},
+		{schemas.AddonNeeds{Sysctls: map[string]string{"a": "1"}}, false},
+		{schemas.AddonNeeds{UserVolumes: []string{"a"}}, false},
+		{schemas.AddonNeeds{KubeletMounts: []string{"/a"}}, false},
+		{schemas.AddonNeeds{TalosRoles: []string{"os:reader"}}, false},
+		{schemas.AddonNeeds{UnsecuredVar: true}, false},
+	} {
+		if got := (needs.Needs{AddonNeeds: c.needs}).None(); got != c.none {
+			t.Errorf("%+v: %v", c.needs, got)
+		}
+	}
+}
