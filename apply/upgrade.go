@@ -63,6 +63,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 			return err
 		}
 		return s.log.stage("upgrade", len(agreed.Steps), func(stage progress.Stage) error {
+			executor.Expected = agreed.Nodes()
 			u.report(executor, stage, r)
 			err := executor.Run(ctx)
 			r.upgrade.stopped, left = executor.Stopped, executor.Left

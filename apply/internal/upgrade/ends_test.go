@@ -59,6 +59,19 @@ func TestLostAnswersPause(t *testing.T) {
 	}
 }
 
+// TestLostFirstLook: nodes that answered when the plan was made, and of which the first
+// answers in the run are lost, are not left.
+func TestLostFirstLook(t *testing.T) {
+	w := newWorld(t, mixed)
+	for _, m := range w.fleet.Machines() {
+		w.fleet.Inject(talossim.Fault{Machine: m.Name(), As: talossim.Status(codes.Unavailable, "error reading from server: EOF")})
+		w.expected = append(w.expected, m.Name())
+	}
+	w.must(w.run(t.Context()))
+	w.must(w.unreached)
+	w.done()
+}
+
 // TestLostLock loses the lock when the first node was drained: nothing is changed
 // after that, not even for the pods of that node.
 func TestLostLock(t *testing.T) {

@@ -82,10 +82,13 @@ func (u *Upgrade) imagesOf(ctx context.Context, c *node.Client, boot string) ([]
 	return images, nil
 }
 
-// unheard reports whether a node does not answer that has answered this run before: a single
-// answer may be lost, and with it the node would be taken for one that is left.
+// unheard reports whether a node does not answer that has answered before, this run or the
+// plan: a single answer may be lost, and with it the node would be taken for one that is
+// left.
 func (u *Upgrade) unheard(seen upgradeplan.Observed) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return slices.ContainsFunc(seen.Nodes, func(n upgradeplan.Node) bool { return !n.Reached && u.facts[n.Name].boot != "" })
+	return slices.ContainsFunc(seen.Nodes, func(n upgradeplan.Node) bool {
+		return !n.Reached && (u.facts[n.Name].boot != "" || slices.Contains(u.Expected, n.Name))
+	})
 }

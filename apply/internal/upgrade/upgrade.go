@@ -97,6 +97,9 @@ type Upgrade struct {
 	// Notify is told, by step, what happens, and what is waited for; nothing, when the
 	// wait is over and was no step.
 	Notify func(step, text string)
+	// Expected are nodes that answered when the plan was made. One that does not answer any
+	// more is asked some more times before it is left.
+	Expected []string
 	// ID is what no other run has, without spaces.
 	ID string
 	// Stopped is why a run has ended before it was done; of no use while it runs.

@@ -44,6 +44,7 @@ type world struct {
 	told    []string
 	// What the last run said of nodes that it did not reach, when it was done.
 	unreached error
+	expected  []string          // nodes that answered when the plan was made
 	drift     []string          // what apply must do first
 	servers   *fakeServers      // of the autoscaler
 	replaced  []int             // numbers of the nodes that it has made since
@@ -210,7 +211,7 @@ func (w *world) run(ctx context.Context) error {
 	w.runs++
 	fresh := upgrade.Upgrade{Desired: w.up.Desired, Policy: w.up.Policy, Programs: w.up.Programs, Git: w.up.Git, Connect: w.up.Connect, Reach: w.up.Reach, Drift: w.up.Drift, Kubernetes: w.up.Kubernetes, Servers: w.up.Servers, Snapshot: w.up.Snapshot,
 		Clock: w.up.Clock, Patience: w.up.Patience, RebootMode: w.up.RebootMode, Keep: w.up.Keep, Notify: w.up.Notify,
-		Began: func(s upgradeplan.Step) { w.up.Notify(upgrade.Name(s), "begins") }, ID: fmt.Sprint("run-", w.runs)}
+		Began: func(s upgradeplan.Step) { w.up.Notify(upgrade.Name(s), "begins") }, Expected: w.expected, ID: fmt.Sprint("run-", w.runs)}
 	err := fresh.Run(ctx)
 	w.unreached = fresh.Left
 	return err

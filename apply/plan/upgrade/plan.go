@@ -169,6 +169,16 @@ func (c *forecast) moves() (places []string) {
 	return slices.Compact(places)
 }
 
+// Nodes are those that something is done with.
+func (p *Plan) Nodes() (names []string) {
+	for _, s := range p.Steps {
+		if s.Node != "" && !slices.Contains(names, s.Node) {
+			names = append(names, s.Node)
+		}
+	}
+	return names
+}
+
 // Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool { return len(p.Steps) == 0 }
 
