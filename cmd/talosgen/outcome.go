@@ -148,7 +148,7 @@ func outcomeTable(runs []*manyRun) string {
 
 // show prints what the run of one environment has printed.
 func (r *manyRun) show(out *console) {
-	if text := r.stderr.take(); text != "" {
+	if text := r.stderr.text(); text != "" {
 		out.say("%s:\n%s", r.outcome.Env, strings.TrimRight("  "+strings.ReplaceAll(text, "\n", "\n  "), " \n"))
 	}
 	if text := r.stdout.Bytes(); len(text) > 0 && !json.Valid(text) {
@@ -197,8 +197,8 @@ func (s *syncBuffer) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
-// take is what was printed so far.
-func (s *syncBuffer) take() string {
+// text is what was printed so far.
+func (s *syncBuffer) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
