@@ -51,6 +51,9 @@ func (k *kustomization) add(dir string) (*kustomizationFile, error) {
 		return nil, err
 	}
 	k.check(top)
+	for _, entry := range entries(child(top.root, "transformers")) {
+		k.transformer(top, entry)
+	}
 	for _, field := range []string{"resources", "components", "bases"} {
 		for _, entry := range entries(child(top.root, field)) {
 			k.follow(top, entry)
@@ -138,7 +141,6 @@ var impossible = map[string]string{
 	"helmChartInflationGenerator": "declare the chart as an addon of its own in cluster.yaml",
 	"helmGlobals":                 "declare the chart as an addon of its own in cluster.yaml",
 	"generators":                  "write what it generates into a file; configMapGenerator works",
-	"transformers":                "use patches, labels, images, replacements",
 	"validators":                  "talosgen check validates what is rendered",
 }
 
@@ -153,6 +155,7 @@ var loading = []struct{ field, key string }{
 
 // check refuses what would make kustomize leave the files that it was given.
 func (k *kustomization) check(f *kustomizationFile) {
+	k.checkKeys(f, f.root, fieldsThatMatter())
 	for i := 0; i+1 < len(f.root.Content); i += 2 {
 		key := f.root.Content[i]
 		if hint, found := impossible[key.Value]; found {
@@ -162,6 +165,7 @@ func (k *kustomization) check(f *kustomizationFile) {
 	for _, l := range loading {
 		for _, entry := range entries(child(f.root, l.field)) {
 			if l.key != "" {
+				k.checkKeys(f, entry, []string{l.key})
 				entry = child(entry, l.key)
 			}
 			for _, n := range entries(entry) {
@@ -169,8 +173,46 @@ func (k *kustomization) check(f *kustomizationFile) {
 			}
 		}
 	}
+	k.checkKeys(f, child(f.root, "openapi"), []string{"path"})
 	if n := child(child(f.root, "openapi"), "path"); n != nil {
 		k.checkPath(f, n)
+	}
+}
+
+// fieldsThatMatter are the fields of a kustomization that check and add look at.
+func fieldsThatMatter() []string {
+	fields := []string{"transformers", "openapi"}
+	for name := range impossible {
+		fields = append(fields, name)
+	}
+	for _, l := range loading {
+		fields = append(fields, l.field)
+	}
+	return fields
+}
+
+// checkKeys refuses ways to write some keys that kustomize understands, and that
+// look like others: capital letters, twice the same, and merged mappings.
+func (k *kustomization) checkKeys(f *kustomizationFile, n *yaml.Node, matter []string) {
+	n = followed(n)
+	if n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Value == "<<" {
+			k.refuse(f, key, "a mapping is not merged into a kustomization").WithHint("write its fields out")
+		}
+		at := slices.IndexFunc(matter, func(name string) bool { return strings.EqualFold(name, key.Value) })
+		switch {
+		case at < 0:
+		case key.Value != matter[at]:
+			k.refuse(f, key, "no field %s", key.Value).WithHint("did you mean %q?", matter[at])
+		case seen[key.Value]:
+			k.refuse(f, key, "%s is there twice", key.Value).WithHint("put both into one list")
+		}
+		seen[key.Value] = true
 	}
 }
 
