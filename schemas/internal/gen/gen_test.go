@@ -27,6 +27,15 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 			t.Errorf("%s is out of date: run go generate ./schemas", file)
 		}
 	}
+	there, err := sectionFiles(packageDir)
+	if err != nil || len(there) == 0 {
+		t.Fatalf("%v: %v", there, err)
+	}
+	for _, file := range there {
+		if outputs[file] == nil {
+			t.Errorf("%s is of no section: run go generate ./schemas", file)
+		}
+	}
 }
 
 // TestSchemaReferencesResolve checks what editors choke on: a $ref to nothing,

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/talosgen/talosgen/schemas"
 )
 
-const referenceHead = `<!-- Generated from schemas/cluster.go by go generate ./schemas. -->
+const generatedMark = "<!-- Generated from schemas/cluster.go by go generate ./schemas. -->\n"
 
+const referenceHead = generatedMark + `
 # cluster.yaml
 
 ` + "`envs/<env>/cluster.yaml`" + ` describes one environment. Unknown keys are errors. Any
@@ -29,80 +31,207 @@ An option that is marked as not in effect yet, or as of no effect, is read and
 checked, and a render that finds it set warns.
 `
 
-// reference is the page that lists every option below the object root.
-func reference(m model, root string) ([]byte, error) {
+// sectionOptions is how many options a key of cluster.yaml has that gets a page of its
+// own; what has fewer stands on the first page.
+const sectionOptions = 3
+
+// pages are the pages of the reference by their paths, from its folder: the first one,
+// one for each section of cluster.yaml, and the table of another tool's options.
+func pages(m model, root string) (map[string][]byte, error) {
 	for _, option := range schemas.NotYet {
 		if !m.has(root, option) {
 			return nil, fmt.Errorf("NotYet: there is no option %s", option)
 		}
 	}
-	p := page{model: m, seen: map[string]string{}}
-	p.b.WriteString(referenceHead)
-	if err := p.object("", root); err != nil {
+	w := writer{model: m, pages: map[string]*strings.Builder{}, described: map[string]string{}, headings: map[string]string{}}
+	if err := w.sections(root); err != nil {
 		return nil, err
 	}
-	if err := p.counterparts(root); err != nil {
+	if err := w.counterparts(root); err != nil {
 		return nil, err
 	}
-	return []byte(p.b.String()), nil
+	out := map[string][]byte{}
+	for file, b := range w.pages {
+		out[file] = []byte(b.String())
+	}
+	return out, nil
 }
 
-type page struct {
-	model model
-	b     strings.Builder
-	seen  map[string]string // where an object was described
+const firstPage = "cluster.md"
+
+// sectionPage is the page of a key of cluster.yaml.
+func sectionPage(key string) string { return "cluster/" + key + ".md" }
+
+// writer writes the pages of the reference, one after the other.
+type writer struct {
+	model     model
+	pages     map[string]*strings.Builder
+	file      string            // the page that is written
+	b         *strings.Builder  // its text
+	described map[string]string // the heading where an object was described, by its type
+	headings  map[string]string // the heading of an option, by its path without elements
 }
 
-// object writes the options of an object at a path, then those below it.
-func (p *page) object(path, name string) error {
-	fields, err := p.model.flat(name)
+func (w *writer) open(file, head string) {
+	if w.pages[file] == nil {
+		w.pages[file] = &strings.Builder{}
+		w.pages[file].WriteString(head)
+	}
+	w.file, w.b = file, w.pages[file]
+}
+
+// sections writes the first page, and those of the sections.
+func (w *writer) sections(root string) error {
+	fields, err := w.model.flat(root)
 	if err != nil {
 		return err
 	}
-	p.seen[name] = path
+	w.open(firstPage, referenceHead)
+	var own []field
 	for _, f := range fields {
-		if err := p.option(path+f.key, f); err != nil {
+		n, err := w.count(f.typ.object)
+		if err != nil {
+			return err
+		}
+		if n >= sectionOptions {
+			own = append(own, f)
+		} else if err := w.option("##", f.key, f); err != nil {
+			return err
+		}
+	}
+	for _, f := range own {
+		if err := w.section(f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *page) option(path string, f field) error {
-	plain := strings.NewReplacer("[]", "", ".<name>", "").Replace(path)
+// section writes the page of a key, and what the first page says of it.
+func (w *writer) section(f field) error {
+	inner, err := w.model.flat(f.typ.object)
+	if err != nil {
+		return err
+	}
+	path := pathOf(f.key, f)
+	w.open(firstPage, "")
+	fmt.Fprintf(w.b, "\n## `%s`\n\n%s [Its page](%s) has:\n\n", path, f.doc, sectionPage(f.key))
+	for i, option := range inner {
+		if i > 0 {
+			w.b.WriteString(",\n")
+		}
+		w.b.WriteString(w.link(option.key, pathOf(path+"."+option.key, option)))
+	}
+	w.b.WriteString("\n")
+	w.open(sectionPage(f.key), generatedMark)
+	return w.option("#", f.key, f)
+}
+
+// count is how many options are below an object, at all depths.
+func (w *writer) count(object string) (n int, err error) {
+	if object == "" {
+		return 0, nil
+	}
+	fields, err := w.model.flat(object)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range fields {
+		below, err := w.count(f.typ.object)
+		if err != nil {
+			return 0, err
+		}
+		n += 1 + below
+	}
+	return n, nil
+}
+
+// pathOf is how a heading names an option: with what stands for the elements of lists
+// and mappings.
+func pathOf(path string, f field) string {
 	switch {
 	case f.typ.list:
-		path += "[]"
+		return path + "[]"
 	case f.typ.mapping && f.typ.object != "":
-		path += ".<name>"
+		return path + ".<name>"
 	}
-	level := "###"
-	if !strings.Contains(plain, ".") {
-		level = "##"
-	}
-	fmt.Fprintf(&p.b, "\n%s `%s`\n\n%s\n\n", level, path, f.doc)
+	return path
+}
+
+// plain is the path of an option without elements.
+func plain(path string) string { return strings.NewReplacer("[]", "", ".<name>", "").Replace(path) }
+
+// option writes an option under a heading of a level, then those below it.
+func (w *writer) option(level, path string, f field) error {
+	path = pathOf(path, f)
+	w.headings[plain(path)] = path
+	fmt.Fprintf(w.b, "\n%s `%s`\n\n%s\n\n", level, path, f.doc)
 	kind, err := typeWords(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	fmt.Fprintf(&p.b, "- Type: %s\n", kind)
-	fmt.Fprintf(&p.b, "- Default: %s\n", defaultWords(f))
+	fmt.Fprintf(w.b, "- Type: %s\n", kind)
+	fmt.Fprintf(w.b, "- Default: %s\n", defaultWords(f))
 	if example, _ := schemas.Tag(f.tags, "example"); example != "" {
-		fmt.Fprintf(&p.b, "- Example: `%s: %s`\n", f.key, example)
+		fmt.Fprintf(w.b, "- Example: `%s: %s`\n", f.key, example)
 	}
-	if why := schemas.NoEffect[plain]; why != "" {
-		p.b.WriteString("- No effect: " + why + "\n")
-	} else if schemas.IsNotYet(plain) {
-		p.b.WriteString("- Not in effect yet\n")
+	if why := schemas.NoEffect[plain(path)]; why != "" {
+		w.b.WriteString("- No effect: " + why + "\n")
+	} else if schemas.IsNotYet(plain(path)) {
+		w.b.WriteString("- Not in effect yet\n")
 	}
 	if f.typ.object == "" {
 		return nil
 	}
-	if there, ok := p.seen[f.typ.object]; ok {
-		fmt.Fprintf(&p.b, "- Options: those of `%s`\n", strings.TrimSuffix(there, "."))
+	if there, ok := w.described[f.typ.object]; ok {
+		fmt.Fprintf(w.b, "- Options: those of %s\n", w.link(there, there))
 		return nil
 	}
-	return p.object(path+".", f.typ.object)
+	w.described[f.typ.object] = path
+	return w.below(level, path, f.typ.object)
+}
+
+// below writes the options of an object. A page has headings of three levels.
+func (w *writer) below(level, path, object string) error {
+	fields, err := w.model.flat(object)
+	if err != nil {
+		return err
+	}
+	if level != "###" {
+		level += "#"
+	}
+	for _, f := range fields {
+		if err := w.option(level, path+"."+f.key, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// link is a link with a text to the heading of an option.
+func (w *writer) link(text, heading string) string {
+	key, _, _ := strings.Cut(plain(heading), ".")
+	target := firstPage
+	if _, ok := w.pages[sectionPage(key)]; ok || w.file == firstPage {
+		target = sectionPage(key)
+	}
+	switch {
+	case target == w.file:
+		target = ""
+	case strings.HasPrefix(w.file, "cluster/"):
+		target = strings.TrimPrefix("../"+target, "../cluster/")
+	}
+	return fmt.Sprintf("[`%s`](%s#%s)", text, target, anchor(heading))
+}
+
+// anchor is the name that GitHub gives a heading.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
 }
 
 func typeWords(f field) (string, error) {
