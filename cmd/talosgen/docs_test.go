@@ -109,8 +109,8 @@ func TestDocsMap(t *testing.T) {
 func (p *page) anchors() []string {
 	var names []string
 	for _, line := range p.lines {
-		heading := strings.TrimLeft(line.prose(), "#")
-		if heading == line.prose() || !strings.HasPrefix(heading, " ") {
+		heading := strings.TrimLeft(line.text, "#")
+		if line.code || heading == line.text || !strings.HasPrefix(heading, " ") {
 			continue
 		}
 		names = append(names, strings.Map(func(r rune) rune {

@@ -58,6 +58,9 @@ func prepareHost(h host, out io.Writer, modules []cache.Module) {
 // shells are those that completions are tested in, besides bash.
 var shells = []cache.HostProgram{{Name: "zsh", Package: "zsh"}, {Name: "fish", Package: "fish"}}
 
+// browser is what the documentation site is looked at in.
+var browser = cache.HostProgram{Name: "chromium", Package: "chromium"}
+
 // forInstallers are what the installers of Talos call, and what boots their disks. What
 // GRUB boots by is no program, but comes with one.
 var forInstallers = []cache.HostProgram{
@@ -72,7 +75,7 @@ func missingPackages(h host, modules []cache.Module) (packages []string) {
 	var needed []cache.HostProgram
 
 	if anyBelow(modules, "talosnode/") {
-		needed = append(cache.HostPrograms(), shells...)
+		needed = append(append(cache.HostPrograms(), shells...), browser)
 	}
 
 	if anyBelow(modules, "talosnode/installer-") {

@@ -23,12 +23,12 @@ func TestPrepareHost(t *testing.T) {
 		says     string
 	}{
 		"nothing needed":  {nodes[:1], nil, true, nil, "", ""},
-		"all there":       {nodes, []string{"ip", "nsenter", "runc", "sshd", "apt-get", "zsh", "fish"}, true, nil, "", ""},
-		"installs":        {nodes, []string{"ip", "nsenter", "sshd", "apt-get", "zsh", "fish"}, true, nil, "apt-get install -y --no-install-recommends runc", ""},
-		"installers":      {nightly, []string{"ip", "nsenter", "runc", "sshd", "apt-get", "zsh", "fish"}, true, nil, "apt-get install -y --no-install-recommends grub2-common grub-pc-bin xfsprogs qemu-system-x86", ""},
-		"not root":        {nodes, []string{"ip", "nsenter", "sshd", "apt-get", "zsh", "fish"}, false, nil, "", "apt-get install runc\n"},
-		"no apt-get":      {nodes, []string{"runc", "sshd"}, true, nil, "", "apt-get install iproute2 util-linux zsh fish\n"},
-		"apt-get offline": {nodes, []string{"ip", "nsenter", "sshd", "apt-get", "zsh", "fish"}, true, errors.New("offline"), "apt-get install -y --no-install-recommends runc", "apt-get install runc\n"},
+		"all there":       {nodes, []string{"ip", "nsenter", "runc", "sshd", "apt-get", "zsh", "fish", "chromium"}, true, nil, "", ""},
+		"installs":        {nodes, []string{"ip", "nsenter", "sshd", "apt-get", "zsh", "fish", "chromium"}, true, nil, "apt-get install -y --no-install-recommends runc", ""},
+		"installers":      {nightly, []string{"ip", "nsenter", "runc", "sshd", "apt-get", "zsh", "fish", "chromium"}, true, nil, "apt-get install -y --no-install-recommends grub2-common grub-pc-bin xfsprogs qemu-system-x86", ""},
+		"not root":        {nodes, []string{"ip", "nsenter", "sshd", "apt-get", "zsh", "fish", "chromium"}, false, nil, "", "apt-get install runc\n"},
+		"no apt-get":      {nodes, []string{"runc", "sshd"}, true, nil, "", "apt-get install iproute2 util-linux zsh fish chromium\n"},
+		"apt-get offline": {nodes, []string{"ip", "nsenter", "sshd", "apt-get", "zsh", "fish", "chromium"}, true, errors.New("offline"), "apt-get install -y --no-install-recommends runc", "apt-get install runc\n"},
 	} {
 		var (
 			out bytes.Buffer

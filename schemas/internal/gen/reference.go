@@ -115,7 +115,7 @@ func (w *writer) section(f field) error {
 	}
 	path := pathOf(f.key, f)
 	w.open(firstPage, "")
-	fmt.Fprintf(w.b, "\n## `%s`\n\n%s [Its page](%s) has:\n\n", path, f.doc, sectionPage(f.key))
+	fmt.Fprintf(w.b, "\n## `%s`\n\n%s [Its page](%s) has:\n\n", path, prose(f.doc), sectionPage(f.key))
 	for i, option := range inner {
 		if i > 0 {
 			w.b.WriteString(",\n")
@@ -165,13 +165,13 @@ func plain(path string) string { return strings.NewReplacer("[]", "", ".<name>",
 func (w *writer) option(level, path string, f field) error {
 	path = pathOf(path, f)
 	w.headings[plain(path)] = path
-	fmt.Fprintf(w.b, "\n%s `%s`\n\n%s\n\n", level, path, f.doc)
+	fmt.Fprintf(w.b, "\n%s `%s`\n\n%s\n\n", level, path, prose(f.doc))
 	kind, err := typeWords(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	fmt.Fprintf(w.b, "- Type: %s\n", kind)
-	fmt.Fprintf(w.b, "- Default: %s\n", defaultWords(f))
+	fmt.Fprintf(w.b, "- Type: %s\n", prose(kind))
+	fmt.Fprintf(w.b, "- Default: %s\n", prose(defaultWords(f)))
 	if example, _ := schemas.Tag(f.tags, "example"); example != "" {
 		fmt.Fprintf(w.b, "- Example: `%s: %s`\n", f.key, example)
 	}
@@ -206,6 +206,15 @@ func (w *writer) below(level, path, object string) error {
 		}
 	}
 	return nil
+}
+
+// prose is a text in which what stands between < and > is no HTML, which nobody would see.
+func prose(text string) string {
+	parts := strings.Split(text, "`")
+	for i := 0; i < len(parts); i += 2 { // the others are code
+		parts[i] = strings.ReplaceAll(parts[i], "<", `\<`)
+	}
+	return strings.Join(parts, "`")
 }
 
 // link is a link with a text to the heading of an option.

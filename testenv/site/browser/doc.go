@@ -1,0 +1,2 @@
+// Package browser tests the site as readers see it: in Chromium, without a window.
+package browser
