@@ -208,7 +208,7 @@ func (w *writer) below(level, path, object string) error {
 	return nil
 }
 
-// prose is a text in which what stands between < and > is no HTML, which nobody would see.
+// prose is a text in which what stands between < and > is not read as HTML, which is not shown.
 func prose(text string) string {
 	parts := strings.Split(text, "`")
 	for i := 0; i < len(parts); i += 2 { // the others are code
