@@ -47,6 +47,8 @@ type Cluster struct {
 	Autoscaler Autoscaler `yaml:"autoscaler"`
 	// How traffic from outside reaches services.
 	Ingress Ingress `yaml:"ingress"`
+	// Where pods keep what outlives them, besides volumes of Hetzner Cloud.
+	Storage Storage `yaml:"storage"`
 	// What runs the addons from Git.
 	GitOps GitOps `yaml:"gitops"`
 	// What runs in the cluster, by name: your own addons, and what is other than

@@ -79,6 +79,7 @@ var formats = map[string]Format{
 	"schematic":      {`^[0-9a-f]{64}$`, "a schematic id: 64 hexadecimal digits"},
 	"serial":         {`^[^\s](.*[^\s])?$`, "a serial number"},
 	"sha256":         {`^[0-9a-f]{64}$`, "a SHA-256 digest: 64 hexadecimal digits"},
+	"smbShare":       {`^//[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?/[^\s/][^\s]*$`, "a server and its share such as //nas.example.com/share"},
 	"sysctl":         {`^[A-Za-z0-9_]+([./][-A-Za-z0-9_:*]+)+$`, "the name of a kernel parameter such as vm.max_map_count"},
 	"taint":          {`^` + labelKey + `(=(` + qualified + `)?)?:(NoSchedule|PreferNoSchedule|NoExecute)$`, "key=value:Effect or key:Effect, with the effect NoSchedule, PreferNoSchedule or NoExecute"},
 	"talosVersion":   {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, versions.Fill("a version such as <talos>, with all three numbers")},

@@ -187,6 +187,11 @@ func (e addonGenerator) addons(c values) {
 		e.local(c, "cert-manager", "cert-manager")
 		all["cert-manager"].(values)["enabled"] = true
 	}
+	for _, name := range []string{"descheduler", "external-secrets", "prometheus-operator-crds", "reloader"} {
+		if e.is("addons."+name, 5) {
+			e.charted(c, name, nil)["enabled"] = true
+		}
+	}
 	for i := range e.of("addons own", 0, 2) {
 		e.own(all, fmt.Sprintf("addons%d", i), fmt.Sprintf("own-%d", i))
 	}
@@ -249,4 +254,13 @@ func (e *environment) local(c values, name, namespace string) {
 	folder := e.place(name)
 	e.files[folder+"/objects.yaml"] = encode(values{"apiVersion": "v1", "kind": "ConfigMap", "metadata": values{"name": name, "namespace": namespace}, "data": values{"text": name}})
 	inner(c, "addons")[name] = values{"source": values{"path": folder}}
+}
+
+// charted lets an addon of the catalogue be a small chart of the repository, and
+// returns what cluster.yaml says of it.
+func (e *environment) charted(c values, name string, needs values) values {
+	a := values{"source": values{"chart": values{"path": addonGenerator{e}.chart(name)}}}
+	section(a, "needs", needs)
+	inner(c, "addons")[name] = a
+	return a
 }

@@ -96,6 +96,7 @@ func (e *environment) make() {
 	kubernetesGenerator{e}.kubernetes(c)
 	podNetworkGenerator{e}.cni(c)
 	podNetworkGenerator{e}.ingress(c)
+	storageGenerator{e}.storage(c)
 	addonGenerator{e}.gitops(c)
 	addonGenerator{e}.addons(c)
 	addonGenerator{e}.check(c)

@@ -33,6 +33,8 @@ type entry struct {
 	// image is the version of the image that addons.<name>.version replaces, or
 	// of the chart or release.
 	version string
+	// keep tells that it must outlive its files: see [Addon].
+	keep bool
 	// needs are the secrets that it needs; may be nil.
 	needs func(f *facts) []Need
 	// machine is what it needs of machines and of the cluster; may be nil.
@@ -47,14 +49,23 @@ func entries() []entry {
 		certManager(),
 		cilium(),
 		autoscaler(),
+		nfsVolumes(),
+		smbVolumes(),
+		descheduler(),
+		externalSecrets(),
 		gatewayAPI(),
 		hcloudCCM(),
 		hcloudCSI(),
 		ingressNginx(),
 		certApprover(),
+		longhorn(),
 		metricsServer(),
 		oidc(),
+		localVolumes(),
+		prometheusCRDs(),
 		rbac(),
+		reloader(),
+		snapshotController(),
 		talosBackup(),
 	}
 }
@@ -93,6 +104,7 @@ func Addons(given Facts) ([]Addon, error) {
 	all = append(all, addonSettings{f}.declared()...)
 	slices.SortFunc(all, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
 	orderRules{f}.checkOrder(all)
+	storageRules{f}.check(all)
 	if err := f.problems.Err(); err != nil {
 		return nil, err
 	}

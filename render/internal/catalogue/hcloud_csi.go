@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/secret"
@@ -34,7 +33,7 @@ const (
 func hcloudCSI() entry {
 	e := entry{
 		about:   "volumes of Hetzner Cloud for pods",
-		builtIn: true, defaultOn: "on Hetzner", options: "hetzner.volumes",
+		builtIn: true, defaultOn: "on Hetzner", options: "hetzner.volumes, storage.defaultClass",
 		name: csiName, layer: Controllers, namespace: kubeSystem, fixed: true, hetzner: true, version: csiVersion,
 		wanted: func(f *facts) (bool, string) { return f.Cluster.Provider == schemas.Hetzner, "addons." + csiName },
 		needs: func(f *facts) []Need {
@@ -62,7 +61,7 @@ func hcloudCSI() entry {
 			a.Objects = append(a.Objects, secretObject(kubeSystem, csiSecret, texts))
 		}
 		for _, c := range f.Cluster.Hetzner.Volumes.StorageClasses {
-			a.Objects = append(a.Objects, storageClass(c))
+			a.Objects = append(a.Objects, storageRules{f}.markDefault(storageClass(c)))
 		}
 	}
 	return e
@@ -100,8 +99,7 @@ func storageClass(c schemas.StorageClass) object {
 	if len(parameters) > 0 {
 		rest["parameters"] = parameters
 	}
-	return annotated(newObject("storage.k8s.io/v1", "StorageClass", "", c.Name, rest),
-		map[string]string{"storageclass.kubernetes.io/is-default-class": strconv.FormatBool(c.Default)})
+	return newObject("storage.k8s.io/v1", "StorageClass", "", c.Name, rest)
 }
 
 // csiRBAC is what the sidecars of the controller ask for: attacher, provisioner

@@ -40,6 +40,7 @@ var kinds = map[string]func() any{
 	"apiregistration.k8s.io/v1 APIService":            func() any { return &apiService{} },
 	"talos.dev/v1alpha1 ServiceAccount":               func() any { return &talosServiceAccount{} },
 	"cilium.io/v2 CiliumClusterwideNetworkPolicy":     func() any { return &ciliumPolicy{} },
+	"snapshot.storage.k8s.io/v1 VolumeSnapshotClass":  func() any { return &snapshotClass{} },
 }
 
 // What k8s.io/api does not have, as far as it is used here.
@@ -69,6 +70,12 @@ type (
 		Spec struct {
 			Roles []string `json:"roles"`
 		} `json:"spec"`
+	}
+	snapshotClass struct {
+		object
+		Driver         string            `json:"driver"`
+		DeletionPolicy string            `json:"deletionPolicy"`
+		Parameters     map[string]string `json:"parameters"`
 	}
 	ciliumPolicy struct {
 		object

@@ -31,8 +31,11 @@ func (f addonSettings) settle(e entry, a *Addon) {
 	}
 	a.DependsOn = append(a.DependsOn, s.DependsOn...)
 	if source := f.source(at, s); source != nil {
-		// Secrets stay: what cluster.yaml names holds none.
-		a.Source, a.Objects = source, slices.DeleteFunc(a.Objects, func(o object) bool { return o.Kind() != "Secret" })
+		if e.builtIn || source.Chart == nil {
+			// Secrets stay: what cluster.yaml names holds none.
+			a.Objects = slices.DeleteFunc(a.Objects, func(o object) bool { return o.Kind() != "Secret" })
+		}
+		a.Source = source
 		if e.builtIn && e.layer == Bootstrap && s.Source.Path == "" {
 			a.Warnings = append(a.Warnings, "addons."+e.name+".source replaces what talosgen would run itself")
 		}

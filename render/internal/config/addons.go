@@ -16,12 +16,15 @@ func (ch hetznerRules) checkCloudAddons() {
 	}
 	classes := keys("hetzner.volumes.storageClasses")
 	ch.unique(classes, "name", namesOf(h.Volumes.StorageClasses, func(c schemas.StorageClass) string { return c.Name }))
-	first := -1
+	first, other := -1, ch.Cluster.Storage.DefaultClass
 	for i, c := range h.Volumes.StorageClasses {
+		at := sub(sub(classes, strconv.Itoa(i)), "default")
 		switch {
 		case !c.Default:
+		case other != "" && other != c.Name && ch.has(classes...):
+			ch.fail("the first one is "+other+", by storage.defaultClass", at, "a second default storage class")
 		case first >= 0:
-			ch.fail("the first one is "+h.Volumes.StorageClasses[first].Name, sub(sub(classes, strconv.Itoa(i)), "default"), "a second default storage class")
+			ch.fail("the first one is "+h.Volumes.StorageClasses[first].Name, at, "a second default storage class")
 		default:
 			first = i
 		}
