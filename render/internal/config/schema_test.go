@@ -136,6 +136,7 @@ var formatCases = map[string]struct{ good, bad string }{
 	"registry":       {"factory.talos.dev localhost:5000", "https://x x/y x:99999 :5000"},
 	"schematic":      {strings.Repeat("0a", 32), strings.Repeat("0A", 32) + " abc"},
 	"serial":         {"5QX0RM2", ""},
+	"smbShare":       {"//nas.example.com/share //u1.your-storagebox.de/backup/a", "nas/share //nas //nas/ /nas/share smb://nas/share"},
 	"taint":          {"a=b:NoSchedule a:NoExecute a=:PreferNoSchedule example.com/a=b:NoSchedule", "a a=b a=b:Never =b:NoSchedule a=b=c:NoSchedule a:b:NoSchedule"},
 	"uuid":           {"4c4c4544-0051-3010-8052-b4c04f4d3132", "4c4c4544 4c4c4544005130108052b4c04f4d3132"},
 	"talosVersion":   {"v1.14.1 1.14.1 v1.14.0-beta.1", "1.14 latest v1 v1.14.1.1"},
