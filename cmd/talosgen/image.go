@@ -49,9 +49,9 @@ type imageCommand struct{ clusters clusters }
 func (i imageCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:  "image",
-		Usage: "manage the Talos snapshots that servers are created from",
+		Usage: "manage the Talos snapshots that servers are created from, and find images",
 		Subcommands: []*cli.Command{
-			i.buildCommand(), i.listCommand(), i.pruneCommand(),
+			i.buildCommand(), i.listCommand(), i.pruneCommand(), i.urlCommand(),
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // parts are the parts of the module, and which parts each may import. Tests
 // keep to the same: a package that its tests cannot test alone is not apart.
 var parts = []part{
-	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/importer", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
+	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/exporter", "render/importer", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
 	{"render/...", []string{"render/...", "schemas", "internal/..."}},
 	{"apply/...", []string{"apply/...", "schemas", "internal/..."}},
 	{"schemas/...", []string{"schemas/...", "internal/..."}},
@@ -92,6 +92,8 @@ var forbidden = []struct {
 	{"render/internal/fit", "os", "it is pure: what was read is passed in"},
 	{"render/internal/fit", "context", "it is pure: nothing in it waits"},
 	{"render/internal/foreign", "os", "folders are passed in"},
+	{"render/internal/toolrepo", "os", "it is pure: what was rendered is passed in"},
+	{"render/internal/toolrepo", "context", "it is pure: nothing in it waits"},
 	{"render/internal/options", "os", "it is pure: a model is all that it needs"},
 	{"render/internal/options", "context", "it is pure: nothing in it waits"},
 	{"apply/...", "os/exec", "apply holds the token, which no list of processes may show"},

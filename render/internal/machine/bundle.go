@@ -178,5 +178,9 @@ func (b *Bundle) YAML() ([]byte, error) {
 	return text, nil
 }
 
+// AESCBC is the secret that Secrets in etcd are encrypted with since before Talos 1.3;
+// empty if there is none.
+func (b *Bundle) AESCBC() string { return b.bundle.Secrets.AESCBCEncryptionSecret }
+
 // Values returns every value of the bundle, for masking.
 func (b *Bundle) Values() []secret.String { return b.values }

@@ -21,6 +21,9 @@ type GenConfig struct {
 	InstallDisk, InstallImage, DNSDomain     string
 	CertSANs                                 []string
 	NoDiscovery, KubeSpan                    bool
+	// What talosctl has no argument for, and programs that use its library do.
+	PodSubnets, ServiceSubnets []string
+	AllowScheduling            bool
 }
 
 // Make generates the configuration of a role and applies patches to it, in their order,
@@ -43,9 +46,18 @@ func (g GenConfig) Make(role Role, b *Bundle, patches []Source) ([]byte, error) 
 	if g.KubeSpan {
 		options = append(options, generate.WithKubeSpanEnabled(true))
 	}
+	if g.AllowScheduling {
+		options = append(options, generate.WithAllowSchedulingOnControlPlanes(true))
+	}
 	in, err := generate.NewInput(g.ClusterName, g.Endpoint, strings.TrimPrefix(g.KubernetesVersion, "v"), options...)
 	if err != nil {
 		return nil, fmt.Errorf("generating the configuration of a %s: %w", role, err)
+	}
+	if len(g.PodSubnets) > 0 {
+		in.PodNet = g.PodSubnets
+	}
+	if len(g.ServiceSubnets) > 0 {
+		in.ServiceNet = g.ServiceSubnets
 	}
 	machineType, err := talosmachine.ParseType(string(role))
 	if err != nil {

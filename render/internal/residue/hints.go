@@ -7,7 +7,12 @@ import "maps"
 type Hints struct {
 	own   map[string]bool // nodes with places that they have for themselves
 	taken map[string]bool // mappings that are written whole
+	exact bool            // nothing is removed where it is not
 }
+
+// Exact are hints for patches of Talos' own: they fail where they remove what is not
+// there, so what is removed is there on all nodes of a layer.
+func Exact() Hints { return Hints{exact: true} }
 
 func (h Hints) whole(p Place) bool { return h.taken[p.key()] && (len(p.Path) > 0 || !p.ID.IsMain()) }
 
@@ -16,7 +21,7 @@ func (h Hints) alone(node string, p Place) bool { return h.own[node+"\x00"+p.key
 // Learn returns hints that also know of values that patches did not bring about on some
 // nodes. It reports false if there is nothing left to try.
 func (h Hints) Learn(nodes []Node) (Hints, bool) {
-	next := Hints{own: map[string]bool{}, taken: map[string]bool{}}
+	next := Hints{own: map[string]bool{}, taken: map[string]bool{}, exact: h.exact}
 	maps.Copy(next.own, h.own)
 	maps.Copy(next.taken, h.taken)
 	learned := false

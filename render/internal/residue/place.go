@@ -51,6 +51,9 @@ func (f *factoring) place(node int, c Change) {
 		if !slices.ContainsFunc(members, func(m *Node) bool { return !f.hints.alone(m.Name, c.Place) }) {
 			continue // all have it for themselves
 		}
+		if f.hints.exact && l != layers[len(layers)-1] && uneven(members, c) {
+			continue
+		}
 		f.put(l, members, c)
 		return
 	}
@@ -63,7 +66,8 @@ func (f *factoring) put(l Layer, members []*Node, c Change) {
 		return
 	}
 	f.done[key] = true
-	c.Whole = c.Whole || c.Value != nil && c.Value.Kind == yaml.SequenceNode && slices.ContainsFunc(members, func(m *Node) bool { return has(m, c) })
+	list := c.Value != nil && c.Value.Kind == yaml.SequenceNode
+	c.Whole = c.Whole || (list || f.hints.exact && c.Value != nil && zero(c.Value)) && slices.ContainsFunc(members, func(m *Node) bool { return has(m, c) })
 	f.layers[l] = append(f.layers[l], c)
 }
 
@@ -98,8 +102,27 @@ func holds(n *Node, c Change) bool {
 	return same(at(want, c.Path), c.Value)
 }
 
-// has reports whether something is made for a node where a list is to be.
+// has reports whether something is made for a node where a list, or nothing, is to be.
 func has(n *Node, c Change) bool {
 	have := at(find(n.Have, c.ID), c.Path)
-	return have != nil && len(have.Content) > 0
+	return have != nil && (len(have.Content) > 0 || have.Kind == yaml.ScalarNode && !zero(have))
+}
+
+// uneven reports whether some nodes have what a change takes away, and others do not.
+func uneven(members []*Node, c Change) bool {
+	if len(c.Path) == 0 || c.Value != nil && !c.Whole && c.Value.Kind != yaml.SequenceNode && !zero(c.Value) {
+		return false
+	}
+	there := 0
+	for _, m := range members {
+		if at(find(m.Have, c.ID), c.Path) != nil {
+			there++
+		}
+	}
+	return there != len(members) && (there > 0 || c.Value == nil)
+}
+
+// zero reports whether a value is one that a merge of Talos passes over.
+func zero(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && slices.Contains([]string{"", "0", "false", "null"}, n.Value)
 }

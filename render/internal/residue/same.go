@@ -8,6 +8,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+// Same reports whether two values are the same for Talos.
+func Same(a, b *yaml.Node) bool { return same(a, b) }
+
 // same reports whether two values are the same for Talos; both may be absent.
 func same(a, b *yaml.Node) bool {
 	if a == nil || b == nil {
