@@ -103,7 +103,7 @@ func (i initCommand) run(c *cli.Context) error {
 		return err
 	}
 	options.AgeRecipient = recipient
-	files, err := scaffold.Files(options)
+	files, err := i.files(options)
 	if err != nil {
 		return err
 	}
@@ -130,6 +130,21 @@ func (i initCommand) run(c *cli.Context) error {
 	}
 	i.out.say("wrote %s with the environment %q\n\nnext:%s\n  talosgen render %s", dir, env, next, env)
 	return nil
+}
+
+// files are those of the new repository, with the schemas that its editors use.
+func (i initCommand) files(options scaffold.Options) ([]scaffold.File, error) {
+	files, err := scaffold.Files(options)
+	if err != nil {
+		return nil, err
+	}
+	talos := options.TalosVersion
+	if _, known := versions.Of(talos); !known {
+		talos = versions.Newest().Talos
+	}
+	release, _ := versions.Of(talos)
+	of, err := schemaFiles(schemasDir, release.Contract())
+	return append(files, of...), err
 }
 
 // options are what the flags say of the new repository; whose key it is

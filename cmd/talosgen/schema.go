@@ -1,24 +1,107 @@
 package main
 
 import (
+	"os"
+	"path"
+	"path/filepath"
+
 	"github.com/urfave/cli/v2"
 
+	"github.com/talosgen/talosgen/internal/atomicfile"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/scaffold"
+	"github.com/talosgen/talosgen/internal/versions"
+	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// schemaCommand prints the JSON Schema of cluster.yaml.
+// schemaCommand prints the JSON Schemas of what people write, or writes them to files.
 type schemaCommand struct{ out *console }
+
+const flagContract = "contract"
+
+// schemasDir is where the schemas are in a repository, with the names of their files.
+const (
+	schemasDir    = ".schemas"
+	clusterSchema = "cluster.schema.json"
+	patchSchema   = "patch.schema.json"
+)
 
 func (s schemaCommand) command() *cli.Command {
 	return &cli.Command{
-		Name:  "schema",
-		Usage: "print the JSON Schema of cluster.yaml",
-		Description: `Editors use it to check and complete cluster.yaml. The first line of the file
-names it:
-   # yaml-language-server: $schema=<file or URL>
+		Name:      "schema",
+		Usage:     "print or write the JSON Schemas of cluster.yaml and of patches",
+		ArgsUsage: "[cluster|patch]",
+		Description: `Editors use them to check and complete what you write: cluster.yaml, and patches
+with all documents of Talos that this release knows. Without an argument, that of
+cluster.yaml is printed.
 
-Example:
-   talosgen schema > cluster.schema.json`,
-		Action: func(*cli.Context) error { return s.out.printData(schemas.ClusterSchema) },
+init writes them to .schemas, and tells VS Code and Zed of them. Write them again
+after an upgrade of talosgen.
+
+Examples:
+   talosgen schema > cluster.schema.json
+   talosgen schema patch --contract v1.13 > patch.schema.json
+   talosgen schema --out .schemas    # both`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: flagContract, Usage: "`VERSION` of the machine configurations that patches are for, such as v1.13", Value: versions.Newest().Contract()},
+			&cli.StringFlag{Name: "out", Usage: "`DIR` to write both schemas to"},
+		},
+		Action: s.run,
 	}
+}
+
+func (s schemaCommand) run(c *cli.Context) error {
+	contract := c.String(flagContract)
+	out, which := c.String("out"), c.Args().First()
+	if c.NArg() > 1 || c.NArg() == 1 && out != "" {
+		return diag.On("", "one schema is printed, and both are written with --out").WithCode(diag.Usage)
+	}
+	if out != "" {
+		files, err := schemaFiles(out, contract)
+		if err == nil {
+			err = writeSchemas(files)
+		}
+		if err == nil {
+			s.out.say("wrote %s and %s to %s", clusterSchema, patchSchema, out)
+		}
+		return err
+	}
+	switch which {
+	case "", "cluster":
+		return s.out.printData(schemas.ClusterSchema)
+	case "patch":
+		data, err := render.PatchSchema(contract)
+		if err != nil {
+			return err
+		}
+		return s.out.printData(data)
+	}
+	return diag.On("", "there is no schema %q", which).WithHint("there are cluster and patch").WithCode(diag.Usage)
+}
+
+// schemaFiles are the schemas as files in a folder.
+func schemaFiles(dir, contract string) ([]scaffold.File, error) {
+	patch, err := render.PatchSchema(contract)
+	if err != nil {
+		return nil, err
+	}
+	return []scaffold.File{
+		{Path: path.Join(filepath.ToSlash(dir), clusterSchema), Data: schemas.ClusterSchema, Mode: 0o644},
+		{Path: path.Join(filepath.ToSlash(dir), patchSchema), Data: patch, Mode: 0o644},
+	}, nil
+}
+
+// writeSchemas writes schemas in place of older ones.
+func writeSchemas(files []scaffold.File) error {
+	for _, f := range files {
+		file := filepath.FromSlash(f.Path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return diag.New(diag.Pos{File: f.Path}, "cannot be written: %v", err).WithCause(err)
+		}
+		if _, err := atomicfile.Write(file, f.Data, f.Mode); err != nil {
+			return diag.New(diag.Pos{File: f.Path}, "cannot be written: %v", err).WithCause(err)
+		}
+	}
+	return nil
 }

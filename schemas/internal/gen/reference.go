@@ -18,14 +18,8 @@ const referenceHead = generatedMark + `
 value may hold variables of ` + "`cluster.env`, written `${NAME}` or `${NAME:-default}`" + `,
 but no secret ones: what stands here ends up in names and in readable files.
 
-An editor with a YAML language server checks and completes the file if its
-first line is
-
-` + "```yaml" + `
-# yaml-language-server: $schema=../../schemas/cluster.schema.json
-` + "```" + `
-
-` + "`talosgen schema`" + ` prints that schema.
+[An editor](../how-to/editors.md) checks and completes the file by its schema, which
+` + "`talosgen schema`" + ` prints.
 
 An option that is marked as not in effect yet, or as of no effect, is read and
 checked, and a render that finds it set warns.
