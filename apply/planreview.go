@@ -5,11 +5,15 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/apply/plan/planpage"
 	"github.com/talosgen/talosgen/apply/plan/review"
 )
 
 // String prints the plan for people.
 func (p *Plan) String() string { return p.review().String() }
+
+// HTML writes the plan as a page, for those who review a change.
+func (p *Plan) HTML(title string) []byte { return planpage.Write(title, p.String()) }
 
 // Counts is how much there is to do.
 func (p *Plan) Counts() review.Counts { return p.review().Counts() }

@@ -33,12 +33,14 @@ Examples:
    talosgen plan prod --out plan.json  save the plan, for apply --plan
    talosgen plan prod --allow server/prod-worker-3
                                        with consent to destroy one server
+   talosgen plan prod -o html > plan.html
+                                       a page for a review
    talosgen plan --all                 all environments, and a table of them`,
 		Flags: sessionFlags(manyFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "destroy", Usage: "show what destroy would remove"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`; it contains no secrets"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "plan the infrastructure only, without any key; a read-only $" + tokenVariable + " is enough"},
-			outputFlag())...)...),
+			formatFlag("result", "text", "json", asPage))...)...),
 		Action: p.run,
 	}
 }
@@ -50,6 +52,9 @@ func (p planCommand) run(c *cli.Context) error {
 	}
 	if err := checkKeyless(c); err != nil {
 		return err
+	}
+	if c.String(flagOutput) == asPage && (c.Bool(flagAll) || c.IsSet(flagEnv)) {
+		return diag.On("--"+flagOutput, "a page is about one environment").WithHint("name the environment in place of --%s and --%s", flagAll, flagEnv).WithCode(diag.Usage)
 	}
 	return p.clusters.each(c, many{one: append(flagsOfOne(), "out")}, func(k clusters, env string) error {
 		return k.useOf(c, env, func(s *session) error { return p.plan(c, s, agreed) })
@@ -95,6 +100,9 @@ func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
 	return problems.Err()
 }
 
+// asPage is the format of a page of HTML, for reviews.
+const asPage = "html"
+
 // flagKeyless is of plan alone: everything else needs keys.
 const flagKeyless = "keyless"
 
@@ -114,6 +122,9 @@ func checkKeyless(c *cli.Context) error {
 
 // printPlan prints a plan to stdout.
 func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
+	if c.String(flagOutput) == asPage {
+		return s.out.printText(string(p.HTML("Plan of " + s.env.Name())))
+	}
 	if !wantsJSON(c) {
 		return s.out.printText(p.String())
 	}
