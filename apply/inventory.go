@@ -79,7 +79,7 @@ func (inv *inventory) server(o cloudplan.Observed, name string) *cloudplan.Serve
 
 // names are those of all nodes, wanted or there.
 func (inv *inventory) names(o cloudplan.Observed) (names []string) {
-	for _, m := range inv.machines(o, nil) {
+	for _, m := range append(inv.machines(o, nil), inv.autoscaled(o)...) {
 		names = append(names, m.Name)
 	}
 	return names
@@ -116,7 +116,7 @@ func (inv *inventory) place(m *nodes.Machine, have cloudplan.Server) {
 	}
 	// Whoever comes through the gateway is in the private network; nodes may have no
 	// other address then, be the APIs public or not.
-	if access := inv.infra.Access; access.Mode == accessPublic && access.Jump == "" {
+	if inv.direct() {
 		m.Address = publicAddress(have)
 		m.Unknown = "it has no public address"
 		return
@@ -125,6 +125,11 @@ func (inv *inventory) place(m *nodes.Machine, have cloudplan.Server) {
 		m.Address = cmp.Or(m.Address, n.IP)
 	}
 	m.Unknown = "it has no private address"
+}
+
+// direct reports whether nodes are reached by their public addresses.
+func (inv *inventory) direct() bool {
+	return inv.infra.Access.Mode == accessPublic && inv.infra.Access.Jump == ""
 }
 
 // publicAddress is the public address of a server, of IPv6 the first in its

@@ -52,6 +52,7 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 		if err != nil {
 			return err
 		}
+		n.follow(c, p.Observed)
 		c.Notify = notes(stage)
 		n.planned = c
 		p.kept, p.node = n.desired.env.nodeFiles(), policy
@@ -94,7 +95,7 @@ func (n *nodeStage) make(ctx context.Context, c *nodes.Cluster, policy nodeplan.
 // observe looks at the nodes, and prepares to watch over their health. Of those
 // that leave nothing is expected.
 func (n *nodeStage) observe(ctx context.Context, c *nodes.Cluster, awaited []string, leaving ...string) (d nodeplan.Desired, o nodeplan.Observed, err error) {
-	if d, err = n.desired.read(ctx); err != nil {
+	if d, err = n.desired.readWith(ctx, c.Machines); err != nil {
 		return d, o, err
 	}
 	states, err := c.Settled(ctx, awaited)
@@ -118,6 +119,7 @@ func (n *nodeStage) execute(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
+		n.follow(c, o)
 		left, err := converge(ctx, c, r.report, stage, r.agreed.Nodes, func(ctx context.Context) (*nodeplan.Plan, error) {
 			policy := r.policy.forNodes(n.connect.inventory.names(o))
 			return n.make(ctx, c, policy, append(toCreate(r.agreed.Plan), n.disturbed.all()...))

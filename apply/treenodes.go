@@ -20,6 +20,7 @@ type treeNodes struct {
 	env       *Environment
 	inventory *inventory
 	desired   *nodeplan.Desired
+	groups    map[string]*nodeconfig.Config // of the autoscaler
 }
 
 // read decrypts the configurations.
@@ -52,11 +53,12 @@ func (e *Environment) config(ctx context.Context, file string) (*nodeconfig.Conf
 
 func nodeFile(name string) string { return "nodes/" + name + ".yaml" }
 
-// nodeFiles stands for the files of nodes, as they are in Git: encrypted.
+// nodeFiles stands for the files of nodes, those of the autoscaler too, as they are in
+// Git: encrypted.
 func (e *Environment) nodeFiles() string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(e.files)) {
-		if strings.HasPrefix(name, "nodes/") {
+		if strings.HasPrefix(name, "nodes/") || strings.HasPrefix(name, autoscalerDir) {
 			_, _ = fmt.Fprintf(sum, "%s %x\n", name, sha256.Sum256(e.files[name]))
 		}
 	}

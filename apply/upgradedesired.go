@@ -23,12 +23,12 @@ func (t *treeNodes) upgrade(ctx context.Context) (upgradeplan.Desired, error) {
 		d.Nodes = append(d.Nodes, w)
 	}
 	for _, p := range infra.AutoscalerPools {
-		config, err := t.env.config(ctx, autoscalerDir+p.Group+".yaml")
+		config, err := t.group(ctx, p.Group)
 		if err != nil {
 			return d, err
 		}
 		w := wanted(config, extensions)
-		w.Role, w.Pool, w.Group, w.Server = upgradeplan.Worker, p.Name, p.Group, p.Type
+		w.Role, w.Pool, w.Group, w.Server, w.Left = upgradeplan.Worker, p.Name, p.Group, p.Type, !p.Discovery
 		d.Pools[p.Name] = w
 	}
 	return d, nil

@@ -20,8 +20,6 @@ var NotYet = []string{
 	"talos.reboot.debug",
 
 	"ingress.loadBalancerPools.localTraffic",
-
-	"autoscaler.discovery",
 }
 
 // NoEffect are those of [NotYet] that get no effect, each with the reason.

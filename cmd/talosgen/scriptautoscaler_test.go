@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 )
 
 // cmdAutoscale makes a server as the cluster autoscaler does: from the image and the user
-// data in its Secret, with the label of its group.
+// data in its Secret, with the label of its group and those that the Secret has for it.
 //
 //	autoscale node group suffix
 func cmdAutoscale(ts *testscript.TestScript, neg bool, args []string) {
@@ -28,9 +29,14 @@ func cmdAutoscale(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(json.Unmarshal(answer.Body.Bytes(), &object))
 	var config struct {
 		ImagesForArch map[string]string
-		NodeConfigs   map[string]struct{ CloudInit string }
+		NodeConfigs   map[string]struct {
+			CloudInit    string
+			ServerLabels map[string]string
+		}
 	}
 	ts.Check(json.Unmarshal(object.Data["cluster-config"], &config))
+	labels := map[string]string{"hcloud/node-group": args[1]}
+	maps.Copy(labels, config.NodeConfigs[args[1]].ServerLabels)
 	p := simOf(ts)
 	var images struct{ Images []struct{ ID int64 } }
 	ts.Check(p.call(http.MethodGet, "/images?type=snapshot&label_selector="+url.QueryEscape(config.ImagesForArch["amd64"]), nil, &images))
@@ -41,7 +47,7 @@ func cmdAutoscale(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(p.call(http.MethodPost, "/servers", map[string]any{
 		"name": args[1] + "-" + args[2], "server_type": "cpx22", "location": "hel1", "image": fmt.Sprint(images.Images[0].ID),
-		"labels": map[string]string{"hcloud/node-group": args[1]}, "networks": []int64{networks.Networks[0].ID}, "user_data": unpacked(ts, config.NodeConfigs[args[1]].CloudInit),
+		"labels": labels, "networks": []int64{networks.Networks[0].ID}, "user_data": unpacked(ts, config.NodeConfigs[args[1]].CloudInit),
 	}, nil))
 	p.ResetCalls()
 }

@@ -45,7 +45,7 @@ func upgradeFlags() []cli.Flag {
 		&cli.DurationFlag{Name: flagSoak, Usage: "how long the first node of each role must be healthy before others follow, such as `10m`"},
 		&cli.StringSliceFlag{Name: flagRetry, Usage: "try the node `NAME` again after it failed or went back (repeatable)"},
 		&cli.BoolFlag{Name: flagRollback, Usage: "bring nodes back to the Talos that they ran before: those of --" + flagNode + ", or all that have Git's"},
-		&cli.StringFlag{Name: flagAutoscaled, Value: autoscaledValues[0], Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, ", ")},
+		&cli.StringFlag{Name: flagAutoscaled, Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, ", ") + "; without it in-place, or leave with autoscaler.discovery: false"},
 		&cli.StringFlag{Name: flagRebootMode, Usage: "`HOW` nodes reboot into the new Talos, in place of talos.upgrade.rebootMode: " + strings.Join(rebootModes, " or ")},
 		outputFlag(),
 	}
@@ -57,7 +57,7 @@ func upgradePolicy(c *cli.Context) (p upgradeplan.Policy, err error) {
 	switch {
 	case until != "" && !slices.Contains(untilValues, until):
 		return p, unknownValue(flagUntil, until, untilValues)
-	case !slices.Contains(autoscaledValues, autoscaled):
+	case autoscaled != "" && !slices.Contains(autoscaledValues, autoscaled):
 		return p, unknownValue(flagAutoscaled, autoscaled, autoscaledValues)
 	case reboot != "" && !slices.Contains(rebootModes, reboot):
 		return p, unknownValue(flagRebootMode, reboot, rebootModes)
@@ -81,9 +81,7 @@ func upgradePolicy(c *cli.Context) (p upgradeplan.Policy, err error) {
 		p = p.Of(c.Bool(flagTalos), c.Bool(flagKubernetes))
 	}
 	set(&p.Until, until)
-	if autoscaled != autoscaledValues[0] {
-		set(&p.Autoscaled, autoscaled)
-	}
+	set(&p.Autoscaled, autoscaled)
 	return p, nil
 }
 

@@ -20,6 +20,9 @@ type Machine struct {
 	Role string // in the words of the package plan/nodes
 	// Whether the tree has it. Others are the cluster's by their labels.
 	InTree bool
+	// The group of the autoscaler that made it; empty: something else did. It comes and
+	// goes by itself, and is never made a node here.
+	Group string
 	// Whether it is made in this run: a plan takes it as one without a
 	// configuration.
 	New bool

@@ -133,7 +133,7 @@ func (n newcomers) meet(ctx context.Context, states []NodeState) (map[string]new
 	slots := make(chan struct{}, observing)
 	var all sync.WaitGroup
 	for i, s := range states {
-		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" || s.behind {
+		if s.Reach == nodeplan.Configured || s.Machine.New || s.Machine.Address == "" || s.Machine.Group != "" || s.behind {
 			continue
 		}
 		in := n.input(s, k)
@@ -252,7 +252,7 @@ func (c *Cluster) Arrived(ctx context.Context) error {
 	var arrived []Machine
 	for _, m := range c.Machines {
 		state := recorded(c.Records, m).State
-		if c.proven[m.Name] && state != newonce.Sent && state != newonce.Unreadable {
+		if c.proven[m.Name] && m.Group == "" && state != newonce.Sent && state != newonce.Unreadable {
 			arrived = append(arrived, m)
 		}
 	}

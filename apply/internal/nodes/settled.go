@@ -40,6 +40,7 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]NodeState, e
 		for _, s := range states {
 			name := s.Machine.Name
 			switch {
+			case s.Machine.Group != "": // nobody says how long it stays
 			case s.moving(etcd):
 				still = append(still, name+" is "+s.Stage)
 			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name) || recorded(c.Records, s.Machine).State == newonce.Sending):

@@ -36,7 +36,7 @@ func (u *Upgrade) candidates(registered []kube.Node) (all []candidate) {
 		}
 		want, made := u.poolOf(*n)
 		want.Name, want.Role = n.Name, upgradeplan.Worker
-		all = append(all, candidate{want, n, made, !made || u.Policy.Autoscaled == upgradeplan.Leave})
+		all = append(all, candidate{want, n, made, !made || u.Policy.Leaves(want)})
 	}
 	return all
 }

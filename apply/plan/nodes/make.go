@@ -40,6 +40,7 @@ func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*
 		}
 	}
 	m.removals()
+	autoscaled{m}.unread()
 	m.plan.Upgrade = pending(m.desired, m.observed)
 	m.plan.Voters, _ = etcdsafety.Count(observed.Safe())
 	return m.plan, problems.Err()
@@ -96,12 +97,19 @@ func (m *planner) compare(want Want, node Node) (*nodeconfig.Difference, error) 
 	}
 	running := m.observed.Running
 	running.Node = node.Talos
-	return nodeconfig.Compare(node.Config, want.Config, running)
+	d, err := nodeconfig.Compare(node.Config, want.Config, running)
+	if err == nil && want.Autoscaled {
+		d = settings(d)
+	}
+	return d, err
 }
 
 // harmless plans what disturbs nobody, for all nodes at once, and says what
 // cannot be done.
 func (m *planner) harmless(want Want, node Node) error {
+	if want.Autoscaled && !(autoscaled{m}).follows(want, node) {
+		return nil
+	}
 	if node.Reach != Maintenance && (node.Reach != Configured || node.Stage != StageRunning) {
 		m.plan.Unreachable = append(m.plan.Unreachable, want.Name)
 	}
@@ -181,7 +189,7 @@ func (m *planner) refuseChanges(want Want, d *nodeconfig.Difference) {
 // join plans new nodes: at once where there is no cluster yet; else control
 // planes one after the other, each with its vote before the next.
 func (m *planner) join(want Want, node Node) error {
-	if node.Reach != Maintenance {
+	if node.Reach != Maintenance || want.Autoscaled {
 		return nil
 	}
 	if reason := m.mayJoin(want); reason != "" {

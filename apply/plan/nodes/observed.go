@@ -19,11 +19,14 @@ type Desired struct {
 	Nodes   []Want
 }
 
-// Want is a node of the tree.
+// Want is a node of the tree, or one that the autoscaler made from it.
 type Want struct {
 	Name   string
 	Role   string
 	Config *nodeconfig.Config
+	// Whether the autoscaler made it: it comes and goes by itself, and only settings
+	// reach it.
+	Autoscaled bool
 }
 
 // Reach says how a node is reached.

@@ -38,7 +38,7 @@ var changes = map[string]func(string) string{
 
 // situation is a case, read from lines:
 //
-//	node cp-1 control-plane configured running harmless [unregistered|drained]
+//	node cp-1 control-plane configured running harmless [unregistered|drained|autoscaled]
 //	member cp-1 healthy|dead|learning
 //	unknown
 //	policy mode=auto parallel=2 allow=cp-3 only=cp-1,w-1
@@ -117,7 +117,7 @@ func (s *situation) node(t *testing.T, f []string) {
 	if f[4] == "role" {
 		role, f[4] = nodes.Worker, "same"
 	}
-	s.desired.Nodes = append(s.desired.Nodes, nodes.Want{Name: n.Name, Role: role, Config: config(t, changes[f[4]](text))})
+	s.desired.Nodes = append(s.desired.Nodes, nodes.Want{Name: n.Name, Role: role, Config: config(t, changes[f[4]](text)), Autoscaled: len(f) > 5 && f[5] == "autoscaled"})
 }
 
 func config(t *testing.T, text string) *nodeconfig.Config {

@@ -23,9 +23,11 @@ type Desired struct {
 // Want is what a node is to become.
 type Want struct {
 	Name, Role, Pool string
-	// Of a pool: the group of the autoscaler, which the names of its nodes begin with, and
-	// the type of its servers.
+	// Of a pool: the group of the autoscaler, which the names of its nodes begin with, the
+	// type of its servers, and whether its nodes are left unless the policy says what
+	// becomes of them.
 	Group, Server string
+	Left          bool
 	// The versions that Git has, with or without a v.
 	Talos, Kubernetes string
 	// Installer is the image of the installer without its tag.
@@ -70,9 +72,10 @@ type Autoscaled string
 
 // The ways.
 const (
-	InPlace Autoscaled = ""        // they are upgraded as workers are, after them
-	Leave   Autoscaled = "leave"   // they keep their versions
-	Recycle Autoscaled = "recycle" // they are drained and deleted: the autoscaler makes others
+	AsGit   Autoscaled = ""         // in place, but for pools that are left
+	InPlace Autoscaled = "in-place" // they are upgraded as workers are, after them
+	Leave   Autoscaled = "leave"    // they keep their versions
+	Recycle Autoscaled = "recycle"  // they are drained and deleted: the autoscaler makes others
 )
 
 // Policy is what the operator agrees to.
@@ -110,6 +113,11 @@ func (p Policy) Of(talos, kubernetes bool) Policy {
 		p.Component = OnlyKubernetes
 	}
 	return p
+}
+
+// Leaves reports whether nodes that the autoscaler made of a pool keep their versions.
+func (p Policy) Leaves(pool Want) bool {
+	return p.Autoscaled == Leave || p.Autoscaled == AsGit && pool.Left
 }
 
 // recycles reports whether a node is deleted instead of being upgraded.

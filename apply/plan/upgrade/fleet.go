@@ -45,7 +45,7 @@ func (n pair) known() bool { return n.Reached || n.recycled && n.Ready }
 func (f *fleet) wanted(n *Node) (Want, bool) {
 	if n.Autoscaled {
 		want, found := f.want.Pools[n.Pool]
-		return want, found && f.policy.Autoscaled != Leave
+		return want, found && !f.policy.Leaves(want)
 	}
 	i := slices.IndexFunc(f.want.Nodes, func(w Want) bool { return w.Name == n.Name })
 	if i < 0 {

@@ -243,7 +243,7 @@ func (n Node) runs() string {
 
 func (f *fleet) why(n Node, found bool) string {
 	switch {
-	case n.Autoscaled && (f.policy.Autoscaled == Leave || n.Ready && f.seen.Stale != ""):
+	case n.Autoscaled && (f.policy.Leaves(f.want.Pools[n.Pool]) || n.Ready && f.seen.Stale != ""):
 		return "the autoscaler made it"
 	case !found:
 		return "Git does not have it"

@@ -264,19 +264,28 @@ func (m *Machine) newNode() map[string]any {
 		}
 		taints = append(taints, map[string]any{"key": key, "value": value, "effect": effect})
 	}
-	host := net.ParseIP(m.address())
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Node",
 		"metadata": map[string]any{"name": m.nodeName(), "labels": labels},
 		"spec":     map[string]any{"taints": taints},
 		"status": map[string]any{
-			"addresses": []any{
-				map[string]any{"type": "InternalIP", "address": host.String()},
-				map[string]any{"type": "Hostname", "address": m.nodeName()},
-			},
-			"nodeInfo": m.nodeInfo(),
+			"addresses": m.nodeAddresses(),
+			"nodeInfo":  m.nodeInfo(),
 		},
 	}
+}
+
+// nodeAddresses are those that a kubelet names, with the public ones that Hetzner's cloud
+// controller adds.
+func (m *Machine) nodeAddresses() []any {
+	of := func(kind, text string) any { return map[string]any{"type": kind, "address": text} }
+	all := []any{of("InternalIP", net.ParseIP(m.address()).String()), of("Hostname", m.nodeName())}
+	for _, a := range m.spec.Public {
+		if ip := net.ParseIP(a); ip != nil && len(m.spec.Private) > 0 {
+			all = append(all, of("ExternalIP", ip.String()))
+		}
+	}
+	return all
 }
 
 // nodeInfo is what a kubelet says of its machine.
