@@ -77,6 +77,30 @@ func (inv *inventory) server(o cloudplan.Observed, name string) *cloudplan.Serve
 	return &o.Servers[i]
 }
 
+// autoscaled are the nodes that the autoscaler made of the pools that are discovered. A
+// server that does not run yet has the newest configuration anyway.
+func (inv *inventory) autoscaled(o cloudplan.Observed) (found []nodes.Machine) {
+	for _, have := range o.Servers {
+		group := have.Labels[schemas.LabelNodeGroup]
+		discovered := slices.ContainsFunc(inv.infra.AutoscalerPools, func(p schemas.InfraAutoscalerPool) bool {
+			return p.Discovery && p.Group == group
+		})
+		if !discovered || have.Status != statusRunning {
+			continue
+		}
+		m := nodes.Machine{Name: have.Name, Role: nodeplan.Worker, Group: group, Calls: inv.calls}
+		inv.place(&m, have)
+		if inv.direct() && have.Labels[schemas.LabelCluster] != inv.infra.Cluster {
+			m.Address, m.Unknown = "", "its server has no label cluster, so session access does not lead to it: cluster-autoscaler 1.36 sets it"
+		}
+		if address := inv.endpoints[m.Name]; address != "" {
+			m.Address = address
+		}
+		found = append(found, m)
+	}
+	return found
+}
+
 // names are those of all nodes, wanted or there.
 func (inv *inventory) names(o cloudplan.Observed) (names []string) {
 	for _, m := range append(inv.machines(o, nil), inv.autoscaled(o)...) {

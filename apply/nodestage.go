@@ -6,6 +6,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/plan"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/progress"
 )
@@ -62,6 +63,12 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 		p.Refusals = append(p.Refusals, versionSkew(p, n.connect.env.Infrastructure)...)
 		return nil
 	})
+}
+
+// follow adds to the nodes of a cluster those that its autoscaler made, of pools with
+// discovery: what Git changes in their configuration reaches them too.
+func (n *nodeStage) follow(c *nodes.Cluster, o cloudplan.Observed) {
+	c.Machines = append(c.Machines, n.connect.inventory.autoscaled(o)...)
 }
 
 // unheard says why Kubernetes did not answer when the last plan was made.

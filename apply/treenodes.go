@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/talosgen/talosgen/apply/internal/nodes"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
@@ -39,6 +40,44 @@ func (t *treeNodes) read(ctx context.Context) (nodeplan.Desired, error) {
 		return nodeplan.Desired{}, err
 	}
 	t.desired = &d
+	return d, nil
+}
+
+// group decrypts the configuration of the nodes that the autoscaler makes for a group,
+// once.
+func (t *treeNodes) group(ctx context.Context, group string) (*nodeconfig.Config, error) {
+	if config := t.groups[group]; config != nil {
+		return config, nil
+	}
+	config, err := t.env.config(ctx, autoscalerDir+group+".yaml")
+	if err != nil {
+		return nil, err
+	}
+	if t.groups == nil {
+		t.groups = map[string]*nodeconfig.Config{}
+	}
+	t.groups[group] = config
+	return config, nil
+}
+
+// readWith decrypts the configurations of the tree's nodes, and those of nodes that the
+// autoscaler made.
+func (t *treeNodes) readWith(ctx context.Context, machines []nodes.Machine) (nodeplan.Desired, error) {
+	d, err := t.read(ctx)
+	if err != nil {
+		return d, err
+	}
+	d.Nodes = slices.Clone(d.Nodes)
+	for _, m := range machines {
+		if m.Group == "" {
+			continue
+		}
+		config, err := t.group(ctx, m.Group)
+		if err != nil {
+			return d, err
+		}
+		d.Nodes = append(d.Nodes, nodeplan.Want{Name: m.Name, Role: m.Role, Config: config, Autoscaled: true})
+	}
 	return d, nil
 }
 
