@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -100,10 +102,12 @@ func TestSVG(t *testing.T) {
 var (
 	mermaidLabel = `\["([^"\[\]` + "`" + `;&]|#[a-z0-9]+;)*"\]`
 	mermaidLines = map[string]*regexp.Regexp{
-		"node":     regexp.MustCompile(`^(title|n\d+)` + mermaidLabel + `(:::([a-zA-Z]+))?$`),
+		"node":     regexp.MustCompile(`^(n\d+)` + mermaidLabel + `(:::([a-zA-Z]+))?$`),
 		"subgraph": regexp.MustCompile(`^subgraph ([gn]\d+)` + mermaidLabel + `$`),
 		"arrow":    regexp.MustCompile(`^(n\d+) --> (n\d+)$`),
-		"class":    regexp.MustCompile(`^classDef ([a-zA-Z]+) fill:[#a-z0-9]+,stroke:[#a-z0-9]+,color:#[0-9a-f]{6}$`),
+		"order":    regexp.MustCompile(`^(n\d+) ~~~ (n\d+)$`),
+		"class":    regexp.MustCompile(`^classDef ([a-zA-Z]+) fill:[#a-z0-9]+,stroke:[#a-z0-9]+,color:#[0-9a-f]{6}(,stroke-dasharray:5 4)?$`),
+		"of class": regexp.MustCompile(`^class ([gn\d,]+) ([a-z]+)$`),
 	}
 )
 
@@ -112,7 +116,12 @@ var (
 // once, and arrows and classes name what there is.
 func TestMermaid(t *testing.T) {
 	everyPicture(t, func(t *testing.T, p *Picture) {
-		lines := strings.Split(strings.TrimSuffix(string(p.Mermaid()), "\n"), "\n")
+		head, chart, ok := strings.Cut(strings.TrimPrefix(string(p.Mermaid()), "---\n"), "\n---\n")
+		var front struct{ Title string }
+		if err := yaml.Unmarshal([]byte(head), &front); err != nil || !ok || !strings.HasPrefix(front.Title, p.Title) {
+			t.Fatalf("the head is %q: %v", head, err)
+		}
+		lines := strings.Split(strings.TrimSuffix(chart, "\n"), "\n")
 		if lines[0] != "flowchart TB" {
 			t.Fatalf("the first line is %q", lines[0])
 		}
@@ -127,8 +136,10 @@ func TestMermaid(t *testing.T) {
 			text := strings.TrimLeft(line, " ")
 			node, sub := mermaidLines["node"].FindStringSubmatch(text), mermaidLines["subgraph"].FindStringSubmatch(text)
 			arrow, class := mermaidLines["arrow"].FindStringSubmatch(text), mermaidLines["class"].FindStringSubmatch(text)
+			order, of := mermaidLines["order"].FindStringSubmatch(text), mermaidLines["of class"].FindStringSubmatch(text)
 			switch {
-			case text == "direction LR" && depth > 0:
+			case text == "direction TB" && depth > 0:
+			case strings.HasPrefix(text, "linkStyle default stroke:#"):
 			case text == "end" && depth > 0:
 				depth--
 			case sub != nil:
@@ -140,6 +151,17 @@ func TestMermaid(t *testing.T) {
 			case arrow != nil:
 				if !ids[arrow[1]] || !ids[arrow[2]] {
 					t.Errorf("%q leads from or to nothing", text)
+				}
+			case order != nil:
+				if !ids[order[1]] || !ids[order[2]] {
+					t.Errorf("%q keeps nothing in order", text)
+				}
+			case of != nil:
+				used[of[2]] = true
+				for id := range strings.SplitSeq(of[1], ",") {
+					if !ids[id] {
+						t.Errorf("%q is of nothing", text)
+					}
 				}
 			case class != nil:
 				classes[class[1]] = true
