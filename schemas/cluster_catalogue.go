@@ -59,6 +59,9 @@ type AddonNeeds struct {
 	// Whether it needs device files or set-user-id programs below /var, which Talos
 	// 1.14 does not allow there unless talos.secureVar is false.
 	UnsecuredVar bool `yaml:"unsecuredVar" default:"false" example:"true"`
+	// Whether it needs the compressed layers of images, which containerd removes unless
+	// talos.discardUnpackedLayers is false.
+	KeptLayers bool `yaml:"keptLayers" default:"false" example:"true"`
 	// Roles of the Talos API that it has in its namespace.
 	TalosRoles []string `yaml:"talosRoles" enum:"os:admin,os:operator,os:reader,os:etcd:backup" otherwise:"none" example:"[os:reader]"`
 	// The least that pods in its namespace must be allowed.

@@ -11,18 +11,19 @@ type Kubernetes struct {
 	APIHostname string `yaml:"apiHostname" format:"dnsName" otherwise:"none" example:"api.k8s.example.com"`
 	// The API server. On hetzner it has the argument enable-aggregator-routing.
 	APIServer Component `yaml:"apiServer"`
-	// The controller manager. On hetzner it has the argument bind-address:
-	// 0.0.0.0, for its metrics.
+	// The controller manager.
 	ControllerManager Component `yaml:"controllerManager"`
-	// The scheduler. On hetzner it has the argument bind-address: 0.0.0.0, for its
-	// metrics.
+	// The scheduler.
 	Scheduler Component `yaml:"scheduler"`
 	// The store of the control plane. Its members find one another in
-	// network.nodeCidrs. On hetzner it has the argument listen-metrics-urls:
-	// http://0.0.0.0:2381.
+	// network.nodeCidrs.
 	Etcd Component `yaml:"etcd"`
 	// What leads from a service to its pods on each node.
 	Proxy Proxy `yaml:"proxy"`
+	// Whether the metrics of the controller manager, the scheduler, etcd and kube-proxy
+	// can be read from other nodes: the first two want an account of Kubernetes, the
+	// others nothing. An argument of your own wins.
+	OpenMetrics *bool `yaml:"openMetrics" otherwise:"true with addons.kube-prometheus-stack; else on hetzner all but kube-proxy's, on static none" example:"true"`
 	// What runs the pods of each node.
 	Kubelet Kubelet `yaml:"kubelet"`
 	// The cluster's own DNS.

@@ -192,6 +192,7 @@ func (e addonGenerator) addons(c values) {
 			e.charted(c, name, nil)["enabled"] = true
 		}
 	}
+	e.operations(c)
 	for i := range e.of("addons own", 0, 2) {
 		e.own(all, fmt.Sprintf("addons%d", i), fmt.Sprintf("own-%d", i))
 	}

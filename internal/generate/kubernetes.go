@@ -28,6 +28,7 @@ func (e kubernetesGenerator) kubernetes(c values) {
 		})}}
 	})
 	put(e, k, at, "remoteManifests", 8, func(string) []string { return []string{"https://example.com/crds.yaml"} })
+	e.flag(k, at, "openMetrics", 10)
 	e.oidc(k)
 	e.rbac(k)
 	if len(k) == 0 {

@@ -13,6 +13,7 @@ func (e addonGenerator) needs(all values, at string) {
 	put(e, n, at, "extensions", 40, func(string) []string { return []string{"siderolabs/iscsi-tools"} })
 	put(e, n, at, "kernelModules", 30, func(string) []string { return []string{"nvme_tcp"} })
 	put(e, n, at, "unsecuredVar", 20, func(string) bool { return true })
+	put(e, n, at, "keptLayers", 20, func(string) bool { return true })
 	put(e, n, at, "kubeletMounts", 20, func(string) []string { return []string{"/var/lib/data"} })
 	if n["unmet"] != schemas.ApplyUnmet {
 		// Nor does talosgen add a role where other namespaces have others.
@@ -51,4 +52,23 @@ func (e addonGenerator) check(c values) {
 		put(e, i, name, "field", 50, func(string) string { return "data.text" })
 		return values{"ignore": []values{i}}
 	})
+}
+
+// operations are addons of the catalogue that need something of machines, or secrets.
+func (e addonGenerator) operations(c values) {
+	if e.is("addons.kube-prometheus-stack", 8) {
+		e.charted(c, "kube-prometheus-stack", nil)["enabled"] = true
+		e.charted(c, "prometheus-operator-crds", nil)
+	}
+	if e.is("addons.sealed-secrets", 4) { // its key takes seconds to make
+		e.charted(c, "sealed-secrets", nil)["enabled"] = true
+	}
+	if e.is("addons.spegel", 8) {
+		e.charted(c, "spegel", values{"unmet": schemas.ApplyUnmet})["enabled"] = true
+	}
+	if e.is("addons.tailscale-operator", 8) {
+		e.charted(c, "tailscale-operator", nil)["enabled"] = true
+		e.env = append(e.env, "TAILSCALE_CLIENT_ID=k123456CNTRL")
+		e.Secrets["TAILSCALE_CLIENT_SECRET"] = e.token(e.at+".tailscale", 40)
+	}
 }

@@ -73,7 +73,7 @@ func (s *secrets) other() *variant {
 		v.secrets[name] = secret.New(others.Of(value.Reveal()))
 	}
 	for _, need := range catalogue.Needs(s.facts(v)) {
-		if need.Generate == nil {
+		if need.Generate == nil || need.Copied {
 			continue
 		}
 		if made, err := need.Generate(others.Random(need.Name)); err == nil {
@@ -104,7 +104,7 @@ func (s *secrets) derivedKey(purpose string) []byte {
 func (s *secrets) facts(v *variant) catalogue.Facts {
 	f := catalogue.Facts{
 		Environment: s.model.Env, Cluster: s.model.Config.Cluster, Infrastructure: *s.model.Infra, Secrets: v.secrets, Autoscaled: v.autoscaled,
-		Near: s.model.Config.Near, ClusterRecipient: placeholder.AgeRecipient,
+		Near: s.model.Config.Near, ClusterRecipient: placeholder.AgeRecipient, Shaped: !v.real || s.in.Texts.Keyless(),
 	}
 	if s.in.Secrets != nil {
 		if public, err := sopsage.PublicKeys(s.model.Path(secretsfile.Name), []byte(s.in.Secrets.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {

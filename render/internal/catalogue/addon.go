@@ -109,6 +109,9 @@ type Facts struct {
 	// Values of secrets, by the names in [Needs]: those of secret variables.
 	// One that is missing is an error of [Addons].
 	Secrets map[string]secret.String
+	// Shaped tells that these only look like secrets: they are others, or there are no
+	// keys.
+	Shaped bool
 	// The complete machine configurations of the servers that the autoscaler
 	// makes, by the name of their pool.
 	Autoscaled map[string]secret.String

@@ -84,6 +84,10 @@ func ciliumValues(f *facts) fields {
 		values["kubeProxyReplacementHealthzBindAddr"] = "0.0.0.0:10256"
 		values["loadBalancer"] = fields{"acceleration": c.LoadBalancerAcceleration}
 		values["k8sServiceHost"], values["k8sServicePort"] = f.apiServer()
+		if on, _ := f.enabled(tailscale()); on {
+			// Its proxies see addresses of services, which else are gone by then.
+			values["socketLB"] = fields{"hostNamespaceOnly": true}
+		}
 	}
 	f.ciliumRouting(values)
 	return values

@@ -58,6 +58,7 @@ func entries() []entry {
 		hcloudCSI(),
 		ingressNginx(),
 		certApprover(),
+		monitoring(),
 		longhorn(),
 		metricsServer(),
 		oidc(),
@@ -65,7 +66,10 @@ func entries() []entry {
 		prometheusCRDs(),
 		rbac(),
 		reloader(),
+		sealedSecrets(),
 		snapshotController(),
+		spegel(),
+		tailscale(),
 		talosBackup(),
 	}
 }

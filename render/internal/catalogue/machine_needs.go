@@ -45,6 +45,7 @@ func (f *facts) needsOf(e entry) schemas.AddonNeeds {
 		*both.to = slices.Concat(both.known, *both.to)
 	}
 	all.UnsecuredVar = known.UnsecuredVar || all.UnsecuredVar
+	all.KeptLayers = known.KeptLayers || all.KeptLayers
 	sysctls := maps.Clone(known.Sysctls)
 	if sysctls == nil {
 		sysctls = map[string]string{}

@@ -25,6 +25,10 @@ type Need struct {
 	// Readable tells that it may be a variable that everyone can read, such as the
 	// user of an account.
 	Readable bool
+	// Copied tells that it goes into a Secret as it is: nothing is computed with it, and
+	// another text like it does where secrets are exchanged for others. What is made
+	// does not depend on the given random bytes alone.
+	Copied bool
 	// Shape is a text that looks like one and is none, for a render without
 	// keys.
 	Shape string

@@ -37,7 +37,11 @@ func descheduler() entry {
 func prometheusCRDs() entry {
 	return charted(entry{
 		about: "the definitions of the Prometheus operator, which charts use that tell what can be measured of them",
-		name:  "prometheus-operator-crds", layer: Controllers, version: "31.0.1",
+		name:  "prometheus-operator-crds", layer: Controllers, version: "31.0.1", defaultOn: "with kube-prometheus-stack",
+		wanted: func(f *facts) (bool, string) {
+			on, _ := f.enabled(monitoring())
+			return on, "addons." + monitoringName + ".enabled"
+		},
 		keep: true, // with a definition go all objects of its kind
 	}, "https://prometheus-community.github.io/helm-charts", "prometheus-operator-crds", nil)
 }

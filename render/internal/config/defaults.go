@@ -45,6 +45,9 @@ func (ch completer) complete() {
 		m := &ch.Kubernetes.Kubelet.ExtraMounts[i]
 		m.Destination = cmp.Or(m.Destination, m.Source)
 	}
+	if on := ch.Cluster.Addons["kube-prometheus-stack"].Enabled; on != nil && *on {
+		setBool(&ch.Kubernetes.OpenMetrics, true)
+	}
 	ch.setBackups()
 	ch.setGitOps()
 	if hetzner {

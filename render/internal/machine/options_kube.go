@@ -49,6 +49,8 @@ type ProxyOptions struct {
 	ComponentOptions
 	Disabled Option // "true", or no value
 	Mode     Option // nftables, iptables or ipvs
+	// MetricsAddress is where it listens for who asks for its metrics.
+	MetricsAddress Option
 }
 
 // CoreDNSOptions are those of the cluster's DNS.
@@ -138,6 +140,13 @@ func (b kubernetesWriter) proxy(o ProxyOptions) {
 	b.component("cluster.proxy", o.ComponentOptions)
 	b.disable("cluster.proxy.disabled", o.Disabled)
 	b.text(b.at("cluster.proxy.mode"), o.Mode)
+	switch p := b.at("cluster.proxy.extraArgs"); {
+	case o.MetricsAddress.Value == "":
+	case p.moved(): // it is configured by a file, and heeds no such argument
+		b.set(p.id, o.MetricsAddress.Pos, o.MetricsAddress.Value, "config", "metricsBindAddress")
+	default:
+		b.text(p, o.MetricsAddress, "metrics-bind-address")
+	}
 }
 
 func (b kubernetesWriter) coreDNS(o CoreDNSOptions) {

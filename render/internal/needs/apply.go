@@ -30,6 +30,9 @@ func (n Needs) Apply(c *schemas.Cluster) {
 	if n.UnsecuredVar && SecuresVar(c.Talos.Version) {
 		c.Talos.SecureVar = false
 	}
+	if n.KeptLayers {
+		c.Talos.DiscardUnpackedLayers = false
+	}
 	n.applyMounts(c)
 	n.applyRoles(c)
 }

@@ -60,7 +60,7 @@ type Unmet struct {
 
 // None tells whether the addon needs nothing of any machine.
 func (n Needs) None() bool {
-	return len(n.Extensions)+len(n.KernelModules)+len(n.Sysctls)+len(n.UserVolumes)+len(n.KubeletMounts)+len(n.TalosRoles) == 0 && !n.UnsecuredVar
+	return len(n.Extensions)+len(n.KernelModules)+len(n.Sysctls)+len(n.UserVolumes)+len(n.KubeletMounts)+len(n.TalosRoles) == 0 && !n.UnsecuredVar && !n.KeptLayers
 }
 
 // RunsOn tells whether the addon can run on a machine.
@@ -88,6 +88,7 @@ func (n Needs) Of(m Machine) []Unmet {
 	all = append(all, n.extensions(m)...)
 	all = append(all, n.modules(m)...)
 	all = append(all, n.sysctls(m)...)
+	all = append(all, n.layers(m)...)
 	return append(all, n.volumes(m)...)
 }
 

@@ -32,6 +32,9 @@ const (
 	volume      = "UserVolumeConfig disks\nname: disks\n"
 	openVar     = "VolumeConfig EPHEMERAL\nmount:\n  secure: false\n"
 	safeVar     = "VolumeConfig EPHEMERAL\nmount:\n  secure: true\n"
+	oldLayers   = "main\nmachine:\n  files:\n    - path: /etc/cri/conf.d/20-customization.part\n      content: |\n        [plugins.\"io.containerd.cri.v1.images\"]\n          discard_unpacked_layers = false\n"
+	newLayers   = "CRICustomizationConfig own\nname: own\ncontent: |\n  [plugins.x]\n    discard_unpacked_layers=false\n"
+	noLayers    = "CRICustomizationConfig own\nname: own\ncontent: |\n  # discard_unpacked_layers = false\n  discard_unpacked_layers = true\n"
 	talosAPI    = "KubeTalosAPIAccessConfig\nallowedRoles:\n  - os:reader\nallowedKubernetesNamespaces:\n  - disks\n"
 )
 
@@ -62,6 +65,10 @@ func TestOf(t *testing.T) {
 		{"/var as it is", schemas.AddonNeeds{UnsecuredVar: true}, machine(t, "v1.14.0", safeVar), "unsecuredVar"},
 		{"/var by default", schemas.AddonNeeds{UnsecuredVar: true}, machine(t, "v1.14.0"), "unsecuredVar"},
 		{"/var opened", schemas.AddonNeeds{UnsecuredVar: true}, machine(t, "v1.14.0", openVar), ""},
+		{"layers that are kept", schemas.AddonNeeds{KeptLayers: true}, machine(t, "v1.13.0", oldLayers), ""},
+		{"layers that a document keeps", schemas.AddonNeeds{KeptLayers: true}, machine(t, "v1.14.0", newLayers), ""},
+		{"layers that are not", schemas.AddonNeeds{KeptLayers: true}, machine(t, "v1.14.0", noLayers), "keptLayers"},
+		{"layers, by default", schemas.AddonNeeds{KeptLayers: true}, machine(t, "v1.14.0"), "keptLayers"},
 		{"another pool", schemas.AddonNeeds{UserVolumes: []string{"disks"}, Pools: []string{"storage"}}, machine(t, "v1.14.0"), ""},
 		{"other labels", schemas.AddonNeeds{UserVolumes: []string{"disks"}, NodeSelector: map[string]string{"disk": "hdd"}}, machine(t, "v1.14.0"), ""},
 		{"these labels", schemas.AddonNeeds{UserVolumes: []string{"disks"}, NodeSelector: map[string]string{"disk": "ssd"}}, machine(t, "v1.14.0"), "userVolumes"},
@@ -115,6 +122,7 @@ func TestNone(t *testing.T) {
 		{schemas.AddonNeeds{KubeletMounts: []string{"/a"}}, false},
 		{schemas.AddonNeeds{TalosRoles: []string{"os:reader"}}, false},
 		{schemas.AddonNeeds{UnsecuredVar: true}, false},
+		{schemas.AddonNeeds{KeptLayers: true}, false},
 	} {
 		if got := (needs.Needs{AddonNeeds: c.needs}).None(); got != c.none {
 			t.Errorf("%+v: %v", c.needs, got)

@@ -9,7 +9,7 @@ import (
 func (c kubernetes) kubelet(role machine.Role) machine.KubeletOptions {
 	k := &c.config.Kubernetes.Kubelet
 	o := machine.KubeletOptions{
-		ComponentOptions: c.component(&k.Component, nil),
+		ComponentOptions: c.component(&k.Component, nil, nil),
 		Settings:         c.kubeletSettings(role),
 		ExtraConfig:      k.ExtraConfig,
 		ExtraMounts: each(k.ExtraMounts, func(m *schemas.KubeletMount) machine.KubeletMount {

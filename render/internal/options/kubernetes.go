@@ -15,13 +15,13 @@ type kubernetes struct{ places }
 // of are the options that all nodes of a role have in common; sans are the names
 // in the certificates of the API, that of the endpoint first.
 func (c kubernetes) of(role machine.Role, sans []machine.Option) machine.KubernetesOptions {
-	k, own := &c.config.Kubernetes, componentArgs[c.config.Provider]
+	k, open := &c.config.Kubernetes, c.openMetrics()
 	o := machine.KubernetesOptions{
-		APIServer:         c.component(&k.APIServer, own.apiServer),
-		ControllerManager: c.component(&k.ControllerManager, own.controllerManager),
-		Scheduler:         c.component(&k.Scheduler, own.scheduler),
-		Etcd:              machine.EtcdOptions{ComponentOptions: c.component(&k.Etcd, own.etcd), AdvertisedSubnets: c.texts(&c.config.Network.NodeCidrs)},
-		Proxy:             machine.ProxyOptions{ComponentOptions: c.component(&k.Proxy.Component, nil), Mode: c.text(&k.Proxy.Mode)},
+		APIServer:         c.component(&k.APIServer, apiServerArgs[c.config.Provider], nil),
+		ControllerManager: c.component(&k.ControllerManager, open.controllerManager, &k.OpenMetrics),
+		Scheduler:         c.component(&k.Scheduler, open.scheduler, &k.OpenMetrics),
+		Etcd:              machine.EtcdOptions{ComponentOptions: c.component(&k.Etcd, open.etcd, &k.OpenMetrics), AdvertisedSubnets: c.texts(&c.config.Network.NodeCidrs)},
+		Proxy:             machine.ProxyOptions{ComponentOptions: c.component(&k.Proxy.Component, nil, nil), Mode: c.text(&k.Proxy.Mode)},
 		Kubelet:           c.kubelet(role),
 		CoreDNS:           machine.CoreDNSOptions{Image: c.text(&k.CoreDNS.Image), Disabled: c.off(&k.CoreDNS.Enabled)},
 		CertSANs:          sans[1:], // Talos adds the endpoint's itself
@@ -34,6 +34,9 @@ func (c kubernetes) of(role machine.Role, sans []machine.Option) machine.Kuberne
 		}),
 		RemoteManifests: c.remoteManifests(),
 	}
+	if open := k.OpenMetrics; open != nil && *open && *k.Proxy.Enabled && k.Proxy.ExtraArgs["metrics-bind-address"] == "" {
+		o.Proxy.MetricsAddress = c.said("0.0.0.0:10249", &k.OpenMetrics)
+	}
 	if !*k.Proxy.Enabled {
 		o.Proxy.Disabled = machine.Option{Value: "true", Pos: c.firstPos(&k.Proxy.Enabled, &c.config.CNI.KubeProxyReplacement, &c.config.CNI.Type)}
 	}
@@ -44,23 +47,37 @@ func (c kubernetes) of(role machine.Role, sans []machine.Option) machine.Kuberne
 	return o
 }
 
-// componentArgs are what components get besides what cluster.yaml says. Hetzner's
-// firewall keeps the world out, so metrics are open to the private network.
-var componentArgs = map[string]struct{ apiServer, controllerManager, scheduler, etcd map[string]string }{
-	schemas.Hetzner: {
-		apiServer:         map[string]string{"enable-aggregator-routing": "true"},
+// apiServerArgs are what the API server gets besides what cluster.yaml says.
+var apiServerArgs = map[string]map[string]string{schemas.Hetzner: {"enable-aggregator-routing": "true"}}
+
+// metricsArgs are the arguments by which components listen for who asks for their
+// metrics.
+type metricsArgs struct{ controllerManager, scheduler, etcd map[string]string }
+
+// openMetrics are those of what listens for other nodes. Hetzner's firewall keeps the
+// world out, so there most of it is open to the private network anyway.
+func (c kubernetes) openMetrics() metricsArgs {
+	open := c.config.Kubernetes.OpenMetrics
+	if open == nil && c.config.Provider != schemas.Hetzner || open != nil && !*open {
+		return metricsArgs{}
+	}
+	return metricsArgs{
 		controllerManager: map[string]string{"bind-address": "0.0.0.0"},
 		scheduler:         map[string]string{"bind-address": "0.0.0.0"},
 		etcd:              map[string]string{"listen-metrics-urls": "http://0.0.0.0:2381"},
-	},
+	}
 }
 
-// component is the image and the arguments of a component, own ones among them.
-func (c kubernetes) component(k *schemas.Component, own map[string]string) machine.ComponentOptions {
+// component is the image and the arguments of a component, with own ones that an
+// option is the reason of; nil: none is.
+func (c kubernetes) component(k *schemas.Component, own map[string]string, option any) machine.ComponentOptions {
 	args := c.mapping(&k.ExtraArgs)
 	for arg, value := range own {
 		if _, set := args[arg]; !set {
-			args[arg] = c.said(value, &k.ExtraArgs, arg)
+			args[arg] = machine.Option{Value: value}
+			if option != nil {
+				args[arg] = c.said(value, option)
+			}
 		}
 	}
 	return machine.ComponentOptions{Image: c.text(&k.Image), ExtraArgs: args}

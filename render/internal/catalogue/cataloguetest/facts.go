@@ -71,7 +71,9 @@ func Facts(t testing.TB, cluster []byte) (catalogue.Facts, error) {
 			continue
 		}
 		f.Secrets[n.Name] = secret.New(Canary(n.Name))
-		if n.Generate != nil {
+		if n.Copied {
+			f.Secrets[n.Name], f.Shaped = secret.New(n.Shape), true
+		} else if n.Generate != nil {
 			if f.Secrets[n.Name], err = n.Generate(bytes.NewReader(bytes.Repeat([]byte{0xca}, 1024))); err != nil {
 				t.Fatal(err)
 			}
