@@ -92,7 +92,7 @@ func (f *facts) sealingPair() (certificate, key string) {
 		return certificate, key
 	}
 	if err := checkPair(certificate, key); err != nil {
-		f.problems.Add(diag.New(f.near("addons."+sealedName+".enabled"), "the secret variable %s is no key pair of sealed secrets: %w", sealedPair, err).WithCode(diag.Secrets).
+		f.problems.Add(diag.New(f.near("addons."+sealedName+".enabled"), "the secret variable %s is no key pair of sealed secrets: %v", sealedPair, err).WithCode(diag.Secrets).
 			WithHint("it is a certificate and after it its private key, both in PEM, as tls.crt and tls.key of a Secret of the controller;\n`talosgen secrets edit %s` changes it", f.Environment))
 	}
 	return certificate, key
