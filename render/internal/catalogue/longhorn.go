@@ -37,9 +37,9 @@ func longhornPath(f *facts) string {
 }
 
 func longhornValues(f *facts, a *Addon) fields {
-	rules, copies := storageRules{f}, strconv.Itoa(f.copies())
+	rules, number := storageRules{f}, strconv.Itoa(copies(f))
 	a.Objects = append(a.Objects, rules.madeClass(longhornClass, longhornDriver, "Delete", map[string]string{
-		"numberOfReplicas": copies, "staleReplicaTimeout": "30", "fsType": "ext4", "dataLocality": "disabled",
+		"numberOfReplicas": number, "staleReplicaTimeout": "30", "fsType": "ext4", "dataLocality": "disabled",
 	}, nil))
 	rules.snapshotClass(a, longhornClass, longhornDriver, map[string]string{"type": "snap"})
 	csi := fields{}
@@ -49,7 +49,7 @@ func longhornValues(f *facts, a *Addon) fields {
 	return fields{
 		"csi": csi,
 		"defaultSettings": fields{
-			"defaultDataPath": longhornPath(f), "defaultReplicaCount": copies,
+			"defaultDataPath": longhornPath(f), "defaultReplicaCount": number,
 			"upgradeChecker": false, // the version is what Git says
 		},
 		"longhornUI": fields{"replicas": 1},
@@ -62,7 +62,7 @@ func longhornValues(f *facts, a *Addon) fields {
 }
 
 // copies is how many copies of a volume there are: no more than nodes for them.
-func (f *facts) copies() int {
+func copies(f *facts) int {
 	nodes := f.countRole(schemas.RoleWorker)
 	if nodes == 0 {
 		nodes = f.countRole(schemas.RoleControlPlane)

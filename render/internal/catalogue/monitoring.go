@@ -38,7 +38,7 @@ func monitoringValues(f *facts, a *Addon) fields {
 		"kubeProxy":             scraped(open && *k.Proxy.Enabled, "kube-proxy"),
 		"grafana":               fields{"admin": fields{"existingSecret": grafanaSecret}},
 		"prometheus":            fields{"prometheusSpec": selectors},
-		"prometheusOperator":    f.operatorWebhooks(a),
+		"prometheusOperator":    operatorWebhooks(f, a),
 	}
 }
 
@@ -49,7 +49,7 @@ func scraped(on bool, label string) fields {
 
 // operatorWebhooks are the values of the operator's webhooks, whose certificate a hook
 // would make: cert-manager does, or there are none.
-func (f *facts) operatorWebhooks(a *Addon) fields {
+func operatorWebhooks(f *facts, a *Addon) fields {
 	certified := f.after(a, certManager())
 	return fields{
 		"admissionWebhooks": fields{"enabled": certified, "certManager": fields{"enabled": certified}, "patch": fields{"enabled": false}},

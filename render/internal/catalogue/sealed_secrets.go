@@ -44,7 +44,7 @@ func sealedSecrets() entry {
 			}}
 		},
 	}, "https://bitnami-labs.github.io/sealed-secrets", sealedName, func(f *facts, a *Addon) fields {
-		certificate, key := f.sealingPair()
+		certificate, key := sealingPair(f)
 		pair := secretObject(a.Namespace, "sealed-secrets-key", map[string]string{"tls.crt": certificate, "tls.key": key})
 		pair["type"] = "kubernetes.io/tls"
 		a.Objects = append(a.Objects, labelled(pair, map[string]string{"sealedsecrets.bitnami.com/sealed-secrets-key": "active"}))
@@ -84,7 +84,7 @@ func encoded(kind string, der []byte) string {
 }
 
 // sealingPair are the certificate and the key of the pair that is kept.
-func (f *facts) sealingPair() (certificate, key string) {
+func sealingPair(f *facts) (certificate, key string) {
 	text := f.Secrets[sealedPair].Reveal()
 	at := max(strings.LastIndex(text, "-----BEGIN "), 0)
 	certificate, key = text[:at], text[at:]
