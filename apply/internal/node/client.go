@@ -28,6 +28,8 @@ type Target struct {
 	Address string // an address, with a port if it is not 50000
 	// Counts the calls; may be nil.
 	Calls *atomic.Int64
+	// Whether clients only read: they send nothing that may change something.
+	ReadOnly bool
 }
 
 // Credentials are what a client shows, and what it expects to be shown.
@@ -114,7 +116,7 @@ func dial(t Target, through reach.Transport, config *tls.Config) (*Client, error
 	address := t.address()
 	config.ServerName, _, _ = net.SplitHostPort(address)
 	config.MinVersion = tls.VersionTLS12
-	c := &connection{calls: t.Calls, dial: func(seen *failures) (*grpc.ClientConn, error) {
+	c := &connection{calls: t.Calls, readOnly: t.ReadOnly, dial: func(seen *failures) (*grpc.ClientConn, error) {
 		// The name is resolved by whatever leads there, not here.
 		return grpc.NewClient("passthrough:///"+address,
 			grpc.WithContextDialer(seen.dialer(through)),

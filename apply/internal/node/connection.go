@@ -21,6 +21,8 @@ import (
 type connection struct {
 	dial  func(*failures) (*grpc.ClientConn, error)
 	calls *atomic.Int64 // counts them; may be nil
+	// Whether calls that may change something are refused.
+	readOnly bool
 
 	mu     sync.Mutex
 	closed bool
@@ -98,6 +100,9 @@ func (c *connection) cause() error {
 
 // Invoke makes a call with one request and one answer.
 func (c *connection) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	if err := c.refused(method); err != nil {
+		return err
+	}
 	now, err := c.open()
 	if err != nil {
 		return err
@@ -119,6 +124,9 @@ func (c *connection) unanswered(a *attempt) {
 
 // NewStream begins a call with several of them.
 func (c *connection) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	if err := c.refused(method); err != nil {
+		return nil, err
+	}
 	now, err := c.open()
 	if err != nil {
 		return nil, err

@@ -38,6 +38,8 @@ type Machine struct {
 	Server string
 	// Counts the calls that it is asked; may be nil.
 	Calls *atomic.Int64
+	// Whether it is only read.
+	ReadOnly bool
 
 	// Of machines that exist already: how to recognise it.
 	Match schemas.InfraMatch
@@ -182,14 +184,14 @@ func (m Machine) controlPlane() bool { return m.Role == nodeplan.ControlPlane }
 // boot is where a machine is before it has its configuration.
 func (m Machine) boot() node.Target {
 	if m.BootAddress != "" {
-		return node.Target{Name: m.Name, Address: m.BootAddress, Calls: m.Calls}
+		return node.Target{Name: m.Name, Address: m.BootAddress, Calls: m.Calls, ReadOnly: m.ReadOnly}
 	}
 	return m.target()
 }
 
 // target is where a machine is with its configuration.
 func (m Machine) target() node.Target {
-	return node.Target{Name: m.Name, Address: m.Address, Calls: m.Calls}
+	return node.Target{Name: m.Name, Address: m.Address, Calls: m.Calls, ReadOnly: m.ReadOnly}
 }
 
 // Connect returns the client for a node with its configuration. It stays that of

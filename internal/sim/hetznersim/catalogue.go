@@ -1,6 +1,7 @@
 package hetznersim
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ type catalogue struct {
 	types     []*serverType
 	lbTypes   []*lbType
 	isos      []*iso
+	pricing   json.RawMessage // as another project has said it; nil: that of the tables here
 }
 
 // location is a place of servers, as the API shows it.

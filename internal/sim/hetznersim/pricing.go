@@ -21,6 +21,9 @@ const (
 func pricingRoutes() []route { return []route{{http.MethodGet, "/pricing", getPricing}} }
 
 func getPricing(c *call) (reply, error) {
+	if c.st.cat.pricing != nil {
+		return ok(obj{"pricing": c.st.cat.pricing})
+	}
 	var types, lbTypes []obj
 	for _, t := range c.st.cat.types {
 		types = append(types, obj{"id": t.ID, "name": t.Name, "prices": t.Prices})

@@ -1,0 +1,82 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/secret"
+)
+
+// Observed is a living cluster at a moment, as far as it decides what a run does: what
+// a rehearsal begins with.
+type Observed struct {
+	// The environment and its cluster.
+	Environment, Cluster string
+	// When it was read.
+	At time.Time
+	// What Hetzner Cloud answers: lists by the last part of their path, items as they
+	// came. Nil for machines that exist already.
+	Hetzner map[string][]json.RawMessage
+	Nodes   []Node
+	// The members of etcd, as those that serve know them.
+	Etcd []Member
+	// The version of Kubernetes, such as v1.36.4; empty: it does not answer, or there
+	// is none.
+	Kubernetes string
+	// All objects that it has, but for those that come and go by themselves.
+	Objects []manifest.Object
+	// What could not be read, or is left out, one line each.
+	Unseen []string
+}
+
+// Node is a machine of a cluster.
+type Node struct {
+	Name, Role string
+	// How it is reached, in the words of plans: configured, maintenance, unreachable.
+	Reach string
+	// Why it is not reached.
+	Reason string
+	// In Talos' words, such as running.
+	Stage string
+	// The version, and the id of the image's schematic.
+	Talos, Schematic string
+	Platform         string
+	Extensions       []string
+	SecureBoot       bool
+	// The size of the partition with its systems in bytes; 0 is not known.
+	BootSize int64
+	// What it runs with.
+	Config secret.String
+	// Its member of etcd; 0: it has none.
+	Member uint64
+	// Of machines that exist already.
+	UUID, Serial string
+	MACs         []string
+	Disks        []Disk
+}
+
+// Disk is a disk of a machine.
+type Disk struct {
+	Path, Model, Serial, WWID string
+	Symlinks                  []string
+	Size                      uint64
+}
+
+// Member is a member of etcd.
+type Member struct {
+	ID      uint64
+	Name    string // empty until it has started
+	Peer    string // a URL
+	Learner bool
+}
+
+// Node returns the node of a name; nil if there is none.
+func (o *Observed) Node(name string) *Node {
+	for i := range o.Nodes {
+		if o.Nodes[i].Name == name {
+			return &o.Nodes[i]
+		}
+	}
+	return nil
+}
