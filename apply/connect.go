@@ -5,6 +5,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/internal/readonly"
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/apply/reach"
@@ -24,6 +25,9 @@ func (e *Environment) Connect(ctx context.Context, c Cloud) (*Session, error) {
 	}
 	if e.keyless {
 		c.Nodes = Nodes{} // to look at them takes a certificate
+	}
+	if c.ReadOnly {
+		c.HTTP, c.Nodes.Own = readonly.Transport{Next: c.HTTP}, nil
 	}
 	if e.Infrastructure.Provider != schemas.Hetzner {
 		return newSession(e, nil, c), nil
@@ -73,13 +77,13 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 	infra, held := &e.Infrastructure, &heldLock{}
 	log := &runLog{clock: c.Clock, notify: shorten(c.Notify), project: project}
 	keep := memoryOf(e, project, c.Nodes)
-	inv := &inventory{infra: infra, endpoints: c.Nodes.Endpoints, fingerprints: c.Nodes.Fingerprints, calls: &log.calls.nodes, labels: keep.labels}
+	inv := &inventory{infra: infra, endpoints: c.Nodes.Endpoints, fingerprints: c.Nodes.Fingerprints, calls: &log.calls.nodes, labels: keep.labels, readOnly: c.ReadOnly}
 	open := &sessionAccess{infra: infra, project: project, own: c.Nodes.Own, run: c.Nodes.Owner.in(infra.Cluster), held: held}
 	way := &nodeReach{infra: infra, inventory: inv, dial: c.Nodes.Dial, signers: c.Nodes.Signers, open: open}
 	sign := &signer{env: e, clock: c.Clock, random: c.Builder.Random}
 	kube := &kubeReach{
 		infra: infra, bare: reach.OnLoopback(c.Endpoint) && !c.Nodes.Kubernetes, inventory: inv, nodes: way, signer: sign,
-		clock: c.Clock, held: held, calls: &log.calls.kubernetes,
+		clock: c.Clock, held: held, calls: &log.calls.kubernetes, readOnly: c.ReadOnly,
 	}
 	lock := &locker{place: lockPlaceOf(e, project, open, kube, c.Clock), held: held, log: log}
 	s := &Session{

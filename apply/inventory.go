@@ -21,6 +21,7 @@ type inventory struct {
 	fingerprints map[string]string // of machines that are taken for new ones
 	calls        *atomic.Int64     // counts those to nodes
 	labels       *serverRecords    // learns those of servers; nil without a project
+	readOnly     bool              // nodes are only read
 }
 
 // rolesOfNodes are the roles of servers and machines, in the words of plans.
@@ -41,7 +42,7 @@ func (inv *inventory) machines(o cloudplan.Observed, making []string) []nodes.Ma
 		found = append(found, m)
 	}
 	for i := range found {
-		found[i].Calls = inv.calls
+		found[i].Calls, found[i].ReadOnly = inv.calls, inv.readOnly
 		found[i].Consent.Fingerprint = inv.fingerprints[found[i].Name]
 		if address := inv.endpoints[found[i].Name]; address != "" {
 			found[i].Address, found[i].BootAddress = address, ""

@@ -41,6 +41,7 @@ type kubeReach struct {
 	clock     cloud.Clock
 	held      *heldLock
 	calls     *atomic.Int64
+	readOnly  bool
 	plane     reach.Favourite // the control plane that was reached last
 	used      atomic.Pointer[controlPlaneAPI]
 }
@@ -98,7 +99,7 @@ func (k *kubeReach) client(ctx context.Context, o kube.Options) (*kube.Client, e
 	if o.Clock == nil {
 		o.Clock = keepingClock{k.clock, k.held}
 	}
-	o.Calls = k.calls
+	o.Calls, o.ReadOnly = k.calls, k.readOnly
 	return kube.New(o)
 }
 

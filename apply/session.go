@@ -29,6 +29,9 @@ type Cloud struct {
 	// Where sessions that run at once keep the rate limits of their projects, of which
 	// they may have the same; nil: it shares none.
 	Budgets *sync.Map
+	// Whether the session only looks: what may change something is refused before it is
+	// sent, and this machine is not let in where nobody is.
+	ReadOnly bool
 	// Makes images that are missing.
 	Builder Builder
 	// How nodes are reached.

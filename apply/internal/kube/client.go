@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/talosgen/talosgen/apply/internal/readonly"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -52,6 +53,8 @@ type Options struct {
 	Soon bool
 	// Counts the requests, with repetitions; may be nil.
 	Calls *atomic.Int64
+	// Whether it only reads: nothing is sent that may change something.
+	ReadOnly bool
 }
 
 // Client talks to one API.
@@ -67,6 +70,9 @@ func New(o Options) (*Client, error) {
 	base, err := transport(o)
 	if err != nil {
 		return nil, err
+	}
+	if o.ReadOnly {
+		return newClient(o, readonly.Transport{Next: base})
 	}
 	return newClient(o, base)
 }

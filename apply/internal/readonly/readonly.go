@@ -26,7 +26,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_ = r.Body.Close() // nobody reads it
 	}
-	return nil, diag.On(r.Method+" "+r.URL.Path, "may change something, and this only reads: nothing was sent").WithCode(diag.Internal)
+	return nil, diag.On(r.Method+" "+r.URL.Path, "may change something, and this only reads: nothing was sent")
 }
 
 // reads reports whether a request changes nothing.

@@ -23,6 +23,8 @@ type Cluster struct {
 	TalosAccess bool
 	// Flux is what reconciles Git; nil: nobody does.
 	Flux *Flux
+	// At is the time for the pods of a cluster that was found; zero: now.
+	At time.Time
 }
 
 // controllers is what they remember.
@@ -54,6 +56,9 @@ func (a *API) Settle(c Cluster) {
 		}
 	}
 	a.operate(c)
+	if a.pods != nil {
+		a.keep(c)
+	}
 	if c.Flux != nil {
 		a.reconcile(c.Flux)
 	}
@@ -79,6 +84,8 @@ type object = map[string]any
 // none does.
 func (a *API) statusOf(o *unstructured.Unstructured, c Cluster) object {
 	switch {
+	case a.asFound(o):
+		return nil
 	case o.GetKind() == "Namespace" && o.GetDeletionTimestamp() == nil:
 		return object{"phase": "Active"}
 	case o.GetGeneration() == 0:

@@ -28,6 +28,9 @@ func (a *API) evict(q query, body []byte) (any, error) {
 			continue
 		}
 		if err := a.charge(o, pod); err != nil {
+			if a.pods != nil {
+				a.pods.refused = append(a.pods.refused, Refusal{q.namespace, o.GetName(), q.name, a.now()})
+			}
 			return nil, err
 		}
 	}

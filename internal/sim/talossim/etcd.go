@@ -22,6 +22,10 @@ type etcdCluster struct {
 	index    uint64
 	minor    int          // of the version of its storage
 	kube     *kubesim.API // what Kubernetes keeps in it
+	// Nodes of Kubernetes that are no machines of the fleet, where it was found so.
+	strangers map[string]bool
+	moments   []Moment  // of one that was found
+	awaited   time.Time // when its next pod is ready
 }
 
 // member is a member, as the others know it.

@@ -99,6 +99,8 @@ type Fleet struct {
 	extensions map[string][]string
 	called     func(Call)
 
+	found *etcdCluster // see [Fleet.Stand]; nil: none was
+
 	faults []*Fault
 	calls  []Call
 	count  int // calls since the last ResetCalls
@@ -198,6 +200,7 @@ func (f *Fleet) settle() {
 		}
 		f.now = e.at
 		f.watched(byItself, e.do)
+		f.follow()
 	}
 	f.now = end
 }
@@ -208,6 +211,7 @@ func (f *Fleet) change(c cause, do func()) {
 	defer f.mu.Unlock()
 	f.settle()
 	f.watched(c, do)
+	f.follow()
 	if c == chosen {
 		f.watch.changes++
 	}

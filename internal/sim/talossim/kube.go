@@ -183,7 +183,7 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 
 // control does what the controllers do that run in the cluster.
 func (f *Fleet) control(c *etcdCluster) {
-	state := kubesim.Cluster{Pods: f.timing.Pods, Flux: f.flux}
+	state := kubesim.Cluster{Pods: f.timing.Pods, Flux: f.flux, At: f.now}
 	for _, node := range c.kube.SeeAll("Node") {
 		if f.runs(c, nameOf(node)) {
 			state.Ready++
@@ -229,7 +229,7 @@ func runs(workload map[string]any) bool {
 
 // runs reports whether a machine runs as a node of a name.
 func (f *Fleet) runs(c *etcdCluster, name string) bool {
-	return slices.ContainsFunc(f.machines, func(m *Machine) bool {
+	return c.strangers[name] || slices.ContainsFunc(f.machines, func(m *Machine) bool {
 		return m.up() && m.services && !m.cut && m.active.cluster() == c.identity && m.nodeName() == name
 	})
 }

@@ -111,6 +111,7 @@ func (s *service) carry(ctx context.Context, what func() error, changes bool) (e
 	}
 	etcd := s.m.etcd.cluster != nil
 	f.watched(chosen, func() { err = what() })
+	f.follow()
 	if changes && etcd {
 		f.watch.changes++
 	}

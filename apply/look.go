@@ -1,0 +1,197 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/node"
+	"github.com/talosgen/talosgen/apply/internal/nodes"
+	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/rehearsal"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Look reads a cluster as it is, for a rehearsal of what is to be done to it. The
+// session must be one that only reads; see [Cloud]. What cannot be read is named in
+// what is returned; an error means that nothing can be rehearsed.
+func (s *Session) Look(ctx context.Context) (*rehearsal.Observed, error) {
+	if !s.connect.inventory.readOnly {
+		return nil, diag.On("environment "+s.env.name, "a session that may change something does not look")
+	}
+	o := &rehearsal.Observed{Environment: s.env.name, Cluster: s.env.Infrastructure.Cluster, At: s.connect.clock.Now()}
+	look := &looker{Session: s, found: o}
+	for _, part := range []struct {
+		stage string
+		read  func(context.Context) error
+	}{{"observe", look.project}, {"observe nodes", look.nodes}, {"observe Kubernetes", look.objects}} {
+		if err := s.log.stage(part.stage, 0, func(progress.Stage) error { return part.read(ctx) }); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// looker reads the parts of a cluster one after the other.
+type looker struct {
+	*Session
+
+	found   *rehearsal.Observed
+	seen    cloudplan.Observed
+	cluster *nodes.Cluster
+}
+
+// project reads everything at Hetzner Cloud.
+func (l *looker) project(ctx context.Context) (err error) {
+	if l.Session.project == nil {
+		return nil
+	}
+	if l.found.Hetzner, err = l.Session.project.Everything(ctx); err != nil {
+		return err
+	}
+	l.seen, err = l.Session.project.Observe(ctx, l.env.Infrastructure)
+	return err
+}
+
+// nodes reads every node that is there.
+func (l *looker) nodes(ctx context.Context) (err error) {
+	if l.connect.reach.dial == nil {
+		l.unseen("nodes and Kubernetes: behind the servers of this simulated project there are none")
+		return nil
+	}
+	if l.cluster, err = l.connect.at(ctx, l.seen, nil); err != nil {
+		return err
+	}
+	l.cluster.Machines = append(l.cluster.Machines, l.autoscaled()...)
+	states, err := l.cluster.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	l.found.Nodes = make([]rehearsal.Node, len(states))
+	var all sync.WaitGroup
+	for i, state := range states {
+		all.Go(func() { l.found.Nodes[i] = l.node(ctx, state) })
+	}
+	all.Wait()
+	for i, state := range states {
+		l.members(state)
+		if n := l.found.Nodes[i]; n.Reach == string(nodeplan.Unreachable) && state.Machine.Address != "" {
+			l.unseen("node %s: %s", n.Name, n.Reason)
+		}
+	}
+	return ctx.Err()
+}
+
+// autoscaled are the servers that the autoscaler made: nodes too, which no tree has.
+func (l *looker) autoscaled() (found []nodes.Machine) {
+	for _, server := range l.seen.Servers {
+		if server.Labels[schemas.LabelCluster] == l.found.Cluster && server.Labels[schemas.LabelNodeGroup] != "" {
+			m := nodes.Machine{Name: server.Name, Role: nodeplan.Worker, Calls: l.connect.inventory.calls, ReadOnly: true}
+			l.connect.inventory.place(&m, server)
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// node reads what of a node decides what happens to it. One that does not tell all of
+// it is not reached.
+func (l *looker) node(ctx context.Context, state nodes.NodeState) rehearsal.Node {
+	m := state.Machine
+	n := rehearsal.Node{Name: m.Name, Role: m.Role, Reach: string(state.Reach), Reason: state.Reason, Stage: state.Stage, UUID: m.Match.UUID, Serial: m.Match.Serial}
+	if m.Match.MAC != "" {
+		n.MACs = []string{m.Match.MAC}
+	}
+	if state.Reach != nodeplan.Configured {
+		return n
+	}
+	n.Member = uint64(state.Etcd.Self)
+	client, err := l.cluster.Connect(m)
+	if err == nil {
+		err = readNode(ctx, client, &n)
+	}
+	if err != nil {
+		n.Reach, n.Reason = string(nodeplan.Unreachable), oneLine(err)
+	}
+	return n
+}
+
+// readNode asks a node.
+func readNode(ctx context.Context, client *node.Client, n *rehearsal.Node) (err error) {
+	if n.Config, err = client.Config(ctx); err != nil {
+		return err
+	}
+	if n.Talos, err = client.Version(ctx); err != nil {
+		return err
+	}
+	if n.Platform, err = client.Platform(ctx); err != nil {
+		return err
+	}
+	if n.Extensions, n.Schematic, err = client.Extensions(ctx); err != nil {
+		return err
+	}
+	if n.SecureBoot, err = client.SecureBoot(ctx); err != nil {
+		return err
+	}
+	size, err := client.BootSize(ctx)
+	if err != nil {
+		return err
+	}
+	n.BootSize = int64(size)
+	hardware, err := client.Hardware(ctx)
+	if err != nil {
+		return err
+	}
+	n.UUID, n.Serial, n.MACs = hardware.UUID, hardware.Serial, hardware.MACs
+	for _, d := range hardware.Disks {
+		n.Disks = append(n.Disks, rehearsal.Disk{Path: d.DevPath, Model: d.Model, Serial: d.Serial, WWID: d.WWID, Symlinks: d.Symlinks, Size: d.Size})
+	}
+	return nil
+}
+
+// members takes in what a control plane knows of etcd.
+func (l *looker) members(state nodes.NodeState) {
+	for _, m := range state.Etcd.Members {
+		if !slices.ContainsFunc(l.found.Etcd, func(have rehearsal.Member) bool { return have.ID == uint64(m.ID) }) {
+			peer := ""
+			if len(m.PeerURLs) > 0 {
+				peer = m.PeerURLs[0]
+			}
+			l.found.Etcd = append(l.found.Etcd, rehearsal.Member{ID: uint64(m.ID), Name: m.Hostname, Peer: peer, Learner: m.Learner})
+		}
+	}
+	slices.SortFunc(l.found.Etcd, func(a, b rehearsal.Member) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// objects reads everything that Kubernetes has. Without an etcd there is nothing.
+func (l *looker) objects(ctx context.Context) error {
+	if l.cluster == nil || len(l.found.Etcd) == 0 {
+		return nil
+	}
+	api, known := l.connect.api(l.cluster)
+	if !known || !l.connect.kube.serves() {
+		l.unseen("Kubernetes: there is no way to it")
+		return nil
+	}
+	err := api.do(ctx, func(c *kube.Client) (err error) {
+		if l.found.Kubernetes, err = c.Version(ctx); err != nil {
+			return err
+		}
+		var unseen []string
+		l.found.Objects, unseen, err = kube.Everything(ctx, c)
+		l.found.Unseen = append(l.found.Unseen, unseen...)
+		return err
+	})
+	return err
+}
+
+// unseen notes what was not looked at.
+func (l *looker) unseen(format string, args ...any) {
+	l.found.Unseen = append(l.found.Unseen, fmt.Sprintf(format, args...))
+}
