@@ -55,6 +55,11 @@ func (l *looker) project(ctx context.Context) (err error) {
 	if l.found.Hetzner, err = l.Session.project.Everything(ctx); err != nil {
 		return err
 	}
+	if jump := l.env.Infrastructure.Access.Jump; jump != "" {
+		if l.found.HostKey, err = l.env.hostKey(jump); err != nil {
+			return err
+		}
+	}
 	l.seen, err = l.Session.project.Observe(ctx, l.env.Infrastructure)
 	return err
 }
@@ -85,7 +90,24 @@ func (l *looker) nodes(ctx context.Context) (err error) {
 			l.unseen("node %s: %s", n.Name, n.Reason)
 		}
 	}
-	return ctx.Err()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return l.letIn(states)
+}
+
+// letIn is the error that no node is reached although there are some: nothing of what
+// happens to them could be told.
+func (l *looker) letIn(states []nodes.NodeState) error {
+	there := slices.DeleteFunc(slices.Clone(states), func(s nodes.NodeState) bool { return s.Machine.Address == "" })
+	if len(there) == 0 || slices.ContainsFunc(there, func(s nodes.NodeState) bool { return s.Reach != nodeplan.Unreachable }) {
+		return nil
+	}
+	p := diag.On("nodes of the cluster "+l.found.Cluster, "none is reached: %s", there[0].Reason).WithCode(diag.Remote)
+	if l.connect.reach.open.closed() {
+		return p.WithHint("whoever only looks lets nobody in: `talosgen access open %s` lets your address in for a while", l.env.name)
+	}
+	return p.WithHint("`talosgen health %s` shows what is wrong", l.env.name)
 }
 
 // autoscaled are the servers that the autoscaler made: nodes too, which no tree has.

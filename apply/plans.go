@@ -65,8 +65,8 @@ func (p *Plan) Blocked() error {
 	return problems.Err()
 }
 
-// consents are the flags that give the consent that is missing.
-func (p *Plan) consents() (flags []string) {
+// Consents are the flags that give the consent that is missing.
+func (p *Plan) Consents() (flags []string) {
 	for _, s := range p.sections() {
 		flags = append(flags, s.consents()...)
 	}

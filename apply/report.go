@@ -93,7 +93,7 @@ func (r *Report) consents() []string {
 	if r.Agreed.Refused() {
 		return nil
 	}
-	return r.Agreed.consents()
+	return r.Agreed.Consents()
 }
 
 // undone is what is left to do: as it was seen last, or else as it was agreed to.

@@ -24,6 +24,8 @@ type Observed struct {
 	// The version of Kubernetes, such as v1.36.4; empty: it does not answer, or there
 	// is none.
 	Kubernetes string
+	// The SSH host key of the server that leads to nodes, from the tree; zero: none does.
+	HostKey secret.String
 	// All objects that it has, but for those that come and go by themselves.
 	Objects []manifest.Object
 	// What could not be read, or is left out, one line each.
@@ -79,4 +81,17 @@ func (o *Observed) Node(name string) *Node {
 		}
 	}
 	return nil
+}
+
+// Servers are the names of the servers at Hetzner Cloud.
+func (o *Observed) Servers() (names []string) {
+	for _, raw := range o.Hetzner["servers"] {
+		var server struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(raw, &server) == nil {
+			names = append(names, server.Name)
+		}
+	}
+	return names
 }

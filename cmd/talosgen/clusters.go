@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/apply/reach"
 )
 
@@ -31,6 +32,11 @@ type clusters struct {
 	// found of this one; nil for one environment.
 	budgets *sync.Map
 	found   *outcome
+	// Of a rehearsal: whether it only looks, who hears of its run on simulators, and
+	// where snapshots go then.
+	looks bool
+	hears func(progress.Event)
+	keep  apply.Keep
 }
 
 // use lets a command use a session, and ends it.
@@ -85,7 +91,7 @@ func (k clusters) open(c *cli.Context, name string) (*session, error) {
 // newSession is a session that is not connected yet.
 func (k clusters) newSession(root string, env *apply.Environment) *session {
 	return &session{
-		root: root, env: env, out: k.out, args: k.args, owner: k.owner, addresses: publicAddress{k.http}, found: k.found,
+		root: root, env: env, out: k.out, args: k.args, owner: k.owner, addresses: publicAddress{k.http}, found: k.found, hears: k.hears,
 		view: newRunView(k.out, k.clock), stop: func() {},
 	}
 }
@@ -108,7 +114,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 	}
 	nodes, err := k.nodes(c, s)
 	return apply.Cloud{
-		Endpoint: endpoint, Token: k.vars.secret(tokenVariable), Simulated: s.local,
+		ReadOnly: k.looks, Endpoint: endpoint, Token: k.vars.secret(tokenVariable), Simulated: s.local,
 		HTTP: k.http, Budgets: k.budgets, Clock: k.clock, Rand: func() float64 { return jitter(k.random) }, Builder: builder,
 		Nodes: nodes, Same: sameTreeAs(s.root, s.env.Name()),
 	}, err

@@ -56,9 +56,13 @@ func (k clusters) nodes(c *cli.Context, s *session) (apply.Nodes, error) {
 	if s.facts != nil {
 		kept = s.facts
 	}
+	keep := k.keep
+	if keep == nil {
+		keep = keepBeside(s.root)
+	}
 	return apply.Nodes{
 		Dial: dial, Signers: signers, Endpoints: endpoints, Fingerprints: fingerprints, Facts: kept, Kubernetes: behind == runKubernetes,
-		Owner: k.owner(), Keep: keepBeside(s.root), Recovery: recoveryFrom(c.String(flagRecoverFrom)),
+		Owner: k.owner(), Keep: keep, Recovery: recoveryFrom(c.String(flagRecoverFrom)),
 		Own: s.own,
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/preflight"
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 )
@@ -27,10 +28,11 @@ type session struct {
 	stop      func() // of the view
 	owner     func() apply.Owner
 	addresses publicAddress
-	facts     *repoFacts          // of machines that exist already; nil: they are not kept
-	local     bool                // the API is on this machine
-	stale     []preflight.Finding // that sources are newer than the tree
-	found     *outcome            // what is told of it beside other environments; may be nil
+	facts     *repoFacts           // of machines that exist already; nil: they are not kept
+	local     bool                 // the API is on this machine
+	stale     []preflight.Finding  // that sources are newer than the tree
+	hears     func(progress.Event) // of a rehearsal; nil: nobody does
+	found     *outcome             // what is told of it beside other environments; may be nil
 }
 
 // connect connects the session. If that fails it needs no end.
@@ -43,6 +45,9 @@ func (s *session) connect(c *cli.Context, cloud apply.Cloud) (err error) {
 		return left
 	}
 	cloud.Notify = s.view.event
+	if s.hears != nil {
+		cloud.Notify = func(e progress.Event) { s.view.event(e); s.hears(e) }
+	}
 	if c.Bool(flagVerbose) {
 		cloud.Log = s.view.line
 	}

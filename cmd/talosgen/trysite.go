@@ -39,7 +39,15 @@ type trySite struct {
 // newTrySite makes a site as an environment finds it that was never applied: a
 // project with nothing but what apply does not make itself, or machines that
 // wait for their configuration.
-func newTrySite(c *cli.Context, a *app, env string) (site *trySite, err error) {
+func newTrySite(c *cli.Context, a *app, env string) (*trySite, error) {
+	return newSite(c, a, env, (*trySite).populate)
+}
+
+// populating makes what a site begins with. The key lets in to what has SSH.
+type populating func(t *trySite, ctx context.Context, random io.Reader, key secret.String, flux *kubesim.Flux) error
+
+// newSite makes a site with what is populated.
+func newSite(c *cli.Context, a *app, env string, populate populating) (site *trySite, err error) {
 	repo, err := a.workspace().open(c)
 	if err != nil {
 		return nil, err
@@ -60,7 +68,7 @@ func newTrySite(c *cli.Context, a *app, env string) (site *trySite, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := site.populate(c.Context, a.random, key, flux); err != nil {
+	if err := populate(site, c.Context, a.random, key, flux); err != nil {
 		return nil, err
 	}
 	return site, site.serve(c.Context)

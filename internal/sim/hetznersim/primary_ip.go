@@ -54,6 +54,20 @@ var firstPublicIPv4 = netip.MustParseAddr("198.18.0.1")
 
 // newPublicIP is an address that nothing else has.
 func (st *state) newPublicIP(kind string) publicIP {
+	for {
+		if ip := st.nextPublicIP(kind); !st.given(ip.IP) { // what was loaded may have it
+			return ip
+		}
+	}
+}
+
+// given reports whether something has a public address.
+func (st *state) given(ip string) bool {
+	return slices.ContainsFunc(st.primaryIPs.rows, func(p *primaryIP) bool { return p.IP == ip }) ||
+		slices.ContainsFunc(st.floatingIPs.rows, func(f *floatingIP) bool { return f.IP == ip })
+}
+
+func (st *state) nextPublicIP(kind string) publicIP {
 	st.lastIP++
 	n := st.lastIP
 	if kind == "ipv6" {

@@ -154,9 +154,6 @@ func (c *etcdCluster) fleetOf() []*Machine {
 // on.
 func (s *Servers) specOf(h hetznersim.Machine, found Spec) Spec {
 	spec := found
-	if seen, runs := specOf(h); runs && seen.SSH != nil {
-		spec = seen
-	}
 	spec.Name, spec.Platform, spec.Network, spec.Serial, spec.Installed = h.Name, "hcloud", PrivateNetwork, fmt.Sprint(h.ID), true
 	spec.Public, spec.Private = addresses(h)
 	s.names[h.ID] = spec.Name

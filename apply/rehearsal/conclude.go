@@ -1,0 +1,32 @@
+package rehearsal
+
+// Conclude says what a rehearsal comes to, by why the run would not begin, and why it
+// ended before its end.
+func (r *Report) Conclude(refused, failed []string) {
+	r.Problems = append(append(r.Problems, refused...), failed...)
+	suffers := len(r.Gaps) + len(r.Budgets) + len(r.Nowhere)
+	for _, w := range r.Workloads {
+		if w.Zero > 0 || w.Stays {
+			suffers++
+		}
+	}
+	switch {
+	case len(refused) > 0:
+		r.Result = Refused
+	case len(failed) > 0:
+		r.Result = Failed
+	case len(r.Risks)+suffers > 0:
+		r.Result = Risks
+	default:
+		r.Result = Clear
+	}
+	for _, s := range r.Steps {
+		if s.Stage == "kubernetes" {
+			r.Unseen = append(r.Unseen, "the pods of workloads that are changed: they stay as they are")
+			break
+		}
+	}
+	if len(r.Steps) > 0 {
+		r.Unseen = append(r.Unseen, "what installers, kernels and programs in pods do; how long pods take to end")
+	}
+}
