@@ -102,7 +102,7 @@ func (r *Report) steps(b *bytes.Buffer) {
 func (r *Report) pods(b *bytes.Buffer) {
 	var lines []string
 	for _, w := range r.Workloads {
-		line := fmt.Sprintf("%s %s/%s wants %d, has %d or more; below for %s", w.Kind, w.Namespace, w.Name, w.Wants, w.Lowest, duration(w.Below))
+		line := fmt.Sprintf("%s %s/%s: %d of %d ready at the worst; fewer than it wants for %s", w.Kind, w.Namespace, w.Name, w.Lowest, w.Wants, duration(w.Below))
 		if w.Zero > 0 {
 			line += ", none for " + duration(w.Zero)
 		}

@@ -86,6 +86,8 @@ type Seen struct {
 	Refused []Refusal
 	// Why pods, namespace/name, were on no node.
 	Nowhere map[string]string
+	// Until when somebody looked.
+	Until time.Time
 }
 
 // Report puts together what came of a run that has ended.
@@ -97,26 +99,45 @@ func (r *Recorder) Report(seen Seen) *Report {
 		Seconds: r.last.Sub(r.began).Seconds(),
 	}
 	falls := fallsOf(seen.Changes)
-	for _, s := range r.steps {
-		if !s.done {
-			s.to = r.last
+	all := tried(r.steps)
+	for i := range all {
+		if !all[i].done {
+			all[i].to = r.last
 		}
+	}
+	for _, s := range all {
 		step := Step{Stage: s.stage, Name: s.name, At: s.from.Sub(r.began).Seconds(), Seconds: s.to.Sub(s.from).Seconds(), Disturbs: []string{}, Failed: s.failed}
 		for _, f := range falls {
-			if !f.at.Before(s.from) && f.at.Before(s.to) && !slices.Contains(step.Disturbs, f.of) {
+			if s.covers(f.at) && !slices.Contains(step.Disturbs, f.of) && !slices.ContainsFunc(all, func(o recorded) bool { return o.from.Before(s.from) && o.to.Equal(f.at) && s.from.Equal(f.at) }) {
 				step.Disturbs = append(step.Disturbs, f.of)
 			}
 		}
 		report.Steps = append(report.Steps, step)
 	}
-	report.Workloads = append(report.Workloads, workloads(seen.Changes, r.last)...)
-	report.Gaps = append(report.Gaps, gaps(seen.Moments, r.began, r.last)...)
+	report.Workloads = append(report.Workloads, workloads(seen.Changes, seen.Until)...)
+	report.Gaps = append(report.Gaps, gaps(seen.Moments, r.began, seen.Until)...)
 	report.Budgets = append(report.Budgets, budgets(seen.Refused)...)
 	for pod, why := range seen.Nowhere {
 		report.Nowhere = append(report.Nowhere, Nowhere{pod, why})
 	}
 	slices.SortFunc(report.Nowhere, func(a, b Nowhere) int { return cmp.Compare(a.Pod, b.Pod) })
 	return report
+}
+
+// covers reports whether a step goes on at a moment.
+func (s recorded) covers(at time.Time) bool { return !at.Before(s.from) && !at.After(s.to) }
+
+// tried are steps of which those that fail and are tried again are one.
+func tried(steps []recorded) (all []recorded) {
+	for _, s := range steps {
+		i := slices.IndexFunc(all, func(o recorded) bool { return o.failed && o.stage == s.stage && o.name == s.name })
+		if i < 0 {
+			all = append(all, s)
+			continue
+		}
+		all[i].to, all[i].done, all[i].failed = s.to, s.done, s.failed
+	}
+	return all
 }
 
 // fall is the moment at which a workload loses a pod.

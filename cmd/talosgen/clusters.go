@@ -32,11 +32,11 @@ type clusters struct {
 	// found of this one; nil for one environment.
 	budgets *sync.Map
 	found   *outcome
-	// Of a rehearsal: whether it only looks, who hears of its run on simulators, and
+	// Of a rehearsal: whether it only reads, who hears of its run on simulators, and
 	// where snapshots go then.
-	looks bool
-	hears func(progress.Event)
-	keep  apply.Keep
+	readOnly bool
+	hears    func(progress.Event)
+	keep     apply.Keep
 }
 
 // use lets a command use a session, and ends it.
@@ -114,7 +114,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 	}
 	nodes, err := k.nodes(c, s)
 	return apply.Cloud{
-		ReadOnly: k.looks, Endpoint: endpoint, Token: k.vars.secret(tokenVariable), Simulated: s.local,
+		ReadOnly: k.readOnly, Endpoint: endpoint, Token: k.vars.secret(tokenVariable), Simulated: s.local,
 		HTTP: k.http, Budgets: k.budgets, Clock: k.clock, Rand: func() float64 { return jitter(k.random) }, Builder: builder,
 		Nodes: nodes, Same: sameTreeAs(s.root, s.env.Name()),
 	}, err

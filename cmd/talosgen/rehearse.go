@@ -88,7 +88,7 @@ func (r rehearseCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	observed, err := r.look(c, name)
+	observed, err := r.observe(c, name)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (r rehearseCommand) run(c *cli.Context) error {
 	return r.print(c, report)
 }
 
-// look reads the cluster, by a session that cannot do anything else.
-func (r rehearseCommand) look(c *cli.Context, name string) (o *rehearsal.Observed, err error) {
-	looking := r.app.clusters()
-	looking.looks = true
-	err = looking.useOf(c, name, func(s *session) (err error) {
-		o, err = s.Look(c.Context)
+// observe reads the cluster, by a session that cannot do anything else.
+func (r rehearseCommand) observe(c *cli.Context, name string) (o *rehearsal.Observed, err error) {
+	observing := r.app.clusters()
+	observing.readOnly = true
+	err = observing.useOf(c, name, func(s *session) (err error) {
+		o, err = s.ObserveAll(c.Context)
 		return err
 	})
 	return o, err

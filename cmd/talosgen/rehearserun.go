@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,7 +13,6 @@ import (
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/apply/rehearsal"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/internal/sim/talossim"
 )
 
 // rehearsing is a command in a session with simulators. What it finds before it begins
@@ -67,7 +67,10 @@ func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, run reh
 	if c.Context.Err() != nil {
 		return nil, c.Context.Err()
 	}
-	report := recorder.Report(seenBy(site.fleet))
+	if err := site.clock.Sleep(c.Context, settles); err != nil {
+		return nil, err
+	}
+	report := recorder.Report(seenBy(site))
 	report.Environment, report.Cluster, report.Observed = o.Environment, o.Cluster, o.At
 	report.Risks = append(report.Risks, found.risks...)
 	report.MonthlyCost, report.Currency = found.cost, found.currency
@@ -75,6 +78,9 @@ func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, run reh
 	report.Conclude(r.lines(found.refused), r.lines(ended))
 	return report, nil
 }
+
+// settles is how long is looked on after a run, until the last pods are ready.
+const settles = 10 * time.Minute
 
 // lines are the problems of an error.
 func (r rehearseCommand) lines(err error) (lines []string) {
@@ -86,9 +92,10 @@ func (r rehearseCommand) lines(err error) (lines []string) {
 	return lines
 }
 
-// seenBy is what was seen on simulated nodes.
-func seenBy(fleet *talossim.Fleet) (seen rehearsal.Seen) {
-	moments, pods := fleet.Sight()
+// seenBy is what was seen on the simulators of a site.
+func seenBy(site *trySite) (seen rehearsal.Seen) {
+	moments, pods := site.fleet.Timeline()
+	seen.Until = site.clock.Now()
 	for _, m := range moments {
 		seen.Moments = append(seen.Moments, rehearsal.Moment{At: m.At, API: m.APIServers > 0, Quorum: m.Quorum})
 	}

@@ -65,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"sim":        cmdSim,
 			"charts":     cmdCharts,
 			"calls":      cmdCalls,
+			"node-calls": cmdNodeCalls,
 			"fault":      cmdFault,
 			"hcloud":     cmdHcloud,
 			"hold-lock":  cmdHoldLock,

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -76,4 +79,28 @@ func cmdKubeGet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: kube-get node path")
 	}
 	kubeCall(ts, args[0], http.MethodGet, args[1], "", "")
+}
+
+// readingCalls are the calls of Talos that change nothing.
+var readingCalls = []string{"Version", "List", "Read", "ServiceList", "EtcdMemberList", "EtcdStatus", "ImageList", "Get"}
+
+// cmdNodeCalls prints the calls of Talos and Kubernetes since the last time, but for
+// those that only read, to stdout.
+//
+//	node-calls
+func cmdNodeCalls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: node-calls")
+	}
+	fleet := ts.Value(simKey{}).(*simHolder).fleet
+	calls := fleet.Calls()
+	fleet.ResetCalls()
+	out := ts.Stdout() // also if there is nothing to say
+	for _, c := range calls {
+		method := c.Method[strings.LastIndex(c.Method, "/")+1:]
+		if !strings.HasPrefix(c.Method, "GET /") && !slices.Contains(readingCalls, method) {
+			fmt.Fprintln(out, c.Machine, c.Method)
+		}
+	}
+	fmt.Fprintln(out, len(calls), "calls")
 }

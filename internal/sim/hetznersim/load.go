@@ -66,7 +66,7 @@ type seenHead struct {
 	} `json:"protection"`
 }
 
-// named is a part of an answer of which the id or the name counts.
+// seenNamed is a part of an answer of which the id or the name counts.
 type seenNamed struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`

@@ -33,7 +33,7 @@ type API struct {
 	asked map[string]bool
 
 	controllers controllers
-	pods        *keeper // of a cluster that was found; nil: there are no pods behind workloads
+	pods        *podController // of a cluster that was found; nil: there are no pods behind workloads
 }
 
 // New returns an API of a version such as v1.36.4, with the namespaces that every

@@ -14,7 +14,7 @@ import (
 func (a *API) Load(objects []map[string]any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.pods = &keeper{
+	a.pods = &podController{
 		found: map[types.UID]int64{}, templates: map[types.UID]*unstructured.Unstructured{}, due: map[types.UID]time.Time{},
 		shown: map[Workload]Level{},
 	}

@@ -136,7 +136,7 @@ func (a *API) store(o *unstructured.Unstructured) *unstructured.Unstructured {
 	a.last++
 	o.SetResourceVersion(strconv.FormatUint(a.last, 10))
 	if o.GetUID() == "" {
-		o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", a.last)))
+		o.SetUID(a.newUID())
 	}
 	if o.GetCreationTimestamp().Time.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(a.now().UTC().Truncate(time.Second)))
@@ -148,6 +148,14 @@ func (a *API) store(o *unstructured.Unstructured) *unstructured.Unstructured {
 		a.objects = append(a.objects, o)
 	}
 	return o
+}
+
+// newUID is an id that no object has, be it of another API from which it was loaded.
+func (a *API) newUID() types.UID {
+	if a.pods != nil {
+		return types.UID(fmt.Sprintf("00000000-0000-4000-9000-%012d", a.last))
+	}
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", a.last))
 }
 
 // kept is store, unless it is a trial, or the object waits for the last

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// keeper keeps pods behind the workloads of a cluster that was found. It does what the
+// podController keeps pods behind the workloads of a cluster that was found. It does what the
 // controllers of workloads, the scheduler, kubelets and the controller of budgets do,
 // as far as it can be told without running anything.
-type keeper struct {
+type podController struct {
 	found     map[types.UID]int64                      // the generations of what was found
 	templates map[types.UID]*unstructured.Unstructured // a pod of each controller
 	due       map[types.UID]time.Time                  // when pods are ready; absent: not as it is now
@@ -26,7 +26,7 @@ type keeper struct {
 }
 
 // remember keeps a pod, as what its controller makes others like.
-func (k *keeper) remember(pod *unstructured.Unstructured) {
+func (k *podController) remember(pod *unstructured.Unstructured) {
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		k.templates[owner.UID] = pod
 	}
@@ -181,7 +181,7 @@ func (a *API) run(pod *unstructured.Unstructured, nodes []*node, now time.Time, 
 }
 
 // never reports whether a pod that was found has not been ready since.
-func (k *keeper) never(pod *unstructured.Unstructured) bool {
+func (k *podController) never(pod *unstructured.Unstructured) bool {
 	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
 	return !readyPod(pod) && phase != "" && pod.GetAnnotations()[wasReady] == ""
 }

@@ -36,22 +36,22 @@ type Refusal struct {
 	At                     time.Time
 }
 
-// Sight is what was seen of the pods of a cluster since [API.Load].
-type Sight struct {
+// Timeline is what was seen of the pods of a cluster since [API.Load].
+type Timeline struct {
 	Changes []Change
 	Refused []Refusal
 	// Why a pod, namespace/name, was on no node for a while.
 	Nowhere map[string]string
 }
 
-// Sight returns what was seen. The first change of a workload is how it was found.
-func (a *API) Sight() Sight {
+// Timeline returns what was seen. The first change of a workload is how it was found.
+func (a *API) Timeline() Timeline {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.pods == nil {
-		return Sight{}
+		return Timeline{}
 	}
-	return Sight{slices.Clone(a.pods.changes), slices.Clone(a.pods.refused), maps.Clone(a.pods.nowhere)}
+	return Timeline{slices.Clone(a.pods.changes), slices.Clone(a.pods.refused), maps.Clone(a.pods.nowhere)}
 }
 
 // Due returns when the next pod is ready; zero: none is awaited.

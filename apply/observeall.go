@@ -18,19 +18,19 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// Look reads a cluster as it is, for a rehearsal of what is to be done to it. The
+// ObserveAll reads a cluster as it is, for a rehearsal of what is to be done to it. The
 // session must be one that only reads; see [Cloud]. What cannot be read is named in
 // what is returned; an error means that nothing can be rehearsed.
-func (s *Session) Look(ctx context.Context) (*rehearsal.Observed, error) {
+func (s *Session) ObserveAll(ctx context.Context) (*rehearsal.Observed, error) {
 	if !s.connect.inventory.readOnly {
-		return nil, diag.On("environment "+s.env.name, "a session that may change something does not look")
+		return nil, diag.On("environment "+s.env.name, "a session that may change something does not observe for a rehearsal")
 	}
 	o := &rehearsal.Observed{Environment: s.env.name, Cluster: s.env.Infrastructure.Cluster, At: s.connect.clock.Now()}
-	look := &looker{Session: s, found: o}
+	all := &allObserver{Session: s, found: o}
 	for _, part := range []struct {
 		stage string
 		read  func(context.Context) error
-	}{{"observe", look.project}, {"observe nodes", look.nodes}, {"observe Kubernetes", look.objects}} {
+	}{{"observe", all.project}, {"observe nodes", all.nodes}, {"observe Kubernetes", all.objects}} {
 		if err := s.log.stage(part.stage, 0, func(progress.Stage) error { return part.read(ctx) }); err != nil {
 			return nil, err
 		}
@@ -38,8 +38,8 @@ func (s *Session) Look(ctx context.Context) (*rehearsal.Observed, error) {
 	return o, nil
 }
 
-// looker reads the parts of a cluster one after the other.
-type looker struct {
+// allObserver reads the parts of a cluster one after the other.
+type allObserver struct {
 	*Session
 
 	found   *rehearsal.Observed
@@ -48,7 +48,7 @@ type looker struct {
 }
 
 // project reads everything at Hetzner Cloud.
-func (l *looker) project(ctx context.Context) (err error) {
+func (l *allObserver) project(ctx context.Context) (err error) {
 	if l.Session.project == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (l *looker) project(ctx context.Context) (err error) {
 }
 
 // nodes reads every node that is there.
-func (l *looker) nodes(ctx context.Context) (err error) {
+func (l *allObserver) nodes(ctx context.Context) (err error) {
 	if l.connect.reach.dial == nil {
 		l.unseen("nodes and Kubernetes: behind the servers of this simulated project there are none")
 		return nil
@@ -93,12 +93,12 @@ func (l *looker) nodes(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return l.letIn(states)
+	return l.reached(states)
 }
 
-// letIn is the error that no node is reached although there are some: nothing of what
+// reached is the error that no node is reached although there are some: nothing of what
 // happens to them could be told.
-func (l *looker) letIn(states []nodes.NodeState) error {
+func (l *allObserver) reached(states []nodes.NodeState) error {
 	there := slices.DeleteFunc(slices.Clone(states), func(s nodes.NodeState) bool { return s.Machine.Address == "" })
 	if len(there) == 0 || slices.ContainsFunc(there, func(s nodes.NodeState) bool { return s.Reach != nodeplan.Unreachable }) {
 		return nil
@@ -111,7 +111,7 @@ func (l *looker) letIn(states []nodes.NodeState) error {
 }
 
 // autoscaled are the servers that the autoscaler made: nodes too, which no tree has.
-func (l *looker) autoscaled() (found []nodes.Machine) {
+func (l *allObserver) autoscaled() (found []nodes.Machine) {
 	for _, server := range l.seen.Servers {
 		if server.Labels[schemas.LabelCluster] == l.found.Cluster && server.Labels[schemas.LabelNodeGroup] != "" {
 			m := nodes.Machine{Name: server.Name, Role: nodeplan.Worker, Calls: l.connect.inventory.calls, ReadOnly: true}
@@ -124,7 +124,7 @@ func (l *looker) autoscaled() (found []nodes.Machine) {
 
 // node reads what of a node decides what happens to it. One that does not tell all of
 // it is not reached.
-func (l *looker) node(ctx context.Context, state nodes.NodeState) rehearsal.Node {
+func (l *allObserver) node(ctx context.Context, state nodes.NodeState) rehearsal.Node {
 	m := state.Machine
 	n := rehearsal.Node{Name: m.Name, Role: m.Role, Reach: string(state.Reach), Reason: state.Reason, Stage: state.Stage, UUID: m.Match.UUID, Serial: m.Match.Serial}
 	if m.Match.MAC != "" {
@@ -178,7 +178,7 @@ func readNode(ctx context.Context, client *node.Client, n *rehearsal.Node) (err 
 }
 
 // members takes in what a control plane knows of etcd.
-func (l *looker) members(state nodes.NodeState) {
+func (l *allObserver) members(state nodes.NodeState) {
 	for _, m := range state.Etcd.Members {
 		if !slices.ContainsFunc(l.found.Etcd, func(have rehearsal.Member) bool { return have.ID == uint64(m.ID) }) {
 			peer := ""
@@ -192,7 +192,7 @@ func (l *looker) members(state nodes.NodeState) {
 }
 
 // objects reads everything that Kubernetes has. Without an etcd there is nothing.
-func (l *looker) objects(ctx context.Context) error {
+func (l *allObserver) objects(ctx context.Context) error {
 	if l.cluster == nil || len(l.found.Etcd) == 0 {
 		return nil
 	}
@@ -214,6 +214,6 @@ func (l *looker) objects(ctx context.Context) error {
 }
 
 // unseen notes what was not looked at.
-func (l *looker) unseen(format string, args ...any) {
+func (l *allObserver) unseen(format string, args ...any) {
 	l.found.Unseen = append(l.found.Unseen, fmt.Sprintf(format, args...))
 }

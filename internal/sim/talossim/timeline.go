@@ -23,16 +23,16 @@ func (m Moment) same(o Moment) bool {
 	return m == o
 }
 
-// Sight returns what was seen of the cluster since [Fleet.Stand]: of its control plane,
+// Timeline returns what was seen of the cluster since [Fleet.Stand]: of its control plane,
 // the first moment being how it was found, and of its pods.
-func (f *Fleet) Sight() ([]Moment, kubesim.Sight) {
+func (f *Fleet) Timeline() ([]Moment, kubesim.Timeline) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settle()
 	if f.found == nil {
-		return nil, kubesim.Sight{}
+		return nil, kubesim.Timeline{}
 	}
-	return slices.Clone(f.found.moments), f.found.kube.Sight()
+	return slices.Clone(f.found.moments), f.found.kube.Timeline()
 }
 
 // follow brings the pods of a cluster that was found up to date, as of now, and notes

@@ -1,0 +1,132 @@
+package rehearsal_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/rehearsal"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// clock is a time that a test moves.
+type clock struct{ time.Time }
+
+func (c *clock) now() time.Time { return c.Time }
+
+// after is a moment so many seconds after noon.
+func after(seconds int) time.Time {
+	return time.Date(2026, 11, 1, 12, 0, seconds, 0, time.UTC)
+}
+
+// recorded is a run of which every part of a report has something to say.
+func recorded() *rehearsal.Report {
+	c := &clock{after(0)}
+	r := &rehearsal.Recorder{Now: c.now}
+	for _, e := range []struct {
+		at int
+		progress.Event
+	}{
+		{0, progress.Event{Stage: "nodes", State: progress.Begun}},
+		{2, progress.Event{Stage: "nodes", Step: "drain w-1", State: progress.Begun}},
+		{4, progress.Event{Stage: "nodes", Step: "drain w-1", State: progress.Note, Text: "web-2 is left"}},
+		{14, progress.Event{Stage: "nodes", Step: "drain w-1", State: progress.Done}},
+		{14, progress.Event{Stage: "nodes", Step: "configure w-1", State: progress.Begun}},
+		{15, progress.Event{Stage: "nodes", Step: "configure w-1", State: progress.Failed, Text: "EOF"}},
+		{20, progress.Event{Stage: "nodes", Step: "configure w-1", State: progress.Begun}},
+		{90, progress.Event{Stage: "nodes", Step: "configure w-1", State: progress.Done}},
+		{90, progress.Event{Stage: "kubernetes", Step: "update Deployment.apps/default/web", State: progress.Begun}},
+		{100, progress.Event{Stage: "kubernetes", State: progress.Failed, Text: "interrupted"}},
+	} {
+		c.Time = after(e.at)
+		r.Event(e.Event)
+	}
+	web := func(at int, ready, wants int64) rehearsal.Change {
+		return rehearsal.Change{Kind: "Deployment", Namespace: "default", Name: "web", Ready: ready, Wants: wants, At: after(at)}
+	}
+	pod := func(name string, at int, ready, wants int64) rehearsal.Change {
+		return rehearsal.Change{Kind: "StatefulSet", Namespace: "default", Name: name, Ready: ready, Wants: wants, At: after(at)}
+	}
+	report := r.Report(rehearsal.Seen{
+		Changes: []rehearsal.Change{
+			web(0, 2, 2), pod("db", 0, 1, 1), pod("ill", 0, 0, 1), pod("gone", 0, 1, 1), pod("lost", 0, 3, 3),
+			web(3, 1, 2), pod("db", 14, 0, 1), web(13, 2, 2), pod("gone", 30, 0, 0), pod("lost", 80, 2, 3), pod("db", 44, 1, 1),
+		},
+		Moments: []rehearsal.Moment{{At: after(0), API: true, Quorum: true}, {At: after(21), Quorum: true}, {At: after(51), API: true, Quorum: true}, {At: after(95), API: true}},
+		Refused: []rehearsal.Refusal{{Namespace: "default", Budget: "web", Pod: "web-2", At: after(4)}, {Namespace: "default", Budget: "web", Pod: "web-2", At: after(13)}},
+		Nowhere: map[string]string{"default/lost-2": "0/2 nodes are available: 2 without enough cpu"},
+		Until:   after(160),
+	})
+	report.Environment, report.Cluster, report.Command, report.Observed = "prod", "one", "apply", after(0)
+	report.MonthlyCost, report.Currency = "+1.50", "EUR"
+	report.Risks = append(report.Risks, rehearsal.Risk{ID: "server/w-1", Text: "it is powered off"})
+	return report
+}
+
+func TestReport(t *testing.T) {
+	report := recorded()
+	report.Conclude(nil, nil)
+	if report.Result != rehearsal.Risks {
+		t.Errorf("the result is %s", report.Result)
+	}
+	file := filepath.Join("testdata", "report.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(report.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != report.String() {
+		t.Errorf("%s has another text than\n%s", file, report)
+	}
+}
+
+// TestResults: what is refused counts more than what fails, and that more than risks.
+func TestResults(t *testing.T) {
+	for _, c := range []struct {
+		refused, failed []string
+		change          func(*rehearsal.Report)
+		want            rehearsal.Result
+	}{
+		{nil, nil, func(*rehearsal.Report) {}, rehearsal.Clear},
+		{nil, nil, func(r *rehearsal.Report) { r.Risks = []rehearsal.Risk{{ID: "a"}} }, rehearsal.Risks},
+		{nil, nil, func(r *rehearsal.Report) { r.Workloads = []rehearsal.Workload{{Below: 12}} }, rehearsal.Clear},
+		{nil, nil, func(r *rehearsal.Report) { r.Workloads = []rehearsal.Workload{{Zero: 1}} }, rehearsal.Risks},
+		{nil, nil, func(r *rehearsal.Report) { r.Gaps = []rehearsal.Gap{{What: "Kubernetes API"}} }, rehearsal.Risks},
+		{nil, nil, func(r *rehearsal.Report) { r.Nowhere = []rehearsal.Nowhere{{Pod: "a/b"}} }, rehearsal.Risks},
+		{nil, []string{"broken"}, func(r *rehearsal.Report) { r.Risks = []rehearsal.Risk{{ID: "a"}} }, rehearsal.Failed},
+		{[]string{"no"}, []string{"broken"}, func(*rehearsal.Report) {}, rehearsal.Refused},
+	} {
+		r := &rehearsal.Report{}
+		c.change(r)
+		if r.Conclude(c.refused, c.failed); r.Result != c.want || len(r.Problems) != len(c.refused)+len(c.failed) {
+			t.Errorf("%v, %v: %s with %q, not %s", c.refused, c.failed, r.Result, r.Problems, c.want)
+		}
+	}
+}
+
+func TestPodStart(t *testing.T) {
+	pod := func(seconds int, restarts int64) map[string]any {
+		return map[string]any{"kind": "Pod", "status": map[string]any{
+			"startTime":         after(0).Format(time.RFC3339),
+			"containerStatuses": []any{map[string]any{"restartCount": restarts}},
+			"conditions":        []any{map[string]any{"type": "Ready", "status": "True", "lastTransitionTime": after(seconds).Format(time.RFC3339)}},
+		}}
+	}
+	o := &rehearsal.Observed{}
+	for _, seconds := range []int{9, 5} {
+		o.Objects = append(o.Objects, pod(seconds, 0))
+	}
+	o.Objects = append(o.Objects, pod(1, 1), map[string]any{"kind": "Pod"}, map[string]any{"kind": "Node"})
+	if _, known := o.PodStart(); known {
+		t.Error("it is known of two pods")
+	}
+	o.Objects = append(o.Objects, pod(30, 0))
+	if took, known := o.PodStart(); !known || took != 9*time.Second {
+		t.Errorf("%s, %v", took, known)
+	}
+}
