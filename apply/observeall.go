@@ -105,7 +105,7 @@ func (l *allObserver) reached(states []nodes.NodeState) error {
 	}
 	p := diag.On("nodes of the cluster "+l.found.Cluster, "none is reached: %s", there[0].Reason).WithCode(diag.Remote)
 	if l.connect.reach.open.closed() {
-		return p.WithHint("whoever only looks lets nobody in: `talosgen access open %s` lets your address in for a while", l.env.name)
+		return p.WithHint("a rehearsal does not open access: `talosgen access open %s` lets your address in for a while", l.env.name)
 	}
 	return p.WithHint("`talosgen health %s` shows what is wrong", l.env.name)
 }

@@ -24,7 +24,7 @@ type rehearseCommand struct{ app *app }
 func (r rehearseCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "rehearse",
-		Usage:     "show what apply, upgrade or destroy would do to a living cluster, step by step",
+		Usage:     "show what apply, upgrade or destroy would do to a running cluster, step by step",
 		ArgsUsage: "<env> [apply|upgrade|destroy]",
 		Description: `Reads the cluster as it is, makes simulators of Hetzner Cloud, Talos and Kubernetes
 the same, and runs there what the command runs: the same plan, the same steps. The
