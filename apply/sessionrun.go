@@ -40,7 +40,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		return r, problems.Err()
 	}
 	if agreed.Empty() {
-		return r, s.rest(ctx, &run{agreed: agreed, owner: owner, report: r})
+		return r, rest(ctx, s, &run{agreed: agreed, owner: owner, report: r})
 	}
 	err := s.lock.locked(ctx, owner, func() error {
 		current, err := s.cloud.check(ctx, agreed.Plan)
@@ -67,7 +67,7 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 }
 
 // rest ends a run that has nothing to do, and removes what dead runs left.
-func (s *Session) rest(ctx context.Context, r *run) error {
+func rest(ctx context.Context, s *Session, r *run) error {
 	r.report.Left = r.agreed
 	if err := s.nodes.arrived(ctx); err != nil {
 		return err
