@@ -18,6 +18,7 @@ func Architectures() []string { return []string{"amd64", "arm64"} }
 type ImageURLs struct {
 	Nodes        []string `json:"nodes"`
 	Platform     string   `json:"platform"`
+	SecureBoot   bool     `json:"secureBoot"`
 	Architecture string   `json:"architecture"`
 	Version      string   `json:"talosVersion"`
 	Schematic    string   `json:"schematic"`
@@ -69,11 +70,11 @@ func FindImageURLs(ctx context.Context, r *Repo, env, node, architecture string)
 
 func imageURLs(m *model.Model, n model.Node, architecture string) (out ImageURLs, err error) {
 	out = ImageURLs{
-		Nodes: []string{n.Name}, Platform: "metal", Architecture: architecture,
+		Nodes: []string{n.Name}, Platform: n.Platform, SecureBoot: n.SecureBoot, Architecture: architecture,
 		Version: m.Config.Talos.Version, Schematic: n.Schematic.ID, Definition: n.Schematic.Text,
 	}
 	if m.Config.Provider == schemas.Hetzner {
-		out.Platform, out.Architecture = "hcloud", Architectures()[0]
+		out.Architecture = Architectures()[0]
 		if config.Arm(n.Type) {
 			out.Architecture = Architectures()[1]
 		}
@@ -87,7 +88,7 @@ func imageURLs(m *model.Model, n model.Node, architecture string) (out ImageURLs
 	}
 	out.ImageURLs, err = machine.Image{
 		Factory: m.Config.Talos.ImageFactory, Platform: out.Platform, Architecture: out.Architecture,
-		Schematic: out.Schematic, Version: out.Version,
+		Schematic: out.Schematic, Version: out.Version, SecureBoot: out.SecureBoot,
 	}.URLs()
 	return out, err
 }

@@ -96,6 +96,7 @@ type Pool struct {
 	// patch.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"/dev/sda on hetzner" example:"/dev/nvme0n1"`
 	NodeImage   `yaml:",inline"`
+	Boot        `yaml:",inline"`
 	// The machines of the pool. Provider static only.
 	Nodes []StaticNode `yaml:"nodes" otherwise:"none"`
 }
@@ -123,6 +124,7 @@ type StaticNode struct {
 	// The disk that Talos is installed to.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of the pool" example:"/dev/nvme0n1"`
 	NodeImage   `yaml:",inline"`
+	Boot        `yaml:",inline"`
 	// Kubernetes labels in addition to those of the pool; they win over them.
 	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/disk: ssd}"`
 	// Kubernetes annotations in addition to those of the pool; they win over them.
@@ -158,4 +160,26 @@ type NodeImage struct {
 	// The id of a schematic, instead of all extensions and kernel arguments of
 	// the cluster and the pool.
 	Schematic string `yaml:"schematic" format:"schematic" otherwise:"computed" example:"376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"`
+}
+
+// Boot says which variant of the Talos image a machine boots.
+type Boot struct {
+	// Whether the machine boots with secure boot: its installer and its images
+	// are the signed ones. A machine that lives is not changed to it. Provider
+	// static only.
+	SecureBoot *bool `yaml:"secureBoot" otherwise:"that of the pool, else false" example:"true"`
+	// The platform of the image, for machines that others provide. Provider
+	// static only.
+	Platform string `yaml:"platform" enum:"metal,akamai,alibabacloud,aws,azure,cloudstack,digital-ocean,equinixMetal,exoscale,gcp,hcloud,nocloud,opennebula,openstack,oracle,scaleway,upcloud,vmware,vultr" otherwise:"that of the pool, else metal" example:"nocloud"`
+	// What a single-board computer needs beside Talos; it goes into the
+	// schematic. Provider static only.
+	Overlay Overlay `yaml:"overlay"`
+}
+
+// Overlay is a part of an image for single-board computers.
+type Overlay struct {
+	// Its name. Required with image.
+	Name string `yaml:"name" format:"overlay" otherwise:"that of the pool, else none" example:"rpi_generic"`
+	// The image that it is in. Required with name.
+	Image string `yaml:"image" format:"extension" otherwise:"that of the pool, else none" example:"siderolabs/sbc-raspberrypi"`
 }

@@ -66,6 +66,7 @@ var formats = map[string]Format{
 	"fieldPath":      {`^[^\s]+$`, "the path of a field such as spec.template.spec.volumes[0]"},
 	"objectPattern":  {`^[A-Z][A-Za-z0-9]*(\.[-a-z0-9.]+)?/[^\s/]+(/[^\s/]+)?$`, "an object such as Secret/default/web or ClusterRole.rbac.authorization.k8s.io/web; * stands for any text"},
 	"objectPrefix":   {`^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$`, "letters, digits, -, _, . and /"},
+	"overlay":        {`^[a-z0-9][-_a-z0-9]*$`, "lower-case letters, digits, hyphens and underscores"},
 	"pgpPublicKey":   {`^-----BEGIN PGP PUBLIC KEY BLOCK-----\n[-A-Za-z0-9+/=:.,()<>@ \n]+\n-----END PGP PUBLIC KEY BLOCK-----\n?$`, "an OpenPGP public key, as gpg --armor --export prints it"},
 	"path":           {`^/[^\s]*$`, "an absolute path"},
 	"portRange":      {`^(any|` + port + `(-` + port + `)?)$`, "a port such as 80, a range such as 80-85, or any"},

@@ -66,9 +66,15 @@ func imageURLText(found []render.ImageURLs) string {
 		if i > 0 {
 			text.WriteByte('\n')
 		}
-		fmt.Fprintf(&text, "%s (%s, %s)\n", printable.Line(strings.Join(u.Nodes, ", ")), u.Platform, u.Architecture)
+		secure := ""
+		if u.SecureBoot {
+			secure = ", secure boot"
+		}
+		fmt.Fprintf(&text, "%s (%s, %s%s)\n", printable.Line(strings.Join(u.Nodes, ", ")), u.Platform, u.Architecture, secure)
 		for _, line := range [][2]string{{"schematic", u.Schematic}, {"installer", u.Installer}, {"ISO", u.ISO}, {"PXE", u.PXE}, {"disk", u.Disk}} {
-			fmt.Fprintf(&text, "  %-10s %s\n", line[0], printable.Line(line[1]))
+			if line[1] != "" {
+				fmt.Fprintf(&text, "  %-10s %s\n", line[0], printable.Line(line[1]))
+			}
 		}
 	}
 	return text.String()

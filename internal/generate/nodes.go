@@ -172,11 +172,24 @@ func (e *environment) image(p values, at string, percent int) {
 	put(e, p, at, "extraKernelArgs", percent, func(string) []string { return []string{"mitigations=off"} })
 }
 
+// boot is which variant of the image a pool or node boots.
+func (e *environment) boot(p values, at string, given bool) {
+	put(e, p, at, "secureBoot", 8, func(string) bool { return !e.is(at+".secureBoot off", 30) })
+	put(e, p, at, "platform", 8, func(name string) string { return one(e, name+" value", "metal", "nocloud", "vmware") })
+	if given || p["schematic"] != nil || e.is("talos.schematic", givenSchematics) {
+		return
+	}
+	put(e, p, at, "overlay", 8, func(string) values {
+		return values{"name": "rpi_generic", "image": "siderolabs/sbc-raspberrypi"}
+	})
+}
+
 // staticPool lists the machines of a pool.
 func (e nodeGenerator) staticPool(p values, at, name string, count, first int) {
 	if p["installDisk"] == nil {
 		p["installDisk"] = "/dev/sda"
 	}
+	e.boot(p, at, false)
 	known := pool{name: name}
 	var nodes []values
 	for i := range count {
@@ -185,6 +198,7 @@ func (e nodeGenerator) staticPool(p values, at, name string, count, first int) {
 		if p["schematic"] == nil {
 			e.image(n, fmt.Sprintf("%s.nodes%d", at, i), 6)
 		}
+		e.boot(n, fmt.Sprintf("%s.nodes%d", at, i), p["schematic"] != nil)
 		known.nodes = append(known.nodes, n["name"].(string))
 		nodes = append(nodes, n)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/toolrepo"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // tools are the programs whose repositories can be made.
@@ -70,7 +69,7 @@ func (x *exporting) input() (in toolrepo.Input, err error) {
 	in = toolrepo.Input{Bundle: x.secrets.Bundle, Cluster: toolrepo.Cluster{
 		Name: cfg.ClusterName, Endpoint: m.Infra.KubernetesAPI.Endpoint,
 		Talos: cfg.Talos.Version, Contract: cfg.Talos.ConfigContract, Kubernetes: cfg.Kubernetes.Version,
-		Factory: cfg.Talos.ImageFactory, Platform: platforms[cfg.Provider],
+		Factory:  cfg.Talos.ImageFactory,
 		PodCidrs: cfg.Network.PodCidrs, ServiceCidrs: cfg.Network.ServiceCidrs, Domain: cfg.Network.DNSDomain, AllowScheduling: cfg.AllowScheduling(),
 	}}
 	for i, n := range m.Nodes {
@@ -84,9 +83,6 @@ func (x *exporting) input() (in toolrepo.Input, err error) {
 	in.Secrets, err = x.values()
 	return in, err
 }
-
-// platforms are the names of the Image Factory's platforms.
-var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "metal"}
 
 // model is the environment, understood; without its patches if they are not wanted.
 func (x *exporting) model(patches bool) (*model.Model, error) {
@@ -122,6 +118,7 @@ func (x *exporting) node(m *model.Model, n model.Node, texts *cleartext.Texts) (
 	node := toolrepo.Node{
 		Name: n.Name, Role: n.Role, Pool: n.Pool, Address: addressOf(n), InstallDisk: n.InstallDisk,
 		Extensions: image.Extensions, KernelArgs: image.ExtraKernelArgs, Schematic: n.Schematic,
+		Platform: n.Platform, SecureBoot: n.SecureBoot,
 	}
 	text, err := x.repo.Show(x.ctx, x.env, n.Name, true)
 	if err != nil {

@@ -31,6 +31,7 @@ type Node struct {
 	Taints      []Taint // no two with the same key
 	InstallDisk string
 	image       schemas.NodeImage // what the pool and the node say
+	Platform    string            // of Talos
 
 	// For servers of Hetzner Cloud, zero otherwise.
 	FallbackTypes     []string // to try if there is none of Type
@@ -57,6 +58,8 @@ type Node struct {
 	VLAN        int
 	MTU         int
 	Routes      []schemas.Route
+	SecureBoot  bool
+	Overlay     schemas.Overlay
 
 	config *Config
 	paths  [][]string // where it is described: its own path, then its pool's

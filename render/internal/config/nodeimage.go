@@ -65,7 +65,7 @@ func (ch imageRules) check() {
 // added to a schematic of which only the id is known.
 func (ch imageRules) level(at []string, own schemas.NodeImage, above [][]string) {
 	ch.unique(sub(at, "extensions"), "", own.Extensions)
-	for _, key := range []string{"extensions", "extraKernelArgs"} {
+	for _, key := range []string{"extensions", "extraKernelArgs", "overlay"} {
 		if !ch.has(sub(at, key)...) {
 			continue
 		}
@@ -76,7 +76,7 @@ func (ch imageRules) level(at []string, own schemas.NodeImage, above [][]string)
 		}
 		for _, level := range above {
 			if ch.has(sub(level, "schematic")...) {
-				ch.fail("give the schematic that holds them as well here, or extensions and kernel arguments there",
+				ch.fail("give the schematic that holds them as well here, or what it consists of there",
 					sub(at, key), "%s cannot be added to %s: an id does not tell what the schematic holds",
 					key, display(sub(level, "schematic")))
 				break

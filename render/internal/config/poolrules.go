@@ -70,6 +70,7 @@ func (ch poolRules) checkStaticPool(p pool) {
 			ch.fail("static nodes are listed under nodes", at, "%s is not for provider static", key)
 		}
 	}
+	ch.checkOverlays(p)
 	listed := ch.has(sub(p.path, "nodes")...)
 	if ch.has(p.path...) && (!listed || p.Nodes != nil && len(p.Nodes) == 0) {
 		ch.fail("nodes: [{name: …, match: {mac: …}, address: …}]", p.path, "%s has no nodes", display(p.path))
@@ -78,6 +79,11 @@ func (ch poolRules) checkStaticPool(p pool) {
 
 func (ch poolRules) checkHetznerPool(p pool) {
 	at := func(key string) []string { return sub(p.path, key) }
+	for _, key := range []string{"secureBoot", "platform", "overlay"} {
+		if ch.has(at(key)...) {
+			ch.fail("Hetzner's servers boot the image of their platform", at(key), "%s is not for provider hetzner", key)
+		}
+	}
 	for _, key := range []string{"nodes", "vip"} {
 		if ch.has(at(key)...) {
 			hint := map[string]string{"nodes": "give a count, or set provider: static", "vip": "see privateVip and floatingIp"}[key]

@@ -86,6 +86,7 @@ func (ch resolver) autoscaledNodes() {
 				Name: ch.ClusterName + "-" + p.Name, Role: Worker, Pool: p.Name, Type: p.Type, Location: p.Location,
 				Labels: p.Labels, Annotations: p.Annotations, Taints: taints, InstallDisk: defaultInstallDisk,
 				image:      p.NodeImage,
+				Platform:   hetznerPlatform,
 				Autoscaled: true, config: ch.Config, paths: [][]string{at},
 			})
 		}
@@ -123,6 +124,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			Taints:      taints,
 			InstallDisk: cmp.Or(p.InstallDisk, defaultInstallDisk),
 			image:       p.NodeImage,
+			Platform:    hetznerPlatform,
 
 			FallbackTypes:     p.FallbackTypes,
 			Location:          p.location(i),
@@ -183,6 +185,9 @@ func (ch resolver) staticNodes(p pool, taints []Taint) {
 			VLAN:        s.VLANID,
 			MTU:         s.MTU,
 			Routes:      s.Routes,
+			Platform:    cmp.Or(s.Platform, p.Platform, staticPlatform),
+			SecureBoot:  secureBoot(p.Boot, s.Boot),
+			Overlay:     overlay(p, s),
 
 			config: ch.Config,
 			paths:  [][]string{path, p.path},

@@ -92,6 +92,7 @@ var formatCases = map[string]struct{ good, bad string }{
 	"repositoryPath": {"a a/b-c/d.e", "/a a/ ../a a/../b a//b"},
 	"host":           {"10.0.0.1 fd00::1 a.example.com localhost", "A 10.0.0.300 a:6443 a/b"},
 	"identifier":     {"hel1 cpx22 1-a", "A a_b -a"},
+	"overlay":        {"rpi_generic rock64 a-b", "A _a a.b"},
 	"image":          {"a.example.com/b/c:v1 a:5000/b:v1 a/b:v1@sha256:" + strings.Repeat("0a", 32), "a/b a/b: A@b a/b:v1@sha256:0"},
 	"imageTag":       {"v1.34.5", ".a a/b a:b"},
 	"issuer":         {"https://a https://a/b", "http://a https://a?b https://u@a"},

@@ -92,12 +92,7 @@ func (m *builder) base(contract string) settings {
 		{path: "kubernetes.version", value: strings.TrimPrefix(m.version("v"+m.versions.kubernetes, kubernetesNames), "v")},
 	}
 	s = append(s, m.ranges()...)
-	if m.versions.schematic != "" {
-		s = append(s, setting{path: "talos.schematic", value: m.versions.schematic})
-		if m.versions.factory != "factory.talos.dev" {
-			s = append(s, setting{path: "talos.imageFactory", value: m.versions.factory})
-		}
-	}
+	s = append(s, m.clusterImage()...)
 	s = append(s, m.nodes()...)
 	for i, addon := range []string{"metrics-server", "kubelet-serving-cert-approver"} {
 		comment := ""

@@ -94,6 +94,8 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 	if disk != "" {
 		f = append(f, field("installDisk", disk))
 	}
+	image, own := m.imageFields(machines)
+	f = append(f, image...)
 	labels := inCommon(machines)
 	if len(labels) > 0 {
 		f = append(f, field("labels", labels))
@@ -106,10 +108,11 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 		if d := diskOf(o); d != "" && disk == "" {
 			n = append(n, field("installDisk", d))
 		}
-		own := labelsOf(o)
-		maps.DeleteFunc(own, func(key, _ string) bool { return has(labels, key) })
-		if len(own) > 0 {
-			n = append(n, field("labels", own))
+		n = append(n, own(o)...)
+		more := labelsOf(o)
+		maps.DeleteFunc(more, func(key, _ string) bool { return has(labels, key) })
+		if len(more) > 0 {
+			n = append(n, field("labels", more))
 		}
 		nodes = append(nodes, mappingOf(n))
 	}

@@ -15,14 +15,9 @@ import (
 type versionSet struct {
 	talos, kubernetes string
 	multiDocument     bool
-	// Of an image of the Image Factory.
-	factory, schematic string
 }
 
-var (
-	versionTag = regexp.MustCompile(`:(v[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)(?:@.*)?$`)
-	factory    = regexp.MustCompile(`^([^/]+)/(?:[-a-z]+-)?installer(?:-secureboot)?/([0-9a-f]{64}):`)
-)
+var versionTag = regexp.MustCompile(`:(v[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)(?:@.*)?$`)
 
 // Places of images, by their kinds: in the document without one and in others.
 var (
@@ -47,12 +42,6 @@ func versionsOf(o *foreign.Origin) versionSet {
 	v.kubernetes = strings.TrimPrefix(frequent(o, components, v.runs), "v")
 	for _, m := range o.Machines {
 		v.multiDocument = v.multiDocument || foreign.Node(m.Config, "KubeClusterConfig") != nil
-		for _, place := range installers {
-			image := foreign.Value(m.Config, place[0], place[1:]...)
-			if found := factory.FindStringSubmatch(image); v.schematic == "" && found != nil {
-				v.factory, v.schematic = found[1], found[2]
-			}
-		}
 	}
 	v.fill()
 	return v

@@ -43,6 +43,8 @@ type Machine struct {
 	File             string // that the configuration is from
 	Config           *machine.Config
 	Text             secret.String // of the configuration, in the clear
+	// Parts are what the schematic of its image consists of, if that is known.
+	Parts Parts
 	// MAC is the address of its network card, if the configuration names one.
 	MAC string
 	// UUID and Serial are those of its SMBIOS data, if the machine was asked.

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // talconfig is what talhelper's file says that final configurations do not.
@@ -15,12 +17,14 @@ type talconfig struct {
 	Nodes        []struct {
 		Hostname   string `yaml:"hostname"`
 		IPAddress  string `yaml:"ipAddress"`
+		Master     bool   `yaml:"controlPlane"`
 		talpatches `yaml:",inline"`
 	} `yaml:"nodes"`
 }
 
 type talpatches struct {
-	Patches []string `yaml:"patches"`
+	Patches   []string  `yaml:"patches"`
+	Schematic yaml.Node `yaml:"schematic"`
 }
 
 // talhelperTool is talhelper.
@@ -41,6 +45,16 @@ func Talhelper(s Source) (*Origin, error) {
 	}
 	if err := r.readOutput(nodes, "run talhelper genconfig in the folder; or, with a filenameTmpl of your own, name the files: --node NAME=FILE"); err != nil {
 		return nil, err
+	}
+	for _, n := range cfg.Nodes {
+		group := cfg.Worker
+		if n.Master {
+			group = cfg.ControlPlane
+		}
+		if n.Schematic.IsZero() {
+			n.Schematic = group.Schematic
+		}
+		r.know(n.Hostname, partsOf(&n.Schematic))
 	}
 	r.talcopies(cfg)
 	return r.origin, nil

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"slices"
@@ -16,9 +17,11 @@ var topfTool = generator{file: "topf.yaml", out: "output", command: "topf render
 type topfConfig struct {
 	PatchesDir    string `yaml:"patchesDir"`
 	NodesProvider string `yaml:"nodesProvider"`
+	SchematicID   string `yaml:"schematicId"`
 	Nodes         []struct {
-		Host string `yaml:"host"`
-		IP   string `yaml:"ip"`
+		Host        string `yaml:"host"`
+		IP          string `yaml:"ip"`
+		SchematicID string `yaml:"schematicId"`
 	} `yaml:"nodes"`
 }
 
@@ -42,6 +45,9 @@ func Topf(s Source) (*Origin, error) {
 	}
 	if err := r.readOutput(nodes, "run topf render in the folder, without a filter"); err != nil {
 		return nil, err
+	}
+	for _, n := range cfg.Nodes {
+		r.know(n.Host, r.partsIn(cmp.Or(n.SchematicID, cfg.SchematicID)))
 	}
 	return r.origin, r.topfCopies(cfg)
 }

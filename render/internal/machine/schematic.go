@@ -14,12 +14,19 @@ import (
 // SHA-256 of that encoding (github.com/siderolabs/image-factory,
 // pkg/schematic, v1.4.0).
 type schematic struct {
+	Overlay       Overlay `yaml:"overlay,omitempty"`
 	Customization struct {
 		ExtraKernelArgs  []string `yaml:"extraKernelArgs,omitempty"`
 		SystemExtensions struct {
 			OfficialExtensions []string `yaml:"officialExtensions,omitempty"`
 		} `yaml:"systemExtensions,omitempty"`
 	} `yaml:"customization"`
+}
+
+// Overlay is a part of an image for single-board computers; the zero value is none.
+type Overlay struct {
+	Image string `yaml:"image,omitempty"`
+	Name  string `yaml:"name,omitempty"`
 }
 
 // Schematic is a schematic of the Image Factory.
@@ -30,10 +37,10 @@ type Schematic struct {
 	Text string
 }
 
-// NewSchematic returns the schematic of an image with official extensions and
-// kernel arguments. The order of both matters to the Image Factory.
-func NewSchematic(extensions, kernelArgs []string) Schematic {
-	var s schematic
+// NewSchematic returns the schematic of an image with official extensions, kernel
+// arguments and an overlay. The order of both lists matters to the Image Factory.
+func NewSchematic(extensions, kernelArgs []string, overlay Overlay) Schematic {
+	s := schematic{Overlay: overlay}
 	s.Customization.ExtraKernelArgs = kernelArgs
 	s.Customization.SystemExtensions.OfficialExtensions = extensions
 	text, err := yaml.Marshal(s)
@@ -44,16 +51,24 @@ func NewSchematic(extensions, kernelArgs []string) Schematic {
 	return Schematic{ID: hex.EncodeToString(sum[:]), Text: string(text)}
 }
 
-// InstallImage names the installer image of a schematic. Before Talos 1.10 the
-// factory had one installer for all platforms.
-func InstallImage(factory, platform, schematicID, talosVersion string) (string, error) {
-	vc, err := parseContract(talosVersion)
+// InstallImage names the installer image of an image. Before Talos 1.10 the factory had
+// one installer for all platforms.
+func InstallImage(i Image) (string, error) {
+	vc, err := parseContract(i.Version)
 	if err != nil {
 		return "", err
 	}
-	name := platform + "-installer"
+	name := i.Platform + "-installer"
 	if !vc.Greater(talosconfig.TalosVersion1_9) {
 		name = "installer"
 	}
-	return fmt.Sprintf("%s/%s/%s:%s", factory, name, schematicID, talosVersion), nil
+	return fmt.Sprintf("%s/%s/%s:%s", i.Factory, name+i.variant(), i.Schematic, i.Version), nil
+}
+
+// variant is what names of images that boot with secure boot have besides.
+func (i Image) variant() string {
+	if i.SecureBoot {
+		return "-secureboot"
+	}
+	return ""
 }

@@ -7,19 +7,22 @@ import (
 
 // TestSchematic: the ids that the Image Factory gives.
 func TestSchematic(t *testing.T) {
+	none := Overlay{}
 	const iscsi, agent = "siderolabs/iscsi-tools", "siderolabs/qemu-guest-agent"
 	for _, c := range []struct {
 		extensions, kernelArgs []string
 		want                   string
+		overlay                Overlay
 	}{
-		{nil, nil, "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"},
-		{[]string{}, []string{}, "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"},
-		{[]string{agent}, nil, "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"},
-		{[]string{iscsi, agent}, nil, "dc7b152cb3ea99b821fcb7340ce7168313ce393d663740b791c36f6e95fc8586"},
-		{[]string{agent, iscsi}, nil, "6ebbfe35c8225645c05d4d19eaad385bd1ec795954932d0ada671388272fec19"},
-		{[]string{agent}, []string{"console=ttyS0"}, "6d4f69d1202eef52ebc4476239fb6366ffbe4d0efc22983a34f21c401a38a0fc"},
+		{nil, nil, "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba", none},
+		{[]string{}, []string{}, "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba", none},
+		{[]string{agent}, nil, "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515", none},
+		{[]string{iscsi, agent}, nil, "dc7b152cb3ea99b821fcb7340ce7168313ce393d663740b791c36f6e95fc8586", none},
+		{[]string{agent, iscsi}, nil, "6ebbfe35c8225645c05d4d19eaad385bd1ec795954932d0ada671388272fec19", none},
+		{[]string{agent}, []string{"console=ttyS0"}, "6d4f69d1202eef52ebc4476239fb6366ffbe4d0efc22983a34f21c401a38a0fc", none},
+		{nil, nil, "ee21ef4a5ef808a9b7484cc0dda0f25075021691c8c09a276591eedb638ea1f9", Overlay{"siderolabs/sbc-raspberrypi", "rpi_generic"}},
 	} {
-		have := NewSchematic(c.extensions, c.kernelArgs)
+		have := NewSchematic(c.extensions, c.kernelArgs, c.overlay)
 		if have.ID != c.want {
 			t.Errorf("%v %v: %s; want %s", c.extensions, c.kernelArgs, have.ID, c.want)
 		}
@@ -34,11 +37,11 @@ func TestInstallImage(t *testing.T) {
 		"v1.14.1":        "factory.example.org/metal-installer/0123:v1.14.1",
 		"v1.14.0-beta.1": "factory.example.org/metal-installer/0123:v1.14.0-beta.1",
 	} {
-		if have, err := InstallImage("factory.example.org", "metal", "0123", version); err != nil || have != want {
+		if have, err := InstallImage(Image{Factory: "factory.example.org", Platform: "metal", Schematic: "0123", Version: version}); err != nil || have != want {
 			t.Errorf("%s: %s, %v; want %s", version, have, err, want)
 		}
 	}
-	if _, err := InstallImage("factory.example.org", "metal", "0123", "latest"); err == nil {
+	if _, err := InstallImage(Image{Factory: "factory.example.org", Platform: "metal", Schematic: "0123", Version: "latest"}); err == nil {
 		t.Error("a version that is none is accepted")
 	}
 }

@@ -75,7 +75,7 @@ func New(s Sources) (*Model, error) {
 func nodes(all []config.Node, made schematics) []Node {
 	out := make([]Node, len(all))
 	for i, n := range all {
-		out[i] = Node{n, made.of(n.Image())}
+		out[i] = Node{n, made.of(n.Image(), n.Overlay)}
 	}
 	return out
 }

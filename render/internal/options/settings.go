@@ -27,12 +27,11 @@ func Settings(m *model.Model, n model.Node) (machine.Settings, error) {
 	}, err
 }
 
-// platforms are the names of the Image Factory's platforms.
-var platforms = map[string]string{schemas.Hetzner: "hcloud", schemas.Static: "metal"}
-
 func installImage(m *model.Model, n model.Node) (string, error) {
 	talos := m.Config.Talos
-	return machine.InstallImage(talos.ImageFactory, platforms[m.Config.Provider], n.Schematic.ID, talos.Version)
+	return machine.InstallImage(machine.Image{
+		Factory: talos.ImageFactory, Platform: n.Platform, Schematic: n.Schematic.ID, Version: talos.Version, SecureBoot: n.SecureBoot,
+	})
 }
 
 // SettingPos returns the place of the option that decides a setting of a node, or

@@ -3,6 +3,7 @@ package toolrepo
 import (
 	"bytes"
 	"cmp"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -93,15 +94,21 @@ type talgroup struct {
 }
 
 type talnode struct {
-	Hostname            string            `yaml:"hostname"`
-	IPAddress           string            `yaml:"ipAddress"`
-	ControlPlane        bool              `yaml:"controlPlane"`
-	InstallDisk         string            `yaml:"installDisk"`
-	MachineSpec         map[string]string `yaml:"machineSpec,omitempty"`
-	TalosImageURL       string            `yaml:"talosImageURL,omitempty"`
-	Schematic           *yaml.Node        `yaml:"schematic,omitempty"`
-	NoSchematicValidate bool              `yaml:"noSchematicValidate,omitempty"`
-	Patches             []string          `yaml:"patches,omitempty"`
+	Hostname            string     `yaml:"hostname"`
+	IPAddress           string     `yaml:"ipAddress"`
+	ControlPlane        bool       `yaml:"controlPlane"`
+	InstallDisk         string     `yaml:"installDisk"`
+	MachineSpec         *talspec   `yaml:"machineSpec,omitempty"`
+	TalosImageURL       string     `yaml:"talosImageURL,omitempty"`
+	Schematic           *yaml.Node `yaml:"schematic,omitempty"`
+	NoSchematicValidate bool       `yaml:"noSchematicValidate,omitempty"`
+	Patches             []string   `yaml:"patches,omitempty"`
+}
+
+// talspec is what a machine boots.
+type talspec struct {
+	Mode       string `yaml:"mode"`
+	SecureBoot bool   `yaml:"secureboot,omitempty"`
 }
 
 // unknownAddress is one that nothing has.
@@ -155,13 +162,13 @@ func (t Talhelper) node(c Cluster, n Node) (talnode, error) {
 		node.IPAddress = unknownAddress
 	}
 	if n.Schematic.Text == "" {
-		node.TalosImageURL = c.Factory + "/" + c.Platform + "-installer/" + n.Schematic.ID
+		node.TalosImageURL = c.installer(n)
 		return node, nil
 	}
-	if c.Platform != "metal" {
-		node.MachineSpec = map[string]string{"mode": c.Platform}
+	if n.Platform != "metal" || n.SecureBoot {
+		node.MachineSpec = &talspec{Mode: n.Platform, SecureBoot: n.SecureBoot}
 	}
-	if len(n.Extensions)+len(n.KernelArgs) == 0 {
+	if strings.TrimSpace(n.Schematic.Text) == "customization: {}" {
 		return node, nil
 	}
 	var doc yaml.Node

@@ -41,8 +41,15 @@ func (c Cluster) talosVersion() string {
 
 // installImage is the image that a node is installed from, as it is named without
 // patches.
-func (c Cluster) installImage(n Node) string {
-	return fmt.Sprintf("%s/%s-installer/%s:%s", c.Factory, c.Platform, n.Schematic.ID, c.talosVersion())
+func (c Cluster) installImage(n Node) string { return c.installer(n) + ":" + c.talosVersion() }
+
+// installer is that image without its version.
+func (c Cluster) installer(n Node) string {
+	variant := ""
+	if n.SecureBoot {
+		variant = "-secureboot"
+	}
+	return fmt.Sprintf("%s/%s-installer%s/%s", c.Factory, n.Platform, variant, n.Schematic.ID)
 }
 
 // newestContract refuses contracts that a program does not know.

@@ -27,7 +27,7 @@ type Input struct {
 type Cluster struct {
 	Name, Endpoint              string
 	Talos, Contract, Kubernetes string
-	Factory, Platform           string // of the Image Factory
+	Factory                     string // the Image Factory
 	PodCidrs, ServiceCidrs      []string
 	Domain                      string
 	AllowScheduling             bool
@@ -36,6 +36,8 @@ type Cluster struct {
 // Node is a node with its final configuration.
 type Node struct {
 	Name, Role, Pool, Address, InstallDisk string
+	Platform                               string // of Talos
+	SecureBoot                             bool
 	Extensions, KernelArgs                 []string
 	Schematic                              machine.Schematic
 	Config                                 *machine.Config

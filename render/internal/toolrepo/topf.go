@@ -54,6 +54,8 @@ type topfNode struct {
 	IP          string `yaml:"ip,omitempty"`
 	Role        string `yaml:"role"`
 	SchematicID string `yaml:"schematicId,omitempty"`
+	Platform    string `yaml:"platform,omitempty"`
+	SecureBoot  bool   `yaml:"secureboot,omitempty"`
 }
 
 // topfRoles are the roles of nodes, as topf calls them.
@@ -64,10 +66,14 @@ func (t Topf) files(b *builder) (map[string]File, []string, error) {
 	files := map[string]File{}
 	main := topfFile{
 		ClusterName: c.Name, ClusterEndpoint: c.Endpoint, KubernetesVersion: c.Kubernetes, TalosVersion: strings.TrimPrefix(c.talosVersion(), "v"),
-		SchematicID: b.frequentSchematic(), Factory: c.Factory, Platform: c.Platform, SecretsPath: "secrets.sops.yaml",
+		SchematicID: b.frequent(func(n Node) string { return n.Schematic.ID }), Factory: c.Factory,
+		Platform: b.frequent(func(n Node) string { return n.Platform }), SecretsPath: "secrets.sops.yaml",
 	}
 	for _, n := range b.Nodes {
-		node := topfNode{Host: n.Name, IP: n.Address, Role: topfRoles[n.Role]}
+		node := topfNode{Host: n.Name, IP: n.Address, Role: topfRoles[n.Role], SecureBoot: n.SecureBoot}
+		if n.Platform != main.Platform {
+			node.Platform = n.Platform
+		}
 		if n.Schematic.ID != main.SchematicID {
 			node.SchematicID = n.Schematic.ID
 		}
@@ -105,13 +111,14 @@ func (b *builder) piecesIn(in func(piece) bool) (some []piece) {
 	return some
 }
 
-// frequentSchematic is the schematic of the most nodes.
-func (b *builder) frequentSchematic() (most string) {
+// frequent is the text that the most nodes have.
+func (b *builder) frequent(of func(Node) string) (most string) {
 	count := map[string]int{}
 	for _, n := range b.Nodes {
-		count[n.Schematic.ID]++
-		if count[n.Schematic.ID] > count[most] {
-			most = n.Schematic.ID
+		text := of(n)
+		count[text]++
+		if count[text] > count[most] {
+			most = text
 		}
 	}
 	return most
