@@ -32,6 +32,9 @@ func (x *exporting) repository() error {
 		return err
 	}
 	x.out.Notes = made.Notes
+	for _, group := range in.Groups {
+		x.out.Notes = append(x.out.Notes, "the servers that the autoscaler makes as "+group+" are not in it: they are no nodes of "+x.To+"'s")
+	}
 	for name, f := range made.Files {
 		if !f.Secret || x.Reveal {
 			x.out.Files[name] = f.Data
@@ -66,7 +69,7 @@ func (x *exporting) input() (in toolrepo.Input, err error) {
 		return in, err
 	}
 	cfg := m.Config
-	in = toolrepo.Input{Bundle: x.secrets.Bundle, Cluster: toolrepo.Cluster{
+	in = toolrepo.Input{Bundle: x.secrets.Bundle, Readable: x.sources.Readable.Holds, Cluster: toolrepo.Cluster{
 		Name: cfg.ClusterName, Endpoint: m.Infra.KubernetesAPI.Endpoint,
 		Talos: cfg.Talos.Version, Contract: cfg.Talos.ConfigContract, Kubernetes: cfg.Kubernetes.Version,
 		Factory:  cfg.Talos.ImageFactory,
@@ -79,6 +82,9 @@ func (x *exporting) input() (in toolrepo.Input, err error) {
 		}
 		node.Options, _ = options.Compose(bare.Nodes[i]) // without patches it may be none
 		in.Nodes = append(in.Nodes, node)
+	}
+	for _, n := range m.Autoscaled {
+		in.Groups = append(in.Groups, n.Name)
 	}
 	in.Secrets, err = x.values()
 	return in, err

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -65,6 +66,12 @@ func (ch imageRules) check() {
 // added to a schematic of which only the id is known.
 func (ch imageRules) level(at []string, own schemas.NodeImage, above [][]string) {
 	ch.unique(sub(at, "extensions"), "", own.Extensions)
+	for i, name := range own.Extensions {
+		if meant := versions.MeantExtension(name); meant != "" {
+			ch.warn("did you mean "+strconv.Quote(meant)+"? The Image Factory refuses a schematic with an extension that it does not have",
+				append(sub(at, "extensions"), strconv.Itoa(i)), "%q is no official extension that is known", name)
+		}
+	}
 	for _, key := range []string{"extensions", "extraKernelArgs", "overlay"} {
 		if !ch.has(sub(at, key)...) {
 			continue

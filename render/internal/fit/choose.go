@@ -92,7 +92,7 @@ func (m *builder) base(contract string) settings {
 		{path: "kubernetes.version", value: strings.TrimPrefix(m.version("v"+m.versions.kubernetes, kubernetesNames), "v")},
 	}
 	s = append(s, m.ranges()...)
-	s = append(s, m.clusterImage()...)
+	s = append(s, clusterImage(m.Origin.Machines)...)
 	s = append(s, m.nodes()...)
 	for i, addon := range []string{"metrics-server", "kubelet-serving-cert-approver"} {
 		comment := ""

@@ -78,19 +78,19 @@ func shared(machines []foreign.Machine, of func(foreign.Machine) fields) (f fiel
 
 // ofAll are the options for what the images of all machines have, and whether that is so:
 // a cluster has no overlay.
-func (m *builder) ofAll() (f fields, all bool) {
-	f, all = shared(m.Origin.Machines, contents)
+func ofAll(machines []foreign.Machine) (f fields, all bool) {
+	f, all = shared(machines, contents)
 	return f, all && !slices.ContainsFunc(f, func(x keyed) bool { return x.name == "overlay" })
 }
 
 // clusterImage are the options for an image that all machines have.
-func (m *builder) clusterImage() (s settings) {
-	if f, all := m.ofAll(); all {
+func clusterImage(machines []foreign.Machine) (s settings) {
+	if f, all := ofAll(machines); all {
 		for _, x := range f {
 			s = append(s, setting{path: "talos." + x.name, value: x.value})
 		}
 	}
-	for _, o := range m.Origin.Machines {
+	for _, o := range machines {
 		if from := imageOf(o).factory; cmp.Or(from, "factory.talos.dev") != "factory.talos.dev" {
 			return append(s, setting{path: "talos.imageFactory", value: from})
 		}
@@ -100,9 +100,9 @@ func (m *builder) clusterImage() (s settings) {
 
 // imageFields are the options for the images of some machines that are not those of all:
 // of the pool, and of each machine.
-func (m *builder) imageFields(machines []foreign.Machine) (pool fields, own func(foreign.Machine) fields) {
+func imageFields(all, machines []foreign.Machine) (pool fields, own func(foreign.Machine) fields) {
 	levels := []func(foreign.Machine) fields{contents, variant}
-	if _, all := m.ofAll(); all {
+	if _, same := ofAll(all); same {
 		levels = levels[1:]
 	}
 	var each []func(foreign.Machine) fields

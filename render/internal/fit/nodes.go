@@ -94,7 +94,7 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 	if disk != "" {
 		f = append(f, field("installDisk", disk))
 	}
-	image, own := m.imageFields(machines)
+	image, own := imageFields(m.Origin.Machines, machines)
 	f = append(f, image...)
 	labels := inCommon(machines)
 	if len(labels) > 0 {

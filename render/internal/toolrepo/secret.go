@@ -41,7 +41,7 @@ func (b *builder) checkReadable(files map[string]File) error {
 			continue
 		}
 		for _, s := range b.Secrets {
-			if s.Recognisable() && strings.Contains(string(f.Data), s.Reveal()) {
+			if s.Recognisable() && !b.Readable(s.Reveal()) && strings.Contains(string(f.Data), s.Reveal()) {
 				return diag.New(diag.Pos{File: name}, "would have a secret in the clear").
 					WithHint("this is a fault of talosgen: please report it").WithCode(diag.Secrets)
 			}

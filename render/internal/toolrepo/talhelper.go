@@ -3,7 +3,6 @@ package toolrepo
 import (
 	"bytes"
 	"cmp"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -119,8 +118,11 @@ func (t Talhelper) files(b *builder) (map[string]File, []string, error) {
 	files := map[string]File{}
 	paths := b.talfiles(files)
 	main := talconfig{
-		ClusterName: c.Name, Endpoint: c.Endpoint, TalosVersion: c.talosVersion(), KubernetesVersion: "v" + c.Kubernetes, Domain: c.Domain,
+		ClusterName: c.Name, Endpoint: c.Endpoint, TalosVersion: c.talosVersion(), KubernetesVersion: "v" + c.Kubernetes,
 		ClusterPodNets: c.PodCidrs, ClusterSvcNets: c.ServiceCidrs, AllowSchedulingOnControlPlanes: c.AllowScheduling,
+	}
+	if c.Domain != usualDomain {
+		main.Domain = c.Domain
 	}
 	if c.Factory != "factory.talos.dev" {
 		main.ImageFactory = map[string]string{"registryURL": c.Factory}
@@ -168,7 +170,7 @@ func (t Talhelper) node(c Cluster, n Node) (talnode, error) {
 	if n.Platform != "metal" || n.SecureBoot {
 		node.MachineSpec = &talspec{Mode: n.Platform, SecureBoot: n.SecureBoot}
 	}
-	if strings.TrimSpace(n.Schematic.Text) == "customization: {}" {
+	if plain(n) {
 		return node, nil
 	}
 	var doc yaml.Node

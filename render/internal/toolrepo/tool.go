@@ -52,6 +52,9 @@ func (c Cluster) installer(n Node) string {
 	return fmt.Sprintf("%s/%s-installer%s/%s", c.Factory, n.Platform, variant, n.Schematic.ID)
 }
 
+// plain reports whether nothing is added to the image of a node.
+func plain(n Node) bool { return strings.TrimSpace(n.Schematic.Text) == "customization: {}" }
+
 // newestContract refuses contracts that a program does not know.
 func newestContract(c Cluster, program string, minor int) error {
 	if versions.Minor(c.Contract) <= minor {

@@ -18,9 +18,12 @@ import (
 type Input struct {
 	Cluster Cluster
 	Nodes   []Node
+	Groups  []string // of servers that the autoscaler makes, which no program has
 	Bundle  *machine.Bundle
 	// Secrets are the values that may stand in encrypted files only.
 	Secrets []secret.String
+	// Readable reports whether a value stands in the clear in the environment.
+	Readable func(string) bool
 }
 
 // Cluster is what all nodes share.

@@ -66,7 +66,7 @@ func (t Topf) files(b *builder) (map[string]File, []string, error) {
 	files := map[string]File{}
 	main := topfFile{
 		ClusterName: c.Name, ClusterEndpoint: c.Endpoint, KubernetesVersion: c.Kubernetes, TalosVersion: strings.TrimPrefix(c.talosVersion(), "v"),
-		SchematicID: b.frequent(func(n Node) string { return n.Schematic.ID }), Factory: c.Factory,
+		SchematicID: b.frequent(func(n Node) string { return t.schematic(files, n) }), Factory: c.Factory,
 		Platform: b.frequent(func(n Node) string { return n.Platform }), SecretsPath: "secrets.sops.yaml",
 	}
 	for _, n := range b.Nodes {
@@ -74,8 +74,8 @@ func (t Topf) files(b *builder) (map[string]File, []string, error) {
 		if n.Platform != main.Platform {
 			node.Platform = n.Platform
 		}
-		if n.Schematic.ID != main.SchematicID {
-			node.SchematicID = n.Schematic.ID
+		if own := t.schematic(files, n); own != main.SchematicID {
+			node.SchematicID = own
 		}
 		main.Nodes = append(main.Nodes, node)
 		t.put(files, "node/"+n.Name, b.piecesIn(func(p piece) bool { return rankOf(p.layer) >= 2 && p.of(n) }))
@@ -91,6 +91,17 @@ func (t Topf) files(b *builder) (map[string]File, []string, error) {
 	bundle, err := b.Bundle.YAML()
 	files[main.SecretsPath] = File{Data: bundle, Secret: true}
 	return files, nil, err
+}
+
+// schematic is how a node names its schematic: as a file that says what it consists of, if
+// that is known and more than nothing.
+func (Topf) schematic(files map[string]File, n Node) string {
+	if n.Schematic.Text == "" || plain(n) {
+		return n.Schematic.ID
+	}
+	name := "schematics/" + n.Schematic.ID[:8] + ".yaml"
+	files[name] = File{Data: []byte(n.Schematic.Text)}
+	return "@" + name
 }
 
 // put adds the files of a folder.
