@@ -18,6 +18,9 @@ func (p *Plan) HTML(title string) []byte { return planpage.Write(title, p.String
 // Counts is how much there is to do.
 func (p *Plan) Counts() review.Counts { return p.review().Counts() }
 
+// Objects is what becomes of each object that does not stay as it is.
+func (p *Plan) Objects() map[plan.Key]string { return p.review().Objects() }
+
 // JSON writes the plan for programs, with its counts.
 func (p *Plan) JSON() ([]byte, error) {
 	return plan.Encode(struct {

@@ -18,6 +18,9 @@ import (
 // Picture is an environment, drawn.
 type Picture = graph.Picture
 
+// Become is what becomes of an object that a [Picture] shows.
+type Become = graph.Become
+
 // Graph draws an environment as its rendered tree describes it. It needs no
 // keys, and refuses a tree that is not as a render wrote it.
 func (r *Repo) Graph(env string) (*Picture, error) {

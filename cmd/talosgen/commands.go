@@ -25,7 +25,7 @@ func commands(a *app) (all []*cli.Command) {
 			chartsCommand{ws, out, charts}.command(), convertCommand{a.cwd, out}.command(), schemaCommand{out}.command(),
 		}},
 		{"reading and checking", []*cli.Command{
-			explainCommand{ws, out}.command(), showCommand{ws, out}.command(), checkCommand{a.cwd, ws, out}.command(), graphCommand{ws, out}.command(),
+			explainCommand{ws, out}.command(), showCommand{ws, out}.command(), checkCommand{a.cwd, ws, out}.command(), graphCommand{ws, out, clusters}.command(),
 		}},
 		{"clusters and nodes", []*cli.Command{
 			kubeconfigCommand{access}.command(), talosconfigCommand{access}.command(), nodeAccessCommand{clusters}.command(), historyCommand{clusters}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),

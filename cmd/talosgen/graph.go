@@ -1,15 +1,25 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply"
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render"
+)
 
 // mermaid is a value of the flag --output of graph.
 const mermaid = "mermaid"
 
 // graphCommand draws an environment.
 type graphCommand struct {
-	ws  workspace
-	out *console
+	ws       workspace
+	out      *console
+	clusters clusters
 }
+
+const flagLive = "live"
 
 func (g graphCommand) command() *cli.Command {
 	return &cli.Command{
@@ -21,10 +31,17 @@ load balancers, the NAT gateway and firewalls, allowed sources of traffic, and t
 addons in the order in which they are deployed. Needs no key. Equal trees give
 equal diagrams, so a diagram can be committed beside its tree.
 
+With --live it plans as plan does, and marks what apply would add, change, replace
+and destroy, and what exists and is not in the tree. With --keyless it compares
+with Hetzner Cloud only, and needs no key.
+
 Examples:
    talosgen graph prod > prod.svg
-   talosgen graph prod -o mermaid`,
-		Flags:  []cli.Flag{formatFlag("diagram", "svg", mermaid)},
+   talosgen graph prod -o mermaid
+   talosgen graph prod --live > changes.svg`,
+		Flags: sessionFlags(append(nodeFlags(), formatFlag("diagram", "svg", mermaid),
+			&cli.BoolFlag{Name: flagLive, Usage: "mark what differs from what exists"},
+			&cli.BoolFlag{Name: flagKeyless, Usage: "with --live: compare the infrastructure only, without any key"})...),
 		Action: g.run,
 	}
 }
@@ -43,8 +60,34 @@ func (g graphCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool(flagKeyless) && !c.Bool(flagLive) {
+		return diag.On("--"+flagKeyless, "a tree is drawn without any key").WithHint("it is for --%s", flagLive).WithCode(diag.Usage)
+	}
+	if c.Bool(flagLive) {
+		if err := g.mark(c, env, picture); err != nil {
+			return err
+		}
+	}
 	if c.String(flagOutput) == mermaid {
 		return g.out.printData(picture.Mermaid())
 	}
 	return g.out.printData(picture.SVG())
+}
+
+// mark plans, and draws what becomes of which object.
+func (g graphCommand) mark(c *cli.Context, env string, picture *render.Picture) error {
+	return g.clusters.useOf(c, env, func(s *session) error {
+		s.noteKeyless()
+		plan, err := s.Plan(c.Context, apply.Policy{Mode: nodeplan.Auto, MaxParallel: 1})
+		s.stop()
+		if err != nil {
+			return err
+		}
+		objects := map[string]render.Become{}
+		for key, become := range plan.Objects() {
+			objects[string(key)] = render.Become(become)
+		}
+		picture.Mark(objects)
+		return plan.Unseen()
+	})
 }

@@ -63,9 +63,7 @@ func (p planCommand) run(c *cli.Context) error {
 
 // plan plans, and shows the plan.
 func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
-	if s.env.Keyless() {
-		s.out.note("no key was used: the seal of this tree is not verified, and only the infrastructure is compared")
-	}
+	s.noteKeyless()
 	make := s.Plan
 	if c.Bool("destroy") {
 		make = s.PlanDestroy
@@ -98,6 +96,13 @@ func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
 	problems.AddErr(plan.Unsent())
 	problems.AddErr(plan.Unseen())
 	return problems.Err()
+}
+
+// noteKeyless says what a comparison without a key leaves out.
+func (s *session) noteKeyless() {
+	if s.env.Keyless() {
+		s.out.note("no key was used: the seal of this tree is not verified, and only the infrastructure is compared")
+	}
 }
 
 // asPage is the format of a page of HTML, for reviews.

@@ -36,6 +36,16 @@ type Counts struct {
 
 // Counts counts.
 func (r Review) Counts() Counts {
+	c := r.counted()
+	for _, become := range c.objects {
+		*map[string]*int{add: &c.Add, change: &c.Change, replace: &c.Replace, destroy: &c.Destroy}[become]++
+	}
+	c.NeedConsent = len(c.waits)
+	return c.Counts
+}
+
+// counted goes through all sections.
+func (r Review) counted() *counter {
 	c := &counter{objects: map[plan.Key]string{}, waits: map[plan.Key]bool{}, Counts: Counts{AtOnce: max(r.AtOnce, 1)}}
 	if r.Cloud != nil {
 		c.cloud(r.Cloud)
@@ -46,11 +56,21 @@ func (r Review) Counts() Counts {
 	if r.Kubernetes != nil {
 		c.kubernetes(r.Kubernetes)
 	}
-	for _, become := range c.objects {
-		*map[string]*int{add: &c.Add, change: &c.Change, replace: &c.Replace, destroy: &c.Destroy}[become]++
+	return c
+}
+
+// Objects is what becomes of each object that does not stay as it is: add, change,
+// replace or destroy, or refused. A node and its server are one, under the server's key.
+func (r Review) Objects() map[plan.Key]string {
+	c := r.counted()
+	if r.Cloud != nil {
+		for _, ch := range r.Cloud.Changes {
+			if ch.Class == cloudplan.Refused {
+				c.objects[ch.Key] = refused
+			}
+		}
 	}
-	c.NeedConsent = len(c.waits)
-	return c.Counts
+	return c.objects
 }
 
 // What becomes of an object.
@@ -59,6 +79,7 @@ const (
 	change  = "change"
 	replace = "replace"
 	destroy = "destroy"
+	refused = "refused"
 )
 
 type counter struct {

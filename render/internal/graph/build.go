@@ -127,7 +127,7 @@ func targetName(t schemas.InfraTarget) string {
 }
 
 func (b *builder) firewall(f schemas.InfraFirewall) Card {
-	c := Card{ID: firewallID(f), Kind: Firewall, Title: cmp.Or(f.Name, fmt.Sprintf("firewall %d", f.ExistingID))}
+	c := Card{ID: firewallID(f), Objects: []string{firewallID(f)}, Kind: Firewall, Title: cmp.Or(f.Name, fmt.Sprintf("firewall %d", f.ExistingID))}
 	const most = 4
 	for i, r := range f.Rules {
 		if i == most {
@@ -175,6 +175,7 @@ func ruleText(r schemas.InfraRule) string {
 
 func floatingIP(ip schemas.InfraFloatingIP) Card {
 	c := Card{ID: "floating-ip/" + cmp.Or(ip.Name, fmt.Sprint(ip.ExistingID)), Kind: FloatingIP, Title: cmp.Or(ip.Name, fmt.Sprintf("floating IP %d", ip.ExistingID))}
+	c.Objects = []string{c.ID}
 	if ip.ExistingID != 0 {
 		c.Lines = []Line{{ip.Type, "exists already"}}
 	} else {
@@ -188,7 +189,7 @@ func dnsRecord(r schemas.InfraDNSRecord) Card {
 	if r.Name == "@" {
 		name = r.Zone
 	}
-	c := Card{ID: "dns/" + name + "/" + r.Type, Kind: DNSRecord, Title: name}
+	c := Card{ID: "dns/" + name + "/" + r.Type, Objects: []string{"dns-record/" + name + "/" + r.Type}, Kind: DNSRecord, Title: name}
 	to := slices.Clone(r.Values)
 	for _, t := range r.Targets {
 		to = append(to, targetName(t))

@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Sizes in pixels. Cards are in columns; the titles of groups and rows have a
 // column of their own in front, so that arrows between cards meet no text.
 const (
@@ -10,6 +12,7 @@ const (
 	cardWidth  = 262.0
 	gutter     = 30.0 // between columns, where arrows go
 	padding    = 12.0 // within groups, rows and cards
+	apart      = 8.0  // the beginning and the end of a line
 	gap        = 24.0 // between groups, rows, and lines of cards: for arrows, too
 	groupHead  = 52.0
 	rowLeast   = 44.0 // height of a row without cards
@@ -120,9 +123,10 @@ func placeRow(r Row, framed bool, top float64, line *int) placedRow {
 	for first := 0; first < len(r.Cards); first += columns {
 		*line++
 		height := 0.0
-		cards := r.Cards[first:min(first+columns, len(r.Cards))]
-		for _, c := range cards {
-			height = max(height, cardHeight(c))
+		cards := slices.Clone(r.Cards[first:min(first+columns, len(r.Cards))])
+		for i, c := range cards {
+			cards[i].Lines = broken(c.Lines)
+			height = max(height, cardHeight(cards[i]))
 		}
 		if first > 0 {
 			y += gap
@@ -135,6 +139,19 @@ func placeRow(r Row, framed bool, top float64, line *int) placedRow {
 	}
 	row.box = box{rowX, top, rowW, max(y+padding-top, rowLeast)}
 	return row
+}
+
+// broken puts the end of a line below its beginning where there is no room for both.
+func broken(lines []Line) (all []Line) {
+	const room = cardWidth - 2*padding
+	for _, l := range lines {
+		if l.Left != "" && l.Right != "" && width(l.Left, lineSize, false)+apart+width(l.Right, lineSize, false) > room {
+			all = append(all, Line{Left: l.Left}, Line{Right: l.Right})
+		} else {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // cardHeight is room for the caption, the title and the lines.

@@ -15,6 +15,7 @@ func everyPicture(t *testing.T, check func(t *testing.T, p *Picture)) {
 		}
 		t.Run(name, func(t *testing.T) { check(t, p) })
 	}
+	t.Run("marked", func(t *testing.T) { check(t, marked(t)) })
 	t.Run("random", func(t *testing.T) {
 		for seed := range uint64(100) {
 			if check(t, random(rand.New(rand.NewPCG(seed, 0)))); t.Failed() {

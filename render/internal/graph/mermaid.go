@@ -62,6 +62,7 @@ type mermaid struct {
 	ids    map[string]string // in the text, by what arrows know
 	frames []string          // ids of rows
 	outer  []string          // ids of groups
+	marked []string          // styles of cards that do not stay as they are
 	kinds  []Kind            // that were drawn, in the order of their first card
 }
 
@@ -116,11 +117,14 @@ func (m *mermaid) row(depth int, r Row) {
 func (m *mermaid) card(depth int, c Card) {
 	id := fmt.Sprintf("n%d", len(m.ids)+1)
 	m.ids[c.ID] = id
-	parts := []string{"<i>" + quote(string(c.Kind)) + "</i>", bold(c.Title)}
+	parts := []string{"<i>" + quote(c.caption()) + "</i>", bold(c.Title)}
 	for _, l := range c.Lines {
 		parts = append(parts, quote(strings.TrimSpace(l.Left+" "+l.Right)))
 	}
 	m.printf(depth, `%s["%s"]:::%s`, id, joined(parts...), class(c.Kind))
+	if c.Become != "" {
+		m.marked = append(m.marked, fmt.Sprintf("style %s stroke:%s,stroke-width:4px", id, becomes[c.Become].colour))
+	}
 	if !slices.Contains(m.kinds, c.Kind) {
 		m.kinds = append(m.kinds, c.Kind)
 	}
@@ -129,6 +133,9 @@ func (m *mermaid) card(depth int, c Card) {
 // colours gives frames and cards those of the SVG, which can be read on a dark page as on
 // a light one.
 func (m *mermaid) colours() {
+	for _, style := range m.marked {
+		m.printf(1, "%s", style)
+	}
 	m.printf(1, "linkStyle default stroke:%s", arrowed)
 	for _, f := range []struct {
 		name, ground string

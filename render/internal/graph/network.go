@@ -74,7 +74,7 @@ func loadBalancer(l schemas.InfraLoadBalancer) Card {
 	if l.PublicInterface {
 		public = "public addresses"
 	}
-	c := Card{ID: balancerID(l), Kind: LoadBalancer, Title: l.Name, Lines: []Line{{l.Type, l.Location}, {Left: public}, {"private", l.PrivateIP}}}
+	c := Card{ID: balancerID(l), Objects: []string{balancerID(l)}, Kind: LoadBalancer, Title: l.Name, Lines: []Line{{l.Type, l.Location}, {Left: public}, {"private", l.PrivateIP}}}
 	var ports []string
 	for _, s := range l.Services {
 		ports = append(ports, fmt.Sprintf("%d/%s", s.ListenPort, s.Protocol))
@@ -88,7 +88,7 @@ func loadBalancer(l schemas.InfraLoadBalancer) Card {
 func balancerID(l schemas.InfraLoadBalancer) string { return "load-balancer/" + l.Name }
 
 func (b *builder) natGateway(s schemas.InfraServer) Card {
-	c := Card{ID: gatewayID(s), Kind: NATGateway, Title: s.Name, Lines: []Line{
+	c := Card{ID: gatewayID(s), Objects: []string{serverKey(s.Name)}, Kind: NATGateway, Title: s.Name, Lines: []Line{
 		{oneOf(s.Types), oneOf(s.Locations)}, {Left: publicAddresses(s.PublicIPv4, s.PublicIPv6)}, {"private", s.PrivateIP},
 	}}
 	for _, r := range b.infra.Network.Routes {

@@ -33,6 +33,11 @@ type Card struct {
 	Kind  Kind
 	Title string
 	Lines []Line
+	// The objects that it stands for, as plans name them; none: they are not marked.
+	Objects []string
+	// What becomes of them, and in words; see [Picture.Mark].
+	Become Become
+	Note   string
 }
 
 // Line is a line of text of a card: its beginning, and its end. Either may be
@@ -59,6 +64,7 @@ const (
 	Autoscaler   Kind = "autoscaler pool"
 	Addon        Kind = "addon"
 	Repository   Kind = "Git repository"
+	Leaving      Kind = "not in the tree"
 )
 
 // card finds a card by its id.

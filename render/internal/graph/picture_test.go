@@ -107,6 +107,7 @@ var (
 		"arrow":    regexp.MustCompile(`^(n\d+) --> (n\d+)$`),
 		"order":    regexp.MustCompile(`^(n\d+) ~~~ (n\d+)$`),
 		"class":    regexp.MustCompile(`^classDef ([a-zA-Z]+) fill:[#a-z0-9]+,stroke:[#a-z0-9]+,color:#[0-9a-f]{6}(,stroke-dasharray:5 4)?$`),
+		"style":    regexp.MustCompile(`^style (n\d+) stroke:#[0-9a-f]{6},stroke-width:4px$`),
 		"of class": regexp.MustCompile(`^class ([gn\d,]+) ([a-z]+)$`),
 	}
 )
@@ -151,6 +152,10 @@ func TestMermaid(t *testing.T) {
 			case arrow != nil:
 				if !ids[arrow[1]] || !ids[arrow[2]] {
 					t.Errorf("%q leads from or to nothing", text)
+				}
+			case mermaidLines["style"].MatchString(text):
+				if id := mermaidLines["style"].FindStringSubmatch(text)[1]; !ids[id] {
+					t.Errorf("%q is of nothing", text)
 				}
 			case order != nil:
 				if !ids[order[1]] || !ids[order[2]] {

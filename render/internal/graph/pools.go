@@ -114,6 +114,9 @@ func (p pool) card() Card {
 	if p.role == schemas.RoleControlPlane {
 		c.Kind = ControlPlane
 	}
+	for _, n := range p.nodes {
+		c.Objects = append(c.Objects, serverKey(n.name))
+	}
 	switch {
 	case p.subnet == "" && p.where == "": // machines
 		c.Lines = append(c.Lines, Line{natural.Count(len(p.nodes), "machine"), p.kind})

@@ -25,6 +25,7 @@ var palette = map[Kind]colours{
 	Autoscaler:   {"#15803d", "#f0fdf4"},
 	Addon:        {"#0f766e", "#f0fdfa"},
 	Repository:   {"#475569", "#f1f5f9"},
+	Leaving:      {"#b91c1c", "#fef2f2"},
 }
 
 // Colours that do not depend on the kind of a card. The picture has a ground of
@@ -111,13 +112,19 @@ func (d *drawing) card(c placedCard) {
 	if c.Kind == Autoscaler {
 		dashes = "5 4" // its servers come and go
 	}
-	d.rectangle(c.box, colour.ground, colour.strong, 6, dashes)
+	if c.Become == "" {
+		d.rectangle(c.box, colour.ground, colour.strong, 6, dashes)
+	} else {
+		edge := box{c.box.x - 3, c.box.y - 3, c.box.w + 6, c.box.h + 6}
+		d.rectangle(edge, becomes[c.Become].colour, "none", 8, "")
+		d.rectangle(c.box, colour.ground, colour.strong, 6, dashes)
+	}
 	d.rectangle(box{c.box.x, c.box.y + 6, 4, c.box.h - 12}, colour.strong, "none", 0, "")
 	room := c.box.inner()
 	room.h = captionSize + 3
-	d.text(room, string(c.Kind), style{size: captionSize, colour: colour.strong})
+	d.text(room, c.caption(), style{size: captionSize, colour: colour.strong})
 	room.y, room.h = room.bottom(), lineHeight
-	d.text(room, c.Title, style{size: cardSize, bold: true, colour: ink})
+	d.text(room, c.Title, style{size: cardSize, bold: true, colour: ink, keepEnd: !strings.Contains(c.Title, " ")})
 	for _, line := range c.Lines {
 		room.y += lineHeight
 		d.line(room, line)
@@ -127,7 +134,6 @@ func (d *drawing) card(c placedCard) {
 // line writes both ends of a line. If there is not room for both, the end stays,
 // and of a name at the beginning its own end, which tells nodes apart.
 func (d *drawing) line(room box, line Line) {
-	const between = 8.0
 	left := room
 	if line.Right != "" {
 		right := room
@@ -137,7 +143,7 @@ func (d *drawing) line(room box, line Line) {
 		}
 		right.x = room.right() - right.w
 		d.text(right, line.Right, style{size: lineSize, colour: soft, right: true})
-		left.w = room.w - right.w - between
+		left.w = room.w - right.w - apart
 	}
 	if line.Left != "" {
 		d.text(left, line.Left, style{size: lineSize, colour: ink, keepEnd: !strings.Contains(line.Left, " ")})
