@@ -49,6 +49,12 @@ type Cluster struct {
 	Ingress Ingress `yaml:"ingress"`
 	// Where pods keep what outlives them, besides volumes of Hetzner Cloud.
 	Storage Storage `yaml:"storage"`
+	// Which addresses Services get; only for provider static.
+	ServiceAddresses ServiceAddresses `yaml:"serviceAddresses"`
+	// Who signs certificates for names.
+	Certificates Certificates `yaml:"certificates"`
+	// What writes names into zones.
+	ExternalDNS ExternalDNS `yaml:"externalDns"`
 	// What runs the addons from Git.
 	GitOps GitOps `yaml:"gitops"`
 	// What runs in the cluster, by name: your own addons, and what is other than

@@ -93,13 +93,15 @@ type AutoscalerPool struct {
 
 // Ingress says how traffic from outside reaches services.
 type Ingress struct {
-	// The controller ingress-nginx.
+	// The controller ingress-nginx, which its authors have retired.
 	Nginx IngressNginx `yaml:"nginx"`
-	// The load balancer of the controller's service, and defaults for those of
-	// the pools. Provider hetzner only.
+	// The way in by the Gateway API, with certificates.
+	Gateway Gateway `yaml:"gateway"`
+	// The load balancer of the service of what lets traffic in, and defaults for
+	// those of the pools. Provider hetzner only.
 	LoadBalancer IngressLoadBalancer `yaml:"loadBalancer"`
 	// Load balancers that render describes, in place of the one that the
-	// service of the controller asks for. Provider hetzner only.
+	// service of the gateway or the controller asks for. Provider hetzner only.
 	LoadBalancerPools []LoadBalancerPool `yaml:"loadBalancerPools" otherwise:"none"`
 }
 
@@ -120,7 +122,7 @@ type IngressNginx struct {
 	Config map[string]string `yaml:"config" otherwise:"none" example:"{proxy-body-size: 50m}"`
 }
 
-// IngressLoadBalancer is the load balancer of the ingress controller.
+// IngressLoadBalancer is the load balancer of what lets traffic in.
 type IngressLoadBalancer struct {
 	// Its type.
 	Type string `yaml:"type" default:"lb11" format:"identifier" example:"lb21"`
@@ -158,6 +160,8 @@ type LoadBalancerPool struct {
 	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{traffic: public}"`
 	// The label selectors of the servers that they lead to.
 	TargetLabelSelector []string `yaml:"targetLabelSelector" format:"labelSelector" otherwise:"all workers of the cluster" example:"[nodepool=edge]"`
+	// The ports that they listen on, and those of the nodes that these lead to.
+	Ports []LoadBalancerPort `yaml:"ports" otherwise:"80 to 30000 and 443 to 30001"`
 	// Whether they only lead to nodes that run the controller.
 	LocalTraffic bool `yaml:"localTraffic" default:"false" example:"true"`
 	// How they choose a target.

@@ -242,9 +242,9 @@ var HcloudK8s = []CounterpartGroup{
 		{"cert_manager_enabled", "addons.enabled", "of cert-manager"},
 	}},
 	{"Cert Manager Webhook Hetzner", []Counterpart{
-		{"cert_manager_webhook_hetzner_helm_*", "addons", "as an addon of your own"},
-		{"cert_manager_webhook_hetzner_enabled", "addons", "as an addon of your own"},
-		{"cert_manager_webhook_hetzner_group_name", "addons", "as an addon of your own"},
+		{"cert_manager_webhook_hetzner_helm_*", "addons.version", "of cert-manager-webhook-hetzner; values are in patches/addons/cert-manager-webhook-hetzner/values.yaml"},
+		{"cert_manager_webhook_hetzner_enabled", "certificates.issuers.challenge", "hetzner; the issuer is made too"},
+		{"cert_manager_webhook_hetzner_group_name", "", "acme.hetzner.com, as the issuers have it"},
 	}},
 	{"Ingress NGINX", []Counterpart{
 		{"ingress_nginx_helm_*", "addons.version", "of ingress-nginx; values are in patches/addons/ingress-nginx/values.yaml"},
@@ -269,7 +269,7 @@ var HcloudK8s = []CounterpartGroup{
 		{"ingress_load_balancer_pools", "ingress.loadBalancerPools", ""},
 	}},
 	{"Gateway API CRDs", []Counterpart{
-		{"gateway_api_crds_enabled", "addons.enabled", "of gateway-api; cni.gatewayApi brings them"},
+		{"gateway_api_crds_enabled", "addons.enabled", "of gateway-api; cni.gatewayApi and ingress.gateway.controller bring them"},
 		{"gateway_api_crds_version", "addons.version", "of gateway-api"},
 		{"gateway_api_crds_release_channel", "addons.source", "of gateway-api, for the experimental channel"},
 	}},

@@ -25,6 +25,7 @@ const (
 )
 
 var formats = map[string]Format{
+	"addressRange":   {`^` + ip + `(/[0-9]{1,3}|-` + ip + `)$`, "a range such as 192.168.1.240-192.168.1.250, or a subnet"},
 	"ageRecipient":   {`^age1[02-9ac-hj-np-z]{58}$`, "the public half of an age key, which begins with age1"},
 	"algorithm":      {`^[a-z0-9][-a-z0-9()]*$`, "the name of an algorithm such as rfc4106(gcm(aes))"},
 	"argument":       {`^[A-Za-z0-9][-A-Za-z0-9_.]*$`, "the name of an argument, without --"},
@@ -39,11 +40,13 @@ var formats = map[string]Format{
 	"dnsLabel":       {`^` + label + `$`, "at most 63 lower-case letters, digits and inner hyphens"},
 	"dnsName":        {`^` + dnsName + `$`, "a lower-case domain name such as cluster.local"},
 	"duration":       {`^([0-9]+(ms|s|m|h))+$`, "a duration such as 90s or 1h30m"},
+	"email":          {`^[^\s@]+@` + dnsName + `$`, "an e-mail address"},
 	"endpoint":       {`^https://(` + dnsName + `|\[[0-9A-Fa-f:.]+\]):` + port + `/?$`, "a URL such as https://10.0.0.10:6443 or https://[fd00::10]:6443"},
 	"extension":      {`^[a-z0-9][-a-z0-9._]*/[a-z0-9][-a-z0-9._]*$`, "the name of an official extension such as siderolabs/qemu-guest-agent"},
 	"gitBranch":      {`^[A-Za-z0-9_][-A-Za-z0-9_]*([./][-A-Za-z0-9_]+)*$`, "the name of a branch"},
 	"gitRepository":  {`^(https|ssh)://([-A-Za-z0-9_.]+@)?(` + dnsName + `|` + `[0-9.]+|\[[0-9A-Fa-f:.]+\])(:` + port + `)?/[^\s?#]+$`, "a URL such as https://github.com/example/clusters or ssh://git@github.com/example/clusters.git"},
 	"host":           {`^(` + ip + `|` + dnsName + `)$`, "an IP address or a lower-case domain name"},
+	"hostname":       {`^(\*\.)?` + dnsName + `$`, "a lower-case domain name such as www.example.com, or *.example.com for all in a domain"},
 	"identifier":     {`^[a-z0-9][-a-z0-9]*$`, "lower-case letters, digits and hyphens"},
 	"image":          {`^[A-Za-z0-9]([-A-Za-z0-9._/:]*[A-Za-z0-9])?:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?$`, "a container image with its tag such as registry.example.com/app:v1.0.0"},
 	"imageTag":       {`^[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}$`, "the tag of a container image"},

@@ -101,7 +101,7 @@ var prose = []string{
 // foreignOptions look like options of cluster.yaml, and are files, secrets,
 // or names of the DNS and of APIs.
 var foreignOptions = []string{
-	"hetzner.cloud", "kubernetes.default", "kubernetes.default.svc", "secrets.sops.yaml", "secrets.yaml", "storage.k8s.io", "talos.dev", "talos.trustdinfo.token",
+	"certificates.k8s.io", "hetzner.cloud", "kubernetes.default", "kubernetes.default.svc", "secrets.sops.yaml", "secrets.yaml", "storage.k8s.io", "talos.dev", "talos.trustdinfo.token",
 }
 
 var (

@@ -134,6 +134,9 @@ func (e podNetworkGenerator) balancerPools(at string) (all []values) {
 		e.choice(p, at, "algorithm", 40, "round_robin", "least_connections")
 		e.flag(p, at, "publicNetwork", 40)
 		e.names(p, at, 40)
+		if e.is("ingress.ports", 40) { // one Service is behind all of them
+			p["ports"] = []values{{"listen": 80, "node": 31080}, {"listen": 443, "node": 31443}, {"listen": 22, "node": 30022, "proxyProtocol": e.is(at+".proxyProtocol", 50)}}
+		}
 		all = append(all, p)
 	}
 	return all

@@ -97,6 +97,8 @@ func (e *environment) make() {
 	podNetworkGenerator{e}.cni(c)
 	podNetworkGenerator{e}.ingress(c)
 	storageGenerator{e}.storage(c)
+	podNetworkGenerator{e}.serviceAddresses(c)
+	podNetworkGenerator{e}.web(c)
 	addonGenerator{e}.gitops(c)
 	addonGenerator{e}.addons(c)
 	addonGenerator{e}.check(c)

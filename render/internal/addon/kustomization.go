@@ -118,7 +118,10 @@ func (k *kustomization) follow(from *kustomizationFile, entry *yaml.Node) {
 	case target == ".." || strings.HasPrefix(target, "../"):
 		k.refuse(from, entry, "%s leads out of the repository", entry.Value)
 	case err != nil:
-		k.refuse(from, entry, "%s does not exist", entry.Value)
+		p := k.refuse(from, entry, "%s does not exist", entry.Value)
+		if strings.HasPrefix(target, "rendered/") {
+			p.WithHint("of what is rendered there is only components/https of the same environment, once cluster.yaml has certificates.issuers")
+		}
 	case !info.IsDir() && !strings.HasPrefix(target, path.Dir(from.file)+"/"):
 		k.refuse(from, entry, "%s is not below the directory of the kustomization", entry.Value).
 			WithHint("kustomize reads files from there only; put a kustomization.yaml beside that file, and name its directory")

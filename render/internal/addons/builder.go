@@ -49,6 +49,7 @@ func (b *builder) files() ([]gitops.File, error) {
 	}
 	b.warnings.Add(undefined(b.model.Config, made))
 	b.warnings.Add(roleNamespaces(b.model.Config, made)...)
+	b.warnings.Add(withoutCertificate(b.model.Config, made)...)
 	problems, warnings := b.unmetObjects(made)
 	b.warnings.Add(warnings...)
 	if err := problems.Err(); err != nil {
@@ -69,7 +70,11 @@ func (b *builder) files() ([]gitops.File, error) {
 			PodSecurity: m.addon.PodSecurity, Origin: m.addon.Origin, Objects: m.objects, Keep: m.addon.Keep, Applied: m.addon.Applied,
 		})
 	}
-	return gitops.Arrange(arranged, settings)
+	files, err := gitops.Arrange(arranged, settings)
+	if component, there := b.component(b.secrets.real()); there {
+		files = append(files, component)
+	}
+	return files, err
 }
 
 // madeAddon is an addon with its objects.

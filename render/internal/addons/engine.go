@@ -11,6 +11,9 @@ func (b *builder) engine(v *variant) (*addon.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.addComponent(files, v); err != nil {
+		return nil, err
+	}
 	store := &chartlock.Store{Files: files, Cache: b.in.ChartCache}
 	if text, there := b.texts.Files[chartlock.File]; there {
 		if store.Lock, err = chartlock.Parse(text); err != nil {

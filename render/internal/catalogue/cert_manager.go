@@ -1,5 +1,7 @@
 package catalogue
 
+import "github.com/talosgen/talosgen/schemas"
+
 const (
 	certManagerName    = "cert-manager"
 	certManagerVersion = "v1.21.2"
@@ -9,8 +11,9 @@ const (
 func certManager() entry {
 	e := entry{
 		about:     "makes certificates, and renews them",
-		defaultOn: "only if it is enabled", options: "addons.cert-manager.enabled",
+		defaultOn: "with certificates.issuers", options: "certificates.issuers, addons.cert-manager.enabled",
 		name: certManagerName, layer: Controllers, namespace: certManagerName, podSecurity: restricted, version: certManagerVersion,
+		wanted: wantIssuers(func(schemas.Issuer) bool { return true }),
 	}
 	e.build = func(f *facts, a *Addon) {
 		a.Keep = true // with its definitions go all certificates

@@ -89,6 +89,7 @@ func ciliumValues(f *facts) fields {
 			values["socketLB"] = fields{"hostNamespaceOnly": true}
 		}
 	}
+	addresses{f}.ciliumAnnouncements(values)
 	f.ciliumRouting(values)
 	return values
 }
@@ -170,12 +171,17 @@ func ciliumGateway(f *facts) fields {
 	if !f.Cluster.CNI.GatewayAPI {
 		return fields{"enabled": false}
 	}
-	return fields{
+	public := f.Cluster.Ingress.Gateway.Controller == schemas.CiliumGateway
+	gateway := fields{
 		"enabled": true, "enableAlpn": true, "enableAppProtocol": true,
-		"enableProxyProtocol": f.Cluster.Provider == schemas.Hetzner && f.Cluster.Hetzner.LoadBalancers.ProxyProtocol,
+		"enableProxyProtocol": f.Cluster.Provider == schemas.Hetzner && (public || f.Cluster.Hetzner.LoadBalancers.ProxyProtocol),
 		// Rendering does not ask the cluster for its definitions.
 		"gatewayClass": fields{"create": "true"},
 	}
+	if public && (web{f}).gatewayService() == schemas.NodePortService {
+		gateway["hostNetwork"] = fields{"enabled": true} // its Services have no ports of nodes that one could name
+	}
+	return gateway
 }
 
 func ciliumHubble(f *facts) fields {

@@ -47,12 +47,18 @@ type entry struct {
 func entries() []entry {
 	return []entry{
 		certManager(),
+		certIssuers(),
+		certWebhook(),
 		cilium(),
 		autoscaler(),
 		nfsVolumes(),
 		smbVolumes(),
 		descheduler(),
 		externalSecrets(),
+		envoyGateway(),
+		envoyGatewayCRDs(),
+		externalDNS(),
+		publicEntry(),
 		gatewayAPI(),
 		hcloudCCM(),
 		hcloudCSI(),
@@ -60,6 +66,7 @@ func entries() []entry {
 		certApprover(),
 		monitoring(),
 		longhorn(),
+		metalLB(),
 		metricsServer(),
 		oidc(),
 		localVolumes(),
@@ -67,10 +74,12 @@ func entries() []entry {
 		rbac(),
 		reloader(),
 		sealedSecrets(),
+		serviceAddresses(),
 		snapshotController(),
 		spegel(),
 		tailscale(),
 		talosBackup(),
+		traefik(),
 	}
 }
 
@@ -109,6 +118,7 @@ func Addons(given Facts) ([]Addon, error) {
 	slices.SortFunc(all, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
 	orderRules{f}.checkOrder(all)
 	storageRules{f}.check(all)
+	webRules{web{f}}.check()
 	if err := f.problems.Err(); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package catalogue
 
 import (
 	"cmp"
-	"strconv"
-	"strings"
 
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -24,7 +22,7 @@ func ingressNginx() entry {
 	e.build = func(f *facts, a *Addon) {
 		a.Source = &Source{Chart: &Chart{Repository: "https://kubernetes.github.io/ingress-nginx", Name: nginxName, Version: f.version(e)}}
 		a.Warnings = append(a.Warnings,
-			"ingress-nginx is retired: since March 2026 it is not maintained, not even for security; move to the Gateway API (cni.gatewayApi with Cilium) or another controller")
+			"ingress-nginx is retired: since March 2026 it is not maintained, not even for security; move to the Gateway API: set ingress.gateway.controller beside it, and turn it off when all has moved")
 		nginx := f.Cluster.Ingress.Nginx
 		webhooks := fields{"enabled": false} // their certificate is made by hooks
 		if on, _ := f.enabled(certManager()); on {
@@ -36,8 +34,8 @@ func ingressNginx() entry {
 			"watchIngressWithoutClass":   true,
 			"enableTopologyAwareRouting": nginx.TopologyAwareRouting,
 			"admissionWebhooks":          webhooks,
-			"config":                     nginxFacts{f}.nginxConfig(),
-			"service":                    nginxFacts{f}.nginxService(),
+			"config":                     nginxFacts{web{f}}.nginxConfig(),
+			"service":                    nginxFacts{web{f}}.nginxService(),
 		}
 		if nginx.Kind == "Deployment" {
 			controller["replicaCount"] = cmp.Or(nginx.Replicas, map[bool]int{false: 2, true: 3}[f.countRole(schemas.RoleWorker) > 2])
@@ -49,11 +47,7 @@ func ingressNginx() entry {
 }
 
 // nginxFacts are what ingress-nginx is told.
-type nginxFacts struct{ *facts }
-
-// behindProxyProtocol tells whether load balancers of ours lead to the
-// controller; they tell it the client's address by the PROXY protocol.
-func (f nginxFacts) behindProxyProtocol() bool { return f.Cluster.Provider == schemas.Hetzner }
+type nginxFacts struct{ web }
 
 // nginxConfig is the ConfigMap of the controller.
 func (f nginxFacts) nginxConfig() map[string]string {
@@ -72,54 +66,11 @@ func (f nginxFacts) nginxConfig() map[string]string {
 // for one.
 func (f nginxFacts) nginxService() fields {
 	service := fields{"externalTrafficPolicy": f.Cluster.Ingress.Nginx.ExternalTrafficPolicy}
-	if f.Cluster.Provider != schemas.Hetzner || len(f.Cluster.Ingress.LoadBalancerPools) > 0 {
-		service["type"] = "NodePort"
-		service["nodePorts"] = fields{"http": nginxPort(f.facts, 80, 30000), "https": nginxPort(f.facts, 443, 30001)}
+	if f.nginxServiceType() == schemas.NodePortService {
+		service["type"] = schemas.NodePortService
+		service["nodePorts"] = fields{"http": f.nodePort(httpPort), "https": f.nodePort(httpsPort)}
 		return service
 	}
-	service["annotations"] = f.balancerAnnotations()
+	service["annotations"] = f.balancerAnnotations("ingress")
 	return service
-}
-
-// nginxPort is the port of nodes that load balancers lead a port to.
-func nginxPort(f *facts, listen, otherwise int) int {
-	for _, b := range f.Infrastructure.LoadBalancers {
-		for _, s := range b.Services {
-			if s.ListenPort == listen {
-				return s.DestinationPort
-			}
-		}
-	}
-	return otherwise
-}
-
-// balancerAnnotations describe the load balancer that the cloud controller
-// makes.
-func (f nginxFacts) balancerAnnotations() map[string]string {
-	b := f.Cluster.Ingress.LoadBalancer
-	values := map[string]string{
-		"name":                    f.Cluster.ClusterName + "-ingress",
-		"type":                    b.Type,
-		"algorithm-type":          b.Algorithm,
-		"disable-public-network":  strconv.FormatBool(!b.PublicNetwork),
-		"disable-private-ingress": "true",
-		"use-private-ip":          "true",
-		"uses-proxyprotocol":      "true",
-		"health-check-interval":   strconv.Itoa(b.HealthCheck.Interval) + "s",
-		"health-check-timeout":    strconv.Itoa(b.HealthCheck.Timeout) + "s",
-		"health-check-retries":    strconv.Itoa(b.HealthCheck.Retries),
-	}
-	if location := f.loadBalancerLocation(); location != "" {
-		values["location"] = location
-	}
-	// With a name in place of its address, pods reach it from outside as all
-	// others do, and not past it without the PROXY protocol.
-	if name := cmp.Or(b.ReverseDNS.IPv4, b.ReverseDNS.Name); name != "" && !strings.Contains(name, "{{") {
-		values["hostname"] = name
-	}
-	named := make(map[string]string, len(values))
-	for key, value := range values {
-		named["load-balancer.hetzner.cloud/"+key] = value
-	}
-	return named
 }

@@ -50,6 +50,7 @@ func (ch completer) complete() {
 	}
 	ch.setBackups()
 	ch.setGitOps()
+	ch.setGatewayAPI()
 	if hetzner {
 		ch.setHetzner()
 		setBool(&ch.Hetzner.PodRoutes, cilium && ch.CNI.RoutingMode == "native")
@@ -124,6 +125,7 @@ func (ch completer) setLocations() {
 		p.Type = cmp.Or(p.Type, shared.Type)
 		p.Algorithm = cmp.Or(p.Algorithm, shared.Algorithm)
 		setBool(&p.PublicNetwork, shared.PublicNetwork)
+		setPorts(p)
 	}
 	for _, place := range places {
 		*place = cmp.Or(*place, region)
@@ -158,5 +160,24 @@ func (ch completer) setBackups() {
 func setBool(b **bool, value bool) {
 	if *b == nil {
 		*b = &value
+	}
+}
+
+// setPorts lets the load balancers of a pool lead to what serves the web, unless they
+// are said to lead elsewhere.
+func setPorts(p *schemas.LoadBalancerPool) {
+	if len(p.Ports) == 0 {
+		p.Ports = []schemas.LoadBalancerPort{{Listen: 80, Node: 30000}, {Listen: 443, Node: 30001}}
+	}
+	for i := range p.Ports {
+		listen := p.Ports[i].Listen
+		setBool(&p.Ports[i].ProxyProtocol, listen == 80 || listen == 443)
+	}
+}
+
+// setGatewayAPI lets Cilium serve the gateway that it is said to.
+func (ch completer) setGatewayAPI() {
+	if ch.Ingress.Gateway.Controller == schemas.CiliumGateway && ch.CNI.Type == Cilium && !ch.has(keys("cni.gatewayApi")...) {
+		ch.CNI.GatewayAPI = true
 	}
 }

@@ -79,6 +79,7 @@ func checkTag(t *testing.T, what, tag, text string, f reflect.StructField) {
 }
 
 var formatCases = map[string]struct{ good, bad string }{
+	"addressRange":   {"10.0.0.1-10.0.0.9 10.0.0.0/28 fd00::1-fd00::9 fd00::/120", "10.0.0.1 10.0.0.1- 10.0.0.1-x a/8"},
 	"ageRecipient":   {"age1am3j6k6r06rkvs7fns29erfxxfds434e6geqj29gfmcpfrskfgtse76mk3", "age1 AGE-SECRET-KEY-1"},
 	"algorithm":      {"rfc4106(gcm(aes))", "A a/b"},
 	"argument":       {"v feature-gates", "--v a=b"},
@@ -91,6 +92,8 @@ var formatCases = map[string]struct{ good, bad string }{
 	"knownHost":      {"a␣ssh-ed25519␣AAAA [a]:2222␣ssh-ed25519␣AAA=␣me@example.com", "a a␣AAAA ␣ssh-rsa␣AAAA"},
 	"repositoryPath": {"a a/b-c/d.e", "/a a/ ../a a/../b a//b"},
 	"host":           {"10.0.0.1 fd00::1 a.example.com localhost", "A 10.0.0.300 a:6443 a/b"},
+	"email":          {"ops@example.com a.b+c@mail.example.com", "ops ops@ @example.com a␣b@example.com a@b@example.com"},
+	"hostname":       {"example.com www.example.com *.example.com", "* *.* www.*.example.com Example.com .example.com example.com."},
 	"identifier":     {"hel1 cpx22 1-a", "A a_b -a"},
 	"overlay":        {"rpi_generic rock64 a-b", "A _a a.b"},
 	"image":          {"a.example.com/b/c:v1 a:5000/b:v1 a/b:v1@sha256:" + strings.Repeat("0a", 32), "a/b a/b: A@b a/b:v1@sha256:0"},

@@ -45,12 +45,6 @@ func (r balancerResolver) apiBalancer() {
 	})
 }
 
-// Ports of the nodes that ingress controllers listen on.
-const (
-	ingressHTTP  = 30000
-	ingressHTTPS = 30001
-)
-
 const ingress = "ingress"
 
 // ingressBalancers resolves the load balancers of ingress pools.
@@ -80,21 +74,25 @@ func (r balancerResolver) ingressBalancer(pool schemas.LoadBalancerPool, number 
 	return schemas.InfraLoadBalancer{
 		Name: name, Type: pool.Type, Location: pool.Location, Algorithm: pool.Algorithm, Labels: labels,
 		Protected: r.c.DeleteProtection, PrivateIP: address, PublicInterface: *pool.PublicNetwork,
-		Services: []schemas.InfraService{r.ingressService(80, ingressHTTP), r.ingressService(443, ingressHTTPS)},
+		Services: r.ingressServices(pool.Ports),
 		Targets:  r.ingressTargets(pool),
 		ReverseDNS: r.reverseDNS(subject{hostname: name, pool: pool.Name, role: ingress, at: r.c.Near("ingress.loadBalancerPools")}, *pool.PublicNetwork, *pool.PublicNetwork,
 			pool.ReverseDNS, r.c.Ingress.LoadBalancer.ReverseDNS),
 	}
 }
 
-func (r balancerResolver) ingressService(listen, destination int) schemas.InfraService {
+// ingressServices are what the load balancers of a pool do at their ports.
+func (r balancerResolver) ingressServices(ports []schemas.LoadBalancerPort) (all []schemas.InfraService) {
 	check := r.c.Ingress.LoadBalancer.HealthCheck
-	return schemas.InfraService{
-		Protocol: "tcp", ListenPort: listen, DestinationPort: destination, ProxyProtocol: true,
-		HealthCheck: schemas.InfraHealthCheck{
-			Protocol: "tcp", Port: destination, Interval: check.Interval, Timeout: check.Timeout, Retries: check.Retries,
-		},
+	for _, p := range ports {
+		all = append(all, schemas.InfraService{
+			Protocol: "tcp", ListenPort: p.Listen, DestinationPort: p.Node, ProxyProtocol: *p.ProxyProtocol,
+			HealthCheck: schemas.InfraHealthCheck{
+				Protocol: "tcp", Port: p.Node, Interval: check.Interval, Timeout: check.Timeout, Retries: check.Retries,
+			},
+		})
 	}
+	return all
 }
 
 // noBalancer is the label of Kubernetes that keeps a node out of load balancers.
