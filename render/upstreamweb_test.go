@@ -35,7 +35,22 @@ ingress: {gateway: {controller: cilium, hostnames: ["*.example.com"]}}
 certificates: {issuers: [{name: le, challenge: http01}]}
 ingress: {gateway: {controller: cilium, hostnames: [example.com]}, loadBalancerPools: [{name: edge}]}
 `, "cert-manager cilium"},
+	"MetalLB": {`serviceAddresses: {implementation: metallb, addresses: [192.0.2.240-192.0.2.250], interfaces: [eth0]}
+certificates: {issuers: [{name: le, challenge: cloudflare}]}
+ingress: {gateway: {controller: envoy, hostnames: ["*.example.com"]}}
+`, "cert-manager envoy-gateway envoy-gateway-crds metallb"},
+	"MetalLB and routers": {`serviceAddresses: {implementation: metallb, addresses: [192.0.2.240/28], announce: bgp, bgp: {asn: 64512, peers: [{address: 192.0.2.1, asn: 64513}]}}
+certificates: {issuers: [{name: le, challenge: cloudflare}]}
+ingress: {gateway: {controller: traefik, hostnames: ["*.example.com"]}}
+`, "cert-manager metallb traefik"},
 }
+
+// staticNodes are a cluster for addresses of one's own.
+const staticNodes = `clusterName: prod
+provider: static
+endpoint: https://192.0.2.2:6443
+nodes: {controlPlane: {nodes: [{name: a, match: {mac: "00:00:5e:00:53:01"}, installDisk: /dev/sda, address: 192.0.2.2/24}]}}
+`
 
 // manifestAddons come as manifests, and not as charts.
 var manifestAddons = map[string]bool{"gateway-api": true}
@@ -67,7 +82,11 @@ func TestUpstreamWays(t *testing.T) {
 				}
 				fmt.Fprintf(&addons, "  %s: {source: %s}\n", name, source)
 			}
-			r.file("envs/prod/cluster.yaml", gatewayCluster+way.cluster+"gitops: {repository: \"https://git.example.com/a\", components: existing}\naddons:\n"+
+			base := gatewayCluster
+			if strings.Contains(way.charts, "metallb") {
+				base = staticNodes
+			}
+			r.file("envs/prod/cluster.yaml", base+way.cluster+"gitops: {repository: \"https://git.example.com/a\", components: existing}\naddons:\n"+
 				"  web: {namespace: web, source: {path: envs/prod/addons/web}}\n"+addons.String())
 			r.file("envs/prod/addons/web/kustomization.yaml", "resources: [web.yaml]\ncomponents: [../../../../rendered/prod/components/https]\n")
 			r.file("envs/prod/addons/web/web.yaml", webObjects)

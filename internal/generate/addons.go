@@ -186,7 +186,7 @@ func (e addonGenerator) addons(c values) {
 	if e.is("addons.hcloud-csi", 10) && e.Provider == schemas.Hetzner {
 		all["hcloud-csi"] = values{"version": "v2.22.0"}
 	}
-	if e.is("addons.cert-manager", 10) {
+	if c["certificates"] == nil && e.is("addons.cert-manager", 10) {
 		e.local(c, "cert-manager", "cert-manager")
 		all["cert-manager"].(values)["enabled"] = true
 	}

@@ -39,6 +39,23 @@ func (e podNetworkGenerator) web(c values) {
 	}
 	section(c, "ingress", in)
 	e.externalDNS(c, g)
+	e.withHTTPS(c)
+}
+
+// withHTTPS is an addon that includes the component for HTTPS, from the tree that is
+// not there yet.
+func (e podNetworkGenerator) withHTTPS(c values) {
+	if !e.is("components", 60) {
+		return
+	}
+	const name = "with-https"
+	folder := "addons/" + name
+	e.write(folder+"/kustomization.yaml", "resources: [ingress.yaml]\ncomponents: [../../../../rendered/"+e.Name+"/components/https]\n")
+	e.write(folder+"/ingress.yaml", encode(values{
+		"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": values{"name": name, "namespace": name},
+		"spec": values{"rules": []values{{"host": "web." + zone}}},
+	}))
+	inner(c, "addons")[name] = values{"namespace": name, "source": values{"path": "envs/" + e.Name + "/" + folder}}
 }
 
 // issuer is one of the issuers, with the token that it takes.

@@ -4,6 +4,8 @@
 //
 //	cert-manager, cilium, ingress-nginx, cluster-autoscaler, hcloud-csi,
 //	hcloud-cloud-controller-manager, metrics-server: charts
+//	cert-manager-webhook-hetzner, envoy-gateway, envoy-gateway-crds, external-dns,
+//	metallb, traefik: charts, for ways in, which package render looks at alone
 //	gateway-api, flux: the manifests of a release
 //	kubelet-serving-cert-approver, talos-backup: the manifests in their repositories
 //
