@@ -28,6 +28,11 @@ func TestStatusOfPart(t *testing.T) {
 			[]string{"differs from Git:\n  the certificate of the Talos API of w-1 has expired"}, []string{"as in Git\n"}},
 		{"all", Status{Cluster: "demo", Version: "v1.37.0", Nodes: []NodeStatus{ready}, Objects: &kubeplan.Plan{}},
 			[]string{"demo: Kubernetes v1.37.0\n", "\nas in Git\n", "objects:\n"}, []string{"not known"}},
+		{"Flux is behind", Status{Cluster: "demo", Version: "v1.37.0", Nodes: []NodeStatus{ready}, Flux: []FluxStatus{
+			{Name: "a", There: true, Ready: true, Revision: "main@sha1:1"}, {Name: "b", There: true, Ready: true, Revision: "main@sha1:2"},
+			{Name: "c", There: true, Ready: true, Revision: "main@sha1:1"}, {Name: "d", There: true, Ready: true, Current: true, Revision: "main@sha1:3"},
+		}},
+			[]string{"  Kustomizations a, c applied main@sha1:1, and the tree here is another\n  Kustomization b applied main@sha1:2, and the tree here is another\n"}, []string{"sha1:3, and"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.status

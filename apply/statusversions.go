@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -95,6 +96,7 @@ func (s *Status) differences(now time.Time, unready []string) {
 		add("objects: %s", s.Objects.Summary())
 	}
 	s.Differences = append(s.Differences, unready...)
+	behind := map[string][]string{} // Kustomizations, by what they applied
 	for _, f := range s.Flux {
 		switch {
 		case !f.There:
@@ -104,8 +106,15 @@ func (s *Status) differences(now time.Time, unready []string) {
 		case !f.Ready:
 			add("Kustomization %s is not ready: %s", f.Name, f.Message)
 		case !f.Current:
-			add("Kustomization %s applied %s, and the tree here is another", f.Name, f.Revision)
+			behind[f.Revision] = append(behind[f.Revision], f.Name)
 		}
+	}
+	for _, revision := range slices.Sorted(maps.Keys(behind)) {
+		kind := "Kustomization"
+		if len(behind[revision]) > 1 {
+			kind = "Kustomizations"
+		}
+		add("%s %s applied %s, and the tree here is another", kind, some(behind[revision]), revision)
 	}
 	for _, c := range s.Certificates {
 		switch {

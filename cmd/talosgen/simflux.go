@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
 )
@@ -31,12 +33,33 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 		}
 		flux.Installed = flux.Installed && !brought
 	}
-	commit, err := gitLine(ctx, root, "rev-parse", "HEAD")
-	if err != nil {
-		commit = strings.Repeat("0", 40) // without a repository, or without Git, it is simulated
-	}
-	flux.Revision = func(branch string) string { return branch + "@sha1:" + commit }
+	head := &headOf{root: root, commit: strings.Repeat("0", 40)} // without a repository, or without Git, it is simulated
+	flux.Revision = func(branch string) string { return branch + "@sha1:" + head.now(ctx) }
 	return flux, nil
+}
+
+// headOf is the commit that is checked out in a repository, which may be another one by
+// and by: what is committed while a simulation runs, its Flux finds.
+type headOf struct {
+	root string
+
+	mu     sync.Mutex
+	asked  time.Time
+	commit string
+}
+
+// now is the commit. Git is asked once in a while: Flux asks more often than people commit.
+func (h *headOf) now(ctx context.Context) string {
+	const while = 500 * time.Millisecond
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.asked.IsZero() || time.Since(h.asked) > while {
+		if commit, err := gitLine(ctx, h.root, "rev-parse", "HEAD"); err == nil {
+			h.commit = commit
+		}
+		h.asked = time.Now()
+	}
+	return h.commit
 }
 
 // bringsFlux reports whether a tree has the components of Flux. One that was not
