@@ -47,6 +47,7 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 		return err
 	}
 	findings = append(append([]preflight.Finding{d.tree(c, s)}, s.stale...), findings...)
+	findings = append(findings, preflight.Placeholders(&p.Desired)...)
 	if wantsJSON(c) {
 		if err := s.out.printJSON(findings); err != nil {
 			return err
