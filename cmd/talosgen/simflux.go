@@ -33,7 +33,8 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 		}
 		flux.Installed = flux.Installed && !brought
 	}
-	head := &headOf{root: root, commit: strings.Repeat("0", 40)} // without a repository, or without Git, it is simulated
+	// Without a repository, or without Git, the commit is simulated.
+	head := &headOf{root: root, every: 500 * time.Millisecond, commit: strings.Repeat("0", 40)}
 	flux.Revision = func(branch string) string { return branch + "@sha1:" + head.now(ctx) }
 	return flux, nil
 }
@@ -41,19 +42,19 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 // headOf is the commit that is checked out in a repository, which may be another one by
 // and by: what is committed while a simulation runs, its Flux finds.
 type headOf struct {
-	root string
+	root  string
+	every time.Duration // how often Git is asked at most: Flux asks more often than operators commit
 
 	mu     sync.Mutex
 	asked  time.Time
 	commit string
 }
 
-// now is the commit. Git is asked once in a while: Flux asks more often than people commit.
+// now is the commit.
 func (h *headOf) now(ctx context.Context) string {
-	const while = 500 * time.Millisecond
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.asked.IsZero() || time.Since(h.asked) > while {
+	if h.asked.IsZero() || time.Since(h.asked) > h.every {
 		if commit, err := gitLine(ctx, h.root, "rev-parse", "HEAD"); err == nil {
 			h.commit = commit
 		}

@@ -10,11 +10,9 @@ import (
 // finds. Friction 21.
 func TestSimulatedFluxFollows(t *testing.T) {
 	r := newGitRepo(t)
-	flux, err := simulatedFlux(t.Context(), r.root, "dev")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := flux.Revision("main"); got != "main@sha1:"+strings.Repeat("0", 40) {
+	none := strings.Repeat("0", 40)
+	head, seldom := &headOf{root: r.root, commit: none}, &headOf{root: r.root, every: time.Hour, commit: none}
+	if got := head.now(t.Context()); got != none {
 		t.Errorf("before the first commit: %s", got)
 	}
 	seen := map[string]bool{}
@@ -27,10 +25,15 @@ func TestSimulatedFluxFollows(t *testing.T) {
 			t.Fatalf("%s, %v", commit, err)
 		}
 		seen[commit] = true
-		for end := time.Now().Add(time.Minute); flux.Revision("main") != "main@sha1:"+commit; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%s: Flux is at %s, not at %s", name, flux.Revision("main"), commit)
-			}
+		if got := head.now(t.Context()); got != commit {
+			t.Errorf("%s: Flux is at %s, not at %s", name, got, commit)
 		}
+		if got := seldom.now(t.Context()); (got == commit) != (name == "first") {
+			t.Errorf("%s: asked again within an hour: %s", name, got)
+		}
+	}
+	flux, err := simulatedFlux(t.Context(), r.root, "dev")
+	if err != nil || !seen[strings.TrimPrefix(flux.Revision("main"), "main@sha1:")] {
+		t.Errorf("Flux is at %s: %v", flux.Revision("main"), err)
 	}
 }
