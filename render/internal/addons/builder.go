@@ -50,6 +50,7 @@ func (b *builder) files() ([]gitops.File, error) {
 	b.warnings.Add(undefined(b.model.Config, made))
 	b.warnings.Add(roleNamespaces(b.model.Config, made)...)
 	b.warnings.Add(withoutCertificate(b.model.Config, made)...)
+	b.warnings.Add(defaultClasses(b.model.Config, made))
 	problems, warnings := b.unmetObjects(made)
 	b.warnings.Add(warnings...)
 	if err := problems.Err(); err != nil {

@@ -46,14 +46,18 @@ func longhornValues(f *facts, a *Addon) fields {
 	for _, part := range []string{"attacher", "provisioner", "resizer", "snapshotter"} {
 		csi[part+"ReplicaCount"] = f.replicas()
 	}
+	settings := fields{
+		"defaultDataPath": longhornPath(f), "defaultReplicaCount": number,
+		"upgradeChecker": false, // the version is what Git says
+	}
+	if on, _ := f.enabled(autoscaler()); on {
+		settings["kubernetesClusterAutoscalerEnabled"] = true // else it never removes a node
+	}
 	return fields{
-		"csi": csi,
-		"defaultSettings": fields{
-			"defaultDataPath": longhornPath(f), "defaultReplicaCount": number,
-			"upgradeChecker": false, // the version is what Git says
-		},
-		"longhornUI": fields{"replicas": 1},
-		"metrics":    fields{"serviceMonitor": f.serviceMonitor(a)},
+		"csi":             csi,
+		"defaultSettings": settings,
+		"longhornUI":      fields{"replicas": 1},
+		"metrics":         fields{"serviceMonitor": f.serviceMonitor(a)},
 		// The class is an object of its own: Longhorn would make it again when it changes.
 		"persistence": fields{"createStorageClass": false, "defaultClass": false},
 		// A job before each upgrade, which Flux would make once.
