@@ -179,6 +179,9 @@ func readNode(ctx context.Context, client *node.Client, n *rehearsal.Node) (err 
 
 // members takes in what a control plane knows of etcd.
 func (l *allObserver) members(state nodes.NodeState) {
+	if leader := uint64(state.Etcd.Leader); leader != 0 {
+		l.found.Leader = leader
+	}
 	for _, m := range state.Etcd.Members {
 		if !slices.ContainsFunc(l.found.Etcd, func(have rehearsal.Member) bool { return have.ID == uint64(m.ID) }) {
 			peer := ""

@@ -21,6 +21,8 @@ type Observed struct {
 	Nodes   []Node
 	// The members of etcd, as those that serve know them.
 	Etcd []Member
+	// The id of the member that leads; 0: none does. It is upgraded last.
+	Leader uint64
 	// The version of Kubernetes, such as v1.36.4; empty: it does not answer, or there
 	// is none.
 	Kubernetes string

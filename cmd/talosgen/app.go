@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/apply/reach"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render"
@@ -25,6 +26,8 @@ type app struct {
 	memory  func() uint64 // that the program has taken, in bytes
 	// The operator's SSH keys; nil: those that flags name, or the agent's.
 	signers reach.Signers
+	// Hears of the runs of commands; nil: only those who see them do.
+	hears func(progress.Event)
 }
 
 // systemApp is the app of a process that a person or a pipeline has started.
@@ -62,6 +65,6 @@ func (a *app) trees() trees {
 func (a *app) clusters() clusters {
 	return clusters{
 		args: a.args, ws: a.workspace(), trees: a.trees(), keys: a.keys(), out: &a.console, vars: a.vars,
-		clock: a.clock, random: a.random, http: a.http, signers: a.signers,
+		clock: a.clock, random: a.random, http: a.http, signers: a.signers, hears: a.hears,
 	}
 }

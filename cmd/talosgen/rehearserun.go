@@ -52,8 +52,8 @@ func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, run reh
 	if !c.Bool(flagVerbose) {
 		inside.console.stderr, inside.console.screen, inside.console.live = io.Discard, io.Discard, false
 	}
+	inside.hears = recorder.Event
 	k := inside.clusters()
-	k.hears = recorder.Event
 	k.keep = func(name string, write func(io.Writer) error) (string, error) { return name, write(io.Discard) }
 	var found foundOut
 	var ended error

@@ -106,7 +106,7 @@ func extensions(o *rehearsal.Observed) map[string][]string {
 
 // found is an observed cluster as simulated nodes know it.
 func (t *trySite) found(o *rehearsal.Observed, public string, endpoints map[string]string) talossim.Found {
-	f := talossim.Found{Kubernetes: o.Kubernetes}
+	f := talossim.Found{Kubernetes: o.Kubernetes, Leader: o.Leader}
 	for _, m := range o.Etcd {
 		f.Members = append(f.Members, talossim.FoundMember(m))
 	}

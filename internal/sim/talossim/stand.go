@@ -34,6 +34,7 @@ type FoundMember struct {
 type Found struct {
 	Machines []Standing
 	Members  []FoundMember
+	Leader   uint64 // the id of a member; 0: none leads
 	// The version of Kubernetes, such as v1.36.4, and its objects; without members
 	// there are none.
 	Kubernetes string
@@ -72,6 +73,7 @@ func (f *Fleet) Stand(found Found, servers *Servers) error {
 			f.machines = append(f.machines, m.machine)
 		}
 	}
+	c.leader = found.Leader
 	c.elect()
 	c.version()
 	f.clusters = append(f.clusters, c)

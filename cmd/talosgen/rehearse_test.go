@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/apply/rehearsal"
+	"github.com/talosgen/talosgen/internal/generate"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// TestRehearsedOrder rehearses what then happens: for generated clusters, a rehearsal
+// of a change, of an upgrade and of the end has the steps of the run that follows it, in
+// their order, and changes nothing at Hetzner Cloud, at nodes and in Kubernetes.
+func TestRehearsedOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	each(t, seeds(3, 30, 300, lives), 1, 10, rehearsedOrder) // one at once: time is quiet only then
+}
+
+func rehearsedOrder(dir string, o generate.Options) error {
+	t := turnOf(o)
+	if !t.settles() || len(t.begin.Environments[0].Cluster) == 0 {
+		return nil
+	}
+	g, err := layOutOf(dir, t.begin)
+	if err != nil {
+		return as("sources", err)
+	}
+	l := &liveSite{generated: g, name: g.Environments[0].Name}
+	if err := g.must("render", l.name); err != nil {
+		return as("render", err)
+	}
+	if err := l.begin(); err != nil {
+		return as("site", err)
+	}
+	defer l.site.close()
+	steps := []struct {
+		kind string
+		do   func() error
+	}{
+		{"first apply", func() error { return l.agreed("apply", "--yes") }},
+		{"change", func() error { return l.changeTo(t) }},
+		{"rehearsed change", func() error { return l.compare("apply") }},
+		{"newer Talos", l.newerTalos},
+		{"rehearsed upgrade", func() error { return l.compare("upgrade", "--max-parallel", "2") }},
+		{"rehearsed end", func() error {
+			if len(l.site.infra.Servers) == 0 {
+				return nil // machines are not talosgen's to remove
+			}
+			return l.compare("destroy")
+		}},
+		{"output", g.sound},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			return as(step.kind, err)
+		}
+	}
+	return nil
+}
+
+// liveSite is the simulated cluster that plays the living one. Its time is that of a
+// rehearsal, so that runs take as long.
+type liveSite struct {
+	*generated
+
+	name string
+	site *trySite
+}
+
+func (l *liveSite) begin() (err error) {
+	c := cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.ContinueOnError), nil)
+	c.Context = context.Background()
+	_, _ = l.runIn(func(w *app) {
+		w.clock = clock{time.Now, sleepFor}
+		l.site, err = newTrySite(c, w, l.name)
+	}, "version")
+	if err != nil {
+		return err
+	}
+	for _, image := range l.site.infra.Images {
+		if !image.Build {
+			l.site.sim.AddSnapshot("Talos, made by somebody", image.Architecture, snapshotDisk, image.Labels)
+		}
+	}
+	return nil
+}
+
+// in changes an app into one of the site.
+func (l *liveSite) in(w *app) {
+	outside := *w
+	outside.clock = clock{time.Now, sleepFor}
+	*w = *l.site.app(&outside)
+}
+
+// beside changes an app into one that looks at the site: its time stands still
+// meanwhile, and that of a rehearsal goes by the real one.
+func (l *liveSite) beside(w *app) {
+	l.in(w)
+	w.clock.sleep = sleepFor
+}
+
+// agreed runs a command with all consent that it asks for.
+func (l *liveSite) agreed(command string, more ...string) error {
+	return l.agreedIn(l.in, append([]string{command, l.name, "--allow-dirty"}, more...)...)
+}
+
+// agreedIn runs a command in an app, and gives the consent that it lacks.
+func (l *liveSite) agreedIn(in func(*app), args ...string) error {
+	code, said := l.runIn(in, args...)
+	if code != 0 {
+		return fmt.Errorf("talosgen %s: exit code %d\n%s", strings.Join(args, " "), code, said)
+	}
+	return nil
+}
+
+// changeTo makes the change of a turn in the repository.
+func (l *liveSite) changeTo(t turn) error {
+	s := &generatedSite{generated: l.generated}
+	err := errors.Join(s.replace(t.end), l.must("secrets", "sync", l.name), l.must("render", l.name))
+	if err != nil {
+		return err
+	}
+	before := l.site.infra.Machines
+	if l.site.infra, err = renderedInfrastructure(l.dir, l.name); err != nil {
+		return err
+	}
+	for _, m := range l.site.infra.Machines {
+		if !slices.ContainsFunc(before, func(o schemas.InfraMachine) bool { return o.Name == m.Name }) {
+			l.site.fleet.Add(preinstalled(m)).PowerOn()
+		}
+	}
+	return l.site.clock.Sleep(context.Background(), time.Minute)
+}
+
+// newerTalos raises the patch of Talos in the repository.
+func (l *liveSite) newerTalos() error {
+	file := filepath.Join(l.dir, "envs", l.name, "cluster.yaml")
+	text, err := os.ReadFile(file)
+	at := talosVersion.FindSubmatchIndex(text)
+	if err != nil || at == nil {
+		return err
+	}
+	patch, err := strconv.Atoi(string(text[at[2]:at[3]]))
+	if err != nil {
+		return err
+	}
+	newer := string(text[:at[2]]) + strconv.Itoa(patch+1) + string(text[at[3]:])
+	return errors.Join(os.WriteFile(file, []byte(newer), 0o644), l.must("render", l.name))
+}
+
+// compare rehearses a command, runs it, and compares.
+func (l *liveSite) compare(command string, more ...string) error {
+	_, _ = l.runIn(l.in, "access", "open", l.name, "--allow-dirty") // where it is closed
+	l.site.sim.ResetCalls()
+	l.site.fleet.ResetCalls()
+	var report rehearsal.Report
+	code, said := l.runIn(l.beside, append([]string{"rehearse", l.name, command, "-o", "json"}, more...)...)
+	if err := l.unchanged(); err != nil {
+		return err
+	}
+	i := strings.Index(said, "\n{\n")
+	if i < 0 || json.NewDecoder(strings.NewReader(said[i:])).Decode(&report) != nil {
+		return fmt.Errorf("rehearse %s: exit code %d\n%s", command, code, said)
+	}
+	if report.Result == rehearsal.Refused {
+		if code, said := l.runIn(l.in, command, l.name, "--allow-dirty", "--yes"); code == 0 {
+			return fmt.Errorf("%s was rehearsed as refused, for %q, and\n%s", command, report.Problems, said)
+		}
+		return nil
+	}
+	args := append([]string{command, l.name, "--allow-dirty"}, more...)
+	if command == "destroy" {
+		l.site.fleet.LetEnd()
+		args = append(args, "--yes-destroy", report.Cluster, "--allow-made")
+	} else {
+		args = append(args, "--yes")
+	}
+	for _, risk := range report.Risks {
+		if command != "destroy" {
+			args = append(args, "--allow", risk.ID)
+		}
+	}
+	recorder := &rehearsal.Recorder{Now: l.site.clock.Now}
+	code, ran := l.runIn(func(w *app) { l.in(w); w.hears = recorder.Event }, args...)
+	if failed := report.Result == rehearsal.Failed; failed != (code != 0) {
+		return fmt.Errorf("%s was rehearsed as %s, for %q, and ended with %d\n%s", command, report.Result, report.Problems, code, ran)
+	}
+	real := recorder.Report(rehearsal.Seen{Until: l.site.clock.Now()})
+	if rehearsed, happened := inOrder(report.Steps), inOrder(real.Steps); rehearsed != happened {
+		return fmt.Errorf("%s: what was rehearsed is\n%s\nand what happened\n%s\n%s", command, rehearsed, happened, ran)
+	}
+	return nil
+}
+
+// unchanged is nil if everything since the last reset was reading.
+func (l *liveSite) unchanged() error {
+	for _, c := range l.site.sim.Calls() {
+		if c.Method != "GET" {
+			return fmt.Errorf("a rehearsal asked Hetzner Cloud to %s %s", c.Method, c.Path)
+		}
+	}
+	for _, c := range l.site.fleet.Calls() {
+		if !strings.HasPrefix(c.Method, "GET /") && !slices.Contains(readingCalls, c.Method) {
+			return fmt.Errorf("a rehearsal asked %s to %s", c.Machine, c.Method)
+		}
+	}
+	return nil
+}
+
+// inOrder are the steps by when they begin. Of those that begin at once none is first.
+func inOrder(steps []rehearsal.Step) string {
+	slices.SortStableFunc(steps, func(a, b rehearsal.Step) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name))
+	})
+	var b strings.Builder
+	for _, s := range steps {
+		fmt.Fprintf(&b, "%s: %s\n", s.Stage, s.Name)
+	}
+	return b.String()
+}
