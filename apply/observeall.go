@@ -20,10 +20,15 @@ import (
 
 // ObserveAll reads a cluster as it is, for a rehearsal of what is to be done to it. The
 // session must be one that only reads; see [Cloud]. What cannot be read is named in
-// what is returned; an error means that nothing can be rehearsed.
-func (s *Session) ObserveAll(ctx context.Context) (*rehearsal.Observed, error) {
+// what is returned; an error means that nothing can be rehearsed. With a file, that is
+// read in the place of the cluster, or what was read is kept there.
+func (s *Session) ObserveAll(ctx context.Context, file rehearsal.File) (*rehearsal.Observed, error) {
 	if !s.connect.inventory.readOnly {
 		return nil, diag.On("environment "+s.env.name, "a session that may change something does not observe for a rehearsal")
+	}
+	keeps := observedFile{s.env, file}
+	if file.From != nil {
+		return keeps.read(ctx)
 	}
 	o := &rehearsal.Observed{Environment: s.env.name, Cluster: s.env.Infrastructure.Cluster, At: s.connect.clock.Now()}
 	all := &allObserver{Session: s, found: o}
@@ -35,7 +40,7 @@ func (s *Session) ObserveAll(ctx context.Context) (*rehearsal.Observed, error) {
 			return nil, err
 		}
 	}
-	return o, nil
+	return o, keeps.write(o)
 }
 
 // allObserver reads the parts of a cluster one after the other.

@@ -27,7 +27,7 @@ type Observed struct {
 	// is none.
 	Kubernetes string
 	// The SSH host key of the server that leads to nodes, from the tree; zero: none does.
-	HostKey secret.String
+	HostKey secret.String `json:"-"`
 	// All objects that it has, but for those that come and go by themselves.
 	Objects []manifest.Object
 	// What could not be read, or is left out, one line each.
@@ -51,7 +51,7 @@ type Node struct {
 	// The size of the partition with its systems in bytes; 0 is not known.
 	BootSize int64
 	// What it runs with.
-	Config secret.String
+	Config secret.String `json:"-"`
 	// Its member of etcd; 0: it has none.
 	Member uint64
 	// Of machines that exist already.

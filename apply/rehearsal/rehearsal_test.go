@@ -1,14 +1,20 @@
 package rehearsal_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/apply/rehearsal"
+	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/secret"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -128,5 +134,30 @@ func TestPodStart(t *testing.T) {
 	o.Objects = append(o.Objects, pod(30, 0))
 	if took, known := o.PodStart(); !known || took != 9*time.Second {
 		t.Errorf("%s, %v", took, known)
+	}
+}
+
+// TestFile: what was observed comes back from a file as it was.
+func TestFile(t *testing.T) {
+	o := &rehearsal.Observed{
+		Environment: "prod", Cluster: "one", At: after(0), HostKey: secret.New("a host key"), Leader: 1 << 63,
+		Hetzner: map[string][]json.RawMessage{"servers": {json.RawMessage(`{"name":"a"}`)}},
+		Nodes:   []rehearsal.Node{{Name: "a", Config: secret.New("machine: {}"), Member: 1<<63 + 1}},
+		Objects: []manifest.Object{{"kind": "Pod", "spec": map[string]any{"priority": int64(2000001000), "share": 0.5, "on": true, "list": []any{int64(1)}}}},
+	}
+	var text bytes.Buffer
+	if err := o.Encode(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := rehearsal.Decode(bytes.NewReader(text.Bytes()))
+	if err != nil || !reflect.DeepEqual(again, o) {
+		t.Errorf("%v\n%+v\n%+v", err, again, o)
+	}
+	for name, text := range map[string]string{
+		"no JSON": "nothing", "another": `{"kind":"Pod"}`, "newer": `{"Format":2}`, "cut": text.String()[:100],
+	} {
+		if _, err := rehearsal.Decode(strings.NewReader(text)); err == nil {
+			t.Errorf("%s is read", name)
+		}
 	}
 }

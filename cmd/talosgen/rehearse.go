@@ -1,12 +1,20 @@
 package main
 
 import (
+	"io"
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply/rehearsal"
 	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Flags of rehearse.
+const (
+	flagSave = "save"
+	flagFrom = "from"
 )
 
 // What can be rehearsed.
@@ -47,6 +55,9 @@ Examples:
    talosgen rehearse prod upgrade --until first --max-parallel 2
                                            with flags of upgrade
    talosgen rehearse prod destroy
+   talosgen rehearse prod --save prod.age  keep what was read, encrypted
+   talosgen rehearse prod upgrade --from prod.age
+                                           begin with that, without the cluster
    talosgen rehearse prod -o json          the report for programs`,
 		Flags:  rehearseFlags(),
 		Action: r.run,
@@ -68,6 +79,8 @@ func rehearseFlags() (all []cli.Flag) {
 		&cli.StringSliceFlag{Name: flagAllow, Usage: "consent to `WHAT` the command takes with --allow (repeatable)"},
 		&cli.StringSliceFlag{Name: flagNode, Usage: "rehearse only the node `NAME` (repeatable)"},
 		&cli.StringFlag{Name: flagMaxParallel, Value: "1", Usage: "`NUMBER` of workers that may be unavailable at once; for upgrade also a percentage of them"},
+		&cli.StringFlag{Name: flagSave, Usage: "keep what was read of the cluster in `FILE`, encrypted with age for the operators"},
+		&cli.StringFlag{Name: flagFrom, Usage: "begin with what --" + flagSave + " kept in `FILE` in place of the cluster"},
 		&cli.BoolFlag{Name: flagAllowMade, Usage: "for destroy: also remove all objects that the cluster created"},
 	)
 }
@@ -104,11 +117,28 @@ func (r rehearseCommand) run(c *cli.Context) error {
 func (r rehearseCommand) observe(c *cli.Context, name string) (o *rehearsal.Observed, err error) {
 	observing := r.app.clusters()
 	observing.readOnly = true
-	err = observing.useOf(c, name, func(s *session) (err error) {
-		o, err = s.ObserveAll(c.Context)
-		return err
-	})
-	return o, err
+	use := func(file rehearsal.File) error {
+		return observing.useOf(c, name, func(s *session) (err error) {
+			o, err = s.ObserveAll(c.Context, file)
+			return err
+		})
+	}
+	from, save := c.String(flagFrom), c.String(flagSave)
+	switch {
+	case from != "" && save != "":
+		return nil, diag.On("--"+flagFrom, "not together with --%s", flagSave).WithCode(diag.Usage)
+	case from != "":
+		file, err := os.Open(from)
+		if err != nil {
+			return nil, unreadable(from, err)
+		}
+		defer file.Close()
+		return o, use(rehearsal.File{Name: from, From: file})
+	case save != "":
+		_, err := keepIn(".")(save, func(to io.Writer) error { return use(rehearsal.File{Name: save, To: to}) })
+		return o, err
+	}
+	return o, use(rehearsal.File{})
 }
 
 // print prints the report, and ends the command by its result.
