@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -182,7 +181,8 @@ func readNode(ctx context.Context, client *node.Client, n *rehearsal.Node) (err 
 	return nil
 }
 
-// members takes in what a control plane knows of etcd.
+// members takes in what a control plane knows of etcd, in its order: in simulators, it
+// decides on elections.
 func (l *allObserver) members(state nodes.NodeState) {
 	if leader := uint64(state.Etcd.Leader); leader != 0 {
 		l.found.Leader = leader
@@ -196,7 +196,6 @@ func (l *allObserver) members(state nodes.NodeState) {
 			l.found.Etcd = append(l.found.Etcd, rehearsal.Member{ID: uint64(m.ID), Name: m.Hostname, Peer: peer, Learner: m.Learner})
 		}
 	}
-	slices.SortFunc(l.found.Etcd, func(a, b rehearsal.Member) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // objects reads everything that Kubernetes has. Without an etcd there is nothing.

@@ -52,7 +52,7 @@ func Decode(from io.Reader) (*Observed, error) {
 		return nil, fmt.Errorf("it is no cluster that was observed")
 	}
 	if k.Format != format {
-		return nil, fmt.Errorf("it has the format %d: a newer talosgen has written it", k.Format)
+		return nil, fmt.Errorf("its format %d is newer than this program", k.Format)
 	}
 	o := k.Observed
 	o.HostKey = secret.New(k.HostKey)

@@ -57,7 +57,7 @@ Examples:
    talosgen rehearse prod destroy
    talosgen rehearse prod --save prod.age  keep what was read, encrypted
    talosgen rehearse prod upgrade --from prod.age
-                                           begin with that, without the cluster
+                                           without the cluster
    talosgen rehearse prod -o json          the report for programs`,
 		Flags:  rehearseFlags(),
 		Action: r.run,
