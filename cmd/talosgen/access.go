@@ -61,17 +61,8 @@ Examples:
    talosgen access show prod
    talosgen access show prod -o json`,
 		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
-		Action: func(c *cli.Context) error { return a.use(c, func(s *session) error { return a.show(c, s) }) },
+		Action: func(c *cli.Context) error { return a.clusters.read(c, func(s *session) error { return a.show(c, s) }) },
 	}
-}
-
-// use uses a session for a tree that need not be committed: nothing of it is
-// applied.
-func (a nodeAccessCommand) use(c *cli.Context, do func(*session) error) error {
-	if err := c.Set(flagAllowDirty, "true"); err != nil {
-		return err
-	}
-	return a.clusters.use(c, do)
 }
 
 // shownAccess is who is let in to a cluster.
@@ -122,7 +113,7 @@ Examples:
 			if err != nil {
 				return err
 			}
-			return a.use(c, func(s *session) error { return a.open(c, s, from) })
+			return a.clusters.read(c, func(s *session) error { return a.open(c, s, from) })
 		},
 	}
 }
@@ -195,7 +186,7 @@ Examples:
    talosgen access close prod --all   also what others have opened`,
 		Flags: sessionFlags(append(nodeFlags(), &cli.BoolFlag{Name: flagAll, Usage: "also what other operators have opened"}, outputFlag())...),
 		Action: func(c *cli.Context) error {
-			return a.use(c, func(s *session) error { return a.close(c, s) })
+			return a.clusters.read(c, func(s *session) error { return a.close(c, s) })
 		},
 	}
 }

@@ -34,7 +34,7 @@ Examples:
 		Flags: sessionFlags(append(nodeFlags(), durationFlag(),
 			&cli.StringFlag{Name: flagListen, Usage: "`ADDRESS` on loopback to listen at", Value: proxyListen})...),
 		Action: func(c *cli.Context) error {
-			return a.use(c, func(s *session) error { return a.proxy(c, s) })
+			return a.clusters.read(c, func(s *session) error { return a.proxy(c, s) })
 		},
 	}
 }

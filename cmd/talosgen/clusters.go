@@ -48,6 +48,14 @@ func (k clusters) use(c *cli.Context, do func(*session) error) error {
 	return k.useOf(c, name, do)
 }
 
+// read is [clusters.use] for a tree that need not be committed: nothing of it is applied.
+func (k clusters) read(c *cli.Context, do func(*session) error) error {
+	if err := c.Set(flagAllowDirty, "true"); err != nil {
+		return err
+	}
+	return k.use(c, do)
+}
+
 // useOf is [clusters.use] for an environment whose name was read.
 func (k clusters) useOf(c *cli.Context, name string, do func(*session) error) (err error) {
 	s, err := k.open(c, name)

@@ -37,7 +37,7 @@ Examples:
 }
 
 func (e etcdCommand) status(c *cli.Context) error {
-	return e.clusters.use(c, func(s *session) error { return e.printMembers(c, s) })
+	return e.clusters.read(c, func(s *session) error { return e.printMembers(c, s) })
 }
 
 // printMembers lists the members of etcd.

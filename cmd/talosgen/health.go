@@ -34,7 +34,7 @@ Examples:
 }
 
 func (h healthCommand) run(c *cli.Context) error {
-	return h.clusters.use(c, func(s *session) error { return h.health(c, s) })
+	return h.clusters.read(c, func(s *session) error { return h.health(c, s) })
 }
 
 // health checks a cluster, and prints the results.

@@ -34,10 +34,7 @@ Examples:
 }
 
 func (h historyCommand) run(c *cli.Context) error {
-	if err := c.Set(flagAllowDirty, "true"); err != nil { // the tree only leads there
-		return err
-	}
-	return h.clusters.use(c, func(s *session) error {
+	return h.clusters.read(c, func(s *session) error {
 		return s.AtCluster(c.Context, c.String(flagServer), func(cluster *apply.Cluster) error {
 			entries, err := cluster.Ledger(c.Context)
 			s.stop()
