@@ -58,6 +58,7 @@ func generatedLife(dir string, o generate.Options) error {
 		{"first plan", func() error { return s.want(1, "plan", e.Name, "--allow-dirty") }},
 		{"first apply", func() error { return s.want(0, "apply", e.Name, "--allow-dirty", "--yes") }},
 		{"first end", s.settled},
+		{"autoscale", s.autoscale},
 		{"change", func() error { return s.change(t) }},
 		{"upgrade", s.upgrade},
 		{"destroy", func() error { return s.destroy() }},
@@ -88,6 +89,8 @@ type generatedSite struct {
 	sign   reach.Signers
 	stands map[string]bool // machines and images
 	before map[string]int  // objects of the project, by kind, that are not the cluster's
+
+	autoscaled int // servers that the autoscaler has made
 }
 
 func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, err error) {
@@ -235,7 +238,7 @@ func (s *generatedSite) settled() error {
 	}
 	want := maps.Clone(s.before)
 	made := func(kind string, n int) { want[kind] += n }
-	made("servers", len(s.infra.Servers))
+	made("servers", len(s.infra.Servers)+s.autoscaled)
 	made("load_balancers", len(s.infra.LoadBalancers))
 	made("placement_groups", len(s.infra.PlacementGroups))
 	for _, f := range s.infra.Firewalls {
@@ -265,7 +268,11 @@ func (s *generatedSite) destroy() error {
 		return nil // machines are not talosgen's to remove
 	}
 	s.fleet.LetEnd()
-	if err := s.want(0, "destroy", s.env.Name, "--allow-dirty", "--yes-destroy", s.env.Cluster); err != nil {
+	args := []string{"destroy", s.env.Name, "--allow-dirty", "--yes-destroy", s.env.Cluster}
+	if s.autoscaled > 0 {
+		args = append(args, "--allow-made")
+	}
+	if err := s.want(0, args...); err != nil {
 		return err
 	}
 	if got := s.objects(); !maps.Equal(got, s.before) {
