@@ -78,20 +78,18 @@ func (inv *inventory) server(o cloudplan.Observed, name string) *cloudplan.Serve
 	return &o.Servers[i]
 }
 
-// autoscaled are the nodes that the autoscaler made of the pools that are discovered. A
-// server that does not run yet has the newest configuration anyway.
+// autoscaled are the nodes that the autoscaler made. A server that does not run yet has
+// the newest configuration anyway.
 func (inv *inventory) autoscaled(o cloudplan.Observed) (found []nodes.Machine) {
 	for _, have := range o.Servers {
 		group := have.Labels[schemas.LabelNodeGroup]
-		discovered := slices.ContainsFunc(inv.infra.AutoscalerPools, func(p schemas.InfraAutoscalerPool) bool {
-			return p.Discovery && p.Group == group
-		})
-		if !discovered || have.Status != statusRunning {
+		own := have.Labels[schemas.LabelCluster] == inv.infra.Cluster
+		if group == "" || !own && inv.scaled(group) == nil || have.Status != statusRunning {
 			continue
 		}
-		m := nodes.Machine{Name: have.Name, Role: nodeplan.Worker, Group: group, Calls: inv.calls}
+		m := nodes.Machine{Name: have.Name, Role: nodeplan.Worker, Group: group, Calls: inv.calls, ReadOnly: inv.readOnly}
 		inv.place(&m, have)
-		if inv.direct() && have.Labels[schemas.LabelCluster] != inv.infra.Cluster {
+		if inv.direct() && !own {
 			m.Address, m.Unknown = "", "its server has no label cluster, so session access does not lead to it: cluster-autoscaler 1.36 sets it"
 		}
 		if address := inv.endpoints[m.Name]; address != "" {
@@ -102,9 +100,28 @@ func (inv *inventory) autoscaled(o cloudplan.Observed) (found []nodes.Machine) {
 	return found
 }
 
+// followed are those of them that take what changes in Git: of the pools with discovery.
+func (inv *inventory) followed(o cloudplan.Observed) []nodes.Machine {
+	return slices.DeleteFunc(inv.autoscaled(o), func(m nodes.Machine) bool {
+		pool := inv.scaled(m.Group)
+		return pool == nil || !pool.Discovery
+	})
+}
+
+// scaled is the pool that the autoscaler makes nodes of a group for; nil if the tree has
+// none.
+func (inv *inventory) scaled(group string) *schemas.InfraAutoscalerPool {
+	for i := range inv.infra.AutoscalerPools {
+		if p := &inv.infra.AutoscalerPools[i]; p.Group == group {
+			return p
+		}
+	}
+	return nil
+}
+
 // names are those of all nodes, wanted or there.
 func (inv *inventory) names(o cloudplan.Observed) (names []string) {
-	for _, m := range append(inv.machines(o, nil), inv.autoscaled(o)...) {
+	for _, m := range append(inv.machines(o, nil), inv.followed(o)...) {
 		names = append(names, m.Name)
 	}
 	return names

@@ -40,7 +40,7 @@ func TestAutoscaledMachines(t *testing.T) {
 	} {
 		infra.Access = c.access
 		var got []string
-		for _, m := range (&inventory{infra: infra}).autoscaled(o) {
+		for _, m := range (&inventory{infra: infra}).followed(o) {
 			got = append(got, m.Name+" "+m.Address)
 			if m.Group != "demo-burst" || m.InTree || m.Role != "worker" || m.Address == "" && m.Unknown == "" {
 				t.Errorf("%+v", m)

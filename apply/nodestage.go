@@ -68,7 +68,7 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 // follow adds to the nodes of a cluster those that its autoscaler made, of pools with
 // discovery: what Git changes in their configuration reaches them too.
 func (n *nodeStage) follow(c *nodes.Cluster, o cloudplan.Observed) {
-	c.Machines = append(c.Machines, n.connect.inventory.autoscaled(o)...)
+	c.Machines = append(c.Machines, n.connect.inventory.followed(o)...)
 }
 
 // unheard says why Kubernetes did not answer when the last plan was made.

@@ -14,7 +14,6 @@ import (
 	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/apply/rehearsal"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // ObserveAll reads a cluster as it is, for a rehearsal of what is to be done to it. The
@@ -77,7 +76,7 @@ func (l *allObserver) nodes(ctx context.Context) (err error) {
 	if l.cluster, err = l.connect.at(ctx, l.seen, nil); err != nil {
 		return err
 	}
-	l.cluster.Machines = append(l.cluster.Machines, l.autoscaled()...)
+	l.cluster.Machines = append(l.cluster.Machines, l.connect.inventory.autoscaled(l.seen)...)
 	states, err := l.cluster.Observe(ctx)
 	if err != nil {
 		return err
@@ -112,18 +111,6 @@ func (l *allObserver) reached(states []nodes.NodeState) error {
 		return p.WithHint("a rehearsal does not open access: `talosgen access open %s` lets your address in for a while", l.env.name)
 	}
 	return p.WithHint("`talosgen health %s` shows what is wrong", l.env.name)
-}
-
-// autoscaled are the servers that the autoscaler made: nodes too, which no tree has.
-func (l *allObserver) autoscaled() (found []nodes.Machine) {
-	for _, server := range l.seen.Servers {
-		if server.Labels[schemas.LabelCluster] == l.found.Cluster && server.Labels[schemas.LabelNodeGroup] != "" {
-			m := nodes.Machine{Name: server.Name, Role: nodeplan.Worker, Calls: l.connect.inventory.calls, ReadOnly: true}
-			l.connect.inventory.place(&m, server)
-			found = append(found, m)
-		}
-	}
-	return found
 }
 
 // node reads what of a node decides what happens to it. One that does not tell all of
