@@ -162,7 +162,8 @@ type LoadBalancerPool struct {
 	TargetLabelSelector []string `yaml:"targetLabelSelector" format:"labelSelector" otherwise:"all workers of the cluster" example:"[nodepool=edge]"`
 	// The ports that they listen on, and those of the nodes that these lead to.
 	Ports []LoadBalancerPort `yaml:"ports" otherwise:"80 to 30000 and 443 to 30001"`
-	// Whether they only lead to nodes that run the controller.
+	// Whether they only lead to nodes that run the controller, which then knows the
+	// addresses of clients. All pools have the same: one Service is behind them.
 	LocalTraffic bool `yaml:"localTraffic" default:"false" example:"true"`
 	// How they choose a target.
 	Algorithm string `yaml:"algorithm" enum:"least_connections,round_robin" otherwise:"that of ingress.loadBalancer" example:"round_robin"`

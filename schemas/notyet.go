@@ -18,8 +18,6 @@ var NotYet = []string{
 	"talos.upgrade.force",
 	"talos.upgrade.stage",
 	"talos.reboot.debug",
-
-	"ingress.loadBalancerPools.localTraffic",
 }
 
 // NoEffect are those of [NotYet] that get no effect, each with the reason.

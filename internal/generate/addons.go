@@ -130,7 +130,9 @@ func (e podNetworkGenerator) balancerPools(at string) (all []values) {
 		put(e, p, at, "type", 40, func(string) string { return "lb21" })
 		put(e, p, at, "labels", 40, func(string) values { return values{"traffic": "public"} })
 		put(e, p, at, "targetLabelSelector", 40, func(string) []string { return []string{"nodepool=edge", "role=worker"} })
-		e.flag(p, at, "localTraffic", 40)
+		if e.is("ingress.localTraffic", 40) { // one Service is behind all of them
+			p["localTraffic"] = e.is("ingress.localTraffic value", 70)
+		}
 		e.choice(p, at, "algorithm", 40, "round_robin", "least_connections")
 		e.flag(p, at, "publicNetwork", 40)
 		e.names(p, at, 40)

@@ -96,6 +96,7 @@ func (f web) envoyObjects() []object {
 func (f web) envoyService() fields {
 	service := fields{"type": f.gatewayService(), "externalTrafficPolicy": "Cluster"}
 	if f.gatewayService() == schemas.NodePortService {
+		service["externalTrafficPolicy"] = f.trafficPolicy("Cluster")
 		service["patch"] = fields{"type": "StrategicMerge", "value": fields{"spec": fields{"ports": items{
 			fields{"port": httpPort, "nodePort": f.nodePort(httpPort)}, fields{"port": httpsPort, "nodePort": f.nodePort(httpsPort)},
 		}}}}

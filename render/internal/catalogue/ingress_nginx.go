@@ -67,7 +67,7 @@ func (f nginxFacts) nginxConfig() map[string]string {
 func (f nginxFacts) nginxService() fields {
 	service := fields{"externalTrafficPolicy": f.Cluster.Ingress.Nginx.ExternalTrafficPolicy}
 	if f.nginxServiceType() == schemas.NodePortService {
-		service["type"] = schemas.NodePortService
+		service["type"], service["externalTrafficPolicy"] = schemas.NodePortService, f.trafficPolicy(f.Cluster.Ingress.Nginx.ExternalTrafficPolicy)
 		service["nodePorts"] = fields{"http": f.nodePort(httpPort), "https": f.nodePort(httpsPort)}
 		return service
 	}

@@ -58,7 +58,11 @@ func (f web) traefikPort(port, listen int) fields {
 }
 
 func (f web) traefikService() fields {
-	service := fields{"spec": fields{"type": f.gatewayService()}}
+	spec := fields{"type": f.gatewayService()}
+	if f.gatewayService() == schemas.NodePortService && f.localTraffic() {
+		spec["externalTrafficPolicy"] = "Local"
+	}
+	service := fields{"spec": spec}
 	if annotations := f.gatewayAnnotations(); annotations != nil {
 		service["annotations"] = annotations
 	}

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,21 @@ func (f web) nodePort(listen int) int {
 		}
 	}
 	return map[int]int{httpPort: httpNodePort, httpsPort: httpsNodePort}[listen]
+}
+
+// localTraffic tells whether load balancers only lead to nodes that run what lets traffic
+// in: the others drop what reaches them, and their health checks fail.
+func (f web) localTraffic() bool {
+	return slices.ContainsFunc(f.Cluster.Ingress.LoadBalancerPools, func(p schemas.LoadBalancerPool) bool { return p.LocalTraffic })
+}
+
+// trafficPolicy is the externalTrafficPolicy of a Service behind ports of nodes, or else
+// the given one.
+func (f web) trafficPolicy(otherwise string) string {
+	if f.localTraffic() {
+		return "Local"
+	}
+	return otherwise
 }
 
 // nginxServiceType is how traffic reaches ingress-nginx.

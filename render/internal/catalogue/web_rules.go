@@ -95,6 +95,9 @@ func (f webRules) checkPorts() {
 	byService := nginx || in.Gateway.Controller != schemas.CiliumGateway
 	_, ownRange := f.Cluster.Kubernetes.APIServer.ExtraArgs["service-node-port-range"]
 	for i, pool := range in.LoadBalancerPools {
+		if pool.LocalTraffic != f.localTraffic() && served && byService {
+			f.fail("ingress.loadBalancerPools."+strconv.Itoa(i)+".localTraffic", "give all pools the same", "one Service is behind all pools: it leads to local pods for all of them, or for none")
+		}
 		listens := map[int]bool{}
 		for j, p := range pool.Ports {
 			option := "ingress.loadBalancerPools." + strconv.Itoa(i) + ".ports." + strconv.Itoa(j)
