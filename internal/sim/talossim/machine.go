@@ -1,6 +1,7 @@
 package talossim
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"sync/atomic"
@@ -270,6 +271,7 @@ func (m *Machine) install() {
 	m.after(m.fleet.timing.Install, func() {
 		m.installed, m.wiped = true, false
 		m.disk = slots{systems: [2]System{m.toInstall()}}
+		m.flavour()
 		m.goDown(stageRebooting, m.boot)
 	})
 }
@@ -284,6 +286,17 @@ func (m *Machine) toInstall() System {
 	}
 	return System{m.spec.Talos, m.spec.Schematic}
 }
+
+// flavour makes the machine one of the platform, and with Secure Boot or without, that the
+// installer in the configuration is for: its firmware takes the keys as it is booted first.
+func (m *Machine) flavour() {
+	if found := flavours.FindSubmatch(m.active.text); found != nil {
+		m.spec.Platform, m.spec.SecureBoot = cmp.Or(string(found[1]), m.spec.Platform), len(found[2]) > 0
+	}
+}
+
+// flavours are what the names of installers tell of them.
+var flavours = regexp.MustCompile(`(?m)^ +image: "?[^\s"]*/(?:([a-z0-9]+)-)?installer(-secureboot)?/`)
 
 // installers are the images of installers in configurations.
 var installers = regexp.MustCompile(`(?m)^ +image: "?([^\s"]*installer[^\s"]*)`)
