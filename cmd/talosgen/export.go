@@ -149,12 +149,14 @@ func outsideOfGit(ctx context.Context, dir string) error {
 	case strings.TrimSpace(inside) != "true":
 		return nil
 	}
-	ignored, err := gitLine(ctx, parent, "check-ignore", "--", path+"/")
-	if err == nil && ignored != "" {
-		return nil
+	for _, place := range []string{path, exporter.Stage(path)} {
+		if ignored, err := gitLine(ctx, parent, "check-ignore", "--", place+"/"); err != nil || ignored == "" {
+			return diag.New(diag.Pos{File: dir}, "is in a Git work tree that does not ignore %s: secrets in the clear would be committed with the next `git add`", filepath.Base(place)).
+				WithHint("name a directory outside of it, or one in a directory that is ignored; or leave out --reveal: then secrets are encrypted").
+				WithCause(err).WithCode(diag.Secrets)
+		}
 	}
-	return diag.New(diag.Pos{File: dir}, "is in a Git work tree: secrets in the clear would be committed with the next `git add`").
-		WithHint("name a directory outside of it, or leave out --reveal: then secrets are encrypted").WithCause(err).WithCode(diag.Secrets)
+	return nil
 }
 
 // isDir reports whether there is a directory.

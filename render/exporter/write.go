@@ -31,6 +31,13 @@ func CheckTarget(dir string) error {
 		WithHint("name a new directory with --dir").WithCode(diag.Usage)
 }
 
+// Stage is the directory that an export is written to before it gets its name. A run that
+// is killed leaves it there.
+func Stage(dir string) string {
+	dir = filepath.Clean(dir)
+	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".export")
+}
+
 // Write writes the files into a new directory, as a whole: beside it first, then under
 // its name.
 func (e *Export) Write(dir string) error {
@@ -38,7 +45,7 @@ func (e *Export) Write(dir string) error {
 		return err
 	}
 	dir = filepath.Clean(dir)
-	stage := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".export")
+	stage := Stage(dir)
 	fail := func(err error) error {
 		return errors.Join(diag.New(diag.Pos{File: dir}, "cannot be written: %v", source.Reason(err)).WithCause(err), os.RemoveAll(stage))
 	}
