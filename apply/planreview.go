@@ -13,7 +13,7 @@ import (
 func (p *Plan) String() string { return p.review().String() }
 
 // HTML writes the plan as a page, for those who review a change.
-func (p *Plan) HTML(title string) []byte { return planpage.Write(title, p.String()) }
+func (p *Plan) HTML(title string) []byte { return planpage.Write(title, p.review()) }
 
 // Counts is how much there is to do.
 func (p *Plan) Counts() review.Counts { return p.review().Counts() }

@@ -7,16 +7,55 @@ import (
 
 // Printer prints plans for people. Texts of others, such as names and labels,
 // cannot move the cursor of a terminal.
-type Printer struct{ strings.Builder }
+type Printer struct{ lines []Line }
+
+// Line is a line of what is printed.
+type Line struct {
+	// How many spaces it is moved to the right.
+	Indent int
+	// What becomes of the object that it is about, as a sign; empty: it begins no object.
+	Sign string
+	Text string
+}
+
+// String is the line as it is printed.
+func (l Line) String() string {
+	text := l.Text
+	if l.Sign != "" {
+		text = l.Sign + " " + text
+	}
+	if text == "" {
+		return ""
+	}
+	return strings.Repeat(" ", l.Indent) + text
+}
 
 // Line prints one line.
 func (w *Printer) Line(indent int, format string, args ...any) {
+	w.Object(indent, "", format, args...)
+}
+
+// Object prints the line that what is said of an object begins with: its sign, and its
+// name.
+func (w *Printer) Object(indent int, sign, format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	w.WriteString(strings.Repeat(" ", indent) + Brief(Printable(text)) + "\n")
+	w.lines = append(w.lines, Line{indent, sign, Brief(Printable(text))})
 }
 
 // Blank prints an empty line.
-func (w *Printer) Blank() { w.WriteString("\n") }
+func (w *Printer) Blank() { w.lines = append(w.lines, Line{}) }
+
+// Lines are what was printed.
+func (w *Printer) Lines() []Line { return w.lines }
+
+// String is what was printed.
+func (w *Printer) String() string {
+	var b strings.Builder
+	for _, l := range w.lines {
+		b.WriteString(l.String() + "\n")
+	}
+	return b.String()
+}
 
 // Notes prints notes under a title; nothing, if there are none.
 func (w *Printer) Notes(title string, notes []Note) {

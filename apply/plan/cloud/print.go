@@ -45,7 +45,7 @@ func (p *Plan) Summary() string {
 
 // Write prints the change: what becomes of which object, why, and its fields.
 func (c *Change) Write(w *plan.Printer) {
-	w.Line(0, "%s %s%s", signs[c.Action], c.Key, remarks(c))
+	w.Object(0, signs[c.Action], "%s%s", c.Key, remarks(c))
 	if c.Reason != "" && c.Action != Create {
 		w.Line(4, "%s", c.Reason)
 	}

@@ -94,7 +94,7 @@ func step(w *plan.Printer, s Step) {
 	if remark != "" {
 		remark = "  (" + remark + ")"
 	}
-	w.Line(2, "%s %s%s", signs[s.Action], s.Key, remark)
+	w.Object(2, signs[s.Action], "%s%s", s.Key, remark)
 	if len(s.Others) > 0 {
 		w.Line(6, "fields of %s become those of %s", joined(s.Others), s.Owner)
 	}

@@ -6,8 +6,10 @@ package planpage
 import (
 	_ "embed"
 	"html/template"
-	"regexp"
 	"strings"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/apply/plan/review"
 )
 
 //go:embed page.html
@@ -15,11 +17,21 @@ var layout string
 
 var page = template.Must(template.New("page").Parse(layout))
 
-// Write writes the page of a plan from its text, which holds no secrets. Equal texts give
-// equal pages.
-func Write(title, text string) []byte {
+// Write writes the page of a plan, which holds no secrets. Equal plans give equal pages.
+func Write(title string, r review.Review) []byte {
+	lines, counted := r.Lines()
+	v := view{Title: title, Sections: sections(lines)}
+	if counted {
+		objects, more := r.Counts().Parts()
+		v.Counts = append(objects, more...)
+	}
+	return v.page()
+}
+
+// page fills the layout.
+func (v view) page() []byte {
 	var b strings.Builder
-	if err := page.Execute(&b, read(title, text)); err != nil {
+	if err := page.Execute(&b, v); err != nil {
 		panic(err) // a builder takes everything, and the layout fits view
 	}
 	return []byte(b.String())
@@ -28,12 +40,9 @@ func Write(title, text string) []byte {
 // view is what the layout shows.
 type view struct {
 	Title    string
-	Counts   []count // the last line, in its parts
+	Counts   []review.Count
 	Sections []section
 }
-
-// count is a part of the last line, such as "2 to add".
-type count struct{ Class, Text string }
 
 // section is what stands under a line that is not indented.
 type section struct {
@@ -53,72 +62,33 @@ type part struct {
 // Lines are what is said of it.
 func (p part) Lines() string { return strings.Join(p.lines, "\n") }
 
-// object is a line about an object: its sign, one space, and its name. Amounts of a cost
-// stand further to the right.
-var object = regexp.MustCompile(`^ {0,2}([-+~±>!…]) (\S.*)$`)
-
 // classes are those of the signs.
 var classes = map[string]string{"+": "add", "-": "destroy", "~": "change", "±": "replace", ">": "change", "!": "refused", "…": "refused"}
 
-// read takes a text apart.
-func read(title, text string) view {
-	v := view{Title: title}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		m := object.FindStringSubmatch(line)
-		switch {
-		case line == "":
-		case strings.HasPrefix(line, "Plan: "):
-			v.Counts = counts(strings.TrimPrefix(line, "Plan: "))
-		case m != nil:
-			v.part(part{Class: classes[m[1]], Sign: m[1], Name: m[2], Open: m[1] != "+"})
-		case !strings.HasPrefix(line, " "):
-			v.Sections = append(v.Sections, section{Title: line})
+// sections put lines under those that are not indented, and what is said of an object
+// under that.
+func sections(lines []plan.Line) (all []section) {
+	for _, l := range lines {
+		switch last := len(all) - 1; {
+		case l.Text == "" && l.Sign == "":
+		case l.Indent == 0 && l.Sign == "":
+			all = append(all, section{Title: l.Text})
+		case last < 0:
+			all = append(all, section{Parts: []part{begun(l)}})
+		case l.Sign != "" || len(all[last].Parts) == 0:
+			all[last].Parts = append(all[last].Parts, begun(l))
 		default:
-			v.line(line)
-		}
-	}
-	return v
-}
-
-// part adds a part to the last section.
-func (v *view) part(p part) {
-	if len(v.Sections) == 0 {
-		v.Sections = append(v.Sections, section{})
-	}
-	s := &v.Sections[len(v.Sections)-1]
-	s.Parts = append(s.Parts, p)
-}
-
-// line adds a line to the last part.
-func (v *view) line(line string) {
-	if len(v.Sections) == 0 || len(v.Sections[len(v.Sections)-1].Parts) == 0 {
-		v.part(part{})
-	}
-	s := &v.Sections[len(v.Sections)-1]
-	p := &s.Parts[len(s.Parts)-1]
-	p.lines = append(p.lines, line)
-}
-
-// counts takes the last line apart.
-func counts(line string) (all []count) {
-	objects, rest, _ := strings.Cut(line, "; ")
-	for _, text := range strings.Split(objects, ", ") {
-		class := "none"
-		if !strings.HasPrefix(text, "0 ") {
-			_, class, _ = strings.Cut(text, " to ")
-			class, _, _ = strings.Cut(class, " ")
-		}
-		all = append(all, count{class, text})
-	}
-	for text := range strings.SplitSeq(rest, "; ") {
-		switch {
-		case text == "":
-		case strings.Contains(text, "consent"), strings.Contains(text, "refused"), strings.Contains(text, "conflict"):
-			all = append(all, count{"refused", text})
-		default:
-			all = append(all, count{"more", text})
+			p := &all[last].Parts[len(all[last].Parts)-1]
+			p.lines = append(p.lines, l.String())
 		}
 	}
 	return all
+}
+
+// begun is the part that begins with a line.
+func begun(l plan.Line) part {
+	if l.Sign == "" {
+		return part{lines: []string{l.String()}}
+	}
+	return part{Class: classes[l.Sign], Sign: l.Sign, Name: l.Text, Open: l.Sign != "+"}
 }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -79,6 +78,7 @@ const (
 	change  = "change"
 	replace = "replace"
 	destroy = "destroy"
+	none    = "none"
 	refused = "refused"
 )
 
@@ -160,29 +160,58 @@ func (c *counter) kubernetes(p *kubeplan.Plan) {
 	c.Refused += len(p.Refusals)
 }
 
-// Line is the last line of a plan.
-func (c Counts) Line() string {
-	line := fmt.Sprintf("Plan: %d to add, %d to change in place, %d to replace, %d to destroy", c.Add, c.Change, c.Replace, c.Destroy)
-	var more []string
+// Count is one of the counts in words: what becomes of so many objects.
+type Count struct {
+	// add, change, replace or destroy; none of so many as none; refused; else empty.
+	Class string
+	Text  string
+}
+
+// Parts are the counts in words: those of objects, also of none, and what else there is
+// to say.
+func (c Counts) Parts() (objects, more []Count) {
+	for _, o := range []struct {
+		n           int
+		class, text string
+	}{{c.Add, add, "to add"}, {c.Change, change, "to change in place"}, {c.Replace, replace, "to replace"}, {c.Destroy, destroy, "to destroy"}} {
+		objects = append(objects, Count{o.class, fmt.Sprintf("%d %s", o.n, o.text)})
+		if o.n == 0 {
+			objects[len(objects)-1].Class = none
+		}
+	}
 	if c.PowerOff > 0 {
-		more = append(more, several(c.PowerOff, "server is", "servers are")+" powered off"+oneAtATime(c.PowerOff, 1))
+		more = append(more, Count{"", several(c.PowerOff, "server is", "servers are") + " powered off" + oneAtATime(c.PowerOff, 1)})
 	}
 	if c.Reboot > 0 {
-		more = append(more, several(c.Reboot, "node reboots", "nodes reboot")+oneAtATime(c.Reboot, c.AtOnce))
+		more = append(more, Count{"", several(c.Reboot, "node reboots", "nodes reboot") + oneAtATime(c.Reboot, c.AtOnce)})
 	}
 	if c.NeedConsent > 0 {
-		more = append(more, several(c.NeedConsent, "needs", "need")+" consent")
+		more = append(more, Count{refused, several(c.NeedConsent, "needs", "need") + " consent"})
 	}
 	if c.Refused > 0 {
-		more = append(more, fmt.Sprintf("%d refused", c.Refused))
+		more = append(more, Count{refused, fmt.Sprintf("%d refused", c.Refused)})
 	}
 	if c.Conflicts > 0 {
-		more = append(more, fmt.Sprintf("%d in conflict", c.Conflicts))
+		more = append(more, Count{refused, fmt.Sprintf("%d in conflict", c.Conflicts)})
 	}
 	if c.MonthlyCost != "" && c.MonthlyCost != "+0.00" {
-		more = append(more, c.MonthlyCost+" "+c.Currency+"/month")
+		more = append(more, Count{"", c.MonthlyCost + " " + c.Currency + "/month"})
 	}
-	return strings.Join(slices.Concat([]string{line}, more), "; ")
+	return objects, more
+}
+
+// Line is the last line of a plan.
+func (c Counts) Line() string {
+	objects, more := c.Parts()
+	return strings.Join(append([]string{"Plan: " + strings.Join(texts(objects), ", ")}, texts(more)...), "; ")
+}
+
+// texts are those of counts.
+func texts(counts []Count) (all []string) {
+	for _, c := range counts {
+		all = append(all, c.Text)
+	}
+	return all
 }
 
 // oneAtATime says how many go at once, of more than one.

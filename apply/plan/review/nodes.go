@@ -65,7 +65,7 @@ func (w *writer) row(r nodeplan.Row) {
 		if name != nodeplan.Etcd {
 			name = "node/" + name
 		}
-		w.Line(0, "%s %s%s", sign(r), name, needsConsent(r.Allowed))
+		w.Object(0, sign(r), "%s%s", name, needsConsent(r.Allowed))
 	}
 	w.Line(4, "%s%s%s", actions(r), w.turns(r), because(r))
 	for _, c := range r.Changes {

@@ -27,6 +27,25 @@ type Review struct {
 // String prints the plan for operators. It is the same for equal plans, to the byte,
 // and holds no secrets.
 func (r Review) String() string {
+	w := r.written()
+	if r.counts() {
+		w.Blank()
+		w.Line(0, "%s", r.Counts().Line())
+	}
+	return strings.TrimPrefix(w.Printer.String(), "\n") // parts are apart by one empty line
+}
+
+// Lines are those of the plan but for the last one, which counts; counted is false if
+// there is nothing to count.
+func (r Review) Lines() (lines []plan.Line, counted bool) {
+	return r.written().Printer.Lines(), r.counts()
+}
+
+// counts reports whether the plan ends with how much there is to do.
+func (r Review) counts() bool { return !r.empty() || r.Counts().Refused > 0 }
+
+// written is all of the plan but for its last line.
+func (r Review) written() *writer {
 	w := &writer{r, &plan.Printer{}}
 	w.project()
 	if r.empty() {
@@ -40,15 +59,10 @@ func (r Review) String() string {
 	w.held()
 	w.disturbs()
 	w.notes()
-	if r.empty() && r.Counts().Refused == 0 {
-		return w.text()
-	}
-	if r.costs() {
+	if r.counts() && r.costs() {
 		r.Cloud.Cost.Write(w.Printer)
 	}
-	w.Blank()
-	w.Line(0, "%s", r.Counts().Line())
-	return w.text()
+	return w
 }
 
 func (r Review) empty() bool {
@@ -80,11 +94,6 @@ func (r Review) node(c *cloudplan.Change) bool {
 type writer struct {
 	Review
 	*plan.Printer
-}
-
-// text is what was printed; parts are apart by one empty line.
-func (w *writer) text() string {
-	return strings.TrimPrefix(w.Printer.String(), "\n")
 }
 
 // cloud prints the changes at Hetzner Cloud that are made at one time.
