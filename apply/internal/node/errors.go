@@ -52,6 +52,10 @@ func Transient(err error) bool {
 	return errors.As(err, &s) && !Final(err)
 }
 
+// endedStream is what gRPC says of a stream that ended before its answer: who served it,
+// or what is on the way, went.
+const endedStream = "server closed the stream without sending trailers"
+
 // errLost marks an error of a call over a connection that there was.
 var errLost = errors.New("the answer was lost")
 
@@ -109,6 +113,10 @@ func (c *link) explain(what string, err error) error {
 		p.WithHint("it needs a reboot to take effect")
 	}
 	switch status.Code(err) {
+	case codes.Internal:
+		if strings.Contains(status.Convert(err).Message(), endedStream) {
+			p.WithCause(errors.Join(err, errLost))
+		}
 	case codes.Unavailable:
 		if c.conn.cause() == nil {
 			p.WithCause(errors.Join(err, errLost))

@@ -72,6 +72,24 @@ func TestLostFirstLook(t *testing.T) {
 	w.done()
 }
 
+// TestLostInPlan: a plan asks a node again that was reached and whose answer was lost, and
+// refuses nothing because of it.
+func TestLostInPlan(t *testing.T) {
+	for name, fault := range map[string]talossim.Outcome{
+		"the connection ends": talossim.Status(codes.Unavailable, "error reading from server: EOF"),
+		"the stream ends":     talossim.Status(codes.Internal, "server closed the stream without sending trailers"),
+	} {
+		w := newWorld(t, mixed)
+		for _, m := range w.fleet.Machines() {
+			w.fleet.Inject(talossim.Fault{Machine: m.Name(), As: fault})
+		}
+		p, err := w.up.Plan(t.Context())
+		if err != nil || len(p.Refusals)+len(p.Unreachable) > 0 || len(p.Steps) == 0 {
+			t.Errorf("%s: %v\n%s", name, err, p)
+		}
+	}
+}
+
 // TestLostLock loses the lock when the first node was drained: nothing is changed
 // after that, not even for the pods of that node.
 func TestLostLock(t *testing.T) {

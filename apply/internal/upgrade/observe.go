@@ -71,12 +71,11 @@ func (u observer) observeNode(ctx context.Context, c candidate, pods map[string]
 		s.node = n
 		return s, nil
 	}
-	client, err := u.client(c.want.Name)
-	if err == nil {
-		err = u.ask(ctx, &s, client, c.want)
-	}
-	if err == nil {
-		err = u.askPrograms(ctx, &s.node, client, c.want, pods)
+	known := s.node
+	err := u.askAll(ctx, &s, c, pods)
+	if node.LostAnswer(err) && ctx.Err() == nil {
+		s = nodeState{node: known}
+		err = u.askAll(ctx, &s, c, pods)
 	}
 	if errors.Is(err, errUnreadable) {
 		return s, err
@@ -87,6 +86,18 @@ func (u observer) observeNode(ctx context.Context, c candidate, pods map[string]
 	}
 	u.rest(c, s.node)
 	return s, nil
+}
+
+// askAll asks a node for what it and its programs are.
+func (u observer) askAll(ctx context.Context, s *nodeState, c candidate, pods map[string]kube.StaticPod) error {
+	client, err := u.client(c.want.Name)
+	if err == nil {
+		err = u.ask(ctx, s, client, c.want)
+	}
+	if err == nil {
+		err = u.askPrograms(ctx, &s.node, client, c.want, pods)
+	}
+	return err
 }
 
 // messageOf is what an error says, and its hint.
