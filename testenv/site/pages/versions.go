@@ -46,7 +46,7 @@ func writeVersions(out string) error {
 		return err
 	}
 	return write(out, "index.html", fmt.Appendf(nil, `<!doctype html>
-<meta charset="utf-8"><title>talosgen</title>
+<meta charset="utf-8"><title>talosgen</title><link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url=%s/index.html">
 <a href="%[1]s/index.html">Documentation of talosgen</a>
 `, names[0]))
