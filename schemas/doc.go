@@ -21,11 +21,29 @@
 // The comment of a field says what it means, for a reader of the reference.
 package schemas
 
-import _ "embed" // for the generated schema
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // for the generated schema
+	"io"
+)
 
 //go:generate go run ./internal/gen
 
-// ClusterSchema is the JSON Schema (draft 2020-12) of cluster.yaml.
+// packedSchema is a ninth of the text: every program has it loaded, and few print it.
 //
-//go:embed cluster.schema.json
-var ClusterSchema []byte
+//go:embed cluster.schema.json.gz
+var packedSchema []byte
+
+// ClusterSchema returns the JSON Schema (draft 2020-12) of cluster.yaml.
+func ClusterSchema() []byte {
+	z, err := gzip.NewReader(bytes.NewReader(packedSchema))
+	if err != nil {
+		panic(err) // it was packed by go generate
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

@@ -69,7 +69,7 @@ func (s schemaCommand) run(c *cli.Context) error {
 	}
 	switch which {
 	case "", "cluster":
-		return s.out.printData(schemas.ClusterSchema)
+		return s.out.printData(schemas.ClusterSchema())
 	case "patch":
 		data, err := render.PatchSchema(contract)
 		if err != nil {
@@ -87,7 +87,7 @@ func schemaFiles(dir, contract string) ([]scaffold.File, error) {
 		return nil, err
 	}
 	return []scaffold.File{
-		{Path: path.Join(filepath.ToSlash(dir), clusterSchema), Data: schemas.ClusterSchema, Mode: 0o644},
+		{Path: path.Join(filepath.ToSlash(dir), clusterSchema), Data: schemas.ClusterSchema(), Mode: 0o644},
 		{Path: path.Join(filepath.ToSlash(dir), patchSchema), Data: patch, Mode: 0o644},
 	}, nil
 }

@@ -42,7 +42,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 // and a pattern that does not compile.
 func TestSchemaReferencesResolve(t *testing.T) {
 	var root dict
-	if err := json.Unmarshal(schemas.ClusterSchema, &root); err != nil {
+	if err := json.Unmarshal(schemas.ClusterSchema(), &root); err != nil {
 		t.Fatal(err)
 	}
 	defs := root["$defs"].(dict)

@@ -4,6 +4,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,7 +72,19 @@ func generate(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	outputs := map[string][]byte{filepath.Join(dir, "cluster.schema.json"): schema}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(schema); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "cluster.schema.json")
+	outputs := map[string][]byte{file: schema, file + ".gz": packed.Bytes()}
 	for file, data := range reference {
 		outputs[filepath.Join(referenceDir(dir), filepath.FromSlash(file))] = data
 	}
