@@ -71,7 +71,10 @@ func (l Loop[P, S]) Converge(ctx context.Context, agreed P, o Options[S]) (P, er
 			failure, done = failed.Error(), ""
 			// What was lost on the way may still have its effect.
 			if err := l.Sleep(ctx, time.Duration(n+1)*5*time.Second); err != nil {
-				return current, failed
+				var list diag.List
+				list.AddErr(Interrupted(ctx))
+				list.AddErr(failed)
+				return current, list.Err()
 			}
 		case l.Text(current) == done:
 			return current, diag.On("verify", "changes have no effect, as far as can be read: %s", done).WithCode(diag.Remote).

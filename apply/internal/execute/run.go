@@ -62,10 +62,15 @@ func Run[S Step](ctx context.Context, steps []S, do Do[S], o Options[S]) error {
 		}
 	}
 	if len(r.errs) == 0 && ctx.Err() != nil {
-		return diag.On("apply", "interrupted").WithCode(diag.Interrupted).WithCause(ctx.Err()).
-			WithHint("run the same command again: it goes on where this run stopped")
+		return Interrupted(ctx)
 	}
 	return r.errs.Err()
+}
+
+// Interrupted is the error of a run whose context has ended.
+func Interrupted(ctx context.Context) *diag.Problem {
+	return diag.On("apply", "interrupted").WithCode(diag.Interrupted).WithCause(ctx.Err()).
+		WithHint("run the same command again: it goes on where this run stopped")
 }
 
 type status int

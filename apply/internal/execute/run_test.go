@@ -199,6 +199,25 @@ func TestConverge(t *testing.T) {
 	}
 }
 
+// TestConvergeInterrupted: a run that is interrupted while an answer is lost says
+// both, and ends as interrupted.
+func TestConvergeInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	loop := again(nil)
+	loop.Executor = func(*cloudplan.Plan) execute.Do[cloudplan.Change] {
+		return func(context.Context, cloudplan.Change) error {
+			interrupt()
+			return diag.On("a", "lost").WithCode(diag.Remote).WithCause(errStale)
+		}
+	}
+	loop.Stale = func(err error) bool { return errors.Is(err, errStale) }
+	loop.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	_, err := loop.Converge(ctx, &cloudplan.Plan{Changes: changes("a")}, execute.Options[cloudplan.Change]{})
+	if text := fmt.Sprint(err); diag.CodeOf(err) != diag.Interrupted || !strings.Contains(text, "apply: interrupted") || !strings.Contains(text, "a: lost") {
+		t.Errorf("error (%d) %v", diag.CodeOf(err), err)
+	}
+}
+
 // TestConvergeIsRefused: a plan that later rounds may not execute ends the run.
 func TestConvergeIsRefused(t *testing.T) {
 	_, err := again(func(context.Context) (*cloudplan.Plan, error) {

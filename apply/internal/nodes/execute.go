@@ -28,7 +28,7 @@ func (c *Cluster) Executor(p *nodeplan.Plan) func(context.Context, nodeplan.Step
 			c.notify(name, text)
 		})
 		if err != nil && ctx.Err() != nil {
-			return interrupted(ctx)
+			return execute.Interrupted(ctx)
 		}
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
@@ -157,7 +158,7 @@ func (n newcomers) meet(ctx context.Context, states []NodeState) (map[string]new
 	}
 	all.Wait()
 	if ctx.Err() != nil {
-		return nil, interrupted(ctx)
+		return nil, execute.Interrupted(ctx)
 	}
 	return n.admissions(states, k, decisions), nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
@@ -31,7 +32,7 @@ func (c *Cluster) Observed(ctx context.Context, states []NodeState) (nodeplan.Ob
 	registered, err := c.registered(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return o, interrupted(ctx)
+		return o, execute.Interrupted(ctx)
 	case err != nil:
 		o.Silent = problem(err)
 	}

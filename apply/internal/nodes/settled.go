@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
@@ -91,7 +92,7 @@ func (c *Cluster) meet(states []NodeState) {
 // pause waits a little, longer after many looks, and makes sure of the lock.
 func (c *Cluster) pause(ctx context.Context, polls int) error {
 	if err := c.Clock.Sleep(ctx, c.Patience.of(0).Pause(polls)); err != nil {
-		return interrupted(ctx)
+		return execute.Interrupted(ctx)
 	}
 	return c.keep(ctx)
 }

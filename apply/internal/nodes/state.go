@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
@@ -78,7 +79,7 @@ func (c *Cluster) Observe(ctx context.Context) ([]NodeState, error) {
 	case err != nil:
 		return nil, err
 	case ctx.Err() != nil:
-		return nil, interrupted(ctx)
+		return nil, execute.Interrupted(ctx)
 	}
 	admitted, err := c.newcomers().meet(ctx, states)
 	c.admitted.set(admitted)
@@ -114,7 +115,7 @@ func (c *Cluster) observeAll(ctx context.Context, machines []Machine, within tim
 	}
 	all.Wait()
 	if ctx.Err() != nil {
-		return nil, interrupted(ctx)
+		return nil, execute.Interrupted(ctx)
 	}
 	return states, nil
 }
@@ -156,11 +157,6 @@ func unseen(m Machine) NodeState {
 		s.Reason = m.Unknown
 	}
 	return s
-}
-
-func interrupted(ctx context.Context) error {
-	return diag.On("apply", "interrupted").WithCode(diag.Interrupted).WithCause(ctx.Err()).
-		WithHint("run the same command again: it goes on where this run stopped")
 }
 
 // observe reads all that a plan needs of a node.

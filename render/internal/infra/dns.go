@@ -1,6 +1,8 @@
 package infra
 
 import (
+	"slices"
+
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -36,8 +38,8 @@ func (r recordResolver) dns() {
 				})
 			}
 		}
-		add("A", values, targets)
-		add("AAAA", nil, r.withIPv6(targets))
+		add("A", values, r.with(targets, "A"))
+		add("AAAA", nil, r.with(targets, "AAAA"))
 	}
 }
 
@@ -94,11 +96,20 @@ func (r recordResolver) controlPlaneAddresses() []string {
 	return all
 }
 
-// withIPv6 are the targets that have a public IPv6 address.
-func (r recordResolver) withIPv6(targets []schemas.InfraTarget) []schemas.InfraTarget {
+// with are the targets that have a public address for records of a type: what leads
+// to a server that never gets one would be waited for with every apply.
+func (r recordResolver) with(targets []schemas.InfraTarget, kind string) []schemas.InfraTarget {
 	var out []schemas.InfraTarget
 	for _, t := range targets {
-		if t.Kind == schemas.TargetLoadBalancer || t.Kind == schemas.TargetServer && r.c.Network.PublicIPv6 {
+		has := true // a load balancer has both
+		switch t.Kind {
+		case schemas.TargetServer:
+			i := slices.IndexFunc(r.out.Servers, func(s schemas.InfraServer) bool { return s.Name == t.Name })
+			has = kind == "A" && r.out.Servers[i].PublicIPv4 || kind == "AAAA" && r.out.Servers[i].PublicIPv6
+		case schemas.TargetFloatingIP:
+			has = kind == "A"
+		}
+		if has {
 			out = append(out, t)
 		}
 	}
