@@ -30,7 +30,7 @@ var fixedParts = []fixed{
 		"services that exist keep their addresses: a cluster with other ranges is a new one"},
 	{"the domain of the cluster", "network.dnsDomain", []string{"v1alpha1 cluster.network.dnsDomain", "KubeNetworkConfig dnsDomain"},
 		"certificates and running pods know the old one: every pod has to be restarted, and service account tokens with the old issuer end"},
-	{"the install disk", "nodes", []string{"v1alpha1 machine.install.disk", "UnattendedInstallConfig provisioning.diskSelector.match"},
+	{"the install disk", "nodes", []string{"v1alpha1 machine.install.disk", "v1alpha1 machine.install.diskSelector", "UnattendedInstallConfig provisioning.diskSelector.match"},
 		"Talos stays on the disk that it is installed on: such a node has to be made again"},
 	{"the encryption of the partition STATE", "talos.diskEncryption.state", []string{"v1alpha1 machine.systemDiskEncryption.state", "VolumeConfig/STATE encryption"},
 		"a partition is encrypted when it is made: such a node has to be made again, one after another"},

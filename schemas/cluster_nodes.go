@@ -92,11 +92,13 @@ type Pool struct {
 	// Kubernetes taints of the nodes, as key=value:Effect or key:Effect.
 	Taints []string `yaml:"taints" format:"taint" otherwise:"none" example:"['example.com/dedicated=db:NoSchedule']"`
 	// The disk that Talos is installed to, as a path or a link in /dev/disk.
-	// Required for static nodes, here, at each node, or as a disk selector in a
+	// Required for static nodes, here, at each node, as a diskSelector, or in a
 	// patch.
-	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"/dev/sda on hetzner" example:"/dev/nvme0n1"`
-	NodeImage   `yaml:",inline"`
-	Boot        `yaml:",inline"`
+	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of diskSelector, else /dev/sda on hetzner" example:"/dev/nvme0n1"`
+	// What the disk is like that Talos is installed to, instead of installDisk.
+	DiskSelector DiskSelector `yaml:"diskSelector"`
+	NodeImage    `yaml:",inline"`
+	Boot         `yaml:",inline"`
 	// The machines of the pool. Provider static only.
 	Nodes []StaticNode `yaml:"nodes" otherwise:"none"`
 }
@@ -123,8 +125,11 @@ type StaticNode struct {
 	Routes []Route `yaml:"routes" otherwise:"none"`
 	// The disk that Talos is installed to.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of the pool" example:"/dev/nvme0n1"`
-	NodeImage   `yaml:",inline"`
-	Boot        `yaml:",inline"`
+	// What the disk is like that Talos is installed to, instead of installDisk.
+	// It takes the place of the pool's as a whole.
+	DiskSelector DiskSelector `yaml:"diskSelector"`
+	NodeImage    `yaml:",inline"`
+	Boot         `yaml:",inline"`
 	// Kubernetes labels in addition to those of the pool; they win over them.
 	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/disk: ssd}"`
 	// Kubernetes annotations in addition to those of the pool; they win over them.

@@ -16,6 +16,9 @@ type Talos struct {
 	Schematic string `yaml:"schematic" format:"schematic" otherwise:"computed" example:"376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"`
 	// The registry of the Image Factory that installer images come from.
 	ImageFactory string `yaml:"imageFactory" default:"factory.talos.dev" format:"registry" example:"factory.example.com"`
+	// What the disks are like that Talos is installed to, for pools and machines
+	// that say nothing of it themselves.
+	DiskSelector DiskSelector `yaml:"diskSelector"`
 	// Which of Talos' own partitions are encrypted. A node that lives must be
 	// made again for a change.
 	DiskEncryption DiskEncryption `yaml:"diskEncryption"`

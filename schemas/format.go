@@ -37,6 +37,8 @@ var formats = map[string]Format{
 	"cron":           {`^(@(hourly|daily|weekly|monthly|yearly)|[-0-9A-Za-z*/,]+( [-0-9A-Za-z*/,]+){4})$`, "a schedule of cron such as 0 3 * * *"},
 	"description":    {`^[^\s](.{0,253}[^\s])?$`, "a text of at most 255 characters"},
 	"devicePath":     {`^/dev/[^\s]+$`, "the path of a disk such as /dev/sda"},
+	"diskSize":       {`^((>=|<=|>|<|==) ?)?[0-9]+(\.[0-9]+)? ?([kKmMgGtTpP][iI]?)?[bB]?$`, "a size such as 100GB, or a bound such as >= 100GB"},
+	"diskText":       {`^[^\s](.*[^\s])?$`, "a text without spaces at its ends"},
 	"dnsLabel":       {`^` + label + `$`, "at most 63 lower-case letters, digits and inner hyphens"},
 	"dnsName":        {`^` + dnsName + `$`, "a lower-case domain name such as cluster.local"},
 	"duration":       {`^([0-9]+(ms|s|m|h))+$`, "a duration such as 90s or 1h30m"},

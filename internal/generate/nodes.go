@@ -153,6 +153,7 @@ func (e nodeGenerator) common(p values, at string) {
 		return e.some(e.at+"."+at+".taints list", "example.com/dedicated=db:NoSchedule", "example.com/slow:PreferNoSchedule", "other=:NoExecute")
 	})
 	put(e, p, at, "installDisk", 10, func(name string) string { return one(e, name+" value", "/dev/sda", "/dev/nvme0n1") })
+	e.diskSelector(p, at, 8)
 	e.image(p, at, 12)
 }
 
@@ -186,7 +187,7 @@ func (e *environment) boot(p values, at string, given bool) {
 
 // staticPool lists the machines of a pool.
 func (e nodeGenerator) staticPool(p values, at, name string, count, first int) {
-	if p["installDisk"] == nil {
+	if p["installDisk"] == nil && p["diskSelector"] == nil {
 		p["installDisk"] = "/dev/sda"
 	}
 	e.boot(p, at, false)
@@ -231,6 +232,7 @@ func (e nodeGenerator) machine(at string, n int) values {
 		return []values{{"destination": "10.30.0.0/16", "gateway": "192.168.1.1"}}
 	})
 	put(e, m, at, "installDisk", 15, func(string) string { return "/dev/nvme0n1" })
+	e.diskSelector(m, at, 8)
 	put(e, m, at, "labels", 15, func(string) values { return values{"example.com/disk": "ssd"} })
 	put(e, m, at, "annotations", 15, func(name string) values { return values{"example.com/rack": e.text(e.at + "." + name)} })
 	put(e, m, at, "taints", 10, func(string) []string { return []string{"example.com/slow:NoExecute"} })

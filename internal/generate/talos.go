@@ -39,6 +39,7 @@ func (e talosGenerator) talos(c values) {
 		})
 	}
 	put(e, t, at, "imageFactory", 8, func(string) string { return "factory.example.com" })
+	e.diskSelector(t, at, 6)
 	e.diskEncryption(t)
 	if e.Contract >= 14 {
 		put(e, t, at, "secureVar", 10, func(string) bool { return false })

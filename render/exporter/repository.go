@@ -122,7 +122,7 @@ func (x *exporting) texts() *cleartext.Texts {
 func (x *exporting) node(m *model.Model, n model.Node, texts *cleartext.Texts) (toolrepo.Node, error) {
 	image := n.Image()
 	node := toolrepo.Node{
-		Name: n.Name, Role: n.Role, Pool: n.Pool, Address: addressOf(n), InstallDisk: n.InstallDisk,
+		Name: n.Name, Role: n.Role, Pool: n.Pool, Address: addressOf(n), InstallDisk: n.InstallDisk, DiskSelector: n.DiskSelector,
 		Extensions: image.Extensions, KernelArgs: image.ExtraKernelArgs, Schematic: n.Schematic,
 		Platform: n.Platform, SecureBoot: n.SecureBoot,
 	}

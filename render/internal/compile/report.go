@@ -52,6 +52,6 @@ func (r *report) add(text string, warning bool) {
 
 // noDisk adds that nothing says on which disk Talos is installed.
 func (r *report) noDisk() {
-	r.found.add(r.node.Name, finding{pos: r.node.Pos("name"), text: "installDisk is required for a static node, or a patch that selects its disk: " +
+	r.found.add(r.node.Name, finding{pos: r.node.Pos("name"), text: "installDisk or diskSelector is required for a static node, or a patch that selects its disk: " +
 		"machine.install.diskSelector, or from contract v1.14 on provisioning.diskSelector of UnattendedInstallConfig"})
 }

@@ -50,6 +50,11 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 		said.noDisk()
 		return nil
 	}
+	if ignored, err := cfg.IgnoredDisk(); err != nil {
+		return err
+	} else if ignored && said.node.DiskSelector != (schemas.DiskSelector{}) {
+		said.add("machine.install.disk of a patch has no effect: diskSelector of cluster.yaml wins over it; set installDisk there", true)
+	}
 	if err := c.unfitPrograms(said, cfg); err != nil {
 		return err
 	}

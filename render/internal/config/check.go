@@ -16,6 +16,7 @@ func check(r *reporter) {
 	pools := r.pools()
 	poolRules{r, pools}.check()
 	imageRules{r, pools}.check()
+	diskRules{r, pools}.check()
 	resolver{r, pools}.resolve()
 	nodeRules{r}.check()
 	rangesOf(r).check()

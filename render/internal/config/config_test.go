@@ -71,7 +71,11 @@ func testScope(t testing.TB, env []byte) *subst.Scope {
 func describe(c *Config) string {
 	var b strings.Builder
 	for _, n := range c.Resolve() {
-		fmt.Fprintf(&b, "%s %s pool=%s index=%d disk=%s", n.Name, n.Role, n.Pool, n.Index, n.InstallDisk)
+		disk := n.InstallDisk
+		if n.DiskSelector != (schemas.DiskSelector{}) {
+			disk += fmt.Sprintf("%v", n.DiskSelector)
+		}
+		fmt.Fprintf(&b, "%s %s pool=%s index=%d disk=%s", n.Name, n.Role, n.Pool, n.Index, disk)
 		if n.Type != "" {
 			fmt.Fprintf(&b, " type=%s", n.Type)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // FuzzLoad checks what holds for any file: it gives a configuration or
@@ -47,7 +48,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, n := range c.Resolve() {
-			if names[n.Name] || n.Name == "" || n.InstallDisk == "" {
+			if names[n.Name] || n.Name == "" || n.InstallDisk != "" && n.DiskSelector != (schemas.DiskSelector{}) {
 				t.Errorf("bad node %q", n.Name)
 			}
 			names[n.Name] = true

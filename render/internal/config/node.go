@@ -29,9 +29,11 @@ type Node struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Taints      []Taint // no two with the same key
-	InstallDisk string
-	image       schemas.NodeImage // what the pool and the node say
-	Platform    string            // of Talos
+	InstallDisk string  // empty if its disk is selected otherwise
+	// DiskSelector says what the disk is like; the zero value if InstallDisk says which.
+	DiskSelector schemas.DiskSelector
+	image        schemas.NodeImage // what the pool and the node say
+	Platform     string            // of Talos
 
 	// For servers of Hetzner Cloud, zero otherwise.
 	FallbackTypes     []string // to try if there is none of Type

@@ -14,9 +14,6 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// defaultInstallDisk is the disk of a Hetzner Cloud server.
-const defaultInstallDisk = "/dev/sda"
-
 // maxPoolName is the longest <cluster>-<pool>: what follows it in the name of
 // a server, also of one that the autoscaler makes, still fits into a hostname.
 const maxPoolName = 56
@@ -82,9 +79,12 @@ func (ch resolver) autoscaledNodes() {
 		at := []string{"autoscaler", "nodepools", strconv.Itoa(i)}
 		taints := ch.taints(p.Taints, at)
 		if ch.Autoscaler.Enabled {
+			disk := ch.installDisk(defaultInstallDisk)
 			ch.autoscaled = append(ch.autoscaled, Node{
 				Name: ch.ClusterName + "-" + p.Name, Role: Worker, Pool: p.Name, Type: p.Type, Location: p.Location,
-				Labels: p.Labels, Annotations: p.Annotations, Taints: taints, InstallDisk: defaultInstallDisk,
+				Labels: p.Labels, Annotations: p.Annotations, Taints: taints,
+				InstallDisk: disk.path, DiskSelector: disk.selector,
+
 				image:      p.NodeImage,
 				Platform:   hetznerPlatform,
 				Autoscaled: true, config: ch.Config, paths: [][]string{at},
@@ -112,6 +112,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 	if p.name == "" || ch.ClusterName == "" {
 		return // reported already
 	}
+	disk := ch.installDisk(defaultInstallDisk, p.disk())
 	for _, i := range p.indexNumbers() {
 		ch.nodes = append(ch.nodes, Node{
 			Name:        fmt.Sprintf("%s-%s-%d", ch.ClusterName, p.name, i),
@@ -122,9 +123,11 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			Labels:      p.Labels,
 			Annotations: p.Annotations,
 			Taints:      taints,
-			InstallDisk: cmp.Or(p.InstallDisk, defaultInstallDisk),
 			image:       p.NodeImage,
 			Platform:    hetznerPlatform,
+
+			InstallDisk:  disk.path,
+			DiskSelector: disk.selector,
 
 			FallbackTypes:     p.FallbackTypes,
 			Location:          p.location(i),
@@ -168,6 +171,7 @@ func (ch resolver) staticNodes(p pool, taints []Taint) {
 		if !boot.IsValid() && !ch.has(append(path, "bootAddress")...) {
 			boot = address.Addr()
 		}
+		disk := ch.installDisk("", installDisk{s.InstallDisk, s.DiskSelector}, p.disk())
 		ch.nodes = append(ch.nodes, Node{
 			Name:        s.Name,
 			Role:        p.role,
@@ -175,7 +179,8 @@ func (ch resolver) staticNodes(p pool, taints []Taint) {
 			Labels:      merge(p.Labels, s.Labels),
 			Annotations: merge(p.Annotations, s.Annotations),
 			Taints:      mergeTaints(taints, ch.taints(s.Taints, path)),
-			InstallDisk: cmp.Or(s.InstallDisk, p.InstallDisk),
+			InstallDisk: disk.path, DiskSelector: disk.selector,
+
 			image:       addImage(p.NodeImage, s.NodeImage),
 			Match:       s.Match,
 			BootAddress: boot,

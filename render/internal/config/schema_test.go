@@ -95,6 +95,8 @@ var formatCases = map[string]struct{ good, bad string }{
 	"email":          {"ops@example.com a.b+c@mail.example.com", "ops ops@ @example.com a␣b@example.com a@b@example.com"},
 	"hostname":       {"example.com www.example.com *.example.com", "* *.* www.*.example.com Example.com .example.com example.com."},
 	"identifier":     {"hel1 cpx22 1-a", "A a_b -a"},
+	"diskSize":       {"100GB >=100GB <2TiB ==0.5t 40 <=10k", "big 100XB =100 >100GB/s 10.GB"},
+	"diskText":       {"a* /pci0000:00/* x?", ""},
 	"overlay":        {"rpi_generic rock64 a-b", "A _a a.b"},
 	"image":          {"a.example.com/b/c:v1 a:5000/b:v1 a/b:v1@sha256:" + strings.Repeat("0a", 32), "a/b a/b: A@b a/b:v1@sha256:0"},
 	"imageTag":       {"v1.34.5", ".a a/b a:b"},

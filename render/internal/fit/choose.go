@@ -3,7 +3,6 @@ package fit
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -149,20 +148,6 @@ func (m *builder) candidates() (all []settings) {
 	add("cni.type", "none")
 	add("nodes.controlPlane.allowScheduling", true, false)
 	return all
-}
-
-// diskMatch are the expressions that documents have for a disk that is named.
-var diskMatch = regexp.MustCompile(`^disk\.dev_path == "([^"]+)"$|^"([^"]+)" in disk\.symlinks$`)
-
-// diskOf is the disk that a machine is installed to; empty if it is chosen otherwise.
-func diskOf(o foreign.Machine) string {
-	if disk := foreign.Value(o.Config, machine.MainID.Kind, "machine", "install", "disk"); disk != "" {
-		return disk
-	}
-	if found := diskMatch.FindStringSubmatch(foreign.Value(o.Config, "UnattendedInstallConfig", "provisioning", "diskSelector", "match")); found != nil {
-		return cmp.Or(found[1], found[2])
-	}
-	return ""
 }
 
 // labelsOf are the labels that a machine's node has, but for those that Talos gives it.

@@ -85,15 +85,8 @@ func mappingOf(f fields) *yaml.Node {
 
 // poolFields are the options of a pool of some machines.
 func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
-	disk := diskOf(machines[0])
-	for _, o := range machines {
-		if diskOf(o) != disk {
-			disk = ""
-		}
-	}
-	if disk != "" {
-		f = append(f, field("installDisk", disk))
-	}
+	disk, same := shared(machines, diskOf)
+	f = append(f, disk...)
 	image, own := imageFields(m.Origin.Machines, machines)
 	f = append(f, image...)
 	labels := inCommon(machines)
@@ -105,8 +98,8 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 		n := fields{field("name", o.Name)}
 		n = append(n, found("match", o.Match(), map[string]string{"serial": Unknown + o.Name}, o.Match() != nil, "mac, uuid or serial of the machine"))
 		n = append(n, found("bootAddress", o.Address, m.placeholder(o.Name), o.Address != "", "its address"))
-		if d := diskOf(o); d != "" && disk == "" {
-			n = append(n, field("installDisk", d))
+		if !same {
+			n = append(n, diskOf(o)...)
 		}
 		n = append(n, own(o)...)
 		more := labelsOf(o)

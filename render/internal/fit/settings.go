@@ -108,7 +108,7 @@ func flow(n *yaml.Node) {
 			short = false
 			flow(c)
 		}
-		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "match" {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && (n.Content[i-1].Value == "match" || n.Content[i-1].Value == "diskSelector") {
 			c.Style = yaml.FlowStyle
 		}
 	}

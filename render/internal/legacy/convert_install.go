@@ -49,7 +49,7 @@ func convertInstall(c *conversion, f field) bool {
 func (c *conversion) installDisk(f field) {
 	disk, hasDisk := f.sub("disk")
 	if selector, ok := f.sub("diskSelector"); ok {
-		expression, advice := diskExpression(selector.value)
+		expression, advice := DiskExpression(selector.value)
 		done := advice == "" && c.put(selector, expression, f.home.Kind, "", "provisioning", "diskSelector", "match")
 		if advice != "" {
 			c.refuse(selector, advice)
@@ -90,9 +90,9 @@ var diskTypes = map[string]string{
 	"ssd":  "!disk.rotational",
 }
 
-// diskExpression writes a selector as the CEL expression that Talos makes of
-// it. It returns advice for a selector that has none.
-func diskExpression(selector *yaml.Node) (match *yaml.Node, advice string) {
+// DiskExpression writes a selector, as machine.install.diskSelector has it, as the CEL
+// expression that Talos makes of it. It returns advice for a selector that has none.
+func DiskExpression(selector *yaml.Node) (match *yaml.Node, advice string) {
 	if !only(selector, "size", "name", "model", "serial", "modalias", "uuid", "wwid", "type", "busPath") {
 		return nil, "talosgen does not know all of its fields"
 	}

@@ -33,6 +33,7 @@ type NodeOptions struct {
 	NodeCIDRs   []Option // subnets that hold the node's own address
 
 	Links []Link
+	Disk  DiskSelector
 
 	Talos      TalosOptions
 	Kubernetes KubernetesOptions
@@ -53,6 +54,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	nodeWriter{b}.hostname()
 	nodeWriter{b}.kubernetesNode()
 	linkWriter{b}.links()
+	diskWriter{b}.install()
 	talosWriter{b}.talos()
 	kubernetesWriter{b}.kubernetes()
 	if err := b.problems.Err(); err != nil || len(b.order) == 0 {

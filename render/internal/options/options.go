@@ -52,6 +52,7 @@ func (c places) ofKubernetesNode(n model.Node) machine.NodeOptions {
 		Labels:      optionMap(n, "labels", n.Labels),
 		Annotations: optionMap(n, "annotations", n.Annotations),
 	}
+	o.Disk = c.diskSelector(n)
 	for _, t := range n.Taints {
 		o.Taints = append(o.Taints, machine.NodeTaint{Key: t.Key, Value: t.Value, Effect: t.Effect, Pos: t.Pos})
 	}

@@ -53,6 +53,9 @@ func (t Talhelper) base(b *builder, n Node) (machine.GenConfig, []machine.Source
 	if len(n.KernelArgs) > 0 && n.Schematic.Text != "" && versions.Minor(c.Contract) < imageArguments {
 		patches = append(patches, machine.Source{File: "arguments", Data: encode(map[string]any{"machine": map[string]any{"install": map[string]any{"extraKernelArgs": n.KernelArgs}}})})
 	}
+	if selector := diskSelector(n); selector != nil {
+		patches = append(patches, machine.Source{File: "disk", Data: encode(map[string]any{"machine": map[string]any{"install": map[string]any{"diskSelector": selector}}})})
+	}
 	if secret := b.Bundle.AESCBC(); secret != "" && n.Role == string(machine.ControlPlane) {
 		patches = append(patches, patchOf("aescbc", "cluster", "aescbcEncryptionSecret", secret))
 	}
@@ -63,7 +66,7 @@ func (t Talhelper) base(b *builder, n Node) (machine.GenConfig, []machine.Source
 const anyDisk = "/dev/sda"
 
 func (Talhelper) disk(n Node) string {
-	if n.InstallDisk == "" {
+	if n.InstallDisk == "" && diskSelector(n) == nil {
 		return anyDisk
 	}
 	return n.InstallDisk
@@ -96,7 +99,8 @@ type talnode struct {
 	Hostname            string     `yaml:"hostname"`
 	IPAddress           string     `yaml:"ipAddress"`
 	ControlPlane        bool       `yaml:"controlPlane"`
-	InstallDisk         string     `yaml:"installDisk"`
+	InstallDisk         string     `yaml:"installDisk,omitempty"`
+	InstallDiskSelector *yaml.Node `yaml:"installDiskSelector,omitempty"`
 	MachineSpec         *talspec   `yaml:"machineSpec,omitempty"`
 	TalosImageURL       string     `yaml:"talosImageURL,omitempty"`
 	Schematic           *yaml.Node `yaml:"schematic,omitempty"`
@@ -159,7 +163,7 @@ func (t Talhelper) files(b *builder) (map[string]File, []string, error) {
 
 // node is a node of talconfig.yaml.
 func (t Talhelper) node(c Cluster, n Node) (talnode, error) {
-	node := talnode{Hostname: n.Name, IPAddress: n.Address, ControlPlane: n.Role == string(machine.ControlPlane), InstallDisk: t.disk(n)}
+	node := talnode{Hostname: n.Name, IPAddress: n.Address, ControlPlane: n.Role == string(machine.ControlPlane), InstallDisk: t.disk(n), InstallDiskSelector: diskSelector(n)}
 	if node.IPAddress == "" {
 		node.IPAddress = unknownAddress
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/residue"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Input is what a repository is made of.
@@ -39,7 +40,8 @@ type Cluster struct {
 // Node is a node with its final configuration.
 type Node struct {
 	Name, Role, Pool, Address, InstallDisk string
-	Platform                               string // of Talos
+	DiskSelector                           schemas.DiskSelector // if InstallDisk is empty
+	Platform                               string               // of Talos
 	SecureBoot                             bool
 	Extensions, KernelArgs                 []string
 	Schematic                              machine.Schematic
