@@ -232,7 +232,6 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260810153831-ec0a7760b754 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
-	gopkg.in/yaml.v2 v2.4.0 // indirect
 	k8s.io/apiserver v0.37.1 // indirect
 	k8s.io/cli-runtime v0.37.1 // indirect
 	k8s.io/component-base v0.37.1 // indirect
@@ -248,5 +247,8 @@ require (
 replace (
 	cloud.google.com/go/storage => ./internal/absent/storage // see docs/decisions/0018-what-is-linked.md
 	github.com/cosi-project/runtime => github.com/cosi-project/runtime v1.16.2
+	github.com/ghodss/yaml => ./internal/absent/ghodss // see docs/decisions/0018-what-is-linked.md
+	github.com/goccy/go-yaml => ./internal/absent/goccy // see docs/decisions/0018-what-is-linked.md
 	github.com/jsimonetti/rtnetlink/v2 => github.com/jsimonetti/rtnetlink/v2 v2.2.0
+	go.mongodb.org/mongo-driver => ./internal/absent/mongo // see docs/decisions/0018-what-is-linked.md
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/apply/wayin"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -174,7 +175,7 @@ func controlPlanes(i schemas.Infrastructure) []controlPlaneAddress {
 			found = append(found, controlPlaneAddress{m.Name, address})
 		}
 	}
-	slices.SortFunc(found, func(a, b controlPlaneAddress) int { return strings.Compare(a.name, b.name) })
+	sorting.By(found, func(a, b controlPlaneAddress) int { return strings.Compare(a.name, b.name) })
 	return found
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func (c *Cluster) shown(ctx context.Context, authorities *access.Authorities) []
 		})
 	}
 	wait.Wait()
-	slices.SortStableFunc(found, func(a, b CertificateStatus) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(found, func(a, b CertificateStatus) int { return strings.Compare(a.Name, b.Name) })
 	return found
 }
 

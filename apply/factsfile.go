@@ -15,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/newonce"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -129,7 +130,7 @@ func (r *machineRecords) Forgotten(_ context.Context, m nodes.Machine) error {
 func (r *machineRecords) put(n factNode) {
 	r.now.Nodes = slices.DeleteFunc(r.now.Nodes, func(have factNode) bool { return have.Name == n.Name })
 	r.now.Nodes = append(r.now.Nodes, n)
-	slices.SortFunc(r.now.Nodes, func(a, b factNode) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(r.now.Nodes, func(a, b factNode) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // change reads the file again, changes it, and writes it.

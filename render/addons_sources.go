@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/addons"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/render/internal/chartlock"
@@ -38,7 +39,7 @@ func (r *Repo) ChartsNeeded(ctx context.Context) (chartlock.Needed, error) {
 			}
 		}
 	}
-	slices.SortFunc(all.References, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
+	sorting.By(all.References, func(a, b chartlock.Reference) int { return cmp.Compare(a.String(), b.String()) })
 	return all, problems.Err()
 }
 

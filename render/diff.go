@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/explain"
 	"github.com/talosgen/talosgen/render/internal/tree"
 	"github.com/talosgen/talosgen/schemas"
@@ -60,7 +60,7 @@ func (r *Repo) Diff(ctx context.Context, res *Result) ([]Change, error) {
 	for file := range old {
 		changes = append(changes, Change{File: file, Action: Removed})
 	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.File, b.File) })
+	sorting.By(changes, func(a, b Change) int { return cmp.Compare(a.File, b.File) })
 	return changes, problems.Err()
 }
 
@@ -164,7 +164,7 @@ func (d *differ) group() {
 			order[c.Document] = len(order)
 		}
 	}
-	slices.SortStableFunc(d.changes, func(a, b Change) int { return order[a.Document] - order[b.Document] })
+	sorting.By(d.changes, func(a, b Change) int { return order[a.Document] - order[b.Document] })
 }
 
 func (d *differ) add(at located, action string, old, now leaf) {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/source"
 )
 
@@ -51,7 +51,7 @@ func encryptedChanges(e *source.Environment) ([]EncryptedSource, error) {
 			found = append(found, EncryptedSource{file, Removed, was})
 		}
 	}
-	slices.SortFunc(found, func(a, b EncryptedSource) int { return cmp.Compare(a.File, b.File) })
+	sorting.By(found, func(a, b EncryptedSource) int { return cmp.Compare(a.File, b.File) })
 	return found, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/labelselector"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -54,7 +55,7 @@ func (p Project) Uses() []Use {
 	for i, s := range p.Snapshots {
 		uses[i].Image = s
 	}
-	slices.SortFunc(uses, func(a, b Use) int {
+	sorting.By(uses, func(a, b Use) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 	})
 	p.byEnvironments(uses)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Recorder notes how a simulated run goes on. It may be used by several goroutines.
@@ -120,7 +121,7 @@ func (r *Recorder) Report(seen Seen) *Report {
 	for pod, why := range seen.Nowhere {
 		report.Nowhere = append(report.Nowhere, Nowhere{pod, why})
 	}
-	slices.SortFunc(report.Nowhere, func(a, b Nowhere) int { return cmp.Compare(a.Pod, b.Pod) })
+	sorting.By(report.Nowhere, func(a, b Nowhere) int { return cmp.Compare(a.Pod, b.Pod) })
 	return report
 }
 
@@ -195,7 +196,7 @@ func workloads(changes []Change, end time.Time) (all []Workload) {
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Workload) int { return cmp.Or(cmp.Compare(b.Zero, a.Zero), cmp.Compare(b.Below, a.Below)) })
+	sorting.By(all, func(a, b Workload) int { return cmp.Or(cmp.Compare(b.Zero, a.Zero), cmp.Compare(b.Below, a.Below)) })
 	return all
 }
 

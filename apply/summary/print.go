@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 const (
@@ -135,9 +136,9 @@ func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 		rows[i].objects = append(rows[i].objects, shortened(plan.Brief(item.Object)))
 	}
 	for _, r := range rows {
-		slices.SortFunc(r.objects, natural.Compare)
+		sorting.By(r.objects, natural.Compare)
 	}
-	slices.SortStableFunc(rows, func(a, b row) int {
+	sorting.By(rows, func(a, b row) int {
 		return cmp.Compare(slices.Index(sections, a.stage), slices.Index(sections, b.stage))
 	})
 	return rows, width

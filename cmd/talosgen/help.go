@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 const (
@@ -125,7 +126,7 @@ func flagNames(f cli.DocGenerationFlag) string {
 		}
 		names = append(names, dashes+name)
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return len(a) - len(b) }) // -o, --output
+	sorting.By(names, func(a, b string) int { return len(a) - len(b) }) // -o, --output
 	text := strings.Join(names, ", ")
 	if f.TakesValue() {
 		value := "VALUE"

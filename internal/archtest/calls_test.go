@@ -75,6 +75,36 @@ func checkOutside(all []source) (violations []string, used map[string]bool) {
 	return violations, used
 }
 
+// copied are functions that Go compiles anew for each kind of list, with all that they
+// call.
+var copied = []string{"SortFunc", "SortStableFunc", "SortedStableFunc"}
+
+// TestCopied: the program sorts by one function (decision 0018).
+func TestCopied(t *testing.T) {
+	report(t, checkCopied(sources(t)))
+}
+
+func checkCopied(all []source) (violations []string) {
+	for _, s := range all {
+		if s.test || s.dir == "internal/sorting" || within(s.dir, "testenv/...") {
+			continue
+		}
+		s.selectors(func(at ast.Node, pkg, name string) {
+			if pkg == "slices" && slices.Contains(copied, name) {
+				violations = append(violations, fmt.Sprintf("%s: slices.%s is 15 to 40 kB of the program for each type: use sorting.By", s.line(at), name))
+			}
+		})
+	}
+	return violations
+}
+
+func TestCopiedRule(t *testing.T) {
+	const text = "package p\nimport \"slices\"\nvar f = slices.SortFunc[[]int]\nvar g = slices.Sorted[int]\n"
+	expect(t, checkCopied(code(t, map[string]string{
+		"internal/p/a.go": text, "internal/p/a_test.go": text, "testenv/bench/a.go": text, "internal/sorting/sorting.go": text,
+	})), "internal/p/a.go:3: slices.SortFunc is 15 to 40 kB of the program")
+}
+
 func banned(test bool, pkg, name string) (reason string, found bool) {
 	if test {
 		return "a test that sleeps is slow, or fails on a busy machine", pkg == "time" && slices.Contains(sleeping, name)

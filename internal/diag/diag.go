@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/printable"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Code is a process exit code. The table is part of the command line's
@@ -144,7 +145,7 @@ func (l List) Err() error {
 		return nil
 	}
 	sorted := slices.Clone(l)
-	slices.SortStableFunc(sorted, func(a, b *Problem) int {
+	sorting.By(sorted, func(a, b *Problem) int {
 		return cmp.Or(
 			strings.Compare(a.Pos.File, b.Pos.File),
 			cmp.Compare(a.Pos.Line, b.Pos.Line),

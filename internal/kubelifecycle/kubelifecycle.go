@@ -5,12 +5,13 @@ package kubelifecycle
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Ends is a version of a kind that ends.
@@ -32,7 +33,7 @@ var All = sync.OnceValue(func() (all []Ends) {
 			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, func(a, b Ends) int { return cmp.Compare(a.String(), b.String()) })
+	sorting.By(all, func(a, b Ends) int { return cmp.Compare(a.String(), b.String()) })
 	return all
 })
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
 
@@ -40,7 +41,7 @@ var first = []string{"apiVersion", "kind", "metadata"}
 
 func writeMap(b *bytes.Buffer, m map[string]any, column int, before []string) {
 	keys := slices.Sorted(maps.Keys(m))
-	slices.SortStableFunc(keys, func(a, b string) int { return rank(before, a) - rank(before, b) })
+	sorting.By(keys, func(a, b string) int { return rank(before, a) - rank(before, b) })
 	for i, key := range keys {
 		if i > 0 {
 			indent(b, column)

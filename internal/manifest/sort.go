@@ -3,6 +3,8 @@ package manifest
 import (
 	"cmp"
 	"slices"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // early and late are the kinds that come before and after all others, so that
@@ -22,7 +24,7 @@ var (
 // Sort orders objects: by kind as they depend on each other, then by group,
 // kind, namespace and name.
 func Sort(objects []Object) {
-	slices.SortStableFunc(objects, func(a, b Object) int {
+	sorting.By(objects, func(a, b Object) int {
 		x, y := a.ID(), b.ID()
 		return cmp.Or(
 			cmp.Compare(order(x.Kind), order(y.Kind)),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // LockName is the name of the lock file, in the directory of the environment.
@@ -100,7 +101,9 @@ func NewLock(origin Origin, inputs, outputs []Entry, warned ...string) (*Lock, e
 
 // Sorted returns the entries in the order of a lock.
 func Sorted(entries []Entry) []Entry {
-	return slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
+	entries = slices.Clone(entries)
+	sorting.By(entries, func(a, b Entry) int { return cmp.Compare(a.Path, b.Path) })
+	return entries
 }
 
 // validName reports whether the name of an environment or a cluster can stand

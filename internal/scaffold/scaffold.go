@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/internal/versions"
 )
 
@@ -76,7 +77,7 @@ func Files(o Options) ([]File, error) {
 			files = append(files, File{Path: fill.Replace(f.name), Data: []byte(fill.Replace(f.text)), Mode: 0o644})
 		}
 	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
 

@@ -20,7 +20,7 @@ import (
 // more room, as other programs disturb it.
 const (
 	mostInitialised = 13 << 20               // bytes that packages allocate before main begins
-	mostLoaded      = 92 << 20               // code and data of the program, without symbols
+	mostLoaded      = 91 << 20               // code and data of the program, without symbols
 	mostStartCPU    = 200 * time.Millisecond // the least of several starts
 	mostStartMemory = 100 << 20
 	starts          = 10

@@ -9,6 +9,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -27,7 +28,7 @@ func (c *Client) ReadAccess(f cloudplan.Firewall) (access cloudplan.OpenAccess, 
 		access.Ports = append(access.Ports, r.Port)
 		access.From = append(access.From, r.SourceIPs...)
 	}
-	slices.SortFunc(access.Ports, byNumber)
+	sorting.By(access.Ports, byNumber)
 	slices.Sort(access.From)
 	access.Ports, access.From = slices.Compact(access.Ports), slices.Compact(access.From)
 	return access, true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Member is a member of etcd, as it and its peers say.
@@ -68,7 +69,7 @@ func ListMembers(f Facts) MemberList {
 			list.Members[own].say(n)
 		}
 	}
-	slices.SortFunc(list.Members, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	sorting.By(list.Members, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
 	return list
 }
 

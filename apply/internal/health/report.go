@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // State is how a check came out.
@@ -95,7 +96,7 @@ func (r *Report) add(check, node string, s State, format string, args ...any) {
 
 // sort puts results in the order of checks.
 func (r *Report) sort() {
-	slices.SortStableFunc(r.Results, func(a, b Result) int {
+	sorting.By(r.Results, func(a, b Result) int {
 		return cmp.Compare(slices.Index(order, a.Check), slices.Index(order, b.Check))
 	})
 }

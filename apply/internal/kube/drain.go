@@ -17,6 +17,7 @@ import (
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // DrainOptions say how a node is drained.
@@ -191,7 +192,7 @@ func blockedBy(r *refusalError) string {
 // something keeps is kept.
 func describe(left []leaving) string {
 	const most = 3
-	slices.SortStableFunc(left, func(a, b leaving) int { // kept ones first
+	sorting.By(left, func(a, b leaving) int { // kept ones first
 		switch {
 		case (a.why == "") == (b.why == ""):
 			return strings.Compare(a.pod, b.pod)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 const mostEvents = 3
@@ -37,7 +38,7 @@ func lastEvents(ctx context.Context, c *Client, id kubeplan.ID) (lines []string)
 		return e.LastTimestamp.Time
 	}
 	// Warnings say more than that something was made.
-	slices.SortStableFunc(events, func(a, b corev1.Event) int {
+	sorting.By(events, func(a, b corev1.Event) int {
 		return cmp.Or(-cmp.Compare(a.Type, b.Type), when(b).Compare(when(a)))
 	})
 	for _, e := range events[:min(len(events), mostEvents)] {

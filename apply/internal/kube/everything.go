@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // ephemeral are kinds whose objects others make again and again by themselves, by the
@@ -48,7 +49,7 @@ func Everything(ctx context.Context, c *Client) (found []manifest.Object, unseen
 	if err := inParallel(jobs); err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(found, func(a, b manifest.Object) int { return cmp.Compare(a.ID().String(), b.ID().String()) })
+	sorting.By(found, func(a, b manifest.Object) int { return cmp.Compare(a.ID().String(), b.ID().String()) })
 	slices.Sort(unseen)
 	return found, unseen, nil
 }

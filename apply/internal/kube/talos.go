@@ -13,6 +13,7 @@ import (
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // talosManager is the field manager of Talos, whose objects these are.
@@ -91,7 +92,7 @@ var stages = map[string]int{"Namespace": -3, "CustomResourceDefinition": -3, "Co
 // staged are objects in an order in which each finds what it needs.
 func staged(objects []manifest.Object) []manifest.Object {
 	sorted := slices.Clone(objects)
-	slices.SortStableFunc(sorted, func(a, b manifest.Object) int { return cmp.Compare(stages[a.Kind()], stages[b.Kind()]) })
+	sorting.By(sorted, func(a, b manifest.Object) int { return cmp.Compare(stages[a.Kind()], stages[b.Kind()]) })
 	return sorted
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/apply/internal/node"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/bootstrap"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // readEtcd asks a control plane for its etcd. What it does not say is unknown.
@@ -121,7 +122,7 @@ func members(states []NodeState) (found []nodeplan.Member, known bool) {
 		name, healthy := owner(m, states, voters)
 		found = append(found, nodeplan.Member{ID: m.ID.String(), Node: name, Learner: m.Learner, Healthy: healthy})
 	}
-	slices.SortFunc(found, func(a, b nodeplan.Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	sorting.By(found, func(a, b nodeplan.Member) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
 	return found, list != nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -39,7 +40,7 @@ func ChooseBuilder(c Catalogue, infra schemas.Infrastructure, want schemas.Infra
 	if len(offers) == 0 {
 		return BuilderChoice{Problem: "Hetzner sells no server type with the architecture " + want.Architecture}
 	}
-	slices.SortStableFunc(offers, builderOffer.compare)
+	sorting.By(offers, builderOffer.compare)
 	first := offers[0]
 	choice := BuilderChoice{Reason: s.reason(first, offers)}
 	switch {

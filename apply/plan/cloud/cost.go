@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -68,7 +69,7 @@ func (c *costs) sum() Cost {
 	c.volumes()
 	c.images()
 	c.autoscaled()
-	slices.SortStableFunc(c.cost.Lines, func(a, b CostLine) int {
+	sorting.By(c.cost.Lines, func(a, b CostLine) int {
 		return cmp.Or(natural.Compare(string(a.Key), string(b.Key)), cmp.Compare(a.What, b.What))
 	})
 	slices.Sort(c.cost.Unknown)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // reader digests what was observed.
@@ -34,7 +35,7 @@ func (r reader) reads(changes []Change, ids map[plan.Key]int64) (reads []plan.Di
 			read(KeyOf(KindImage, idText(c.Image)), c.Image)
 		}
 	}
-	slices.SortFunc(reads, func(a, b plan.Digest) int { return natural.Compare(string(a.Key), string(b.Key)) })
+	sorting.By(reads, func(a, b plan.Digest) int { return natural.Compare(string(a.Key), string(b.Key)) })
 	return reads
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // kinds in the order in which a cluster is built; it is taken down in the
@@ -21,7 +22,7 @@ var kinds = []Kind{
 func (s *changeSet) order() error {
 	s.dropNeeds()
 	changes := s.plan.Changes
-	slices.SortStableFunc(changes, func(a, b Change) int {
+	sorting.By(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(place(&a), place(&b)), natural.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	ordered := make([]Change, 0, len(changes))
@@ -55,7 +56,7 @@ func place(c *Change) int {
 // the removal of control planes: never two at once, and in the order of their names, as
 // their nodes leave.
 func (s *changeSet) oneAtATime(observed *Observed) {
-	slices.SortStableFunc(s.plan.Changes, func(a, b Change) int { return natural.Compare(a.Name, b.Name) })
+	sorting.By(s.plan.Changes, func(a, b Change) int { return natural.Compare(a.Name, b.Name) })
 	var last plan.Key
 	for i := range s.plan.Changes {
 		c := &s.plan.Changes[i]

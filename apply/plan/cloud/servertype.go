@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/labelselector"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -27,7 +28,7 @@ func (p *servers) candidates(d *changeBuilder, want schemas.InfraServer) {
 			d.Candidates = append(d.Candidates, Candidate{Type: name, Location: location, Available: p.observed.Catalogue.available(name, location)})
 		}
 	}
-	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
+	sorting.By(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
 	switch {
 	case len(d.Candidates) == 0:
 		p.refusal(d.Key, "there is no type and location that it can be made with: "+strings.Join(problems, "; "), "choose other types or locations in cluster.yaml")
@@ -109,7 +110,7 @@ func (p *servers) serverType(d *changeBuilder, want schemas.InfraServer, have *S
 		d.refuse(f, "keep the type, or remove the node and add another: talosgen pool")
 		return
 	}
-	slices.SortStableFunc(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
+	sorting.By(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
 	f.to = d.Candidates[0].Type
 	d.field(f)
 }

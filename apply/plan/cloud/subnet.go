@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -161,7 +162,7 @@ func (p *subnets) deleteStale() {
 				d.after(KeyOf(KindRoute, r.Destination))
 			}
 		}
-		slices.SortFunc(staying, func(a, b plan.Key) int { return natural.Compare(string(a), string(b)) })
+		sorting.By(staying, func(a, b plan.Key) int { return natural.Compare(string(a), string(b)) })
 		if len(staying) > 0 {
 			p.refusal(d.Key, "it is not in infrastructure.yaml, but in use by "+plan.Join(staying), "describe the subnet, or move what is in it")
 			continue

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Stage is when an object is made. Each stage is ready before the next begins.
@@ -125,7 +127,7 @@ func (i Item) Rank() int { return rank(i.ID()) }
 func (d Desired) sorted() []Item {
 	stages := Stages()
 	items := slices.Clone(d.Items)
-	slices.SortStableFunc(items, func(a, b Item) int {
+	sorting.By(items, func(a, b Item) int {
 		if c := slices.Index(stages, a.Stage) - slices.Index(stages, b.Stage); c != 0 {
 			return c
 		}

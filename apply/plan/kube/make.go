@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Make plans.
@@ -220,7 +221,7 @@ func (m *planner) replace(s *Step, why string) {
 func (m *planner) leftovers(wanted map[ID]*Item) {
 	gone := slices.Clone(m.observed.Inventory)
 	// What was made first goes last.
-	slices.SortFunc(gone, func(a, b ID) int {
+	sorting.By(gone, func(a, b ID) int {
 		if c := rank(b) - rank(a); c != 0 {
 			return c
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Action is what becomes of an object.
@@ -135,7 +136,7 @@ func (p Plan) of(action Action) (steps []Step) {
 // deleted, and after it.
 func (p Plan) Inventory() (during, after []ID) {
 	during = slices.Concat(p.before, p.inventory)
-	slices.SortFunc(during, compareIDs)
+	sorting.By(during, compareIDs)
 	return slices.Compact(during), p.inventory
 }
 

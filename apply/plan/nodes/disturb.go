@@ -7,6 +7,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	"github.com/talosgen/talosgen/internal/etcdsafety"
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // disturbing plans restarts and reboots: control planes one after the other,
@@ -108,7 +109,7 @@ func (m *planner) removals() {
 		}
 		return 1
 	}
-	slices.SortStableFunc(gone, func(a, b Node) int {
+	sorting.By(gone, func(a, b Node) int {
 		if rank(a) != rank(b) {
 			return rank(a) - rank(b)
 		}

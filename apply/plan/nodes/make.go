@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Make plans. An error means that configurations cannot be compared; what must
@@ -27,7 +28,7 @@ func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*
 	m.policy.Mode, m.policy.MaxParallel = cmp.Or(policy.Mode, Auto), max(policy.MaxParallel, 1)
 	m.workers = make([]plan.Key, m.policy.MaxParallel)
 	m.desired.Nodes = slices.Clone(desired.Nodes)
-	slices.SortStableFunc(m.desired.Nodes, func(a, b Want) int {
+	sorting.By(m.desired.Nodes, func(a, b Want) int {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), natural.Compare(a.Name, b.Name)) // control planes first
 	})
 	var problems diag.List

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/internal/versions"
 )
 
@@ -34,7 +35,7 @@ func newFleet(want Desired, seen *Observed, policy Policy) *fleet {
 			f.pairs = append(f.pairs, pair{n, want, policy.recycles(*n)})
 		}
 	}
-	slices.SortFunc(f.pairs, func(a, b pair) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(f.pairs, func(a, b pair) int { return cmp.Compare(a.Name, b.Name) })
 	return f
 }
 
@@ -62,7 +63,7 @@ func (f *fleet) of(g group) (nodes []pair) {
 			nodes = append(nodes, n)
 		}
 	}
-	slices.SortStableFunc(nodes, func(a, b pair) int { return cmp.Compare(f.leads(a.Name), f.leads(b.Name)) })
+	sorting.By(nodes, func(a, b pair) int { return cmp.Compare(f.leads(a.Name), f.leads(b.Name)) })
 	return nodes
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // returner knows how nodes go back to the Talos that they ran before: one at a time,
@@ -55,7 +57,7 @@ func (f returner) targets() (nodes []pair) {
 		}
 	}
 	// The others do not wait for one that may not come back.
-	slices.SortStableFunc(nodes, func(a, b pair) int { return cmp.Compare(a.silent(), b.silent()) })
+	sorting.By(nodes, func(a, b pair) int { return cmp.Compare(a.silent(), b.silent()) })
 	return nodes
 }
 

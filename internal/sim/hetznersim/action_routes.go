@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // kinds of resources that have actions, and how their paths call them.
@@ -78,7 +80,7 @@ func listActions(c *call) (reply, error) {
 			rows = append(rows, a)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *action) int { return cmp.Compare(a.ID, b.ID) })
+	sorting.By(rows, func(a, b *action) int { return cmp.Compare(a.ID, b.ID) })
 	return c.answerActions(rows)
 }
 

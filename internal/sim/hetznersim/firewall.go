@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/internal/labelselector"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // firewall filters what reaches the public interfaces of servers.
@@ -58,7 +59,9 @@ func (st *state) viewFirewall(f *firewall) firewallView {
 // inFirst are rules in the order of the API: those for what comes in, then those
 // for what goes out, each as they were given.
 func inFirst(rules []rule) []rule {
-	return slices.SortedStableFunc(slices.Values(rules), func(a, b rule) int { return strings.Compare(a.Direction, b.Direction) })
+	rules = slices.Clone(rules)
+	sorting.By(rules, func(a, b rule) int { return strings.Compare(a.Direction, b.Direction) })
+	return rules
 }
 
 // selected are the servers that a label selector matches, and has noticed.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/labelselector"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Pages, unless a request asks for others.
@@ -95,7 +96,7 @@ func (l listing[P]) sorted(orders []string) ([]P, error) {
 		return l.rows, nil
 	}
 	rows := slices.Clone(l.rows)
-	slices.SortStableFunc(rows, func(a, b P) int {
+	sorting.By(rows, func(a, b P) int {
 		for _, compare := range compares {
 			if n := compare(a, b); n != 0 {
 				return n

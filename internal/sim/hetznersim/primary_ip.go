@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // primaryIP is a public address that a server boots with, or that a load
@@ -109,7 +111,7 @@ func (p *publicIP) pointTo(c *call) ([]dnsPtr, error) {
 	case p.Type == "ipv4":
 		left = with(left, dnsPtr{in.IP, defaultPointer(in.IP)})
 	}
-	slices.SortFunc(left, func(a, b dnsPtr) int { return cmp.Compare(a.IP, b.IP) })
+	sorting.By(left, func(a, b dnsPtr) int { return cmp.Compare(a.IP, b.IP) })
 	return left, nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // node is a node as a scheduler sees it.
@@ -114,7 +116,7 @@ func reasons(count map[string]int, nodes int) string {
 	for reason := range count {
 		all = append(all, reason)
 	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	sorting.By(all, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	text := fmt.Sprintf("0/%d nodes are available", nodes)
 	for i, reason := range all {
 		text += fmt.Sprintf("%s%d %s", []string{": ", ", "}[min(i, 1)], count[reason], reason)

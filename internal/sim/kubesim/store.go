@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // do does what a request asks for.
@@ -207,7 +209,7 @@ func (a *API) sorted(is func(*unstructured.Unstructured) bool) (found []*unstruc
 			found = append(found, o)
 		}
 	}
-	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
+	sorting.By(found, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 	})
 	return found

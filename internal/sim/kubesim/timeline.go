@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Workload is what wants pods: a Deployment, a StatefulSet, a DaemonSet, a ReplicaSet
@@ -103,7 +105,9 @@ func (a *API) measure(now time.Time) {
 			levels[w] = Level{} // it is gone
 		}
 	}
-	for _, w := range slices.SortedFunc(maps.Keys(levels), compareWorkloads) {
+	all := slices.Collect(maps.Keys(levels))
+	sorting.By(all, compareWorkloads)
+	for _, w := range all {
 		if before, known := a.pods.shown[w]; !known || before != levels[w] {
 			a.pods.shown[w] = levels[w]
 			a.pods.changes = append(a.pods.changes, Change{w, levels[w], now})

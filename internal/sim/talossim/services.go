@@ -2,10 +2,11 @@ package talossim
 
 import (
 	"context"
-	"slices"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // serviceState is a service of Talos.
@@ -58,7 +59,7 @@ func (m *Machine) serviceStates() []serviceState {
 			all = append(all, m.afterServices("trustd"), m.etcdService())
 		}
 	}
-	slices.SortFunc(all, func(a, b serviceState) int {
+	sorting.By(all, func(a, b serviceState) int {
 		if a.name < b.name {
 			return -1
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -115,7 +116,7 @@ func Addons(given Facts) ([]Addon, error) {
 		all = append(all, a)
 	}
 	all = append(all, addonSettings{f}.declared()...)
-	slices.SortFunc(all, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(all, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
 	orderRules{f}.checkOrder(all)
 	storageRules{f}.check(all)
 	webRules{web{f}}.check()

@@ -3,6 +3,8 @@ package catalogue
 import (
 	"maps"
 	"slices"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // oidc gives the groups of an OpenID Connect provider the roles that
@@ -38,9 +40,11 @@ func groupBindings(f *facts) []object {
 		}
 	}
 	var objects []object
-	for _, r := range slices.SortedFunc(maps.Keys(groups), func(a, b boundRole) int {
+	roles := slices.Collect(maps.Keys(groups))
+	sorting.By(roles, func(a, b boundRole) int {
 		return slices.Compare([]string{a.namespace, a.name}, []string{b.namespace, b.name})
-	}) {
+	})
+	for _, r := range roles {
 		objects = append(objects, groupBinding(r, slices.Compact(slices.Sorted(slices.Values(groups[r])))))
 	}
 	return objects

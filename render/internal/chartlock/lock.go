@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Dir is the directory of the lock and of what is vendored, in a repository.
@@ -171,7 +172,7 @@ func (l *Lock) Encode() ([]byte, error) {
 	}
 	f := file{Version: version}
 	sorted := slices.Clone(l.Entries)
-	slices.SortFunc(sorted, compare)
+	sorting.By(sorted, compare)
 	for _, e := range slices.CompactFunc(sorted, func(a, b Entry) bool { return a.same(b.Reference) }) {
 		if e.URL != "" {
 			f.Manifests = append(f.Manifests, manifestLine{e.URL, e.Digest})

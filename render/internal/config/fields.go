@@ -2,11 +2,11 @@ package config
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -55,7 +55,7 @@ func keyHint(key string, t reflect.Type) string {
 	}
 	hint := "known keys: " + strings.Join(keys, ", ")
 	if paths := pathsOf(key, reflect.TypeFor[schemas.Cluster](), nil); len(paths) > 0 && len(paths) <= mostPaths {
-		slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
+		sorting.By(paths, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
 		hint = "it goes elsewhere: " + strings.Join(paths, ", or ") + "\n" + hint
 	}
 	return hint

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -33,7 +34,7 @@ func (c *Config) Options() [][]string {
 			options = append(options, path)
 		}
 	}
-	slices.SortFunc(options, func(a, b []string) int {
+	sorting.By(options, func(a, b []string) int {
 		before, after := c.Pos(a...), c.Pos(b...)
 		return cmp.Or(cmp.Compare(before.Line, after.Line), cmp.Compare(before.Column, after.Column), slices.Compare(a, b))
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/foreign"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/residue"
@@ -221,7 +222,7 @@ func order(layers map[residue.Layer][]residue.Change) (names []residue.Layer) {
 		names = append(names, l)
 	}
 	rank := func(l residue.Layer) string { return fmt.Sprintf("%d%s", strings.Count(string(l), "/"), l) }
-	slices.SortFunc(names, func(a, b residue.Layer) int { return strings.Compare(rank(a), rank(b)) })
+	sorting.By(names, func(a, b residue.Layer) int { return strings.Compare(rank(a), rank(b)) })
 	return names
 }
 

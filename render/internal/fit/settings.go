@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // setting is an option of cluster.yaml.
@@ -32,7 +34,7 @@ func (s settings) encode() ([]byte, error) {
 		top, _, _ := strings.Cut(x.path, ".")
 		return slices.Index(sections, top)
 	}
-	slices.SortStableFunc(sorted, func(a, b setting) int { return rank(a) - rank(b) })
+	sorting.By(sorted, func(a, b setting) int { return rank(a) - rank(b) })
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, x := range sorted {
 		if err := put(root, strings.Split(x.path, "."), x); err != nil {

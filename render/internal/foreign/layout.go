@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/internal/yamlerror"
 	"github.com/talosgen/talosgen/render/internal/residue"
 )
@@ -128,7 +129,7 @@ func (l *layered) findPatches() error {
 	} else {
 		scan(shared, true)
 	}
-	slices.SortStableFunc(l.patches, func(a, b patchFile) int { return a.rank() - b.rank() })
+	sorting.By(l.patches, func(a, b patchFile) int { return a.rank() - b.rank() })
 	if len(l.patches) == 0 && len(problems) == 0 {
 		problems.Add(diag.New(diag.Pos{File: shared}, "has no patches").
 			WithHint("they are in common/, controlplane/, worker/ and nodes/, or in files of these names").WithCode(diag.Usage))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // listNames are the variables in which people list machines of a role.
@@ -52,7 +53,7 @@ func (l *layered) findMachines() error {
 		problems.Add(diag.New(diag.Pos{File: l.dirs[0]}, "names no machines").
 			WithHint("name each: --node NAME=controlplane or --node NAME=worker, with @ADDRESS if you like;\nor list them in cluster.env: CONTROL_PLANES=\"cp-1 cp-2 cp-3\" and WORKERS=\"worker-1\"").WithCode(diag.Usage))
 	}
-	slices.SortStableFunc(l.members, func(a, b member) int { return strings.Compare(a.role+" "+a.name, b.role+" "+b.name) })
+	sorting.By(l.members, func(a, b member) int { return strings.Compare(a.role+" "+a.name, b.role+" "+b.name) })
 	l.note("control planes: %s; workers: %s; the names are those of files and folders, of lists in cluster.env, and of --node", l.named("controlplane"), l.named("worker"))
 	return problems.Err()
 }

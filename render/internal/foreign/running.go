@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/legacy"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/residue"
@@ -51,7 +52,7 @@ func OfRunning(nodes []Running) (*Origin, error) {
 		return nil, diag.On("the nodes", "none of them is a control plane").
 			WithHint("name all nodes of the cluster: the secrets are in the configurations of control planes")
 	}
-	slices.SortStableFunc(o.Machines, func(a, b Machine) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(o.Machines, func(a, b Machine) int { return cmp.Compare(a.Name, b.Name) })
 	return o, sameCluster(o.Machines)
 }
 

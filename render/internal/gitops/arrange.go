@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -55,7 +56,7 @@ func Arrange(addons []Addon, s Settings) ([]File, error) {
 	if flux {
 		a.flux(s)
 	}
-	slices.SortFunc(a.files, func(x, y File) int { return cmp.Compare(x.Path, y.Path) })
+	sorting.By(a.files, func(x, y File) int { return cmp.Compare(x.Path, y.Path) })
 	return a.files, a.problems.Err()
 }
 
@@ -192,7 +193,7 @@ func (a *arrangement) objects(dir, addon string, objects []manifest.Object, secr
 	if a.add(path.Join(dir, "manifests.yaml"), addon, plain) {
 		names = append(names, "manifests.yaml")
 	}
-	slices.SortFunc(hidden, func(x, y File) int { return cmp.Compare(x.Path, y.Path) })
+	sorting.By(hidden, func(x, y File) int { return cmp.Compare(x.Path, y.Path) })
 	for _, f := range hidden {
 		a.files = append(a.files, f)
 		names = append(names, path.Base(f.Path))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/catalogue"
 )
 
@@ -26,7 +27,7 @@ type orderer struct {
 func order(addons []Addon) (sorted []Addon, steps map[string]int, err error) {
 	o := orderer{byName: map[string]*Addon{}, steps: map[string]int{}}
 	sorted = slices.Clone(addons)
-	slices.SortFunc(sorted, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(sorted, func(a, b Addon) int { return cmp.Compare(a.Name, b.Name) })
 	for i, a := range sorted {
 		if first := o.byName[a.Name]; first != nil {
 			o.problems.Add(diag.On("addon "+a.Name, "is declared twice: by %s and by %s", first.Origin, a.Origin))
@@ -37,7 +38,7 @@ func order(addons []Addon) (sorted []Addon, steps map[string]int, err error) {
 	for i := range sorted {
 		o.step(&sorted[i])
 	}
-	slices.SortStableFunc(sorted, func(a, b Addon) int {
+	sorting.By(sorted, func(a, b Addon) int {
 		return cmp.Or(cmp.Compare(rank(a.Layer), rank(b.Layer)), cmp.Compare(o.steps[a.Name], o.steps[b.Name]))
 	})
 	return sorted, o.steps, o.problems.Err()

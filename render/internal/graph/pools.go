@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -65,7 +66,7 @@ func gather(all []pool, p pool, n node) []pool {
 
 func sorted(all []pool) []pool {
 	for _, p := range all {
-		slices.SortFunc(p.nodes, func(a, b node) int { return natural.Compare(a.name, b.name) })
+		sorting.By(p.nodes, func(a, b node) int { return natural.Compare(a.name, b.name) })
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,6 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // custom is a version of a custom resource.
@@ -81,7 +81,7 @@ func (c *custom) check(o manifest.Object) (faults []Fault) {
 		faults = append(faults, Fault{Path: e.Field, Text: e.ErrorBody()})
 	}
 	// The validator goes through a map, and finds in another order each time.
-	slices.SortFunc(faults, func(a, b Fault) int {
+	sorting.By(faults, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
 	})
 	return faults

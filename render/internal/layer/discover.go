@@ -1,10 +1,10 @@
 package layer
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Arrange sorts the patches among the [Inputs] of an environment into layers. What
@@ -28,7 +28,7 @@ func Arrange(inputs []string, env string, nodes []NodeRef) (*Layers, error) {
 		a.add(file)
 	}
 	for _, files := range a.layers.files {
-		slices.SortFunc(files, applyOrder)
+		sorting.By(files, applyOrder)
 	}
 	return a.layers, a.problems.Err()
 }

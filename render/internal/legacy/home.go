@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Home says where Talos keeps a legacy field of the v1alpha1 document: at contract
@@ -59,7 +61,7 @@ func (h Home) Target() string {
 // Homes returns the whole table, sorted by path.
 func Homes() []Home {
 	all := slices.Concat(clusterHomes(), machineHomes())
-	slices.SortFunc(all, func(a, b Home) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(all, func(a, b Home) int { return strings.Compare(a.Path, b.Path) })
 	return all
 }
 

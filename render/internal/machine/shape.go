@@ -4,11 +4,12 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/config/encoder"
+
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Shape is what the linked library takes in one place of a document.
@@ -125,7 +126,7 @@ func (s shaper) object(t reflect.Type) *Shape {
 		said := described(t, key)
 		o.Fields = append(o.Fields, ShapeField{Key: key, Words: said.Description, Values: said.Values, Shape: s.shape(f.Type)})
 	}
-	slices.SortFunc(o.Fields, func(a, b ShapeField) int { return strings.Compare(a.Key, b.Key) })
+	sorting.By(o.Fields, func(a, b ShapeField) int { return strings.Compare(a.Key, b.Key) })
 	return o
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Manager is a system that creates objects and keeps them.
@@ -86,10 +87,10 @@ func Conflicts(claims []Claim) []Conflict {
 		if len(of) < 2 {
 			continue
 		}
-		slices.SortFunc(of, compareClaims)
+		sorting.By(of, compareClaims)
 		conflicts = append(conflicts, Conflict{thing, of})
 	}
-	slices.SortFunc(conflicts, func(a, b Conflict) int { return compareThings(a.Thing, b.Thing) })
+	sorting.By(conflicts, func(a, b Conflict) int { return compareThings(a.Thing, b.Thing) })
 	return conflicts
 }
 

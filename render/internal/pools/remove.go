@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/config"
 )
 
@@ -94,7 +95,7 @@ func (e *editor) removeStatic(p config.Pool, gone []config.Node) error {
 		at = append(at, n.Path())
 	}
 	// From behind, so that the places in front stay right.
-	slices.SortFunc(at, func(a, b []string) int { return last(b) - last(a) })
+	sorting.By(at, func(a, b []string) int { return last(b) - last(a) })
 	for _, path := range slices.CompactFunc(at, slices.Equal[[]string]) {
 		if err := e.removeItem(path); err != nil {
 			return err

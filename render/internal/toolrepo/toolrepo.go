@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/residue"
 	"github.com/talosgen/talosgen/schemas"
@@ -172,7 +173,7 @@ func (b *builder) stuck(nodes []residue.Node) error {
 
 // byOrder sorts the pieces of a node as the program applies them.
 func (b *builder) byOrder(pieces []piece) {
-	slices.SortStableFunc(pieces, func(x, y piece) int {
+	sorting.By(pieces, func(x, y piece) int {
 		return cmp.Or(
 			cmp.Compare(b.tool.level(x.layer), b.tool.level(y.layer)), cmp.Compare(x.stage, y.stage),
 			cmp.Compare(x.rank, y.rank), cmp.Compare(x.seq, y.seq),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // plan is what a write will do, decided before anything is touched.
@@ -75,7 +76,8 @@ func makePlan(dir string, files wanted, lock *rendered.Lock) (*plan, error) {
 
 // want takes the files, and the lock as the last of them.
 func (p *plan) want(files []File, lock *rendered.Lock) error {
-	p.files = slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	p.files = slices.Clone(files)
+	sorting.By(p.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	if err := checkOutputs(p.files); err != nil {
 		return err
 	}

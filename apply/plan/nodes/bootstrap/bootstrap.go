@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // State is what a control plane says of its etcd.
@@ -140,7 +141,7 @@ type Decision struct {
 // from, in place of the one that was lost; empty: nobody does.
 func Decide(now, earlier Observation, snapshot string) Decision {
 	controlPlanes := slices.Clone(now.ControlPlanes)
-	slices.SortFunc(controlPlanes, func(a, b ControlPlane) int {
+	sorting.By(controlPlanes, func(a, b ControlPlane) int {
 		return cmp.Or(natural.Compare(a.Name, b.Name), cmp.Compare(a.Machine, b.Machine))
 	})
 	if d, decided := contradiction(controlPlanes); decided {
