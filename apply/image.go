@@ -68,7 +68,7 @@ func (b *imageBuilder) build(ctx context.Context, wanted []schemas.InfraSnapshot
 			stage.Step(step, progress.Begun, "")
 			_, errs[i] = builder.Make(ctx, want, func(text string) { stage.Step(step, progress.Note, text) })
 			if errs[i] != nil {
-				stage.Step(step, progress.Failed, errs[i].Error())
+				stage.Step(step, progress.Failure(errs[i]), errs[i].Error())
 				return
 			}
 			stage.Step(step, progress.Done, "")

@@ -156,7 +156,7 @@ func (k *kubeStage) awaitAPI(ctx context.Context, p *kubeplan.Plan, client *kube
 				continue
 			}
 		}
-		stage.Step(step, progress.Failed, oneLine(err))
+		stage.Step(step, progress.Failure(err), oneLine(err))
 		return err
 	}
 }

@@ -89,9 +89,9 @@ func notifyStep(stage progress.Stage, step string, state execute.State, err erro
 	case execute.Done:
 		stage.Step(step, progress.Done, "")
 	case execute.Failed:
-		stage.Step(step, progress.Failed, err.Error())
+		stage.Step(step, progress.Failure(err), err.Error())
 	case execute.Skipped:
-		stage.Step(step, progress.Failed, "not tried, because of what failed before")
+		stage.Step(step, progress.Skipped, "")
 	}
 }
 

@@ -2,19 +2,44 @@
 // it. It knows neither terminal nor clock.
 package progress
 
+import (
+	"context"
+	"errors"
+
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
 // State is how far a stage or a step is.
 type State string
 
-// The states. A stage or step that has begun ends with Done, Failed or
-// Waited, unless the run is interrupted.
+// The states. A stage or step that has begun ends with Done, Failed, Interrupted or
+// Waited.
 const (
 	Begun  State = "begun"
 	Note   State = "note" // something worth saying while it goes on
 	Done   State = "done"
 	Failed State = "failed"
+	// Interrupted ends what was told to stop, such as by Ctrl-C.
+	Interrupted State = "interrupted"
+	// Skipped is a step that was not tried, because of what failed or was interrupted
+	// before.
+	Skipped State = "skipped"
 	// Waited ends something that is no step of the stage: it was waited for.
 	Waited State = "waited"
 )
+
+// Failure is the state of what ended with an error.
+func Failure(err error) State {
+	switch diag.CodeOf(err) {
+	case diag.Interrupted:
+		return Interrupted
+	case diag.Input: // of errors that have no code, too
+		if errors.Is(err, context.Canceled) {
+			return Interrupted
+		}
+	}
+	return Failed
+}
 
 // Event is a piece of news.
 type Event struct {
@@ -60,7 +85,7 @@ func (s Stage) Step(step string, state State, text string) {
 func (s Stage) End(err error) error {
 	state, text := Done, ""
 	if err != nil {
-		state, text = Failed, err.Error()
+		state, text = Failure(err), err.Error()
 	}
 	s.sink(Event{Stage: s.name, State: state, Text: text})
 	return err

@@ -1,9 +1,13 @@
 package progress
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
+
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 func TestStage(t *testing.T) {
@@ -37,5 +41,24 @@ func TestNobodyListens(t *testing.T) {
 	s.Step("a", Done, "")
 	if err := s.End(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFailure: who was told to stop has not failed.
+func TestFailure(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want State
+	}{
+		{errors.New("broken"), Failed},
+		{context.Canceled, Interrupted},
+		{fmt.Errorf("GET /servers: %w", context.Canceled), Interrupted},
+		{diag.On("apply", "interrupted").WithCode(diag.Interrupted), Interrupted},
+		{diag.On("server a", "limit reached").WithCode(diag.Remote), Failed},
+		{diag.On("server a", "does not answer").WithCode(diag.Remote).WithCause(context.Canceled), Failed},
+	} {
+		if got := Failure(c.err); got != c.want {
+			t.Errorf("%v: %s, want %s", c.err, got, c.want)
+		}
 	}
 }

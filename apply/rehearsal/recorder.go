@@ -44,8 +44,10 @@ func (r *Recorder) Event(e progress.Event) {
 	case e.State == progress.Begun:
 		r.steps = append(r.steps, recorded{stage: e.Stage, name: e.Step, from: now, to: now})
 	case i < 0:
-	case e.State == progress.Done || e.State == progress.Failed || e.State == progress.Waited:
-		r.steps[i].to, r.steps[i].done, r.steps[i].failed = now, true, e.State == progress.Failed
+	case e.State == progress.Done || e.State == progress.Waited:
+		r.steps[i].to, r.steps[i].done = now, true
+	case e.State == progress.Failed || e.State == progress.Interrupted:
+		r.steps[i].to, r.steps[i].done, r.steps[i].failed = now, true, true
 	}
 }
 

@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -116,7 +117,7 @@ func (w *writer) items(title string, items []Item, say func(string) string) {
 		}
 		last = r.stage
 		first := fmt.Sprintf("%s%-*s  %d %s: ", indent, width, stage, len(r.objects), strings.TrimRight(say(r.action)+" "+r.version, " "))
-		w.list(first, strings.Repeat(" ", len(indent)+width+4), r.objects)
+		w.list(first, strings.Repeat(" ", len(indent)+width+4), shortened(r.objects, columns-len(first)-len(",")))
 	}
 }
 
@@ -133,7 +134,7 @@ func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 			rows = append(rows, row{stage: item.Stage, action: item.Action, version: item.Version})
 			i = len(rows) - 1
 		}
-		rows[i].objects = append(rows[i].objects, shortened(plan.Brief(item.Object)))
+		rows[i].objects = append(rows[i].objects, plan.Brief(item.Object))
 	}
 	for _, r := range rows {
 		sorting.By(r.objects, natural.Compare)
@@ -144,17 +145,25 @@ func rowsOf(items []Item, say func(string) string) (rows []row, width int) {
 	return rows, width
 }
 
-// mostOfName is how long a name may be to be printed whole.
-const mostOfName = 50
+// group matches the kind of a Kubernetes object with its API group.
+var group = regexp.MustCompile(`^([A-Z][A-Za-z]*)\.[a-z0-9.-]+/`)
 
-// shortened is a name without its middle, if it is long.
-func shortened(name string) string {
-	runes := []rune(name)
-	if len(runes) <= mostOfName {
-		return name
+// shortened are names that are at most as long as a line has room: all without their API
+// groups if that is too much for one, and then without their middle.
+func shortened(names []string, room int) []string {
+	short := slices.Clone(names)
+	if slices.ContainsFunc(names, func(name string) bool { return utf8.RuneCountInString(name) > room }) {
+		for i, name := range names {
+			short[i] = group.ReplaceAllString(name, "$1/")
+		}
 	}
-	const half = mostOfName/2 - 1
-	return string(runes[:half]) + "…" + string(runes[len(runes)-half:])
+	for i, name := range short {
+		if runes := []rune(name); len(runes) > room {
+			half := (room - 1) / 2
+			short[i] = string(runes[:half]) + "…" + string(runes[len(runes)-half:])
+		}
+	}
+	return short
 }
 
 // list prints names, as many on a line as fit, and of many how many more.

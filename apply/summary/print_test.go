@@ -134,3 +134,17 @@ func TestFold(t *testing.T) {
 		t.Errorf("in all %s, %+v", took, requests)
 	}
 }
+
+// TestShortened: names lose the API groups of their kinds before anything else, and all of
+// a row alike.
+func TestShortened(t *testing.T) {
+	for _, c := range []struct{ names, want string }{
+		{"GitRepository.source.toolkit.fluxcd.io/flux-system/a", "GitRepository.source.toolkit.fluxcd.io/flux-system/a"},
+		{"Role.rbac/a Kustomization.kustomize.toolkit.fluxcd.io/flux-system/talosgen-crds", "Role/a Kustomization/flux-system/talosgen-crds"},
+		{"server/acme-production-eu-central-northern-europe-control-plane-1", "server/acme-production-eu…rn-europe-control-plane-1"},
+	} {
+		if got := strings.Join(shortened(strings.Fields(c.names), 52), " "); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}

@@ -35,7 +35,8 @@ func systemApp() *app {
 	return &app{
 		console: console{
 			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-			terminal: isTerminal(os.Stderr), shows: isTerminal(os.Stdout), answers: isTerminal(os.Stdin), width: func() int { return terminalWidth(os.Stderr) },
+			terminal: isTerminal(os.Stderr), shows: isTerminal(os.Stdout), answers: isTerminal(os.Stdin),
+			size: func() size { return terminalSize(os.Stderr) }, page: func() size { return terminalSize(os.Stdout) },
 			masker: secret.NewMasker(),
 		},
 		vars: os.LookupEnv, cwd: os.Getwd, clock: clock{time.Now, sleepFor}, random: rand.Reader, http: webTransport(), memory: heapMemory,

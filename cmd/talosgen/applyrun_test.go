@@ -111,7 +111,7 @@ func (b *terminal) run(typed string, args ...string) (code int, shown string) {
 	clock := b.sim.Clock()
 	w.console.stdin = io.TeeReader(strings.NewReader(typed), stderr) // the terminal shows it
 	w.console.answers, w.console.terminal = true, true
-	w.console.width = func() int { return 100 }
+	w.console.size = func() size { return size{100, 40} }
 	w.cwd = func() (string, error) { return b.dir, nil }
 	w.clock.now, w.http, w.random = clock.Now, wire{b.sim, b.after}, f.random
 	w.clock.sleep = func(ctx context.Context, d time.Duration) error {
@@ -131,7 +131,7 @@ func (b *terminal) run(typed string, args ...string) (code int, shown string) {
 		w.console.stdout = deaf{}
 	}
 	code = run(append([]string{"talosgen"}, args...), w)
-	shown = screen(stderr.String()) + "\n" + stdout.String()
+	shown = seen(stderr.String()) + "\n" + stdout.String()
 	if f.leaks(shown) || bytes.Contains(stderr.Bytes(), []byte(simToken)) {
 		b.t.Errorf("there is a secret in\n%s", shown)
 	}

@@ -90,3 +90,11 @@ func (o *console) printText(text string) error {
 	}
 	return o.printData([]byte(text))
 }
+
+// printReport prints text for people to stdout, in lines that fit the terminal.
+func (o *console) printReport(text string) error {
+	if !o.shows {
+		return o.printText(text)
+	}
+	return o.printText(fittedTo(text, o.page().columns))
+}

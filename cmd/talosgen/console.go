@@ -19,25 +19,26 @@ import (
 type console struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	screen         io.Writer  // stderr, for what moves on it and prints no foreign text as it is
-	terminal       bool       // stderr is one
-	shows          bool       // stdout is one
-	answers        bool       // stdin is one: a person can answer
-	width          func() int // of the terminal, in columns; 0 if that is not known
-	coloured, live bool       // stderr shows colours, and can move its cursor
-	paints         bool       // stdout shows colours
+	screen         io.Writer   // stderr, for what moves on it and prints no foreign text as it is
+	terminal       bool        // stderr is one
+	shows          bool        // stdout is one
+	answers        bool        // stdin is one: a person can answer
+	size           func() size // of the terminal that stderr is
+	page           func() size // of the terminal that stdout is
+	coloured, live bool        // stderr shows colours, and can move its cursor
+	paints         bool        // stdout shows colours
 	masker         *secret.Masker
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// terminalWidth is the width of a terminal in columns; 0 if it is none.
-func terminalWidth(f *os.File) int {
-	width, _, err := term.GetSize(int(f.Fd()))
+// terminalSize is the size of a terminal; zero if it is none.
+func terminalSize(f *os.File) size {
+	columns, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return size{}
 	}
-	return width
+	return size{columns, rows}
 }
 
 // protect lets whatever is written to stderr pass the masker, panics included, and
@@ -63,14 +64,22 @@ func (o *console) colour(code, text string) string {
 // data.
 func (o *console) say(format string, args ...any) { fmt.Fprintf(o.stderr, format+"\n", args...) }
 
+// fitted is a text in lines that fit the terminal that stderr is.
+func (o *console) fitted(text string) string {
+	if !o.terminal {
+		return text
+	}
+	return fittedTo(text, o.size().columns)
+}
+
 // note prints what is worth knowing, and no problem.
 func (o *console) note(format string, args ...any) {
-	o.say("%s %s", o.colour(yellow, "note:"), fmt.Sprintf(format, args...))
+	o.say("%s", o.fitted(o.colour(yellow, "note:")+" "+fmt.Sprintf(format, args...)))
 }
 
 // warn prints a warning.
 func (o *console) warn(format string, args ...any) {
-	o.say("%s %s", o.colour(yellow, "warning:"), fmt.Sprintf(format, args...))
+	o.say("%s", o.fitted(o.colour(yellow, "warning:")+" "+fmt.Sprintf(format, args...)))
 }
 
 // printError prints all problems, one below the other.
@@ -78,7 +87,7 @@ func (o *console) printError(err error) {
 	var problems diag.List
 	problems.AddErr(err)
 	for _, p := range problems {
-		o.say("%s %s", o.colour(red, "error:"), p.Error())
+		o.say("%s", o.fitted(o.colour(red, "error:")+" "+p.Error()))
 	}
 	if len(problems) > 1 {
 		o.say("%d problems", len(problems))
@@ -91,7 +100,7 @@ func (o *console) printWarnings(warnings diag.List) {
 		return
 	}
 	for _, p := range sorted {
-		o.say("%s %s", o.colour(yellow, "warning:"), p.Error())
+		o.say("%s", o.fitted(o.colour(yellow, "warning:")+" "+p.Error()))
 	}
 }
 

@@ -131,7 +131,7 @@ func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
 		return s.out.printText(string(p.HTML("Plan of " + s.env.Name())))
 	}
 	if !wantsJSON(c) {
-		return s.out.printText(p.String())
+		return s.out.printReport(p.String())
 	}
 	data, err := p.JSON()
 	if err != nil {

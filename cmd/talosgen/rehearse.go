@@ -143,7 +143,7 @@ func (r rehearseCommand) observe(c *cli.Context, name string) (o *rehearsal.Obse
 
 // print prints the report, and ends the command by its result.
 func (r rehearseCommand) print(c *cli.Context, report *rehearsal.Report) error {
-	show := func() error { return r.app.console.printText(report.String()) }
+	show := func() error { return r.app.console.printReport(report.String()) }
 	if wantsJSON(c) {
 		show = func() error { return r.app.console.printJSON(report) }
 	}

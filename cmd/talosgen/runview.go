@@ -27,8 +27,8 @@ type runView struct {
 	live  bool
 	// Whether texts for people have colours.
 	paints bool
-	// Of the terminal, in columns.
-	width func() int
+	// Of the terminal.
+	size func() size
 	// The requests left before the rate limit; -1 if that is not known.
 	left func() int
 
@@ -37,14 +37,15 @@ type runView struct {
 	begun   time.Time // the stage
 	steps   int       // of the stage; 0 if that is not known
 	ended   int       // of its steps
+	skipped int       // of its steps: they were not tried
 	running []runningStep
-	drawn   int // lines on the terminal that the next ones replace
+	drawn   bool // there are lines below the cursor that the next ones replace
 }
 
 // newRunView shows a run on a console.
 func newRunView(out *console, c clock) *runView {
 	return &runView{
-		out: out.screen, clean: out.clean, now: c.now, sleep: c.sleep, live: out.live, paints: out.coloured, width: out.width,
+		out: out.screen, clean: out.clean, now: c.now, sleep: c.sleep, live: out.live, paints: out.coloured, size: out.size,
 		left: func() int { return -1 },
 	}
 }
@@ -120,8 +121,11 @@ func (v *runView) take(e progress.Event) (lines []string) {
 	e.Step = v.clean(e.Step)
 	i := slices.IndexFunc(v.running, func(r runningStep) bool { return r.name == e.Step })
 	if i < 0 {
-		v.running = append(v.running, runningStep{name: e.Step, begun: v.now()})
-		i = len(v.running) - 1
+		if e.State == progress.Skipped {
+			v.skipped++
+			return nil // what it waits for is what matters
+		}
+		i = v.begin(e.Step)
 	}
 	r := &v.running[i]
 	first, _, _ := strings.Cut(e.Text, "\n")
@@ -135,7 +139,7 @@ func (v *runView) take(e progress.Event) (lines []string) {
 	case progress.Waited:
 		lines = append(lines, "  "+r.name+" "+v.since(r.begun))
 		v.running = slices.Delete(v.running, i, i+1)
-	case progress.Done, progress.Failed:
+	case progress.Done, progress.Failed, progress.Interrupted, progress.Skipped:
 		v.ended++
 		lines = append(lines, v.endedLine(r, e.State, first))
 		v.running = slices.Delete(v.running, i, i+1)
@@ -143,19 +147,34 @@ func (v *runView) take(e progress.Event) (lines []string) {
 	return lines
 }
 
+// begin notes a step, and returns its place: steps that begin in the same moment are in
+// the order of their names.
+func (v *runView) begin(name string) int {
+	now := v.now()
+	i := len(v.running)
+	for i > 0 && v.running[i-1].begun.Equal(now) && natural.Compare(v.running[i-1].name, name) > 0 {
+		i--
+	}
+	v.running = slices.Insert(v.running, i, runningStep{name: name, begun: now})
+	return i
+}
+
 func (v *runView) takeStage(e progress.Event) (lines []string) {
 	switch e.State {
 	case progress.Begun:
-		v.stage, v.begun, v.steps, v.ended, v.running = e.Stage, v.now(), e.Steps, 0, nil
+		v.stage, v.begun, v.steps, v.ended, v.skipped, v.running = e.Stage, v.now(), e.Steps, 0, 0, nil
 		if e.Steps > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s", e.Stage, natural.Count(e.Steps, "step")))
 		}
-	case progress.Done, progress.Failed:
+	case progress.Done, progress.Failed, progress.Interrupted:
 		word := ""
-		if e.State == progress.Failed {
-			word = " failed after"
+		if e.State != progress.Done {
+			word = " " + string(e.State) + " after"
 		}
-		if v.steps == 0 || e.State == progress.Failed {
+		if v.skipped > 0 {
+			lines = append(lines, fmt.Sprintf("  not tried: %s", natural.Count(v.skipped, "step")))
+		}
+		if v.steps == 0 || e.State != progress.Done {
 			lines = append(lines, fmt.Sprintf("%s%s %s", e.Stage, word, v.since(v.begun)))
 		}
 		v.stage, v.running = "", nil
@@ -170,95 +189,13 @@ func (v *runView) endedLine(r *runningStep, state progress.State, text string) s
 		number = fmt.Sprintf("[%*d/%d] ", len(fmt.Sprint(v.steps)), v.ended, v.steps)
 	}
 	line := "  " + number + r.name
-	if state == progress.Failed {
-		line += " failed"
+	if state != progress.Done {
+		line += " " + string(state)
 	}
-	if line += " " + v.since(r.begun); text != "" {
+	if line += " " + v.since(r.begun); text != "" && state != progress.Interrupted {
 		line += ": " + text
 	}
 	return line
 }
 
-// show prints lines that stay, and on a terminal what is going on below them.
-func (v *runView) show(lines []string) {
-	var b strings.Builder
-	if v.live && v.drawn > 0 {
-		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", v.drawn) // to where they began, also behind what was typed, and clear from there on
-		v.drawn = 0
-	}
-	for _, line := range lines {
-		b.WriteString(line + "\n")
-	}
-	if v.live && v.stage != "" {
-		for _, line := range v.current() {
-			b.WriteString(fit(line, v.width()) + "\n")
-			v.drawn++
-		}
-	}
-	if b.Len() > 0 {
-		_, _ = io.WriteString(v.out, b.String()) // there is no other output
-	}
-}
-
-// current are the lines about what is going on.
-func (v *runView) current() []string {
-	head := v.stage
-	if v.steps > 0 {
-		head += fmt.Sprintf(" %d/%d", v.ended, v.steps)
-	}
-	head += ", " + v.since(v.begun)
-	if left := v.left(); left >= 0 {
-		head += fmt.Sprintf(", %d requests left", left)
-	}
-	lines := []string{head}
-	for i, r := range v.running {
-		if i == mostRunning {
-			lines = append(lines, fmt.Sprintf("  and %d more", len(v.running)-i))
-			break
-		}
-		line := fmt.Sprintf("  %s %s", r.name, v.since(r.begun))
-		if r.note != "" {
-			line += ": " + r.note
-		}
-		if len(v.running) == 1 {
-			lines = append(lines, folded(line, v.width())...)
-			continue
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
 func (v *runView) since(begin time.Time) string { return summary.Seconds(v.now().Sub(begin)) }
-
-// mostOfNote is how many lines the only thing takes at most that is being done.
-const mostOfNote = 4
-
-// folded breaks a line for a terminal between words. Of what is too long even
-// so, the last line is cut.
-func folded(line string, width int) (lines []string) {
-	const hang = "      "
-	room := width - 1
-	for len(lines) < mostOfNote-1 && len([]rune(line)) > room && room > 2*len(hang) {
-		runes := []rune(line)
-		at := room
-		for at > room/2 && runes[at] != ' ' {
-			at--
-		}
-		if runes[at] != ' ' {
-			at = room
-		}
-		lines = append(lines, strings.TrimRight(string(runes[:at]), " "))
-		line = hang + strings.TrimLeft(string(runes[at:]), " ")
-	}
-	return append(lines, line)
-}
-
-// fit cuts a line for a terminal, on which a longer one would be two.
-func fit(line string, width int) string {
-	runes := []rune(line)
-	if width < 2 || len(runes) < width {
-		return line
-	}
-	return string(runes[:width-2]) + "…"
-}

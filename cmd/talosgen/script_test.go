@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		"talosgen":     talosgenMain,
 		"unprivileged": unprivilegedMain,
 		"docs-editor":  docsEditorMain,
+		"on-terminal":  onTerminalMain,
 	})
 }
 

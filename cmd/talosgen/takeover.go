@@ -87,7 +87,7 @@ func (t takeoverCommand) print(c *cli.Context, s *session, p *kubeplan.Plan) err
 		return s.out.printJSON(p)
 	}
 	if c.Bool("plan") {
-		return s.out.printText(p.String())
+		return s.out.printReport(p.String())
 	}
 	s.view.line(strings.TrimRight(p.String(), "\n"))
 	return nil

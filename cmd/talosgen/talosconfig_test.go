@@ -31,7 +31,7 @@ func accessApp(t *testing.T) (w *app, home string, stderr *bytes.Buffer) {
 	return &app{
 		console: console{
 			stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: stderr, masker: secret.NewMasker(),
-			width: func() int { return 0 },
+			size: func() size { return size{} }, page: func() size { return size{} },
 		},
 		vars: func(name string) (string, bool) {
 			values := map[string]string{"SOPS_AGE_KEY": string(f.operatorKey), "HOME": home}

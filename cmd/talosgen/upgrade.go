@@ -94,7 +94,7 @@ func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy upgradeplan.P
 // is anything to do; it is not known of nodes that are not reached.
 func (s *session) showUpgrade(c *cli.Context, p *upgradeplan.Plan) error {
 	s.stop()
-	show := func() error { return s.out.printText(p.String()) }
+	show := func() error { return s.out.printReport(p.String()) }
 	if wantsJSON(c) {
 		show = func() error { return s.out.printJSON(p) }
 	}

@@ -29,7 +29,7 @@ type part struct {
 // with, and for what talks to clusters, clusters.
 var testMay = []part{
 	{"apply/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv", "testenv/patience"}},
-	{"cmd/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv"}},
+	{"cmd/...", []string{"testenv/toolenv", "testenv/kubeenv", "testenv/talosenv", "testenv/screen"}},
 	{"internal/sim/talossim", []string{"testenv/diskenv"}},
 	{"...", []string{"testenv/toolenv"}},
 }

@@ -188,7 +188,7 @@ func (e *Executor) step(ctx context.Context, a *applier, s kubeplan.Step) error 
 	e.Stage.Step(s.String(), progress.Begun, "")
 	err := e.change(ctx, a, s)
 	if err != nil {
-		e.Stage.Step(s.String(), progress.Failed, oneLine(err))
+		e.Stage.Step(s.String(), progress.Failure(err), oneLine(err))
 		return err
 	}
 	e.Stage.Step(s.String(), progress.Done, "")

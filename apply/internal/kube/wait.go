@@ -70,7 +70,7 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 	switch {
 	case len(said) == 0:
 	case err != nil:
-		e.Stage.Step(name, progress.Failed, oneLine(err))
+		e.Stage.Step(name, progress.Failure(err), oneLine(err))
 	default:
 		e.Stage.Step(name, progress.Waited, "")
 	}
