@@ -47,4 +47,6 @@ type GitOps struct {
 	// Whether talosgen installs the components of the engine, or they run
 	// already.
 	Components string `yaml:"components" default:"managed" enum:"managed,existing" example:"existing"`
+	// Whom Flux tells what becomes of it: its objects Provider and Alert.
+	Notifications []Notification `yaml:"notifications" otherwise:"none"`
 }

@@ -175,8 +175,27 @@ func (e addonGenerator) gitops(c values) {
 	})
 	put(e, g, at, "branch", 40, func(string) string { return "release/2026.11" })
 	put(e, g, at, "path", 20, func(string) string { return "rendered/" + e.Name })
+	e.notifications(g)
 	put(e, g, at, "interval", 40, func(name string) string { return one(e, name+" value", "5m", "1h30m") })
 	c[at] = g
+}
+
+// notifications set whom Flux tells.
+func (e addonGenerator) notifications(g values) {
+	const at = "gitops.notifications"
+	if !e.is(at, 25) {
+		return
+	}
+	all := []values{
+		{"name": "ops", "type": schemas.Matrix, "address": "https://matrix.example.com", "channel": "!abcdef:example.com"},
+		{"name": "mail", "type": schemas.Alertmanager, "address": "http://alertmanager.monitoring:9093/api/v2/alerts/"},
+	}
+	e.Secrets["NOTIFY_OPS"] = e.token(e.at+".notify", 40)
+	put(e, all[0], at, "variable", 20, func(string) string { return "NOTIFY_OPS" })
+	e.choice(all[0], at, "severity", 40, "info", "error")
+	put(e, all[0], at, "kinds", 30, func(string) []string { return []string{"HelmRelease", "Kustomization"} })
+	put(e, all[0], at, "exclude", 20, func(string) []string { return []string{"^Dependencies do not meet ready condition"} })
+	g["notifications"] = all[:e.of(at+" number", 1, 2)]
 }
 
 // addons sets what else runs in the cluster.

@@ -35,7 +35,7 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 	}
 	// To kstatus an object without any condition is ready; Flux sets one as soon
 	// as it has looked.
-	if flux && len(o.List("status", "conditions")) == 0 {
+	if flux && !isNotification(o) && len(o.List("status", "conditions")) == 0 {
 		return false, "Flux has not looked at it yet"
 	}
 	return true, ""
@@ -111,6 +111,13 @@ func nameOf(id kubeplan.ID) string {
 
 // isFlux reports whether a group is one of Flux.
 func isFlux(group string) bool { return strings.HasSuffix(group, ".toolkit.fluxcd.io") }
+
+// isNotification reports whether an object is one of those in which Flux notes
+// nothing: it reads them when there is something to tell.
+func isNotification(o kubeplan.Object) bool {
+	id := o.ID()
+	return id.Group == "notification.toolkit.fluxcd.io" && (id.Kind == "Provider" || id.Kind == "Alert")
+}
 
 // awaited are the steps whose objects are waited for.
 func awaited(steps []kubeplan.Step) (observe []kubeplan.Step) {

@@ -55,6 +55,8 @@ func TestReadiness(t *testing.T) {
 		"Flux is not":                   {flux(none, ready("Unknown")), "because"},
 		"Flux is told not to look":      {flux(suspended, map[string]any{"observedGeneration": int64(-1)}), ""},
 		"suspended while it was broken": {flux(suspended, ready("False")), ""},
+		"whom Flux tells has no status": {kubeplan.Object{"apiVersion": "notification.toolkit.fluxcd.io/v1beta3", "kind": "Alert", "metadata": map[string]any{"name": "x"}}, ""},
+		"who tells Flux has one":        {kubeplan.Object{"apiVersion": "notification.toolkit.fluxcd.io/v1", "kind": "Receiver", "metadata": map[string]any{"name": "x"}}, "Flux has not looked at it yet"},
 		"no status":                     {kubeplan.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}}, ""},
 	} {
 		if is, text := Readiness(test.object); is != (test.want == "") || text != test.want {

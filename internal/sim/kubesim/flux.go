@@ -30,6 +30,7 @@ type Flux struct {
 const (
 	sources        = "source.toolkit.fluxcd.io"
 	kustomizations = "kustomize.toolkit.fluxcd.io"
+	notifications  = "notification.toolkit.fluxcd.io"
 	fluxNamespace  = "flux-system"
 	fluxManager    = "kustomize-controller"
 )
@@ -83,7 +84,8 @@ func (a *API) install() {
 }
 
 // fluxKinds are the kinds of Flux that clusters of talosgen use.
-var fluxKinds = parseKinds(sources + "/v1 gitrepositories GitRepository\n" + kustomizations + "/v1 kustomizations Kustomization")
+var fluxKinds = parseKinds(sources + "/v1 gitrepositories GitRepository\n" + kustomizations + "/v1 kustomizations Kustomization\n" +
+	notifications + "/v1beta3 providers Provider\n" + notifications + "/v1beta3 alerts Alert")
 
 // fetch is a source that has what its branch points to.
 func (a *API) fetch(f *Flux, o *unstructured.Unstructured) {
@@ -215,8 +217,8 @@ func (a *API) ready(id objectID) bool {
 	case "DaemonSet":
 		return number("status", "observedGeneration") == o.GetGeneration() && number("status", "numberReady") == number("status", "desiredNumberScheduled")
 	}
-	if !strings.HasSuffix(o.GroupVersionKind().Group, ".toolkit.fluxcd.io") {
-		return true
+	if group := o.GroupVersionKind().Group; !strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == notifications {
+		return true // nothing is noted in whom Flux tells
 	}
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return slices.ContainsFunc(conditions, func(c any) bool {

@@ -59,6 +59,7 @@ func entries() []entry {
 		envoyGateway(),
 		envoyGatewayCRDs(),
 		externalDNS(),
+		notifications(),
 		publicEntry(),
 		gatewayAPI(),
 		hcloudCCM(),

@@ -238,6 +238,10 @@ func referencesOf(o manifest.Object) (all []string) {
 				case "secretKeyRef":
 					name = fmt.Sprint(item.(map[string]any)["name"])
 					all = append(all, "Secret/"+o.Namespace()+"/"+name)
+				case "secretRef":
+					all = append(all, fmt.Sprint("Secret/", o.Namespace(), "/", item.(map[string]any)["name"]))
+				case "providerRef":
+					all = append(all, fmt.Sprint("Provider.", o.ID().Group, "/", o.Namespace(), "/", item.(map[string]any)["name"]))
 				case "secretName":
 					all = append(all, fmt.Sprint("Secret/", o.Namespace(), "/", item))
 				}

@@ -20,6 +20,7 @@ func (ch completer) setGitOps() {
 	}
 	g.Auth = cmp.Or(g.Auth, auth)
 	g.Path = cmp.Or(g.Path, "rendered/"+path.Base(path.Dir(ch.file)))
+	ch.setNotifications()
 }
 
 // gitOpsRules want an engine that can reach its repository.
@@ -28,7 +29,7 @@ type gitOpsRules struct{ *reporter }
 func (ch gitOpsRules) check() {
 	g := ch.GitOps
 	if g.Engine == schemas.NoEngine {
-		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components"} {
+		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "notifications"} {
 			if at := []string{"gitops", key}; ch.has(at...) {
 				ch.fail("remove it, or set gitops.engine: flux", at, "gitops.%s without an engine", key)
 			}
@@ -45,6 +46,7 @@ func (ch gitOpsRules) check() {
 	if repository, err := url.Parse(g.Repository); err == nil && g.Repository != "" {
 		ch.checkGitAuth(repository)
 	}
+	ch.checkNotifications()
 }
 
 // checkGitAuth checks that the way to prove who one is fits the URL.

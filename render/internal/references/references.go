@@ -120,6 +120,10 @@ func (c *checker) from(o manifest.Object) {
 		c.kustomization(o)
 	case "helm.toolkit.fluxcd.io/HelmRelease":
 		c.release(o)
+	case "notification.toolkit.fluxcd.io/Alert":
+		c.flux(o, "spec.providerRef", manifest.Section(o, "spec", "providerRef"), "Provider")
+	case "notification.toolkit.fluxcd.io/Provider":
+		c.flux(o, "spec.secretRef", manifest.Section(o, "spec", "secretRef"), "Secret")
 	case "/PersistentVolumeClaim":
 		c.class(o, manifest.Section(o, "spec"), "spec")
 	case "apps/StatefulSet":
