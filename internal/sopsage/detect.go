@@ -17,7 +17,7 @@ func IsEncryptedYAML(data []byte) bool {
 	if !bytes.Contains(data, []byte("sops")) {
 		return false // nearly every file, at the cost of one scan
 	}
-	if blockOfMapping.Match(data) && !rootScalar.Match(data) {
+	if blockOfMapping(data) && !rootScalar(data) {
 		return true // what SOPS and talosgen write
 	}
 	return parsedBlock(data)
@@ -41,13 +41,44 @@ func parsedBlock(data []byte) bool {
 	}
 }
 
-// blockOfMapping is the block as SOPS writes it: a key of the root with keys below.
-// A line that begins so is no part of a text in a mapping, as that is indented; of a
-// text that is a document by itself, for which rootScalar looks, it can be one.
-var (
-	blockOfMapping = regexp.MustCompile(`(?m)^sops:\n +[a-z_]+:[ \n]`)
-	rootScalar     = regexp.MustCompile(`(?m)^(--- *)?["'|>{\[!&]`)
-)
+// blockOfMapping reports whether a file has the block as SOPS writes it: a key of the
+// root with keys below. A line that begins so is no part of a text in a mapping, as that
+// is indented; of a text that is a document by itself, for which [rootScalar] looks, it
+// can be one.
+func blockOfMapping(data []byte) bool {
+	const head = "sops:\n"
+	for rest := data; ; {
+		at := bytes.Index(rest, []byte(head))
+		if at < 0 {
+			return false
+		}
+		begins := at == 0 || rest[at-1] == '\n'
+		rest = rest[at+len(head):]
+		if begins && keyBelow(rest) {
+			return true
+		}
+	}
+}
+
+// keyBelow reports whether a text begins with a key that is indented.
+func keyBelow(text []byte) bool {
+	key := bytes.TrimLeft(text, " ")
+	after := bytes.TrimLeft(key, "abcdefghijklmnopqrstuvwxyz_")
+	return len(key) < len(text) && len(after) < len(key) && (bytes.HasPrefix(after, []byte(": ")) || bytes.HasPrefix(after, []byte(":\n")))
+}
+
+// rootScalar reports whether a document could be a text, or something in brackets.
+func rootScalar(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if rest, marker := bytes.CutPrefix(line, []byte("---")); marker {
+			line = bytes.TrimLeft(rest, " ")
+		}
+		if len(line) > 0 && strings.IndexByte("\"'|>{[!&", line[0]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
 
 func hasBlock(root *yaml.Node) bool {
 	if root.Kind != yaml.MappingNode {
