@@ -6,7 +6,7 @@ package bson
 import "errors"
 
 // ErrAbsent says that this program does not know BSON.
-var ErrAbsent = errors.New("BSON is not linked: no service that talosgen calls speaks it")
+var ErrAbsent = errors.New("BSON is not linked, as no service that keeps data keys speaks it")
 
 // Marshal refuses with [ErrAbsent].
 func Marshal(any) ([]byte, error) { return nil, ErrAbsent }
