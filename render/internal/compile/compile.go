@@ -24,6 +24,9 @@ type Input struct {
 	Bundle *machine.Bundle // the secrets of Talos
 	Needs  []needs.Needs   // of the addons
 	Now    time.Time       // of the placeholders that tell which values are secret
+	// Placeholder is a bundle of [machine.PlaceholderBundle] for the contract, for who
+	// compiles often; nil if one is to be made.
+	Placeholder *machine.Bundle
 	// Readable is what says in the clear what the cluster is, and Public everything
 	// that anyone can read, for messages.
 	Readable, Public *secret.Readable
@@ -48,9 +51,12 @@ type Compiler struct {
 // New returns a compiler of a model.
 func New(in Input) (*Compiler, error) {
 	contract := in.Model.Config.Talos.ConfigContract
-	placeholder, err := machine.PlaceholderBundle(contract, in.Now)
-	if err != nil {
-		return nil, err
+	placeholder := in.Placeholder
+	if placeholder == nil {
+		var err error
+		if placeholder, err = machine.PlaceholderBundle(contract, in.Now); err != nil {
+			return nil, err
+		}
 	}
 	multiDoc, err := machine.MultiDocument(contract)
 	if err != nil {

@@ -62,6 +62,7 @@ type builder struct {
 	versions versionSet
 	copied   map[string][]byte // files of the source, by their paths in the environment
 	notes    []string
+	common   common
 }
 
 // check looks for what stands in the way at once.

@@ -43,7 +43,11 @@ func (m *builder) render(files map[string][]byte, secrets map[string]secret.Stri
 		return nil, err
 	}
 	readable := &secret.Readable{}
-	c, err := compile.New(compile.Input{Model: made, Texts: texts, Bundle: m.Bundle, Now: m.Now, Readable: readable, Public: readable})
+	placeholder, err := m.common.bundle(made.Config.Talos.ConfigContract, m.Now)
+	if err != nil {
+		return nil, err
+	}
+	c, err := compile.New(compile.Input{Model: made, Texts: texts, Bundle: m.Bundle, Now: m.Now, Placeholder: placeholder, Readable: readable, Public: readable})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +67,7 @@ func (m *builder) compose(made *model.Model, c *compile.Compiler) ([]residue.Nod
 		node := residue.Node{Name: n.Name, Role: n.Role, Pool: n.Pool}
 		node.Have, err = residue.Documents(cfg)
 		problems.AddErr(err)
-		node.Want, err = residue.Documents(m.Origin.Machines[i].Config)
+		node.Want, err = m.common.documents(i, m.Origin.Machines[i].Config)
 		problems.AddErr(err)
 		nodes = append(nodes, node)
 	}

@@ -34,6 +34,24 @@ func Documents(c *machine.Config) ([]Document, error) {
 	return docs, nil
 }
 
+// Copy returns documents that share nothing with these.
+func Copy(docs []Document) []Document {
+	all := make([]Document, len(docs))
+	for i, d := range docs {
+		all[i] = Document{d.ID, copied(d.Root)}
+	}
+	return all
+}
+
+func copied(n *yaml.Node) *yaml.Node {
+	c := *n
+	c.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		c.Content[i] = copied(child)
+	}
+	return &c
+}
+
 // find is the root of a document, nil if there is none.
 func find(docs []Document, id machine.ID) *yaml.Node {
 	for _, d := range docs {
