@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	cryptorand "crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math/big"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -101,11 +106,45 @@ func layOutOf(dir string, r generate.Repository) (*generated, error) {
 		if err := writeFile(filepath.Join(dir, file), encrypted); err != nil {
 			return nil, err
 		}
-		if code, said := g.run("secrets", "sync", e.Name); code != 0 {
+		if code, said := g.runIn(g.offerPair, "secrets", "sync", e.Name); code != 0 {
 			return nil, fmt.Errorf("secrets sync %s: exit code %d\n%s", e.Name, code, said)
 		}
 	}
 	return g, nil
+}
+
+// pairVariable is where secrets sync looks for a key pair of sealed secrets, before it
+// makes one.
+const pairVariable = "SEALED_SECRETS_KEY_PAIR"
+
+// sealingPair is a key pair of sealed secrets. To make one takes as long as ten renders.
+var sealingPair = sync.OnceValues(func() (string, error) {
+	key, err := rsa.GenerateKey(cryptorand.Reader, 4096)
+	if err != nil {
+		return "", err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: fixedTime(), NotAfter: fixedTime().AddDate(1000, 0, 0)}
+	certificate, err := x509.CreateCertificate(cryptorand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return "", err
+	}
+	block := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	return block("CERTIFICATE", certificate) + block("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key)), nil
+})
+
+// offerPair has a key pair of sealed secrets in the environment, but for one in eight
+// repositories, for which secrets sync makes it.
+func (g *generated) offerPair(w *app) {
+	vars := w.vars
+	w.vars = func(name string) (string, bool) {
+		if name != pairVariable || g.Seed%8 == 0 {
+			return vars(name)
+		}
+		pair, err := sealingPair()
+		return pair, err == nil
+	}
 }
 
 // run runs a command in the repository, and returns what it prints.
