@@ -72,7 +72,7 @@ func (u *Upgrader) Run(ctx context.Context, agreed *upgradeplan.Plan, owner Owne
 	})
 	r.took(s.log)
 	if err == nil {
-		r.ended, err = true, left
+		r.ended, r.upgrade.complete, err = true, left == nil, left
 	}
 	return r, err
 }

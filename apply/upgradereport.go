@@ -14,6 +14,8 @@ import (
 type upgradeReport struct {
 	agreed *upgradeplan.Plan
 	steps  []upgradeplan.Step
+	// It found nothing more to do: what it has not done itself was there already.
+	complete bool
 	// Why the run ended before it was done.
 	stopped []upgradeplan.Note
 }
@@ -72,7 +74,7 @@ func (u *upgradeReport) done() []summary.Item { return upgradeItems(u.steps) }
 
 // left are the steps that were agreed to and not taken.
 func (u *upgradeReport) left() []summary.Item {
-	if u.agreed == nil || u.refused() {
+	if u.agreed == nil || u.complete || u.refused() {
 		return nil
 	}
 	return upgradeItems(slices.DeleteFunc(slices.Clone(u.agreed.Steps), func(s upgradeplan.Step) bool {

@@ -12,9 +12,6 @@ import (
 	"github.com/talosgen/talosgen/internal/manifest"
 )
 
-// outdated is the version of objects that are not what they are to be.
-const outdated = "1.0.0"
-
 // observeObjects notes to which version of Kubernetes Talos' own objects were brought. It is
 // asked by a dry run: if nothing would change, they are what the nodes run. After that,
 // this run knows to what it has brought them itself, until control planes run another
@@ -24,7 +21,7 @@ func (u observer) observeObjects(ctx context.Context, seen *upgradeplan.Observed
 	if !u.ofKubernetes() || u.Policy.Rollback || now == "" {
 		return nil
 	}
-	if u.objects == "" && alike(seen.Nodes) {
+	if u.objects == "" && seen.Alike() {
 		objects, err := u.talosObjects(ctx)
 		if err != nil && slices.ContainsFunc(seen.Nodes, unreached) {
 			return nil // that is told, and nothing begins until it is mended
@@ -37,22 +34,11 @@ func (u observer) observeObjects(ctx context.Context, seen *upgradeplan.Observed
 			return err
 		}
 		if u.objects = now; len(changed) > 0 {
-			u.objects = outdated
+			u.objects = upgradeplan.Outdated
 		}
 	}
 	seen.Manifests = u.objects
 	return nil
-}
-
-// alike reports whether control planes run the same Talos.
-func alike(nodes []upgradeplan.Node) bool {
-	var talos []string
-	for _, n := range nodes {
-		if n.Role == upgradeplan.ControlPlane {
-			talos = append(talos, n.Talos)
-		}
-	}
-	return len(slices.Compact(talos)) < 2
 }
 
 // unreached reports whether a node is a control plane that nobody reaches.

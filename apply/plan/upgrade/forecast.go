@@ -73,7 +73,26 @@ func (o *Observed) reboot(n *Node, want Want) {
 			m.Version = upgradepath.Etcd(n.Mark.Version)
 		}
 	}
+	before := n.Talos
 	n.Talos, n.Schematic, n.Extensions = "v"+n.Mark.Version, n.Mark.Schematic, want.Extensions
+	if n.Role == ControlPlane && behind(before, n.Talos) != 0 && o.Alike() && o.Manifests != "" {
+		o.Manifests = Outdated
+	}
+}
+
+// Outdated is the version of Talos' own objects in Kubernetes that are not what they are
+// to be: as a rule another minor of Talos has other ones.
+const Outdated = "1.0.0"
+
+// Alike reports whether control planes run the same Talos, and so have the same objects.
+func (o *Observed) Alike() bool {
+	var talos []string
+	for _, n := range o.Nodes {
+		if n.Role == ControlPlane {
+			talos = append(talos, n.Talos)
+		}
+	}
+	return len(slices.Compact(talos)) < 2
 }
 
 func (n *Node) configure(program, version string) {

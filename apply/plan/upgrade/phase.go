@@ -72,7 +72,7 @@ func (f order) objects() []phase {
 	if f.policy.Component == OnlyTalos {
 		return nil
 	}
-	return []phase{{manifests: true, kubernetes: f.lowest().Kubernetes}}
+	return []phase{{manifests: true, kubernetes: strings.TrimPrefix(f.lowest().Kubernetes, "v")}}
 }
 
 // contracts are the phases when all versions are reached.

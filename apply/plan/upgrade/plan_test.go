@@ -20,6 +20,8 @@ func TestPlan(t *testing.T) {
   pull                       6 nodes
   snapshot                   etcd
   drain, install, boot       plane-2, plane-3, plane-1
+manifests 1.35.4
+  manifests                  cluster
 kubernetes 1.36.3
   pull                       6 nodes
   snapshot                   etcd

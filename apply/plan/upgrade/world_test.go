@@ -257,8 +257,11 @@ func (w *world) boot(m *machine) {
 		m.down = -1 // it hangs
 	}
 	m.tagged, m.running = false, m.next
-	now := m.slots[m.running]
+	now, minor := m.slots[m.running], versions.Minor(m.Talos)
 	m.Talos, m.Schematic, m.Extensions = now.talos, now.schematic, now.extensions
+	if o := w.observe(); m.Role == upgrade.ControlPlane && versions.Minor(m.Talos) != minor && o.Alike() {
+		w.manifests = upgrade.Outdated // another minor has other objects
+	}
 }
 
 func (w *world) configure(m *machine, s upgrade.Step) {
