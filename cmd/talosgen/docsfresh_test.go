@@ -91,27 +91,25 @@ func copyWorkTree(t *testing.T, to string) {
 	}
 }
 
-// onlyGo takes the tested program out of reach, and gives the session the
-// modules and the cache of whoever runs the test: a newcomer's are made once.
+// onlyGo puts the session into a cell that has Go and Git, out of reach of the tested
+// program, with the modules and the cache of whoever runs the test: a newcomer's are made
+// once.
 func (s *shell) onlyGo(t *testing.T) {
 	t.Helper()
-	tested, err := exec.LookPath("talosgen")
+	out, err := exec.Command("go", "env", "GOROOT", "GOCACHE", "GOMODCACHE").Output()
+	dirs := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(dirs) != 3 {
+		t.Fatalf("go env: %v", err)
+	}
+	tested, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := filepath.Dir(tested)
-	dirs := slices.DeleteFunc(filepath.SplitList(s.path), func(dir string) bool { return dir == own })
-	s.path = strings.Join(dirs, string(os.PathListSeparator))
-	if err := os.Symlink(filepath.Join(own, "docs-editor"), filepath.Join(s.bin, "docs-editor")); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
-	cache := strings.Split(string(out), "\n")
-	if err != nil || len(cache) < 2 {
-		t.Fatalf("go env: %v", err)
-	}
+	s.cell = newCell(t, filepath.Dir(s.home), dirs...)
+	s.link(t, "docs-editor", tested)
+	s.path = strings.Join([]string{"/bin", filepath.Join(dirs[0], "bin")}, string(os.PathListSeparator))
 	// The other variables let it use what earlier steps of CI compiled.
-	s.env = []string{"GOCACHE=" + cache[0], "GOMODCACHE=" + cache[1], "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath"}
+	s.env = []string{"GOCACHE=" + dirs[1], "GOMODCACHE=" + dirs[2], "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath"}
 }
 
 // command is what a session runs for a command of a page.
@@ -151,14 +149,23 @@ func (s *shell) simulate(t *testing.T) {
 	}
 }
 
-// The directory of the tested program is not the newcomer's.
+// TestNewcomerHasNothing: Go, Git and a plain shell are all there is.
 func TestNewcomerHasNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("examples run on Linux")
 	}
 	t.Setenv(talosenv.Full, "1")
 	s := newcomer(t, newShell(t))
-	if out := s.run("ls -A; command -v talosgen sops age talosctl kubectl"); out != ".gitconfig\n" {
-		t.Errorf("a newcomer has:\n%s", out)
+	for _, c := range []struct{ command, want string }{
+		{"ls -A", ".gitconfig\n"},
+		{"command -v talosgen sops age talosctl kubectl python3 curl gcc ssh", ""},
+		{"cat /etc/resolv.conf /etc/ssl/certs/* 2>/dev/null", ""},
+		{"ls -A /opt /srv /var 2>/dev/null", ""},
+		{"go version | cut -d ' ' -f 1,2", "go version\n"},
+		{"git --version | cut -d ' ' -f 1,2", "git version\n"},
+	} {
+		if out := s.run(c.command); out != c.want {
+			t.Errorf("$ %s\nprints\n%s", c.command, out)
+		}
 	}
 }

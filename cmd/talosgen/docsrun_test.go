@@ -54,6 +54,7 @@ type shell struct {
 	path    string   // where it looks for programs last
 	literal bool     // commands run as they stand there; see [newcomer]
 	over    bool     // one of them is missing: what follows may need what it would have done
+	cell    *cell    // where commands run; nil: on this machine
 }
 
 // editedFile names the file with what the next editor writes; see [page].
@@ -96,8 +97,7 @@ const docsIdentity = "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\
 func (s *shell) run(command string) string {
 	state := filepath.Join(s.home, ".session")
 	script := fmt.Sprintf("set -a; [ ! -e '%[1]s.env' ] || . '%[1]s.env'\n%[2]s\nexport -p >'%[1]s.env'; pwd >'%[1]s.dir'", state, command)
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir = s.dir
+	cmd := s.shell(script)
 	cmd.Env = append([]string{
 		"HOME=" + s.home, "XDG_CONFIG_HOME=" + filepath.Join(s.home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
 		"PATH=" + strings.Join([]string{s.bin, filepath.Join(s.home, ".local", "bin"), s.path}, string(os.PathListSeparator)),
@@ -116,6 +116,32 @@ func (s *shell) run(command string) string {
 		text += "\n"
 	}
 	return text
+}
+
+// shell runs a script in the current directory.
+func (s *shell) shell(script string) *exec.Cmd {
+	if s.cell != nil {
+		return s.cell.command(s.dir, script)
+	}
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = s.dir
+	return cmd
+}
+
+// link lets examples find a program.
+func (s *shell) link(t *testing.T, name, program string) {
+	t.Helper()
+	path := filepath.Join(s.bin, name)
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	link := os.Symlink
+	if s.cell != nil {
+		link = s.cell.cover
+	}
+	if err := link(program, path); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // run runs the examples of a page, one after the other.
@@ -224,10 +250,7 @@ func (s *shell) findTools(t *testing.T, b *block) {
 	s.over = true
 	for _, e := range b.examples() {
 		for _, use := range toolUse.FindAllStringSubmatch(e.command, -1) {
-			err := os.Symlink(find[use[1]](), filepath.Join(s.bin, use[1]))
-			if err != nil && !errors.Is(err, os.ErrExist) {
-				t.Fatal(err)
-			}
+			s.link(t, use[1], find[use[1]]())
 		}
 	}
 	s.over = false

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		"unprivileged": unprivilegedMain,
 		"docs-editor":  docsEditorMain,
 		"on-terminal":  onTerminalMain,
+		"docs-cell":    docsCellMain,
 	})
 }
 
