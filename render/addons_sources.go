@@ -13,13 +13,13 @@ import (
 	"github.com/talosgen/talosgen/render/internal/chartlock"
 )
 
-// ChartsNeeded lists where the addons of all environments come from. It needs no
-// keys.
-func (r *Repo) ChartsNeeded(ctx context.Context) (chartlock.Needed, error) {
-	var all chartlock.Needed
-	envs, err := r.src.Environments()
-	if err != nil {
-		return all, err
+// ChartsNeeded lists where the addons of environments come from, or of all if none
+// is named. It needs no keys.
+func (r *Repo) ChartsNeeded(ctx context.Context, envs ...string) (all chartlock.Needed, err error) {
+	if len(envs) == 0 {
+		if envs, err = r.src.Environments(); err != nil {
+			return all, err
+		}
 	}
 	var problems diag.List
 	for _, env := range envs {

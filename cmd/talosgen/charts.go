@@ -39,8 +39,9 @@ Examples:
    talosgen charts lock            pin new charts
    talosgen charts lock --update   pin all charts again
    talosgen charts vendor          store all charts in charts/
-   talosgen charts verify          compare charts/ with the lock`,
-		Subcommands: []*cli.Command{h.lockCommand(), h.vendorCommand(), h.verifyCommand()},
+   talosgen charts verify          compare charts/ with the lock
+   talosgen charts outdated        list newer versions`,
+		Subcommands: []*cli.Command{h.lockCommand(), h.vendorCommand(), h.verifyCommand(), h.outdatedCommand()},
 	}
 }
 
