@@ -33,11 +33,21 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	text := oneDash.ReplaceAllString(err.Error(), "$1--$2")
 	if flag, unknown := strings.CutPrefix(text, undefinedFlag); unknown {
 		text = "unknown flag " + flag
-		if meant := diag.Nearest(strings.TrimLeft(flag, "-"), flagsOf(flags)); meant != "" {
+		if meant := flagMeant(strings.TrimLeft(flag, "-"), flagsOf(flags)); meant != "" {
 			hint = "did you mean --" + meant + "?"
 		}
 	}
 	return diag.On("", "%s", text).WithHint("%s", hint).WithCode(diag.Usage)
+}
+
+// flagMeant is the flag that somebody may have meant: the only one that begins with these
+// words, such as yes-destroy, or one that is spelled alike; empty if there is none.
+func flagMeant(name string, flags []string) string {
+	longer := slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return !strings.HasPrefix(f, name+"-") })
+	if len(longer) == 1 {
+		return longer[0]
+	}
+	return diag.Nearest(name, flags)
 }
 
 // flagsOf are the long names of flags.

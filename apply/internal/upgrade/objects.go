@@ -1,13 +1,11 @@
 package upgrade
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
-	"github.com/talosgen/talosgen/apply/plan/nodes/upgradepath"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/internal/manifest"
 )
@@ -17,7 +15,7 @@ import (
 // this run knows to what it has brought them itself, until control planes run another
 // Talos: that has other objects.
 func (u observer) observeObjects(ctx context.Context, seen *upgradeplan.Observed) error {
-	now := oldest(seen.Nodes)
+	now := seen.Oldest()
 	if !u.ofKubernetes() || u.Policy.Rollback || now == "" {
 		return nil
 	}
@@ -43,19 +41,6 @@ func (u observer) observeObjects(ctx context.Context, seen *upgradeplan.Observed
 
 // unreached reports whether a node is a control plane that nobody reaches.
 func unreached(n upgradeplan.Node) bool { return n.Role == upgradeplan.ControlPlane && !n.Reached }
-
-// oldest is the oldest version of Kubernetes that nodes of Git run.
-func oldest(nodes []upgradeplan.Node) (version string) {
-	for _, n := range nodes {
-		if n.Reached {
-			version = upgradepath.Older(version, n.Kubelet)
-		}
-		for _, p := range n.Programs {
-			version = upgradepath.Older(version, cmp.Or(p.Running, p.Configured))
-		}
-	}
-	return version
-}
 
 // talosObjects are Talos' own objects, as the first control plane node has them that
 // answers.

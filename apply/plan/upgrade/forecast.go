@@ -75,8 +75,12 @@ func (o *Observed) reboot(n *Node, want Want) {
 	}
 	before := n.Talos
 	n.Talos, n.Schematic, n.Extensions = "v"+n.Mark.Version, n.Mark.Schematic, want.Extensions
-	if n.Role == ControlPlane && behind(before, n.Talos) != 0 && o.Alike() && o.Manifests != "" {
+	switch {
+	case n.Role != ControlPlane || !o.Alike():
+	case behind(before, n.Talos) != 0:
 		o.Manifests = Outdated
+	case o.Manifests == "":
+		o.Manifests = o.Oldest()
 	}
 }
 
@@ -93,6 +97,20 @@ func (o *Observed) Alike() bool {
 		}
 	}
 	return len(slices.Compact(talos)) < 2
+}
+
+// Oldest is the oldest version of Kubernetes that nodes run which are reached; empty if
+// none is.
+func (o *Observed) Oldest() (version string) {
+	for _, n := range o.Nodes {
+		if n.Reached {
+			version = upgradepath.Older(version, n.Kubelet)
+		}
+		for _, p := range n.Programs {
+			version = upgradepath.Older(version, cmp.Or(p.Running, p.Configured))
+		}
+	}
+	return version
 }
 
 func (n *Node) configure(program, version string) {

@@ -196,9 +196,10 @@ func (p *Plan) Missing() (ids []string) {
 }
 
 // objects says that Talos' own objects in Kubernetes keep their images, if it is not
-// known which these are: nothing but an upgrade ever changes them.
+// known which these are: nothing but an upgrade ever changes them. While control planes
+// run several versions, that is asked later.
 func (p *Plan) objects(seen Observed) []Note {
-	if seen.Manifests != "" {
+	if seen.Manifests != "" || !seen.Alike() {
 		return nil
 	}
 	var to string

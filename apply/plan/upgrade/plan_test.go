@@ -52,6 +52,29 @@ risks:
 	}
 }
 
+// TestPlanAmidst: of an upgrade that has begun, the plan has the objects that the new
+// Talos brings when the last control plane node runs it, and nobody is to bring them
+// by hand.
+func TestPlanAmidst(t *testing.T) {
+	for _, c := range []struct{ from, objects string }{
+		{"v1.13.9", "manifests 1.35.4, manifests 1.36.3"}, // other ones, as a rule
+		{"v1.14.0", "manifests 1.36.3"},
+	} {
+		w := build(start{3, 0, 0, upgradepath.State{Talos: c.from, Kubernetes: "1.35.4"}, upgradepath.State{Talos: "v1.14.1", Kubernetes: "1.36.3"}}, nil)
+		w.machine("plane-2").Talos = "v1.14.1"
+		plan := upgrade.Make(w.want, w.observe(), upgrade.Policy{})
+		var objects []string
+		for _, s := range plan.Steps {
+			if s.Action == upgrade.Manifests {
+				objects = append(objects, s.Hop)
+			}
+		}
+		if got := strings.Join(objects, ", "); got != c.objects || strings.Contains(plan.String(), "keep their images") {
+			t.Errorf("from %s: %s\n%s", c.from, got, plan)
+		}
+	}
+}
+
 // TestPlanIsTheRun: what a plan shows is what a run does if all goes well.
 func TestPlanIsTheRun(t *testing.T) {
 	for seed := range uint64(30) {

@@ -92,6 +92,9 @@ func (w *world) observe() upgrade.Observed {
 			o.Members = append(o.Members, upgrade.Member{Node: n.Name, Healthy: m.up(), Leader: m.Name == w.leader, Version: upgradepath.Etcd(n.Talos), Storage: fmt.Sprintf("3.%d.0", w.storage)})
 		}
 	}
+	if !o.Alike() {
+		o.Manifests = "" // which objects are meant is not known
+	}
 	return o
 }
 
