@@ -37,7 +37,7 @@ func (k *Keys) DecryptYAML(ctx context.Context, file string, data []byte) ([]byt
 	if !IsEncryptedYAML(data) {
 		return nil, NotEncrypted(file, data)
 	}
-	return k.decrypt(ctx, file, data, yamlStore(indentOf(data)))
+	return k.decrypt(ctx, file, data, newYAMLStore(indentOf(data)))
 }
 
 // DecryptDotenv decrypts a KEY=VALUE file, its MAC checked.
@@ -61,7 +61,7 @@ func storeFor(file string, indent int) sops.Store {
 	if isDotenv(file) {
 		return dotenv.NewStore(&config.DotenvStoreConfig{})
 	}
-	return yamlStore(indent)
+	return newYAMLStore(indent)
 }
 
 // openedTree is a decrypted file, with what it takes to encrypt it again.

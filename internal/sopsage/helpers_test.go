@@ -100,7 +100,7 @@ func testKeyring(t testing.TB) (*Keyring, *DataKey, string) {
 // sopsDecrypt decrypts a file with SOPS' own store, tree walk and MAC check,
 // given the bare data key. It is the oracle.
 func sopsDecrypt(data string, key []byte) (string, error) {
-	store := yamlStore(0)
+	store := newYAMLStore(0).Store
 	tree, err := store.LoadEncryptedFile([]byte(data))
 	if err != nil {
 		return "", err

@@ -113,7 +113,7 @@ func sopsRewrite(t *testing.T, file string, key []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := yamlStore(0)
+	store := newYAMLStore(0).Store
 	tree, err := store.LoadEncryptedFile([]byte(file))
 	if err != nil {
 		t.Fatal(err)

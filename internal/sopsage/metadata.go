@@ -96,12 +96,23 @@ func setCreated(value any, created time.Time) {
 
 // emitTree prints a tree as SOPS prints YAML, with its indentation of 4.
 func emitTree(branch sops.TreeBranch) ([]byte, error) {
-	return yamlStore(0).EmitPlainFile(sops.TreeBranches{branch})
+	return newYAMLStore(0).EmitPlainFile(sops.TreeBranches{branch})
 }
 
-// yamlStore gives SOPS' YAML store; indent 0 is its default, 4.
-func yamlStore(indent int) *sopsyaml.Store {
-	return sopsyaml.NewStore(&config.YAMLStoreConfig{Indent: indent})
+// yamlStore is SOPS' YAML store, which prints in less time.
+type yamlStore struct {
+	*sopsyaml.Store
+	indent int
+}
+
+// newYAMLStore returns a store; indent 0 is SOPS' default, 4.
+func newYAMLStore(indent int) yamlStore {
+	return yamlStore{sopsyaml.NewStore(&config.YAMLStoreConfig{Indent: indent}), indent}
+}
+
+// EmitPlainFile prints decrypted documents.
+func (s yamlStore) EmitPlainFile(branches sops.TreeBranches) ([]byte, error) {
+	return emitYAML(branches, s.indent)
 }
 
 // nodeTree turns parsed YAML into SOPS' form of it.
