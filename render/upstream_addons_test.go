@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/talosgen/talosgen/render"
-	"github.com/talosgen/talosgen/render/check"
 )
 
 // chartAddons are the addons of the catalogue that are a chart, by the name of the
@@ -35,10 +32,7 @@ var chartAddons = map[string]struct{ addon, storage string }{
 // $TALOSGEN_CHARTS_DIR, each with the values of the catalogue, and checks the tree:
 // nothing is warned of, and nothing in it is wrong.
 func TestUpstreamAddons(t *testing.T) {
-	dir := os.Getenv("TALOSGEN_CHARTS_DIR")
-	if dir == "" {
-		t.Skip("TALOSGEN_CHARTS_DIR is not set: no charts to render")
-	}
+	dir := upstreamCharts(t)
 	r, key := gatewayRepo(t)
 	r.variables("prod", key, "    GRAFANA_ADMIN_PASSWORD: canary\n    SMB_USERNAME: canary-user\n    SMB_PASSWORD: canary\n    TAILSCALE_CLIENT_ID: canary-id\n    TAILSCALE_CLIENT_SECRET: canary\n")
 	var addons, storage strings.Builder
@@ -69,19 +63,5 @@ func TestUpstreamAddons(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(r.root, "charts"), os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	repo := r.open(key)
-	for _, w := range mustRender(t, repo, "prod", render.Options{}).Warnings {
-		if !strings.Contains(w.Error(), "cluster-autoscaler") { // the gateway's cluster has one
-			t.Error(w)
-		}
-	}
-	mustWrite(t, repo, "prod")
-	report, err := check.Tree(repo, "prod", check.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := report.Problems.Err(); err != nil || len(report.Conflicts) > 0 {
-		t.Errorf("%v\n%s", err, check.ConflictsText(report.Conflicts))
-	}
-	t.Logf("%d objects", report.Objects)
+	checkUpstream(t, r, key, "cluster-autoscaler") // the gateway's cluster has one
 }

@@ -33,10 +33,7 @@ ingress: {nginx: {enabled: true}}
 // the trees: with the values of the catalogue, nothing that upstream writes is
 // wrong, unknown, or there twice.
 func TestUpstreamTrees(t *testing.T) {
-	dir := os.Getenv("TALOSGEN_CHARTS_DIR")
-	if dir == "" {
-		t.Skip("TALOSGEN_CHARTS_DIR is not set: no charts to render")
-	}
+	dir := upstreamCharts(t)
 	for name, cluster := range upstreamClusters {
 		t.Run(name, func(t *testing.T) {
 			r, key := gatewayRepo(t)
@@ -45,23 +42,40 @@ func TestUpstreamTrees(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(r.root, "charts"), os.DirFS(dir)); err != nil {
 				t.Fatal(err)
 			}
-			repo := r.open(key)
-			for _, w := range mustRender(t, repo, "prod", render.Options{}).Warnings {
-				if !strings.Contains(w.Error(), "retired") {
-					t.Error(w)
-				}
-			}
-			mustWrite(t, repo, "prod")
-			report, err := check.Tree(repo, "prod", check.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := report.Problems.Err(); err != nil || len(report.Conflicts) > 0 {
-				t.Errorf("%v\n%s", err, check.ConflictsText(report.Conflicts))
-			}
-			t.Logf("%d objects", report.Objects)
+			checkUpstream(t, r, key, "retired")
 		})
 	}
+}
+
+// upstreamCharts is the directory with charts and manifests of upstream.
+func upstreamCharts(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("TALOSGEN_CHARTS_DIR")
+	if dir == "" {
+		t.Skip("TALOSGEN_CHARTS_DIR is not set: no charts to render")
+	}
+	return dir
+}
+
+// checkUpstream renders prod, and checks the tree: nothing is warned of but what has a
+// word in it, and nothing in the tree is wrong.
+func checkUpstream(t *testing.T, r *testRepo, key, expected string) {
+	t.Helper()
+	repo := r.open(key)
+	for _, w := range mustRender(t, repo, "prod", render.Options{}).Warnings {
+		if !strings.Contains(w.Error(), expected) {
+			t.Error(w)
+		}
+	}
+	mustWrite(t, repo, "prod")
+	report, err := check.Tree(repo, "prod", check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Problems.Err(); err != nil || len(report.Conflicts) > 0 {
+		t.Errorf("%v\n%s", err, check.ConflictsText(report.Conflicts))
+	}
+	t.Logf("%d objects", report.Objects)
 }
 
 // upstreamAddons names what is in the directory as the source of addons.

@@ -6,9 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/talosgen/talosgen/render"
-	"github.com/talosgen/talosgen/render/check"
 )
 
 // upstreamWays are ways in, and the addons of each whose objects upstream writes.
@@ -59,10 +56,7 @@ var manifestAddons = map[string]bool{"gateway-api": true}
 // an Ingress and an HTTPRoute that include the component for HTTPS: values and objects
 // are as the charts and definitions of upstream have them.
 func TestUpstreamWays(t *testing.T) {
-	dir := os.Getenv("TALOSGEN_CHARTS_DIR")
-	if dir == "" {
-		t.Skip("TALOSGEN_CHARTS_DIR is not set: no charts to render")
-	}
+	dir := upstreamCharts(t)
 	for name, way := range upstreamWays {
 		t.Run(name, func(t *testing.T) {
 			r, key := gatewayRepo(t)
@@ -90,21 +84,7 @@ func TestUpstreamWays(t *testing.T) {
 				"  web: {namespace: web, source: {path: envs/prod/addons/web}}\n"+addons.String())
 			r.file("envs/prod/addons/web/kustomization.yaml", "resources: [web.yaml]\ncomponents: [../../../../rendered/prod/components/https]\n")
 			r.file("envs/prod/addons/web/web.yaml", webObjects)
-			repo := r.open(key)
-			for _, w := range mustRender(t, repo, "prod", render.Options{}).Warnings {
-				if !strings.Contains(w.Error(), "acknowledgeMetadata") {
-					t.Error(w)
-				}
-			}
-			mustWrite(t, repo, "prod")
-			report, err := check.Tree(repo, "prod", check.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := report.Problems.Err(); err != nil || len(report.Conflicts) > 0 {
-				t.Errorf("%v\n%s", err, check.ConflictsText(report.Conflicts))
-			}
-			t.Logf("%d objects", report.Objects)
+			checkUpstream(t, r, key, "acknowledgeMetadata")
 		})
 	}
 }
