@@ -90,6 +90,12 @@ func each[T any](l *loader, key string, put func(T)) error {
 	return nil
 }
 
+// fill puts what a list has in the place of a table.
+func fill[S, T any, P row[T]](l *loader, into *table[T, P], key string, from func(S) P) error {
+	*into = table[T, P]{}
+	return each(l, key, func(item S) { into.put(from(item)) })
+}
+
 // networks loads private networks.
 func (l *loader) networks() error {
 	type seen struct {
@@ -99,8 +105,7 @@ func (l *loader) networks() error {
 		Routes  []hop        `json:"routes"`
 		Exposed bool         `json:"expose_routes_to_vswitch"`
 	}
-	l.st.networks = table[network, *network]{}
-	return each(l, "networks", func(n seen) {
+	return fill(l, &l.st.networks, "networks", func(n seen) *network {
 		loaded := &network{common: l.common(n.seenHead), Range: n.Range, Routes: n.Routes, Protected: n.Protection.Delete, Exposed: n.Exposed}
 		for _, s := range n.Subnets {
 			loaded.Subnets = append(loaded.Subnets, subnet{Type: s.Type, Range: s.Range, Zone: s.Zone, VSwitch: s.VSwitch})
@@ -108,13 +113,12 @@ func (l *loader) networks() error {
 				l.st.vSwitches = append(l.st.vSwitches, *s.VSwitch)
 			}
 		}
-		l.st.networks.put(loaded)
+		return loaded
 	})
 }
 
 func (l *loader) placementGroups() error {
-	l.st.groups = table[group, *group]{}
-	return each(l, "placement_groups", func(g seenHead) { l.st.groups.put(&group{l.common(g)}) })
+	return fill(l, &l.st.groups, "placement_groups", func(g seenHead) *group { return &group{l.common(g)} })
 }
 
 func (l *loader) sshKeys() error {
@@ -123,9 +127,8 @@ func (l *loader) sshKeys() error {
 		Key         string `json:"public_key"`
 		Fingerprint string `json:"fingerprint"`
 	}
-	l.st.sshKeys = table[sshKey, *sshKey]{}
-	return each(l, "ssh_keys", func(k seen) {
-		l.st.sshKeys.put(&sshKey{common: l.common(k.seenHead), Key: k.Key, Fingerprint: k.Fingerprint})
+	return fill(l, &l.st.sshKeys, "ssh_keys", func(k seen) *sshKey {
+		return &sshKey{common: l.common(k.seenHead), Key: k.Key, Fingerprint: k.Fingerprint}
 	})
 }
 
@@ -145,12 +148,11 @@ func (l *loader) images() error {
 		Version *string      `json:"os_version"`
 		Arch    string       `json:"architecture"`
 	}
-	l.st.images = table[image, *image]{}
-	return each(l, "images", func(i seen) {
+	return fill(l, &l.st.images, "images", func(i seen) *image {
 		loaded := &image{common: l.common(i.seenHead), Type: i.Type, Status: i.Status, Description: i.Text, SizeGB: deref(i.Size), Disk: int(i.Disk),
 			From: i.From, BoundTo: i.BoundTo, Flavor: i.Flavor, Version: deref(i.Version), Arch: i.Arch, Protected: i.Protection.Delete}
 		loaded.Name = deref(i.Name)
-		l.st.images.put(loaded)
+		return loaded
 	})
 }
 
@@ -164,10 +166,9 @@ func (l *loader) certificates() error {
 		Domains     []string   `json:"domain_names"`
 		Fingerprint *string    `json:"fingerprint"`
 	}
-	l.st.certificates = table[certificate, *certificate]{}
-	return each(l, "certificates", func(k seen) {
-		l.st.certificates.put(&certificate{common: l.common(k.seenHead), Type: k.Type, PEM: deref(k.PEM), Domains: k.Domains,
-			Before: deref(k.Before), After: deref(k.After), Fingerprint: deref(k.Fingerprint)})
+	return fill(l, &l.st.certificates, "certificates", func(k seen) *certificate {
+		return &certificate{common: l.common(k.seenHead), Type: k.Type, PEM: deref(k.PEM), Domains: k.Domains,
+			Before: deref(k.Before), After: deref(k.After), Fingerprint: deref(k.Fingerprint)}
 	})
 }
 
@@ -178,8 +179,7 @@ func (l *loader) firewalls() error {
 		Rules     []rule   `json:"rules"`
 		AppliedTo []target `json:"applied_to"`
 	}
-	l.st.firewalls = table[firewall, *firewall]{}
-	return each(l, "firewalls", func(f seen) {
+	return fill(l, &l.st.firewalls, "firewalls", func(f seen) *firewall {
 		loaded := &firewall{common: l.common(f.seenHead), Rules: f.Rules}
 		for _, t := range f.AppliedTo {
 			switch {
@@ -189,7 +189,7 @@ func (l *loader) firewalls() error {
 				loaded.Servers = append(loaded.Servers, t.Server.ID)
 			}
 		}
-		l.st.firewalls.put(loaded)
+		return loaded
 	})
 }
 
@@ -202,10 +202,9 @@ func (l *loader) volumes() error {
 		Status   string    `json:"status"`
 		Format   *string   `json:"format"`
 	}
-	l.st.volumes = table[volume, *volume]{}
-	return each(l, "volumes", func(d seen) {
-		l.st.volumes.put(&volume{common: l.common(d.seenHead), Status: d.Status, Server: deref(d.Server), Location: d.Location.Name,
-			Size: d.Size, Format: d.Format, Protected: d.Protection.Delete})
+	return fill(l, &l.st.volumes, "volumes", func(d seen) *volume {
+		return &volume{common: l.common(d.seenHead), Status: d.Status, Server: deref(d.Server), Location: d.Location.Name,
+			Size: d.Size, Format: d.Format, Protected: d.Protection.Delete}
 	})
 }
 
@@ -217,9 +216,9 @@ func (l *loader) zones() error {
 		TTL       int          `json:"ttl"`
 		Primaries []nameserver `json:"primary_nameservers"`
 	}
-	l.st.zones, l.st.rrsets = table[zone, *zone]{}, table[rrset, *rrset]{}
-	return each(l, "zones", func(z seen) {
-		l.st.zones.put(&zone{common: l.common(z.seenHead), Mode: z.Mode, TTL: z.TTL, Protected: z.Protection.Delete, Primaries: z.Primaries})
+	l.st.rrsets = table[rrset, *rrset]{}
+	return fill(l, &l.st.zones, "zones", func(z seen) *zone {
+		return &zone{common: l.common(z.seenHead), Mode: z.Mode, TTL: z.TTL, Protected: z.Protection.Delete, Primaries: z.Primaries}
 	})
 }
 

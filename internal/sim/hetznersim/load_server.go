@@ -21,15 +21,14 @@ func (l *loader) servers() error {
 		Disk       int              `json:"primary_disk_size"`
 		Group      *seenNamed       `json:"placement_group"`
 	}
-	l.st.servers = table[server, *server]{}
-	return each(l, "servers", func(s seen) {
+	return fill(l, &l.st.servers, "servers", func(s seen) *server {
 		loaded := &server{common: l.common(s.seenHead), Status: s.Status, Type: s.Type.Name, Location: s.Location.Name, Disk: s.Disk,
 			Image: deref(s.Image).ID, ISO: deref(s.ISO).ID, Group: deref(s.Group).ID, Rescue: s.Rescue, Backups: deref(s.Backups),
 			IPv4: deref(s.PublicNet.IPv4).ID, IPv6: deref(s.PublicNet.IPv6).ID, Protected: s.Protection.Delete}
 		for _, n := range s.PrivateNet {
 			loaded.Nets = append(loaded.Nets, attachment{Network: n.Network, IP: n.IP, Alias: n.Alias, MAC: n.MAC, status: memberOK})
 		}
-		l.st.servers.put(loaded)
+		return loaded
 	})
 }
 
@@ -44,14 +43,13 @@ func (l *loader) primaryIPs() error {
 		Assignee   string    `json:"assignee_type"`
 		AssigneeID *int64    `json:"assignee_id"`
 	}
-	l.st.primaryIPs = table[primaryIP, *primaryIP]{}
-	return each(l, "primary_ips", func(p seen) {
+	return fill(l, &l.st.primaryIPs, "primary_ips", func(p seen) *primaryIP {
 		loaded := &primaryIP{common: l.common(p.seenHead), Location: p.Location.Name, AutoDelete: p.AutoDelete,
 			publicIP: publicIP{Type: p.Type, IP: p.IP, Pointers: p.Pointers, Protected: p.Protection.Delete}}
 		if p.AssigneeID != nil {
 			loaded.Of = ref{*p.AssigneeID, p.Assignee}
 		}
-		l.st.primaryIPs.put(loaded)
+		return loaded
 	})
 }
 
@@ -65,10 +63,9 @@ func (l *loader) floatingIPs() error {
 		Pointers    []dnsPtr  `json:"dns_ptr"`
 		Home        seenNamed `json:"home_location"`
 	}
-	l.st.floatingIPs = table[floatingIP, *floatingIP]{}
-	return each(l, "floating_ips", func(f seen) {
-		l.st.floatingIPs.put(&floatingIP{common: l.common(f.seenHead), Description: f.Description, Home: f.Home.Name, Server: deref(f.Server),
-			publicIP: publicIP{Type: f.Type, IP: f.IP, Pointers: f.Pointers, Protected: f.Protection.Delete}})
+	return fill(l, &l.st.floatingIPs, "floating_ips", func(f seen) *floatingIP {
+		return &floatingIP{common: l.common(f.seenHead), Description: f.Description, Home: f.Home.Name, Server: deref(f.Server),
+			publicIP: publicIP{Type: f.Type, IP: f.IP, Pointers: f.Pointers, Protected: f.Protection.Delete}}
 	})
 }
 
@@ -96,8 +93,7 @@ func (l *loader) balancers() error {
 			Type string `json:"type"`
 		} `json:"algorithm"`
 	}
-	l.st.balancers = table[balancer, *balancer]{}
-	return each(l, "load_balancers", func(b seen) {
+	return fill(l, &l.st.balancers, "load_balancers", func(b seen) *balancer {
 		loaded := &balancer{common: l.common(b.seenHead), Type: b.Type.Name, Location: b.Location.Name, Services: b.Services,
 			Algorithm: b.Algorithm.Type, Private: !b.PublicNet.Enabled, Protected: b.Protection.Delete,
 			IPv4: l.address(b.PublicNet.IPv4, b.ID, "ipv4", b.Location.Name), IPv6: l.address(b.PublicNet.IPv6, b.ID, "ipv6", b.Location.Name)}
@@ -107,7 +103,7 @@ func (l *loader) balancers() error {
 		for _, t := range b.Targets {
 			loaded.Targets = append(loaded.Targets, lbTarget{target: t.target, IP: t.IP, UsePrivateIP: t.UsePrivateIP})
 		}
-		l.st.balancers.put(loaded)
+		return loaded
 	})
 }
 
