@@ -44,7 +44,7 @@ Examples:
 		Flags: sessionFlags(append(append(policyFlags(), allFlags()...),
 			&cli.StringFlag{Name: flagRecoverFrom, Usage: "restore etcd from the snapshot `FILE`; only if no control plane node has an etcd"},
 			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
-			&cli.StringFlag{Name: "plan", Usage: "apply the plan saved in `FILE`, if it is not stale"},
+			&cli.StringFlag{Name: flagPlan, Usage: "apply the plan saved in `FILE`, if it is not stale"},
 			imageURLFlag(), outputFlag())...),
 		Action: a.run,
 	}
@@ -55,7 +55,7 @@ func (a applyCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	how := many{one: append(flagsOfOne(), "plan", flagRecoverFrom), inTurn: true}
+	how := many{one: append(flagsOfOne(), flagPlan, flagRecoverFrom), inTurn: true}
 	return a.clusters.each(c, how, func(k clusters, env string) error {
 		return k.useOf(c, env, func(s *session) error { return a.apply(c, s, agreed) })
 	})
@@ -95,15 +95,11 @@ func (s *session) carryOut(c *cli.Context, p *apply.Plan, agreed apply.Policy) e
 
 // planToApply is a new plan, or the one that was kept.
 func planToApply(c *cli.Context, s *session, agreed apply.Policy) (*apply.Plan, error) {
-	file := c.String("plan")
+	file := c.String(flagPlan)
 	if file == "" {
 		return s.Plan(c.Context, agreed)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, unreadable(file, err)
-	}
-	saved, err := apply.LoadPlan(file, text)
+	saved, err := readPlan(file)
 	if err != nil {
 		return nil, err
 	}
@@ -112,4 +108,13 @@ func planToApply(c *cli.Context, s *session, agreed apply.Policy) (*apply.Plan, 
 			WithHint("`talosgen destroy` makes its own plan and asks for the name of the cluster").WithCode(diag.Usage)
 	}
 	return s.Resume(c.Context, saved, agreed)
+}
+
+// readPlan reads a saved plan.
+func readPlan(file string) (*apply.Saved, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	return apply.LoadPlan(file, text)
 }
