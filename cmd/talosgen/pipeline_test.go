@@ -177,7 +177,7 @@ func readYAML(t *testing.T, file string, into any) {
 	}
 }
 
-var expression = regexp.MustCompile(`\$\{\{ *([a-zA-Z_.]+) *\}\}`)
+var expression = regexp.MustCompile(`\$\{\{ *([a-zA-Z0-9_.-]+) *\}\}`)
 
 // expandAll fills in the expressions of variables.
 func expandAll(t *testing.T, env, context map[string]string) map[string]string {
