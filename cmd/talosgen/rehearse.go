@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply/rehearsal"
+	"github.com/talosgen/talosgen/apply/rehearsal/timeline"
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -58,7 +59,9 @@ Examples:
    talosgen rehearse prod --save prod.age  keep what was read, encrypted
    talosgen rehearse prod upgrade --from prod.age
                                            without the cluster
-   talosgen rehearse prod -o json          the report for programs`,
+   talosgen rehearse prod -o json          the report for programs
+   talosgen rehearse prod -o html > rehearsal.html
+                                           a page with a timeline`,
 		Flags:  rehearseFlags(),
 		Action: r.run,
 	}
@@ -67,7 +70,7 @@ Examples:
 // rehearseFlags are those of the commands that can be rehearsed, but for those that
 // answer questions or keep files.
 func rehearseFlags() (all []cli.Flag) {
-	none := []string{flagYes, flagPlanOnly, flagRecoverFrom, flagMaxParallel, flagAllow, flagNode, flagAllowDirty}
+	none := []string{flagYes, flagPlanOnly, flagRecoverFrom, flagMaxParallel, flagAllow, flagNode, flagAllowDirty, flagOutput}
 	for _, f := range sessionFlags(append(policyFlags(), upgradeFlags()...)...) {
 		if !slices.Contains(none, f.Names()[0]) {
 			all = append(all, f)
@@ -82,6 +85,7 @@ func rehearseFlags() (all []cli.Flag) {
 		&cli.StringFlag{Name: flagSave, Usage: "keep what was read of the cluster in `FILE`, encrypted with age for the operators"},
 		&cli.StringFlag{Name: flagFrom, Usage: "begin with what --" + flagSave + " kept in `FILE` in place of the cluster"},
 		&cli.BoolFlag{Name: flagAllowMade, Usage: "for destroy: also remove all objects that the cluster created"},
+		formatFlag("report", "text", "json", asPage),
 	)
 }
 
@@ -144,8 +148,11 @@ func (r rehearseCommand) observe(c *cli.Context, name string) (o *rehearsal.Obse
 // print prints the report, and ends the command by its result.
 func (r rehearseCommand) print(c *cli.Context, report *rehearsal.Report) error {
 	show := func() error { return r.app.console.printReport(report.String()) }
-	if wantsJSON(c) {
+	switch {
+	case wantsJSON(c):
 		show = func() error { return r.app.console.printJSON(report) }
+	case c.String(flagOutput) == asPage:
+		show = func() error { return r.app.console.printText(string(timeline.Write(report))) }
 	}
 	if err := show(); err != nil {
 		return err
