@@ -14,9 +14,12 @@ import (
 // Go, YAML and URLs, as hexadecimal digits or decimal bytes, and in base64, also
 // in the middle of a longer base64 text.
 func forms(s string) []string {
-	all := []string{s, strings.ReplaceAll(s, "'", "''"), url.QueryEscape(s), url.PathEscape(s), url.UserPassword("", s).String()[1:]}
-	for _, quoted := range []string{quotedJSON(s, true), quotedJSON(s, false), strconv.Quote(s), strconv.QuoteToASCII(s)} {
-		all = append(all, quoted[1:len(quoted)-1])
+	all := []string{s, url.QueryEscape(s), url.PathEscape(s), url.UserPassword("", s).String()[1:]}
+	if !quotesAsIs(s) {
+		all = append(all, strings.ReplaceAll(s, "'", "''"))
+		for _, quoted := range []string{quotedJSON(s, true), quotedJSON(s, false), strconv.Quote(s), strconv.QuoteToASCII(s)} {
+			all = append(all, quoted[1:len(quoted)-1])
+		}
 	}
 	digits := hex.EncodeToString([]byte(s))
 	all = append(all, digits, strings.ToUpper(digits))
@@ -28,6 +31,17 @@ func forms(s string) []string {
 
 // longestInBytes is how long a text may be of which somebody prints every byte.
 const longestInBytes = 4 << 10
+
+// quotesAsIs reports whether a text is the same in all quotes, as keys and certificates
+// are, which are most of what is secret.
+func quotesAsIs(s string) bool {
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' || strings.IndexByte(`"'\\<>&`, c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
 
 func quotedJSON(s string, html bool) string {
 	var b strings.Builder
