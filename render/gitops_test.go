@@ -26,8 +26,12 @@ func gitopsRepo(t *testing.T, options string) (*testRepo, string) {
 // signerKey looks like what gpg exports.
 const signerKey = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ/exampleexampleexample=\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n"
 
+// cosignKey looks like what cosign public-key prints.
+const cosignKey = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n"
+
 // Each option of gitops is in what Flux is given.
 func TestGitOps(t *testing.T) {
+	const ociOptions = "components: existing, oci: {url: oci://ghcr.io/example/clusters"
 	const sshOptions = "repository: ssh://git@github.com/a/b.git, components: existing"
 	for _, tt := range []struct{ name, options, file, want string }{
 		{"repository", "", "flux/manifests.yaml", "  url: https://git.example.com/a\n"},
@@ -38,12 +42,26 @@ func TestGitOps(t *testing.T) {
 		{"auth", "repository: 'https://git.example.com/a', components: existing, auth: token", "flux/secret-talosgen-git.yaml", "  password: "},
 		{"verifyKeys", sshOptions + ", verifyKeys: [\"" + strings.ReplaceAll(signerKey, "\n", "\\n") + "\"]", "flux/manifests.yaml", "  verify:\n    mode: HEAD\n    secretRef:\n      name: talosgen-git-signers\n"},
 		{"signers", sshOptions + ", verifyKeys: [\"" + strings.ReplaceAll(signerKey, "\n", "\\n") + "\"]", "flux/secret-talosgen-git-signers.yaml", "  signer-1.asc: "},
+		{"oci url", ociOptions + "}", "flux/manifests.yaml", "  ref:\n    tag: latest\n  url: oci://ghcr.io/example/clusters\n"},
+		{"oci follows", ociOptions + "}", "flux/manifests.yaml", "  sourceRef:\n    kind: OCIRepository\n    name: talosgen\n"},
+		{"oci ignores", ociOptions + "}", "flux/manifests.yaml", "    !/rendered/prod/addons/\n"},
+		{"oci tag", ociOptions + ", tag: prod}", "flux/manifests.yaml", "  ref:\n    tag: prod\n"},
+		{"oci semver", ociOptions + ", semver: 1.x}", "flux/manifests.yaml", "  ref:\n    semver: 1.x\n"},
+		{"oci digest", ociOptions + ", digest: 'sha256:" + strings.Repeat("0", 64) + "'}", "flux/manifests.yaml", "  ref:\n    digest: sha256:" + strings.Repeat("0", 64) + "\n  url"},
+		{"oci insecure", ociOptions + ", insecure: true}", "flux/manifests.yaml", "  insecure: true\n"},
+		{"oci login", ociOptions + ", user: reader}", "flux/secret-talosgen-oci.yaml", "type: kubernetes.io/dockerconfigjson\n"},
+		{"oci login is used", ociOptions + ", user: reader}", "flux/manifests.yaml", "  secretRef:\n    name: talosgen-oci\n"},
+		{"oci keys", ociOptions + ", verifyKeys: [\"" + strings.ReplaceAll(cosignKey, "\n", "\\n") + "\"]}", "flux/manifests.yaml", "  verify:\n    provider: cosign\n    secretRef:\n      name: talosgen-oci-signers\n"},
+		{"oci signers", ociOptions + ", verifyKeys: [\"" + strings.ReplaceAll(cosignKey, "\n", "\\n") + "\"]}", "flux/secret-talosgen-oci-signers.yaml", "  signer-1.pub: "},
+		{"oci identities", ociOptions + ", verifyIdentities: [{issuer: '^https://token.example.com$', subject: '^https://git.example.com/.*$'}]}", "flux/manifests.yaml",
+			"  verify:\n    matchOIDCIdentity:\n    - issuer: ^https://token.example.com$\n      subject: ^https://git.example.com/.*$\n    provider: cosign\n"},
+		{"oci is told of", ociOptions + "}, notifications: [{name: a, type: alertmanager, address: 'http://a.b/'}]", "addons/controllers/flux-notifications/manifests.yaml", "  - kind: Kustomization\n    name: \"*\"\n  - kind: OCIRepository\n"},
 		{"engine", "engine: none", "bootstrap/metrics-server/manifests.yaml", "kind: Deployment\n"},
 		{"existing components", sshOptions, "flux/kustomization.yaml", "resources:\n- manifests.yaml\n- secret-talosgen-git.yaml\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, key := gitopsRepo(t, tt.options)
-			r.variables("prod", key, "    GIT_TOKEN: qzxkanarivogl95git\n")
+			r.variables("prod", key, "    GIT_TOKEN: qzxkanarivogl95git\n    OCI_TOKEN: qzxkanarivogl95oci\n")
 			repo := r.open(key)
 			if _, err := vault.Sync(context.Background(), repo, "prod"); err != nil {
 				t.Fatal(err)

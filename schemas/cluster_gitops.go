@@ -23,9 +23,9 @@ const (
 type GitOps struct {
 	// What watches the repository and runs what is in it. With none, apply keeps
 	// all addons itself.
-	Engine string `yaml:"engine" enum:"flux,none" otherwise:"flux if a repository is given, else none" example:"flux"`
+	Engine string `yaml:"engine" enum:"flux,none" otherwise:"flux if a repository or oci.url is given, else none" example:"flux"`
 	// The URL of the repository, as the cluster reaches it.
-	Repository string `yaml:"repository" format:"gitRepository" otherwise:"none; required with flux" example:"ssh://git@github.com/example/clusters.git"`
+	Repository string `yaml:"repository" format:"gitRepository" otherwise:"none; required with flux, unless oci.url is given" example:"ssh://git@github.com/example/clusters.git"`
 	// The branch that the engine follows.
 	Branch string `yaml:"branch" default:"main" format:"gitBranch" example:"production"`
 	// Where the rendered tree of the environment is in that repository.
@@ -47,6 +47,9 @@ type GitOps struct {
 	// Whether talosgen installs the components of the engine, or they run
 	// already.
 	Components string `yaml:"components" default:"managed" enum:"managed,existing" example:"existing"`
+	// An artifact in a registry that the engine takes instead of a repository: what a
+	// pipeline has pushed there of it.
+	OCI OCISource `yaml:"oci"`
 	// Whom Flux tells what becomes of it: its objects Provider and Alert.
 	Notifications []Notification `yaml:"notifications" otherwise:"none"`
 }

@@ -170,6 +170,16 @@ func (e addonGenerator) gitops(c values) {
 	default:
 		g["repository"] = "https://github.com/example/clusters"
 	}
+	if e.is(at+".oci", 20) {
+		for key := range g {
+			if key != "components" && key != "engine" {
+				delete(g, key)
+			}
+		}
+		e.oci(g)
+		c[at] = g
+		return
+	}
 	put(e, g, at, "verifyKeys", 15, func(string) []string {
 		return []string{"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ0example\n-----END PGP PUBLIC KEY BLOCK-----\n"}
 	})
@@ -178,6 +188,35 @@ func (e addonGenerator) gitops(c values) {
 	e.notifications(g)
 	put(e, g, at, "interval", 40, func(name string) string { return one(e, name+" value", "5m", "1h30m") })
 	c[at] = g
+}
+
+// oci sets an artifact in place of a repository.
+func (e addonGenerator) oci(g values) {
+	const at = "gitops.oci"
+	o := values{"url": "oci://registry.example.com/clusters"}
+	switch one(e, at+".ref", "", "tag", "semver", "digest") {
+	case "tag":
+		o["tag"] = e.Name
+	case "semver":
+		o["semver"] = "1.x"
+	case "digest":
+		o["digest"] = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	}
+	put(e, o, at, "insecure", 20, func(string) bool { return true })
+	put(e, o, at, "user", 50, func(string) string { return "reader" })
+	e.Secrets["OCI_TOKEN"] = e.token(e.at+".oci", 40)
+	switch one(e, at+".signed", "", "keys", "identities") {
+	case "keys":
+		put(e, o, at, "verifyKeys", 100, func(string) []string {
+			return []string{"-----BEGIN PUBLIC KEY-----\nMFkwEwexample\n-----END PUBLIC KEY-----\n"}
+		})
+	case "identities":
+		put(e, o, at, "verifyIdentities", 100, func(string) []values {
+			return []values{{"issuer": "^https://token.example.com$", "subject": "^https://git.example.com/.*$"}}
+		})
+	}
+	g["oci"] = o
+	e.notifications(g)
 }
 
 // notifications set whom Flux tells.

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,7 @@ type Kustomization struct {
 	Deleting  bool
 	// The revision that it applied, or tried to, last; empty: it has not looked.
 	Attempted string
-	// The revision that it applied last.
+	// The revision that it applied last: of an artifact, that which it was made of.
 	Applied string
 	Ready   bool
 	Message string // of its Ready condition
@@ -154,7 +155,7 @@ func ReadKustomization(o Object) Kustomization {
 	k := Kustomization{
 		Deleting:  o.Text("metadata", "deletionTimestamp") != "",
 		Attempted: o.Text("status", "lastAttemptedRevision"),
-		Applied:   o.Text("status", "lastAppliedRevision"),
+		Applied:   cmp.Or(o.Text("status", "lastAppliedOriginRevision"), o.Text("status", "lastAppliedRevision")),
 	}
 	k.Suspended, _ = o.Value("spec", "suspend").(bool)
 	for _, entry := range o.List("status", "conditions") {

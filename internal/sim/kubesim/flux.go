@@ -1,6 +1,7 @@
 package kubesim
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -18,8 +19,8 @@ type Flux struct {
 	// Installed says that somebody has installed Flux: its kinds are served from
 	// the beginning. Otherwise it works once both controllers are ready.
 	Installed bool
-	// Revision is what the branch of a repository points to, such as
-	// main@sha1:0123….
+	// Revision is what the branch of a repository points to, or the tag of an
+	// artifact, such as main@sha1:0123….
 	Revision func(branch string) string
 	// Read returns the objects below a path of the repository, such as
 	// rendered/dev/flux.
@@ -61,7 +62,7 @@ func (a *API) reconcile(f *Flux) {
 		return
 	}
 	work := map[schema.GroupKind]func(*Flux, *unstructured.Unstructured){
-		{Group: sources, Kind: "GitRepository"}: a.fetch, {Group: kustomizations, Kind: "Kustomization"}: a.kustomize,
+		{Group: sources, Kind: "GitRepository"}: a.fetch, {Group: sources, Kind: "OCIRepository"}: a.fetch, {Group: kustomizations, Kind: "Kustomization"}: a.kustomize,
 	}
 	for _, seen := range a.sorted(func(o *unstructured.Unstructured) bool { return work[o.GroupVersionKind().GroupKind()] != nil }) {
 		o := a.current(seen) // an earlier Kustomization may have changed it, or removed it
@@ -84,13 +85,13 @@ func (a *API) install() {
 }
 
 // fluxKinds are the kinds of Flux that clusters of talosgen use.
-var fluxKinds = parseKinds(sources + "/v1 gitrepositories GitRepository\n" + kustomizations + "/v1 kustomizations Kustomization\n" +
+var fluxKinds = parseKinds(sources + "/v1 gitrepositories GitRepository\n" + sources + "/v1 ocirepositories OCIRepository\n" + kustomizations + "/v1 kustomizations Kustomization\n" +
 	notifications + "/v1beta3 providers Provider\n" + notifications + "/v1beta3 alerts Alert")
 
-// fetch is a source that has what its branch points to.
+// fetch is a source that has what its branch or tag points to.
 func (a *API) fetch(f *Flux, o *unstructured.Unstructured) {
-	branch, _, _ := unstructured.NestedString(o.Object, "spec", "ref", "branch")
-	revision := f.Revision(branch)
+	ref, _, _ := unstructured.NestedStringMap(o.Object, "spec", "ref")
+	revision := f.Revision(cmp.Or(ref["branch"], ref["tag"], ref["semver"], ref["digest"], "latest"))
 	a.setStatus(o, object{
 		"observedGeneration": o.GetGeneration(), "artifact": object{"revision": revision},
 		"conditions": []any{condition("Ready", "True", "Succeeded", "stored artifact for revision '"+revision+"'")},
@@ -137,7 +138,8 @@ func (a *API) kustomize(f *Flux, o *unstructured.Unstructured) {
 // sourceOf is the revision that a Kustomization applies, or what it waits for.
 func (a *API) sourceOf(o *unstructured.Unstructured) (revision, missing string) {
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
-	i := a.index("GitRepository", o.GetNamespace(), name)
+	kind, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "kind")
+	i := a.index(kind, o.GetNamespace(), name)
 	if i < 0 {
 		return "", "Source artifact not found, retrying"
 	}

@@ -1,6 +1,9 @@
 package addons
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sshkey"
@@ -13,9 +16,15 @@ import (
 // gitTokenVariable is the secret variable with the token for the Git server.
 const gitTokenVariable = "GIT_TOKEN"
 
+// ociTokenVariable is the secret variable with the token for the registry.
+const ociTokenVariable = "OCI_TOKEN"
+
+// dockerConfigKey is the key of a Secret with logins of registries.
+const dockerConfigKey = ".dockerconfigjson"
+
 // gitops are the settings of what runs the addons from Git.
-func (in Input) gitops() (gitops.Settings, error) {
-	s := gitops.Settings{GitOps: in.Model.Config.GitOps, AgeKey: placeholder.Text}
+func (in Input) gitops() (s gitops.Settings, err error) {
+	s = gitops.Settings{GitOps: in.Model.Config.GitOps, AgeKey: placeholder.Text}
 	if s.Engine != schemas.Flux {
 		return s, nil
 	}
@@ -26,6 +35,11 @@ func (in Input) gitops() (gitops.Settings, error) {
 			problems.Add(diag.New(diag.Pos{File: in.Model.Path(secretsfile.Name)}, "has no age key of the cluster (%s:)", secretsfile.KeyClusterAgeKey).
 				WithHint("make one with `talosgen secrets sync %s`", in.Model.Env).WithCode(diag.Secrets))
 		}
+	}
+	if s.OCI.URL != "" {
+		s.Credentials, err = in.registryLogin()
+		problems.AddErr(err)
+		return s, problems.Err()
 	}
 	switch s.Auth {
 	case schemas.DeployKey:
@@ -46,6 +60,23 @@ func (in Input) gitops() (gitops.Settings, error) {
 		s.Credentials = map[string]string{"username": s.User, "password": token.Value}
 	}
 	return s, problems.Err()
+}
+
+// registryLogin is what Flux shows the registry with its artifact, as the data of a
+// Secret; nil if everyone may read there.
+func (in Input) registryLogin() (map[string]string, error) {
+	oci := in.Model.Config.GitOps.OCI
+	if oci.User == "" {
+		return nil, nil
+	}
+	token, ok := in.Variables[ociTokenVariable]
+	if !ok {
+		return nil, diag.New(in.Model.Config.Near("gitops.oci.user"), "needs the secret variable %s: a token that may read %s", ociTokenVariable, oci.URL).
+			WithHint("`talosgen secrets edit %s` adds it under variables:", in.Model.Env).WithCode(diag.Secrets)
+	}
+	host, _, _ := strings.Cut(strings.TrimPrefix(oci.URL, "oci://"), "/")
+	text, err := json.Marshal(map[string]any{"auths": map[string]any{host: map[string]string{"username": oci.User, "password": token.Value}}})
+	return map[string]string{dockerConfigKey: string(text)}, err
 }
 
 // sshKeyPair is an SSH key: private as a file, public as a line.

@@ -13,13 +13,16 @@ import (
 // setGitOps fills in what follows from the URL of the repository.
 func (ch completer) setGitOps() {
 	g := &ch.GitOps
-	g.Engine = cmp.Or(g.Engine, map[bool]string{true: schemas.Flux, false: schemas.NoEngine}[ch.has("gitops", "repository")])
+	g.Engine = cmp.Or(g.Engine, map[bool]string{true: schemas.Flux, false: schemas.NoEngine}[ch.has("gitops", "repository") || ch.has("gitops", "oci", "url")])
 	auth := schemas.DeployKey
-	if strings.HasPrefix(g.Repository, "https://") {
+	if strings.HasPrefix(g.Repository, "https://") || ch.has("gitops", "oci", "url") {
 		auth = schemas.Public
 	}
 	g.Auth = cmp.Or(g.Auth, auth)
 	g.Path = cmp.Or(g.Path, "rendered/"+path.Base(path.Dir(ch.file)))
+	if o := &g.OCI; o.URL != "" && o.SemVer == "" && o.Digest == "" {
+		o.Tag = cmp.Or(o.Tag, "latest")
+	}
 	ch.setNotifications()
 }
 
@@ -29,21 +32,23 @@ type gitOpsRules struct{ *reporter }
 func (ch gitOpsRules) check() {
 	g := ch.GitOps
 	if g.Engine == schemas.NoEngine {
-		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "notifications"} {
+		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "oci", "notifications"} {
 			if at := []string{"gitops", key}; ch.has(at...) {
 				ch.fail("remove it, or set gitops.engine: flux", at, "gitops.%s without an engine", key)
 			}
 		}
 		return
 	}
-	if !ch.has("gitops", "repository") {
+	if ch.has("gitops", "oci") {
+		ch.checkOCI()
+	} else if !ch.has("gitops", "repository") {
 		ch.fail("for example repository: ssh://git@github.com/example/clusters.git", []string{"gitops"}, "gitops.repository is required")
 		return
 	}
 	if every, err := time.ParseDuration(g.Interval); err == nil && every < time.Minute {
 		ch.fail("a change in Git is noticed every minute anyway", keys("gitops.interval"), "an interval of less than a minute")
 	}
-	if repository, err := url.Parse(g.Repository); err == nil && g.Repository != "" {
+	if repository, err := url.Parse(g.Repository); err == nil && g.Repository != "" && g.OCI.URL == "" {
 		ch.checkGitAuth(repository)
 	}
 	ch.checkNotifications()

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +57,7 @@ func (ch completer) setNotifications() {
 		case is.status && is.address == optional:
 			n.Address = cmp.Or(n.Address, webAddress(ch.GitOps.Repository))
 		}
-		severity, kinds := "error", []string{"GitRepository", "Kustomization"}
+		severity, kinds := "error", []string{sourceKind(ch.GitOps), "Kustomization"}
 		if is.status {
 			severity, kinds = "info", kinds[1:]
 		}
@@ -96,20 +95,27 @@ func (ch gitOpsRules) checkNotifications() {
 		if !known {
 			continue // reported already
 		}
+		if is.status && ch.GitOps.Repository == "" {
+			is.address = required // there is no repository to take it from
+		}
 		ch.takes(item, "address", n.Type, is.address)
 		ch.takes(item, "channel", n.Type, is.channel)
 		if is.open && ch.has(sub(item, "variable")...) {
 			ch.fail("remove it", sub(item, "variable"), "%s takes no secret", n.Type)
 		}
 		for j, expression := range n.Exclude {
-			if _, err := regexp.Compile(expression); err != nil {
-				ch.fail("the syntax is that of Go's package regexp", append(sub(item, "exclude"), strconv.Itoa(j)), "not a regular expression: %v", err)
-			}
+			ch.expression(append(sub(item, "exclude"), strconv.Itoa(j)), expression)
 		}
 		if is.status && slices.ContainsFunc(n.Kinds, func(kind string) bool { return kind != "Kustomization" }) {
 			ch.fail("kinds: [Kustomization]", sub(item, "kinds"), "the status of commits comes from Kustomizations alone")
 		}
 	}
+}
+
+// exampleAddress are addresses for those that need one, without https://.
+var exampleAddress = map[string]string{
+	schemas.Matrix: "matrix.example.com", schemas.GitHub: "github.com/example/clusters", schemas.GitLab: "gitlab.com/1234, with the id of the project",
+	schemas.Gitea: "git.example.com/example/clusters", schemas.GenericHMAC: "events.example.com", schemas.Alertmanager: "alertmanager.example.com/api/v2/alerts/",
 }
 
 // takes checks whether an option is there that a type of notifications takes, or
@@ -123,7 +129,7 @@ func (ch gitOpsRules) takes(item []string, key, of string, want field) {
 		ch.fail("remove it", at, "%s takes no %s", of, key)
 	case !there && want == required:
 		ch.fail(map[string]string{
-			"address": "for example address: https://" + map[bool]string{true: "gitlab.com/1234, with the id of the project", false: "events.example.com"}[of == schemas.GitLab],
+			"address": "for example address: https://" + exampleAddress[of],
 			"channel": "for example channel: " + map[string]string{schemas.Slack: "ops", schemas.Matrix: `"!abcdef:example.com"`, schemas.Telegram: `"-1234567890"`}[of],
 		}[key], item, "%s without %s", of, key)
 	}

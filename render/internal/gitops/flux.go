@@ -37,8 +37,8 @@ const (
 // Settings are what Flux needs to know.
 type Settings struct {
 	schemas.GitOps
-	// What proves to the Git server who Flux is, as the data of a Secret; nil if
-	// the repository is public.
+	// What proves to the Git server or the registry who Flux is, as the data of a
+	// Secret; nil if everyone may read there.
 	Credentials map[string]string
 	// The cluster's age key.
 	AgeKey string
@@ -49,18 +49,13 @@ type Settings struct {
 // flux writes the objects of Flux. Among them is the Kustomization for
 // themselves, so that Flux follows changes of its own settings as well.
 func (a *arrangement) flux(s Settings) {
-	objects := []manifest.Object{s.gitRepository(), s.root()}
+	objects := []manifest.Object{s.source(), s.root()}
 	before := ""
 	for _, step := range a.steps {
 		objects = append(objects, s.step(step, before))
 		before = step
 	}
-	if s.Credentials != nil {
-		objects = append(objects, newSecret(GitSecret, s.Credentials))
-	}
-	if len(s.VerifyKeys) > 0 {
-		objects = append(objects, newSecret(VerifySecret, s.signers()))
-	}
+	objects = append(objects, s.secrets()...)
 	for i, o := range objects {
 		objects[i] = annotated(o, noSubstitution)
 	}
@@ -79,7 +74,29 @@ func (a *arrangement) flux(s Settings) {
 	a.bootstrap(key)
 }
 
-// gitRepository is where Flux finds the tree. It takes nothing but what it
+// source is where Flux finds the tree.
+func (s Settings) source() manifest.Object {
+	if s.OCI.URL != "" {
+		return s.ociRepository()
+	}
+	return s.gitRepository()
+}
+
+// secrets are what the source needs.
+func (s Settings) secrets() (all []manifest.Object) {
+	if s.OCI.URL != "" {
+		return s.ociSecrets()
+	}
+	if s.Credentials != nil {
+		all = append(all, newSecret(GitSecret, s.Credentials))
+	}
+	if len(s.VerifyKeys) > 0 {
+		all = append(all, newSecret(VerifySecret, s.signers()))
+	}
+	return all
+}
+
+// gitRepository is the repository with the tree. It takes nothing but what it
 // runs: the configurations of nodes do not enter the cluster.
 func (s Settings) gitRepository() manifest.Object {
 	spec := map[string]any{
@@ -148,7 +165,7 @@ func (s Settings) kustomization(dir string) map[string]any {
 		"timeout":       stepTimeout,
 		"path":          "./" + path.Join(s.Path, dir),
 		"prune":         true,
-		"sourceRef":     map[string]any{"kind": "GitRepository", "name": Name},
+		"sourceRef":     map[string]any{"kind": s.source().Kind(), "name": Name},
 		"decryption":    map[string]any{"provider": "sops", "secretRef": map[string]any{"name": AgeSecret}},
 	}
 }

@@ -29,7 +29,7 @@ func (b *builder) kubernetes() error {
 	}
 	var repositories []Card
 	for _, o := range objects {
-		if o.Kind() == "GitRepository" {
+		if kind := o.Kind(); kind == "GitRepository" || kind == "OCIRepository" {
 			repositories = append(repositories, repository(o))
 		}
 	}
@@ -122,8 +122,10 @@ func repository(o manifest.Object) Card {
 		url = host
 	}
 	c := Card{ID: "repository/" + o.Name(), Kind: Repository, Title: path.Base(url), Lines: []Line{{Left: url}}}
-	if branch := o.Text("spec", "ref", "branch"); branch != "" {
-		c.Lines = append(c.Lines, Line{"branch", branch})
+	for _, ref := range []string{"branch", "tag", "semver", "digest"} {
+		if text := o.Text("spec", "ref", ref); text != "" {
+			c.Lines = append(c.Lines, Line{ref, text})
+		}
 	}
 	return c
 }
