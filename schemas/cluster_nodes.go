@@ -78,6 +78,11 @@ type Pool struct {
 	// address offset + index + 1. Recorded, so that no address moves when other
 	// pools change. Provider hetzner only.
 	Offset *int `yaml:"offset" min:"0" max:"65000" otherwise:"0" example:"20"`
+	// Addresses of nodes in the private network that do not follow from the
+	// offset, by index, such as those of servers that were adopted. In the subnet
+	// of the pool; a server that lives keeps the one that it has. Provider hetzner
+	// only.
+	PrivateIPs map[string]string `yaml:"privateIps" keyFormat:"index" format:"ip" otherwise:"offset + index + 1 in the subnet" example:"{'1': 10.0.64.11}"`
 	// Whether Hetzner makes backups of the disks. Provider hetzner only.
 	Backups bool `yaml:"backups" default:"false" example:"true"`
 	// Whether the disk keeps its size when a server gets a larger type, so that

@@ -52,6 +52,7 @@ var formats = map[string]Format{
 	"identifier":     {`^[a-z0-9][-a-z0-9]*$`, "lower-case letters, digits and hyphens"},
 	"image":          {`^[A-Za-z0-9]([-A-Za-z0-9._/:]*[A-Za-z0-9])?:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?$`, "a container image with its tag such as registry.example.com/app:v1.0.0"},
 	"imageTag":       {`^[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}$`, "the tag of a container image"},
+	"index":          {`^[1-9][0-9]{0,3}$`, "the index of a node, from 1 to 9999"},
 	"ip":             {`^` + ip + `$`, "an IP address such as 192.168.1.1"},
 	"ipPrefix":       {`^` + ip + `/[0-9]{1,3}$`, "an address with its prefix length such as 192.168.1.10/24"},
 	"issuer":         {`^https://[^\s?#@]+$`, "a URL that begins with https://"},

@@ -55,6 +55,7 @@ func (e nodeGenerator) controlPlane(c, cp values) {
 	}
 	put(e, cp, at, "offset", 10, func(name string) int { return e.of(name+" value", 0, 20) })
 	e.servers(cp, at)
+	e.privateIPs(cp, at, 64, 34)
 	if e.is(at+".floatingIp", 10) {
 		cp["floatingIp"] = true
 		put(e, cp, at, "floatingIpId", 30, func(name string) int { return e.of(name+" value", 1000, 99999999) })
@@ -83,6 +84,11 @@ func (e nodeGenerator) workerPool(at, name string, i int) values {
 		delete(p, "offset")
 		return fmt.Sprintf("%s.%d.0/25", strings.TrimSuffix(e.cidr, ".0.0/16"), 66+i)
 	})
+	in := 80
+	if p["subnet"] != nil {
+		in = 66 + i
+	}
+	e.privateIPs(p, at, in, 34+8*i)
 	return p
 }
 
@@ -103,6 +109,25 @@ func (e nodeGenerator) counted(p values, at, name string, count int) {
 		known.nodes = append(known.nodes, fmt.Sprintf("%s-%s-%d", e.Cluster, name, i))
 	}
 	e.know(known)
+}
+
+// privateIPs gives nodes addresses that do not follow from the offset: behind those that
+// do, in the smallest of subnets.
+func (e nodeGenerator) privateIPs(p values, at string, subnet, first int) {
+	indexes, _ := p["indexes"].([]int)
+	if count, is := p["count"].(int); is {
+		for i := range count {
+			indexes = append(indexes, i+1)
+		}
+	}
+	if len(indexes) == 0 || !e.is(at+".privateIps", 10) {
+		return
+	}
+	ips := values{}
+	for _, i := range []int{indexes[0], indexes[len(indexes)-1]} {
+		ips[fmt.Sprint(i)] = fmt.Sprintf("%s.%d.%d", strings.TrimSuffix(e.cidr, ".0.0/16"), subnet, first+i)
+	}
+	p["privateIps"] = ips
 }
 
 // know notes a pool.

@@ -43,7 +43,7 @@ func (p *servers) privateAddress(d *changeBuilder, want schemas.InfraServer, hav
 	case from == want.PrivateIP:
 	case from != "" && node(want):
 		f.Reason = "a node cannot change its address"
-		d.refuse(f, "keep the pool's offset and the node's index, or remove the node and add another: talosgen pool")
+		d.refuse(f, "keep the pool's offset and the node's index, or say in privateIps of the pool that it has %s, or remove the node and add another: talosgen pool", from)
 	default:
 		if from != "" {
 			f.Reason = "it is detached and attached again"

@@ -40,6 +40,7 @@ type Node struct {
 	Location          string
 	FallbackLocations []string     // to try if there is none in Location
 	PrivateIP         netip.Addr   // its address in the private network
+	Pinned            bool         // whether the file gives it, and not its place in the pool
 	Subnet            netip.Prefix // the pool's own; zero if it is in that of its role
 	Offset            int          // of the pool's addresses in the subnet
 	PlacementGroup    bool         // whether it is in one

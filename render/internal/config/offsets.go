@@ -37,10 +37,10 @@ func (p pool) sharesSubnet(with pool) bool { return p.role == with.role && p.sub
 // overlap reports the first address that two pools share.
 func (ch addressRules) overlap(a, b pool) bool {
 	taken := map[int]int{}
-	for _, index := range a.indexNumbers() {
+	for _, index := range a.counted() {
 		taken[a.offset()+index] = index
 	}
-	for _, index := range b.indexNumbers() {
+	for _, index := range b.counted() {
 		first, clash := taken[b.offset()+index]
 		if !clash {
 			continue
@@ -72,10 +72,13 @@ func (ch addressRules) offsetHint(a, b pool, free int) string {
 func (ch addressRules) freeOffset(of pool) int {
 	taken := address.Places{}
 	for _, p := range ch.pools {
+		if p.sharesSubnet(of) {
+			taken.Add(0, ch.pinnedPlaces(p))
+		}
 		if p.sharesSubnet(of) && p.name != of.name {
-			taken.Add(p.offset(), p.indexNumbers())
+			taken.Add(p.offset(), p.counted())
 		}
 	}
-	free, _ := taken.FreeOffset(of.indexNumbers(), ch.room(of)) // that there is none, setAddresses reports
+	free, _ := taken.FreeOffset(of.counted(), ch.room(of)) // that there is none, setAddresses reports
 	return free
 }

@@ -20,6 +20,8 @@ type Pool struct {
 	Offset   int
 	Recorded bool  // whether the file has the offset
 	Indexes  []int // of its nodes, sorted
+	Counted  []int // those of them whose addresses follow from the offset
+	Pinned   []int // places in the subnet that the file gives to nodes
 	Listed   bool  // whether the file lists the indexes; it counts the nodes if not
 
 	Autoscaled bool
@@ -35,6 +37,7 @@ func (c *Config) Pools() []Pool {
 			Name: p.name, Role: p.role, Path: p.path, Type: p.Type,
 			Subnet: c.subnetOf(p.subnet, p.role), Room: c.room(p),
 			Offset: p.offset(), Recorded: p.Offset != nil, Indexes: p.indexNumbers(), Listed: p.Indexes != nil,
+			Counted: p.counted(), Pinned: c.pinnedPlaces(p),
 		})
 	}
 	for i, p := range c.Autoscaler.NodePools {

@@ -134,6 +134,8 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			FallbackLocations: p.FallbackLocations,
 			Subnet:            p.subnet,
 			Offset:            p.offset(),
+			PrivateIP:         p.pinnedIP(i),
+			Pinned:            p.pinnedIP(i).IsValid(),
 			PlacementGroup:    p.placementGroup,
 			Backups:           p.Backups,
 			KeepDisk:          p.KeepDisk,
@@ -252,6 +254,9 @@ func (ch resolver) setAddresses() {
 	full := map[string]bool{}
 	for i := range ch.nodes {
 		n := &ch.nodes[i]
+		if n.Pinned {
+			continue
+		}
 		in := ch.SubnetOf(*n)
 		addr, err := address.OfNode(in, n.Offset, n.Index)
 		if err == nil {

@@ -100,6 +100,7 @@ var formatCases = map[string]struct{ good, bad string }{
 	"ociDigest":      {"sha256:" + strings.Repeat("0a", 32), "sha256:0 md5:" + strings.Repeat("0a", 32)},
 	"ociURL":         {"oci://ghcr.io/a/b oci://127.0.0.1:5000/a oci://localhost/a.b_c-d", "https://ghcr.io/a oci://ghcr.io oci://ghcr.io/a:v1 oci://u:p@ghcr.io/a oci://ghcr.io/A oci://ghcr.io/a@sha256:0"},
 	"publicKey":      {"-----BEGIN␣PUBLIC␣KEY-----¶MFkw==¶-----END␣PUBLIC␣KEY-----¶", "MFkw -----BEGIN␣PRIVATE␣KEY-----¶MFkw==¶-----END␣PRIVATE␣KEY-----"},
+	"index":          {"1 20 9999", "0 01 10000 a -1"},
 	"overlay":        {"rpi_generic rock64 a-b", "A _a a.b"},
 	"image":          {"a.example.com/b/c:v1 a:5000/b:v1 a/b:v1@sha256:" + strings.Repeat("0a", 32), "a/b a/b: A@b a/b:v1@sha256:0"},
 	"imageTag":       {"v1.34.5", ".a a/b a:b"},

@@ -18,6 +18,7 @@ func (ch addressRules) check() {
 	ch.checkPinned()
 	ch.checkSharedSubnets()
 	ch.checkOffsets()
+	ch.checkPrivateIPs()
 }
 
 // checkSharedSubnets makes sure that the subnets that pools have for themselves

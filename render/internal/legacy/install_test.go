@@ -25,7 +25,7 @@ func TestDiskSelector(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, advice := diskExpression(content(parse(t, selector)[0]))
+			got, advice := DiskExpression(content(parse(t, selector)[0]))
 			// Talos' own printer breaks long lines
 			if spelled := strings.Join(strings.Fields(want.String()), " "); advice != "" || got.Value != spelled {
 				t.Errorf("got %v (%s)\nwant %s", got, advice, spelled)
@@ -38,7 +38,7 @@ func TestDiskSelectorRefused(t *testing.T) {
 	for _, selector := range []string{
 		"{size: '${SIZE}'}", "{size: 10 parsecs}", "{size: '-1'}", "{size: 99999PB}", "{name: sda}", "{type: floppy}", "{colour: red}",
 	} {
-		if got, advice := diskExpression(content(parse(t, selector)[0])); got != nil || advice == "" {
+		if got, advice := DiskExpression(content(parse(t, selector)[0])); got != nil || advice == "" {
 			t.Errorf("%s gives %v (%s)", selector, got, advice)
 		}
 	}

@@ -1,9 +1,11 @@
 package pools
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/address"
 	"github.com/talosgen/talosgen/render/internal/config"
 )
 
@@ -76,7 +78,7 @@ func (e *editor) record() error {
 // recorded: that one was there first.
 func (e *editor) overlaps(p config.Pool) bool {
 	for _, other := range e.now.Pools() {
-		if other.Recorded && other.Subnet == p.Subnet && other.Name != p.Name && meet(p, other) {
+		if other.Recorded && other.Subnet == p.Subnet && other.Name != p.Name && meet(other, p) {
 			return true
 		}
 	}
@@ -84,21 +86,17 @@ func (e *editor) overlaps(p config.Pool) bool {
 }
 
 func meet(a, b config.Pool) bool {
-	for _, i := range a.Indexes {
-		for _, j := range b.Indexes {
-			if a.Offset+i == b.Offset+j {
-				return true
-			}
-		}
-	}
-	return false
+	taken := address.Places{}
+	taken.Add(a.Offset, a.Counted)
+	taken.Add(0, a.Pinned)
+	return slices.ContainsFunc(b.Counted, func(i int) bool { return taken[b.Offset+i] })
 }
 
 // place writes a free offset for a pool.
 func (e *editor) place(p *config.Pool) error {
-	offset, ok := e.others(*p).FreeOffset(p.Indexes, p.Room)
+	offset, ok := e.others(*p).FreeOffset(p.Counted, p.Room)
 	if !ok {
-		return diag.New(e.now.Pos(p.Path...), "the subnet %s has no %d free addresses for the pool %q", p.Subnet, len(p.Indexes), p.Name).
+		return diag.New(e.now.Pos(p.Path...), "the subnet %s has no %d free addresses for the pool %q", p.Subnet, len(p.Counted), p.Name).
 			WithHint("give the pool a subnet of its own")
 	}
 	p.Offset = offset

@@ -119,8 +119,12 @@ func (e *editor) pool(name string) (config.Pool, error) {
 func (e *editor) others(of config.Pool) address.Places {
 	taken := address.Places{}
 	for _, p := range e.now.Pools() {
-		if !p.Autoscaled && p.Name != of.Name && p.Subnet == of.Subnet {
-			taken.Add(p.Offset, p.Indexes)
+		if p.Autoscaled || p.Subnet != of.Subnet {
+			continue
+		}
+		taken.Add(0, p.Pinned)
+		if p.Name != of.Name {
+			taken.Add(p.Offset, p.Counted)
 		}
 	}
 	return taken

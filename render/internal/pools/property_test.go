@@ -25,6 +25,7 @@ nodes:
   controlPlane:
     count: 3 # three
     type: cpx22
+    privateIps: {2: 10.0.64.40, 3: 10.0.64.9} # adopted
 
 # The end.
 `,
@@ -32,7 +33,7 @@ nodes:
   hetzner: {region: hel1},
   nodes: {controlPlane: {count: 3, type: "cpx22"}, # The control plane.
     workers: {nodepools: [
-      {name: first, count: 2, type: cpx22}, # The first one.
+      {name: first, count: 2, type: cpx22, privateIps: {1: 10.0.80.24, "2": 10.0.80.2}}, # The first one.
     ]}}}
 `,
 	"small": `clusterName: dev

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/talosgen/talosgen/render/internal/address"
+)
+
+// pinnedIP is the address that the file gives to the node with an index; the zero value
+// if it follows from the offset, or was reported already.
+func (p pool) pinnedIP(index int) netip.Addr {
+	ip, _ := netip.ParseAddr(p.PrivateIPs[strconv.Itoa(index)])
+	return ip
+}
+
+// counted are the indexes of the nodes whose addresses follow from the offset.
+func (p pool) counted() []int {
+	return slices.DeleteFunc(p.indexNumbers(), func(i int) bool { return p.pinnedIP(i).IsValid() })
+}
+
+// pinnedPlaces are the places in the subnet of a pool that the file gives to nodes, as
+// [address.Places] has them.
+func (c *Config) pinnedPlaces(p pool) (places []int) {
+	in := c.subnetOf(p.subnet, p.role)
+	for _, text := range p.PrivateIPs {
+		if ip, err := netip.ParseAddr(text); err == nil && in.IsValid() && in.Contains(ip) {
+			places = append(places, address.PlaceOf(in, ip))
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
+// checkPrivateIPs makes sure that addresses that the file gives can be those of nodes,
+// and that no other node has one of them.
+func (ch addressRules) checkPrivateIPs() {
+	for _, p := range ch.pools {
+		for _, index := range sortedKeys(p.PrivateIPs) {
+			ch.checkPrivateIP(p, index, sub(sub(p.path, "privateIps"), index))
+		}
+	}
+	if ch.overlapping {
+		return
+	}
+	owners := map[netip.Addr]Node{}
+	for _, n := range ch.nodes {
+		first, taken := owners[n.PrivateIP]
+		switch {
+		case !n.PrivateIP.IsValid():
+		case !taken:
+			owners[n.PrivateIP] = n
+		case n.Pinned || first.Pinned:
+			ch.failTwice(first, n)
+		}
+	}
+}
+
+func (ch addressRules) failTwice(first, second Node) {
+	if !second.Pinned {
+		first, second = second, first
+	}
+	at := sub(sub(second.paths[0], "privateIps"), strconv.Itoa(second.Index))
+	hint := "give one of them another address"
+	if !first.Pinned {
+		hint = "the other one has it by its offset and index: give one of them another address in privateIps, or the pool another offset"
+	}
+	ch.fail(hint, at, "%s and %s have the same address, %s", first.Name, second.Name, second.PrivateIP)
+}
+
+func (ch addressRules) checkPrivateIP(p pool, index string, at []string) {
+	ip, err := netip.ParseAddr(p.PrivateIPs[index])
+	in := ch.subnetOf(p.subnet, p.role)
+	if err != nil || !in.IsValid() {
+		return // reported already
+	}
+	if !in.Contains(ip) {
+		ch.fail("an address of the subnet; a pool of workers can have a subnet of its own", at, "%s is not in the subnet of the pool, %s", ip, in)
+		return
+	}
+	if why := address.Reserved(ch.ranges, ch.shared, in, ip); why != "" {
+		ch.fail("choose another one", at, "%s is %s", ip, why)
+		return
+	}
+	if i, err := strconv.Atoi(index); err == nil && !slices.Contains(p.indexNumbers(), i) {
+		ch.warn("a node with that index gets it; remove the line if there will be none", at, "the pool has no node %s, whose address is %s", index, ip)
+	}
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
