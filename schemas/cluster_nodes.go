@@ -2,7 +2,8 @@ package schemas
 
 // Nodes are the pools of a cluster.
 type Nodes struct {
-	// The control plane, a pool named control-plane.
+	// The control plane: a pool named control-plane, and those that it lists. The
+	// first one may be left out if there are others.
 	ControlPlane ControlPlane `yaml:"controlPlane" required:"true"`
 	// The workers.
 	Workers Workers `yaml:"workers"`
@@ -17,6 +18,10 @@ type Workers struct {
 // ControlPlane is the pool of control plane nodes.
 type ControlPlane struct {
 	Pool `yaml:",inline"`
+	// More pools of control plane nodes, in the same subnet, each with an offset
+	// of its own: other server types, labels, taints, disks or patches. All nodes
+	// are one etcd, and are counted together.
+	NodePools []ControlPlanePool `yaml:"nodepools" otherwise:"none"`
 	// Whether a floating IP, an address of its own that moves to a living
 	// node, leads to the Kubernetes API. Nodes move it by Hetzner's API, as
 	// with privateVip, once facts.yaml says which address it is. Provider
@@ -37,6 +42,14 @@ type ControlPlane struct {
 	// Set this while there is an even number of control plane nodes for a time,
 	// such as between the removal of a broken one and its successor.
 	AcknowledgeEvenCount bool `yaml:"acknowledgeEvenCount" default:"false" example:"true"`
+}
+
+// ControlPlanePool is a pool of control plane nodes beside the first one.
+type ControlPlanePool struct {
+	// The name of the pool, unique in the cluster. Nodes are named
+	// <clusterName>-<pool>-<index>.
+	Name string `yaml:"name" required:"true" format:"dnsLabel" example:"control-plane-arm"`
+	Pool `yaml:",inline"`
 }
 
 // WorkerPool is a pool of workers.

@@ -56,7 +56,7 @@ var HcloudK8s = []CounterpartGroup{
 		{"control_plane_public_vip_ipv4_id", "nodes.controlPlane.floatingIpId", ""},
 		{"control_plane_private_vip_ipv4_enabled", "nodes.controlPlane.privateVip", ""},
 		{"kube_api_admission_control", "kubernetes.admissionControl", ""},
-		{"control_plane_nodepools", "nodes.controlPlane", "one pool; its locations spread it, and patches of a node make it different"},
+		{"control_plane_nodepools", "nodes.controlPlane.nodepools", "beside the first one, which is nodes.controlPlane itself"},
 		{"control_plane_config_patches", "", "`patches/` and `envs/<env>/patches/` of the repository"},
 	}},
 	{"Worker", []Counterpart{

@@ -42,7 +42,7 @@ Example:
 
 func (p poolCommand) addCommand() *cli.Command {
 	return &cli.Command{
-		Name: "add", Usage: "add a pool of workers", ArgsUsage: "<env> <pool>",
+		Name: "add", Usage: "add a pool of workers or control planes", ArgsUsage: "<env> <pool>",
 		Description: `Adds a pool behind the others, at a free offset of addresses. With --max it is a
 pool of the autoscaler.
 
@@ -50,10 +50,12 @@ Examples:
    talosgen pool add dev db --type ccx23 --count 3 --location fsn1 \
       --label example.com/tier=db --taint example.com/dedicated=db:NoSchedule
    talosgen pool add dev burst --type cpx32 --min 0 --max 10
-   talosgen pool add dev web --type cpx22 --dry-run`,
+   talosgen pool add dev web --type cpx22 --dry-run
+   talosgen pool add prod arm --control-plane --type cax21 --count 2`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "type", Usage: "server `TYPE`"},
 			&cli.IntFlag{Name: "count", Usage: "`NUMBER` of nodes", Value: 1},
+			&cli.BoolFlag{Name: "control-plane", Usage: "add a pool of control plane nodes"},
 			&cli.StringFlag{Name: "location", Usage: "`LOCATION` of the servers; default: hetzner.region"},
 			&cli.StringSliceFlag{Name: "label", Usage: "Kubernetes label `KEY=VALUE` (repeatable)"},
 			&cli.StringSliceFlag{Name: "annotation", Usage: "Kubernetes annotation `KEY=VALUE` (repeatable)"},
@@ -71,7 +73,7 @@ func (p poolCommand) scaleCommand() *cli.Command {
 	return &cli.Command{
 		Name: "scale", Usage: "change the number of nodes of a pool", ArgsUsage: "<env> <pool> [<count>]",
 		Description: `New nodes get the lowest free indexes; nodes with the highest indexes are removed
-first. The control plane is the pool control-plane. For a pool of the autoscaler,
+first. The first pool of control planes is named control-plane. For a pool of the autoscaler,
 set --min or --max.
 
 Examples:

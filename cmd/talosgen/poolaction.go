@@ -89,7 +89,8 @@ func (p poolCommand) add(c *cli.Context) error {
 	pool := nodepools.New{
 		Name: c.Args().Get(1), Type: c.String("type"), Location: c.String("location"), Subnet: c.String("subnet"),
 		Count: c.Int("count"), Spread: c.Bool("placement-group"), Taints: c.StringSlice("taint"),
-		Autoscaled: c.IsSet("max"), Min: c.Int("min"), Max: c.Int("max"),
+		ControlPlane: c.Bool("control-plane"),
+		Autoscaled:   c.IsSet("max"), Min: c.Int("min"), Max: c.Int("max"),
 	}
 	switch {
 	case pool.Type == "":
@@ -98,6 +99,8 @@ func (p poolCommand) add(c *cli.Context) error {
 		return diag.On("", "--min without --max").WithHint("give both for a pool of the autoscaler, or --count").WithCode(diag.Usage)
 	case pool.Autoscaled && (c.IsSet("count") || c.IsSet("placement-group")):
 		return diag.On("", "--max is for pools of the autoscaler, which have no --count and no --placement-group").WithCode(diag.Usage)
+	case pool.ControlPlane && (pool.Autoscaled || c.IsSet("placement-group") || c.IsSet("subnet")):
+		return diag.On("", "control planes share a subnet, are always spread, and none comes or goes by itself: --control-plane is without --max, --subnet and --placement-group").WithCode(diag.Usage)
 	case pool.Count < 0 || pool.Min < 0 || pool.Max < 0:
 		return diag.On("", "a number of nodes is not negative").WithCode(diag.Usage)
 	}

@@ -14,7 +14,7 @@ func (e *environment) diskSelector(in values, at string, percent int) {
 	}
 	put(e, d, at, "size", 60, func(name string) string { return one(e, name+" value", ">= 40GB", "<2 TiB", "== 500GB") })
 	for _, key := range []string{"model", "serial", "modalias", "uuid", "wwid", "busPath"} {
-		put(e, d, at, key, 15, func(name string) string { return one(e, name+" value", "*", "A \"B\" \\ C*", "abc?") })
+		put(e, d, at, key, 40, func(name string) string { return one(e, name+" value", "*", "A \"B\" \\ C*", "abc?") })
 	}
 	if len(d) == 0 || e.is(at+".type", 30) {
 		d["type"] = one(e, at+".type value", "ssd", "hdd", "nvme", "sd")

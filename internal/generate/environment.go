@@ -16,12 +16,13 @@ type values = map[string]any
 type environment struct {
 	*draws
 	Environment
-	at    string // begins the names of its decisions
-	key   string // the example key
-	files map[string]string
-	env   []string // lines of cluster.env
-	cidr  string   // of the private network
-	pools []pool
+	at     string // begins the names of its decisions
+	key    string // the example key
+	files  map[string]string
+	env    []string        // lines of cluster.env
+	planes map[string]bool // pools of control planes beside the first one
+	cidr   string          // of the private network
+	pools  []pool
 	// Whether a machine must show a key that no simulated one has.
 	pinned bool
 	// Whether whoever applies is let in by an IPv6 address alone.
@@ -31,6 +32,7 @@ type environment struct {
 // pool is what others need to know of a pool.
 type pool struct {
 	name  string
+	main  bool // of control planes
 	nodes []string
 }
 

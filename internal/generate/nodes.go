@@ -27,6 +27,7 @@ func (e nodeGenerator) nodes(c values) {
 		workers = append(workers, e.workerPool(at, name, i))
 	}
 	e.controlPlane(c, cp)
+	e.otherControlPlanes(cp, taken)
 	n := values{"controlPlane": cp}
 	if len(workers) > 0 {
 		n["workers"] = values{"nodepools": workers}
@@ -64,6 +65,31 @@ func (e nodeGenerator) controlPlane(c, cp values) {
 	put(e, c, "", "endpoint", 15, func(name string) string {
 		return one(e, name+" value", "https://api.example.com:6443", "https://k8s.example.org:443")
 	})
+}
+
+// otherControlPlanes are pools of control planes beside the first one, or in its place:
+// with as many nodes as keep their number odd.
+func (e nodeGenerator) otherControlPlanes(cp values, taken map[string]bool) {
+	const at = "nodes.controlPlane.nodepools"
+	if cp["acknowledgeEvenCount"] != nil || !e.is(at, 25) {
+		return
+	}
+	name := e.name(e.at+"."+at+".name", 20)
+	if taken[name] {
+		return
+	}
+	e.planes = map[string]bool{name: true}
+	p := values{"name": name}
+	e.common(p, at)
+	if e.Provider == schemas.Static {
+		e.staticPool(p, at, name, 2, 60)
+	} else {
+		e.counted(p, at, name, 2)
+		p["offset"] = 42
+		e.servers(p, at)
+		e.privateIPs(p, at, 64, 50)
+	}
+	cp["nodepools"] = []values{p}
 }
 
 // workerPool is a pool of workers.
@@ -133,7 +159,8 @@ func (e nodeGenerator) privateIPs(p values, at string, subnet, first int) {
 // know notes a pool.
 func (e nodeGenerator) know(p pool) {
 	e.pools = append(e.pools, p)
-	e.Workers = e.Workers || p.name != "control-plane" && len(p.nodes) > 0
+	p.main = p.name == "control-plane" || e.planes[p.name]
+	e.Workers = e.Workers || !p.main && len(p.nodes) > 0
 }
 
 // servers says what servers a pool has, and where.

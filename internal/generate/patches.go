@@ -47,7 +47,7 @@ func (e *environment) patches() {
 		if len(p.nodes) == 0 {
 			continue
 		}
-		if p.name != "control-plane" {
+		if p.name != "control-plane" { // pools of control planes have layers as well
 			e.layer("pools/"+p.name, fmt.Sprintf("pool%d", i), 25)
 		}
 		e.layer("nodes/"+p.nodes[len(p.nodes)-1], fmt.Sprintf("node%d", i), 20)

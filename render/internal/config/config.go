@@ -130,11 +130,15 @@ func (c *Config) TalosMinor() int { return versions.Minor(c.Talos.Version) }
 
 // FirstLocation is where things are that belong to the whole cluster.
 func (c *Config) FirstLocation() string {
-	cp := c.Cluster.Nodes.ControlPlane
-	if c.Hetzner.Region == "" && len(cp.Locations) > 0 {
-		return cp.Locations[0]
+	for _, p := range c.controlPlanePools() {
+		if c.Hetzner.Region == "" && len(p.Locations) > 0 {
+			return p.Locations[0]
+		}
+		if at := cmp.Or(c.Hetzner.Region, p.Location); at != "" {
+			return at
+		}
 	}
-	return cmp.Or(c.Hetzner.Region, cp.Location)
+	return c.Hetzner.Region
 }
 
 // Pos is the place of a value: the value itself, or the key if the value is a

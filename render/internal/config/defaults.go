@@ -112,6 +112,9 @@ func (ch completer) setLocations() {
 		&ch.Cluster.Nodes.ControlPlane.Location, &ch.Network.NATGateway.Location, &ch.Hetzner.APILoadBalancer.Location,
 		&ch.Hetzner.LoadBalancers.Location,
 	}
+	for i := range ch.Cluster.Nodes.ControlPlane.NodePools {
+		places = append(places, &ch.Cluster.Nodes.ControlPlane.NodePools[i].Location)
+	}
 	for i := range ch.Cluster.Nodes.Workers.NodePools {
 		places = append(places, &ch.Cluster.Nodes.Workers.NodePools[i].Location)
 	}

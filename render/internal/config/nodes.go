@@ -22,19 +22,17 @@ func (ch nodeRules) check() {
 // checkControlPlane counts the control plane nodes.
 func (ch nodeRules) checkControlPlane() {
 	at := []string{"nodes", "controlPlane"}
-	pool := ch.Cluster.Nodes.ControlPlane.Pool
 	n := 0
 	for _, node := range ch.nodes {
 		if node.Role == ControlPlane {
 			n++
 		}
 	}
-	zero := pool.Count != nil && *pool.Count == 0
-	none := pool.Indexes != nil && len(pool.Indexes) == 0
+	none := !slices.ContainsFunc(ch.controlPlanePools(), func(p pool) bool { return !p.empty() })
 	switch {
 	case n > maxControlPlanes:
 		ch.fail("every change has to reach most of them; three or five are enough", at, "%d control plane nodes; at most %d make sense", n, maxControlPlanes)
-	case n == 0 && (zero || none):
+	case n == 0 && none:
 		ch.fail("one node makes a cluster, three survive the loss of one", at, "a cluster needs a control plane node")
 	case n > 0 && n%2 == 0:
 		ch.checkEven(n, at)

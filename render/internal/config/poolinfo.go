@@ -12,7 +12,9 @@ type Pool struct {
 	Name string
 	Role string
 	Path []string // where it is in the file
-	Type string
+	// First says that it is the pool of control planes that is in no list.
+	First bool
+	Type  string
 
 	// For servers of Hetzner Cloud, zero otherwise.
 	Subnet   netip.Prefix // where its nodes get their addresses
@@ -34,7 +36,7 @@ func (c *Config) Pools() []Pool {
 	var pools []Pool
 	for _, p := range c.pools() {
 		pools = append(pools, Pool{
-			Name: p.name, Role: p.role, Path: p.path, Type: p.Type,
+			Name: p.name, Role: p.role, Path: p.path, First: p.first(), Type: p.Type,
 			Subnet: c.subnetOf(p.subnet, p.role), Room: c.room(p),
 			Offset: p.offset(), Recorded: p.Offset != nil, Indexes: p.indexNumbers(), Listed: p.Indexes != nil,
 			Counted: p.counted(), Pinned: c.pinnedPlaces(p),
@@ -60,6 +62,12 @@ func (c *Config) WorkerSubnet(own string) (netip.Prefix, int) {
 		return netip.Prefix{}, 0
 	}
 	return subnet, c.room(pool{role: Worker, subnet: subnet})
+}
+
+// ControlPlaneSubnet is the subnet of control plane nodes, and for how many it has
+// addresses.
+func (c *Config) ControlPlaneSubnet() (netip.Prefix, int) {
+	return c.shared.ControlPlane, c.room(pool{role: ControlPlane})
 }
 
 // IndexList is the indexes that the file lists for a pool, in its order.

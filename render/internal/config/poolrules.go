@@ -45,7 +45,7 @@ func (ch poolRules) checkNeeds() {
 func (ch poolRules) checkPools() {
 	first := map[string][]string{}
 	for _, p := range ch.pools {
-		if p.role == Worker {
+		if !p.first() {
 			ch.checkPoolName(p.name, p.path, first)
 		}
 		switch ch.Provider {

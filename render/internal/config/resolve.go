@@ -28,17 +28,10 @@ type pool struct {
 	path           []string
 }
 
-// pools lists all pools: the control plane first, then the workers in the
-// order of the file.
+// pools lists all pools: those of the control plane first, then the workers in
+// the order of the file.
 func (c *Config) pools() []pool {
-	pools := []pool{{
-		Pool: c.Cluster.Nodes.ControlPlane.Pool,
-		name: ControlPlanePool,
-		role: ControlPlane,
-		path: []string{"nodes", "controlPlane"},
-
-		placementGroup: true,
-	}}
+	pools := c.controlPlanePools()
 	for i, w := range c.Cluster.Nodes.Workers.NodePools {
 		subnet, _ := netip.ParsePrefix(w.Subnet) // the zero value if absent, or reported already
 		pools = append(pools, pool{

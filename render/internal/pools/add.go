@@ -10,7 +10,8 @@ import (
 	"github.com/talosgen/talosgen/render/internal/yamledit"
 )
 
-// New describes a pool of workers to add. What is empty is left out.
+// New describes a pool to add, of workers unless it says otherwise. What is empty is
+// left out.
 type New struct {
 	Name        string
 	Type        string
@@ -21,6 +22,8 @@ type New struct {
 	Taints      []string
 	Subnet      string // of its own
 	Spread      bool   // over hosts, in placement groups
+
+	ControlPlane bool // its nodes are control planes
 
 	Autoscaled bool // by the autoscaler, between Min and Max
 	Min, Max   int
@@ -42,9 +45,12 @@ func Add(s Source, p New) (*Result, error) {
 		}
 	}
 	list, value := workerPools, (*yaml.Node)(nil)
+	if p.ControlPlane {
+		list = controlPlanePools
+	}
 	if p.Autoscaled {
 		list, value = autoscalerPools, p.autoscaled()
-	} else if value, err = e.workers(p); err != nil {
+	} else if value, err = e.servers(p); err != nil {
 		return nil, err
 	}
 	if err := e.appendTo(list, value); err != nil {
@@ -55,14 +61,18 @@ func Add(s Source, p New) (*Result, error) {
 
 // Where pools are listed.
 var (
-	workerPools     = []string{"nodes", "workers", "nodepools"}
-	autoscalerPools = []string{"autoscaler", "nodepools"}
+	controlPlanePools = []string{"nodes", "controlPlane", "nodepools"}
+	workerPools       = []string{"nodes", "workers", "nodepools"}
+	autoscalerPools   = []string{"autoscaler", "nodepools"}
 )
 
-// workers is the description of a pool with nodes of its own.
-func (e *editor) workers(p New) (*yaml.Node, error) {
+// servers is the description of a pool with nodes of its own.
+func (e *editor) servers(p New) (*yaml.Node, error) {
 	at := config.Pool{Name: p.Name, Role: config.Worker}
-	at.Subnet, at.Room = e.now.WorkerSubnet(p.Subnet)
+	if at.Subnet, at.Room = e.now.WorkerSubnet(p.Subnet); p.ControlPlane {
+		at.Role = config.ControlPlane
+		at.Subnet, at.Room = e.now.ControlPlaneSubnet()
+	}
 	indexes := make([]int, p.Count)
 	for i := range indexes {
 		indexes[i] = i + 1
@@ -76,7 +86,7 @@ func (e *editor) workers(p New) (*yaml.Node, error) {
 	yamledit.With(m, "count", yamledit.Number(p.Count))
 	yamledit.With(m, "offset", yamledit.Number(offset))
 	p.common(m)
-	if !p.Spread {
+	if !p.Spread && !p.ControlPlane {
 		yamledit.With(m, "placementGroup", yamledit.Bool(false))
 	}
 	return p.kubernetes(m), nil

@@ -19,7 +19,7 @@ func Remove(s Source, name string) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Role == config.ControlPlane:
+	case p.First:
 		return nil, diag.New(e.now.Pos(p.Path...), "a cluster needs its control plane").
 			WithHint("name a node of it with --node, or scale it").WithCode(diag.Usage)
 	}
