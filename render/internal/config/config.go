@@ -130,7 +130,7 @@ func (c *Config) TalosMinor() int { return versions.Minor(c.Talos.Version) }
 
 // FirstLocation is where things are that belong to the whole cluster.
 func (c *Config) FirstLocation() string {
-	for _, p := range c.controlPlanePools() {
+	for _, p := range controlPlanePools(c) {
 		if c.Hetzner.Region == "" && len(p.Locations) > 0 {
 			return p.Locations[0]
 		}

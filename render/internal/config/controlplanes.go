@@ -10,7 +10,7 @@ import (
 
 // controlPlanePools lists the pools of the control plane: the first one, unless the file
 // says nothing of it and has others, then these.
-func (c *Config) controlPlanePools() (pools []pool) {
+func controlPlanePools(c *Config) (pools []pool) {
 	cp := &c.Cluster.Nodes.ControlPlane
 	at := keys("nodes.controlPlane")
 	said := func(key string) bool { return c.has(sub(at, key)...) }

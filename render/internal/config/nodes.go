@@ -28,7 +28,7 @@ func (ch nodeRules) checkControlPlane() {
 			n++
 		}
 	}
-	none := !slices.ContainsFunc(ch.controlPlanePools(), func(p pool) bool { return !p.empty() })
+	none := !slices.ContainsFunc(controlPlanePools(ch.Config), func(p pool) bool { return !p.empty() })
 	switch {
 	case n > maxControlPlanes:
 		ch.fail("every change has to reach most of them; three or five are enough", at, "%d control plane nodes; at most %d make sense", n, maxControlPlanes)

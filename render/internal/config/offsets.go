@@ -73,7 +73,7 @@ func (ch addressRules) freeOffset(of pool) int {
 	taken := address.Places{}
 	for _, p := range ch.pools {
 		if p.sharesSubnet(of) {
-			taken.Add(0, ch.pinnedPlaces(p))
+			taken.Add(0, pinnedPlaces(ch.Config, p))
 		}
 		if p.sharesSubnet(of) && p.name != of.name {
 			taken.Add(p.offset(), p.counted())

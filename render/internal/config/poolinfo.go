@@ -39,7 +39,7 @@ func (c *Config) Pools() []Pool {
 			Name: p.name, Role: p.role, Path: p.path, First: p.first(), Type: p.Type,
 			Subnet: c.subnetOf(p.subnet, p.role), Room: c.room(p),
 			Offset: p.offset(), Recorded: p.Offset != nil, Indexes: p.indexNumbers(), Listed: p.Indexes != nil,
-			Counted: p.counted(), Pinned: c.pinnedPlaces(p),
+			Counted: p.counted(), Pinned: pinnedPlaces(c, p),
 		})
 	}
 	for i, p := range c.Autoscaler.NodePools {
@@ -66,7 +66,7 @@ func (c *Config) WorkerSubnet(own string) (netip.Prefix, int) {
 
 // ControlPlaneSubnet is the subnet of control plane nodes, and for how many it has
 // addresses.
-func (c *Config) ControlPlaneSubnet() (netip.Prefix, int) {
+func ControlPlaneSubnet(c *Config) (netip.Prefix, int) {
 	return c.shared.ControlPlane, c.room(pool{role: ControlPlane})
 }
 

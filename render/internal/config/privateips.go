@@ -22,7 +22,7 @@ func (p pool) counted() []int {
 
 // pinnedPlaces are the places in the subnet of a pool that the file gives to nodes, as
 // [address.Places] has them.
-func (c *Config) pinnedPlaces(p pool) (places []int) {
+func pinnedPlaces(c *Config, p pool) (places []int) {
 	in := c.subnetOf(p.subnet, p.role)
 	for _, text := range p.PrivateIPs {
 		if ip, err := netip.ParseAddr(text); err == nil && in.IsValid() && in.Contains(ip) {

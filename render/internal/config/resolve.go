@@ -31,7 +31,7 @@ type pool struct {
 // pools lists all pools: those of the control plane first, then the workers in
 // the order of the file.
 func (c *Config) pools() []pool {
-	pools := c.controlPlanePools()
+	pools := controlPlanePools(c)
 	for i, w := range c.Cluster.Nodes.Workers.NodePools {
 		subnet, _ := netip.ParsePrefix(w.Subnet) // the zero value if absent, or reported already
 		pools = append(pools, pool{

@@ -71,7 +71,7 @@ func (e *editor) servers(p New) (*yaml.Node, error) {
 	at := config.Pool{Name: p.Name, Role: config.Worker}
 	if at.Subnet, at.Room = e.now.WorkerSubnet(p.Subnet); p.ControlPlane {
 		at.Role = config.ControlPlane
-		at.Subnet, at.Room = e.now.ControlPlaneSubnet()
+		at.Subnet, at.Room = config.ControlPlaneSubnet(e.now)
 	}
 	indexes := make([]int, p.Count)
 	for i := range indexes {
