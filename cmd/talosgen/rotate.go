@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +18,7 @@ import (
 	"github.com/talosgen/talosgen/render/vault"
 )
 
-// rotateCommand replaces an authority of a living cluster, phase by phase.
+// rotateCommand replaces an authority or a key of a living cluster, phase by phase.
 type rotateCommand struct {
 	ws  workspace
 	out *console
@@ -29,16 +31,21 @@ const (
 
 func (r rotateCommand) command() *cli.Command {
 	return &cli.Command{
-		Name: "rotate", Usage: "replace the certificate authority of the Talos API, phase by phase", ArgsUsage: "<env> talos-ca",
-		Description: `Takes the rotation one phase on, in secrets.sops.yaml alone. Render, commit and
+		Name: "rotate", Usage: "replace an authority or the service account key of a living cluster, phase by phase", ArgsUsage: "<env> <what>",
+		Description: `Takes a rotation one phase on, in secrets.sops.yaml alone. Render, commit and
 apply after each: apply refuses a phase for which a node is not ready. First
-nodes learn to trust a new authority, then it signs their certificates, and last
-they forget the old one. Up to the last phase --abort goes one back.
+nodes learn to trust a new authority, then it signs, and last they forget the old
+one. Up to the last phase --abort goes one back. One rotation after the other.
+
+It rotates:
+   talos-ca          the authority of the Talos API
+   kubernetes-ca     the authority of the Kubernetes API
+   service-account   the key that signs tokens of pods (configContract 1.14)
 
 Examples:
    talosgen rotate dev talos-ca
-   talosgen rotate dev talos-ca --status
-   talosgen rotate dev talos-ca --abort`,
+   talosgen rotate dev kubernetes-ca --status
+   talosgen rotate dev kubernetes-ca --abort`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: flagAbort, Usage: "go one phase back"},
 			&cli.BoolFlag{Name: flagStatus, Usage: "print the phase and what comes next, and change nothing"},
@@ -50,11 +57,9 @@ Examples:
 
 // byHand says how to replace what has no phases here.
 var byHand = map[string]string{
-	"kubernetes-ca":   "talosctl rotate-ca --talos=false does it; take the new authority over with `talosgen secrets import`",
-	"service-account": "Talos has one key up to 1.13: pods lose their tokens when it is replaced",
-	"etcd-ca":         "Talos cannot do it while etcd runs: make a new cluster, and recover a snapshot of etcd in it",
-	"aggregator-ca":   "Talos cannot do it without a short downtime of the aggregated APIs: replace it in all control planes at once",
-	"operators":       "`talosgen secrets rekey` encrypts for other recipients",
+	"etcd-ca":       "Talos cannot do it while etcd runs: make a new cluster, and recover a snapshot of etcd in it",
+	"aggregator-ca": "Talos cannot do it without a short downtime of the aggregated APIs: replace it in all control planes at once",
+	"operators":     "`talosgen secrets rekey` encrypts for other recipients",
 }
 
 func (r rotateCommand) run(c *cli.Context) error {
@@ -62,12 +67,9 @@ func (r rotateCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if what := c.Args().Get(1); what != vault.TalosCA {
-		p := diag.On("rotate", "%q is not rotated by talosgen", what).WithCode(diag.Usage)
-		if hint := byHand[what]; hint != "" {
-			return p.WithHint("%s", hint)
-		}
-		return p.WithHint("it rotates %s", vault.TalosCA)
+	kind := rotation.Kind(c.Args().Get(1))
+	if err := rotatable(kind); err != nil {
+		return err
 	}
 	if c.Bool(flagAbort) && c.Bool(flagStatus) {
 		return diag.On("--abort", "cannot be used with --status").WithCode(diag.Usage)
@@ -77,26 +79,45 @@ func (r rotateCommand) run(c *cli.Context) error {
 		return err
 	}
 	defer repo.Close()
-	phase, since, err := vault.Rotating(c.Context, repo, env)
+	at, err := vault.Rotating(c.Context, repo, env)
 	if err != nil {
 		return err
 	}
 	if c.Bool(flagStatus) {
-		r.say(env, phase, since)
+		if at.Kind == "" {
+			at.Kind = kind
+		}
+		r.say(env, at)
 		return nil
 	}
-	if phase != rotation.None && !c.Bool(flagAbort) {
-		if err := r.committed(c, repo, env, phase); err != nil {
+	if at.Phase != rotation.None && !c.Bool(flagAbort) {
+		if err := r.committed(c, repo, env, at.Phase); err != nil {
 			return err
 		}
 	}
-	report, now, err := vault.Rotate(c.Context, confirmedKeys(c, repo), env, c.Bool(flagAbort))
+	report, now, err := vault.Rotate(c.Context, confirmedKeys(c, repo), env, kind, c.Bool(flagAbort))
 	if err != nil {
 		return err
 	}
 	printSecrets(r.out, report)
-	r.say(env, now, "")
+	r.say(env, vault.Standing{Kind: kind, Phase: now})
 	return nil
+}
+
+// rotatable refuses what has no phases here.
+func rotatable(kind rotation.Kind) error {
+	if kind.Known() {
+		return nil
+	}
+	p := diag.On("rotate", "%q is not rotated by talosgen", kind).WithCode(diag.Usage)
+	if hint := byHand[string(kind)]; hint != "" {
+		return p.WithHint("%s", hint)
+	}
+	var names []string
+	for _, k := range rotation.Kinds() {
+		names = append(names, string(k))
+	}
+	return p.WithHint("it rotates %s", strings.Join(names, ", "))
 }
 
 // committed refuses to leave a phase that is not in Git: it was not applied either.
@@ -118,18 +139,38 @@ func (r rotateCommand) committed(c *cli.Context, repo *render.Repo, env string, 
 }
 
 // say prints where the rotation stands, and what comes next.
-func (r rotateCommand) say(env string, now vault.Phase, since string) {
-	if since != "" {
-		since = ", begun on " + since
+func (r rotateCommand) say(env string, at vault.Standing) {
+	since := ""
+	if at.Since != "" {
+		since = ", begun on " + at.Since
 	}
-	switch now {
+	again := fmt.Sprintf("`talosgen rotate %s %s` again", env, at.Kind)
+	words := phaseWords(at.Kind)
+	switch at.Phase {
 	case rotation.Accept:
-		r.out.say("%s, phase 1 of 3%s: nodes learn to trust a new authority, and the old one signs", vault.TalosCA, since)
-		r.out.say("next: render, commit and apply; when all nodes have it, `talosgen rotate %s %s` again", env, vault.TalosCA)
+		r.out.say("%s, phase 1 of 3%s: %s", at.Kind, since, words[0])
+		r.out.say("next: render, commit and apply; when all nodes have it, %s", again)
 	case rotation.Issue:
-		r.out.say("%s, phase 2 of 3%s: the new authority signs, and nodes trust the old one still", vault.TalosCA, since)
-		r.out.say("next: render, commit and apply; when all nodes have it, `talosgen rotate %s %s` again, after which there is no way back", env, vault.TalosCA)
+		r.out.say("%s, phase 2 of 3%s: %s", at.Kind, since, words[1])
+		r.out.say("next: render, commit and apply; when all nodes have it, %s%s, after which there is no way back", words[2], again)
 	default:
-		r.out.say("%s: no rotation is under way in secrets.sops.yaml; what was changed is done when it is rendered, committed and applied", vault.TalosCA)
+		r.out.say("%s: no rotation is under way in secrets.sops.yaml; what was changed is done when it is rendered, committed and applied", at.Kind)
 	}
+}
+
+// phaseWords say of a kind what happens in the two phases, and what has to happen
+// before the third.
+func phaseWords(kind rotation.Kind) [3]string {
+	switch kind {
+	case rotation.KubernetesCA:
+		return [3]string{"nodes learn to trust a new authority, and the old one signs",
+			"the new authority signs, and nodes trust the old one still",
+			"and pods that use the Kubernetes API were restarted, "}
+	case rotation.ServiceAccount:
+		return [3]string{"API servers learn to trust a new key, and the old one signs tokens",
+			"the new key signs tokens, and those of the old one are good still",
+			"and two full days have gone by, "}
+	}
+	return [3]string{"nodes learn to trust a new authority, and the old one signs",
+		"the new authority signs, and nodes trust the old one still", ""}
 }

@@ -13,24 +13,35 @@ import (
 	"github.com/talosgen/talosgen/render/internal/source"
 )
 
-// TalosCA names the rotation of the authority of the Talos API.
-const TalosCA = secretsfile.TalosCA
-
 // Phase is how far a rotation is in secrets.sops.yaml.
 type Phase = rotation.Phase
 
-// Rotate takes the authority of the Talos API one phase on, or back, in
-// secrets.sops.yaml, and returns the phase that it is in after that.
-func Rotate(ctx context.Context, r *render.Repo, env string, back bool) (report *Report, now Phase, err error) {
-	if err := fixedNodes(r, env); err != nil && !back {
-		return nil, "", err
+// Standing is the rotation that is under way in secrets.sops.yaml; its kind is empty
+// if none is.
+type Standing struct {
+	Kind  rotation.Kind
+	Phase Phase
+	Since string // the day on which it began
+}
+
+// overlap is how long tokens live that the key before has signed: the kubelet renews
+// those of pods within a day, and clients read them again.
+const overlap = 48 * time.Hour
+
+// Rotate takes a rotation one phase on, or back, in secrets.sops.yaml, and returns the
+// phase that it is in after that.
+func Rotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind, back bool) (report *Report, now Phase, err error) {
+	at := r.Repository().Process.Now()
+	if !back {
+		if err := mayRotate(ctx, r, env, kind, at); err != nil {
+			return nil, "", err
+		}
 	}
 	type state = rotation.State[secretsfile.Authority]
-	at := r.Repository().Process.Now()
 	report, err = Edit(ctx, r, env, func(plain []byte) ([]byte, error) {
 		file := path.Join(source.EnvsDir, env, source.SecretsName)
-		return secretsfile.Rotate(file, plain, at.UTC().Format(time.DateOnly), func(s state) (state, error) {
-			next, err := turn(s, back, at)
+		return secretsfile.Rotate(file, plain, kind, at.UTC().Format(time.DateOnly), func(s state) (state, error) {
+			next, err := turn(s, kind, back, at)
 			now = next.Phase
 			return next, err
 		})
@@ -39,44 +50,69 @@ func Rotate(ctx context.Context, r *render.Repo, env string, back bool) (report 
 }
 
 // turn is the phase after, or before. An authority is made when a rotation begins.
-func turn(s rotation.State[secretsfile.Authority], back bool, at time.Time) (rotation.State[secretsfile.Authority], error) {
+func turn(s rotation.State[secretsfile.Authority], kind rotation.Kind, back bool, at time.Time) (rotation.State[secretsfile.Authority], error) {
 	if back {
 		before, err := s.Back()
 		if err != nil {
-			return s, diag.On(TalosCA, "%v", err).WithCode(diag.Conflict)
+			return s, diag.On(string(kind), "%v", err).WithCode(diag.Conflict)
 		}
 		return before, nil
 	}
 	var fresh secretsfile.Authority
 	if s.Phase == rotation.None {
 		var err error
-		if fresh.Certificate, fresh.Key, err = machine.NewTalosAuthority(at); err != nil {
+		if fresh.Certificate, fresh.Key, err = machine.NewAuthority(kind, at); err != nil {
 			return s, err
 		}
 	}
 	return s.Next(fresh), nil
 }
 
-// Rotating returns the phase of the rotation in secrets.sops.yaml, and the day on
-// which it began; empty if none is under way.
-func Rotating(ctx context.Context, r *render.Repo, env string) (now Phase, since string, err error) {
+// Rotating returns the rotation that is under way in secrets.sops.yaml.
+func Rotating(ctx context.Context, r *render.Repo, env string) (Standing, error) {
+	have, err := current(ctx, r, env)
+	if err != nil || have == nil {
+		return Standing{}, err
+	}
+	return Standing{have.Kind, have.Phase, have.Since}, nil
+}
+
+func current(ctx context.Context, r *render.Repo, env string) (*secretsfile.Rotation, error) {
 	w, err := newWriter(ctx, r, env)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	have, err := w.current()
-	if err != nil || have == nil || have.Rotation == nil {
-		return "", "", err
+	if err != nil || have == nil {
+		return nil, err
 	}
-	return have.Rotation.Phase, have.Rotation.Since, nil
+	return have.Rotation, nil
+}
+
+// mayRotate refuses what apply cannot take through the phases, and to forget the
+// service account key while tokens live that it has signed.
+func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind, at time.Time) error {
+	if kind != rotation.ServiceAccount {
+		return fixedNodes(r, env, kind)
+	}
+	have, err := current(ctx, r, env)
+	if err != nil || have == nil || have.Kind != kind || have.Phase != rotation.Issue {
+		return err
+	}
+	began, err := time.Parse(time.DateOnly, have.Signs)
+	if err != nil || at.Before(began.Add(24*time.Hour+overlap)) {
+		return diag.On(string(kind), "pods have tokens of the old key still: the new one signs since %s", have.Signs).
+			WithHint("wait two full days after that one: the kubelet renews the tokens of pods within a day; --abort goes back").WithCode(diag.Conflict)
+	}
+	return nil
 }
 
 // fixedNodes refuses what apply cannot take through the phases: nodes that the
 // autoscaler makes keep the configuration that they began with.
-func fixedNodes(r *render.Repo, env string) error {
+func fixedNodes(r *render.Repo, env string, kind rotation.Kind) error {
 	if _, err := r.Repository().Files.Stat(path.Join(source.RenderedDir, env, "autoscaler")); err != nil {
 		return nil
 	}
-	return diag.On(TalosCA, "%s has nodes that the cluster autoscaler makes: they keep the configuration that they began with, and would lose the others", env).
+	return diag.On(string(kind), "%s has nodes that the cluster autoscaler makes: they keep the configuration that they began with, and would lose the others", env).
 		WithHint("set the pools of the autoscaler to no nodes, apply, and remove them from cluster.yaml for as long as the rotation takes;\nor rotate by hand with `talosctl rotate-ca`, and take the new authority over").WithCode(diag.Conflict)
 }

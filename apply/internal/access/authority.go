@@ -81,9 +81,19 @@ type document struct {
 		Accepted []pair `yaml:"acceptedCAs"`
 	} `yaml:"machine"`
 	Cluster struct {
-		CA pair `yaml:"ca"`
+		CA       pair   `yaml:"ca"`
+		Accepted []pair `yaml:"acceptedCAs"`
 	} `yaml:"cluster"`
-	IssuingCA pair `yaml:"issuingCA"`
+	IssuingCA pair      `yaml:"issuingCA"`
+	Accepted  yaml.Node `yaml:"acceptedCAs"` // a list of text, of this kind
+}
+
+// trust is an authority that signs, and the certificates of those that are trusted
+// besides.
+type trust struct {
+	issuing  pair
+	accepted []string
+	field    string // of those, for messages
 }
 
 // kubernetesKind is the document that holds the authority of the Kubernetes API
@@ -93,7 +103,7 @@ const kubernetesKind = "KubeAPIServerCAConfig"
 // Read finds the authorities in the machine configuration of a control plane,
 // in the clear. file is its place, for messages, which never quote it.
 func Read(file string, config []byte) (*Authorities, error) {
-	talos, accepted, kubernetes, err := findPairs(config)
+	talos, kubernetes, err := findPairs(config)
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: file}, "is no machine configuration").WithCode(diag.Secrets)
 	}
@@ -101,39 +111,59 @@ func Read(file string, config []byte) (*Authorities, error) {
 	found := &Authorities{}
 	found.Talos, err = talos.parse(file, "the Talos API")
 	problems.AddErr(err)
-	for _, p := range accepted {
-		text, _, err := parseCertificate(p.Crt)
-		if err != nil {
-			problems.AddErr(found.Talos.problem("is to be trusted beside another one (machine.acceptedCAs) whose certificate cannot be read"))
-			continue
-		}
-		found.Talos.accepted = append(found.Talos.accepted, text)
-	}
 	found.Kubernetes, err = kubernetes.parse(file, "the Kubernetes API")
 	problems.AddErr(err)
 	return found, problems.Err()
 }
 
-func findPairs(config []byte) (talos pair, accepted []pair, kubernetes pair, err error) {
+func findPairs(config []byte) (talos, kubernetes trust, err error) {
 	dec := yaml.NewDecoder(bytes.NewReader(config))
 	for {
 		var d document
 		switch err := dec.Decode(&d); {
 		case errors.Is(err, io.EOF):
-			return talos, accepted, kubernetes, nil
+			return talos, kubernetes, nil
 		case err != nil:
-			return pair{}, nil, pair{}, err
+			return trust{}, trust{}, err
 		}
 		switch d.Kind {
 		case "":
-			talos, accepted = d.Machine.CA, d.Machine.Accepted
+			talos = trust{d.Machine.CA, certificates(d.Machine.Accepted), "machine.acceptedCAs"}
 			if d.Cluster.CA != (pair{}) {
-				kubernetes = d.Cluster.CA
+				kubernetes = trust{d.Cluster.CA, certificates(d.Cluster.Accepted), "cluster.acceptedCAs"}
 			}
 		case kubernetesKind:
-			kubernetes = pair{Crt: d.IssuingCA.Cert, Key: d.IssuingCA.Key}
+			kubernetes = trust{pair{Crt: d.IssuingCA.Cert, Key: d.IssuingCA.Key}, nil, kubernetesKind + ".acceptedCAs"}
+			if d.Accepted.Kind != 0 && d.Accepted.Decode(&kubernetes.accepted) != nil {
+				return trust{}, trust{}, errors.New("acceptedCAs is not a list of text")
+			}
 		}
 	}
+}
+
+func certificates(pairs []pair) (texts []string) {
+	for _, p := range pairs {
+		texts = append(texts, p.Crt)
+	}
+	return texts
+}
+
+// parse reads the authority, and those that are trusted besides.
+func (t trust) parse(file, name string) (*Authority, error) {
+	a, err := t.issuing.parse(file, name)
+	if err != nil {
+		return nil, err
+	}
+	var problems diag.List
+	for _, other := range t.accepted {
+		text, _, err := parseCertificate(other)
+		if err != nil {
+			problems.AddErr(a.problem("is to be trusted beside another one (%s) whose certificate cannot be read", t.field))
+			continue
+		}
+		a.accepted = append(a.accepted, text)
+	}
+	return a, problems.Err()
 }
 
 // parse checks that both halves are there and belong together.

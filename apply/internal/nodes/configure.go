@@ -22,10 +22,14 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 				return err
 			}
 		}
-		return n.with(s.Node, func(client *node.Client) error {
+		err := n.with(s.Node, func(client *node.Client) error {
 			_, err := client.Apply(ctx, p.Send(s.Node), node.NoReboot)
 			return err
 		})
+		if err != nil || !restarts(s) {
+			return err
+		}
+		return n.noticed(ctx, notify)
 	}
 	m, ok := n.machine(s.Node)
 	if !ok {
@@ -38,6 +42,17 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 		return err
 	}
 	return n.Records.Arrived(ctx, m)
+}
+
+// noticed waits until what restarts has begun to: the kubelet asks for its static pods
+// every 20 seconds, and until then all is well.
+func (n configSteps) noticed(ctx context.Context, notify func(string)) error {
+	notify("waits until the kubelet has noticed the change")
+	defer notify("")
+	if err := n.Clock.Sleep(ctx, n.Patience.Notice); err != nil {
+		return interrupted(ctx)
+	}
+	return n.keep(ctx)
 }
 
 // install configures a machine in maintenance mode that the last look has found

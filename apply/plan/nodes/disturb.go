@@ -23,7 +23,7 @@ func (m *planner) disturbing(want Want, node Node) error {
 		m.uncordon(want, node)
 		return nil
 	}
-	if reboot && !m.mayMove(want.Name) {
+	if m.rotationWaits(want, node) != nil || reboot && !m.mayMove(want.Name) {
 		return nil
 	}
 	last := &m.controlPlanes

@@ -23,7 +23,7 @@ func Make(desired Desired, observed Observed, policy Policy) (*Plan, error) {
 
 // makePlan also takes the reason for which nodes go that are not desired.
 func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*Plan, error) {
-	m := &planner{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.Safe(),
+	m := &planner{gone: gone, desired: desired, observed: observed, policy: policy, members: observed.Safe(), trusts: map[rotation.Kind][]rotation.Node{},
 		plan: &Plan{Cluster: desired.Cluster, Steps: []Step{}, Reads: observed.digests(), send: map[string]secret.String{}}}
 	m.policy.Mode, m.policy.MaxParallel = cmp.Or(policy.Mode, Auto), max(policy.MaxParallel, 1)
 	m.workers = make([]plan.Key, m.policy.MaxParallel)
@@ -66,7 +66,7 @@ type planner struct {
 	configured []plan.Key // steps that configure control planes of a new cluster
 	begun      bool       // bootstrap is planned
 
-	trusts []rotation.Node // nil: nobody has asked
+	trusts map[rotation.Kind][]rotation.Node // of the kinds that somebody has asked for
 }
 
 func key(action Action, node string) plan.Key { return plan.Key(string(action) + "/" + node) }
@@ -129,9 +129,8 @@ func (m *planner) harmless(want Want, node Node) error {
 	switch {
 	case class == nodeconfig.Refused:
 		m.refuseChanges(want, d)
-	case class != "" && waits != "":
-		m.refuse(want.Name, "the next phase of the rotation of the Talos authority is too early: "+waits,
-			"apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> talos-ca --abort")
+	case class != "" && waits != nil:
+		m.refuseEarly(want.Name, waits)
 	case class == "":
 	case m.policy.Mode == Staged:
 		m.configure(Stage, want, d)

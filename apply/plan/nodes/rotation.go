@@ -9,24 +9,42 @@ import (
 	"github.com/talosgen/talosgen/internal/rotation"
 )
 
+// early is a phase of a rotation that a node must not get yet, and why.
+type early struct {
+	kind rotation.Kind
+	why  string
+}
+
 // rotationWaits says why a node must not get the authorities of Git yet: others
 // would not trust it, or it not them. New nodes get what Git has, and are trusted.
-func (m *planner) rotationWaits(want Want, node Node) string {
+func (m *planner) rotationWaits(want Want, node Node) *early {
 	if node.Reach != Configured || node.Config == nil || want.Config == nil {
-		return ""
+		return nil
 	}
-	has, wants := node.Config.Trust(), want.Config.Trust()
-	if has.Equal(wants) {
-		return "" // as nearly always: the others are not looked at
+	for _, kind := range rotation.Kinds() {
+		has, wants := node.Config.Trust(kind), want.Config.Trust(kind)
+		if has.Equal(wants) {
+			continue // as nearly always: the others are not looked at
+		}
+		if _, known := m.trusts[kind]; !known {
+			m.trusts[kind] = trustsOf(kind, m.desired.Nodes, m.observed.Nodes)
+		}
+		if why := rotation.Gate(has, wants, m.trusts[kind]); why != "" {
+			return &early{kind, why}
+		}
 	}
-	if m.trusts == nil {
-		m.trusts = trustsOf(m.desired.Nodes, m.observed.Nodes)
-	}
-	return rotation.Gate(has, wants, m.trusts)
+	return nil
+}
+
+// refuseEarly refuses a phase that comes too early.
+func (m *planner) refuseEarly(node string, e *early) {
+	m.refuse(node, "the next phase of the rotation of "+e.kind.Subject()+" is too early: "+e.why,
+		"apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> "+string(e.kind)+" --abort")
 }
 
 // trustsOf are the nodes that have a configuration, or may have one that is not known.
-func trustsOf(desired []Want, observed []Node) []rotation.Node {
+// The service account key concerns control planes alone.
+func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.Node {
 	seen := map[string]Node{}
 	for _, n := range observed {
 		seen[n.Name] = n
@@ -34,12 +52,12 @@ func trustsOf(desired []Want, observed []Node) []rotation.Node {
 	all := []rotation.Node{}
 	for _, w := range desired {
 		n := seen[w.Name]
-		if n.Reach == Maintenance {
+		if n.Reach == Maintenance || kind == rotation.ServiceAccount && w.Role != ControlPlane {
 			continue
 		}
 		other := rotation.Node{Name: w.Name}
 		if n.Reach == Configured && n.Config != nil {
-			trust := n.Config.Trust()
+			trust := n.Config.Trust(kind)
 			other.Trust = &trust
 		}
 		all = append(all, other)

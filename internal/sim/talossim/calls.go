@@ -192,5 +192,6 @@ func (m *Machine) reconfigure(c *config) {
 	}
 	m.active = c
 	m.follow(old)
+	m.trustAgain(old)
 	m.certifyAgain(old)
 }

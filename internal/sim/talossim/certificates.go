@@ -18,7 +18,7 @@ import (
 type identity struct {
 	certificate tls.Certificate
 	clients     *x509.CertPool // nil: everybody
-	anonymous   bool           // clients need no certificate
+	anonymous   bool           // clients need no certificate, and who reads it judges it
 }
 
 // config is how a server with it talks TLS.
@@ -29,7 +29,7 @@ func (i *identity) config(now func() time.Time, protocols ...string) *tls.Config
 		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, i.clients
 	}
 	if i.anonymous {
-		c.ClientAuth = tls.VerifyClientCertIfGiven
+		c.ClientAuth = tls.RequestClientCert
 	}
 	return c
 }

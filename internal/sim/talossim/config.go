@@ -32,10 +32,13 @@ type config struct {
 	programs  map[string]string // images of static pods, by program
 	endpoint  string            // of the Kubernetes API
 	kubeCA    pair
-	kubeNames []string // more names for the certificate of the Kubernetes API
-	podAccess bool     // pods may use the Talos API
-	noProxy   bool     // kube-proxy does not run
-	clusterID string
+	// The certificates that Kubernetes trusts besides, and the keys of service accounts.
+	kubeAccepted []string
+	tokens       tokenKeys
+	kubeNames    []string // more names for the certificate of the Kubernetes API
+	podAccess    bool     // pods may use the Talos API
+	noProxy      bool     // kube-proxy does not run
+	clusterID    string
 }
 
 // pair is a certificate and its key: PEM in base64, or plain in documents of
@@ -71,7 +74,9 @@ type mainDocument struct {
 		ControlPlane struct {
 			Endpoint string `yaml:"endpoint"`
 		} `yaml:"controlPlane"`
-		CA        pair `yaml:"ca"`
+		CA        pair   `yaml:"ca"`
+		Accepted  []pair `yaml:"acceptedCAs"`
+		Account   pair   `yaml:"serviceAccount"`
 		APIServer struct {
 			CertSANs []string `yaml:"certSANs"`
 			Image    string   `yaml:"image"`
@@ -102,8 +107,15 @@ type otherDocument struct {
 	Enabled   *bool             `yaml:"enabled"`
 	Endpoint  string            `yaml:"endpoint"`
 	IssuingCA pair              `yaml:"issuingCA"`
-	ClusterID string            `yaml:"clusterID"`
-	CertSANs  []string          `yaml:"certExtraSANs"`
+	Accepted  yaml.Node         `yaml:"acceptedCAs"`
+	Issuer    struct {
+		Key string `yaml:"privateKey"`
+	} `yaml:"issuer"`
+	Trusted struct {
+		Keys []string `yaml:"publicKeys"`
+	} `yaml:"accepted"`
+	ClusterID string   `yaml:"clusterID"`
+	CertSANs  []string `yaml:"certExtraSANs"`
 }
 
 // parseConfig reads a configuration. The errors are those that Talos gives for
@@ -142,6 +154,10 @@ func (c *config) document(node *yaml.Node) error {
 		m := c.main.Machine
 		c.hostname, c.labels, c.taints, c.kubelet = m.Network.Hostname, m.NodeLabels, m.NodeTaints, m.Kubelet.Image
 		c.endpoint, c.kubeCA = c.main.Cluster.ControlPlane.Endpoint, c.main.Cluster.CA
+		for _, other := range c.main.Cluster.Accepted {
+			c.kubeAccepted = append(c.kubeAccepted, other.Crt)
+		}
+		c.tokens.signs = c.main.Cluster.Account.Key
 		c.kubeNames = c.main.Cluster.APIServer.CertSANs
 		c.clusterID = cmp.Or(c.main.Cluster.ID, c.clusterID)
 		c.program("kube-apiserver", c.main.Cluster.APIServer.Image)
@@ -181,6 +197,9 @@ func (c *config) document(node *yaml.Node) error {
 		c.endpoint = o.Endpoint
 	case "KubeAPIServerCAConfig":
 		c.kubeCA = pair{Crt: o.IssuingCA.Cert, Key: o.IssuingCA.Key}
+		_ = o.Accepted.Decode(&c.kubeAccepted)
+	case "KubeServiceAccountConfig":
+		c.tokens = tokenKeys{o.Issuer.Key, o.Trusted.Keys}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (m *Machine) listenKube() (*server, error) {
 	}
 	l := bufconn.Listen(buffered)
 	h := &http.Server{
-		Handler:           &kubeHandler{service{fleet: m.fleet, m: m, epoch: m.epoch}},
+		Handler:           &kubeHandler{service{fleet: m.fleet, m: m, epoch: m.epoch}, id},
 		ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0), // clients say what is wrong
 	}
 	go func() { _ = h.Serve(tls.NewListener(patient{l}, id.config(m.fleet.clock.Now))) }() // it ends with Close
@@ -88,18 +88,25 @@ func (m *Machine) kubeIdentity() (*identity, error) {
 	}
 	id, err := m.sign(t, authority, own, key)
 	if err == nil {
-		id.anonymous = true
+		id.anonymous, id.clients = true, m.active.kubeClients()
 	}
 	return id, err
 }
 
 // kubeHandler answers requests to the API server of a machine. They count as
 // calls, whose method is such as "GET /api/v1/nodes".
-type kubeHandler struct{ service }
+type kubeHandler struct {
+	service
+	shown *identity
+}
 
 // ServeHTTP lets administrators in.
 func (h *kubeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	open := slices.Contains([]string{"/readyz", "/livez", "/healthz", "/version"}, r.URL.Path)
+	if shown := r.TLS.PeerCertificates; !open && len(shown) > 0 && !h.shown.knows(shown[0], h.fleet.clock.Now()) {
+		http.Error(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`, http.StatusUnauthorized)
+		return
+	}
 	if !open && (len(r.TLS.PeerCertificates) == 0 || !slices.Contains(r.TLS.PeerCertificates[0].Subject.Organization, "system:masters")) {
 		http.Error(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden","reason":"Forbidden","code":403}`, http.StatusForbidden)
 		return

@@ -20,6 +20,9 @@ var staticPods = []string{apiServer, "kube-controller-manager", "kube-scheduler"
 // noticed is how long what runs stays as it was after a change of the configuration.
 const noticed = 2 * time.Second
 
+// soon is when a change is noticed that no image tells.
+func (m *Machine) soon() time.Duration { return min(noticed, m.fleet.timing.Pods) }
+
 // Program is a program of Kubernetes on a machine.
 type Program struct {
 	Image string
@@ -66,20 +69,20 @@ func (m *Machine) follow(old *config) {
 	}
 	for _, name := range names {
 		if was, now := old.image(name), m.active.image(name); was != now {
-			m.restart(name, cmp.Or(m.changing[name].Image, was), now)
+			m.restart(name, cmp.Or(m.changing[name].Image, was), now, noticed)
 		}
 	}
 }
 
 // restart replaces a program. A kubelet says which version it is when it has started, and
 // the image of a static pod is known at once.
-func (m *Machine) restart(name, was, now string) {
+func (m *Machine) restart(name, was, now string, in time.Duration) {
 	if m.changing == nil {
 		m.changing = map[string]Program{}
 	}
 	m.changing[name] = Program{was, true}
 	current := func() bool { return m.active.image(name) == now }
-	m.after(noticed, func() {
+	m.after(in, func() {
 		if !current() {
 			return
 		}
@@ -90,7 +93,7 @@ func (m *Machine) restart(name, was, now string) {
 		m.judgeSkew()
 		m.judgeRestart(name)
 	})
-	m.after(noticed, func() { m.arrive(name, now) })
+	m.after(in, func() { m.arrive(name, now) })
 }
 
 // arrive lets a program run that was started, as soon as it does not end at once.

@@ -2,10 +2,8 @@ package machine
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
@@ -21,31 +20,12 @@ import (
 // Bundle holds the secrets that a cluster is made from: its CAs, tokens and
 // encryption keys, as `talosctl gen secrets` writes them.
 type Bundle struct {
-	bundle   *secrets.Bundle
-	values   []secret.String
-	accepted [][]byte // certificates of authorities of the Talos API that nodes trust besides
-}
-
-// Accepting returns the bundle for nodes that trust one more authority of the Talos
-// API. certificate is PEM in base64, as in a bundle.
-func (b *Bundle) Accepting(certificate secret.String) (*Bundle, error) {
-	pem, err := base64.StdEncoding.DecodeString(certificate.Reveal())
-	if err != nil || !bytes.Contains(pem, []byte("-----BEGIN CERTIFICATE-----")) {
-		return nil, errors.New("not a certificate in base64")
-	}
-	return &Bundle{bundle: b.bundle, accepted: [][]byte{pem},
-		values: append(slices.Clone(b.values), certificate, secret.New(string(pem)))}, nil
-}
-
-// NewTalosAuthority makes an authority for the Talos API, valid from now: its
-// certificate and its key, PEM in base64.
-func NewTalosAuthority(now time.Time) (certificate, key secret.String, err error) {
-	ca, err := secrets.NewTalosCA(now)
-	if err != nil {
-		return certificate, key, fmt.Errorf("making an authority for the Talos API: %w", err)
-	}
-	encode := func(pem []byte) secret.String { return secret.New(base64.StdEncoding.EncodeToString(pem)) }
-	return encode(ca.CrtPEM), encode(ca.KeyPEM), nil
+	bundle *secrets.Bundle
+	values []secret.String
+	// In a rotation: of what, and the certificate or public key, in PEM, that nodes
+	// trust besides.
+	rotates  rotation.Kind
+	accepted []byte
 }
 
 // NewBundle generates a bundle for a contract such as "v1.13". Certificates

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/siderolabs/crypto/x509"
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/compatibility"
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
@@ -16,6 +15,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rotation"
 )
 
 // Role is what a node is in the cluster.
@@ -141,6 +141,9 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bundle.rotates == rotation.ServiceAccount && !multiDocument(vc) {
+		return nil, errOneKey
+	}
 	options := []generate.Option{
 		generate.WithVersionContract(vc),
 		generate.WithSecretsBundle(bundle.bundle),
@@ -174,7 +177,7 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	c := &Config{}
 	for _, doc := range provider.Documents() {
 		matchLink(doc, s.InstallDisk)
-		accept(doc, bundle)
+		bundle.accept(doc)
 		if role == ControlPlane {
 			correct(doc, s, bundle, vc)
 		}
@@ -185,15 +188,6 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 		c.docs = append(c.docs, &Document{ID: typedID(doc), typed: doc})
 	}
 	return c, nil
-}
-
-// accept lets a node trust the other authority of a rotation.
-func accept(doc config.Document, bundle *Bundle) {
-	if main, is := doc.(*v1alpha1.Config); is {
-		for _, pem := range bundle.accepted {
-			main.MachineConfig.MachineAcceptedCAs = append(main.MachineConfig.MachineAcceptedCAs, &x509.PEMEncodedCertificate{Crt: pem})
-		}
-	}
 }
 
 // correct puts right what the library generates for a control plane.

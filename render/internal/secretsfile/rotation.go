@@ -10,19 +10,19 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
-// TalosCA is the kind of a rotation of the authority of the Talos API.
-const TalosCA = "talos-ca"
-
-// Authority is a certificate authority as bundles hold it: PEM in base64.
+// Authority is a certificate authority as bundles hold it: PEM in base64. The service
+// account key has no certificate.
 type Authority struct {
 	Certificate, Key secret.String
 }
 
 // Rotation is the rotation that is under way.
 type Rotation struct {
-	Kind  string
+	Kind  rotation.Kind
 	Phase rotation.Phase
 	Since string // the day on which it began
+	// The day on which the phase issue began, of the service account key; empty before.
+	Signs string
 	// In the phase accept the next authority, in issue the one before.
 	Other Authority
 }
@@ -32,8 +32,9 @@ type rotationText struct {
 	Kind  string `yaml:"kind"`
 	Phase string `yaml:"phase"`
 	Since string `yaml:"since"`
+	Signs string `yaml:"signs,omitempty"`
 	Other struct {
-		Crt string `yaml:"crt"`
+		Crt string `yaml:"crt,omitempty"`
 		Key string `yaml:"key"`
 	} `yaml:"other"`
 }
@@ -44,18 +45,23 @@ func readRotation(value *yaml.Node) *Rotation {
 	if value.Load(&t, yaml.WithKnownFields()) != nil {
 		return nil
 	}
-	r := &Rotation{Kind: t.Kind, Phase: rotation.Phase(t.Phase), Since: t.Since, Other: Authority{secret.New(t.Other.Crt), secret.New(t.Other.Key)}}
-	known := r.Kind == TalosCA && (r.Phase == rotation.Accept || r.Phase == rotation.Issue)
-	if !known || t.Other.Crt == "" || t.Other.Key == "" {
+	r := &Rotation{Kind: rotation.Kind(t.Kind), Signs: t.Signs, Phase: rotation.Phase(t.Phase), Since: t.Since, Other: Authority{secret.New(t.Other.Crt), secret.New(t.Other.Key)}}
+	known := r.Kind.Known() && (r.Phase == rotation.Accept || r.Phase == rotation.Issue)
+	if !known || (t.Other.Crt == "") != (r.Kind == rotation.ServiceAccount) || t.Other.Key == "" {
 		return nil
 	}
 	return r
 }
 
+// bundled is where bundles have what is rotated: below certs.
+var bundled = map[rotation.Kind]string{
+	rotation.TalosCA: "os", rotation.KubernetesCA: "k8s", rotation.ServiceAccount: "k8sserviceaccount",
+}
+
 // Rotate returns the decrypted file in the phase that move leads to. move gets the
-// state of the rotation of the authority of the Talos API. What else is there stays
-// as it is, with its comments. since is noted if it begins.
-func Rotate(file string, plain []byte, since string, move func(rotation.State[Authority]) (rotation.State[Authority], error)) ([]byte, error) {
+// state of the rotation of a kind. What else is there stays as it is, with its
+// comments. today is noted if it begins.
+func Rotate(file string, plain []byte, kind rotation.Kind, today string, move func(rotation.State[Authority]) (rotation.State[Authority], error)) ([]byte, error) {
 	s, err := Parse(file, plain)
 	if err != nil {
 		return nil, err
@@ -64,31 +70,69 @@ func Rotate(file string, plain []byte, since string, move func(rotation.State[Au
 	if err != nil {
 		return nil, err
 	}
-	certificate, key := find(root, KeyTalos, "certs", "os", "crt"), find(root, KeyTalos, "certs", "os", "key")
-	if certificate == nil || key == nil {
-		return nil, diag.New(diag.Pos{File: file}, "has no authority of the Talos API (%s.certs.os)", KeyTalos).WithCode(diag.Secrets)
+	h, err := holderOf(file, root, kind)
+	if err != nil {
+		return nil, err
 	}
-	state := rotation.State[Authority]{Issuing: Authority{secret.New(certificate.Value), secret.New(key.Value)}}
-	if s.Rotation != nil {
-		since, state.Phase, state.Other = s.Rotation.Since, s.Rotation.Phase, s.Rotation.Other
+	text := rotationText{Kind: string(kind), Since: today}
+	state := rotation.State[Authority]{Issuing: h.authority()}
+	if r := s.Rotation; r != nil {
+		if r.Kind != kind {
+			return nil, diag.New(diag.Pos{File: file}, "has a rotation of %s under way", r.Kind.Subject()).
+				WithHint("one after the other: end it first, or go back with --abort (talosgen rotate <env> %s)", r.Kind).WithCode(diag.Conflict)
+		}
+		text.Since, text.Signs, state.Phase, state.Other = r.Since, r.Signs, r.Phase, r.Other
 	}
+	before := state.Phase
 	if state, err = move(state); err != nil {
 		return nil, err
 	}
-	certificate.Value, key.Value = state.Issuing.Certificate.Reveal(), state.Issuing.Key.Reveal()
+	h.set(state.Issuing)
 	if i := slices.IndexFunc(root.Content, func(n *yaml.Node) bool { return n.Value == KeyRotation }); i >= 0 {
 		root.Content = slices.Delete(root.Content, i, i+2)
 	}
+	switch {
+	case kind != rotation.ServiceAccount || state.Phase != rotation.Issue:
+		text.Signs = ""
+	case before != rotation.Issue:
+		text.Signs = today
+	}
 	if state.Phase != rotation.None {
-		t := rotationText{Kind: TalosCA, Phase: string(state.Phase), Since: since}
-		t.Other.Crt, t.Other.Key = state.Other.Certificate.Reveal(), state.Other.Key.Reveal()
+		text.Phase, text.Other.Crt, text.Other.Key = string(state.Phase), state.Other.Certificate.Reveal(), state.Other.Key.Reveal()
 		var node yaml.Node
-		if err := node.Encode(t); err != nil {
+		if err := node.Encode(text); err != nil {
 			return nil, err
 		}
 		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: KeyRotation}, &node)
 	}
 	return encode(file, root)
+}
+
+// holder are the places of a bundle that hold an authority. The service account key
+// has no certificate.
+type holder struct{ certificate, key *yaml.Node }
+
+func holderOf(file string, root *yaml.Node, kind rotation.Kind) (holder, error) {
+	h := holder{find(root, KeyTalos, "certs", bundled[kind], "crt"), find(root, KeyTalos, "certs", bundled[kind], "key")}
+	if h.key == nil || h.certificate == nil && kind != rotation.ServiceAccount {
+		return h, diag.New(diag.Pos{File: file}, "does not have %s (%s.certs.%s)", kind.Subject(), KeyTalos, bundled[kind]).WithCode(diag.Secrets)
+	}
+	return h, nil
+}
+
+func (h holder) authority() (a Authority) {
+	a.Key = secret.New(h.key.Value)
+	if h.certificate != nil {
+		a.Certificate = secret.New(h.certificate.Value)
+	}
+	return a
+}
+
+func (h holder) set(a Authority) {
+	h.key.Value = a.Key.Reveal()
+	if h.certificate != nil {
+		h.certificate.Value = a.Certificate.Reveal()
+	}
 }
 
 // find is the value of a mapping in mappings; nil if there is none.

@@ -41,7 +41,7 @@ func TestRotate(t *testing.T) {
 		{next, renewed + section("issue", "old")},
 		{next, renewed},
 	} {
-		out, err := Rotate(file, text, []string{"2026-11-25", "2026-11-25", "2026-11-25", "2027-01-01", "2027-01-01", "2027-01-01", "2027-01-01"}[i], tt.move)
+		out, err := Rotate(file, text, rotation.TalosCA, []string{"2026-11-25", "2026-11-25", "2026-11-25", "2027-01-01", "2027-01-01", "2027-01-01", "2027-01-01"}[i], tt.move)
 		if err != nil || string(out) != tt.want {
 			t.Fatalf("%d: %v\n%s\nwant\n%s", i, err, out, tt.want)
 		}

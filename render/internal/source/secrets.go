@@ -153,7 +153,7 @@ func (e *Environment) readBundle(s *Secrets) error {
 		return diag.New(file, "%s: %v", secretsfile.KeyTalos, err).WithCode(diag.Secrets)
 	}
 	if r := s.File.Rotation; r != nil {
-		if bundle, err = bundle.Accepting(r.Other.Certificate); err != nil {
+		if bundle, err = bundle.Accepting(r.Kind, r.Other.Certificate, r.Other.Key); err != nil {
 			return diag.New(file, "%s: %v", secretsfile.KeyRotation, err).WithCode(diag.Secrets)
 		}
 		e.Mask(r.Other.Key)

@@ -251,8 +251,8 @@ func (c *comparison) show(n *yaml.Node, hide bool) string {
 // classify finds the rule for a difference.
 func (c *comparison) classify(p pair) (Class, string, place) {
 	l := p.where()
-	if (place{"", "machine.ca"}).covers(l.id, l.path) && rotates(c.active, c.desired) {
-		return NoReboot, "the authority of the Talos API is rotated", place{}
+	if class, reason, is := c.rotated(l); is {
+		return class, reason, place{}
 	}
 	for _, r := range rules {
 		if r.place.covers(l.id, l.path) && c.holds(r.only, p, r.place) {

@@ -1,0 +1,57 @@
+package talossim
+
+import (
+	"crypto/x509"
+	"slices"
+	"time"
+)
+
+// tokenKeys are the keys of service accounts: the one that signs, and the public ones
+// that are trusted besides.
+type tokenKeys struct {
+	signs    string
+	accepted []string
+}
+
+// kubeClients are the authorities whose clients the Kubernetes API knows.
+func (c *config) kubeClients() *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, ca := range append([]string{c.kubeCA.Crt + c.kubeCA.Cert}, c.kubeAccepted...) {
+		pool.AppendCertsFromPEM(asPEM(ca))
+	}
+	return pool
+}
+
+// sameKubeTrust reports whether Kubernetes knows the same authorities and keys by both.
+func (c *config) sameKubeTrust(o *config) bool {
+	return c.kubeCA == o.kubeCA && slices.Equal(c.kubeAccepted, o.kubeAccepted) &&
+		c.tokens.signs == o.tokens.signs && slices.Equal(c.tokens.accepted, o.tokens.accepted)
+}
+
+// trustAgain restarts what reads authorities of Kubernetes when it starts: the kubelet,
+// and the static pods of a control plane. Until it is noticed, the API server shows what
+// it did.
+func (m *Machine) trustAgain(old *config) {
+	if old.sameKubeTrust(m.active) {
+		return
+	}
+	names := []string{kubelet}
+	if m.controlPlane() {
+		names = append(names, staticPods...)
+	}
+	for _, name := range names {
+		m.restart(name, m.program(name).Image, m.active.image(name), m.soon())
+	}
+	m.after(m.soon(), func() {
+		if m.kube != nil {
+			m.kube.stop()
+		}
+		m.kube = nil
+	})
+}
+
+// knows reports whether the API server trusts the certificate of a client.
+func (i *identity) knows(client *x509.Certificate, now time.Time) bool {
+	_, err := client.Verify(x509.VerifyOptions{Roots: i.clients, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, CurrentTime: now})
+	return err == nil
+}
