@@ -106,6 +106,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadAccepted: in a rotation, what is trusted besides is known too, of the right
+// API, in each contract.
+func TestReadAccepted(t *testing.T) {
+	talos, kubernetes, other, more := newPair(t, "ed25519"), newPair(t, "ecdsa"), newPair(t, "ed25519"), newPair(t, "ecdsa")
+	old := fmt.Sprintf("machine:\n  ca: {crt: %s, key: %s}\n  acceptedCAs: [{crt: %s}]\ncluster:\n  ca: {crt: %s, key: %s}\n  acceptedCAs: [{crt: %s}]\n",
+		talos.Crt, talos.Key, other.Crt, kubernetes.Crt, kubernetes.Key, more.Crt)
+	for name, config := range map[string]string{
+		"old":  old,
+		"1.14": newConfig(talos, kubernetes) + fmt.Sprintf("acceptedCAs: [%q]\n---\nmachine:\n  ca: {crt: %s, key: %s}\n  acceptedCAs: [{crt: %s}]\n", decode64(more.Crt), talos.Crt, talos.Key, other.Crt),
+	} {
+		got, err := Read("nodes/a.yaml", []byte(config))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for api, want := range map[*Authority][]string{got.Talos: {talos.Crt, other.Crt}, got.Kubernetes: {kubernetes.Crt, more.Crt}} {
+			if joined := strings.TrimSpace(string(decode64(want[0]))) + "\n" + string(decode64(want[1])); string(api.PEM()) != joined {
+				t.Errorf("%s: %s trusts something else", name, api)
+			}
+		}
+	}
+	for _, broken := range []string{strings.Replace(old, more.Crt, "c2VjcmV0LWNhbmFyeQ==", 1), newConfig(talos, kubernetes) + "acceptedCAs: {a: b}\n"} {
+		if _, err := Read("nodes/a.yaml", []byte(broken)); err == nil || strings.Contains(err.Error(), "c2Vjcm") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	talos, kubernetes := newPair(t, "ed25519"), newPair(t, "ecdsa")
 	const canary = "c2VjcmV0LWNhbmFyeQ=="

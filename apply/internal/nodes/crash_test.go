@@ -53,6 +53,30 @@ var scenarios = []struct {
 		w.drop("cp-2")
 		w.pass(time.Minute)
 	}, nodeplan.Policy{Allow: []string{"cp-2"}}},
+	{"another authority of Kubernetes is trusted", func(w *world) { w.rotating(1) }, nodeplan.Policy{}},
+	{"another authority of Kubernetes signs", func(w *world) { w.rotating(2) }, nodeplan.Policy{}},
+	{"an authority of Kubernetes is forgotten", func(w *world) { w.rotating(3) }, nodeplan.Policy{}},
+}
+
+// rotating is a cluster whose tree is in a phase of a rotation, and its nodes in the one
+// before.
+func (w *world) rotating(phase int) {
+	w.made("cp-1", "cp-2", "cp-3", "w-1")
+	for n := range phase {
+		if n > 0 {
+			w.mustApply(nodeplan.Policy{})
+			w.steps()
+		}
+		w.turn()
+	}
+}
+
+// turn takes the tree one phase on.
+func (w *world) turn() {
+	w.keys.Turn()
+	for name := range w.want {
+		w.configure(name)
+	}
 }
 
 // made is a cluster that runs.

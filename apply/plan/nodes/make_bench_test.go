@@ -14,7 +14,7 @@ func BenchmarkMake(b *testing.B) {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			desired, observed := nodes.Desired{}, nodes.Observed{Known: true}
 			for i := range count {
-				name, config := fmt.Sprint("w", i), trusting(b, "worker", "a")
+				name, config := fmt.Sprint("w", i), trusting(b, "talos", "worker", "a")
 				desired.Nodes = append(desired.Nodes, nodes.Want{Name: name, Role: nodes.Worker, Config: config})
 				observed.Nodes = append(observed.Nodes, nodes.Node{Name: name, Role: nodes.Worker, Reach: nodes.Configured, Stage: nodes.StageRunning, Config: config})
 			}

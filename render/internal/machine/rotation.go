@@ -14,6 +14,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/types/k8s"
 	"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1"
 
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
 )
@@ -70,7 +71,8 @@ func NewAuthority(kind rotation.Kind, now time.Time) (certificate, key secret.St
 }
 
 // errOneKey says where the service account key cannot be rotated.
-var errOneKey = errors.New("the service account key is rotated, and Talos has one key only up to 1.13")
+var errOneKey = diag.On(string(rotation.ServiceAccount), "the service account key is rotated, and Talos has one key only up to contract 1.13").
+	WithHint("go back with `talosgen rotate <env> service-account --abort`; or set configContract to 1.14 first, if all nodes run that")
 
 // accept lets a node trust the other authority of a rotation.
 func (b *Bundle) accept(doc config.Document) {

@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
+// bundle is a file with the parts that rotations change, each with a mark of its own.
 const bundle = `# of the cluster
 talos:
     certs:
@@ -15,40 +16,85 @@ talos:
             crt: etcd
             key: etcd
         os: # of Talos
-            crt: old-crt
-            key: old-key
+            crt: old-talos-ca-crt
+            key: old-talos-ca-key
+        k8s:
+            crt: old-kubernetes-ca-crt
+            key: old-kubernetes-ca-key
+        k8sserviceaccount:
+            key: old-service-account-key
 `
 
 func TestRotate(t *testing.T) {
+	for _, kind := range rotation.Kinds() {
+		t.Run(string(kind), func(t *testing.T) { testRotate(t, kind) })
+	}
+}
+
+func testRotate(t *testing.T, kind rotation.Kind) {
+	certified := kind != rotation.ServiceAccount
 	next := func(s rotation.State[Authority]) (rotation.State[Authority], error) {
-		return s.Next(Authority{secret.New("new-crt"), secret.New("new-key")}), nil
+		fresh := Authority{Key: secret.New("new-" + string(kind) + "-key")}
+		if certified {
+			fresh.Certificate = secret.New("new-" + string(kind) + "-crt")
+		}
+		return s.Next(fresh), nil
 	}
 	back := func(s rotation.State[Authority]) (rotation.State[Authority], error) { return s.Back() }
 	section := func(phase, which string) string {
-		return "rotation:\n    kind: talos-ca\n    phase: " + phase + "\n    since: \"2026-11-25\"\n    other:\n        crt: " + which + "-crt\n        key: " + which + "-key\n"
+		text := "rotation:\n    kind: " + string(kind) + "\n    phase: " + phase + "\n    since: \"2026-11-25\"\n"
+		if !certified && phase == "issue" {
+			text += "    signs: \"2027-01-01\"\n"
+		}
+		text += "    other:\n"
+		if certified {
+			text += "        crt: " + which + "-" + string(kind) + "-crt\n"
+		}
+		return text + "        key: " + which + "-" + string(kind) + "-key\n"
 	}
-	renewed := strings.NewReplacer("old-", "new-").Replace(bundle)
+	renewed := strings.ReplaceAll(bundle, "old-"+string(kind), "new-"+string(kind))
 	text := []byte(bundle)
 	for i, tt := range []struct {
-		move func(rotation.State[Authority]) (rotation.State[Authority], error)
-		want string
+		today string
+		move  func(rotation.State[Authority]) (rotation.State[Authority], error)
+		want  string
 	}{
-		{next, bundle + section("accept", "new")},
-		{back, bundle},
-		{next, bundle + section("accept", "new")},
-		{next, renewed + section("issue", "old")},
-		{back, bundle + section("accept", "new")},
-		{next, renewed + section("issue", "old")},
-		{next, renewed},
+		{"2026-11-25", next, bundle + section("accept", "new")},
+		{"2026-11-25", back, bundle},
+		{"2026-11-25", next, bundle + section("accept", "new")},
+		{"2027-01-01", next, renewed + section("issue", "old")},
+		{"2027-01-02", back, bundle + section("accept", "new")},
+		{"2027-01-01", next, renewed + section("issue", "old")},
+		{"2027-01-05", next, renewed},
 	} {
-		out, err := Rotate(file, text, rotation.TalosCA, []string{"2026-11-25", "2026-11-25", "2026-11-25", "2027-01-01", "2027-01-01", "2027-01-01", "2027-01-01"}[i], tt.move)
+		out, err := Rotate(file, text, kind, tt.today, tt.move)
 		if err != nil || string(out) != tt.want {
 			t.Fatalf("%d: %v\n%s\nwant\n%s", i, err, out, tt.want)
 		}
 		text = out
 	}
-	if _, err := Rotate(file, text, "", back); err == nil {
+	if _, err := Rotate(file, text, kind, "", back); err == nil {
 		t.Error("there is a way back from the end")
+	}
+}
+
+// TestOneRotation: a second one does not begin beside the first, and its secrets are not
+// told.
+func TestOneRotation(t *testing.T) {
+	next := func(s rotation.State[Authority]) (rotation.State[Authority], error) {
+		return s.Next(Authority{secret.New("new-crt"), secret.New("new-key")}), nil
+	}
+	begun, err := Rotate(file, []byte(bundle), rotation.KubernetesCA, "2026-11-25", next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Rotate(file, begun, rotation.TalosCA, "2026-11-25", next)
+	if err == nil || !strings.Contains(err.Error(), "has a rotation of the authority of the Kubernetes API under way") {
+		t.Errorf("got %v", err)
+	}
+	_, err = Rotate(file, []byte("talos:\n    certs: {}\n"), rotation.KubernetesCA, "2026-11-25", next)
+	if err == nil || !strings.Contains(err.Error(), "does not have the authority of the Kubernetes API (talos.certs.k8s)") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -58,6 +104,8 @@ func TestUnknownRotation(t *testing.T) {
 		"rotation: {kind: moon, phase: accept, other: {crt: a, key: b}}\n",
 		"rotation: {kind: talos-ca, phase: late, other: {crt: a, key: b}}\n",
 		"rotation: {kind: talos-ca, phase: accept, other: {crt: a}}\n",
+		"rotation: {kind: kubernetes-ca, phase: accept, other: {key: b}}\n",
+		"rotation: {kind: service-account, phase: accept, other: {crt: a, key: b}}\n",
 		"rotation: {kind: talos-ca, phase: accept, more: canary, other: {crt: a, key: b}}\n",
 	} {
 		if _, err := Parse(file, []byte(text)); err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "is not a rotation that this talosgen knows") {

@@ -23,6 +23,8 @@ type Cluster struct {
 	talos      authority
 	kubernetes authority
 	etcd       authority
+	other      authority // of Kubernetes, in a rotation
+	turned     bool      // it was the one that signed
 }
 
 type authority struct {
@@ -89,14 +91,14 @@ func (c *Cluster) Authority() []byte { return c.talos.certificatePEM() }
 // name are more lines for its machine section, indented by two spaces.
 func (c *Cluster) ControlPlane(hostname string, more ...string) string {
 	text := c.config("controlplane", hostname, true, more)
-	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  secretboxEncryptionSecret: %s\n  ca: %s\n  etcd: {ca: %s}\n",
-		c.name, base64.StdEncoding.EncodeToString(make([]byte, 32)), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true))
+	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  secretboxEncryptionSecret: %s\n  ca: %s\n  etcd: {ca: %s}\n%s",
+		c.name, base64.StdEncoding.EncodeToString(make([]byte, 32)), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), c.accepted())
 }
 
 // Worker returns the configuration of a worker.
 func (c *Cluster) Worker(hostname string, more ...string) string {
-	return c.config("worker", hostname, false, more) + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  ca: %s\n",
-		c.name, c.kubernetes.pair(c.t, false))
+	return c.config("worker", hostname, false, more) + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  ca: %s\n%s",
+		c.name, c.kubernetes.pair(c.t, false), c.accepted())
 }
 
 func (c *Cluster) config(role, hostname string, key bool, more []string) string {
