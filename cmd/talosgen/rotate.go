@@ -31,7 +31,7 @@ const (
 
 func (r rotateCommand) command() *cli.Command {
 	return &cli.Command{
-		Name: "rotate", Usage: "replace an authority or the service account key of a living cluster, phase by phase", ArgsUsage: "<env> <what>",
+		Name: "rotate", Usage: "replace an authority or the service account key of a cluster that runs, phase by phase", ArgsUsage: "<env> <what>",
 		Description: `Takes a rotation one phase on, in secrets.sops.yaml alone. Render, commit and
 apply after each: apply refuses a phase for which a node is not ready. First
 nodes learn to trust a new authority, then it signs, and last they forget the old
