@@ -3,6 +3,7 @@ package talossim
 import (
 	"crypto/x509"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,10 +23,22 @@ func (c *config) kubeClients() *x509.CertPool {
 	return pool
 }
 
-// sameKubeTrust reports whether Kubernetes knows the same authorities and keys by both.
-func (c *config) sameKubeTrust(o *config) bool {
-	return c.kubeCA == o.kubeCA && slices.Equal(c.kubeAccepted, o.kubeAccepted) &&
-		c.tokens.signs == o.tokens.signs && slices.Equal(c.tokens.accepted, o.tokens.accepted)
+// sameKubeTrust reports whether Kubernetes knows the same authorities and keys by both,
+// whichever contract they are written in.
+func (c *config) sameKubeTrust(o *config) bool { return slices.Equal(c.kubeTrust(), o.kubeTrust()) }
+
+// kubeTrust are those authorities and keys, as PEM.
+func (c *config) kubeTrust() (all []string) {
+	signs := []string{c.kubeCA.Crt + c.kubeCA.Cert, c.tokens.signs}
+	if !c.controlPlane() {
+		signs = signs[:1] // and the first of the accepted ones is the one that signs
+	}
+	for _, text := range slices.Concat(signs, c.kubeAccepted, c.tokens.accepted) {
+		if text = strings.TrimSpace(string(asPEM(text))); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // trustAgain restarts what reads authorities of Kubernetes when it starts: the kubelet,
