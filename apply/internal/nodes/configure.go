@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -50,7 +51,7 @@ func (n configSteps) noticed(ctx context.Context, notify func(string)) error {
 	notify("waits until the kubelet has noticed the change")
 	defer notify("")
 	if err := n.Clock.Sleep(ctx, n.Patience.Notice); err != nil {
-		return interrupted(ctx)
+		return execute.Interrupted(ctx)
 	}
 	return n.keep(ctx)
 }
