@@ -130,7 +130,7 @@ func (m *planner) harmless(want Want, node Node) error {
 	case class == nodeconfig.Refused:
 		m.refuseChanges(want, d)
 	case class != "" && waits != nil:
-		m.refuseEarly(want.Name, waits)
+		waits.refuse(m, want.Name)
 	case class == "":
 	case m.policy.Mode == Staged:
 		m.configure(Stage, want, d)

@@ -36,8 +36,8 @@ func (m *planner) rotationWaits(want Want, node Node) *early {
 	return nil
 }
 
-// refuseEarly refuses a phase that comes too early.
-func (m *planner) refuseEarly(node string, e *early) {
+// refuse refuses the phase.
+func (e early) refuse(m *planner, node string) {
 	m.refuse(node, "the next phase of the rotation of "+e.kind.Subject()+" is too early: "+e.why,
 		"apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> "+string(e.kind)+" --abort")
 }
