@@ -90,6 +90,10 @@ func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
 	if s.Certificates, err = c.certificates(ctx); err != nil {
 		return nil, err
 	}
+	if s.Rotations, err = Rotations(ctx, c.env); err != nil {
+		return nil, err
+	}
+	s.support(c.clock.Now())
 	s.differences(c.clock.Now(), unready)
 	return s, unreachable
 }

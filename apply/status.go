@@ -19,6 +19,10 @@ type Status struct {
 	Objects      *kubeplan.Plan      `json:"objects"`
 	Flux         []FluxStatus        `json:"flux"`
 	Certificates []CertificateStatus `json:"certificates"`
+	// How long the versions that run are supported.
+	Support []SupportStatus `json:"support,omitempty"`
+	// The rotations that the tree is in the middle of, such as kubernetes-ca.
+	Rotations []string `json:"rotations,omitempty"`
 	// What firewalls let in beside the rules of the tree, for a while.
 	Access []cloudplan.OpenAccess `json:"access,omitempty"`
 	// What is not as Git has it, one line each; none: all is well.

@@ -27,7 +27,7 @@ func (s *Status) String() string {
 			fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t "))
 		}
 	}
-	var nodes, flux, certificates, access [][]string
+	var nodes, flux, certificates, support, rotations, access [][]string
 	for _, n := range s.Nodes {
 		nodes = append(nodes, []string{n.Name, n.state(), n.Kubelet, n.Talos})
 	}
@@ -35,11 +35,17 @@ func (s *Status) String() string {
 		flux = append(flux, []string{f.Name, f.state(), f.Revision})
 	}
 	for _, c := range s.Certificates {
-		until := "until " + c.Expires.UTC().Format(time.DateOnly)
+		until, since := "until "+c.Expires.UTC().Format(time.DateOnly), "since "+c.Begins.UTC().Format(time.DateOnly)
 		if c.Problem != "" {
-			until = "not known"
+			until, since = "not known", ""
 		}
-		certificates = append(certificates, []string{c.Name, until})
+		certificates = append(certificates, []string{c.Name, until, since})
+	}
+	for _, v := range s.Support {
+		support = append(support, []string{v.Program + " " + v.Version, v.Text})
+	}
+	for _, kind := range s.Rotations {
+		rotations = append(rotations, []string{kind, "under way: see talosgen rotate <env> " + kind + " --status"})
 	}
 	table("nodes", nodes)
 	if s.Objects != nil {
@@ -47,6 +53,8 @@ func (s *Status) String() string {
 	}
 	table("Flux", flux)
 	table("certificates", certificates)
+	table("rotations", rotations)
+	table("support", support)
 	for _, a := range s.Access {
 		access = append(access, []string{a.String()})
 	}

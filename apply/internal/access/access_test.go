@@ -120,6 +120,9 @@ func TestReadAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		if kinds := fmt.Sprint(got.Rotating()); kinds != "[talos-ca kubernetes-ca]" {
+			t.Errorf("%s: rotating %s", name, kinds)
+		}
 		for api, want := range map[*Authority][]string{got.Talos: {talos.Crt, other.Crt}, got.Kubernetes: {kubernetes.Crt, more.Crt}} {
 			if joined := strings.TrimSpace(string(decode64(want[0]))) + "\n" + string(decode64(want[1])); string(api.PEM()) != joined {
 				t.Errorf("%s: %s trusts something else", name, api)
@@ -129,6 +132,21 @@ func TestReadAccepted(t *testing.T) {
 	for _, broken := range []string{strings.Replace(old, more.Crt, "c2VjcmV0LWNhbmFyeQ==", 1), newConfig(talos, kubernetes) + "acceptedCAs: {a: b}\n"} {
 		if _, err := Read("nodes/a.yaml", []byte(broken)); err == nil || strings.Contains(err.Error(), "c2Vjcm") {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestRotating(t *testing.T) {
+	plain := newConfig(newPair(t, "ed25519"), newPair(t, "ecdsa"))
+	for config, want := range map[string]string{
+		plain: "[]",
+		plain + "---\nkind: KubeServiceAccountConfig\naccepted: {issuers: [https://example.com]}\n":   "[]",
+		plain + "---\nkind: KubeServiceAccountConfig\naccepted: {publicKeys: [a public key]}\n":       "[service-account]",
+		plain + "acceptedCAs: []\n---\nkind: SomethingElse\naccepted: {publicKeys: [a public key]}\n": "[]",
+	} {
+		got, err := Read("nodes/a.yaml", []byte(config))
+		if err != nil || fmt.Sprint(got.Rotating()) != want {
+			t.Errorf("got %v, %v, want %s", got, err, want)
 		}
 	}
 }

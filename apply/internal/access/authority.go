@@ -61,6 +61,7 @@ func (a *Authority) GoString() string { return a.String() }
 type Authorities struct {
 	Talos      *Authority // signs the clients of the Talos API
 	Kubernetes *Authority // signs the clients of the Kubernetes API
+	tokenKeys  bool       // service accounts have more than one key
 }
 
 // pair is a certificate and its key: crt and key are PEM in base64, as Talos
@@ -86,6 +87,9 @@ type document struct {
 	} `yaml:"cluster"`
 	IssuingCA pair      `yaml:"issuingCA"`
 	Accepted  yaml.Node `yaml:"acceptedCAs"` // a list of text, of this kind
+	Tokens    struct {
+		Keys []string `yaml:"publicKeys"`
+	} `yaml:"accepted"`
 }
 
 // trust is an authority that signs, and the certificates of those that are trusted
@@ -103,12 +107,12 @@ const kubernetesKind = "KubeAPIServerCAConfig"
 // Read finds the authorities in the machine configuration of a control plane,
 // in the clear. file is its place, for messages, which never quote it.
 func Read(file string, config []byte) (*Authorities, error) {
-	talos, kubernetes, err := findPairs(config)
+	found := &Authorities{}
+	talos, kubernetes, err := findPairs(config, found)
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: file}, "is no machine configuration").WithCode(diag.Secrets)
 	}
 	var problems diag.List
-	found := &Authorities{}
 	found.Talos, err = talos.parse(file, "the Talos API")
 	problems.AddErr(err)
 	found.Kubernetes, err = kubernetes.parse(file, "the Kubernetes API")
@@ -116,7 +120,7 @@ func Read(file string, config []byte) (*Authorities, error) {
 	return found, problems.Err()
 }
 
-func findPairs(config []byte) (talos, kubernetes trust, err error) {
+func findPairs(config []byte, found *Authorities) (talos, kubernetes trust, err error) {
 	dec := yaml.NewDecoder(bytes.NewReader(config))
 	for {
 		var d document
@@ -132,6 +136,8 @@ func findPairs(config []byte) (talos, kubernetes trust, err error) {
 			if d.Cluster.CA != (pair{}) {
 				kubernetes = trust{d.Cluster.CA, certificates(d.Cluster.Accepted), "cluster.acceptedCAs"}
 			}
+		case "KubeServiceAccountConfig":
+			found.tokenKeys = len(d.Tokens.Keys) > 0
 		case kubernetesKind:
 			kubernetes = trust{pair{Crt: d.IssuingCA.Cert, Key: d.IssuingCA.Key}, nil, kubernetesKind + ".acceptedCAs"}
 			if d.Accepted.Kind != 0 && d.Accepted.Decode(&kubernetes.accepted) != nil {
