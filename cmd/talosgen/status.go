@@ -26,9 +26,10 @@ func (t statusCommand) command() *cli.Command {
  - whether the objects of bootstrap/ are in sync with Git, and ready;
  - whether each Kustomization of Flux has applied the checked-out tree;
  - which access is open for a while, by whom and until when;
- - since and until when certificates are valid: those of the authorities, which
-   also sign every kubeconfig and talosconfig, and those of each node;
- - which rotation is under way, and how long the versions that run are supported.
+ - since and until when certificates are valid: those of the authorities,
+   which also sign every kubeconfig and talosconfig, and those of each node;
+ - which rotation is under way, and how long the versions that run are
+   supported.
 
 The tree is compared as it is, committed or not. The control plane nodes are
 found through Hetzner and reached as apply reaches them. With --server only that
