@@ -17,10 +17,13 @@ import (
 // certificates are those that the cluster stands and falls with: the authorities,
 // by which also those in everybody's kubeconfig and talosconfig are signed, and
 // what servers show.
-func (c *Cluster) certificates(ctx context.Context) ([]CertificateStatus, error) {
+func (c *Cluster) certificates(ctx context.Context, s *Status) ([]CertificateStatus, error) {
 	authorities, err := c.env.authorities(ctx)
 	if err != nil {
 		return nil, err
+	}
+	for _, kind := range authorities.Rotating() {
+		s.Rotations = append(s.Rotations, string(kind))
 	}
 	all := []CertificateStatus{
 		certificateOf("Kubernetes authority", authorities.Kubernetes.Certificate(), false),
@@ -87,10 +90,7 @@ func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
 	if unreachable != nil {
 		s.Problem = oneLine(unreachable)
 	}
-	if s.Certificates, err = c.certificates(ctx); err != nil {
-		return nil, err
-	}
-	if s.Rotations, err = Rotations(ctx, c.env); err != nil {
+	if s.Certificates, err = c.certificates(ctx, s); err != nil {
 		return nil, err
 	}
 	s.support(c.clock.Now())

@@ -20,7 +20,7 @@ type Status struct {
 	Flux         []FluxStatus        `json:"flux"`
 	Certificates []CertificateStatus `json:"certificates"`
 	// How long the versions that run are supported.
-	Support []SupportStatus `json:"support,omitempty"`
+	Support []supportStatus `json:"support,omitempty"`
 	// The rotations that the tree is in the middle of, such as kubernetes-ca.
 	Rotations []string `json:"rotations,omitempty"`
 	// What firewalls let in beside the rules of the tree, for a while.
@@ -40,6 +40,17 @@ type FluxStatus struct {
 	// same then as it is in Git here.
 	Revision string `json:"revision,omitempty"`
 	Current  bool   `json:"current"`
+}
+
+// supportStatus is until when a version that runs gets patches from its project. That it
+// does no more is no difference from Git.
+type supportStatus struct {
+	Program string `json:"program"`
+	Version string `json:"version"`
+	// The day on which it ends, if it is known, and whether it has.
+	Ends  string `json:"ends,omitempty"`
+	Ended bool   `json:"ended"`
+	Text  string `json:"text"`
 }
 
 // SameTree reports whether the rendered tree was, in a commit, as it is now.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 // otherVersion are the nodes that run a version of a program where Git has another.
@@ -125,5 +126,25 @@ func (s *Status) differences(now time.Time, unready []string) {
 		case c.soon(now):
 			add("the certificate of the %s expires on %s", c.Name, c.Expires.UTC().Format(time.DateOnly))
 		}
+	}
+}
+
+// support tells of the versions that run: that of the Kubernetes API, and those of Talos.
+func (s *Status) support(now time.Time) {
+	add := func(program, version string, of versions.Support) {
+		s.Support = append(s.Support, supportStatus{Program: program, Version: version, Ends: of.Ends, Ended: of.Ended, Text: of.Text})
+	}
+	if s.Version != "" {
+		add(kubernetesProgram, s.Version, versions.KubernetesSupport(s.Version, now))
+	}
+	var run []string
+	for _, n := range s.Nodes {
+		if n.Registered && strings.HasPrefix(n.Talos, "v") && !slices.Contains(run, n.Talos) {
+			run = append(run, n.Talos)
+		}
+	}
+	slices.Sort(run)
+	for _, version := range run {
+		add(talosProgram, version, versions.TalosSupport(version))
 	}
 }

@@ -48,9 +48,6 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 	}
 	findings = append(append([]preflight.Finding{d.tree(c, s)}, s.stale...), findings...)
 	findings = append(findings, preflight.Placeholders(&p.Desired)...)
-	if f := apply.RotationFinding(c.Context, s.env); f != nil {
-		findings = append(findings, *f)
-	}
 	if wantsJSON(c) {
 		if err := s.out.printJSON(findings); err != nil {
 			return err
