@@ -69,8 +69,11 @@ const mostPaths = 2
 func pathsOf(key string, t reflect.Type, path []string) (paths []string) {
 	suffix := ""
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-		if t.Kind() == reflect.Slice {
+		switch t.Kind() {
+		case reflect.Slice:
 			suffix = "[]"
+		case reflect.Map:
+			suffix = ".<name>"
 		}
 		t = t.Elem()
 	}
