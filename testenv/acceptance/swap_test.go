@@ -66,7 +66,7 @@ func (s *swap) pending() {
 	output, _ := s.talosgen("plan", "lab") // its exit code is of apply
 	s.contains(output, "upgrade pending:", "v1.13.9 -> v1.14.1   2 nodes", "etcd ")
 	output, _ = s.talosgen("upgrade", "lab", "--plan")
-	s.contains(output, "talos v1.14.1\n", "drain, install, boot       cp-1, worker-1\n", "C-single", "C-no-return")
+	s.contains(output, "talos v1.14.1\n", "drain, install, boot       cp-1\nmanifests ", "drain, install, boot       worker-1\n", "C-single", "C-no-return")
 }
 
 // talosArgs agree to what one control plane node takes.

@@ -190,7 +190,7 @@ func (u *upgrade) upgradedByTalosctl() {
 func (u *upgrade) agrees() {
 	u.next()
 	u.contains(u.must("upgrade", "lab", "--kubernetes", "--plan"), "lab, upgrade: nothing to do")
-	u.contains(u.must("plan", "lab"), "lab, nodes: nothing to do")
+	u.contains(u.must("plan", "lab"), "lab: nothing to do")
 }
 
 // workload lets pods run on the workers, which drains evict.
