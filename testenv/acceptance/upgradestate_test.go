@@ -105,6 +105,9 @@ func (s state) configuration(n *talosenv.Node, text string) error {
 // Kubernetes names after the keys of a cluster.
 var unstable = []string{"events", "leases", "endpoints", "endpointslices", "componentstatuses", "pods", "replicasets", "controllerrevisions", "clustertrustbundles"}
 
+// history has who has run talosgen and when, which talosctl does not write.
+const history = "talosgen-history"
+
 // objects adds all objects that Kubernetes has.
 func (s state) objects(ctx context.Context, u *upgrade) error {
 	config := u.kubeconfig()
@@ -127,7 +130,9 @@ func (s state) objects(ctx context.Context, u *upgrade) error {
 				return fmt.Errorf("%s: %w", r.Name, err)
 			}
 			for _, o := range list.Items {
-				s.object(r.Name, o)
+				if o.GetName() != history {
+					s.object(r.Name, o)
+				}
 			}
 		}
 	}
