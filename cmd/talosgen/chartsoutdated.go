@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -78,20 +79,14 @@ func (h chartsCommand) printAges(c *cli.Context, ages []charts.Age) error {
 
 // columns are rows with their cells below each other.
 func (h chartsCommand) columns(rows [][]string) string {
-	widths := make([]int, len(rows[0]))
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = h.out.clean(cell)
-			widths[i] = max(widths[i], len(row[i]))
 		}
+		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
-	var b strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			fmt.Fprintf(&line, "%-*s  ", widths[i], cell)
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
+	_ = t.Flush() // into memory
 	return b.String()
 }

@@ -2,6 +2,8 @@ package vault
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path"
 	"time"
 
@@ -110,8 +112,11 @@ func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Ki
 // fixedNodes refuses what apply cannot take through the phases: nodes that the
 // autoscaler makes keep the configuration that they began with.
 func fixedNodes(r *render.Repo, env string, kind rotation.Kind) error {
-	if _, err := r.Repository().Files.Stat(path.Join(source.RenderedDir, env, "autoscaler")); err != nil {
+	switch _, err := r.Repository().Files.Stat(path.Join(source.RenderedDir, env, "autoscaler")); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return err
 	}
 	return diag.On(string(kind), "%s has nodes that the cluster autoscaler makes: they keep the configuration that they began with, and would lose the others", env).
 		WithHint("set the pools of the autoscaler to no nodes, apply, and remove them from cluster.yaml for as long as the rotation takes;\nor rotate by hand with `talosctl rotate-ca`, and take the new authority over").WithCode(diag.Conflict)

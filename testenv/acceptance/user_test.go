@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func (u *user) shell(line string) (output string, err error) {
 }
 
 // run runs a program in the repository, with talosgen in its path, and returns what
-// it prints. It is killed if it takes too long.
+// it prints. It is killed if it takes too long; after the longest time, with its stacks.
 func (u *user) run(within time.Duration, program *exec.Cmd, shown string) (output string, err error) {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), within)
@@ -58,6 +59,9 @@ func (u *user) run(within time.Duration, program *exec.Cmd, shown string) (outpu
 	command.Dir = u.repository.Root()
 	command.Env = slices.Concat(os.Environ(), u.repository.Environ(), u.environ, []string{"PATH=" + filepath.Dir(toolenv.Talosgen(u.t)) + ":" + os.Getenv("PATH")})
 	command.Stdout, command.Stderr = &out, &out
+	if within == longest { // it hangs: what it waits for stands in its stacks
+		command.Cancel, command.WaitDelay = func() error { return command.Process.Signal(syscall.SIGQUIT) }, 10*time.Second
+	}
 	begin := time.Now()
 	err = command.Run()
 	u.t.Logf("$ %s\n%s(%.0f s, %v)", shown, &out, time.Since(begin).Seconds(), err)
