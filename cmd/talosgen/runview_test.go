@@ -89,11 +89,11 @@ func TestRunViewWaited(t *testing.T) {
 // interrupt is what a terminal shows of Ctrl-C, on the line where the cursor is.
 const interrupt = "^C"
 
-// seen is what a terminal shows after a text.
+// seen is what a terminal shows after a text, and what was scrolled away.
 func seen(text string) string {
 	shown := screen.NewScreen(100, 60)
 	_, _ = shown.Write([]byte(strings.ReplaceAll(text, "\n", "\r\n"))) // as the kernel does
-	return strings.TrimRight(shown.Text(), "\n")
+	return strings.TrimRight(shown.All(), "\n")
 }
 
 // What the terminal shows of Ctrl-C leaves nothing of a line that goes.
