@@ -58,7 +58,9 @@ func (r *seedRange) Set(text string) error {
 const nightlyVariable = "TALOSGEN_TESTENV_NIGHTLY"
 
 // seeds are those to test: so many that they have the cases that the levels fast,
-// full and nightly want. cases counts those of a repository.
+// full and nightly want. cases counts those of a repository. The full level is bounded by
+// twenty minutes of two cores, of which renders and lives have most; the other properties
+// have their thousands every night.
 func seeds(fast, full, nightly int, cases func(generate.Repository) int) (all []uint64) {
 	if seedFlag.first > 0 {
 		for seed := seedFlag.first; seed <= seedFlag.last; seed++ {
