@@ -85,7 +85,7 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 		infra: infra, bare: reach.OnLoopback(c.Endpoint) && !c.Nodes.Kubernetes, inventory: inv, nodes: way, signer: sign,
 		clock: c.Clock, held: held, calls: &log.calls.kubernetes, readOnly: c.ReadOnly,
 	}
-	lock := &locker{place: lockPlaceOf(e, project, open, kube, c.Clock), held: held, log: log}
+	lock := &locker{env: e.Name(), place: lockPlaceOf(e, project, open, kube, c.Clock), held: held, log: log}
 	s := &Session{
 		env: e, project: project, examples: c.Examples, log: log, lock: lock, record: recordOf(e, project, c.History, kube, lock, log),
 		objects: &treeObjects{env: e}, backups: &backups{env: e, clock: c.Clock, files: c.Nodes.Keep},

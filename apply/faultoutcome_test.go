@@ -88,7 +88,7 @@ var (
 		}
 		shipped := regexp.MustCompile(`(?m)^cluster: "?([-\w]+)`).FindStringSubmatch(string(text))[1]
 		return regexp.MustCompile(`\b[0-9a-f]{1,4}(:[0-9a-f]{0,4}){2,}(/\d+)?|\b(cluster=|` + regexp.QuoteMeta(shipped) +
-			`\b|prod\b|lighthouse\b|harbour\b|api\.|example\.(com|org|net))[-\w/.=,]*|\bc(p|a)?x\d+( in \w+)?\b|\b\d[-\d:.TZ]*(/\d+)?\b`)
+			`\b|prod\b|demo\b|lighthouse\b|harbour\b|api\.|example\.(com|org|net))[-\w/.=,]*|\bc(p|a)?x\d+( in \w+)?\b|\b\d[-\d:.TZ]*(/\d+)?\b`)
 	})
 	// ofFault is what the fault itself says, which the table has beside it.
 	ofFault = regexp.MustCompile(`: refused on the way \(\w+\)`)
@@ -132,7 +132,7 @@ func TestGeneral(t *testing.T) {
 		"let the load balancer reach it by its private one":                                                       "let the load balancer reach it by its private one",
 		"DNS record api.prod.example.com: read: server responded with status code 404":                            "DNS record ...: read: server responded with status code ...",
 		"server harbour-a-1: attach it to the network with 10.0.0.2: its action runs for more than 30m0s":         "server ...: attach it to the network with ...: its action runs for more than half an hour",
-		"it keeps other runs out until 2026-11-21T14:21:51Z, or until you remove it: talosgen unlock":             "it keeps other runs out until ..., or until you remove it: talosgen unlock",
+		"it keeps other runs out until 2026-11-21T14:21:51Z\nto remove it before: talosgen unlock demo":           "it keeps other runs out until ..., to remove it before: talosgen unlock ...",
 	} {
 		if got := general(text); got != want {
 			t.Errorf("%q, want %q", got, want)

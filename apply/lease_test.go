@@ -90,7 +90,7 @@ func TestStaticLock(t *testing.T) {
 		s.staticTree("cp-1", "worker-1")
 		ann, bob := s.session(), s.session()
 		err := ann.lock.locked(t.Context(), Owner{Name: "ann@desk", Run: "x1"}, func() error {
-			if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "lock demo-apply-lock: ann@desk holds it") {
+			if _, _, err := s.apply(Policy{}); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "lock demo-apply-lock: ann@desk holds it") || !strings.HasSuffix(err.Error(), "talosgen unlock demo") {
 				t.Errorf("beside another run: (%d) %v", diag.CodeOf(err), err)
 			}
 			if h, err := bob.Holder(t.Context()); err != nil || h == nil || h.Owner != "ann@desk" || h.Run != "x1" {
@@ -139,11 +139,11 @@ func TestStaticLockStays(t *testing.T) {
 		_, warning, _ := strings.Cut(reported, "lock release the lock failed ")
 		var until time.Time
 		for word := range strings.FieldsSeq(warning) {
-			if at, perr := time.Parse(time.RFC3339, strings.TrimSuffix(word, ",")); perr == nil {
+			if at, perr := time.Parse(time.RFC3339, strings.TrimRight(word, ",:")); perr == nil {
 				until = at
 			}
 		}
-		if lasts := until.Sub(taken); lasts < 14*time.Minute || lasts > 15*time.Minute || !strings.Contains(warning, "talosgen unlock") {
+		if lasts := until.Sub(taken); lasts < 14*time.Minute || lasts > 15*time.Minute || !strings.Contains(warning, "; to remove it before: talosgen unlock demo") {
 			t.Errorf("it was taken at %s, told\n%s", taken, reported)
 		}
 	})

@@ -105,7 +105,7 @@ func TestDestroyFindsALock(t *testing.T) {
 		_, err = s.Apply(t.Context(), p, Policy{}, Owner{Name: "ann@desk", Run: "1"})
 		return err
 	}
-	if err := destroy(); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "bob-laptop holds it") {
+	if err := destroy(); diag.CodeOf(err) != diag.Conflict || !strings.Contains(err.Error(), "bob-laptop holds it") || !strings.HasSuffix(err.Error(), "\n  if you are sure that it is dead: talosgen unlock demo") {
 		t.Errorf("error %v", err)
 	}
 	b.clock.Advance(time.Hour)

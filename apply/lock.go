@@ -3,10 +3,12 @@ package apply
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
 	"github.com/talosgen/talosgen/apply/internal/kube"
+	"github.com/talosgen/talosgen/apply/internal/lockheld"
 	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -45,6 +47,7 @@ type lockPlace interface {
 
 // locker takes the lock of a cluster for a run, and gives it back.
 type locker struct {
+	env   string // for what is suggested
 	place lockPlace
 	held  *heldLock
 	log   *runLog
@@ -81,6 +84,18 @@ func (l *locker) acquire(ctx context.Context, stage progress.Stage) error {
 	taken, err := l.place.acquire(ctx, l.owner, stage)
 	if err == nil {
 		l.held.lock = taken
+		return nil
+	}
+	if errors.Is(err, lockheld.Err) {
+		return l.unlockable(err, "if you are sure that it is dead")
+	}
+	return err
+}
+
+// unlockable is an error of a lock with the command that removes it.
+func (l *locker) unlockable(err error, when string) error {
+	if problem := (*diag.Problem)(nil); errors.As(err, &problem) {
+		problem.Hint = strings.TrimPrefix(problem.Hint+"\n"+when+": talosgen unlock "+l.env, "\n")
 	}
 	return err
 }
@@ -97,10 +112,10 @@ func (l *locker) release(ctx context.Context) error {
 	err := held.Release(ctx)
 	if kept := (*kube.NotReleased)(nil); errors.As(err, &kept) {
 		// What the run was for is done or failed without it, and the lock expires.
-		l.log.warn("lock", "release the lock", oneLine(err))
+		l.log.warn("lock", "release the lock", oneLine(err)+"; to remove it before: talosgen unlock "+l.env)
 		return nil
 	}
-	return err
+	return l.unlockable(err, "to remove it before")
 }
 
 // projectLock is the lock of a cluster at Hetzner Cloud.

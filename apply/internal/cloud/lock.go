@@ -10,6 +10,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"github.com/talosgen/talosgen/apply/internal/lockheld"
 	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -90,7 +91,7 @@ func (c *Client) Acquire(ctx context.Context, run Run) (*Lock, error) {
 			continue
 		}
 		if c.ServerTime().Before(holder.Expires) {
-			return nil, heldBy(what, *holder, c.ServerTime())
+			return nil, lockheld.By(what, holder.Owner, holder.Expires, c.ServerTime())
 		}
 		if err := c.deleteLock(ctx, run.Cluster, holder.ID, "take it over"); err != nil {
 			return nil, err
@@ -116,12 +117,6 @@ func (c *Client) giveBack(ctx context.Context, run Run) error {
 func (c *Client) deleteLock(ctx context.Context, cluster string, id int64, what string) error {
 	_, err := c.api.Firewall.Delete(ctx, &hcloud.Firewall{ID: id})
 	return explain("lock of the cluster "+cluster, what, done(err))
-}
-
-func heldBy(what string, h Holder, now time.Time) error {
-	return diag.On(what, "%s holds it, until %s (in %s)", h.Owner, h.Expires.UTC().Format(time.RFC3339), h.Expires.Sub(now).Round(time.Second)).
-		WithCode(diag.Conflict).
-		WithHint("wait until that run is done, or has been dead for that long\nif you are sure that it is dead: talosgen unlock")
 }
 
 // Holder returns who holds the lock of a cluster, or held it last and did not
@@ -163,7 +158,7 @@ func (l *Lock) Release(ctx context.Context) error {
 	err = l.client.deleteLock(ctx, l.run.Cluster, l.marker.id, "release it")
 	var problem *diag.Problem
 	if errors.As(err, &problem) {
-		problem.Hint = strings.TrimPrefix(fmt.Sprintf("%s\nit keeps other runs out until %s, or until you remove it: talosgen unlock",
+		problem.Hint = strings.TrimPrefix(fmt.Sprintf("%s\nit keeps other runs out until %s",
 			problem.Hint, l.marker.expires.UTC().Format(time.RFC3339)), "\n")
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/talosgen/talosgen/apply/internal/lockheld"
 	"github.com/talosgen/talosgen/apply/internal/turn"
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -101,7 +102,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 			live = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: leaseNamespace}}
 		}
 		if h := holder(live); h != nil && h.identity() != l.own.identity() && c.ServerTime().Before(h.Expires) {
-			return heldBy(name, *h, c.ServerTime())
+			return lockheld.By("lock "+name, h.Owner, h.Expires, c.ServerTime())
 		}
 		l.live = *live
 		if err = l.write(ctx); !conflicts(err) {
@@ -146,7 +147,7 @@ type NotReleased struct {
 
 // Error says until when the lock keeps other runs out, and why.
 func (e *NotReleased) Error() string {
-	return fmt.Sprintf("lock %s: the Kubernetes API does not answer, so it keeps other runs out until %s, or until it is removed: talosgen unlock: %v",
+	return fmt.Sprintf("lock %s: the Kubernetes API does not answer, so it keeps other runs out until %s: %v",
 		e.Name, e.Expires.UTC().Format(time.RFC3339), e.Err)
 }
 
@@ -328,12 +329,6 @@ func holder(l *coordinationv1.Lease) *Holder {
 		h.Expires = s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second)
 	}
 	return &h
-}
-
-func heldBy(name string, h Holder, now time.Time) error {
-	return diag.On("lock "+name, "%s holds it, until %s (in %s)", h.Owner, h.Expires.UTC().Format(time.RFC3339), h.Expires.Sub(now).Round(time.Second)).
-		WithCode(diag.Conflict).
-		WithHint("wait until that run is done, or has been dead for that long\nif you are sure that it is dead: talosgen unlock")
 }
 
 // conflicts reports whether somebody has changed, or made, an object meanwhile.
