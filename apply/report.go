@@ -16,7 +16,7 @@ import (
 
 // newReport begins the report of a run.
 func newReport(e *Environment, log *runLog, agreed *Plan) *Report {
-	r := &Report{Agreed: agreed, env: e.name, cluster: e.Infrastructure.Cluster}
+	r := &Report{Agreed: agreed, env: e.name, cluster: e.Infrastructure.Cluster, images: len(e.Infrastructure.Images) > 0}
 	if agreed != nil && agreed.Plan != nil && !agreed.Destroy {
 		r.closed, r.gateway = e.ClosedToAll(), e.Infrastructure.Access.Jump
 	}
@@ -235,8 +235,11 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	} else if r.upgrade.rolledBack() {
 		add(c.Of("upgrade"), "brings Talos' own objects in Kubernetes back too")
 	}
-	if r.upgrade.installed() {
+	switch installed, named := r.upgrade.installed(); {
+	case named:
 		add(c.Of("apply"), "writes the new versions into the configurations of the nodes")
+	case installed && r.images:
+		add(c.Of("apply"), "makes the image of the new version, for servers to come")
 	}
 	if slices.ContainsFunc(r.Steps, func(s nodeplan.Step) bool { return s.Action == nodeplan.Stage }) {
 		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")

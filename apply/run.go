@@ -59,6 +59,7 @@ type Report struct {
 	verified     verified
 	ended        bool // the run came through all its stages
 	env, cluster string
+	images       bool // servers are made from images that apply makes
 	requestsLeft int
 	closed       []preflight.Finding // of APIs that nobody reaches now
 	gateway      string              // that leads to nodes without public addresses; may be empty

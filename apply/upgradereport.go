@@ -48,10 +48,19 @@ func (u *upgradeReport) retries() (flags []string) {
 	return flags
 }
 
-// installed reports whether a node got another Talos: its configuration still names the
-// image of the old one.
-func (u *upgradeReport) installed() bool {
-	return slices.ContainsFunc(u.steps, func(s upgradeplan.Step) bool { return s.Action == upgradeplan.Install })
+// installed reports whether a node got another Talos, and whether a configuration still
+// names the image of the old one: a move to another contract sends what Git has.
+func (u *upgradeReport) installed() (another, named bool) {
+	old := map[string]bool{}
+	for _, s := range u.steps {
+		switch s.Action {
+		case upgradeplan.Install:
+			another, old[s.Node] = true, true
+		case upgradeplan.Contract:
+			delete(old, s.Node)
+		}
+	}
+	return another, len(old) > 0
 }
 
 // rolledBack reports whether nodes went back to the Talos of before.

@@ -52,6 +52,29 @@ func TestReturned(t *testing.T) {
 	}
 }
 
+// TestInstalled: an apply writes configurations after an upgrade, while they name the
+// image of before.
+func TestInstalled(t *testing.T) {
+	step := func(a upgradeplan.Action, node string) upgradeplan.Step {
+		return upgradeplan.Step{Action: a, Node: node}
+	}
+	for _, c := range []struct {
+		steps          []upgradeplan.Step
+		another, named bool
+	}{
+		{steps: nil},
+		{steps: []upgradeplan.Step{step(upgradeplan.Configure, "cp-1")}},
+		{steps: []upgradeplan.Step{step(upgradeplan.Install, "cp-1")}, another: true, named: true},
+		{steps: []upgradeplan.Step{step(upgradeplan.Install, "cp-1"), step(upgradeplan.Boot, "cp-1"), step(upgradeplan.Contract, "cp-1")}, another: true},
+		{steps: []upgradeplan.Step{step(upgradeplan.Install, "cp-1"), step(upgradeplan.Install, "w-1"), step(upgradeplan.Contract, "cp-1")}, another: true, named: true},
+		{steps: []upgradeplan.Step{step(upgradeplan.Contract, "cp-1"), step(upgradeplan.Install, "cp-1")}, another: true, named: true},
+	} {
+		if another, named := (&upgradeReport{steps: c.steps}).installed(); another != c.another || named != c.named {
+			t.Errorf("%v: %t, %t", c.steps, another, named)
+		}
+	}
+}
+
 func riskOf(id string, agreed bool) upgradeplan.Risk { return upgradeplan.Risk{ID: id, Agreed: agreed} }
 
 func noteOf(id string) upgradeplan.Note { return upgradeplan.Note{ID: id} }
