@@ -7,6 +7,7 @@
 //
 //	go run ./testenv/bench            all sizes, medians of five runs
 //	go run ./testenv/bench -runs 1 -sizes 6,50
+//	go run ./testenv/bench -against ../talosgen-of-before
 package main
 
 import (
@@ -30,15 +31,16 @@ func main() {
 	sizes := flag.String("sizes", "6,50,200,1000", "numbers of nodes")
 	contracts := flag.String("contracts", "v1.13.9,v1.14.1", "Talos versions")
 	binary := flag.String("binary", "", "the talosgen to measure; built if empty")
+	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
 	keep := flag.String("keep", "", "a directory for the generated repositories, which then stay")
 	flag.Parse()
-	if err := bench(*runs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, *keep); err != nil {
+	if err := bench(*runs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, *against, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(runs int, sizes, contracts []string, binary, keep string) error {
+func bench(runs int, sizes, contracts []string, binary, against, keep string) error {
 	dir := keep
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "talosgen-bench-")
@@ -57,6 +59,10 @@ func bench(runs int, sizes, contracts []string, binary, keep string) error {
 		}
 	}
 	fmt.Printf("%s, %d CPUs, %s/%s; medians of %d runs, whole process\n\n", runtime.Version(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runs)
+	programs := []program{{"", binary}}
+	if against != "" {
+		programs = append(programs, program{" (against)", against})
+	}
 	head("Talos")
 	for _, version := range contracts {
 		for _, size := range sizes {
@@ -64,18 +70,26 @@ func bench(runs int, sizes, contracts []string, binary, keep string) error {
 			if err != nil {
 				return err
 			}
-			repo := filepath.Join(dir, version+"-"+size)
-			if err := generate(repo, version, n, binary); err != nil {
-				return err
+			var clusters []cluster
+			for i, p := range programs {
+				repo := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", version, size, i))
+				if err := generate(repo, version, n, p.binary); err != nil {
+					return err
+				}
+				clusters = append(clusters, cluster{program: p, repo: repo, env: "bench", key: filepath.Join(repo, "key.txt")})
 			}
-			c := cluster{binary: binary, repo: repo, env: "bench", key: filepath.Join(repo, "key.txt")}
-			label := filepath.Join(repo, "envs/bench/patches/nodes", workerName(1), "1.yaml")
-			if err := c.row(fmt.Sprintf("%s | %d", version, n), label, runs); err != nil {
+			if err := rows(clusters, fmt.Sprintf("%s | %d", version, n), "envs/bench/patches/nodes/"+workerName(1)+"/1.yaml", runs); err != nil {
 				return err
 			}
 		}
 	}
-	return shipped(dir, binary, runs)
+	return shipped(dir, programs, runs)
+}
+
+// program is a talosgen that is measured.
+type program struct {
+	name   string // behind that of a row
+	binary string
 }
 
 // head prints the head of a table, with what its first column names.
@@ -86,17 +100,18 @@ func head(first string) {
 
 // cluster is an environment of a repository that is measured.
 type cluster struct {
-	binary, repo, env string
-	key               string // a file with an age key; empty if the environment names one
+	program
+	repo, env string
+	key       string // a file with an age key; empty if the environment names one
 }
 
-// row measures an environment and prints its line; label is the file of a patch
-// that may be overwritten.
-func (c cluster) row(name, label string, runs int) error {
+// rows measures clusters that differ in their program, by turns, and prints a line for
+// each; label is the file of a patch that may be overwritten.
+func rows(clusters []cluster, name, label string, runs int) error {
 	// The old tree is moved away, not removed: ext4 steps over the inodes of
 	// files that were removed a moment ago, one by one, for each new file.
-	scratch, err := c.measure(runs, func(run int) error {
-		err := os.Rename(filepath.Join(c.repo, "rendered"), fmt.Sprintf("%s-old-%d-%d", c.repo, os.Getpid(), run))
+	scratch, err := measure(clusters, runs, func(repo string, run int) error {
+		err := os.Rename(filepath.Join(repo, "rendered"), fmt.Sprintf("%s-old-%d-%d", repo, os.Getpid(), run))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -105,18 +120,20 @@ func (c cluster) row(name, label string, runs int) error {
 	if err != nil {
 		return err
 	}
-	same, err := c.measure(runs, func(int) error { return nil })
+	same, err := measure(clusters, runs, func(string, int) error { return nil })
 	if err != nil {
 		return err
 	}
-	one, err := c.measure(runs, func(run int) error {
-		return os.WriteFile(label, []byte(fmt.Sprintf("machine:\n  sysctls:\n    example.node: \"%d\"\n", run+1000)), 0o644)
+	one, err := measure(clusters, runs, func(repo string, run int) error {
+		return os.WriteFile(filepath.Join(repo, label), fmt.Appendf(nil, "machine:\n  sysctls:\n    example.node: \"%d\"\n", run+1000), 0o644)
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %s | %.3f s | %.3f s | %d MB | %.3f s | %.3f s | %.3f s | %.3f s |\n", name,
-		scratch.cpu.Seconds(), scratch.wall.Seconds(), scratch.memory>>20, same.cpu.Seconds(), same.wall.Seconds(), one.cpu.Seconds(), one.wall.Seconds())
+	for i, c := range clusters {
+		fmt.Printf("| %s%s | %.3f s | %.3f s | %d MB | %.3f s | %.3f s | %.3f s | %.3f s |\n", name, c.name,
+			scratch[i].cpu.Seconds(), scratch[i].wall.Seconds(), scratch[i].memory>>20, same[i].cpu.Seconds(), same[i].wall.Seconds(), one[i].cpu.Seconds(), one[i].wall.Seconds())
+	}
 	return nil
 }
 
@@ -125,26 +142,33 @@ type sample struct {
 	memory    int64 // bytes
 }
 
-// measure runs a render several times, each after prepare, and returns medians.
-func (c cluster) measure(runs int, prepare func(run int) error) (sample, error) {
-	var samples []sample
+// measure runs a render of each cluster several times, each after prepare, and returns
+// the medians of each.
+func measure(clusters []cluster, runs int, prepare func(repo string, run int) error) ([]sample, error) {
+	samples := make([][]sample, len(clusters))
 	for run := range runs + 1 {
-		if err := prepare(run); err != nil {
-			return sample{}, err
-		}
-		s, err := c.once()
-		if err != nil {
-			return sample{}, err
-		}
-		if run > 0 {
-			samples = append(samples, s)
+		for i, c := range clusters {
+			if err := prepare(c.repo, run); err != nil {
+				return nil, err
+			}
+			s, err := c.once()
+			if err != nil {
+				return nil, err
+			}
+			if run > 0 {
+				samples[i] = append(samples[i], s)
+			}
 		}
 	}
-	return sample{
-		cpu:    median(samples, func(s sample) time.Duration { return s.cpu }),
-		wall:   median(samples, func(s sample) time.Duration { return s.wall }),
-		memory: int64(median(samples, func(s sample) time.Duration { return time.Duration(s.memory) })),
-	}, nil
+	medians := make([]sample, len(clusters))
+	for i, of := range samples {
+		medians[i] = sample{
+			cpu:    median(of, func(s sample) time.Duration { return s.cpu }),
+			wall:   median(of, func(s sample) time.Duration { return s.wall }),
+			memory: int64(median(of, func(s sample) time.Duration { return time.Duration(s.memory) })),
+		}
+	}
+	return medians, nil
 }
 
 func median(samples []sample, of func(sample) time.Duration) time.Duration {
