@@ -10,7 +10,8 @@ import (
 	"github.com/talosgen/talosgen/internal/sorting"
 )
 
-// Recorder notes how a simulated run goes on. It may be used by several goroutines.
+// Recorder notes how a run goes on, a simulated one or a real one. It may be used by several
+// goroutines.
 type Recorder struct {
 	Now func() time.Time
 
@@ -49,6 +50,13 @@ func (r *Recorder) Event(e progress.Event) {
 	case e.State == progress.Failed || e.State == progress.Interrupted:
 		r.steps[i].to, r.steps[i].done, r.steps[i].failed = now, true, true
 	}
+}
+
+// Began is when the first event was; zero: there was none.
+func (r *Recorder) Began() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.began
 }
 
 // running is the step of an event that goes on; -1: there is none.

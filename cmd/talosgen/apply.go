@@ -45,7 +45,7 @@ Examples:
 			&cli.StringFlag{Name: flagRecoverFrom, Usage: "restore etcd from the snapshot `FILE`; only if no control plane node has an etcd"},
 			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"},
 			&cli.StringFlag{Name: flagPlan, Usage: "apply the plan saved in `FILE`, if it is not stale"},
-			imageURLFlag(), outputFlag())...),
+			imageURLFlag(), timelineFlag(), outputFlag())...),
 		Action: a.run,
 	}
 }
@@ -55,7 +55,7 @@ func (a applyCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	how := many{one: append(flagsOfOne(), flagPlan, flagRecoverFrom), inTurn: true}
+	how := many{one: append(flagsOfOne(), flagPlan, flagRecoverFrom, flagTimeline), inTurn: true}
 	return a.clusters.each(c, how, func(k clusters, env string) error {
 		return k.useOf(c, env, func(s *session) error { return a.apply(c, s, agreed) })
 	})

@@ -88,6 +88,9 @@ func (k clusters) open(c *cli.Context, name string) (*session, error) {
 		return nil, err
 	}
 	s := k.newSession(repo.Root(), env)
+	if s.timeline, err = newTimelineFile(c, k.clock); err != nil {
+		return nil, err
+	}
 	cloud, err := k.cloud(c, s)
 	if err != nil {
 		return nil, err

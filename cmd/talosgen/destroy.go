@@ -41,7 +41,7 @@ Examples:
 			&cli.StringFlag{Name: flagYesDestroy, Usage: "confirm with the `NAME` of the cluster; removes protection"},
 			&cli.StringSliceFlag{Name: flagAllow, Usage: "also remove the object `NAME` that the cluster created (repeatable)"},
 			&cli.BoolFlag{Name: flagAllowMade, Usage: "also remove all objects that the cluster created: load balancers, volumes, servers"},
-			outputFlag())...),
+			timelineFlag(), outputFlag())...),
 		Action: d.run,
 	}
 }

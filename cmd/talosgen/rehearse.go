@@ -70,7 +70,7 @@ Examples:
 // rehearseFlags are those of the commands that can be rehearsed, but for those that
 // answer questions or keep files.
 func rehearseFlags() (all []cli.Flag) {
-	none := []string{flagYes, flagPlanOnly, flagRecoverFrom, flagMaxParallel, flagAllow, flagNode, flagAllowDirty, flagOutput}
+	none := []string{flagYes, flagPlanOnly, flagRecoverFrom, flagMaxParallel, flagAllow, flagNode, flagAllowDirty, flagTimeline, flagOutput}
 	for _, f := range sessionFlags(append(policyFlags(), upgradeFlags()...)...) {
 		if !slices.Contains(none, f.Names()[0]) {
 			all = append(all, f)

@@ -21,6 +21,9 @@ func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 	}
 	summary := r.Summary(ended, s.commands(c))
 	unprinted := s.printSummary(c, summary) // which hides neither of the others
+	if lost := s.timeline.write(summary, c.Command.Name); lost != nil {
+		s.out.warn("%s", s.out.clean(lost.Error()))
+	}
 	s.recordRun(c, ledger.Entry{}, r, ended)
 	s.reportFacts(s.facts, "so that these machines are never taken for new ones")
 	if err != nil && !summary.Complete() {

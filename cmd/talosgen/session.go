@@ -32,6 +32,7 @@ type session struct {
 	local     bool                 // the API is on this machine
 	stale     []preflight.Finding  // that sources are newer than the tree
 	hears     func(progress.Event) // of a rehearsal; nil: nobody does
+	timeline  *timelineFile        // nil: nobody asks for it
 	found     *outcome             // what is told of it beside other environments; may be nil
 }
 
@@ -44,9 +45,12 @@ func (s *session) connect(c *cli.Context, cloud apply.Cloud) (err error) {
 		_, left := s.Requests()
 		return left
 	}
-	cloud.Notify = s.view.event
-	if s.hears != nil {
-		cloud.Notify = func(e progress.Event) { s.view.event(e); s.hears(e) }
+	cloud.Notify = func(e progress.Event) {
+		s.view.event(e)
+		s.timeline.hear(e)
+		if s.hears != nil {
+			s.hears(e)
+		}
 	}
 	if c.Bool(flagVerbose) {
 		cloud.Log = s.view.line

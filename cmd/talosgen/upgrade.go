@@ -53,7 +53,7 @@ func (u upgradeCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	how := many{one: append(flagsOfOne(), flagRetry), inTurn: !c.Bool(flagPlanOnly)}
+	how := many{one: append(flagsOfOne(), flagRetry, flagTimeline), inTurn: !c.Bool(flagPlanOnly)}
 	return u.clusters.each(c, how, func(k clusters, env string) error {
 		return k.useOf(c, env, func(s *session) error { return u.upgrade(c, s, policy) })
 	})

@@ -47,7 +47,7 @@ func upgradeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: flagRollback, Usage: "bring nodes back to the Talos that they ran before: those of --" + flagNode + ", or all that have Git's"},
 		&cli.StringFlag{Name: flagAutoscaled, Usage: "`HOW` to upgrade nodes of the autoscaler: " + strings.Join(autoscaledValues, ", ") + "; without it in-place, or leave with autoscaler.discovery: false"},
 		&cli.StringFlag{Name: flagRebootMode, Usage: "`HOW` nodes reboot into the new Talos, in place of talos.upgrade.rebootMode: " + strings.Join(rebootModes, " or ")},
-		outputFlag(),
+		timelineFlag(), outputFlag(),
 	}
 }
 

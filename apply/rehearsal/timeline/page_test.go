@@ -18,7 +18,7 @@ import (
 	"github.com/talosgen/talosgen/apply/rehearsal"
 )
 
-var update = flag.Bool("update", false, "write the golden page")
+var update = flag.Bool("update", false, "write the golden pages")
 
 // told is a report of which every part has something to say.
 func told() *rehearsal.Report {
@@ -36,22 +36,35 @@ func told() *rehearsal.Report {
 	}
 }
 
-func TestPage(t *testing.T) {
-	got := Write(told())
-	const golden = "testdata/page.html"
+func TestPage(t *testing.T) { golden(t, "testdata/page.html", Write(told())) }
+
+// TestRunPage: the page of a run says what was measured, and has its report.
+func TestRunPage(t *testing.T) {
+	golden(t, "testdata/run.html", WriteRun(Run{
+		Title: "upgrade of prod (cluster <acme>\x1b[2J)", Result: rehearsal.Failed, Steps: told(),
+		Report: "acme: failed after 125 s\nnext:\n  talosgen upgrade prod\x07\n",
+	}))
+	if page := string(WriteRun(Run{Title: "apply of dev", Result: rehearsal.Clear, Steps: &rehearsal.Report{}, Report: "dev: nothing to do\n"})); strings.Contains(page, "<svg") || !strings.Contains(page, "\ndev: nothing to do\n") {
+		t.Error(page)
+	}
+}
+
+// golden compares a page with the one that is kept, and sees that it loads nothing.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(golden, got, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(name, got, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
 		t.Errorf("the page is another, see git diff after -update:\n%s", got)
 	}
-	for _, no := range []string{"<script", "http:", "https:", "src=", "url(", "@import", "\x1b"} {
+	for _, no := range []string{"<script", "http:", "https:", "src=", "url(", "@import", "\x1b", "\x07"} {
 		if strings.Contains(string(got), no) {
 			t.Errorf("the page has %q", no)
 		}
