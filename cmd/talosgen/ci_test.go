@@ -55,7 +55,7 @@ func newRunner(t *testing.T, ci string) *runner {
 	}
 	r.must(t, "talosgen init clusters --ci "+ci+" --talosgen-sha256 "+releaseDigest+" && cd clusters && HCLOUD_TOKEN="+strings.Repeat("0123456789abcdef", 4)+" talosgen secrets sync dev && talosgen render dev")
 	r.environment(t, reviewed)
-	r.must(t, "cd ~/clusters && git init -q && git add --all && git commit -q -m start && git init -q --bare ../remote.git && git remote add origin ../remote.git && git push -q -u origin main")
+	r.must(t, "cd ~/clusters && git init -q && git add --all && git commit -q -m start && git init -q --bare ../remote.git && git remote add origin ../remote.git && git push -q -u origin main && mkdir -p ../forge/example && ln -s ../../remote.git ../forge/example/clusters && ln -s ../../remote.git ../forge/example/clusters.git")
 	return r
 }
 
@@ -91,7 +91,7 @@ func (r *runner) pipeline(t *testing.T, name, checkout string, event map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "export CI_REMOTE='" + filepath.Join(r.home, "remote.git") + "' CI_CHECKOUT='" + checkout + "'\n" + text, jobs
+	return "export CI_REMOTE='" + filepath.Join(r.home, "remote.git") + "' CI_FORGE='file://" + filepath.Join(r.home, "forge") + "' CI_CHECKOUT='" + checkout + "'\n" + text, jobs
 }
 
 // event is what both kinds of pipelines know of what happened.
@@ -103,6 +103,7 @@ func (r *runner) event(t *testing.T, kind string, more ...string) map[string]str
 		"secrets.SOPS_AGE_KEY": key, "$SOPS_AGE_KEY": key, "secrets.HCLOUD_TOKEN": "'\"$SIM_TOKEN\"'", "$HCLOUD_TOKEN": "'\"$SIM_TOKEN\"'",
 		"github.event_name": kind, "github.repository": "example/clusters", "github.event.pull_request.head.repo.full_name": "example/clusters",
 		"github.token": "runner", "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "$CI_PROJECT_ID": "7", "$CI_COMMIT_REF_PROTECTED": "true",
+		"secrets.TALOSGEN_PUSH_TOKEN": "canary-push-token", "$TALOSGEN_PUSH_TOKEN": "canary-push-token", "github.event.pull_request.base.ref": "main",
 		"$CI_PIPELINE_SOURCE": map[string]string{"pull_request": "merge_request_event", "push": "push"}[kind],
 		"$CI_DEFAULT_BRANCH":  "main", "$CI_COMMIT_BRANCH": map[string]string{"push": "main"}[kind],
 	}

@@ -38,8 +38,10 @@ type githubStep struct {
 	If    string            `yaml:"if"`
 	Env   map[string]string `yaml:"env"`
 	Uses  string            `yaml:"uses"`
+	With  map[string]string `yaml:"with"`
 	Run   string            `yaml:"run"`
 	Shell string            `yaml:"shell"`
+	Dir   string            `yaml:"working-directory"`
 }
 
 // githubSteps are the steps that GitHub runs for an event: of those jobs whose
@@ -50,7 +52,7 @@ func githubSteps(t *testing.T, repository string, event map[string]string) (step
 		Env  map[string]string `yaml:"env"`
 		Jobs yaml.Node         `yaml:"jobs"`
 	}
-	readYAML(t, filepath.Join(repository, ".github/workflows/talosgen.yaml"), &workflow)
+	readYAML(t, filepath.Join(repository, githubWorkflow(event)), &workflow)
 	for i := 0; i < len(workflow.Jobs.Content); i += 2 {
 		name := workflow.Jobs.Content[i].Value
 		var job githubJob
@@ -75,11 +77,31 @@ func githubSteps(t *testing.T, repository string, event map[string]string) (step
 				}
 				env := maps.Clone(env)
 				maps.Copy(env, expandAll(t, step.Env, context))
-				steps = append(steps, pipelineStep{job: name, env: env, shell: githubShell(step), script: step.Run})
+				steps = append(steps, pipelineStep{job: name, env: env, shell: githubShell(step), script: step.script(t, context)})
 			}
 		}
 	}
 	return steps
+}
+
+// githubWorkflow is the file whose jobs an event starts.
+func githubWorkflow(event map[string]string) string {
+	if event["github.event_name"] == "pull_request_target" {
+		return ".github/workflows/talosgen-render.yaml"
+	}
+	return ".github/workflows/talosgen.yaml"
+}
+
+// script is what a step runs: in its directory, and with what an action is given.
+func (s githubStep) script(t *testing.T, context map[string]string) string {
+	text := s.Run
+	if ref := expandAll(t, s.With, context)["ref"]; ref != "" {
+		text = "git clone -q \"$CI_REMOTE\" " + s.With["path"] + " && git -C " + s.With["path"] + " checkout -q " + ref
+	}
+	if s.Dir != "" {
+		text = "cd " + s.Dir + "\n" + text
+	}
+	return text
 }
 
 // checkoutScript gets the commit of the event, as actions/checkout does.
@@ -93,7 +115,7 @@ func expandUses(t *testing.T, repository string, steps []githubStep) (all []gith
 		case s.Uses == "":
 			all = append(all, s)
 		case strings.HasPrefix(s.Uses, "actions/checkout@"):
-			all = append(all, githubStep{Run: checkoutScript})
+			all = append(all, githubStep{Run: checkoutScript, With: s.With})
 		case strings.HasPrefix(s.Uses, "./"):
 			var action struct {
 				Runs struct {
@@ -117,19 +139,32 @@ func githubShell(s githubStep) string {
 	return "bash -e"
 }
 
+// gitlabJob is what the test knows of a job of GitLab.
+type gitlabJob struct {
+	Rules []struct {
+		If string `yaml:"if"`
+	} `yaml:"rules"`
+	Script      []string  `yaml:"script"`
+	Environment yaml.Node `yaml:"environment"`
+	Parallel    struct {
+		Matrix []map[string][]string `yaml:"matrix"`
+	} `yaml:"parallel"`
+}
+
+// environment is the name of the environment whose variables a job has.
+func (j gitlabJob) environment() string {
+	var named struct {
+		Name string `yaml:"name"`
+	}
+	if j.Environment.Kind == yaml.ScalarNode || j.Environment.Decode(&named) != nil {
+		return j.Environment.Value
+	}
+	return named.Name
+}
+
 // gitlabSteps are the jobs that GitLab runs for an event.
 func gitlabSteps(t *testing.T, repository string, event map[string]string) (steps []pipelineStep) {
 	t.Helper()
-	type gitlabJob struct {
-		Rules []struct {
-			If string `yaml:"if"`
-		} `yaml:"rules"`
-		Script      []string  `yaml:"script"`
-		Environment yaml.Node `yaml:"environment"`
-		Parallel    struct {
-			Matrix []map[string][]string `yaml:"matrix"`
-		} `yaml:"parallel"`
-	}
 	var pipeline struct {
 		Stages    []string          `yaml:"stages"`
 		Variables map[string]string `yaml:"variables"`
@@ -153,10 +188,16 @@ func gitlabSteps(t *testing.T, repository string, event map[string]string) (step
 			continue
 		}
 		env := maps.Clone(pipeline.Variables)
+		for _, name := range []string{"CI_COMMIT_BRANCH", "CI_DEFAULT_BRANCH"} {
+			env[name] = event["$"+name]
+		}
+		if job.environment() == "render" { // the variables of that environment
+			env["SOPS_AGE_KEY"], env["TALOSGEN_PUSH_TOKEN"] = event["$SOPS_AGE_KEY"], event["$TALOSGEN_PUSH_TOKEN"]
+		}
 		for _, m := range job.Parallel.Matrix {
 			env["ENV"] = strings.Join(m["ENV"], "")
 			env["HCLOUD_TOKEN"] = event["$HCLOUD_TOKEN"]
-			if job.Environment.Value == "$ENV" { // the key is a variable of this environment alone
+			if job.environment() == "$ENV" { // the key is a variable of this environment alone
 				env["SOPS_AGE_KEY"] = event["$SOPS_AGE_KEY"]
 			}
 		}
@@ -200,6 +241,10 @@ func lookUp(t *testing.T, name string, context map[string]string) string {
 	return value
 }
 
+// beginning is the condition that a text begins with another, as GitHub or as GitLab
+// writes it.
+var beginning = regexp.MustCompile(`^(?:startsWith\(([a-z_.]+), '(.*)'\)|(\$\w+) =~ /\^(\w+\\/)/)$`)
+
 // holds evaluates a condition: comparisons, of which all must hold.
 func holds(t *testing.T, condition string, context map[string]string) bool {
 	t.Helper()
@@ -207,6 +252,12 @@ func holds(t *testing.T, condition string, context map[string]string) bool {
 		return true
 	}
 	for _, part := range strings.Split(condition, " && ") {
+		if found := beginning.FindStringSubmatch(part); found != nil {
+			if !strings.HasPrefix(lookUp(t, found[1]+found[3], context), found[2]+strings.ReplaceAll(found[4], `\/`, "/")) {
+				return false
+			}
+			continue
+		}
 		left, right, equal := strings.Cut(part, " == ")
 		unequal := false
 		if !equal {
@@ -246,7 +297,7 @@ func pipelineScript(dir string, steps []pipelineStep) (string, error) {
 		for _, name := range slices.Sorted(maps.Keys(s.env)) {
 			fmt.Fprintf(&env, " %s='%s'", name, s.env[name])
 		}
-		fmt.Fprintf(&b, "(cd \"$CI_JOB/work\" && env -u HCLOUD_TOKEN GITHUB_API_URL=https://api.github.example GITHUB_REPOSITORY=example/clusters HOME=\"$CI_JOB/home\" XDG_CONFIG_HOME=\"$CI_JOB/home\" RUNNER_TEMP=\"$CI_JOB/temp\" GITHUB_PATH=\"$CI_JOB/path\" GITHUB_STEP_SUMMARY='%s/summary' PATH=\"$CI_PATH\"%s %s '%s') || { echo \"job %s failed\"; exit 1; }\n",
+		fmt.Fprintf(&b, "(cd \"$CI_JOB/work\" && env -u HCLOUD_TOKEN GITHUB_API_URL=https://api.github.example GITHUB_SERVER_URL=\"$CI_FORGE\" GITHUB_REPOSITORY=example/clusters CI_SERVER_URL=\"$CI_FORGE\" CI_PROJECT_PATH=example/clusters HOME=\"$CI_JOB/home\" XDG_CONFIG_HOME=\"$CI_JOB/home\" RUNNER_TEMP=\"$CI_JOB/temp\" GITHUB_PATH=\"$CI_JOB/path\" GITHUB_STEP_SUMMARY='%s/summary' PATH=\"$CI_PATH\"%s %s '%s') || { echo \"job %s failed\"; exit 1; }\n",
 			dir, env.String(), s.shell, file, s.job)
 		b.WriteString("while read -r line; do CI_PATH=\"$line:$CI_PATH\"; done < \"$CI_JOB/path\"\n")
 	}

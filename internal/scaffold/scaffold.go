@@ -61,7 +61,7 @@ func Files(o Options) ([]File, error) {
 	}
 	fill := o.replacer()
 	var files []File
-	names := []string{"common", o.Provider, "time"}
+	names := []string{"common", o.Provider, "time", "renovate"}
 	if versions.Minor(o.talos()) < timeDocuments {
 		names[2] = "time-1.11"
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
-var update = flag.Bool("update", false, "write the golden trees in testdata")
+// update writes the golden trees in testdata, with the flag of [casetest].
+var update = flag.Lookup("update").Value.(flag.Getter)
 
 func options(provider string) Options {
 	return Options{
@@ -49,7 +50,7 @@ func TestFilesGolden(t *testing.T) {
 				got.Write(f.Data)
 			}
 			golden := path.Join("testdata", provider+".txtar")
-			if *update {
+			if update.Get().(bool) {
 				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
 					t.Fatal(err)
 				}
