@@ -15,7 +15,7 @@ var reserved = []string{"example", "invalid", "example.com", "example.net", "exa
 // [Run]: a cluster works without its name.
 func Placeholders(infra *schemas.Infrastructure) (found []Finding) {
 	add := func(name, hint string) {
-		if placeholder(name) {
+		if Placeholder(name) {
 			f := warning(hint, "%s is a name of an example, and leads nowhere", name)
 			f.Check = "names"
 			found = append(found, f)
@@ -34,8 +34,8 @@ func Placeholders(infra *schemas.Infrastructure) (found []Finding) {
 	return found
 }
 
-// placeholder reports whether a name is in a reserved domain.
-func placeholder(name string) bool {
+// Placeholder reports whether a name is in a domain that is for documentation.
+func Placeholder(name string) bool {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	for _, domain := range reserved {
 		if name == domain || strings.HasSuffix(name, "."+domain) {

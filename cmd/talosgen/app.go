@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"time"
@@ -23,6 +24,7 @@ type app struct {
 	clock   clock
 	random  io.Reader
 	http    http.RoundTripper
+	lookup  lookup
 	memory  func() uint64 // that the program has taken, in bytes
 	// The operator's SSH keys; nil: those that flags name, or the agent's.
 	signers reach.Signers
@@ -39,7 +41,7 @@ func systemApp() *app {
 			size: func() size { return terminalSize(os.Stderr) }, page: func() size { return terminalSize(os.Stdout) },
 			masker: secret.NewMasker(),
 		},
-		vars: os.LookupEnv, cwd: os.Getwd, clock: clock{time.Now, sleepFor}, random: rand.Reader, http: webTransport(), memory: heapMemory,
+		vars: os.LookupEnv, cwd: os.Getwd, clock: clock{time.Now, sleepFor}, random: rand.Reader, http: webTransport(), lookup: net.DefaultResolver.LookupHost, memory: heapMemory,
 	}
 }
 

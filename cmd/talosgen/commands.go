@@ -28,7 +28,7 @@ func commands(a *app) (all []*cli.Command) {
 			explainCommand{ws, out}.command(), showCommand{ws, out}.command(), checkCommand{a.cwd, ws, out}.command(), graphCommand{ws, out, clusters}.command(),
 		}},
 		{"clusters and nodes", []*cli.Command{
-			kubeconfigCommand{access}.command(), talosconfigCommand{access}.command(), nodeAccessCommand{clusters}.command(), historyCommand{clusters}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),
+			kubeconfigCommand{access, a.lookup}.command(), talosconfigCommand{access}.command(), nodeAccessCommand{clusters}.command(), historyCommand{clusters}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),
 			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(),
 			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), upgradeCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
 		}},

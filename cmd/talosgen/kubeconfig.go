@@ -19,7 +19,10 @@ const (
 )
 
 // kubeconfigCommand gives kubectl access to a cluster.
-type kubeconfigCommand struct{ access accessWriter }
+type kubeconfigCommand struct {
+	access accessWriter
+	lookup lookup
+}
 
 func (k kubeconfigCommand) command() *cli.Command {
 	return &cli.Command{
@@ -28,7 +31,8 @@ func (k kubeconfigCommand) command() *cli.Command {
 		ArgsUsage: "<env>",
 		Description: `Signs a short-lived client certificate with the authority in rendered/<env>, adds
 it as a context to the configuration of kubectl, and makes that the current
-context. Other contexts and comments are unchanged. The cluster is not contacted.
+context. Other contexts and comments are unchanged. The cluster is not contacted;
+the name of its API is looked up in DNS.
 Needs a key that can decrypt the tree.
 
 By default the certificate is an administrator's (system:masters), whom RBAC
@@ -61,7 +65,11 @@ Examples:
 				return err
 			}
 			return k.access.write(c, kubeconfigFile, what, func(env *apply.Environment, a apply.AccessRequest) (*apply.AccessFile, error) {
-				return env.Kubeconfig(c.Context, a, r)
+				f, err := env.Kubeconfig(c.Context, a, r)
+				if err == nil && a.File != "-" {
+					f.Way = strings.TrimSpace(f.Way + "\n" + k.lookup.leadsNowhere(c.Context, f.Endpoints[0]))
+				}
+				return f, err
 			})
 		},
 	}
