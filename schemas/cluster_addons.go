@@ -56,6 +56,8 @@ type Autoscaler struct {
 	Enabled bool `yaml:"enabled" default:"false" example:"true"`
 	// The pools that it scales.
 	NodePools []AutoscalerPool `yaml:"nodepools" otherwise:"none"`
+	// When it removes servers that pods do not need.
+	ScaleDown ScaleDown `yaml:"scaleDown"`
 	// The tag of its image.
 	ImageTag string `yaml:"imageTag" format:"imageTag" otherwise:"that of the chart" example:"v1.34.5"`
 	// Whether upgrades and changed configurations reach its servers too.
@@ -66,6 +68,19 @@ type Autoscaler struct {
 	// their secrets, at Hetzner's metadata service, or something else keeps them
 	// from it. With cni.type cilium a policy does.
 	AcknowledgeMetadata bool `yaml:"acknowledgeMetadata" default:"false" example:"true"`
+}
+
+// ScaleDown says when the autoscaler removes servers.
+type ScaleDown struct {
+	// Whether it removes any.
+	Enabled bool `yaml:"enabled" default:"true" example:"false"`
+	// The share of the processors and of the memory of a server, in percent, that
+	// pods ask for at most when it is not needed.
+	UtilizationThreshold int `yaml:"utilizationThreshold" default:"50" min:"0" max:"100" example:"65"`
+	// How long a server is not needed before it is removed.
+	UnneededTime string `yaml:"unneededTime" default:"10m" format:"duration" example:"30m"`
+	// How long no server is removed after one was added.
+	DelayAfterAdd string `yaml:"delayAfterAdd" default:"10m" format:"duration" example:"20m"`
 }
 
 // AutoscalerPool is a pool of workers whose number follows the load.
@@ -80,6 +95,10 @@ type AutoscalerPool struct {
 	Type string `yaml:"type" required:"true" format:"identifier" example:"cpx22"`
 	// Where the servers are.
 	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
+	// Which pool gets a server for pods that several would take: that of the greatest
+	// number, and the next one while Hetzner has no servers for it. Pools without a
+	// number come last.
+	Priority int `yaml:"priority" min:"1" max:"1000" otherwise:"none; without any, the pool that is filled best" example:"20"`
 	// Kubernetes labels of the nodes.
 	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{example.com/tier: web}"`
 	// Kubernetes annotations of the nodes.

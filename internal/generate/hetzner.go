@@ -173,12 +173,21 @@ func (e cloudGenerator) autoscaler(c values) {
 	put(e, a, at, "discovery", 40, func(string) bool { return false })
 	put(e, a, at, "cleanup", 40, func(string) bool { return true })
 	put(e, a, at, "acknowledgeMetadata", 100, func(string) bool { return true })
+	put(e, a, at, "scaleDown", 30, func(name string) values {
+		v := values{}
+		put(e, v, name, "enabled", 20, func(string) bool { return false })
+		put(e, v, name, "utilizationThreshold", 50, func(name string) int { return e.of(name+" value", 0, 100) })
+		put(e, v, name, "unneededTime", 50, func(string) string { return "30m" })
+		put(e, v, name, "delayAfterAdd", 50, func(string) string { return "5m" })
+		return v
+	})
 	var pools []values
 	for i := range e.of(at+".nodepools", 1, 2) {
 		at := fmt.Sprintf("autoscaler.nodepools%d", i)
 		p := values{"name": fmt.Sprintf("burst-%d", i), "max": e.of(at+".max", 1, 5), "type": one(e, at+".type", "cpx22", "cax11")}
 		put(e, p, at, "min", 40, func(string) int { return 1 })
 		put(e, p, at, "location", 30, func(string) string { return "nbg1" })
+		put(e, p, at, "priority", 30, func(name string) int { return e.of(name+" value", 1, 3) })
 		put(e, p, at, "labels", 30, func(string) values { return values{"example.com/tier": "batch"} })
 		put(e, p, at, "annotations", 30, func(name string) values { return values{"example.com/owner": e.text(e.at + "." + name)} })
 		put(e, p, at, "taints", 30, func(string) []string { return []string{"example.com/dedicated=batch:NoSchedule"} })

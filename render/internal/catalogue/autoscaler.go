@@ -59,6 +59,9 @@ func autoscaler() entry {
 		tag := autoscalerFacts{f}.autoscalerTag()
 		secret := secretObject(kubeSystem, autoscalerSecret, map[string]string{autoscalerKey: autoscalerFacts{f}.autoscalerConfig(tag)})
 		a.Objects = append(autoscalerRBAC(), secret, autoscalerDeployment(f, tag, secret))
+		if priorities := (autoscalerFacts{f}).priorities(); priorities != nil {
+			a.Objects = append(a.Objects, priorities)
+		}
 		policy, warning := metadataPolicy(f)
 		a.Objects = append(a.Objects, policy)
 		if warning != "" && !f.Cluster.Autoscaler.AcknowledgeMetadata {
@@ -222,7 +225,7 @@ func autoscalerRBAC() []object {
 }
 
 func autoscalerDeployment(f *facts, tag string, secret object) object {
-	args := []string{"--cloud-provider=hetzner", "--namespace=" + kubeSystem, "--expander=least-waste"}
+	args := append([]string{"--cloud-provider=hetzner", "--namespace=" + kubeSystem, autoscalerFacts{f}.expander()}, scaleDownArguments(f.Cluster.Autoscaler.ScaleDown)...)
 	for _, p := range f.Infrastructure.AutoscalerPools {
 		args = append(args, "--nodes="+strings.Join([]string{strconv.Itoa(p.Min), strconv.Itoa(p.Max), p.Type, p.Location, p.Group}, ":"))
 	}

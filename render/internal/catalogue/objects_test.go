@@ -23,6 +23,7 @@ import (
 
 // kinds are the types of what is built in.
 var kinds = map[string]func() any{
+	"v1 ConfigMap":                                    func() any { return &corev1.ConfigMap{} },
 	"v1 Secret":                                       func() any { return &corev1.Secret{} },
 	"v1 Service":                                      func() any { return &corev1.Service{} },
 	"v1 ServiceAccount":                               func() any { return &corev1.ServiceAccount{} },
