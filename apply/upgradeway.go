@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"net"
-	"slices"
 	"sync/atomic"
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
@@ -143,11 +142,4 @@ func (k upgradeAPI) Removed(ctx context.Context, until int) (found []kube.Use, e
 		})
 	}
 	return found, err
-}
-
-// only is the API server of one node.
-func (k upgradeAPI) only(name string) controlPlaneAPI {
-	one := k.controlPlaneAPI
-	one.machines = slices.DeleteFunc(slices.Clone(k.machines), func(m nodes.Machine) bool { return m.Name != name })
-	return one
 }

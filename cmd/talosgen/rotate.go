@@ -31,7 +31,7 @@ const (
 
 func (r rotateCommand) command() *cli.Command {
 	return &cli.Command{
-		Name: "rotate", Usage: "replace an authority or the service account key of a cluster that runs, phase by phase", ArgsUsage: "<env> <what>",
+		Name: "rotate", Usage: "replace an authority or a key of a cluster that runs, phase by phase", ArgsUsage: "<env> <what>",
 		Description: `Takes a rotation one phase on, in secrets.sops.yaml alone. Render, commit and
 apply after each: apply refuses a phase for which a node is not ready. First
 nodes learn to trust a new authority, then it signs, and last they forget the old
@@ -41,6 +41,7 @@ It rotates:
    talos-ca          the authority of the Talos API
    kubernetes-ca     the authority of the Kubernetes API
    service-account   the key that signs tokens of pods (configContract 1.14)
+   encryption-key    the key that Secrets in etcd are encrypted with (1.14)
 
 Examples:
    talosgen rotate dev talos-ca
@@ -166,6 +167,10 @@ func phaseWords(kind rotation.Kind) [3]string {
 		return [3]string{"nodes learn to trust a new authority, and the old one signs",
 			"the new authority signs, and nodes trust the old one still",
 			"and pods that use the Kubernetes API were restarted, "}
+	case rotation.EncryptionKey:
+		return [3]string{"API servers learn to read with a new key, and the old one encrypts Secrets",
+			"the new key encrypts Secrets, and those of the old one are read still",
+			""}
 	case rotation.ServiceAccount:
 		return [3]string{"API servers learn to trust a new key, and the old one signs tokens",
 			"the new key signs tokens, and those of the old one are good still",

@@ -76,6 +76,11 @@ func Step(has, wants Trust) bool {
 	return has.Issues == wants.Issues || has.trusts(wants.Issues) && wants.trusts(has.Issues)
 }
 
+// Forgets reports whether a node trusts something that it is to trust no longer.
+func Forgets(has, wants Trust) bool {
+	return has.Issues != "" && !wants.trusts(has.Issues) || slices.ContainsFunc(has.Accepts, func(a string) bool { return !wants.trusts(a) })
+}
+
 // Node is a node and what it has; nil if that is not known.
 type Node struct {
 	Name  string
@@ -84,18 +89,18 @@ type Node struct {
 
 // Gate says of a node that may take its step why it has to wait for others; empty
 // if it has not. others are all nodes of the cluster, itself included.
-func Gate(has, wants Trust, others []Node) string {
-	if has.Issues == wants.Issues && !slices.ContainsFunc(has.Accepts, func(a string) bool { return !wants.trusts(a) }) {
+func Gate(kind Kind, has, wants Trust, others []Node) string {
+	if has.Issues == wants.Issues && !Forgets(has, wants) {
 		return "" // it learns to trust, and forgets nothing
 	}
 	for _, o := range others {
 		switch {
 		case o.Trust == nil:
-			return "it is not known which authorities " + o.Name + " trusts"
+			return kind.unknown(o.Name)
 		case !o.Trust.trusts(wants.Issues):
-			return o.Name + " does not trust the new authority yet"
+			return kind.behind(o.Name)
 		case !wants.trusts(o.Trust.Issues):
-			return o.Name + " has certificates of the old authority still"
+			return kind.late(o.Name)
 		}
 	}
 	return ""

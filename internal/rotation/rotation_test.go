@@ -71,7 +71,7 @@ func TestGate(t *testing.T) {
 			if got := Step(tt.has, tt.wants); got != tt.step {
 				t.Errorf("step: %v", got)
 			}
-			got := Gate(tt.has, tt.wants, []Node{{"o", tt.other}})
+			got := Gate(TalosCA, tt.has, tt.wants, []Node{{"o", tt.other}})
 			if tt.step && got != tt.want {
 				t.Errorf("got %q", got)
 			}
@@ -102,7 +102,7 @@ func TestNobodyIsLost(t *testing.T) {
 						seen[k].Trust = nil
 					}
 				}
-				if i != away && Step(nodes[i], trust(git)) && Gate(nodes[i], trust(git), seen) == "" {
+				if i != away && Step(nodes[i], trust(git)) && Gate(TalosCA, nodes[i], trust(git), seen) == "" {
 					nodes[i] = trust(git)
 				}
 				for _, a := range nodes {

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"time"
@@ -43,7 +44,7 @@ func Rotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind,
 	report, err = Edit(ctx, r, env, func(plain []byte) ([]byte, error) {
 		file := path.Join(source.EnvsDir, env, source.SecretsName)
 		return secretsfile.Rotate(file, plain, kind, at.UTC().Format(time.DateOnly), func(s state) (state, error) {
-			next, err := turn(s, kind, back, at)
+			next, err := turn(s, kind, back, at, r.Repository().Process.Random)
 			now = next.Phase
 			return next, err
 		})
@@ -52,7 +53,7 @@ func Rotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind,
 }
 
 // turn is the phase after, or before. An authority is made when a rotation begins.
-func turn(s rotation.State[secretsfile.Authority], kind rotation.Kind, back bool, at time.Time) (rotation.State[secretsfile.Authority], error) {
+func turn(s rotation.State[secretsfile.Authority], kind rotation.Kind, back bool, at time.Time, random io.Reader) (rotation.State[secretsfile.Authority], error) {
 	if back {
 		before, err := s.Back()
 		if err != nil {
@@ -60,14 +61,24 @@ func turn(s rotation.State[secretsfile.Authority], kind rotation.Kind, back bool
 		}
 		return before, nil
 	}
-	var fresh secretsfile.Authority
-	if s.Phase == rotation.None {
-		var err error
-		if fresh.Certificate, fresh.Key, err = machine.NewAuthority(kind, at); err != nil {
-			return s, err
-		}
+	if s.Phase != rotation.None {
+		return s.Next(secretsfile.Authority{}), nil
+	}
+	fresh, err := made(kind, s.Issuing, at, random)
+	if err != nil {
+		return s, err
 	}
 	return s.Next(fresh), nil
+}
+
+// made is what a rotation goes to.
+func made(kind rotation.Kind, from secretsfile.Authority, at time.Time, random io.Reader) (fresh secretsfile.Authority, err error) {
+	if kind == rotation.EncryptionKey {
+		key, err := machine.NewEncryptionKey(random, from.Name)
+		return secretsfile.Authority{Key: key.Secret, Name: key.Name}, err
+	}
+	fresh.Certificate, fresh.Key, err = machine.NewAuthority(kind, at)
+	return fresh, err
 }
 
 // Rotating returns the rotation that is under way in secrets.sops.yaml.
@@ -94,7 +105,10 @@ func current(ctx context.Context, r *render.Repo, env string) (*secretsfile.Rota
 // mayRotate refuses what apply cannot take through the phases, and to forget the
 // service account key while tokens live that it has signed.
 func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind, at time.Time) error {
-	if kind != rotation.ServiceAccount {
+	switch kind {
+	case rotation.EncryptionKey:
+		return nil // nodes that the autoscaler makes have no part in it
+	case rotation.TalosCA, rotation.KubernetesCA:
 		return fixedNodes(r, env, kind)
 	}
 	have, err := current(ctx, r, env)

@@ -81,7 +81,7 @@ func (c *Cluster) startEtcd() error {
 }
 
 func (c *Cluster) startAPIServer() error {
-	p, err := c.start("kube-apiserver", nil,
+	p, err := c.start("kube-apiserver", nil, append(c.encryption(),
 		"--etcd-servers=http://"+c.instance.address(portEtcd),
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
 		fmt.Sprint("--secure-port=", c.instance.port+portAPI),
@@ -93,7 +93,7 @@ func (c *Cluster) startAPIServer() error {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file="+c.keys.file("tokens.pub"),
 		"--service-account-signing-key-file="+c.keys.file("tokens.key"),
-		"--cert-dir="+c.instance.file("tmp"))
+		"--cert-dir="+c.instance.file("tmp"))...)
 	if err != nil {
 		return err
 	}

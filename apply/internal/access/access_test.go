@@ -140,9 +140,13 @@ func TestRotating(t *testing.T) {
 	plain := newConfig(newPair(t, "ed25519"), newPair(t, "ecdsa"))
 	for config, want := range map[string]string{
 		plain: "[]",
-		plain + "---\nkind: KubeServiceAccountConfig\naccepted: {issuers: [https://example.com]}\n":   "[]",
-		plain + "---\nkind: KubeServiceAccountConfig\naccepted: {publicKeys: [a public key]}\n":       "[service-account]",
-		plain + "acceptedCAs: []\n---\nkind: SomethingElse\naccepted: {publicKeys: [a public key]}\n": "[]",
+		plain + "---\nkind: KubeServiceAccountConfig\naccepted: {issuers: [https://example.com]}\n":                                                    "[]",
+		plain + "---\nkind: KubeServiceAccountConfig\naccepted: {publicKeys: [a public key]}\n":                                                        "[service-account]",
+		plain + "---\nkind: KubeEtcdEncryptionConfig\nconfig: {resources: [{providers: [{secretbox: {keys: [{name: a}]}}, {identity: {}}]}]}\n":        "[]",
+		plain + "---\nkind: KubeEtcdEncryptionConfig\nconfig: {resources: [{providers: [{secretbox: {keys: [{name: a}, {name: b}]}}]}]}\n":             "[encryption-key]",
+		plain + "---\nkind: KubeEtcdEncryptionConfig\nconfig: {resources: [{providers: [{aescbc: {keys: [{name: a}]}}, {secretbox: {keys: [b]}}]}]}\n": "[encryption-key]",
+		plain + "---\nkind: KubeEtcdEncryptionConfig\nconfig: {resources: {}}\n":                                                                       "[]",
+		plain + "acceptedCAs: []\n---\nkind: SomethingElse\naccepted: {publicKeys: [a public key]}\n":                                                  "[]",
 	} {
 		got, err := Read("nodes/a.yaml", []byte(config))
 		if err != nil || fmt.Sprint(got.Rotating()) != want {

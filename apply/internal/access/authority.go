@@ -62,6 +62,7 @@ type Authorities struct {
 	Talos      *Authority // signs the clients of the Talos API
 	Kubernetes *Authority // signs the clients of the Kubernetes API
 	tokenKeys  bool       // service accounts have more than one key
+	secretKeys bool       // and so have Secrets in etcd
 }
 
 // pair is a certificate and its key: crt and key are PEM in base64, as Talos
@@ -90,6 +91,7 @@ type document struct {
 	Tokens    struct {
 		Keys []string `yaml:"publicKeys"`
 	} `yaml:"accepted"`
+	Config yaml.Node `yaml:"config"`
 }
 
 // trust is an authority that signs, and the certificates of those that are trusted
@@ -138,6 +140,8 @@ func findPairs(config []byte, found *Authorities) (talos, kubernetes trust, err 
 			}
 		case "KubeServiceAccountConfig":
 			found.tokenKeys = len(d.Tokens.Keys) > 0
+		case "KubeEtcdEncryptionConfig":
+			found.secretKeys = encryptionKeys(&d.Config) > 1
 		case kubernetesKind:
 			kubernetes = trust{pair{Crt: d.IssuingCA.Cert, Key: d.IssuingCA.Key}, nil, kubernetesKind + ".acceptedCAs"}
 			if d.Accepted.Kind != 0 && d.Accepted.Decode(&kubernetes.accepted) != nil {

@@ -61,6 +61,9 @@ type Kubernetes interface {
 	Uncordon(ctx context.Context, node string) error
 	// DeleteNode removes a node; one that is not there is no error.
 	DeleteNode(ctx context.Context, node string) error
+	// RewriteSecrets ends when every Secret is stored with the key that API servers
+	// encrypt with now. tell is told how many there are.
+	RewriteSecrets(ctx context.Context, notify func(string)) error
 }
 
 // Health keeps watch over a run that disturbs nodes.

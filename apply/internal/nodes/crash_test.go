@@ -56,6 +56,9 @@ var scenarios = []struct {
 	{"another authority of Kubernetes is trusted", func(w *world) { w.rotating(1) }, nodeplan.Policy{}},
 	{"another authority of Kubernetes signs", func(w *world) { w.rotating(2) }, nodeplan.Policy{}},
 	{"an authority of Kubernetes is forgotten", func(w *world) { w.rotating(3) }, nodeplan.Policy{}},
+	{"another key of Secrets is learnt", func(w *world) { w.encrypting(1) }, nodeplan.Policy{}},
+	{"another key of Secrets encrypts", func(w *world) { w.encrypting(2) }, nodeplan.Policy{}},
+	{"a key of Secrets is forgotten", func(w *world) { w.encrypting(3) }, nodeplan.Policy{}},
 }
 
 // rotating is a cluster whose tree is in a phase of a rotation, and its nodes in the one

@@ -87,6 +87,7 @@ func (c *Cluster) actions() map[nodeplan.Action]action {
 		nodeplan.Drain:              in.drain,
 		nodeplan.Uncordon:           in.uncordon,
 		nodeplan.DeleteNode:         in.deleteNode,
+		nodeplan.RewriteSecrets:     in.rewriteSecrets,
 		nodeplan.Join:               etcd.join,
 		nodeplan.Snapshot:           etcd.snapshot,
 		nodeplan.TransferLeadership: etcd.transferLeadership,
@@ -129,6 +130,10 @@ func (k kubeSteps) uncordon(ctx context.Context, _ *nodeplan.Plan, s nodeplan.St
 
 func (k kubeSteps) deleteNode(ctx context.Context, _ *nodeplan.Plan, s nodeplan.Step, _ func(string)) error {
 	return k.kubernetes.DeleteNode(ctx, s.Node)
+}
+
+func (k kubeSteps) rewriteSecrets(ctx context.Context, _ *nodeplan.Plan, _ nodeplan.Step, notify func(string)) error {
+	return k.kubernetes.RewriteSecrets(ctx, notify)
 }
 
 // with connects to the node of a step.

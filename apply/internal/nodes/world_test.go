@@ -46,6 +46,7 @@ type world struct {
 	want     map[string]string // configurations of the tree
 	parsed   map[string]*nodeconfig.Config
 	bought   int // machines, so far
+	secrets  int // and Secrets
 	told     []string
 	onTell   func(string) // nil: nobody else
 	lost     string       // a machine that does not come back
@@ -73,6 +74,7 @@ func newWorldIn(t testing.TB, clock hetznersim.Clock) *world {
 		TB: t, fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"),
 		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, records: newRecords(true), want: map[string]string{},
 	}
+	w.kube.rewrite = w.rewriteSecrets
 	t.Cleanup(w.fleet.Close)
 	return w
 }
@@ -387,6 +389,11 @@ type fakeKube struct {
 	drained map[string]bool
 	ids     map[string]string // what the cloud calls their machines
 	err     error
+	rewrite func(context.Context, func(string)) error
+}
+
+func (k *fakeKube) RewriteSecrets(ctx context.Context, notify func(string)) error {
+	return k.rewrite(ctx, notify)
 }
 
 func (k *fakeKube) Registered(context.Context) (found []kube.Node, err error) {

@@ -41,6 +41,9 @@ func (m *planner) disturbing(want Want, node Node) error {
 		}
 	}
 	before := *last
+	if forgetsKey(want, node) {
+		before = m.rewriteSecrets(before)
+	}
 	if !reboot {
 		before = m.configure(Configure, want, d, before)
 	} else {

@@ -65,6 +65,7 @@ type planner struct {
 
 	configured []plan.Key // steps that configure control planes of a new cluster
 	begun      bool       // bootstrap is planned
+	rewritten  plan.Key   // the step that writes all Secrets again; empty: none is planned
 
 	trusts map[rotation.Kind][]rotation.Node // of the kinds that somebody has asked for
 }
@@ -132,6 +133,8 @@ func (m *planner) harmless(want Want, node Node) error {
 	case class != "" && waits != nil:
 		waits.refuse(m, want.Name)
 	case class == "":
+	case m.policy.Mode == Staged && forgetsKey(want, node):
+		m.refuse(want.Name, "it is to lose a key that Secrets may be stored with", "apply without --mode staged: all Secrets are written again before the key goes")
 	case m.policy.Mode == Staged:
 		m.configure(Stage, want, d)
 	case class == nodeconfig.NoReboot:

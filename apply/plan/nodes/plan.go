@@ -49,22 +49,23 @@ type Action string
 
 // The actions.
 const (
-	Health             Action = "health"        // check the cluster; wait until it is well
-	Configure          Action = "configure"     // apply the configuration, without reboot; to a node in maintenance: install
-	Stage              Action = "stage"         // apply the configuration for the next boot
-	Join               Action = "join"          // wait until a new control plane votes in etcd
-	Bootstrap          Action = "bootstrap"     // as the package bootstrap decides
-	Record             Action = "record"        // that etcd serves which nobody has recorded
-	Drain              Action = "drain"         // cordon and drain
-	Reboot             Action = "reboot"        // and wait for another boot in which it runs
-	Uncordon           Action = "uncordon"      // let pods in again
-	Snapshot           Action = "snapshot"      // save etcd
-	TransferLeadership Action = "forfeit"       // give up leadership in etcd
-	Leave              Action = "leave"         // leave etcd
-	RemoveMember       Action = "remove-member" // of a dead node, by its id
-	Verify             Action = "verify"        // see that the member is gone, and the others are well
-	DeleteNode         Action = "delete-node"   // from Kubernetes
-	Reset              Action = "reset"         // wipe the machine, and wait until it is in maintenance mode
+	Health             Action = "health"          // check the cluster; wait until it is well
+	Configure          Action = "configure"       // apply the configuration, without reboot; to a node in maintenance: install
+	Stage              Action = "stage"           // apply the configuration for the next boot
+	Join               Action = "join"            // wait until a new control plane votes in etcd
+	Bootstrap          Action = "bootstrap"       // as the package bootstrap decides
+	Record             Action = "record"          // that etcd serves which nobody has recorded
+	Drain              Action = "drain"           // cordon and drain
+	Reboot             Action = "reboot"          // and wait for another boot in which it runs
+	Uncordon           Action = "uncordon"        // let pods in again
+	Snapshot           Action = "snapshot"        // save etcd
+	TransferLeadership Action = "forfeit"         // give up leadership in etcd
+	Leave              Action = "leave"           // leave etcd
+	RemoveMember       Action = "remove-member"   // of a dead node, by its id
+	Verify             Action = "verify"          // see that the member is gone, and the others are well
+	DeleteNode         Action = "delete-node"     // from Kubernetes
+	RewriteSecrets     Action = "rewrite-secrets" // so that no Secret is stored with a key that is about to go
+	Reset              Action = "reset"           // wipe the machine, and wait until it is in maintenance mode
 )
 
 // WholeCluster and Etcd are the node of steps that are about all of them.

@@ -29,7 +29,7 @@ func (m *planner) rotationWaits(want Want, node Node) *early {
 		if _, known := m.trusts[kind]; !known {
 			m.trusts[kind] = trustsOf(kind, m.desired.Nodes, m.observed.Nodes)
 		}
-		if why := rotation.Gate(has, wants, m.trusts[kind]); why != "" {
+		if why := rotation.Gate(kind, has, wants, m.trusts[kind]); why != "" {
 			return &early{kind, why}
 		}
 	}
@@ -43,7 +43,7 @@ func (e early) refuse(m *planner, node string) {
 }
 
 // trustsOf are the nodes that have a configuration, or may have one that is not known.
-// The service account key concerns control planes alone.
+// Some kinds concern control planes alone.
 func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.Node {
 	seen := map[string]Node{}
 	for _, n := range observed {
@@ -52,7 +52,7 @@ func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.No
 	all := []rotation.Node{}
 	for _, w := range desired {
 		n := seen[w.Name]
-		if n.Reach == Maintenance || kind == rotation.ServiceAccount && w.Role != ControlPlane {
+		if n.Reach == Maintenance || kind.ControlPlanes() && w.Role != ControlPlane {
 			continue
 		}
 		other := rotation.Node{Name: w.Name}
@@ -80,4 +80,24 @@ func certifiers(p *Plan, want Want, d *nodeconfig.Difference) (needs []plan.Key)
 		}
 	}
 	return needs
+}
+
+// forgetsKey reports whether the API server of a node is to lose a key with which it can
+// read Secrets now.
+func forgetsKey(want Want, node Node) bool {
+	if node.Config == nil || want.Config == nil {
+		return false
+	}
+	return rotation.Forgets(node.Config.Trust(rotation.EncryptionKey), want.Config.Trust(rotation.EncryptionKey))
+}
+
+// rewriteSecrets is the step after which no Secret is stored with a key that goes: once
+// in a run, before the first API server loses it. Then all of them encrypt with one that
+// stays.
+func (m *planner) rewriteSecrets(before plan.Key) plan.Key {
+	if m.rewritten == "" {
+		m.rewritten = m.step(RewriteSecrets, WholeCluster, "a key goes that they may be stored with", before).Key
+		return m.rewritten
+	}
+	return before
 }

@@ -35,6 +35,38 @@ var shapes = map[string]func(role, issuing string, accepted []string) string{
 	},
 }
 
+func init() {
+	shapes["encryption key"] = func(role, issuing string, accepted []string) string {
+		text := "machine: {type: " + role + "}\n"
+		if role == "worker" {
+			return text
+		}
+		return text + "---\napiVersion: v1alpha1\nkind: KubeEtcdEncryptionConfig\nconfig:\n    resources:\n        - resources: [secrets]\n          providers:\n            - secretbox:\n" +
+			list("                keys:", "                    - ", named(append([]string{issuing}, accepted...)))
+	}
+}
+
+// named are keys with names.
+func named(keys []string) (all []string) {
+	for _, k := range keys {
+		all = append(all, "{name: name-of-"+k+", secret: k"+k+"}")
+	}
+	return all
+}
+
+// ofKeys are the words for keys, of which no node has certificates.
+var ofKeys = map[string]string{
+	"w2 does not trust the new authority yet":        "w2 cannot read what the new key encrypts yet",
+	"it is not known which authorities w2 trusts":    "it is not known which keys w2 has",
+	"w2 has certificates of the old authority still": "w2 encrypts with the old key still",
+	"it is part of the identity of the cluster":      "what is encrypted with the old key could not be read any more",
+}
+
+// ofControlPlanes reports whether workers have no part in what a shape is of.
+func ofControlPlanes(shape string) bool {
+	return shape == "service account" || shape == "encryption key"
+}
+
 func keyOf(role, issuing string) string {
 	if role == "worker" {
 		return ""
@@ -88,14 +120,14 @@ func testRotation(t *testing.T, shape string) {
 		{"back", accept, issue, accept, issue, "cp w2", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name == "learn without one" && shape == "service account" {
+			if tt.name == "learn without one" && ofControlPlanes(shape) {
 				t.Skip("a control plane that is away keeps the others from restarting")
 			}
 			var desired nodes.Desired
 			observed := nodes.Observed{Known: true}
 			for name, has := range map[string][]string{"cp": tt.cp, "w1": tt.w1, "w2": tt.w2} {
 				role, talos := nodes.Worker, "worker"
-				if name == "cp" || shape == "service account" {
+				if name == "cp" || ofControlPlanes(shape) {
 					role, talos = nodes.ControlPlane, "controlplane"
 					observed.Members = append(observed.Members, nodes.Member{ID: name, Node: name, Healthy: true})
 				}
@@ -129,8 +161,64 @@ func testRotation(t *testing.T, shape string) {
 				}
 				return
 			}
+			if words, known := ofKeys[tt.want]; known && shape == "encryption key" {
+				tt.want = words
+			}
 			if len(steps) > 0 || !slices.ContainsFunc(p.Refusals, func(r plan.Note) bool { return strings.HasSuffix(r.Text, tt.want) }) {
 				t.Errorf("steps %v, refused: %v", steps, p.Refusals)
+			}
+		})
+	}
+}
+
+// TestRewriteBeforeForgetting: before the first API server loses a key all Secrets are
+// written again, once; without that nothing is planned that loses one.
+func TestRewriteBeforeForgetting(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		git     []string
+		has     [2][]string
+		mode    nodes.Mode
+		want    string
+		refused string
+	}{
+		{"learn", []string{"a", "b"}, [2][]string{{"a"}, {"a"}}, "", "health cluster, configure c1, health c1, configure c2, health c2", ""},
+		{"encrypt", []string{"b", "a"}, [2][]string{{"a", "b"}, {"a", "b"}}, "", "health cluster, configure c1, health c1, configure c2, health c2", ""},
+		{"forget", []string{"b"}, [2][]string{{"b", "a"}, {"b", "a"}}, "", "health cluster, rewrite-secrets cluster, configure c1, health c1, configure c2, health c2", ""},
+		{"go on forgetting", []string{"b"}, [2][]string{{"b"}, {"b", "a"}}, "", "health cluster, rewrite-secrets cluster, configure c2, health c2", ""},
+		{"forget with the next boot", []string{"b"}, [2][]string{{"b", "a"}, {"b", "a"}}, nodes.Staged, "", "it is to lose a key that Secrets may be stored with"},
+		{"learn with the next boot", []string{"a", "b"}, [2][]string{{"a"}, {"a"}}, nodes.Staged, "stage c1, stage c2", ""},
+		{"another one goes", []string{"a"}, [2][]string{{"a", "c"}, {"a", "c"}}, "", "health cluster, rewrite-secrets cluster, configure c1, health c1, configure c2, health c2", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var desired nodes.Desired
+			observed := nodes.Observed{Known: true}
+			for i, name := range []string{"c1", "c2"} {
+				observed.Members = append(observed.Members, nodes.Member{ID: name, Node: name, Healthy: true})
+				desired.Nodes = append(desired.Nodes, nodes.Want{Name: name, Role: nodes.ControlPlane, Config: trusting(t, "encryption key", "controlplane", tt.git[0], tt.git[1:]...)})
+				observed.Nodes = append(observed.Nodes, nodes.Node{Name: name, Role: nodes.ControlPlane, Reach: nodes.Configured, Stage: nodes.StageRunning,
+					Config: trusting(t, "encryption key", "controlplane", tt.has[i][0], tt.has[i][1:]...)})
+			}
+			p, err := nodes.Make(desired, observed, nodes.Policy{Mode: tt.mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var steps []string
+			last := map[plan.Key]bool{}
+			for _, s := range p.Steps {
+				steps = append(steps, string(s.Action)+" "+s.Node)
+				for _, need := range s.Needs {
+					if !last[need] {
+						t.Errorf("%s comes before %s", s.Key, need)
+					}
+				}
+				last[s.Key] = true
+			}
+			if got := strings.Join(steps, ", "); got != tt.want {
+				t.Errorf("steps: %s", got)
+			}
+			if refused := len(p.Refusals) > 0; refused != (tt.refused != "") || refused && p.Refusals[0].Text != tt.refused {
+				t.Errorf("refused: %v", p.Refusals)
 			}
 		})
 	}

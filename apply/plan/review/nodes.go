@@ -62,7 +62,7 @@ func (w *writer) held() {
 // row prints nodes to which the same happens.
 func (w *writer) row(r nodeplan.Row) {
 	for _, name := range r.Nodes {
-		if name != nodeplan.Etcd {
+		if name != nodeplan.Etcd && name != nodeplan.WholeCluster {
 			name = "node/" + name
 		}
 		w.Object(0, sign(r), "%s%s", name, needsConsent(r.Allowed))
@@ -96,6 +96,7 @@ var words = map[nodeplan.Action]string{
 	nodeplan.Record: "record that it serves", nodeplan.Drain: "drain", nodeplan.Reboot: "reboot", nodeplan.Uncordon: "uncordon",
 	nodeplan.Snapshot: "save etcd", nodeplan.TransferLeadership: "transfer etcd leadership", nodeplan.Leave: "leave etcd",
 	nodeplan.RemoveMember: "remove from etcd", nodeplan.DeleteNode: "remove from Kubernetes", nodeplan.Reset: "reset",
+	nodeplan.RewriteSecrets: "write all Secrets again",
 }
 
 func actions(r nodeplan.Row) string {

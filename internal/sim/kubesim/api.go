@@ -32,6 +32,7 @@ type API struct {
 	// Lines of the metric of who asks for what ends.
 	asked map[string]bool
 
+	encryption  encryption
 	controllers controllers
 	pods        *podController // of a cluster that was found; nil: there are no pods behind workloads
 }
@@ -50,7 +51,8 @@ func New(kubernetes string, now func() time.Time) *API {
 func (a *API) Restore() *API {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &API{now: a.now, version: a.version, asked: maps.Clone(a.asked), objects: slices.Clone(a.objects), last: a.last, controllers: a.controllers.clone()}
+	return &API{now: a.now, version: a.version, asked: maps.Clone(a.asked), objects: slices.Clone(a.objects), last: a.last, controllers: a.controllers.clone(),
+		encryption: encryption{stored: maps.Clone(a.encryption.stored)}}
 }
 
 // maxBody is more than any request needs.
@@ -63,7 +65,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client has gone away, or talks nonsense
 	}
 	a.mu.Lock()
+	a.encryption.keys, _ = r.Context().Value(keysOfServer{}).([]string)
 	code, answer, err := a.answer(r, body)
+	a.encryption.keys = nil
 	a.mu.Unlock()
 	w.Header().Set("Date", a.now().UTC().Format(http.TimeFormat))
 	var refused *apierrors.StatusError

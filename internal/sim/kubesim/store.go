@@ -128,7 +128,7 @@ func (a *API) current(o *unstructured.Unstructured) *unstructured.Unstructured {
 
 func (a *API) find(q query) (*unstructured.Unstructured, error) {
 	if i := a.index(q.kind.Kind, q.namespace, q.name); i >= 0 {
-		return a.objects[i].DeepCopy(), nil
+		return a.objects[i].DeepCopy(), a.readable(a.objects[i])
 	}
 	return nil, apierrors.NewNotFound(q.groupResource(), q.name)
 }
@@ -143,6 +143,7 @@ func (a *API) store(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.GetCreationTimestamp().Time.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(a.now().UTC().Truncate(time.Second)))
 	}
+	a.encrypted(o)
 	a.objects = slices.Clone(a.objects)
 	if i := a.index(o.GetKind(), o.GetNamespace(), o.GetName()); i >= 0 {
 		a.objects[i] = o
@@ -171,6 +172,9 @@ func (a *API) kept(q query, o *unstructured.Unstructured) *unstructured.Unstruct
 		a.drop(o)
 		return o
 	}
+	if live := a.current(o); a.unwritten(live, o) {
+		return live
+	}
 	return a.store(o)
 }
 
@@ -194,6 +198,9 @@ func (a *API) list(q query) (any, error) {
 		return o.GetKind() == q.kind.Kind && (q.namespace == "" || q.namespace == o.GetNamespace()) &&
 			byLabels.Matches(labels.Set(o.GetLabels())) && byFields.Matches(selectable(o))
 	}) {
+		if err := a.readable(o); err != nil {
+			return nil, err
+		}
 		items = append(items, o.Object)
 	}
 	return map[string]any{

@@ -19,6 +19,7 @@ type identity struct {
 	certificate tls.Certificate
 	clients     *x509.CertPool // nil: everybody
 	anonymous   bool           // clients need no certificate, and who reads it judges it
+	secretKeys  []string       // of an API server: what Secrets are encrypted with
 }
 
 // config is how a server with it talks TLS.

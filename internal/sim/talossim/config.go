@@ -35,6 +35,7 @@ type config struct {
 	// The certificates that Kubernetes trusts besides, and the keys of service accounts.
 	kubeAccepted []string
 	tokens       tokenKeys
+	secretKeys   []string // that Secrets are encrypted with (the first) and read
 	kubeNames    []string // more names for the certificate of the Kubernetes API
 	podAccess    bool     // pods may use the Talos API
 	noProxy      bool     // kube-proxy does not run
@@ -77,6 +78,7 @@ type mainDocument struct {
 		CA        pair   `yaml:"ca"`
 		Accepted  []pair `yaml:"acceptedCAs"`
 		Account   pair   `yaml:"serviceAccount"`
+		Secretbox string `yaml:"secretboxEncryptionSecret"`
 		APIServer struct {
 			CertSANs []string `yaml:"certSANs"`
 			Image    string   `yaml:"image"`
@@ -114,8 +116,9 @@ type otherDocument struct {
 	Trusted struct {
 		Keys []string `yaml:"publicKeys"`
 	} `yaml:"accepted"`
-	ClusterID string   `yaml:"clusterID"`
-	CertSANs  []string `yaml:"certExtraSANs"`
+	Config    yaml.Node `yaml:"config"`
+	ClusterID string    `yaml:"clusterID"`
+	CertSANs  []string  `yaml:"certExtraSANs"`
 }
 
 // parseConfig reads a configuration. The errors are those that Talos gives for
@@ -158,6 +161,7 @@ func (c *config) document(node *yaml.Node) error {
 			c.kubeAccepted = append(c.kubeAccepted, other.Crt)
 		}
 		c.tokens.signs = c.main.Cluster.Account.Key
+		c.secretKeys = append(c.secretKeys, encryptionKey("secretbox", "key2", c.main.Cluster.Secretbox)...)
 		c.kubeNames = c.main.Cluster.APIServer.CertSANs
 		c.clusterID = cmp.Or(c.main.Cluster.ID, c.clusterID)
 		c.program("kube-apiserver", c.main.Cluster.APIServer.Image)
@@ -200,6 +204,8 @@ func (c *config) document(node *yaml.Node) error {
 		_ = o.Accepted.Decode(&c.kubeAccepted)
 	case "KubeServiceAccountConfig":
 		c.tokens = tokenKeys{o.Issuer.Key, o.Trusted.Keys}
+	case "KubeEtcdEncryptionConfig":
+		c.secretKeys = encryptionKeys(&o.Config)
 	}
 	return nil
 }

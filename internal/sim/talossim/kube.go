@@ -58,6 +58,7 @@ func (m *Machine) listenKube() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.readsSecrets()
 	l := bufconn.Listen(buffered)
 	h := &http.Server{
 		Handler:           &kubeHandler{service{fleet: m.fleet, m: m, epoch: m.epoch}, id},
@@ -88,7 +89,7 @@ func (m *Machine) kubeIdentity() (*identity, error) {
 	}
 	id, err := m.sign(t, authority, own, key)
 	if err == nil {
-		id.anonymous, id.clients = true, m.active.kubeClients()
+		id.anonymous, id.clients, id.secretKeys = true, m.active.kubeClients(), m.active.secretKeys
 	}
 	return id, err
 }
@@ -141,7 +142,7 @@ func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Path == "/version" && version != "" {
 		return json.NewEncoder(w).Encode(kubesim.Info(version))
 	}
-	api.ServeHTTP(w, r)
+	api.ServeHTTP(w, r.WithContext(kubesim.WithKeys(r.Context(), h.shown.secretKeys)))
 	return nil
 }
 

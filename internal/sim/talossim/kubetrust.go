@@ -27,7 +27,7 @@ func (c *config) kubeClients() *x509.CertPool {
 // whichever contract they are written in.
 func (c *config) sameKubeTrust(o *config) bool { return slices.Equal(c.kubeTrust(), o.kubeTrust()) }
 
-// kubeTrust are those authorities and keys, as PEM.
+// kubeTrust are those authorities and keys, as PEM, and the keys of Secrets.
 func (c *config) kubeTrust() (all []string) {
 	signs := []string{c.kubeCA.Crt + c.kubeCA.Cert, c.tokens.signs}
 	if !c.controlPlane() {
@@ -38,7 +38,7 @@ func (c *config) kubeTrust() (all []string) {
 			all = append(all, text)
 		}
 	}
-	return all
+	return append(all, c.secretKeys...)
 }
 
 // trustAgain restarts what reads authorities of Kubernetes when it starts: the kubelet,

@@ -26,6 +26,8 @@ type Bundle struct {
 	// trust besides.
 	rotates  rotation.Kind
 	accepted []byte
+	// How Secrets in etcd are encrypted, if not as Talos does it by itself.
+	encryption encryption
 }
 
 // NewBundle generates a bundle for a contract such as "v1.13". Certificates

@@ -88,7 +88,7 @@ func Generate(s Settings, role Role, bundle, other *Bundle) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := generateOnce(s, role, other)
+	d, err := generateOnce(s, role, other.likewise(bundle))
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +144,9 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	if bundle.rotates == rotation.ServiceAccount && !multiDocument(vc) {
 		return nil, errOneKey
 	}
+	if bundle.encryption != (encryption{}) && !multiDocument(vc) {
+		return nil, errOneEncryptionKey
+	}
 	options := []generate.Option{
 		generate.WithVersionContract(vc),
 		generate.WithSecretsBundle(bundle.bundle),
@@ -178,6 +181,7 @@ func generateOnce(s Settings, role Role, bundle *Bundle) (*Config, error) {
 	for _, doc := range provider.Documents() {
 		matchLink(doc, s.InstallDisk)
 		bundle.accept(doc)
+		bundle.encrypt(doc)
 		if role == ControlPlane {
 			correct(doc, s, bundle, vc)
 		}

@@ -35,7 +35,9 @@ func (b *Bundle) Accepting(kind rotation.Kind, certificate, key secret.String) (
 	if err != nil {
 		return nil, err
 	}
-	return &Bundle{bundle: b.bundle, rotates: kind, accepted: pem, values: append(slices.Clone(b.values), text, secret.New(string(pem)))}, nil
+	with := *b
+	with.rotates, with.accepted, with.values = kind, pem, append(slices.Clone(b.values), text, secret.New(string(pem)))
+	return &with, nil
 }
 
 // publicKey is that of a private key, both PEM.
@@ -57,6 +59,8 @@ func NewAuthority(kind rotation.Kind, now time.Time) (certificate, key secret.St
 		ca, err = secrets.NewTalosCA(now)
 	case rotation.KubernetesCA:
 		ca, err = secrets.NewKubernetesCA(now, nil)
+	case rotation.EncryptionKey:
+		return certificate, key, errors.New("it has no authority")
 	case rotation.ServiceAccount:
 		made, err := x509.NewRSAKey()
 		if err != nil {

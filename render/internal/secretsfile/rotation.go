@@ -1,7 +1,9 @@
 package secretsfile
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -10,10 +12,11 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
-// Authority is a certificate authority as bundles hold it: PEM in base64. The service
-// account key has no certificate.
+// Authority is a certificate authority as bundles hold it: PEM in base64. Keys have no
+// certificate, and the encryption key has a name.
 type Authority struct {
 	Certificate, Key secret.String
+	Name             string
 }
 
 // Rotation is the rotation that is under way.
@@ -34,8 +37,9 @@ type rotationText struct {
 	Since string `yaml:"since"`
 	Signs string `yaml:"signs,omitempty"`
 	Other struct {
-		Crt string `yaml:"crt,omitempty"`
-		Key string `yaml:"key"`
+		Name string `yaml:"name,omitempty"`
+		Crt  string `yaml:"crt,omitempty"`
+		Key  string `yaml:"key"`
 	} `yaml:"other"`
 }
 
@@ -45,17 +49,24 @@ func readRotation(value *yaml.Node) *Rotation {
 	if value.Load(&t, yaml.WithKnownFields()) != nil {
 		return nil
 	}
-	r := &Rotation{Kind: rotation.Kind(t.Kind), Signs: t.Signs, Phase: rotation.Phase(t.Phase), Since: t.Since, Other: Authority{secret.New(t.Other.Crt), secret.New(t.Other.Key)}}
+	r := &Rotation{Kind: rotation.Kind(t.Kind), Signs: t.Signs, Phase: rotation.Phase(t.Phase), Since: t.Since, Other: Authority{secret.New(t.Other.Crt), secret.New(t.Other.Key), t.Other.Name}}
 	known := r.Kind.Known() && (r.Phase == rotation.Accept || r.Phase == rotation.Issue)
-	if !known || (t.Other.Crt == "") != (r.Kind == rotation.ServiceAccount) || t.Other.Key == "" {
+	named := t.Other.Name == "" && r.Kind != rotation.EncryptionKey || r.Kind == rotation.EncryptionKey && rotation.IsKeyName(t.Other.Name)
+	if !known || !named || (t.Other.Crt == "") == certified(r.Kind) || t.Other.Key == "" {
 		return nil
 	}
 	return r
 }
 
-// bundled is where bundles have what is rotated: below certs.
-var bundled = map[rotation.Kind]string{
-	rotation.TalosCA: "os", rotation.KubernetesCA: "k8s", rotation.ServiceAccount: "k8sserviceaccount",
+// certified reports whether what is rotated has a certificate.
+func certified(kind rotation.Kind) bool {
+	return kind == rotation.TalosCA || kind == rotation.KubernetesCA
+}
+
+// bundled is where bundles have what is rotated.
+var bundled = map[rotation.Kind][]string{
+	rotation.TalosCA: {"certs", "os", "key"}, rotation.KubernetesCA: {"certs", "k8s", "key"}, rotation.ServiceAccount: {"certs", "k8sserviceaccount", "key"},
+	rotation.EncryptionKey: {"secrets", "secretboxencryptionsecret"},
 }
 
 // Rotate returns the decrypted file in the phase that move leads to. move gets the
@@ -76,6 +87,9 @@ func Rotate(file string, plain []byte, kind rotation.Kind, today string, move fu
 	}
 	text := rotationText{Kind: string(kind), Since: today}
 	state := rotation.State[Authority]{Issuing: h.authority()}
+	if kind == rotation.EncryptionKey {
+		state.Issuing.Name = cmp.Or(s.EncryptionKeyName, rotation.FirstKeyName)
+	}
 	if r := s.Rotation; r != nil {
 		if r.Kind != kind {
 			return nil, diag.New(diag.Pos{File: file}, "has a rotation of %s under way", r.Kind.Subject()).
@@ -88,9 +102,10 @@ func Rotate(file string, plain []byte, kind rotation.Kind, today string, move fu
 		return nil, err
 	}
 	h.set(state.Issuing)
-	if i := slices.IndexFunc(root.Content, func(n *yaml.Node) bool { return n.Value == KeyRotation }); i >= 0 {
-		root.Content = slices.Delete(root.Content, i, i+2)
+	if kind == rotation.EncryptionKey {
+		setKeyName(root, state.Issuing.Name)
 	}
+	remove(root, KeyRotation)
 	switch {
 	case kind != rotation.ServiceAccount || state.Phase != rotation.Issue:
 		text.Signs = ""
@@ -98,7 +113,8 @@ func Rotate(file string, plain []byte, kind rotation.Kind, today string, move fu
 		text.Signs = today
 	}
 	if state.Phase != rotation.None {
-		text.Phase, text.Other.Crt, text.Other.Key = string(state.Phase), state.Other.Certificate.Reveal(), state.Other.Key.Reveal()
+		text.Phase, text.Other.Name = string(state.Phase), state.Other.Name
+		text.Other.Crt, text.Other.Key = state.Other.Certificate.Reveal(), state.Other.Key.Reveal()
 		var node yaml.Node
 		if err := node.Encode(text); err != nil {
 			return nil, err
@@ -108,14 +124,40 @@ func Rotate(file string, plain []byte, kind rotation.Kind, today string, move fu
 	return encode(file, root)
 }
 
-// holder are the places of a bundle that hold an authority. The service account key
-// has no certificate.
+// remove takes a key away, if it is there.
+func remove(root *yaml.Node, key string) {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key {
+			root.Content = slices.Delete(root.Content, i, i+2)
+			return
+		}
+	}
+}
+
+// setKeyName notes the name of the key that encrypts; that of Talos' first one stands
+// nowhere.
+func setKeyName(root *yaml.Node, name string) {
+	remove(root, KeyEncryptionKeyName)
+	if name != rotation.FirstKeyName {
+		root.Content = append(root.Content, stringNode(secret.New(KeyEncryptionKeyName)), stringNode(secret.New(name)))
+	}
+}
+
+// holder are the places of a bundle that hold an authority. Keys have no certificate.
 type holder struct{ certificate, key *yaml.Node }
 
-func holderOf(file string, root *yaml.Node, kind rotation.Kind) (holder, error) {
-	h := holder{find(root, KeyTalos, "certs", bundled[kind], "crt"), find(root, KeyTalos, "certs", bundled[kind], "key")}
-	if h.key == nil || h.certificate == nil && kind != rotation.ServiceAccount {
-		return h, diag.New(diag.Pos{File: file}, "does not have %s (%s.certs.%s)", kind.Subject(), KeyTalos, bundled[kind]).WithCode(diag.Secrets)
+func holderOf(file string, root *yaml.Node, kind rotation.Kind) (h holder, err error) {
+	path := bundled[kind]
+	h.key = find(root, append([]string{KeyTalos}, path...)...)
+	if certified(kind) {
+		h.certificate = find(root, KeyTalos, "certs", path[1], "crt")
+	}
+	switch before := find(root, KeyTalos, "secrets", "aescbcencryptionsecret"); {
+	case kind == rotation.EncryptionKey && before != nil && before.Value != "":
+		return h, diag.New(diag.Pos{File: file}, "has an AES-CBC key (%s.secrets.aescbcencryptionsecret), as clusters from before Talos 1.3 have: Talos cannot replace it in a cluster that runs", KeyTalos).
+			WithHint("make a new cluster, and move what runs there").WithCode(diag.Secrets)
+	case h.key == nil || h.certificate == nil && certified(kind):
+		return h, diag.New(diag.Pos{File: file}, "does not have %s (%s.%s)", kind.Subject(), KeyTalos, strings.TrimSuffix(strings.Join(path, "."), ".key")).WithCode(diag.Secrets)
 	}
 	return h, nil
 }

@@ -26,7 +26,7 @@ talos:
 `
 
 func TestRotate(t *testing.T) {
-	for _, kind := range rotation.Kinds() {
+	for _, kind := range []rotation.Kind{rotation.TalosCA, rotation.KubernetesCA, rotation.ServiceAccount} {
 		t.Run(string(kind), func(t *testing.T) { testRotate(t, kind) })
 	}
 }
@@ -78,6 +78,50 @@ func testRotate(t *testing.T, kind rotation.Kind) {
 	}
 }
 
+// TestRotateEncryptionKey: the key keeps its name, for ever, with what encrypts.
+func TestRotateEncryptionKey(t *testing.T) {
+	const head = "talos:\n    secrets:\n        bootstraptoken: a.b\n        secretboxencryptionsecret: "
+	next := func(s rotation.State[Authority]) (rotation.State[Authority], error) {
+		return s.Next(Authority{Key: secret.New("fresh"), Name: rotation.NextKeyName(s.Issuing.Name)}), nil
+	}
+	back := func(s rotation.State[Authority]) (rotation.State[Authority], error) { return s.Back() }
+	state := func(phase, name, key string) string {
+		return "rotation:\n    kind: encryption-key\n    phase: " + phase + "\n    since: \"2026-11-25\"\n    other:\n        name: " + name + "\n        key: " + key + "\n"
+	}
+	text := []byte(head + "old\n")
+	for i, tt := range []struct {
+		move func(rotation.State[Authority]) (rotation.State[Authority], error)
+		want string
+	}{
+		{next, "old\n" + state("accept", "key3", "fresh")},
+		{next, "fresh\nencryptionKeyName: key3\n" + state("issue", "key2", "old")},
+		{back, "old\n" + state("accept", "key3", "fresh")},
+		{back, "old\n"},
+		{next, "old\n" + state("accept", "key3", "fresh")},
+		{next, "fresh\nencryptionKeyName: key3\n" + state("issue", "key2", "old")},
+		{next, "fresh\nencryptionKeyName: key3\n"},
+		{next, "fresh\nencryptionKeyName: key3\n" + state("accept", "key4", "fresh")},
+		{back, "fresh\nencryptionKeyName: key3\n"},
+	} {
+		out, err := Rotate(file, text, rotation.EncryptionKey, "2026-11-25", tt.move)
+		if err != nil || string(out) != head+tt.want {
+			t.Fatalf("%d: %v\n%s\nwant\n%s", i, err, out, head+tt.want)
+		}
+		if _, err := Parse(file, out); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		text = out
+	}
+	for _, broken := range []string{"talos: {secrets: {aescbcencryptionsecret: canary}}\n", "talos: {secrets: {aescbcencryptionsecret: canary, secretboxencryptionsecret: canary}}\n"} {
+		if _, err := Rotate(file, []byte(broken), rotation.EncryptionKey, "", next); err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "AES-CBC") {
+			t.Errorf("%s: %v", broken, err)
+		}
+	}
+	if _, err := Parse(file, []byte("encryptionKeyName: 'a:b'\n")); err == nil {
+		t.Error("a name that etcd cannot hold is taken")
+	}
+}
+
 // TestOneRotation: a second one does not begin beside the first, and its secrets are not
 // told.
 func TestOneRotation(t *testing.T) {
@@ -106,6 +150,10 @@ func TestUnknownRotation(t *testing.T) {
 		"rotation: {kind: talos-ca, phase: accept, other: {crt: a}}\n",
 		"rotation: {kind: kubernetes-ca, phase: accept, other: {key: b}}\n",
 		"rotation: {kind: service-account, phase: accept, other: {crt: a, key: b}}\n",
+		"rotation: {kind: encryption-key, phase: accept, other: {key: b}}\n",
+		"rotation: {kind: encryption-key, phase: accept, other: {name: 'a:canary', key: b}}\n",
+		"rotation: {kind: encryption-key, phase: accept, other: {name: key3, crt: a, key: b}}\n",
+		"rotation: {kind: talos-ca, phase: accept, other: {name: key3, crt: a, key: b}}\n",
 		"rotation: {kind: talos-ca, phase: accept, more: canary, other: {crt: a, key: b}}\n",
 	} {
 		if _, err := Parse(file, []byte(text)); err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "is not a rotation that this talosgen knows") {

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -23,11 +24,14 @@ const (
 	KeyChecksumKey    = "checksumKey"    // what keyed checksums are made with; absent: keyringBinding
 	KeySSHHostKey     = "sshHostKey"     // the private SSH host key of the NAT gateway
 	KeyDeployKey      = "deployKey"      // the private SSH key that Flux reads the repository with
-	KeyRotation       = "rotation"       // the rotation of an authority that is under way
-	KeyVariables      = "variables"      // secret variables, for ${NAME} in patches
+	KeyRotation       = "rotation"       // the rotation that is under way
+	// KeyEncryptionKeyName is the name of the key that Secrets in etcd are encrypted with,
+	// once it was rotated; absent: as Talos names it.
+	KeyEncryptionKeyName = "encryptionKeyName"
+	KeyVariables         = "variables" // secret variables, for ${NAME} in patches
 )
 
-var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey, KeyRotation, KeyVariables}
+var keys = []string{KeyTalos, KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey, KeyEncryptionKeyName, KeyRotation, KeyVariables}
 
 // singles are the keys with a single value each.
 var singles = []string{KeyClusterAgeKey, KeyKeyringBinding, KeyChecksumKey, KeySSHHostKey, KeyDeployKey}
@@ -41,7 +45,9 @@ type Secrets struct {
 	SSHHostKey     secret.String
 	DeployKey      secret.String
 	Rotation       *Rotation // nil: none is under way
-	Variables      map[string]secret.String
+	// The name of the encryption key of Secrets; empty: as Talos names it. It is no secret.
+	EncryptionKeyName string
+	Variables         map[string]secret.String
 }
 
 // Parse reads the decrypted file. Problems name keys, never values.
@@ -71,6 +77,10 @@ func Parse(file string, plain []byte) (*Secrets, error) {
 				continue
 			}
 			*s.single(key) = secret.New(value.Value)
+		case KeyEncryptionKeyName:
+			if s.EncryptionKeyName = value.Value; value.Kind != yaml.ScalarNode || !rotation.IsKeyName(value.Value) {
+				problem(key, "is not the name of a key")
+			}
 		case KeyRotation:
 			if s.Rotation = readRotation(value); s.Rotation == nil {
 				problem(key, "is not a rotation that this talosgen knows")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render/internal/layer"
@@ -152,12 +153,17 @@ func (e *Environment) readBundle(s *Secrets) error {
 	if err != nil {
 		return diag.New(file, "%s: %v", secretsfile.KeyTalos, err).WithCode(diag.Secrets)
 	}
-	if r := s.File.Rotation; r != nil {
+	var otherKey machine.Key
+	if r := s.File.Rotation; r != nil && r.Kind == rotation.EncryptionKey {
+		otherKey = machine.Key{Name: r.Other.Name, Secret: r.Other.Key}
+		e.Mask(r.Other.Key)
+	} else if r != nil {
 		if bundle, err = bundle.Accepting(r.Kind, r.Other.Certificate, r.Other.Key); err != nil {
 			return diag.New(file, "%s: %v", secretsfile.KeyRotation, err).WithCode(diag.Secrets)
 		}
 		e.Mask(r.Other.Key)
 	}
+	bundle = bundle.Encrypting(s.File.EncryptionKeyName, otherKey)
 	e.Mask(bundle.Values()...)
 	s.Bundle = bundle
 	return nil

@@ -21,7 +21,8 @@ const (
 )
 
 // Trust is which authorities of a kind a configuration names, by digests of their
-// certificates or public keys. Workers have no service account key.
+// certificates, public keys or secrets. Workers have neither a service account key nor
+// one of encryption.
 func (c *Config) Trust(kind rotation.Kind) rotation.Trust {
 	var main *yaml.Node
 	if d := c.find(ID{}); d != nil {
@@ -40,6 +41,10 @@ func (c *Config) Trust(kind rotation.Kind) rotation.Trust {
 			return trust(publicKey(textAt(d.root, "issuer", "privateKey")), listed(at(d.root, "accepted", "publicKeys")))
 		}
 		return trust(publicKey(textAt(main, "cluster", "serviceAccount", "key")), nil)
+	case rotation.EncryptionKey:
+		if d := c.kind(encryptionConfig); d != nil {
+			return encryptionTrust(d.root)
+		}
 	}
 	return rotation.Trust{}
 }
@@ -140,6 +145,7 @@ var rotatedPlaces = map[rotation.Kind][]place{
 	rotation.TalosCA:        {{"", "machine.ca"}},
 	rotation.KubernetesCA:   {{"", "cluster.ca"}, {"", "cluster.acceptedCAs"}, {apiServerCA, ""}},
 	rotation.ServiceAccount: {{serviceAccount, "issuer.privateKey"}, {serviceAccount, "accepted.publicKeys"}},
+	rotation.EncryptionKey:  {{encryptionConfig, "config"}},
 }
 
 // rotated is the class of a difference in an authority that a node goes from, or to,
@@ -153,7 +159,11 @@ func (c *comparison) rotated(l leaf) (class Class, reason string, ok bool) {
 			}
 			has, wants := c.active.Trust(kind), c.desired.Trust(kind)
 			switch {
-			case has.Issues == "" || wants.Issues == "" || has.Equal(wants):
+			case has.Issues == "" || wants.Issues == "":
+				return "", "", false
+			case kind == rotation.EncryptionKey && (!sameResources(c.active, c.desired) || !rotation.Step(has, wants)):
+				return Refused, unreadable, true
+			case has.Equal(wants):
 				return "", "", false
 			case !rotation.Step(has, wants):
 				return Refused, identity, true

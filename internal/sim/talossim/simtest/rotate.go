@@ -1,7 +1,9 @@
 package simtest
 
 import (
+	"bytes"
 	"encoding/base64"
+	"fmt"
 	"strings"
 )
 
@@ -35,4 +37,33 @@ func (c *Cluster) KubernetesAuthorities() []byte {
 		all = strings.TrimSpace(all) + "\n" + string(c.other.certificatePEM())
 	}
 	return []byte(all)
+}
+
+// Encrypt sets the names of the keys of Secrets: control planes whose configurations are
+// asked for after it encrypt with the first, and read what all of them encrypted.
+func (c *Cluster) Encrypt(names ...string) { c.secretKeys = names }
+
+// firstSecretKey is the field of the one key that Talos has before 1.14.
+func (c *Cluster) firstSecretKey() string {
+	if len(c.secretKeys) > 0 {
+		return ""
+	}
+	return "  secretboxEncryptionSecret: " + secretKey("") + "\n"
+}
+
+// encryption is the document of Talos 1.14 with the keys.
+func (c *Cluster) encryption() string {
+	if len(c.secretKeys) == 0 {
+		return ""
+	}
+	text := "---\napiVersion: v1alpha1\nkind: KubeEtcdEncryptionConfig\nconfig:\n  resources:\n    - resources: [secrets]\n      providers:\n        - secretbox:\n            keys:\n"
+	for _, name := range c.secretKeys {
+		text += fmt.Sprintf("              - {name: %s, secret: %s}\n", name, secretKey(name))
+	}
+	return text
+}
+
+// secretKey is a key by its name.
+func secretKey(name string) string {
+	return base64.StdEncoding.EncodeToString(append([]byte(name), bytes.Repeat([]byte{0}, 32-len(name))...))
 }

@@ -25,6 +25,7 @@ type Cluster struct {
 	etcd       authority
 	other      authority // of Kubernetes, in a rotation
 	turned     bool      // it was the one that signed
+	secretKeys []string  // names of the keys of Secrets; none: as before Talos 1.14
 }
 
 type authority struct {
@@ -91,8 +92,8 @@ func (c *Cluster) Authority() []byte { return c.talos.certificatePEM() }
 // name are more lines for its machine section, indented by two spaces.
 func (c *Cluster) ControlPlane(hostname string, more ...string) string {
 	text := c.config("controlplane", hostname, true, more)
-	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  secretboxEncryptionSecret: %s\n  ca: %s\n  etcd: {ca: %s}\n%s",
-		c.name, base64.StdEncoding.EncodeToString(make([]byte, 32)), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), c.accepted())
+	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n%s  ca: %s\n  etcd: {ca: %s}\n%s%s",
+		c.name, c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), c.accepted(), c.encryption())
 }
 
 // Worker returns the configuration of a worker.
