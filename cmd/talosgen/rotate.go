@@ -42,6 +42,9 @@ It rotates:
    kubernetes-ca     the authority of the Kubernetes API
    service-account   the key that signs tokens of pods (configContract 1.14)
    encryption-key    the key that Secrets in etcd are encrypted with (1.14)
+And at once, without phases:
+   machine-token     what workers get the certificates of their Talos API with
+   bootstrap-token   what new nodes join Kubernetes with
 
 Examples:
    talosgen rotate dev talos-ca
@@ -71,6 +74,9 @@ func (r rotateCommand) run(c *cli.Context) error {
 	kind := rotation.Kind(c.Args().Get(1))
 	if err := rotatable(kind); err != nil {
 		return err
+	}
+	if kind.IsToken() {
+		return rotateToken{r, kind}.run(c, env)
 	}
 	if c.Bool(flagAbort) && c.Bool(flagStatus) {
 		return diag.On("--abort", "cannot be used with --status").WithCode(diag.Usage)
@@ -107,7 +113,7 @@ func (r rotateCommand) run(c *cli.Context) error {
 
 // rotatable refuses what has no phases here.
 func rotatable(kind rotation.Kind) error {
-	if kind.Known() {
+	if kind.Known() || kind.IsToken() {
 		return nil
 	}
 	p := diag.On("rotate", "%q is not rotated by talosgen", kind).WithCode(diag.Usage)
@@ -115,7 +121,7 @@ func rotatable(kind rotation.Kind) error {
 		return p.WithHint("%s", hint)
 	}
 	var names []string
-	for _, k := range rotation.Kinds() {
+	for _, k := range append(rotation.Kinds(), rotation.Tokens()...) {
 		names = append(names, string(k))
 	}
 	return p.WithHint("it rotates %s", strings.Join(names, ", "))

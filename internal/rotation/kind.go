@@ -30,6 +30,10 @@ func (k Kind) Subject() string {
 		return "the service account key"
 	case EncryptionKey:
 		return "the encryption key of Secrets"
+	case MachineToken:
+		return "the machine token"
+	case BootstrapToken:
+		return "the bootstrap token"
 	}
 	return string(k)
 }

@@ -56,6 +56,13 @@ var scenarios = []struct {
 	{"another authority of Kubernetes is trusted", func(w *world) { w.rotating(1) }, nodeplan.Policy{}},
 	{"another authority of Kubernetes signs", func(w *world) { w.rotating(2) }, nodeplan.Policy{}},
 	{"an authority of Kubernetes is forgotten", func(w *world) { w.rotating(3) }, nodeplan.Policy{}},
+	{"another machine token", func(w *world) {
+		w.made("cp-1", "cp-2", "w-1", "w-2")
+		w.keys.Token("cccccc.dddddddddddddddd")
+		for name := range w.want {
+			w.configure(name)
+		}
+	}, nodeplan.Policy{}},
 	{"another key of Secrets is learnt", func(w *world) { w.encrypting(1) }, nodeplan.Policy{}},
 	{"another key of Secrets encrypts", func(w *world) { w.encrypting(2) }, nodeplan.Policy{}},
 	{"a key of Secrets is forgotten", func(w *world) { w.encrypting(3) }, nodeplan.Policy{}},

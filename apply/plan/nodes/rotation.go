@@ -33,11 +33,46 @@ func (m *planner) rotationWaits(want Want, node Node) *early {
 			return &early{kind, why}
 		}
 	}
+	return m.tokenWaits(want, node)
+}
+
+// tokenWaits says why a node must not get another machine token yet. Workers that the
+// autoscaler made are its own.
+func (m *planner) tokenWaits(want Want, node Node) *early {
+	has, wants := node.Config.Trust(rotation.MachineToken), want.Config.Trust(rotation.MachineToken)
+	if has.Equal(wants) {
+		return nil
+	}
+	if _, known := m.trusts[rotation.MachineToken]; !known {
+		awaited := slices.DeleteFunc(slices.Clone(m.desired.Nodes), func(w Want) bool { return w.Autoscaled })
+		m.trusts[rotation.MachineToken] = trustsOf(rotation.MachineToken, awaited, m.observed.Nodes)
+	}
+	var workers, certifiers []rotation.Node
+	for _, n := range m.trusts[rotation.MachineToken] {
+		if m.role(n.Name) == ControlPlane {
+			certifiers = append(certifiers, n)
+		} else {
+			workers = append(workers, n)
+		}
+	}
+	why := ""
+	if want.Role == ControlPlane {
+		why = rotation.TokenGate(has.Issues, wants.Issues, workers)
+	} else if !slices.ContainsFunc(certifiers, func(n rotation.Node) bool { return n.Trust != nil }) {
+		why = "no control plane is reached that would take it"
+	}
+	if why != "" {
+		return &early{rotation.MachineToken, why}
+	}
 	return nil
 }
 
 // refuse refuses the phase.
 func (e early) refuse(m *planner, node string) {
+	if e.kind.IsToken() {
+		m.refuse(node, "it must not get another machine token: "+e.why, "bring that node back, or remove it from cluster.yaml")
+		return
+	}
 	m.refuse(node, "the next phase of the rotation of "+e.kind.Subject()+" is too early: "+e.why,
 		"apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> "+string(e.kind)+" --abort")
 }
@@ -65,11 +100,12 @@ func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.No
 	return all
 }
 
-// certifiers are the steps that a worker waits for which gets another authority:
-// control planes sign its certificate, and it asks for one only then.
+// certifiers are the steps that a worker waits for which gets another authority, or
+// another token: control planes sign its certificate, and it asks for one then, with the
+// token.
 func certifiers(p *Plan, want Want, d *nodeconfig.Difference) (needs []plan.Key) {
 	renewed := func(c nodeconfig.Change) bool {
-		return c.Path == "machine.ca" || strings.HasPrefix(c.Path, "machine.ca.")
+		return c.Path == "machine.token" || c.Path == "machine.ca" || strings.HasPrefix(c.Path, "machine.ca.")
 	}
 	if want.Role == ControlPlane || !slices.ContainsFunc(d.Changes, renewed) {
 		return nil

@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -218,6 +219,79 @@ func TestRewriteBeforeForgetting(t *testing.T) {
 				t.Errorf("steps: %s", got)
 			}
 			if refused := len(p.Refusals) > 0; refused != (tt.refused != "") || refused && p.Refusals[0].Text != tt.refused {
+				t.Errorf("refused: %v", p.Refusals)
+			}
+		})
+	}
+}
+
+// TestMachineToken: control planes get another token first, and nobody does while a
+// worker is away, or all control planes are.
+func TestMachineToken(t *testing.T) {
+	const first, away = "w1 needs c1 c2, w2 needs c1 c2", "w2 is not reached, and would get no certificate any more"
+	for _, tt := range []struct {
+		name    string
+		has     map[string]string // by node; empty: it is not reached
+		talos   string
+		want    string
+		refused string
+	}{
+		{"all", map[string]string{"c1": "a", "c2": "a", "w1": "a", "w2": "a"}, "v1.14.1", "c1, c2, " + first, ""},
+		{"go on", map[string]string{"c1": "b", "c2": "a", "w1": "a", "w2": "b"}, "v1.14.1", "c2, w1 needs c2", ""},
+		{"workers are left", map[string]string{"c1": "b", "c2": "b", "w1": "a", "w2": "b"}, "v1.14.1", "w1", ""},
+		{"a worker is away", map[string]string{"c1": "a", "c2": "a", "w1": "a", "w2": ""}, "v1.14.1", "w1", away},
+		{"and the others are left", map[string]string{"c1": "b", "c2": "b", "w1": "a", "w2": ""}, "v1.14.1", "w1", ""},
+		{"one that the autoscaler made is", map[string]string{"c1": "a", "c2": "a", "w1": "a", "auto": ""}, "v1.14.1", "c1, c2, w1 needs c1 c2", ""},
+		{"a control plane is away", map[string]string{"c1": "a", "c2": "", "w1": "a"}, "v1.14.1", "c1, w1 needs c1", ""},
+		{"all are", map[string]string{"c1": "", "c2": "", "w1": "a"}, "v1.14.1", "", "no control plane is reached that would take it"},
+		{"Talos 1.13 reboots for it", map[string]string{"c1": "a", "w1": "a"}, "v1.13.9", "c1 reboots, w1 reboots", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var desired nodes.Desired
+			observed := nodes.Observed{Known: true}
+			for _, name := range slices.Sorted(maps.Keys(tt.has)) {
+				role, talos := nodes.Worker, "worker"
+				if name[0] == 'c' {
+					role, talos = nodes.ControlPlane, "controlplane"
+					observed.Members = append(observed.Members, nodes.Member{ID: name, Node: name, Healthy: true})
+				}
+				config := func(token string) *nodeconfig.Config {
+					c, err := nodeconfig.Parse("node", []byte("version: v1alpha1\nmachine:\n    type: "+talos+"\n    token: "+token+"\n"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return c
+				}
+				desired.Nodes = append(desired.Nodes, nodes.Want{Name: name, Role: role, Autoscaled: name == "auto", Config: config("b")})
+				n := nodes.Node{Name: name, Role: role, Reach: nodes.Unreachable}
+				if has := tt.has[name]; has != "" {
+					n.Reach, n.Stage, n.Talos, n.Config = nodes.Configured, nodes.StageRunning, tt.talos, config(has)
+				}
+				observed.Nodes = append(observed.Nodes, n)
+			}
+			p, err := nodes.Make(desired, observed, nodes.Policy{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var steps []string
+			for _, s := range p.Steps {
+				switch {
+				case s.Action == nodes.Reboot:
+					steps = append(steps, s.Node+" reboots")
+				case s.Action == nodes.Configure && len(s.Needs) > 0:
+					var needs []string
+					for _, need := range s.Needs {
+						needs = append(needs, strings.TrimPrefix(string(need), "configure/"))
+					}
+					steps = append(steps, s.Node+" needs "+strings.Join(needs, " "))
+				case s.Action == nodes.Configure:
+					steps = append(steps, s.Node)
+				}
+			}
+			if got := strings.Join(steps, ", "); got != tt.want {
+				t.Errorf("steps: %s", got)
+			}
+			if refused := len(p.Refusals) > 0; refused != (tt.refused != "") || refused && !strings.HasSuffix(p.Refusals[0].Text, tt.refused) {
 				t.Errorf("refused: %v", p.Refusals)
 			}
 		})

@@ -92,14 +92,19 @@ func (m *Machine) acceptClients(id *identity) error {
 // change. What was asked over connections that there are is answered.
 func (m *Machine) certifyAgain(old *config) {
 	was, is := old.main.Machine, m.active.main.Machine
-	if was.CA == is.CA && slices.Equal(was.Accepted, is.Accepted) {
+	same := was.CA == is.CA && slices.Equal(was.Accepted, is.Accepted)
+	if same && (m.controlPlane() || was.Token == is.Token) {
 		return
+	}
+	id, err := m.certified()
+	if same && err != nil {
+		return // what it has is good for a day, in which it asks again and again
 	}
 	if m.server != nil {
 		m.server.stop()
 	}
 	m.server, m.certs = nil, nil
-	if id, err := m.certified(); err == nil {
+	if err == nil {
 		m.certs = id
 	}
 }
@@ -111,7 +116,7 @@ func (m *Machine) authority() (*x509.Certificate, crypto.Signer, error) {
 	ca := m.active.main.Machine.CA
 	if ca.Key == "" {
 		signs := func(o *Machine) bool {
-			return o.controlPlane() && o.active.cluster() == m.active.cluster() && o.reached() && !o.apiAt.After(o.fleet.now)
+			return o.controlPlane() && o.active.cluster() == m.active.cluster() && o.active.main.Machine.Token == m.active.main.Machine.Token && o.reached() && !o.apiAt.After(o.fleet.now)
 		}
 		i := slices.IndexFunc(m.fleet.machines, signs)
 		if i < 0 {

@@ -53,6 +53,7 @@ type pair struct {
 type mainDocument struct {
 	Machine struct {
 		Type     string   `yaml:"type"`
+		Token    string   `yaml:"token"`
 		CA       pair     `yaml:"ca"`
 		Accepted []pair   `yaml:"acceptedCAs"`
 		CertSANs []string `yaml:"certSANs"`

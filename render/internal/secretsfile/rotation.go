@@ -92,8 +92,7 @@ func Rotate(file string, plain []byte, kind rotation.Kind, today string, move fu
 	}
 	if r := s.Rotation; r != nil {
 		if r.Kind != kind {
-			return nil, diag.New(diag.Pos{File: file}, "has a rotation of %s under way", r.Kind.Subject()).
-				WithHint("one after the other: end it first, or go back with --abort (talosgen rotate <env> %s)", r.Kind).WithCode(diag.Conflict)
+			return nil, underWay(file, r)
 		}
 		text.Since, text.Signs, state.Phase, state.Other = r.Since, r.Signs, r.Phase, r.Other
 	}

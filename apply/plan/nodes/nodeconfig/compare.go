@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/secret"
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/internal/yamltext"
 )
 
@@ -180,6 +181,9 @@ func (c *comparison) judge(p pair, running Running) {
 		class, place = Upgrade, argument(*p.desired)
 		change.Class, change.Reason = class, tooEarly
 	}
+	if class == NoReboot && tokenTakesBoot(l, running) {
+		class, change.Class, change.Reason = Reboot, Reboot, "Talos takes it without one from 1.14 on"
+	}
 	if c.renames(p) {
 		change.Class, change.Reason = Refused, "the node is registered in Kubernetes by its name"
 	}
@@ -200,6 +204,12 @@ func (c *comparison) judge(p pair, running Running) {
 	} else {
 		c.result.Changes = append(c.result.Changes, change)
 	}
+}
+
+// tokenTakesBoot reports whether a difference is one in the machine token of a node that
+// runs a Talos before 1.14, which refuses another one without a reboot.
+func tokenTakesBoot(l leaf, running Running) bool {
+	return (place{"", "machine.token"}).covers(l.id, l.path) && running.Node != "" && versions.Minor(running.Node) < 14
 }
 
 // runs reports whether a version is known, and is the one of an image.

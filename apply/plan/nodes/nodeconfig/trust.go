@@ -41,6 +41,8 @@ func (c *Config) Trust(kind rotation.Kind) rotation.Trust {
 			return trust(publicKey(textAt(d.root, "issuer", "privateKey")), listed(at(d.root, "accepted", "publicKeys")))
 		}
 		return trust(publicKey(textAt(main, "cluster", "serviceAccount", "key")), nil)
+	case rotation.MachineToken:
+		return rotation.Trust{Issues: digestOf(textAt(main, "machine", "token"))}
 	case rotation.EncryptionKey:
 		if d := c.kind(encryptionConfig); d != nil {
 			return encryptionTrust(d.root)

@@ -21,6 +21,9 @@ func (c *Cluster) Turn() {
 	}
 }
 
+// Token sets the machine token of configurations that are asked for after it.
+func (c *Cluster) Token(token string) { c.token = token }
+
 // accepted is the field of what is trusted besides, in a rotation.
 func (c *Cluster) accepted() string {
 	if c.other.certificate == nil {

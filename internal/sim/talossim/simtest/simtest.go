@@ -25,6 +25,7 @@ type Cluster struct {
 	etcd       authority
 	other      authority // of Kubernetes, in a rotation
 	turned     bool      // it was the one that signed
+	token      string    // of machines
 	secretKeys []string  // names of the keys of Secrets; none: as before Talos 1.14
 }
 
@@ -36,7 +37,7 @@ type authority struct {
 // NewCluster makes the authorities of a cluster.
 func NewCluster(t testing.TB, name string) *Cluster {
 	t.Helper()
-	return &Cluster{t: t, name: name, talos: newAuthority(t, "talos"), kubernetes: newAuthority(t, "kubernetes"), etcd: newAuthority(t, "etcd")}
+	return &Cluster{t: t, name: name, token: "aaaaaa.bbbbbbbbbbbbbbbb", talos: newAuthority(t, "talos"), kubernetes: newAuthority(t, "kubernetes"), etcd: newAuthority(t, "etcd")}
 }
 
 var begin = time.Date(1976, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -103,8 +104,8 @@ func (c *Cluster) Worker(hostname string, more ...string) string {
 }
 
 func (c *Cluster) config(role, hostname string, key bool, more []string) string {
-	text := fmt.Sprintf("version: v1alpha1\nmachine:\n  type: %s\n  token: aaaaaa.bbbbbbbbbbbbbbbb\n  ca: %s\n  network: {hostname: %s}\n  install: {disk: /dev/sda}\n",
-		role, c.talos.pair(c.t, key), hostname)
+	text := fmt.Sprintf("version: v1alpha1\nmachine:\n  type: %s\n  token: %s\n  ca: %s\n  network: {hostname: %s}\n  install: {disk: /dev/sda}\n",
+		role, c.token, c.talos.pair(c.t, key), hostname)
 	for _, line := range more {
 		text += line + "\n"
 	}
