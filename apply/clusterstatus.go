@@ -22,7 +22,11 @@ func (c *Cluster) certificates(ctx context.Context, s *Status) ([]CertificateSta
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range authorities.Rotating() {
+	kinds, err := Rotations{c.env}.UnderWay(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range kinds {
 		s.Rotations = append(s.Rotations, string(kind))
 	}
 	all := []CertificateStatus{

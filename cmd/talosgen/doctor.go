@@ -19,7 +19,8 @@ func (d doctorCommand) command() *cli.Command {
 		Description: `Runs the checks that apply runs before its first change, and changes nothing: the
 rendered tree is sound, committed and pushed; the token is valid and can write;
 server types are available; limits and address ranges suffice; no other cluster
-has the name; the firewall allows your address. To find your public address it
+has the name; the firewall allows your address. It reminds of a rotation that is
+half done. To find your public address it
 queries icanhazip.com, and if an image must be built, it queries the Image Factory
 for extensions.
 
@@ -48,6 +49,9 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 	}
 	findings = append(append([]preflight.Finding{d.tree(c, s)}, s.stale...), findings...)
 	findings = append(findings, preflight.Placeholders(&p.Desired)...)
+	if f := (apply.Rotations{Env: s.env}).Finding(c.Context); f != nil {
+		findings = append(findings, *f)
+	}
 	if wantsJSON(c) {
 		if err := s.out.printJSON(findings); err != nil {
 			return err

@@ -42,6 +42,7 @@ It rotates:
    kubernetes-ca     the authority of the Kubernetes API
    service-account   the key that signs tokens of pods (configContract 1.14)
    encryption-key    the key that Secrets in etcd are encrypted with (1.14)
+   age-key           the key that Flux decrypts Secrets with
 And at once, without phases:
    machine-token     what workers get the certificates of their Talos API with
    bootstrap-token   what new nodes join Kubernetes with
@@ -152,14 +153,18 @@ func (r rotateCommand) say(env string, at vault.Standing) {
 		since = ", begun on " + at.Since
 	}
 	again := fmt.Sprintf("`talosgen rotate %s %s` again", env, at.Kind)
+	there := "when all nodes have it"
+	if at.Kind == rotation.AgeKey {
+		there = "when the cluster has it"
+	}
 	words := phaseWords(at.Kind)
 	switch at.Phase {
 	case rotation.Accept:
 		r.out.say("%s, phase 1 of 3%s: %s", at.Kind, since, words[0])
-		r.out.say("next: render, commit and apply; when all nodes have it, %s", again)
+		r.out.say("next: render, commit and apply; %s, %s", there, again)
 	case rotation.Issue:
 		r.out.say("%s, phase 2 of 3%s: %s", at.Kind, since, words[1])
-		r.out.say("next: render, commit and apply; when all nodes have it, %s%s, after which there is no way back", words[2], again)
+		r.out.say("next: render, commit and apply; %s, %s%s, after which there is no way back", there, words[2], again)
 	default:
 		r.out.say("%s: no rotation is under way in secrets.sops.yaml; what was changed is done when it is rendered, committed and applied", at.Kind)
 	}
@@ -177,6 +182,10 @@ func phaseWords(kind rotation.Kind) [3]string {
 		return [3]string{"API servers learn to read with a new key, and the old one encrypts Secrets",
 			"the new key encrypts Secrets, and those of the old one are read still",
 			""}
+	case rotation.AgeKey:
+		return [3]string{"the cluster gets a second key, and Secrets are encrypted for the old one",
+			"Secrets are encrypted for the new key, and the cluster has the old one still",
+			"and Flux has applied that commit (talosgen status), "}
 	case rotation.ServiceAccount:
 		return [3]string{"API servers learn to trust a new key, and the old one signs tokens",
 			"the new key signs tokens, and those of the old one are good still",

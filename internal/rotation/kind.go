@@ -11,10 +11,11 @@ const (
 	KubernetesCA   Kind = "kubernetes-ca"
 	ServiceAccount Kind = "service-account"
 	EncryptionKey  Kind = "encryption-key"
+	AgeKey         Kind = "age-key"
 )
 
 // Kinds are all of them.
-func Kinds() []Kind { return []Kind{TalosCA, KubernetesCA, ServiceAccount, EncryptionKey} }
+func Kinds() []Kind { return []Kind{TalosCA, KubernetesCA, ServiceAccount, EncryptionKey, AgeKey} }
 
 // Known reports whether it is one of them.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
@@ -30,6 +31,8 @@ func (k Kind) Subject() string {
 		return "the service account key"
 	case EncryptionKey:
 		return "the encryption key of Secrets"
+	case AgeKey:
+		return "the age key of the cluster"
 	case MachineToken:
 		return "the machine token"
 	case BootstrapToken:

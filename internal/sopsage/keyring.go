@@ -133,13 +133,20 @@ func (k *Keyring) Outdated() bool { return k.version < keyringVersion }
 // Upgrade seals the data keys of an older keyring as they are sealed now. The data
 // keys and their wrapped forms stay, so nothing has to be encrypted again.
 func (k *Keyring) Upgrade(ctx context.Context, keys *Keys, binding secret.String) error {
+	return k.Reseal(ctx, keys, binding, binding)
+}
+
+// Reseal seals the data keys with another binding, of a keyring that is to hold another
+// data key too: who knew the binding before cannot bring that keyring back. What stays
+// is as for [Keyring.Upgrade].
+func (k *Keyring) Reseal(ctx context.Context, keys *Keys, from, to secret.String) error {
 	next := &Keyring{file: k.file, version: keyringVersion, entries: map[Domain]entry{}}
 	for domain, e := range k.entries {
-		key, err := k.Unwrap(ctx, keys, domain, binding)
+		key, err := k.Unwrap(ctx, keys, domain, from)
 		if err != nil {
 			return err
 		}
-		seal, err := next.sealKey(binding, domain, e.wrapped, key.key)
+		seal, err := next.sealKey(to, domain, e.wrapped, key.key)
 		if err != nil {
 			return err
 		}

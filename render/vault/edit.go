@@ -21,6 +21,10 @@ func Edit(ctx context.Context, r *render.Repo, env string, edit func(plain []byt
 	if err != nil {
 		return nil, err
 	}
+	return w.edit(edit)
+}
+
+func (w *writer) edit(edit func(plain []byte) ([]byte, error)) (*Report, error) {
 	file := w.File(source.SecretsName)
 	plain, err := w.plain()
 	if err != nil {
@@ -28,7 +32,7 @@ func Edit(ctx context.Context, r *render.Repo, env string, edit func(plain []byt
 	}
 	if plain == nil {
 		return nil, diag.New(diag.Pos{File: file}, "does not exist").
-			WithHint("`talosgen secrets init %s` makes it", env).WithCode(diag.Secrets)
+			WithHint("`talosgen secrets init %s` makes it", w.Name).WithCode(diag.Secrets)
 	}
 	have, err := secretsfile.Parse(file, plain)
 	if err == nil {
@@ -41,17 +45,17 @@ func Edit(ctx context.Context, r *render.Repo, env string, edit func(plain []byt
 	if err != nil {
 		return nil, err
 	}
-	if err := Check(env, changed); err != nil {
+	if err := Check(w.Name, changed); err != nil {
 		return nil, err
 	}
-	data, err := w.Keys.Reencrypt(ctx, file, w.Raw[file], changed, r.Repository().Process.Now())
+	data, err := w.Keys.Reencrypt(w.ctx, file, w.Raw[file], changed, w.Repo.Process.Now())
 	if err != nil {
 		return nil, err
 	}
 	if err := w.write(file, data, false); err != nil {
 		return nil, err
 	}
-	return &Report{Env: env, Changed: w.changed}, nil
+	return &Report{Env: w.Name, Changed: w.changed}, nil
 }
 
 // Check reports what is wrong with the text of secrets.sops.yaml in the

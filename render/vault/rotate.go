@@ -10,6 +10,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rotation"
+	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
@@ -41,14 +42,27 @@ func Rotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind,
 		}
 	}
 	type state = rotation.State[secretsfile.Authority]
-	report, err = Edit(ctx, r, env, func(plain []byte) ([]byte, error) {
-		file := path.Join(source.EnvsDir, env, source.SecretsName)
-		return secretsfile.Rotate(file, plain, kind, at.UTC().Format(time.DateOnly), func(s state) (state, error) {
+	w, err := newWriter(ctx, r, env)
+	if err != nil {
+		return nil, "", err
+	}
+	var keyring []byte
+	report, err = w.edit(func(plain []byte) ([]byte, error) {
+		file := w.File(source.SecretsName)
+		changed, err := secretsfile.Rotate(file, plain, kind, at.UTC().Format(time.DateOnly), func(s state) (state, error) {
 			next, err := turn(s, kind, back, at, r.Repository().Process.Random)
 			now = next.Phase
 			return next, err
 		})
+		if err == nil {
+			keyring, changed, err = w.clusterKeys(plain, changed)
+		}
+		return changed, err
 	})
+	if err == nil && keyring != nil {
+		err = w.write(w.File(source.KeyringFile), keyring, false)
+		report.Changed = w.changed
+	}
 	return report, now, err
 }
 
@@ -73,7 +87,11 @@ func turn(s rotation.State[secretsfile.Authority], kind rotation.Kind, back bool
 
 // made is what a rotation goes to.
 func made(kind rotation.Kind, from secretsfile.Authority, at time.Time, random io.Reader) (fresh secretsfile.Authority, err error) {
-	if kind == rotation.EncryptionKey {
+	switch kind {
+	case rotation.AgeKey:
+		fresh.Key, _, err = sopsage.GenerateIdentity(random)
+		return fresh, err
+	case rotation.EncryptionKey:
 		key, err := machine.NewEncryptionKey(random, from.Name)
 		return secretsfile.Authority{Key: key.Secret, Name: key.Name}, err
 	}
@@ -106,7 +124,7 @@ func current(ctx context.Context, r *render.Repo, env string) (*secretsfile.Rota
 // service account key while tokens live that it has signed.
 func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Kind, at time.Time) error {
 	switch kind {
-	case rotation.EncryptionKey:
+	case rotation.EncryptionKey, rotation.AgeKey:
 		return nil // nodes that the autoscaler makes have no part in it
 	case rotation.TalosCA, rotation.KubernetesCA:
 		return fixedNodes(r, env, kind)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sshkey"
 	"github.com/talosgen/talosgen/render/internal/gitops"
@@ -31,6 +32,9 @@ func (in Input) gitops() (s gitops.Settings, err error) {
 	var problems diag.List
 	if in.Secrets != nil {
 		s.AgeKey = in.Secrets.ClusterAgeKey.Reveal()
+		if r := in.Secrets.Rotation; r != nil && r.Kind == rotation.AgeKey {
+			s.OtherAgeKey = r.Other.Key.Reveal()
+		}
 		if s.AgeKey == "" {
 			problems.Add(diag.New(diag.Pos{File: in.Model.Path(secretsfile.Name)}, "has no age key of the cluster (%s:)", secretsfile.KeyClusterAgeKey).
 				WithHint("make one with `talosgen secrets sync %s`", in.Model.Env).WithCode(diag.Secrets))

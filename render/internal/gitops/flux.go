@@ -20,6 +20,8 @@ const (
 	AgeSecret = "sops-age"
 	// AgeKey is the key's name in there; it has to end in .agekey.
 	AgeKey = "age.agekey"
+	// OtherAgeKey is the name of another one in a rotation.
+	OtherAgeKey = "other.agekey"
 	// GitSecret is the Secret with what Flux shows the Git server.
 	GitSecret = "talosgen-git"
 	// VerifySecret is the Secret with the public keys of those who may sign what
@@ -42,6 +44,8 @@ type Settings struct {
 	Credentials map[string]string
 	// The cluster's age key.
 	AgeKey string
+	// In a rotation, another one that it may decrypt with.
+	OtherAgeKey string
 	// The objects that Flux consists of; none if it is there already.
 	Components []manifest.Object
 }
@@ -69,7 +73,11 @@ func (a *arrangement) flux(s Settings) {
 		names = append([]any{"components.yaml"}, names...)
 	}
 	a.kustomization(FluxDir, names)
-	key := Addon{Name: FluxDir, Objects: []manifest.Object{newSecret(AgeSecret, map[string]string{AgeKey: s.AgeKey})}}
+	keys := map[string]string{AgeKey: s.AgeKey}
+	if s.OtherAgeKey != "" {
+		keys[OtherAgeKey] = s.OtherAgeKey
+	}
+	key := Addon{Name: FluxDir, Objects: []manifest.Object{newSecret(AgeSecret, keys)}}
 	a.claim(key)
 	a.bootstrap(key)
 }

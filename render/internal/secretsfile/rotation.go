@@ -63,10 +63,10 @@ func certified(kind rotation.Kind) bool {
 	return kind == rotation.TalosCA || kind == rotation.KubernetesCA
 }
 
-// bundled is where bundles have what is rotated.
+// bundled is where files have what is rotated.
 var bundled = map[rotation.Kind][]string{
-	rotation.TalosCA: {"certs", "os", "key"}, rotation.KubernetesCA: {"certs", "k8s", "key"}, rotation.ServiceAccount: {"certs", "k8sserviceaccount", "key"},
-	rotation.EncryptionKey: {"secrets", "secretboxencryptionsecret"},
+	rotation.TalosCA: {KeyTalos, "certs", "os", "key"}, rotation.KubernetesCA: {KeyTalos, "certs", "k8s", "key"}, rotation.ServiceAccount: {KeyTalos, "certs", "k8sserviceaccount", "key"},
+	rotation.EncryptionKey: {KeyTalos, "secrets", "secretboxencryptionsecret"}, rotation.AgeKey: {KeyClusterAgeKey},
 }
 
 // Rotate returns the decrypted file in the phase that move leads to. move gets the
@@ -147,16 +147,16 @@ type holder struct{ certificate, key *yaml.Node }
 
 func holderOf(file string, root *yaml.Node, kind rotation.Kind) (h holder, err error) {
 	path := bundled[kind]
-	h.key = find(root, append([]string{KeyTalos}, path...)...)
+	h.key = find(root, path...)
 	if certified(kind) {
-		h.certificate = find(root, KeyTalos, "certs", path[1], "crt")
+		h.certificate = find(root, KeyTalos, "certs", path[2], "crt")
 	}
 	switch before := find(root, KeyTalos, "secrets", "aescbcencryptionsecret"); {
 	case kind == rotation.EncryptionKey && before != nil && before.Value != "":
 		return h, diag.New(diag.Pos{File: file}, "has an AES-CBC key (%s.secrets.aescbcencryptionsecret), as clusters from before Talos 1.3 have: Talos cannot replace it in a cluster that runs", KeyTalos).
 			WithHint("make a new cluster, and move what runs there").WithCode(diag.Secrets)
 	case h.key == nil || h.certificate == nil && certified(kind):
-		return h, diag.New(diag.Pos{File: file}, "does not have %s (%s.%s)", kind.Subject(), KeyTalos, strings.TrimSuffix(strings.Join(path, "."), ".key")).WithCode(diag.Secrets)
+		return h, diag.New(diag.Pos{File: file}, "does not have %s (%s)", kind.Subject(), strings.TrimSuffix(strings.Join(path, "."), ".key")).WithCode(diag.Secrets)
 	}
 	return h, nil
 }

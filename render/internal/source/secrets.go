@@ -157,6 +157,8 @@ func (e *Environment) readBundle(s *Secrets) error {
 	if r := s.File.Rotation; r != nil && r.Kind == rotation.EncryptionKey {
 		otherKey = machine.Key{Name: r.Other.Name, Secret: r.Other.Key}
 		e.Mask(r.Other.Key)
+	} else if r != nil && r.Kind == rotation.AgeKey {
+		e.Mask(r.Other.Key)
 	} else if r != nil {
 		if bundle, err = bundle.Accepting(r.Kind, r.Other.Certificate, r.Other.Key); err != nil {
 			return diag.New(file, "%s: %v", secretsfile.KeyRotation, err).WithCode(diag.Secrets)

@@ -1,0 +1,64 @@
+package apply
+
+import (
+	"context"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/apply/preflight"
+	"github.com/talosgen/talosgen/internal/rotation"
+)
+
+// Rotations are those that the tree of an environment is in the middle of: it has
+// authorities or keys that are good beside the one that signs or encrypts.
+type Rotations struct{ Env *Environment }
+
+// UnderWay are their kinds.
+func (r Rotations) UnderWay(ctx context.Context) (kinds []rotation.Kind, err error) {
+	authorities, err := r.Env.authorities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds = authorities.Rotating()
+	if r.ageKeys() > 1 {
+		kinds = append(kinds, rotation.AgeKey)
+	}
+	return kinds, nil
+}
+
+// ageSecret is what Flux decrypts with.
+const ageSecret = "bootstrap/flux/secret-sops-age.yaml"
+
+// ageKeys counts the keys that Flux has. Their names are readable.
+func (r Rotations) ageKeys() (count int) {
+	var object struct {
+		Data   map[string]yaml.Node `yaml:"data"`
+		String map[string]yaml.Node `yaml:"stringData"`
+	}
+	if yaml.Unmarshal(r.Env.files[ageSecret], &object) != nil {
+		return 0
+	}
+	for _, of := range []map[string]yaml.Node{object.Data, object.String} {
+		for name := range of {
+			if strings.HasSuffix(name, ".agekey") {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// Finding reminds of one that is not at its end; nil if there is none.
+func (r Rotations) Finding(ctx context.Context) *preflight.Finding {
+	const check = "rotation"
+	kinds, err := r.UnderWay(ctx)
+	switch {
+	case err != nil:
+		return &preflight.Finding{Check: check, State: preflight.Warning, Text: "whether one is under way is not known: " + oneLine(err)}
+	case len(kinds) == 0:
+		return nil
+	}
+	return &preflight.Finding{Check: check, State: preflight.Warning, Text: "that of " + kinds[0].Subject() + " is under way, and not at its end",
+		Hint: "talosgen rotate " + r.Env.Name() + " " + string(kinds[0]) + " --status says what comes next"}
+}
