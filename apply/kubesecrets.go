@@ -23,15 +23,15 @@ func (k controlPlaneAPI) RewriteSecrets(ctx context.Context, notify func(string)
 	return k.agree(ctx, all)
 }
 
-// sampled is how many Secrets API servers are asked about that do not seem to agree:
+// secretsAsked is how many Secrets API servers are asked about that do not seem to agree:
 // somebody else may have changed one meanwhile.
-const sampled = 5
+const secretsAsked = 5
 
 // agree asks each API server whether it would store a Secret as it is. One that has not
 // restarted encrypts with another key than the others.
 func (k controlPlaneAPI) agree(ctx context.Context, all []kube.StoredSecret) error {
 	late := ""
-	for i := range all[:min(len(all), sampled)] {
+	for i := range all[:min(len(all), secretsAsked)] {
 		var err error
 		if late, err = k.late(ctx, all[i]); late == "" || err != nil {
 			return err

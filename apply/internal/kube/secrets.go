@@ -88,12 +88,6 @@ func settleSecret(ctx context.Context, c *Client, s *StoredSecret) error {
 		WithHint("stop what changes it, and apply again").WithCode(diag.Conflict)
 }
 
-// conflicts reports whether somebody else changed the object meanwhile.
-func conflicts(err error) bool {
-	r := refused(err)
-	return r != nil && r.status == http.StatusConflict
-}
-
 // touchSecret changes nothing of a Secret, and notes its version. One that is gone has the
 // last one for ever.
 func touchSecret(ctx context.Context, c *Client, s *StoredSecret) error {

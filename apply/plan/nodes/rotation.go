@@ -58,7 +58,7 @@ func (m *planner) tokenWaits(want Want, node Node) *early {
 	why := ""
 	if want.Role == ControlPlane {
 		why = rotation.TokenGate(has.Issues, wants.Issues, workers)
-	} else if !slices.ContainsFunc(certifiers, func(n rotation.Node) bool { return n.Trust != nil }) {
+	} else if len(certifiers) > 0 && !slices.ContainsFunc(certifiers, func(n rotation.Node) bool { return n.Trust != nil }) {
 		why = "no control plane is reached that would take it"
 	}
 	if why != "" {

@@ -47,7 +47,7 @@ func encryptionKey(provider, name, secret string) []string {
 
 // readsSecrets notes an API server that starts and has not the keys of all Secrets.
 func (m *Machine) readsSecrets() {
-	if m.etcd == nil || len(m.active.secretKeys) == 0 {
+	if m.etcd.cluster == nil || len(m.active.secretKeys) == 0 {
 		return
 	}
 	for key := range m.etcd.cluster.kube.StoredWith() {

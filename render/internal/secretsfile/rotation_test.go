@@ -126,7 +126,7 @@ func TestRotateEncryptionKey(t *testing.T) {
 // told.
 func TestOneRotation(t *testing.T) {
 	next := func(s rotation.State[Authority]) (rotation.State[Authority], error) {
-		return s.Next(Authority{secret.New("new-crt"), secret.New("new-key")}), nil
+		return s.Next(Authority{Certificate: secret.New("new-crt"), Key: secret.New("new-key")}), nil
 	}
 	begun, err := Rotate(file, []byte(bundle), rotation.KubernetesCA, "2026-11-25", next)
 	if err != nil {

@@ -52,7 +52,7 @@ const (
 
 // Reasons that several rules share.
 const (
-	versions    = "the running version is held"
+	heldVersion = "the running version is held"
 	oncePerDisk = "it is read when Talos is installed"
 	encrypted   = "a volume is encrypted when it is made"
 	identity    = "it is part of the identity of the cluster"
@@ -104,21 +104,21 @@ var refusals = []rule{
 // held are places in which a node keeps what it has: versions, and what only a
 // new node can have.
 var held = []rule{
-	{place: place{"", "machine.install.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "machine.kubelet.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "cluster.apiServer.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "cluster.controllerManager.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "cluster.scheduler.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "cluster.proxy.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "cluster.coreDNS.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"", "cluster.etcd.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"UnattendedInstallConfig", "installer.image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"KubeletConfig", "image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"KubeAPIServerConfig", "image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"KubeControllerManagerConfig", "image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"KubeSchedulerConfig", "image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"KubeProxyConfig", "image"}, class: Upgrade, reason: versions, only: section},
-	{place: place{"KubeCoreDNSConfig", "image"}, class: Upgrade, reason: versions, only: section},
+	{place: place{"", "machine.install.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "machine.kubelet.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "cluster.apiServer.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "cluster.controllerManager.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "cluster.scheduler.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "cluster.proxy.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "cluster.coreDNS.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"", "cluster.etcd.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"UnattendedInstallConfig", "installer.image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"KubeletConfig", "image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"KubeAPIServerConfig", "image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"KubeControllerManagerConfig", "image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"KubeSchedulerConfig", "image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"KubeProxyConfig", "image"}, class: Upgrade, reason: heldVersion, only: section},
+	{place: place{"KubeCoreDNSConfig", "image"}, class: Upgrade, reason: heldVersion, only: section},
 	{place: place{"", "machine.install.disk"}, class: Replacement, reason: oncePerDisk},
 	{place: place{"", "machine.install.diskSelector"}, class: Replacement, reason: oncePerDisk},
 	{place: place{"", "machine.install.wipe"}, class: Replacement, reason: oncePerDisk},
