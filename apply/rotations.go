@@ -60,5 +60,5 @@ func (r Rotations) Finding(ctx context.Context) *preflight.Finding {
 		return nil
 	}
 	return &preflight.Finding{Check: check, State: preflight.Warning, Text: "that of " + kinds[0].Subject() + " is under way, and not at its end",
-		Hint: "talosgen rotate " + r.Env.Name() + " " + string(kinds[0]) + " --status says what comes next"}
+		Hint: "talosgen rotate " + r.Env.Name() + " " + string(kinds[0]) + " --status prints what comes next"}
 }

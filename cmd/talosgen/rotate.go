@@ -44,7 +44,7 @@ It rotates:
    encryption-key    the key that Secrets in etcd are encrypted with (1.14)
    age-key           the key that Flux decrypts Secrets with
 And at once, without phases:
-   machine-token     what workers get the certificates of their Talos API with
+   machine-token     what workers get certificates of their Talos API with
    bootstrap-token   what new nodes join Kubernetes with
 
 Examples:
