@@ -22,7 +22,7 @@ func (c *Cluster) certificates(ctx context.Context, s *Status) ([]CertificateSta
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := Rotations{c.env}.UnderWay(ctx)
+	kinds, err := rotations{c.env}.underWay(ctx)
 	if err != nil {
 		return nil, err
 	}

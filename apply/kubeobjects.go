@@ -50,7 +50,7 @@ func (e *Environment) kubernetesObjects(ctx context.Context) (kubeplan.Desired, 
 	}
 	desired, err := kubetree.Read(e.Infrastructure.Cluster, kubetree.Tree{Env: e.name, Files: files, Normalize: func(o manifest.Object) (manifest.Object, error) {
 		normal, err := kube.Normalize(o)
-		e.mask(normal)
+		maskSecret(e.masker, normal)
 		return normal, err
 	}})
 	if err == nil {
@@ -59,22 +59,22 @@ func (e *Environment) kubernetesObjects(ctx context.Context) (kubeplan.Desired, 
 	return desired, err
 }
 
-// mask makes the masker know the values of a Secret.
-func (e *Environment) mask(o manifest.Object) {
+// maskSecret makes the masker know the values of a Secret.
+func maskSecret(masker *secret.Masker, o manifest.Object) {
 	if !o.IsSecret() {
 		return
 	}
 	// What does not fit its kind is refused with its value.
-	e.masker.Add(secret.New(o.Text("stringData")))
+	masker.Add(secret.New(o.Text("stringData")))
 	for _, value := range o.Map("stringData") {
 		text, _ := value.(string)
-		e.masker.Add(secret.New(text))
+		masker.Add(secret.New(text))
 	}
 	for _, value := range o.Map("data") {
 		encoded, _ := value.(string)
-		e.masker.Add(secret.New(encoded))
+		masker.Add(secret.New(encoded))
 		if plain, err := base64.StdEncoding.DecodeString(encoded); err == nil {
-			e.masker.Add(secret.New(string(plain)))
+			masker.Add(secret.New(string(plain)))
 		}
 	}
 }

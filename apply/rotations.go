@@ -10,13 +10,13 @@ import (
 	"github.com/talosgen/talosgen/internal/rotation"
 )
 
-// Rotations are those that the tree of an environment is in the middle of: it has
+// rotations are those that the tree of an environment is in the middle of: it has
 // authorities or keys that are good beside the one that signs or encrypts.
-type Rotations struct{ Env *Environment }
+type rotations struct{ env *Environment }
 
-// UnderWay are their kinds.
-func (r Rotations) UnderWay(ctx context.Context) (kinds []rotation.Kind, err error) {
-	authorities, err := r.Env.authorities(ctx)
+// underWay are their kinds.
+func (r rotations) underWay(ctx context.Context) (kinds []rotation.Kind, err error) {
+	authorities, err := r.env.authorities(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +31,12 @@ func (r Rotations) UnderWay(ctx context.Context) (kinds []rotation.Kind, err err
 const ageSecret = "bootstrap/flux/secret-sops-age.yaml"
 
 // ageKeys counts the keys that Flux has. Their names are readable.
-func (r Rotations) ageKeys() (count int) {
+func (r rotations) ageKeys() (count int) {
 	var object struct {
 		Data   map[string]yaml.Node `yaml:"data"`
 		String map[string]yaml.Node `yaml:"stringData"`
 	}
-	if yaml.Unmarshal(r.Env.files[ageSecret], &object) != nil {
+	if yaml.Unmarshal(r.env.files[ageSecret], &object) != nil {
 		return 0
 	}
 	for _, of := range []map[string]yaml.Node{object.Data, object.String} {
@@ -49,10 +49,15 @@ func (r Rotations) ageKeys() (count int) {
 	return count
 }
 
-// Finding reminds of one that is not at its end; nil if there is none.
-func (r Rotations) Finding(ctx context.Context) *preflight.Finding {
+// RotationFinding reminds of a rotation that the tree is in the middle of; nil if there is
+// none.
+func (e *Environment) RotationFinding(ctx context.Context) *preflight.Finding {
+	return rotations{e}.finding(ctx)
+}
+
+func (r rotations) finding(ctx context.Context) *preflight.Finding {
 	const check = "rotation"
-	kinds, err := r.UnderWay(ctx)
+	kinds, err := r.underWay(ctx)
 	switch {
 	case err != nil:
 		return &preflight.Finding{Check: check, State: preflight.Warning, Text: "whether one is under way is not known: " + oneLine(err)}
@@ -60,5 +65,5 @@ func (r Rotations) Finding(ctx context.Context) *preflight.Finding {
 		return nil
 	}
 	return &preflight.Finding{Check: check, State: preflight.Warning, Text: "that of " + kinds[0].Subject() + " is under way, and not at its end",
-		Hint: "talosgen rotate " + r.Env.Name() + " " + string(kinds[0]) + " --status prints what comes next"}
+		Hint: "talosgen rotate " + r.env.Name() + " " + string(kinds[0]) + " --status prints what comes next"}
 }

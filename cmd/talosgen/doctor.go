@@ -49,7 +49,7 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 	}
 	findings = append(append([]preflight.Finding{d.tree(c, s)}, s.stale...), findings...)
 	findings = append(findings, preflight.Placeholders(&p.Desired)...)
-	if f := (apply.Rotations{Env: s.env}).Finding(c.Context); f != nil {
+	if f := s.env.RotationFinding(c.Context); f != nil {
 		findings = append(findings, *f)
 	}
 	if wantsJSON(c) {

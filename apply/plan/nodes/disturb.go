@@ -23,7 +23,7 @@ func (m *planner) disturbing(want Want, node Node) error {
 		m.uncordon(want, node)
 		return nil
 	}
-	if m.rotationWaits(want, node) != nil || reboot && !m.mayMove(want.Name) {
+	if waits := (rotating{m}).waits(want, node); waits != nil || reboot && !m.mayMove(want.Name) {
 		return nil
 	}
 	last := &m.controlPlanes
@@ -42,7 +42,7 @@ func (m *planner) disturbing(want Want, node Node) error {
 	}
 	before := *last
 	if forgetsKey(want, node) {
-		before = m.rewriteSecrets(before)
+		before = rotating{m}.rewriteSecrets(before)
 	}
 	if !reboot {
 		before = m.configure(Configure, want, d, before)

@@ -126,7 +126,7 @@ func (m *planner) harmless(want Want, node Node) error {
 		m.plan.Held = append(m.plan.Held, Held{Node: want.Name, Change: c})
 	}
 	class := d.Class()
-	waits := m.rotationWaits(want, node)
+	waits := rotating{m}.waits(want, node)
 	switch {
 	case class == nodeconfig.Refused:
 		m.refuseChanges(want, d)

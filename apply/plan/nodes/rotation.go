@@ -15,9 +15,12 @@ type early struct {
 	why  string
 }
 
-// rotationWaits says why a node must not get the authorities of Git yet: others
+// rotating plans for rotations.
+type rotating struct{ *planner }
+
+// waits says why a node must not get the authorities of Git yet: others
 // would not trust it, or it not them. New nodes get what Git has, and are trusted.
-func (m *planner) rotationWaits(want Want, node Node) *early {
+func (m rotating) waits(want Want, node Node) *early {
 	if node.Reach != Configured || node.Config == nil || want.Config == nil {
 		return nil
 	}
@@ -38,7 +41,7 @@ func (m *planner) rotationWaits(want Want, node Node) *early {
 
 // tokenWaits says why a node must not get another machine token yet. Workers that the
 // autoscaler made are its own.
-func (m *planner) tokenWaits(want Want, node Node) *early {
+func (m rotating) tokenWaits(want Want, node Node) *early {
 	has, wants := node.Config.Trust(rotation.MachineToken), want.Config.Trust(rotation.MachineToken)
 	if has.Equal(wants) {
 		return nil
@@ -130,7 +133,7 @@ func forgetsKey(want Want, node Node) bool {
 // rewriteSecrets is the step after which no Secret is stored with a key that goes: once
 // in a run, before the first API server loses it. Then all of them encrypt with one that
 // stays.
-func (m *planner) rewriteSecrets(before plan.Key) plan.Key {
+func (m rotating) rewriteSecrets(before plan.Key) plan.Key {
 	if m.rewritten == "" {
 		m.rewritten = m.step(RewriteSecrets, WholeCluster, "a key goes that they may be stored with", before).Key
 		return m.rewritten
