@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/casetest"
+	"github.com/talosgen/talosgen/internal/generate"
 	"github.com/talosgen/talosgen/internal/renovatetest"
 )
 
@@ -131,6 +132,31 @@ func TestRenovateFindsInExamples(t *testing.T) {
 	}
 	if len(found) != 8 {
 		t.Errorf("found\n%s", lines(found))
+	}
+}
+
+// In generated repositories too, what is found is what a reader of YAML finds, and
+// comes to a newer version without another change.
+func TestRenovateFindsInGenerated(t *testing.T) {
+	replaced := 0
+	for seed := range uint64(40) {
+		texts := map[string]string{}
+		for name, text := range generate.New(generate.Options{Seed: seed}).Files {
+			texts[name] = string(text)
+		}
+		found := find(t, texts)
+		for name, text := range texts {
+			if filepath.Base(name) == "cluster.yaml" {
+				checkKnown(t, name, text, found)
+			}
+		}
+		for _, d := range found {
+			checkReplaced(t, texts, d)
+			replaced++
+		}
+	}
+	if replaced < 40 {
+		t.Errorf("only %d versions were found", replaced)
 	}
 }
 
