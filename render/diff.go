@@ -77,8 +77,13 @@ func diffFile(ctx context.Context, keys *sopsage.Keys, f tree.File, before []byt
 	if err != nil {
 		return nil, err
 	}
-	d := differ{file: f.Path}
-	if f.Path == schemas.InfrastructureFile {
+	return diffLeaves(f.Path, old, now), nil
+}
+
+// diffLeaves compares the values of two versions of a file whose bytes differ.
+func diffLeaves(file string, old, now []leaf) []Change {
+	d := differ{file: file}
+	if file == schemas.InfrastructureFile {
 		d.compare(itemPlaces(old), itemPlaces(now))
 	} else {
 		d.compare(places(old), places(now))
@@ -86,9 +91,9 @@ func diffFile(ctx context.Context, keys *sopsage.Keys, f tree.File, before []byt
 	d.group()
 	if len(d.changes) == 0 {
 		// The values are the same: the encryption, the order or the layout changed.
-		d.changes = []Change{{File: f.Path, Action: Changed}}
+		d.changes = []Change{{File: file, Action: Changed}}
 	}
-	return d.changes, nil
+	return d.changes
 }
 
 // place identifies a value in a file, whatever the order of its documents.
@@ -100,32 +105,48 @@ type located struct {
 	leaf  leaf
 }
 
-// places names the document of each value by its kind and name.
+// identity is what names a document: a document of Talos by its kind and name, a
+// Kubernetes object also by its namespace.
+type identity struct {
+	kind            string
+	namespace, name leaf
+}
+
+// places names the document of each value by its identity.
 func places(leaves []leaf) []located {
-	type name struct{ kind, is, shown string }
-	names := map[int]name{}
+	names := map[int]identity{}
 	for _, l := range leaves {
-		if len(l.Path) != 1 {
-			continue
-		}
 		n := names[l.Document]
-		switch l.Path[0].Key {
-		case "kind":
+		switch path := l.Path; {
+		case len(path) == 1 && path[0].Key == "kind":
 			n.kind = l.Value
-		case "name":
-			n.is, n.shown = "/"+l.Value, "/"+explain.Shown(l.Value, l.Secret)
+		case len(path) == 1 && path[0].Key == "name", len(path) == 2 && path[0].Key == "metadata" && path[1].Key == "name":
+			n.name = l
+		case len(path) == 2 && path[0].Key == "metadata" && path[1].Key == "namespace":
+			n.namespace = l
 		}
 		names[l.Document] = n
 	}
 	out := make([]located, len(leaves))
 	for i, l := range leaves {
-		n := names[l.Document]
-		if n.kind == "" {
-			n = name{kind: "v1alpha1"}
-		}
-		out[i] = located{place{n.kind + n.is, l.Path.String()}, n.kind + n.shown, l}
+		is, shown := names[l.Document].names()
+		out[i] = located{place{is, l.Path.String()}, shown, l}
 	}
 	return out
+}
+
+// names are the identity, and what of it is shown to people.
+func (n identity) names() (is, shown string) {
+	if n.kind == "" {
+		return "v1alpha1", "v1alpha1"
+	}
+	is, shown = n.kind, n.kind
+	for _, part := range []leaf{n.namespace, n.name} {
+		if part.Value != "" {
+			is, shown = is+"/"+part.Value, shown+"/"+explain.Shown(part.Value, part.Secret)
+		}
+	}
+	return is, shown
 }
 
 type differ struct {

@@ -1,118 +1,19 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
-
-// forge plays what a pipeline talks to: a place with a release, and the comments on a pull
-// request, of which two pages exist.
-type forge struct {
-	*httptest.Server
-	release []byte
-
-	mu       sync.Mutex
-	comments []comment
-	writes   []string // methods and paths
-}
-
-type comment struct {
-	ID   int    `json:"id"`
-	Body string `json:"body"`
-	User struct {
-		Type string `json:"type"`
-	} `json:"user"`
-}
-
-const (
-	planMark    = "<!-- talosgen plan -->"
-	forgeToken  = "runner"
-	forgeIssues = "/api/repos/example/clusters/issues"
-)
-
-// newForge has a release that is this talosgen, and a hundred comments, of which one looks
-// like that of the action and is of a person.
-func newForge(t *testing.T) *forge {
-	t.Helper()
-	program, err := exec.LookPath("talosgen")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &forge{release: []byte("#!/bin/sh\nexec '" + program + "' \"$@\"\n")}
-	for i := range 100 {
-		c := comment{ID: i + 1, Body: "looks good"}
-		c.User.Type = "User"
-		f.comments = append(f.comments, c)
-	}
-	f.comments[3].Body = planMark + "\nnot by a bot"
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /releases/v0.1.0/talosgen-linux-amd64", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(f.release) })
-	mux.HandleFunc("GET "+forgeIssues+"/7/comments", f.list)
-	mux.HandleFunc("POST "+forgeIssues+"/7/comments", f.write)
-	mux.HandleFunc("PATCH "+forgeIssues+"/comments/{id}", f.write)
-	f.Server = httptest.NewServer(mux)
-	t.Cleanup(f.Close)
-	return f
-}
-
-func (f *forge) digest() string {
-	sum := sha256.Sum256(f.release)
-	return hex.EncodeToString(sum[:])
-}
-
-func (f *forge) list(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-	begin := min(max(page-1, 0)*100, len(f.comments))
-	_ = json.NewEncoder(w).Encode(f.comments[begin:min(begin+100, len(f.comments))])
-}
-
-func (f *forge) write(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var sent comment
-	text, err := io.ReadAll(r.Body)
-	if err = errors.Join(err, json.Unmarshal(text, &sent)); err != nil || r.Header.Get("Authorization") != "Bearer "+forgeToken {
-		http.Error(w, fmt.Sprint(err), http.StatusForbidden)
-		return
-	}
-	f.writes = append(f.writes, r.Method)
-	if id, err := strconv.Atoi(r.PathValue("id")); err == nil {
-		f.comments[id-1].Body = sent.Body
-		return
-	}
-	sent.ID, sent.User.Type = len(f.comments)+1, "Bot"
-	f.comments = append(f.comments, sent)
-}
-
-// needs skips a test on a machine without the programs that runners of pipelines have.
-func needs(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, name := range programs {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("there is no %s, which runners have", name)
-		}
-	}
-}
 
 const actionFile = "../../.github/actions/talosgen/action.yaml"
 
@@ -128,9 +29,13 @@ func actionSteps(t *testing.T, f *forge, inputs map[string]string) (steps []pipe
 		} `yaml:"runs"`
 	}
 	readYAML(t, actionFile, &action)
+	file, err := filepath.Abs(actionFile)
+	if err != nil {
+		t.Fatal(err)
+	}
 	context := map[string]string{
 		"github.event_name": "pull_request", "github.repository": "example/clusters", "github.event.pull_request.head.repo.full_name": "example/clusters",
-		"github.event.pull_request.number": "7", "github.token": forgeToken,
+		"github.event.pull_request.number": "7", "github.token": forgeToken, "github.base_ref": "main",
 	}
 	for name, input := range action.Inputs {
 		context["inputs."+name] = expandAll(t, map[string]string{"": input.Default}, context)[""]
@@ -144,7 +49,7 @@ func actionSteps(t *testing.T, f *forge, inputs map[string]string) (steps []pipe
 			continue
 		}
 		env := expandAll(t, s.Env, context)
-		maps.Copy(env, map[string]string{"GITHUB_API_URL": f.URL + "/api", "GITHUB_OUTPUT": "/dev/null"})
+		maps.Copy(env, map[string]string{"GITHUB_API_URL": f.URL + "/api", "GITHUB_OUTPUT": "/dev/null", "GITHUB_ACTION_PATH": filepath.Dir(file)})
 		steps = append(steps, pipelineStep{job: "talosgen", env: env, shell: githubShell(s), script: s.Run})
 	}
 	return steps
@@ -191,21 +96,21 @@ func TestAction(t *testing.T) {
 			r.must(t, "cd ~/clusters && sed -i 's/count: 2/count: 1/' envs/dev/cluster.yaml && talosgen render dev && git commit -q -a -m smaller && git push -q")
 		}
 	}
-	if got := strings.Join(f.writes, " "); got != "POST PATCH" || len(f.comments) != 101 {
-		t.Fatalf("written: %s; %d comments", got, len(f.comments))
+	said := ours(f.comments)
+	if got := strings.Join(f.writes, " "); got != "POST PATCH PATCH" || len(said) != 1 || len(f.comments) != 101 {
+		t.Fatalf("written: %s; %d comments, %d of bots", got, len(f.comments), len(said))
 	}
-	body := f.comments[100].Body
-	for _, want := range []string{planMark + "\n### talosgen plan\n", "<summary><b>dev</b>: Plan: ", "\n~~~~~~text\n", "+ server/dev-worker-1\n", "\n~~~~~~\n\n</details>\n"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("%q is not in\n%s", want, body)
+	for _, want := range []string{planMark + "\n### talosgen plan\n", "\n| dev | differs | 10 | +", "<summary><b>dev</b>: Plan: ", "\n~~~diff\n", "+ server/dev-worker-1\n", "\n~~~\n\n</details>\n"} {
+		if !strings.Contains(said[0].body, want) {
+			t.Errorf("%q is not in\n%s", want, said[0].body)
 		}
 	}
-	if strings.Contains(body, "server/dev-worker-2") {
-		t.Errorf("the comment is the one of the first run:\n%s", body)
+	if strings.Contains(said[0].body, "server/dev-worker-2") {
+		t.Errorf("the comment is the one of the first run:\n%s", said[0].body)
 	}
 	for _, c := range f.comments[:100] {
-		if c.Body != "looks good" && !strings.HasSuffix(c.Body, "not by a bot") {
-			t.Errorf("the comment of somebody else was changed: %q", c.Body)
+		if c.body != "looks good" && !strings.HasSuffix(c.body, "not by a bot") {
+			t.Errorf("the comment of somebody else was changed: %q", c.body)
 		}
 	}
 }

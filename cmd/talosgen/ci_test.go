@@ -2,8 +2,11 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +19,7 @@ import (
 type runner struct {
 	*shell
 	dir   string // for jobs
+	forge *forge // that the pipeline talks to
 	steps func(t *testing.T, repository string, event map[string]string) []pipelineStep
 }
 
@@ -27,6 +31,7 @@ case "$*" in
 	printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v talosgen)" > talosgen-linux-amd64 ;;
 "-fsSL --header Authorization: Bearer runner https://api.github.example/repos/example/clusters/environments/dev")
 	cat "$HOME/../../../environment.json" ;;
+*" http://127.0.0.1:"*) exec @CURL@ "$@" ;;
 *) echo "curl: $*" >&2; exit 22 ;;
 esac
 `
@@ -47,7 +52,10 @@ func newRunner(t *testing.T, ci string) *runner {
 	}[ci]}
 	r.shell.dir = r.home
 	r.dir = filepath.Join(r.home, "runner")
-	if err := writeFile(filepath.Join(r.bin, "curl"), []byte(releaseStub)); err != nil {
+	needs(t, "curl", "jq", "bash", "perl")
+	curl, _ := exec.LookPath("curl")
+	r.forge = newForge(t)
+	if err := writeFile(filepath.Join(r.bin, "curl"), []byte(strings.ReplaceAll(releaseStub, "@CURL@", curl))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Join(r.bin, "curl"), 0o755); err != nil {
@@ -102,10 +110,13 @@ func (r *runner) event(t *testing.T, kind string, more ...string) map[string]str
 		"vars.TALOSGEN_APPLY": "true", "$TALOSGEN_APPLY": "true",
 		"secrets.SOPS_AGE_KEY": key, "$SOPS_AGE_KEY": key, "secrets.HCLOUD_TOKEN": "'\"$SIM_TOKEN\"'", "$HCLOUD_TOKEN": "'\"$SIM_TOKEN\"'",
 		"github.event_name": kind, "github.repository": "example/clusters", "github.event.pull_request.head.repo.full_name": "example/clusters",
-		"github.token": "runner", "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "$CI_PROJECT_ID": "7", "$CI_COMMIT_REF_PROTECTED": "true",
+		"github.token": forgeToken, "github.base_ref": "main", "github.ref": "refs/heads/main", "github.event.pull_request.number": "7",
+		"vars.TALOSGEN_DRIFT": "true", "$TALOSGEN_DRIFT": "true", "$TALOSGEN_REPORT_TOKEN": forgeToken, "$CI_MERGE_REQUEST_IID": "7",
+		"$CI_API_V4_URL": r.forge.URL + "/lab", "$CI_MERGE_REQUEST_DIFF_BASE_SHA": "origin/main", "forge": r.forge.URL + "/api",
 		"secrets.TALOSGEN_PUSH_TOKEN": "canary-push-token", "$TALOSGEN_PUSH_TOKEN": "canary-push-token", "github.event.pull_request.base.ref": "main",
-		"$CI_PIPELINE_SOURCE": map[string]string{"pull_request": "merge_request_event", "push": "push"}[kind],
-		"$CI_DEFAULT_BRANCH":  "main", "$CI_COMMIT_BRANCH": map[string]string{"push": "main"}[kind],
+		"$CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "$CI_PROJECT_ID": "7", "$CI_COMMIT_REF_PROTECTED": "true",
+		"$CI_PIPELINE_SOURCE": map[string]string{"pull_request": "merge_request_event", "push": "push", "schedule": "schedule"}[kind],
+		"$CI_DEFAULT_BRANCH":  "main", "$CI_COMMIT_BRANCH": map[string]string{"push": "main", "schedule": "main"}[kind],
 	}
 	for i := 0; i < len(more); i += 2 {
 		event[more[i]] = more[i+1]
@@ -127,31 +138,64 @@ func TestPipelines(t *testing.T) {
 			if strings.Join(asked, " ") != "check plan" || strings.Join(done, " ") != "check apply" {
 				t.Fatalf("jobs of a pull request: %v, of its merge: %v", asked, done)
 			}
-			script := "SIM_TOKEN=$HCLOUD_TOKEN\nset -e\n" + request +
+			again, _ := r.pipeline(t, "again", "--detach origin/change", r.event(t, "pull_request"))
+			var daily [3]string
+			var looked []string
+			for i := range daily {
+				daily[i], looked = r.pipeline(t, "daily"+strconv.Itoa(i), "main", r.event(t, "schedule"))
+			}
+			if !strings.HasSuffix(strings.Join(looked, " "), "drift") || strings.Contains(strings.Join(looked, " "), "apply") {
+				t.Fatalf("jobs of a schedule: %v", looked)
+			}
+			script := "SIM_TOKEN=$HCLOUD_TOKEN\nset -e\n" + request + again + daily[0] + daily[1] +
 				"(cd ~/clusters && git merge -q change && git push -q)\n" + merged +
-				"(cd ~/clusters && talosgen plan dev)\n"
+				"(cd ~/clusters && talosgen plan dev)\n" + daily[2]
 			if err := writeFile(filepath.Join(r.dir, "all.sh"), []byte(script)); err != nil {
 				t.Fatal(err)
 			}
 			out := r.must(t, "talosgen sim --nodes --speed 0 -- bash ~/runner/all.sh")
-			plan := out
-			if ci == "github" {
-				plan = r.must(t, "cat ~/runner/request/summary")
-				if !strings.HasPrefix(plan, "```text\n") || !strings.HasSuffix(plan, "\n```\n") {
-					t.Errorf("the summary is no block:\n%s", plan)
-				}
+			if !strings.Contains(out, "dev: nothing to do") {
+				t.Errorf("it was not applied:\n%s", out)
 			}
-			for text, want := range map[string]string{
-				plan: "server/dev-worker-1", out: "dev: nothing to do",
-			} {
-				if !strings.Contains(text, want) {
-					t.Errorf("%q is not in\n%s", want, text)
-				}
-			}
-			if strings.Contains(plan, "server/dev-worker-2") {
-				t.Error("the plan is not that of the change")
-			}
+			r.forge.requested(t)
+			r.forge.drifted(t)
 		})
+	}
+}
+
+// requested checks what stands at a pull request that makes a pool smaller.
+func (f *forge) requested(t *testing.T) {
+	t.Helper()
+	said := ours(f.comments)
+	if len(said) != 1 {
+		t.Fatalf("%d comments of pipelines", len(said))
+	}
+	body := said[0].body
+	for _, want := range []string{planMark + "\n### talosgen plan\n", "\n| dev | differs | ", "+ server/dev-worker-1\n", " in rendered/dev since origin/main</summary>", "\nnodes/dev-worker-2.yaml\n  - the whole file\n"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not in\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "+ server/dev-worker-2") {
+		t.Errorf("the plan is not that of the change:\n%s", body)
+	}
+}
+
+// drifted checks that there was one issue while there was something to do, which is
+// closed now.
+func (f *forge) drifted(t *testing.T) {
+	t.Helper()
+	said := ours(f.issues)
+	if len(said) != 1 {
+		t.Fatalf("%d issues of pipelines", len(said))
+	}
+	if s := said[0]; s.title != "Drift of dev" || s.state != "closed" || !strings.Contains(s.body, "+ server/dev-worker-2\n") {
+		t.Errorf("the issue is %s, %q:\n%s", s.state, s.title, s.body)
+	}
+	for _, s := range append(slices.Clone(f.comments[:100]), f.issues[:100]...) {
+		if s.why != "" || s.state == "closed" || s.body != "looks good" && s.body != "it is slow" && !strings.HasSuffix(s.body, "not by a bot") {
+			t.Errorf("what somebody else said was changed: %+v", *s)
+		}
 	}
 }
 

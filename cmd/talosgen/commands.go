@@ -21,14 +21,14 @@ func commands(a *app) (all []*cli.Command) {
 				out: out, process: a.renderProcess(), addresses: publicAddress{a.http},
 				operator: operatorKeys{vars: a.vars, keys: a.keys(), clock: a.clock, random: a.random},
 			}.command(),
-			secretsCommand{ws, out, editor{out, a.vars}}.command(), rotateCommand{ws, out}.command(), importCommand{ws, out}.command(), adoptCommand{importCommand{ws, out}, a.vars, a.clock}.command(), poolCommand{ws, out}.command(), exportCommand{ws, access, out}.command(),
+			envCommand{ws, out}.command(), secretsCommand{ws, out, editor{out, a.vars}}.command(), rotateCommand{ws, out}.command(), importCommand{ws, out}.command(), adoptCommand{importCommand{ws, out}, a.vars, a.clock}.command(), poolCommand{ws, out}.command(), exportCommand{ws, access, out}.command(),
 			chartsCommand{ws, out, charts}.command(), convertCommand{a.cwd, out}.command(), schemaCommand{out}.command(),
 		}},
 		{"reading and checking", []*cli.Command{
 			explainCommand{ws, out}.command(), showCommand{ws, out}.command(), checkCommand{a.cwd, ws, out}.command(), graphCommand{ws, out, clusters}.command(),
 		}},
 		{"clusters and nodes", []*cli.Command{
-			kubeconfigCommand{access, a.lookup}.command(), talosconfigCommand{access}.command(), nodeAccessCommand{clusters}.command(), historyCommand{clusters}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),
+			kubeconfigCommand{access, a.lookup}.command(), talosconfigCommand{access}.command(), nodeAccessCommand{clusters}.command(), historyCommand{clusters}.command(), supportCommand{clusters}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),
 			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(),
 			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), upgradeCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
 		}},

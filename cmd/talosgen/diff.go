@@ -27,11 +27,19 @@ value. Secrets are shown as changed, without their values. Encrypted sources tha
 changed since the last render are listed first; --reveal decrypts them and prints
 the lines that changed. Exits 1 if there are differences.
 
+With --since nothing is rendered: the rendered tree is compared with what it was in
+a commit, such as that of the branch into which a pull request goes. That needs no
+key.
+
 Examples:
    talosgen diff dev
-   talosgen diff dev --reveal`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt encrypted sources that changed"}, outputFlag()},
+   talosgen diff dev --reveal
+   talosgen diff dev --since origin/main`,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "reveal", Usage: "decrypt encrypted sources that changed"}, sinceFlag(), outputFlag()},
 		Action: func(c *cli.Context) error {
+			if c.IsSet(flagSince) {
+				return d.since(c)
+			}
 			if c.Bool("reveal") && wantsJSON(c) {
 				return diag.On("", "--reveal and -o json exclude each other").WithCode(diag.Usage)
 			}
@@ -69,6 +77,36 @@ Examples:
 	}
 }
 
+// since compares the rendered tree with what it was in a commit.
+func (d diffCommand) since(c *cli.Context) error {
+	if c.Bool("reveal") {
+		return diag.On("--reveal", "not together with --%s, which needs no key", flagSince).WithCode(diag.Usage)
+	}
+	env, err := d.ws.environment(c)
+	if err != nil {
+		return err
+	}
+	repo, err := d.ws.open(c)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
+	if err := repo.Repository().CheckRendered(env); err != nil {
+		return err
+	}
+	changes, err := sinceOf(c, repo.Root(), env).changes(c.Context)
+	if err != nil {
+		return err
+	}
+	if err := d.printChanges(c, env, changes); err != nil {
+		return err
+	}
+	if len(changes) > 0 {
+		return errDifferences
+	}
+	return nil
+}
+
 // printEncrypted names the encrypted sources that changed, on stderr, where they
 // are no part of the list of changes; what is in them is data.
 func (d diffCommand) printEncrypted(c *cli.Context, repo *render.Repo, res *render.Result) error {
@@ -101,6 +139,11 @@ func (d diffCommand) printChanges(c *cli.Context, env string, changes []render.C
 		d.out.say("rendered/%s: no changes", env)
 		return nil
 	}
+	return d.out.printText(changesText(changes))
+}
+
+// changesText has a line for each change, below that of its file.
+func changesText(changes []render.Change) string {
 	var b strings.Builder
 	file := ""
 	for _, ch := range changes {
@@ -110,7 +153,7 @@ func (d diffCommand) printChanges(c *cli.Context, env string, changes []render.C
 		}
 		b.WriteString(changeLine(ch) + "\n")
 	}
-	return d.out.printText(b.String())
+	return b.String()
 }
 
 // changeLine prints a change: + added, - removed, ~ changed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -26,4 +27,15 @@ func (e environ) inHome(path ...string) (string, error) {
 		return "", diag.On("", "the home directory is unknown: HOME is not set").WithHint("name a file with --output").WithCode(diag.Usage)
 	}
 	return filepath.Join(append([]string{home}, path...)...), nil
+}
+
+// tokenOf is the token for the project of an environment: $HCLOUD_TOKEN_ with the name of
+// the environment in capitals, and else $HCLOUD_TOKEN, which several environments may
+// share. A simulated project has the latter.
+func (e environ) tokenOf(env string, simulated bool) secret.String {
+	own := e.secret(tokenVariable + "_" + strings.ToUpper(strings.ReplaceAll(env, "-", "_")))
+	if own.IsZero() || simulated {
+		return e.secret(tokenVariable)
+	}
+	return own
 }

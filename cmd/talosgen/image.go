@@ -74,7 +74,7 @@ Examples:
    talosgen image build prod --dry-run
    talosgen image build prod --image-url https://mirror.example.com/{path}
    talosgen image build prod --image-url arm64=https://example.com/talos.xz`,
-		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only show missing snapshots"}),
+		Flags:  sessionFlags(imageURLFlag(), &cli.BoolFlag{Name: flagDryRun, Usage: "only show missing snapshots; exits 1 if there are any"}),
 		Action: i.build,
 	}
 }
@@ -97,9 +97,12 @@ func (i imageCommand) buildIn(c *cli.Context, s *session) error {
 	}
 	found := s.CheckImages(c.Context, missing)
 	s.warn(found)
-	err = preflight.Failures(found)
-	if err == nil && !c.Bool(flagDryRun) {
+	switch err = preflight.Failures(found); {
+	case err != nil:
+	case !c.Bool(flagDryRun):
 		err = s.BuildImages(c.Context, missing, i.clusters.owner())
+	case len(missing) > 0:
+		err = errDifferences
 	}
 	s.stop()
 	s.sayRequests()
@@ -123,7 +126,7 @@ Examples:
    talosgen image prune prod             show, ask, delete
    talosgen image prune prod --yes --autoscaler-config prod=config.json`,
 		Flags: sessionFlags(autoscalerFlag(),
-			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted"},
+			&cli.BoolFlag{Name: flagDryRun, Usage: "only show what would be deleted; exits 1 if there is anything"},
 			&cli.BoolFlag{Name: flagYes, Usage: "do not ask for approval"}, outputFlag()),
 		Action: i.prune,
 	}
@@ -146,15 +149,11 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 		}
 	}
 	s.view.clear()
-	if wantsJSON(c) && (c.Bool(flagDryRun) || unused == 0) {
-		return s.out.printJSON(imageReports(uses))
+	if c.Bool(flagDryRun) || unused == 0 {
+		return i.showUses(c, s, uses, unused)
 	}
 	if !wantsJSON(c) {
 		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
-	}
-	if c.Bool(flagDryRun) || unused == 0 {
-		s.out.say("%s to delete", natural.Count(unused, "snapshot"))
-		return nil
 	}
 	if err := s.out.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(unused, "snapshot"))); err != nil {
 		return err
@@ -168,6 +167,22 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 	}
 	s.out.say("deleted %s", natural.Count(len(removed), "snapshot"))
 	return err
+}
+
+// showUses shows the snapshots, of which some are unused, and nothing else happens.
+func (imageCommand) showUses(c *cli.Context, s *session, uses []image.Use, unused int) error {
+	if wantsJSON(c) {
+		if err := s.out.printJSON(imageReports(uses)); err != nil {
+			return err
+		}
+	} else {
+		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
+		s.out.say("%s to delete", natural.Count(unused, "snapshot"))
+	}
+	if unused > 0 {
+		return errDifferences
+	}
+	return nil
 }
 
 // uses lists the snapshots, and what refers to them.

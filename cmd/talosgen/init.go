@@ -60,7 +60,7 @@ Examples:
 			&cli.StringFlag{Name: "provider", Usage: "provider of the nodes: " + strings.Join(scaffold.Providers, " or "), Value: scaffold.Providers[0]},
 			&cli.StringFlag{Name: "ci", Usage: "CI system of the pipeline: " + strings.Join(scaffold.CIs, ", "), Value: scaffold.CIs[0]},
 			&cli.StringFlag{Name: "env", Usage: "`NAME` of the first environment", Value: "dev"},
-			&cli.StringFlag{Name: "cluster-name", Usage: "`NAME` of the cluster; default: the name of the environment"},
+			&cli.StringFlag{Name: flagClusterName, Usage: "`NAME` of the cluster; default: the name of the environment"},
 			&cli.StringSliceFlag{Name: flagAPISource, Usage: "`RANGE` that may reach the APIs of the cluster; current is the address of this machine (repeatable)"},
 			&cli.StringFlag{Name: "talos-version", Usage: "`VERSION` of Talos", Value: versions.Newest().Talos},
 			&cli.StringFlag{Name: flagDigest, Usage: "`SHA256` of talosgen-linux-amd64 for the pipeline; default: that of this program, if it is for linux/amd64"},
@@ -150,7 +150,7 @@ func (i initCommand) files(options scaffold.Options) ([]scaffold.File, error) {
 // options are what the flags say of the new repository; whose key it is
 // for is not among them.
 func (i initCommand) options(c *cli.Context) (scaffold.Options, error) {
-	name := c.String("cluster-name")
+	name := c.String(flagClusterName)
 	if name == "" {
 		name = c.String("env")
 	}

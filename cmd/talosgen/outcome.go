@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
+	"github.com/talosgen/talosgen/internal/comment"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/printable"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -45,7 +46,8 @@ type outcome struct {
 	// What the command prints for this environment alone.
 	Report json.RawMessage `json:"report,omitempty"`
 
-	done string // the result of who changes something; empty: of who only looks
+	done     string            // the result of who changes something; empty: of who only looks
+	sections []comment.Section // what is told of it in Markdown
 }
 
 // plan notes what a plan is about. Without an outcome to tell, nothing happens.
@@ -118,25 +120,34 @@ func (o *outcome) why() string {
 // mostWhy is how long a reason is in a table: the whole one stands above it.
 const mostWhy = 80
 
+// outcomeHead are the titles of a row.
+func outcomeHead() []string {
+	return []string{"environment", "result", "changes", "cost of a month", "blocked by"}
+}
+
+// row is an environment in a table.
+func (o *outcome) row() []string {
+	changes, cost := "-", "-"
+	if o.Changes != nil {
+		changes = strconv.Itoa(*o.Changes)
+	}
+	if o.MonthlyCost != "" {
+		cost = o.MonthlyCost + " " + o.Currency
+	}
+	result := o.Result
+	if result == failed {
+		result = fmt.Sprintf("%s (exit code %d)", result, o.ExitCode)
+	}
+	return []string{o.Env, result, changes, cost, o.why()}
+}
+
 // outcomeTable is a line for each environment.
 func outcomeTable(runs []*manyRun) string {
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "environment\tresult\tchanges\tcost of a month\tblocked by")
+	fmt.Fprintln(t, strings.Join(outcomeHead(), "\t"))
 	for _, r := range runs {
-		o := &r.outcome
-		changes, cost := "-", "-"
-		if o.Changes != nil {
-			changes = strconv.Itoa(*o.Changes)
-		}
-		if o.MonthlyCost != "" {
-			cost = o.MonthlyCost + " " + o.Currency
-		}
-		result := o.Result
-		if result == failed {
-			result = fmt.Sprintf("%s (exit code %d)", result, o.ExitCode)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", o.Env, result, changes, cost, o.why())
+		fmt.Fprintln(t, strings.Join(r.outcome.row(), "\t"))
 	}
 	_ = t.Flush() // a buffer takes everything
 	lines := strings.Split(b.String(), "\n")
@@ -170,8 +181,13 @@ func endMany(c *cli.Context, out *console, runs []*manyRun) error {
 		outcomes = append(outcomes, r.outcome)
 	}
 	show := func() error { return out.printText(outcomeTable(runs)) }
-	if wantsJSON(c) {
+	switch c.String(flagOutput) {
+	case "json":
 		show = func() error { return out.printJSON(outcomes) }
+	case asMarkdown:
+		show = func() error {
+			return out.printData([]byte(out.masker.String(outcomesMarkdown(c.Command.Name, outcomes))))
+		}
 	}
 	switch err := show(); {
 	case err != nil:

@@ -44,52 +44,63 @@ type githubStep struct {
 	Dir   string            `yaml:"working-directory"`
 }
 
-// githubSteps are the steps that GitHub runs for an event: of those jobs whose
-// conditions hold, in the order of the file, for each value of a matrix.
+// githubSteps are the steps that GitHub runs for an event: of those workflows that are
+// for it, those jobs whose conditions hold, in the order of the files, for each value of
+// a matrix.
 func githubSteps(t *testing.T, repository string, event map[string]string) (steps []pipelineStep) {
 	t.Helper()
-	var workflow struct {
-		Env  map[string]string `yaml:"env"`
-		Jobs yaml.Node         `yaml:"jobs"`
+	files, err := filepath.Glob(filepath.Join(repository, ".github/workflows/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no workflows (%v)", err)
 	}
-	readYAML(t, filepath.Join(repository, githubWorkflow(event)), &workflow)
-	for i := 0; i < len(workflow.Jobs.Content); i += 2 {
-		name := workflow.Jobs.Content[i].Value
-		var job githubJob
-		if err := workflow.Jobs.Content[i+1].Decode(&job); err != nil {
-			t.Fatal(err)
+	for _, file := range files {
+		var workflow struct {
+			On   map[string]any    `yaml:"on"`
+			Env  map[string]string `yaml:"env"`
+			Jobs yaml.Node         `yaml:"jobs"`
 		}
-		if !holds(t, job.If, event) {
+		readYAML(t, file, &workflow)
+		if _, is := workflow.On[event["github.event_name"]]; !is {
 			continue
 		}
-		values := job.Strategy.Matrix["env"]
-		if values == nil {
-			values = []string{""}
-		}
-		for _, value := range values {
-			context := maps.Clone(event)
-			context["matrix.env"] = value
-			env := expandAll(t, workflow.Env, context)
-			maps.Copy(env, expandAll(t, job.Env, context))
-			for _, step := range expandUses(t, repository, job.Steps) {
-				if !holds(t, step.If, event) {
-					continue
-				}
-				env := maps.Clone(env)
-				maps.Copy(env, expandAll(t, step.Env, context))
-				steps = append(steps, pipelineStep{job: name, env: env, shell: githubShell(step), script: step.script(t, context)})
+		for i := 0; i < len(workflow.Jobs.Content); i += 2 {
+			var job githubJob
+			if err := workflow.Jobs.Content[i+1].Decode(&job); err != nil {
+				t.Fatal(err)
+			}
+			if holds(t, job.If, event) {
+				steps = append(steps, job.steps(t, repository, workflow.Jobs.Content[i].Value, workflow.Env, event)...)
 			}
 		}
 	}
 	return steps
 }
 
-// githubWorkflow is the file whose jobs an event starts.
-func githubWorkflow(event map[string]string) string {
-	if event["github.event_name"] == "pull_request_target" {
-		return ".github/workflows/talosgen-render.yaml"
+// steps are those of a job that runs.
+func (job githubJob) steps(t *testing.T, repository, name string, all, event map[string]string) (steps []pipelineStep) {
+	t.Helper()
+	values := job.Strategy.Matrix["env"]
+	if values == nil {
+		values = []string{""}
 	}
-	return ".github/workflows/talosgen.yaml"
+	for _, value := range values {
+		context := maps.Clone(event)
+		context["matrix.env"] = value
+		env := expandAll(t, all, context)
+		maps.Copy(env, expandAll(t, job.Env, context))
+		for _, step := range expandUses(t, repository, job.Steps) {
+			if !holds(t, step.If, event) {
+				continue
+			}
+			env := maps.Clone(env)
+			maps.Copy(env, expandAll(t, step.Env, context))
+			if env["GITHUB_TOKEN"] != "" {
+				env["GITHUB_API_URL"] = event["forge"]
+			}
+			steps = append(steps, pipelineStep{job: name, env: env, shell: githubShell(step), script: step.script(t, context)})
+		}
+	}
+	return steps
 }
 
 // script is what a step runs: in its directory, and with what an action is given.
@@ -199,6 +210,12 @@ func gitlabSteps(t *testing.T, repository string, event map[string]string) (step
 			env["HCLOUD_TOKEN"] = event["$HCLOUD_TOKEN"]
 			if job.environment() == "$ENV" { // the key is a variable of this environment alone
 				env["SOPS_AGE_KEY"] = event["$SOPS_AGE_KEY"]
+			}
+		}
+		if stage == "plan" || stage == "drift" {
+			env["HCLOUD_TOKEN"] = event["$HCLOUD_TOKEN"]
+			for _, name := range []string{"TALOSGEN_REPORT_TOKEN", "CI_API_V4_URL", "CI_PROJECT_ID", "CI_MERGE_REQUEST_IID", "CI_MERGE_REQUEST_DIFF_BASE_SHA"} {
+				env[name] = event["$"+name]
 			}
 		}
 		script := strings.Join(slices.Concat([]string{checkoutScript}, pipeline.Default.Before, job.Script), "\n")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/talosgen/talosgen/apply"
@@ -21,7 +23,9 @@ nothing. To reach nodes it opens access for your address as long as it runs, if
 access in cluster.yaml says so. Exits 1 if there are changes, or if a change is
 refused.
 
-The token of the project is read from $` + tokenVariable + `, or else from the rendered tree.
+The token of the project is read from $` + tokenVariable + `_<ENV>, with the name of the
+environment in capitals and _ for -, else from $` + tokenVariable + `, or else from the
+rendered tree.
 
 --keyless needs no key, for pipelines that run on pull requests. The seal of the
 tree is not verified, nodes and Kubernetes are left out, and the plan cannot be
@@ -35,12 +39,15 @@ Examples:
                                        with consent to destroy one server
    talosgen plan prod -o html > plan.html
                                        a page for a review
+   talosgen plan --all --keyless -o markdown --since origin/main
+                                       for a pull request: the plans, and
+                                       what became of the rendered trees
    talosgen plan --all                 all environments, and a table of them`,
 		Flags: sessionFlags(manyFlags(append(policyFlags(),
 			&cli.BoolFlag{Name: "destroy", Usage: "show what destroy would remove"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`; it contains no secrets"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "plan the infrastructure only, without any key; a read-only $" + tokenVariable + " is enough"},
-			formatFlag("result", "text", "json", asPage))...)...),
+			sinceFlag(), formatFlag("result", "text", "json", asPage, asMarkdown))...)...),
 		Action: p.run,
 	}
 }
@@ -53,12 +60,29 @@ func (p planCommand) run(c *cli.Context) error {
 	if err := checkKeyless(c); err != nil {
 		return err
 	}
-	if c.String(flagOutput) == asPage && (c.Bool(flagAll) || c.IsSet(flagEnv)) {
-		return diag.On("--"+flagOutput, "a page is about one environment").WithHint("name the environment in place of --%s and --%s", flagAll, flagEnv).WithCode(diag.Usage)
+	if err := checkForms(c); err != nil {
+		return err
 	}
 	return p.clusters.each(c, many{one: append(flagsOfOne(), "out")}, func(k clusters, env string) error {
-		return k.useOf(c, env, func(s *session) error { return p.plan(c, s, agreed) })
+		planned := k.nothingToCompare(k.useOf(c, env, func(s *session) error { return p.plan(c, s, agreed) }))
+		if err := k.foundSince(c, env); err != nil && (planned == nil || errors.Is(planned, errDifferences)) {
+			return err
+		}
+		return planned
 	})
+}
+
+// checkForms refuses forms of the result that do not fit the rest of the command line.
+func checkForms(c *cli.Context) error {
+	switch form := c.String(flagOutput); {
+	case form == asPage && several(c):
+		return diag.On("--"+flagOutput, "a page is about one environment").WithHint("name the environment in place of --%s and --%s", flagAll, flagEnv).WithCode(diag.Usage)
+	case form == asMarkdown && !several(c):
+		return errMarkdown(c)
+	case form != asMarkdown && c.IsSet(flagSince):
+		return diag.On("--"+flagSince, "it is for -o %s", asMarkdown).WithHint("`talosgen diff <env> --%s %s` shows it alone", flagSince, c.String(flagSince)).WithCode(diag.Usage)
+	}
+	return nil
 }
 
 // plan plans, and shows the plan.
@@ -127,8 +151,12 @@ func checkKeyless(c *cli.Context) error {
 
 // printPlan prints a plan to stdout.
 func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
-	if c.String(flagOutput) == asPage {
+	switch c.String(flagOutput) {
+	case asPage:
 		return s.out.printText(string(p.HTML("Plan of " + s.env.Name())))
+	case asMarkdown:
+		s.found.section(planTitle(s.env, p), p.String())
+		return nil
 	}
 	if !wantsJSON(c) {
 		return s.out.printReport(p.String())

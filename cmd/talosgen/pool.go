@@ -123,7 +123,7 @@ Examples:
 // changeFlags are flags of all commands that change pools.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff and write nothing"},
+		&cli.BoolFlag{Name: flagDryRun, Usage: "print the diff and write nothing; exits 1 if there is one"},
 		&cli.BoolFlag{Name: "no-render", Usage: "write only cluster.yaml; needs no keys"},
 	}
 }

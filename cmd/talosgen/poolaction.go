@@ -195,8 +195,11 @@ func (p poolCommand) change(c *cli.Context, make func(*render.Repo) (*nodepools.
 		p.out.say("%s is unchanged", change.File)
 		return nil
 	}
-	if err := p.print(change); err != nil || c.Bool("dry-run") {
+	if err := p.print(change); err != nil {
 		return err
+	}
+	if c.Bool(flagDryRun) {
+		return errDifferences
 	}
 	if c.Bool("no-render") {
 		return p.write(change)

@@ -52,8 +52,7 @@ func inTheWay(dir string, there []string) error {
 	}
 	hint := "start a repository in an empty directory"
 	if slices.Contains(there, ".sops.yaml") {
-		hint = "is it a repository already? A further environment of it is a directory of envs/:\n" +
-			"copy cluster.env and cluster.yaml of another one, edit them, and run `talosgen secrets init <env>`"
+		hint = "is it a repository already? `talosgen env add <env> --like <other>` makes a further environment"
 	}
 	return diag.New(diag.Pos{File: dir}, "has %s already", names).WithHint("%s", hint)
 }

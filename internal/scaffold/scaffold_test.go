@@ -68,7 +68,7 @@ func TestFilesGolden(t *testing.T) {
 
 func TestFilesAreComplete(t *testing.T) {
 	want := []string{
-		".editorconfig", ".gitattributes", ".github/actions/talosgen/action.yaml", ".github/workflows/talosgen.yaml", ".gitignore", ".pre-commit-config.yaml",
+		".editorconfig", ".gitattributes", ".github/actions/talosgen/action.yaml", ".github/actions/talosgen/report.sh", ".github/workflows/talosgen-drift.yaml", ".github/workflows/talosgen.yaml", ".gitignore", ".pre-commit-config.yaml",
 		".sops.yaml", "README.md", "Taskfile.yml", "envs/dev/cluster.env", "envs/dev/cluster.yaml",
 		"patches/common/sysctls.yaml", "patches/common/time.yaml", "patches/controlplane/etcd.yaml", "patches/worker/sysctls.yaml",
 	}
@@ -195,7 +195,7 @@ func TestOtherEnvironment(t *testing.T) {
 	for env, other := range map[string]string{"dev": "prod", "prod": "staging"} {
 		o := options("hetzner")
 		o.Env = env
-		if text := content(t, files(t, o), "README.md"); !strings.Contains(text, "mkdir envs/"+other+"\n") {
+		if text := content(t, files(t, o), "README.md"); !strings.Contains(text, "talosgen env add "+other+" --like "+env) {
 			t.Errorf("%s: the example is not %s", env, other)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/render"
+	"github.com/talosgen/talosgen/render/internal/envdir"
 	"github.com/talosgen/talosgen/render/internal/fit"
 	"github.com/talosgen/talosgen/render/internal/foreign"
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
@@ -99,7 +100,7 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 		return report, nil
 	}
 	report.Written = true
-	return report, i.write(made.files)
+	return report, envdir.Write(i.src, i.env, made.files)
 }
 
 // importing is one import.

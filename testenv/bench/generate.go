@@ -107,25 +107,34 @@ func nodePatches(files map[string]string, name string, i int) {
 	files[dir+"3.yaml"] = fmt.Sprintf("apiVersion: v1alpha1\nkind: LinkConfig\nname: eth1\naddresses:\n  - address: 10.0.%d.%d/16\nmtu: 1450\n", i/250, i%250+1)
 }
 
-// secrets makes a key, names it in .sops.yaml, and lets talosgen make the rest.
+// secrets makes a key, and lets talosgen make the rest.
 func secrets(repo, binary string) error {
-	private, public, err := sopsage.GenerateIdentity(rand.Reader)
+	env, err := newKey(repo)
 	if err != nil {
 		return err
 	}
-	key := filepath.Join(repo, "key.txt")
-	if err := os.WriteFile(key, []byte(private.Reveal()+"\n"), 0o600); err != nil {
-		return err
-	}
-	config := "creation_rules:\n  - age: " + public + "\n"
-	if err := os.WriteFile(filepath.Join(repo, ".sops.yaml"), []byte(config), 0o644); err != nil {
-		return err
-	}
-	env := append(os.Environ(), "SOPS_AGE_KEY_FILE="+key, "HCLOUD_TOKEN="+strings.Repeat("0", 64))
 	if err := run(repo, env, binary, "secrets", "init", "bench", "--repo", repo); err != nil {
 		return err
 	}
 	return run(repo, env, binary, "secrets", "sync", "bench", "--repo", repo) // those that addons need
+}
+
+// newKey makes a key, and names it in .sops.yaml. It returns the environment of commands
+// that use it.
+func newKey(repo string) ([]string, error) {
+	private, public, err := sopsage.GenerateIdentity(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	key := filepath.Join(repo, "key.txt")
+	if err := os.WriteFile(key, []byte(private.Reveal()+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	config := "creation_rules:\n  - age: " + public + "\n"
+	if err := os.WriteFile(filepath.Join(repo, ".sops.yaml"), []byte(config), 0o644); err != nil {
+		return nil, err
+	}
+	return append(os.Environ(), "SOPS_AGE_KEY_FILE="+key, "HCLOUD_TOKEN="+strings.Repeat("0", 64)), nil
 }
 
 func run(dir string, env []string, binary string, args ...string) error {

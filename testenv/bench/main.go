@@ -8,6 +8,7 @@
 //	go run ./testenv/bench            all sizes, medians of five runs
 //	go run ./testenv/bench -runs 1 -sizes 6,50
 //	go run ./testenv/bench -against ../talosgen-of-before
+//	go run ./testenv/bench -envs 50   in place of these, plans of many environments
 package main
 
 import (
@@ -32,15 +33,16 @@ func main() {
 	contracts := flag.String("contracts", "v1.13.9,v1.14.1", "Talos versions")
 	binary := flag.String("binary", "", "the talosgen to measure; built if empty")
 	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
+	envs := flag.Int("envs", 0, "plan so many environments of 20 nodes in one simulated project, and measure nothing else")
 	keep := flag.String("keep", "", "a directory for the generated repositories, which then stay")
 	flag.Parse()
-	if err := bench(*runs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, *against, *keep); err != nil {
+	if err := bench(*runs, *envs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, *against, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(runs int, sizes, contracts []string, binary, against, keep string) error {
+func bench(runs, envs int, sizes, contracts []string, binary, against, keep string) error {
 	dir := keep
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "talosgen-bench-")
@@ -59,6 +61,9 @@ func bench(runs int, sizes, contracts []string, binary, against, keep string) er
 		}
 	}
 	fmt.Printf("%s, %d CPUs, %s/%s; medians of %d runs, whole process\n\n", runtime.Version(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runs)
+	if envs > 0 {
+		return many(dir, binary, envs, nodesOfEach, runs)
+	}
 	programs := []program{{"", binary}}
 	if against != "" {
 		programs = append(programs, program{" (against)", against})
@@ -93,6 +98,9 @@ type program struct {
 }
 
 // head prints the head of a table, with what its first column names.
+// nodesOfEach of many environments.
+const nodesOfEach = 20
+
 func head(first string) {
 	fmt.Println("| " + first + " | nodes | from scratch: CPU | wall | peak memory | nothing changed: CPU | wall | one label changed: CPU | wall |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,15 +30,9 @@ func lastEvents(ctx context.Context, c *Client, id kubeplan.ID) (lines []string)
 	if err != nil {
 		return []string{"they cannot be read: " + oneLine(err)}
 	}
-	when := func(e corev1.Event) time.Time {
-		if e.LastTimestamp.IsZero() {
-			return e.EventTime.Time
-		}
-		return e.LastTimestamp.Time
-	}
 	// Warnings say more than that something was made.
 	sorting.By(events, func(a, b corev1.Event) int {
-		return cmp.Or(-cmp.Compare(a.Type, b.Type), when(b).Compare(when(a)))
+		return cmp.Or(-cmp.Compare(a.Type, b.Type), happened(b).Compare(happened(a)))
 	})
 	for _, e := range events[:min(len(events), mostEvents)] {
 		lines = append(lines, fmt.Sprintf("%s %s/%s: %s: %s", e.Type, e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, strings.Join(strings.Fields(e.Message), " ")))
