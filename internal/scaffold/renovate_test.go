@@ -82,7 +82,7 @@ func TestRenovateFindsInNewRepositories(t *testing.T) {
 			const talosgen = ": github-release-attachments talosgen/talosgen v0.1.0 with 01234567\n"
 			switch ci {
 			case "github":
-				want = ".github/workflows/talosgen-render.yaml" + talosgen + ".github/workflows/talosgen.yaml" + talosgen + want
+				want = ".github/workflows/talosgen-drift.yaml" + talosgen + ".github/workflows/talosgen-render.yaml" + talosgen + ".github/workflows/talosgen.yaml" + talosgen + want
 			case "gitlab":
 				want = ".gitlab-ci.yml" + talosgen + want
 			}
