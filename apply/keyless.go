@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -41,9 +40,6 @@ func OpenKeyless(t Tree) (*Environment, error) {
 // to be given.
 func (e *Environment) Keyless() bool { return e.keyless }
 
-// ErrNothingToCompare says that without a key nothing of an environment can be compared.
-var ErrNothingToCompare = errors.New("nothing to compare without a key")
-
 // withoutKeys are the problems of a session with a tree that was read without
 // keys: it has no token of its own, and of machines that exist already there is
 // nothing to see.
@@ -53,7 +49,7 @@ func (e *Environment) withoutKeys(c Cloud) error {
 		return nil
 	case e.Infrastructure.Provider != schemas.Hetzner:
 		return diag.On("environment "+e.name, "without a key there is nothing to compare: it has no infrastructure at Hetzner Cloud").
-			WithHint("what nodes have is told by `talosgen plan %s`, with a key that can decrypt the tree", e.name).WithCode(diag.Usage).WithCause(ErrNothingToCompare)
+			WithHint("what nodes have is told by `talosgen plan %s`, with a key that can decrypt the tree", e.name).WithCode(diag.Usage)
 	case c.Token.IsZero():
 		return diag.On("environment "+e.name, "without a key the token of the project is not known").
 			WithHint("set HCLOUD_TOKEN; a token that may only read is enough").WithCode(diag.Secrets)

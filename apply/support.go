@@ -8,12 +8,12 @@ import (
 
 // SupportNodes says what the nodes of the cluster run, and their conditions, for those
 // who help. It holds no secret.
-func SupportNodes(ctx context.Context, c *Cluster) (string, error) {
+func (c *Cluster) SupportNodes(ctx context.Context) (string, error) {
 	return kube.NewSupport(c.client).Nodes(ctx)
 }
 
 // SupportEvents has the events about nodes and the warnings in the namespaces of the
 // system, for those who help. Their texts are those of the cluster's own programs.
-func SupportEvents(ctx context.Context, c *Cluster) (string, error) {
+func (c *Cluster) SupportEvents(ctx context.Context) (string, error) {
 	return kube.NewSupport(c.client).Events(ctx)
 }

@@ -83,6 +83,9 @@ func (k clusters) open(c *cli.Context, name string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := k.comparable(env); err != nil {
+		return nil, err
+	}
 	history, err := sourceOf(c, repo.Root(), env)
 	if err != nil {
 		return nil, err

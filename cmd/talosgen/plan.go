@@ -64,7 +64,10 @@ func (p planCommand) run(c *cli.Context) error {
 		return err
 	}
 	return p.clusters.each(c, many{one: append(flagsOfOne(), "out")}, func(k clusters, env string) error {
-		planned := k.nothingToCompare(k.useOf(c, env, func(s *session) error { return p.plan(c, s, agreed) }))
+		planned := k.useOf(c, env, func(s *session) error { return p.plan(c, s, agreed) })
+		if errors.Is(planned, errNothingToCompare) {
+			planned = nil
+		}
 		if err := k.foundSince(c, env); err != nil && (planned == nil || errors.Is(planned, errDifferences)) {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/internal/printable"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // asMarkdown is the format of what a pipeline says on a pull request or in an issue.
@@ -55,14 +56,17 @@ func (k clusters) foundSince(c *cli.Context, env string) error {
 	return nil
 }
 
-// nothingToCompare lets an environment of several without infrastructure be: without a
-// key there is nothing to compare, which says nothing of the others.
-func (k clusters) nothingToCompare(err error) error {
-	if k.found == nil || !errors.Is(err, apply.ErrNothingToCompare) {
-		return err
+// errNothingToCompare says that of an environment without infrastructure nothing can be
+// compared without a key. It is no mistake of who named several.
+var errNothingToCompare = errors.New("nothing to compare without a key")
+
+// comparable reports whether an environment of several can be compared without a key.
+func (k clusters) comparable(env *apply.Environment) error {
+	if k.found == nil || !env.Keyless() || env.Infrastructure.Provider == schemas.Hetzner {
+		return nil
 	}
 	k.found.done = notCompared
-	return nil
+	return errNothingToCompare
 }
 
 // outcomesMarkdown is what a command found of several environments, for a comment.

@@ -140,9 +140,9 @@ func (u supportCommand) ask(c *cli.Context, s *session, cluster *apply.Cluster, 
 		text = ""
 	}
 	b.Add("history.txt", text, err)
-	nodes, err := apply.SupportNodes(c.Context, cluster)
+	nodes, err := cluster.SupportNodes(c.Context)
 	b.Add("conditions.txt", nodes, err)
-	events, err := apply.SupportEvents(c.Context, cluster)
+	events, err := cluster.SupportEvents(c.Context)
 	b.Add("events.txt", events, err)
 }
 
