@@ -72,7 +72,7 @@ var past = map[string]string{
 	"configure": "configured", "stage": "staged", "join": "joined", "bootstrap": "bootstrapped",
 	"drain": "drained", "reboot": "rebooted", "uncordon": "uncordoned", "snapshot": "saved",
 	"install": "installed", "rollback": "rolled back to", "manifests": "brought to", "contract": "moved to contract",
-	"leave": "left etcd", "remove-member": "removed from etcd", "delete-node": "removed from Kubernetes", "reset": "reset",
+	"leave": "left etcd", "remove-member": "removed from etcd", "delete-node": "removed from Kubernetes", "reset": "reset", "rewrite-secrets": "with Secrets rewritten",
 }
 
 // done is an action in the past; empty for what is no change: checks, and

@@ -54,8 +54,9 @@ func encryptedResources(root *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// sameResources reports whether two configurations encrypt the same resources.
-func sameResources(a, b *Config) bool {
+// readableAfter reports whether two configurations encrypt the same resources, and if a
+// key goes, Secrets alone: these are written again before, and nothing else is.
+func readableAfter(active, desired *Config) bool {
 	of := func(c *Config) []string {
 		d := c.kind(encryptionConfig)
 		if d == nil {
@@ -63,7 +64,8 @@ func sameResources(a, b *Config) bool {
 		}
 		return listed(child(encryptedResources(d.root), "resources"))
 	}
-	return slices.Equal(of(a), of(b))
+	goes := rotation.Forgets(active.Trust(rotation.EncryptionKey), desired.Trust(rotation.EncryptionKey))
+	return slices.Equal(of(active), of(desired)) && (!goes || slices.Equal(of(desired), []string{"secrets"}))
 }
 
 // items are the elements of a list; none of anything else.

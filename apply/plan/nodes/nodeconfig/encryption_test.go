@@ -48,6 +48,8 @@ func TestEncryptionClasses(t *testing.T) {
 		{"nothing is encrypted", storing(t, "secrets", box("a")), storing(t, "secrets", identity, box("a")), Refused},
 		{"an unknown provider goes", storing(t, "secrets", kms, box("a")), storing(t, "secrets", box("a")), Refused},
 		{"other resources besides", storing(t, "secrets", box("a")), storing(t, "secrets, configmaps", box("a")), Refused},
+		{"one that other resources may be stored with goes", storing(t, "secrets, configmaps", box("a", "b")), storing(t, "secrets, configmaps", box("a")), Refused},
+		{"another key is read, of more resources", storing(t, "secrets, configmaps", box("a")), storing(t, "secrets, configmaps", box("a", "b")), Restart},
 		{"other resources, and other keys", storing(t, "secrets", box("a", "b")), storing(t, "secrets, configmaps", box("b", "a")), Refused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

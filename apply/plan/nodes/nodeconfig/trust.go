@@ -163,7 +163,7 @@ func (c *comparison) rotated(l leaf) (class Class, reason string, ok bool) {
 			switch {
 			case has.Issues == "" || wants.Issues == "":
 				return "", "", false
-			case kind == rotation.EncryptionKey && (!sameResources(c.active, c.desired) || !rotation.Step(has, wants)):
+			case kind == rotation.EncryptionKey && (!rotation.Step(has, wants) || !readableAfter(c.active, c.desired)):
 				return Refused, unreadable, true
 			case has.Equal(wants):
 				return "", "", false
