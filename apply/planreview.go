@@ -21,13 +21,14 @@ func (p *Plan) Counts() review.Counts { return p.review().Counts() }
 // Objects is what becomes of each object that does not stay as it is.
 func (p *Plan) Objects() map[plan.Key]string { return p.review().Objects() }
 
-// JSON writes the plan for programs, with its counts.
-func (p *Plan) JSON() ([]byte, error) {
-	return plan.Encode(struct {
-		*Plan
-		Counts review.Counts `json:"counts"`
-	}{p, p.Counts()})
+// counted is a plan with its counts.
+type counted struct {
+	*Plan
+	Counts review.Counts `json:"counts"`
 }
+
+// ForPrograms is the plan as JSON has it, with its counts.
+func (p *Plan) ForPrograms() any { return counted{p, p.Counts()} }
 
 // review is the plan as operators read it.
 func (p *Plan) review() review.Review {

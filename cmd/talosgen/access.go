@@ -191,6 +191,12 @@ Examples:
 	}
 }
 
+// closedAccess is what was closed, and what is open nevertheless.
+type closedAccess struct {
+	Closed []cloudplan.OpenAccess `json:"closed"`
+	Open   []cloudplan.OpenAccess `json:"open"`
+}
+
 func (a nodeAccessCommand) close(c *cli.Context, s *session) error {
 	closed, err := apply.Access{Session: s.Session}.Close(c.Context, s.owner(), c.Bool(flagAll))
 	if err != nil {
@@ -202,10 +208,7 @@ func (a nodeAccessCommand) close(c *cli.Context, s *session) error {
 		return err
 	}
 	if wantsJSON(c) {
-		return s.out.printJSON(struct {
-			Closed []cloudplan.OpenAccess `json:"closed"`
-			Open   []cloudplan.OpenAccess `json:"open"`
-		}{append([]cloudplan.OpenAccess{}, closed...), left})
+		return s.out.printJSON(closedAccess{append([]cloudplan.OpenAccess{}, closed...), left})
 	}
 	if len(closed) == 0 {
 		s.out.say("there was nothing to close")

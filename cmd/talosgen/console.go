@@ -104,11 +104,17 @@ func (o *console) printWarnings(warnings diag.List) {
 	}
 }
 
+// printedHook lets a test see what is printed for programs.
+var printedHook func(v any, text []byte)
+
 // printJSON prints data to stdout.
 func (o *console) printJSON(v any) error {
 	text, err := plan.Encode(v)
 	if err != nil {
 		return err
+	}
+	if printedHook != nil {
+		printedHook(v, text)
 	}
 	return o.printData(printable.JSON(text))
 }

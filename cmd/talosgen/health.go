@@ -46,11 +46,7 @@ func (h healthCommand) health(c *cli.Context, s *session) error {
 		return waited
 	}
 	if wantsJSON(c) {
-		err = s.out.printJSON(struct {
-			Cluster string `json:"cluster"`
-			Well    bool   `json:"well"`
-			Results any    `json:"results"`
-		}{s.env.Infrastructure.Cluster, report.Well(), report.Results})
+		err = s.out.printJSON(report.Of(s.env.Infrastructure.Cluster))
 	} else {
 		err = s.out.printText(report.String())
 	}

@@ -164,11 +164,7 @@ func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
 	if !wantsJSON(c) {
 		return s.out.printReport(p.String())
 	}
-	data, err := p.JSON()
-	if err != nil {
-		return err
-	}
-	return s.out.printData(data)
+	return s.out.printJSON(p.ForPrograms())
 }
 
 // savePlan writes a plan to a file, for apply --plan.

@@ -20,6 +20,7 @@ const hurryVariable = "TALOSGEN_TEST_HURRY"
 const aheadVariable = "TALOSGEN_TEST_AHEAD"
 
 func talosgenMain() {
+	printedHook = mustHaveShape
 	if message := os.Getenv(panicVariable); message != "" {
 		panicHook = func() { panic(message) }
 	}

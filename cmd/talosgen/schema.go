@@ -30,8 +30,8 @@ const (
 func (s schemaCommand) command() *cli.Command {
 	return &cli.Command{
 		Name:      "schema",
-		Usage:     "print or write the JSON Schemas of cluster.yaml and of patches",
-		ArgsUsage: "[cluster|patch]",
+		Usage:     "print or write JSON Schemas: of cluster.yaml, of patches, of output",
+		ArgsUsage: "[cluster|patch|output <command>]",
 		Description: `Editors use them to check and complete what you write: cluster.yaml, and patches
 with all documents of Talos that this release knows. Without an argument, that of
 cluster.yaml is printed.
@@ -39,10 +39,16 @@ cluster.yaml is printed.
 init writes them to .schemas, and tells VS Code and Zed of them. Write them again
 after an upgrade of talosgen.
 
+With output and the words of a command, it is that of what the command prints with
+-o json, also with a flag that makes it print something else: upgrade plan, plan
+all. Later versions may add fields.
+
 Examples:
    talosgen schema > cluster.schema.json
    talosgen schema patch --contract v1.13 > patch.schema.json
-   talosgen schema --out .schemas    # both`,
+   talosgen schema --out .schemas    # both
+   talosgen schema output plan       # of talosgen plan -o json
+   talosgen schema output image list`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagContract, Usage: "`VERSION` of the machine configurations that patches are for, such as v1.13", Value: versions.Newest().Contract()},
 			&cli.StringFlag{Name: "out", Usage: "`DIR` to write both schemas to"},
@@ -54,6 +60,13 @@ Examples:
 func (s schemaCommand) run(c *cli.Context) error {
 	contract := c.String(flagContract)
 	out, which := c.String("out"), c.Args().First()
+	if which == "output" && out == "" {
+		data, err := outputSchema(c.Args().Tail())
+		if err != nil {
+			return err
+		}
+		return s.out.printData(data)
+	}
 	if c.NArg() > 1 || c.NArg() == 1 && out != "" {
 		return diag.On("", "one schema is printed, and both are written with --out").WithCode(diag.Usage)
 	}
@@ -77,7 +90,7 @@ func (s schemaCommand) run(c *cli.Context) error {
 		}
 		return s.out.printData(data)
 	}
-	return diag.On("", "there is no schema %q", which).WithHint("there are cluster and patch").WithCode(diag.Usage)
+	return diag.On("", "there is no schema %q", which).WithHint("there are cluster, patch, and output of a command").WithCode(diag.Usage)
 }
 
 // schemaFiles are the schemas as files in a folder.

@@ -176,6 +176,11 @@ func (h *halts) tellQuiet() {
 	fmt.Fprint(os.Stderr, "\a")
 }
 
+// slowly is how many times longer the simulated clock waits between two looks than it
+// does elsewhere: whom a busy machine is about to wake seems to wait, and a screen shows
+// each half of a second.
+const slowly = 10
+
 // sleep is the pause between two looks of the simulated clock, which is all that waits
 // for the time outside.
 func (h *halts) sleep(ctx context.Context, d time.Duration) error {
@@ -185,5 +190,5 @@ func (h *halts) sleep(ctx context.Context, d time.Duration) error {
 	if halted != nil {
 		<-halted
 	}
-	return sleepFor(ctx, d)
+	return sleepFor(ctx, slowly*d)
 }

@@ -18,11 +18,18 @@ func (v versionCommand) command() *cli.Command {
 		Flags:       []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
 			if wantsJSON(c) {
-				return v.out.printJSON(map[string]string{"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+				return v.out.printJSON(builtAs{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, version})
 			}
 			return v.out.printData([]byte(versionText() + "\n"))
 		},
 	}
+}
+
+// builtAs is this program.
+type builtAs struct {
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Version  string `json:"version"`
 }
 
 func versionText() string {

@@ -17,8 +17,8 @@ type reader struct {
 
 // reads digests the objects that changes write or rely on. The ids are those of
 // objects that are desired and there.
-func (r reader) reads(changes []Change, ids map[plan.Key]int64) (reads []plan.Digest) {
-	seen := map[plan.Key]bool{}
+func (r reader) reads(changes []Change, ids map[plan.Key]int64) []plan.Digest {
+	reads, seen := []plan.Digest{}, map[plan.Key]bool{}
 	read := func(key plan.Key, id int64) {
 		if key == "" || seen[key] {
 			return

@@ -74,6 +74,9 @@ type written struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// JSONShape is what a field is written as.
+func (Field) JSONShape() any { return written{} }
+
 // MarshalJSON writes the field with what people read of its values.
 func (f Field) MarshalJSON() ([]byte, error) {
 	return plan.Encode(written{Name: f.Name, Item: f.Item, From: f.from, To: f.to, Class: f.Class, Reason: f.Reason})
