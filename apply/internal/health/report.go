@@ -75,16 +75,16 @@ type Report struct {
 // Well reports whether no check failed.
 func (r Report) Well() bool { return len(r.Failures()) == 0 }
 
-// Told is a report as programs read it.
-type Told struct {
+// Results is a report as programs read it.
+type Results struct {
 	Cluster string   `json:"cluster"`
 	Well    bool     `json:"well"`
 	Results []Result `json:"results"`
 }
 
 // Of is the report of a cluster, for programs.
-func (r Report) Of(cluster string) Told {
-	return Told{cluster, r.Well(), append([]Result{}, r.Results...)}
+func (r Report) Of(cluster string) Results {
+	return Results{cluster, r.Well(), append([]Result{}, r.Results...)}
 }
 
 // Failures are the checks that failed.
