@@ -94,7 +94,7 @@ func (i *infrastructure) after(ctx context.Context) (more bool, err error) {
 // newNodes reports whether there are servers of nodes that were not there before.
 func (i *infrastructure) newNodes(before, now cloudplan.Observed) bool {
 	return slices.ContainsFunc(now.Servers, func(server cloudplan.Server) bool {
-		return rolesOfNodes[server.Labels[schemas.LabelRole]] != "" && i.inventory.owns(server) &&
+		return rolesOfNodes[schemas.RoleOf(server.Labels)] != "" && i.inventory.owns(server) &&
 			!slices.ContainsFunc(before.Servers, func(b cloudplan.Server) bool { return b.ID == server.ID })
 	})
 }

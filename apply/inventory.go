@@ -32,7 +32,7 @@ var rolesOfNodes = map[string]string{schemas.RoleControlPlane: nodeplan.ControlP
 func (inv *inventory) machines(o cloudplan.Observed, making []string) []nodes.Machine {
 	found := append(inv.static(), inv.servers(o, making)...)
 	for _, have := range o.Servers {
-		role := rolesOfNodes[have.Labels[schemas.LabelRole]]
+		role := rolesOfNodes[schemas.RoleOf(have.Labels)]
 		known := slices.ContainsFunc(found, func(m nodes.Machine) bool { return m.Name == have.Name })
 		if role == "" || known || !inv.owns(have) {
 			continue
@@ -62,11 +62,19 @@ func (inv *inventory) servers(o cloudplan.Observed, making []string) (found []no
 		if have := inv.server(o, want.Name); have != nil {
 			inv.place(&m, *have)
 		} else {
-			m.Unknown = "there is no server"
+			m.Unknown = noServer(o, want.Name)
 		}
 		found = append(found, m)
 	}
 	return found
+}
+
+// noServer says why a node has no server.
+func noServer(o cloudplan.Observed, name string) string {
+	if slices.ContainsFunc(o.Servers, func(have cloudplan.Server) bool { return have.Name == name }) {
+		return "its server is not the cluster's yet: it was not made by talosgen"
+	}
+	return "there is no server"
 }
 
 // server is the cluster's server of a name; nil if there is none.

@@ -27,7 +27,7 @@ func (s Access) Open(ctx context.Context, a wayin.Opening, owner Owner) (cloudpl
 	if err != nil {
 		return cloudplan.OpenAccess{}, err
 	}
-	open := cloud.Access{Ports: ports, Servers: nodeSelector(infra.Cluster), Lasts: a.Lasts, Stays: true, From: a.From}
+	open := cloud.Access{Ports: ports, Servers: nodeSelector(infra), Lasts: a.Lasts, Stays: true, From: a.From}
 	roles := []string{schemas.RoleControlPlane, schemas.RoleWorker}
 	if infra.Access.Jump != "" {
 		open.Ports, open.Servers, roles = []string{sshPort}, jumpSelector(infra.Cluster), []string{schemas.RoleNATGateway}
@@ -110,7 +110,7 @@ func (s Access) opens() error {
 func filtered(o cloudplan.Observed, cluster, env string, roles []string) error {
 	found := false
 	for _, server := range o.Servers {
-		if server.Labels[schemas.LabelCluster] != cluster || !slices.Contains(roles, server.Labels[schemas.LabelRole]) {
+		if server.Labels[schemas.LabelCluster] != cluster || !slices.Contains(roles, schemas.RoleOf(server.Labels)) {
 			continue
 		}
 		found = true

@@ -40,7 +40,7 @@ func holding(nodes func(name string) bool) part {
 // endsNode reports whether a change deletes the server of a node.
 func endsNode(p *cloudplan.Plan, c cloudplan.Change) bool {
 	return c.Kind == cloudplan.KindServer && c.Action == cloudplan.Delete && slices.ContainsFunc(p.Observed.Servers, func(o cloudplan.Server) bool {
-		return o.ID == c.ID && rolesOfNodes[o.Labels[schemas.LabelRole]] != ""
+		return o.ID == c.ID && rolesOfNodes[schemas.RoleOf(o.Labels)] != ""
 	})
 }
 

@@ -34,7 +34,7 @@ func (a *sessionAccess) open(ctx context.Context, o cloudplan.Observed) error {
 	if a.session != nil || a.project == nil || len(o.Servers) == 0 || a.own == nil || !a.closed() {
 		return nil
 	}
-	open := cloud.Access{Ports: ports, Servers: nodeSelector(a.infra.Cluster), Locked: a.held.lock != nil, Lasts: a.lasts}
+	open := cloud.Access{Ports: ports, Servers: nodeSelector(a.infra), Locked: a.held.lock != nil, Lasts: a.lasts}
 	if a.infra.Access.Jump != "" {
 		open.Ports, open.Servers = []string{sshPort}, jumpSelector(a.infra.Cluster)
 	}
@@ -107,9 +107,15 @@ func (a *sessionAccess) close(ctx context.Context) error {
 
 // nodeSelector selects the nodes of a cluster, jumpSelector the server that leads
 // to them.
-func nodeSelector(cluster string) string {
-	return schemas.LabelCluster + "=" + cluster + "," +
-		schemas.LabelRole + " in (" + schemas.RoleControlPlane + "," + schemas.RoleWorker + ")"
+func nodeSelector(infra *schemas.Infrastructure) string {
+	controlPlane := schemas.RoleControlPlane
+	for _, s := range infra.Servers {
+		if s.Role == schemas.RoleControlPlane && s.Labels[schemas.LabelRole] != "" {
+			controlPlane = s.Labels[schemas.LabelRole]
+		}
+	}
+	return schemas.LabelCluster + "=" + infra.Cluster + "," +
+		schemas.LabelRole + " in (" + controlPlane + "," + schemas.RoleWorker + ")"
 }
 
 func jumpSelector(cluster string) string {

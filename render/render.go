@@ -17,6 +17,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/tree"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Options say what is rendered.
@@ -43,6 +44,15 @@ type Result struct {
 	last   *tree.Written  // nil if none stays
 	warned []string       // parts of the tree that there are warnings of
 	lock   *rendered.Lock // nil if the result cannot be written
+}
+
+// Infrastructure is what the tree wants of Hetzner Cloud.
+func (r *Result) Infrastructure() (schemas.Infrastructure, error) {
+	files := map[string][]byte{}
+	for _, f := range r.files {
+		files[f.Path] = f.Data
+	}
+	return rendered.Infrastructure("rendered/"+r.Env, files)
 }
 
 // Node describes a rendered node.

@@ -19,6 +19,8 @@ type HetznerCloud struct {
 	ReverseDNS ReverseDNS `yaml:"rdns"`
 	// Records in zones of Hetzner DNS.
 	DNS DNS `yaml:"dns"`
+	// What is taken as it is of a cluster that was adopted.
+	Adopted Adopted `yaml:"adopted"`
 	// The disk images of the servers.
 	Images Images `yaml:"images"`
 	// The account for dedicated servers.
@@ -31,6 +33,19 @@ type HetznerCloud struct {
 	LoadBalancers LoadBalancers `yaml:"loadBalancers"`
 	// Volumes of pods in Hetzner Cloud.
 	Volumes Volumes `yaml:"volumes"`
+}
+
+// Adopted says what is taken as it is of a cluster that was made in Hetzner Cloud without
+// talosgen: talosgen adopt writes it.
+type Adopted struct {
+	// Whether labels, and the subnets and routes of the network, stay that are not in
+	// Git. Otherwise apply removes them.
+	Keep bool `yaml:"keep" default:"false" example:"true"`
+	// The value of the label role of control planes: load balancers and firewalls
+	// that others made may find them by it.
+	RoleLabel string `yaml:"roleLabel" default:"controlplane" enum:"controlplane,control-plane" example:"control-plane"`
+	// The name of the network.
+	Network string `yaml:"network" format:"resourceName" otherwise:"clusterName" example:"kubernetes"`
 }
 
 // LoadBalancers are defaults for the load balancers of services.
@@ -101,6 +116,9 @@ type Firewall struct {
 	ExtraRules []FirewallRule `yaml:"extraRules" otherwise:"none"`
 	// The id of a firewall that exists already, to use instead of making one.
 	ExistingID int `yaml:"existingId" min:"1" max:"9007199254740991" otherwise:"a firewall of the cluster's own" example:"1234567"`
+	// How the existing firewall comes to the servers: by a label selector, which is
+	// added to it, or at each server by itself, so that nothing is changed about it.
+	ApplyTo string `yaml:"applyTo" default:"selector" enum:"selector,servers" example:"servers"`
 	// Set this if a restriction of the Kubernetes API's sources is meant for
 	// the nodes only, while its public load balancer is open to everyone.
 	AcknowledgeOpenLoadBalancer bool `yaml:"acknowledgeOpenLoadBalancer" default:"false" example:"true"`

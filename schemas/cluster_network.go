@@ -16,6 +16,10 @@ type Network struct {
 	// control planes, load balancers, workers and autoscaled servers. Provider
 	// hetzner only.
 	NodeSubnetMaskSize int `yaml:"nodeSubnetMaskSize" min:"16" max:"29" otherwise:"with as many addresses as podCidrs has /24 subnets" example:"25"`
+	// Subnets that are given, in place of those that nodeCidrs is divided into, such
+	// as those of a cluster that was adopted. Two of them may be the same. Provider
+	// hetzner only.
+	Subnets Subnets `yaml:"subnets"`
 	// The range in which pods are reached without a tunnel.
 	NativeRoutingCIDR string `yaml:"nativeRoutingCidr" format:"cidr" otherwise:"network.cidr on hetzner" example:"10.0.0.0/16"`
 	// The domain of the cluster's own DNS.
@@ -42,6 +46,17 @@ type Network struct {
 	// A vSwitch that connects dedicated servers to the network. Provider
 	// hetzner only.
 	VSwitch VSwitch `yaml:"vswitch"`
+}
+
+// Subnets are subnets of the private network. If one is given, those for control
+// planes, load balancers and workers are.
+type Subnets struct {
+	// For control planes.
+	ControlPlane string `yaml:"controlPlane" format:"cidr" otherwise:"a part of nodeCidrs" example:"10.0.1.0/24"`
+	// For load balancers and the NAT gateway.
+	LoadBalancers string `yaml:"loadBalancers" format:"cidr" otherwise:"a part of nodeCidrs" example:"10.0.1.0/24"`
+	// For pools of workers that have no subnet of their own.
+	Workers string `yaml:"workers" format:"cidr" otherwise:"a part of nodeCidrs" example:"10.0.1.0/24"`
 }
 
 // ExistingNetwork names a Hetzner Cloud network: by its id or by its name.

@@ -96,6 +96,12 @@ type Pool struct {
 	// of the pool; a server that lives keeps the one that it has. Provider hetzner
 	// only.
 	PrivateIPs map[string]string `yaml:"privateIps" keyFormat:"index" format:"ip" otherwise:"offset + index + 1 in the subnet" example:"{'1': 10.0.64.11}"`
+	// Names of nodes that do not follow from the pool, by index, such as those of
+	// servers that were adopted: of the server, and of the node. Provider hetzner only.
+	Names map[string]string `yaml:"names" keyFormat:"index" format:"dnsLabel" otherwise:"<clusterName>-<pool>-<index>" example:"{'1': control-plane-1}"`
+	// Placement groups of nodes that do not follow from the pool, by index: the name
+	// of the group, or none. Provider hetzner only.
+	PlacementGroups map[string]string `yaml:"placementGroups" keyFormat:"index" format:"resourceName" otherwise:"<clusterName>-<pool>-pg-1 for the first ten, and so on" example:"{'1': control-plane}"`
 	// Whether Hetzner makes backups of the disks. Provider hetzner only.
 	Backups bool `yaml:"backups" default:"false" example:"true"`
 	// Whether the disk keeps its size when a server gets a larger type, so that

@@ -45,6 +45,8 @@ type Infrastructure struct {
 	DNSRecords []InfraDNSRecord `yaml:"dnsRecords,omitempty"`
 	// Machines that exist already.
 	Machines []InfraMachine `yaml:"machines,omitempty"`
+	// Whether labels, and subnets and routes of the network, stay that are not desired.
+	KeepOthers bool `yaml:"keepOthers,omitempty"`
 	// How nodes reboot, if not as Talos does by itself.
 	Reboots InfraReboots `yaml:"reboots,omitempty"`
 }

@@ -47,6 +47,9 @@ type InfraFirewall struct {
 	// The label selector of the servers that it applies to; empty: none, it only has
 	// the records of a cluster to which nothing lasting belongs.
 	ApplyTo string `yaml:"applyTo"`
+	// Whether it is put on each of these servers by itself: the selector is not one of
+	// the firewall's.
+	Direct bool `yaml:"direct,omitempty"`
 }
 
 // InfraRule is a rule of a firewall. Hetzner drops what no rule lets in.

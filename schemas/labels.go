@@ -24,6 +24,19 @@ const (
 	RoleNATGateway   = "nat-gateway"
 )
 
+// OtherControlPlane is how terraform-hcloud-kubernetes and hcloud-talos write
+// [RoleControlPlane] in labels.
+const OtherControlPlane = "control-plane"
+
+// RoleOf is the role of a server by its labels, however these write it; empty if they do
+// not say.
+func RoleOf(labels map[string]string) string {
+	if role := labels[LabelRole]; role != OtherControlPlane {
+		return role
+	}
+	return RoleControlPlane
+}
+
 // What apply keeps on objects for itself. Labels with this prefix are never
 // desired and never drift.
 const (

@@ -150,6 +150,11 @@ func letsIn(d *schemas.Infrastructure, port string, own netip.Addr) bool {
 // lets somebody in to a TCP port.
 func sources(d *schemas.Infrastructure, port string) (ranges [][]string) {
 	labels := map[string]string{schemas.LabelCluster: d.Cluster, schemas.LabelManagedBy: schemas.ManagedBy, schemas.LabelRole: schemas.RoleControlPlane}
+	for _, s := range d.Servers {
+		if s.Role == schemas.RoleControlPlane {
+			labels = s.Labels // however they write the role
+		}
+	}
 	for _, f := range d.Firewalls {
 		selector, err := labelselector.Parse(f.ApplyTo)
 		if err != nil || !selector.Matches(labels) {

@@ -24,11 +24,15 @@ func token(in *Input) []Finding {
 }
 
 // name looks for another cluster of the same name: something with the label of
-// the cluster that is not talosgen's.
+// the cluster that is not talosgen's, and does not become so. What others made beside the
+// servers of a cluster that was adopted stays.
 func name(in *Input) (found []Finding) {
 	other := func(kind cloudplan.Kind, m cloudplan.Meta) {
 		by := m.Labels[schemas.LabelManagedBy]
 		if m.Labels[schemas.LabelCluster] != in.Plan.Cluster || by == schemas.ManagedBy || m.Labels[schemas.LabelNodeGroup] != "" || by == "csi-driver" {
+			return
+		}
+		if takenOver(in.Plan, kind, m.ID) || in.Plan.Desired.KeepOthers && kind != cloudplan.KindServer {
 			return
 		}
 		found = append(found, failed("choose another name, or remove the label cluster from it",
@@ -54,6 +58,13 @@ func name(in *Input) (found []Finding) {
 		other(cloudplan.KindServer, s.Meta)
 	}
 	return found
+}
+
+// takenOver reports whether a plan makes an object the cluster's.
+func takenOver(p *cloudplan.Plan, kind cloudplan.Kind, id int64) bool {
+	return slices.ContainsFunc(p.Changes, func(c cloudplan.Change) bool {
+		return c.Kind == kind && c.ID == id && c.Action == cloudplan.Update
+	})
 }
 
 func refusals(in *Input) (found []Finding) {

@@ -14,7 +14,7 @@ import (
 func Standing(o *cloudplan.Observed, cluster string, own netip.Addr) bool {
 	nodes := 0
 	for _, s := range o.Servers {
-		role := s.Labels[schemas.LabelRole]
+		role := schemas.RoleOf(s.Labels)
 		if s.Labels[schemas.LabelCluster] != cluster || role != schemas.RoleControlPlane && role != schemas.RoleWorker {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,8 +18,7 @@ import (
 // adoptCommand makes environments of clusters that run.
 type adoptCommand struct {
 	importCommand
-	vars  environ
-	clock clock
+	clusters
 }
 
 func (a adoptCommand) command() *cli.Command {
@@ -34,13 +34,25 @@ The nodes are asked with the talosconfig that talosctl uses. Name all nodes of t
 cluster, workers too. They must be members of one etcd, run one version of Talos, and
 have the same authorities, tokens and cluster id.
 
+With --hcloud the nodes are servers in the Hetzner Cloud project of $HCLOUD_TOKEN,
+which is only read. The environment describes them as they are, under the names and
+addresses that they have, so that apply adds labels to them and changes nothing else;
+otherwise nothing is written. What Terraform has to forget is told.
+
+A file of --names says which pool a server is in, and which index it has there, where
+its name does not: lines such as db-server: worker/3.
+
 Examples:
    talosgen adopt home --nodes 192.168.1.11,192.168.1.21
-   talosgen adopt home --talosconfig ~/home/talosconfig --check`,
+   talosgen adopt home --talosconfig ~/home/talosconfig --check
+   talosgen adopt prod --hcloud --nodes 203.0.113.11,203.0.113.21 --check`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "talosconfig", Usage: "talosconfig `FILE`", DefaultText: "$TALOSCONFIG, else ~/.talos/config"},
 			&cli.StringFlag{Name: "context", Usage: "`NAME` of a context in it (default: the current one)"},
 			&cli.StringSliceFlag{Name: "nodes", Usage: "`ADDRESS` of a node (repeatable; default: the nodes of the context)"},
+			&cli.BoolFlag{Name: flagHcloud, Usage: "the nodes are servers in a Hetzner Cloud project, which is described too"},
+			&cli.StringFlag{Name: flagPlaces, Usage: "`FILE` that says which pool each server is in, with --hcloud"},
+			endpointFlag(),
 			&cli.BoolFlag{Name: "check", Usage: "compare only, and write nothing"},
 		},
 		Action: a.run,
@@ -48,7 +60,7 @@ Examples:
 }
 
 func (a adoptCommand) run(c *cli.Context) error {
-	env, err := a.ws.environment(c)
+	env, err := a.importCommand.ws.environment(c)
 	if err != nil {
 		return err
 	}
@@ -56,16 +68,16 @@ func (a adoptCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	repo, err := a.ws.open(c)
+	repo, err := a.importCommand.ws.open(c)
 	if err != nil {
 		return err
 	}
 	defer repo.Close()
-	dial, err := serverDialer(a.vars, a.out.masker)
+	dial, err := serverDialer(a.clusters.vars, a.importCommand.out.masker)
 	if err != nil {
 		return err
 	}
-	nodes, err := running.Read(c.Context, access, dialing{dial}, a.clock.now)
+	nodes, err := running.Read(c.Context, access, dialing{dial}, a.clusters.clock.now)
 	if err != nil {
 		return err
 	}
@@ -75,24 +87,45 @@ func (a adoptCommand) run(c *cli.Context) error {
 			Hostname: n.Hostname, Address: n.Address, UUID: n.UUID, Serial: n.Serial, MAC: n.MAC, Talos: n.Talos, Config: n.Config,
 		})
 	}
+	var cloud *cloudAdoption
+	if c.Bool(flagHcloud) {
+		if cloud, err = a.inCloud(c, o.Running); err != nil {
+			return err
+		}
+		o.Hetzner, o.Prove = cloud.options(), cloud.prove
+	} else if c.String(flagPlaces) != "" {
+		return diag.On("--"+flagPlaces, "is for --%s", flagHcloud).WithCode(diag.Usage)
+	}
 	report, err := importer.Import(c.Context, repo, env, o)
 	if err != nil {
 		return err
 	}
 	a.print(report, o.Check, "it is as it runs already")
+	var take []string
+	if cloud != nil {
+		cloud.show(a.importCommand.out)
+		take = cloud.adopts()
+	}
 	if !o.Check {
-		a.next(report)
+		a.next(report, take)
 	}
 	return nil
 }
 
-// next says what is to be done with the environment.
-func (a adoptCommand) next(r *importer.Report) {
+// next says what is to be done with the environment, and what apply is to take over.
+func (a adoptCommand) next(r *importer.Report, take []string) {
 	if r.Marked != "" && !r.Written { // of a new one it was said with the notes
-		a.out.say("next: edit what is marked with EDIT in %s", r.Marked)
+		a.importCommand.out.say("next: edit what is marked with EDIT in %s", r.Marked)
 	}
-	a.out.say("next: talosgen render %s", r.Env)
-	a.out.say("next: talosgen plan %s", r.Env)
+	a.importCommand.out.say("next: talosgen render %s", r.Env)
+	flag := ""
+	if len(take) > 0 {
+		flag = " --" + flagAdopt + " " + strings.Join(take, ",")
+	}
+	a.importCommand.out.say("next: talosgen plan %s%s", r.Env, flag)
+	if flag != "" {
+		a.importCommand.out.say("next: talosgen apply %s%s", r.Env, flag)
+	}
 }
 
 // access is the context of the talosconfig, with the nodes to ask.
@@ -100,7 +133,7 @@ func (a adoptCommand) access(c *cli.Context, env string) (*running.Access, error
 	file := c.String("talosconfig")
 	if file == "" {
 		var err error
-		if file, err = talosconfigFile(a.vars); err != nil {
+		if file, err = talosconfigFile(a.clusters.vars); err != nil {
 			return nil, err
 		}
 	}
@@ -112,7 +145,7 @@ func (a adoptCommand) access(c *cli.Context, env string) (*running.Access, error
 	if err != nil {
 		return nil, err
 	}
-	a.out.masker.Add(access.Key())
+	a.importCommand.out.masker.Add(access.Key())
 	if named := c.StringSlice("nodes"); len(named) > 0 {
 		access.Nodes = named
 	}

@@ -25,7 +25,7 @@ func TestAdoptNext(t *testing.T) {
 		c.report.Env = "home"
 		var out bytes.Buffer
 		a := adoptCommand{importCommand: importCommand{out: &console{stdout: &out, stderr: &out, masker: secret.NewMasker()}}}
-		a.next(&c.report)
+		a.next(&c.report, nil)
 		if out.String() != c.want {
 			t.Errorf("got %s\nwant %s", out.String(), c.want)
 		}

@@ -21,7 +21,7 @@ func commands(a *app) (all []*cli.Command) {
 				out: out, process: a.renderProcess(), addresses: publicAddress{a.http},
 				operator: operatorKeys{vars: a.vars, keys: a.keys(), clock: a.clock, random: a.random},
 			}.command(),
-			envCommand{ws, out}.command(), secretsCommand{ws, out, editor{out, a.vars}}.command(), rotateCommand{ws, out}.command(), importCommand{ws, out}.command(), adoptCommand{importCommand{ws, out}, a.vars, a.clock}.command(), poolCommand{ws, out}.command(), exportCommand{ws, access, out}.command(),
+			envCommand{ws, out}.command(), secretsCommand{ws, out, editor{out, a.vars}}.command(), rotateCommand{ws, out}.command(), importCommand{ws, out}.command(), adoptCommand{importCommand{ws, out}, clusters}.command(), poolCommand{ws, out}.command(), exportCommand{ws, access, out}.command(),
 			chartsCommand{ws, out, charts}.command(), convertCommand{a.cwd, out}.command(), schemaCommand{out}.command(),
 		}},
 		{"reading and checking", []*cli.Command{

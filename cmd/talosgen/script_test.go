@@ -70,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"node-calls": cmdNodeCalls,
 			"fault":      cmdFault,
 			"hcloud":     cmdHcloud,
+			"addresses":  cmdAddresses,
 			"hold-lock":  cmdHoldLock,
 			"opened":     cmdOpened,
 			"ssh-key":    cmdSSHKey,

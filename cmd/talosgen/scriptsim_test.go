@@ -120,6 +120,33 @@ func cmdHcloud(ts *testscript.TestScript, neg bool, args []string) {
 	p.ResetCalls()
 }
 
+// cmdAddresses sets a variable to the public IPv4 addresses of servers, with commas
+// between them.
+//
+//	addresses variable server...
+func cmdAddresses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: addresses variable server...")
+	}
+	var all []string
+	for _, name := range args[1:] {
+		var list struct {
+			Servers []struct {
+				Net struct {
+					IPv4 struct{ IP string } `json:"ipv4"`
+				} `json:"public_net"`
+			} `json:"servers"`
+		}
+		ts.Check(simOf(ts).call(http.MethodGet, "/servers?name="+name, nil, &list))
+		if len(list.Servers) != 1 {
+			ts.Fatalf("%d servers have the name %s", len(list.Servers), name)
+		}
+		all = append(all, list.Servers[0].Net.IPv4.IP)
+	}
+	ts.Setenv(args[0], strings.Join(all, ","))
+	simOf(ts).ResetCalls()
+}
+
 // simHolder is where a script keeps its project.
 type simHolder struct {
 	sim   *simProject

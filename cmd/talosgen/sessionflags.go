@@ -21,9 +21,13 @@ const (
 func sessionFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
 		&cli.BoolFlag{Name: flagAllowDirty, Usage: "accept a rendered/<env> that is not committed and pushed"},
-		&cli.StringFlag{Name: flagEndpoint, Usage: "`URL` of the Hetzner Cloud API; default: $" + endpointVariable + ", else Hetzner's"},
+		endpointFlag(),
 		verboseFlag(),
 	)
+}
+
+func endpointFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagEndpoint, Usage: "`URL` of the Hetzner Cloud API; default: $" + endpointVariable + ", else Hetzner's"}
 }
 
 func verboseFlag() cli.Flag {

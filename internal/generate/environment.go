@@ -22,6 +22,7 @@ type environment struct {
 	env    []string        // lines of cluster.env
 	planes map[string]bool // pools of control planes beside the first one
 	cidr   string          // of the private network
+	given  bool            // its subnets are given
 	pools  []pool
 	// Whether a machine must show a key that no simulated one has.
 	pinned bool

@@ -24,6 +24,7 @@ func (e cloudGenerator) hetzner(c values) {
 	}
 	e.apiBalancer(h)
 	e.firewall(h)
+	e.adopted(h)
 	e.names(h, "hetzner", 10)
 	put(e, h, "hetzner", "dns", 12, func(string) values { return values{"records": e.records()} })
 	e.images(h)
@@ -52,12 +53,23 @@ func (e cloudGenerator) apiBalancer(h values) {
 	h["apiLoadBalancer"] = lb
 }
 
+// adopted is what is taken as it is of a cluster that was adopted.
+func (e cloudGenerator) adopted(h values) {
+	const at = "hetzner.adopted"
+	a := values{}
+	e.flag(a, at, "keep", 8)
+	put(e, a, at, "roleLabel", 8, func(string) string { return "control-plane" })
+	put(e, a, at, "network", 8, func(name string) string { return "kept " + e.name(e.at+"."+name+" value", 20) })
+	section(h, "adopted", a)
+}
+
 func (e cloudGenerator) firewall(h values) {
 	const at = "hetzner.firewall"
 	f := values{}
 	switch {
 	case e.is(at+".existingId", 6):
 		f["existingId"] = e.of(at+".existingId value", 1000, 9999999)
+		put(e, f, at, "applyTo", 50, func(string) string { return "servers" })
 	default:
 		put(e, f, at, "apiSource", 30, func(string) []string { return []string{"203.0.113.0/24", "2001:db8::/32"} })
 		put(e, f, at, "kubeApiSource", 12, func(string) []string { return []string{"203.0.113.7/32"} })
@@ -191,7 +203,7 @@ func (e cloudGenerator) autoscaler(c values) {
 		put(e, p, at, "labels", 30, func(string) values { return values{"example.com/tier": "batch"} })
 		put(e, p, at, "annotations", 30, func(name string) values { return values{"example.com/owner": e.text(e.at + "." + name)} })
 		put(e, p, at, "taints", 30, func(string) []string { return []string{"example.com/dedicated=batch:NoSchedule"} })
-		put(e, p, at, "subnet", 30, func(string) string { return fmt.Sprintf("%s.%d.128/25", e.cidr[:len(e.cidr)-len(".0.0/16")], 70+i) })
+		put(e, p, at, "subnet", map[bool]int{false: 30, true: 100}[e.given], func(string) string { return fmt.Sprintf("%s.%d.128/25", e.cidr[:len(e.cidr)-len(".0.0/16")], 70+i) })
 		e.image(p, at, 15)
 		pools = append(pools, p)
 	}

@@ -56,6 +56,12 @@ func (e networkGenerator) privateNetwork(n values) {
 	put(e, n, "network", "serviceCidrs", percent, list(base+".96.0/19", "fd00:20::/112"))
 	put(e, n, "network", "nodeCidrs", 20, func(string) []string { return []string{base + ".64.0/19"} })
 	put(e, n, "network", "nodeSubnetMaskSize", 15, func(name string) int { return one(e, name+" value", 25, 26) })
+	if n["nodeSubnetMaskSize"] == nil && !e.is("network.vswitch", 6) {
+		put(e, n, "network", "subnets", 8, func(string) values {
+			e.given = true
+			return values{"controlPlane": base + ".64.0/25", "loadBalancers": base + ".64.128/25", "workers": base + ".80.0/25"}
+		})
+	}
 	put(e, n, "network", "nativeRoutingCidr", 10, func(string) string { return e.cidr })
 	if e.is("network.existing", 8) {
 		if e.is("network.existing.name", 50) {

@@ -131,8 +131,17 @@ func (e nodeGenerator) counted(p values, at, name string, count int) {
 		p["count"] = count
 	}
 	known := pool{name: name}
+	given := values{}
 	for _, i := range indexes {
-		known.nodes = append(known.nodes, fmt.Sprintf("%s-%s-%d", e.Cluster, name, i))
+		node := fmt.Sprintf("%s-%s-%d", e.Cluster, name, i)
+		if e.is(fmt.Sprintf("%s.names%d", at, i), 5) {
+			node = fmt.Sprintf("%s-%d", name, i)
+			given[fmt.Sprint(i)] = node
+		}
+		known.nodes = append(known.nodes, node)
+	}
+	if len(given) > 0 {
+		p["names"] = given
 	}
 	e.know(known)
 }
@@ -177,6 +186,7 @@ func (e nodeGenerator) servers(p values, at string) {
 	} else {
 		put(e, p, at, "location", 15, func(name string) string { return one(e, name+" value", "fsn1", "nbg1") })
 	}
+	put(e, p, at, "placementGroups", 8, func(name string) values { return values{"1": one(e, name+" value", "none", "shared group")} })
 	put(e, p, at, "fallbackLocations", 10, func(string) []string { return []string{"nbg1"} })
 	put(e, p, at, "backups", 10, func(string) bool { return true })
 	put(e, p, at, "keepDisk", 10, func(string) bool { return true })

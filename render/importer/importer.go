@@ -18,6 +18,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/secretsfile"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/vault"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Kinds of sources.
@@ -45,12 +46,47 @@ type Options struct {
 	Nodes []string
 	// Running are nodes that run, in the place of From and Dir.
 	Running []Running
+	// Hetzner says which servers Running are; nil: they are machines that exist.
+	Hetzner *Hetzner
+	// Prove looks at the infrastructure that the environment leads to, before anything
+	// is written; nil: nobody does.
+	Prove func(schemas.Infrastructure) error
 	// Check writes nothing.
 	Check bool
 }
 
 // Running is a node that runs, and what it said of itself.
 type Running = foreign.Running
+
+// What is known of nodes in Hetzner Cloud.
+type (
+	Hetzner    = foreign.Hetzner
+	Option     = foreign.Option
+	ServerPool = foreign.ServerPool
+)
+
+// Cluster is what running nodes say of their cluster.
+type Cluster struct {
+	foreign.Described
+	// Nodes are the names that they have, by their addresses, and ControlPlanes which of
+	// these are control planes.
+	Nodes         map[string]string
+	ControlPlanes map[string]bool
+}
+
+// Describe reads what nodes say of their cluster. They must be of one.
+func Describe(nodes []Running) (*Cluster, error) {
+	origin, err := foreign.OfRunning(nodes)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{Described: origin.Describe(), Nodes: map[string]string{}, ControlPlanes: map[string]bool{}}
+	for _, m := range origin.Machines {
+		c.Nodes[m.Address] = m.Name
+		c.ControlPlanes[m.Name] = m.Role == schemas.RoleControlPlane
+	}
+	return c, nil
+}
 
 // Report says what was imported.
 type Report struct {
@@ -82,7 +118,10 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 		return nil, err
 	}
 	if have != nil {
-		return report, i.compare(report, have, origin)
+		if err := i.compare(report, have, origin); err != nil {
+			return report, err
+		}
+		return report, i.look(have, o.Prove)
 	}
 	made, err := i.make(origin)
 	if err != nil {
@@ -90,6 +129,9 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 	}
 	report.Notes = append(origin.Notes, made.notes...)
 	if report.Values, err = i.prove(made, origin); err != nil {
+		return nil, err
+	}
+	if err := i.look(made.source, o.Prove); err != nil {
 		return nil, err
 	}
 	i.list(report, made.files)
@@ -129,7 +171,11 @@ func (i *importing) read(o Options) (*foreign.Origin, error) {
 		s.Nodes = append(s.Nodes, node)
 	}
 	if len(o.Running) > 0 {
-		return foreign.OfRunning(o.Running)
+		origin, err := foreign.OfRunning(o.Running)
+		if err == nil && o.Hetzner != nil {
+			origin.Place(o.Hetzner)
+		}
+		return origin, err
 	}
 	switch o.From {
 	case Talosctl:

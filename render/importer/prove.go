@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/residue"
 	"github.com/talosgen/talosgen/render/internal/source"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // prove renders the environment as it would be committed, decrypts what came out, and
@@ -29,6 +30,22 @@ func (i *importing) prove(m *made, origin *foreign.Origin) (int, error) {
 			WithHint("this is a fault of talosgen: please report it"))
 	}
 	return values, problems.Err()
+}
+
+// look lets somebody look at the infrastructure that an environment leads to.
+func (i *importing) look(e *source.Environment, prove func(schemas.Infrastructure) error) error {
+	if prove == nil {
+		return nil
+	}
+	res, _, err := i.repo.RenderSources(i.ctx, e)
+	if err != nil {
+		return err
+	}
+	infra, err := res.Infrastructure()
+	if err != nil {
+		return err
+	}
+	return prove(infra)
 }
 
 // compare compares an environment that is there with the configurations of the source,

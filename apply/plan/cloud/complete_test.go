@@ -21,6 +21,8 @@ var notCompared = map[string]string{
 	":Infrastructure.KubernetesAPI":  "how clients reach the cluster, not what there is",
 	":Infrastructure.Access":         "how apply reaches the nodes",
 	":Infrastructure.Reboots":        "how machines reboot, not what there is",
+	":Infrastructure.KeepOthers":     "matters when there is something that is not desired",
+	":InfraFirewall.Direct":          "a firewall of others alone has it; whether selectors of it are the cluster's",
 	":InfraSubnet.Purpose":           "words for people",
 	":InfraServer.Role":              "a label says it",
 	":InfraServer.Pool":              "a label says it",

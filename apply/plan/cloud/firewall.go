@@ -80,7 +80,9 @@ func (p *firewalls) foreignFirewall(want schemas.InfraFirewall) {
 	have := p.observed.Firewalls[i]
 	p.use(KindFirewall, name, have.ID)
 	d := buildChange(KindFirewall, name, have.ID, Update)
-	d.applyTo(have.Selectors, want.ApplyTo, p.owner.ourSelector)
+	if !want.Direct {
+		d.applyTo(have.Selectors, want.ApplyTo, p.owner.ourSelector)
+	}
 	p.add(d)
 }
 

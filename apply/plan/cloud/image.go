@@ -16,7 +16,7 @@ type images struct{ *planner }
 func (p *images) compare() {
 	for _, want := range p.desired.Images {
 		image := schemas.InfraImage{Selector: want.Selector, Architecture: want.Architecture}
-		if p.imageID(image) != 0 {
+		if p.imageID(image) != 0 || p.desired.KeepOthers && !p.needed(image) {
 			continue
 		}
 		d := buildChange(KindImage, ImageName(want), 0, Create)
@@ -31,6 +31,20 @@ func (p *images) compare() {
 			p.add(d)
 		}
 	}
+}
+
+// needed reports whether a server is to be made from an image: those that were adopted
+// are made of others.
+func (p *images) needed(image schemas.InfraImage) bool {
+	for _, s := range p.desired.Servers {
+		there := slices.ContainsFunc(p.observed.Servers, func(o Server) bool { return o.Name == s.Name && o.Status != statusDeleting })
+		if !there && s.Image.Selector == image.Selector && s.Image.Architecture == image.Architecture {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.desired.AutoscalerPools, func(a schemas.InfraAutoscalerPool) bool {
+		return a.Image.Selector == image.Selector && a.Image.Architecture == image.Architecture
+	})
 }
 
 // builder chooses the server that makes an image, and says so; false if there is

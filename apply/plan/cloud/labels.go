@@ -75,10 +75,13 @@ func (d *changeBuilder) labels(have, want map[string]string) {
 	}
 }
 
+// labelMissing is the reason of a label that is added.
+const labelMissing = "the label is missing"
+
 func labelReason(there, wanted bool) string {
 	switch {
 	case !there:
-		return "the label is missing"
+		return labelMissing
 	case !wanted:
 		return "not in Git"
 	default:

@@ -45,7 +45,7 @@ func (o *Observed) networkText(id int64) string {
 
 func (o *Observed) controlPlane(id int64) bool {
 	return slices.ContainsFunc(o.Servers, func(s Server) bool {
-		return s.ID == id && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane
+		return s.ID == id && schemas.RoleOf(s.Labels) == schemas.RoleControlPlane
 	})
 }
 

@@ -39,6 +39,7 @@ func newPlanner(desired schemas.Infrastructure, observed Observed, policy plan.C
 	if desired.Cluster == "" {
 		return nil, diag.On("infrastructure.yaml", "the cluster has no name")
 	}
+	desired = withKept(desired, &observed)
 	made := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed, policy: policy}
 	p := &planner{
 		changeSet: &changeSet{plan: made, policy: policy},

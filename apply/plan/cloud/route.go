@@ -31,7 +31,7 @@ func (p *routes) compare() {
 			p.addRoute(d, r)
 		}
 	}
-	if p.net == nil || p.foreign() {
+	if p.net == nil || p.foreign() || p.desired.KeepOthers {
 		return
 	}
 	for _, r := range p.net.Routes {

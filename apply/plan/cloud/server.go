@@ -258,7 +258,7 @@ func (p *servers) deleteServer(s *Server) {
 func (p *servers) checkControlPlanes() {
 	running, staying := 0, 0
 	for _, s := range p.observed.Servers {
-		if p.owner.owns(s.Labels) && s.Labels[schemas.LabelRole] == schemas.RoleControlPlane {
+		if p.owner.owns(s.Labels) && schemas.RoleOf(s.Labels) == schemas.RoleControlPlane {
 			running++
 			if p.used[KeyOf(KindServer, idText(s.ID))] {
 				staying++

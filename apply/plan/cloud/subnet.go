@@ -140,7 +140,7 @@ func (p *subnets) members(ipRange string) []plan.Key {
 // deleteStale deletes subnets of the cluster's own network that are not
 // desired. It runs last: what leaves a subnet has to be in the plan.
 func (p *subnets) deleteStale() {
-	if p.net == nil || p.foreign() {
+	if p.net == nil || p.foreign() || p.desired.KeepOthers {
 		return
 	}
 	for _, s := range p.net.Subnets {

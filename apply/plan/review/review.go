@@ -87,7 +87,7 @@ func (r Review) node(c *cloudplan.Change) bool {
 	}
 	isNode := func(role string) bool { return role == schemas.RoleControlPlane || role == schemas.RoleWorker }
 	return slices.ContainsFunc(r.Cloud.Desired.Servers, func(s schemas.InfraServer) bool { return s.Name == c.Name && s.Role != schemas.RoleNATGateway }) ||
-		slices.ContainsFunc(r.Cloud.Observed.Servers, func(s cloudplan.Server) bool { return s.ID == c.ID && isNode(s.Labels[schemas.LabelRole]) })
+		slices.ContainsFunc(r.Cloud.Observed.Servers, func(s cloudplan.Server) bool { return s.ID == c.ID && isNode(schemas.RoleOf(s.Labels)) })
 }
 
 // writer prints a review.

@@ -54,9 +54,9 @@ func ResolveRanges(r Ranges) (Ranges, error) {
 	return r, nil
 }
 
-// smallestSubnet is the prefix of the smallest subnet that has an address for a
+// SmallestSubnet is the prefix of the smallest subnet that has an address for a
 // node beside those that are not a node's.
-const smallestSubnet = 29
+const SmallestSubnet = 29
 
 // Subnets are the subnets of the node range that every cluster has.
 type Subnets struct {
@@ -80,7 +80,7 @@ func ResolveSubnets(r Ranges) (Subnets, error) {
 	switch {
 	case r.Pods.Bits() > 24:
 		return Subnets{}, fmt.Errorf("the pod range %s is smaller than the /24 that each node takes", r.Pods)
-	case bits < 1 || length > smallestSubnet:
+	case bits < 1 || length > SmallestSubnet:
 		return Subnets{}, fmt.Errorf("the node range %s cannot be cut into subnets with a /%d", r.Nodes, length)
 	}
 	internal, err := subnet(r.Nodes, 1, 0)

@@ -26,6 +26,9 @@ func (ch firewallRules) check() {
 			}
 		}
 	}
+	if ch.has(sub(at, "applyTo")...) && f.ExistingID == 0 {
+		ch.fail("a firewall of the cluster's own is applied by a label selector", sub(at, "applyTo"), "applyTo without existingId")
+	}
 	if len(f.ExtraRules)+ownRules > maxFirewallRules {
 		ch.fail("", sub(at, "extraRules"), "%d rules, with those for the APIs; a firewall takes at most %d", len(f.ExtraRules)+ownRules, maxFirewallRules)
 	}

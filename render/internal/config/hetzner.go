@@ -20,6 +20,7 @@ func (ch hetznerRules) check() {
 	for _, p := range ch.pools {
 		ch.checkServers(p)
 	}
+	ch.checkGiven()
 	ch.checkServerLimit()
 	ch.checkPlaces()
 	ch.checkReach()

@@ -44,6 +44,7 @@ type Node struct {
 	Subnet            netip.Prefix // the pool's own; zero if it is in that of its role
 	Offset            int          // of the pool's addresses in the subnet
 	PlacementGroup    bool         // whether it is in one
+	Group             string       // that one, if the file gives it
 	Backups           bool
 	KeepDisk          bool
 	ReverseDNS        schemas.ReverseDNS // templates; empty texts if the pool has none

@@ -19,7 +19,7 @@ func (ch addressRules) checkOffsets() {
 			if p.name == other.name {
 				continue // reported already, and an offset would not help
 			}
-			if p.sharesSubnet(other) && ch.readable(p) && ch.readable(other) && ch.overlap(other, p) {
+			if ch.sharesSubnet(p, other) && ch.readable(p) && ch.readable(other) && ch.overlap(other, p) {
 				break // one is enough to say about a pool
 			}
 		}
@@ -32,7 +32,9 @@ func (ch addressRules) readable(p pool) bool {
 }
 
 // sharesSubnet tells whether the addresses of two pools are in one subnet.
-func (p pool) sharesSubnet(with pool) bool { return p.role == with.role && p.subnet == with.subnet }
+func (ch addressRules) sharesSubnet(p, with pool) bool {
+	return ch.subnetOf(p.subnet, p.role) == ch.subnetOf(with.subnet, with.role)
+}
 
 // overlap reports the first address that two pools share.
 func (ch addressRules) overlap(a, b pool) bool {
@@ -72,10 +74,10 @@ func (ch addressRules) offsetHint(a, b pool, free int) string {
 func (ch addressRules) freeOffset(of pool) int {
 	taken := address.Places{}
 	for _, p := range ch.pools {
-		if p.sharesSubnet(of) {
+		if ch.sharesSubnet(p, of) {
 			taken.Add(0, pinnedPlaces(ch.Config, p))
 		}
-		if p.sharesSubnet(of) && p.name != of.name {
+		if ch.sharesSubnet(p, of) && p.name != of.name {
 			taken.Add(p.offset(), p.counted())
 		}
 	}

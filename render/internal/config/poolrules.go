@@ -60,7 +60,7 @@ func (ch poolRules) checkPools() {
 // hetznerPoolOnly are options of pools that mean nothing for machines that
 // exist already.
 var hetznerPoolOnly = []string{
-	"count", "indexes", "type", "fallbackTypes", "location", "locations", "fallbackLocations", "offset", "privateIps", "backups",
+	"count", "indexes", "type", "fallbackTypes", "location", "locations", "fallbackLocations", "offset", "privateIps", "names", "placementGroups", "backups",
 	"keepDisk", "rdns", "placementGroup", "subnet", "floatingIp", "floatingIpId", "privateVip",
 }
 

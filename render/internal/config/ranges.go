@@ -50,6 +50,9 @@ func (ch completer) setHetznerRanges() {
 		n.NativeRoutingCIDR = n.CIDR
 	}
 	ch.ranges = r
+	if ch.givenSubnets() {
+		return
+	}
 	if ch.shared, err = address.ResolveSubnets(r); err != nil {
 		ch.failSubnets(err)
 	}

@@ -108,7 +108,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 	disk := ch.installDisk(defaultInstallDisk, p.disk())
 	for _, i := range p.indexNumbers() {
 		ch.nodes = append(ch.nodes, Node{
-			Name:        fmt.Sprintf("%s-%s-%d", ch.ClusterName, p.name, i),
+			Name:        cmp.Or(p.Names[strconv.Itoa(i)], fmt.Sprintf("%s-%s-%d", ch.ClusterName, p.name, i)),
 			Role:        p.role,
 			Pool:        p.name,
 			Index:       i,
@@ -129,7 +129,8 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			Offset:            p.offset(),
 			PrivateIP:         p.pinnedIP(i),
 			Pinned:            p.pinnedIP(i).IsValid(),
-			PlacementGroup:    p.placementGroup,
+			PlacementGroup:    p.inGroup(i),
+			Group:             p.PlacementGroups[strconv.Itoa(i)],
 			Backups:           p.Backups,
 			KeepDisk:          p.KeepDisk,
 			ReverseDNS:        p.ReverseDNS,

@@ -10,6 +10,7 @@ import (
 	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/foreign"
 	"github.com/talosgen/talosgen/render/internal/machine"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // choose finds the files of the source that are copied, and the options that leave the
@@ -84,7 +85,7 @@ func (m *builder) base(contract string) settings {
 	s := settings{
 		{path: "apiVersion", value: "talosgen.dev/v1alpha1"},
 		{path: "clusterName", value: m.refer(m.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName"), clusterNames)},
-		{path: "provider", value: "static"},
+		{path: "provider", value: m.provider()},
 		{path: "endpoint", value: m.refer(m.first([]string{"cluster", "controlPlane", "endpoint"}, "KubeClusterConfig", "endpoint"), endpointNames)},
 		{path: "talos.version", value: m.version(m.versions.talos, talosNames)},
 		{path: "talos.configContract", value: contract, comment: "The vocabulary that the machine configurations use."},
@@ -92,8 +93,14 @@ func (m *builder) base(contract string) settings {
 	}
 	s = append(s, m.ranges()...)
 	s = append(s, clusterImage(m.Origin.Machines)...)
-	s = append(s, m.nodes()...)
-	for i, addon := range []string{"metrics-server", "kubelet-serving-cert-approver"} {
+	addons := []string{"metrics-server", "kubelet-serving-cert-approver"}
+	if m.Origin.Hetzner != nil {
+		s = append(s, m.hetzner()...)
+		addons = append(addons, "hcloud-ccm", "hcloud-csi")
+	} else {
+		s = append(s, m.nodes()...)
+	}
+	for i, addon := range addons {
 		comment := ""
 		if i == 0 {
 			comment = "Nothing comes into the cluster that it did not have."
@@ -103,13 +110,23 @@ func (m *builder) base(contract string) settings {
 	return s
 }
 
+func (m *builder) provider() string {
+	if m.Origin.Hetzner != nil {
+		return schemas.Hetzner
+	}
+	return schemas.Static
+}
+
 // ranges are the addresses of pods and services, unless they are Talos' own.
 func (m *builder) ranges() (s settings) {
 	for _, r := range []struct{ key, talos, usual string }{
 		{"podCidrs", "podSubnets", "10.244.0.0/16"}, {"serviceCidrs", "serviceSubnets", "10.96.0.0/12"},
 	} {
 		values := m.list([]string{"cluster", "network", r.talos}, "KubeNetworkConfig", r.talos)
-		if len(values) > 0 && !slices.Equal(values, []string{r.usual}) {
+		if len(values) == 0 && m.Origin.Hetzner != nil {
+			values = []string{r.usual}
+		}
+		if len(values) > 0 && (m.Origin.Hetzner != nil || !slices.Equal(values, []string{r.usual})) {
 			s = append(s, setting{path: "network." + r.key, value: values})
 		}
 	}
@@ -132,7 +149,11 @@ func (m *builder) candidates() (all []settings) {
 	if v := m.first([]string{"cluster", "network", "dnsDomain"}, "KubeNetworkConfig", "dnsDomain"); v != "" && v != "cluster.local" {
 		add("network.dnsDomain", v)
 	}
-	list("network.nodeCidrs", m.list([]string{"machine", "kubelet", "nodeIP", "validSubnets"}, "KubeNodeConfig", "nodeIP", "validSubnets"))
+	if m.Origin.Hetzner != nil {
+		all = append(all, m.cloudCandidates()...)
+	} else {
+		list("network.nodeCidrs", m.list([]string{"machine", "kubelet", "nodeIP", "validSubnets"}, "KubeNodeConfig", "nodeIP", "validSubnets"))
+	}
 	list("talos.certSans", m.list([]string{"machine", "certSANs"}, "", ""))
 	add("talos.hostDns.enabled", false)
 	add("talos.hostDns.forwardKubeDnsToHost", true)

@@ -25,7 +25,7 @@ func (s settings) with(more ...setting) settings {
 }
 
 // sections are the keys at the top, in the order in which the reference has them.
-var sections = []string{"apiVersion", "clusterName", "provider", "endpoint", "network", "talos", "kubernetes", "cni", "nodes", "addons"}
+var sections = []string{"apiVersion", "clusterName", "provider", "endpoint", "access", "deleteProtection", "network", "talos", "kubernetes", "cni", "hetzner", "nodes", "addons"}
 
 // encode writes the file.
 func (s settings) encode() ([]byte, error) {

@@ -5,6 +5,7 @@ package foreign
 import (
 	"io/fs"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/secret"
@@ -27,8 +28,43 @@ type Origin struct {
 	Copies []Copy
 	// Env is the text of cluster.env, if there is one, without what is secret in it.
 	Env []byte
+	// Hetzner says which servers of Hetzner Cloud the machines are; nil: they exist, and
+	// that is all that is known.
+	Hetzner *Hetzner
 	// Variables are the secret ones, with the names that patches call them by.
 	Variables map[string]secret.String
+}
+
+// Hetzner are the options of a cluster that was found in Hetzner Cloud.
+type Hetzner struct {
+	Options []Option // pools apart
+	Pools   []ServerPool
+}
+
+// Option is an option of cluster.yaml: its path, or its key in a pool.
+type Option struct {
+	Path  string
+	Value any
+}
+
+// ServerPool is a pool with its options, and the names of its nodes.
+type ServerPool struct {
+	Name         string
+	ControlPlane bool
+	Nodes        []string
+	Options      []Option
+}
+
+// Place puts machines into the pools that their servers are in.
+func (o *Origin) Place(h *Hetzner) {
+	o.Hetzner = h
+	for i := range o.Machines {
+		for _, p := range h.Pools {
+			if slices.Contains(p.Nodes, o.Machines[i].Name) {
+				o.Machines[i].Pool = p.Name
+			}
+		}
+	}
 }
 
 // Copy is a file that may be taken over as it is, with its comments.

@@ -40,7 +40,7 @@ func (r balancerResolver) apiBalancer() {
 				Path: "/version", Response: "Status", TLS: true, StatusCodes: []string{"401"},
 			},
 		}},
-		Targets:    []string{r.selector(labelRole, config.ControlPlane)},
+		Targets:    []string{r.selector(labelRole, r.roleLabel(config.ControlPlane))},
 		ReverseDNS: r.reverseDNS(subject{hostname: name, role: kubeAPI}, *lb.PublicNetwork, *lb.PublicNetwork),
 	})
 }

@@ -28,7 +28,7 @@ func (r networkResolver) firewalls() {
 	}
 	f := r.c.Hetzner.Firewall
 	if f.ExistingID != 0 {
-		r.out.Firewalls = append(r.out.Firewalls, schemas.InfraFirewall{ExistingID: int64(f.ExistingID), ApplyTo: r.nodeSelector()})
+		r.out.Firewalls = append(r.out.Firewalls, schemas.InfraFirewall{ExistingID: int64(f.ExistingID), ApplyTo: r.nodeSelector(), Direct: f.ApplyTo == "servers"})
 		return
 	}
 	var rules []schemas.InfraRule

@@ -43,7 +43,15 @@ func (r *resolver) selector(pairs ...string) string {
 
 // nodeSelector matches the servers that are nodes.
 func (r *resolver) nodeSelector() string {
-	return r.selector() + "," + labelRole + " in (" + config.ControlPlane + "," + config.Worker + ")"
+	return r.selector() + "," + labelRole + " in (" + r.roleLabel(config.ControlPlane) + "," + config.Worker + ")"
+}
+
+// roleLabel is how labels write a role.
+func (r *resolver) roleLabel(role string) string {
+	if role == config.ControlPlane {
+		return r.c.Hetzner.Adopted.RoleLabel
+	}
+	return role
 }
 
 func selector(labels map[string]string) string {

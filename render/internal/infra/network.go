@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"cmp"
 	"net/netip"
 
 	"github.com/talosgen/talosgen/schemas"
@@ -22,7 +23,7 @@ type networkResolver struct{ *resolver }
 func (r networkResolver) network() {
 	cfg := r.c.Network
 	n := &schemas.InfraNetwork{
-		Name: r.c.ClusterName, IPRange: r.c.Ranges().Network.String(),
+		Name: cmp.Or(r.c.Hetzner.Adopted.Network, r.c.ClusterName), IPRange: r.c.Ranges().Network.String(),
 		Labels: r.labels(), Protected: r.c.DeleteProtection,
 		ExposeRoutesToVSwitch: cfg.VSwitch.ID != 0 && cfg.VSwitch.ExposeRoutes,
 	}

@@ -53,6 +53,7 @@ type resolver struct {
 
 func (r *resolver) hetzner() {
 	f := r.c.Hetzner.Firewall
+	r.out.KeepOthers = r.c.Hetzner.Adopted.Keep
 	r.out.Access = schemas.InfraAccess{Mode: r.c.Access, CurrentIPv4: *f.UseCurrentIPv4, CurrentIPv6: *f.UseCurrentIPv6}
 	networkResolver{r}.network()
 	networkResolver{r}.firewalls()

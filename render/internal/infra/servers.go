@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -28,7 +29,7 @@ func (r serverResolver) servers() {
 		if s.PlacementGroup != "" && !groups[s.PlacementGroup] {
 			groups[s.PlacementGroup] = true
 			r.out.PlacementGroups = append(r.out.PlacementGroups, schemas.InfraPlacementGroup{
-				Name: s.PlacementGroup, Labels: r.labels(labelRole, n.Role, labelPool, n.Pool),
+				Name: s.PlacementGroup, Labels: r.labels(labelRole, r.roleLabel(n.Role), labelPool, n.Pool),
 			})
 		}
 	}
@@ -43,12 +44,12 @@ func (r serverResolver) server(n config.Node) schemas.InfraServer {
 		Name: n.Name, Role: n.Role, Pool: n.Pool, Index: n.Index,
 		Types: list(n.Type, n.FallbackTypes), Locations: list(n.Location, n.FallbackLocations), Image: imageResolver(r).image(n.Type, n.Image()),
 		PrivateIP: n.PrivateIP.String(), PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
-		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, n.Role, labelPool, n.Pool),
+		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, r.roleLabel(n.Role), labelPool, n.Pool),
 		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk,
 		ReverseDNS: r.reverseDNS(subject{n.Name, n.Pool, n.Role, n.Pos("rdns")}, public.PublicIPv4, public.PublicIPv6, n.ReverseDNS),
 	}
 	if n.PlacementGroup {
-		s.PlacementGroup = r.name(n.Pool, "pg", strconv.Itoa(shard(n.Index)))
+		s.PlacementGroup = cmp.Or(n.Group, r.name(n.Pool, "pg", strconv.Itoa(shard(n.Index))))
 	}
 	return s
 }
