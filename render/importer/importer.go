@@ -58,12 +58,14 @@ type Options struct {
 // Running is a node that runs, and what it said of itself.
 type Running = foreign.Running
 
-// What is known of nodes in Hetzner Cloud.
-type (
-	Hetzner    = foreign.Hetzner
-	Option     = foreign.Option
-	ServerPool = foreign.ServerPool
-)
+// Hetzner are the options of a cluster that was found in Hetzner Cloud.
+type Hetzner = foreign.Hetzner
+
+// Option is an option of cluster.yaml: its path, or its key in a pool.
+type Option = foreign.Option
+
+// ServerPool is a pool with its options, and the names of its nodes.
+type ServerPool = foreign.ServerPool
 
 // Cluster is what running nodes say of their cluster.
 type Cluster struct {
@@ -121,7 +123,7 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 		if err := i.compare(report, have, origin); err != nil {
 			return report, err
 		}
-		return report, i.look(have, o.Prove)
+		return report, i.shows(have, o.Prove)
 	}
 	made, err := i.make(origin)
 	if err != nil {
@@ -131,7 +133,7 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 	if report.Values, err = i.prove(made, origin); err != nil {
 		return nil, err
 	}
-	if err := i.look(made.source, o.Prove); err != nil {
+	if err := i.shows(made.source, o.Prove); err != nil {
 		return nil, err
 	}
 	i.list(report, made.files)

@@ -32,8 +32,8 @@ func (i *importing) prove(m *made, origin *foreign.Origin) (int, error) {
 	return values, problems.Err()
 }
 
-// look lets somebody look at the infrastructure that an environment leads to.
-func (i *importing) look(e *source.Environment, prove func(schemas.Infrastructure) error) error {
+// shows shows somebody the infrastructure that an environment leads to.
+func (i *importing) shows(e *source.Environment, prove func(schemas.Infrastructure) error) error {
 	if prove == nil {
 		return nil
 	}

@@ -54,7 +54,7 @@ func Map(in Input) (*Mapping, error) {
 	m := &mapper{Input: in, out: &Mapping{}}
 	for _, step := range []func(){
 		m.match,
-		func() { strangers{m}.look() },
+		func() { strangers{m}.check() },
 		func() { networks{m}.describe() },
 		func() { pools{m}.describe() },
 		func() { servers{m}.describe() },

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/talosgen/talosgen/apply/plan/cloud"
+	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -20,13 +22,14 @@ func (m *mapper) match() {
 			continue
 		case s.Name != n.Name:
 			m.refuse("server "+s.Name, fmt.Sprintf("rename the server to %s in Hetzner's console: nothing restarts, and the cloud controller finds nodes by the names of their servers", n.Name),
-				"it runs the node %s: with talosgen a server and its node have one name, and adopt renames neither", n.Name)
+				"it runs the node %s: a server and its node have one name here, and adopt renames neither", n.Name)
 		case taken[s.ID] != "":
 			m.refuse("server "+s.Name, "name each node once", "it runs the node %s, and %s", n.Name, taken[s.ID])
 		}
 		taken[s.ID] = n.Name
 		m.members = append(m.members, &member{Node: n, server: s, group: groupOf(&m.Project, s)})
 	}
+	sorting.By(m.members, func(a, b *member) int { return natural.Compare(a.Name, b.Name) })
 }
 
 // serverOf is the server at which a node answers.
@@ -86,9 +89,9 @@ func groupOf(o *cloud.Observed, s *cloud.Server) string {
 // strangers are servers beside those of the nodes.
 type strangers struct{ *mapper }
 
-// look refuses servers that look as if they were the cluster's: each node has to be
+// check refuses servers that look as if they were the cluster's: each node has to be
 // adopted, or apply would take it for somebody else's.
-func (m strangers) look() {
+func (m strangers) check() {
 	for i := range m.Project.Servers {
 		s := &m.Project.Servers[i]
 		if m.matched(s.ID) != nil || s.Labels[schemas.LabelCluster] != m.Cluster {

@@ -80,7 +80,7 @@ func (m *mapper) subnetOf(ip netip.Addr) string {
 func (m networks) owner() {
 	if why := m.shared(); why != "" {
 		m.option("network.existing.id", m.net.ID)
-		m.note(fmt.Sprintf("network %s stays somebody else's: %s", m.net.Name, why))
+		m.note(fmt.Sprintf("network %s is not the cluster's alone, and stays as it is: %s", m.net.Name, why))
 		return
 	}
 	if m.net.Name != m.Cluster {

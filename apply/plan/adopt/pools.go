@@ -18,7 +18,6 @@ const controlPlanes = "control-plane"
 type pools struct{ *mapper }
 
 func (m pools) describe() {
-	sorting.By(m.members, func(a, b *member) int { return natural.Compare(a.Name, b.Name) })
 	m.known()
 	for _, n := range m.members {
 		m.place(n)
@@ -115,7 +114,7 @@ func (m pools) order() (names []string) {
 		rank[n.pool] = map[bool]string{true: "0", false: "1"}[n.ControlPlane] + map[bool]string{true: "0", false: "1"}[n.pool == controlPlanes] + n.pool
 	}
 	names = slices.Collect(maps.Keys(rank))
-	slices.SortFunc(names, func(a, b string) int { return natural.Compare(rank[a], rank[b]) })
+	sorting.By(names, func(a, b string) int { return natural.Compare(rank[a], rank[b]) })
 	return names
 }
 

@@ -37,6 +37,9 @@ func OfNode(m *model.Model, n model.Node) machine.NodeOptions {
 		}
 	}
 	name := n.Pos("name")
+	if given := n.Pos("names", strconv.Itoa(n.Index)); given.Line != 0 {
+		name = given
+	}
 	if name.Line == 0 {
 		name = n.Pos()
 	}
