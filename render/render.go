@@ -47,12 +47,12 @@ type Result struct {
 }
 
 // Infrastructure is what the tree wants of Hetzner Cloud.
-func (r *Result) Infrastructure() (schemas.Infrastructure, error) {
+func (res *Result) Infrastructure() (schemas.Infrastructure, error) {
 	files := map[string][]byte{}
-	for _, f := range r.files {
+	for _, f := range res.files {
 		files[f.Path] = f.Data
 	}
-	return rendered.Infrastructure("rendered/"+r.Env, files)
+	return rendered.Infrastructure("rendered/"+res.Env, files)
 }
 
 // Node describes a rendered node.
