@@ -10,7 +10,6 @@ import (
 	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/foreign"
 	"github.com/talosgen/talosgen/render/internal/machine"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // choose finds the files of the source that are copied, and the options that leave the
@@ -85,7 +84,7 @@ func (m *builder) base(contract string) settings {
 	s := settings{
 		{path: "apiVersion", value: "talosgen.dev/v1alpha1"},
 		{path: "clusterName", value: m.refer(m.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName"), clusterNames)},
-		{path: "provider", value: m.provider()},
+		{path: "provider", value: provider(m.Origin)},
 		{path: "endpoint", value: m.refer(m.first([]string{"cluster", "controlPlane", "endpoint"}, "KubeClusterConfig", "endpoint"), endpointNames)},
 		{path: "talos.version", value: m.version(m.versions.talos, talosNames)},
 		{path: "talos.configContract", value: contract, comment: "The vocabulary that the machine configurations use."},
@@ -95,7 +94,7 @@ func (m *builder) base(contract string) settings {
 	s = append(s, clusterImage(m.Origin.Machines)...)
 	addons := []string{"metrics-server", "kubelet-serving-cert-approver"}
 	if m.Origin.Hetzner != nil {
-		s = append(s, m.hetzner()...)
+		s = append(s, cloudBuilder{m}.hetzner()...)
 		addons = append(addons, "hcloud-ccm", "hcloud-csi")
 	} else {
 		s = append(s, m.nodes()...)
@@ -108,13 +107,6 @@ func (m *builder) base(contract string) settings {
 		s = append(s, setting{path: "addons." + addon, value: map[string]bool{"enabled": false}, comment: comment})
 	}
 	return s
-}
-
-func (m *builder) provider() string {
-	if m.Origin.Hetzner != nil {
-		return schemas.Hetzner
-	}
-	return schemas.Static
 }
 
 // ranges are the addresses of pods and services, unless they are Talos' own.
@@ -150,7 +142,7 @@ func (m *builder) candidates() (all []settings) {
 		add("network.dnsDomain", v)
 	}
 	if m.Origin.Hetzner != nil {
-		all = append(all, m.cloudCandidates()...)
+		all = append(all, cloudBuilder{m}.cloudCandidates()...)
 	} else {
 		list("network.nodeCidrs", m.list([]string{"machine", "kubelet", "nodeIP", "validSubnets"}, "KubeNodeConfig", "nodeIP", "validSubnets"))
 	}

@@ -4,10 +4,14 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/render/internal/foreign"
+	"github.com/talosgen/talosgen/schemas"
 )
 
-// hetzner are the options of a cluster that was found in Hetzner Cloud.
-func (m *builder) hetzner() (s settings) {
+// cloudBuilder makes an environment of a cluster that was found in Hetzner Cloud.
+type cloudBuilder struct{ *builder }
+
+// hetzner are the options of such a cluster.
+func (m cloudBuilder) hetzner() (s settings) {
 	for _, o := range m.Origin.Hetzner.Options {
 		s = append(s, setting{path: o.Path, value: o.Value})
 	}
@@ -18,7 +22,7 @@ func (m *builder) hetzner() (s settings) {
 const firstPool = "control-plane"
 
 // serverPools are the options of pools of servers.
-func (m *builder) serverPools() (s settings) {
+func (m cloudBuilder) serverPools() (s settings) {
 	var planes, workers []any
 	count := 0
 	for _, p := range m.Origin.Hetzner.Pools {
@@ -78,7 +82,7 @@ func nested(f fields, o foreign.Option) fields {
 }
 
 // machinesOf are the machines of a pool.
-func (m *builder) machinesOf(p foreign.ServerPool) (all []foreign.Machine) {
+func (m cloudBuilder) machinesOf(p foreign.ServerPool) (all []foreign.Machine) {
 	for _, name := range p.Nodes {
 		for _, o := range m.Origin.Machines {
 			if o.Name == name {
@@ -90,7 +94,7 @@ func (m *builder) machinesOf(p foreign.ServerPool) (all []foreign.Machine) {
 }
 
 // cloudCandidates are options that servers of Hetzner Cloud have by default.
-func (m *builder) cloudCandidates() (all []settings) {
+func (m cloudBuilder) cloudCandidates() (all []settings) {
 	add := func(path string, value any) { all = append(all, settings{{path: path, value: value}}) }
 	add("talos.diskEncryption.state", false)
 	add("talos.diskEncryption.ephemeral", false)
@@ -104,4 +108,12 @@ func (m *builder) cloudCandidates() (all []settings) {
 		add("talos.timeServers", v)
 	}
 	return all
+}
+
+// provider is where machines come from.
+func provider(o *foreign.Origin) string {
+	if o.Hetzner != nil {
+		return schemas.Hetzner
+	}
+	return schemas.Static
 }
