@@ -30,23 +30,35 @@ const secretsAsked = 5
 // agree asks each API server whether it would store a Secret as it is. One that has not
 // restarted encrypts with another key than the others.
 func (k controlPlaneAPI) agree(ctx context.Context, all []kube.StoredSecret) error {
-	late := ""
-	for i := range all[:min(len(all), secretsAsked)] {
-		var err error
-		if late, err = k.late(ctx, all[i]); late == "" || err != nil {
-			return err
+	late, asked := "", 0
+	for i := range all {
+		if all[i].Version == "" || asked == secretsAsked {
+			continue
 		}
+		name, err := k.late(ctx, &all[i])
+		switch {
+		case err != nil:
+			return err
+		case all[i].Version == "": // it is gone meanwhile, and says nothing
+			continue
+		case name == "":
+			return nil
+		}
+		late, asked = name, asked+1
+	}
+	if late == "" {
+		return nil // there is no Secret any more
 	}
 	return diag.On("API server of "+late, "encrypts Secrets with another key than the others").
 		WithHint("look at its pod in kube-system, which has to restart, and apply again").WithCode(diag.NotReady)
 }
 
 // late is the first API server that stores a Secret anew; empty if none does.
-func (k controlPlaneAPI) late(ctx context.Context, s kube.StoredSecret) (name string, err error) {
+func (k controlPlaneAPI) late(ctx context.Context, s *kube.StoredSecret) (name string, err error) {
 	for _, m := range k.machines {
 		stays := true
 		err := k.only(m.Name).do(ctx, func(c *kube.Client) (err error) {
-			stays, err = kube.SecretStays(ctx, c, &s)
+			stays, err = kube.SecretStays(ctx, c, s)
 			return err
 		})
 		if err != nil || !stays {

@@ -22,7 +22,11 @@ func TestAPIServersDisagree(t *testing.T) {
 				t.Fatal(err)
 			}
 			var told []string
-			err = api.RewriteSecrets(t.Context(), func(text string) { told = append(told, text) })
+			err = api.RewriteSecrets(t.Context(), func(text string) {
+				if told = append(told, text); len(told) == 2 { // who has it in mind finds it gone
+					s.fleet.Kubernetes("cp-1").Remove("Secret", "default", "secret-0")
+				}
+			})
 			return told, err
 		}
 		s.keys.Encrypt("key2", "key3")
@@ -54,7 +58,7 @@ func TestAPIServersDisagree(t *testing.T) {
 			t.Errorf("%q, %v", told, err)
 		}
 		for key, count := range s.fleet.Kubernetes("cp-1").StoredWith() {
-			if !strings.Contains(key, ":key3:") || count != 10 {
+			if !strings.Contains(key, ":key3:") || count != 9 {
 				t.Errorf("%d are stored with %s", count, key)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -23,7 +24,8 @@ const (
 	onlyMetadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 )
 
-// StoredSecret names a Secret as it is stored: with another key it has another version.
+// StoredSecret names a Secret as it is stored: with another key it has another version, and
+// none once it is gone.
 type StoredSecret struct{ Namespace, Name, Version string }
 
 // RewriteSecrets has every Secret stored with the key that the API server encrypts with
@@ -45,7 +47,7 @@ func RewriteSecrets(ctx context.Context, c *Client, notify func(string)) (all []
 			if err := settleSecret(ctx, c, &all[i]); err != nil {
 				return err
 			}
-			if all[i].Version != was {
+			if v := all[i].Version; v != was && v != "" {
 				written.Add(1)
 			}
 			if n := done.Add(1); n%pageSize == 0 {
@@ -63,11 +65,11 @@ func RewriteSecrets(ctx context.Context, c *Client, notify func(string)) (all []
 
 // SecretStays reports whether an API server stores a Secret as it is stored already: it
 // encrypts with the same key as whoever has written it. It follows the Secret to its new
-// version if not.
+// version if not. One that is gone stays so.
 func SecretStays(ctx context.Context, c *Client, s *StoredSecret) (bool, error) {
 	was := s.Version
 	err := touchSecret(ctx, c, s)
-	return s.Version == was, err
+	return s.Version == was || s.Version == "", err
 }
 
 // settledAfter is how often a Secret is written before somebody else must be at it.
@@ -88,14 +90,14 @@ func settleSecret(ctx context.Context, c *Client, s *StoredSecret) error {
 		WithHint("stop what changes it, and apply again").WithCode(diag.Conflict)
 }
 
-// touchSecret changes nothing of a Secret, and notes its version. One that is gone has the
-// last one for ever.
+// touchSecret changes nothing of a Secret, and notes its version.
 func touchSecret(ctx context.Context, c *Client, s *StoredSecret) error {
 	path := secrets.path(s.Namespace, s.Name)
-	text, err := c.served.RESTClient().Patch(types.MergePatchType).AbsPath(path).Param("fieldManager", manager).
-		SetHeader("Accept", onlyMetadata).Body([]byte("{}")).DoRaw(ctx)
+	text, err := answered(c.served.RESTClient().Patch(types.MergePatchType).AbsPath(path).Param("fieldManager", manager).
+		SetHeader("Accept", onlyMetadata).Body([]byte("{}")).Do(ctx))
 	if err != nil {
 		if err = refusal(http.MethodPatch, path, err); absent(err) {
+			s.Version = ""
 			return nil
 		}
 		return err
@@ -113,8 +115,8 @@ func listSecrets(ctx context.Context, c *Client) (all []StoredSecret, err error)
 	path := secrets.path("", "")
 	next := ""
 	for {
-		text, err := c.served.RESTClient().Get().AbsPath(path).Param("limit", strconv.Itoa(pageSize)).Param("continue", next).
-			SetHeader("Accept", onlyMetadataList).DoRaw(ctx)
+		text, err := answered(c.served.RESTClient().Get().AbsPath(path).Param("limit", strconv.Itoa(pageSize)).Param("continue", next).
+			SetHeader("Accept", onlyMetadataList).Do(ctx))
 		if err != nil {
 			return nil, refusal(http.MethodGet, path, err)
 		}
@@ -133,4 +135,12 @@ func listSecrets(ctx context.Context, c *Client) (all []StoredSecret, err error)
 		}
 		next = page.Continue
 	}
+}
+
+// answered is what an API server answers, or what it says against it.
+func answered(r rest.Result) ([]byte, error) {
+	if err := r.Error(); err != nil {
+		return nil, err
+	}
+	return r.Raw()
 }

@@ -152,6 +152,10 @@ func TestRewriteSecrets(t *testing.T) {
 		if got := v.read(); !reflect.DeepEqual(got, v.held) {
 			t.Errorf("%s: Secrets are others now", step.fields)
 		}
+		gone := StoredSecret{"default", "never-there", "1"}
+		if stays, err := SecretStays(t.Context(), client, &gone); err != nil || !stays || gone.Version != "" {
+			t.Errorf("%s: one that is gone: %v, %v", step.fields, gone, err)
+		}
 		if _, again, err := RewriteSecrets(t.Context(), client, quiet); err != nil || again != 0 {
 			t.Errorf("%s: and once more %d: %v", step.fields, again, err)
 		}
