@@ -70,6 +70,9 @@ func (m labels) found(s *cloud.Server, want map[string]string) {
 	maps.Copy(after, want)
 	after[schemas.LabelCluster], after[schemas.LabelManagedBy] = m.Cluster, schemas.ManagedBy
 	for _, f := range m.Project.Firewalls {
+		if slices.Contains(f.Servers, s.ID) {
+			continue // whatever its selectors find, it is there
+		}
 		for _, selector := range f.Selectors {
 			m.changed(s, after, "firewall "+f.Name, selector)
 		}
