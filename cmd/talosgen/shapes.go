@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/internal/jsonshape"
 	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/charts"
+	"github.com/talosgen/talosgen/render/newenv"
 	"github.com/talosgen/talosgen/render/nodepools"
 )
 
@@ -39,7 +40,7 @@ func shapes() map[string]reflect.Type {
 		"image list": reflect.TypeFor[[]imageReport](), "image prune": reflect.TypeFor[[]imageReport](), "image url": result(render.FindImageURLs),
 
 		"render": reflect.TypeFor[[]renderReport](), "diff": reflect.TypeFor[[]render.Change](), "explain": result((*render.Repo).Explain),
-		"check": reflect.TypeFor[treeReport](), "pool list": reflect.TypeFor[[]nodepools.Pool](),
+		"check": reflect.TypeFor[treeReport](), "pool list": reflect.TypeFor[[]nodepools.Pool](), "env add": result(newenv.Add),
 		"charts outdated": reflect.TypeFor[[]charts.Age](),
 		"version":         reflect.TypeFor[builtAs](),
 	}

@@ -45,6 +45,7 @@ type Report struct {
 // Add makes an environment, and writes it if nothing is wrong.
 func Add(ctx context.Context, r *render.Repo, env string, o Options) (*Report, error) {
 	a := &adding{ctx: ctx, src: r.Repository(), env: env, Options: o, set: maps.Clone(o.Set)}
+	a.report.Files, a.report.Left, a.report.Missing, a.report.Notes = []string{}, []string{}, []string{}, []string{} // programs read lists
 	if err := a.free(); err != nil {
 		return nil, err
 	}
