@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"regexp"
+	"slices"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/config"
@@ -31,17 +32,35 @@ func (a *adding) network(like netip.Prefix) (netip.Prefix, error) {
 		}
 		return given, nil
 	}
-	for _, from := range private {
-		if like.Bits() < from.Bits() || !from.Overlaps(like) {
+	if next := free(used, like); next.IsValid() {
+		return next, nil
+	}
+	a.report.Notes = append(a.report.Notes, "no network as large as "+like.String()+" is free: it is that of "+a.Like+" too, so the two cannot be connected")
+	return like, nil
+}
+
+// free is the next network of a size that no environment has: behind the one that the new
+// one is like, or else anywhere.
+func free(used map[string]netip.Prefix, like netip.Prefix) netip.Prefix {
+	for _, from := range append([]netip.Prefix{like}, private...) {
+		start, within := from.Addr(), from
+		if from == like {
+			i := slices.IndexFunc(private, like.Overlaps)
+			if i < 0 {
+				continue
+			}
+			within = private[i]
+		}
+		if like.Bits() < within.Bits() {
 			continue
 		}
-		for at := like.Addr(); from.Contains(at); at = after(at, like.Bits()) {
+		for at := start; within.Contains(at); at = after(at, like.Bits()) {
 			if next := netip.PrefixFrom(at, like.Bits()); overlapping(used, next) == "" {
-				return next, nil
+				return next
 			}
 		}
 	}
-	return netip.Prefix{}, diag.On("--network", "no network as large as %s is free behind it", like).WithHint("name one: --network 10.128.0.0/%d", like.Bits()).WithCode(diag.Usage)
+	return netip.Prefix{}
 }
 
 // used are the private networks of all environments at Hetzner Cloud, by their names.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -130,7 +131,7 @@ func (a *adding) change() error {
 		case sopsage.NamedEncrypted(file) || source.IsEncrypted(file, data):
 			a.report.Left = append(a.report.Left, file)
 		default:
-			text := move.text(string(data))
+			text := a.paths(move.text(string(data)))
 			if name != clusterEnv && name != source.ClusterFile {
 				text = names.text(text)
 			}
@@ -139,6 +140,12 @@ func (a *adding) change() error {
 	}
 	slices.Sort(a.report.Left)
 	return a.settle(move)
+}
+
+// paths has the directories of the new environment where those of the other one are named.
+func (a *adding) paths(text string) string {
+	own := regexp.MustCompile(`(?m)(^|[^-A-Za-z0-9_./])((?:\.{1,2}/)*(?:envs|rendered)/)` + regexp.QuoteMeta(a.Like) + `(/|[^-A-Za-z0-9_./]|$)`)
+	return own.ReplaceAllString(text, "${1}${2}"+a.env+"${3}")
 }
 
 // ofOneCluster are the files that say or open what one cluster is.

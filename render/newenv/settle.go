@@ -174,10 +174,16 @@ func replacing(file string, text []byte, n *yaml.Node, with string) (edit, error
 	return edit{from, from + len(token), now}, nil
 }
 
+// digits are a whole number.
+var digits = regexp.MustCompile(`^[0-9]+$`)
+
 // like writes a text as a scalar was written: in quotes if that was, and if it has to be.
 func like(n *yaml.Node, text string) (string, error) {
 	if n.Style&yaml.SingleQuotedStyle != 0 {
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'", nil
+	}
+	if tag := n.ShortTag(); tag != "!!str" && n.Style == 0 && digits.MatchString(text) {
+		return text, nil
 	}
 	plain, err := yaml.Marshal(text)
 	if err != nil {

@@ -62,7 +62,7 @@ func bench(runs, envs int, sizes, contracts []string, binary, against, keep stri
 	}
 	fmt.Printf("%s, %d CPUs, %s/%s; medians of %d runs, whole process\n\n", runtime.Version(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runs)
 	if envs > 0 {
-		return many(dir, binary, envs, nodesOfEach, runs)
+		return many(dir, binary, envs, nodesOfEach)
 	}
 	programs := []program{{"", binary}}
 	if against != "" {
