@@ -42,7 +42,6 @@ func shapes() map[string]reflect.Type {
 		"render": reflect.TypeFor[[]renderReport](), "diff": reflect.TypeFor[[]render.Change](), "explain": result((*render.Repo).Explain),
 		"check": reflect.TypeFor[treeReport](), "pool list": reflect.TypeFor[[]nodepools.Pool](), "env add": result(newenv.Add),
 		"charts outdated": reflect.TypeFor[[]charts.Age](),
-		"env add":         result(newenv.Add),
 		"version":         reflect.TypeFor[builtAs](),
 	}
 	for _, run := range []string{"apply", "destroy", "replace", "reset", "try", "upgrade"} {

@@ -63,11 +63,6 @@ func Add(ctx context.Context, r *render.Repo, env string, o Options) (*Report, e
 		return nil, err
 	}
 	a.report.Files = slices.Sorted(maps.Keys(a.files))
-	for _, list := range []*[]string{&a.report.Left, &a.report.Missing, &a.report.Notes} {
-		if *list == nil {
-			*list = []string{} // to programs a list without anything is one
-		}
-	}
 	return &a.report, envdir.Write(a.src, env, a.files)
 }
 
