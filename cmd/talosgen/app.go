@@ -34,7 +34,7 @@ type app struct {
 
 // systemApp is the app of a process that a person or a pipeline has started.
 func systemApp() *app {
-	return &app{
+	a := &app{
 		console: console{
 			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 			terminal: isTerminal(os.Stderr), shows: isTerminal(os.Stdout), answers: isTerminal(os.Stdin),
@@ -43,6 +43,8 @@ func systemApp() *app {
 		},
 		vars: os.LookupEnv, cwd: os.Getwd, clock: clock{time.Now, sleepFor}, random: rand.Reader, http: webTransport(), lookup: net.DefaultResolver.LookupHost, memory: heapMemory,
 	}
+	a.console.pager = systemPager(a.vars, &a.console)
+	return a
 }
 
 func (a *app) keys() keySource { return keySource{a.vars, &a.console} }

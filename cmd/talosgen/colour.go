@@ -88,6 +88,9 @@ func (o *console) printText(text string) error {
 	if o.paints {
 		text = painted(text)
 	}
+	if o.paged([]byte(text)) {
+		return nil
+	}
 	return o.printData([]byte(text))
 }
 

@@ -28,6 +28,7 @@ type console struct {
 	coloured, live bool        // stderr shows colours, and can move its cursor
 	paints         bool        // stdout shows colours
 	masker         *secret.Masker
+	pager          pager // for what is longer than stdout's terminal
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

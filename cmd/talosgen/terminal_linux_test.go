@@ -53,7 +53,7 @@ func startOnTerminal(t *testing.T, run terminalRun) *onTerminal {
 	cmd := exec.Command("on-terminal", run.args...)
 	cmd.Dir = exampleClone(t)
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=xterm-256color", "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=xterm-256color", "PAGER=cat", "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1",
 		stopsVariable + "=" + string(asked), beforeVariable + "=" + run.before,
 	}
 	cmd.ExtraFiles = []*os.File{resumed}
