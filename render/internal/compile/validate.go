@@ -55,6 +55,9 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 	} else if ignored && said.node.DiskSelector != (schemas.DiskSelector{}) {
 		said.add("machine.install.disk of a patch has no effect: diskSelector of cluster.yaml wins over it; set installDisk there", true)
 	}
+	if err := c.lostRotation(said, cfg); err != nil {
+		return err
+	}
 	if err := c.unfitPrograms(said, cfg); err != nil {
 		return err
 	}
@@ -80,6 +83,19 @@ func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 		said.add(text, true)
 	}
 	return nil
+}
+
+// lostRotation refuses a patch that takes away what a rotation has put there.
+func (c *Compiler) lostRotation(said *report, cfg *machine.Config) error {
+	base, err := c.Base(said.node)
+	if err != nil {
+		return err
+	}
+	lost, err := c.in.Bundle.Lost(base, cfg)
+	if err == nil && lost != "" {
+		said.add(fmt.Sprintf("a patch replaces what the rotation of %s puts there, so the rotation would not get there: remove that from the patch", lost.Subject()), false)
+	}
+	return err
 }
 
 // secretValues returns the secret values of a configuration.
