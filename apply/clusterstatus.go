@@ -82,7 +82,7 @@ func (c *Cluster) shown(ctx context.Context, authorities *access.Authorities) []
 // nothing. A status with an error has what could be looked at: the Kubernetes API
 // may be away, and certificates are read elsewhere.
 func (c *Cluster) Status(ctx context.Context, same SameTree) (*Status, error) {
-	s := &Status{Cluster: c.env.Infrastructure.Cluster, Nodes: []NodeStatus{}, Flux: []FluxStatus{}, Differences: []string{}}
+	s := &Status{Environment: c.env.name, Cluster: c.env.Infrastructure.Cluster, Nodes: []NodeStatus{}, Flux: []FluxStatus{}, Differences: []string{}}
 	nodes, err := c.wantedNodes(ctx)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 
 // Status is Git against a cluster. It holds no secrets.
 type Status struct {
-	Cluster string `json:"cluster"`
+	Environment string `json:"environment"`
+	Cluster     string `json:"cluster"`
 	// Why the Kubernetes API was not read to its end: what is missing here is not
 	// known then.
 	Problem string `json:"problem,omitempty"`

@@ -28,8 +28,8 @@ func TestStatusOfPart(t *testing.T) {
 			[]string{"differs from Git:\n  the certificate of the Talos API of w-1 has expired"}, []string{"as in Git\n"}},
 		{"all", Status{Cluster: "demo", Version: "v1.37.0", Nodes: []NodeStatus{ready}, Objects: &kubeplan.Plan{}},
 			[]string{"demo: Kubernetes v1.37.0\n", "\nas in Git\n", "objects:\n"}, []string{"not known"}},
-		{"a rotation is under way", Status{Cluster: "demo", Version: "v1.37.0", Nodes: []NodeStatus{ready}, Objects: &kubeplan.Plan{}, Rotations: []string{"kubernetes-ca"}},
-			[]string{"rotations:\n  kubernetes-ca  under way: see talosgen rotate <env> kubernetes-ca --status\n", "\nas in Git\n"}, nil},
+		{"a rotation is under way", Status{Environment: "dev", Cluster: "demo", Version: "v1.37.0", Nodes: []NodeStatus{ready}, Objects: &kubeplan.Plan{}, Rotations: []string{"kubernetes-ca"}},
+			[]string{"rotations:\n  kubernetes-ca  under way: see talosgen rotate dev kubernetes-ca --status\n", "\nas in Git\n"}, nil},
 		{"the age of a certificate", Status{Cluster: "demo", Version: "v1.37.0", Nodes: []NodeStatus{ready}, Objects: &kubeplan.Plan{}, Certificates: []CertificateStatus{
 			{Name: "Talos authority", Begins: fixedTime.AddDate(-1, 0, 0), Expires: fixedTime.AddDate(9, 0, 0)}}},
 			[]string{"  Talos authority  until " + fixedTime.AddDate(9, 0, 0).UTC().Format(time.DateOnly) + "  since " + fixedTime.AddDate(-1, 0, 0).UTC().Format(time.DateOnly) + "\n"}, nil},
@@ -67,7 +67,7 @@ func TestSupportOfStatus(t *testing.T) {
 	}}
 	s.support(at)
 	s.differences(at, nil)
-	want := "support:\n  Kubernetes v1.33.2  ended on 2026-06-28\n  Talos v1.12.1       ended when 1.13 was released\nas in Git\n"
+	want := "support:\n  Kubernetes v1.33.2  ended on 2026-06-28\n  Talos v1.12.1       ended when 1.13 was released\nas in Git\n" + notCompared + "\n"
 	if got := s.String(); !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s\nwant at its end\n%s", got, want)
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 )
 
+// notCompared is what a status does not look at.
+const notCompared = "  not compared: configurations of nodes, infrastructure (talosgen plan)"
+
 // String prints the status for people.
 func (s *Status) String() string {
 	var b strings.Builder
@@ -45,7 +48,7 @@ func (s *Status) String() string {
 		support = append(support, []string{v.Program + " " + v.Version, v.Text})
 	}
 	for _, kind := range s.Rotations {
-		rotations = append(rotations, []string{kind, "under way: see talosgen rotate <env> " + kind + " --status"})
+		rotations = append(rotations, []string{kind, "under way: see talosgen rotate " + s.Environment + " " + kind + " --status"})
 	}
 	table("nodes", nodes)
 	if s.Objects != nil {
@@ -61,9 +64,9 @@ func (s *Status) String() string {
 	table("access", access)
 	switch {
 	case len(s.Differences) == 0 && s.Problem != "":
-		fmt.Fprintln(w, "what could be looked at is as in Git")
+		fmt.Fprintln(w, "what could be looked at is as in Git\n"+notCompared)
 	case len(s.Differences) == 0:
-		fmt.Fprintln(w, "as in Git")
+		fmt.Fprintln(w, "as in Git\n"+notCompared)
 	default:
 		fmt.Fprintln(w, "differs from Git:")
 		for _, d := range s.Differences {
