@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -156,9 +157,22 @@ func (l *life) process(command []string) *lifeProcess {
 // kill ends the process as a power failure does.
 func (p *lifeProcess) kill() { _ = p.cmd.Process.Kill() }
 
+// lifeHangs is how long no process takes, on whatever machine: what it waits for does not
+// come.
+const lifeHangs = 4 * time.Minute
+
 // run runs it, and reports whether it has ended well. Nothing secret is said.
 func (p *lifeProcess) run() bool {
+	var hangs atomic.Bool
+	bound := time.AfterFunc(lifeHangs, func() { hangs.Store(true); _ = p.cmd.Process.Signal(syscall.SIGQUIT) })
 	p.err = p.cmd.Run()
+	if bound.Stop(); hangs.Load() {
+		var machines []string
+		for _, m := range p.life.fleet.Machines() {
+			machines = append(machines, m.Name()+" "+m.Stage())
+		}
+		p.life.t.Fatalf("it waits for ever, and the machines are %q, the servers\n%v\n%s", machines, p.life.list("servers"), p.output.String())
+	}
 	state := p.cmd.ProcessState
 	if state == nil {
 		p.life.t.Fatal(p.err)
