@@ -44,7 +44,7 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]NodeState, e
 			case s.Machine.Group != "": // nobody says how long it stays
 			case s.moving(etcd):
 				still = append(still, name+" is "+s.Stage)
-			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name) || recorded(c.Records, s.Machine).State == newonce.Sending):
+			case s.Reach == nodeplan.Unreachable && (c.met[name] || slices.Contains(awaited, name) || c.sentTo(s.Machine)):
 				still = append(still, name+" does not answer yet")
 			}
 		}
@@ -62,6 +62,15 @@ func (c *Cluster) Settled(ctx context.Context, awaited []string) ([]NodeState, e
 		}
 	}
 }
+
+// sentTo reports whether a run that was interrupted may have sent a machine its
+// configuration, so that it reboots. One that is off, or has no server any more, does not.
+func (c *Cluster) sentTo(m Machine) bool {
+	return recorded(c.Records, m).State == newonce.Sending && m.Address != "" && m.Server != serverOff
+}
+
+// serverOff is what Hetzner says of a server that is switched off.
+const serverOff = "off"
 
 // few is a list for people, who cannot do with hundreds.
 func few(texts []string) string {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/talosgen/talosgen/apply/internal/nodes"
 )
 
 // Nodes that are on their way are waited for, and it is said which these are;
@@ -51,4 +53,40 @@ func TestSettledSaysFew(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSettledWithoutServer: a node that a killed run may have sent its configuration is
+// waited for while it may come, and not if its server is off, or gone.
+func TestSettledWithoutServer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*nodes.Machine)
+		waits  bool
+	}{
+		"it may reboot": {change: func(*nodes.Machine) {}, waits: true},
+		"it is off":     {change: func(m *nodes.Machine) { m.Server = "off" }},
+		"it is gone":    {change: func(m *nodes.Machine) { m.Address, m.Unknown = "", "there is no server" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.made("cp-1")
+				w.buy("w-1")
+				w.fleet.Machine("w-1").PowerOff()
+				c := w.cluster()
+				i := slices.IndexFunc(c.Machines, func(m nodes.Machine) bool { return m.Name == "w-1" })
+				if err := c.Records.Sending(t.Context(), c.Machines[i], strings.Repeat("a", 52)); err != nil {
+					t.Fatal(err)
+				}
+				c.Machines = slices.Clone(c.Machines)
+				tt.change(&c.Machines[i])
+				begun := c.Clock.Now()
+				if _, err := c.Settled(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				if waited := c.Clock.Now().Sub(begun); waited >= c.Patience.Settle != tt.waits {
+					t.Errorf("it was waited for %v", waited)
+				}
+			})
+		})
+	}
 }
