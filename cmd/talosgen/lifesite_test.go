@@ -157,9 +157,9 @@ func (l *life) process(command []string) *lifeProcess {
 // kill ends the process as a power failure does.
 func (p *lifeProcess) kill() { _ = p.cmd.Process.Kill() }
 
-// lifeHangs is how long no process takes, on whatever machine: what it waits for does not
-// come.
-const lifeHangs = 4 * time.Minute
+// lifeHangs is longer than a run waits for anything: who takes so long waits for what does
+// not come.
+const lifeHangs = 15 * time.Minute
 
 // run runs it, and reports whether it has ended well. Nothing secret is said.
 func (p *lifeProcess) run() bool {
