@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/apply/preflight"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rotation"
 )
 
@@ -21,23 +22,24 @@ func (r rotations) underWay(ctx context.Context) (kinds []rotation.Kind, err err
 		return nil, err
 	}
 	kinds = authorities.Rotating()
-	if r.ageKeys() > 1 {
+	keys, err := r.ageKeys()
+	if keys > 1 {
 		kinds = append(kinds, rotation.AgeKey)
 	}
-	return kinds, nil
+	return kinds, err
 }
 
 // ageSecret is what Flux decrypts with.
 const ageSecret = "bootstrap/flux/secret-sops-age.yaml"
 
 // ageKeys counts the keys that Flux has. Their names are readable.
-func (r rotations) ageKeys() (count int) {
+func (r rotations) ageKeys() (count int, err error) {
 	var object struct {
 		Data   map[string]yaml.Node `yaml:"data"`
 		String map[string]yaml.Node `yaml:"stringData"`
 	}
-	if yaml.Unmarshal(r.env.files[ageSecret], &object) != nil {
-		return 0
+	if err := yaml.Unmarshal(r.env.files[ageSecret], &object); err != nil {
+		return 0, diag.New(diag.Pos{File: r.env.path(ageSecret)}, "cannot be read: %v", err).WithCause(err)
 	}
 	for _, of := range []map[string]yaml.Node{object.Data, object.String} {
 		for name := range of {
@@ -46,7 +48,7 @@ func (r rotations) ageKeys() (count int) {
 			}
 		}
 	}
-	return count
+	return count, nil
 }
 
 // RotationFinding reminds of a rotation that the tree is in the middle of; nil if there is

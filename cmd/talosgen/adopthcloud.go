@@ -101,14 +101,18 @@ func (f *cloudAdoption) prove(infra schemas.Infrastructure) error {
 	if err != nil {
 		return err
 	}
+	var made []plan.Key
 	var others []string
-	f.labels, others = p.Additions()
-	var problems diag.List
-	for _, other := range others {
-		if other == "create firewall/"+infra.Cluster+"-records" {
+	f.labels, made, others = p.Additions()
+	for _, key := range made {
+		if key == cloudplan.KeyOf(cloudplan.KindFirewall, infra.Cluster+"-records") {
 			f.mapping.Notes = append(f.mapping.Notes, "apply makes the firewall "+infra.Cluster+"-records, which applies to nothing: it keeps notes, because the network is not the cluster's alone")
 			continue
 		}
+		others = append(others, "create "+string(key))
+	}
+	var problems diag.List
+	for _, other := range others {
 		problems.Add(diag.On("Hetzner Cloud", "apply would change more than labels: %s", other).
 			WithHint("nothing was written: make it so that it need not be changed, or adopt without --hcloud").WithCode(diag.Conflict))
 	}
@@ -136,7 +140,7 @@ func named(infra schemas.Infrastructure) (keys []string) {
 // adopts are the objects that apply has to be allowed to take over.
 func (f *cloudAdoption) adopts() (keys []string) {
 	for _, l := range f.labels {
-		if l.Label == schemas.LabelManagedBy+"="+schemas.ManagedBy && !slices.Contains(keys, string(l.Object)) {
+		if l.Key == schemas.LabelManagedBy && !slices.Contains(keys, string(l.Object)) {
 			keys = append(keys, string(l.Object))
 		}
 	}
@@ -151,7 +155,7 @@ func (f *cloudAdoption) show(out *console) {
 			var of []string
 			for _, other := range f.labels {
 				if other.Object == l.Object {
-					of = append(of, other.Label)
+					of = append(of, other.Text)
 				}
 			}
 			out.say("  %s: %s", l.Object, strings.Join(of, ", "))

@@ -84,6 +84,9 @@ func (d Document) table(b *strings.Builder, limit int) {
 // plain is a text that means nothing but itself in Markdown.
 var plain = regexp.MustCompile(`^[a-zA-Z0-9 .,:;()/%+=-]*$`)
 
+// link is what GitHub makes a link of by itself.
+var link = regexp.MustCompile(`(?i)://|www\.`)
+
 // inline is a text within a line: code, in which nobody is mentioned and nothing is a
 // link, if it is not plain.
 func inline(text string, most int) string {
@@ -91,14 +94,14 @@ func inline(text string, most int) string {
 	if utf8.RuneCountInString(text) > most {
 		text = string([]rune(text)[:most-1]) + "…"
 	}
-	if plain.MatchString(text) && !strings.Contains(text, "://") {
+	if plain.MatchString(text) && !link.MatchString(text) {
 		return text
 	}
 	return "<code>" + escape.Replace(html.EscapeString(text)) + "</code>"
 }
 
 // escape takes their meaning from the characters that HTML leaves alone.
-var escape = strings.NewReplacer("|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "~", "&#126;", "\\", "&#92;", "$", "&#36;", "@", "&#64;", ":", "&#58;", "#", "&#35;")
+var escape = strings.NewReplacer("www.", "www&#46;", "|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "~", "&#126;", "\\", "&#92;", "$", "&#36;", "@", "&#64;", ":", "&#58;", "#", "&#35;")
 
 // write writes a section into at most limit bytes; nothing if there is no room for a
 // line of it.

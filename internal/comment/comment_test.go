@@ -12,7 +12,7 @@ func TestDocument(t *testing.T) {
 	d := Document{
 		Title: "talosgen plan",
 		Head:  []string{"environment", "result", "blocked by"},
-		Rows:  [][]string{{"dev", "differs", ""}, {"prod", "failed (exit code 5)", "cc @team: a|b <img> `x` https://example.com\n::error::x"}},
+		Rows:  [][]string{{"dev", "differs", ""}, {"prod", "failed (exit code 5)", "cc @team: a|b <img> `x` https://example.com\n::error::x"}, {"lab", "differs", "see www.example.com"}},
 		Sections: []Section{
 			{Name: "dev", Title: "Plan: 1 to add", Text: "+ server/a\n    type  cpx22\n"},
 			{Name: "prod", Title: "it failed", Text: "~~~\n</details>\n~~~~ @team", Open: true},
@@ -24,6 +24,7 @@ func TestDocument(t *testing.T) {
 |---|---|---|
 | dev | differs |  |
 | prod | failed (exit code 5) | <code>cc &#64;team&#58; a&#124;b &lt;img&gt; &#96;x&#96; https&#58;//example.com &#58;&#58;error&#58;&#58;x</code> |
+| lab | differs | <code>see www&#46;example.com</code> |
 
 <details><summary><b>dev</b>: Plan: 1 to add</summary>
 

@@ -71,17 +71,14 @@ func (d *changeBuilder) labels(have, want map[string]string) {
 		if internalLabel(key) || there == wanted && from == to {
 			continue
 		}
-		d.field(Field{Name: FieldLabels, Item: key, from: from, to: to, Class: InPlace, Reason: labelReason(there, wanted)})
+		d.field(Field{Name: FieldLabels, Item: key, Edit: editOf(there, wanted), from: from, to: to, Class: InPlace, Reason: labelReason(there, wanted)})
 	}
 }
-
-// labelMissing is the reason of a label that is added.
-const labelMissing = "the label is missing"
 
 func labelReason(there, wanted bool) string {
 	switch {
 	case !there:
-		return labelMissing
+		return "the label is missing"
 	case !wanted:
 		return "not in Git"
 	default:

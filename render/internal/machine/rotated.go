@@ -11,40 +11,43 @@ import (
 // an authority that is trusted, or a key of Secrets. A patch that replaces the place would
 // make a rotation do nothing, and its last phase cut off what was never let in.
 func (b *Bundle) Lost(base, cfg *Config) (rotation.Kind, error) {
-	kind, texts := b.rotating()
-	if len(texts) == 0 {
-		return "", nil
-	}
-	before, err := base.holding(texts)
-	if err != nil {
-		return "", err
-	}
-	after, err := cfg.holding(texts)
-	if err != nil {
-		return "", err
-	}
-	for text := range before {
-		if !after[text] {
-			return kind, nil
+	all := b.rotating()
+	for _, kind := range rotation.Kinds() {
+		texts := all[kind]
+		if len(texts) == 0 {
+			continue
+		}
+		before, err := base.holding(texts)
+		if err != nil {
+			return "", err
+		}
+		after, err := cfg.holding(texts)
+		if err != nil {
+			return "", err
+		}
+		for text := range before {
+			if !after[text] {
+				return kind, nil
+			}
 		}
 	}
 	return "", nil
 }
 
 // rotating are the texts, as configurations have them, that a rotation has added, or has
-// left another name with.
-func (b *Bundle) rotating() (kind rotation.Kind, texts []string) {
+// left another name with, by what it is of.
+func (b *Bundle) rotating() map[rotation.Kind][]string {
+	all := map[rotation.Kind][]string{}
 	if len(b.accepted) > 0 {
-		texts = append(texts, string(b.accepted), base64.StdEncoding.EncodeToString(b.accepted))
+		all[b.rotates] = []string{string(b.accepted), base64.StdEncoding.EncodeToString(b.accepted)}
 	}
-	if b.encryption == (encryption{}) {
-		return b.rotates, texts
+	if b.encryption != (encryption{}) {
+		all[rotation.EncryptionKey] = append(all[rotation.EncryptionKey], b.bundle.Secrets.SecretboxEncryptionSecret)
 	}
-	texts = append(texts, b.bundle.Secrets.SecretboxEncryptionSecret)
 	if other := b.encryption.other; other.Name != "" {
-		texts = append(texts, other.Secret.Reveal())
+		all[rotation.EncryptionKey] = append(all[rotation.EncryptionKey], other.Secret.Reveal())
 	}
-	return rotation.EncryptionKey, texts
+	return all
 }
 
 // holding are those of some texts that are a value of the configuration.
