@@ -37,8 +37,16 @@ func (t treeSince) changes(ctx context.Context) ([]render.Change, error) {
 	}
 	t.commit = id
 	files, err := t.files(ctx)
-	if err != nil {
+	if err != nil || len(files) == 0 {
 		return nil, err
+	}
+	there, err := gitOutput(ctx, t.root, "ls-tree", "-r", "-z", "--name-only", t.commit, "--", t.dir)
+	if err != nil {
+		return nil, notCommitted(err)
+	}
+	before := map[string]bool{}
+	for name := range strings.SplitSeq(there, "\x00") {
+		before[name] = true
 	}
 	root, err := os.OpenRoot(t.root) // a link leads nowhere else
 	if err != nil {
@@ -48,7 +56,7 @@ func (t treeSince) changes(ctx context.Context) ([]render.Change, error) {
 	var changes []render.Change
 	var problems diag.List
 	for _, file := range files {
-		found, err := t.compare(ctx, root, file)
+		found, err := t.compare(ctx, root, file, before[file])
 		problems.AddErr(err)
 		changes = append(changes, found...)
 	}
@@ -73,18 +81,14 @@ func (t treeSince) files(ctx context.Context) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// compare compares a file with what it was.
-func (t treeSince) compare(ctx context.Context, root *os.Root, file string) ([]render.Change, error) {
+// compare compares a file with what it was, if it was there.
+func (t treeSince) compare(ctx context.Context, root *os.Root, file string, there bool) ([]render.Change, error) {
 	now, err := root.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, unreadable(file, err)
 	}
-	there, err := gitOutput(ctx, t.root, "ls-tree", "-z", "--name-only", t.commit, "--", file)
-	if err != nil {
-		return nil, notCommitted(err)
-	}
 	var old []byte
-	if there != "" {
+	if there {
 		text, err := gitOutput(ctx, t.root, "show", t.commit+":./"+file)
 		if err != nil {
 			return nil, notCommitted(err)

@@ -142,10 +142,14 @@ func (a *adding) change() error {
 	return a.settle(move)
 }
 
-// paths has the directories of the new environment where those of the other one are named.
+// paths has the directories of the new environment where those of the other one are named,
+// and the new environment in commands of talosgen, as comments have them.
 func (a *adding) paths(text string) string {
-	own := regexp.MustCompile(`(?m)(^|[^-A-Za-z0-9_./])((?:\.{1,2}/)*(?:envs|rendered)/)` + regexp.QuoteMeta(a.Like) + `(/|[^-A-Za-z0-9_./]|$)`)
-	return own.ReplaceAllString(text, "${1}${2}"+a.env+"${3}")
+	like := regexp.QuoteMeta(a.Like)
+	own := regexp.MustCompile(`(?m)(^|[^-A-Za-z0-9_./])((?:\.{1,2}/)*(?:envs|rendered)/)` + like + `(/|[^-A-Za-z0-9_./]|$)`)
+	text = own.ReplaceAllString(text, "${1}${2}"+a.env+"${3}")
+	command := regexp.MustCompile(`(?m)(\btalosgen(?: [a-z][a-z-]*){1,2} )` + like + `([^-A-Za-z0-9_./]|$)`)
+	return command.ReplaceAllString(text, "${1}"+a.env+"${2}")
 }
 
 // ofOneCluster are the files that say or open what one cluster is.
