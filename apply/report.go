@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/summary"
+	"github.com/talosgen/talosgen/internal/natural"
 )
 
 // newReport begins the report of a run.
@@ -134,10 +136,8 @@ func (r *Report) pending(s *summary.Summary) {
 	add := func(kind, object, text, hint string) {
 		s.Pending = append(s.Pending, summary.Pending{Kind: kind, Object: object, Text: text, Hint: hint})
 	}
-	for _, step := range r.Steps {
-		if step.Action == nodeplan.Stage {
-			add(summary.Reboots, "node "+step.Node, "its configuration is staged, and takes effect when it reboots", "")
-		}
+	for _, name := range r.staged() {
+		add(summary.Reboots, "node "+name, "its configuration is staged, and takes effect when it reboots", "")
 	}
 	if p := r.lastNodes(); p != nil {
 		for _, h := range p.Unversioned() {
@@ -202,6 +202,21 @@ func (r *Report) lastNodes() *nodeplan.Plan {
 
 const retryReason = "tries what failed again, once it is mended"
 
+// staged are the nodes with a configuration that their next boot takes, and that were not
+// rebooted for it.
+func (r *Report) staged() (names []string) {
+	waits := map[string]bool{}
+	for _, s := range r.Steps {
+		switch s.Action {
+		case nodeplan.Stage:
+			waits[s.Node] = true
+		case nodeplan.Reboot:
+			delete(waits, s.Node)
+		}
+	}
+	return slices.SortedFunc(maps.Keys(waits), natural.Compare)
+}
+
 // next collects the commands that lead on from here.
 func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	add := func(command, reason string) {
@@ -241,7 +256,7 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 	case installed && r.images:
 		add(c.Of("apply"), "makes the image of the new version, for servers to come")
 	}
-	if slices.ContainsFunc(r.Steps, func(s nodeplan.Step) bool { return s.Action == nodeplan.Stage }) {
+	if len(r.staged()) > 0 {
 		add(c.Of("apply"), "reboots the nodes one after the other, instead of you")
 	}
 	if p := r.lastNodes(); p != nil && p.Upgrade != nil && p.Upgrade.Blocked == "" {
