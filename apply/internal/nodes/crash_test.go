@@ -63,6 +63,15 @@ var scenarios = []struct {
 			w.configure(name)
 		}
 	}, nodeplan.Policy{}},
+	{"another bootstrap token, and a worker that joins with it", func(w *world) {
+		w.keys.Join("aaaaaa.bbbbbbbbbbbbbbbb")
+		w.made("cp-1", "cp-2", "cp-3", "w-1")
+		w.keys.Join("cccccc.dddddddddddddddd")
+		for name := range w.want {
+			w.configure(name)
+		}
+		w.boot("w-2")
+	}, nodeplan.Policy{}},
 	{"another key of Secrets is learnt", func(w *world) { w.encrypting(1) }, nodeplan.Policy{}},
 	{"another key of Secrets encrypts", func(w *world) { w.encrypting(2) }, nodeplan.Policy{}},
 	{"a key of Secrets is forgotten", func(w *world) { w.encrypting(3) }, nodeplan.Policy{}},
@@ -183,6 +192,23 @@ func (w *world) settled(policy nodeplan.Policy) {
 	if len(w.kube.drained) > 0 {
 		w.Errorf("still drained: %v", w.kube.drained)
 	}
+	w.joined()
+}
+
+// joined wants every node to be one of Kubernetes.
+func (w *world) joined() {
+	w.Helper()
+	for name := range w.want {
+		if api := w.fleet.Kubernetes(name); api != nil && role(name) == nodeplan.ControlPlane {
+			for other := range w.want {
+				if api.See("Node", "", other) == nil {
+					w.Errorf("%s has not joined Kubernetes", other)
+				}
+			}
+			return
+		}
+	}
+	w.Error("there is no API of Kubernetes")
 }
 
 // heal mends all machines but lost ones. A call that was still under way may

@@ -190,6 +190,7 @@ func (m *Machine) reconfigure(c *config) {
 	if string(old.text) != string(c.text) {
 		m.version++
 	}
+	m.admit()
 	m.active = c
 	m.follow(old)
 	m.trustAgain(old)

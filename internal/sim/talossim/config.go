@@ -73,6 +73,7 @@ type mainDocument struct {
 	} `yaml:"machine"`
 	Cluster struct {
 		ID           string `yaml:"id"`
+		Token        string `yaml:"token"`
 		ControlPlane struct {
 			Endpoint string `yaml:"endpoint"`
 		} `yaml:"controlPlane"`

@@ -20,8 +20,9 @@ type etcdCluster struct {
 	leader   uint64
 	term     uint64
 	index    uint64
-	minor    int          // of the version of its storage
-	kube     *kubesim.API // what Kubernetes keeps in it
+	minor    int             // of the version of its storage
+	kube     *kubesim.API    // what Kubernetes keeps in it
+	tokens   map[string]bool // that kubelets may join with
 	// Nodes of Kubernetes that are no machines of the fleet, where it was found so.
 	strangers map[string]bool
 	moments   []Moment  // of one that was found

@@ -151,6 +151,11 @@ func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 // removed.
 func (f *Fleet) syncNodes(c *etcdCluster) {
 	f.control(c)
+	for _, m := range f.machines {
+		if m.etcd.cluster == c {
+			m.admit()
+		}
+	}
 	ready := !f.noCNI || c.network()
 	for _, m := range f.machines {
 		if m.active == nil || m.active.cluster() != c.identity || !m.up() || !m.services || m.cut {
@@ -158,6 +163,9 @@ func (f *Fleet) syncNodes(c *etcdCluster) {
 		}
 		name := m.nodeName()
 		node := c.kube.See("Node", "", name)
+		if node == nil && !m.joined && !c.letsJoin(m.active) {
+			continue // its kubelet tries again
+		}
 		if node == nil && !m.joined {
 			node = m.newNode()
 			c.kube.Put(node)

@@ -24,6 +24,17 @@ func (c *Cluster) Turn() {
 // Token sets the machine token of configurations that are asked for after it.
 func (c *Cluster) Token(token string) { c.token = token }
 
+// Join sets the bootstrap token of configurations that are asked for after it.
+func (c *Cluster) Join(token string) { c.join = token }
+
+// joins is the field of it.
+func (c *Cluster) joins() string {
+	if c.join == "" {
+		return ""
+	}
+	return "  token: " + c.join + "\n"
+}
+
 // accepted is the field of what is trusted besides, in a rotation.
 func (c *Cluster) accepted() string {
 	if c.other.certificate == nil {

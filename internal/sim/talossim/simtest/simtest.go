@@ -26,6 +26,7 @@ type Cluster struct {
 	other      authority // of Kubernetes, in a rotation
 	turned     bool      // it was the one that signed
 	token      string    // of machines
+	join       string    // the bootstrap token; empty: none
 	secretKeys []string  // names of the keys of Secrets; none: as before Talos 1.14
 }
 
@@ -93,14 +94,14 @@ func (c *Cluster) Authority() []byte { return c.talos.certificatePEM() }
 // name are more lines for its machine section, indented by two spaces.
 func (c *Cluster) ControlPlane(hostname string, more ...string) string {
 	text := c.config("controlplane", hostname, true, more)
-	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n%s  ca: %s\n  etcd: {ca: %s}\n%s%s",
-		c.name, c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), c.accepted(), c.encryption())
+	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n%s  ca: %s\n  etcd: {ca: %s}\n%s%s",
+		c.name, c.joins(), c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), c.accepted(), c.encryption())
 }
 
 // Worker returns the configuration of a worker.
 func (c *Cluster) Worker(hostname string, more ...string) string {
-	return c.config("worker", hostname, false, more) + fmt.Sprintf("cluster:\n  clusterName: %s\n  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  ca: %s\n%s",
-		c.name, c.kubernetes.pair(c.t, false), c.accepted())
+	return c.config("worker", hostname, false, more) + fmt.Sprintf("cluster:\n  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  ca: %s\n%s",
+		c.name, c.joins(), c.kubernetes.pair(c.t, false), c.accepted())
 }
 
 func (c *Cluster) config(role, hostname string, key bool, more []string) string {
