@@ -39,6 +39,12 @@ var parts = sync.OnceValue(func() map[string]string {
 // repository is a new one, without environments.
 func repository(t testing.TB) *render.Repo {
 	t.Helper()
+	return repositoryWith(t, "")
+}
+
+// repositoryWith is one whose operator has another key besides.
+func repositoryWith(t testing.TB, key string) *render.Repo {
+	t.Helper()
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "envs"), 0o755); err != nil {
 		t.Fatal(err)
@@ -48,7 +54,9 @@ func repository(t testing.TB) *render.Repo {
 	}
 	r, err := render.Open(root, render.Process{
 		Keys: sopsage.Env{
-			Lookup:   func(name string) (string, bool) { return parts()["operator.agekey"], name == "SOPS_AGE_KEY" },
+			Lookup: func(name string) (string, bool) {
+				return parts()["operator.agekey"] + "\n" + key, name == "SOPS_AGE_KEY"
+			},
 			ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
 		},
 		Now:    func() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) },

@@ -131,7 +131,7 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 	}
 	report.Notes = append(origin.Notes, made.notes...)
 	if report.Values, err = i.prove(made, origin); err != nil {
-		return nil, err
+		return nil, i.inSource(err, made, origin)
 	}
 	if err := i.shows(made.source, o.Prove); err != nil {
 		return nil, err

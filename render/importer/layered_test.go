@@ -79,11 +79,17 @@ func (l layers) folder(t *testing.T, texts map[string]string) fstest.MapFS {
 	return folder
 }
 
-// encrypted is a text, encrypted by the real sops.
+// encrypted is a text, whose keys and passwords are encrypted by the real sops.
 func encrypted(t *testing.T, text string) []byte {
 	t.Helper()
+	return encryptedFor(t, "^(privateKey|password)$", text)
+}
+
+// encryptedFor is a text, whose values of some keys are encrypted.
+func encryptedFor(t *testing.T, keys, text string) []byte {
+	t.Helper()
 	recipient := regexp.MustCompile(`age1[0-9a-z]+`).FindString(parts()["repo/.sops.yaml"])
-	cmd := exec.Command(toolenv.Sops(t), "encrypt", "--age", recipient, "--encrypted-regex", "^(privateKey|password)$", "--input-type", "yaml", "--output-type", "yaml", "/dev/stdin")
+	cmd := exec.Command(toolenv.Sops(t), "encrypt", "--age", recipient, "--encrypted-regex", keys, "--input-type", "yaml", "--output-type", "yaml", "/dev/stdin")
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(text) // away from .sops.yaml
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	out, err := cmd.Output()

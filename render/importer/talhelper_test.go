@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -92,53 +92,76 @@ func talconfigOf(seed uint64) string {
 	return text
 }
 
+// genconfig makes the configurations of a folder with the real talhelper.
+func genconfig(t *testing.T, dir, key string) {
+	t.Helper()
+	cmd := exec.Command(toolenv.Talhelper(t), "genconfig", "--offline-mode", "--no-gitignore")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "SOPS_AGE_KEY="+key)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("talhelper: %v\n%s", err, out)
+	}
+}
+
+// importTalhelper imports a folder: what is rendered then is what talhelper made, value
+// by value, no secret is in a file, and a second import writes nothing.
+func importTalhelper(t *testing.T, r *render.Repo, folder fs.FS) *Report {
+	t.Helper()
+	report := mustImport(t, r, folder, Options{From: Talhelper})
+	if got := tree(t, r.Root(), report); strings.Contains(got, "canary") {
+		t.Errorf("a secret is in the clear:\n%s", got)
+	}
+	made := rendered(t, r)
+	want := map[string]string{}
+	names, err := fs.Glob(folder, "clusterconfig/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		want[name] = readText(t, folder, name)
+	}
+	for name, text := range made {
+		file := madeFor(want, name)
+		sameDocuments(t, name, text, want[file])
+		delete(want, file)
+	}
+	if len(want) > 0 {
+		t.Errorf("not rendered: %v", keysOf(want))
+	}
+	if again := mustImport(t, r, folder, Options{From: Talhelper}); again.Written {
+		t.Error("a second import writes")
+	}
+	return report
+}
+
+// madeFor is the file that talhelper made for a node.
+func madeFor(files map[string]string, node string) string {
+	for name := range files {
+		if strings.HasSuffix(name, "-"+node+".yaml") {
+			return name
+		}
+	}
+	return ""
+}
+
 // TestTalhelper imports generated repositories of talhelper's after the real one made its
 // configurations: these are what is rendered then, value by value, and no secret of them
 // is in a file.
 func TestTalhelper(t *testing.T) {
-	program := toolenv.Talhelper(t)
+	toolenv.Talhelper(t)
 	for seed := uint64(1); seed <= 20; seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			dir := t.TempDir()
-			for name, text := range map[string]string{
+			writeFiles(t, dir, map[string]string{
 				"talconfig.yaml":        talconfigOf(seed),
 				"talsecret.yaml":        parts()["bundle.yaml"],
 				"patches/kubelet.yaml":  "# Pods of the monitoring need more of them.\nmachine:\n  kubelet:\n    extraConfig:\n      maxPods: 200\n",
 				"patches/watchdog.yaml": "apiVersion: v1alpha1\nkind: WatchdogTimerConfig\ndevice: /dev/watchdog0\ntimeout: 3m0s\n",
 				"patches/registry.yaml": "machine:\n  registries:\n    config:\n      ghcr.io:\n        auth: {username: ada, password: canary-pass-1234}\n",
-			} {
-				file := filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			cmd := exec.Command(program, "genconfig", "--offline-mode", "--no-gitignore")
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("talhelper: %v\n%s\n%s", err, out, talconfigOf(seed))
-			}
+			})
+			genconfig(t, dir, "")
 			r := repository(t)
-			folder := os.DirFS(dir)
-			report := mustImport(t, r, folder, Options{From: Talhelper})
-			if got := tree(t, r.Root(), report); strings.Contains(got, "canary") {
-				t.Errorf("a secret is in the clear:\n%s", got)
-			}
-			made := rendered(t, r)
-			for name, text := range made {
-				want, err := fs.ReadFile(folder, "clusterconfig/attic-"+name+".yaml")
-				if err != nil {
-					t.Fatal(err)
-				}
-				sameDocuments(t, name, text, string(want))
-			}
-			if len(made) != 5 {
-				t.Errorf("%d nodes are rendered, want 5", len(made))
-			}
-			if again := mustImport(t, r, folder, Options{From: Talhelper}); again.Written {
-				t.Error("a second import writes")
+			if importTalhelper(t, r, os.DirFS(dir)).Nodes != 5 {
+				t.Error("not all nodes were imported")
 			}
 		})
 	}

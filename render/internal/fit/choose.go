@@ -34,7 +34,7 @@ func (m *builder) choose() (settings, error) {
 func (m *builder) contract() (best settings, least int, err error) {
 	contracts := m.versions.contracts()
 	if len(contracts) == 0 {
-		return nil, 0, diag.On("the folder", "has Talos %s, which is not known; known are %s", m.versions.talos, versions.Range())
+		return nil, 0, m.unknownTalos()
 	}
 	var failed error
 	for _, contract := range contracts {
@@ -52,6 +52,21 @@ func (m *builder) contract() (best settings, least int, err error) {
 		return nil, 0, failed
 	}
 	return best, least, nil
+}
+
+// unknownTalos refuses a version of Talos that is not known, where an image names it.
+func (m *builder) unknownTalos() error {
+	p := diag.On("the nodes", "Talos %s is not known; known are %s", m.versions.talos, versions.Range()).
+		WithHint("upgrade the cluster to one of these with what it is configured by now, then import")
+	for _, o := range m.Origin.Machines {
+		for n, line := range strings.Split(o.Text.Reveal(), "\n") {
+			if strings.HasSuffix(line, ":"+m.versions.talos) {
+				p.Pos = diag.Pos{File: o.File, Line: n + 1}
+				return p
+			}
+		}
+	}
+	return p
 }
 
 // first is the first text that a control plane has at one of two places.
@@ -134,11 +149,11 @@ func (m *builder) candidates() (all []settings) {
 		}
 	}
 	list := func(path string, values []string) {
-		if len(values) > 0 {
+		if len(values) > 0 && !slices.ContainsFunc(values, m.encrypted) {
 			add(path, values)
 		}
 	}
-	if v := m.first([]string{"cluster", "network", "dnsDomain"}, "KubeNetworkConfig", "dnsDomain"); v != "" && v != "cluster.local" {
+	if v := m.first([]string{"cluster", "network", "dnsDomain"}, "KubeNetworkConfig", "dnsDomain"); v != "" && v != "cluster.local" && !m.encrypted(v) {
 		add("network.dnsDomain", v)
 	}
 	if m.Origin.Hetzner != nil {
@@ -163,8 +178,9 @@ func (m *builder) candidates() (all []settings) {
 	return all
 }
 
-// labelsOf are the labels that a machine's node has, but for those that Talos gives it.
-func labelsOf(o foreign.Machine) map[string]string {
+// labelsOf are the labels that a machine's node has, but for those that Talos gives it, and
+// for what is secret.
+func (m *builder) labelsOf(o foreign.Machine) map[string]string {
 	labels := map[string]string{}
 	for _, n := range []string{"machine.nodeLabels", "labels"} {
 		node := foreign.Node(o.Config, "KubeNodeConfig", "labels")
@@ -172,7 +188,7 @@ func labelsOf(o foreign.Machine) map[string]string {
 			node = foreign.Node(o.Config, machine.MainID.Kind, "machine", "nodeLabels")
 		}
 		for i := 0; node != nil && i+1 < len(node.Content); i += 2 {
-			if key := node.Content[i].Value; !slices.Contains(ownLabels, key) {
+			if key := node.Content[i].Value; !slices.Contains(ownLabels, key) && !m.encrypted(node.Content[i+1].Value) {
 				labels[key] = node.Content[i+1].Value
 			}
 		}
@@ -184,10 +200,10 @@ func labelsOf(o foreign.Machine) map[string]string {
 var ownLabels = []string{"node.kubernetes.io/exclude-from-external-load-balancers", "node-role.kubernetes.io/control-plane"}
 
 // inCommon are the labels that all of some machines have.
-func inCommon(machines []foreign.Machine) map[string]string {
-	common := labelsOf(machines[0])
+func (m *builder) inCommon(machines []foreign.Machine) map[string]string {
+	common := m.labelsOf(machines[0])
 	for _, o := range machines[1:] {
-		other := labelsOf(o)
+		other := m.labelsOf(o)
 		maps.DeleteFunc(common, func(key, value string) bool { return other[key] != value || !has(other, key) })
 	}
 	return common

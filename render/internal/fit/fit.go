@@ -50,10 +50,11 @@ func Make(in Input) (*Environment, error) {
 		return nil, err
 	}
 	e, err := m.patch(s)
-	if err == nil {
-		e.Notes = m.notes
+	if err != nil {
+		return nil, err
 	}
-	return e, err
+	e.Notes = m.notes
+	return e, m.sealed(e.Files)
 }
 
 // builder makes an environment.

@@ -21,7 +21,8 @@ type generator struct {
 type generated struct {
 	reader
 	generator
-	nodesElsewhere bool // the file does not name all nodes
+	nodesElsewhere bool           // the file does not name all nodes
+	vars           shellVariables // of its texts; nil: it has none
 }
 
 // decode reads the file of the generator. It has to have nodes that can be read.
@@ -29,6 +30,9 @@ func (r *generated) decode(cfg any, complete func() bool, keys string) error {
 	data, err := r.read(r.file)
 	if err != nil {
 		return err
+	}
+	if r.vars != nil {
+		data = r.vars.substitute(data, "")
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -38,7 +42,7 @@ func (r *generated) decode(cfg any, complete func() bool, keys string) error {
 		return diag.New(diag.Pos{File: r.file}, "has no nodes that can be read").
 			WithHint("nodes: is a list of mappings with %s", keys)
 	}
-	return nil
+	return r.readReferred(&doc)
 }
 
 // readOutput reads what the generator wrote, which is the target: for each node, by the

@@ -17,6 +17,9 @@ type Origin struct {
 	Machines []Machine
 	// Secrets are the values that were encrypted there.
 	Secrets []secret.String
+	// Encrypted are variables that were encrypted there: their values must not be in the
+	// clear anywhere.
+	Encrypted []EncryptedVariable
 	// Notes are what was passed over, and what else the user should know.
 	Notes []string
 	// Talos is the version that the machines run, if they were asked.

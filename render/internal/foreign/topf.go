@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sopsage"
 )
 
 // topfTool is topf.
@@ -78,13 +79,18 @@ func (r *generated) topfLayer(dir, to string) error {
 		if d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".tpl"}, path.Ext(file)) {
 			return nil
 		}
-		if strings.HasSuffix(file, ".tpl") {
-			r.note("%s is a template and was not copied: what it does is in the patches", file)
-			return nil
-		}
 		data, err := fs.ReadFile(r.Files, file)
 		if err != nil {
 			r.note("%s cannot be read; what it does is in the patches all the same", file)
+			return nil
+		}
+		if sopsage.IsEncryptedYAML(data) {
+			if _, err := r.read(file); err != nil {
+				return err // what is secret in it would not be known
+			}
+		}
+		if strings.HasSuffix(file, ".tpl") {
+			r.note("%s is a template and was not copied: what it does is in the patches", file)
 			return nil
 		}
 		name := strings.ReplaceAll(strings.TrimPrefix(file, dir+"/"), "/", "-")

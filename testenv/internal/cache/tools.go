@@ -58,6 +58,9 @@ func Modules() []Module {
 // talhelper is the folder of the program whose repositories are imported.
 const talhelper = "tools/talhelper"
 
+// talhelperModule is where it and its examples are from.
+const talhelperModule = "github.com/budimanjojo/talhelper/v3"
+
 // tools are programs that tests run as commands.
 func tools() []Module {
 	talosctl := []Tool{{Name: "talosctl", Package: "github.com/siderolabs/talos/cmd/talosctl"}}
@@ -78,7 +81,15 @@ func tools() []Module {
 			Tools:       []Tool{{Name: "kubectl", Package: "github.com/talosgen/talosgen/testenv/tools/kubectl"}},
 			LinkerFlags: "-X k8s.io/component-base/version.gitVersion=v1.37.1", // as in go.mod
 		},
-		{Folder: talhelper, Tools: []Tool{{Name: "talhelper", Package: "github.com/budimanjojo/talhelper/v3"}}},
+		{
+			Folder: talhelper,
+			Tools:  []Tool{{Name: "talhelper", Package: talhelperModule}},
+			Files: []Files{
+				{Folder: "example", Module: talhelperModule, Glob: "example/*.*"},
+				{Folder: "testdata", Module: talhelperModule, Glob: "pkg/config/testdata/*.yaml"},
+				{Folder: "docs", Module: talhelperModule, Glob: "docs/docs/*.md"},
+			},
+		},
 		{Folder: "tools/talosctl-1.13", Tools: talosctl},
 		{Folder: "tools/talosctl-1.14", Tools: talosctl},
 	}
