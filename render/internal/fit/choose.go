@@ -34,7 +34,7 @@ func (m *builder) choose() (settings, error) {
 func (m *builder) contract() (best settings, least int, err error) {
 	contracts := m.versions.contracts()
 	if len(contracts) == 0 {
-		return nil, 0, m.unknownTalos()
+		return nil, 0, unknownTalos(m.Origin, m.versions.talos)
 	}
 	var failed error
 	for _, contract := range contracts {
@@ -55,12 +55,12 @@ func (m *builder) contract() (best settings, least int, err error) {
 }
 
 // unknownTalos refuses a version of Talos that is not known, where an image names it.
-func (m *builder) unknownTalos() error {
-	p := diag.On("the nodes", "Talos %s is not known; known are %s", m.versions.talos, versions.Range()).
+func unknownTalos(origin *foreign.Origin, version string) error {
+	p := diag.On("the nodes", "Talos %s is not known; known are %s", version, versions.Range()).
 		WithHint("upgrade the cluster to one of these with what it is configured by now, then import")
-	for _, o := range m.Origin.Machines {
+	for _, o := range origin.Machines {
 		for n, line := range strings.Split(o.Text.Reveal(), "\n") {
-			if strings.HasSuffix(line, ":"+m.versions.talos) {
+			if strings.HasSuffix(line, ":"+version) {
 				p.Pos = diag.Pos{File: o.File, Line: n + 1}
 				return p
 			}
@@ -149,11 +149,11 @@ func (m *builder) candidates() (all []settings) {
 		}
 	}
 	list := func(path string, values []string) {
-		if len(values) > 0 && !slices.ContainsFunc(values, m.encrypted) {
+		if len(values) > 0 && !slices.ContainsFunc(values, m.Origin.Encrypts) {
 			add(path, values)
 		}
 	}
-	if v := m.first([]string{"cluster", "network", "dnsDomain"}, "KubeNetworkConfig", "dnsDomain"); v != "" && v != "cluster.local" && !m.encrypted(v) {
+	if v := m.first([]string{"cluster", "network", "dnsDomain"}, "KubeNetworkConfig", "dnsDomain"); v != "" && v != "cluster.local" && !m.Origin.Encrypts(v) {
 		add("network.dnsDomain", v)
 	}
 	if m.Origin.Hetzner != nil {
@@ -180,7 +180,7 @@ func (m *builder) candidates() (all []settings) {
 
 // labelsOf are the labels that a machine's node has, but for those that Talos gives it, and
 // for what is secret.
-func (m *builder) labelsOf(o foreign.Machine) map[string]string {
+func labelsOf(origin *foreign.Origin, o foreign.Machine) map[string]string {
 	labels := map[string]string{}
 	for _, n := range []string{"machine.nodeLabels", "labels"} {
 		node := foreign.Node(o.Config, "KubeNodeConfig", "labels")
@@ -188,7 +188,7 @@ func (m *builder) labelsOf(o foreign.Machine) map[string]string {
 			node = foreign.Node(o.Config, machine.MainID.Kind, "machine", "nodeLabels")
 		}
 		for i := 0; node != nil && i+1 < len(node.Content); i += 2 {
-			if key := node.Content[i].Value; !slices.Contains(ownLabels, key) && !m.encrypted(node.Content[i+1].Value) {
+			if key := node.Content[i].Value; !slices.Contains(ownLabels, key) && !origin.Encrypts(node.Content[i+1].Value) {
 				labels[key] = node.Content[i+1].Value
 			}
 		}
@@ -200,10 +200,10 @@ func (m *builder) labelsOf(o foreign.Machine) map[string]string {
 var ownLabels = []string{"node.kubernetes.io/exclude-from-external-load-balancers", "node-role.kubernetes.io/control-plane"}
 
 // inCommon are the labels that all of some machines have.
-func (m *builder) inCommon(machines []foreign.Machine) map[string]string {
-	common := m.labelsOf(machines[0])
+func inCommon(origin *foreign.Origin, machines []foreign.Machine) map[string]string {
+	common := labelsOf(origin, machines[0])
 	for _, o := range machines[1:] {
-		other := m.labelsOf(o)
+		other := labelsOf(origin, o)
 		maps.DeleteFunc(common, func(key, value string) bool { return other[key] != value || !has(other, key) })
 	}
 	return common

@@ -54,7 +54,7 @@ func Make(in Input) (*Environment, error) {
 		return nil, err
 	}
 	e.Notes = m.notes
-	return e, m.sealed(e.Files)
+	return e, sealed(m.Origin, m.Env, e.Files)
 }
 
 // builder makes an environment.

@@ -37,7 +37,7 @@ func (m cloudBuilder) serverPools() (s settings) {
 			image, _ := shared(machines, contents)
 			f = append(f, image...)
 		}
-		if labels := m.inCommon(machines); len(labels) > 0 {
+		if labels := inCommon(m.Origin, machines); len(labels) > 0 {
 			f = append(f, field("labels", labels))
 		}
 		named := mappingOf(append(fields{field("name", p.Name)}, f...))

@@ -89,7 +89,7 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 	f = append(f, disk...)
 	image, own := imageFields(m.Origin.Machines, machines)
 	f = append(f, image...)
-	labels := m.inCommon(machines)
+	labels := inCommon(m.Origin, machines)
 	if len(labels) > 0 {
 		f = append(f, field("labels", labels))
 	}
@@ -102,7 +102,7 @@ func (m *builder) poolFields(machines []foreign.Machine) (f fields) {
 			n = append(n, diskOf(o)...)
 		}
 		n = append(n, own(o)...)
-		more := m.labelsOf(o)
+		more := labelsOf(m.Origin, o)
 		maps.DeleteFunc(more, func(key, _ string) bool { return has(labels, key) })
 		if len(more) > 0 {
 			n = append(n, field("labels", more))

@@ -38,6 +38,14 @@ type Origin struct {
 	Variables map[string]secret.String
 }
 
+// Encrypts reports whether a value holds one that was encrypted in the source.
+// cluster.yaml, which takes no secrets, is not to have it where a patch can.
+func (o *Origin) Encrypts(text string) bool {
+	return slices.ContainsFunc(o.Secrets, func(s secret.String) bool {
+		return s.Recognisable() && strings.Contains(text, s.Reveal())
+	})
+}
+
 // Hetzner are the options of a cluster that was found in Hetzner Cloud.
 type Hetzner struct {
 	Options []Option // pools apart
