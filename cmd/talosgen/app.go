@@ -43,7 +43,7 @@ func systemApp() *app {
 		},
 		vars: os.LookupEnv, cwd: os.Getwd, clock: clock{time.Now, sleepFor}, random: rand.Reader, http: webTransport(), lookup: net.DefaultResolver.LookupHost, memory: heapMemory,
 	}
-	a.console.pager = systemPager(a.vars, &a.console)
+	a.console.pager, a.console.links = systemPager(a.vars, &a.console), systemLinks(a.vars)
 	return a
 }
 
@@ -60,7 +60,7 @@ func (a *app) renderProcess() render.Process {
 }
 
 func (a *app) workspace() workspace {
-	return workspace{cwd: a.cwd, process: a.renderProcess()}
+	return workspace{cwd: a.cwd, process: a.renderProcess(), opened: a.console.links.within}
 }
 
 func (a *app) trees() trees {

@@ -91,8 +91,14 @@ func (o *console) printText(text string) error {
 	if o.paged([]byte(text)) {
 		return nil
 	}
+	if o.linked {
+		text = o.links.linked(text)
+	}
 	return o.printData([]byte(text))
 }
+
+// printDocument prints a text in a format of its own, such as HTML.
+func (o *console) printDocument(text string) error { return o.printData([]byte(printable.Text(text))) }
 
 // printReport prints text for people to stdout, in lines that fit the terminal.
 func (o *console) printReport(text string) error {

@@ -28,7 +28,9 @@ type console struct {
 	coloured, live bool        // stderr shows colours, and can move its cursor
 	paints         bool        // stdout shows colours
 	masker         *secret.Masker
-	pager          pager // for what is longer than stdout's terminal
+	links          *links // to files that texts name; nil: none
+	linked         bool   // stdout shows links
+	pager          pager  // for what is longer than stdout's terminal
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -51,7 +53,12 @@ func (o *console) protect(vars environ) {
 		allowed = []string{red, green, yellow, cyan, bold, reset}
 	}
 	o.live = o.terminal && vars.get("TERM") != "dumb"
-	o.screen, o.stderr = o.masker.Writer(o.stderr), o.masker.Writer(printable.Writer(o.stderr, allowed...))
+	o.linked = opensLinks(vars, o.shows)
+	stderr := o.stderr
+	if opensLinks(vars, o.terminal) {
+		stderr = linkWriter{stderr, o.links}
+	}
+	o.screen, o.stderr = o.masker.Writer(o.stderr), o.masker.Writer(printable.Writer(stderr, allowed...))
 }
 
 func (o *console) colour(code, text string) string {

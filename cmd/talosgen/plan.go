@@ -156,7 +156,7 @@ func checkKeyless(c *cli.Context) error {
 func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
 	switch c.String(flagOutput) {
 	case asPage:
-		return s.out.printText(string(p.HTML("Plan of " + s.env.Name())))
+		return s.out.printDocument(string(p.HTML("Plan of " + s.env.Name())))
 	case asMarkdown:
 		s.found.section(planTitle(s.env, p), p.String())
 		return nil

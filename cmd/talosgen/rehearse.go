@@ -152,7 +152,7 @@ func (r rehearseCommand) print(c *cli.Context, report *rehearsal.Report) error {
 	case wantsJSON(c):
 		show = func() error { return r.app.console.printJSON(report) }
 	case c.String(flagOutput) == asPage:
-		show = func() error { return r.app.console.printText(string(timeline.Write(report))) }
+		show = func() error { return r.app.console.printDocument(string(timeline.Write(report))) }
 	}
 	if err := show(); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 type workspace struct {
 	cwd     func() (string, error)
 	process render.Process
+	opened  func(root string) // hears which one it is
 }
 
 // open opens the repository that the command is about.
@@ -27,6 +28,7 @@ func (ws workspace) open(c *cli.Context) (*render.Repo, error) {
 			return nil, err
 		}
 	}
+	ws.opened(root)
 	process := ws.process
 	process.Committed = func(file string) ([]byte, error) { return committedFile(c.Context, root, file) }
 	return render.Open(root, process)
