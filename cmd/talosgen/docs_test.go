@@ -105,6 +105,23 @@ func TestDocsMap(t *testing.T) {
 	}
 }
 
+// TestStandardFiles finds what people look for in every project. As long as there is no
+// LICENSE, README says whose decision that is.
+func TestStandardFiles(t *testing.T) {
+	for _, name := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} {
+		if info, err := os.Stat(filepath.Join(repository, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(repository, "LICENSE")); err == nil {
+		return
+	}
+	const said = "Which one it will be is the decision of the project's owner"
+	if !strings.Contains(readPage(t, "README.md").text(), said) {
+		t.Errorf("there is no LICENSE, and README.md does not say: %s", said)
+	}
+}
+
 // anchors returns the names that GitHub gives the headings of a page.
 func (p *page) anchors() []string {
 	var names []string

@@ -9,6 +9,7 @@
 //	go run ./testenv/bench -runs 1 -sizes 6,50
 //	go run ./testenv/bench -against ../talosgen-of-before
 //	go run ./testenv/bench -envs 50   in place of these, plans of many environments
+//	go run ./testenv/bench -first ../before,.   what a new user waits for, in checkouts
 package main
 
 import (
@@ -34,8 +35,16 @@ func main() {
 	binary := flag.String("binary", "", "the talosgen to measure; built if empty")
 	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
 	envs := flag.Int("envs", 0, "plan so many environments of 20 nodes in one simulated project, and measure nothing else")
+	first := flag.String("first", "", "checkouts with which a new user's first steps are measured, and nothing else")
 	keep := flag.String("keep", "", "a directory for the generated repositories, which then stay")
 	flag.Parse()
+	if *first != "" {
+		if err := newUsers(strings.Split(*first, ","), *runs); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := bench(*runs, *envs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, *against, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -193,11 +202,16 @@ func (c cluster) once() (sample, error) {
 	if c.key != "" {
 		cmd.Env = append(os.Environ(), "SOPS_AGE_KEY_FILE="+c.key)
 	}
+	return timed(cmd)
+}
+
+// timed runs a command, and tells what it cost with its children.
+func timed(cmd *exec.Cmd) (sample, error) {
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	wall := time.Since(start)
 	if err != nil {
-		return sample{}, fmt.Errorf("render: %w\n%s", err, out)
+		return sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[1:], " "), err, out)
 	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// newUsers is [firsts] in a folder that does not stay.
+func newUsers(checkouts []string, runs int) error {
+	dir, err := os.MkdirTemp("", "talosgen-bench-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(firsts(dir, checkouts, runs), os.RemoveAll(dir))
+}
+
+// firsts measures what a new user waits for, with each checkout: to build the program
+// with nothing compiled, to render the first repository, to try a cluster. Modules are
+// those that have been downloaded.
+func firsts(dir string, checkouts []string, runs int) error {
+	newcomers := make([]newcomer, 0, len(checkouts))
+	for i, checkout := range checkouts {
+		n := newcomer{checkout: checkout, binary: filepath.Join(dir, fmt.Sprintf("talosgen-%d", i)), home: filepath.Join(dir, fmt.Sprintf("home-%d", i))}
+		if err := os.MkdirAll(n.home, 0o755); err != nil {
+			return err
+		}
+		newcomers = append(newcomers, n)
+	}
+	fmt.Println("| checkout | what | CPU | wall |")
+	fmt.Println("|---|---|---|---|")
+	for _, what := range []struct {
+		name string
+		runs int
+		once func(newcomer, int) (sample, error)
+	}{
+		{"build from nothing", 1, newcomer.build},
+		{"init, secrets sync, render", runs, newcomer.render},
+		{"try", 1, newcomer.try},
+	} {
+		samples := make([][]sample, len(newcomers))
+		for run := range what.runs {
+			for i, n := range newcomers {
+				s, err := what.once(n, run)
+				if err != nil {
+					return err
+				}
+				samples[i] = append(samples[i], s)
+			}
+		}
+		for i, n := range newcomers {
+			cpu := median(samples[i], func(s sample) time.Duration { return s.cpu })
+			wall := median(samples[i], func(s sample) time.Duration { return s.wall })
+			fmt.Printf("| %s | %s | %.2f s | %.2f s |\n", n.checkout, what.name, cpu.Seconds(), wall.Seconds())
+		}
+	}
+	return nil
+}
+
+// newcomer is somebody who has a checkout, and nothing else.
+type newcomer struct{ checkout, binary, home string }
+
+// build builds the program, with a cache that is empty.
+func (n newcomer) build(int) (sample, error) {
+	cache := n.home + "-cache"
+	s, err := n.run(n.checkout, []string{"GOCACHE=" + cache}, "go", "build", "-trimpath", "-o", n.binary, "./cmd/talosgen")
+	return s, errors.Join(err, os.RemoveAll(cache))
+}
+
+// render is a repository that is made and rendered for the first time.
+func (n newcomer) render(run int) (sum sample, err error) {
+	repo := filepath.Join(n.home, fmt.Sprintf("cluster-%d", run))
+	for _, args := range [][]string{{"init", repo}, {"secrets", "sync", "dev"}, {"render", "dev"}} {
+		dir := repo
+		if args[0] == "init" {
+			dir = n.home
+		}
+		s, err := n.run(dir, []string{"HCLOUD_TOKEN=" + strings.Repeat("a", 64)}, n.binary, args...)
+		if err != nil {
+			return sample{}, err
+		}
+		sum.cpu, sum.wall = sum.cpu+s.cpu, sum.wall+s.wall
+	}
+	return sum, nil
+}
+
+// try is the first cluster, simulated.
+func (n newcomer) try(int) (sample, error) {
+	return n.run(filepath.Join(n.home, "cluster-0"), nil, n.binary, "try", "dev")
+}
+
+// run runs a command, in a home of its own with what a build needs.
+func (n newcomer) run(dir string, more []string, program string, args ...string) (sample, error) {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+n.home, "XDG_CONFIG_HOME="+filepath.Join(n.home, ".config"))
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			return sample{}, err
+		}
+		cmd.Env = append(cmd.Env, name+"="+string(value[:len(value)-1]))
+	}
+	cmd.Env = append(cmd.Env, more...)
+	return timed(cmd)
+}
