@@ -23,10 +23,13 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 				return err
 			}
 		}
-		err := n.with(s.Node, func(client *node.Client) error {
-			_, err := client.Apply(ctx, p.Send(s.Node), node.NoReboot)
-			return err
-		})
+		apply := func() error {
+			return n.with(s.Node, func(client *node.Client) error {
+				_, err := client.Apply(ctx, p.Send(s.Node), node.NoReboot)
+				return err
+			})
+		}
+		err := n.send(ctx, s, notify, apply)
 		if err != nil || !restarts(s) {
 			return err
 		}
@@ -43,6 +46,15 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 		return err
 	}
 	return n.Records.Arrived(ctx, m)
+}
+
+// send applies a configuration, and waits until it has had its effect where the next node
+// depends on that.
+func (n configSteps) send(ctx context.Context, s nodeplan.Step, notify func(string), apply func() error) error {
+	if recertified(s) {
+		return n.certified(ctx, s.Node, notify, apply)
+	}
+	return apply()
 }
 
 // noticed waits until what restarts has begun to: the kubelet asks for its static pods

@@ -56,6 +56,9 @@ var scenarios = []struct {
 	{"another authority of Kubernetes is trusted", func(w *world) { w.rotating(1) }, nodeplan.Policy{}},
 	{"another authority of Kubernetes signs", func(w *world) { w.rotating(2) }, nodeplan.Policy{}},
 	{"an authority of Kubernetes is forgotten", func(w *world) { w.rotating(3) }, nodeplan.Policy{}},
+	{"another authority of the Talos API is trusted", func(w *world) { w.rotatingTalos(1) }, nodeplan.Policy{}},
+	{"another authority of the Talos API signs", func(w *world) { w.rotatingTalos(2) }, nodeplan.Policy{}},
+	{"an authority of the Talos API is forgotten", func(w *world) { w.rotatingTalos(3) }, nodeplan.Policy{}},
 	{"another machine token", func(w *world) {
 		w.made("cp-1", "cp-2", "w-1", "w-2")
 		w.keys.Token("cccccc.dddddddddddddddd")
@@ -193,6 +196,7 @@ func (w *world) settled(policy nodeplan.Policy) {
 		w.Errorf("still drained: %v", w.kube.drained)
 	}
 	w.joined()
+	w.letsIn()
 }
 
 // joined wants every node to be one of Kubernetes.

@@ -75,6 +75,7 @@ func newWorldIn(t testing.TB, clock hetznersim.Clock) *world {
 		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, records: newRecords(true), want: map[string]string{},
 	}
 	w.kube.rewrite = w.rewriteSecrets
+	w.keys.Identify("demo-1")
 	t.Cleanup(w.fleet.Close)
 	return w
 }

@@ -13,6 +13,7 @@ import (
 type early struct {
 	kind rotation.Kind
 	why  string
+	hint string
 }
 
 // rotating plans for rotations.
@@ -33,10 +34,36 @@ func (m rotating) waits(want Want, node Node) *early {
 			m.trusts[kind] = trustsOf(kind, m.desired.Nodes, m.observed.Nodes)
 		}
 		if why := rotation.Gate(kind, has, wants, m.trusts[kind]); why != "" {
-			return &early{kind, why}
+			return &early{kind, why, phaseBefore(kind)}
+		}
+		if why := m.learnsFromAll(kind, want); why != "" {
+			return &early{kind, why, bringBack}
 		}
 	}
 	return m.tokenWaits(want, node)
+}
+
+// bringBack is what helps where a node is not reached.
+const bringBack = "bring that node back, or remove it from cluster.yaml"
+
+// phaseBefore is what helps where a node is behind.
+func phaseBefore(kind rotation.Kind) string {
+	return "apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> " + string(kind) + " --abort"
+}
+
+// learnsFromAll says why a worker must not get other authorities of the Talos API yet: the
+// control plane that signs its certificate tells it whom to trust, and may be any. What it
+// is told stays for hours.
+func (m rotating) learnsFromAll(kind rotation.Kind, want Want) string {
+	if kind != rotation.TalosCA || want.Role == ControlPlane {
+		return ""
+	}
+	for _, n := range m.trusts[kind] {
+		if n.Trust == nil && m.role(n.Name) == ControlPlane {
+			return n.Name + " is not reached, and workers learn from control planes whom to trust"
+		}
+	}
+	return ""
 }
 
 // tokenWaits says why a node must not get another machine token yet. Workers that the
@@ -65,7 +92,7 @@ func (m rotating) tokenWaits(want Want, node Node) *early {
 		why = "no control plane is reached that would take it"
 	}
 	if why != "" {
-		return &early{rotation.MachineToken, why}
+		return &early{rotation.MachineToken, why, bringBack}
 	}
 	return nil
 }
@@ -73,11 +100,10 @@ func (m rotating) tokenWaits(want Want, node Node) *early {
 // refuse refuses the phase.
 func (e early) refuse(m *planner, node string) {
 	if e.kind.IsToken() {
-		m.refuse(node, "it must not get another machine token: "+e.why, "bring that node back, or remove it from cluster.yaml")
+		m.refuse(node, "it must not get another machine token: "+e.why, e.hint)
 		return
 	}
-	m.refuse(node, "the next phase of the rotation of "+e.kind.Subject()+" is too early: "+e.why,
-		"apply the phase before to all nodes first: go back to its commit, or with talosgen rotate <env> "+string(e.kind)+" --abort")
+	m.refuse(node, "the next phase of the rotation of "+e.kind.Subject()+" is too early: "+e.why, e.hint)
 }
 
 // trustsOf are the nodes that have a configuration, or may have one that is not known.
@@ -103,13 +129,19 @@ func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.No
 	return all
 }
 
-// certifiers are the steps that a worker waits for which gets another authority, or
-// another token: control planes sign its certificate, and it asks for one then, with the
-// token.
+// OfTalosAuthority reports whether a difference is one in the authorities of the Talos API,
+// the one that signs or those that are trusted besides.
+func OfTalosAuthority(c nodeconfig.Change) bool {
+	field, _, _ := strings.Cut(strings.TrimPrefix(c.Path, "machine."), ".")
+	field, _, _ = strings.Cut(field, "[")
+	return strings.HasPrefix(c.Path, "machine.") && (field == "ca" || field == "acceptedCAs")
+}
+
+// certifiers are the steps that a worker waits for which gets other authorities, or
+// another token: control planes sign its certificate, and tell it whom to trust. It asks
+// one of them then, with the token, and not again for hours.
 func certifiers(p *Plan, want Want, d *nodeconfig.Difference) (needs []plan.Key) {
-	renewed := func(c nodeconfig.Change) bool {
-		return c.Path == "machine.token" || c.Path == "machine.ca" || strings.HasPrefix(c.Path, "machine.ca.")
-	}
+	renewed := func(c nodeconfig.Change) bool { return c.Path == "machine.token" || OfTalosAuthority(c) }
 	if want.Role == ControlPlane || !slices.ContainsFunc(d.Changes, renewed) {
 		return nil
 	}

@@ -56,7 +56,11 @@ func (m *Machine) selfSigned() (*identity, error) {
 // the authority in it has signed. Workers do not have its key, and get the
 // certificate from a control plane: without one they have none.
 func (m *Machine) certified() (*identity, error) {
-	authority, key, err := m.authority()
+	by, err := m.certifier()
+	if err != nil {
+		return nil, err
+	}
+	authority, key, err := by.CA.parse()
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +76,14 @@ func (m *Machine) certified() (*identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return id, m.acceptClients(id)
+	return id, by.acceptClients(id)
 }
 
-// acceptClients lets in whom the configuration trusts, and nobody else: on a worker
-// that may not be who has signed its own certificate.
-func (m *Machine) acceptClients(id *identity) error {
+// acceptClients lets in whom the control plane trusts that signs, as it does at that
+// moment: a worker learns from it whom to trust, and not from its own configuration.
+func (by *talosTrust) acceptClients(id *identity) error {
 	id.clients = x509.NewCertPool()
-	for _, ca := range append([]pair{m.active.main.Machine.CA}, m.active.main.Machine.Accepted...) {
+	for _, ca := range by.all() {
 		if !id.clients.AppendCertsFromPEM(asPEM(ca.Crt)) {
 			return errors.New("an authority in the configuration is not PEM")
 		}
@@ -111,20 +115,54 @@ func (m *Machine) certifyAgain(old *config) {
 
 var errNoControlPlane = errors.New("no control plane signs a certificate")
 
-// authority returns the machine authority of the active configuration.
-func (m *Machine) authority() (*x509.Certificate, crypto.Signer, error) {
-	ca := m.active.main.Machine.CA
-	if ca.Key == "" {
-		signs := func(o *Machine) bool {
-			return o.controlPlane() && o.active.cluster() == m.active.cluster() && o.active.main.Machine.Token == m.active.main.Machine.Token && o.reached() && !o.apiAt.After(o.fleet.now)
-		}
-		i := slices.IndexFunc(m.fleet.machines, signs)
-		if i < 0 {
-			return nil, nil, errNoControlPlane
-		}
-		ca = m.fleet.machines[i].active.main.Machine.CA
+// talosTrust is whom a machine trusts at the Talos API: who signs, and others.
+type talosTrust struct {
+	CA       pair
+	Accepted []pair
+}
+
+func (t *talosTrust) all() []pair { return append([]pair{t.CA}, t.Accepted...) }
+
+// trusts reports whether it trusts what another one signs.
+func (t *talosTrust) trusts(other *talosTrust) bool {
+	return slices.ContainsFunc(t.all(), func(p pair) bool { return p.Crt == other.CA.Crt })
+}
+
+// same reports whether both trust the same.
+func (t *talosTrust) same(other *talosTrust) bool {
+	known := func(p pair) bool {
+		return slices.ContainsFunc(other.all(), func(o pair) bool { return o.Crt == p.Crt })
 	}
-	return ca.parse()
+	return len(t.all()) == len(other.all()) && !slices.ContainsFunc(t.all(), func(p pair) bool { return !known(p) })
+}
+
+// talosTrust is that of the configuration.
+func (c *config) talosTrust() *talosTrust {
+	return &talosTrust{c.main.Machine.CA, c.main.Machine.Accepted}
+}
+
+// certifier is who signs the certificate of a machine: a control plane itself, and for a
+// worker one of the control planes, which may be any. Here it is one that trusts others
+// than the worker, if there is one.
+func (m *Machine) certifier() (*talosTrust, error) {
+	own := m.active.talosTrust()
+	if own.CA.Key != "" {
+		return own, nil
+	}
+	var found *talosTrust
+	for _, o := range m.fleet.machines {
+		signs := o.controlPlane() && o.active.cluster() == m.active.cluster() && o.active.main.Machine.Token == m.active.main.Machine.Token && o.reached() && !o.apiAt.After(o.fleet.now)
+		if !signs || !own.trusts(o.active.talosTrust()) {
+			continue
+		}
+		if by := o.active.talosTrust(); found == nil || !by.same(own) {
+			found = by
+		}
+	}
+	if found == nil {
+		return nil, errNoControlPlane
+	}
+	return found, nil
 }
 
 // parse reads an authority with its key.

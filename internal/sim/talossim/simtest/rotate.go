@@ -2,27 +2,77 @@ package simtest
 
 import (
 	"bytes"
+	"crypto/x509/pkix"
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Turn takes the rotation of the authority of Kubernetes one phase on: a new one is
 // trusted, it signs, the old one is forgotten. Configurations that are asked for after
 // it are of that phase.
-func (c *Cluster) Turn() {
-	switch {
-	case c.other.certificate == nil:
-		c.other = newAuthority(c.t, "kubernetes")
-	case !c.turned:
-		c.kubernetes, c.other, c.turned = c.other, c.kubernetes, true
-	default:
-		c.other, c.turned = authority{}, false
+func (c *Cluster) Turn() { c.turn("kubernetes", &c.kubernetes, &c.other, &c.turned) }
+
+// TurnTalos does the same with the authority of the Talos API.
+func (c *Cluster) TurnTalos() {
+	if c.turnedTalos {
+		c.forgotten = append(c.forgotten, c.otherTalos)
 	}
+	c.turn("talos", &c.talos, &c.otherTalos, &c.turnedTalos)
+}
+
+func (c *Cluster) turn(organization string, signs, other *authority, turned *bool) {
+	switch {
+	case other.certificate == nil:
+		*other = newAuthority(c.t, organization)
+	case !*turned:
+		*signs, *other, *turned = *other, *signs, true
+	default:
+		*other, *turned = authority{}, false
+	}
+}
+
+// Rotates reports whether there is, or was, more than one authority of the Talos API.
+func (c *Cluster) Rotates() bool { return c.otherTalos.certificate != nil || len(c.forgotten) > 0 }
+
+// SignTrusted returns a client certificate of each authority of the Talos API that is
+// trusted, and SignForgotten of each that is not any more, with their keys, PEM.
+func (c *Cluster) SignTrusted(from time.Time, roles ...string) (pairs [][2][]byte) {
+	all := []authority{c.talos}
+	if c.otherTalos.certificate != nil {
+		all = append(all, c.otherTalos)
+	}
+	return c.signAll(all, from, roles)
+}
+
+// SignForgotten is described at [Cluster.SignTrusted].
+func (c *Cluster) SignForgotten(from time.Time, roles ...string) (pairs [][2][]byte) {
+	return c.signAll(c.forgotten, from, roles)
+}
+
+func (c *Cluster) signAll(all []authority, from time.Time, roles []string) (pairs [][2][]byte) {
+	for _, a := range all {
+		certificate, key := a.sign(c.t, from, pkix.Name{Organization: roles})
+		pairs = append(pairs, [2][]byte{certificate, key})
+	}
+	return pairs
 }
 
 // Token sets the machine token of configurations that are asked for after it.
 func (c *Cluster) Token(token string) { c.token = token }
+
+// Identify gives configurations that are asked for after it an id of the cluster, which
+// stays when its authorities are others.
+func (c *Cluster) Identify(id string) { c.id = id }
+
+// identity is the field of it.
+func (c *Cluster) identity() string {
+	if c.id == "" {
+		return ""
+	}
+	return "  id: " + c.id + "\n"
+}
 
 // Join sets the bootstrap token of configurations that are asked for after it.
 func (c *Cluster) Join(token string) { c.join = token }
@@ -35,20 +85,23 @@ func (c *Cluster) joins() string {
 	return "  token: " + c.join + "\n"
 }
 
-// accepted is the field of what is trusted besides, in a rotation.
-func (c *Cluster) accepted() string {
-	if c.other.certificate == nil {
+// accepts is the field of what is trusted besides, in a rotation.
+func accepts(other authority) string {
+	if other.certificate == nil {
 		return ""
 	}
-	return "  acceptedCAs: [{crt: " + base64.StdEncoding.EncodeToString(c.other.certificatePEM()) + "}]\n"
+	return "  acceptedCAs: [{crt: " + base64.StdEncoding.EncodeToString(other.certificatePEM()) + "}]\n"
 }
 
 // KubernetesAuthorities are the certificates of all authorities of Kubernetes that are
 // trusted, PEM.
-func (c *Cluster) KubernetesAuthorities() []byte {
-	all := string(c.kubernetes.certificatePEM())
-	if c.other.certificate != nil {
-		all = strings.TrimSpace(all) + "\n" + string(c.other.certificatePEM())
+func (c *Cluster) KubernetesAuthorities() []byte { return both(c.kubernetes, c.other) }
+
+// both are the certificates of one or two authorities, PEM.
+func both(signs, other authority) []byte {
+	all := string(signs.certificatePEM())
+	if other.certificate != nil {
+		all = strings.TrimSpace(all) + "\n" + string(other.certificatePEM())
 	}
 	return []byte(all)
 }

@@ -25,9 +25,15 @@ type Cluster struct {
 	etcd       authority
 	other      authority // of Kubernetes, in a rotation
 	turned     bool      // it was the one that signed
+	id         string    // empty: what tells it from others is the authority of the Talos API
 	token      string    // of machines
 	join       string    // the bootstrap token; empty: none
 	secretKeys []string  // names of the keys of Secrets; none: as before Talos 1.14
+
+	// As other and turned, of the Talos API, and what was forgotten.
+	otherTalos  authority
+	turnedTalos bool
+	forgotten   []authority
 }
 
 type authority struct {
@@ -87,26 +93,26 @@ func keyPEM(t testing.TB, key ed25519.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// Authority returns the certificate of the machine authority, PEM.
-func (c *Cluster) Authority() []byte { return c.talos.certificatePEM() }
+// Authority returns the certificates of the machine authorities that are trusted, PEM.
+func (c *Cluster) Authority() []byte { return both(c.talos, c.otherTalos) }
 
 // ControlPlane returns the configuration of a control plane. What follows the
 // name are more lines for its machine section, indented by two spaces.
 func (c *Cluster) ControlPlane(hostname string, more ...string) string {
 	text := c.config("controlplane", hostname, true, more)
-	return text + fmt.Sprintf("cluster:\n  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n%s  ca: %s\n  etcd: {ca: %s}\n%s%s",
-		c.name, c.joins(), c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), c.accepted(), c.encryption())
+	return text + fmt.Sprintf("cluster:\n%s  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n%s  ca: %s\n  etcd: {ca: %s}\n%s%s",
+		c.identity(), c.name, c.joins(), c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), accepts(c.other), c.encryption())
 }
 
 // Worker returns the configuration of a worker.
 func (c *Cluster) Worker(hostname string, more ...string) string {
-	return c.config("worker", hostname, false, more) + fmt.Sprintf("cluster:\n  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  ca: %s\n%s",
-		c.name, c.joins(), c.kubernetes.pair(c.t, false), c.accepted())
+	return c.config("worker", hostname, false, more) + fmt.Sprintf("cluster:\n%s  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n  ca: %s\n%s",
+		c.identity(), c.name, c.joins(), c.kubernetes.pair(c.t, false), accepts(c.other))
 }
 
 func (c *Cluster) config(role, hostname string, key bool, more []string) string {
-	text := fmt.Sprintf("version: v1alpha1\nmachine:\n  type: %s\n  token: %s\n  ca: %s\n  network: {hostname: %s}\n  install: {disk: /dev/sda}\n",
-		role, c.token, c.talos.pair(c.t, key), hostname)
+	text := fmt.Sprintf("version: v1alpha1\nmachine:\n  type: %s\n  token: %s\n  ca: %s\n%s  network: {hostname: %s}\n  install: {disk: /dev/sda}\n",
+		role, c.token, c.talos.pair(c.t, key), accepts(c.otherTalos), hostname)
 	for _, line := range more {
 		text += line + "\n"
 	}
