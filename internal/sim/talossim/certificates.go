@@ -81,9 +81,9 @@ func (m *Machine) certified() (*identity, error) {
 
 // acceptClients lets in whom the control plane trusts that signs, as it does at that
 // moment: a worker learns from it whom to trust, and not from its own configuration.
-func (by *talosTrust) acceptClients(id *identity) error {
+func (t *talosTrust) acceptClients(id *identity) error {
 	id.clients = x509.NewCertPool()
-	for _, ca := range by.all() {
+	for _, ca := range t.all() {
 		if !id.clients.AppendCertsFromPEM(asPEM(ca.Crt)) {
 			return errors.New("an authority in the configuration is not PEM")
 		}
