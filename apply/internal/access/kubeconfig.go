@@ -119,7 +119,7 @@ func (a *Authority) setCluster(r Request, root *yaml.Node, server Server) error 
 		return r.anotherCluster()
 	}
 	set(cluster, "server", scalar(server.URL))
-	set(cluster, "certificate-authority-data", scalar(encode64(a.pem)))
+	set(cluster, "certificate-authority-data", scalar(encode64(a.PEM())))
 	remove(cluster, "certificate-authority", "insecure-skip-tls-verify")
 	if server.TLSName == "" {
 		remove(cluster, "tls-server-name")

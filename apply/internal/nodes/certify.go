@@ -50,10 +50,10 @@ func (n configSteps) certified(ctx context.Context, name string, notify func(str
 		return err
 	}
 	patience := n.Patience.of(n.Patience.Certify)
-	return n.wait(ctx, patience, "node "+name, "certified anew", notify, func(ctx context.Context) error {
+	return n.wait(ctx, patience, "node "+name, "serving another certificate", notify, func(ctx context.Context) error {
 		now, err := n.shows(ctx, m)
 		if err == nil && now == before {
-			return node.NotYet("it shows the certificate of before")
+			return node.NotYet("it shows the one it had")
 		}
 		return err
 	})
