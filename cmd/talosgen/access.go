@@ -78,8 +78,8 @@ func (a nodeAccessCommand) show(c *cli.Context, s *session) error {
 		return err
 	}
 	shown := shownAccess{wayin.Of(&s.env.Infrastructure), open}
-	if wantsJSON(c) {
-		return s.out.printJSON(shown)
+	if forPrograms(c) {
+		return s.out.printValue(c, shown)
 	}
 	text := shown.String() + "\n"
 	for _, access := range open {
@@ -161,8 +161,8 @@ func (a nodeAccessCommand) open(c *cli.Context, s *session, from []netip.Prefix)
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return s.out.printJSON(opened)
+	if forPrograms(c) {
+		return s.out.printValue(c, opened)
 	}
 	of := s.commands(c).Of
 	s.out.say("%s", opened)
@@ -207,8 +207,8 @@ func (a nodeAccessCommand) close(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return s.out.printJSON(closedAccess{append([]cloudplan.OpenAccess{}, closed...), left})
+	if forPrograms(c) {
+		return s.out.printValue(c, closedAccess{append([]cloudplan.OpenAccess{}, closed...), left})
 	}
 	if len(closed) == 0 {
 		s.out.say("there was nothing to close")

@@ -74,7 +74,7 @@ func (a applyCommand) apply(c *cli.Context, s *session, agreed apply.Policy) err
 
 // carryOut shows a plan, asks, makes the changes and reports.
 func (s *session) carryOut(c *cli.Context, p *apply.Plan, agreed apply.Policy) error {
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	if err := s.CheckRecovery(c.Context, p); err != nil {

@@ -129,11 +129,11 @@ func (h chartsCommand) run(c *cli.Context, do func(context.Context, *render.Repo
 }
 
 func (h chartsCommand) print(c *cli.Context, states []charts.State, complete bool) error {
-	if wantsJSON(c) {
+	if forPrograms(c) {
 		if states == nil {
 			states = []charts.State{}
 		}
-		return h.out.printJSON(states)
+		return h.out.printValue(c, states)
 	}
 	for _, s := range states {
 		h.out.say("%-9s %s %s", s.State, strings.TrimSpace(s.Name+" "+s.Version), s.Digest[:12])

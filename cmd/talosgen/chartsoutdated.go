@@ -63,8 +63,8 @@ func (h chartsCommand) outdated(c *cli.Context) error {
 }
 
 func (h chartsCommand) printAges(c *cli.Context, ages []charts.Age) error {
-	if wantsJSON(c) {
-		return h.out.printJSON(ages)
+	if forPrograms(c) {
+		return h.out.printValue(c, ages)
 	}
 	if len(ages) == 0 {
 		h.out.say("no addon uses a chart of a repository")

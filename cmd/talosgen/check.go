@@ -130,8 +130,8 @@ func repositoryOf(dir string) string {
 }
 
 func (k checkCommand) print(c *cli.Context, r *check.Report) error {
-	if wantsJSON(c) {
-		if err := k.out.printJSON(reportOf(r)); err != nil {
+	if forPrograms(c) {
+		if err := k.out.printValue(c, reportOf(r)); err != nil {
 			return err
 		}
 	} else if err := k.printText(c, r); err != nil {

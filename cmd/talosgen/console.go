@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/talosgen/talosgen/apply/plan"
@@ -30,6 +31,7 @@ type console struct {
 	masker         *secret.Masker
 	links          *links // to files that texts name; nil: none
 	linked         bool   // stdout shows links
+	part           bool   // what is printed becomes a part of something else
 	pager          pager  // for what is longer than stdout's terminal
 }
 
@@ -115,8 +117,8 @@ func (o *console) printWarnings(warnings diag.List) {
 // printedHook lets a test see what is printed for programs.
 var printedHook func(v any, text []byte)
 
-// printJSON prints data to stdout.
-func (o *console) printJSON(v any) error {
+// printValue prints data for programs to stdout, in JSON or as the command's flag says.
+func (o *console) printValue(c *cli.Context, v any) error {
 	text, err := plan.Encode(v)
 	if err != nil {
 		return err
@@ -124,7 +126,22 @@ func (o *console) printJSON(v any) error {
 	if printedHook != nil {
 		printedHook(v, text)
 	}
-	return o.printData(printable.JSON(text))
+	if o.format(c) != yamlFormat {
+		return o.printData(printable.JSON(text))
+	}
+	if text, err = yamlOf(text); err != nil {
+		return err
+	}
+	return o.printData([]byte(printable.Text(string(text))))
+}
+
+// format is the format that a command was asked for; of one of several commands, whose
+// data become a part of another's, always JSON for programs.
+func (o *console) format(c *cli.Context) string {
+	if o.part && forPrograms(c) {
+		return jsonFormat
+	}
+	return c.String(flagOutput)
 }
 
 // printData prints bytes to stdout.

@@ -64,7 +64,7 @@ func (d destroyCommand) destroy(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	if agreed.Unprotect == "" {

@@ -40,7 +40,7 @@ Examples:
 			if c.IsSet(flagSince) {
 				return d.since(c)
 			}
-			if c.Bool("reveal") && wantsJSON(c) {
+			if c.Bool("reveal") && forPrograms(c) {
 				return diag.On("", "--reveal and -o json exclude each other").WithCode(diag.Usage)
 			}
 			env, err := d.ws.environment(c)
@@ -129,11 +129,11 @@ func (d diffCommand) printEncrypted(c *cli.Context, repo *render.Repo, res *rend
 }
 
 func (d diffCommand) printChanges(c *cli.Context, env string, changes []render.Change) error {
-	if wantsJSON(c) {
+	if forPrograms(c) {
 		if changes == nil {
 			changes = []render.Change{}
 		}
-		return d.out.printJSON(changes)
+		return d.out.printValue(c, changes)
 	}
 	if len(changes) == 0 {
 		d.out.say("rendered/%s: no changes", env)

@@ -52,8 +52,8 @@ func (d doctorCommand) check(c *cli.Context, s *session) error {
 	if f := s.env.RotationFinding(c.Context); f != nil {
 		findings = append(findings, *f)
 	}
-	if wantsJSON(c) {
-		if err := s.out.printJSON(findings); err != nil {
+	if forPrograms(c) {
+		if err := s.out.printValue(c, findings); err != nil {
 			return err
 		}
 	} else if err := s.out.printText(preflight.Text(findings)); err != nil {

@@ -86,8 +86,8 @@ func (e envCommand) add(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return e.out.printJSON(report)
+	if forPrograms(c) {
+		return e.out.printValue(c, report)
 	}
 	e.say(report)
 	return nil

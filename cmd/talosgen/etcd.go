@@ -47,8 +47,8 @@ func (e etcdCommand) printMembers(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		err = s.out.printJSON(members)
+	if forPrograms(c) {
+		err = s.out.printValue(c, members)
 	} else {
 		err = s.out.printText(members.String())
 	}
@@ -98,8 +98,8 @@ func (e etcdCommand) save(c *cli.Context, s *session) error {
 	if len(saved.LeftOut) > 0 {
 		s.out.note("these operators cannot decrypt it, since age does not know such keys: %s", strings.Join(saved.LeftOut, ", "))
 	}
-	if wantsJSON(c) {
-		return s.out.printJSON(saved)
+	if forPrograms(c) {
+		return s.out.printValue(c, saved)
 	}
 	s.out.say("%s has etcd of %s, %.1f MB, sha256 %s", saved.Where, s.env.Infrastructure.Cluster, float64(saved.Size)/1e6, saved.Digest)
 	return nil

@@ -64,8 +64,8 @@ func (e explainCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return e.out.printJSON(values)
+	if forPrograms(c) {
+		return e.out.printValue(c, values)
 	}
 	var b strings.Builder
 	for _, v := range values {

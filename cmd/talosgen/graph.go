@@ -45,7 +45,7 @@ Examples:
    talosgen graph prod -o mermaid
    talosgen graph prod --live > changes.svg
    talosgen graph prod --plan plan.json > changes.svg`,
-		Flags: sessionFlags(append(nodeFlags(), formatFlag("diagram", "svg", mermaid),
+		Flags: sessionFlags(append(nodeFlags(), choiceOfFormats("diagram", "svg", mermaid),
 			&cli.BoolFlag{Name: flagLive, Usage: "mark what differs from what exists"},
 			&cli.StringFlag{Name: flagPlan, Usage: "mark what the plan saved in `FILE` would change"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "with --live: compare the infrastructure only, without any key"})...),

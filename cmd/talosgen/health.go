@@ -45,8 +45,8 @@ func (h healthCommand) health(c *cli.Context, s *session) error {
 	if report == nil {
 		return waited
 	}
-	if wantsJSON(c) {
-		err = s.out.printJSON(report.Of(s.env.Infrastructure.Cluster))
+	if forPrograms(c) {
+		err = s.out.printValue(c, report.Of(s.env.Infrastructure.Cluster))
 	} else {
 		err = s.out.printText(report.String())
 	}

@@ -152,7 +152,7 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 	if c.Bool(flagDryRun) || unused == 0 {
 		return i.showUses(c, s, uses, unused)
 	}
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		s.view.line(strings.TrimRight(imageTable(uses, s.ServerTime()), "\n"))
 	}
 	if err := s.out.agree(c, s.view, fmt.Sprintf("delete %s?", natural.Count(unused, "snapshot"))); err != nil {
@@ -160,8 +160,8 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 	}
 	removed, err := s.PruneImages(c.Context, uses, i.clusters.owner())
 	s.stop()
-	if wantsJSON(c) {
-		if err := s.out.printJSON(imageReports(removed)); err != nil {
+	if forPrograms(c) {
+		if err := s.out.printValue(c, imageReports(removed)); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func (i imageCommand) pruneIn(c *cli.Context, s *session) error {
 
 // showUses shows the snapshots, of which some are unused, and nothing else happens.
 func (imageCommand) showUses(c *cli.Context, s *session, uses []image.Use, unused int) error {
-	if wantsJSON(c) {
-		if err := s.out.printJSON(imageReports(uses)); err != nil {
+	if forPrograms(c) {
+		if err := s.out.printValue(c, imageReports(uses)); err != nil {
 			return err
 		}
 	} else {

@@ -38,8 +38,8 @@ func (i imageCommand) listIn(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return s.out.printJSON(imageReports(uses))
+	if forPrograms(c) {
+		return s.out.printValue(c, imageReports(uses))
 	}
 	return s.out.printText(imageTable(uses, s.ServerTime()))
 }

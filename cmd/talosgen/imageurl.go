@@ -53,8 +53,8 @@ func (i imageCommand) url(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return out.printJSON(found)
+	if forPrograms(c) {
+		return out.printValue(c, found)
 	}
 	return out.printData([]byte(imageURLText(found)))
 }

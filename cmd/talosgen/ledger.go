@@ -41,8 +41,8 @@ func (h historyCommand) run(c *cli.Context) error {
 			switch {
 			case err != nil:
 				return err
-			case wantsJSON(c):
-				return s.out.printJSON(append([]ledger.Entry{}, entries...))
+			case forPrograms(c):
+				return s.out.printValue(c, append([]ledger.Entry{}, entries...))
 			}
 			return s.out.printData([]byte(printable.Text(ledger.Table(entries))))
 		})

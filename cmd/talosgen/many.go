@@ -119,7 +119,7 @@ func (k clusters) each(c *cli.Context, how many, do func(k clusters, env string)
 	k.budgets = &sync.Map{}
 	runs := make([]*manyRun, len(envs))
 	for i, env := range envs {
-		runs[i] = newManyRun(k, env, how.inTurn, wantsJSON(c))
+		runs[i] = newManyRun(k, env, how.inTurn, forPrograms(c))
 	}
 	if how.inTurn {
 		inTurn(c.Context, runs, do)
@@ -145,7 +145,7 @@ func newManyRun(k clusters, env string, inTurn, programs bool) *manyRun {
 	r := &manyRun{outcome: outcome{Env: env, Result: notStarted}, ended: make(chan struct{})}
 	out := *k.out
 	if !inTurn || programs {
-		out.stdout = &r.stdout
+		out.stdout, out.part = &r.stdout, true
 	}
 	if !inTurn {
 		out.stderr, out.screen = out.masker.Writer(&r.stderr), out.masker.Writer(&r.stderr)

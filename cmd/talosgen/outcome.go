@@ -182,8 +182,8 @@ func endMany(c *cli.Context, out *console, runs []*manyRun) error {
 	}
 	show := func() error { return out.printText(outcomeTable(runs)) }
 	switch c.String(flagOutput) {
-	case "json":
-		show = func() error { return out.printJSON(outcomes) }
+	case jsonFormat, yamlFormat:
+		show = func() error { return out.printValue(c, outcomes) }
 	case asMarkdown:
 		show = func() error {
 			return out.printData([]byte(out.masker.String(outcomesMarkdown(c.Command.Name, outcomes))))

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/natural"
@@ -33,7 +32,7 @@ Examples:
    talosgen output prod endpointAddresses        addresses of the API
    talosgen output prod node.prod-worker-1.publicIpv4
    talosgen output prod node -o json             the nodes, as JSON`,
-		Flags:  sessionFlags(append(nodeFlags(), formatFlag("result", "text", "json", "yaml"))...),
+		Flags:  sessionFlags(append(nodeFlags(), outputFlag())...),
 		Action: o.run,
 	}
 }
@@ -103,40 +102,17 @@ func selected(value any, name string) (any, error) {
 
 // valueText is a value in a format.
 func valueText(value any, format string) ([]byte, error) {
-	switch format {
-	case "json":
-		text, err := json.MarshalIndent(value, "", "  ")
+	if format == textFormat {
+		var b strings.Builder
+		writeValues(&b, "", value)
+		return []byte(printable.Text(b.String())), nil
+	}
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil || format == jsonFormat {
 		return printable.JSON(append(text, '\n')), err
-	case "yaml":
-		text, err := yaml.Marshal(withNumbers(value))
-		return []byte(printable.Text(string(text))), err
 	}
-	var b strings.Builder
-	writeValues(&b, "", value)
-	return []byte(printable.Text(b.String())), nil
-}
-
-// withNumbers has numbers in place of their texts.
-func withNumbers(value any) any {
-	switch v := value.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-	case map[string]any:
-		all := map[string]any{}
-		for key, inner := range v {
-			all[key] = withNumbers(inner)
-		}
-		return all
-	case []any:
-		all := make([]any, len(v))
-		for i, inner := range v {
-			all[i] = withNumbers(inner)
-		}
-		return all
-	}
-	return value
+	text, err = yamlOf(text)
+	return []byte(printable.Text(string(text))), err
 }
 
 // writeValues writes a line for each value: its name and itself; of a value without a

@@ -47,7 +47,7 @@ Examples:
 			&cli.BoolFlag{Name: "destroy", Usage: "show what destroy would remove"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan in `FILE`; it contains no secrets"},
 			&cli.BoolFlag{Name: flagKeyless, Usage: "plan the infrastructure only, without any key; a read-only $" + tokenVariable + " is enough"},
-			sinceFlag(), formatFlag("result", "text", "json", asPage, asMarkdown))...)...),
+			sinceFlag(), formatFlag("result", asPage, asMarkdown))...)...),
 		Action: p.run,
 	}
 }
@@ -161,10 +161,10 @@ func printPlan(c *cli.Context, s *session, p *apply.Plan) error {
 		s.found.section(planTitle(s.env, p), p.String())
 		return nil
 	}
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		return s.out.printReport(p.String())
 	}
-	return s.out.printJSON(p.ForPrograms())
+	return s.out.printValue(c, p.ForPrograms())
 }
 
 // savePlan writes a plan to a file, for apply --plan.

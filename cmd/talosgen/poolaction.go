@@ -31,8 +31,8 @@ func (p poolCommand) list(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case wantsJSON(c):
-		return p.out.printJSON(pools)
+	case forPrograms(c):
+		return p.out.printValue(c, pools)
 	default:
 		return p.out.printText(string(poolTable(pools)))
 	}

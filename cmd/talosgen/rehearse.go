@@ -85,7 +85,7 @@ func rehearseFlags() (all []cli.Flag) {
 		&cli.StringFlag{Name: flagSave, Usage: "keep what was read of the cluster in `FILE`, encrypted with age for the operators"},
 		&cli.StringFlag{Name: flagFrom, Usage: "begin with what --" + flagSave + " kept in `FILE` in place of the cluster"},
 		&cli.BoolFlag{Name: flagAllowMade, Usage: "for destroy: also remove all objects that the cluster created"},
-		formatFlag("report", "text", "json", asPage),
+		formatFlag("report", asPage),
 	)
 }
 
@@ -149,8 +149,8 @@ func (r rehearseCommand) observe(c *cli.Context, name string) (o *rehearsal.Obse
 func (r rehearseCommand) print(c *cli.Context, report *rehearsal.Report) error {
 	show := func() error { return r.app.console.printReport(report.String()) }
 	switch {
-	case wantsJSON(c):
-		show = func() error { return r.app.console.printJSON(report) }
+	case forPrograms(c):
+		show = func() error { return r.app.console.printValue(c, report) }
 	case c.String(flagOutput) == asPage:
 		show = func() error { return r.app.console.printDocument(string(timeline.Write(report))) }
 	}

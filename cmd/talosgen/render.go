@@ -124,8 +124,8 @@ func (r renderCommand) run(c *cli.Context) error {
 			break
 		}
 	}
-	if wantsJSON(c) {
-		if err := r.out.printJSON(reports); err != nil {
+	if forPrograms(c) {
+		if err := r.out.printValue(c, reports); err != nil {
 			return err
 		}
 	}

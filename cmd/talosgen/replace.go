@@ -86,7 +86,7 @@ func (s *session) joinAgain(c *cli.Context, node string) error {
 	if err != nil {
 		return err
 	}
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	report, err := s.Apply(c.Context, p, policy, s.owner())

@@ -53,8 +53,8 @@ const recordWithin = 20 * time.Second
 
 // printSummary prints the report of a run: as JSON to stdout, or as text to stderr.
 func (s *session) printSummary(c *cli.Context, summary summary.Summary) error {
-	if wantsJSON(c) {
-		return s.out.printJSON(summary)
+	if forPrograms(c) {
+		return s.out.printValue(c, summary)
 	}
 	s.out.say("%s", strings.TrimRight(summary.String(), "\n"))
 	return nil

@@ -124,7 +124,7 @@ func (s *session) sayRequests() {
 
 // showNodes shows what has to be done with nodes.
 func (s *session) showNodes(c *cli.Context, p *nodeplan.Plan) {
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 }

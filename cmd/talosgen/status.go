@@ -88,8 +88,8 @@ func (statusCommand) compare(c *cli.Context, s *session, cluster *apply.Cluster,
 	status.Access = open
 	s.found.changes(len(status.Differences))
 	show := func() error { return s.out.printData([]byte(printable.Text(status.String()))) }
-	if wantsJSON(c) {
-		show = func() error { return s.out.printJSON(status) }
+	if forPrograms(c) {
+		show = func() error { return s.out.printValue(c, status) }
 	}
 	if err := show(); err != nil {
 		return err

@@ -83,8 +83,8 @@ func (t takeoverCommand) takeOver(c *cli.Context, s *session, cluster *apply.Clu
 // print shows the plan: to programs on stdout, and to those who are
 // asked before the question.
 func (t takeoverCommand) print(c *cli.Context, s *session, p *kubeplan.Plan) error {
-	if wantsJSON(c) {
-		return s.out.printJSON(p)
+	if forPrograms(c) {
+		return s.out.printValue(c, p)
 	}
 	if c.Bool("plan") {
 		return s.out.printReport(p.String())

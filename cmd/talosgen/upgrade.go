@@ -73,7 +73,7 @@ func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy upgradeplan.P
 		return s.showUpgrade(c, p)
 	}
 	s.warn(s.stale)
-	if !wantsJSON(c) {
+	if !forPrograms(c) {
 		s.view.line(strings.TrimRight(p.String(), "\n"))
 	}
 	if p.Executable() && !p.Empty() {
@@ -95,8 +95,8 @@ func (u upgradeCommand) upgrade(c *cli.Context, s *session, policy upgradeplan.P
 func (s *session) showUpgrade(c *cli.Context, p *upgradeplan.Plan) error {
 	s.stop()
 	show := func() error { return s.out.printReport(p.String()) }
-	if wantsJSON(c) {
-		show = func() error { return s.out.printJSON(p) }
+	if forPrograms(c) {
+		show = func() error { return s.out.printValue(c, p) }
 	}
 	if err := show(); err != nil {
 		return err

@@ -17,8 +17,8 @@ func (v versionCommand) command() *cli.Command {
 		Description: "Example:\n   talosgen version -o json",
 		Flags:       []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
-			if wantsJSON(c) {
-				return v.out.printJSON(builtAs{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, version})
+			if forPrograms(c) {
+				return v.out.printValue(c, builtAs{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, version})
 			}
 			return v.out.printData([]byte(versionText() + "\n"))
 		},
