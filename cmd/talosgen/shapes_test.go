@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/urfave/cli/v2"
+	"sigs.k8s.io/yaml"
 
 	"github.com/talosgen/talosgen/internal/jsonshape"
 )
@@ -19,7 +22,7 @@ import (
 const noShape = 98
 
 // mustHaveShape ends a tested talosgen that prints something for programs of which there
-// is no schema, or that its schema does not allow.
+// is no schema, or that its schema does not allow, or that is something else in YAML.
 func mustHaveShape(v any, text []byte) {
 	t := reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
@@ -31,12 +34,32 @@ func mustHaveShape(v any, text []byte) {
 	}
 	err := fmt.Errorf("no command is said to print %s", t)
 	if known {
-		err = validOutput(t, text)
+		err = errors.Join(validOutput(t, text), sameInYAML(text))
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s\n", err, text)
 		os.Exit(noShape)
 	}
+}
+
+// sameInYAML says what JSON differs from that is written as YAML and read again.
+func sameInYAML(text []byte) error {
+	inYAML, err := yamlOf(text)
+	if err != nil {
+		return err
+	}
+	again, err := yaml.YAMLToJSON(inYAML)
+	if err != nil {
+		return err
+	}
+	var want, got any
+	if err := errors.Join(json.Unmarshal(text, &want), json.Unmarshal(again, &got)); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(want, got) {
+		return fmt.Errorf("in YAML it is something else:\n%s", inYAML)
+	}
+	return nil
 }
 
 // validOutput says how a text is not as the schema of a type says.
