@@ -127,11 +127,11 @@ func Import(ctx context.Context, r *render.Repo, env string, o Options) (*Report
 	}
 	made, err := i.make(origin)
 	if err != nil {
-		return nil, err
+		return nil, i.inSource(err, i.tried(err), origin)
 	}
 	report.Notes = append(origin.Notes, made.notes...)
 	if report.Values, err = i.prove(made, origin); err != nil {
-		return nil, i.inSource(err, made, origin)
+		return nil, i.inSource(err, made.files, origin)
 	}
 	if err := i.shows(made.source, o.Prove); err != nil {
 		return nil, err

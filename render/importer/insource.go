@@ -1,30 +1,63 @@
 package importer
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/fit"
 	"github.com/talosgen/talosgen/render/internal/foreign"
 )
 
 // inSource says of problems in an environment, which is not written then, where they are
-// in the source: in a file that would have been copied, or in a configuration with the
-// same line.
-func (i *importing) inSource(err error, m *made, origin *foreign.Origin) error {
+// in the source: in a file that would have been copied, in a configuration with the same
+// line, or in that of a node.
+func (i *importing) inSource(err error, files map[string][]byte, origin *foreign.Origin) error {
 	var problems, moved diag.List
 	problems.AddErr(err)
 	for _, p := range problems {
-		data, ours := m.files[p.Pos.File]
-		if !ours {
-			moved.Add(p)
-			continue
-		}
 		q := *p
-		q.Pos = i.placeInSource(p, data, origin)
-		q.Hint = strings.TrimPrefix(p.Hint+"\nnothing was written: change it in the source, and import again", "\n")
+		switch data, ours := files[p.Pos.File]; {
+		case ours:
+			q.Pos = i.placeInSource(p, data, origin)
+			if q.Hint != "" && !strings.Contains(q.Hint, p.Pos.File) { // that is not there
+				q.Hint += "\n" + inSourceHint
+			} else {
+				q.Hint = inSourceHint
+			}
+		case p.Pos.File == "" && fileOf(p.Object, origin) != "":
+			q.Pos, q.Hint = diag.Pos{File: fileOf(p.Object, origin)}, inSourceHint // what explains values is not there
+		}
 		moved.Add(&q)
 	}
 	return moved.Err()
+}
+
+// tried are the files of an environment that could not be rendered; nil if it was not for
+// them that it failed.
+func (i *importing) tried(err error) map[string][]byte {
+	var refused *fit.Refused
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	files := map[string][]byte{}
+	for name, data := range refused.Files {
+		files[i.path(name)] = data
+	}
+	return files
+}
+
+const inSourceHint = "nothing was written: change it in the source, and import again"
+
+// fileOf is the configuration of the node that a problem is on: the first, of several.
+// Empty if it is on something else.
+func fileOf(object string, origin *foreign.Origin) string {
+	for _, o := range origin.Machines {
+		if object == "node "+o.Name || strings.HasPrefix(object, "node "+o.Name+" and ") {
+			return o.File
+		}
+	}
+	return ""
 }
 
 // placeInSource is where in the source a problem is.

@@ -80,11 +80,18 @@ const nightlyVariable = "TALOSGEN_TESTENV_NIGHTLY"
 func nightly(t testing.TB, module, name string) string {
 	t.Helper()
 
-	if os.Getenv(nightlyVariable) != "1" {
-		t.Skipf("%s is of the nightly level: %s=1 runs it", name, nightlyVariable)
-	}
+	Nightly(t)
 
 	return tool(t, module, name)
+}
+
+// Nightly skips a test of the nightly level at others.
+func Nightly(t testing.TB) {
+	t.Helper()
+
+	if os.Getenv(nightlyVariable) != "1" {
+		t.Skipf("%s is of the nightly level: %s=1 runs it", t.Name(), nightlyVariable)
+	}
 }
 
 func tool(t testing.TB, module, name string) string {

@@ -57,6 +57,18 @@ func Make(in Input) (*Environment, error) {
 	return e, sealed(m.Origin, m.Env, e.Files)
 }
 
+// Refused is the error of files that cannot be rendered. They are those of the
+// environment that would have been made.
+type Refused struct {
+	Files map[string][]byte // by their paths in the environment
+	Err   error
+}
+
+func (r *Refused) Error() string { return r.Err.Error() }
+
+// Unwrap returns what is wrong with them.
+func (r *Refused) Unwrap() error { return r.Err }
+
 // builder makes an environment.
 type builder struct {
 	Input
@@ -141,7 +153,7 @@ func (m *builder) patch(s settings) (*Environment, error) {
 		}
 		made, err := m.render(e.Files, e.Variables)
 		if err != nil {
-			return nil, err
+			return nil, &Refused{e.Files, err}
 		}
 		if len(differences(made)) == 0 {
 			return e, nil

@@ -48,6 +48,9 @@ func (f *factoring) place(node int, c Change) {
 		if l != layers[len(layers)-1] && !f.sensible(l, members) || slices.ContainsFunc(members, func(m *Node) bool { return !holds(m, c) }) {
 			continue
 		}
+		if len(members) == 1 && l != layers[len(layers)-1] && c.own() {
+			continue
+		}
 		if !slices.ContainsFunc(members, func(m *Node) bool { return !f.hints.alone(m.Name, c.Place) }) {
 			continue // all have it for themselves
 		}

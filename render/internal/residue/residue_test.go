@@ -52,6 +52,9 @@ func TestFactor(t *testing.T) {
 		"empty":     {"m: {y: {a: 1}}", []string{"m: {y: {}}", "m: {y: {}}", "m: {y: {a: 1}}", "m: {y: {a: 1}}"}, "controlplane: m: {y: !replace {}}"},
 		"text":      {"m: {y: 1}", []string{`m: {y: "1"}`, `m: {y: "1"}`, `m: {y: "1"}`, `m: {y: "1"}`}, `common: m: {y: "1"}`},
 		"different": {"m: {y: 1}", []string{"m: {y: 1}", "m: {y: 1}", "m: {y: 2}", "m: {y: 3}"}, "pools/one: m: {y: 2}\npools/two: m: {y: 3}"},
+		// A pool has one machine so far: what only that one can have is not the pool's.
+		"own":        {"machine: {y: 2}", []string{"machine: {y: 2}", "machine: {y: 2}", "machine: {y: 3, network: {mtu: 9, hostname: c, interfaces: [1]}}", "machine: {y: 2}"}, "nodes/c: machine: {network: {hostname: c, interfaces: [1]}}\npools/one: machine: {y: 3, network: {mtu: 9}}"},
+		"shared own": {"machine: {y: 2}", []string{"machine: {y: 2, network: {interfaces: [1]}}", "machine: {y: 2, network: {interfaces: [1]}}", "machine: {y: 2}", "machine: {y: 2}"}, "controlplane: machine: {network: {interfaces: [1]}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := nodes(t, c.have, c.want...)
