@@ -17,11 +17,10 @@ import (
 // ByHand is a folder as people have it who configure Talos with talosctl: its secrets, and
 // what `talosctl gen config` made of patches.
 type ByHand struct {
-	t         testing.TB
-	cluster   *Cluster
-	dir       string
-	talosctl  string
-	arguments []string // of gen config
+	t        testing.TB
+	cluster  *Cluster
+	dir      string
+	talosctl string
 }
 
 // NewByHand generates secrets, and configurations for a cluster of a name with patches for
@@ -121,6 +120,10 @@ func NewEmptyRepository(t testing.TB) *Repository {
 		if err := os.RemoveAll(filepath.Join(r.root, dir)); err != nil {
 			t.Fatal(err)
 		}
+	}
+
+	if err := os.Mkdir(filepath.Join(r.root, "envs"), 0o755); err != nil {
+		t.Fatal(err)
 	}
 
 	return r
