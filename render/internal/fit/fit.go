@@ -64,9 +64,10 @@ type Refused struct {
 	Err   error
 }
 
+// Error says what is wrong with them.
 func (r *Refused) Error() string { return r.Err.Error() }
 
-// Unwrap returns what is wrong with them.
+// Unwrap returns that error, for errors.Is and errors.As.
 func (r *Refused) Unwrap() error { return r.Err }
 
 // builder makes an environment.
