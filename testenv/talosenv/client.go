@@ -55,6 +55,13 @@ func (c *Cluster) NewClient(t testing.TB, machineConfig []byte) *Client {
 	return client
 }
 
+// ClientOf is a client with a talosconfig that something else has written.
+func (c *Cluster) ClientOf(t testing.TB, file string) *Client {
+	t.Helper()
+
+	return &Client{program: toolenv.Talosctl(t, c.bed.release), config: file, enter: c.network.enter()}
+}
+
 // Run runs talosctl against one node and returns what it prints.
 func (c *Client) Run(ctx context.Context, n *Node, args ...string) (string, error) {
 	args = append([]string{"--talosconfig", c.config, "--endpoints", n.Address.String(), "--nodes", n.Address.String()}, args...)

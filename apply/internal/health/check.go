@@ -58,7 +58,7 @@ func (c *checker) conditions(n Node) {
 	}
 	conditions := []struct{ name, check string }{{"time", Time}, {"network", Network}}
 	if n.ControlPlane {
-		conditions = append(conditions, struct{ name, check string }{"staticPods", StaticPods})
+		conditions = append(conditions, struct{ name, check string }{node.StaticPods, StaticPods})
 	}
 	for _, condition := range conditions {
 		i := slices.IndexFunc(n.Status.State.Unmet, func(u node.Unmet) bool { return u.Name == condition.name })

@@ -81,6 +81,9 @@ type Status struct {
 	} `yaml:"status"`
 }
 
+// StaticPods is the name of the condition that the static pods of a control plane are ready.
+const StaticPods = "staticPods"
+
 // Unmet is a condition that keeps a node from being ready.
 type Unmet struct {
 	Name   string `yaml:"name"`

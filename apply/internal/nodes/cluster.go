@@ -102,7 +102,7 @@ type Patience struct {
 	Leave   time.Duration // a member of etcd, until its peers say that it is gone
 	Etcd    time.Duration // until a bootstrapped etcd serves, or can do without a member
 	Settle  time.Duration // nodes that are in motion when a run begins
-	Notice  time.Duration // until the kubelet has seen that a static pod is to be another one
+	Notice  time.Duration // until a node says that static pods restart, which are to be others
 	Certify time.Duration // until a node shows another certificate
 }
 
@@ -120,7 +120,7 @@ func (p Patience) of(within time.Duration) node.Patience {
 func DefaultPatience() Patience {
 	return Patience{
 		Every: 2 * time.Second, Install: 15 * time.Minute, Reboot: 15 * time.Minute, Join: 10 * time.Minute,
-		Leave: 2 * time.Minute, Etcd: 10 * time.Minute, Settle: 5 * time.Minute, Notice: 25 * time.Second, Certify: 2 * time.Minute,
+		Leave: 2 * time.Minute, Etcd: 10 * time.Minute, Settle: 5 * time.Minute, Notice: 45 * time.Second, Certify: 2 * time.Minute,
 	}
 }
 

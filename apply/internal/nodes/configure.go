@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/execute"
 	"github.com/talosgen/talosgen/apply/internal/node"
@@ -33,7 +34,7 @@ func (n configSteps) configure(ctx context.Context, p *nodeplan.Plan, s nodeplan
 		if err != nil || !restarts(s) {
 			return err
 		}
-		return n.noticed(ctx, notify)
+		return n.noticed(ctx, s.Node, notify)
 	}
 	m, ok := n.machine(s.Node)
 	if !ok {
@@ -57,15 +58,29 @@ func (n configSteps) send(ctx context.Context, s nodeplan.Step, notify func(stri
 	return apply()
 }
 
-// noticed waits until what restarts has begun to: the kubelet asks for its static pods
-// every 20 seconds, and until then all is well.
-func (n configSteps) noticed(ctx context.Context, notify func(string)) error {
+// noticed waits until what restarts has begun to, and the node says so: the kubelet asks
+// for its static pods every 20 seconds, and Talos asks the kubelet how they are every 15.
+// Until then all is well. A restart that is over between two looks is never seen.
+func (n configSteps) noticed(ctx context.Context, name string, notify func(string)) error {
 	notify("waits until the kubelet has noticed the change")
 	defer notify("")
-	if err := n.Clock.Sleep(ctx, n.Patience.Notice); err != nil {
-		return execute.Interrupted(ctx)
+	for waited := time.Duration(0); waited < n.Patience.Notice && !n.restarting(ctx, name); waited += n.Patience.Every {
+		if err := n.Clock.Sleep(ctx, n.Patience.Every); err != nil {
+			return execute.Interrupted(ctx)
+		}
 	}
 	return n.keep(ctx)
+}
+
+// restarting reports whether a node says that static pods of it are not ready. One that
+// does not answer says nothing.
+func (n configSteps) restarting(ctx context.Context, name string) (found bool) {
+	_ = n.with(name, func(client *node.Client) error {
+		status, err := client.Status(ctx)
+		found = err == nil && slices.ContainsFunc(status.State.Unmet, func(u node.Unmet) bool { return u.Name == node.StaticPods })
+		return err
+	})
+	return found
 }
 
 // install configures a machine in maintenance mode that the last look has found

@@ -70,8 +70,13 @@ func newWorld(t testing.TB) *world { return newWorldIn(t, bubbleClock{}) }
 
 func newWorldIn(t testing.TB, clock hetznersim.Clock) *world {
 	t.Helper()
+	return newWorldWith(t, talossim.Options{Random: rand.Reader, Clock: clock})
+}
+
+func newWorldWith(t testing.TB, options talossim.Options) *world {
+	t.Helper()
 	w := &world{
-		TB: t, fleet: talossim.New(talossim.Options{Random: rand.Reader, Clock: clock}), keys: simtest.NewCluster(t, "demo"),
+		TB: t, fleet: talossim.New(options), keys: simtest.NewCluster(t, "demo"),
 		kube: &fakeKube{drained: map[string]bool{}}, intents: &intents{}, records: newRecords(true), want: map[string]string{},
 	}
 	w.kube.rewrite = w.rewriteSecrets

@@ -48,6 +48,8 @@ type Timing struct {
 	Promote  time.Duration // until a learner votes
 	Retry    time.Duration // between attempts to join
 	Pods     time.Duration // until a pod that is wanted is ready
+	Notice   time.Duration // until the kubelet has noticed that a static pod is another one
+	Report   time.Duration // until a node says how its static pods are; 0: it does not say
 }
 
 // DefaultTiming is about that of small virtual machines.
@@ -55,7 +57,7 @@ func DefaultTiming() Timing {
 	return Timing{
 		Boot: 20 * time.Second, Certify: 3 * time.Second, Install: 40 * time.Second, Shutdown: 5 * time.Second,
 		TimeSync: 4 * time.Second, Services: 10 * time.Second, Etcd: 8 * time.Second,
-		Join: 6 * time.Second, Promote: 10 * time.Second, Retry: 3 * time.Second, Pods: 12 * time.Second,
+		Join: 6 * time.Second, Promote: 10 * time.Second, Retry: 3 * time.Second, Pods: 12 * time.Second, Notice: 2 * time.Second,
 	}
 }
 
@@ -65,7 +67,7 @@ const shortest = 10 * time.Millisecond
 // Faster is how long machines take that are so many times as fast; 0 is at once,
 // or nearly.
 func (t Timing) Faster(times float64) Timing {
-	for _, d := range []*time.Duration{&t.Boot, &t.Certify, &t.Install, &t.Shutdown, &t.TimeSync, &t.Services, &t.Etcd, &t.Join, &t.Promote, &t.Retry, &t.Pods} {
+	for _, d := range []*time.Duration{&t.Boot, &t.Certify, &t.Install, &t.Shutdown, &t.TimeSync, &t.Services, &t.Etcd, &t.Join, &t.Promote, &t.Retry, &t.Pods, &t.Notice} {
 		if times == 0 {
 			*d = 0
 		} else {

@@ -27,7 +27,8 @@ func (c *config) kubeClients() *x509.CertPool {
 // whichever contract they are written in.
 func (c *config) sameKubeTrust(o *config) bool { return slices.Equal(c.kubeTrust(), o.kubeTrust()) }
 
-// kubeTrust are those authorities and keys, as PEM, and the keys of Secrets.
+// kubeTrust are those authorities and keys, as PEM, the keys of Secrets, and of a control
+// plane the bootstrap token.
 func (c *config) kubeTrust() (all []string) {
 	signs := []string{c.kubeCA.Crt + c.kubeCA.Cert, c.tokens.signs}
 	if !c.controlPlane() {
@@ -37,6 +38,9 @@ func (c *config) kubeTrust() (all []string) {
 		if text = strings.TrimSpace(string(asPEM(text))); text != "" {
 			all = append(all, text)
 		}
+	}
+	if c.controlPlane() { // it is one of the secrets of Kubernetes, whose version each pod has
+		all = append(all, c.main.Cluster.Token)
 	}
 	return append(all, c.secretKeys...)
 }

@@ -122,6 +122,7 @@ type Machine struct {
 	ssh       *server
 	kube      *server
 	joined    bool               // its kubelet has registered it
+	pending   map[string]bool    // static pods that it says are not ready
 	changing  map[string]Program // programs that do not run as configured yet
 	said      *word              // nil if it has not, or if that is known not to be so any more
 	actor     string             // the client whose call is being carried out
@@ -205,7 +206,7 @@ func (m *Machine) down() {
 	m.boots++
 	m.stage, m.apiAt, m.synced, m.services = "", time.Time{}, false, false
 	m.joined, m.installer = false, nil
-	m.active, m.run, m.changing = nil, etcdRun{}, nil
+	m.active, m.run, m.changing, m.pending = nil, etcdRun{}, nil, nil
 	m.forget()
 }
 

@@ -17,11 +17,8 @@ const (
 
 var staticPods = []string{apiServer, "kube-controller-manager", "kube-scheduler"}
 
-// noticed is how long what runs stays as it was after a change of the configuration.
-const noticed = 2 * time.Second
-
 // soon is when a change is noticed that no image tells.
-func (m *Machine) soon() time.Duration { return min(noticed, m.fleet.timing.Pods) }
+func (m *Machine) soon() time.Duration { return m.fleet.timing.Notice }
 
 // Program is a program of Kubernetes on a machine.
 type Program struct {
@@ -69,7 +66,7 @@ func (m *Machine) follow(old *config) {
 	}
 	for _, name := range names {
 		if was, now := old.image(name), m.active.image(name); was != now {
-			m.restart(name, cmp.Or(m.changing[name].Image, was), now, noticed)
+			m.restart(name, cmp.Or(m.changing[name].Image, was), now, m.fleet.timing.Notice)
 		}
 	}
 }
@@ -92,8 +89,23 @@ func (m *Machine) restart(name, was, now string, in time.Duration) {
 		}
 		m.judgeSkew()
 		m.judgeRestart(name)
+		m.report(name)
 	})
 	m.after(in, func() { m.arrive(name, now) })
+}
+
+// report lets a node say, a while after it is so, whether a static pod is ready.
+func (m *Machine) report(name string) {
+	if m.fleet.timing.Report == 0 || name == kubelet {
+		return
+	}
+	ready := m.program(name).Ready
+	m.after(m.fleet.timing.Report, func() {
+		if m.pending == nil {
+			m.pending = map[string]bool{}
+		}
+		m.pending[name] = !ready
+	})
 }
 
 // arrive lets a program run that was started, as soon as it does not end at once.
@@ -107,6 +119,7 @@ func (m *Machine) arrive(name, now string) {
 		default:
 			delete(m.changing, name)
 			m.judgeSkew()
+			m.report(name)
 		}
 	})
 }

@@ -138,6 +138,11 @@ func (m *Machine) statusResource() []resource {
 			}
 		}
 	}
+	for _, name := range staticPods {
+		if m.pending[name] {
+			unmet = append(unmet, fields{"name": "staticPods", "reason": "kube-system/" + name + "-" + m.nodeName() + " pending"})
+		}
+	}
 	return []resource{{namespace: "runtime", id: "machine", spec: fields{
 		"stage": m.stage, "status": fields{"ready": len(unmet) == 0, "unmetConditions": unmet},
 	}}}

@@ -184,6 +184,9 @@ func (c *comparison) judge(p pair, running Running) {
 	if class == NoReboot && tokenTakesBoot(l, running) {
 		class, change.Class, change.Reason = Reboot, Reboot, "Talos takes it without one from 1.14 on"
 	}
+	if class == NoReboot && c.restartsPods(l) {
+		class, change.Class, change.Reason = Restart, Restart, "all static pods restart"
+	}
 	if c.renames(p) {
 		change.Class, change.Reason = Refused, "the node is registered in Kubernetes by its name"
 	}
@@ -210,6 +213,13 @@ func (c *comparison) judge(p pair, running Running) {
 // runs a Talos before 1.14, which refuses another one without a reboot.
 func tokenTakesBoot(l leaf, running Running) bool {
 	return (place{"", "machine.token"}).covers(l.id, l.path) && running.Node != "" && versions.Minor(running.Node) < 14
+}
+
+// restartsPods reports whether a difference is one in the bootstrap token of a control
+// plane: it is one of the secrets of Kubernetes there, and with another version of these
+// all static pods start anew. A worker only joins with it.
+func (c *comparison) restartsPods(l leaf) bool {
+	return (place{"", "cluster.token"}).covers(l.id, l.path) && c.desired.controlPlane()
 }
 
 // runs reports whether a version is known, and is the one of an image.
