@@ -4,7 +4,6 @@ package acceptance
 
 import (
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/talosgen/talosgen/testenv/talosenv"
+	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
 // TestRotation rotates both authorities, the encryption key and both tokens of real nodes
@@ -26,9 +26,7 @@ import (
 //
 // Of pods there are those with the network of their node: there is no other one.
 func TestRotation(t *testing.T) {
-	if os.Getenv(talosenv.Nightly) != "1" {
-		t.Skipf("of the nightly level: %s=1 runs it", talosenv.Nightly)
-	}
+	toolenv.Nightly(t)
 	var byTalosgen, byTalosctl map[string]string
 	t.Run("both", func(t *testing.T) {
 		t.Run("talosgen", func(t *testing.T) { t.Parallel(); byTalosgen = rotatedByTalosgen(t) })
