@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/sorting"
 	"slices"
 	"strings"
@@ -151,11 +152,12 @@ func (c *Cluster) fluxStatus(ctx context.Context, observed kubeplan.Observed, sa
 	return all, nil
 }
 
-// unready are the objects of talosgen that are there and not ready.
+// unready are the objects of talosgen that are there and not ready, and what Flux is
+// installed by.
 func (c *Cluster) unready(observed kubeplan.Observed) (lines []string) {
 	for _, item := range c.desired.Items {
 		live := observed.Objects[item.ID()]
-		if item.Kustomization != "" || live == nil {
+		if item.Kustomization != "" && !manifest.IsFluxInstance(item.ID()) || live == nil {
 			continue
 		}
 		if ready, text := kube.Readiness(live); !ready {

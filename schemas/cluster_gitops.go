@@ -17,6 +17,7 @@ const (
 const (
 	Managed  = "managed"
 	Existing = "existing"
+	Operator = "operator" // the Flux Operator
 )
 
 // GitOps says what runs the addons in the cluster from Git.
@@ -44,9 +45,11 @@ type GitOps struct {
 	VerifyKeys []string `yaml:"verifyKeys" format:"pgpPublicKey" otherwise:"none: Flux runs every commit of the branch" example:"[\"-----BEGIN PGP PUBLIC KEY BLOCK-----\\n\\nmDMEZ0example\\n-----END PGP PUBLIC KEY BLOCK-----\"]"`
 	// How often the engine looks whether the cluster is as Git says.
 	Interval string `yaml:"interval" default:"10m" format:"duration" example:"5m"`
-	// Whether talosgen installs the components of the engine, or they run
-	// already.
-	Components string `yaml:"components" default:"managed" enum:"managed,existing" example:"existing"`
+	// Whether talosgen installs the components of the engine, or the Flux Operator,
+	// which installs them, or they run already.
+	Components string `yaml:"components" default:"managed" enum:"managed,operator,existing" example:"existing"`
+	// What the Flux Operator installs, with components: operator.
+	Instance FluxInstance `yaml:"instance"`
 	// An artifact in a registry that the engine takes instead of a repository: what a
 	// pipeline has pushed there of it.
 	OCI OCISource `yaml:"oci"`

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,8 +64,12 @@ func (h *headOf) now(ctx context.Context) string {
 	return h.commit
 }
 
-// bringsFlux reports whether a tree has the components of Flux. One that was not
-// rendered yet has none.
+// fluxMarks are in trees that bring Flux: the definition of one of its kinds, or of
+// what its operator installs it by.
+var fluxMarks = [][]byte{[]byte("name: gitrepositories.source.toolkit.fluxcd.io"), []byte("name: fluxinstances.fluxcd.controlplane.io")}
+
+// bringsFlux reports whether a tree has the components of Flux, or its operator. One
+// that was not rendered yet has none.
 func bringsFlux(root fs.FS, tree string) (found bool, err error) {
 	err = fs.WalkDir(root, tree, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -74,7 +79,7 @@ func bringsFlux(root fs.FS, tree string) (found bool, err error) {
 			return err
 		}
 		text, err := fs.ReadFile(root, name)
-		if found = bytes.Contains(text, []byte("name: gitrepositories.source.toolkit.fluxcd.io")); found {
+		if found = slices.ContainsFunc(fluxMarks, func(mark []byte) bool { return bytes.Contains(text, mark) }); found {
 			return fs.SkipAll
 		}
 		return err

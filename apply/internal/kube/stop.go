@@ -12,9 +12,11 @@ import (
 )
 
 // order is what has to stop before a cluster is removed, by the names of
-// images, one group after the other: Flux would start the others again, the
-// autoscaler makes servers, and the cloud controller load balancers and routes.
+// images, one group after the other: the operator of Flux would start Flux again,
+// Flux the others, the autoscaler makes servers, and the cloud controller load
+// balancers and routes.
 var order = [][]string{
+	{"flux-operator"},
 	{"kustomize-controller", "helm-controller"},
 	{"cluster-autoscaler"},
 	{"hcloud-cloud-controller-manager"},

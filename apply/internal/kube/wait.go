@@ -14,6 +14,7 @@ import (
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // Readiness says whether an object is ready, and what it is waited for
@@ -38,7 +39,19 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 	if flux && !isNotification(o) && len(o.List("status", "conditions")) == 0 {
 		return false, "Flux has not looked at it yet"
 	}
+	if o.IsFluxInstance() {
+		return installed(o)
+	}
 	return true, ""
+}
+
+// installed tells whether the Flux Operator has installed what a FluxInstance says now.
+func installed(o kubeplan.Object) (ready bool, text string) {
+	k := kubeplan.ReadKustomization(o) // whose conditions are alike
+	if k.Ready {
+		return true, ""
+	}
+	return false, cmp.Or(k.Message, "the Flux Operator has not looked at it yet")
 }
 
 // ready waits until the objects of a stage are ready.
@@ -121,7 +134,15 @@ func isNotification(o kubeplan.Object) bool {
 
 // awaited are the steps whose objects are waited for.
 func awaited(steps []kubeplan.Step) (observe []kubeplan.Step) {
+	installs := slices.ContainsFunc(steps, func(s kubeplan.Step) bool {
+		return s.Action == kubeplan.Create && manifest.IsFluxInstance(s.ID())
+	})
 	for _, s := range steps {
+		// With Flux come those of its objects that make it look.
+		if installs && s.Action == kubeplan.FluxOwns && isFlux(s.ID().Group) {
+			observe = append(observe, s)
+			continue
+		}
 		// What waits for somebody else does not come by being waited for here.
 		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Blocked && s.Live() == nil {
 			continue

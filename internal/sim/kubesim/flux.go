@@ -54,8 +54,9 @@ func idOf(o *unstructured.Unstructured) objectID {
 	return objectID{o.GetKind(), o.GetNamespace(), o.GetName()}
 }
 
-// reconcile lets Flux do its work.
+// reconcile lets Flux do its work, and its operator before it.
 func (a *API) reconcile(f *Flux) {
+	a.installFlux()
 	if f.Installed {
 		a.install()
 	} else if !a.ready(objectID{"Deployment", fluxNamespace, "source-controller"}) || !a.ready(objectID{"Deployment", fluxNamespace, "kustomize-controller"}) {
@@ -91,7 +92,7 @@ var fluxKinds = parseKinds(sources + "/v1 gitrepositories GitRepository\n" + sou
 // fetch is a source that has what its branch or tag points to.
 func (a *API) fetch(f *Flux, o *unstructured.Unstructured) {
 	ref, _, _ := unstructured.NestedStringMap(o.Object, "spec", "ref")
-	revision := f.Revision(cmp.Or(ref["branch"], ref["tag"], ref["semver"], ref["digest"], "latest"))
+	revision := f.Revision(cmp.Or(ref["branch"], ref["name"], ref["tag"], ref["semver"], ref["digest"], "latest"))
 	a.setStatus(o, object{
 		"observedGeneration": o.GetGeneration(), "artifact": object{"revision": revision},
 		"conditions": []any{condition("Ready", "True", "Succeeded", "stored artifact for revision '"+revision+"'")},
@@ -118,7 +119,7 @@ func (a *API) kustomize(f *Flux, o *unstructured.Unstructured) {
 			return
 		}
 		if prune, _, _ := unstructured.NestedBool(o.Object, "spec", "prune"); prune {
-			a.prune(was.objects, objects)
+			a.prune(o, was.objects, objects)
 		}
 		was = reconciled{o.GetGeneration(), revision, now, objects}
 		a.controllers.flux[uid] = was
@@ -171,10 +172,13 @@ func (a *API) applyAll(f *Flux, owner *unstructured.Unstructured) (ids []objectI
 		}
 		labels[kustomizations+"/name"], labels[kustomizations+"/namespace"] = owner.GetName(), owner.GetNamespace()
 		o.SetLabels(labels)
+		ids = append(ids, idOf(o))
+		if a.says(idOf(o), "ssa", "ignore") {
+			continue
+		}
 		if err := a.applyAs(fluxManager, o); err != nil {
 			return nil, err
 		}
-		ids = append(ids, idOf(o))
 	}
 	return ids, nil
 }
@@ -196,13 +200,24 @@ func (a *API) applyAs(manager string, o *unstructured.Unstructured) error {
 	return err
 }
 
-// prune removes what is not applied any more.
-func (a *API) prune(before, now []objectID) {
+// prune removes what a Kustomization does not apply any more, if it still is its own,
+// and does not say that it is to stay.
+func (a *API) prune(owner *unstructured.Unstructured, before, now []objectID) {
 	for _, id := range before {
-		if i := a.index(id.kind, id.namespace, id.name); i >= 0 && !slices.Contains(now, id) {
+		i := a.index(id.kind, id.namespace, id.name)
+		if i < 0 || slices.Contains(now, id) || a.says(id, "prune", "disabled") {
+			continue
+		}
+		if labels := a.objects[i].GetLabels(); labels[kustomizations+"/name"] == owner.GetName() && labels[kustomizations+"/namespace"] == owner.GetNamespace() {
 			a.drop(a.objects[i])
 		}
 	}
+}
+
+// says reports whether an object that is there has an annotation for Flux.
+func (a *API) says(id objectID, annotation, value string) bool {
+	i := a.index(id.kind, id.namespace, id.name)
+	return i >= 0 && strings.EqualFold(a.objects[i].GetAnnotations()[kustomizations+"/"+annotation], value)
 }
 
 // ready reports whether an object is there, and ready as far as its status says.
@@ -219,7 +234,7 @@ func (a *API) ready(id objectID) bool {
 	case "DaemonSet":
 		return number("status", "observedGeneration") == o.GetGeneration() && number("status", "numberReady") == number("status", "desiredNumberScheduled")
 	}
-	if group := o.GroupVersionKind().Group; !strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == notifications {
+	if group := o.GroupVersionKind().Group; group != fluxInstances && !strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == notifications {
 		return true // nothing is noted in whom Flux tells
 	}
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")

@@ -37,11 +37,8 @@ type Input struct {
 	BoundTemplates func(context.Context) (context.Context, context.CancelFunc)
 }
 
-// fluxAddon is the addon that is Flux itself. Its objects are beside those that
-// make it watch the repository.
-const fluxAddon = "flux"
-
-// allAddons are the addons of the catalogue, and Flux itself if it is managed.
+// allAddons are the addons of the catalogue, and Flux itself or its operator if the
+// tree is to bring it.
 func allAddons(f catalogue.Facts) ([]catalogue.Addon, error) {
 	all, err := catalogue.Addons(f)
 	if err != nil {

@@ -62,7 +62,7 @@ func (b *builder) files() ([]gitops.File, error) {
 	}
 	var arranged []gitops.Addon
 	for _, m := range made {
-		if m.addon.Name == fluxAddon {
+		if catalogue.IsFlux(m.addon.Name) {
 			settings.Components = m.objects
 			continue
 		}

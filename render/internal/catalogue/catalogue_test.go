@@ -34,7 +34,7 @@ func TestAddons(t *testing.T) {
 			result := "error.txt"
 			text := fmt.Sprintln(problems)
 			if problems == nil {
-				addons, err := catalogue.Addons(f)
+				addons, err := withFlux(f)
 				if err != nil {
 					text = err.Error() + "\n"
 				} else {
@@ -44,6 +44,19 @@ func TestAddons(t *testing.T) {
 			c.compare(t, result, text)
 		})
 	}
+}
+
+// withFlux are the addons of a cluster, and Flux itself or its operator.
+func withFlux(f catalogue.Facts) ([]catalogue.Addon, error) {
+	addons, err := catalogue.Addons(f)
+	if err != nil {
+		return nil, err
+	}
+	flux, on, err := catalogue.Flux(f)
+	if on {
+		addons = append(addons, flux)
+	}
+	return addons, err
 }
 
 // testCase is a file of casesDir.

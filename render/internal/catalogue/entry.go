@@ -85,10 +85,10 @@ func entries() []entry {
 	}
 }
 
-// Names lists the addons that the catalogue knows, the components of Flux
-// included.
+// Names lists the addons that the catalogue knows, the components of Flux and its
+// operator included.
 func Names() []string {
-	names := []string{fluxName}
+	names := []string{fluxName, operatorName}
 	for _, e := range entries() {
 		names = append(names, e.name)
 	}

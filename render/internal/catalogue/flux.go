@@ -13,7 +13,7 @@ func flux() entry {
 	e := entry{
 		about:     "the components of Flux",
 		defaultOn: "with gitops.engine: flux", options: "gitops",
-		name: fluxName, layer: Bootstrap, namespace: fluxNamespace, fixed: true, version: fluxVersion, onlyBy: "gitops.engine",
+		name: fluxName, layer: Bootstrap, namespace: fluxNamespace, fixed: true, version: fluxVersion, onlyBy: componentsOpt + ": " + schemas.Managed,
 		wanted: func(f *facts) (bool, string) {
 			g := f.Cluster.GitOps
 			return g.Engine == schemas.Flux && g.Components == schemas.Managed, "gitops.engine"
@@ -26,16 +26,25 @@ func flux() entry {
 	return e
 }
 
-// Flux returns the components of Flux as an addon, which [Addons] does not list;
-// false if the cluster has no Flux, or one that is there already.
+// Flux returns the components of Flux as an addon, or the operator that installs
+// them, which [Addons] does not list; false if the cluster has no Flux, or one that
+// is there already.
 func Flux(given Facts) (Addon, bool, error) {
-	f, e := &facts{Facts: given}, flux()
-	on, origin := f.enabled(e)
-	if !on {
-		return Addon{}, false, f.problems.Err()
+	f := &facts{Facts: given}
+	for _, e := range []entry{flux(), fluxOperator()} {
+		on, origin := f.enabled(e)
+		if !on {
+			addonSettings{f}.checkUnused(e)
+			continue
+		}
+		a := f.addon(e, origin)
+		e.build(f, &a)
+		addonSettings{f}.settle(e, &a)
+		return a, true, f.problems.Err()
 	}
-	a := f.addon(e, origin)
-	e.build(f, &a)
-	addonSettings{f}.settle(e, &a)
-	return a, true, f.problems.Err()
+	return Addon{}, false, f.problems.Err()
 }
+
+// IsFlux reports whether an addon is Flux itself, or its operator: its objects are
+// beside those that make Flux watch the repository.
+func IsFlux(addon string) bool { return addon == fluxName || addon == operatorName }

@@ -66,7 +66,7 @@ func (f orderRules) checkDependency(a Addon, name, option string, byName map[str
 
 // howToEnable is the option that gives a cluster an addon of the catalogue.
 func howToEnable(name string) string {
-	for _, e := range entries() {
+	for _, e := range append(entries(), flux(), fluxOperator()) {
 		if e.name == name && e.onlyBy != "" {
 			return e.onlyBy
 		}

@@ -16,7 +16,7 @@ type Entry struct {
 // the order of names.
 func Entries() []Entry {
 	var all []Entry
-	for _, e := range append(entries(), flux()) {
+	for _, e := range append(entries(), flux(), fluxOperator()) {
 		all = append(all, Entry{
 			Name: e.name, About: e.about, DefaultOn: e.defaultOn, Options: e.options, Version: e.version,
 			Layer: e.layer, Namespace: e.namespace, BuiltIn: e.builtIn,

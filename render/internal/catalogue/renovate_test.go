@@ -13,7 +13,7 @@ import (
 // addon that has a version where newer ones are: where the catalogue takes it from.
 func TestRenovateKnowsTheCatalogue(t *testing.T) {
 	config := newRenovate(t)
-	for _, e := range append(entries(), flux()) {
+	for _, e := range append(entries(), flux(), fluxOperator()) {
 		if e.version == "" {
 			continue
 		}

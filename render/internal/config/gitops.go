@@ -23,6 +23,7 @@ func (ch completer) setGitOps() {
 	if o := &g.OCI; o.URL != "" && o.SemVer == "" && o.Digest == "" {
 		o.Tag = cmp.Or(o.Tag, "latest")
 	}
+	ch.setInstance()
 	ch.setNotifications()
 }
 
@@ -32,7 +33,7 @@ type gitOpsRules struct{ *reporter }
 func (ch gitOpsRules) check() {
 	g := ch.GitOps
 	if g.Engine == schemas.NoEngine {
-		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "oci", "notifications"} {
+		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "instance", "oci", "notifications"} {
 			if at := []string{"gitops", key}; ch.has(at...) {
 				ch.fail("remove it, or set gitops.engine: flux", at, "gitops.%s without an engine", key)
 			}
@@ -51,6 +52,7 @@ func (ch gitOpsRules) check() {
 	if repository, err := url.Parse(g.Repository); err == nil && g.Repository != "" && g.OCI.URL == "" {
 		ch.checkGitAuth(repository)
 	}
+	ch.checkInstance()
 	ch.checkNotifications()
 }
 

@@ -17,6 +17,9 @@ type testSettings struct {
 	Engine      string            `yaml:"engine"`
 	Credentials map[string]string `yaml:"credentials"`
 	Path        string            `yaml:"path"`
+	Components  string            `yaml:"components"`
+	Multitenant bool              `yaml:"multitenant"`
+	OCI         schemas.OCISource `yaml:"oci"`
 }
 
 // testAddon is an addon of a case. Its objects are documents of a file
@@ -70,6 +73,7 @@ func readCase(t *testing.T, in map[string]string) ([]Addon, Settings) {
 	return addons, Settings{
 		GitOps: schemas.GitOps{
 			Engine: given.Engine, Repository: "https://git.example.com/clusters", Branch: "main", Path: given.Path, Interval: "10m",
+			Components: given.Components, Instance: schemas.FluxInstance{Multitenant: given.Multitenant}, OCI: given.OCI,
 		},
 		Credentials: given.Credentials, AgeKey: "AGE-SECRET-KEY-1", Components: objects("components.yaml"),
 	}

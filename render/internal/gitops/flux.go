@@ -24,6 +24,9 @@ const (
 	OtherAgeKey = "other.agekey"
 	// GitSecret is the Secret with what Flux shows the Git server.
 	GitSecret = "talosgen-git"
+	// fluxAccount may do everything. Where Flux is for tenants, a Kustomization that
+	// names no service account may do nothing.
+	fluxAccount = "kustomize-controller"
 	// VerifySecret is the Secret with the public keys of those who may sign what
 	// Flux runs.
 	VerifySecret = "talosgen-git-signers"
@@ -46,14 +49,21 @@ type Settings struct {
 	AgeKey string
 	// In a rotation, another one that it may decrypt with.
 	OtherAgeKey string
-	// The objects that Flux consists of; none if it is there already.
+	// The objects that Flux consists of, or its operator with what it is to install;
+	// none if it is there already.
 	Components []manifest.Object
 }
 
 // flux writes the objects of Flux. Among them is the Kustomization for
 // themselves, so that Flux follows changes of its own settings as well.
 func (a *arrangement) flux(s Settings) {
+	instance, components := s.components()
 	objects := []manifest.Object{s.source(), s.root()}
+	if instance != nil {
+		following, err := s.following(instance)
+		a.problems.AddErr(err)
+		objects = []manifest.Object{annotated(following, noPruning)}
+	}
 	before := ""
 	for _, step := range a.steps {
 		objects = append(objects, s.step(step, before))
@@ -62,10 +72,6 @@ func (a *arrangement) flux(s Settings) {
 	objects = append(objects, s.secrets()...)
 	for i, o := range objects {
 		objects[i] = annotated(o, noSubstitution)
-	}
-	components := make([]manifest.Object, len(s.Components))
-	for i, o := range s.Components {
-		components[i] = annotated(tolerant(o), noSubstitution)
 	}
 	a.claim(Addon{Name: FluxDir, Objects: append(objects[:len(objects):len(objects)], components...)})
 	names := a.objects(FluxDir, FluxDir, objects, Cluster)
@@ -78,6 +84,9 @@ func (a *arrangement) flux(s Settings) {
 		keys[OtherAgeKey] = s.OtherAgeKey
 	}
 	key := Addon{Name: FluxDir, Objects: []manifest.Object{newSecret(AgeSecret, keys)}}
+	if instance != nil {
+		key.Objects = append(key.Objects, newNamespace(Namespace, ""))
+	}
 	a.claim(key)
 	a.bootstrap(key)
 }
@@ -167,7 +176,7 @@ func (s Settings) step(name, before string) manifest.Object {
 }
 
 func (s Settings) kustomization(dir string) map[string]any {
-	return map[string]any{
+	spec := map[string]any{
 		"interval":      s.Interval,
 		"retryInterval": retryInterval,
 		"timeout":       stepTimeout,
@@ -176,6 +185,10 @@ func (s Settings) kustomization(dir string) map[string]any {
 		"sourceRef":     map[string]any{"kind": s.source().Kind(), "name": Name},
 		"decryption":    map[string]any{"provider": "sops", "secretRef": map[string]any{"name": AgeSecret}},
 	}
+	if s.GitOps.Components == schemas.Operator && s.Instance.Multitenant {
+		spec["serviceAccountName"] = fluxAccount
+	}
+	return spec
 }
 
 func object(apiVersion, kind, name string, spec map[string]any) manifest.Object {

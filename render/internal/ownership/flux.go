@@ -22,13 +22,20 @@ const (
 
 // OfFlux are the claims of every Kustomization and HelmRelease among the
 // objects of a repository: of the directories that Kustomizations name, and of
-// the charts that are known.
+// the charts that are known. Of a FluxInstance a Kustomization is made.
 func OfFlux(objects []manifest.Located, kustomize Kustomize) ([]Claim, error) {
 	var claims []Claim
 	var problems diag.List
 	for _, o := range objects {
 		switch o.ID().Group + "/" + o.Kind() {
 		case groupKustomize + "/Kustomization":
+			found, err := ofKustomization(o, kustomize)
+			problems.AddErr(err)
+			claims = append(claims, found...)
+		case "fluxcd.controlplane.io/FluxInstance":
+			if o.Object = o.Synced(); o.Object == nil {
+				continue
+			}
 			found, err := ofKustomization(o, kustomize)
 			problems.AddErr(err)
 			claims = append(claims, found...)

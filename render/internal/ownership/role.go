@@ -44,6 +44,7 @@ var signs = []struct {
 	{"DaemonSet", "hcloud-cloud-controller-manager", CloudController, "hcloud-cloud-controller-manager"},
 	{"Deployment", "kubelet-serving-cert-approver", CertApprover, "kubelet-serving-cert-approver"},
 	{"Deployment", "kustomize-controller", GitOps, "flux"},
+	{"FluxInstance", "flux", GitOps, "flux"},
 }
 
 // roleClaims are the claims of parts that an object makes for its owner.

@@ -64,3 +64,32 @@ func (c *checker) fluxElsewhere() {
 		}
 	}
 }
+
+// fluxInstance is what the Flux Operator makes Flux of.
+const fluxInstance = "fluxcd.controlplane.io/FluxInstance"
+
+// instance follows what a FluxInstance needs: the Secret for its source, and what the
+// Kustomization needs that is made of it.
+func (c *checker) instance(o manifest.Object) {
+	sync := manifest.Section(o, "spec", "sync")
+	c.flux(o, "spec.sync.pullSecret", map[string]any{"name": sync["pullSecret"]}, "Secret")
+	dir := path.Clean(strings.TrimPrefix(manifest.Text(sync["path"]), "/"))
+	if c.sources.Directory != nil && len(sync) > 0 && !c.sources.Directory(dir) {
+		c.found = append(c.found, Dangling{From: o.ID(), Path: "spec.sync.path", To: manifest.ID{Kind: "directory", Name: dir},
+			Hint: "the path is relative to the root of the repository"})
+	}
+}
+
+// madeByInstance notes what the Flux Operator makes of a FluxInstance.
+func (c *checker) madeByInstance(o manifest.Object) {
+	if k := o.Synced(); k != nil {
+		c.add(manifest.ID{Kind: k.Kind(), Namespace: k.Namespace(), Name: k.Name()})
+		c.add(manifest.ID{Kind: k.Text("spec", "sourceRef", "kind"), Namespace: k.Namespace(), Name: k.Name()})
+	}
+	c.namespace(o.Namespace())
+	for _, name := range manifest.Texts(manifest.Section(o, "spec")["components"]) {
+		for _, kind := range []string{"Deployment", "ServiceAccount", "Service"} {
+			c.add(manifest.ID{Kind: kind, Namespace: o.Namespace(), Name: name})
+		}
+	}
+}

@@ -14,6 +14,8 @@ func (c *checker) makes(o manifest.Object) {
 	switch group := o.ID().Group; group + "/" + o.Kind() {
 	case "helm.toolkit.fluxcd.io/HelmRelease":
 		c.opaque[cmp.Or(manifest.Text(spec["targetNamespace"]), o.Namespace())] = true
+	case fluxInstance:
+		c.madeByInstance(o)
 	case "cert-manager.io/Certificate":
 		c.secret(o, manifest.Text(spec["secretName"]))
 	case "cert-manager.io/Issuer":

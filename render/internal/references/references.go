@@ -120,6 +120,8 @@ func (c *checker) from(o manifest.Object) {
 		c.kustomization(o)
 	case "helm.toolkit.fluxcd.io/HelmRelease":
 		c.release(o)
+	case fluxInstance:
+		c.instance(o)
 	case "notification.toolkit.fluxcd.io/Alert":
 		c.flux(o, "spec.providerRef", manifest.Section(o, "spec", "providerRef"), "Provider")
 	case "notification.toolkit.fluxcd.io/Provider":

@@ -81,6 +81,7 @@ func tools() []Module {
 			Tools:       []Tool{{Name: "kubectl", Package: "github.com/talosgen/talosgen/testenv/tools/kubectl"}},
 			LinkerFlags: "-X k8s.io/component-base/version.gitVersion=v1.37.1", // as in go.mod
 		},
+		fluxOperator(),
 		{
 			Folder: talhelper,
 			Tools:  []Tool{{Name: "talhelper", Package: talhelperModule}},
@@ -92,6 +93,22 @@ func tools() []Module {
 		},
 		{Folder: "tools/talosctl-1.13", Tools: talosctl},
 		{Folder: "tools/talosctl-1.14", Tools: talosctl},
+	}
+}
+
+// fluxOperator is the operator of Flux, with the release of Flux that it installs,
+// which its image has too.
+func fluxOperator() Module {
+	const module = "github.com/controlplaneio-fluxcd/flux-operator"
+
+	return Module{
+		Folder: "tools/flux-operator",
+		Tools:  []Tool{{Name: "flux-operator", Package: module + "/cmd/operator"}},
+		Files: []Files{
+			{Folder: "crds", Module: module, Glob: "config/crd/bases/*.yaml"},
+			{Folder: "data/flux/v2.9.4", Module: module, Glob: "config/data/flux/v2.9.4/*.yaml"},
+			{Folder: "data/flux-images/v2.9.4", Module: module, Glob: "config/data/flux-images/v2.9.4/*.yaml"},
+		},
 	}
 }
 

@@ -58,6 +58,8 @@ type reader struct {
 	owned    map[string]string // Kustomization by file
 	desired  kube.Desired
 	problems diag.List
+	// Whether the Flux Operator installs Flux. Its kinds are not there before.
+	operated bool
 }
 
 // file is the name of a file in the repository.
@@ -89,7 +91,8 @@ func (r *reader) parse(name string) []manifest.Object {
 	return objects
 }
 
-// kustomizations are those of Flux that the tree has, by namespace/name.
+// kustomizations are those of Flux that the tree has, and that which the Flux Operator
+// makes of its FluxInstance, by namespace/name.
 func (r *reader) kustomizations() map[string]manifest.Object {
 	found := map[string]manifest.Object{}
 	for _, name := range slices.Concat(r.in(fluxDir), r.in(addonsDir)) {
@@ -98,6 +101,9 @@ func (r *reader) kustomizations() map[string]manifest.Object {
 			continue // whoever reads its objects reports it
 		}
 		for _, o := range objects {
+			if root := o.Synced(); root != nil {
+				o, r.operated = root, true
+			}
 			if id := o.ID(); id.Group == "kustomize.toolkit.fluxcd.io" && id.Kind == "Kustomization" {
 				found[id.Namespace+"/"+id.Name] = o
 			}
@@ -128,7 +134,7 @@ func stageOf(o manifest.Object, stage kube.Stage) kube.Stage {
 	switch id := o.ID(); {
 	case id.Kind == "CustomResourceDefinition" || id.Kind == "Namespace" && id.Group == "":
 		return kube.Definitions
-	case stage == kube.Flux && strings.HasSuffix(id.Group, ".toolkit.fluxcd.io"):
+	case stage == kube.Flux && (strings.HasSuffix(id.Group, fluxGroups) || manifest.IsFluxInstance(id)):
 		return kube.Sources
 	}
 	return stage
@@ -158,7 +164,7 @@ func (r *reader) flux(owner string, k manifest.Object) {
 		for _, o := range r.parse(name) {
 			stage := stageOf(o, kube.Flux)
 			// Namespaces and definitions too: what bootstrap/ has may need them.
-			seed := strings.HasPrefix(name, fluxDir+"/") || stage == kube.Definitions
+			seed := (strings.HasPrefix(name, fluxDir+"/") || stage == kube.Definitions) && !r.ofFlux(o)
 			if seed && !changed {
 				changed = true
 				r.asItIs(owner, k, name)
