@@ -7,6 +7,8 @@ func TestFollows(t *testing.T) {
 		"": "",
 		"kind: Kustomization\nspec: {path: a}\n---\nkind: GitRepository\nspec: {ref: {branch: production}}\n": "production",
 		"kind: GitRepository\nspec: {}\n": "",
+		"kind: FluxInstance\nspec: {sync: {kind: GitRepository, ref: refs/heads/release/1}}\n": "release/1",
+		"kind: FluxInstance\nspec: {sync: {kind: OCIRepository, ref: latest}}\n":               "",
 	} {
 		e := &Environment{files: map[string][]byte{fluxFile: []byte(text)}}
 		if got := e.Follows(); got != want {

@@ -18,6 +18,9 @@ func (p *plan) warnMoved(res *Result, before []string) {
 		now = append(now, f.Path)
 	}
 	now = append(now, res.kept...)
+	if p := operatorComes(before, now); p != nil {
+		res.Warnings.Add(p)
+	}
 	was, is := bootstrapAddons(before), bootstrapAddons(now)
 	for _, file := range before {
 		addon, step := fluxAddonOf(file)
@@ -29,6 +32,17 @@ func (p *plan) warnMoved(res *Result, before []string) {
 			WithHint("where the cluster runs already: `flux suspend kustomization talosgen-%s -n %s`, push, `talosgen apply %s`, then `flux resume kustomization` the same.\n"+
 				"Else Flux removes it with the push, and the cluster is without it until apply makes it again", step, gitops.Namespace, p.Name))
 	}
+}
+
+// operatorComes warns of Flux itself, which its operator is to have from this render
+// on. A Flux that sees first that it is not what installs itself must not act on that.
+func operatorComes(before, now []string) *diag.Problem {
+	const mark = gitops.BootstrapDir + "/" + gitops.FluxDir + "/manifests.yaml" // with the namespace, which is Flux' own otherwise
+	if !slices.Contains(before, gitops.FluxDir+"/manifests.yaml") || slices.Contains(before, mark) || !slices.Contains(now, mark) {
+		return nil
+	}
+	return diag.On("gitops.components", "the Flux Operator is to install Flux from now on, and has to take it over where it runs already").
+		WithHint("where the cluster runs already: `flux suspend kustomization %[1]s -n %[2]s`, push, `talosgen apply`, then `flux resume kustomization %[1]s -n %[2]s`", gitops.Name, gitops.Namespace)
 }
 
 // bootstrapAddons are the addons that apply keeps, as the files of a tree say.

@@ -17,7 +17,7 @@ import (
 // without a network of pods, and Flux, whose pods wait for one, would have to
 // bring it.
 func (c *compiler) warnNoPodNetwork() {
-	if g := c.Config.GitOps; c.Config.CNI.Type != "none" || g.Engine != schemas.Flux || g.Components != schemas.Managed {
+	if g := c.Config.GitOps; c.Config.CNI.Type != "none" || g.Engine != schemas.Flux || g.Components == schemas.Existing {
 		return
 	}
 	first := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.MachineRole() == machine.ControlPlane })

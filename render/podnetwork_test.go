@@ -20,6 +20,7 @@ func TestNoPodNetworkBeforeFlux(t *testing.T) {
 		want                 bool
 	}{
 		{"nothing brings it", none + flux, "", true},
+		{"nothing brings it before the operator", none + "gitops: {repository: \"https://git.example.com/a\", components: operator}\naddons: {flux-operator: {source: {path: charts/flux}}}\n", "", true},
 		{"no Flux", none, "", false},
 		{"a Flux of others", none + "gitops: {repository: \"https://git.example.com/a\", components: existing}\n", "", false},
 		{"flannel", flux, "", false},

@@ -29,7 +29,7 @@ type FluxInstance struct {
 // FluxPatch is a patch of objects of Flux.
 type FluxPatch struct {
 	// A strategic merge patch, or a list of operations of a JSON patch, as text.
-	Patch string `yaml:"patch" required:"true" example:"'[{op: add, path: /spec/template/spec/priorityClassName, value: system-cluster-critical}]'"`
+	Patch string `yaml:"patch" required:"true" example:"\"- op: add\\n  path: /spec/template/spec/priorityClassName\\n  value: system-cluster-critical\\n\""`
 	// The objects that it is for.
 	Target FluxPatchTarget `yaml:"target"`
 }

@@ -10,9 +10,9 @@ import (
 func TestSynced(t *testing.T) {
 	const instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: gitops}\n"
 	for text, want := range map[string]string{
-		instance + "spec: {sync: {kind: GitRepository, name: all, path: ./a/b}}":                                           "Kustomization.kustomize.toolkit.fluxcd.io/gitops/all ./a/b GitRepository/all",
-		instance + "spec: {sync: {kind: OCIRepository, path: c}}":                                                          "Kustomization.kustomize.toolkit.fluxcd.io/gitops/gitops c OCIRepository/gitops",
-		instance + "spec: {distribution: {version: 2.x}}":                                                                  "",
+		instance + "spec: {sync: {kind: GitRepository, name: all, path: ./a/b}}":                                             "Kustomization.kustomize.toolkit.fluxcd.io/gitops/all ./a/b GitRepository/all",
+		instance + "spec: {sync: {kind: OCIRepository, path: c}}":                                                            "Kustomization.kustomize.toolkit.fluxcd.io/gitops/gitops c OCIRepository/gitops",
+		instance + "spec: {distribution: {version: 2.x}}":                                                                    "",
 		"apiVersion: example.com/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: gitops}\nspec: {sync: {path: c}}": "",
 		"apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: flux}\nspec: {sync: {path: c}}":          "",
 	} {

@@ -27,6 +27,8 @@ const (
 	portKustomizeMetrics
 	portHelmHealth
 	portHelmMetrics
+	portOperatorHealth
+	portOperatorMetrics
 )
 
 // startControlPlane starts etcd and kube-apiserver together, because the one

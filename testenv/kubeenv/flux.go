@@ -14,6 +14,32 @@ import (
 // there by default.
 const FluxNamespace = "flux-system"
 
+// controller is one of Flux' controllers, or its operator.
+type controller struct {
+	name            string
+	health, metrics int
+	env, args       []string
+}
+
+// controllers are those of Flux.
+func (c *Cluster) controllers() []controller {
+	storage := c.instance.address(portSource)
+
+	// What waits for something else looks again soon, not every 30 seconds.
+	kustomize := []string{"--requeue-dependency=1s", "--watch-all-namespaces"}
+	if c.config.overridden != "" {
+		kustomize = append(kustomize, "--override-manager="+c.config.overridden)
+	}
+
+	return []controller{
+		{name: "source-controller", health: portSourceHealth, metrics: portSourceMetrics, args: []string{
+			"--watch-all-namespaces", "--storage-path=" + c.instance.file("sources"), "--storage-addr=" + storage, "--storage-adv-addr=" + storage,
+		}},
+		{name: "kustomize-controller", health: portKustomizeHealth, metrics: portKustomizeMetrics, args: kustomize},
+		{name: "helm-controller", health: portHelmHealth, metrics: portHelmMetrics, args: []string{"--watch-all-namespaces"}},
+	}
+}
+
 // startFlux defines Flux's kinds and starts its controllers. They run outside
 // of the cluster, as its administrator, and do not know it.
 func (c *Cluster) startFlux() error {
@@ -21,56 +47,20 @@ func (c *Cluster) startFlux() error {
 		return err
 	}
 
-	user, err := c.keys.client("flux", "system:masters")
+	kubeconfig, err := c.fluxKubeconfig()
 	if err != nil {
-		return err
-	}
-
-	kubeconfig, err := c.keys.writeKubeconfig(c.URL, user, "flux.kubeconfig")
-	if err != nil {
-		return err
-	}
-
-	storage := c.instance.address(portSource)
-
-	// What waits for something else looks again soon, not every 30 seconds.
-	kustomize := []string{"--requeue-dependency=1s"}
-	if c.config.overridden != "" {
-		kustomize = append(kustomize, "--override-manager="+c.config.overridden)
-	}
-
-	controllers := []struct {
-		name            string
-		health, metrics int
-		args            []string
-	}{
-		{"source-controller", portSourceHealth, portSourceMetrics, []string{
-			"--storage-path=" + c.instance.file("sources"), "--storage-addr=" + storage, "--storage-adv-addr=" + storage,
-		}},
-		{"kustomize-controller", portKustomizeHealth, portKustomizeMetrics, kustomize},
-		{"helm-controller", portHelmHealth, portHelmMetrics, nil},
-	}
-
-	if err := os.Mkdir(c.instance.file("sources"), 0o700); err != nil {
 		return err
 	}
 
 	var waits []func() error
 
-	for _, controller := range controllers {
-		health := c.instance.address(controller.health)
-
-		p, err := c.start(controller.name,
-			[]string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + FluxNamespace},
-			append(controller.args, "--watch-all-namespaces",
-				"--health-addr="+health, "--metrics-addr="+c.instance.address(controller.metrics))...)
+	for _, controller := range c.controllers() {
+		wait, err := c.startController(controller, kubeconfig)
 		if err != nil {
 			return err
 		}
 
-		waits = append(waits, func() error {
-			return p.wait(func() error { return healthy(http.DefaultClient, "http://"+health+"/readyz") })
-		})
+		waits = append(waits, wait)
 	}
 
 	var errs []error
@@ -79,6 +69,37 @@ func (c *Cluster) startFlux() error {
 	}
 
 	return errors.Join(errs...)
+}
+
+// fluxKubeconfig writes the kubeconfig of Flux, and makes the folder of its sources.
+func (c *Cluster) fluxKubeconfig() (string, error) {
+	user, err := c.keys.client("flux", "system:masters")
+	if err != nil {
+		return "", err
+	}
+
+	if err := os.Mkdir(c.instance.file("sources"), 0o700); err != nil {
+		return "", err
+	}
+
+	return c.keys.writeKubeconfig(c.URL, user, "flux.kubeconfig")
+}
+
+// startController starts one of Flux' controllers, and returns what waits until it is
+// ready.
+func (c *Cluster) startController(of controller, kubeconfig string) (wait func() error, err error) {
+	health := c.instance.address(of.health)
+
+	p, err := c.start(of.name,
+		append([]string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + FluxNamespace}, of.env...),
+		append(of.args, "--health-addr="+health, "--metrics-addr="+c.instance.address(of.metrics))...)
+	if err != nil {
+		return nil, err
+	}
+
+	return func() error {
+		return p.wait(func() error { return healthy(http.DefaultClient, "http://"+health+"/readyz") })
+	}, nil
 }
 
 // defineFluxKinds applies the custom resource definitions of the controllers

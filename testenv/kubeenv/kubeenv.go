@@ -38,6 +38,8 @@ type config struct {
 	noControllers bool
 	flux          bool
 	overridden    string
+	operator      string // folder of Flux' operator
+	pods          bool
 }
 
 // Own asks for a cluster that only this test has, and that ends with it.
@@ -57,6 +59,12 @@ func WithOverriddenManager(manager string) Option {
 	return func(c *config) { c.flux, c.overridden = true, manager }
 }
 
+// WithFluxPods adds what a node would run of Flux: each of its controllers, and its
+// operator, as soon as the namespace flux-system has a Deployment of that name, and
+// with the arguments of this test bed. Nothing of Flux is there before. There is no
+// kube-controller-manager, which would count pods.
+func WithFluxPods() Option { return func(c *config) { c.pods, c.noControllers = true, true } }
+
 // Cluster is a running control plane.
 type Cluster struct {
 	// URL is where the API server is; it wants the certificate that is in
@@ -72,6 +80,7 @@ type Cluster struct {
 	client    client
 	processes []*process
 	took      time.Duration // until the API server was ready
+	pods      pods
 }
 
 // pool holds the clusters that the tests of a package share.
@@ -115,6 +124,10 @@ func Start(t testing.TB, options ...Option) *Cluster {
 	}
 
 	programs := toolenv.Folder(t, "kube")
+
+	if c.pods {
+		c.operator = toolenv.Folder(t, "tools/flux-operator")
+	}
 
 	state, err := cache.Open()
 	if err != nil {
@@ -209,12 +222,18 @@ func (c *Cluster) boot() error {
 		return c.startFlux()
 	}
 
+	if c.config.pods {
+		return c.startPods()
+	}
+
 	return nil
 }
 
 // stop ends the processes. What they wrote is of no use to anybody, so they
 // get no time for it. It returns where the logs are if they are to be kept.
 func (c *Cluster) stop(keepLogs bool) string {
+	c.pods.stop()
+
 	for _, p := range c.processes {
 		p.kill()
 	}

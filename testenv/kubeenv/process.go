@@ -36,7 +36,12 @@ func (c *Cluster) start(name string, env []string, args ...string) (*process, er
 		return nil, err
 	}
 
-	p.cmd = exec.Command(filepath.Join(c.programs, name), args...)
+	programs := c.programs
+	if name == fluxOperator {
+		programs = c.config.operator
+	}
+
+	p.cmd = exec.Command(filepath.Join(programs, name), args...)
 	p.cmd.Dir = i.dir
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.Env = append([]string{marker + "=" + i.dir, "HOME=" + tmp, "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}, env...)

@@ -44,6 +44,13 @@ func TestReadiness(t *testing.T) {
 	ready := func(is string) map[string]any {
 		return map[string]any{"observedGeneration": int64(1), "conditions": []any{map[string]any{"type": "Ready", "status": is, "message": "because"}}}
 	}
+	instance := func(of ...any) kubeplan.Object {
+		o := kubeplan.Object{"apiVersion": "fluxcd.controlplane.io/v1", "kind": "FluxInstance", "metadata": map[string]any{"name": "flux", "generation": int64(2)}}
+		if len(of) > 0 {
+			o["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": of[0], "observedGeneration": of[1], "message": "because"}}}
+		}
+		return o
+	}
 	none, suspended := map[string]any{}, map[string]any{"suspend": true}
 	for name, test := range map[string]struct {
 		object kubeplan.Object
@@ -57,6 +64,10 @@ func TestReadiness(t *testing.T) {
 		"suspended while it was broken": {flux(suspended, ready("False")), ""},
 		"whom Flux tells has no status": {kubeplan.Object{"apiVersion": "notification.toolkit.fluxcd.io/v1beta3", "kind": "Alert", "metadata": map[string]any{"name": "x"}}, ""},
 		"who tells Flux has one":        {kubeplan.Object{"apiVersion": "notification.toolkit.fluxcd.io/v1", "kind": "Receiver", "metadata": map[string]any{"name": "x"}}, "Flux has not looked at it yet"},
+		"not installed yet":             {instance(), "the Flux Operator has not looked at it yet"},
+		"an older instance":             {instance("True", int64(1)), "the Flux Operator has not looked at it yet"},
+		"cannot be installed":           {instance("False", int64(2)), "because"},
+		"installed":                     {instance("True", int64(2)), ""},
 		"no status":                     {kubeplan.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}}, ""},
 	} {
 		if is, text := Readiness(test.object); is != (test.want == "") || text != test.want {

@@ -177,6 +177,69 @@ func TestFlux(t *testing.T) {
 	want(ready(again, "first"), "no such path")
 }
 
+// TestFluxOperator: with the operator's FluxInstance come the kinds of Flux and what
+// makes it look, patched; what another Flux had made of that becomes the operator's, and
+// no Kustomization removes it or applies it again.
+func TestFluxOperator(t *testing.T) {
+	b := newBed(t)
+	tree := fstest.MapFS{"flux/own.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: default}\n")}}
+	b.state.Flux = &Flux{Revision: func(branch string) string { return branch + "@sha1:1" }, Read: func(path string) ([]map[string]any, error) { return Manifests(tree, path) }}
+	settle := func() {
+		b.at = b.at.Add(15 * time.Second)
+		for range 4 { // what one round makes, the next one finds
+			b.Settle(b.state)
+		}
+	}
+	b.apply(object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": fluxNamespace}})
+	b.mu.Lock()
+	b.define(parseKinds(fluxInstances + "/v1 fluxinstances FluxInstance")...)
+	b.mu.Unlock()
+	instance := func(controllers ...any) object {
+		return object{"apiVersion": fluxInstances + "/v1", "kind": fluxInstance, "metadata": object{"name": "flux", "namespace": fluxNamespace}, "spec": object{
+			"components": controllers, "sync": object{"kind": "GitRepository", "name": "all", "ref": "refs/heads/main", "path": "./elsewhere", "url": "https://git.example.com/a"},
+			"kustomize": object{"patches": []any{
+				object{"target": object{"kind": "Kustomization", "name": "all"}, "patch": "- op: replace\n  path: /spec/path\n  value: ./flux\n"},
+				object{"patch": "apiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n"},
+			}},
+		}}
+	}
+	b.apply(instance("source-controller", "kustomize-controller"))
+	settle()
+	if b.Get("Deployment", fluxNamespace, "source-controller") != nil {
+		t.Error("Flux was installed before its operator ran")
+	}
+	operator := workload("Deployment", object{})
+	operator["metadata"] = object{"namespace": fluxNamespace, "name": fluxOperator}
+	b.apply(operator)
+	settle()
+	settle()
+	if got := b.status(0, fluxInstance, fluxNamespace, "flux", "conditions"); !strings.Contains(got, "status:True") {
+		t.Errorf("the instance says %s", got)
+	}
+	root := b.Get("Kustomization", fluxNamespace, "all")
+	if path, _, _ := unstructured.NestedString(root, "spec", "path"); path != "./flux" || b.Get("ConfigMap", "default", "own") == nil {
+		t.Errorf("the Kustomization is of %q", path)
+	}
+	if b.Get("CustomResourceDefinition", "", "alerts."+notifications) != nil {
+		t.Error("kinds are there whose controller nobody asked for")
+	}
+
+	// A Kustomization that had the controllers before neither removes nor applies them.
+	b.mu.Lock()
+	i := b.index("Deployment", fluxNamespace, "source-controller")
+	b.prune(&unstructured.Unstructured{Object: root}, []objectID{idOf(b.objects[i])}, nil)
+	b.mu.Unlock()
+	if b.Get("Deployment", fluxNamespace, "source-controller") == nil {
+		t.Error("what is the operator's was removed")
+	}
+	b.apply(object{"apiVersion": fluxInstances + "/v1", "kind": fluxInstance, "metadata": object{"name": "flux", "namespace": fluxNamespace}, "spec": object{
+		"kustomize": object{"patches": []any{object{"patch": "a: [b"}}},
+	}})
+	if got := b.status(0, fluxInstance, fluxNamespace, "flux", "conditions"); !strings.Contains(got, "build failed") {
+		t.Errorf("a patch that is none: %s", got)
+	}
+}
+
 // TestFluxOfFlux: a Kustomization may lead to others. What it changes of them, or
 // removes, is so at once, and nothing of theirs comes back.
 func TestFluxOfFlux(t *testing.T) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,14 +55,26 @@ func (ch gitOpsRules) checkInstance() {
 		ch.fail("for a copy of ghcr.io/fluxcd it is upstream-alpine", sub(at, "registry"), "a registry of one's own needs gitops.instance.variant")
 	}
 	for i, p := range g.Instance.Patches {
-		var content any
-		if err := yaml.Unmarshal([]byte(p.Patch), &content); err == nil {
-			switch content.(type) {
-			case map[string]any, []any:
-				continue
-			}
+		if !isPatch(p.Patch) {
+			ch.fail("a mapping with what is to be different, or a list of operations, each on lines of its own:\n- op: remove\n  path: /spec/replicas",
+				sub(sub(sub(at, "patches"), strconv.Itoa(i)), "patch"), "no patch that kustomize knows")
 		}
-		ch.fail("a mapping with what is to be different, or a list of operations such as [{op: remove, path: /spec/replicas}]",
-			sub(sub(sub(at, "patches"), strconv.Itoa(i)), "patch"), "no patch that kustomize knows")
 	}
+}
+
+// isPatch reports whether kustomize knows a text as a patch. What begins with [ is JSON
+// to it.
+func isPatch(text string) bool {
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return json.Valid([]byte(text))
+	}
+	var content any
+	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+		return false
+	}
+	switch content.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
 }

@@ -81,6 +81,29 @@ flux ConfigMap/left talosgen rendered/dev/flux/left.yaml`
 	}
 }
 
+// The Flux Operator makes the Kustomization of what its FluxInstance follows. What is of
+// Flux' kinds comes with Flux: nobody makes it before.
+func TestReadOperator(t *testing.T) {
+	got, err := read(map[string]string{
+		"bootstrap/flux/a.yaml":   "{apiVersion: v1, kind: Namespace, metadata: {name: fs}}",
+		"flux/kustomization.yaml": list("components.yaml", "steps.yaml"),
+		"flux/components.yaml":    object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "fluxinstances") + object("apps/v1", "Deployment", "flux-operator"),
+		"flux/steps.yaml": "{apiVersion: fluxcd.controlplane.io/v1, kind: FluxInstance, metadata: {name: flux, namespace: fs}, spec: {sync: {kind: GitRepository, name: all, path: ./rendered/dev/flux}}}\n" +
+			kustomization("apps", "rendered/dev/addons/apps", ""),
+		"addons/apps/kustomization.yaml": list("one.yaml"),
+		"addons/apps/one.yaml":           object("v1", "ConfigMap", "one"),
+	}, nil)
+	const want = `definitions Namespace/fs talosgen rendered/dev/bootstrap/flux/a.yaml
+definitions CustomResourceDefinition/fluxinstances Kustomization fs/all seed rendered/dev/flux/components.yaml
+flux Deployment/flux-operator Kustomization fs/all seed rendered/dev/flux/components.yaml
+sources FluxInstance/flux Kustomization fs/all seed rendered/dev/flux/steps.yaml
+sources Kustomization/apps Kustomization fs/all rendered/dev/flux/steps.yaml
+flux ConfigMap/one Kustomization fs/apps rendered/dev/addons/apps/one.yaml`
+	if err != nil || strings.Join(got, "\n") != want {
+		t.Errorf("got (%v)\n%s\nwant\n%s", err, strings.Join(got, "\n"), want)
+	}
+}
+
 func TestReadBad(t *testing.T) {
 	flux := kustomization("talosgen", "rendered/dev/flux", "")
 	for name, test := range map[string]struct {
