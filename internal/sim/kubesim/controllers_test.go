@@ -211,8 +211,9 @@ func TestFluxOperator(t *testing.T) {
 	operator := workload("Deployment", object{})
 	operator["metadata"] = object{"namespace": fluxNamespace, "name": fluxOperator}
 	b.apply(operator)
-	settle()
-	settle()
+	for range 4 { // pods of the operator, pods of Flux, and what they do
+		settle()
+	}
 	if got := b.status(0, fluxInstance, fluxNamespace, "flux", "conditions"); !strings.Contains(got, "status:True") {
 		t.Errorf("the instance says %s", got)
 	}

@@ -53,7 +53,8 @@ func (a *API) installFlux() {
 			a.controllers.flux[instance.GetUID()] = was
 		}
 	}
-	if unready := slices.IndexFunc(was.objects, func(id objectID) bool { return !a.ready(id) }); unready >= 0 {
+	unready := slices.IndexFunc(was.objects, func(id objectID) bool { return !a.ready(id) })
+	if built := was.generation == instance.GetGeneration(); built && unready >= 0 {
 		id := was.objects[unready]
 		state = condition("Ready", "Unknown", "Progressing", "waits for "+id.kind+"/"+id.namespace+"/"+id.name)
 	}
