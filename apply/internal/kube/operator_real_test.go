@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/yaml"
@@ -314,11 +313,11 @@ func TestFluxOperatorTakesOver(t *testing.T) {
 				c.Patch(t, rootPath, kubeenv.MergePatch, map[string]any{"spec": map[string]any{"suspend": nil}})
 			}
 			c.Reconcile(t, sourcePath)
+			// It says so when it has removed what it removes.
 			c.WaitFor(t, rootPath, func(o kubeenv.Object) bool {
 				return kubeenv.Ready(o) && strings.HasSuffix(o.Text("status", "lastAppliedRevision"), commit)
 			}, 2*within)
 			c.WaitFor(t, instancePath, kubeenv.Ready, 2*within)
-			time.Sleep(2 * time.Second) // for what would be removed after that
 			for path, was := range before {
 				if !suspend && (path == sourcePath || path == rootPath) {
 					continue // Flux, which is not told to wait, removes these, and the operator makes them
