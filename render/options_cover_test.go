@@ -32,7 +32,6 @@ var notInCases = map[string]string{
 	"gitops.knownHosts":                       "TestGitOps",
 	"gitops.verifyKeys":                       "TestGitOps",
 	"gitops.interval":                         "TestGitOps",
-	"gitops.components":                       "TestGitOps",
 	"gitops.oci.url":                          "TestGitOps",
 	"gitops.oci.tag":                          "TestGitOps",
 	"gitops.oci.semver":                       "TestGitOps",

@@ -23,6 +23,8 @@ type ociRegistry struct {
 	mu       sync.Mutex
 	contents map[string][]byte // by digest
 	manifest string            // the digest of that of the tag latest
+	// The digest of a manifest with signatures of that one; empty: nobody signed it.
+	signature string
 }
 
 func digestOf(content []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(content)) }
@@ -55,6 +57,7 @@ func (r *ociRegistry) push(t testing.TB, files map[string]string, commit string)
 		len(config), digestOf(config), packed.Len(), digestOf(packed.Bytes()), commit)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.signature = ""
 	r.manifest, r.contents = digestOf(manifest), map[string][]byte{digestOf(config): config, digestOf(packed.Bytes()): packed.Bytes(), digestOf(manifest): manifest}
 }
 
@@ -67,8 +70,11 @@ func (r *ociRegistry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	parts := strings.Split(q.URL.Path, "/")
 	digest := parts[len(parts)-1]
-	if digest == "latest" {
+	switch digest {
+	case "latest":
 		digest = r.manifest
+	case strings.Replace(r.manifest, ":", "-", 1) + ".sig": // where cosign puts it
+		digest = r.signature
 	}
 	content, found := r.contents[digest]
 	if !found || len(parts) != 5 || parts[2] != "clusters" {
