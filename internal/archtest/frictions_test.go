@@ -3,6 +3,7 @@ package archtest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,19 @@ const (
 	openFrictions = 1
 )
 
+// idsOfFrictions are those that a list must have, in their order: B1 and B7 are not bugs.
+func idsOfFrictions() (ids []string) {
+	for n := range frictions {
+		ids = append(ids, strconv.Itoa(n+1))
+	}
+	for n := 2; n <= 28; n++ {
+		if n != 7 {
+			ids = append(ids, "B"+strconv.Itoa(n))
+		}
+	}
+	return ids
+}
+
 // TestFrictions: each friction that a new user met names the test that closes it,
 // which exists, or is said to be open.
 func TestFrictions(t *testing.T) {
@@ -22,27 +36,27 @@ func TestFrictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, open := 0, 0
+	ids, open := []string{}, 0
 	for line := range strings.Lines(string(table)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		n++
 		cells := strings.SplitN(strings.TrimSuffix(line, "\n"), " | ", 4)
-		if len(cells) != 4 || cells[0] != strconv.Itoa(n) {
-			t.Errorf("line %d is not: number | friction | file | text in it: %q", n, line)
+		if len(cells) != 4 {
+			t.Errorf("not: number | friction | file | text in it: %q", line)
 			continue
 		}
+		ids = append(ids, cells[0])
 		if cells[2] == "open" {
 			open++
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join("../..", cells[2]))
 		if err != nil || !strings.Contains(string(text), cells[3]) {
-			t.Errorf("friction %d, %s: %q is not in %s (%v)", n, cells[1], cells[3], cells[2], err)
+			t.Errorf("friction %s, %s: %q is not in %s (%v)", cells[0], cells[1], cells[3], cells[2], err)
 		}
 	}
-	if n != frictions || open != openFrictions {
-		t.Errorf("%d frictions, %d of them open, not %d and %d", n, open, frictions, openFrictions)
+	if !slices.Equal(ids, idsOfFrictions()) || open != openFrictions {
+		t.Errorf("%d of the frictions %v are open, not %d of %v", open, ids, openFrictions, idsOfFrictions())
 	}
 }
