@@ -54,6 +54,11 @@ const (
 	// showed when its configuration was about to be sent to it, then
 	// [ConfiguredYes].
 	LabelConfigured = LabelPrefix + "configured"
+
+	// LabelAdopted says of an object that it was made without talosgen, and taken over.
+	LabelAdopted = LabelPrefix + "adopted"
+	// AdoptedYes is its value.
+	AdoptedYes = "yes"
 )
 
 // Values of [LabelConfigured].

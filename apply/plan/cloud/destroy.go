@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func nameOf(meta Meta) string {
 // of the cluster made it; empty for what is the cluster's own. With what belongs
 // to a run nothing is lost: runs come and go while somebody destroys.
 func (p *destroyer) destroy(d *changeBuilder, labels map[string]string, protected bool, made string) {
-	d.Destructive, d.LiftProtection, d.Reason = !transient(labels), protected, made
+	d.Destructive, d.LiftProtection, d.Reason = !transient(labels), protected, cmp.Or(made, adoptedReason(labels))
 	d.Allowed = true
 	if made != "" {
 		d.Consent = plan.ConsentMade // which the policy gives: others are left

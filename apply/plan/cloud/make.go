@@ -47,6 +47,7 @@ func newPlanner(desired schemas.Infrastructure, observed Observed, policy plan.C
 		desired:   &made.Desired, observed: &made.Observed,
 	}
 	p.owner = newOwner(p.desired, p.observed)
+	p.withAdopted()
 	p.attachment = findAttachment(p.desired.Network, p.observed.Networks, p.owner, policy.Adopt)
 	return p, nil
 }
