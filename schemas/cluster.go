@@ -15,6 +15,12 @@ const (
 type Cluster struct {
 	// The version of this format.
 	APIVersion string `yaml:"apiVersion" default:"talosgen.dev/v1alpha1" enum:"talosgen.dev/v1alpha1" example:"talosgen.dev/v1alpha1"`
+	// A file that this one is laid over, directly in envs: the values that
+	// environments have in common, under the same keys. Mappings meet key by key,
+	// pools and other items by their names, other lists are added to, and other values
+	// replace those of the base; !replace and !delete do what they do in patches. The
+	// path begins at the directory of this file.
+	Base string `yaml:"base" format:"relativePath" otherwise:"none" example:"../base.yaml"`
 	// The name of the cluster. It begins the names of nodes and of everything
 	// that belongs to the cluster, and cannot change later.
 	ClusterName string `yaml:"clusterName" required:"true" format:"clusterName" example:"talos-k8s"`

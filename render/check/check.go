@@ -77,7 +77,7 @@ func settings(r *render.Repo, env string, in *treecheck.Input) error {
 		return err
 	}
 	file := e.File(source.ClusterFile)
-	c, err := config.Load(file, e.Raw[file], &subst.Scope{Vars: variables})
+	c, err := config.Load(file, e.Raw, &subst.Scope{Vars: variables})
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (a *adding) used() (map[string]netip.Prefix, error) {
 			return nil, err
 		}
 		file := part.File(source.ClusterFile)
-		c, err := config.Load(file, part.Raw[file], &subst.Scope{Vars: vars})
+		c, err := config.Load(file, part.Raw, &subst.Scope{Vars: vars})
 		if err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func (a *adding) read() (err error) {
 		return err
 	}
 	file := a.old.File(source.ClusterFile)
-	a.have, err = config.Load(file, a.old.Raw[file], &subst.Scope{Vars: a.was})
+	a.have, err = config.Load(file, a.old.Raw, &subst.Scope{Vars: a.was})
 	return err
 }
 
@@ -160,6 +160,13 @@ const (
 	factsFile  = "facts.yaml"
 )
 
+// all are the files of the new environment, and those that it shares with others.
+func (a *adding) all() config.Files {
+	files := maps.Clone(a.old.Raw)
+	maps.Copy(files, a.files)
+	return files
+}
+
 func (a *adding) path(name string) string { return path.Join(source.EnvsDir, a.env, name) }
 
 // check reads what was made as a render would, and compares its places with those of the
@@ -173,7 +180,7 @@ func (a *adding) check() (err error) {
 		return err
 	}
 	file := a.path(source.ClusterFile)
-	if a.made, err = config.Load(file, a.files[file], &subst.Scope{Vars: vars}); err != nil {
+	if a.made, err = config.Load(file, a.all(), &subst.Scope{Vars: vars}); err != nil {
 		return err
 	}
 	return a.checkPlaces(vars)

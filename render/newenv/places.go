@@ -9,6 +9,9 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/base"
+	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/nodefile"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
@@ -28,46 +31,50 @@ var common = []string{
 	"kubernetes.oidc", "hetzner.firewall", "network.natGateway", "certificates", "gitops.notifications",
 }
 
-// value is a scalar of cluster.yaml.
+// value is a scalar of cluster.yaml, or of a base.
 type value struct {
 	path     string // as people write it
+	steps    []string
 	node     *yaml.Node
+	base     string // where it stands, if that is a base
 	expanded string
 	vars     []string // that it is made of
 	format   string   // of its option
 }
 
-// values are the scalars of a cluster.yaml.
-func values(text []byte, scope *subst.Scope) (all []value, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+// values are the scalars of a cluster.yaml as it is laid over its bases.
+func values(file string, files config.Files, scope *subst.Scope) (all []value, err error) {
+	parts, err := base.Read(file, files)
+	if err != nil {
 		return nil, err
 	}
-	var walk func(n *yaml.Node, t reflect.Type, path, format string)
-	walk = func(n *yaml.Node, t reflect.Type, path, format string) {
+	root, err := base.Merge(parts)
+	if err != nil {
+		return nil, err
+	}
+	var walk func(n *yaml.Node, t reflect.Type, path, format string, steps []string)
+	walk = func(n *yaml.Node, t reflect.Type, path, format string, steps []string) {
 		for t != nil && t.Kind() == reflect.Pointer {
 			t = t.Elem()
 		}
 		switch n.Kind {
-		case yaml.DocumentNode:
-			walk(n.Content[0], t, path, format)
 		case yaml.MappingNode:
 			for i := 0; i+1 < len(n.Content); i += 2 {
 				key := n.Content[i].Value
 				below, its := under(t, key, format)
-				walk(n.Content[i+1], below, strings.TrimPrefix(path+"."+key, "."), its)
+				walk(n.Content[i+1], below, strings.TrimPrefix(path+"."+key, "."), its, append(slices.Clip(steps), key))
 			}
 		case yaml.SequenceNode:
 			below, _ := under(t, "", format)
 			for i, item := range n.Content {
-				walk(item, below, path+"["+strconv.Itoa(i)+"]", format)
+				walk(item, below, path+"["+strconv.Itoa(i)+"]", format, append(slices.Clip(steps), strconv.Itoa(i)))
 			}
 		case yaml.ScalarNode:
 			expanded, used, _, _ := subst.Expand(n.Value, scope) // what is wrong with it was told
-			all = append(all, value{path, n, expanded, used, format})
+			all = append(all, value{path, steps, n, nodefile.Of(n, ""), expanded, used, format})
 		}
 	}
-	walk(&doc, reflect.TypeFor[schemas.Cluster](), "", "")
+	walk(root, reflect.TypeFor[schemas.Cluster](), "", "", nil)
 	return all, nil
 }
 
@@ -103,7 +110,7 @@ func (v value) isPlace() bool {
 // checkPlaces refuses what is where the other environment has it, unless it was said.
 func (a *adding) checkPlaces(vars subst.Vars) error {
 	file := a.old.File(source.ClusterFile)
-	before, err := values(a.old.Raw[file], &subst.Scope{Vars: a.was})
+	before, err := values(file, a.old.Raw, &subst.Scope{Vars: a.was})
 	if err != nil {
 		return err
 	}
@@ -111,7 +118,7 @@ func (a *adding) checkPlaces(vars subst.Vars) error {
 	for _, v := range before {
 		was[v.path] = v.expanded
 	}
-	now, err := values(a.files[a.path(source.ClusterFile)], &subst.Scope{Vars: vars})
+	now, err := values(a.path(source.ClusterFile), a.all(), &subst.Scope{Vars: vars})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ var index = regexp.MustCompile(`\[[0-9]+\]`)
 // and cluster.yaml.
 func (a *adding) settle(move moving) error {
 	file := a.path(source.ClusterFile)
-	all, err := values(a.files[file], &subst.Scope{Vars: a.was})
+	all, err := values(file, a.all(), &subst.Scope{Vars: a.was})
 	if err != nil {
 		return err
 	}
@@ -48,6 +48,9 @@ func (a *adding) settle(move moving) error {
 		return err
 	}
 	a.noteEnv()
+	if err := a.moveBase(all, said, move); err != nil {
+		return err
+	}
 	return a.setNetwork(move)
 }
 
@@ -58,9 +61,15 @@ var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 func (a *adding) say(all []value, said map[string]string) error {
 	file := a.path(source.ClusterFile)
 	var edits []edit
-	for _, v := range all {
+	over := map[*value]string{}
+	for i, v := range all {
 		text, is := said[v.path]
 		if !is {
+			continue
+		}
+		if v.base != "" {
+			over[&all[i]] = text
+			delete(a.set, v.path)
 			continue
 		}
 		e, err := replacing(file, a.files[file], v.node, text)
@@ -72,6 +81,15 @@ func (a *adding) say(all []value, said map[string]string) error {
 		delete(a.set, v.path)
 	}
 	a.files[file] = applied(a.files[file], edits)
+	for i := range all {
+		text, is := over[&all[i]]
+		if !is {
+			continue
+		}
+		if err := a.override(all[i], text); err != nil {
+			return err
+		}
+	}
 	for name, text := range said {
 		if a.setVariable(name, text) {
 			delete(a.set, name)

@@ -54,7 +54,7 @@ func List(r *render.Repo, env string) ([]Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(from.File, from.Text, from.Scope)
+	c, err := config.Load(from.File, from.Bases, from.Scope)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func read(r *render.Repo, env string) (pools.Source, error) {
 	}
 	vars, err := e.Variables(&source.Secrets{Variables: e.SecretVariables()})
 	file := e.File(source.ClusterFile)
-	return pools.Source{File: file, Text: e.Raw[file], Scope: &subst.Scope{Vars: vars}}, err
+	return pools.Source{File: file, Text: e.Raw[file], Bases: e.Raw, Scope: &subst.Scope{Vars: vars}}, err
 }
 
 // Render renders the environment as if the change were written.

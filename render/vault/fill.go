@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"io"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
 	"github.com/talosgen/talosgen/internal/sshkey"
@@ -82,7 +80,7 @@ func (f *filler) generate() error {
 		}
 		f.given.KeyringBinding = secret.New(base64.StdEncoding.EncodeToString(random))
 	}
-	if f.have.SSHHostKey.IsZero() && mayHaveGateway(f.Raw[f.File(source.ClusterFile)]) {
+	if f.have.SSHHostKey.IsZero() && mayHaveGateway(f.Environment) {
 		private, err := sshkey.New(f.Repo.Process.Random)
 		if err != nil {
 			return err
@@ -95,9 +93,9 @@ func (f *filler) generate() error {
 // mayHaveGateway tells whether an environment can turn a NAT gateway on: all
 // can but static ones. Whatever else is wrong with the file is reported when it
 // is read as a whole.
-func mayHaveGateway(clusterYAML []byte) bool {
+func mayHaveGateway(e *source.Environment) bool {
 	var c struct {
 		Provider string `yaml:"provider"`
 	}
-	return yaml.Unmarshal(clusterYAML, &c) == nil && c.Provider != schemas.Static
+	return e.DecodeCluster(&c) == nil && c.Provider != schemas.Static
 }

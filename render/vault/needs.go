@@ -133,7 +133,7 @@ func (f *filler) readCluster() (*config.Config, map[string]bool, []config.Lackin
 		return nil, known, nil, nil
 	}
 	file := f.File(source.ClusterFile)
-	cfg, lacking, err := config.LoadLacking(file, f.Raw[file], &subst.Scope{Vars: vars})
+	cfg, lacking, err := config.LoadLacking(file, f.Raw, &subst.Scope{Vars: vars})
 	if err != nil {
 		return nil, known, nil, nil
 	}

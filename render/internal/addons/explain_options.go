@@ -32,7 +32,7 @@ func (b *builder) withoutOptions(name string, v *variant) []withoutOption {
 	var all []withoutOption
 	for _, option := range b.model.Config.Options() {
 		file := b.model.Path(layer.ClusterFile)
-		cfg, needed, err := config.LoadWithout(file, b.texts.Files[file], b.model.Scope, option)
+		cfg, needed, err := config.LoadWithout(file, b.texts.Files, b.model.Scope, option)
 		if err != nil {
 			continue
 		}

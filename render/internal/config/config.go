@@ -6,6 +6,7 @@ package config
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/address"
+	"github.com/talosgen/talosgen/render/internal/base"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -33,36 +35,36 @@ type Config struct {
 	autoscaled []Node // one for each pool
 
 	fields func() map[fieldKey][]string // the paths of all fields
+	root   *yaml.Node                   // what was read, laid over its bases
 
 	// On Hetzner, zero otherwise:
 	ranges address.Ranges
 	shared address.Subnets
 }
 
-// Load reads the cluster.yaml at file, a path in the repository, with the
+// Files are sources by their paths in the repository: a cluster.yaml, and the bases that
+// it is laid over. Others do no harm.
+type Files = map[string][]byte
+
+// Load reads the cluster.yaml at file, a path in the repository, with its bases and the
 // variables in scope. The error holds all problems that the file has; what comes
 // with one, if not nil, holds nothing but the warnings.
-func Load(file string, data []byte, scope *subst.Scope) (*Config, error) {
-	return loadChecked(file, data, scope, leniency{})
+func Load(file string, files Files, scope *subst.Scope) (*Config, error) {
+	return loadChecked(file, files, scope, leniency{})
 }
 
 // LoadOverlapping is [Load] for who is going to change the pools: their
 // addresses may overlap, or lie beyond their subnet.
-func LoadOverlapping(file string, data []byte, scope *subst.Scope) (*Config, error) {
-	return loadChecked(file, data, scope, leniency{overlapping: true})
+func LoadOverlapping(file string, files Files, scope *subst.Scope) (*Config, error) {
+	return loadChecked(file, files, scope, leniency{overlapping: true})
 }
 
-func loadChecked(file string, data []byte, scope *subst.Scope, let leniency) (*Config, error) {
-	root, err := parse(file, data)
+func loadChecked(file string, files Files, scope *subst.Scope, let leniency) (*Config, error) {
+	doc, err := read(file, files, scope)
 	if err != nil {
 		return nil, err
 	}
-	return checked(file, root, scope, let)
-}
-
-// checked is [decoded], without what comes of a document that has problems.
-func checked(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*Config, error) {
-	c, err := decoded(file, root, scope, let)
+	c, err := decoded(file, doc, scope, let)
 	if err != nil {
 		return &Config{Warnings: sorted(c.Warnings)}, err
 	}
@@ -72,20 +74,18 @@ func checked(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*C
 }
 
 // decoded decodes and checks a document.
-func decoded(file string, root *yaml.Node, scope *subst.Scope, let leniency) (*Config, error) {
-	c := &Config{file: file, pos: map[string]diag.Pos{}}
+func decoded(file string, doc *document, scope *subst.Scope, let leniency) (*Config, error) {
+	c := &Config{file: file, pos: map[string]diag.Pos{}, root: doc.root}
 	c.fields = sync.OnceValue(c.listFields)
-	var problems diag.List
-	expanded, err := subst.ExpandNode(subst.Source{File: file}, root, scope)
-	problems.AddErr(err)
+	problems := slices.Clone(doc.problems)
 	d := decoder{
 		file:     file,
 		problems: &problems,
 		pos:      c.pos,
-		skip:     expanded.Failed,
+		skip:     doc.failed,
 	}
-	d.refuseSecrets(expanded)
-	d.decode(expanded.Doc, &c.Cluster)
+	d.refuseSecrets(doc.secret)
+	d.decode(doc.root, &c.Cluster)
 	check(&reporter{Config: c, problems: &problems, scope: scope, leniency: let})
 	return c, problems.Err()
 }
@@ -150,6 +150,10 @@ func (c *Config) Pos(path ...string) diag.Pos {
 	}
 	return diag.Pos{File: c.file}
 }
+
+// Item is the key that an item of a list is known by where files meet, and its value
+// there: of a pool its name.
+func (c *Config) Item(path []string) (key, value string) { return base.Item(c.root, path) }
 
 // Near is the place of an option, written with dots and indexes such as
 // hetzner.dns.records.0.name, or of the nearest mapping that it would be in.

@@ -44,7 +44,21 @@ func loadCase(t *testing.T, in casetest.Case) map[string]string {
 }
 
 func loadFiles(t *testing.T, in casetest.Case) (*Config, error) {
-	return Load(testFile, []byte(in.Texts["cluster.yaml"]), testScope(t, []byte(in.Texts["cluster.env"])))
+	return Load(testFile, testFiles(in), testScope(t, []byte(in.Texts["cluster.env"])))
+}
+
+// alone is a cluster.yaml without a base.
+func alone(text string) Files { return Files{testFile: []byte(text)} }
+
+// testFiles are the cluster.yaml of a case, and the bases in it.
+func testFiles(in casetest.Case) Files {
+	files := Files{testFile: []byte(in.Texts["cluster.yaml"])}
+	for name, text := range in.Texts {
+		if strings.HasPrefix(name, "envs/") {
+			files[name] = []byte(text)
+		}
+	}
+	return files
 }
 
 func resolved(t *testing.T, c *Config) string {
@@ -123,7 +137,7 @@ func minimal(extra string) string {
 
 func load(t *testing.T, text string) *Config {
 	t.Helper()
-	c, err := Load(testFile, []byte(text), nil)
+	c, err := Load(testFile, alone(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +190,7 @@ func TestExampleKeyFile(t *testing.T) {
 	if got := c.ExampleKeyFile(); got != "envs/example.agekey" {
 		t.Errorf("got %s", got)
 	}
-	_, err := Load(testFile, []byte(minimal("secrets: {exampleKeyFile: ../../../key}\n")), nil)
+	_, err := Load(testFile, alone(minimal("secrets: {exampleKeyFile: ../../../key}\n")), nil)
 	if err == nil || !strings.Contains(err.Error(), "envs/dev/cluster.yaml:7:27: the example key is outside of the repository") {
 		t.Errorf("got %v", err)
 	}
@@ -272,10 +286,10 @@ func TestBrokenFiles(t *testing.T) {
 		{"two documents", minimal("---\nx: y\n"), "cluster.yaml:7:1: a second document"},
 		{"unknown anchor", "a: *b\n", "cluster.yaml:1:4: not valid YAML: unknown anchor"},
 		{"deep", minimal("addons: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n"), "cluster.yaml:7:108: nested deeper than 100 levels"},
-		{"large", strings.Repeat("#", maxSize+1), "cluster.yaml: the file is larger than 4 MiB"},
+		{"large", strings.Repeat("#", 4<<20+1), "cluster.yaml: the file is larger than 4 MiB"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := Load(testFile, []byte(tt.in), nil)
+			_, err := Load(testFile, alone(tt.in), nil)
 			if err == nil || !strings.HasPrefix(err.Error(), "envs/dev/"+tt.want) || diag.CodeOf(err) != diag.Input {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -291,7 +305,7 @@ func TestAliases(t *testing.T) {
 		t.Errorf("the label is %q", got)
 	}
 	many := "a: &a {x: y}\n" + minimal("") + "network: {podCidrs: [" + strings.Repeat("*a,", maxAliases+5) + "]}\n"
-	if _, err := Load(testFile, []byte(many), nil); err == nil || strings.Count(err.Error(), "more than 1000 aliases") != 1 {
+	if _, err := Load(testFile, alone(many), nil); err == nil || strings.Count(err.Error(), "more than 1000 aliases") != 1 {
 		t.Errorf("got %v", err)
 	}
 }

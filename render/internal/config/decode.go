@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/render/internal/subst"
+	"github.com/talosgen/talosgen/render/internal/nodefile"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -28,8 +28,8 @@ type decoder struct {
 }
 
 // refuseSecrets reports every scalar that a secret went into.
-func (d *decoder) refuseSecrets(e subst.Expanded) {
-	for n := range e.Secret {
+func (d *decoder) refuseSecrets(secret map[*yaml.Node]bool) {
+	for n := range secret {
 		if d.skip[n] {
 			continue
 		}
@@ -40,7 +40,7 @@ func (d *decoder) refuseSecrets(e subst.Expanded) {
 }
 
 func (d *decoder) at(n *yaml.Node) diag.Pos {
-	return diag.Pos{File: d.file, Line: n.Line, Column: n.Column}
+	return nodefile.Pos(n, d.file)
 }
 
 func (d *decoder) fail(n *yaml.Node, hint, message string, args ...any) {

@@ -34,7 +34,7 @@ func TestDocumentedOptions(t *testing.T) {
 			}
 			shown++
 			whole := bytes.ReplaceAll(m[1], []byte("…"), []byte("mDMEZ0example")) // what a key has in its middle
-			if _, err := Load(testFile, beside(t, whole), nil); err != nil {
+			if _, err := Load(testFile, alone(string(beside(t, whole))), nil); err != nil {
 				t.Errorf("%s: %v in\n%s", name, err, m[1])
 			}
 		}

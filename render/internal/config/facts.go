@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/base"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -23,7 +24,7 @@ const factsHint = "apply writes this file: restore it from Git"
 // LoadFacts reads the facts.yaml at file, a path in the repository. The error
 // holds all problems that the file has.
 func LoadFacts(file string, data []byte) (*Facts, error) {
-	root, err := parse(file, data)
+	root, err := base.Parse(file, data)
 	if err != nil {
 		return nil, err
 	}

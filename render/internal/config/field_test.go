@@ -9,7 +9,7 @@ import (
 // TestFieldPlaces: a field that is given by its address has the place that its
 // path has, whatever is before it in memory.
 func TestFieldPlaces(t *testing.T) {
-	c, err := Load("cluster.yaml", []byte(`clusterName: web
+	c, err := Load("cluster.yaml", Files{"cluster.yaml": []byte(`clusterName: web
 provider: static
 endpoint: https://10.0.0.1:6443
 nodes:
@@ -21,7 +21,7 @@ talos:
   kernelModules:
     - {name: a}
     - {name: b, parameters: [c, d]}
-`), &subst.Scope{})
+`)}, &subst.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 		"N":      {Value: "3"},
 	}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Load(testFile, data, scope)
+		c, err := Load(testFile, Files{testFile: data}, scope)
 		if err != nil {
 			if strings.Contains(err.Error(), "CANARY") && !strings.Contains(string(data), "CANARY") {
 				t.Errorf("the error shows a secret: %v", err)
@@ -72,7 +72,7 @@ func BenchmarkLoad(b *testing.B) {
 	for name, data := range map[string]string{"large": text.String(), "small": minimal("")} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Load(testFile, []byte(data), nil); err != nil {
+				if _, err := Load(testFile, alone(data), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -27,7 +27,7 @@ func TestOpenLoadBalancer(t *testing.T) {
 	} {
 		text := strings.Replace(minimal("access: "+tt.access+"\n"), "{region: hel1}",
 			fmt.Sprintf("{region: hel1, firewall: {%s}, apiLoadBalancer: {%s}}", tt.firewall, tt.balancer), 1)
-		_, err := Load(testFile, []byte(text), nil)
+		_, err := Load(testFile, alone(text), nil)
 		if open := err != nil && strings.Contains(err.Error(), "cluster.yaml:4:36: the Kubernetes API is for 203.0.113.0/24 only, but its load balancer is public"); open != tt.open || !open && err != nil {
 			t.Errorf("%+v: %v", tt, err)
 		}
@@ -52,7 +52,7 @@ func TestOffsetsThatNobodyRecorded(t *testing.T) {
 		{", offset: 4", 5, "", true},
 		{"", 1, ", subnet: 10.0.65.0/25", false},
 	} {
-		_, err := Load(testFile, fmt.Appendf(nil, text, tt.a, tt.count, tt.b), nil)
+		_, err := Load(testFile, alone(fmt.Sprintf(text, tt.a, tt.count, tt.b)), nil)
 		if overlap := err != nil && strings.Contains(err.Error(), `the pools "a" and "b" overlap`); overlap != tt.overlap || !overlap && err != nil {
 			t.Errorf("%+v: %v", tt, err)
 		}
@@ -77,7 +77,7 @@ func TestServerLimit(t *testing.T) {
 		text := strings.Replace(minimal("network: {"+tt.network+"}\n"), "{count: 1, type: cpx22}",
 			fmt.Sprintf("{count: 1, type: cpx22}, workers: {nodepools: [{name: a, count: %d, type: cpx22}]}", tt.count), 1) +
 			fmt.Sprintf("autoscaler: {nodepools: [{name: s, max: %d, type: cpx22}]}\n", tt.scaled)
-		_, err := Load(testFile, []byte(text), nil)
+		_, err := Load(testFile, alone(text), nil)
 		if fits := err == nil; fits != tt.fits {
 			t.Errorf("%+v: %v", tt, err)
 		}

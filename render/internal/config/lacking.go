@@ -16,8 +16,8 @@ type Lacking struct{ Option, Variable string }
 
 // LoadLacking is [Load] for who is going to add secret variables: it returns the
 // options that name one which is not defined, and does not refuse them.
-func LoadLacking(file string, data []byte, scope *subst.Scope) (*Config, []Lacking, error) {
+func LoadLacking(file string, files Files, scope *subst.Scope) (*Config, []Lacking, error) {
 	var lacking []Lacking
-	c, err := loadChecked(file, data, scope, leniency{lacking: &lacking})
+	c, err := loadChecked(file, files, scope, leniency{lacking: &lacking})
 	return c, lacking, err
 }

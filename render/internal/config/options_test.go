@@ -131,7 +131,7 @@ func TestVariableForEveryScalar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(testFile, data, testScope(t, []byte(env.String())))
+	c, err := Load(testFile, alone(string(data)), testScope(t, []byte(env.String())))
 	if err != nil || replaced < 30 {
 		t.Fatalf("%d scalars: %v", replaced, err)
 	}

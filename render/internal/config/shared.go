@@ -68,8 +68,7 @@ func (r *reporter) unique(list []string, key string, names []string) {
 		if key != "" {
 			at = sub(at, key)
 		}
-		line := r.Pos(sub(list, strconv.Itoa(before))...).Line
-		r.fail("the first one is on line "+strconv.Itoa(line), at, "%s has %q twice", display(list), name)
+		r.fail("the first one is on "+r.line(r.Pos(sub(list, strconv.Itoa(before))...)), at, "%s has %q twice", display(list), name)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestShippedEnvironments(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := path.Join("envs", filepath.Base(filepath.Dir(file)), "cluster.yaml")
-		if _, err := Load(name, data, environmentScope(t, filepath.Dir(file))); err != nil {
+		if _, err := Load(name, Files{name: data}, environmentScope(t, filepath.Dir(file))); err != nil {
 			t.Error(err)
 		}
 	}

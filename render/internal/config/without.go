@@ -36,7 +36,7 @@ func (c *Config) Options() [][]string {
 	}
 	sorting.By(options, func(a, b []string) int {
 		before, after := c.Pos(a...), c.Pos(b...)
-		return cmp.Or(cmp.Compare(before.Line, after.Line), cmp.Compare(before.Column, after.Column), slices.Compare(a, b))
+		return cmp.Or(strings.Compare(before.File, after.File), cmp.Compare(before.Line, after.Line), cmp.Compare(before.Column, after.Column), slices.Compare(a, b))
 	})
 	return options
 }
@@ -50,15 +50,15 @@ func isIndex(key string) bool {
 // taken away, so that its default counts; needed tells that the file cannot do
 // without it, and that the result lacks something. The error is that the option
 // cannot be taken away.
-func LoadWithout(file string, data []byte, scope *subst.Scope, option []string) (c *Config, needed bool, err error) {
-	root, err := parse(file, data)
+func LoadWithout(file string, files Files, scope *subst.Scope, option []string) (c *Config, needed bool, err error) {
+	doc, err := read(file, files, scope)
 	if err != nil {
 		return nil, false, err
 	}
-	if !remove(root, option) {
+	if !remove(doc.root, option) {
 		return nil, false, fmt.Errorf("%s does not set %s itself", file, strings.Join(option, "."))
 	}
-	c, err = decoded(file, root, scope, leniency{})
+	c, err = decoded(file, doc, scope, leniency{})
 	return c, err != nil, nil
 }
 

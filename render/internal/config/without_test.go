@@ -16,7 +16,7 @@ nodes:
 
 // The options of a file are its values, lists whole, in their order.
 func TestOptions(t *testing.T) {
-	c, err := Load(testFile, []byte(withOptions), &subst.Scope{})
+	c, err := Load(testFile, alone(withOptions), &subst.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,16 +33,16 @@ func TestOptions(t *testing.T) {
 
 // Without an option its default counts, and it is told if the file needs it.
 func TestLoadWithout(t *testing.T) {
-	c, needed, err := LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, []string{"cni", "hubble", "enabled"})
+	c, needed, err := LoadWithout(testFile, alone(withOptions), &subst.Scope{}, []string{"cni", "hubble", "enabled"})
 	if err != nil || needed || c.CNI.Hubble.Enabled || c.CNI.Type != "cilium" {
 		t.Errorf("got %+v, %t, %v", c, needed, err)
 	}
-	c, needed, err = LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, []string{"clusterName"})
+	c, needed, err = LoadWithout(testFile, alone(withOptions), &subst.Scope{}, []string{"clusterName"})
 	if err != nil || !needed || c.ClusterName != "" || c.CNI.Type != "cilium" {
 		t.Errorf("got %+v, %t, %v", c, needed, err)
 	}
 	for _, option := range [][]string{{"cni", "gatewayApi"}, {"clusterName", "x"}, nil} {
-		if _, _, err := LoadWithout(testFile, []byte(withOptions), &subst.Scope{}, option); err == nil {
+		if _, _, err := LoadWithout(testFile, alone(withOptions), &subst.Scope{}, option); err == nil {
 			t.Errorf("%v can be left out", option)
 		}
 	}

@@ -42,7 +42,7 @@ func schematic(schemas.NodeImage) (id, text string) { return testSchematic, "cus
 
 func input(t *testing.T, in map[string]string) Input {
 	t.Helper()
-	c, err := config.Load(testFile, []byte(in["cluster.yaml"]), nil)
+	c, err := config.Load(testFile, config.Files{testFile: []byte(in["cluster.yaml"])}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/nodefile"
 )
 
 func kind(k string) ID { return ID{APIVersion: mainKind, Kind: k} }
@@ -15,15 +16,16 @@ func kind(k string) ID { return ID{APIVersion: mainKind, Kind: k} }
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func mappingNode(pos diag.Pos) *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: pos.Line, Column: pos.Column}
+	return nodefile.Set(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: pos.Line, Column: pos.Column}, pos)
 }
 
 func sequenceNode(items ...*yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items, Line: items[0].Line, Column: items[0].Column}
+	at := posOf(items[0])
+	return nodefile.Set(&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items, Line: at.Line, Column: at.Column}, at)
 }
 
 func stringNode(value string, pos diag.Pos) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: pos.Line, Column: pos.Column}
+	return nodefile.Set(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: pos.Line, Column: pos.Column}, pos)
 }
 
 func stringNodes(items []Option) *yaml.Node {
@@ -35,18 +37,18 @@ func stringNodes(items []Option) *yaml.Node {
 }
 
 func intNode(value int, pos diag.Pos) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(value), Line: pos.Line, Column: pos.Column}
+	return nodefile.Set(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(value), Line: pos.Line, Column: pos.Column}, pos)
 }
 
 func boolNode(value bool, pos diag.Pos) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(value), Line: pos.Line, Column: pos.Column}
+	return nodefile.Set(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(value), Line: pos.Line, Column: pos.Column}, pos)
 }
 
-// posOf is the place of a node, without its file.
-func posOf(n *yaml.Node) diag.Pos { return diag.Pos{Line: n.Line, Column: n.Column} }
+// posOf is the place of a node; without its file, unless it is that of a base.
+func posOf(n *yaml.Node) diag.Pos { return nodefile.Pos(n, "") }
 
 func put(mapping *yaml.Node, key string, value *yaml.Node) {
-	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: value.Line, Column: value.Column}, value)
+	mapping.Content = append(mapping.Content, stringNode(key, posOf(value)), value)
 }
 
 // document returns a document, which begins at a place if it is new.
@@ -96,7 +98,7 @@ func (b *optionBuilder) set(id ID, pos diag.Pos, value string, path ...string) {
 
 // add appends an item to the list at a path of a document.
 func (b *optionBuilder) add(id ID, item *yaml.Node, path ...string) {
-	pos := diag.Pos{Line: item.Line, Column: item.Column}
+	pos := posOf(item)
 	parent, key := b.parent(id, pos, path), path[len(path)-1]
 	if list := valueAt(parent, key); list != nil {
 		list.Content = append(list.Content, item)

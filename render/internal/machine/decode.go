@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/nodefile"
 )
 
 // decodeNode decodes a parsed document into the library's type, as strictly as
@@ -44,7 +45,7 @@ func decodeNode(file string, id ID, node *yaml.Node) (doc config.Document, err e
 }
 
 func nodePos(file string, n *yaml.Node) diag.Pos {
-	return diag.Pos{File: file, Line: n.Line, Column: n.Column}
+	return nodefile.Pos(n, file)
 }
 
 // cannotConstruct matches what the decoder says of a value of the wrong type;

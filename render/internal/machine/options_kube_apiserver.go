@@ -5,6 +5,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/nodefile"
 )
 
 // AdmissionPlugin is a plugin of the API server with its configuration, which
@@ -114,6 +115,7 @@ func defaultAuthentication(pos diag.Pos) (*yaml.Node, error) {
 func placed(n *yaml.Node, pos diag.Pos) *yaml.Node {
 	c := *n
 	c.Line, c.Column, c.Content = pos.Line, pos.Column, nil
+	nodefile.Set(&c, pos)
 	for _, child := range n.Content {
 		c.Content = append(c.Content, placed(child, pos))
 	}

@@ -53,7 +53,7 @@ func New(s Sources) (*Model, error) {
 	m := &Model{Env: s.Env, Scope: &subst.Scope{Vars: s.Vars}}
 	var err error
 	file := m.Path(layer.ClusterFile)
-	m.Config, err = config.Load(file, s.Files[file], m.Scope)
+	m.Config, err = config.Load(file, s.Files, m.Scope)
 	if err != nil || s.Vars.Broken() {
 		return m, err
 	}

@@ -127,6 +127,9 @@ func (p New) kubernetes(m *yaml.Node) *yaml.Node {
 // appendTo adds an item to a list, which may not be there yet, nor what it is
 // in.
 func (e *editor) appendTo(list []string, value *yaml.Node) error {
+	if e.under != nil {
+		return e.addOver(list, value)
+	}
 	if n := e.file.Len(list); n >= 0 {
 		return e.edit(e.file.Insert(list, n, value))
 	}

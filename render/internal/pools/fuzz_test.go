@@ -30,7 +30,7 @@ func FuzzChange(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, verb, which, n uint8) {
 		source := Source{File: testFile, Text: text, Scope: &subst.Scope{}}
-		before, err := config.LoadOverlapping(testFile, text, source.Scope)
+		before, err := config.LoadOverlapping(testFile, source.with(text), source.Scope)
 		if err != nil {
 			return
 		}

@@ -105,7 +105,7 @@ func (e *editor) place(p *config.Pool) error {
 
 // reload reads what was changed so far, for the next change.
 func (e *editor) reload() error {
-	now, err := config.LoadOverlapping(e.File, e.file.Text(), e.Scope)
+	now, err := config.LoadOverlapping(e.File, e.with(e.file.Text()), e.Scope)
 	if err == nil {
 		e.now = now
 	}

@@ -5,8 +5,11 @@
 package pools
 
 import (
+	"maps"
 	"path"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/address"
@@ -20,7 +23,16 @@ import (
 type Source struct {
 	File  string // its path in the repository
 	Text  []byte
+	Bases config.Files // what it may be laid over
 	Scope *subst.Scope
+}
+
+// with are the files of the environment if its own holds a text.
+func (s Source) with(text []byte) config.Files {
+	files := config.Files{}
+	maps.Copy(files, s.Bases)
+	files[s.File] = text
+	return files
 }
 
 // Result is a cluster.yaml with other pools.
@@ -36,6 +48,7 @@ type editor struct {
 	original *config.Config
 	now      *config.Config // what is changed so far, as of the last reload
 	file     *yamledit.File
+	under    *yaml.Node // what the bases say; nil without a base
 	notes    []string
 	moving   map[string]bool // pools that are to get other addresses
 }
@@ -43,17 +56,21 @@ type editor struct {
 // open reads a cluster.yaml whose pools may overlap, because a change may be
 // there to end that.
 func open(s Source) (*editor, error) {
-	before, err := config.LoadOverlapping(s.File, s.Text, s.Scope)
+	before, err := config.LoadOverlapping(s.File, s.with(s.Text), s.Scope)
 	if err != nil {
 		return nil, err
 	}
 	file, err := yamledit.Parse(s.File, s.Text)
-	return &editor{Source: s, original: before, now: before, file: file, moving: map[string]bool{}}, err
+	if err != nil {
+		return nil, err
+	}
+	e := &editor{Source: s, original: before, now: before, file: file, moving: map[string]bool{}}
+	return e, e.readBases()
 }
 
 // finish makes sure that the changed text loads, and that no node moved.
 func (e *editor) finish() (*Result, error) {
-	after, err := config.Load(e.File, e.file.Text(), e.Scope)
+	after, err := config.Load(e.File, e.with(e.file.Text()), e.Scope)
 	if err != nil {
 		return nil, e.invalid(err)
 	}
@@ -66,7 +83,7 @@ func (e *editor) finish() (*Result, error) {
 // invalid tells why the file cannot be changed: because of what is wrong with it
 // already, else because of what would be wrong with it.
 func (e *editor) invalid(err error) error {
-	if _, already := config.Load(e.File, e.Text, e.Scope); already != nil {
+	if _, already := config.Load(e.File, e.with(e.Text), e.Scope); already != nil {
 		return already
 	}
 	var problems diag.List

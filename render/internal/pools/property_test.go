@@ -176,7 +176,7 @@ func (w *walk) checkCount(result *Result, pool string, n int) {
 
 func (w *walk) load() {
 	var err error
-	if w.config, err = config.Load(testFile, []byte(w.text), nil); err != nil {
+	if w.config, err = config.Load(testFile, config.Files{testFile: []byte(w.text)}, nil); err != nil {
 		w.fail("the file does not load: %v", err)
 	}
 }

@@ -82,13 +82,17 @@ func (e *editor) set(at []string, key string, value int, after ...string) error 
 	if err := e.refuseVariable(append(slices.Clip(at), key)); err != nil {
 		return err
 	}
-	return e.edit(e.file.Set(at, key, yamledit.Number(value), after...))
+	return e.put(at, key, yamledit.Number(value), after...)
 }
 
 // refuseVariable makes sure that a value is not written as a variable, which
 // others may use too.
 func (e *editor) refuseVariable(at []string) error {
-	text, _ := e.file.Scalar(at)
+	own, missing := e.own(at[:len(at)-1])
+	if len(missing) > 0 {
+		return nil // it stands in a base, and stays there
+	}
+	text, _ := e.file.Scalar(append(own, at[len(at)-1]))
 	if !strings.Contains(text, "${") {
 		return nil
 	}
@@ -101,6 +105,8 @@ func (e *editor) refuseVariable(at []string) error {
 func (e *editor) setIndexes(p config.Pool, indexes []int) error {
 	counted := len(indexes) == 0 || indexes[len(indexes)-1] == len(indexes)
 	switch {
+	case e.overBase(p.Path, "count"), e.overBase(p.Path, "indexes"):
+		return e.setIndexesOver(p, indexes, counted)
 	case p.Listed:
 		return e.changeList(p, indexes)
 	case counted:
@@ -109,12 +115,17 @@ func (e *editor) setIndexes(p config.Pool, indexes []int) error {
 	if err := e.refuseVariable(append(slices.Clip(p.Path), "count")); err != nil {
 		return err
 	}
-	return e.edit(e.file.Rename(p.Path, "count", "indexes", yamledit.Numbers(indexes)))
+	own, missing := e.own(p.Path)
+	if len(missing) > 0 {
+		return e.put(p.Path, "indexes", yamledit.Numbers(indexes))
+	}
+	return e.edit(e.file.Rename(own, "count", "indexes", yamledit.Numbers(indexes)))
 }
 
 // changeList takes indexes out of a list, and puts others in, each at its place.
 func (e *editor) changeList(p config.Pool, want []int) error {
-	at := append(slices.Clip(p.Path), "indexes")
+	own, _ := e.own(p.Path) // the list stands there: no base has one
+	at := append(own, "indexes")
 	have := e.now.IndexList(p)
 	for i := len(have) - 1; i >= 0; i-- {
 		if slices.Contains(want, have[i]) {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
@@ -55,7 +53,11 @@ func (r *Repo) InMemory(name string, files map[string][]byte) (*Environment, err
 	if err != nil {
 		return nil, err
 	}
-	return r.WithEdited(files).readPaths(name, paths, nil)
+	edited := r.WithEdited(files)
+	if paths, err = edited.withBases(name, paths); err != nil {
+		return nil, err
+	}
+	return edited.readPaths(name, paths, nil)
 }
 
 // readPaths reads the sources of an environment.
@@ -91,7 +93,7 @@ func (r *Repo) readPaths(name string, paths []string, broken diag.List) (*Enviro
 }
 
 // ReadPart reads some files of an environment, by their names in it, for what needs
-// no other. One that does not exist is left out.
+// no other; with its cluster.yaml, the bases of that. One that does not exist is left out.
 func (r *Repo) ReadPart(env string, names ...string) (*Environment, error) {
 	e := &Environment{Repo: r, Name: env, Raw: map[string][]byte{}}
 	for _, name := range names {
@@ -104,6 +106,12 @@ func (r *Repo) ReadPart(env string, names ...string) (*Environment, error) {
 			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", Reason(err)).WithCause(err)
 		}
 		e.Raw[file] = data
+		if name != ClusterFile {
+			continue
+		}
+		if err := e.readBases(); err != nil {
+			return nil, err
+		}
 	}
 	return e, nil
 }
@@ -113,6 +121,9 @@ func (r *Repo) ReadPart(env string, names ...string) (*Environment, error) {
 func (e *Environment) setReadable() {
 	e.Readable = &secret.Readable{}
 	e.Readable.Add([]byte(e.Name), e.Raw[e.File(ClusterFile)], e.Raw[e.File(envFile)])
+	for _, file := range e.bases() {
+		e.Readable.Add(e.Raw[file])
+	}
 	for _, file := range e.Paths {
 		secretFile := sopsage.NamedEncrypted(file) || slices.Contains(plainBundles, path.Base(file))
 		if !secretFile {
@@ -134,7 +145,7 @@ func (e *Environment) noClusterFile() *diag.Problem {
 // FindKeys prepares the keys of a run: those that sops would find, and the one
 // that the environment names if it is an example.
 func (e *Environment) FindKeys() error {
-	example, err := e.exampleKey(exampleKeyName(e.Raw[e.File(ClusterFile)]))
+	example, err := e.exampleKey(e.exampleKeyName())
 	if err != nil {
 		return err
 	}
@@ -154,19 +165,21 @@ var exampleKeyLine = regexp.MustCompile(`(?m)^[^#\n]*\bexampleKeyFile:[ \t]*["']
 // exampleKeyName reads secrets.exampleKeyFile alone. Whatever else is wrong
 // with the file is reported when it is read as a whole, for which the key is
 // needed: a file that is not valid YAML is searched for the line.
-func exampleKeyName(clusterYAML []byte) string {
+func (e *Environment) exampleKeyName() string {
 	var c struct {
 		Secrets struct {
 			ExampleKeyFile string `yaml:"exampleKeyFile"`
 		} `yaml:"secrets"`
 	}
-	if err := yaml.Unmarshal(clusterYAML, &c); err != nil {
-		if found := exampleKeyLine.FindSubmatch(clusterYAML); found != nil {
+	if err := e.DecodeCluster(&c); err == nil {
+		return c.Secrets.ExampleKeyFile
+	}
+	for _, file := range append([]string{e.File(ClusterFile)}, e.bases()...) {
+		if found := exampleKeyLine.FindSubmatch(e.Raw[file]); found != nil {
 			return string(found[1])
 		}
-		return ""
 	}
-	return c.Secrets.ExampleKeyFile
+	return ""
 }
 
 // Variables merges those of cluster.env with the secret ones. A name has one

@@ -164,6 +164,9 @@ func (r *Repo) inputsAndLinks(env string) (paths []string, broken diag.List, err
 	if err != nil {
 		return nil, nil, err
 	}
+	if paths, err = r.withBases(env, paths); err != nil {
+		return nil, nil, err
+	}
 	return paths, broken, printableNames(paths)
 }
 

@@ -198,7 +198,7 @@ func (r *Repo) ExampleKey(env string) (*sopsage.KeyFile, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := e.exampleKey(exampleKeyName(e.Raw[e.File(ClusterFile)]))
+	key, err := e.exampleKey(e.exampleKeyName())
 	if key == nil || err != nil {
 		return nil, nil, err
 	}

@@ -99,6 +99,15 @@ func (f *File) Len(path []string) int {
 	return -1
 }
 
+// Has tells whether there is a value at a path.
+func (f *File) Has(path []string) bool { return at(f.root, path) != nil }
+
+// Deletes tells whether what is at a path takes away what a lower file has.
+func (f *File) Deletes(path []string) bool {
+	n := at(f.root, path)
+	return n != nil && n.Tag == "!delete"
+}
+
 // Scalar is the text of the scalar at a path, without quotes, and whether there
 // is one.
 func (f *File) Scalar(path []string) (string, bool) {

@@ -89,8 +89,32 @@ func isPlain(s string) bool {
 	return err == nil && len(parsed.Content) == 1 && parsed.Content[0].ShortTag() == "!!str" && parsed.Content[0].Value == s
 }
 
+// Deleted is what takes the place of a value that a lower file sets.
+func Deleted() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!delete"} }
+
+// DeletedItem takes the item away that has a name, in the list of a lower file.
+func DeletedItem(key, name string) *yaml.Node {
+	item := With(Map(), key, Text(name))
+	item.Tag, item.Style = "!delete", yaml.FlowStyle
+	return item
+}
+
+// Replacing is a list in place of that of a lower file.
+func Replacing(list *yaml.Node) *yaml.Node {
+	list.Tag = "!replace"
+	return list
+}
+
 // inline writes a value on one line.
 func inline(n *yaml.Node) string {
+	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
+		plain := *n
+		plain.Tag = ""
+		if n.Kind == yaml.ScalarNode && n.Value == "" {
+			return n.Tag
+		}
+		return n.Tag + " " + inline(&plain)
+	}
 	var parts []string
 	switch n.Kind {
 	case yaml.SequenceNode:

@@ -21,28 +21,43 @@ const variable = "Variable"
 // jsonSchema describes the object root and everything below it.
 func jsonSchema(m model, root string) ([]byte, error) {
 	defs := dict{variable: dict{
-		"description": "A value with a variable of cluster.env in it.",
-		"type":        "string",
-		"pattern":     `\$\{[A-Za-z_]`,
+		"description": "A value with a variable of cluster.env in it, or nothing: !delete stands alone.",
+		"type":        []string{"string", "null"},
+		"pattern":     `\$\{[A-Za-z_]|^$`,
 	}}
-	if err := addDefinition(m, root, defs); err != nil {
+	if err := addDefinition(m, root, defs, true); err != nil {
 		return nil, err
 	}
-	top := defs[root].(dict)
-	delete(defs, root)
-	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	top["title"] = "cluster.yaml"
-	top["$defs"] = defs
+	required, err := requiredTree(m, root)
+	if err != nil {
+		return nil, err
+	}
+	// What a file with a base lacks, the base may have. The base itself is described by
+	// the definition alone.
+	top := dict{
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "cluster.yaml",
+		"$ref":    "#/$defs/" + root,
+		"if":      dict{"not": dict{"required": []string{schemas.BaseKey}}},
+		"then":    required,
+		"$defs":   defs,
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(top)
+	err = enc.Encode(top)
 	return b.Bytes(), err
 }
 
-func addDefinition(m model, name string, defs dict) error {
-	if _, ok := defs[name]; ok {
+// addDefinition describes an object, and everything below it. Of one that may be in parts,
+// in a file and in its base, no key is required but the one that items are known by.
+func addDefinition(m model, name string, defs dict, inParts bool) error {
+	if known, ok := defs[name].(dict); ok {
+		if inParts {
+			delete(known, "required")
+			setRequired(known, itemKey(name))
+		}
 		return nil
 	}
 	fields, err := m.flat(name)
@@ -51,12 +66,12 @@ func addDefinition(m model, name string, defs dict) error {
 	}
 	properties := dict{}
 	required := []string{}
-	defs[name] = dict{
+	definition := orDeleted(dict{
 		"description":          m[name].doc,
-		"type":                 "object",
 		"additionalProperties": false,
 		"properties":           properties,
-	}
+	}, "object")
+	defs[name] = definition
 	for _, f := range fields {
 		p, err := property(f)
 		if err != nil {
@@ -67,15 +82,77 @@ func addDefinition(m model, name string, defs dict) error {
 			required = append(required, f.key)
 		}
 		if f.typ.object != "" {
-			if err := addDefinition(m, f.typ.object, defs); err != nil {
+			if err := addDefinition(m, f.typ.object, defs, inParts && f.meets()); err != nil {
 				return err
 			}
 		}
 	}
-	if len(required) > 0 {
-		defs[name].(dict)["required"] = required
+	if inParts {
+		required = itemKey(name)
+	}
+	setRequired(definition, required)
+	return nil
+}
+
+func setRequired(definition dict, keys []string) {
+	if len(keys) > 0 {
+		definition["required"] = keys
+	}
+}
+
+// itemKey is the key that items of a type are known by, in a list; none for other types.
+func itemKey(name string) []string {
+	if key := schemas.ItemKeys[name]; key != "" {
+		return []string{key}
 	}
 	return nil
+}
+
+// meets reports whether a value can be in parts: items that are added to a list are whole.
+func (f field) meets() bool { return !f.typ.list || schemas.ItemKeys[f.typ.object] != "" }
+
+// requiredTree describes what is required of an object that has no base, and of what is
+// below it.
+func requiredTree(m model, name string) (dict, error) {
+	fields, err := m.flat(name)
+	if err != nil {
+		return nil, err
+	}
+	tree, properties, required := dict{}, dict{}, []string{}
+	for _, f := range fields {
+		if f.tags.Get("required") == "true" {
+			required = append(required, f.key)
+		}
+		if f.typ.object == "" || !f.meets() {
+			continue
+		}
+		below, err := requiredTree(m, f.typ.object)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(below) == 0:
+		case f.typ.list:
+			properties[f.key] = dict{"items": below}
+		case f.typ.mapping:
+			properties[f.key] = dict{"additionalProperties": below}
+		default:
+			properties[f.key] = below
+		}
+	}
+	setRequired(tree, required)
+	if len(properties) > 0 {
+		tree["properties"] = properties
+	}
+	return tree, nil
+}
+
+// orDeleted is a schema of a type, or of what !delete without a value is: null, or for
+// some editors an empty text.
+func orDeleted(schema dict, kind string) dict {
+	schema["type"] = []string{kind, "null", "string"}
+	schema["maxLength"] = 0 // of a text
+	return schema
 }
 
 // property describes one key.
@@ -86,9 +163,9 @@ func property(f field) (dict, error) {
 	}
 	switch {
 	case f.typ.list:
-		value = dict{"type": "array", "items": value}
+		value = orDeleted(dict{"items": value}, "array")
 	case f.typ.mapping:
-		value = dict{"type": "object", "additionalProperties": value}
+		value = orDeleted(dict{"additionalProperties": value}, "object")
 		if name := f.tags.Get("keyFormat"); name != "" {
 			pattern, err := patternOf(name)
 			if err != nil {
@@ -137,7 +214,7 @@ func valueSchema(f field) (dict, error) {
 	case f.typ.object != "":
 		return dict{"$ref": "#/$defs/" + f.typ.object}, nil
 	case f.typ.tree:
-		return dict{"type": "object"}, nil
+		return orDeleted(dict{}, "object"), nil
 	}
 	value, err := scalarSchema(f)
 	if err != nil {

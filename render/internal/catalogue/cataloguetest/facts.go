@@ -34,12 +34,12 @@ func scope() *subst.Scope {
 // the options that it sets, though something may be wrong then.
 func EachWithout(t testing.TB, cluster []byte, f catalogue.Facts, do func(option string, f catalogue.Facts)) {
 	t.Helper()
-	cfg, err := config.Load("cluster.yaml", cluster, scope())
+	cfg, err := config.Load("cluster.yaml", config.Files{"cluster.yaml": cluster}, scope())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, option := range cfg.Options() {
-		without, _, err := config.LoadWithout("cluster.yaml", cluster, scope(), option)
+		without, _, err := config.LoadWithout("cluster.yaml", config.Files{"cluster.yaml": cluster}, scope(), option)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func EachWithout(t testing.TB, cluster []byte, f catalogue.Facts, do func(option
 // but those that it names in a comment `# without NAME`.
 func Facts(t testing.TB, cluster []byte) (catalogue.Facts, error) {
 	t.Helper()
-	cfg, err := config.Load("cluster.yaml", cluster, scope())
+	cfg, err := config.Load("cluster.yaml", config.Files{"cluster.yaml": cluster}, scope())
 	if err != nil {
 		return catalogue.Facts{}, err
 	}

@@ -1,4 +1,4 @@
-package config
+package base
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 // maxSize is far more than a cluster of 1000 static nodes takes.
 const maxSize = 4 << 20
 
-// parse reads the only document of a file.
-func parse(file string, data []byte) (*yaml.Node, error) {
+// Parse reads the only document of a file.
+func Parse(file string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxSize {
 		return nil, diag.New(diag.Pos{File: file}, "the file is larger than %d MiB", maxSize>>20).
 			WithHint("cluster.yaml describes a topology; large contents belong into patches")
