@@ -24,6 +24,7 @@ const flagContract = "contract"
 const (
 	schemasDir    = ".schemas"
 	clusterSchema = "cluster.schema.json"
+	baseSchema    = "base.schema.json"
 	patchSchema   = "patch.schema.json"
 )
 
@@ -34,7 +35,7 @@ func (s schemaCommand) command() *cli.Command {
 		ArgsUsage: "[cluster|patch|output <command>]",
 		Description: `Editors use them to check and complete what you write: cluster.yaml, and patches
 with all documents of Talos that this release knows. Without an argument, that of
-cluster.yaml is printed.
+cluster.yaml is printed. That of its bases, which is written beside it, refers to it.
 
 init writes them to .schemas, and tells VS Code and Zed of them. Write them again
 after an upgrade of talosgen.
@@ -46,12 +47,12 @@ all. Later versions may add fields.
 Examples:
    talosgen schema > cluster.schema.json
    talosgen schema patch --contract v1.13 > patch.schema.json
-   talosgen schema --out .schemas    # both
+   talosgen schema --out .schemas    # all of them
    talosgen schema output plan       # of talosgen plan -o json
    talosgen schema output image list`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagContract, Usage: "`VERSION` of the machine configurations that patches are for, such as v1.13", Value: versions.Newest().Contract()},
-			&cli.StringFlag{Name: "out", Usage: "`DIR` to write both schemas to"},
+			&cli.StringFlag{Name: "out", Usage: "`DIR` to write the schemas to"},
 		},
 		Action: s.run,
 	}
@@ -68,7 +69,7 @@ func (s schemaCommand) run(c *cli.Context) error {
 		return s.out.printData(data)
 	}
 	if c.NArg() > 1 || c.NArg() == 1 && out != "" {
-		return diag.On("", "one schema is printed, and both are written with --out").WithCode(diag.Usage)
+		return diag.On("", "one schema is printed, and all are written with --out").WithCode(diag.Usage)
 	}
 	if out != "" {
 		files, err := schemaFiles(out, contract)
@@ -76,7 +77,7 @@ func (s schemaCommand) run(c *cli.Context) error {
 			err = writeSchemas(files)
 		}
 		if err == nil {
-			s.out.say("wrote %s and %s to %s", clusterSchema, patchSchema, out)
+			s.out.say("wrote %s, %s and %s to %s", clusterSchema, baseSchema, patchSchema, out)
 		}
 		return err
 	}
@@ -93,6 +94,15 @@ func (s schemaCommand) run(c *cli.Context) error {
 	return diag.On("", "there is no schema %q", which).WithHint("there are cluster, patch, and output of a command").WithCode(diag.Usage)
 }
 
+// describesBases is the schema of a base of cluster.yaml: its keys, of which none is
+// required, because the file that is laid over it may have them.
+const describesBases = `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "title": "A base of cluster.yaml",
+  "$ref": "` + clusterSchema + `#/$defs/Cluster"
+}
+`
+
 // schemaFiles are the schemas as files in a folder.
 func schemaFiles(dir, contract string) ([]scaffold.File, error) {
 	patch, err := render.PatchSchema(contract)
@@ -101,6 +111,7 @@ func schemaFiles(dir, contract string) ([]scaffold.File, error) {
 	}
 	return []scaffold.File{
 		{Path: path.Join(filepath.ToSlash(dir), clusterSchema), Data: schemas.ClusterSchema(), Mode: 0o644},
+		{Path: path.Join(filepath.ToSlash(dir), baseSchema), Data: []byte(describesBases), Mode: 0o644},
 		{Path: path.Join(filepath.ToSlash(dir), patchSchema), Data: patch, Mode: 0o644},
 	}, nil
 }

@@ -56,7 +56,7 @@ func TestRenovateFinds(t *testing.T) {
 		}
 		found := find(t, texts)
 		for name, text := range texts {
-			if filepath.Base(name) == "cluster.yaml" {
+			if filepath.Ext(name) == ".yaml" && strings.HasPrefix(name, "envs/") {
 				checkKnown(t, name, text, found)
 			}
 		}
@@ -146,7 +146,7 @@ func TestRenovateFindsInGenerated(t *testing.T) {
 		}
 		found := find(t, texts)
 		for name, text := range texts {
-			if filepath.Base(name) == "cluster.yaml" {
+			if filepath.Ext(name) == ".yaml" && strings.HasPrefix(name, "envs/") {
 				checkKnown(t, name, text, found)
 			}
 		}

@@ -35,29 +35,29 @@ func Item(root *yaml.Node, path []string) (key, value string) {
 	return key, value
 }
 
-// Has reports whether a document has a key of what is at a path, in which items have their
-// names; with the key "", whether there is something at the path.
-func Has(root *yaml.Node, path []string, key string) bool {
+// At is what is at a path of a document, in which items have their names; nil if there is
+// nothing.
+func At(root *yaml.Node, path []string) *yaml.Node {
 	t := reflect.TypeFor[schemas.Cluster]()
 	for _, step := range path {
-		if root = alias(root); root.Kind == yaml.SequenceNode {
-			item := ItemKey(below(t, ""))
-			i := slices.IndexFunc(root.Content, func(n *yaml.Node) bool {
-				name, ok := scalarAt(alias(n), item)
-				return ok && name == step
-			})
-			if i < 0 {
-				return false
+		if root = alias(root); root.Kind != yaml.SequenceNode {
+			if root = child(root, step); root == nil {
+				return nil
 			}
-			root, t = root.Content[i], below(t, "")
+			t = below(t, step)
 			continue
 		}
-		if root = child(root, step); root == nil {
-			return false
+		t = below(t, "")
+		i := slices.IndexFunc(root.Content, func(n *yaml.Node) bool {
+			name, ok := scalarAt(alias(n), ItemKey(t))
+			return ok && name == step
+		})
+		if i < 0 {
+			return nil
 		}
-		t = below(t, step)
+		root = alias(root.Content[i])
 	}
-	return key == "" || child(root, key) != nil
+	return root
 }
 
 // next is the type of what is at a step of a path, a key or an index.

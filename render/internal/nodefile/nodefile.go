@@ -47,9 +47,12 @@ func Set(n *yaml.Node, at diag.Pos) *yaml.Node {
 	return n
 }
 
-// Of is the file of a node; that of everything around it, if it was not told another.
+// Of is the file of a node; that of everything around it, if it was not told another, or
+// is none.
 func Of(n *yaml.Node, around string) string {
 	switch {
+	case n == nil:
+		return around
 	case n.Kind == yaml.AliasNode && n.Alias != nil:
 		return Of(n.Alias, around)
 	case n.Kind == yaml.AliasNode || n.Alias == nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talosgen/talosgen/render/internal/base"
 	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/nodefile"
 	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/render/internal/yamledit"
 )
@@ -75,7 +76,6 @@ func (e *editor) put(path []string, key string, value *yaml.Node, after ...strin
 	if len(missing) == 0 {
 		return e.edit(e.file.Set(at, key, value, after...))
 	}
-	e.noteBase(path)
 	value = yamledit.With(yamledit.Map(), key, value)
 	for i := len(path) - 1; i >= len(path)-len(missing); i-- {
 		step := path[i]
@@ -97,21 +97,24 @@ func (e *editor) put(path []string, key string, value *yaml.Node, after ...strin
 	return nil
 }
 
-// noteBase notes once that a value stands in a base, and stays there.
+// noteBase notes once that what is at a path stands in a base, and stays there.
 func (e *editor) noteBase(path []string) {
-	at := e.now.Pos(path...)
-	note := fmt.Sprintf("%s is as before: what is other here is in %s, for this environment alone", at.File, e.File)
-	if at.File != e.File && !slices.Contains(e.notes, note) {
+	if e.under == nil {
+		return
+	}
+	at := nodefile.Of(base.At(e.under, e.names(path)), "")
+	note := fmt.Sprintf("%s is as it was: the change is in %s, for this environment alone", at, e.File)
+	if at != "" && !slices.Contains(e.notes, note) {
 		e.notes = append(e.notes, note)
 	}
 }
 
 // overBase reports whether a base sets a key of what is at a path.
 func (e *editor) overBase(path []string, key string) bool {
-	return e.under != nil && base.Has(e.under, e.names(path), key)
+	return e.under != nil && base.At(e.under, append(e.names(path), key)) != nil
 }
 
-// names is a path with the names of items in place of their indexes, as [base.Has] takes
+// names is a path with the names of items in place of their indexes, as [base.At] takes
 // it.
 func (e *editor) names(path []string) []string {
 	names := slices.Clone(path)
@@ -135,16 +138,16 @@ func (e *editor) setIndexesOver(p config.Pool, indexes []int, counted bool) erro
 	if err := e.refuseVariable(append(slices.Clip(p.Path), key)); err != nil {
 		return err
 	}
-	if err := e.put(p.Path, key, value, "name"); err != nil || !e.overBase(p.Path, other) && !e.ownHas(p.Path, other) {
+	e.noteBase(p.Path)
+	if err := e.put(p.Path, key, value, "name"); err != nil {
 		return err
 	}
+	at, missing := e.own(p.Path)
+	at = append(at, other)
+	if own := len(missing) == 0 && e.file.Has(at); e.file.Deletes(at) || !own && !e.overBase(p.Path, other) {
+		return nil
+	}
 	return e.put(p.Path, other, yamledit.Deleted(), "name")
-}
-
-// ownHas reports whether the environment's own file sets a key of what is at a path.
-func (e *editor) ownHas(path []string, key string) bool {
-	at, missing := e.own(path)
-	return len(missing) == 0 && e.file.Has(append(at, key))
 }
 
 // removeOver takes an item out of a list, and out of what bases have of it.
@@ -153,9 +156,9 @@ func (e *editor) removeOver(path []string) error {
 	key, name := e.now.Item(path)
 	at, missing := e.own(path)
 	own := len(missing) == 0
-	inBase := base.Has(e.under, e.names(path), "")
+	inBase := base.At(e.under, e.names(path)) != nil
 	// An empty list would say nothing about that of the base.
-	if inBase || own && e.file.Len(at[:len(at)-1]) == 1 && base.Has(e.under, e.names(list), "") {
+	if inBase || own && e.file.Len(at[:len(at)-1]) == 1 && base.At(e.under, e.names(list)) != nil {
 		e.noteBase(path)
 		if err := e.addOver(list, yamledit.DeletedItem(key, name)); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/talosgen/talosgen/internal/casetest"
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
@@ -22,11 +23,22 @@ import (
 //	place [name...]
 func TestChanges(t *testing.T) {
 	casetest.RunOne(t, "testdata/*.txtar", "out", func(t *testing.T, c casetest.Case) string {
-		return string(changed(t, c.Comment(), c.First()))
+		return string(changed(t, c.Comment(), c.First(), bases(c)))
 	})
 }
 
-func changed(t *testing.T, changes string, text []byte) []byte {
+// bases are the files of a case that the file in it is laid over; none may change.
+func bases(c casetest.Case) config.Files {
+	files := config.Files{}
+	for name, text := range c.Texts {
+		if strings.HasPrefix(name, "envs/") {
+			files[name] = []byte(text)
+		}
+	}
+	return files
+}
+
+func changed(t *testing.T, changes string, text []byte, bases config.Files) []byte {
 	said := ""
 	for line := range strings.Lines(changes) {
 		fields := strings.Fields(line)
@@ -37,7 +49,7 @@ func changed(t *testing.T, changes string, text []byte) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := change(t, Source{File: testFile, Text: text, Scope: &subst.Scope{Vars: vars}}, fields)
+		result, err := change(t, Source{File: testFile, Text: text, Bases: bases, Scope: &subst.Scope{Vars: vars}}, fields)
 		if err != nil {
 			said += "# " + strings.ReplaceAll(err.Error(), "\n", "\n# ") + "\n"
 			continue

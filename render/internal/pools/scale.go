@@ -82,6 +82,7 @@ func (e *editor) set(at []string, key string, value int, after ...string) error 
 	if err := e.refuseVariable(append(slices.Clip(at), key)); err != nil {
 		return err
 	}
+	e.noteBase(at)
 	return e.put(at, key, yamledit.Number(value), after...)
 }
 

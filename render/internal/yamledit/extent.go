@@ -34,6 +34,8 @@ func (f extents) start(n *yaml.Node) int {
 func (f extents) end(n *yaml.Node, indent int) int {
 	at := f.start(n)
 	switch {
+	case n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == yaml.TaggedStyle && n.Anchor == "":
+		return f.word(f.offset(n)) // a tag alone, such as !delete
 	case n.Kind == yaml.AliasNode:
 		return min(at+1+len(n.Value), len(f.text))
 	case n.Kind == yaml.ScalarNode:
@@ -54,6 +56,14 @@ func (f extents) end(n *yaml.Node, indent int) int {
 		}
 	}
 	return end
+}
+
+// word is the offset behind the characters up to a space, or to the end of a flow.
+func (f extents) word(at int) int {
+	for at < len(f.text) && !isSpace(f.text[at]) && !bytes.ContainsRune([]byte(",]}"), rune(f.text[at])) {
+		at++
+	}
+	return at
 }
 
 // entryEnd is the offset behind an entry of a mapping: its value, or its key
