@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,16 +66,33 @@ func Read(file string, files map[string][]byte) ([]Part, error) {
 func Chain(file string, read func(string) ([]byte, error)) (bases []string, err error) {
 	_ = follow(file, func(name string) ([]byte, error) {
 		data, failed := read(name)
-		if failed != nil && name != file && !errors.Is(failed, fs.ErrNotExist) {
+		switch {
+		case name == file:
+		case failed == nil:
+			bases = append(bases, name)
+		case !errors.Is(failed, fs.ErrNotExist):
 			err = failed
 		}
 		return data, failed
-	}, func(name string, _ *yaml.Node) {
-		if name != file {
-			bases = append(bases, name)
-		}
-	})
+	}, func(string, *yaml.Node) {})
 	return bases, err
+}
+
+// namesBase finds the key in a file that is not valid YAML.
+var namesBase = regexp.MustCompile(`(?m)^base[ \t]*:`)
+
+// Check finds what keeps the bases of a cluster.yaml from being read. What is wrong with
+// a file without one is for who reads it as a whole.
+func Check(file string, files map[string][]byte) error {
+	root, err := Parse(file, files[file])
+	switch {
+	case err != nil && namesBase.Match(files[file]):
+		return err
+	case err != nil || named(root) == nil:
+		return nil
+	}
+	_, err = Read(file, files)
+	return err
 }
 
 // follow reads a file and then its bases, one after the other.

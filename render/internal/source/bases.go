@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -27,12 +28,25 @@ func (r *Repo) basesOf(env string) ([]string, error) {
 		if text, ok := r.Files.edited[file]; ok {
 			return text, nil
 		}
-		data, err := r.Files.ReadInside(file)
-		if err != nil {
-			return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", Reason(err)).WithCause(err)
-		}
-		return data, nil
+		return r.Files.readRegular(file)
 	})
+}
+
+// readRegular reads a file, and refuses what is none, and a link out of the repository.
+func (f Files) readRegular(file string) ([]byte, error) {
+	info, err := f.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, diag.New(diag.Pos{File: file}, "is not a file")
+	}
+	var data []byte
+	if err == nil {
+		data, err = f.ReadInside(file)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	return nil, diag.New(diag.Pos{File: file}, "cannot be read: %v", Reason(err)).
+		WithHint("links that lead out of the repository are not followed").WithCause(err)
 }
 
 // bases are the bases of the environment among the files that were read.

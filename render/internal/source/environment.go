@@ -13,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/secret"
 	"github.com/talosgen/talosgen/internal/sopsage"
+	"github.com/talosgen/talosgen/render/internal/base"
 	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/subst"
 )
@@ -84,6 +85,9 @@ func (r *Repo) readPaths(name string, paths []string, broken diag.List) (*Enviro
 	}
 	if _, ok := e.Raw[e.File(ClusterFile)]; !ok && len(problems) == 0 {
 		problems.Add(e.noClusterFile())
+	}
+	if len(problems) == 0 { // before keys, which a base may name
+		problems.AddErr(base.Check(e.File(ClusterFile), e.Raw))
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
