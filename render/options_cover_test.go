@@ -18,6 +18,7 @@ import (
 // notInCases are the options that change nothing that is rendered by their
 // value, with the test that shows what they do instead.
 var notInCases = map[string]string{
+	"base":                                    "TestGeneratedBase, TestScripts/base",
 	"addons.makes":                            "TestScripts/check-ignore",
 	"check.ignore.object":                     "TestScripts/check-ignore",
 	"check.ignore.field":                      "TestScripts/check-ignore",

@@ -15,7 +15,9 @@ import (
 )
 
 // notReached are options that no generated cluster has, with the reason.
-var notReached = map[string]string{}
+var notReached = map[string]string{
+	"base": "Split divides what was generated",
+}
 
 // TestReachesEveryOption counts the options of cluster.yaml that a thousand seeds
 // set. A new option is one that the generator does not know yet.
