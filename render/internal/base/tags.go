@@ -1,8 +1,6 @@
 package base
 
 import (
-	"strings"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -60,8 +58,8 @@ func (c *tagCheck) walk(n *yaml.Node, inList bool) {
 		c.add(n, "an alias of something with !replace or !delete", "write it out here: what these tags do depends on the place")
 	}
 	for i, child := range n.Content {
-		if isKey := n.Kind == yaml.MappingNode && i%2 == 0; isKey && strings.HasPrefix(child.Tag, "!") && isDirective(child) {
-			c.add(child, child.Tag+" on a key", "write it behind the key: `"+child.Value+": "+child.Tag+"`")
+		if isKey := n.Kind == yaml.MappingNode && i%2 == 0; isKey && directs(child) {
+			c.add(child, "!replace or !delete in a key", "write it behind the key: `"+child.Value+": !delete`")
 			continue
 		}
 		c.walk(child, n.Kind == yaml.SequenceNode)
