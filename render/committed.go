@@ -127,10 +127,14 @@ func (r *Repo) Sources(env string) (files, dirs []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	dirs = []string{".sops.yaml", "patches", "envs/" + env, source.ChartsDir}
 	for _, in := range lock.Inputs {
 		files = append(files, in.Path)
+		if path.Dir(in.Path) == source.EnvsDir { // a base of cluster.yaml
+			dirs = append(dirs, in.Path)
+		}
 	}
-	return files, []string{".sops.yaml", "patches", "envs/" + env, source.ChartsDir}, nil
+	return files, dirs, nil
 }
 
 // RenderedNodes lists the nodes in the rendered tree of an environment.

@@ -24,7 +24,7 @@ const flagContract = "contract"
 const (
 	schemasDir    = ".schemas"
 	clusterSchema = "cluster.schema.json"
-	baseSchema    = "base.schema.json"
+	baseSchema    = "cluster.base.schema.json"
 	patchSchema   = "patch.schema.json"
 )
 
