@@ -153,7 +153,7 @@ func (c *Config) Pos(path ...string) diag.Pos {
 
 // Item is the key that an item of a list is known by where files meet, and its value
 // there: of a pool its name.
-func (c *Config) Item(path []string) (key, value string) { return base.Item(c.root, path) }
+func Item(c *Config, path []string) (key, value string) { return base.Item(c.root, path) }
 
 // Near is the place of an option, written with dots and indexes such as
 // hetzner.dns.records.0.name, or of the nearest mapping that it would be in.

@@ -18,9 +18,9 @@ type document struct {
 	problems       diag.List           // with variables
 }
 
-// line names the line of a value beside that of another: with its file, if that is a
+// onLine names the line of a value beside that of another: with its file, if that is a
 // base.
-func (c *Config) line(first diag.Pos) string {
+func onLine(c *Config, first diag.Pos) string {
 	if first.File != c.file {
 		return diag.Pos{File: first.File, Line: first.Line}.String()
 	}

@@ -124,7 +124,7 @@ func (u claims) claim(what, value string, owner, at []string) {
 	key := what + " " + value
 	first, taken := u.owners[key]
 	if taken && first != join(owner) {
-		u.fail("the first one is on "+u.line(u.pos[first]), at, "a second node with the %s %s", what, value)
+		u.fail("the first one is on "+onLine(u.Config, u.pos[first]), at, "a second node with the %s %s", what, value)
 		return
 	}
 	u.owners[key] = join(owner)

@@ -64,10 +64,10 @@ func (ch addressRules) offsetHint(a, b pool, free int) string {
 	env := path.Base(path.Dir(ch.file))
 	if b.Offset == nil {
 		return fmt.Sprintf("a pool without an offset is at 0, as %q on %s; add offset: %d, which is free,\nor run `talosgen pool place %s`",
-			a.name, ch.line(ch.near(sub(a.path, "offset"))), free, env)
+			a.name, onLine(ch.Config, ch.near(sub(a.path, "offset"))), free, env)
 	}
 	return fmt.Sprintf("that of %q is on %s; did two branches take the same offset? offset: %d is free\nfor the pool that has no servers yet, or run `talosgen pool place %s` with its name",
-		a.name, ch.line(ch.near(sub(a.path, "offset"))), free, env)
+		a.name, onLine(ch.Config, ch.near(sub(a.path, "offset"))), free, env)
 }
 
 // freeOffset is an offset at which a pool meets no other.

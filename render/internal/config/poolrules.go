@@ -135,7 +135,7 @@ func (ch poolRules) checkPoolName(name string, pool []string, first map[string][
 	case name == ControlPlanePool:
 		ch.fail("", at, "%q is the name of the pool of control plane nodes", name)
 	case first[name] != nil:
-		ch.fail("the first one is on "+ch.line(ch.Pos(first[name]...)), at, "a second pool named %q", name)
+		ch.fail("the first one is on "+onLine(ch.Config, ch.Pos(first[name]...)), at, "a second pool named %q", name)
 	case length > maxPoolName && ch.Provider == schemas.Hetzner:
 		ch.fail("shorten one of them", at, "%s-%s has %d characters; servers are named after it, so it may have at most %d",
 			ch.ClusterName, name, length, maxPoolName)

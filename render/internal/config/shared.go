@@ -68,7 +68,7 @@ func (r *reporter) unique(list []string, key string, names []string) {
 		if key != "" {
 			at = sub(at, key)
 		}
-		r.fail("the first one is on "+r.line(r.Pos(sub(list, strconv.Itoa(before))...)), at, "%s has %q twice", display(list), name)
+		r.fail("the first one is on "+onLine(r.Config, r.Pos(sub(list, strconv.Itoa(before))...)), at, "%s has %q twice", display(list), name)
 	}
 }
 

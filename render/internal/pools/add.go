@@ -128,7 +128,7 @@ func (p New) kubernetes(m *yaml.Node) *yaml.Node {
 // in.
 func (e *editor) appendTo(list []string, value *yaml.Node) error {
 	if e.under != nil {
-		return e.addOver(list, value)
+		return layered{e}.add(list, value)
 	}
 	if n := e.file.Len(list); n >= 0 {
 		return e.edit(e.file.Insert(list, n, value))

@@ -18,6 +18,9 @@ import (
 // other environments have that base too. The paths of pools are those of the file as it is
 // laid over its bases; own and put lead from there to the file itself.
 
+// layered is a change of a file that is laid over a base.
+type layered struct{ *editor }
+
 // readBases reads what is below the environment's own file.
 func (e *editor) readBases() error {
 	parts, err := base.Read(e.File, e.with(e.Text))
@@ -40,7 +43,7 @@ func (e *editor) own(path []string) (at, missing []string) {
 	}
 	for i, step := range path {
 		if isIndex(step) {
-			if step = e.ownIndex(at, path[:i+1]); step == "" {
+			if step = (layered{e}).ownIndex(at, path[:i+1]); step == "" {
 				return at, path[i:]
 			}
 		}
@@ -55,8 +58,8 @@ func (e *editor) own(path []string) (at, missing []string) {
 
 // ownIndex is the place of an item in the list of the environment's own file; "" if it is
 // not there.
-func (e *editor) ownIndex(list, path []string) string {
-	key, name := e.now.Item(path)
+func (e layered) ownIndex(list, path []string) string {
+	key, name := config.Item(e.now, path)
 	for i := range e.file.Len(list) {
 		at := append(slices.Clip(list), strconv.Itoa(i))
 		text, ok := e.file.Scalar(append(at, key))
@@ -80,7 +83,7 @@ func (e *editor) put(path []string, key string, value *yaml.Node, after ...strin
 	for i := len(path) - 1; i >= len(path)-len(missing); i-- {
 		step := path[i]
 		if isIndex(step) {
-			known, name := e.now.Item(path[:i+1])
+			known, name := config.Item(e.now, path[:i+1])
 			item := yamledit.With(yamledit.Map(), known, yamledit.Text(name))
 			item.Content = append(item.Content, value.Content...)
 			value = yamledit.List(item)
@@ -97,8 +100,8 @@ func (e *editor) put(path []string, key string, value *yaml.Node, after ...strin
 	return nil
 }
 
-// noteBase notes once that what is at a path stands in a base, and stays there.
-func (e *editor) noteBase(path []string) {
+// note notes once that what is at a path stands in a base, and stays there.
+func (e layered) note(path []string) {
 	if e.under == nil {
 		return
 	}
@@ -109,58 +112,58 @@ func (e *editor) noteBase(path []string) {
 	}
 }
 
-// overBase reports whether a base sets a key of what is at a path.
-func (e *editor) overBase(path []string, key string) bool {
+// has reports whether a base sets a key of what is at a path.
+func (e layered) has(path []string, key string) bool {
 	return e.under != nil && base.At(e.under, append(e.names(path), key)) != nil
 }
 
 // names is a path with the names of items in place of their indexes, as [base.At] takes
 // it.
-func (e *editor) names(path []string) []string {
+func (e layered) names(path []string) []string {
 	names := slices.Clone(path)
 	for i, step := range path {
 		if isIndex(step) {
-			_, names[i] = e.now.Item(path[:i+1])
+			_, names[i] = config.Item(e.now, path[:i+1])
 		}
 	}
 	return names
 }
 
-// setIndexesOver writes which nodes a pool has over what a base says of that.
-func (e *editor) setIndexesOver(p config.Pool, indexes []int, counted bool) error {
+// setIndexes writes which nodes a pool has over what a base says of that.
+func (e layered) setIndexes(p config.Pool, indexes []int, counted bool) error {
 	key, value, other := "count", yamledit.Number(len(indexes)), "indexes"
-	if !counted || p.Listed && !e.overBase(p.Path, "indexes") {
+	if !counted || p.Listed && !e.has(p.Path, "indexes") {
 		key, value, other = "indexes", yamledit.Numbers(indexes), "count"
-		if e.overBase(p.Path, key) {
+		if e.has(p.Path, key) {
 			value = yamledit.Replacing(value)
 		}
 	}
 	if err := e.refuseVariable(append(slices.Clip(p.Path), key)); err != nil {
 		return err
 	}
-	e.noteBase(p.Path)
+	e.note(p.Path)
 	if err := e.put(p.Path, key, value, "name"); err != nil {
 		return err
 	}
 	at, missing := e.own(p.Path)
 	at = append(at, other)
-	if own := len(missing) == 0 && e.file.Has(at); e.file.Deletes(at) || !own && !e.overBase(p.Path, other) {
+	if own := len(missing) == 0 && e.file.Has(at); e.file.Deletes(at) || !own && !e.has(p.Path, other) {
 		return nil
 	}
 	return e.put(p.Path, other, yamledit.Deleted(), "name")
 }
 
-// removeOver takes an item out of a list, and out of what bases have of it.
-func (e *editor) removeOver(path []string) error {
+// remove takes an item out of a list, and out of what bases have of it.
+func (e layered) remove(path []string) error {
 	list := path[:len(path)-1]
-	key, name := e.now.Item(path)
+	key, name := config.Item(e.now, path)
 	at, missing := e.own(path)
 	own := len(missing) == 0
 	inBase := base.At(e.under, e.names(path)) != nil
 	// An empty list would say nothing about that of the base.
 	if inBase || own && e.file.Len(at[:len(at)-1]) == 1 && base.At(e.under, e.names(list)) != nil {
-		e.noteBase(path)
-		if err := e.addOver(list, yamledit.DeletedItem(key, name)); err != nil {
+		e.note(path)
+		if err := e.add(list, yamledit.DeletedItem(key, name)); err != nil {
 			return err
 		}
 	}
@@ -170,9 +173,9 @@ func (e *editor) removeOver(path []string) error {
 	return e.edit(e.file.Remove(at[:len(at)-1], last(at)))
 }
 
-// addOver adds an item to a list of the environment's own file, which may not be there
+// add adds an item to a list of the environment's own file, which may not be there
 // yet, nor what it is in.
-func (e *editor) addOver(list []string, value *yaml.Node) error {
+func (e layered) add(list []string, value *yaml.Node) error {
 	at, missing := e.own(list)
 	if len(missing) == 0 {
 		return e.edit(e.file.Insert(at, e.file.Len(at), value))

@@ -107,7 +107,7 @@ func (e *editor) removeStatic(p config.Pool, gone []config.Node) error {
 // removeItem takes an item out of the list that it is in.
 func (e *editor) removeItem(path []string) error {
 	if e.under != nil {
-		return e.removeOver(path)
+		return layered{e}.remove(path)
 	}
 	return e.edit(e.file.Remove(path[:len(path)-1], last(path)))
 }

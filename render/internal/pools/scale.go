@@ -82,7 +82,7 @@ func (e *editor) set(at []string, key string, value int, after ...string) error 
 	if err := e.refuseVariable(append(slices.Clip(at), key)); err != nil {
 		return err
 	}
-	e.noteBase(at)
+	layered{e}.note(at)
 	return e.put(at, key, yamledit.Number(value), after...)
 }
 
@@ -106,8 +106,8 @@ func (e *editor) refuseVariable(at []string) error {
 func (e *editor) setIndexes(p config.Pool, indexes []int) error {
 	counted := len(indexes) == 0 || indexes[len(indexes)-1] == len(indexes)
 	switch {
-	case e.overBase(p.Path, "count"), e.overBase(p.Path, "indexes"):
-		return e.setIndexesOver(p, indexes, counted)
+	case layered{e}.has(p.Path, "count"), layered{e}.has(p.Path, "indexes"):
+		return layered{e}.setIndexes(p, indexes, counted)
 	case p.Listed:
 		return e.changeList(p, indexes)
 	case counted:
