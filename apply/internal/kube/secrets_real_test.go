@@ -143,7 +143,10 @@ func TestRewriteSecrets(t *testing.T) {
 			want = n - v.interrupted(client, step.after)
 		}
 		all, rewritten, err := RewriteSecrets(t.Context(), client, quiet)
-		if err != nil || len(all) != n || rewritten != want || want == n {
+		// Requests that were on their way when it was interrupted may still be done, after
+		// etcd was read.
+		late := want - rewritten
+		if err != nil || len(all) != n || late < 0 || late > min(want, parallel) || want == n || want > 0 && rewritten == 0 {
 			t.Fatalf("%s: %d of %d written, want %d: %v", step.fields, rewritten, len(all), want, err)
 		}
 		if got := v.storedWith(); got != fmt.Sprintf("map[%s:%d]", step.after, n) {
