@@ -2,12 +2,12 @@ package newenv
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/render/internal/config"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/yamledit"
 )
@@ -46,7 +46,7 @@ func (a *adding) moveBase(all []value, said map[string]string, move moving) erro
 // none, or in another list besides.
 func (v value) list() (path string, is bool) {
 	last := len(v.steps) - 1
-	if !isIndex(v.steps[last]) || slices.ContainsFunc(v.steps[:last], isIndex) {
+	if !config.IsIndex(v.steps[last]) || slices.ContainsFunc(v.steps[:last], config.IsIndex) {
 		return "", false
 	}
 	return v.path[:strings.LastIndex(v.path, "[")], true
@@ -69,11 +69,6 @@ func (a *adding) overrideList(v value, list string, all []value, move moving) er
 	return a.write(v.steps[:len(v.steps)-1], yamledit.Replacing(items))
 }
 
-func isIndex(step string) bool {
-	_, err := strconv.Atoi(step)
-	return err == nil
-}
-
 // cannot refuses a value that cannot be written over one of a base.
 func (a *adding) cannot(v value, text string) error {
 	return diag.New(diag.Pos{File: v.base, Line: v.node.Line, Column: v.node.Column}, "%s is in a list, and has to be %s in %s", v.path, text, a.env).
@@ -82,7 +77,7 @@ func (a *adding) cannot(v value, text string) error {
 
 // override writes a value over that of a base.
 func (a *adding) override(v value, text string) error {
-	if slices.ContainsFunc(v.steps, isIndex) {
+	if slices.ContainsFunc(v.steps, config.IsIndex) {
 		return a.cannot(v, text)
 	}
 	value := yamledit.Text(text)

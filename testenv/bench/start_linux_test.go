@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,9 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// mostUntilPrinted is far more than a start takes on a busy machine.
+const mostUntilPrinted = 2 * time.Minute
+
 // private is the memory of a program that is its own, when it has done its work: without
 // pages of the file that it is in, of which the kernel maps as many as it happens to have
 // together. The program stays at its end, as nobody takes what it prints.
@@ -78,7 +82,10 @@ func private(t *testing.T, program string) int64 {
 	if err := errors.Join(cmd.Start(), write.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for !writes(t, cmd.Process.Pid) { // each look is a few calls to the kernel
+	for until := time.Now().Add(mostUntilPrinted); !writes(t, cmd.Process.Pid); { // each look is a few calls to the kernel
+		if time.Now().After(until) {
+			t.Fatalf("it has printed nothing after %s", mostUntilPrinted)
+		}
 	}
 	memory := anonymous(t, cmd.Process.Pid)
 	if err := cmd.Process.Kill(); err != nil {
@@ -96,7 +103,11 @@ func writes(t *testing.T, pid int) bool {
 		t.Fatalf("the process is gone: %v", err)
 	}
 	for _, thread := range threads {
-		if text, err := os.ReadFile(thread); err == nil && strings.HasPrefix(string(text), "1 0x1 ") {
+		text, err := os.ReadFile(thread)
+		if errors.Is(err, fs.ErrPermission) {
+			t.Fatal(err)
+		}
+		if err == nil && strings.HasPrefix(string(text), "1 0x1 ") {
 			return true
 		}
 	}

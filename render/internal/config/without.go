@@ -20,7 +20,7 @@ func (c *Config) Options() [][]string {
 	inner := map[string]bool{}
 	for key := range c.pos {
 		path := strings.Split(key, "\x00")
-		if i := slices.IndexFunc(path, isIndex); i >= 0 {
+		if i := slices.IndexFunc(path, IsIndex); i >= 0 {
 			path = path[:i]
 		}
 		all[join(path)] = path
@@ -41,7 +41,8 @@ func (c *Config) Options() [][]string {
 	return options
 }
 
-func isIndex(key string) bool {
+// IsIndex reports whether a step of a path is the index of an item.
+func IsIndex(key string) bool {
 	_, err := strconv.Atoi(key)
 	return err == nil
 }

@@ -42,7 +42,7 @@ func (e *editor) own(path []string) (at, missing []string) {
 		return slices.Clone(path), nil
 	}
 	for i, step := range path {
-		if isIndex(step) {
+		if config.IsIndex(step) {
 			if step = (layered{e}).ownIndex(at, path[:i+1]); step == "" {
 				return at, path[i:]
 			}
@@ -82,7 +82,7 @@ func (e *editor) put(path []string, key string, value *yaml.Node, after ...strin
 	value = yamledit.With(yamledit.Map(), key, value)
 	for i := len(path) - 1; i >= len(path)-len(missing); i-- {
 		step := path[i]
-		if isIndex(step) {
+		if config.IsIndex(step) {
 			known, name := config.Item(e.now, path[:i+1])
 			item := yamledit.With(yamledit.Map(), known, yamledit.Text(name))
 			item.Content = append(item.Content, value.Content...)
@@ -122,7 +122,7 @@ func (e layered) has(path []string, key string) bool {
 func (e layered) names(path []string) []string {
 	names := slices.Clone(path)
 	for i, step := range path {
-		if isIndex(step) {
+		if config.IsIndex(step) {
 			_, names[i] = config.Item(e.now, path[:i+1])
 		}
 	}
@@ -186,9 +186,4 @@ func (e layered) add(list []string, value *yaml.Node) error {
 		}
 	}
 	return e.put(list[:len(list)-1], list[len(list)-1], yamledit.List(value))
-}
-
-func isIndex(step string) bool {
-	_, err := strconv.Atoi(step)
-	return err == nil
 }
