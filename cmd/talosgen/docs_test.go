@@ -183,6 +183,7 @@ func TestDocsExamples(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the examples use commands as Linux has them")
 	}
+	t.Parallel() // no page, however long, keeps other tests waiting
 	for _, name := range markdown(t) {
 		p := readPage(t, name)
 		if !p.hasExamples() {

@@ -48,6 +48,7 @@ func (p paced) Run() int {
 // starts in an empty directory with its archive in it, and with nothing of the
 // machine's configuration.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		UpdateScripts:       *update,

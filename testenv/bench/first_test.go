@@ -10,8 +10,10 @@ import (
 func TestFirst(t *testing.T) {
 	n := newcomer{checkout: "../..", binary: toolenv.Talosgen(t), home: t.TempDir()}
 	for run := range 2 {
-		if s, err := n.render(run); err != nil || s.cpu <= 0 {
-			t.Fatalf("render %d: %+v, %v", run, s, err)
+		for i, step := range []func(int) (sample, error){n.initialise, n.sync, n.render} {
+			if s, err := step(run); err != nil || s.cpu <= 0 {
+				t.Fatalf("run %d, step %d: %+v, %v", run, i, s, err)
+			}
 		}
 	}
 	if s, err := n.try(0); err != nil || s.cpu <= 0 {

@@ -3,16 +3,18 @@
 // nine patches for each node (three common, three of the role, three of the
 // node), secrets in a SOPS file, everything encrypted; and on prod of this
 // repository, with its addons. It prints tables of CPU and wall time and peak
-// memory; it judges nothing.
+// memory. It judges nothing, but for -bound.
 //
 //	go run ./testenv/bench            all sizes, medians of five runs
 //	go run ./testenv/bench -runs 1 -sizes 6,50
 //	go run ./testenv/bench -against ../talosgen-of-before
+//	go run ./testenv/bench -against ../talosgen-of-before -bound 1.25   fails if it costs more
 //	go run ./testenv/bench -envs 50   in place of these, plans of many environments
 //	go run ./testenv/bench -first ../before,.   what a new user waits for, in checkouts
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -34,6 +36,7 @@ func main() {
 	contracts := flag.String("contracts", "v1.13.9,v1.14.1", "Talos versions")
 	binary := flag.String("binary", "", "the talosgen to measure; built if empty")
 	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
+	bound := flag.Float64("bound", 0, "with -against, how many times what the other takes of CPU time is an error; 0 for no bound")
 	envs := flag.Int("envs", 0, "plan so many environments of 20 nodes in one simulated project, and measure nothing else")
 	first := flag.String("first", "", "checkouts with which a new user's first steps are measured, and nothing else")
 	keep := flag.String("keep", "", "a directory for the generated repositories, which then stay")
@@ -45,13 +48,19 @@ func main() {
 		}
 		return
 	}
-	if err := bench(*runs, *envs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, *against, *keep); err != nil {
+	if err := bench(*runs, *envs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, rival{*against, *bound}, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(runs, envs int, sizes, contracts []string, binary, against, keep string) error {
+// rival is another talosgen, and how many times what it takes is too much.
+type rival struct {
+	binary string
+	bound  float64
+}
+
+func bench(runs, envs int, sizes, contracts []string, binary string, against rival, keep string) error {
 	dir := keep
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "talosgen-bench-")
@@ -74,10 +83,11 @@ func bench(runs, envs int, sizes, contracts []string, binary, against, keep stri
 		return many(dir, binary, envs, nodesOfEach)
 	}
 	programs := []program{{"", binary}}
-	if against != "" {
-		programs = append(programs, program{" (against)", against})
+	if against.binary != "" {
+		programs = append(programs, program{" (against)", against.binary})
 	}
 	head("Talos")
+	var costs []cost
 	for _, version := range contracts {
 		for _, size := range sizes {
 			n, err := strconv.Atoi(size)
@@ -92,13 +102,19 @@ func bench(runs, envs int, sizes, contracts []string, binary, against, keep stri
 				}
 				clusters = append(clusters, cluster{program: p, repo: repo, env: "bench", key: filepath.Join(repo, "key.txt")})
 			}
-			if err := rows(clusters, fmt.Sprintf("%s | %d", version, n), "envs/bench/patches/nodes/"+workerName(1)+"/1.yaml", runs); err != nil {
+			c, err := rows(clusters, fmt.Sprintf("%s | %d", version, n), "envs/bench/patches/nodes/"+workerName(1)+"/1.yaml", runs)
+			if err != nil {
 				return err
 			}
+			costs = append(costs, c...)
 		}
 	}
-	return shipped(dir, programs, runs)
+	c, err := shipped(dir, programs, runs)
+	return errors.Join(err, dearer(append(costs, c...), against.bound))
 }
+
+// nodesOfEach of many environments.
+const nodesOfEach = 20
 
 // program is a talosgen that is measured.
 type program struct {
@@ -107,9 +123,6 @@ type program struct {
 }
 
 // head prints the head of a table, with what its first column names.
-// nodesOfEach of many environments.
-const nodesOfEach = 20
-
 func head(first string) {
 	fmt.Println("| " + first + " | nodes | from scratch: CPU | wall | peak memory | nothing changed: CPU | wall | one label changed: CPU | wall |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
@@ -124,7 +137,7 @@ type cluster struct {
 
 // rows measures clusters that differ in their program, by turns, and prints a line for
 // each; label is the file of a patch that may be overwritten.
-func rows(clusters []cluster, name, label string, runs int) error {
+func rows(clusters []cluster, name, label string, runs int) ([]cost, error) {
 	// The old tree is moved away, not removed: ext4 steps over the inodes of
 	// files that were removed a moment ago, one by one, for each new file.
 	scratch, err := measure(clusters, runs, func(repo string, run int) error {
@@ -135,28 +148,30 @@ func rows(clusters []cluster, name, label string, runs int) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	same, err := measure(clusters, runs, func(string, int) error { return nil })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	one, err := measure(clusters, runs, func(repo string, run int) error {
 		return os.WriteFile(filepath.Join(repo, label), fmt.Appendf(nil, "machine:\n  sysctls:\n    example.node: \"%d\"\n", run+1000), 0o644)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, c := range clusters {
 		fmt.Printf("| %s%s | %.3f s | %.3f s | %d MB | %.3f s | %.3f s | %.3f s | %.3f s |\n", name, c.name,
 			scratch[i].cpu.Seconds(), scratch[i].wall.Seconds(), scratch[i].memory>>20, same[i].cpu.Seconds(), same[i].wall.Seconds(), one[i].cpu.Seconds(), one[i].wall.Seconds())
 	}
-	return nil
+	return costsOf(name, map[string][]sample{"from scratch": scratch, "nothing changed": same, "one label changed": one}), nil
 }
 
+// sample is what a process took.
 type sample struct {
 	cpu, wall time.Duration
-	memory    int64 // bytes
+	least     time.Duration // CPU time of the best of several runs
+	memory    int64         // bytes
 }
 
 // measure runs a render of each cluster several times, each after prepare, and returns
@@ -180,6 +195,7 @@ func measure(clusters []cluster, runs int, prepare func(repo string, run int) er
 	medians := make([]sample, len(clusters))
 	for i, of := range samples {
 		medians[i] = sample{
+			least:  slices.MinFunc(of, func(a, b sample) int { return cmp.Compare(a.cpu, b.cpu) }).cpu,
 			cpu:    median(of, func(s sample) time.Duration { return s.cpu }),
 			wall:   median(of, func(s sample) time.Duration { return s.wall }),
 			memory: int64(median(of, func(s sample) time.Duration { return time.Duration(s.memory) })),

@@ -11,7 +11,7 @@ func TestBenchMany(t *testing.T) {
 		t.Skip("TALOSGEN_TESTENV_FULL is not set: no program is built and measured")
 	}
 	t.Chdir("../..")
-	if err := bench(1, 2, nil, nil, "", "", t.TempDir()); err != nil {
+	if err := bench(1, 2, nil, nil, "", rival{}, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -22,7 +22,7 @@ func TestBench(t *testing.T) {
 		t.Skip("TALOSGEN_TESTENV_FULL is not set: no program is built and measured")
 	}
 	t.Chdir("../..") // where prod is
-	if err := bench(1, 0, []string{"4"}, []string{"v1.13.9", "v1.14.1"}, "", "", t.TempDir()); err != nil {
+	if err := bench(1, 0, []string{"4"}, []string{"v1.13.9", "v1.14.1"}, "", rival{}, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 }

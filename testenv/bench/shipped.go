@@ -8,16 +8,16 @@ import (
 
 // shipped measures prod of this repository, which has addons, on copies of its
 // sources. The one label that is changed leaves the addons as they are.
-func shipped(dir string, programs []program, runs int) error {
+func shipped(dir string, programs []program, runs int) ([]cost, error) {
 	label := "envs/prod/patches/worker/bench.yaml"
 	var clusters []cluster
 	for i, p := range programs {
 		repo := filepath.Join(dir, fmt.Sprintf("shipped-%d", i))
 		if err := copyShipped(repo); err != nil {
-			return fmt.Errorf("copying the sources of prod: %w", err)
+			return nil, fmt.Errorf("copying the sources of prod: %w", err)
 		}
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(repo, label)), 0o755); err != nil {
-			return err
+			return nil, err
 		}
 		clusters = append(clusters, cluster{program: p, repo: repo, env: "prod"})
 	}

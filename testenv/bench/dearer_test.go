@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestDearer(t *testing.T) {
+	for _, c := range []struct {
+		now, before int // milliseconds
+		bound       float64
+		want        string
+	}{
+		{2000, 100, 0, "<nil>"},
+		{100, 100, 1, "<nil>"},
+		{120, 100, 1, "<nil>"},
+		{121, 100, 1, "1.14 | 6, from scratch: 0.121 s of CPU time, and 0.100 s before"},
+		{1270, 1000, 1.25, "<nil>"},
+		{1271, 1000, 1.25, "1.14 | 6, from scratch: 1.271 s of CPU time, and 1.000 s before"},
+		{500, 1000, 1.25, "<nil>"},
+	} {
+		samples := []sample{{least: time.Duration(c.now) * time.Millisecond}, {least: time.Duration(c.before) * time.Millisecond}}
+		costs := costsOf("1.14 | 6", map[string][]sample{"from scratch": samples})
+		if got := fmt.Sprint(dearer(costs, c.bound)); got != c.want {
+			t.Errorf("%d ms, %d before, bound %v: %s, want %s", c.now, c.before, c.bound, got, c.want)
+		}
+	}
+	if got := costsOf("1.14 | 6", map[string][]sample{"from scratch": {{}}}); len(got) > 0 {
+		t.Errorf("with one program: %v", got)
+	}
+}
