@@ -30,6 +30,8 @@ type Talos struct {
 	KernelModules []KernelModule `yaml:"kernelModules" otherwise:"none"`
 	// Kernel parameters.
 	Sysctls map[string]string `yaml:"sysctls" keyFormat:"sysctl" otherwise:"none" example:"{vm.max_map_count: 262144}"`
+	// Rules of udev for devices, one in each item. A change reboots the nodes.
+	UdevRules []string `yaml:"udevRules" format:"nonEmpty" otherwise:"none" example:"['SUBSYSTEM==\"drm\", KERNEL==\"renderD*\", GROUP=\"44\", MODE=\"0660\"']"`
 	// The DNS servers of the nodes.
 	Nameservers []string `yaml:"nameservers" format:"ip" otherwise:"Hetzner's on hetzner, else those of Talos" example:"[185.12.64.1, 185.12.64.2]"`
 	// The time servers of the nodes.

@@ -52,6 +52,7 @@ func (e talosGenerator) talos(c values) {
 	put(e, t, at, "sysctls", 20, func(name string) values {
 		return values{"vm.max_map_count": one(e, name+" value", "262144", "524288"), "net.ipv4.ip_nonlocal_bind": "1"}
 	})
+	put(e, t, at, "udevRules", 12, func(string) []string { return []string{`KERNEL=="ttyUSB*", SYMLINK+="tty-$attr{serial}"`} })
 	put(e, t, at, "nameservers", 12, func(string) []string { return []string{"185.12.64.1", "2a01:4ff:ff00::add:1"} })
 	put(e, t, at, "timeServers", 12, func(string) []string { return []string{"ntp1.hetzner.de", "time.example.com"} })
 	put(e, t, at, "staticHosts", 12, func(string) []values {

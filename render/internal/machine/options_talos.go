@@ -14,6 +14,7 @@ type TalosOptions struct {
 	OpenVar       Option // "true", or no value: device files below /var
 	KernelModules []KernelModule
 	Sysctls       OptionMap
+	UdevRules     []Option
 	Nameservers   []Option
 	TimeServers   []Option
 	StaticHosts   []StaticHost
@@ -102,6 +103,7 @@ func (b talosWriter) talos() {
 // kernel sets modules and parameters.
 func (b talosWriter) kernel(o TalosOptions) {
 	b.texts(b.at("machine.sysctls"), o.Sysctls)
+	b.addAll(b.at("machine.udev.rules"), o.UdevRules)
 	for _, m := range o.KernelModules {
 		p := b.at("machine.kernel.modules")
 		if p.moved() {

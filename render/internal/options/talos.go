@@ -26,6 +26,7 @@ func (c talos) of(role string, sans []machine.Option) machine.TalosOptions {
 		Encryption:  c.encryption(),
 		OpenVar:     c.off(&t.SecureVar),
 		Sysctls:     c.sysctls(),
+		UdevRules:   c.texts(&t.UdevRules),
 		Nameservers: c.nameservers(),
 		TimeServers: c.texts(&t.TimeServers),
 		Registries:  c.registries(),
