@@ -2,6 +2,7 @@ package importer
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -71,17 +72,31 @@ func (i *importing) placeInSource(p *diag.Problem, data []byte, origin *foreign.
 	if p.Pos.Line < 1 || p.Pos.Line > len(lines) {
 		return p.Pos
 	}
-	found := diag.Pos{}
-	for _, o := range origin.Machines {
-		named := strings.Contains(p.Message, "node "+o.Name+":")
-		if line := sameLine(o.Text.Reveal(), lines[p.Pos.Line-1]); line > 0 && (named || found.File == "") {
-			found = diag.Pos{File: o.File, Line: line}
+	for _, o := range origin.Machines { // a problem of one node is in its configuration
+		if strings.Contains(p.Message, "node "+o.Name+":") {
+			return diag.Pos{File: o.File, Line: sameLine(o.Text.Reveal(), entryAt(lines[p.Pos.Line-1], p.Pos.Column))}
 		}
 	}
-	if found.File == "" {
-		return p.Pos
+	for _, o := range origin.Machines {
+		if line := sameLine(o.Text.Reveal(), entryAt(lines[p.Pos.Line-1], p.Pos.Column)); line > 0 {
+			return diag.Pos{File: o.File, Line: line}
+		}
 	}
-	return found
+	return p.Pos
+}
+
+// inFlow is a key of a mapping that is written in one line, with its value.
+var inFlow = regexp.MustCompile(`[{,] *([^{},:][^{},]*?: [^{},]*)`)
+
+// entryAt is the key and value in a line; of several in one line those before a column.
+func entryAt(line string, column int) string {
+	entry := line
+	for _, at := range inFlow.FindAllStringSubmatchIndex(line, -1) {
+		if at[2] < column {
+			entry = line[at[2]:at[3]]
+		}
+	}
+	return entry
 }
 
 // sameLine is the line of a text with the same key and value as another line, or at least

@@ -98,7 +98,7 @@ func TestTalhelperExamples(t *testing.T) {
 			writeFiles(t, dir, e.files)
 			genconfig(t, dir, e.key)
 			if refused, is := refusedExamples[name]; is {
-				refuses(t, repositoryWith(t, e.key), os.DirFS(dir), refused.says)
+				refuses(t, repositoryWith(t, e.key), Talhelper, os.DirFS(dir), refused.says)
 				e.files["talconfig.yaml"] = regexp.MustCompile(refused.without).ReplaceAllString(e.files["talconfig.yaml"], refused.with)
 				writeFiles(t, dir, e.files)
 				genconfig(t, dir, e.key)
@@ -135,9 +135,9 @@ func complete(files map[string]string) {
 
 // refuses imports a folder that has to be refused, and looks for what is said, in which
 // LINE is a number. Nothing is written.
-func refuses(t *testing.T, r *render.Repo, folder fs.FS, want string) {
+func refuses(t *testing.T, r *render.Repo, from string, folder fs.FS, want string) {
 	t.Helper()
-	_, err := Import(t.Context(), r, "home", Options{From: Talhelper, Dir: folder})
+	_, err := Import(t.Context(), r, "home", Options{From: from, Dir: folder})
 	if err == nil {
 		t.Fatal("it is imported")
 	}

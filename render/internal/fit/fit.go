@@ -138,7 +138,7 @@ func (m *builder) patch(s settings) (*Environment, error) {
 	}
 	nodes, err := m.render(files, nil)
 	if err != nil {
-		return nil, err
+		return nil, &Refused{files, err}
 	}
 	var hints residue.Hints
 	for range rounds {

@@ -117,10 +117,10 @@ func (w walk) versioned(path yamltext.Path, text string) string {
 // secret reports whether a value has to be hidden: it is one for certain, it was
 // encrypted before, it holds a secret of the cluster, or it looks like one.
 func (w walk) secret(path yamltext.Path, text string) bool {
-	if secretplaces.Certain(w.kind, path) || secretplaces.Holds(text) {
+	if secretplaces.Certain(w.kind, path) || secretplaces.Holds(text) || w.Origin.Encrypts(text) {
 		return true
 	}
-	for _, s := range slices.Concat(w.Origin.Secrets, w.Bundle.Values()) {
+	for _, s := range w.Bundle.Values() {
 		if s.Recognisable() && strings.Contains(text, s.Reveal()) {
 			return true
 		}

@@ -83,7 +83,7 @@ func (m *builder) lacking(s settings) (int, error) {
 	}
 	nodes, err := m.render(files, nil)
 	if err != nil {
-		return 0, err
+		return 0, &Refused{files, err}
 	}
 	return len(differences(nodes)), nil
 }

@@ -3,8 +3,10 @@
 package foreign
 
 import (
+	"encoding/base64"
 	"io/fs"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,13 +40,22 @@ type Origin struct {
 	Variables map[string]secret.String
 }
 
-// Encrypts reports whether a value holds one that was encrypted in the source.
-// cluster.yaml, which takes no secrets, is not to have it where a patch can.
+// Encrypts reports whether a value holds one that was encrypted in the source, as it is
+// or in base64. cluster.yaml, which takes no secrets, is not to have it where a patch can.
 func (o *Origin) Encrypts(text string) bool {
+	texts := []string{text}
+	for _, word := range inBase64.FindAllString(text, -1) {
+		if plain, err := base64.RawStdEncoding.DecodeString(word); err == nil {
+			texts = append(texts, string(plain))
+		}
+	}
 	return slices.ContainsFunc(o.Secrets, func(s secret.String) bool {
-		return s.Recognisable() && strings.Contains(text, s.Reveal())
+		return s.Recognisable() && slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, s.Reveal()) })
 	})
 }
+
+// inBase64 is a word that may be something else in base64.
+var inBase64 = regexp.MustCompile(`[A-Za-z0-9+/]{8,}`)
 
 // Hetzner are the options of a cluster that was found in Hetzner Cloud.
 type Hetzner struct {
