@@ -37,6 +37,9 @@ func TestHomes(t *testing.T) {
 		dir := t.TempDir()
 		h.write(t, dir, c.Texts)
 		h.run(t, dir)
+		if h.From == Topf {
+			likeTopf(t, os.DirFS(dir))
+		}
 		r := repository(t)
 		folder := os.DirFS(filepath.Join(dir, h.Dir))
 		o := Options{From: h.From, Nodes: h.Nodes}

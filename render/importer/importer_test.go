@@ -28,6 +28,9 @@ func TestImport(t *testing.T) {
 				folder[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 		}
+		if made.From == Topf {
+			likeTopf(t, folder)
+		}
 		o, check := Options{From: made.From}, Options{From: made.From, Check: true}
 		r := repository(t)
 		if report := mustImport(t, r, folder, check); report.Written || entries(t, r.Root(), "envs") != "" {
@@ -59,7 +62,7 @@ func (c cluster) compare(t testing.TB, rendered map[string]string, folder fs.FS)
 			t.Fatal(err)
 		}
 		is := func(name string) bool {
-			return name == strings.TrimSuffix(n.File, ".yaml") || strings.Contains(string(want), "hostname: "+name+"\n")
+			return name == strings.TrimSuffix(n.File, ".yaml") || strings.Contains(string(want), "hostname: "+name+"\n") || strings.Contains(string(want), "hostname: "+name+".")
 		}
 		if !slices.ContainsFunc(keysOf(rendered), is) {
 			t.Errorf("%s is not rendered: %v", n.File, keysOf(rendered))

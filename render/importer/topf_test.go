@@ -7,12 +7,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"go.yaml.in/yaml/v4"
+
+	"github.com/talosgen/talosgen/internal/casetest"
 	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
@@ -86,6 +90,36 @@ func importTopf(t *testing.T, r *render.Repo, dir string) string {
 		t.Error("a second import writes")
 	}
 	return got
+}
+
+// likeTopf compares the configurations of a folder, which talosctl or Talos' library made
+// in the place of topf, with those of the real one, if there is one.
+func likeTopf(t *testing.T, folder fs.FS) {
+	t.Helper()
+	if os.Getenv(topfVariable) == "" {
+		t.Logf("NOT COMPARED with the real topf: %s names no checkout of it", topfVariable)
+		return
+	}
+	files, made := map[string]string{"secrets.yaml": parts()["bundle.yaml"]}, map[string]string{}
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir():
+		case path.Dir(name) == "output":
+			made[name] = readText(t, folder, name)
+		default:
+			files[name] = readText(t, folder, name)
+		}
+		return err
+	})
+	if err != nil || len(made) == 0 {
+		t.Fatalf("no configurations: %v", err)
+	}
+	dir := t.TempDir()
+	writeFiles(t, dir, files)
+	topfRender(t, dir)
+	for name, text := range made {
+		sameDocuments(t, name+" of topf", canonical(t, readText(t, os.DirFS(dir), name)), canonical(t, text))
+	}
 }
 
 // topfExample is topf's own example, with the secrets of the tests.
@@ -241,4 +275,44 @@ func TestTopf(t *testing.T) {
 			importTopf(t, repository(t), dir)
 		})
 	}
+}
+
+// TestTopfHomes imports the repositories of testdata/topf, of the shapes that people
+// have: what is rendered is what the real topf made of them, and what is written is
+// reviewed there.
+func TestTopfHomes(t *testing.T) {
+	realTopf(t)
+	casetest.RunOne(t, "testdata/topf/*.txtar", "written", func(t *testing.T, c casetest.Case) string {
+		var home struct {
+			Dir   string            // of topf.yaml
+			Links map[string]string // symbolic ones
+			Sops  map[string]string // files that are encrypted, and the keys of what is in them
+			CRLF  []string          `yaml:"crlf"` // files whose lines end as in Windows
+		}
+		if err := yaml.Unmarshal(c.First(), &home); err != nil {
+			t.Fatal(err)
+		}
+		root := t.TempDir()
+		dir := filepath.Join(root, home.Dir)
+		files := map[string]string{path.Join(home.Dir, "secrets.yaml"): parts()["bundle.yaml"]}
+		for name, text := range c.Texts {
+			if name != "case" && name != "written" {
+				files[name] = text
+			}
+		}
+		for name, keys := range home.Sops {
+			files[name] = string(encryptedFor(t, keys, files[name]))
+		}
+		for _, name := range home.CRLF {
+			files[name] = strings.ReplaceAll(files[name], "\n", "\r\n")
+		}
+		writeFiles(t, root, files)
+		for from, to := range home.Links {
+			if err := os.Symlink(to, filepath.Join(root, from)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		topfRender(t, dir)
+		return importTopf(t, repository(t), dir)
+	})
 }

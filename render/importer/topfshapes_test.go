@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -54,6 +56,42 @@ func TestTopfShapes(t *testing.T) {
 		"no such role":   {files: map[string]string{"controlplane/a.yaml": "machine: {nodeLabels: {x: nothing}}\n"}, want: []string{"clusterName: attic"}, lack: []string{"nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) { s.test(t, name == "no disk") })
+	}
+}
+
+// TestTopfLinks: links of folders are followed as topf does, as long as they stay in the
+// folder that is imported.
+func TestTopfLinks(t *testing.T) {
+	s := topfShape{effects: "machine: {sysctls: {vm.deep: here, vm.outside: here, vm.file: here}}\n", files: map[string]string{
+		"shared/base/deep/a.yaml": "# Deep down.\nmachine: {sysctls: {vm.deep: here}}\n",
+		"shared/file":             "# A file of another name.\nmachine: {sysctls: {vm.file: here}}\n"}}
+	dir, outside := t.TempDir(), t.TempDir()
+	for name, f := range s.folder(t) {
+		writeFiles(t, dir, map[string]string{name: string(f.Data)})
+	}
+	writeFiles(t, outside, map[string]string{"b.yaml": "# canary\nmachine: {sysctls: {vm.outside: here}}\n"})
+	writeFiles(t, dir, map[string]string{"all/.keep": ""})
+	for from, to := range map[string]string{"all/00-base": "../shared/base", "all/10-out": outside, "all/20-round": "../all", "all/30-file.yaml": "../shared/file", "all/40-none.yaml": "nowhere", "worker": outside} {
+		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	r := repository(t)
+	report := mustImport(t, r, root.FS(), Options{From: Topf})
+	got := tree(t, r.Root(), report)
+	for _, want := range []string{"patches/common/00-base-deep-a.yaml\n# Deep down.", "patches/common/30-file.yaml\n# A file", "outside: here",
+		"all/10-out cannot be read, as it leads out", "worker cannot be read, as it leads out", "all/40-none.yaml cannot be read", "all/20-round is passed over: it leads back"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "canary") {
+		t.Errorf("a file outside of the folder was read:\n%s", got)
 	}
 }
 

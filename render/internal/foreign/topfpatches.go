@@ -34,7 +34,7 @@ func (r *generated) topfCopies(cfg topfConfig) error {
 	return problems.Err()
 }
 
-// linksInLinks is how deep folders may be linked in each other.
+// linksInLinks is how many links of folders may be in each other: more lead back.
 const linksInLinks = 8
 
 // topfWalk are the patches of a folder and of those in it, also by symbolic links, whose
@@ -45,27 +45,39 @@ func (r *generated) topfWalk(l topfLayer, dir string, links int) error {
 	}
 	return fs.WalkDir(r.Files, dir, func(file string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil && file == dir && d == nil:
-			r.note("%s cannot be read, as it leads out of the folder; what it does is in the patches all the same", file)
-			return nil
+		case err != nil && d == nil:
+			return r.topfLink(l, file, links)
 		case err != nil:
 			return diag.New(diag.Pos{File: file}, "cannot be read").WithCause(err)
 		case d.IsDir():
 			return nil
-		case d.Type()&fs.ModeSymlink != 0 && r.isFolder(file):
-			if links == linksInLinks {
-				r.note("%s is passed over: it is the %dth link in a link", file, linksInLinks+1)
-				return nil
-			}
-			return r.topfWalk(l, file, links+1)
+		case d.Type()&fs.ModeSymlink != 0:
+			return r.topfLink(l, file, links+1)
 		}
 		return r.topfPatch(l, file)
 	})
 }
 
-func (r *generated) isFolder(name string) bool {
-	info, err := fs.Stat(r.Files, name)
-	return err == nil && info.IsDir()
+// topfLink are the patches that a symbolic link leads to.
+func (r *generated) topfLink(l topfLayer, file string, links int) error {
+	info, err := fs.Stat(r.Files, file)
+	switch {
+	case err != nil:
+		r.note("%s cannot be read, as it leads out of the folder or nowhere; what it does is in the patches all the same", file)
+		return nil
+	case !info.IsDir():
+		return r.topfPatch(l, file)
+	case links > linksInLinks || r.leadsBack(file):
+		r.note("%s is passed over: it leads back to a folder that it is in", file)
+		return nil
+	}
+	return r.topfWalk(l, file, links)
+}
+
+// leadsBack reports whether a link leads to a folder that it is in.
+func (r *generated) leadsBack(link string) bool {
+	to, err := fs.ReadLink(r.Files, link)
+	return err == nil && strings.HasPrefix(link, path.Join(path.Dir(link), to)+"/")
 }
 
 // topfNames are the names of files that topf takes for patches: of old.yaml.bak too.
