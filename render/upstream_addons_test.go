@@ -20,6 +20,7 @@ var chartAddons = map[string]struct{ addon, storage string }{
 	"kube-prometheus-stack":    {addon: "kube-prometheus-stack"},
 	"localpv-provisioner":      {"openebs-localpv", "local: {enabled: true}"},
 	"longhorn":                 {"longhorn", "longhorn: {enabled: true}"},
+	"node-feature-discovery":   {addon: "node-feature-discovery"},
 	"prometheus-operator-crds": {addon: "prometheus-operator-crds"},
 	"reloader":                 {addon: "reloader"},
 	"sealed-secrets":           {addon: "sealed-secrets"},

@@ -253,7 +253,7 @@ func (e addonGenerator) addons(c values) {
 		e.local(c, "cert-manager", "cert-manager")
 		all["cert-manager"].(values)["enabled"] = true
 	}
-	for _, name := range []string{"descheduler", "external-secrets", "prometheus-operator-crds", "reloader"} {
+	for _, name := range []string{"descheduler", "external-secrets", "node-feature-discovery", "prometheus-operator-crds", "reloader"} {
 		if e.is("addons."+name, 5) {
 			e.charted(c, name, nil)["enabled"] = true
 		}

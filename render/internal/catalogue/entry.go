@@ -70,6 +70,7 @@ func entries() []entry {
 		longhorn(),
 		metalLB(),
 		metricsServer(),
+		nodeFeatures(),
 		oidc(),
 		localVolumes(),
 		prometheusCRDs(),
