@@ -161,7 +161,7 @@ func (f *cloudAdoption) show(out *console) {
 			out.say("  %s: %s", l.Object, strings.Join(of, ", "))
 		}
 	}
-	for _, note := range append(f.mapping.Notes, f.mapping.Module.Farewell()...) {
+	for _, note := range slices.Concat(f.mapping.Notes, f.mapping.Module.Farewell(), f.mapping.Forecast(f.labels)) {
 		out.say("%s", note)
 	}
 }

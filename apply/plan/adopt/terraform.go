@@ -46,6 +46,6 @@ func (m Module) Farewell() []string {
 		"       }",
 		"  2. terraform plan: it must say that resources are forgotten, and 0 to destroy; then terraform apply",
 		"     (before Terraform 1.7, and in OpenTofu before 1.7, in the place of both: terraform state rm module.kubernetes)",
-		"  3. only then talosgen apply: Terraform would take away the labels that it adds, and its destroy resets the nodes",
+		"  3. only then talosgen apply: Terraform would take away the labels that it adds, and its destroy deletes the servers",
 	}
 }
