@@ -60,7 +60,7 @@ func (m *Mapping) Forecast(labels []cloud.Addition) []string {
 		fmt.Sprintf("  Plan: 0 to add, %d to change, 0 to destroy; after its apply, talosgen would have to adopt them again", objects),
 		fmt.Sprintf("  of servers it ignores %s; talosgen apply changes neither these nor any other of their attributes, and nothing of other resources", strings.Join(of.ignored[0], ", ")),
 		"  machine configurations: 0 to change, because the provider does not read them from nodes; "+of.nodes,
-		"  later, a server that talosgen has deleted or replaced is one to add; of servers that talosgen makes it knows nothing",
+		"  later, a server that was deleted or replaced is one to add; servers that are new it does not know",
 		"  not computed: what your variables change, and "+of.unknown,
 	)
 }
