@@ -122,6 +122,7 @@ func addStages(s *Session, inv *inventory, open *sessionAccess, kube *kubeReach,
 		s.verifier.same = alwaysSame
 	}
 	s.removal = &removalStage{nodes: s.nodes, cloud: s.cloud, log: s.log}
+	s.anew = &recreateStage{removal: s.removal, cloud: s.cloud, nodes: s.nodes, log: s.log}
 }
 
 // lockPlaceOf is where the lock of a cluster is.

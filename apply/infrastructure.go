@@ -85,7 +85,7 @@ func (i *infrastructure) before(ctx context.Context) error { return i.change(ctx
 func (i *infrastructure) after(ctx context.Context) (more bool, err error) {
 	known := i.latest.Observed
 	i.old = true
-	if err := i.change(ctx, i.all); err != nil {
+	if err := i.change(ctx, standing(i.all)); err != nil {
 		return false, err
 	}
 	return i.newNodes(known, i.latest.Observed), nil

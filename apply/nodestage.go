@@ -31,7 +31,12 @@ func (n *nodeStage) plan(ctx context.Context, p *Plan, policy Policy) error {
 	if !policy.has(StageNodes) {
 		return nil
 	}
-	return n.planFor(ctx, p, policy.forNodes(n.connect.inventory.names(p.Observed)))
+	p.consented = policy.Consent
+	more := recreating{infra: &n.connect.env.Infrastructure, kube: n.connect.kube}
+	if policy.has(StageInfrastructure) {
+		more.part = func(p *cloudplan.Plan) *cloudplan.Plan { return within(p, policy) }
+	}
+	return n.planFor(ctx, p, policy.forNodes(n.connect.inventory.names(p.Observed)), more)
 }
 
 // resume makes the section of nodes of a saved plan again.
@@ -39,7 +44,9 @@ func (n *nodeStage) resume(ctx context.Context, p *Plan, saved *Saved, more Poli
 	if saved.Nodes == nil {
 		return nil
 	}
-	err := n.planFor(ctx, p, saved.Nodes.Policy.And(more.forNodes(n.connect.inventory.names(p.Observed))))
+	p.consented = saved.Policy
+	policy := saved.Nodes.Policy.And(more.forNodes(n.connect.inventory.names(p.Observed)))
+	err := n.planFor(ctx, p, policy, recreating{infra: &n.connect.env.Infrastructure, kube: n.connect.kube, part: whole, planned: true})
 	if err != nil {
 		return err
 	}
@@ -47,7 +54,7 @@ func (n *nodeStage) resume(ctx context.Context, p *Plan, saved *Saved, more Poli
 }
 
 // planFor observes the nodes, and plans.
-func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy) error {
+func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy, again recreating) error {
 	return n.log.stage("observe nodes", 0, func(stage progress.Stage) error {
 		c, err := n.connect.at(ctx, p.Observed, toCreate(p.Plan))
 		if err != nil {
@@ -56,8 +63,16 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 		n.follow(c, p.Observed)
 		c.Notify = notes(stage)
 		n.planned = c
+		c.Allow(policy.Trust...)
+		desired, observed, err := n.observe(ctx, c, nil)
+		if err != nil {
+			return err
+		}
+		if policy, err = again.plan(ctx, c, p, policy, desired, observed); err != nil {
+			return err
+		}
 		p.kept, p.node = n.desired.env.nodeFiles(), policy
-		if p.Nodes, err = n.make(ctx, c, policy, nil); err != nil {
+		if p.Nodes, err = nodeplan.Make(desired, observed, policy); err != nil {
 			return err
 		}
 		p.Refusals = append(p.Refusals, versionSkew(p, n.connect.env.Infrastructure)...)
@@ -129,6 +144,7 @@ func (n *nodeStage) execute(ctx context.Context, r *run) error {
 		n.follow(c, o)
 		left, err := converge(ctx, c, r.report, stage, r.agreed.Nodes, func(ctx context.Context) (*nodeplan.Plan, error) {
 			policy := r.policy.forNodes(n.connect.inventory.names(o))
+			policy.Recreate, policy.Forced = r.recreate, r.recreate
 			return n.make(ctx, c, policy, append(toCreate(r.agreed.Plan), n.disturbed.all()...))
 		})
 		if left != nil {

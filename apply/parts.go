@@ -17,16 +17,29 @@ func whole(p *cloudplan.Plan) *cloudplan.Plan { return p }
 // all is every node.
 func all(string) bool { return true }
 
-// holding leaves out that servers of some nodes are deleted, and what has to
+// holding leaves out that servers of some nodes are deleted or made anew, and what has to
 // wait for that: these nodes have not left the cluster.
 func holding(nodes func(name string) bool) part {
+	return without(func(p *cloudplan.Plan, c cloudplan.Change) bool {
+		return (endsNode(p, c) || p.Recreates(c)) && nodes(c.Name)
+	})
+}
+
+// standing is a part in which no server of a node is made anew: each has its own turn.
+func standing(of part) part {
+	held := without((*cloudplan.Plan).Recreates)
+	return func(p *cloudplan.Plan) *cloudplan.Plan { return held(of(p)) }
+}
+
+// without leaves out some changes, and what has to wait for them.
+func without(out func(*cloudplan.Plan, cloudplan.Change) bool) part {
 	return func(p *cloudplan.Plan) *cloudplan.Plan {
 		held := map[plan.Key]bool{}
 		for more := true; more; {
 			more = false
 			for _, c := range p.Changes {
 				waits := slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return held[k] })
-				if !held[c.Key] && (waits || endsNode(p, c) && nodes(c.Name)) {
+				if !held[c.Key] && (waits || out(p, c)) {
 					held[c.Key], more = true, true
 				}
 			}
@@ -63,10 +76,10 @@ func within(p *cloudplan.Plan, policy Policy) *cloudplan.Plan {
 	return holding(policy.skips)(p)
 }
 
-// toCreate are the servers that a plan makes.
+// toCreate are the servers that a plan makes, but for those that are made anew in turn.
 func toCreate(p *cloudplan.Plan) (names []string) {
 	for _, c := range p.Changes {
-		if c.Kind == cloudplan.KindServer && (c.Action == cloudplan.Create || c.Action == cloudplan.Replace) {
+		if c.Kind == cloudplan.KindServer && (c.Action == cloudplan.Create || c.Action == cloudplan.Replace) && !p.Recreates(c) {
 			names = append(names, c.Name)
 		}
 	}

@@ -32,7 +32,7 @@ func (p *Plan) ForPrograms() any { return counted{p, p.Counts()} }
 
 // review is the plan as operators read it.
 func (p *Plan) review() review.Review {
-	r := review.Review{Cloud: p.Plan, Nodes: p.Nodes, Kubernetes: p.Kubernetes, AtOnce: p.node.MaxParallel}
+	r := review.Review{Cloud: p.Plan, Nodes: p.Nodes, Kubernetes: p.Kubernetes, Recreate: p.Recreate, AtOnce: p.node.MaxParallel}
 	switch {
 	case p.Plan != nil:
 		r.Cluster = p.Plan.Cluster

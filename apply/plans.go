@@ -136,6 +136,9 @@ func (p *Plan) sections() (all []planSection) {
 	if p.Nodes != nil {
 		all = append(all, nodeSection{p.Nodes, p.review().Removals()})
 	}
+	if p.Recreate != nil {
+		all = append(all, recreateSection{p.Recreate})
+	}
 	if p.Kubernetes != nil {
 		all = append(all, kubeSection{p.Kubernetes})
 	}

@@ -89,9 +89,19 @@ func (t *removalStage) replace(ctx context.Context, r *Report, name string, owne
 	old := serverID(p.Observed, name)
 	only := func(p *cloudplan.Plan) *cloudplan.Plan {
 		one := *p
+		var needs []plan.Key // such as the image that it is made from
 		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c cloudplan.Change) bool {
-			return c.Key != key || c.Action == cloudplan.Replace && c.ID != old // it is another one already
+			again := c.Key != key || c.Action == cloudplan.Replace && c.ID != old // it is another one already
+			if !again {
+				needs = c.Needs
+			}
+			return again
 		})
+		for _, c := range p.Changes {
+			if c.Kind == cloudplan.KindImage && slices.Contains(needs, c.Key) {
+				one.Changes = append([]cloudplan.Change{c}, one.Changes...)
+			}
+		}
 		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
 		return &one
 	}

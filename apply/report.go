@@ -106,7 +106,7 @@ func (r *Report) undone() []summary.Item {
 			continue
 		}
 		last.Plan, last.Nodes = cmp.Or(p.Plan, last.Plan), cmp.Or(p.Nodes, last.Nodes)
-		last.Kubernetes = cmp.Or(p.Kubernetes, last.Kubernetes)
+		last.Kubernetes, last.Recreate = cmp.Or(p.Kubernetes, last.Kubernetes), cmp.Or(p.Recreate, last.Recreate)
 	}
 	all := []summary.Item{}
 	for _, s := range last.sections() {

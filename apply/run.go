@@ -37,6 +37,8 @@ type run struct {
 	policy Policy
 	owner  Owner
 	report *Report
+	// The nodes that are to be made anew: until their turn nothing else is done to them.
+	recreate []string
 }
 
 // Report is what a run did. [Report.Summary] is what people and programs are told
@@ -56,6 +58,7 @@ type Report struct {
 	Stages []summary.Stage
 
 	upgrade      upgradeReport
+	recreated    []string // nodes that were made anew
 	verified     verified
 	ended        bool // the run came through all its stages
 	env, cluster string
@@ -70,6 +73,9 @@ func (r *Report) left(p *cloudplan.Plan) {
 	next := &Plan{Plan: p}
 	if r.Left != nil {
 		next.Nodes, next.Kubernetes = r.Left.Nodes, r.Left.Kubernetes
+	}
+	if r.Agreed != nil {
+		next.Recreate = r.Agreed.Recreate.Without(r.recreated)
 	}
 	r.Left = next
 }

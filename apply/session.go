@@ -72,6 +72,7 @@ type Session struct {
 	connect  *connector
 	objects  *treeObjects
 	removal  *removalStage
+	anew     *recreateStage
 	images   *imageBuilder
 	sweeper  *sweeper
 	backups  *backups

@@ -55,10 +55,14 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 		if current, err = quiesce(ctx, s, current, policy.Consent); err != nil {
 			return err
 		}
-		now := &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, older: agreed.older}
+		now := &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, Recreate: agreed.Recreate, older: agreed.older}
+		policy.Rebuild, policy.Keep = agreed.consented.Rebuild, agreed.consented.Keep
 		// Each stage plans from what is there when it begins, within what was agreed to.
-		next := &run{agreed: now, policy: policy, owner: owner, report: r}
+		next := &run{agreed: now, policy: policy, owner: owner, report: r, recreate: agreed.Recreate.DueNames()}
 		if err := s.cloud.around(ctx, next, s.nodes); err != nil {
+			return err
+		}
+		if err := s.anew.execute(ctx, next); err != nil {
 			return err
 		}
 		return s.finish(ctx, next)

@@ -12,6 +12,7 @@ const (
 	ConsentPowerOff ConsentKind = "power-off" // by name, or to every power-off
 	ConsentMade     ConsentKind = "made"      // what the cluster itself made; destroy only
 	ConsentUnlock   ConsentKind = "protected" // typing the cluster's name; destroy only
+	ConsentRecreate ConsentKind = "recreate"  // by the name of a node or of its pool
 )
 
 // Consent is what the operator agrees to.
@@ -28,6 +29,10 @@ type Consent struct {
 	// Names or keys of servers that are no nodes, such as the NAT gateway, to
 	// delete and make again.
 	Replace []string `yaml:"replace,omitempty" json:"replace,omitempty"`
+	// Nodes whose configuration only a new machine has: those that may be made anew are.
+	Rebuild []string `yaml:"rebuild,omitempty" json:"rebuild,omitempty"`
+	// Nodes that stay though they may be made anew: nobody agreed to lose their volumes.
+	Keep []string `yaml:"keep,omitempty" json:"keep,omitempty"`
 	// Nodes that have left the cluster: their servers may be replaced too.
 	Left []string `yaml:"-" json:"-"`
 	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
@@ -49,6 +54,7 @@ func (p Consent) And(more Consent) Consent {
 	p.Allow = slices.Concat(p.Allow, more.Allow)
 	p.Adopt = slices.Concat(p.Adopt, more.Adopt)
 	p.Replace = slices.Concat(p.Replace, more.Replace)
+	p.Rebuild, p.Keep = slices.Concat(p.Rebuild, more.Rebuild), slices.Concat(p.Keep, more.Keep)
 	if more.Unprotect != "" {
 		p.Unprotect = more.Unprotect
 	}
@@ -65,6 +71,24 @@ func (p Consent) Destroys(key Key, name string) bool {
 // destroy it counts too.
 func (p Consent) PowersOff(key Key, name string) bool {
 	return p.AllowPowerOff || p.Destroys(key, name)
+}
+
+// The kinds of keys by which somebody agrees that nodes are made anew, and that what is
+// on volumes that go with them is lost. The name of a node follows, or of its pool.
+const (
+	RecreateKey = "recreate/"
+	VolumesKey  = "volumes/"
+)
+
+// Recreates reports whether the policy agrees that a node is made anew. Consent to
+// everything destructive does not: without, the node stays, and so do its disks.
+func (p Consent) Recreates(node, pool string) bool { return p.agreesFor(RecreateKey, node, pool) }
+
+// LosesVolumes reports whether the policy agrees that a node takes volumes along.
+func (p Consent) LosesVolumes(node, pool string) bool { return p.agreesFor(VolumesKey, node, pool) }
+
+func (p Consent) agreesFor(kind, node, pool string) bool {
+	return slices.Contains(p.Allow, kind+node) || pool != "" && slices.Contains(p.Allow, kind+pool)
 }
 
 // Named reports whether an object is meant by one of some names or keys.

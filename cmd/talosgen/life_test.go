@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -48,10 +49,14 @@ var lifeOff = []lifeFault{
 	{path: "/servers/*/actions/change_type", when: hetznersim.AfterEffect, as: hetznersim.Drop()},
 }
 
-// lifeTrees are what is in Git one after the other: how many workers there are, a
-// setting of all nodes, and the type of servers.
-var lifeTrees = []struct{ workers, backlog, kind string }{
-	{"2", "4096", "cpx22"}, {"2", "8192", "cpx22"}, {"3", "8192", "cpx22"}, {"2", "8192", "cpx32"},
+// lifeTree is what is in Git: how many workers there are, a setting of all nodes, the
+// type of servers, where they are, and more of Talos.
+type lifeTree struct{ workers, backlog, kind, region, more string }
+
+// lifeTrees are what is in Git one after the other.
+var lifeTrees = []lifeTree{
+	{workers: "2", backlog: "4096", kind: "cpx22"}, {workers: "2", backlog: "8192", kind: "cpx22"},
+	{workers: "3", backlog: "8192", kind: "cpx22"}, {workers: "2", backlog: "8192", kind: "cpx32"},
 }
 
 var lifeChapters = []chapter{
@@ -85,10 +90,15 @@ func TestLifeKilled(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	trees := lifeRepositories(t)
+	killed(t, repositoriesOf(t, lifeTrees), lifeChapters, lifeKills, lifeSeed)
+}
+
+// killed lives the chapters of a life twice, the second time with kills at random calls.
+func killed(t *testing.T, trees []files, chapters []chapter, kills int, seed uint64) {
+	t.Helper()
 	calm := newLife(t, trees)
 	states, calls := map[string]string{}, map[string][]lifeCalls{}
-	for _, c := range lifeChapters {
+	for _, c := range chapters {
 		calm.begin(c)
 		for _, command := range c.commands {
 			calls[c.name] = append(calls[c.name], calm.complete(command))
@@ -96,26 +106,26 @@ func TestLifeKilled(t *testing.T) {
 		states[c.name] = calm.state()
 	}
 
-	random := rand.New(rand.NewPCG(8, lifeSeed))
+	random := rand.New(rand.NewPCG(8, seed))
 	wild := newLife(t, trees)
-	left := lifeKills
-	for i, c := range lifeChapters {
+	left := kills
+	for i, c := range chapters {
 		wild.begin(c)
 		wild.befall(c)
-		share := left / (len(lifeChapters) - i)
+		share := left / (len(chapters) - i)
 		for n, command := range c.commands {
 			kills := share / len(c.commands)
-			killed := wild.killed(command, kills, calls[c.name][n], random, i == len(lifeChapters)-1)
+			killed := wild.killed(command, kills, calls[c.name][n], random, i == len(chapters)-1)
 			left -= killed
 			wild.later(lifeSession)
 			wild.complete(command)
 		}
 		if state := wild.state(); state != states[c.name] {
-			t.Fatalf("%s: after %d kills this is not as without:\n%s", c.name, lifeKills-left, joinedDiff(states[c.name], state))
+			t.Fatalf("%s: after %d kills this is not as without:\n%s", c.name, kills-left, joinedDiff(states[c.name], state))
 		}
 	}
 	if left > 0 {
-		t.Errorf("%d of %d kills did not come to pass", left, lifeKills)
+		t.Errorf("%d of %d kills did not come to pass", left, kills)
 	}
 	t.Logf("%d processes, %s of a processor", calm.processes+wild.processes, calm.work+wild.work)
 }
@@ -199,19 +209,21 @@ func (l *life) drift() {
 	api.Remove("Secret", "flux-system", "sops-age")
 }
 
-// lifeRepositories are the repository with each of [lifeTrees], rendered.
-func lifeRepositories(t *testing.T) (repositories []files) {
+// repositoriesOf are the repository with each of some trees, rendered.
+func repositoriesOf(t *testing.T, trees []lifeTree) (repositories []files) {
 	t.Helper()
 	f, err := prepared()
 	if err != nil {
 		t.Fatal(err)
 	}
 	const cluster, patch = "envs/dev/cluster.yaml", "patches/common/backlog.yaml"
-	for _, v := range lifeTrees {
+	for _, v := range trees {
 		dir := t.TempDir()
 		text := strings.Replace(f.sources[cluster], "    count: 1\n", "    count: 3\n", 1)
 		text = strings.Replace(text, "        count: 2\n", "        count: "+v.workers+"\n", 1)
 		text = strings.ReplaceAll(text, "type: cpx22\n", "type: "+v.kind+"\n")
+		text = strings.Replace(text, "region: hel1", "region: "+cmp.Or(v.region, "hel1"), 1)
+		text = strings.Replace(text, "kubernetes:\n", v.more+"kubernetes:\n", 1)
 		text += "gitops:\n  repository: https://git.example.com/clusters.git\n  components: existing\n"
 		if len(repositories) > 0 { // with the same secrets
 			if err := repositories[0].writeMissing(dir); err != nil {

@@ -120,6 +120,7 @@ func (planCommand) plan(c *cli.Context, s *session, agreed apply.Policy) error {
 		return errDifferences
 	}
 	var problems diag.List
+	problems.AddErr(plan.Waits())
 	problems.AddErr(plan.Unsent())
 	problems.AddErr(plan.Unseen())
 	return problems.Err()

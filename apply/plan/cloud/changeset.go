@@ -53,6 +53,8 @@ func (s *changeSet) refuseFields(d *changeBuilder) {
 func (s *changeSet) consent(c *Change) {
 	switch {
 	case c.Consent != plan.NoConsent: // destroy has set it
+	case s.plan.Recreates(*c):
+		c.Consent, c.Allowed = plan.ConsentRecreate, true
 	case c.Destructive:
 		c.Consent, c.Allowed = plan.ConsentDestroy, s.policy.Destroys(c.Key, c.Name)
 	case c.Class == PowerOff:

@@ -108,7 +108,7 @@ func findings(t *testing.T, desired schemas.Infrastructure, observed cloud.Obser
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprint(p.Changes, p.Refusals, p.Warnings)
+	return fmt.Sprint(p.Changes, p.Recreate, p.Refusals, p.Warnings)
 }
 
 // excused returns the entry of notCompared that covers a path: the longest, for

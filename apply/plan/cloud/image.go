@@ -38,7 +38,7 @@ func (p *images) compare() {
 func (p *images) needed(image schemas.InfraImage) bool {
 	for _, s := range p.desired.Servers {
 		there := slices.ContainsFunc(p.observed.Servers, func(o Server) bool { return o.Name == s.Name && o.Status != statusDeleting })
-		if !there && s.Image.Selector == image.Selector && s.Image.Architecture == image.Architecture {
+		if (!there || p.policy.Recreates(s.Name, s.Pool)) && s.Image.Selector == image.Selector && s.Image.Architecture == image.Architecture {
 			return true
 		}
 	}

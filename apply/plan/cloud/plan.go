@@ -61,6 +61,8 @@ type Plan struct {
 	Destroy bool `json:"destroy,omitempty"`
 	// The changes, each one after those that it needs.
 	Changes []Change `json:"changes"`
+	// The nodes that only new servers can be as they are desired.
+	Recreate []Recreation `json:"recreate,omitempty"`
 	// What should be known, and does not keep the plan from being executed.
 	Warnings []plan.Note `json:"warnings,omitempty"`
 	// Why the plan must not be executed; missing consent is at the changes.

@@ -25,6 +25,7 @@ func (p *Plan) String() string {
 	}
 	w.Paragraph("refused", p.Refusals)
 	w.Consents(p.Ways())
+	w.Paragraph("wait for consent to be recreated", p.Waiting())
 	w.Paragraph("warnings", p.Warnings)
 	w.Paragraph("left as it is", p.Left)
 	p.Cost.Write(w)

@@ -29,7 +29,7 @@ func (p *servers) compare() {
 		case blocked:
 		case have == nil || have.Status == statusDeleting:
 			p.createServer(want, Create, nil)
-		case p.replaces(want, have):
+		case p.replaces(want, have), p.recreates(want, have):
 			p.createServer(want, Replace, have)
 		default:
 			p.updateServer(want, have)
@@ -63,7 +63,7 @@ func (p *servers) createServer(want schemas.InfraServer, action Action, have *Se
 	d.Reason = missing
 	if action == Replace {
 		d.ID, d.Destructive, d.LiftProtection = have.ID, true, have.DeleteProtect
-		d.Reason = "requested with --replace; its disk and public addresses are lost"
+		d.Reason = p.reasonOf(want)
 	}
 	p.candidates(d, want)
 	p.images.choose(d, want.Image)
@@ -196,16 +196,13 @@ func rescue(on bool) string {
 	return ""
 }
 
-// serverLocation refuses to move a server.
+// serverLocation refuses to move a server that is no node: nodes are made anew.
 func (p *servers) serverLocation(d *changeBuilder, want schemas.InfraServer, have *Server) {
-	if slices.Contains(want.Locations, have.Location) {
+	if node(want) || slices.Contains(want.Locations, have.Location) {
 		return
 	}
-	hint := fmt.Sprintf("add %s to its locations, or remove the node and add another: talosgen pool", have.Location)
-	if !node(want) {
-		hint = fmt.Sprintf("add %s to its locations, or make it again: --replace %s", have.Location, d.Key)
-	}
-	d.refuse(Field{Name: FieldLocation, from: have.Location, to: words(want.Locations), Reason: "a server cannot move"}, "%s", hint)
+	d.refuse(Field{Name: FieldLocation, from: have.Location, to: words(want.Locations), Reason: "a server cannot move"},
+		"add %s to its locations, or make it again: --replace %s", have.Location, d.Key)
 }
 
 // serverPlace compares the placement group. A server leaves one while it runs,

@@ -88,30 +88,23 @@ func (p *servers) otherZone(zone string) bool {
 }
 
 // serverType compares the type of a living server. Each that is desired is as
-// good as the first: a server that fell back stays.
+// good as the first: a server that fell back stays. What a node never becomes, only a
+// new one can be.
 func (p *servers) serverType(d *changeBuilder, want schemas.InfraServer, have *Server) {
-	if slices.Contains(want.Types, have.Type) || len(want.Types) == 0 {
+	if slices.Contains(want.Types, have.Type) || len(want.Types) == 0 || len(p.onlyNew(want, have)) > 0 {
 		return
 	}
 	f := Field{Name: FieldType, from: have.Type, to: want.Types[0], Class: PowerOff}
 	if want.KeepDisk {
 		f.Reason = "the disk keeps its size"
 	}
-	var problems []string
-	for _, name := range want.Types {
-		if why := p.cannotBecome(name, have); why != "" {
-			problems = append(problems, why)
-			continue
-		}
-		d.Candidates = append(d.Candidates, Candidate{Type: name, Location: have.Location, Available: p.observed.Catalogue.available(name, have.Location)})
-	}
-	if len(d.Candidates) == 0 {
+	found, problems := p.becomes(want, have)
+	if len(found) == 0 {
 		f.Reason = strings.Join(problems, "; ")
-		d.refuse(f, "keep the type, or remove the node and add another: talosgen pool")
+		d.refuse(f, "keep the type, or make it again: --replace %s", d.Key)
 		return
 	}
-	sorting.By(d.Candidates, func(a, b Candidate) int { return rank(a) - rank(b) })
-	f.to = d.Candidates[0].Type
+	d.Candidates, f.to = found, found[0].Type
 	d.field(f)
 }
 

@@ -31,10 +31,12 @@ func makePlan(desired Desired, observed Observed, policy Policy, gone string) (*
 	sorting.By(m.desired.Nodes, func(a, b Want) int {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), natural.Compare(a.Name, b.Name)) // control planes first
 	})
+	m.plan.Recreate = OnlyNew(desired, observed, policy)
+	leave := policy.recreates(m.plan.Recreate)
 	var problems diag.List
 	for _, phase := range []func(Want, Node) error{m.harmless, m.join, m.bootstrap, m.disturbing} {
 		for _, want := range m.desired.Nodes {
-			if !policy.concerns(want.Name) {
+			if !policy.concerns(want.Name) || slices.Contains(leave, want.Name) {
 				continue
 			}
 			problems.AddErr(phase(want, m.observed.node(want.Name)))

@@ -39,6 +39,8 @@ type Policy struct {
 	Trust []string `json:",omitempty"`
 	// The nodes that the plan is about; none are all.
 	Only []string
+	// The nodes that may be made anew, and those that have to be because of their server.
+	Recreate, Forced []string `json:",omitempty"`
 }
 
 // concerns reports whether a plan is about a node.
@@ -124,6 +126,8 @@ type Plan struct {
 	Voters int `json:"voters,omitempty"`
 	// Versions that wait for upgrade, and what takes another node.
 	Held []Held `json:"held,omitempty"`
+	// The nodes with a configuration that only a new machine has.
+	Recreate []Recreation `json:"recreate,omitempty"`
 	// The upgrade that Git asks for; nil if there is none.
 	Upgrade  *Upgrade    `json:"upgrade,omitempty"`
 	Warnings []plan.Note `json:"warnings,omitempty"`

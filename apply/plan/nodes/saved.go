@@ -32,6 +32,7 @@ func (s Saved) Stale(desired string, now *Plan) (changed []string) {
 func (p Policy) And(more Policy) Policy {
 	p.Allow = slices.Concat(p.Allow, more.Allow)
 	p.Trust = slices.Concat(p.Trust, more.Trust)
+	p.Recreate = slices.Concat(p.Recreate, more.Recreate)
 	if more.Mode != "" {
 		p.Mode = more.Mode
 	}

@@ -8,6 +8,7 @@ import (
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/recreate"
 )
 
 // Counts is how much there is to do. An object counts once: a node and its server are
@@ -21,6 +22,9 @@ type Counts struct {
 	Reboot int `json:"reboot"`
 	// Servers that are off for a while.
 	PowerOff int `json:"powerOff"`
+	// Nodes that are made anew, one at a time, and those that wait for consent to that.
+	Recreate        int `json:"recreate"`
+	RecreateWaiting int `json:"recreateWaiting"`
 	// How many workers may be unavailable at once.
 	AtOnce int `json:"atOnce"`
 	// Changes that nobody has agreed to, and what must not be done.
@@ -55,6 +59,8 @@ func (r Review) counted() *counter {
 	if r.Kubernetes != nil {
 		c.kubernetes(r.Kubernetes)
 	}
+	c.recreate(r.Recreate)
+	c.RecreateWaiting = len(r.waiting())
 	return c
 }
 
@@ -134,6 +140,16 @@ func (c *counter) nodes(p *nodeplan.Plan) {
 	c.Refused += len(p.Refusals)
 }
 
+func (c *counter) recreate(p *recreate.Plan) {
+	for _, n := range p.Due() {
+		c.object(machine(n.Name), replace, true)
+		c.Recreate++
+	}
+	if p != nil {
+		c.Refused += len(p.Refusals)
+	}
+}
+
 func every(string) bool { return true }
 
 // machine is the key that a node counts by: that of its server. etcd is none.
@@ -184,6 +200,12 @@ func (c Counts) Parts() (objects, more []Count) {
 	}
 	if c.Reboot > 0 {
 		more = append(more, Count{"", several(c.Reboot, "node reboots", "nodes reboot") + oneAtATime(c.Reboot, c.AtOnce)})
+	}
+	if c.Recreate > 0 {
+		more = append(more, Count{"", several(c.Recreate, "node is", "nodes are") + " recreated" + oneAtATime(c.Recreate, 1)})
+	}
+	if c.RecreateWaiting > 0 {
+		more = append(more, Count{"", several(c.RecreateWaiting, "node waits", "nodes wait") + " for consent to be recreated"})
 	}
 	if c.NeedConsent > 0 {
 		more = append(more, Count{refused, several(c.NeedConsent, "needs", "need") + " consent"})

@@ -47,6 +47,7 @@ func (w *writer) disturbances() (texts []string) {
 	if n := len(d.workers); n > 0 {
 		texts = append(texts, natural.Count(n, "worker")+verb(n, " stops", " stop")+oneAtATime(n, w.AtOnce)+twice(d.workers)+": pods move to other nodes before")
 	}
+	texts = append(texts, w.disturbedAnew()...)
 	if d.leaving > 0 {
 		texts = append(texts, natural.Count(d.leaving, "node")+verb(d.leaving, " leaves", " leave")+" for good: pods move to other nodes before, and what is on local disks is lost")
 	}

@@ -8,6 +8,7 @@ import (
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
+	"github.com/talosgen/talosgen/apply/plan/recreate"
 )
 
 // nodes prints what happens to some nodes, in their order: one line for each, and
@@ -44,7 +45,14 @@ func (w *writer) held() {
 	if w.Nodes == nil {
 		return
 	}
-	for i, text := range w.Nodes.HeldLines() {
+	held := *w.Nodes
+	if w.Recreate != nil {
+		held.Held = slices.DeleteFunc(slices.Clone(held.Held), func(h nodeplan.Held) bool {
+			return slices.ContainsFunc(w.Recreate.Nodes, func(n recreate.Node) bool { return n.Name == h.Node }) &&
+				h.Class == nodeconfig.Replacement && !h.Whole()
+		})
+	}
+	for i, text := range held.HeldLines() {
 		if i == 0 {
 			w.Blank()
 			w.Line(0, "held:")

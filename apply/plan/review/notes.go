@@ -19,9 +19,13 @@ func (w *writer) notes() {
 	if w.Kubernetes != nil {
 		refused, warnings = append(refused, w.Kubernetes.Refusals...), append(warnings, w.Kubernetes.Warnings...)
 	}
+	if w.Recreate != nil {
+		refused, warnings = append(refused, w.Recreate.Refusals...), append(warnings, w.Recreate.Warnings...)
+	}
 	warnings = slices.DeleteFunc(warnings, first)
 	w.Paragraph("refused", refused)
 	w.Consents(w.ways())
+	w.Paragraph("wait for consent to be recreated", w.waiting())
 	w.Paragraph("warnings", warnings)
 	w.Paragraph("left as it is", left)
 }

@@ -8,6 +8,7 @@ import (
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/recreate"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -17,6 +18,8 @@ type Review struct {
 	Cloud      *cloudplan.Plan
 	Nodes      *nodeplan.Plan
 	Kubernetes *kubeplan.Plan
+	// The nodes that are made anew; nil: nothing forces that.
+	Recreate *recreate.Plan
 	// The changes of the infrastructure that are made when the nodes are done: servers
 	// of nodes that have left.
 	Last func(cloudplan.Change) bool
@@ -51,10 +54,11 @@ func (r Review) written() *writer {
 	if r.empty() {
 		w.Line(0, "%s: %s", r.Cluster, plan.Summary("nothing to do", r.Counts().Refused))
 	}
-	w.cloud("", func(c cloudplan.Change) bool { return !r.last(c) })
+	w.cloud("", func(c cloudplan.Change) bool { return !r.last(c) && !r.recreates(c) })
 	w.nodes("", func(node string) bool { return !r.late(node) })
-	w.cloud(", when these nodes have left", r.last)
+	w.cloud(", when these nodes have left", func(c cloudplan.Change) bool { return r.last(c) && !r.recreates(c) })
 	w.nodes(", after that", r.late)
+	w.recreate()
 	w.kubernetes()
 	w.held()
 	w.disturbs()
@@ -66,7 +70,7 @@ func (r Review) written() *writer {
 }
 
 func (r Review) empty() bool {
-	return (r.Cloud == nil || len(r.Cloud.Changes) == 0) && (r.Nodes == nil || len(r.Nodes.Steps) == 0) &&
+	return (r.Cloud == nil || len(r.Cloud.Changes) == 0) && (r.Nodes == nil || len(r.Nodes.Steps) == 0) && len(r.Recreate.Due()) == 0 &&
 		(r.Kubernetes == nil || r.Kubernetes.ToDo() == "")
 }
 

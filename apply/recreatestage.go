@@ -1,0 +1,95 @@
+package apply
+
+import (
+	"context"
+	"slices"
+
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/recreate"
+	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// recreateStage makes nodes anew, one after the other: each leaves the cluster, its
+// machine is made anew and joins, and the cluster is well before the next one. It knows
+// nothing but what is there: a run that was interrupted anywhere is finished by the next.
+type recreateStage struct {
+	removal *removalStage
+	cloud   *cloudStage
+	nodes   *nodeStage
+	log     *runLog
+}
+
+func (s *recreateStage) execute(ctx context.Context, r *run) error {
+	for _, n := range r.agreed.Recreate.Due() {
+		if err := s.recreate(ctx, r, n); err != nil {
+			return err
+		}
+		r.report.recreated = append(r.report.recreated, n.Name)
+		r.report.Left.Recreate = r.agreed.Recreate.Without(r.report.recreated)
+	}
+	return nil
+}
+
+// recreate makes one node anew.
+func (s *recreateStage) recreate(ctx context.Context, r *run, n recreate.Node) error {
+	which := Removal{Nodes: []string{n.Name}, Wipe: s.cloud.project == nil}
+	if err := s.removal.execute(ctx, r.report, n.Leaves(), which); err != nil {
+		return err
+	}
+	if err := s.removal.replace(ctx, r.report, n.Name, r.owner); err != nil {
+		return err
+	}
+	is := func(name string) bool { return name == n.Name }
+	r.recreate = slices.DeleteFunc(slices.Clone(r.recreate), is)
+	r.policy.Rebuild = slices.DeleteFunc(slices.Clone(r.policy.Rebuild), is)
+	s.nodes.disturbed.add(n.Name) // it is on its way
+	if err := s.cloud.anew(ctx, r, s.nodes); err != nil {
+		return err
+	}
+	return s.joined(ctx, r, n.Name)
+}
+
+// joined waits until a node that was made anew is well, and the cluster with it.
+func (s *recreateStage) joined(ctx context.Context, r *run, name string) error {
+	return s.log.stage("await "+name, 0, func(stage progress.Stage) error {
+		c, err := s.nodes.connect.at(ctx, r.report.Left.Observed, nil)
+		if err != nil {
+			return err
+		}
+		c.Notify = notes(stage)
+		states, err := c.Settled(ctx, []string{name})
+		if err != nil {
+			return err
+		}
+		for _, seen := range states {
+			if seen.Machine.Name == name && seen.Reach != nodeplan.Configured {
+				return diag.On("node "+name, "its new machine has not joined").WithHint("apply again: it goes on from what is there").WithCode(diag.NotReady)
+			}
+		}
+		return guard(c, states).After(ctx, name)
+	})
+}
+
+// anew makes the changes that follow from a server that is new, plans them from what is
+// there, and lets its node join.
+func (c *cloudStage) anew(ctx context.Context, r *run, nodes stage) error {
+	i := c.begin(r)
+	for range rounds {
+		if c.project != nil {
+			if err := i.plan(ctx); err != nil {
+				return err
+			}
+		}
+		if err := i.before(ctx); err != nil {
+			return err
+		}
+		if err := nodes.execute(ctx, r); err != nil {
+			return err
+		}
+		if more, err := i.after(ctx); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// The commands by which nodes are made anew.
+var (
+	recreateSome = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/dev-worker-1"}
+	recreateAll  = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/control-plane", "--allow", "recreate/worker"}
+)
+
+// recreateTrees are what is in Git one after the other: where servers are, their type,
+// and whether disks are encrypted.
+var recreateTrees = []lifeTree{
+	{workers: "2", backlog: "4096", kind: "cpx22"},
+	{workers: "2", backlog: "4096", kind: "cpx22", region: "nbg1"},
+	{workers: "2", backlog: "8192", kind: "cax11", region: "nbg1"},
+	{workers: "2", backlog: "8192", kind: "cax11", region: "nbg1", more: "  diskEncryption: {ephemeral: false}\n"},
+}
+
+var recreateChapters = []chapter{
+	{name: "from nothing", tree: 0, commands: [][]string{lifeApply}},
+	{name: "all nodes move", tree: 1, commands: [][]string{recreateAll}},
+	{name: "another architecture, with a smaller disk", tree: 2, commands: [][]string{recreateAll}},
+	{name: "a disk is no more encrypted", tree: 3, commands: [][]string{recreateAll}},
+	{name: "all nodes move back", tree: 0, commands: [][]string{recreateAll}},
+}
+
+// TestRecreateKilled makes all nodes of a cluster anew, one after the other, for each
+// reason that there is, and is killed at random calls to Hetzner, to nodes and to
+// Kubernetes. However often, the cluster is then as without, and etcd never was at risk.
+func TestRecreateKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute")
+	}
+	t.Parallel()
+	killed(t, repositoriesOf(t, recreateTrees), recreateChapters, recreateKills, recreateSeed)
+}
+
+const (
+	recreateKills = 30
+	recreateSeed  = 3
+)
+
+// TestRecreatePlanned is what the plan says of each change that no living node can take,
+// without consent, and with.
+func TestRecreatePlanned(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, repositoriesOf(t, recreateTrees))
+	l.begin(chapter{tree: 0})
+	l.complete(lifeApply)
+	for _, tree := range []int{3} {
+		l.begin(chapter{tree: tree})
+		p := l.process([]string{"plan", "dev", "--allow-dirty"})
+		p.run()
+		t.Logf("%s", p.output.String())
+		p = l.process(append([]string{"plan", "dev", "--allow-dirty"}, recreateAll[4:]...))
+		p.run()
+		t.Logf("%s", strings.TrimSpace(p.output.String()))
+	}
+}
