@@ -229,7 +229,8 @@ func (p *servers) madeWith(key plan.Key, want schemas.InfraServer, have *Server)
 	if was := have.Labels[schemas.LabelUserData]; was != "" && was != userDataDigest(want) {
 		p.warn(key, "it was made with other user data, SSH keys or host key", again)
 	}
-	if !p.madeFrom(want.Image, have) {
+	t := p.observed.Catalogue.typeOf(have.Type)
+	if other := t != nil && t.Architecture != want.Image.Architecture; !other && !p.madeFrom(want.Image, have) || other && !node(want) {
 		p.warn(key, "it was made from another image", again+imageHint(want))
 	}
 }

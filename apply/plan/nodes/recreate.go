@@ -1,7 +1,9 @@
 package nodes
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 )
@@ -14,12 +16,28 @@ type Recreation struct {
 	Changes []nodeconfig.Change `json:"changes"`
 }
 
-// Reasons are what forces it, as people read it.
+// Reasons are what forces it, as people read it: several values of a part of a document
+// are one reason.
 func (r Recreation) Reasons() (texts []string) {
+	count := map[string]int{}
 	for _, c := range r.Changes {
-		texts = append(texts, c.String())
+		count[partOf(c)]++
+	}
+	for i, c := range r.Changes {
+		switch part := partOf(c); {
+		case count[part] == 1:
+			texts = append(texts, c.String()+" ("+c.Reason+")")
+		case !slices.ContainsFunc(r.Changes[:i], func(o nodeconfig.Change) bool { return partOf(o) == part }):
+			texts = append(texts, fmt.Sprintf("~ %s: %d values (%s)", part, count[part], c.Reason))
+		}
 	}
 	return texts
+}
+
+// partOf is the part of a document that a change is in.
+func partOf(c nodeconfig.Change) string {
+	path, _, _ := strings.Cut(strings.TrimPrefix(c.Path, "machine."), ".")
+	return strings.TrimSpace(c.Document + " " + path)
 }
 
 // OnlyNew are the nodes of the tree that only a new machine can be as Git says.

@@ -31,7 +31,9 @@ func (w *writer) recreate() {
 	w.Blank()
 	for _, n := range due {
 		w.Object(0, "±", "node/%s  (destructive)", n.Name)
-		w.Line(4, "%s", strings.Join(n.Reasons, ", "))
+		for _, reason := range n.Reasons {
+			w.Line(4, "%s", reason)
+		}
 		if steps := leaving(n); steps != "" {
 			w.Line(4, "%s", steps)
 		}
@@ -105,8 +107,8 @@ func without(voters int) string {
 		return "whether etcd goes on is not known"
 	}
 	left := voters - 1
-	if left == 1 {
-		return "etcd has 1 member meanwhile, and does not survive its loss"
+	if left < 3 {
+		return fmt.Sprintf("etcd has %s meanwhile, and does not survive the loss of one", natural.Count(left, "member"))
 	}
 	return fmt.Sprintf("etcd has %d members meanwhile, and survives the loss of %d", left, (left-1)/2)
 }

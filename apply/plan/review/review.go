@@ -45,7 +45,7 @@ func (r Review) Lines() (lines []plan.Line, counted bool) {
 }
 
 // counts reports whether the plan ends with how much there is to do.
-func (r Review) counts() bool { return !r.empty() || r.Counts().Refused > 0 }
+func (r Review) counts() bool { return !r.empty() || r.Counts().Refused+r.Counts().RecreateWaiting > 0 }
 
 // written is all of the plan but for its last line.
 func (r Review) written() *writer {
