@@ -23,7 +23,7 @@ const (
 // policyFlags are those of plan and apply.
 func policyFlags() []cli.Flag {
 	return append(stageFlags(),
-		&cli.StringSliceFlag{Name: flagAllow, Usage: "allow destroying or powering off the object `NAME`; older-tree allows a tree older than the one applied last (repeatable)"},
+		&cli.StringSliceFlag{Name: flagAllow, Usage: "allow destroying or powering off the object `NAME`; recreate/ and volumes/ with a pool or node allow what the plan says of these; older-tree allows a tree older than the one applied last (repeatable)"},
 		&cli.BoolFlag{Name: flagAllowDestroy, Usage: "allow all changes that destroy something"},
 		&cli.BoolFlag{Name: flagAllowPowerOff, Usage: "allow all changes that power a server off"},
 		&cli.StringSliceFlag{Name: flagAdopt, Usage: "take ownership of the existing object `NAME` (repeatable)"},

@@ -1,15 +1,9 @@
 package main
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
-// The commands by which nodes are made anew.
-var (
-	recreateSome = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/dev-worker-1"}
-	recreateAll  = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/control-plane", "--allow", "recreate/worker"}
-)
+// recreateAll makes all nodes anew that have to be.
+var recreateAll = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/control-plane", "--allow", "recreate/worker"}
 
 // recreateTrees are what is in Git one after the other: where servers are, their type,
 // and whether disks are encrypted.
@@ -43,21 +37,3 @@ const (
 	recreateKills = 30
 	recreateSeed  = 3
 )
-
-// TestRecreatePlanned is what the plan says of each change that no living node can take,
-// without consent, and with.
-func TestRecreatePlanned(t *testing.T) {
-	t.Parallel()
-	l := newLife(t, repositoriesOf(t, recreateTrees))
-	l.begin(chapter{tree: 0})
-	l.complete(lifeApply)
-	for _, tree := range []int{3} {
-		l.begin(chapter{tree: tree})
-		p := l.process([]string{"plan", "dev", "--allow-dirty"})
-		p.run()
-		t.Logf("%s", p.output.String())
-		p = l.process(append([]string{"plan", "dev", "--allow-dirty"}, recreateAll[4:]...))
-		p.run()
-		t.Logf("%s", strings.TrimSpace(p.output.String()))
-	}
-}

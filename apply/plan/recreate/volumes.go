@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Volume is a persistent volume that a node takes along, or that stays in a location that
 // it leaves.
 type Volume struct {
-	// Its claim, and the pods of the node that use it, with their namespaces.
+	// Its claim, and the pods of the node that use it, with their namespaces. Without a
+	// claim nobody knows whether there is one.
 	Claim string   `json:"claim"`
 	Pods  []string `json:"pods,omitempty"`
 	// Whether it is on a disk of the node, and so lost; else it is a volume of the location.
@@ -21,6 +23,9 @@ type Volume struct {
 
 // String says what becomes of it.
 func (v Volume) String() string {
+	if v.Claim == "" {
+		return "which volumes go with it is not known"
+	}
 	text := "the volume of claim " + v.Claim + " is on its disk, and lost"
 	if !v.Local {
 		text = "the volume of claim " + v.Claim + " stays in " + v.Location + ", where pods need a node"
@@ -56,7 +61,7 @@ func (p *Plan) Lose(volumes []Bound) {
 				n.Volumes = append(n.Volumes, Volume{Claim: v.Claim, Pods: pods, Location: n.location})
 			}
 		}
-		slices.SortFunc(n.Volumes, func(a, b Volume) int { return cmp.Compare(a.Claim, b.Claim) })
+		sorting.By(n.Volumes, func(a, b Volume) int { return cmp.Compare(a.Claim, b.Claim) })
 	}
 }
 
@@ -64,7 +69,7 @@ func (p *Plan) Lose(volumes []Bound) {
 // consent as if each had one.
 func (p *Plan) Unknown(why string) {
 	for i := range p.Nodes {
-		p.Nodes[i].Volumes = []Volume{{Claim: "unknown", Local: true}}
+		p.Nodes[i].Volumes = []Volume{{}}
 		p.Warnings = append(p.Warnings, plan.Note{Key: plan.Key("node/" + p.Nodes[i].Name),
 			Text: "which volumes go with it is not known: " + why, Hint: "bring the Kubernetes API back first"})
 	}
