@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/neterr"
 )
 
 // Transport opens connections to addresses, host:port. It may be used by several
@@ -47,7 +47,7 @@ func unreachable(address string, err error) error {
 	p := diag.On(address, "cannot be reached: %v", reason(err)).WithCode(diag.Remote).WithCause(err)
 	var dns *net.DNSError
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case neterr.Refused(err):
 		p.Message = "refuses connections"
 		p.WithHint("the machine is there, but nothing listens on that port: is it still starting, or another machine?")
 	case errors.As(err, &dns):

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/neterr"
 )
 
 // handshake is an SSH connection that is being made, for all who wait for it.
@@ -166,7 +166,7 @@ func (m *handshake) failed(err error) error {
 			WithHint("name the file of the right one with --ssh-key")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return j.problem("did not finish the SSH handshake in time").WithCause(err)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), neterr.Broken(err):
 		return j.problem("ended the connection before it said who it is").WithCause(err).
 			WithHint("is it still starting, or does its firewall let you in?")
 	}

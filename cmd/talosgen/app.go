@@ -37,7 +37,7 @@ func systemApp() *app {
 	a := &app{
 		console: console{
 			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-			terminal: isTerminal(os.Stderr), shows: isTerminal(os.Stdout), answers: isTerminal(os.Stdin),
+			terminal: isScreen(os.Stderr), shows: isScreen(os.Stdout), answers: isTerminal(os.Stdin),
 			size: func() size { return terminalSize(os.Stderr) }, page: func() size { return terminalSize(os.Stdout) },
 			masker: secret.NewMasker(),
 		},

@@ -35,7 +35,12 @@ type console struct {
 	pager          pager  // for what is longer than stdout's terminal
 }
 
+// isTerminal reports whether a file is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// isScreen reports whether a file is a terminal that shows what is written to it as other
+// terminals do.
+func isScreen(f *os.File) bool { return isTerminal(f) && knowsSequences(f) }
 
 // terminalSize is the size of a terminal; zero if it is none.
 func terminalSize(f *os.File) size {

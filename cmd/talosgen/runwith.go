@@ -15,7 +15,12 @@ import (
 // the command does.
 func (m simCommand) runWith(ctx context.Context, p simulated, args []string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Cancel = func() error {
+		if err := cmd.Process.Signal(syscall.SIGTERM); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+		return cmd.Process.Kill() // Windows has no other end
+	}
 	cmd.Env = append(os.Environ(), p.variables()...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = m.out.stdin, m.out.stdout, os.Stderr
 	err := cmd.Run()

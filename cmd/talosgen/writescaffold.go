@@ -21,9 +21,10 @@ func writeScaffold(dir string, files []scaffold.File) error {
 	for _, f := range files {
 		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path)))
 		switch {
+		case errors.Is(err, fs.ErrNotExist): // on Windows ENOTDIR is one of these
 		case err == nil, errors.Is(err, syscall.ENOTDIR): // a file is where a directory belongs
 			there = append(there, f.Path)
-		case !errors.Is(err, fs.ErrNotExist):
+		default:
 			return unreadable(filepath.Join(dir, f.Path), err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // Write replaces the content of a file and its permissions, or creates it. A
@@ -102,8 +103,12 @@ func fill(f *os.File, write func(io.Writer) error, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncDir makes a new name in a directory last.
+// syncDir makes a new name in a directory last. On Windows names are in the journal of the
+// file system, and no directory can be handed to the disk.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

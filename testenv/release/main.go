@@ -1,5 +1,5 @@
 // Command release makes what package managers need to install a release: recipes for
-// Homebrew, Nix, Arch Linux and aqua (which mise reads too), and the control files of
+// Homebrew, Scoop, Nix, Arch Linux and aqua (which mise reads too), and the control files of
 // packages for Debian. Each names the digests of SHA256SUMS, so that a program which was
 // exchanged later is not installed.
 //

@@ -15,10 +15,15 @@ import (
 )
 
 // platforms have a program in each release.
-var platforms = []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64"}
+var platforms = []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64", "windows-amd64", "windows-arm64"}
 
 // program is what the file of a platform is called.
-func program(platform string) string { return "talosgen-" + platform }
+func program(platform string) string {
+	if strings.HasPrefix(platform, "windows-") {
+		return "talosgen-" + platform + ".exe"
+	}
+	return "talosgen-" + platform
+}
 
 // file is one that a package manager reads.
 type file struct {
@@ -32,7 +37,7 @@ type file struct {
 var recipes embed.FS
 
 // sumLine is what sha256sum prints of a file.
-var sumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *](talosgen-[a-z]+-[a-z0-9]+)$`)
+var sumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *](talosgen-[a-z]+-[a-z0-9]+(?:\.exe)?)$`)
 
 // parseSums reads the digests of programs, by name. Each platform has one.
 func parseSums(text string) (map[string]string, error) {

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write testdata again")
 func sums() string {
 	var text strings.Builder
 	for i, p := range platforms {
-		text.WriteString(strings.Repeat(string("abcd"[i]), 64) + "  " + program(p) + "\n")
+		text.WriteString(strings.Repeat(string("abcdef"[i]), 64) + "  " + program(p) + "\n")
 	}
 	return text.String()
 }
@@ -54,6 +54,7 @@ func TestRefused(t *testing.T) {
 		{"a version with v", "v1.2.3", complete, "without v"},
 		{"a version that ends a string", `1.2.3"`, complete, "without v"},
 		{"a platform is missing", "1.2.3", strings.Replace(complete, "darwin-arm64", "darwin-riscv", 1), "talosgen-darwin-arm64 is missing"},
+		{"no program for Windows", "1.2.3", strings.ReplaceAll(complete, ".exe", ""), "talosgen-windows-amd64.exe is missing"},
 		{"a digest is cut off", "1.2.3", complete[1:], "not a line of sha256sum"},
 		{"nothing", "1.2.3", "", "talosgen-darwin-amd64 is missing"},
 	} {

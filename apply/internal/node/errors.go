@@ -8,12 +8,12 @@ import (
 	"net"
 	"regexp"
 	"strings"
-	"syscall"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/neterr"
 )
 
 // wrongFingerprintError is a node that is not the one that was meant.
@@ -196,7 +196,7 @@ func (c *link) explainConnection(p *diag.Problem, what string) {
 // said anything.
 func brokenOff(err error) bool {
 	var timeout net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &timeout) && timeout.Timeout()
+	return errors.Is(err, io.EOF) || neterr.Broken(err) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // certificateRequired is what a node says to a client without a certificate.

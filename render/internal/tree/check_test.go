@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 )
@@ -90,7 +88,7 @@ func TestCheck(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Join(dir, "infra.yaml")), os.Mkdir(filepath.Join(dir, "infra.yaml"), 0o755))
 		}, want: []Difference{out("infra.yaml", Changed)}},
 		"output is a FIFO": {touch: func(dir string) error {
-			return errors.Join(os.Remove(filepath.Join(dir, "infra.yaml")), unix.Mkfifo(filepath.Join(dir, "infra.yaml"), 0o644))
+			return errors.Join(os.Remove(filepath.Join(dir, "infra.yaml")), oddFile(filepath.Join(dir, "infra.yaml")))
 		}, want: []Difference{out("infra.yaml", Changed)}},
 		"directory is a file": {touch: func(dir string) error {
 			return errors.Join(remove("nodes")(dir), os.WriteFile(filepath.Join(dir, "nodes"), nil, 0o644))

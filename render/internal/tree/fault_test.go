@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
@@ -24,7 +23,7 @@ func faulty(inner *system, k int, dead bool) (*system, *int) {
 	count := new(int)
 	sys := before(inner, func() error {
 		if *count++; *count == k || dead && *count > k {
-			return unix.ENOSPC
+			return syscall.ENOSPC
 		}
 		return nil
 	})
@@ -69,7 +68,7 @@ func before(inner *system, ask func() error) *system {
 // withoutExchange is a file system that cannot exchange.
 func withoutExchange() *system {
 	sys := *realSystem
-	sys.exchange = func(_, _ string) error { return unix.EINVAL }
+	sys.exchange = func(_, _ string) error { return unexchangeable[0] }
 	return &sys
 }
 
@@ -77,10 +76,10 @@ func withoutExchange() *system {
 // exchanged nor renamed, only removed.
 func overlaid() *system {
 	sys := *realSystem
-	sys.exchange = func(_, _ string) error { return unix.EXDEV }
+	sys.exchange = func(_, _ string) error { return errOtherDevice }
 	sys.rename = func(from, to string) error {
 		if filepath.Base(to) == "old" {
-			return unix.EXDEV
+			return errOtherDevice
 		}
 		return os.Rename(from, to)
 	}

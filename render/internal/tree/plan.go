@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 	"github.com/talosgen/talosgen/internal/sorting"
@@ -179,7 +177,7 @@ func (p *plan) compare() error {
 		case err == nil && bytes.Equal(data, f.Data):
 			p.same[i] = true
 			list = &p.summary.Unchanged
-		case isMissing(err), errors.Is(err, unix.EISDIR): // carry says if the directory has to stay
+		case isMissing(err), isDirectory(err): // carry says if the directory has to stay
 			list = &p.summary.Added
 		case err != nil && !isOddFile(err):
 			return readProblem(p.path(f.Path), err)

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
@@ -109,7 +108,7 @@ func TestUnwritableFileIsNamed(t *testing.T) {
 	sys := *realSystem
 	sys.write = func(path string, data []byte, perm fs.FileMode) error {
 		if filepath.Base(path) == "full.yaml" {
-			return unix.ENOSPC
+			return syscall.ENOSPC
 		}
 		return writeNew(path, data, perm)
 	}

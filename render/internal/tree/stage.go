@@ -6,8 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -122,7 +120,7 @@ func (s *stager) makeDir(path string, perm fs.FileMode) error {
 // cannotLink reports whether the file system, or its rules, have no hard links
 // for this file, so that it must be copied.
 func cannotLink(err error) bool {
-	for _, e := range []error{unix.EPERM, unix.ENOTSUP, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK, unix.EXDEV} {
+	for _, e := range unlinkable {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -22,13 +20,13 @@ import (
 //	replacing   says that the old tree is being removed where it is
 //	old/        the old tree, moved away
 //
-// It exists only while a write runs, or after one was killed. Its flock is held
+// It exists only while a write runs, or after one was killed. Its lock is held
 // by the one run that may change the tree.
 type staging struct {
 	sys  *system
 	dir  string // the tree in its place
 	path string
-	fd   int
+	held held
 }
 
 func (s *staging) tree() string      { return filepath.Join(s.path, "tree") }
@@ -55,7 +53,7 @@ func recoverTree(sys *system, dir string) error {
 	}
 	if err == nil {
 		err = s.settle()
-		_ = unix.Close(s.fd)
+		s.held.release()
 	}
 	if err != nil {
 		return leftoverProblem(s.path, err)
@@ -63,7 +61,7 @@ func recoverTree(sys *system, dir string) error {
 	return nil
 }
 
-// openStaging makes the staging directory and takes its flock. It is empty but
+// openStaging makes the staging directory and takes its lock. It is empty but
 // for .gitignore afterwards.
 func openStaging(sys *system, dir string) (*staging, error) {
 	s := newStaging(sys, dir)
@@ -80,7 +78,7 @@ func openStaging(sys *system, dir string) (*staging, error) {
 		return nil, writeProblem(s.path, err)
 	}
 	if err := s.prepare(); err != nil {
-		_ = unix.Close(s.fd)
+		s.held.release()
 		return nil, err
 	}
 	return s, nil
@@ -95,22 +93,26 @@ func (s *staging) makeParent() error {
 	return s.sys.mkdir(parent, dirPerm)
 }
 
-// errHeld says that another run has the flock.
-var errHeld = errors.New("the tree is being written")
+var (
+	// errHeld says that another run has the lock.
+	errHeld = errors.New("the tree is being written")
+	// errGone says that others made the directory, and removed it, again and again.
+	errGone = errors.New("the directory is made and removed all the time")
+)
 
-// lock opens the directory, with create also makes it, and takes its flock. The
-// holder of the flock removes the directory when it is done, so the one that
-// was opened may be gone by the time its flock is taken: then it tries again.
+// lock opens the directory, with create also makes it, and takes its lock. The
+// holder of the lock removes the directory when it is done, so the one that
+// was opened may be gone by the time its lock is taken: then it tries again.
 func (s *staging) lock(create bool) error {
-	err := error(unix.EAGAIN)
+	err := error(errGone)
 	for range 100 {
-		if err = s.open(create); err == nil && s.isCurrent() {
+		if err = s.open(create); err == nil && s.held.isCurrent(s.path) {
 			return nil
 		}
 		switch {
 		case err == nil:
-			_ = unix.Close(s.fd)
-			err = unix.EAGAIN
+			s.held.release()
+			err = errGone
 		case !create || !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
@@ -124,27 +126,8 @@ func (s *staging) open(create bool) (err error) {
 			return err
 		}
 	}
-	s.fd, err = openRetry(unix.AT_FDCWD, s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
-	if err != nil {
-		return err
-	}
-	err = unix.Flock(s.fd, unix.LOCK_EX|unix.LOCK_NB)
-	if err == nil {
-		return nil
-	}
-	_ = unix.Close(s.fd)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return errHeld
-	}
+	s.held, err = hold(s.path)
 	return err
-}
-
-// isCurrent reports whether the directory that is open is still the one at its
-// path.
-func (s *staging) isCurrent() bool {
-	var opened, named unix.Stat_t
-	return unix.Fstat(s.fd, &opened) == nil && unix.Lstat(s.path, &named) == nil &&
-		opened.Dev == named.Dev && opened.Ino == named.Ino
 }
 
 // prepare settles leftovers and hides the directory from git.
@@ -169,7 +152,7 @@ func leftoverProblem(path string, err error) error {
 // reports it: by now the tree is in place, or the write has an error to report.
 func (s *staging) close() {
 	_ = s.settle()
-	_ = unix.Close(s.fd)
+	s.held.release()
 }
 
 // settle brings the tree into a whole state and removes the staging directory.

@@ -3,9 +3,8 @@ package tree
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/talosgen/talosgen/internal/diag"
 )
@@ -17,7 +16,7 @@ func TestSecondStepNeverWorks(t *testing.T) {
 	sys := withoutExchange()
 	sys.rename = func(from, to string) error {
 		if filepath.Base(from) == "tree" {
-			return unix.EIO
+			return syscall.EIO
 		}
 		return os.Rename(from, to)
 	}
@@ -33,7 +32,7 @@ func TestNoWayBack(t *testing.T) {
 	sys := withoutExchange()
 	sys.rename = func(from, to string) error {
 		if to == dir {
-			return unix.EIO
+			return syscall.EIO
 		}
 		return os.Rename(from, to)
 	}
@@ -54,7 +53,7 @@ func TestPartlyRemovedTreeIsNotComplete(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dev")
 	mustWrite(t, dir, small)
 	sys := withoutExchange()
-	sys.rename = func(_, _ string) error { return unix.EIO }
+	sys.rename = func(_, _ string) error { return syscall.EIO }
 	removed := false
 	sys.removeAll = func(path string) error {
 		if filepath.Base(path) == "tree" && exists(path) {
@@ -62,7 +61,7 @@ func TestPartlyRemovedTreeIsNotComplete(t *testing.T) {
 			return os.Remove(filepath.Join(path, "infra.yaml")) // and then the process is killed
 		}
 		if removed {
-			return unix.EIO
+			return syscall.EIO
 		}
 		return os.RemoveAll(path)
 	}
@@ -118,7 +117,7 @@ func TestStagingIsIgnoredByGit(t *testing.T) {
 	}
 }
 
-// The flock of a directory that was removed and made again meanwhile is worth
+// The lock of a directory that was removed and made again meanwhile is worth
 // nothing.
 func TestStagingIsCurrent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dev")
@@ -126,20 +125,20 @@ func TestStagingIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(s.fd)
-	if !s.isCurrent() {
+	defer s.held.release()
+	if !s.held.isCurrent(s.path) {
 		t.Error("a new staging directory is not current")
 	}
 	if err := os.Rename(s.path, s.path+".moved"); err != nil {
 		t.Fatal(err)
 	}
-	if s.isCurrent() {
+	if s.held.isCurrent(s.path) {
 		t.Error("a moved staging directory is current")
 	}
 	if err := os.Mkdir(s.path, dirPerm); err != nil {
 		t.Fatal(err)
 	}
-	if s.isCurrent() {
+	if s.held.isCurrent(s.path) {
 		t.Error("a replaced staging directory is current")
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
@@ -33,7 +31,7 @@ func (s *staging) replace(first bool) error {
 		return s.sys.rename(s.tree(), s.dir)
 	}
 	err := s.sys.exchange(s.tree(), s.dir)
-	for _, unsupported := range []error{unix.EINVAL, unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP, unix.EXDEV} {
+	for _, unsupported := range unexchangeable {
 		if errors.Is(err, unsupported) {
 			return s.replaceInSteps()
 		}
@@ -48,7 +46,7 @@ func (s *staging) replaceInSteps() error {
 		return err
 	}
 	err := s.sys.rename(s.dir, s.old())
-	if errors.Is(err, unix.EXDEV) {
+	if errors.Is(err, errOtherDevice) {
 		// A directory in a lower layer of an overlay (the image of a container)
 		// can be removed, but not renamed.
 		return s.replaceInPlace()

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/rendered"
 )
@@ -82,7 +80,7 @@ func rewritten(t *testing.T, sys *system, change func(dir string)) (dir string, 
 // TestRewrite keeps a file as it is, also where there are no hard links.
 func TestRewrite(t *testing.T) {
 	noLinks := *realSystem
-	noLinks.link = func(string, string) error { return unix.EPERM }
+	noLinks.link = func(string, string) error { return unlinkable[0] }
 	for name, sys := range map[string]*system{"links": realSystem, "copies": &noLinks} {
 		dir, summary, err := rewritten(t, sys, func(string) {})
 		if err != nil || !slices.Equal(summary.Changed, []string{"a.yaml"}) || !slices.Equal(summary.Unchanged, []string{"b/c.yaml"}) {
