@@ -2,10 +2,12 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -134,17 +136,30 @@ var kubernetesOf = map[int][]string{
 	13: {"1.36.3", "1.35.2"}, 14: {"1.36.3", "1.35.4"},
 }
 
+// contracts are the minor versions of contracts, newest first: the newest three times, since
+// most clusters have it, and the one before it twice.
+func contracts() (minors []int) {
+	for i, release := range slices.Backward(versions.Releases()) {
+		for range max(1, 4-(len(versions.Releases())-i)) {
+			minors = append(minors, release.Minor)
+		}
+	}
+	return minors
+}
+
 // versions sets the versions of Talos and Kubernetes, and the contract.
 func (e *environment) versions(c values) {
-	e.Contract = one(e, "contract", 14, 14, 14, 13, 13, 12, 11, 10, 9)
+	newest := versions.Newest().Minor
+	e.Contract = one(e, "contract", contracts()...)
 	t := values{}
 	runs := e.Contract
-	if e.Contract < 14 && e.is("talos.configContract", 40) {
-		runs = e.of("talos.version", e.Contract, min(14, e.Contract+3))
+	if e.Contract < newest && e.is("talos.configContract", 40) {
+		runs = e.of("talos.version", e.Contract, min(newest, e.Contract+3))
 		t["configContract"] = fmt.Sprintf("v1.%d", e.Contract)
 	}
-	if runs < 14 || e.is("talos.version given", 50) {
-		t["version"] = map[int]string{9: "v1.9.5", 10: "v1.10.4", 11: "v1.11.2", 12: "v1.12.1", 13: "v1.13.9", 14: "v1.14.1"}[runs]
+	if runs < newest || e.is("talos.version given", 50) {
+		release, _ := versions.Of(fmt.Sprintf("v1.%d", runs))
+		t["version"] = release.Talos
 	}
 	section(c, "talos", t)
 	k := values{}

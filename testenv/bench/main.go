@@ -28,12 +28,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/talosgen/talosgen/internal/versions"
 )
 
 func main() {
 	runs := flag.Int("runs", 5, "counted runs of each measurement, after one that is not")
 	sizes := flag.String("sizes", "6,50,200,1000", "numbers of nodes")
-	contracts := flag.String("contracts", "v1.13.9,v1.14.1", "Talos versions")
+	contracts := flag.String("contracts", newestTwo(), "Talos versions")
 	binary := flag.String("binary", "", "the talosgen to measure; built if empty")
 	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
 	bound := flag.Float64("bound", 0, "with -against, how many times what the other takes of CPU time is an error; 0 for no bound")
@@ -111,6 +113,12 @@ func bench(runs, envs int, sizes, contracts []string, binary string, against riv
 	}
 	c, err := shipped(dir, programs, runs)
 	return errors.Join(err, dearer(append(costs, c...), against.bound))
+}
+
+// newestTwo are the newest versions of the two newest releases of Talos.
+func newestTwo() string {
+	all := versions.Releases()
+	return all[len(all)-2].Talos + "," + all[len(all)-1].Talos
 }
 
 // nodesOfEach of many environments.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
 
@@ -28,7 +29,16 @@ const (
 	clusterFile = "envs/lab/cluster.yaml"
 )
 
-var talosVersions = map[string]string{"1.13": "v1.13.9", "1.14": "v1.14.1"}
+// talosVersions are the versions that nodes run, by release such as 1.14: the two newest,
+// which have modules in ../talosnode.
+var talosVersions = func() map[string]string {
+	known := map[string]string{}
+	all := versions.Releases()
+	for _, r := range all[len(all)-2:] {
+		known[strings.TrimPrefix(r.Contract(), "v")] = r.Talos
+	}
+	return known
+}()
 
 // Kubernetes is the version of the programs, and NextKubernetes the one that nodes can
 // be upgraded to, if [Options] ask for it.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -118,11 +119,11 @@ func (s Spec) Infrastructure() schemas.Infrastructure {
 }
 
 // talos selects the image of nodes.
-const talos = "os=talos,talos_version=v1.14.1"
+var talos = "os=talos,talos_version=" + versions.Newest().Talos
 
 // ImageLabels are the labels of that image.
 func ImageLabels() map[string]string {
-	return map[string]string{"os": "talos", "talos_version": "v1.14.1"}
+	return map[string]string{"os": "talos", "talos_version": versions.Newest().Talos}
 }
 
 func (s Spec) name(parts ...string) string {
