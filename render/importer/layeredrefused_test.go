@@ -51,6 +51,8 @@ func TestLayeredRefused(t *testing.T) {
 		"encrypted":         {map[string]string{"cluster.env": env + "A=ENC[x]\nsops_mac=x\n"}, nil, []string{"cluster.env: is encrypted"}},
 		"no bundle":         {map[string]string{"secrets.yaml": ""}, nil, []string{"has no secrets bundle", "talosctl gen secrets"}},
 		"two bundles":       {map[string]string{"talos.yaml": parts()["bundle.yaml"]}, nil, []string{"talos.yaml: is a secrets bundle, and so is secrets.yaml"}},
+		"broken bundle":     {map[string]string{"secrets.yaml": "certs: {a: canary-7}\n\tx: 1\n"}, nil, []string{"secrets.yaml:2"}},
+		"empty document":    {map[string]string{"secrets.yaml": "---\n---\ncerts: {a: canary-8}\n"}, nil, []string{"secrets.yaml: is no secrets bundle"}},
 		"bundle lacks":      {map[string]string{"secrets.yaml": "certs: {a: canary-6}\ntrustdinfo: {}\n"}, nil, []string{"secrets.yaml: not a secrets bundle"}},
 		"no name":           {map[string]string{"cluster.env": "TALOS_VERSION=v1.13.9\n"}, nil, []string{"CLUSTER_NAME=<name>", "CLUSTER_ENDPOINT=https://"}},
 		"no version":        {map[string]string{"cluster.env": strings.Replace(env, "TALOS", "OTHER", 1)}, nil, []string{"which Talos the machines have"}},
@@ -103,6 +105,7 @@ func TestLayeredTakes(t *testing.T) {
 			nil, []string{`password: "${GREETING}"`}, "canary"},
 		"token in a URL": {map[string]string{"cluster.env": env + "PROXY=http://a:canary-12345@proxy.example.com\n", "patches/common.yaml": "machine:\n  env:\n    http_proxy: ${PROXY}\n"},
 			nil, []string{"http_proxy: ${PROXY}"}, "canary"},
+		"secret in a comment":         {map[string]string{"cluster.env": "# The password: canary-comment-1\n" + env + "HASH=\"a #token=b\"\nONE=1 # token=canary-comment-2\n  # token: canary-comment-3\n# kept: a note\n"}, nil, []string{"HASH=\"a #token=b\"", "ONE=1\n", "# kept: a note"}, "canary"},
 		"no environment of that name": {map[string]string{"envs/attic/common.yaml": "machine:\n  sysctls:\n    vm.swappiness: \"20\"\n"}, nil, []string{`vm.swappiness: "20"`, "patches/common/z-common.yaml"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -180,6 +180,9 @@ func (l *layered) readBundle() error {
 			return l.openBundle(found[0])
 		}
 	}
+	if err := l.brokenBundle(); err != nil {
+		return err
+	}
 	return diag.New(diag.Pos{File: l.dirs[0]}, "has no secrets bundle").
 		WithHint("put secrets.yaml there, which `talosctl gen secrets` wrote, encrypted with SOPS or not;\nof a cluster that runs, `talosctl gen secrets --from-controlplane-config` makes it").WithCode(diag.Secrets)
 }

@@ -1,7 +1,10 @@
 package foreign
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -116,23 +119,28 @@ func (r *reader) remember(plain, encrypted []byte) {
 const configuration = "a machine configuration"
 
 func purpose(data []byte) string {
-	var head struct {
-		Machine *struct {
-			Type string `yaml:"type"`
-		} `yaml:"machine"`
-		Contexts any `yaml:"contexts"`
-		Certs    any `yaml:"certs"`
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var head struct {
+			Machine *struct {
+				Type string `yaml:"type"`
+			} `yaml:"machine"`
+			Contexts any `yaml:"contexts"`
+			Certs    any `yaml:"certs"`
+		}
+		switch err := dec.Decode(&head); {
+		case errors.Is(err, io.EOF):
+			return "no machine configuration with a type"
+		case err != nil:
+			return configuration // so that its place is named
+		case head.Contexts != nil:
+			return "it gives access to the cluster, and is no part of it"
+		case head.Certs != nil:
+			return "a secrets bundle; its secrets are in the configuration of a control plane too"
+		case head.Machine != nil && head.Machine.Type != "":
+			return configuration
+		}
 	}
-	err := yaml.Unmarshal(data, &head)
-	switch {
-	case err == nil && head.Contexts != nil:
-		return "it gives access to the cluster, and is no part of it"
-	case err == nil && head.Certs != nil:
-		return "a secrets bundle; its secrets are in the configuration of a control plane too"
-	case err == nil && (head.Machine == nil || head.Machine.Type == ""):
-		return "no machine configuration with a type"
-	}
-	return configuration // also what cannot be read, so that its place is named
 }
 
 // machines makes nodes of configurations: those that are named, or each.

@@ -249,9 +249,28 @@ func (l *layered) hideSecrets() {
 	}
 	var kept []byte
 	for line := range bytes.Lines(l.env) {
-		if line[0] != '#' || !bytes.Contains(line, []byte("=")) || !secretplaces.Named(string(line)) {
-			kept = append(kept, line...)
-		}
+		kept = append(kept, l.withoutComment(line)...)
 	}
 	l.env = kept
+}
+
+// withoutComment is a line of cluster.env without a comment in which a secret may stand.
+func (l *layered) withoutComment(line []byte) []byte {
+	at := max(bytes.Index(line, []byte(" #")), bytes.Index(line, []byte("\t#")))
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("#")) {
+		at = 0
+	}
+	if at < 0 || !bytes.ContainsAny(line[at:], "=:") || !secretplaces.Named(string(line[at:])) {
+		return line
+	}
+	if at == 0 {
+		return nil
+	}
+	comment := strings.TrimSpace(string(line[at:]))
+	for _, v := range l.vars {
+		if strings.Contains(v.Value, strings.TrimRight(comment, `"'`)) {
+			return line // it is none, but a part of a value
+		}
+	}
+	return append(bytes.TrimRight(line[:at], " \t"), '\n')
 }
