@@ -70,6 +70,7 @@ func TestRefused(t *testing.T) {
 		"unknown key":     {map[string]string{"cp.yaml": cp, "w.yaml": strings.Replace(worker, "machine:\n", "machine:\n    nonsense: canary-1\n", 1)}, Options{}, "w.yaml:"},
 		"wrong type":      {map[string]string{"cp.yaml": strings.Replace(cp, "persist: true", "persist: canary-2", 1)}, Options{}, "cp.yaml:"},
 		"two names":       {map[string]string{"a.yaml": strings.Replace(cp, "machine:\n", "machine:\n    network:\n        hostname: one\n", 1)}, Options{}, "a.yaml:6: Talos 1.14 moved machine.network.hostname to HostnameConfig.hostname, and refuses it beside HostnameConfig\n  nothing was written: change it in the source, and import again"},
+		"no letters":      {map[string]string{"cp.yaml": cp, "\u00fc.yaml": worker}, Options{}, "\u00fc.yaml: no name for its node can be made"},
 		"only workers":    {map[string]string{"w.yaml": worker}, Options{}, "no configuration is that of a control plane"},
 		"other secrets":   {map[string]string{"a.yaml": cp, "b.yaml": strings.ReplaceAll(cp, "canary.canarycanary0002", "canary.canarycanary0003")}, Options{}, "b.yaml: has other secrets of a cluster than a.yaml"},
 		"other token":     {map[string]string{"a.yaml": cp, "b.yaml": strings.ReplaceAll(worker, "canary.canarycanary0002", "canary.canarycanary0003")}, Options{}, "b.yaml: has another machine token than a.yaml"},

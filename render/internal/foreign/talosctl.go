@@ -98,13 +98,10 @@ func (r *reader) read(name string) ([]byte, error) {
 
 // remember takes down the values that were encrypted.
 func (r *reader) remember(plain, encrypted []byte) {
-	var doc yaml.Node
-	if yaml.Unmarshal(plain, &doc) != nil {
-		return // the first document is enough: SOPS takes files with one
-	}
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
-		if s := secret.New(n.Value); n.Kind == yaml.ScalarNode && s.Recognisable() && !strings.Contains(string(encrypted), n.Value) {
+		value := strings.TrimSpace(n.Value) // a template may have trimmed it
+		if s := secret.New(value); n.Kind == yaml.ScalarNode && s.Recognisable() && !strings.Contains(string(encrypted), value) {
 			r.origin.Secrets = append(r.origin.Secrets, s)
 			r.Mask(s)
 		}
@@ -112,7 +109,14 @@ func (r *reader) remember(plain, encrypted []byte) {
 			walk(c)
 		}
 	}
-	walk(&doc)
+	dec := yaml.NewDecoder(bytes.NewReader(plain))
+	for {
+		var doc yaml.Node
+		if dec.Decode(&doc) != nil {
+			return // at the end, or where SOPS, which wrote it, would have failed too
+		}
+		walk(&doc)
+	}
 }
 
 // What a file is for, as far as it matters here.
@@ -195,6 +199,10 @@ func newMachine(n NodeFile, data []byte) (Machine, error) {
 	}
 	if m.Name == "" {
 		m.Name = nodeName(path.Base(n.File))
+	}
+	if m.Name == "" {
+		return m, diag.New(diag.Pos{File: n.File}, "no name for its node can be made: neither its hostname nor the name of the file has a letter from a to z or a digit").
+			WithHint("name it: --node NAME=%s, and the others as well", n.File)
 	}
 	m.MAC = macOf(m.Config)
 	m.Address = n.Address
