@@ -13,7 +13,7 @@ import (
 
 // brokenBundle says what is wrong with a file that is called like a secrets bundle, and is
 // none; nil if there is no such file.
-func (l *layered) brokenBundle() error {
+func brokenBundle(l *layered) error {
 	for _, dir := range append(l.dirs[:len(l.dirs):len(l.dirs)], "secrets", ".") {
 		for _, file := range yamlIn(l.Files, dir) {
 			if name := path.Base(file); !strings.HasPrefix(name, "secret") && !strings.HasPrefix(name, "talsecret") {

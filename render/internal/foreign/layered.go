@@ -180,7 +180,7 @@ func (l *layered) readBundle() error {
 			return l.openBundle(found[0])
 		}
 	}
-	if err := l.brokenBundle(); err != nil {
+	if err := brokenBundle(l); err != nil {
 		return err
 	}
 	return diag.New(diag.Pos{File: l.dirs[0]}, "has no secrets bundle").

@@ -249,13 +249,13 @@ func (l *layered) hideSecrets() {
 	}
 	var kept []byte
 	for line := range bytes.Lines(l.env) {
-		kept = append(kept, l.withoutComment(line)...)
+		kept = append(kept, withoutComment(l, line)...)
 	}
 	l.env = kept
 }
 
 // withoutComment is a line of cluster.env without a comment in which a secret may stand.
-func (l *layered) withoutComment(line []byte) []byte {
+func withoutComment(l *layered, line []byte) []byte {
 	at := max(bytes.Index(line, []byte(" #")), bytes.Index(line, []byte("\t#")))
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("#")) {
 		at = 0
