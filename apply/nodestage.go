@@ -18,7 +18,8 @@ type nodeStage struct {
 	desired   *treeNodes
 	disturbed *disturbed
 	log       *runLog
-	planned   *nodes.Cluster // the nodes that the last plan was made from; nil: none
+	planned   *nodes.Cluster    // the nodes that the last plan was made from; nil: none
+	seen      nodeplan.Observed // what was seen of them
 }
 
 // plan adds the section of nodes to a plan, and takes away of the infrastructure
@@ -68,6 +69,7 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 		if err != nil {
 			return err
 		}
+		n.seen = observed
 		if policy, err = again.plan(ctx, c, p, policy, desired, observed); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ func commands(a *app) (all []*cli.Command) {
 	}{
 		{"every day", []*cli.Command{
 			renderCommand{ws, out, charts}.command(), diffCommand{ws, out}.command(), planCommand{clusters}.command(),
-			applyCommand{clusters}.command(), rehearseCommand{a}.command(), statusCommand{clusters}.command(), healthCommand{clusters}.command(),
+			applyCommand{clusters}.command(), rehearseCommand{a}.command(), statusCommand{clusters}.command(), healthCommand{clusters}.command(), watchCommand{clusters}.command(),
 		}},
 		{"sources", []*cli.Command{
 			initCommand{

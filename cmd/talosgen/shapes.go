@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/ledger"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
+	"github.com/talosgen/talosgen/apply/plan/watch"
 	"github.com/talosgen/talosgen/apply/preflight"
 	"github.com/talosgen/talosgen/apply/rehearsal"
 	"github.com/talosgen/talosgen/apply/summary"
@@ -29,6 +30,7 @@ func shapes() map[string]reflect.Type {
 		"status":   result((*apply.Cluster).Status),
 		"health":   resultOf(result((*apply.Session).Health), "Of"),
 		"rehearse": reflect.TypeFor[rehearsal.Report](),
+		"watch":    reflect.TypeFor[watch.Tick](),
 		"doctor":   reflect.TypeFor[[]preflight.Finding](),
 		"output":   result((*apply.Session).Outputs),
 		"takeover": reflect.TypeFor[kubeplan.Plan](),

@@ -42,7 +42,7 @@ func (c *Cluster) Observed(ctx context.Context, states []NodeState) (nodeplan.Ob
 			continue
 		}
 		n := &o.Nodes[i]
-		n.Registered, n.Drained = true, r.Drained
+		n.Registered, n.Ready, n.Drained, n.Upgrading = true, r.Ready, r.Drained, r.Upgrade != ""
 		n.Talos = cmp.Or(n.Talos, r.Talos)
 		n.KubeReport = reported(n.KubeReport, r, c.Clock.Now())
 	}

@@ -77,10 +77,13 @@ type Node struct {
 	// The version of Talos that it runs, as it says, or as Kubernetes does; empty if
 	// neither has said.
 	Talos string `json:"-"`
-	// Whether Kubernetes knows the node.
+	// Whether Kubernetes knows the node, and says that it is ready.
 	Registered bool `json:"registered"`
+	Ready      bool `json:"-"`
 	// Whether a run of talosgen has drained it, and has not let pods in since.
 	Drained bool `json:"drained"`
+	// Whether a run has noted that it upgrades the node, and has not come to its end.
+	Upgrading bool `json:"-"`
 }
 
 // Member is an etcd member, as a majority of its peers says.

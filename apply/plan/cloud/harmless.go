@@ -1,0 +1,45 @@
+package cloud
+
+import (
+	"slices"
+
+	"github.com/talosgen/talosgen/apply/plan"
+)
+
+// Harmless is the part of a plan that disturbs nothing, destroys nothing and takes nobody's
+// consent: objects that are there become again as they should be, while they work, and
+// what costs nothing and holds nothing is made again. What relies on another change is not
+// among it, unless that one is. It refuses what the plan refuses.
+func (p *Plan) Harmless() *Plan {
+	part := *p
+	part.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return !c.harmless() })
+	for left := -1; left != len(part.Changes); {
+		left = len(part.Changes)
+		part.Changes = slices.DeleteFunc(part.Changes, func(c Change) bool {
+			return slices.ContainsFunc(c.Needs, func(k plan.Key) bool { return p.changes(k) && !part.changes(k) })
+		})
+	}
+	return &part
+}
+
+// free are the kinds of objects that cost nothing and hold nothing.
+var free = []Kind{KindRoute, KindFirewall, KindRRSet}
+
+// harmless reports whether a change by itself is.
+func (c Change) harmless() bool {
+	if c.Consent != plan.NoConsent || !c.Allowed || c.Destructive || c.LiftProtection {
+		return false
+	}
+	switch c.Action {
+	case Create:
+		return slices.Contains(free, c.Kind)
+	case Update:
+		return c.Class == InPlace
+	}
+	return false
+}
+
+// changes reports whether a plan changes an object.
+func (p *Plan) changes(k plan.Key) bool {
+	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Key == k })
+}

@@ -1,0 +1,154 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
+	"github.com/talosgen/talosgen/apply/plan/watch"
+	"github.com/talosgen/talosgen/internal/diag"
+)
+
+// Watcher watches over a cluster: it looks again and again, in a session of its own each
+// time, and remembers what it has found. What it does is what the package plan/watch
+// decides, by the plan and the steps of [Session.Apply] and [Session.Replace].
+type Watcher struct {
+	policy watch.Policy
+	memory watch.Memory
+}
+
+// NewWatcher returns a watcher that has found nothing yet.
+func NewWatcher(p watch.Policy) *Watcher { return &Watcher{policy: p} }
+
+// Watched is what a look has found, and what is decided about it.
+type Watched struct {
+	// What apply would do now, with nobody's consent.
+	Plan *Plan
+	// What was seen, and what is to be done about it.
+	Found   watch.Look
+	Decided watch.Decision
+}
+
+// Look looks at the cluster, and decides. Nothing is changed. unsafe says what else speaks
+// against changing anything. A look that fails says nothing about any node.
+func (w *Watcher) Look(ctx context.Context, s *Session, unsafe ...string) (*Watched, error) {
+	p, l, err := sight{s}.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.Unsafe = append(l.Unsafe, unsafe...)
+	seen := &Watched{Plan: p, Found: l}
+	seen.Decided, w.memory = watch.Decide(w.memory, l, w.policy)
+	return seen, nil
+}
+
+// Awaited are the workers that are found dead, and for which the time has not come.
+func (w *Watcher) Awaited(seen *Watched) []string {
+	return watch.Awaited(w.memory, seen.Found, w.policy)
+}
+
+// Heal does what was decided about a look, one run after the other, each of which is
+// told to ended with its error. It ends with the first that fails. That another run has
+// the lock, or was faster, is an error with the exit code [diag.Conflict].
+func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Owner, ended func(*Report, error)) error {
+	told := func(r *Report, err error) error {
+		ended(r, err)
+		return err
+	}
+	if seen.Decided.Drift {
+		if err := told(w.drift(ctx, s, seen.Plan, owner)); err != nil {
+			return err
+		}
+	}
+	join := seen.Decided.Join
+	if seen.Decided.Replace != "" {
+		if err := told(w.replace(ctx, s, seen, owner)); err != nil {
+			return err
+		}
+		join = []string{seen.Decided.Replace}
+	}
+	if len(join) == 0 {
+		return nil
+	}
+	return told(w.join(ctx, s, join, owner))
+}
+
+// drift makes those changes of a plan that disturb nothing, from what is there now.
+func (w *Watcher) drift(ctx context.Context, s *Session, p *Plan, owner Owner) (*Report, error) {
+	r := newReport(s.env, s.log, &Plan{Plan: p.Harmless()})
+	defer r.took(s.log)
+	err := s.lock.locked(ctx, owner, func() error {
+		now, err := s.cloud.check(ctx, p.Plan)
+		if err != nil {
+			return err
+		}
+		if err := s.record.begin(ctx, now.Observed, false); err != nil {
+			return err
+		}
+		i := &infrastructure{cloudStage: s.cloud, report: r, agreed: now, latest: now, all: harmless, owner: owner}
+		return i.change(ctx, i.all)
+	})
+	r.ended = err == nil
+	return r, err
+}
+
+// replace makes a dead worker anew, if it is dead still, and has the same server, when
+// nobody else can change that any more.
+func (w *Watcher) replace(ctx context.Context, s *Session, seen *Watched, owner Owner) (*Report, error) {
+	name := seen.Decided.Replace
+	r := newReport(s.env, s.log, nil)
+	defer r.took(s.log)
+	err := s.lock.locked(ctx, owner, func() error {
+		_, now, err := sight{s}.look(ctx)
+		if err != nil {
+			return err
+		}
+		if why := now.Spares(name, seen.Decided.Machine); why != "" {
+			return diag.On("node "+name, "it is not replaced: %s", why).WithCode(diag.Conflict)
+		}
+		agreed, err := s.PlanRemoval(ctx, s.ToReplace(name))
+		if err != nil {
+			return err
+		}
+		if err := refused(agreed.Refusals); err != nil {
+			return err
+		}
+		w.memory = w.memory.Began(name, now.At)
+		notes := s.project.Notes(s.env.Infrastructure.Cluster)
+		if err := notes.Write(ctx, map[string]string{noteReplacing: name}); err != nil {
+			return err
+		}
+		if err := s.removal.execute(ctx, r, agreed, s.ToReplace(name)); err != nil {
+			return err
+		}
+		if err := s.removal.replace(ctx, r, name, owner); err != nil {
+			return err
+		}
+		return notes.Write(ctx, map[string]string{noteReplacing: ""})
+	})
+	r.ended = err == nil
+	return r, err
+}
+
+// join gives new machines of workers their configuration, and does nothing else.
+func (w *Watcher) join(ctx context.Context, s *Session, names []string, owner Owner) (*Report, error) {
+	policy := Policy{Nodes: names, Stages: []Stage{StageNodes}}
+	p, err := s.Plan(ctx, policy)
+	if err != nil {
+		return newReport(s.env, s.log, nil), err
+	}
+	if i := slices.IndexFunc(p.Nodes.Steps, func(st nodeplan.Step) bool { return st.Role != nodeplan.Worker }); i >= 0 {
+		return newReport(s.env, s.log, nil), diag.On("node "+p.Nodes.Steps[i].Node, "a watch does not %s it", p.Nodes.Steps[i].Action).
+			WithHint("`talosgen apply %s`", s.env.name)
+	}
+	return s.Apply(ctx, p, policy, owner)
+}
+
+// Lines are what the run has done, a line each.
+func (r *Report) Lines() (all []string) {
+	for _, i := range r.items() {
+		all = append(all, fmt.Sprintf("%s %s", i.Action, i.Object))
+	}
+	return all
+}
