@@ -17,7 +17,7 @@ func (h historyCommand) command() *cli.Command {
 		Usage:     "show who has changed a cluster, when, and from which commit",
 		ArgsUsage: "<env>",
 		Description: `The cluster keeps its last 200 runs that have changed something, those of all
-operators: apply, upgrade, takeover, replace and reset. Each has the time, the user
+operators: apply, upgrade, takeover, replace, reset and watch. Each has the time, the user
 and the machine, the command, the commit of the tree, how many changes were made,
 and how the run ended. The newest is the first. Nothing is changed.
 
