@@ -26,14 +26,14 @@ type Watched struct {
 	// What apply would do now, with nobody's consent.
 	Plan *Plan
 	// What was seen, and what is to be done about it.
-	Found   watch.Look
+	Found   watch.Observation
 	Decided watch.Decision
 }
 
-// Look looks at the cluster, and decides. Nothing is changed. unsafe says what else speaks
+// Observe looks at the cluster, and decides. Nothing is changed. unsafe says what else speaks
 // against changing anything. A look that fails says nothing about any node.
-func (w *Watcher) Look(ctx context.Context, s *Session, unsafe ...string) (*Watched, error) {
-	p, l, err := sight{s}.look(ctx)
+func (w *Watcher) Observe(ctx context.Context, s *Session, unsafe ...string) (*Watched, error) {
+	p, l, err := watchObserver{s}.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,18 +52,18 @@ func (w *Watcher) Awaited(seen *Watched) []string {
 // told to ended with its error. It ends with the first that fails. That another run has
 // the lock, or was faster, is an error with the exit code [diag.Conflict].
 func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Owner, ended func(*Report, error)) error {
-	told := func(r *Report, err error) error {
+	run := func(r *Report, err error) error {
 		ended(r, err)
 		return err
 	}
 	if seen.Decided.Drift {
-		if err := told(w.drift(ctx, s, seen.Plan, owner)); err != nil {
+		if err := run(w.drift(ctx, s, seen.Plan, owner)); err != nil {
 			return err
 		}
 	}
 	join := seen.Decided.Join
 	if seen.Decided.Replace != "" {
-		if err := told(w.replace(ctx, s, seen, owner)); err != nil {
+		if err := run(w.replace(ctx, s, seen, owner)); err != nil {
 			return err
 		}
 		join = []string{seen.Decided.Replace}
@@ -71,7 +71,7 @@ func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Own
 	if len(join) == 0 {
 		return nil
 	}
-	return told(w.join(ctx, s, join, owner))
+	return run(w.join(ctx, s, join, owner))
 }
 
 // drift makes those changes of a plan that disturb nothing, from what is there now.
@@ -100,7 +100,7 @@ func (w *Watcher) replace(ctx context.Context, s *Session, seen *Watched, owner 
 	r := newReport(s.env, s.log, nil)
 	defer r.took(s.log)
 	err := s.lock.locked(ctx, owner, func() error {
-		_, now, err := sight{s}.look(ctx)
+		_, now, err := watchObserver{s}.observe(ctx)
 		if err != nil {
 			return err
 		}

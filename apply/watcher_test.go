@@ -33,7 +33,7 @@ func (w *watching) turn(unsafe ...string) (did []string, err error) {
 	w.Helper()
 	s := w.session()
 	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(w.Context()))) }()
-	seen, err := w.watcher.Look(w.Context(), s, unsafe...)
+	seen, err := w.watcher.Observe(w.Context(), s, unsafe...)
 	if err != nil {
 		w.log = append(w.log, fmt.Sprint(w.fleet.Clock().Now().Format("15:04:05"), " look: ", oneLine(err)))
 		return nil, err

@@ -16,15 +16,15 @@ func (w watchCommand) command() *cli.Command {
 		Name:      "watch",
 		Usage:     "look at a cluster again and again: heal drift, and replace dead workers",
 		ArgsUsage: "<env>",
-		Description: `Each turn reads rendered/<env> anew, plans as apply does, with nobody's consent, and
+		Description: `Each turn reads rendered/<env> again, plans as apply does, without any consent, and
 heals what --heal names:
 
- - drift: changes of the infrastructure that disturb and destroy nothing, such as
-   firewall rules, labels, targets of load balancers, and servers that are off;
- - workers: a worker that has been dead in every look for --dead-after is drained as
-   far as that goes, deleted, created again and joined, as by replace. It is dead if
-   its server is gone or off, or its Talos does not answer, and Kubernetes does not
-   say that it is ready.
+ - drift: changes of the infrastructure that disturb and destroy nothing, as of
+   firewall rules, labels, targets of load balancers, servers that are off;
+ - workers: a worker that has been dead in every look for --dead-after is
+   drained as far as that goes, deleted, created again and joined, as by
+   replace. It is dead if its server is gone or off, or its Talos does not
+   answer, and Kubernetes does not say that it is ready.
 
 Everything else is told, and left to apply. A control plane node is never replaced. No
 worker is replaced while a control plane node is away, several workers are away at once,

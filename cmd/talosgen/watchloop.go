@@ -77,7 +77,7 @@ func (l *watchLoop) turn() (t watch.Tick, awaited int, err error) {
 	}
 	err = l.clusters.printingTo(&out).useOf(l.c, l.env, func(s *session) error {
 		t.Cluster = s.env.Infrastructure.Cluster
-		seen, err := l.watcher.Look(l.c.Context, s.Session, unsafeSources(s)...)
+		seen, err := l.watcher.Observe(l.c.Context, s.Session, unsafeSources(s)...)
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func (m *watchMetrics) text() string {
 	metric("workers", "gauge", "Workers of the tree.", value(m.last.Workers))
 	metric("dead_workers", "gauge", "Workers that the last turn found dead.", value(m.last.Dead))
 	metric("pending_changes", "gauge", "Changes that apply would make, as the last turn found.", value(m.last.Changes))
-	metric("notes", "gauge", "What the last turn told and left to people.", value(len(m.last.Told)))
+	metric("notes", "gauge", "What the last turn told and left to people.", value(len(m.last.Notes)))
 	return b.String()
 }
 

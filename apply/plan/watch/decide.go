@@ -2,11 +2,11 @@ package watch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/talosgen/talosgen/internal/natural"
+	"github.com/talosgen/talosgen/internal/sorting"
 )
 
 // Decision is what a watch does after a look.
@@ -22,7 +22,7 @@ type Decision struct {
 	Replace string
 	Machine int64
 	// What people should know, a line each.
-	Told []string
+	Notes []string
 }
 
 // Does reports whether something is done at all.
@@ -30,21 +30,21 @@ func (d Decision) Does() bool { return d.Drift || len(d.Join) > 0 || d.Replace !
 
 // Decide says what to do after a look, and what is known from then on. That a replacement
 // has begun is noted by [Memory.Began].
-func Decide(m Memory, l Look, p Policy) (Decision, Memory) {
+func Decide(m Memory, l Observation, p Policy) (Decision, Memory) {
 	l = m.resolved(l)
 	m = m.with(l, p)
-	d := decider{memory: m, look: l, policy: p}
+	d := decider{memory: m, now: l, policy: p}
 	d.decide()
 	return d.Decision, m
 }
 
 // Awaited are the workers that looks have found dead, and for which the time has not come.
 // Who looks once waits for these.
-func Awaited(m Memory, l Look, p Policy) (names []string) {
+func Awaited(m Memory, l Observation, p Policy) (names []string) {
 	if !p.heals(Workers) || !l.Servers || len(l.Unsafe) > 0 || len(l.Busy) > 0 {
 		return nil
 	}
-	d := decider{memory: m, look: m.resolved(l), policy: p}
+	d := decider{memory: m, now: m.resolved(l), policy: p}
 	if d.fault() != "" {
 		return nil
 	}
@@ -61,12 +61,12 @@ type decider struct {
 	Decision
 
 	memory Memory
-	look   Look
+	now    Observation
 	policy Policy
 }
 
-func (d *decider) tell(format string, args ...any) {
-	d.Told = append(d.Told, fmt.Sprintf(format, args...))
+func (d *decider) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
 func (d *decider) decide() {
@@ -74,31 +74,31 @@ func (d *decider) decide() {
 	for _, n := range d.dead() {
 		d.Dead = append(d.Dead, n.Name)
 	}
-	for _, why := range d.look.Unsafe {
-		d.tell("nothing is healed: %s", why)
+	for _, why := range d.now.Unsafe {
+		d.note("nothing is healed: %s", why)
 	}
-	for _, what := range d.look.Left {
-		d.tell("left to you: %s", what)
+	for _, what := range d.now.Left {
+		d.note("left to you: %s", what)
 	}
-	if len(d.look.Unsafe) > 0 {
+	if len(d.now.Unsafe) > 0 {
 		return
 	}
-	d.Drift = len(d.look.Drift) > 0 && d.policy.heals(Drift)
-	if len(d.look.Drift) > 0 && !d.Drift {
-		d.tell("drift is not healed: %s", strings.Join(d.look.Drift, ", "))
+	d.Drift = len(d.now.Drift) > 0 && d.policy.heals(Drift)
+	if len(d.now.Drift) > 0 && !d.Drift {
+		d.note("drift is not healed: %s", strings.Join(d.now.Drift, ", "))
 	}
 	d.workers()
 }
 
 // nodes tells of those that are not as they should be.
 func (d *decider) nodes() {
-	for _, n := range d.look.Nodes {
+	for _, n := range d.now.Nodes {
 		switch n.State {
 		case Alive, Missing: // that it is to be made is what apply says
 		case Dead:
-			d.tell("%s is dead since %s: %s", n.Name, clock(d.memory.DeadSince(n.Name)), n.Why)
+			d.note("%s is dead since %s: %s", n.Name, clock(d.memory.DeadSince(n.Name)), n.Why)
 		default:
-			d.tell("%s is %s: %s", n.Name, n.State, n.Why)
+			d.note("%s is %s: %s", n.Name, n.State, n.Why)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (d *decider) nodes() {
 func (d *decider) workers() {
 	dead := d.dead()
 	var bare []string
-	for _, n := range d.look.Nodes {
+	for _, n := range d.now.Nodes {
 		if n.State == Bare && !n.ControlPlane {
 			bare = append(bare, n.Name)
 		}
@@ -119,13 +119,13 @@ func (d *decider) workers() {
 	switch {
 	case !d.policy.heals(Workers):
 		why = "workers are not among what is healed"
-	case !d.look.Servers:
-		why = "machines that exist already are not made anew"
-	case len(d.look.Busy) > 0:
-		why = strings.Join(d.look.Busy, "; ")
+	case !d.now.Servers:
+		why = "machines that exist already are not created again"
+	case len(d.now.Busy) > 0:
+		why = strings.Join(d.now.Busy, "; ")
 	}
 	if why != "" {
-		d.tell("no worker is replaced: %s", why)
+		d.note("no worker is replaced: %s", why)
 		return
 	}
 	if d.Join = bare; len(bare) > 0 {
@@ -140,12 +140,12 @@ func (d *decider) workers() {
 
 // dead are the dead workers, those first that are dead for longest.
 func (d *decider) dead() (dead []Node) {
-	for _, n := range d.look.Nodes {
+	for _, n := range d.now.Nodes {
 		if n.State == Dead && !n.ControlPlane {
 			dead = append(dead, n)
 		}
 	}
-	slices.SortStableFunc(dead, func(a, b Node) int {
+	sorting.By(dead, func(a, b Node) int {
 		return d.memory.DeadSince(a.Name).Compare(d.memory.DeadSince(b.Name))
 	})
 	return dead
@@ -155,7 +155,7 @@ func (d *decider) dead() (dead []Node) {
 // do not answer; empty: it is they.
 func (d *decider) fault() string {
 	workers, away := 0, 0
-	for _, n := range d.look.Nodes {
+	for _, n := range d.now.Nodes {
 		answers := n.State == Alive || n.State == Bare
 		switch {
 		case n.State == Missing && !n.ControlPlane:
@@ -178,23 +178,23 @@ func (d *decider) fault() string {
 // ripe reports whether it is time to replace a dead worker, and tells why not.
 func (d *decider) ripe(n Node) bool {
 	due := d.due(n)
-	goesOn := n.Machine == 0 && d.look.Replacing == n.Name
+	goesOn := n.Machine == 0 && d.now.Replacing == n.Name
 	again := d.lastBegun(n.Name).Add(d.policy.DeadAfter)
 	switch {
-	case goesOn && d.look.At.Before(again):
-		d.tell("%s: its replacement did not come to its end; it goes on at %s", n.Name, clock(again))
+	case goesOn && d.now.At.Before(again):
+		d.note("%s: its replacement did not come to its end; it goes on at %s", n.Name, clock(again))
 		return false
 	case goesOn:
 		return true
 	case d.flaps(n):
 		back := d.memory.nodes[n.Name].returned
-		d.tell("%s flaps: it was dead before, and back at %s; it is not replaced before it has been dead until %s", n.Name, clock(back), clock(due))
+		d.note("%s flaps: it was dead before, and back at %s; it is not replaced before it has been dead until %s", n.Name, clock(back), clock(due))
 		return false
-	case d.look.At.Before(due):
-		d.tell("%s is replaced if it is dead until %s", n.Name, clock(due))
+	case d.now.At.Before(due):
+		d.note("%s is replaced if it is dead until %s", n.Name, clock(due))
 		return false
 	case d.replaced() >= d.policy.Most:
-		d.tell("%s is not replaced now: as many workers are newer than %s as may be replaced in that time (%d)", n.Name, d.policy.Per, d.policy.Most)
+		d.note("%s is not replaced now: as many workers are newer than %s as may be replaced in that time (%d)", n.Name, d.policy.Per, d.policy.Most)
 		return false
 	}
 	return true
@@ -219,7 +219,7 @@ func (d *decider) due(n Node) time.Time {
 // flaps reports whether a dead worker came back from being dead not long ago.
 func (d *decider) flaps(n Node) bool {
 	back := d.memory.nodes[n.Name].returned
-	return !back.IsZero() && d.look.At.Before(back.Add(SteadyAfter))
+	return !back.IsZero() && d.now.At.Before(back.Add(SteadyAfter))
 }
 
 // lastBegun is when this watch last began to replace a worker; long ago if it did not.
@@ -238,13 +238,13 @@ func (d *decider) lastBegun(node string) (last time.Time) {
 func (d *decider) replaced() (count int) {
 	began := map[string]int{}
 	for _, b := range d.memory.begun {
-		if d.look.At.Sub(b.at) < d.policy.Per {
+		if d.now.At.Sub(b.at) < d.policy.Per {
 			began[b.node]++
 			count++
 		}
 	}
-	for _, n := range d.look.Nodes {
-		if !n.ControlPlane && n.Machine != 0 && d.look.At.Sub(n.Created) < d.policy.Per && began[n.Name] == 0 {
+	for _, n := range d.now.Nodes {
+		if !n.ControlPlane && n.Machine != 0 && d.now.At.Sub(n.Created) < d.policy.Per && began[n.Name] == 0 {
 			count++
 		}
 	}

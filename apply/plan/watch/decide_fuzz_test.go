@@ -18,7 +18,7 @@ type seenOnce struct {
 type story struct {
 	t      *testing.T
 	policy Policy
-	look   Look
+	now    Observation
 	memory Memory
 	seen   map[string][]seenOnce
 	begun  []time.Time
@@ -30,39 +30,39 @@ var storyStates = []State{Alive, Alive, Dead, Dead, Dead, Unreached, Unknown, Ba
 
 // take takes a byte: the first bits say what, the rest whom.
 func (s *story) take(b byte) {
-	workers := s.look.Nodes[1:]
+	workers := s.now.Nodes[1:]
 	n := &workers[int(b>>3)%len(workers)]
 	n.State = storyStates[b&7]
 	switch {
 	case b == 0xff: // the machine of somebody is exchanged by others
 		s.next++
-		n.Machine, n.Created = s.next, s.look.At
+		n.Machine, n.Created = s.next, s.now.At
 	case b == 0xfe: // or deleted
 		n.Machine, n.State = 0, Missing
 	case b == 0xfd:
-		s.look.Nodes[0].State = Unknown
+		s.now.Nodes[0].State = Unknown
 	case b == 0xfc:
-		s.look.Unsafe = []string{"x"}
+		s.now.Unsafe = []string{"x"}
 	case b >= 0xf8: // no look comes about
-		s.look.At = s.look.At.Add(time.Duration(b-0xf7) * 3 * time.Minute)
+		s.now.At = s.now.At.Add(time.Duration(b-0xf7) * 3 * time.Minute)
 		return
 	}
 	if n.Machine == 0 && n.State != Missing {
 		n.State = Missing
 	}
 	s.decide()
-	s.look.Unsafe, s.look.Nodes[0].State = nil, Alive
+	s.now.Unsafe, s.now.Nodes[0].State = nil, Alive
 }
 
 // decide decides about the look, judges that, and does what was decided.
 func (s *story) decide() {
-	s.look.At = s.look.At.Add(time.Minute)
-	for _, n := range s.look.Nodes {
-		s.seen[n.Name] = append(s.seen[n.Name], seenOnce{s.look.At, n.State, n.Machine})
+	s.now.At = s.now.At.Add(time.Minute)
+	for _, n := range s.now.Nodes {
+		s.seen[n.Name] = append(s.seen[n.Name], seenOnce{s.now.At, n.State, n.Machine})
 	}
 	var d Decision
-	d, s.memory = Decide(s.memory, s.look, s.policy)
-	if len(s.look.Unsafe) > 0 && d.Does() {
+	d, s.memory = Decide(s.memory, s.now, s.policy)
+	if len(s.now.Unsafe) > 0 && d.Does() {
 		s.t.Fatal("it does something though that is not safe")
 	}
 	for _, name := range d.Join {
@@ -74,17 +74,17 @@ func (s *story) decide() {
 		return
 	}
 	s.judge(d)
-	s.memory = s.memory.Began(d.Replace, s.look.At)
-	s.begun = append(s.begun, s.look.At)
+	s.memory = s.memory.Began(d.Replace, s.now.At)
+	s.begun = append(s.begun, s.now.At)
 	n := s.node(d.Replace)
 	s.next++
-	n.Machine, n.Created, n.State = s.next, s.look.At, Alive
+	n.Machine, n.Created, n.State = s.next, s.now.At, Alive
 }
 
 func (s *story) node(name string) *Node {
-	for i := range s.look.Nodes {
-		if s.look.Nodes[i].Name == name {
-			return &s.look.Nodes[i]
+	for i := range s.now.Nodes {
+		if s.now.Nodes[i].Name == name {
+			return &s.now.Nodes[i]
 		}
 	}
 	s.t.Fatalf("there is no %s", name)
@@ -95,7 +95,7 @@ func (s *story) node(name string) *Node {
 func (s *story) judge(d Decision) {
 	n := s.node(d.Replace)
 	away, workers := 0, 0
-	for _, other := range s.look.Nodes[1:] {
+	for _, other := range s.now.Nodes[1:] {
 		switch other.State {
 		case Missing:
 			if other.Name == n.Name {
@@ -107,7 +107,7 @@ func (s *story) judge(d Decision) {
 			workers, away = workers+1, away+1
 		}
 	}
-	if n.ControlPlane || s.look.Nodes[0].State != Alive || d.Machine != n.Machine {
+	if n.ControlPlane || s.now.Nodes[0].State != Alive || d.Machine != n.Machine {
 		s.t.Fatalf("it replaces %+v", n)
 	}
 	if away > 1 && 3*away > workers {
@@ -116,7 +116,7 @@ func (s *story) judge(d Decision) {
 	s.deadAllTheTime(n)
 	count := 0
 	for _, at := range s.begun {
-		if s.look.At.Sub(at) < s.policy.Per {
+		if s.now.At.Sub(at) < s.policy.Per {
 			count++
 		}
 	}
@@ -129,7 +129,7 @@ func (s *story) judge(d Decision) {
 // the same machine, and that it did not come back not long before.
 func (s *story) deadAllTheTime(n *Node) {
 	looks := s.seen[n.Name]
-	last := s.look.At
+	last := s.now.At
 	for i := len(looks) - 1; ; i-- {
 		if i < 0 {
 			s.t.Fatalf("nobody has seen %s for long enough", n.Name)
@@ -146,14 +146,14 @@ func (s *story) deadAllTheTime(n *Node) {
 		case n.Machine != 0 && l.machine != 0 && l.machine != n.Machine:
 			s.t.Fatalf("%s was another machine at %s", n.Name, l.at)
 		}
-		if last = l.at; s.look.At.Sub(l.at) >= s.policy.DeadAfter {
+		if last = l.at; s.now.At.Sub(l.at) >= s.policy.DeadAfter {
 			break
 		}
 	}
 	dead := false
 	for _, l := range looks {
 		switch {
-		case l.state == Alive && dead && n.Machine != 0 && l.machine == n.Machine && s.look.At.Sub(l.at) < SteadyAfter:
+		case l.state == Alive && dead && n.Machine != 0 && l.machine == n.Machine && s.now.At.Sub(l.at) < SteadyAfter:
 			s.t.Fatalf("%s came back at %s", n.Name, l.at)
 		case l.machine == n.Machine && l.state == Dead:
 			dead = true
@@ -168,7 +168,7 @@ func tell(t *testing.T, most int, text []byte) int {
 	t.Helper()
 	p := policy()
 	p.Most = most
-	s := &story{t: t, policy: p, look: cluster(0, "aaaaaa"), seen: map[string][]seenOnce{}, next: 50}
+	s := &story{t: t, policy: p, now: cluster(0, "aaaaaa"), seen: map[string][]seenOnce{}, next: 50}
 	for _, b := range text {
 		s.take(b)
 	}

@@ -21,8 +21,8 @@ func policy() Policy {
 // cluster is a look at a cluster: a control plane that is alive, and workers, each by a
 // letter: a is alive, d dead, u unreached, ? unknown, b bare, m missing, g gone (dead
 // without a server), n dead and new.
-func cluster(minutes int, workers string) Look {
-	l := Look{At: start.Add(time.Duration(minutes) * time.Minute), Servers: true}
+func cluster(minutes int, workers string) Observation {
+	l := Observation{At: start.Add(time.Duration(minutes) * time.Minute), Servers: true}
 	l.Nodes = append(l.Nodes, Node{Name: "cp-1", ControlPlane: true, Machine: 100, Created: old, State: Alive})
 	states := map[rune]State{'a': Alive, 'd': Dead, 'n': Dead, 'g': Dead, 'u': Unreached, '?': Unknown, 'b': Bare, 'm': Missing}
 	for i, w := range workers {
@@ -39,7 +39,7 @@ func cluster(minutes int, workers string) Look {
 }
 
 // during decides about a look every minute; how changes each of them.
-func during(m Memory, from, to int, workers string, p Policy, how ...func(*Look)) (Decision, Memory) {
+func during(m Memory, from, to int, workers string, p Policy, how ...func(*Observation)) (Decision, Memory) {
 	var d Decision
 	for at := from; at <= to; at++ {
 		l := cluster(at, workers)
@@ -53,14 +53,14 @@ func during(m Memory, from, to int, workers string, p Policy, how ...func(*Look)
 	return d, m
 }
 
-func told(d Decision) string { return strings.Join(d.Told, "\n") }
+func notesOf(d Decision) string { return strings.Join(d.Notes, "\n") }
 
 // TestDecide: what a watch does after looks, each minute one.
 func TestDecide(t *testing.T) {
-	none := func(*Look) {}
+	none := func(*Observation) {}
 	for name, c := range map[string]struct {
 		last    string // of the looks of ten minutes
-		how     func(*Look)
+		how     func(*Observation)
 		policy  func(*Policy)
 		replace string
 		join    string
@@ -79,18 +79,18 @@ func TestDecide(t *testing.T) {
 		"the only one is dead":               {last: "d", replace: "w-1"},
 		"one of two is dead":                 {last: "da", replace: "w-1"},
 		"another one waits for its config":   {last: "dba", join: "w-2"},
-		"a control plane is away":            {last: "ada", how: func(l *Look) { l.Nodes[0].State = Unknown }, says: "the control plane node cp-1 is unknown, and comes first"},
-		"a control plane is dead, alone":     {last: "aaa", how: func(l *Look) { l.Nodes[0].State = Dead }, says: "cp-1 is dead since 08:00:00 UTC: "},
-		"apply would refuse":                 {last: "ada", how: func(l *Look) { l.Unsafe = []string{"apply would refuse: it is older"} }, says: "nothing is healed: apply would refuse: it is older"},
-		"a rotation is under way":            {last: "ada", how: func(l *Look) { l.Busy = []string{"the rotation of x is under way"} }, says: "no worker is replaced: the rotation of x is under way"},
-		"machines that exist already":        {last: "ada", how: func(l *Look) { l.Servers = false }, says: "machines that exist already are not made anew"},
+		"a control plane is away":            {last: "ada", how: func(l *Observation) { l.Nodes[0].State = Unknown }, says: "the control plane node cp-1 is unknown, and comes first"},
+		"a control plane is dead, alone":     {last: "aaa", how: func(l *Observation) { l.Nodes[0].State = Dead }, says: "cp-1 is dead since 08:00:00 UTC: "},
+		"apply would refuse":                 {last: "ada", how: func(l *Observation) { l.Unsafe = []string{"apply would refuse: it is older"} }, says: "nothing is healed: apply would refuse: it is older"},
+		"a rotation is under way":            {last: "ada", how: func(l *Observation) { l.Busy = []string{"the rotation of x is under way"} }, says: "no worker is replaced: the rotation of x is under way"},
+		"machines that exist already":        {last: "ada", how: func(l *Observation) { l.Servers = false }, says: "machines that exist already are not created again"},
 		"only drift is healed":               {last: "ada", policy: func(p *Policy) { p.Heal = []Heal{Drift} }, says: "workers are not among what is healed"},
 		"none may be replaced":               {last: "ada", policy: func(p *Policy) { p.Most = 0 }, says: "w-2 is not replaced now"},
 		"it needs longer":                    {last: "ada", policy: func(p *Policy) { p.DeadAfter = 11 * time.Minute }, says: "w-2 is replaced if it is dead until 08:11:00 UTC"},
-		"another worker is new":              {last: "ada", how: func(l *Look) { l.Nodes[1].Created = start }, says: "w-2 is not replaced now: as many workers are newer than 1h0m0s"},
-		"another one is new, and two may be": {last: "ada", how: func(l *Look) { l.Nodes[1].Created = start }, policy: func(p *Policy) { p.Most = 2 }, replace: "w-2"},
-		"it is new itself":                   {last: "ada", how: func(l *Look) { l.Nodes[2].Created = start }, policy: func(p *Policy) { p.Most = 2 }, says: "w-2 is replaced if it is dead until 08:25:00 UTC"},
-		"what another process began":         {last: "ama", how: func(l *Look) { l.Replacing = "w-2" }, policy: func(p *Policy) { p.Most = 0; p.DeadAfter = time.Hour }, replace: "w-2"},
+		"another worker is new":              {last: "ada", how: func(l *Observation) { l.Nodes[1].Created = start }, says: "w-2 is not replaced now: as many workers are newer than 1h0m0s"},
+		"another one is new, and two may be": {last: "ada", how: func(l *Observation) { l.Nodes[1].Created = start }, policy: func(p *Policy) { p.Most = 2 }, replace: "w-2"},
+		"it is new itself":                   {last: "ada", how: func(l *Observation) { l.Nodes[2].Created = start }, policy: func(p *Policy) { p.Most = 2 }, says: "w-2 is replaced if it is dead until 08:25:00 UTC"},
+		"what another process began":         {last: "ama", how: func(l *Observation) { l.Replacing = "w-2" }, policy: func(p *Policy) { p.Most = 0; p.DeadAfter = time.Hour }, replace: "w-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
@@ -105,8 +105,8 @@ func TestDecide(t *testing.T) {
 				from = 10
 			}
 			d, _ := during(Memory{}, from, 10, c.last, p, c.how)
-			if d.Replace != c.replace || strings.Join(d.Join, " ") != c.join || c.says != "" && !strings.Contains(told(d), c.says) {
-				t.Errorf("replaces %q, joins %q, and says\n%s", d.Replace, d.Join, told(d))
+			if d.Replace != c.replace || strings.Join(d.Join, " ") != c.join || c.says != "" && !strings.Contains(notesOf(d), c.says) {
+				t.Errorf("replaces %q, joins %q, and says\n%s", d.Replace, d.Join, notesOf(d))
 			}
 			if strings.Contains(c.last, "d") != (len(d.Dead) > 0) && !strings.ContainsAny(c.last, "gm") {
 				t.Errorf("dead are %q", d.Dead)
@@ -119,16 +119,16 @@ func TestDecide(t *testing.T) {
 func TestDrift(t *testing.T) {
 	l := cluster(0, "a")
 	l.Drift = []string{"firewall/demo"}
-	if d, _ := Decide(Memory{}, l, policy()); !d.Drift || !d.Does() || len(d.Told) > 0 {
+	if d, _ := Decide(Memory{}, l, policy()); !d.Drift || !d.Does() || len(d.Notes) > 0 {
 		t.Errorf("%+v", d)
 	}
 	p := policy()
 	p.Heal = []Heal{Workers}
-	if d, _ := Decide(Memory{}, l, p); d.Does() || told(d) != "drift is not healed: firewall/demo" {
+	if d, _ := Decide(Memory{}, l, p); d.Does() || notesOf(d) != "drift is not healed: firewall/demo" {
 		t.Errorf("%+v", d)
 	}
 	l.Unsafe, l.Left = []string{"it is not committed"}, []string{"create server/w-2"}
-	if d, _ := Decide(Memory{}, l, policy()); d.Does() || told(d) != "nothing is healed: it is not committed\nleft to you: create server/w-2" {
+	if d, _ := Decide(Memory{}, l, policy()); d.Does() || notesOf(d) != "nothing is healed: it is not committed\nleft to you: create server/w-2" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -139,7 +139,7 @@ func TestFlaps(t *testing.T) {
 	_, m := during(Memory{}, 0, 5, "da", policy())
 	_, m = during(m, 6, 8, "aa", policy())
 	d, m := during(m, 9, 65, "da", policy())
-	if d.Replace != "" || !strings.Contains(told(d), "w-1 flaps: it was dead before, and back at 08:06:00 UTC; it is not replaced before it has been dead until 09:06:00 UTC") {
+	if d.Replace != "" || !strings.Contains(notesOf(d), "w-1 flaps: it was dead before, and back at 08:06:00 UTC; it is not replaced before it has been dead until 09:06:00 UTC") {
 		t.Errorf("%+v", d)
 	}
 	if d, _ = during(m, 66, 66, "da", policy()); d.Replace != "w-1" {
@@ -191,7 +191,7 @@ func TestBound(t *testing.T) {
 	_, m := during(Memory{}, 0, 10, "daaa", policy())
 	m = m.Began("w-1", start.Add(10*time.Minute))
 	d, m := during(m, 11, 69, "aada", policy())
-	if d.Replace != "" || !strings.Contains(told(d), "w-3 is not replaced now") {
+	if d.Replace != "" || !strings.Contains(notesOf(d), "w-3 is not replaced now") {
 		t.Errorf("%+v", d)
 	}
 	if d, _ = during(m, 70, 70, "aada", policy()); d.Replace != "w-3" {
@@ -202,11 +202,11 @@ func TestBound(t *testing.T) {
 // TestGoesOn: a replacement that did not come to its end goes on, after a pause, whatever
 // the bound.
 func TestGoesOn(t *testing.T) {
-	noted := func(l *Look) { l.Replacing = "w-1" }
+	noted := func(l *Observation) { l.Replacing = "w-1" }
 	_, m := during(Memory{}, 0, 10, "daaa", policy())
 	m = m.Began("w-1", start.Add(10*time.Minute))
 	d, m := during(m, 11, 19, "maaa", policy(), noted)
-	if d.Replace != "" || !strings.Contains(told(d), "its replacement did not come to its end; it goes on at 08:20:00 UTC") {
+	if d.Replace != "" || !strings.Contains(notesOf(d), "its replacement did not come to its end; it goes on at 08:20:00 UTC") {
 		t.Errorf("%+v", d)
 	}
 	if d, _ = during(m, 20, 20, "maaa", policy(), noted); d.Replace != "w-1" || d.Machine != 0 {

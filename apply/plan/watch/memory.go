@@ -38,7 +38,7 @@ func (m Memory) Began(node string, at time.Time) Memory {
 func (m Memory) DeadSince(node string) time.Time { return m.nodes[node].dead }
 
 // resolved is a look in which a worker that is missing is dead, if somebody has seen it.
-func (m Memory) resolved(l Look) Look {
+func (m Memory) resolved(l Observation) Observation {
 	nodes := slices.Clone(l.Nodes)
 	for i, n := range nodes {
 		if n.State == Missing && (m.nodes[n.Name].machine != 0 || l.Replacing == n.Name) {
@@ -50,7 +50,7 @@ func (m Memory) resolved(l Look) Look {
 }
 
 // with adds what a look has found.
-func (m Memory) with(l Look, p Policy) Memory {
+func (m Memory) with(l Observation, p Policy) Memory {
 	next := Memory{nodes: maps.Clone(m.nodes)}
 	if next.nodes == nil {
 		next.nodes = map[string]past{}

@@ -23,9 +23,9 @@ const (
 	// SteadyAfter is how long a worker that came back must be as it is, before it counts as
 	// one that has never been away.
 	SteadyAfter = time.Hour
-	// looksLost is how many looks in a row may fail before nobody can say any more that
+	// missedPolls is how many looks in a row may fail before nobody can say any more that
 	// a machine was dead all the time.
-	looksLost = 3
+	missedPolls = 3
 )
 
 // Policy is what a watch may do.
@@ -46,4 +46,4 @@ func (p Policy) heals(h Heal) bool { return slices.Contains(p.Heal, h) }
 
 // gap is the longest time between two looks in which a machine is taken to be as both
 // have found it.
-func (p Policy) gap() time.Duration { return max(looksLost*p.Interval, p.DeadAfter/2) }
+func (p Policy) gap() time.Duration { return max(missedPolls*p.Interval, p.DeadAfter/2) }

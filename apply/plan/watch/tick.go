@@ -38,7 +38,7 @@ type Tick struct {
 	Join    []string `json:"join,omitempty"`
 	Replace string   `json:"replace,omitempty"`
 	// What people should know, a line each.
-	Told []string `json:"told,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 	// What was done, a line each.
 	Done []string `json:"done,omitempty"`
 	// Whether a worker was replaced to the end.
@@ -48,8 +48,8 @@ type Tick struct {
 }
 
 // Decided notes what was found and decided.
-func (t *Tick) Decided(l Look, d Decision) {
-	t.Told, t.Join, t.Replace = d.Told, d.Join, d.Replace
+func (t *Tick) Decided(l Observation, d Decision) {
+	t.Notes, t.Join, t.Replace = d.Notes, d.Join, d.Replace
 	if d.Drift {
 		t.Drift = l.Drift
 	}
@@ -62,7 +62,7 @@ func (t *Tick) Decided(l Look, d Decision) {
 	switch {
 	case d.Does():
 		t.Result = Would
-	case len(t.Told) > 0:
+	case len(t.Notes) > 0:
 		t.Result = Watches
 	default:
 		t.Result = InSync
@@ -87,7 +87,7 @@ func (t Tick) String() string {
 	if t.Replace != "" {
 		line("replace", t.Replace)
 	}
-	for _, text := range t.Told {
+	for _, text := range t.Notes {
 		line("note", text)
 	}
 	for _, text := range t.Done {

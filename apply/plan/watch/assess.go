@@ -14,12 +14,12 @@ const (
 	statusOff     = "off"
 )
 
-// Sight is a node of the tree, as it was seen: its server, if there is one, and what its
+// Assess is a node of the tree, as it was seen: its server, if there is one, and what its
 // Talos and Kubernetes say. Machines that exist already have no servers.
-func Sight(name string, server *cloudplan.Server, servers bool, o nodeplan.Observed) Node {
+func Assess(name string, server *cloudplan.Server, servers bool, o nodeplan.Observed) Node {
 	i := slices.IndexFunc(o.Nodes, func(n nodeplan.Node) bool { return n.Name == name })
 	if i < 0 {
-		return Node{Name: name, State: Unknown, Why: "nobody looked at it"}
+		return Node{Name: name, State: Unknown, Why: "it was not observed"}
 	}
 	seen := o.Nodes[i]
 	n := Node{Name: name, ControlPlane: seen.Role == nodeplan.ControlPlane}

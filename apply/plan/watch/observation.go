@@ -36,8 +36,8 @@ type Node struct {
 	Why string
 }
 
-// Look is what a look at a cluster has found.
-type Look struct {
+// Observation is what a look at a cluster has found.
+type Observation struct {
 	At time.Time
 	// Why nothing may be changed; empty: something may.
 	Unsafe []string
@@ -58,7 +58,7 @@ type Look struct {
 
 // Spares says why a worker must not be replaced that an earlier look has found dead, with
 // a machine; empty: it is dead still. It is asked when nobody else can change it.
-func (l Look) Spares(name string, machine int64) string {
+func (l Observation) Spares(name string, machine int64) string {
 	for _, n := range l.Nodes {
 		switch {
 		case n.Name != name:

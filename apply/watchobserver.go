@@ -19,16 +19,16 @@ const noteReplacing = "replacing"
 // harmless is the part of a plan of the infrastructure that disturbs nothing.
 func harmless(p *cloudplan.Plan) *cloudplan.Plan { return p.Harmless() }
 
-// sight looks at a cluster for a watch, with the plan of apply.
-type sight struct{ *Session }
+// watchObserver looks at a cluster for a watch, with the plan of apply.
+type watchObserver struct{ *Session }
 
-// look plans, and sums up what was seen.
-func (s sight) look(ctx context.Context) (*Plan, watch.Look, error) {
+// observe plans, and sums up what was seen.
+func (s watchObserver) observe(ctx context.Context) (*Plan, watch.Observation, error) {
 	p, err := s.Plan(ctx, Policy{})
 	if err != nil {
-		return nil, watch.Look{}, err
+		return nil, watch.Observation{}, err
 	}
-	l := watch.Look{At: s.log.clock.Now(), Servers: s.project != nil, Replacing: noteLabels(p.Observed, s.env.Infrastructure.Cluster)[schemas.LabelPrefix+noteReplacing]}
+	l := watch.Observation{At: s.log.clock.Now(), Servers: s.project != nil, Replacing: noteLabels(p.Observed, s.env.Infrastructure.Cluster)[schemas.LabelPrefix+noteReplacing]}
 	if p.Refused() {
 		for _, line := range problemLines(notExecutable(p)) {
 			l.Unsafe = append(l.Unsafe, "apply would refuse: "+line)
@@ -50,10 +50,10 @@ func (s sight) look(ctx context.Context) (*Plan, watch.Look, error) {
 // nodesOf adds the nodes of the tree, as they were seen. Without the server of a control
 // plane there is no cluster to watch over: it was never made, or the token is of another
 // project.
-func (s sight) nodesOf(p *Plan, l *watch.Look) {
+func (s watchObserver) nodesOf(p *Plan, l *watch.Observation) {
 	there := !l.Servers
 	for _, name := range s.env.NodeNames() {
-		n := watch.Sight(name, s.connect.inventory.server(p.Observed, name), l.Servers, s.Session.nodes.seen)
+		n := watch.Assess(name, s.connect.inventory.server(p.Observed, name), l.Servers, s.Session.nodes.seen)
 		there = there || n.ControlPlane && n.Machine != 0
 		l.Nodes = append(l.Nodes, n)
 	}
@@ -63,7 +63,7 @@ func (s sight) nodesOf(p *Plan, l *watch.Look) {
 }
 
 // busy says why no node is made anew now: what is under way with nodes comes first.
-func (s sight) busy(ctx context.Context) (why []string, err error) {
+func (s watchObserver) busy(ctx context.Context) (why []string, err error) {
 	if s.env.keyless {
 		return nil, nil // nodes are not looked at
 	}
@@ -83,7 +83,7 @@ func (s sight) busy(ctx context.Context) (why []string, err error) {
 }
 
 // left is what is to be done, and is no business of a watch.
-func (s sight) left(p *Plan, l watch.Look) (lines []string) {
+func (s watchObserver) left(p *Plan, l watch.Observation) (lines []string) {
 	own := func(name string) bool {
 		return slices.ContainsFunc(l.Nodes, func(n watch.Node) bool {
 			return n.Name == name && !n.ControlPlane && (n.State == watch.Dead || n.State == watch.Bare)
