@@ -19,8 +19,8 @@ func (w watchCommand) command() *cli.Command {
 		Description: `Each turn reads rendered/<env> again, plans as apply does, without any consent, and
 heals what --heal names:
 
- - drift: changes of the infrastructure that disturb and destroy nothing, as of
-   firewall rules, labels, targets of load balancers, servers that are off;
+ - drift: changes of the infrastructure that disturb and destroy nothing, as
+   of firewall rules, labels, targets of load balancers, servers that are off;
  - workers: a worker that has been dead in every look for --dead-after is
    drained as far as that goes, deleted, created again and joined, as by
    replace. It is dead if its server is gone or off, or its Talos does not
