@@ -20,7 +20,7 @@ func (w watchCommand) command() *cli.Command {
 heals what --heal names:
 
  - drift: changes of the infrastructure that disturb and destroy nothing, as
-   of firewall rules, labels, targets of load balancers, servers that are off;
+   of firewall rules, labels, targets of load balancers, power of servers;
  - workers: a worker that has been dead in every look for --dead-after is
    drained as far as that goes, deleted, created again and joined, as by
    replace. It is dead if its server is gone or off, or its Talos does not
