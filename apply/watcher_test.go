@@ -91,8 +91,8 @@ func (w *watching) ids() map[string]string {
 	return ids
 }
 
-// standing is a cluster whose servers are older than anything that counts.
-func standing(t *testing.T, names ...string) *watching {
+// watchedCluster is a cluster whose servers are older than anything that counts.
+func watchedCluster(t *testing.T, names ...string) *watching {
 	t.Helper()
 	s := newSite(t)
 	s.tree(names...)
@@ -106,7 +106,7 @@ func standing(t *testing.T, names ...string) *watching {
 // and only that one.
 func TestWatchReplaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := standing(t, "cp-1", "worker-1", "worker-2", "worker-3")
+		w := watchedCluster(t, "cp-1", "worker-1", "worker-2", "worker-3")
 		if did := w.turns(5 * time.Minute); len(did) > 0 {
 			t.Fatalf("a cluster that is well: %v", did)
 		}

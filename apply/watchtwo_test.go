@@ -42,7 +42,7 @@ func (w *watching) deletions() (ids []string) {
 // TestWatchFlapping: a worker that dies, comes back and dies is told, and not replaced.
 func TestWatchFlapping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := standing(t, "cp-1", "worker-1", "worker-2", "worker-3")
+		w := watchedCluster(t, "cp-1", "worker-1", "worker-2", "worker-3")
 		before := w.ids()
 		for range 3 {
 			w.fleet.Machine("worker-1").Cut()
@@ -69,7 +69,7 @@ func TestWatchFlapping(t *testing.T) {
 // bound holds for both.
 func TestWatchTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := standing(t, "cp-1", "worker-1", "worker-2", "worker-3", "worker-4")
+		w := watchedCluster(t, "cp-1", "worker-1", "worker-2", "worker-3", "worker-4")
 		watchers := []*Watcher{NewWatcher(watchPolicy()), NewWatcher(watchPolicy())}
 		w.fleet.Machine("worker-2").Cut()
 		w.sim.ResetCalls()
@@ -125,7 +125,7 @@ func (w *watching) atOnce(watchers []*Watcher) []error {
 // what is not committed is not.
 func TestWatchDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := standing(t, "cp-1", "worker-1", "worker-2")
+		w := watchedCluster(t, "cp-1", "worker-1", "worker-2")
 		w.drift()
 		if did, err := w.turn("it is not committed"); err != nil || len(did) > 0 {
 			t.Errorf("it did %v, %v", did, err)
@@ -160,7 +160,7 @@ func (w *watching) drift() {
 // is another one, is gone on with by the next process.
 func TestWatchKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := standing(t, "cp-1", "worker-1", "worker-2", "worker-3")
+		w := watchedCluster(t, "cp-1", "worker-1", "worker-2", "worker-3")
 		w.fleet.Machine("worker-2").Cut()
 		w.turns(9 * time.Minute)
 		w.sim.Inject(hetznersim.Fault{Method: http.MethodPost, Path: "/servers", Times: -1, As: hetznersim.Status(403, "forbidden", "not now")})
