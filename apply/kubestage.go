@@ -33,7 +33,7 @@ type kubeStage struct {
 
 // plan adds the section of Kubernetes to a plan.
 func (k *kubeStage) plan(ctx context.Context, p *Plan, policy Policy) error {
-	if !policy.has(StageKubernetes) || len(policy.Nodes) > 0 || p.Destroy || !k.kube.serves() {
+	if !policy.has(stageKubernetes) || len(policy.Nodes) > 0 || p.Destroy || !k.kube.serves() {
 		return nil
 	}
 	desired, err := k.objects.desired(ctx)
@@ -83,7 +83,7 @@ func (k *kubeStage) execute(ctx context.Context, r *run) error {
 	if agreed == nil {
 		return nil
 	}
-	return k.log.stage(string(StageKubernetes), len(agreed.Changes()), func(stage progress.Stage) error {
+	return k.log.stage(string(stageKubernetes), len(agreed.Changes()), func(stage progress.Stage) error {
 		return k.kube.with(ctx, r.report.Left.Observed, func(client *kube.Client) error {
 			if err := k.awaitAPI(ctx, agreed, client, stage, k.kube.unbootstrapped(r)); err != nil {
 				return err

@@ -26,7 +26,7 @@ type clusterRecord struct {
 
 // judge asks once it is known which nodes there are.
 func (r *clusterRecord) judge(ctx context.Context, after Stage, p *Plan) (refused bool, err error) {
-	if after != StageNodes || !r.kube.serves() || !r.kube.mayServe(p) {
+	if after != stageNodes || !r.kube.serves() || !r.kube.mayServe(p) {
 		return false, nil
 	}
 	idle := p.Nodes == nil || len(p.Nodes.Steps) == 0

@@ -147,11 +147,11 @@ func TestRecordOfMachinesThatCannotBeRead(t *testing.T) {
 			}
 			return session.Plan(t.Context(), p)
 		}
-		p, err := broken(Policy{Stages: []Stage{StageNodes}})
+		p, err := broken(Policy{Stages: []Stage{stageNodes}})
 		if err != nil || p.Executable() || p.Nodes != nil || !strings.Contains(p.String(), "the Kubernetes API, which keeps it, does not say") {
 			t.Errorf("%v\n%s", err, p)
 		}
-		p, err = broken(Policy{Stages: []Stage{StageNodes}, Consent: plan.Consent{Allow: []string{lineage.Consent}}})
+		p, err = broken(Policy{Stages: []Stage{stageNodes}, Consent: plan.Consent{Allow: []string{lineage.Consent}}})
 		if err != nil || !p.Executable() || len(p.Nodes.Steps) != 2 || !strings.Contains(p.String(), "you have agreed to it") {
 			t.Errorf("with consent: %v\n%s", err, p)
 		}

@@ -295,7 +295,7 @@ func TestStagesOfARun(t *testing.T) {
 		if err := s.fleet.Clock().Sleep(t.Context(), time.Minute); err != nil { // the servers boot
 			t.Fatal(err)
 		}
-		_, r = s.mustApply(Policy{Stages: []Stage{StageNodes}})
+		_, r = s.mustApply(Policy{Stages: []Stage{stageNodes}})
 		if len(r.Done) > 0 || len(r.Steps) == 0 {
 			t.Errorf("done %v, %s", keys(r.Done), stepNames(r))
 		}

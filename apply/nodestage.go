@@ -29,7 +29,7 @@ func (n *nodeStage) plan(ctx context.Context, p *Plan, policy Policy) error {
 		return nil
 	}
 	p.Plan = within(p.Plan, policy)
-	if !policy.has(StageNodes) {
+	if !policy.has(stageNodes) {
 		return nil
 	}
 	p.consented = policy.Consent
@@ -137,7 +137,7 @@ func (n *nodeStage) observe(ctx context.Context, c *nodes.Cluster, awaited []str
 // somebody agreed to them.
 func (n *nodeStage) execute(ctx context.Context, r *run) error {
 	n.connect.reach.forgetJump()
-	return n.log.stage(string(StageNodes), len(r.agreed.Nodes.Steps), func(stage progress.Stage) error {
+	return n.log.stage(string(stageNodes), len(r.agreed.Nodes.Steps), func(stage progress.Stage) error {
 		o := r.report.Left.Observed
 		c, err := n.connect.at(ctx, o, nil)
 		if err != nil {

@@ -70,7 +70,7 @@ func within(p *cloudplan.Plan, policy Policy) *cloudplan.Plan {
 	switch {
 	case !policy.has(StageInfrastructure):
 		return nothing(p)
-	case !policy.has(StageNodes):
+	case !policy.has(stageNodes):
 		return holding(all)(p)
 	}
 	return holding(policy.skips)(p)

@@ -14,12 +14,12 @@ type Stage string
 // The stages, in their order.
 const (
 	StageInfrastructure Stage = "infrastructure"
-	StageNodes          Stage = "nodes"
-	StageKubernetes     Stage = "kubernetes"
+	stageNodes          Stage = "nodes"
+	stageKubernetes     Stage = "kubernetes"
 )
 
 // Stages are all of them.
-func Stages() []Stage { return []Stage{StageInfrastructure, StageNodes, StageKubernetes} }
+func Stages() []Stage { return []Stage{StageInfrastructure, stageNodes, stageKubernetes} }
 
 // Policy is how a run goes about things.
 type Policy struct {

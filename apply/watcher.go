@@ -12,14 +12,14 @@ import (
 
 // Watcher watches over a cluster: it looks again and again, in a session of its own each
 // time, and remembers what it has found. What it does is what the package plan/watch
-// decides, by the plan and the steps of [Session.Apply] and [Session.Replace].
+// decides, by the plan and the steps of [Session.Apply] and [Session.Replace]. One that was
+// just made has found nothing yet.
 type Watcher struct {
-	policy watch.Policy
+	// What it may do.
+	Policy watch.Policy
+
 	memory watch.Memory
 }
-
-// NewWatcher returns a watcher that has found nothing yet.
-func NewWatcher(p watch.Policy) *Watcher { return &Watcher{policy: p} }
 
 // Watched is what a look has found, and what is decided about it.
 type Watched struct {
@@ -39,13 +39,13 @@ func (w *Watcher) Observe(ctx context.Context, s *Session, unsafe ...string) (*W
 	}
 	l.Unsafe = append(l.Unsafe, unsafe...)
 	seen := &Watched{Plan: p, Found: l}
-	seen.Decided, w.memory = watch.Decide(w.memory, l, w.policy)
+	seen.Decided, w.memory = watch.Decide(w.memory, l, w.Policy)
 	return seen, nil
 }
 
 // Awaited are the workers that are found dead, and for which the time has not come.
 func (w *Watcher) Awaited(seen *Watched) []string {
-	return watch.Awaited(w.memory, seen.Found, w.policy)
+	return watch.Awaited(w.memory, seen.Found, w.Policy)
 }
 
 // Heal does what was decided about a look, one run after the other, each of which is
@@ -133,7 +133,7 @@ func (w *Watcher) replace(ctx context.Context, s *Session, seen *Watched, owner 
 
 // join gives new machines of workers their configuration, and does nothing else.
 func (w *Watcher) join(ctx context.Context, s *Session, names []string, owner Owner) (*Report, error) {
-	policy := Policy{Nodes: names, Stages: []Stage{StageNodes}}
+	policy := Policy{Nodes: names, Stages: []Stage{stageNodes}}
 	p, err := s.Plan(ctx, policy)
 	if err != nil {
 		return newReport(s.env, s.log, nil), err

@@ -26,7 +26,9 @@ type watching struct {
 	log     []string
 }
 
-func newWatching(s *site) *watching { return &watching{site: s, watcher: NewWatcher(watchPolicy())} }
+func newWatching(s *site) *watching {
+	return &watching{site: s, watcher: &Watcher{Policy: watchPolicy()}}
+}
 
 // turn is one turn of the watch. It returns what it did, and its error.
 func (w *watching) turn(unsafe ...string) (did []string, err error) {

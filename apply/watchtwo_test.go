@@ -70,7 +70,7 @@ func TestWatchFlapping(t *testing.T) {
 func TestWatchTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchedCluster(t, "cp-1", "worker-1", "worker-2", "worker-3", "worker-4")
-		watchers := []*Watcher{NewWatcher(watchPolicy()), NewWatcher(watchPolicy())}
+		watchers := []*Watcher{&Watcher{Policy: watchPolicy()}, &Watcher{Policy: watchPolicy()}}
 		w.fleet.Machine("worker-2").Cut()
 		w.sim.ResetCalls()
 		var deleted, conflicts []string
@@ -172,7 +172,7 @@ func TestWatchKilled(t *testing.T) {
 			t.Fatalf("it is not deleted\n%s", w.said())
 		}
 		w.sim.ClearFaults()
-		w.watcher = NewWatcher(watchPolicy()) // another process
+		w.watcher = &Watcher{Policy: watchPolicy()} // another process
 		w.pass(15 * time.Minute)
 		did := w.turns(10 * time.Minute)
 		if !slices.Contains(did, "create server/worker-2") || !slices.Contains(did, "configure worker-2") {

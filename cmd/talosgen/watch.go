@@ -62,7 +62,7 @@ func (w watchCommand) run(c *cli.Context) error {
 		return err
 	}
 	l := &watchLoop{
-		c: c, clusters: w.clusters, env: env, policy: policy, watcher: apply.NewWatcher(policy), metrics: newWatchMetrics(env, policy, w.clusters.clock.now()),
+		c: c, clusters: w.clusters, env: env, policy: policy, watcher: &apply.Watcher{Policy: policy}, metrics: newWatchMetrics(env, policy, w.clusters.clock.now()),
 		only: c.Bool(flagDryRun), once: c.Bool(flagOnce),
 	}
 	if address := c.String(flagMetrics); address != "" && !l.once {
