@@ -123,33 +123,40 @@ func (c *Cluster) kubernetesStatus(ctx context.Context, s *Status, nodes []NodeS
 		return nil, err
 	}
 	s.Objects = kubeplan.Make(c.desired, observed, plan.Consent{})
-	s.Flux, err = c.fluxStatus(ctx, observed, same)
+	s.Flux, s.ArgoCD, err = c.engineStatus(ctx, observed, same)
 	return c.unready(observed), err
 }
 
-// fluxStatus looks at the Kustomizations that own something of the tree.
-func (c *Cluster) fluxStatus(ctx context.Context, observed kubeplan.Observed, same SameTree) ([]FluxStatus, error) {
-	var names []string
-	for _, item := range c.desired.Items {
-		if item.Kustomization != "" && !slices.Contains(names, item.Kustomization) {
-			names = append(names, item.Kustomization)
+// engineStatus looks at the Kustomizations, or Applications, that own something of the
+// tree.
+func (c *Cluster) engineStatus(ctx context.Context, observed kubeplan.Observed, same SameTree) (flux, argo []FluxStatus, err error) {
+	flux = []FluxStatus{}
+	seen := map[string]bool{}
+	items := slices.Clone(c.desired.Items)
+	sorting.By(items, func(a, b kubeplan.Item) int { return strings.Compare(a.Owner(), b.Owner()) })
+	for _, item := range items {
+		if item.Kustomization == "" || seen[item.Owner()] {
+			continue
 		}
-	}
-	slices.Sort(names)
-	all := []FluxStatus{}
-	for _, name := range names {
-		k, there := observed.Kustomizations[name]
-		f := FluxStatus{Name: name, There: there, Ready: k.Ready, Suspended: k.Suspended, Message: k.Message, Revision: k.Applied}
-		// main@sha1:0123…
-		if _, commit, found := strings.Cut(k.Applied, "@sha1:"); found {
-			var err error
+		seen[item.Owner()] = true
+		k, there := observed.Runs(item)
+		f := FluxStatus{Name: item.Kustomization, There: there, Ready: k.Ready, Suspended: k.Suspended, Message: k.Message, Revision: k.Applied, engine: item.Engine}
+		commit := k.Applied
+		if item.Engine == kubeplan.EngineFlux {
+			_, commit, _ = strings.Cut(k.Applied, "@sha1:") // main@sha1:0123…
+		}
+		if commit != "" {
 			if f.Current, err = same(ctx, commit); err != nil {
-				return all, err
+				return flux, argo, err
 			}
 		}
-		all = append(all, f)
+		if item.Engine == kubeplan.EngineArgoCD {
+			argo = append(argo, f)
+		} else {
+			flux = append(flux, f)
+		}
 	}
-	return all, nil
+	return flux, argo, nil
 }
 
 // unready are the objects of talosgen that are there and not ready, and what Flux is

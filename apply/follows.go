@@ -5,18 +5,42 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 )
 
-// fluxFile is the file of a tree that tells Flux what to watch.
-const fluxFile = "flux/manifests.yaml"
+// The file of a tree that tells Flux what to watch, or Argo CD.
+const (
+	fluxFile = "flux/manifests.yaml"
+	argoFile = "bootstrap/argocd/manifests.yaml"
+)
 
 // gitRepository is the kind of a repository that Flux follows.
 const gitRepository = "GitRepository"
 
-// Follows returns the branch that Flux follows; empty if the tree has nothing
-// for Flux.
-func (e *Environment) Follows() string {
-	dec := yaml.NewDecoder(bytes.NewReader(e.files[fluxFile]))
+// engineOf is the name of what runs the addons from Git, for people; empty if nothing
+// does.
+func engineOf(e *Environment) string {
+	switch {
+	case e.files[fluxFile] != nil:
+		return kubeplan.EngineFlux.String()
+	case e.files[argoFile] != nil:
+		return kubeplan.EngineArgoCD.String()
+	}
+	return ""
+}
+
+// Follows returns the branch that Flux or Argo CD follows, and which of them does; empty
+// if the tree has nothing for them.
+func (e *Environment) Follows() (branch, engine string) { return branchOf(e), engineOf(e) }
+
+// branchOf is the branch that is followed.
+func branchOf(e *Environment) string {
+	text, there := e.files[fluxFile]
+	if !there {
+		text = e.files[argoFile]
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var o struct {
 			Kind string `yaml:"kind"`
@@ -24,6 +48,9 @@ func (e *Environment) Follows() string {
 				Ref struct {
 					Branch string `yaml:"branch"`
 				} `yaml:"ref"`
+				Source struct {
+					TargetRevision string `yaml:"targetRevision"`
+				} `yaml:"source"`
 				Sync struct {
 					Kind string `yaml:"kind"`
 					Ref  string `yaml:"ref"`
@@ -36,6 +63,8 @@ func (e *Environment) Follows() string {
 		switch {
 		case o.Kind == gitRepository:
 			return o.Spec.Ref.Branch
+		case o.Kind == "Application":
+			return o.Spec.Source.TargetRevision
 		case o.Spec.Sync.Kind == gitRepository: // of a FluxInstance
 			return strings.TrimPrefix(o.Spec.Sync.Ref, "refs/heads/")
 		}

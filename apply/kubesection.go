@@ -36,7 +36,7 @@ func (k kubeSection) left(r *Report) []summary.Item {
 func objectItems(objects []kubeplan.Step) (all []summary.Item) {
 	for _, o := range objects {
 		stage := summary.Kubernetes
-		if slices.Contains([]kubeplan.Stage{kubeplan.Keys, kubeplan.Flux, kubeplan.Sources}, o.Stage) {
+		if slices.Contains([]kubeplan.Stage{kubeplan.Keys, kubeplan.Flux, kubeplan.ArgoCD, kubeplan.Sources}, o.Stage) {
 			stage = summary.Flux
 		}
 		all = append(all, summary.Item{Stage: stage, Action: string(o.Action), Object: string(o.Key)})

@@ -18,7 +18,7 @@ import (
 
 // newReport begins the report of a run.
 func newReport(e *Environment, log *runLog, agreed *Plan) *Report {
-	r := &Report{Agreed: agreed, env: e.name, cluster: e.Infrastructure.Cluster, images: len(e.Infrastructure.Images) > 0}
+	r := &Report{Agreed: agreed, env: e.name, engine: engineOf(e), cluster: e.Infrastructure.Cluster, images: len(e.Infrastructure.Images) > 0}
 	if agreed != nil && agreed.Plan != nil && !agreed.Destroy {
 		r.closed, r.gateway = e.ClosedToAll(), e.Infrastructure.Access.Jump
 	}
@@ -272,7 +272,7 @@ func (r *Report) next(s *summary.Summary, c summary.Commands) {
 		add(c.Of("health", "--wait", "10m"), "waits until the cluster is healthy")
 	}
 	if pending(summary.Status) {
-		add(c.Of("status"), "says how far Kubernetes and Flux are")
+		add(c.Of("status"), "says how far Kubernetes and "+cmp.Or(r.engine, "Flux")+" are")
 	}
 	if slices.ContainsFunc(r.Steps, isBootstrap) {
 		add(c.Of("kubeconfig"), "access to the new cluster, for kubectl")

@@ -65,6 +65,7 @@ type Report struct {
 	images       bool // servers are made from images that apply makes
 	requestsLeft int
 	closed       []preflight.Finding // of APIs that nobody reaches now
+	engine       string              // that runs the addons from Git; may be empty
 	gateway      string              // that leads to nodes without public addresses; may be empty
 }
 

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -19,18 +20,20 @@ type Source struct {
 	// Branch is what is checked out; empty if it is no branch.
 	Branch string
 	// Upstream is the branch elsewhere that it follows, such as origin/main, or
-	// the one that Flux follows; empty if there is none.
+	// the one that Flux or Argo CD follows; empty if there is none.
 	Upstream string
-	// Follows is the branch that Flux follows; empty if it is not Flux that runs
-	// the addons.
+	// Follows is the branch that the engine follows which runs the addons; empty if
+	// there is none.
 	Follows string
+	// Engine is its name for people.
+	Engine string
 	// Pushed says whether the upstream, as far as is known here, has the same
 	// tree.
 	Pushed bool
 }
 
 // Check refuses a tree that others could not see: what runs must be what was
-// reviewed, and what Flux will find.
+// reviewed, and what the engine will find.
 func (s Source) Check(env string) error {
 	const allow = "--allow-dirty applies it nevertheless"
 	tree := "rendered/" + env
@@ -51,7 +54,7 @@ func (s Source) Check(env string) error {
 			WithHint("push it, with an upstream (git push -u); %s", allow)
 	case !s.Pushed && s.Follows != "":
 		return diag.On(tree, "commit %s is not on %s: the tree differs there", s.Commit, s.Upstream).
-			WithHint("Flux follows the branch %s, and would run something else: merge it there, then fetch; %s", s.Follows, allow)
+			WithHint("%s follows the branch %s, and would run something else: merge it there, then fetch; %s", cmp.Or(s.Engine, "Flux"), s.Follows, allow)
 	case !s.Pushed:
 		return diag.On(tree, "commit %s is not on %s: the tree differs there", s.Commit, s.Upstream).
 			WithHint("push it, or fetch and take over what is there; %s", allow)

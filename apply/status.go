@@ -15,10 +15,12 @@ type Status struct {
 	// known then.
 	Problem string `json:"problem,omitempty"`
 	// The version of the Kubernetes API, such as v1.36.4.
-	Version      string              `json:"version"`
-	Nodes        []NodeStatus        `json:"nodes"`
-	Objects      *kubeplan.Plan      `json:"objects"`
-	Flux         []FluxStatus        `json:"flux"`
+	Version string         `json:"version"`
+	Nodes   []NodeStatus   `json:"nodes"`
+	Objects *kubeplan.Plan `json:"objects"`
+	Flux    []FluxStatus   `json:"flux"`
+	// The Applications of Argo CD, where that runs the addons.
+	ArgoCD       []FluxStatus        `json:"argocd,omitempty"`
 	Certificates []CertificateStatus `json:"certificates"`
 	// How long the versions that run are supported.
 	Support []supportStatus `json:"support,omitempty"`
@@ -30,17 +32,20 @@ type Status struct {
 	Differences []string `json:"differences"`
 }
 
-// FluxStatus is how far Flux is with a Kustomization of the tree.
+// FluxStatus is how far Flux is with a Kustomization of the tree, or Argo CD with an
+// Application.
 type FluxStatus struct {
 	Name      string `json:"name"` // namespace/name
 	There     bool   `json:"there"`
 	Ready     bool   `json:"ready"`
 	Suspended bool   `json:"suspended"`
 	Message   string `json:"message,omitempty"`
-	// What it applied last, such as main@sha1:…, and whether the tree was the
-	// same then as it is in Git here.
+	// What it applied last, such as main@sha1:…, or a commit, and whether the tree was
+	// the same then as it is in Git here.
 	Revision string `json:"revision,omitempty"`
 	Current  bool   `json:"current"`
+
+	engine kubeplan.Engine
 }
 
 // supportStatus is until when a version that runs gets patches from its project. That it

@@ -30,12 +30,15 @@ func (s *Status) String() string {
 			fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t "))
 		}
 	}
-	var nodes, flux, certificates, support, rotations, access [][]string
+	var nodes, flux, argo, certificates, support, rotations, access [][]string
 	for _, n := range s.Nodes {
 		nodes = append(nodes, []string{n.Name, n.state(), n.Kubelet, n.Talos})
 	}
 	for _, f := range s.Flux {
 		flux = append(flux, []string{f.Name, f.state(), f.Revision})
+	}
+	for _, f := range s.ArgoCD {
+		argo = append(argo, []string{f.Name, f.state(), f.Revision})
 	}
 	for _, c := range s.Certificates {
 		until, since := "until "+c.Expires.UTC().Format(time.DateOnly), "since "+c.Begins.UTC().Format(time.DateOnly)
@@ -55,6 +58,7 @@ func (s *Status) String() string {
 		table("objects", [][]string{{s.Objects.Summary()}})
 	}
 	table("Flux", flux)
+	table("Argo CD", argo)
 	table("certificates", certificates)
 	table("rotations", rotations)
 	table("support", support)

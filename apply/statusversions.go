@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/internal/versions"
 )
@@ -97,25 +98,27 @@ func (s *Status) differences(now time.Time, unready []string) {
 		add("objects: %s", s.Objects.Summary())
 	}
 	s.Differences = append(s.Differences, unready...)
-	behind := map[string][]string{} // Kustomizations, by what they applied
-	for _, f := range s.Flux {
+	behind := map[string][]string{} // Kustomizations or Applications, by what they applied
+	kind := kubeplan.EngineFlux.Kind()
+	for _, f := range slices.Concat(s.Flux, s.ArgoCD) {
+		kind = f.engine.Kind()
 		switch {
 		case !f.There:
-			add("Kustomization %s is not in the cluster", f.Name)
+			add("%s %s is not in the cluster", kind, f.Name)
 		case f.Suspended:
-			add("Kustomization %s is suspended", f.Name)
+			add("%s %s is suspended", kind, f.Name)
 		case !f.Ready:
-			add("Kustomization %s is not ready: %s", f.Name, f.Message)
+			add("%s %s is not ready: %s", kind, f.Name, f.Message)
 		case !f.Current:
 			behind[f.Revision] = append(behind[f.Revision], f.Name)
 		}
 	}
 	for _, revision := range slices.Sorted(maps.Keys(behind)) {
-		kind := "Kustomization"
+		plural := ""
 		if len(behind[revision]) > 1 {
-			kind = "Kustomizations"
+			plural = "s"
 		}
-		add("%s %s applied %s, and the tree here is another", kind, some(behind[revision]), revision)
+		add("%s%s %s applied %s, and the tree here is another", kind, plural, some(behind[revision]), revision)
 	}
 	for _, c := range s.Certificates {
 		switch {

@@ -32,6 +32,7 @@ const cosignKey = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQ
 // Each option of gitops is in what Flux is given.
 func TestGitOps(t *testing.T) {
 	const ociOptions = "components: existing, oci: {url: oci://ghcr.io/example/clusters"
+	const argoOptions = "engine: argocd, repository: 'https://git.example.com/a', components: existing"
 	const sshOptions = "repository: ssh://git@github.com/a/b.git, components: existing"
 	for _, tt := range []struct{ name, options, file, want string }{
 		{"repository", "", "flux/manifests.yaml", "  url: https://git.example.com/a\n"},
@@ -56,6 +57,11 @@ func TestGitOps(t *testing.T) {
 		{"oci identities", ociOptions + ", verifyIdentities: [{issuer: '^https://token.example.com$', subject: '^https://git.example.com/.*$'}]}", "flux/manifests.yaml",
 			"  verify:\n    matchOIDCIdentity:\n    - issuer: \"^https://token.example.com$\"\n      subject: \"^https://git.example.com/.*$\"\n    provider: cosign\n"},
 		{"oci is told of", ociOptions + "}, notifications: [{name: a, type: alertmanager, address: 'http://a.b/'}]", "addons/controllers/flux-notifications/manifests.yaml", "  - kind: Kustomization\n    name: \"*\"\n  - kind: OCIRepository\n"},
+		{"argocd", argoOptions, "bootstrap/argocd/manifests.yaml", "      prune: true\n      selfHeal: true\n"},
+		{"argocd auth", argoOptions + ", auth: token", "bootstrap/argocd/secret-talosgen-git.yaml", "  password: "},
+		{"argocd namespace", argoOptions + ", argocd: {namespace: gitops}", "argocd/manifests.yaml", "  namespace: gitops\n"},
+		{"argocd prune", argoOptions + ", argocd: {prune: false}", "argocd/manifests.yaml", "      prune: false\n      selfHeal: true\n"},
+		{"argocd selfHeal", argoOptions + ", argocd: {selfHeal: false}", "argocd/manifests.yaml", "      prune: true\n      selfHeal: false\n"},
 		{"engine", "engine: none", "bootstrap/metrics-server/manifests.yaml", "kind: Deployment\n"},
 		{"existing components", sshOptions, "flux/kustomization.yaml", "resources:\n- manifests.yaml\n- secret-talosgen-git.yaml\n"},
 	} {

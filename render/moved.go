@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/gitops"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // warnMoved warns of addons that Flux runs, as the tree is now, and apply is to
@@ -20,6 +21,13 @@ func (p *plan) warnMoved(res *Result, before []string) {
 	now = append(now, res.kept...)
 	if p := operatorComes(before, now); p != nil {
 		res.Warnings.Add(p)
+	}
+	if other := engineChanges(before, now); other != nil {
+		res.Warnings.Add(other)
+		return
+	}
+	if engineIn(now) == schemas.ArgoCD {
+		return // whose Secrets have always been apply's
 	}
 	was, is := bootstrapAddons(before), bootstrapAddons(now)
 	for _, file := range before {
@@ -43,6 +51,28 @@ func operatorComes(before, now []string) *diag.Problem {
 	}
 	return diag.On("gitops.components", "the Flux Operator is to install Flux from now on, and has to take it over where it runs already").
 		WithHint("where the cluster runs already: `flux suspend kustomization %[1]s -n %[2]s`, push, `talosgen apply`, then `flux resume kustomization %[1]s -n %[2]s`", gitops.Name, gitops.Namespace)
+}
+
+// engineIn is the engine of a tree, as its files say; empty if it has none.
+func engineIn(files []string) string {
+	switch {
+	case slices.Contains(files, gitops.FluxDir+"/manifests.yaml"):
+		return schemas.Flux
+	case slices.Contains(files, gitops.BootstrapDir+"/"+gitops.ArgoDir+"/manifests.yaml"):
+		return schemas.ArgoCD
+	}
+	return ""
+}
+
+// engineChanges warns of another engine than the tree had: the one before still runs in
+// a cluster, and removes what it sees no more.
+func engineChanges(before, now []string) *diag.Problem {
+	was, is := engineIn(before), engineIn(now)
+	if was == is || was == "" || is == "" {
+		return nil
+	}
+	return diag.On("gitops.engine", "%s runs the addons, and %s is to run them from now on", schemas.EngineTitle(was), schemas.EngineTitle(is)).
+		WithHint("where the cluster runs already, let the one before wait first, or it removes them with the push: see docs/how-to/argocd.md")
 }
 
 // bootstrapAddons are the addons that apply keeps, as the files of a tree say.

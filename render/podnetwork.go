@@ -17,7 +17,7 @@ import (
 // without a network of pods, and Flux, whose pods wait for one, would have to
 // bring it.
 func (c *compiler) warnNoPodNetwork() {
-	if g := c.Config.GitOps; c.Config.CNI.Type != "none" || g.Engine != schemas.Flux || g.Components == schemas.Existing {
+	if g := c.Config.GitOps; c.Config.CNI.Type != "none" || g.Engine == schemas.NoEngine || g.Components == schemas.Existing {
 		return
 	}
 	first := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.MachineRole() == machine.ControlPlane })
@@ -32,9 +32,10 @@ func (c *compiler) warnNoPodNetwork() {
 	if ownership.BringsPodNetwork(m) {
 		return
 	}
-	c.warnings.Add(diag.New(c.Config.Near("cni.type"), "nothing brings a network of pods before Flux: its pods wait for a node that is ready, and no node is without one").
-		WithHint("have Talos apply it (kubernetes.inlineManifests or kubernetes.remoteManifests), set cni.type: cilium,\n" +
-			"or install it yourself while apply waits for Flux"))
+	engine := schemas.EngineTitle(c.Config.GitOps.Engine)
+	c.warnings.Add(diag.New(c.Config.Near("cni.type"), "nothing brings a network of pods before %[1]s: its pods wait for a node that is ready, and no node is without one", engine).
+		WithHint("have Talos apply it (kubernetes.inlineManifests or kubernetes.remoteManifests), set cni.type: cilium,\n"+
+			"or install it yourself while apply waits for %s", engine))
 }
 
 // mappings are the documents of a configuration.

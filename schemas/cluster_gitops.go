@@ -3,8 +3,17 @@ package schemas
 // Engines of GitOps.
 const (
 	Flux     = "flux"
+	ArgoCD   = "argocd"
 	NoEngine = "none"
 )
+
+// EngineTitle is the name of an engine for people.
+func EngineTitle(engine string) string {
+	if engine == ArgoCD {
+		return "Argo CD"
+	}
+	return "Flux"
+}
 
 // Ways to prove to a Git server who one is.
 const (
@@ -24,9 +33,9 @@ const (
 type GitOps struct {
 	// What watches the repository and runs what is in it. With none, apply keeps
 	// all addons itself.
-	Engine string `yaml:"engine" enum:"flux,none" otherwise:"flux if a repository or oci.url is given, else none" example:"flux"`
+	Engine string `yaml:"engine" enum:"flux,argocd,none" otherwise:"flux if a repository or oci.url is given, else none" example:"flux"`
 	// The URL of the repository, as the cluster reaches it.
-	Repository string `yaml:"repository" format:"gitRepository" otherwise:"none; required with flux, unless oci.url is given" example:"ssh://git@github.com/example/clusters.git"`
+	Repository string `yaml:"repository" format:"gitRepository" otherwise:"none; required with argocd, and with flux unless oci.url is given" example:"ssh://git@github.com/example/clusters.git"`
 	// The branch that the engine follows.
 	Branch string `yaml:"branch" default:"main" format:"gitBranch" example:"production"`
 	// Where the rendered tree of the environment is in that repository.
@@ -48,6 +57,8 @@ type GitOps struct {
 	// Whether talosgen installs the components of the engine, or the Flux Operator,
 	// which installs them, or they run already.
 	Components string `yaml:"components" default:"managed" enum:"managed,operator,existing" example:"existing"`
+	// How Argo CD is to run the addons, with engine: argocd.
+	ArgoCD ArgoCDSettings `yaml:"argocd"`
 	// What the Flux Operator installs, with components: operator.
 	Instance FluxInstance `yaml:"instance"`
 	// An artifact in a registry that the engine takes instead of a repository: what a

@@ -38,9 +38,9 @@ func (k checkCommand) command() *cli.Command {
    does not have; custom resources against the definitions in the tree.
  - References: paths and dependencies of Flux, Secrets, ConfigMaps, service
    accounts, roles, classes, namespaces.
- - Owners: Talos, talosgen, each Kustomization and HelmRelease of Flux, and,
-   with --terraform-plan, Terraform. Two owners of one object revert each
-   other's changes.
+ - Owners: Talos, talosgen, each Kustomization and HelmRelease of Flux or
+   Application of Argo CD, and, with --terraform-plan, Terraform. Two owners
+   of one object revert each other's changes.
 
 What check.ignore in cluster.yaml names is listed, and is no problem; what
 addons.<name>.makes names is not missed.

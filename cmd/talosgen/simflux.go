@@ -32,7 +32,14 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 		if err != nil {
 			return nil, err
 		}
-		flux.Installed = flux.Installed && !brought
+		argo, argoThere, err := argoOf(dir.FS(), path.Join("rendered", env))
+		if err != nil {
+			return nil, err
+		}
+		flux.Installed = flux.Installed && !brought && argo == ""
+		if argoThere {
+			flux.ArgoCD = argo
+		}
 	}
 	// Without a repository, or without Git, the commit is simulated.
 	head := &headOf{root: root, every: 500 * time.Millisecond, commit: strings.Repeat("0", 40)}
@@ -85,4 +92,21 @@ func bringsFlux(root fs.FS, tree string) (found bool, err error) {
 		return err
 	})
 	return found, err
+}
+
+// argoOf is the namespace of the Argo CD that runs a tree, and whether that has to be
+// there already; empty if Flux does, or nothing.
+func argoOf(root fs.FS, tree string) (namespace string, there bool, err error) {
+	objects, err := kubesim.Manifests(root, path.Join(tree, "bootstrap", "argocd"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	for _, o := range objects {
+		if o["kind"] == "Application" {
+			metadata, _ := o["metadata"].(map[string]any)
+			namespace, _ = metadata["namespace"].(string)
+		}
+	}
+	_, missing := fs.Stat(root, path.Join(tree, "argocd", "components.yaml"))
+	return namespace, errors.Is(missing, fs.ErrNotExist), err
 }

@@ -24,7 +24,8 @@ func (t statusCommand) command() *cli.Command {
  - whether the nodes of rendered/<env> exist, are ready, and run the versions
    in Git;
  - whether the objects of bootstrap/ are in sync with Git, and ready;
- - whether each Kustomization of Flux has applied the checked-out tree;
+ - whether each Kustomization of Flux, or Application of Argo CD, has applied
+   the checked-out tree;
  - which access is open for a while, by whom and until when;
  - since and until when certificates are valid: those of the authorities,
    which also sign every kubeconfig and talosconfig, and those of each node;

@@ -187,7 +187,10 @@ func (e addonGenerator) gitops(c values) {
 	put(e, g, at, "path", 20, func(string) string { return "rendered/" + e.Name })
 	e.notifications(g)
 	put(e, g, at, "interval", 40, func(name string) string { return one(e, name+" value", "5m", "1h30m") })
-	if e.is(at+".components operator", 30) {
+	switch {
+	case e.is(at+".engine argocd", 25):
+		e.argoCD(c, g)
+	case e.is(at+".components operator", 30):
 		e.operator(c, g)
 	}
 	c[at] = g

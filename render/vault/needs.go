@@ -90,10 +90,10 @@ func (f *filler) offersOther(name string, kept secret.String) bool {
 	return !given.IsZero() && !kept.IsZero() && given.Reveal() != kept.Reveal()
 }
 
-// generateDeployKey makes the key that Flux reads the repository with, if it
+// generateDeployKey makes the key that the engine reads the repository with, if it
 // takes one, and notes its public half.
 func (f *filler) generateDeployKey(g schemas.GitOps) (note string, err error) {
-	if g.Engine != schemas.Flux || g.Auth != schemas.DeployKey {
+	if g.Engine == schemas.NoEngine || g.Auth != schemas.DeployKey {
 		return "", nil
 	}
 	if f.have.DeployKey.IsZero() {

@@ -16,15 +16,18 @@ import (
 // there are: their list is one request.
 const fewObjects = 2
 
-// kustomizations are what Flux runs.
-var kustomizations = schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}
+// kustomizations are what Flux runs, and applications what Argo CD does.
+var (
+	kustomizations = schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}
+	applications   = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
+)
 
 // Observe reads what there is of what is desired, and of what talosgen made
 // before. It changes nothing.
 func (c *Client) Observe(ctx context.Context, desired kubeplan.Desired) (kubeplan.Observed, error) {
 	o := kubeplan.Observed{
 		API: true, Objects: map[kubeplan.ID]kubeplan.Object{}, Served: map[string]bool{},
-		Namespaces: map[string]bool{}, Kustomizations: map[string]kubeplan.Kustomization{},
+		Namespaces: map[string]bool{}, Kustomizations: map[string]kubeplan.Kustomization{}, Applications: map[string]kubeplan.Kustomization{},
 	}
 	r, err := c.reader(ctx)
 	if err != nil {
@@ -36,7 +39,10 @@ func (c *Client) Observe(ctx context.Context, desired kubeplan.Desired) (kubepla
 	if err := r.namespaces(ctx, o.Namespaces); err != nil {
 		return o, err
 	}
-	if err := r.kustomizations(ctx, o.Kustomizations); err != nil {
+	if err := r.runs(ctx, kustomizations, kubeplan.ReadKustomization, o.Kustomizations); err != nil {
+		return o, err
+	}
+	if err := r.runs(ctx, applications, kubeplan.ReadApplication, o.Applications); err != nil {
 		return o, err
 	}
 	wanted, err := r.wanted(desired, &o)
@@ -170,18 +176,18 @@ func (r reader) namespaces(ctx context.Context, deleted map[string]bool) error {
 	})
 }
 
-// kustomizations notes what Flux runs.
-func (r reader) kustomizations(ctx context.Context, all map[string]kubeplan.Kustomization) error {
-	if err := r.known(kustomizations.Group); err != nil {
+// runs notes how far an engine is with what it runs, of a kind.
+func (r reader) runs(ctx context.Context, kind schema.GroupKind, read func(kubeplan.Object) kubeplan.Kustomization, all map[string]kubeplan.Kustomization) error {
+	if err := r.known(kind.Group); err != nil {
 		return err
 	}
-	at, found := r.find(kustomizations)
+	at, found := r.find(kind)
 	if !found {
 		return nil
 	}
 	return r.client.in(at, "").list(ctx, metav1.ListOptions{}, func(object map[string]any) error {
 		id := kubeplan.Object(object)
-		all[id.Namespace()+"/"+id.Name()] = kubeplan.ReadKustomization(object)
+		all[id.Namespace()+"/"+id.Name()] = read(object)
 		return nil
 	})
 }

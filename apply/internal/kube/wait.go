@@ -23,6 +23,9 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 	if o == nil {
 		return false, "it is not there"
 	}
+	if kubeplan.IsApplication(o.ID()) {
+		return synced(o)
+	}
 	flux := isFlux(o.ID().Group)
 	if flux && o.Value("spec", "suspend") == true {
 		return true, "" // Flux does not look at it, not even for the first time
@@ -43,6 +46,16 @@ func Readiness(o kubeplan.Object) (ready bool, text string) {
 		return installed(o)
 	}
 	return true, ""
+}
+
+// synced tells whether Argo CD has made of an Application what it says, and all of it is
+// healthy.
+func synced(o kubeplan.Object) (ready bool, text string) {
+	k := kubeplan.ReadApplication(o)
+	if k.Ready || k.Suspended {
+		return true, ""
+	}
+	return false, cmp.Or(k.Message, "Argo CD has not looked at it yet")
 }
 
 // installed tells whether the Flux Operator has installed what a FluxInstance says now.
@@ -135,16 +148,16 @@ func isNotification(o kubeplan.Object) bool {
 // awaited are the steps whose objects are waited for.
 func awaited(steps []kubeplan.Step) (observe []kubeplan.Step) {
 	installs := slices.ContainsFunc(steps, func(s kubeplan.Step) bool {
-		return s.Action == kubeplan.Create && manifest.IsFluxInstance(s.ID())
+		return s.Action == kubeplan.Create && (manifest.IsFluxInstance(s.ID()) || kubeplan.IsApplication(s.ID()))
 	})
 	for _, s := range steps {
-		// With Flux come those of its objects that make it look.
-		if installs && s.Action == kubeplan.FluxOwns && isFlux(s.ID().Group) {
+		// With the engine come those of its objects that make it look.
+		if installs && s.Engines() && (isFlux(s.ID().Group) || kubeplan.IsApplication(s.ID())) {
 			observe = append(observe, s)
 			continue
 		}
 		// What waits for somebody else does not come by being waited for here.
-		if s.Item() == nil || s.Action == kubeplan.FluxOwns || s.Action == kubeplan.Blocked && s.Live() == nil {
+		if s.Item() == nil || s.Engines() || s.Action == kubeplan.Blocked && s.Live() == nil {
 			continue
 		}
 		// What was ready when it was seen, and was not touched, is not asked again.

@@ -2,6 +2,8 @@ package kube
 
 import (
 	"context"
+	"path"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,9 +16,10 @@ import (
 var (
 	deployments = resource{appsv1.SchemeGroupVersion.WithResource("deployments"), true}
 	daemonSets  = resource{appsv1.SchemeGroupVersion.WithResource("daemonsets"), true}
+	statefuls   = resource{appsv1.SchemeGroupVersion.WithResource("statefulsets"), true}
 )
 
-// workload is what is of interest in a Deployment or a DaemonSet.
+// workload is what is of interest in a Deployment, a DaemonSet or a StatefulSet.
 type workload struct {
 	resource resource
 	metav1.ObjectMeta
@@ -38,6 +41,14 @@ func ofDeployment(d appsv1.Deployment) workload {
 	}
 }
 
+func ofStateful(d appsv1.StatefulSet) workload {
+	return workload{
+		resource: statefuls, ObjectMeta: d.ObjectMeta, pods: d.Spec.Template.Spec, seen: d.Status.ObservedGeneration,
+		none: d.Spec.Replicas != nil && *d.Spec.Replicas == 0,
+		left: d.Status.Replicas,
+	}
+}
+
 func ofDaemonSet(d appsv1.DaemonSet) workload {
 	s := d.Status
 	return workload{
@@ -52,11 +63,15 @@ func (w workload) String() string {
 	return strings.TrimSuffix(w.resource.Resource, "s") + " " + w.Namespace + "/" + w.Name
 }
 
-// runs reports whether a container has an image of one of the names.
-func (w workload) runs(images []string) bool {
+// runs reports whether a container has an image of one of the names, or runs a program
+// of one: those of Argo CD have one image.
+func (w workload) runs(names []string) bool {
 	for _, c := range w.pods.Containers {
-		for _, name := range images {
-			if imageName(c.Image) == name {
+		if slices.Contains(names, imageName(c.Image)) {
+			return true
+		}
+		for _, words := range [][]string{c.Command, c.Args} {
+			if len(words) > 0 && slices.Contains(names, path.Base(words[0])) {
 				return true
 			}
 		}
@@ -90,6 +105,13 @@ func (s stopper) workloads(ctx context.Context) (all []workload, err error) {
 	for _, d := range everywhere {
 		all = append(all, ofDaemonSet(d))
 	}
+	if err != nil {
+		return all, err
+	}
+	numbered, err := listAs[appsv1.StatefulSet](ctx, s.client.in(statefuls, ""), metav1.ListOptions{})
+	for _, d := range numbered {
+		all = append(all, ofStateful(d))
+	}
 	return all, err
 }
 
@@ -99,10 +121,15 @@ func (s stopper) workload(ctx context.Context, w workload) (workload, error) {
 	if err != nil {
 		return w, err
 	}
-	if w.resource == deployments {
+	switch w.resource {
+	case deployments:
 		var d appsv1.Deployment
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(o, &d)
 		return ofDeployment(d), err
+	case statefuls:
+		var d appsv1.StatefulSet
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(o, &d)
+		return ofStateful(d), err
 	}
 	var d appsv1.DaemonSet
 	err = runtime.DefaultUnstructuredConverter.FromUnstructured(o, &d)

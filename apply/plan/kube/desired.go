@@ -3,7 +3,6 @@ package kube
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/talosgen/talosgen/internal/sorting"
 )
@@ -18,16 +17,18 @@ const (
 	Provider    Stage = "provider"    // the cloud controller with its Secret, and what else Flux needs
 	Keys        Stage = "keys"        // the key by which Flux decrypts
 	Flux        Stage = "flux"        // Flux itself
-	Sources     Stage = "sources"     // what Flux looks at
+	ArgoCD      Stage = "argocd"      // Argo CD itself
+	Sources     Stage = "sources"     // what the engine looks at
 )
 
 // Stages are all, in their order.
-func Stages() []Stage { return []Stage{Definitions, CNI, Provider, Keys, Flux, Sources} }
+func Stages() []Stage { return []Stage{Definitions, CNI, Provider, Keys, Flux, ArgoCD, Sources} }
 
 // The field managers of those who own objects.
 const (
 	ManagerTalosgen = "talosgen"
 	ManagerFlux     = "kustomize-controller"
+	ManagerArgoCD   = "argocd-controller"
 )
 
 // The labels by which a Kustomization of Flux knows its objects.
@@ -43,11 +44,15 @@ type Item struct {
 	// Where it is from, for messages: a file of the tree.
 	File  string
 	Stage Stage
-	// The Kustomization of Flux that owns it, namespace/name; empty: it is
-	// talosgen's.
+	// The Kustomization of Flux that owns it, or the Application of Argo CD,
+	// namespace/name; empty: it is talosgen's.
 	Kustomization string
-	// Of Flux's: talosgen makes it if Flux has not looked yet, because Flux could
-	// not run, or would not know what to look at, without it.
+	// Which of both it is.
+	Engine Engine
+	// Of Argo CD's: the namespace that its Application names for what is in none.
+	Destination string
+	// Of the engine's: talosgen makes it if the engine has not looked yet, because that
+	// could not run, or would not know what to look at, without it.
 	Seed bool
 	// Of what describes servers that others make later: what these run. Without any
 	// it describes none.
@@ -60,7 +65,7 @@ func (i Item) ID() ID { return i.Object.ID() }
 // Manager is the field manager of the object's owner.
 func (i Item) Manager() string {
 	if i.Kustomization != "" {
-		return ManagerFlux
+		return i.Engine.manager()
 	}
 	return ManagerTalosgen
 }
@@ -68,13 +73,13 @@ func (i Item) Manager() string {
 // Owner is the owner for people.
 func (i Item) Owner() string {
 	if i.Kustomization != "" {
-		return "Kustomization " + i.Kustomization
+		return i.owner().String()
 	}
 	return ManagerTalosgen
 }
 
-// Send is the object as it is sent to the API: as its owner would send it. Flux
-// labels what it owns.
+// Send is the object as it is sent to the API: as its owner would send it. An
+// engine marks what it owns.
 func (i Item) Send() Object {
 	metadata := maps.Clone(i.Object.Map("metadata"))
 	if metadata == nil {
@@ -83,14 +88,7 @@ func (i Item) Send() Object {
 	if metadata["creationTimestamp"] == nil {
 		delete(metadata, "creationTimestamp")
 	}
-	if namespace, name, found := strings.Cut(i.Kustomization, "/"); found {
-		labels := maps.Clone(i.Object.Map("metadata", "labels"))
-		if labels == nil {
-			labels = map[string]any{}
-		}
-		labels[labelNamespace], labels[labelName] = namespace, name
-		metadata["labels"] = labels
-	}
+	i.mark(metadata)
 	return i.Object.WithMetadata(metadata)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Make plans.
 func Make(desired Desired, observed Observed, policy plan.Consent) *Plan {
-	m := &planner{observed: observed, policy: policy, makes: made(desired), noted: map[ID]bool{}, plan: &Plan{
+	m := &planner{observed: observed, policy: policy, makes: made(desired), argo: argoNamespace(desired), noted: map[ID]bool{}, plan: &Plan{
 		Cluster: desired.Cluster, API: observed.API, Steps: []Step{}, Reads: []plan.Digest{}, before: observed.Inventory,
 	}}
 	for _, id := range observed.Inventory {
@@ -33,6 +33,7 @@ type planner struct {
 	observed Observed
 	policy   plan.Consent
 	makes    map[string]bool // namespaces, and kinds with their groups
+	argo     string          // the namespace of Argo CD, if that is what runs objects
 	noted    map[ID]bool     // what the inventory names
 	plan     *Plan
 }
@@ -84,17 +85,17 @@ func (m *planner) item(item *Item) Step {
 	live := m.observed.live(id)
 	s := Step{Key: keyOf(id), Stage: item.Stage, Owner: item.Owner(), File: item.File, Allowed: true, id: id, item: item, live: live}
 	if s.Others = m.given(item, live); len(s.Others) > 0 {
-		s.Action, s.Reason = TransferOwnership, "talosgen made it, and it is Flux's now"
+		s.Action, s.Reason = TransferOwnership, fmt.Sprintf("talosgen made it, and it is %s's now", item.Engine)
 		return s
 	}
 	if s.Others = m.observed.returned(*item, live); len(s.Others) > 0 {
-		s.Action, s.Reason = TransferOwnership, "Flux made it, and it is talosgen's now"
+		s.Action, s.Reason = TransferOwnership, fmt.Sprintf("%s made it, and it is talosgen's now", m.observed.ownerOf(live).engine)
 		return s
 	}
-	if !item.ours() || m.observed.fluxRules(*item) {
-		s.Action = FluxOwns
+	if !item.ours() || m.observed.engineRules(*item) {
+		s.Action = item.Engine.owns()
 		if live == nil {
-			s.Reason = "Flux makes it"
+			s.Reason = item.Engine.String() + " makes it"
 		}
 		m.leftoverManagers(s)
 		return s
@@ -108,8 +109,8 @@ func (m *planner) item(item *Item) Step {
 		s.Action, s.Reason = Blocked, early
 	case live == nil:
 		s.Action, s.Reason = m.create(item)
-	case other != "":
-		s.Action, s.Reason = Conflict, fmt.Sprintf("Kustomization %s of Flux has it, and it is %s's in Git", other, item.Owner())
+	case other.name != "":
+		s.Action, s.Reason = Conflict, fmt.Sprintf("%s of %s has it, and it is %s's in Git", other, other.engine, item.Owner())
 		s.rival = other
 	case Applied(live, item.Send(), item.Manager()):
 		s.Action = Unchanged
@@ -132,9 +133,9 @@ func (m *planner) unnoted(item *Item, live Object) bool {
 	return ours && item.Kustomization == "" && !m.noted[item.ID()]
 }
 
-func (m *planner) otherOwner(item *Item, live Object) string {
+func (m *planner) otherOwner(item *Item, live Object) (none owner) {
 	if live == nil {
-		return ""
+		return none
 	}
 	return m.observed.otherOwner(*item, live)
 }
@@ -148,20 +149,23 @@ func (m *planner) create(item *Item) (action Action, reason string) {
 	case !m.observed.served(*item) && m.makes[id.Kind+"."+id.Group]:
 		return Create, "once its kind is defined"
 	case !m.observed.served(*item):
-		return Blocked, "the API serves no " + Served(item.Object) + ", and the tree does not define it" + m.fluxIsMissing(id)
+		return Blocked, "the API serves no " + Served(item.Object) + ", and the tree does not define it" + m.engineIsMissing(id)
 	case m.observed.missingNamespace(id) && m.makes[id.Namespace]:
 		return Create, "once its namespace is there"
 	case m.observed.missingNamespace(id):
-		return Blocked, "there is no namespace " + id.Namespace + ", and the tree does not make it" + m.fluxIsMissing(id)
+		return Blocked, "there is no namespace " + id.Namespace + ", and the tree does not make it" + m.engineIsMissing(id)
 	}
 	return Create, ""
 }
 
-// fluxIsMissing says that Flux is to be installed, for those who look after it
-// themselves.
-func (m *planner) fluxIsMissing(id ID) string {
-	if strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") || id.Namespace == "flux-system" {
+// engineIsMissing says that Flux or Argo CD is to be installed, for those who look after
+// it themselves.
+func (m *planner) engineIsMissing(id ID) string {
+	switch {
+	case strings.HasSuffix(id.Group, ".toolkit.fluxcd.io") || id.Namespace == "flux-system":
 		return ": Flux is not installed yet"
+	case id.Group == "argoproj.io" || m.argo != "" && id.Namespace == m.argo:
+		return ": Argo CD is not installed yet"
 	}
 	return ""
 }
@@ -234,9 +238,9 @@ func (m *planner) leftovers(wanted map[ID]*Item) {
 	}
 }
 
-// given are the managers whose fields become Flux's, of an object that was
-// talosgen's in an earlier run. What else Flux has to change follows in the next
-// plan, or from Flux itself.
+// given are the managers whose fields become the engine's, of an object that was
+// talosgen's in an earlier run. What else the engine has to change follows in
+// the next plan, or from the engine itself.
 func (m *planner) given(item *Item, live Object) []string {
 	if item.Kustomization == "" || live == nil || !m.noted[item.ID()] {
 		return nil
@@ -250,8 +254,8 @@ func (m *planner) delete(id ID, live Object) {
 		m.warn(id, "talosgen made it, but another field manager applies it now: it is kept", "")
 		return
 	}
-	if k := kustomizationOf(live); k != "" {
-		m.warn(id, "talosgen made it, but Kustomization "+k+" has it now: it stays", "")
+	if by := m.observed.ownerOf(live); by.name != "" {
+		m.warn(id, "talosgen made it, but "+by.String()+" has it now: it stays", "")
 		return
 	}
 	s := Step{
@@ -267,14 +271,14 @@ func (m *planner) delete(id ID, live Object) {
 	m.plan.Steps = append(m.plan.Steps, s)
 }
 
-// leftoverManagers warns of what keeps values that Flux removes.
+// leftoverManagers warns of what keeps values that the engine removes.
 func (m *planner) leftoverManagers(s Step) {
-	if s.live == nil || !m.observed.fluxRules(*s.item) {
+	if s.live == nil || !m.observed.engineRules(*s.item) {
 		return
 	}
 	if others := leftOf(*s.item, s.live); len(others) > 0 {
-		m.warn(s.id, fmt.Sprintf("is Flux's, but %s still owns fields of it: what Git removes stays", joined(others)),
-			"`talosgen takeover` gives them to Flux")
+		m.warn(s.id, fmt.Sprintf("is %s's, but %s still owns fields of it: what Git removes stays", s.item.Engine, joined(others)),
+			"`talosgen takeover` gives them to "+s.item.Engine.String())
 	}
 }
 

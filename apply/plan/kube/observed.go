@@ -19,6 +19,8 @@ type Observed struct {
 	Namespaces map[string]bool
 	// The Kustomizations of Flux that are there, by namespace/name.
 	Kustomizations map[string]Kustomization
+	// The Applications of Argo CD that are there, likewise.
+	Applications map[string]Kustomization
 	// What talosgen made in earlier runs.
 	Inventory []ID
 	// The oldest versions that control planes run; only looked for if something that
@@ -28,7 +30,7 @@ type Observed struct {
 	Trials map[ID]DryRun
 }
 
-// Kustomization is how far Flux is with one.
+// Kustomization is how far Flux is with one, or Argo CD with an Application.
 type Kustomization struct {
 	Suspended bool
 	Deleting  bool
@@ -40,7 +42,7 @@ type Kustomization struct {
 	Message string // of its Ready condition
 }
 
-// rules reports whether Flux looks after what the Kustomization names.
+// rules reports whether the engine looks after what the Kustomization names.
 func (k Kustomization) rules() bool { return !k.Suspended && !k.Deleting && k.Attempted != "" }
 
 // DryRun is the answer to an apply that was not done.
@@ -85,10 +87,10 @@ func kustomizationOf(o Object) string {
 func Trials(desired Desired, observed Observed) (items []Item) {
 	for _, item := range desired.Items {
 		live := observed.live(item.ID())
-		if live == nil || !observed.served(item) || observed.fluxRules(item) || !item.ours() {
+		if live == nil || !observed.served(item) || observed.engineRules(item) || !item.ours() {
 			continue
 		}
-		if other := observed.otherOwner(item, live); other != "" || Applied(live, item.Send(), item.Manager()) {
+		if other := observed.otherOwner(item, live); other.name != "" || Applied(live, item.Send(), item.Manager()) {
 			continue
 		}
 		if len(observed.returned(item, live)) > 0 {
@@ -104,36 +106,41 @@ func (i Item) ours() bool { return i.Kustomization == "" || i.Seed }
 
 func (o Observed) served(item Item) bool { return o.Served[Served(item.Object)] }
 
-// fluxRules reports whether the item is Flux's, and Flux looks after it.
-func (o Observed) fluxRules(item Item) bool {
-	k, found := o.Kustomizations[item.Kustomization]
-	return found && item.Kustomization != "" && k.rules()
+// engineRules reports whether the item is an engine's, and that looks after it.
+func (o Observed) engineRules(item Item) bool {
+	k, found := o.progress(item.owner())
+	return found && k.rules()
 }
 
-// otherOwner is the Kustomization that looks after an object that is not, or
-// not any more, its own in Git.
-func (o Observed) otherOwner(item Item, live Object) string {
-	other := kustomizationOf(live)
-	if other == "" || other == item.Kustomization {
-		return ""
+// Runs is how far the engine is with what owns an item, and whether that is there.
+func (o Observed) Runs(item Item) (k Kustomization, there bool) { return o.progress(item.owner()) }
+
+// otherOwner is what looks after an object that is not, or not any more, its own in
+// Git; its name is empty if nothing does.
+func (o Observed) otherOwner(item Item, live Object) (none owner) {
+	other := o.ownerOf(live)
+	if other == item.owner() {
+		return none
 	}
-	if k, found := o.Kustomizations[other]; !found || !k.rules() {
-		return ""
+	if k, found := o.progress(other); !found || !k.rules() {
+		return none
 	}
 	return other
 }
 
-// returned is Flux's field manager, if the item is talosgen's, and has the labels
-// of a Kustomization that does not look after it any more: one that is suspended,
-// or gone. With the labels Flux would remove it as soon as it looks again.
+// returned is the field manager of an engine, if the item is talosgen's, and has the
+// marks of a Kustomization or an Application that does not look after it any more: one
+// that is suspended, or gone. With the marks the engine would remove it as soon as it
+// looks again.
 func (o Observed) returned(item Item, live Object) []string {
-	if item.Kustomization != "" || kustomizationOf(live) == "" || o.otherOwner(item, live) != "" {
+	by := o.ownerOf(live)
+	if item.Kustomization != "" || by.name == "" || o.otherOwner(item, live).name != "" {
 		return nil
 	}
-	if !slices.Contains(leftOf(item, live), ManagerFlux) {
+	if !slices.Contains(leftOf(item, live), by.engine.manager()) {
 		return nil
 	}
-	return []string{ManagerFlux}
+	return []string{by.engine.manager()}
 }
 
 // missingNamespace reports whether the item's namespace is not there.

@@ -23,7 +23,8 @@ const (
 	TakeOver          Action = "take-over" // fields of leftovers become those of the owner; only in [Takeover]
 
 	Unchanged Action = "unchanged"
-	FluxOwns  Action = "flux" // Flux makes it, and keeps it
+	FluxOwns  Action = "flux"   // Flux makes it, and keeps it
+	ArgoOwns  Action = "argocd" // or Argo CD does
 	Conflict  Action = "conflict"
 	// For something that is not there, and that the tree does not make, or for
 	// the end of a conflict.
@@ -56,8 +57,8 @@ type Step struct {
 	id   ID
 	item *Item  // nil for Delete
 	live Object // nil for Create
-	// Of Conflict: the Kustomization that looks after it, if that is why.
-	rival string
+	// Of Conflict: what looks after it, if that is why.
+	rival owner
 }
 
 // ID says which object it is.
@@ -72,6 +73,9 @@ func (s Step) Live() Object { return s.live }
 // edited reports whether fields that Git has otherwise are somebody else's. The
 // object stays as it is, and with it what depends on it; the rest goes on.
 func (s Step) edited() bool { return s.Action == Conflict && len(s.Conflicts) > 0 }
+
+// Engines reports whether the object is Flux' or Argo CD's to make and keep.
+func (s Step) Engines() bool { return s.Action == FluxOwns || s.Action == ArgoOwns }
 
 // Effective reports whether the step changes something.
 func (s Step) Effective() bool { return slices.Contains(effective, s.Action) }
@@ -220,9 +224,12 @@ func (s Step) conflict() *diag.Problem {
 
 // conflictHint says how a conflict ends.
 func (s Step) conflictHint() string {
-	namespace, name, _ := strings.Cut(s.rival, "/")
-	if s.rival == "" {
+	namespace, name, _ := strings.Cut(s.rival.name, "/")
+	switch {
+	case s.rival.name == "":
 		return fmt.Sprintf("`talosgen takeover` gives the fields to %s, if the other one is gone for good", s.Owner)
+	case s.rival.engine == EngineArgoCD:
+		return fmt.Sprintf("`kubectl annotate application %[1]s -n %[2]s %[3]s=true` lets Argo CD wait; run this again, and `kubectl annotate application %[1]s -n %[2]s %[3]s-` when the commit without the object is pushed: then it leaves it alone", name, namespace, SkipReconcile)
 	}
 	return fmt.Sprintf("`flux suspend kustomization %s -n %s`, and run this again; resume it when Flux has fetched the commit without the object: then it leaves it alone", name, namespace)
 }

@@ -18,7 +18,7 @@ var counted = []struct {
 }{
 	{Create, "to create"}, {Change, "to change"}, {Replace, "to replace"}, {Delete, "to delete"},
 	{TransferOwnership, "to hand over"}, {TakeOver, "to take over"}, {Conflict, "in conflict"},
-	{Blocked, "waiting"}, {Unchanged, "unchanged"}, {FluxOwns, "of Flux"},
+	{Blocked, "waiting"}, {Unchanged, "unchanged"}, {FluxOwns, "of Flux"}, {ArgoOwns, "of Argo CD"},
 }
 
 // String prints the plan for people: what changes, by stage. It is the same for

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,8 +17,8 @@ var leaving = []string{
 	"kubectl*", "before-first-apply", // by hand
 	"helm", "terraform-provider-helm*", // charts
 	"Terraform", "HashiCorp", "terraform-provider-kubernetes*", "pulumi*",
-	"flux", "talos", "talosgen", "argocd-controller",
-	ManagerFlux, // of what is not Flux's any more
+	"flux", "talos", "talosgen",
+	ManagerFlux, ManagerArgoCD, // of what is not theirs any more
 }
 
 // leaves reports whether a manager is one of those.
@@ -61,8 +62,8 @@ func Takeover(desired Desired, observed Observed) *Plan {
 			Key: keyOf(id), Action: Unchanged, Stage: item.Stage, Owner: item.Owner(), File: item.File,
 			Others: leftOf(item, live), Allowed: true, id: id, item: &item, live: live,
 		}
-		if other := m.otherOwner(&item, live); other != "" {
-			s.Action, s.Reason = Conflict, "Kustomization "+other+" of Flux has it"
+		if other := m.otherOwner(&item, live); other.name != "" {
+			s.Action, s.Reason = Conflict, fmt.Sprintf("%s of %s has it", other, other.engine)
 			s.Others, s.rival = nil, other
 		} else if len(s.Others) > 0 {
 			s.Action = TakeOver

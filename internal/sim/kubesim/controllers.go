@@ -61,6 +61,7 @@ func (a *API) Settle(c Cluster) {
 	}
 	if c.Flux != nil {
 		a.reconcile(c.Flux)
+		a.syncArgo(c.Flux)
 	}
 }
 

@@ -13,12 +13,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Flux is what source-controller and kustomize-controller do, as far as that
+// Flux is what source-controller and kustomize-controller do, or Argo CD, as far as that
 // can be seen from outside.
 type Flux struct {
 	// Installed says that somebody has installed Flux: its kinds are served from
 	// the beginning. Otherwise it works once both controllers are ready.
 	Installed bool
+	// ArgoCD is the namespace of an Argo CD that somebody has installed; empty: it works
+	// once its controller and its server of repositories are ready.
+	ArgoCD string
 	// Revision is what the branch of a repository points to, or the tag of an
 	// artifact, such as main@sha1:0123….
 	Revision func(branch string) string
@@ -233,6 +236,9 @@ func (a *API) ready(id objectID) bool {
 		return number("status", "observedGeneration") == o.GetGeneration() && number("status", "readyReplicas") == number("status", "replicas")
 	case "DaemonSet":
 		return number("status", "observedGeneration") == o.GetGeneration() && number("status", "numberReady") == number("status", "desiredNumberScheduled")
+	}
+	if o.GetKind() == "Application" && o.GroupVersionKind().Group == argoGroup {
+		return healthy(o)
 	}
 	if group := o.GroupVersionKind().Group; group != fluxInstances && !strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == notifications {
 		return true // nothing is noted in whom Flux tells

@@ -37,16 +37,16 @@ type Input struct {
 	BoundTemplates func(context.Context) (context.Context, context.CancelFunc)
 }
 
-// allAddons are the addons of the catalogue, and Flux itself or its operator if the
-// tree is to bring it.
+// allAddons are the addons of the catalogue, and the engine itself, or Flux' operator, if
+// the tree is to bring it.
 func allAddons(f catalogue.Facts) ([]catalogue.Addon, error) {
 	all, err := catalogue.Addons(f)
 	if err != nil {
 		return nil, err
 	}
-	flux, managed, err := catalogue.Flux(f)
+	engine, managed, err := catalogue.Engine(f)
 	if managed {
-		all = append(all, flux)
+		all = append(all, engine)
 	}
 	return all, err
 }

@@ -62,7 +62,7 @@ func (b *builder) files() ([]gitops.File, error) {
 	}
 	var arranged []gitops.Addon
 	for _, m := range made {
-		if catalogue.IsFlux(m.addon.Name) {
+		if catalogue.IsEngine(m.addon.Name, settings.Engine) {
 			settings.Components = m.objects
 			continue
 		}

@@ -26,7 +26,10 @@ const dockerConfigKey = ".dockerconfigjson"
 // gitops are the settings of what runs the addons from Git.
 func (in Input) gitops() (s gitops.Settings, err error) {
 	s = gitops.Settings{GitOps: in.Model.Config.GitOps, AgeKey: placeholder.Text}
-	if s.Engine != schemas.Flux {
+	switch s.Engine {
+	case schemas.ArgoCD:
+		return s, in.argoCredentials(&s)
+	case schemas.NoEngine:
 		return s, nil
 	}
 	var problems diag.List
@@ -47,23 +50,58 @@ func (in Input) gitops() (s gitops.Settings, err error) {
 	}
 	switch s.Auth {
 	case schemas.DeployKey:
-		hosts, problem := gitops.KnownHosts(s.Repository, s.KnownHosts)
-		if problem != nil {
-			problem.Pos = in.Model.Config.Near("gitops.repository")
-			problems.Add(problem)
-		}
+		hosts, problem := in.knownHosts()
+		problems.Add(problem)
 		key, err := in.deployKey()
 		problems.AddErr(err)
 		s.Credentials = map[string]string{"identity": key.private.Reveal(), "identity.pub": key.public + "\n", "known_hosts": hosts}
 	case schemas.Token:
-		token, ok := in.Variables[gitTokenVariable]
-		if !ok {
-			problems.Add(diag.New(in.Model.Config.Near("gitops.auth"), "needs the secret variable %s: a token that may read the repository", gitTokenVariable).
-				WithHint("`talosgen secrets edit %s` adds it under variables:", in.Model.Env).WithCode(diag.Secrets))
-		}
-		s.Credentials = map[string]string{"username": s.User, "password": token.Value}
+		s.Credentials, err = in.tokenLogin()
+		problems.AddErr(err)
 	}
 	return s, problems.Err()
+}
+
+// argoCredentials are those of Argo CD: it has its known hosts for itself, and no key of
+// the cluster, for apply keeps what is encrypted.
+func (in Input) argoCredentials(s *gitops.Settings) (err error) {
+	var problems diag.List
+	switch s.Auth {
+	case schemas.DeployKey:
+		if s.GitOps.Components == schemas.Managed {
+			hosts, problem := in.knownHosts()
+			problems.Add(problem)
+			s.Hosts = hosts
+		}
+		key, err := in.deployKey()
+		problems.AddErr(err)
+		s.Credentials = map[string]string{"sshPrivateKey": key.private.Reveal()}
+	case schemas.Token:
+		s.Credentials, err = in.tokenLogin()
+		problems.AddErr(err)
+	}
+	return problems.Err()
+}
+
+// knownHosts are the public keys of the Git server.
+func (in Input) knownHosts() (string, *diag.Problem) {
+	g := in.Model.Config.GitOps
+	hosts, problem := gitops.KnownHosts(g.Repository, g.KnownHosts)
+	if problem != nil {
+		problem.Pos = in.Model.Config.Near("gitops.repository")
+	}
+	return hosts, problem
+}
+
+// tokenLogin is what the engine shows the Git server that wants a token.
+func (in Input) tokenLogin() (map[string]string, error) {
+	g := in.Model.Config.GitOps
+	token, ok := in.Variables[gitTokenVariable]
+	if !ok {
+		return nil, diag.New(in.Model.Config.Near("gitops.auth"), "needs the secret variable %s: a token that may read the repository", gitTokenVariable).
+			WithHint("`talosgen secrets edit %s` adds it under variables:", in.Model.Env).WithCode(diag.Secrets)
+	}
+	return map[string]string{"username": g.User, "password": token.Value}, nil
 }
 
 // registryLogin is what Flux shows the registry with its artifact, as the data of a

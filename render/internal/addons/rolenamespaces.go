@@ -41,7 +41,7 @@ func roleNamespaces(cfg *config.Config, made []madeAddon) (warnings diag.List) {
 
 // namespacesOf are the namespaces that come with addons.
 func namespacesOf(cfg *config.Config, made []madeAddon) map[string]bool {
-	all := map[string]bool{gitops.Namespace: cfg.GitOps.Engine == schemas.Flux}
+	all := map[string]bool{gitops.Namespace: cfg.GitOps.Engine == schemas.Flux, cfg.GitOps.ArgoCD.Namespace: cfg.GitOps.Engine == schemas.ArgoCD}
 	for _, m := range made {
 		all[m.addon.Namespace] = true
 		for _, o := range m.objects {

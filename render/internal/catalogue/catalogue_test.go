@@ -52,7 +52,7 @@ func withFlux(f catalogue.Facts) ([]catalogue.Addon, error) {
 	if err != nil {
 		return nil, err
 	}
-	flux, on, err := catalogue.Flux(f)
+	flux, on, err := catalogue.Engine(f)
 	if on {
 		addons = append(addons, flux)
 	}

@@ -86,11 +86,11 @@ func entries() []entry {
 	}
 }
 
-// Names lists the addons that the catalogue knows, the components of Flux and its
-// operator included.
+// Names lists the addons that the catalogue knows, the components of engines and the
+// operator of Flux included.
 func Names() []string {
-	names := []string{fluxName, operatorName}
-	for _, e := range entries() {
+	var names []string
+	for _, e := range append(entries(), engines()...) {
 		names = append(names, e.name)
 	}
 	slices.Sort(names)

@@ -8,7 +8,7 @@ const (
 	fluxVersion   = "v2.9.5"
 )
 
-// flux are the components of Flux. They are no addon that Flux runs: see [Flux].
+// flux are the components of Flux. They are no addon that Flux runs: see [Engine].
 func flux() entry {
 	e := entry{
 		about:     "the components of Flux",
@@ -25,26 +25,3 @@ func flux() entry {
 	}
 	return e
 }
-
-// Flux returns the components of Flux as an addon, or the operator that installs
-// them, which [Addons] does not list; false if the cluster has no Flux, or one that
-// is there already.
-func Flux(given Facts) (Addon, bool, error) {
-	f := &facts{Facts: given}
-	for _, e := range []entry{flux(), fluxOperator()} {
-		on, origin := f.enabled(e)
-		if !on {
-			addonSettings{f}.checkUnused(e)
-			continue
-		}
-		a := f.addon(e, origin)
-		e.build(f, &a)
-		addonSettings{f}.settle(e, &a)
-		return a, true, f.problems.Err()
-	}
-	return Addon{}, false, f.problems.Err()
-}
-
-// IsFlux reports whether an addon is Flux itself, or its operator: its objects are
-// beside those that make Flux watch the repository.
-func IsFlux(addon string) bool { return addon == fluxName || addon == operatorName }

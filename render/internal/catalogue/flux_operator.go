@@ -21,7 +21,7 @@ const tolerationPatch = `- op: add
 `
 
 // fluxOperator installs Flux, and keeps it as its FluxInstance says. As the components
-// of Flux it is no addon that Flux runs: see [Flux].
+// of Flux it is no addon that Flux runs: see [Engine].
 func fluxOperator() entry {
 	return charted(entry{
 		about:     "the operator that installs Flux, and the FluxInstance that says how",

@@ -151,12 +151,12 @@ func TestUserDataHasALimit(t *testing.T) {
 func TestFlux(t *testing.T) {
 	var f catalogue.Facts
 	f.Cluster.GitOps.Engine, f.Cluster.GitOps.Components = "flux", "managed"
-	a, on, err := catalogue.Flux(f)
+	a, on, err := catalogue.Engine(f)
 	if !on || err != nil || a.Namespace != "flux-system" || a.Layer != catalogue.Bootstrap || !strings.HasSuffix(a.Source.Manifests[0].URL, "/v2.9.5/install.yaml") {
 		t.Errorf("%+v %v %v", a, on, err)
 	}
 	f.Cluster.GitOps.Components = "existing"
-	if _, on, err := catalogue.Flux(f); on || err != nil {
+	if _, on, err := catalogue.Engine(f); on || err != nil {
 		t.Errorf("components that exist are installed: %v", err)
 	}
 }

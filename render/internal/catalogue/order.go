@@ -55,7 +55,7 @@ func (f orderRules) dependency(a Addon, name string, i int) string {
 func (f orderRules) checkDependency(a Addon, name, option string, byName map[string]Addon) {
 	needed, there := byName[name]
 	switch {
-	case !there && slices.Contains(Names(), name):
+	case !there && slices.Contains(namesFor(f.facts), name):
 		f.fail(option, "enable it: "+howToEnable(name), "addon %s depends on %s, which this cluster does not have", a.Name, name)
 	case !there:
 		f.fail(option, diag.Suggest(name, sortedNames(byName)), "addon %s depends on %s, which is no addon", a.Name, name)
@@ -66,7 +66,7 @@ func (f orderRules) checkDependency(a Addon, name, option string, byName map[str
 
 // howToEnable is the option that gives a cluster an addon of the catalogue.
 func howToEnable(name string) string {
-	for _, e := range append(entries(), flux(), fluxOperator()) {
+	for _, e := range append(entries(), engines()...) {
 		if e.name == name && e.onlyBy != "" {
 			return e.onlyBy
 		}

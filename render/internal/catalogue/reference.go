@@ -12,11 +12,11 @@ type Entry struct {
 	BuiltIn   bool   // its objects are talosgen's own: there is nothing to fetch
 }
 
-// Entries lists what the catalogue knows, the components of Flux included, in
+// Entries lists what the catalogue knows, the components of engines included, in
 // the order of names.
 func Entries() []Entry {
 	var all []Entry
-	for _, e := range append(entries(), flux(), fluxOperator()) {
+	for _, e := range append(entries(), engines()...) {
 		all = append(all, Entry{
 			Name: e.name, About: e.about, DefaultOn: e.defaultOn, Options: e.options, Version: e.version,
 			Layer: e.layer, Namespace: e.namespace, BuiltIn: e.builtIn,

@@ -63,7 +63,7 @@ func (f addonSettings) checkUnused(e entry) {
 // know.
 func (f addonSettings) declared() []Addon {
 	var all []Addon
-	known := Names()
+	known := namesFor(f.facts)
 	for _, name := range slices.Sorted(maps.Keys(f.Cluster.Addons)) {
 		if slices.Contains(known, name) {
 			continue
@@ -101,7 +101,7 @@ func (f addonSettings) declared() []Addon {
 // declaredNames are those of addons that cluster.yaml declares, the catalogue does not
 // know and nobody turned off.
 func (f *facts) declaredNames() (names []string) {
-	known := Names()
+	known := namesFor(f)
 	for _, name := range slices.Sorted(maps.Keys(f.Cluster.Addons)) {
 		if set := f.setting(name).Enabled; !slices.Contains(known, name) && (set == nil || *set) {
 			names = append(names, name)

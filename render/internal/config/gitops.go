@@ -33,14 +33,19 @@ type gitOpsRules struct{ *reporter }
 func (ch gitOpsRules) check() {
 	g := ch.GitOps
 	if g.Engine == schemas.NoEngine {
-		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "instance", "oci", "notifications"} {
+		for _, key := range []string{"repository", "branch", "path", "auth", "user", "knownHosts", "verifyKeys", "interval", "components", "argocd", "instance", "oci", "notifications"} {
 			if at := []string{"gitops", key}; ch.has(at...) {
-				ch.fail("remove it, or set gitops.engine: flux", at, "gitops.%s without an engine", key)
+				ch.fail("remove it, or set gitops.engine: flux or argocd", at, "gitops.%s without an engine", key)
 			}
 		}
 		return
 	}
-	if ch.has("gitops", "oci") {
+	if g.Engine == schemas.ArgoCD {
+		ch.checkArgoCD()
+	} else if ch.has("gitops", "argocd") {
+		ch.fail("remove it, or set gitops.engine: argocd", keys("gitops.argocd"), "gitops.argocd is for Argo CD alone")
+	}
+	if ch.has("gitops", "oci") && g.Engine != schemas.ArgoCD {
 		ch.checkOCI()
 	} else if !ch.has("gitops", "repository") {
 		ch.fail("for example repository: ssh://git@github.com/example/clusters.git", []string{"gitops"}, "gitops.repository is required")
@@ -52,8 +57,10 @@ func (ch gitOpsRules) check() {
 	if repository, err := url.Parse(g.Repository); err == nil && g.Repository != "" && g.OCI.URL == "" {
 		ch.checkGitAuth(repository)
 	}
-	ch.checkInstance()
-	ch.checkNotifications()
+	if g.Engine == schemas.Flux {
+		ch.checkInstance()
+		ch.checkNotifications()
+	}
 }
 
 // checkGitAuth checks that the way to prove who one is fits the URL.

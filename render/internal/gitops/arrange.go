@@ -13,14 +13,15 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// crdsStep is the step of Flux that comes before all layers: definitions and
+// crdsStep is the step of the engine that comes before all layers: definitions and
 // namespaces, which others need, and which outlive the addon that brought them.
 const crdsStep = "crds"
 
 // arrangement is a tree in the making.
 type arrangement struct {
+	engine   engine
 	files    []File
-	steps    []string // names of Flux' steps that have something, in their order
+	steps    []string // names of the engine's steps that have something, in their order
 	owners   map[manifest.ID]string
 	problems diag.List
 }
@@ -37,15 +38,14 @@ func Arrange(addons []Addon, s Settings) ([]File, error) {
 			return nil, err
 		}
 	}
-	if err := addNamespaces(sorted, s.Engine == schemas.Flux); err != nil {
+	a := &arrangement{engine: engineOf(s), owners: map[manifest.ID]string{}}
+	if err := addNamespaces(sorted, a.engine.namespace); err != nil {
 		return nil, err
 	}
-	a := &arrangement{owners: map[manifest.ID]string{}}
-	flux := s.Engine == schemas.Flux
 	var watched []Addon
 	for _, addon := range sorted {
 		a.claim(addon)
-		kept, rest := addon.divide(flux)
+		kept, rest := addon.divide(a.engine)
 		a.bootstrap(kept)
 		if len(rest.Objects) > 0 {
 			watched = append(watched, rest)
@@ -53,20 +53,23 @@ func Arrange(addons []Addon, s Settings) ([]File, error) {
 	}
 	a.definitions(watched)
 	a.layers(watched, steps)
-	if flux {
+	switch s.Engine {
+	case schemas.Flux:
 		a.flux(s)
+	case schemas.ArgoCD:
+		a.argoCD(s, watched)
 	}
 	sorting.By(a.files, func(x, y File) int { return cmp.Compare(x.Path, y.Path) })
 	return a.files, a.problems.Err()
 }
 
-// divide tells the objects that apply keeps from those that Flux runs, if it is
-// there at all.
-func (x Addon) divide(flux bool) (kept, rest Addon) {
+// divide tells the objects that apply keeps from those that the engine runs, if there
+// is one at all.
+func (x Addon) divide(e engine) (kept, rest Addon) {
 	kept, rest = x, x
 	kept.Objects, rest.Objects = nil, nil
 	for _, o := range x.Objects {
-		if x.Layer == catalogue.Bootstrap || !flux || x.Applied && o.IsBuiltIn() {
+		if x.Layer == catalogue.Bootstrap || e.name == "" || x.Applied && o.IsBuiltIn() || e.blind && holdsSecret(plainData(o)) {
 			kept.Objects = append(kept.Objects, o)
 		} else {
 			rest.Objects = append(rest.Objects, o)
@@ -106,7 +109,7 @@ func (a *arrangement) bootstrap(addon Addon) {
 	a.objects(dir, addon.Name, rest, Operator)
 }
 
-// definitions writes what Flux needs before everything else.
+// definitions writes what the engine needs before everything else.
 func (a *arrangement) definitions(addons []Addon) {
 	dir := path.Join(AddonsDir, crdsStep)
 	var resources []any
@@ -116,9 +119,9 @@ func (a *arrangement) definitions(addons []Addon) {
 		for _, o := range addon.Objects {
 			switch {
 			case o.IsDefinition():
-				crds = append(crds, annotated(o, noSubstitution, noPruning))
+				crds = append(crds, a.engine.kept(o))
 			case isNamespace(o):
-				namespaces = append(namespaces, annotated(o, noSubstitution, noPruning))
+				namespaces = append(namespaces, a.engine.kept(o))
 			}
 		}
 		if a.add(path.Join(dir, addon.Name+".yaml"), addon.Name, crds) {
@@ -156,16 +159,16 @@ func (a *arrangement) layers(addons []Addon, steps map[string]int) {
 	}
 }
 
-// addon writes an addon that Flux runs.
+// addon writes an addon that the engine runs.
 func (a *arrangement) addon(dir string, addon Addon) bool {
 	var objects []manifest.Object
 	for _, o := range addon.Objects {
 		switch {
 		case o.IsDefinition() || isNamespace(o):
 		case addon.Keep:
-			objects = append(objects, annotated(o, noSubstitution, noPruning))
+			objects = append(objects, a.engine.kept(o))
 		default:
-			objects = append(objects, annotated(o, noSubstitution))
+			objects = append(objects, a.engine.run(o))
 		}
 	}
 	return a.kustomization(dir, a.objects(dir, addon.Name, objects, Cluster))
@@ -211,7 +214,7 @@ func (a *arrangement) add(file, addon string, objects []manifest.Object) bool {
 	return true
 }
 
-// step writes the list of what is in a step of Flux.
+// step writes the list of what is in a step of the engine.
 func (a *arrangement) step(name string, resources []any) {
 	if a.kustomization(path.Join(AddonsDir, name), resources) {
 		a.steps = append(a.steps, name)

@@ -20,6 +20,9 @@ type testSettings struct {
 	Components  string            `yaml:"components"`
 	Multitenant bool              `yaml:"multitenant"`
 	OCI         schemas.OCISource `yaml:"oci"`
+	Prune       bool              `yaml:"prune"`
+	Namespace   string            `yaml:"namespace"`
+	Hosts       string            `yaml:"hosts"`
 }
 
 // testAddon is an addon of a case. Its objects are documents of a file
@@ -50,7 +53,7 @@ func TestArrange(t *testing.T) {
 func readCase(t *testing.T, in map[string]string) ([]Addon, Settings) {
 	t.Helper()
 	var listed []testAddon
-	given := testSettings{Engine: schemas.Flux, Path: "rendered/dev"}
+	given := testSettings{Engine: schemas.Flux, Path: "rendered/dev", Prune: true, Namespace: "argocd"}
 	for name, into := range map[string]any{"addons.yaml": &listed, "settings.yaml": &given} {
 		if err := yaml.Unmarshal([]byte(in[name]), into); err != nil {
 			t.Fatal(err)
@@ -74,7 +77,9 @@ func readCase(t *testing.T, in map[string]string) ([]Addon, Settings) {
 		GitOps: schemas.GitOps{
 			Engine: given.Engine, Repository: "https://git.example.com/clusters", Branch: "main", Path: given.Path, Interval: "10m",
 			Components: given.Components, Instance: schemas.FluxInstance{Multitenant: given.Multitenant}, OCI: given.OCI,
+			ArgoCD: schemas.ArgoCDSettings{Namespace: given.Namespace, Prune: given.Prune, SelfHeal: true},
 		},
+		Hosts:       given.Hosts,
 		Credentials: given.Credentials, AgeKey: "AGE-SECRET-KEY-1", Components: objects("components.yaml"),
 	}
 }

@@ -9,10 +9,10 @@ import (
 // controlPlaneTaint keeps pods off control planes.
 const controlPlaneTaint = "node-role.kubernetes.io/control-plane"
 
-// tolerant is a copy of a Deployment whose pods run on control planes as well:
-// a cluster of nothing else has to have Flux too. Upstream's tolerate nothing.
+// tolerant is a copy of a workload whose pods run on control planes as well:
+// a cluster of nothing else has to have the engine too. Upstream's tolerate nothing.
 func tolerant(o manifest.Object) manifest.Object {
-	if o.Kind() != "Deployment" {
+	if o.Kind() != "Deployment" && o.Kind() != "StatefulSet" {
 		return o
 	}
 	out := maps.Clone(o)

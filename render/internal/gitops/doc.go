@@ -1,5 +1,5 @@
 // Package gitops lays out the Kubernetes objects of an environment: what apply
-// keeps, what Flux runs in which order, and the objects that make Flux do it.
+// keeps, what Flux or Argo CD runs in which order, and the objects that make it do so.
 // It gives values, not files: who encrypts and writes them is the caller's
 // business. It is pure.
 package gitops
@@ -12,8 +12,9 @@ import (
 // Directories of a rendered tree.
 const (
 	BootstrapDir = "bootstrap" // what apply keeps
-	AddonsDir    = "addons"    // what Flux runs
-	FluxDir      = "flux"      // what makes it do so
+	AddonsDir    = "addons"    // what the engine runs
+	FluxDir      = "flux"      // what makes Flux do so
+	ArgoDir      = "argocd"    // what makes Argo CD do so
 )
 
 // Addon is an addon with its objects, all of them: charts are rendered.

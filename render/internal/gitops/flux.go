@@ -52,6 +52,9 @@ type Settings struct {
 	// The objects that Flux consists of, or its operator with what it is to install;
 	// none if it is there already.
 	Components []manifest.Object
+	// Of Argo CD: lines of a known_hosts file, for its own; it has one for all
+	// repositories.
+	Hosts string
 }
 
 // flux writes the objects of Flux. Among them is the Kustomization for

@@ -21,8 +21,9 @@ var podSecurityLabels = []string{
 }
 
 // addNamespaces gives each namespace that addons need to the first of them, in
-// order, unless one of them brings it along. Charts do not.
-func addNamespaces(addons []Addon, fluxNamespace bool) error {
+// order, unless one of them brings it along. Charts do not. That of the engine comes
+// with the engine.
+func addNamespaces(addons []Addon, engine string) error {
 	var problems diag.List
 	level := map[string]string{} // by namespace
 	by := map[string]string{}    // the addon that asked for the level
@@ -47,7 +48,7 @@ func addNamespaces(addons []Addon, fluxNamespace bool) error {
 		}
 	}
 	for i, a := range addons {
-		builtin := IsBuiltinNamespace(a.Namespace) || fluxNamespace && a.Namespace == Namespace
+		builtin := IsBuiltinNamespace(a.Namespace) || a.Namespace == engine
 		if a.Namespace == "" || builtin || there[a.Namespace] {
 			continue
 		}

@@ -48,23 +48,13 @@ func asMap(value any) map[string]any {
 	return m
 }
 
-// annotated is a copy of an object with annotations.
+// annotated is a copy of an object with annotations that turn off what Flux does.
 func annotated(o manifest.Object, annotations ...string) manifest.Object {
-	out := maps.Clone(o)
-	metadata := maps.Clone(asMap(o["metadata"]))
-	if metadata == nil {
-		metadata = map[string]any{}
-	}
-	all := maps.Clone(asMap(metadata["annotations"]))
-	if all == nil {
-		all = map[string]any{}
-	}
+	all := map[string]string{}
 	for _, name := range annotations {
 		all[name] = disabled
 	}
-	metadata["annotations"] = all
-	out["metadata"] = metadata
-	return out
+	return withAnnotations(o, all)
 }
 
 // plainData is a copy of a Secret whose stringData is in data, where the API

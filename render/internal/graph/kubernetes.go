@@ -13,7 +13,7 @@ import (
 )
 
 // kubernetes draws what runs in the cluster: what talosgen keeps, then the
-// repository that Flux watches, then the steps of Flux in their order.
+// repository that Flux or Argo CD watches, then its steps in their order.
 func (b *builder) kubernetes() error {
 	counted, err := b.countObjects()
 	if err != nil {
@@ -37,6 +37,14 @@ func (b *builder) kubernetes() error {
 		g.Rows = append(g.Rows, Row{ID: gitops.FluxDir, Title: "Flux", Subtitle: "keeps what follows", Cards: repositories})
 	}
 	steps := stepsOf(objects, path.Join(b.in.Dir, gitops.AddonsDir))
+	root, applications, err := b.argoObjects()
+	if err != nil {
+		return err
+	}
+	if len(root) > 0 {
+		g.Rows = append(g.Rows, Row{ID: gitops.ArgoDir, Title: "Argo CD", Subtitle: "keeps what follows", Cards: []Card{argoRepository(root[0])}})
+		steps = argoSteps(applications, path.Join(b.in.Dir, gitops.AddonsDir))
+	}
 	for _, s := range steps {
 		g.Rows = append(g.Rows, Row{ID: s.id(), Title: s.name, Subtitle: s.waits(), Cards: addonCards(counted, path.Join(gitops.AddonsDir, s.name))})
 	}
@@ -56,11 +64,15 @@ func (b *builder) order(rows []Row, steps []step) {
 			b.picture.Arrows = append(b.picture.Arrows, Arrow{from, to})
 		}
 	}
-	add(gitops.BootstrapDir, gitops.FluxDir)
-	for _, s := range steps {
-		if len(s.after) == 0 {
-			add(gitops.FluxDir, s.id())
+	for _, engine := range []string{gitops.FluxDir, gitops.ArgoDir} {
+		add(gitops.BootstrapDir, engine)
+		for _, s := range steps {
+			if len(s.after) == 0 {
+				add(engine, s.id())
+			}
 		}
+	}
+	for _, s := range steps {
 		for _, before := range s.after {
 			add(step{name: before}.id(), s.id())
 		}

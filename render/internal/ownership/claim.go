@@ -1,7 +1,7 @@
 // Package ownership says who creates or manages which object of a cluster, and
 // which objects have two owners: Talos' own manifests, what talosgen applies,
-// each Kustomization and HelmRelease of Flux, and the resources of a Terraform
-// plan. It is pure: everything comes as values.
+// each Kustomization and HelmRelease of Flux, each Application of Argo CD, and the
+// resources of a Terraform plan. It is pure: everything comes as values.
 //
 // Two owners of one object undo each other's changes, or leave behind what
 // neither removes. So do two that play the same part though their objects have
@@ -26,6 +26,7 @@ const (
 	Talosgen      Manager = "talosgen"
 	Kustomization Manager = "Kustomization"
 	HelmRelease   Manager = "HelmRelease"
+	Application   Manager = "Application" // of Argo CD
 	Terraform     Manager = "Terraform"
 )
 

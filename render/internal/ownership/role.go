@@ -17,10 +17,11 @@ const (
 	CloudController Role = "cloud controller manager"
 	CertApprover    Role = "approver of kubelet certificates"
 	GitOps          Role = "Flux"
+	ArgoCD          Role = "Argo CD"
 )
 
 // Roles lists the parts, the most dangerous one to have twice first.
-var Roles = []Role{CNI, ServiceProxy, ClusterDNS, CloudController, CertApprover, GitOps}
+var Roles = []Role{CNI, ServiceProxy, ClusterDNS, CloudController, CertApprover, GitOps, ArgoCD}
 
 // signs are the objects by which a player is known, in any namespace.
 var signs = []struct {
@@ -45,6 +46,7 @@ var signs = []struct {
 	{"Deployment", "kubelet-serving-cert-approver", CertApprover, "kubelet-serving-cert-approver"},
 	{"Deployment", "kustomize-controller", GitOps, "flux"},
 	{"FluxInstance", "flux", GitOps, "flux"},
+	{"StatefulSet", "argocd-application-controller", ArgoCD, "argocd"},
 }
 
 // roleClaims are the claims of parts that an object makes for its owner.
@@ -114,6 +116,7 @@ var charts = []chart{
 	{names: []string{"sealed-secrets"}, objects: crds("bitnami.com", "sealedsecrets")},
 	{names: []string{"longhorn"}, objects: []manifest.ID{{Group: "storage.k8s.io", Kind: "StorageClass", Name: "longhorn"}}},
 	{names: []string{"flux2"}, roles: []Role{GitOps}, player: "flux", objects: crds("kustomize.toolkit.fluxcd.io", "kustomizations")},
+	{names: []string{"argo-cd"}, roles: []Role{ArgoCD}, player: "argocd", objects: crds("argoproj.io", "applications", "appprojects")},
 }
 
 // chartClaims are what a release of a chart brings, as far as it is known.

@@ -54,6 +54,9 @@ func Check(w Sources) []Dangling {
 	if !slices.ContainsFunc(w.Objects, isFlux) {
 		c.fluxElsewhere()
 	}
+	if !slices.ContainsFunc(w.Objects, isArgo) {
+		c.argoElsewhere()
+	}
 	for _, o := range w.Objects {
 		c.from(o)
 	}
@@ -122,6 +125,8 @@ func (c *checker) from(o manifest.Object) {
 		c.release(o)
 	case fluxInstance:
 		c.instance(o)
+	case "argoproj.io/Application":
+		c.application(o)
 	case "notification.toolkit.fluxcd.io/Alert":
 		c.flux(o, "spec.providerRef", manifest.Section(o, "spec", "providerRef"), "Provider")
 	case "notification.toolkit.fluxcd.io/Provider":

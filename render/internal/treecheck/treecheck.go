@@ -140,6 +140,10 @@ func (c *checker) own() error {
 	bootstrap := path.Join(c.in.Dir, "bootstrap") + "/"
 	var watched []manifest.Located
 	for _, o := range c.objects {
+		// The Application that all others come from is in there, too.
+		argo, err := ownership.OfArgoCD([]manifest.Located{o}, c.kustomize)
+		c.problems.AddErr(err)
+		c.claims = append(c.claims, argo...)
 		below, found := strings.CutPrefix(o.Pos.File, bootstrap)
 		if !found || !c.in.Rendered {
 			watched = append(watched, o)

@@ -3,8 +3,9 @@
 // out.
 //
 // What is in bootstrap/ is talosgen's. What the path of a Kustomization of Flux
-// leads to is that Kustomization's, as Flux would read it. What else is in flux/
-// is talosgen's, since nothing else would make it.
+// leads to is that Kustomization's, as Flux would read it, and likewise with an
+// Application of Argo CD. What else is in flux/ or argocd/ is talosgen's, since nothing
+// else would make it.
 package kubetree
 
 import (
@@ -23,10 +24,11 @@ const (
 	bootstrapDir = "bootstrap"
 	addonsDir    = "addons"
 	fluxDir      = "flux"
+	argoDir      = "argocd"
 )
 
 // Dirs are the directories of a tree that [Read] looks at.
-func Dirs() []string { return []string{bootstrapDir, addonsDir, fluxDir} }
+func Dirs() []string { return []string{bootstrapDir, addonsDir, fluxDir, argoDir} }
 
 // networks are the addons that are the network of pods.
 var networks = []string{"cilium", "calico", "flannel", "canal", "kube-router", "antrea", "kube-ovn"}
@@ -49,13 +51,17 @@ func Read(cluster string, t Tree) (kube.Desired, error) {
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		r.flux(name, owners[name])
 	}
+	applications := r.applications()
+	for _, name := range slices.Sorted(maps.Keys(applications)) {
+		r.argo(name, applications[name])
+	}
 	r.rest()
 	return r.desired, r.problems.Err()
 }
 
 type reader struct {
 	tree     Tree
-	owned    map[string]string // Kustomization by file
+	owned    map[string]string // Kustomization or Application by file
 	desired  kube.Desired
 	problems diag.List
 	// Whether the Flux Operator installs Flux. Its kinds are not there before.
@@ -136,18 +142,25 @@ func stageOf(o manifest.Object, stage kube.Stage) kube.Stage {
 		return kube.Definitions
 	case stage == kube.Flux && (strings.HasSuffix(id.Group, fluxGroups) || manifest.IsFluxInstance(id)):
 		return kube.Sources
+	case id.Group == argoGroup:
+		return kube.Sources
 	}
 	return stage
 }
 
-// rest reads what is in flux/ and in no Kustomization: talosgen's.
+// rest reads what is in flux/ or argocd/ and in no Kustomization or Application:
+// talosgen's.
 func (r *reader) rest() {
-	for _, name := range r.in(fluxDir) {
+	for _, name := range slices.Concat(r.in(fluxDir), r.in(argoDir)) {
 		if r.owned[name] != "" {
 			continue
 		}
+		stage := kube.Flux
+		if strings.HasPrefix(name, argoDir+"/") {
+			stage = kube.ArgoCD
+		}
 		for _, o := range r.parse(name) {
-			r.add(o, name, stageOf(o, kube.Flux), "", false)
+			r.add(o, name, stageOf(o, stage), "", false)
 		}
 	}
 }

@@ -52,22 +52,26 @@ func (r *reader) isDir(name string) bool {
 	return false
 }
 
-// add adds an object.
+// add adds an object of a Kustomization, or of talosgen.
 func (r *reader) add(o manifest.Object, file string, stage kube.Stage, owner string, seed bool) {
+	r.addItem(o, kube.Item{File: r.file(file), Stage: stage, Kustomization: owner, Seed: seed})
+}
+
+// addItem adds an object in its normal form.
+func (r *reader) addItem(o manifest.Object, item kube.Item) {
 	if r.tree.Normalize != nil {
 		normal, err := r.tree.Normalize(o)
 		if err != nil {
 			var problems diag.List
 			problems.AddErr(err)
 			for _, p := range problems {
-				p.Pos.File = r.file(file)
+				p.Pos.File = item.File
 			}
 			r.problems.Add(problems...)
 			return
 		}
 		o = normal
 	}
-	r.desired.Items = append(r.desired.Items, kube.Item{
-		Object: o, File: r.file(file), Stage: stage, Kustomization: owner, Seed: seed,
-	})
+	item.Object = o
+	r.desired.Items = append(r.desired.Items, item)
 }
