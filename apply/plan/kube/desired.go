@@ -105,7 +105,8 @@ func rank(id ID) int {
 	case "Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass", "RuntimeClass":
 		return 0
 	case "ServiceAccount", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding", "ConfigMap", "Secret",
-		"LimitRange", "ResourceQuota", "NetworkPolicy":
+		"LimitRange", "ResourceQuota", "NetworkPolicy",
+		"AppProject": // an Application whose project is not there is refused
 		return 1
 	case "Service", "PersistentVolumeClaim", "PodDisruptionBudget":
 		return 2
