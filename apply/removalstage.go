@@ -109,7 +109,29 @@ func (t *removalStage) replace(ctx context.Context, r *Report, name string, owne
 	if err := i.change(ctx, only); err != nil {
 		return err
 	}
+	if serverID(i.latest.Observed, name) != old {
+		if err := t.whole(ctx, i, key); err != nil {
+			return err
+		}
+	}
 	return t.await(ctx, name)
+}
+
+// whole gives a server that is new what a lost answer has kept from it, such as its network:
+// without that nobody reaches it.
+func (t *removalStage) whole(ctx context.Context, i *infrastructure, key plan.Key) error {
+	i.policy.Consent.Replace = nil
+	if err := i.plan(ctx); err != nil {
+		return err
+	}
+	return i.change(ctx, func(p *cloudplan.Plan) *cloudplan.Plan {
+		one := *p
+		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c cloudplan.Change) bool {
+			return c.Key != key || c.Action != cloudplan.Update
+		})
+		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
+		return &one
+	})
 }
 
 // await waits until a machine that was made answers, or patience ends:

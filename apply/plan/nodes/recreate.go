@@ -85,5 +85,22 @@ func PlanRecreate(desired Desired, observed Observed, policy Policy, wipe bool, 
 			"add control plane nodes first (count in cluster.yaml), and take them out again afterwards; or end the cluster, and recover it from a snapshot of etcd (docs/how-to/recover.md)")
 		return m.plan, nil
 	}
-	return PlanRemoval(desired, observed, policy, wipe, name)
+	return PlanRemoval(desired, afterJoins(desired, observed, name), policy, wipe, name)
+}
+
+// afterJoins is what is observed as it will be when the new control planes have joined:
+// a run lets them join before it makes other nodes anew. Without them etcd may be short of
+// members, and then nothing would ever be done.
+func afterJoins(desired Desired, observed Observed, but string) Observed {
+	observed.Nodes, observed.Members = slices.Clone(observed.Nodes), slices.Clone(observed.Members)
+	for i, n := range observed.Nodes {
+		want := slices.IndexFunc(desired.Nodes, func(w Want) bool { return w.Name == n.Name && w.Role == ControlPlane && !w.Autoscaled })
+		if want < 0 || n.Name == but || n.Reach != Maintenance || len(observed.Members) == 0 {
+			continue
+		}
+		observed.Nodes[i].Reach, observed.Nodes[i].Stage = Configured, StageRunning
+		observed.Members = slices.DeleteFunc(observed.Members, func(m Member) bool { return m.Node == n.Name })
+		observed.Members = append(observed.Members, Member{Node: n.Name, Healthy: true})
+	}
+	return observed
 }
