@@ -246,7 +246,9 @@ require (
 
 replace (
 	cloud.google.com/go/storage => ./internal/absent/storage // see docs/decisions/0018-what-is-linked.md
+	github.com/chai2010/gettext-go => ./internal/absent/gettext // see docs/decisions/0018-what-is-linked.md
 	github.com/cosi-project/runtime => github.com/cosi-project/runtime v1.16.2
+	github.com/cpuguy83/go-md2man/v2 => ./internal/absent/md2man // see docs/decisions/0018-what-is-linked.md
 	github.com/ghodss/yaml => ./internal/absent/ghodss // see docs/decisions/0018-what-is-linked.md
 	github.com/goccy/go-yaml => ./internal/absent/goccy // see docs/decisions/0018-what-is-linked.md
 	github.com/jsimonetti/rtnetlink/v2 => github.com/jsimonetti/rtnetlink/v2 v2.2.0
