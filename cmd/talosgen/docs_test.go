@@ -164,7 +164,7 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 		}
 	}
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|").FindAllStringSubmatch(string(data), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|").FindAllStringSubmatch(string(data), -1) {
 		named[m[1]] = true
 		if !found[m[1]] {
 			t.Errorf("there is no package %s any more", m[1])
