@@ -49,13 +49,14 @@ func (e addonGenerator) argoChart(c values) {
 	for _, w := range []struct{ kind, name string }{{"StatefulSet", "argocd-application-controller"}, {"Deployment", "argocd-repo-server"}} {
 		kind, name := w.kind, w.name
 		labels := values{"app.kubernetes.io/name": name}
-		text += "---\n" + encode(values{
-			"apiVersion": "apps/v1", "kind": kind, "metadata": values{"name": name, "namespace": "argocd"},
-			"spec": values{"serviceName": name, "selector": values{"matchLabels": labels}, "template": values{
-				"metadata": values{"labels": labels},
-				"spec":     values{"containers": []values{{"name": "argocd", "image": "quay.io/argoproj/argocd:v3.5.7"}}},
-			}},
-		})
+		spec := values{"selector": values{"matchLabels": labels}, "template": values{
+			"metadata": values{"labels": labels},
+			"spec":     values{"containers": []values{{"name": "argocd", "image": "quay.io/argoproj/argocd:v3.5.7"}}},
+		}}
+		if kind == "StatefulSet" {
+			spec["serviceName"] = name
+		}
+		text += "---\n" + encode(values{"apiVersion": "apps/v1", "kind": kind, "metadata": values{"name": name, "namespace": "argocd"}, "spec": spec})
 	}
 	e.files[folder+"/templates/workloads.yaml"] = text
 	inner(c, "addons")["argocd"] = values{"source": values{"chart": values{"path": folder}}}

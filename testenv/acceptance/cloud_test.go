@@ -4,11 +4,13 @@ package acceptance
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/talosgen/talosgen/testenv/cloudenv"
+	"github.com/talosgen/talosgen/testenv/talosenv"
 )
 
 // TestCloud takes an empty project to a cluster behind a gateway that Flux runs,
@@ -29,6 +31,9 @@ func TestCloud(t *testing.T) {
 	line.take("a control plane comes, killed once", c.controlPlaneComes)
 	line.take("a control plane dies, and no other one may go", c.controlPlaneDies)
 	line.take("the dead one is replaced", c.replaced)
+	if os.Getenv(talosenv.Nightly) != "" {
+		line.take("all control planes move to another location, killed once", c.moved)
+	}
 	line.take("all of etcd is lost, and made anew from a snapshot", c.recovered)
 	line.take("no object of Kubernetes but Secrets has a secret", c.noSecretInObjects)
 	line.take("destroy: nothing is left", c.destroy)
@@ -122,6 +127,28 @@ func (c *cloud) replaced() {
 	c.asInGit()
 }
 
+// moved makes all control planes anew elsewhere, one after the other.
+func (c *cloud) moved() {
+	c.location = "fsn1"
+	c.describe(3, 1)
+	c.commit("Control planes in Falkenstein")
+	c.refused("--allow recreate/control-plane", applyCommand()...)
+	move := applyCommand("--allow", "recreate/control-plane")
+	c.killed(60, move...)
+	c.must(move...)
+	c.members("lab-control-plane-1", "lab-control-plane-2", "lab-control-plane-3")
+	servers, err := c.hetzner().Server.All(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, s := range servers {
+		if at, control := s.Location.Name, strings.Contains(s.Name, "control-plane"); control != (at == c.location) {
+			c.t.Errorf("server %s is in %s", s.Name, at)
+		}
+	}
+	c.asInGit()
+}
+
 // recovered does as the page says: etcd is made from a snapshot, and only from it.
 func (c *cloud) recovered() {
 	page := steps(c.t, "recover.md")
@@ -152,8 +179,9 @@ func (c *cloud) applyKilled() {
 	c.apply()
 }
 
-// private is a cluster whose nodes are reached through the NAT gateway only.
-func private(controlPlanes, workers int) string {
+// private is a cluster whose nodes are reached through the NAT gateway only, and whose control planes
+// are in a location.
+func private(controlPlanes, workers int, location string) string {
 	return fmt.Sprintf(`access: private
 network:
   nodeCidrs: [10.0.64.0/19]
@@ -172,6 +200,7 @@ nodes:
   controlPlane:
     count: %d
     type: cpx22
+    location: %s
     privateVip: false
     acknowledgeEvenCount: true
   workers:
@@ -179,5 +208,5 @@ nodes:
       - name: worker
         count: %d
         type: cpx22
-`, cloudenv.SSHKey, controlPlanes, workers)
+`, cloudenv.SSHKey, controlPlanes, location, workers)
 }

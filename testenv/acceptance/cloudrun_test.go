@@ -25,7 +25,12 @@ type cloud struct {
 	git     *talosenv.GitServer
 	secrets *canary
 	random  *rand.Rand // the same each time
+	// Where the control planes are.
+	location string
 }
+
+// firstLocation is where the control planes begin.
+const firstLocation = "hel1"
 
 // newCloud starts a project.
 func newCloud(t *testing.T) *cloud {
@@ -33,7 +38,7 @@ func newCloud(t *testing.T) *cloud {
 	toolenv.Talosgen(t) // before time is taken
 	p := cloudenv.Start(t, talosenv.Options{Kubernetes: true})
 	const seed = 8
-	c := &cloud{project: p, random: rand.New(rand.NewPCG(seed, seed)), git: p.Bed.NewGitServer(t), secrets: newCanary(t, p)}
+	c := &cloud{project: p, location: firstLocation, random: rand.New(rand.NewPCG(seed, seed)), git: p.Bed.NewGitServer(t), secrets: newCanary(t, p)}
 	c.user = &user{t: t, bed: p.Bed, environ: append(p.Environ(), c.secrets.environ()...), tell: c.secrets.output}
 	c.environ = append(c.environ, "SSH_AUTH_SOCK="+startAgent(t, p.KeyFile))
 	return c
@@ -42,7 +47,7 @@ func newCloud(t *testing.T) *cloud {
 // begin makes the repository: what init writes, the cluster, an addon, and Flux as
 // these nodes can run it. The Git server gets the key that talosgen prints.
 func (c *cloud) begin() {
-	c.repository = c.bed.NewRepositoryOf(c.t, "hetzner", private(3, 1)+talosenv.Addons)
+	c.repository = c.bed.NewRepositoryOf(c.t, "hetzner", private(3, 1, firstLocation)+talosenv.Addons)
 	for name, text := range c.bed.FluxComponents(c.t) {
 		c.repository.Write("charts/flux/"+name, text)
 	}
@@ -77,7 +82,7 @@ data:
 // describe writes cluster.yaml.
 func (c *cloud) describe(controlPlanes, workers int) {
 	c.t.Helper()
-	c.repository.DescribeCluster(private(controlPlanes, workers) + fmt.Sprintf(`gitops:
+	c.repository.DescribeCluster(private(controlPlanes, workers, c.location) + fmt.Sprintf(`gitops:
   repository: %s
   knownHosts: [%q]
 `, c.git.URL, c.git.KnownHost) + talosenv.Addons + `  flux:

@@ -230,7 +230,8 @@ func (p *servers) madeWith(key plan.Key, want schemas.InfraServer, have *Server)
 		p.warn(key, "it was made with other user data, SSH keys or host key", again)
 	}
 	t := p.observed.Catalogue.typeOf(have.Type)
-	if other := t != nil && t.Architecture != want.Image.Architecture; !other && !p.madeFrom(want.Image, have) || other && !node(want) {
+	forced := t != nil && t.Architecture != want.Image.Architecture && len(p.onlyNew(want, have)) > 0 // by its type
+	if !forced && !p.madeFrom(want.Image, have) {
 		p.warn(key, "it was made from another image", again+imageHint(want))
 	}
 }
