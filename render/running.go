@@ -31,11 +31,11 @@ var fixedParts = []fixed{
 	{"the domain of the cluster", "network.dnsDomain", []string{"v1alpha1 cluster.network.dnsDomain", "KubeNetworkConfig dnsDomain"},
 		"certificates and running pods know the old one: every pod has to be restarted, and service account tokens with the old issuer end"},
 	{"the install disk", "nodes", []string{"v1alpha1 machine.install.disk", "v1alpha1 machine.install.diskSelector", "UnattendedInstallConfig provisioning.diskSelector.match"},
-		"Talos stays on the disk that it is installed on: such a node has to be made again"},
+		"Talos stays on the disk that it is installed on: apply with --allow recreate/<node or pool> makes such a node again"},
 	{"the encryption of the partition STATE", "talos.diskEncryption.state", []string{"v1alpha1 machine.systemDiskEncryption.state", "VolumeConfig/STATE encryption"},
-		"a partition is encrypted when it is made: such a node has to be made again, one after another"},
+		"a partition is encrypted when it is made: apply with --allow recreate/<node or pool> makes such nodes again, one after another"},
 	{"the encryption of the partition EPHEMERAL", "talos.diskEncryption.ephemeral", []string{"v1alpha1 machine.systemDiskEncryption.ephemeral", "VolumeConfig/EPHEMERAL encryption"},
-		"a partition is encrypted when it is made: such a node has to be made again, one after another"},
+		"a partition is encrypted when it is made: apply with --allow recreate/<node or pool> makes such nodes again, one after another"},
 }
 
 // warnRunning compares a result with the committed tree, and warns of what a
@@ -174,9 +174,9 @@ func (p *plan) warnFixedInfrastructure(res *Result, committed []byte) {
 		case was.PrivateIP != s.PrivateIP:
 			warn("nodes", "etcd and certificates know its address: it has to be made again", "the address of %s changed from %s to %s", s.Name, was.PrivateIP, s.PrivateIP)
 		case was.Locations[0] != s.Locations[0]:
-			warn("nodes", "servers do not move: it has to be made again", "the location of %s changed from %s to %s", s.Name, was.Locations[0], s.Locations[0])
+			warn("nodes", "servers do not move: apply with --allow recreate/<node or pool> makes it again", "the location of %s changed from %s to %s", s.Name, was.Locations[0], s.Locations[0])
 		case was.Image.Architecture != s.Image.Architecture:
-			warn("nodes", "servers keep their architecture: it has to be made again", "the architecture of %s changed from %s to %s", s.Name, was.Image.Architecture, s.Image.Architecture)
+			warn("nodes", "servers keep their architecture: apply with --allow recreate/<node or pool> makes it again", "the architecture of %s changed from %s to %s", s.Name, was.Image.Architecture, s.Image.Architecture)
 		}
 	}
 }
