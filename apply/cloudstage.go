@@ -100,19 +100,7 @@ func (c *cloudStage) around(ctx context.Context, r *run, nodes stage) error {
 	if r.agreed.Nodes == nil {
 		return c.execute(ctx, r)
 	}
-	i := c.begin(r)
-	for range rounds {
-		if err := i.before(ctx); err != nil {
-			return err
-		}
-		if err := nodes.execute(ctx, r); err != nil {
-			return err
-		}
-		if more, err := i.after(ctx); err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	return c.begin(r).around(ctx, r, nodes)
 }
 
 // begin begins to change the infrastructure.

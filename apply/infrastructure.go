@@ -91,6 +91,23 @@ func (i *infrastructure) after(ctx context.Context) (more bool, err error) {
 	return i.newNodes(known, i.latest.Observed), nil
 }
 
+// around makes the changes before and after those of the nodes, as often as that makes
+// servers that have to join.
+func (i *infrastructure) around(ctx context.Context, r *run, nodes stage) error {
+	for range rounds {
+		if err := i.before(ctx); err != nil {
+			return err
+		}
+		if err := nodes.execute(ctx, r); err != nil {
+			return err
+		}
+		if more, err := i.after(ctx); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // newNodes reports whether there are servers of nodes that were not there before.
 func (i *infrastructure) newNodes(before, now cloudplan.Observed) bool {
 	return slices.ContainsFunc(now.Servers, func(server cloudplan.Server) bool {

@@ -71,25 +71,14 @@ func (s *recreateStage) joined(ctx context.Context, r *run, name string) error {
 	})
 }
 
-// anew makes the changes that follow from a server that is new, plans them from what is
+// anew makes the changes that follow from a server that is new, planned from what is
 // there, and lets its node join.
 func (c *cloudStage) anew(ctx context.Context, r *run, nodes stage) error {
 	i := c.begin(r)
-	for range rounds {
-		if c.project != nil {
-			if err := i.plan(ctx); err != nil {
-				return err
-			}
-		}
-		if err := i.before(ctx); err != nil {
-			return err
-		}
-		if err := nodes.execute(ctx, r); err != nil {
-			return err
-		}
-		if more, err := i.after(ctx); err != nil || !more {
+	if c.project != nil {
+		if err := i.plan(ctx); err != nil {
 			return err
 		}
 	}
-	return nil
+	return i.around(ctx, r, nodes)
 }
