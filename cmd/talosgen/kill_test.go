@@ -29,6 +29,7 @@ func TestKilled(t *testing.T) {
 	}
 	k.use(0)
 	k.finish(0)
+	t.Logf("%d of 50 renders were killed before they ended", k.killed)
 	if k.killed < 10 {
 		t.Errorf("only %d of 50 renders were killed before they ended", k.killed)
 	}
@@ -38,8 +39,8 @@ type killer struct {
 	t       *testing.T
 	fixture *fixture
 	dir     string
-	took    time.Duration // a render
-	trees   [2]string     // what each source gives, as text
+	bounds  map[bool]time.Duration // of the delays before a kill, by whether it waits for writing
+	trees   [2]string              // what each source gives, as text
 	hadTree bool
 	killed  int
 	random  *rand.Rand
@@ -71,7 +72,8 @@ func newKiller(t *testing.T) *killer {
 	if err := k.command().Run(); err != nil {
 		t.Fatal(err)
 	}
-	k.took, k.hadTree = time.Since(start), true
+	took := time.Since(start)
+	k.bounds, k.hadTree = map[bool]time.Duration{false: took, true: took / 10}, true
 	return k
 }
 
@@ -90,7 +92,9 @@ func (k *killer) command() *exec.Cmd {
 }
 
 // killRender starts a render and kills it: at any time, or once it has begun to
-// write.
+// write. How long a render takes changes with what else the machine does, so the
+// bound of the delay follows: more than half of the renders are killed, and the
+// others show that some kills come as late as a render may end.
 func (k *killer) killRender(writing bool) {
 	cmd := k.command()
 	if err := cmd.Start(); err != nil {
@@ -98,9 +102,8 @@ func (k *killer) killRender(writing bool) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	delay := time.Duration(k.random.Int64N(int64(k.took)))
+	delay := time.Duration(k.random.Int64N(int64(k.bounds[writing])))
 	if writing {
-		delay /= 10
 		k.awaitStaging(ended)
 	}
 	select {
@@ -114,11 +117,15 @@ func (k *killer) killRender(writing bool) {
 			k.t.Errorf("a render that was not killed failed: %v", err)
 		}
 		k.killed++
+		k.bounds[writing] = k.bounds[writing] * 5 / 4
+		return
 	}
+	k.bounds[writing] = max(k.bounds[writing]*3/4, time.Microsecond)
 }
 
 // awaitStaging returns when the new tree begins to appear beside the old one,
-// or the render has ended.
+// or the render has ended. It looks once in a millisecond, and leaves the processors
+// to the render meanwhile.
 func (k *killer) awaitStaging(ended chan error) {
 	for {
 		if _, err := os.Lstat(filepath.Join(k.dir, "rendered", ".talosgen-dev")); err == nil {
@@ -128,7 +135,7 @@ func (k *killer) awaitStaging(ended chan error) {
 		case err := <-ended:
 			ended <- err
 			return
-		default:
+		case <-time.After(time.Millisecond):
 		}
 	}
 }
