@@ -57,7 +57,8 @@ func (r *Repo) ExampleKey(env string) (*sopsage.KeyFile, []string, error) {
 	return r.src.ExampleKey(env)
 }
 
-// WithEdited returns the repository as if some of its files held other texts.
+// WithEdited returns the repository as if some of its files held other texts, or did
+// not exist, with nil.
 func (r *Repo) WithEdited(files map[string][]byte) *Repo { return &Repo{r.src.WithEdited(files)} }
 
 // KeyRecipients returns whom .sops.yaml names for a file, for [sopsage.Env]. What

@@ -10,6 +10,9 @@ type poolCommand struct {
 	out *console
 }
 
+// flagDeletePatches deletes what patches a change leaves without a node.
+const flagDeletePatches = "delete-patches"
+
 func (p poolCommand) command() *cli.Command {
 	return &cli.Command{
 		Name: "pool", Usage: "list and change the pools of an environment",
@@ -83,7 +86,7 @@ Examples:
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "min", Usage: "minimum `NUMBER` of servers of the autoscaler"},
 			&cli.IntFlag{Name: "max", Usage: "maximum `NUMBER` of servers of the autoscaler"},
-		}, changeFlags()...),
+		}, removalFlags()...),
 		Action: p.scale,
 	}
 }
@@ -92,14 +95,15 @@ func (p poolCommand) removeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "remove", Usage: "remove a pool or some of its nodes", ArgsUsage: "<env> <pool>",
 		Description: `--node removes only that node. The others keep their indexes, which the file
-lists from then on. Static nodes can be removed too.
+lists from then on. Static nodes can be removed too. Patches of what is removed, below
+envs/<env>/patches/pools and nodes, are deleted with --delete-patches.
 
 Examples:
    talosgen pool remove dev db
    talosgen pool remove dev worker --node dev-worker-2`,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "node", Usage: "remove only the node `NAME` (repeatable)"},
-		}, changeFlags()...),
+		}, removalFlags()...),
 		Action: p.remove,
 	}
 }
@@ -126,4 +130,11 @@ func changeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: flagDryRun, Usage: "print the diff and write nothing; exits 1 if there is one"},
 		&cli.BoolFlag{Name: "no-render", Usage: "write only cluster.yaml; needs no keys"},
 	}
+}
+
+// removalFlags are flags of the commands that may remove nodes.
+func removalFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.BoolFlag{Name: flagDeletePatches, Usage: "delete patches of the pools and nodes that are removed"},
+	}, changeFlags()...)
 }

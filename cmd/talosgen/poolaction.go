@@ -198,6 +198,10 @@ func (p poolCommand) change(c *cli.Context, make func(*render.Repo) (*nodepools.
 	if err := p.print(change); err != nil {
 		return err
 	}
+	if err := mayDelete(c, change); err != nil {
+		p.out.say("nothing was written")
+		return err
+	}
 	if c.Bool(flagDryRun) {
 		return errDifferences
 	}
@@ -215,6 +219,9 @@ func (p poolCommand) change(c *cli.Context, make func(*render.Repo) (*nodepools.
 		return err
 	}
 	if err := p.write(change); err != nil {
+		return err
+	}
+	if err := p.deleteUnused(change); err != nil {
 		return err
 	}
 	summary, err := repo.Write(res)
@@ -245,6 +252,30 @@ func (p poolCommand) write(change *nodepools.Change) error {
 		return err
 	}
 	p.out.say("wrote %s", change.File)
+	return nil
+}
+
+// mayDelete refuses a change that leaves patches without a pool or a node, unless
+// they are to be deleted.
+func mayDelete(c *cli.Context, change *nodepools.Change) error {
+	var problems diag.List
+	for _, file := range change.Unused {
+		if !c.Bool(flagDeletePatches) && !c.Bool("no-render") {
+			problems.Add(diag.New(diag.Pos{File: file}, "is a patch of what the change removes").
+				WithHint("--%s deletes it too", flagDeletePatches))
+		}
+	}
+	return problems.Err()
+}
+
+// deleteUnused deletes the patches of what the change removed.
+func (p poolCommand) deleteUnused(change *nodepools.Change) error {
+	if err := change.DeleteUnused(); err != nil {
+		return err
+	}
+	for _, file := range change.Unused {
+		p.out.say("deleted %s", file)
+	}
 	return nil
 }
 

@@ -3,11 +3,16 @@ package nodepools
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render"
 	"github.com/talosgen/talosgen/render/internal/config"
+	"github.com/talosgen/talosgen/render/internal/layer"
 	"github.com/talosgen/talosgen/render/internal/pools"
 	"github.com/talosgen/talosgen/render/internal/source"
 	"github.com/talosgen/talosgen/render/internal/subst"
@@ -44,6 +49,7 @@ type Change struct {
 	File          string // from the root of the repository
 	Before, After []byte
 	Notes         []string // what whoever makes the change should know
+	Unused        []string // patches of pools and nodes that there are no longer, which DeleteUnused deletes
 
 	repo *render.Repo
 }
@@ -128,30 +134,54 @@ func change(r *render.Repo, env string, change func(pools.Source) (*pools.Result
 	if err != nil {
 		return nil, err
 	}
-	result, err := change(from)
+	result, err := change(from.Source)
 	if err != nil {
 		return nil, err
 	}
 	return &Change{
 		Env: env, File: from.File, Before: from.Text, After: result.Text, Notes: result.Notes, repo: r,
+		Unused: layer.PatchesOf(from.paths, env, result.Gone.Pools, result.Gone.Nodes),
 	}, nil
+}
+
+// sources are the cluster.yaml of an environment, and the paths of all that it is
+// rendered from.
+type sources struct {
+	pools.Source
+	paths []string
 }
 
 // read reads cluster.yaml and the names of variables. Secret variables
 // may not be used there, so no keys are needed.
-func read(r *render.Repo, env string) (pools.Source, error) {
+func read(r *render.Repo, env string) (sources, error) {
 	e, err := r.Repository().ReadEnvironment(env)
 	if err != nil {
-		return pools.Source{}, err
+		return sources{}, err
 	}
 	vars, err := e.Variables(&source.Secrets{Variables: e.SecretVariables()})
 	file := e.File(source.ClusterFile)
-	return pools.Source{File: file, Text: e.Raw[file], Bases: e.Raw, Scope: &subst.Scope{Vars: vars}}, err
+	return sources{pools.Source{File: file, Text: e.Raw[file], Bases: e.Raw, Scope: &subst.Scope{Vars: vars}}, e.Paths}, err
 }
 
 // Render renders the environment as if the change were written.
 func (c *Change) Render(ctx context.Context) (*render.Result, error) {
-	return c.repo.WithEdited(map[string][]byte{c.File: c.After}).Render(ctx, c.Env, render.Options{})
+	edited := map[string][]byte{c.File: c.After}
+	for _, file := range c.Unused {
+		edited[file] = nil
+	}
+	return c.repo.WithEdited(edited).Render(ctx, c.Env, render.Options{})
+}
+
+// DeleteUnused deletes the patches that the change leaves without a pool or a node.
+func (c *Change) DeleteUnused() error {
+	for _, file := range c.Unused {
+		at := c.repo.Repository().Files.Path(file)
+		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return diag.New(diag.Pos{File: file}, "cannot be deleted: %v", source.Reason(err)).WithCause(err)
+		}
+		_ = os.Remove(filepath.Dir(at)) // if it was the last one
+	}
+	return nil
 }
 
 // Write writes cluster.yaml, unless somebody has changed it since.

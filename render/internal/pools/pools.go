@@ -40,6 +40,7 @@ type Result struct {
 	Text   []byte
 	Config *config.Config
 	Notes  []string // what whoever changed it should know
+	Gone   Gone
 }
 
 // editor is a change that is being made.
@@ -77,7 +78,7 @@ func (e *editor) finish() (*Result, error) {
 	if err := e.checkMoves(after); err != nil {
 		return nil, err
 	}
-	return &Result{Text: e.file.Text(), Config: after, Notes: e.notes}, nil
+	return &Result{Text: e.file.Text(), Config: after, Notes: e.notes, Gone: goneBetween(e.original, after)}, nil
 }
 
 // invalid tells why the file cannot be changed: because of what is wrong with it

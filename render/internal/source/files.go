@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/talosgen/talosgen/render/internal/tree"
 )
@@ -16,7 +18,7 @@ import (
 type Files struct {
 	root   string
 	guard  *os.Root
-	edited map[string][]byte // files that are to be read as if they held this
+	edited map[string][]byte // files that are to be read as if they held this; nil if there were none
 }
 
 var (
@@ -32,10 +34,25 @@ func (f Files) Path(name string) string { return filepath.Join(f.root, filepath.
 func (f Files) Open(name string) (fs.File, error) { return os.Open(f.Path(name)) }
 
 // ReadDir lists a directory, sorted.
-func (f Files) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(f.Path(name)) }
+func (f Files) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(f.Path(name))
+	if len(f.edited) == 0 {
+		return entries, err
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return f.removed(path.Join(name, e.Name())) }), err
+}
+
+// removed tells whether a file is to be taken for one that does not exist.
+func (f Files) removed(name string) bool {
+	text, ok := f.edited[name]
+	return ok && text == nil
+}
 
 // ReadFile reads a file.
 func (f Files) ReadFile(name string) ([]byte, error) {
+	if f.removed(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
 	if text, ok := f.edited[name]; ok {
 		return text, nil
 	}

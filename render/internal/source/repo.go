@@ -196,7 +196,8 @@ func missing(files fs.FS, env string) error {
 	return err
 }
 
-// WithEdited returns the repository as if some of its files held other texts.
+// WithEdited returns the repository as if some of its files held other texts, or did
+// not exist, with nil.
 func (r *Repo) WithEdited(files map[string][]byte) *Repo {
 	edited := *r
 	edited.Files.edited = files
