@@ -1,9 +1,11 @@
 package rehearsal
 
-// Conclude says what a rehearsal comes to, by why the run would not begin, and why it
-// ended before its end.
-func (r *Report) Conclude(refused, failed []string) {
-	r.Problems = append(append(r.Problems, refused...), failed...)
+import "slices"
+
+// Conclude says what a rehearsal comes to, by why the run would not begin, why it
+// ended before its end, and what it left as it was, such as what waits for consent.
+func (r *Report) Conclude(refused, failed, left []string) {
+	r.Problems = append(r.Problems, slices.Concat(refused, failed, left)...)
 	suffers := len(r.Gaps) + len(r.Budgets) + len(r.Nowhere)
 	for _, w := range r.Workloads {
 		if w.Zero > 0 || w.Stays {
@@ -15,7 +17,7 @@ func (r *Report) Conclude(refused, failed []string) {
 		r.Result = Refused
 	case len(failed) > 0:
 		r.Result = Failed
-	case len(r.Risks)+suffers > 0:
+	case len(r.Risks)+len(left)+suffers > 0:
 		r.Result = Risks
 	default:
 		r.Result = Clear

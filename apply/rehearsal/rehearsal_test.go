@@ -75,7 +75,7 @@ func recorded() *rehearsal.Report {
 
 func TestReport(t *testing.T) {
 	report := recorded()
-	report.Conclude(nil, nil)
+	report.Conclude(nil, nil, nil)
 	if report.Result != rehearsal.Risks {
 		t.Errorf("the result is %s", report.Result)
 	}
@@ -94,23 +94,24 @@ func TestReport(t *testing.T) {
 // TestResults: what is refused counts more than what fails, and that more than risks.
 func TestResults(t *testing.T) {
 	for _, c := range []struct {
-		refused, failed []string
-		change          func(*rehearsal.Report)
-		want            rehearsal.Result
+		refused, failed, left []string
+		change                func(*rehearsal.Report)
+		want                  rehearsal.Result
 	}{
-		{nil, nil, func(*rehearsal.Report) {}, rehearsal.Clear},
-		{nil, nil, func(r *rehearsal.Report) { r.Risks = []rehearsal.Risk{{ID: "a"}} }, rehearsal.Risks},
-		{nil, nil, func(r *rehearsal.Report) { r.Workloads = []rehearsal.Workload{{Below: 12}} }, rehearsal.Clear},
-		{nil, nil, func(r *rehearsal.Report) { r.Workloads = []rehearsal.Workload{{Zero: 1}} }, rehearsal.Risks},
-		{nil, nil, func(r *rehearsal.Report) { r.Gaps = []rehearsal.Gap{{What: "Kubernetes API"}} }, rehearsal.Risks},
-		{nil, nil, func(r *rehearsal.Report) { r.Nowhere = []rehearsal.Nowhere{{Pod: "a/b"}} }, rehearsal.Risks},
-		{nil, []string{"broken"}, func(r *rehearsal.Report) { r.Risks = []rehearsal.Risk{{ID: "a"}} }, rehearsal.Failed},
-		{[]string{"no"}, []string{"broken"}, func(*rehearsal.Report) {}, rehearsal.Refused},
+		{nil, nil, nil, func(*rehearsal.Report) {}, rehearsal.Clear},
+		{nil, nil, nil, func(r *rehearsal.Report) { r.Risks = []rehearsal.Risk{{ID: "a"}} }, rehearsal.Risks},
+		{nil, nil, nil, func(r *rehearsal.Report) { r.Workloads = []rehearsal.Workload{{Below: 12}} }, rehearsal.Clear},
+		{nil, nil, nil, func(r *rehearsal.Report) { r.Workloads = []rehearsal.Workload{{Zero: 1}} }, rehearsal.Risks},
+		{nil, nil, nil, func(r *rehearsal.Report) { r.Gaps = []rehearsal.Gap{{What: "Kubernetes API"}} }, rehearsal.Risks},
+		{nil, nil, nil, func(r *rehearsal.Report) { r.Nowhere = []rehearsal.Nowhere{{Pod: "a/b"}} }, rehearsal.Risks},
+		{nil, nil, []string{"waits"}, func(*rehearsal.Report) {}, rehearsal.Risks},
+		{nil, []string{"broken"}, []string{"waits"}, func(r *rehearsal.Report) { r.Risks = []rehearsal.Risk{{ID: "a"}} }, rehearsal.Failed},
+		{[]string{"no"}, []string{"broken"}, nil, func(*rehearsal.Report) {}, rehearsal.Refused},
 	} {
 		r := &rehearsal.Report{}
 		c.change(r)
-		if r.Conclude(c.refused, c.failed); r.Result != c.want || len(r.Problems) != len(c.refused)+len(c.failed) {
-			t.Errorf("%v, %v: %s with %q, not %s", c.refused, c.failed, r.Result, r.Problems, c.want)
+		if r.Conclude(c.refused, c.failed, c.left); r.Result != c.want || len(r.Problems) != len(c.refused)+len(c.failed)+len(c.left) {
+			t.Errorf("%v, %v, %v: %s with %q, not %s", c.refused, c.failed, c.left, r.Result, r.Problems, c.want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ type Report struct {
 	// When what it began with was read.
 	Observed time.Time `json:"observed"`
 	Result   Result    `json:"result"`
-	// Why it is refused, or fails.
+	// Why it is refused, or fails, or what it leaves to people.
 	Problems []string `json:"problems"`
 	// What takes consent. The rehearsal goes on as if it were given.
 	Risks []Risk `json:"risks"`

@@ -75,7 +75,11 @@ func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, run reh
 	report.Risks = append(report.Risks, found.risks...)
 	report.MonthlyCost, report.Currency = found.cost, found.currency
 	report.Unseen = append(report.Unseen, o.Unseen...)
-	report.Conclude(r.lines(found.refused), r.lines(ended))
+	if diag.CodeOf(ended) == diag.Differences {
+		report.Conclude(r.lines(found.refused), nil, r.lines(ended))
+	} else {
+		report.Conclude(r.lines(found.refused), r.lines(ended), nil)
+	}
 	return report, nil
 }
 
