@@ -40,6 +40,7 @@ type config struct {
 	overridden    string
 	operator      string // folder of Flux' operator
 	pods          bool
+	argo          string // folder of Argo CD
 }
 
 // Own asks for a cluster that only this test has, and that ends with it.

@@ -22,6 +22,11 @@ type process struct {
 // start starts a program of the bed. It gets an environment of its own:
 // nothing of what is set for the tests, such as a proxy, is meant for it.
 func (c *Cluster) start(name string, env []string, args ...string) (*process, error) {
+	return c.startAs(name, name, env, args...)
+}
+
+// startAs starts a program that has several parts, as one of them.
+func (c *Cluster) startAs(name, program string, env []string, args ...string) (*process, error) {
 	i := c.instance
 	p := &process{name: name, log: i.file(filepath.Join("logs", name+".log")), ended: make(chan struct{})}
 
@@ -37,11 +42,14 @@ func (c *Cluster) start(name string, env []string, args ...string) (*process, er
 	}
 
 	programs := c.programs
-	if name == fluxOperator {
+	switch program {
+	case fluxOperator:
 		programs = c.config.operator
+	case argoProgram:
+		programs = c.config.argo
 	}
 
-	p.cmd = exec.Command(filepath.Join(programs, name), args...)
+	p.cmd = exec.Command(filepath.Join(programs, program), args...)
 	p.cmd.Dir = i.dir
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.Env = append([]string{marker + "=" + i.dir, "HOME=" + tmp, "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}, env...)

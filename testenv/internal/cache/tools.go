@@ -35,7 +35,7 @@ type Module struct {
 // so that the other levels need not wait for their builds. It is not a field, as a
 // new one would change the folder of every module.
 func (m Module) Nightly() bool {
-	return m.Folder == nextKubernetes || m.Folder == nextEtcd || m.Folder == talhelper || strings.HasPrefix(m.Folder, "talosnode/installer-")
+	return m.Folder == nextKubernetes || m.Folder == nextEtcd || m.Folder == talhelper || m.Folder == argoCD || strings.HasPrefix(m.Folder, "talosnode/installer-")
 }
 
 // BuildFlags are the flags of go build: small binaries that are the same in
@@ -83,6 +83,11 @@ func tools() []Module {
 		},
 		fluxOperator(),
 		{
+			Folder: argoCD,
+			Tools:  []Tool{{Name: "argocd", Package: "github.com/talosgen/talosgen/testenv/tools/argocd"}},
+			Files:  []Files{{Folder: "crds", Module: argoModule, Glob: "manifests/crds/*.yaml"}},
+		},
+		{
 			Folder: talhelper,
 			Tools:  []Tool{{Name: "talhelper", Package: talhelperModule}},
 			Files: []Files{
@@ -95,6 +100,12 @@ func tools() []Module {
 		{Folder: "tools/talosctl-1.14", Tools: talosctl},
 	}
 }
+
+// argoCD is the folder of Argo CD, and argoModule where it is from.
+const (
+	argoCD     = "tools/argocd"
+	argoModule = "github.com/argoproj/argo-cd/v3"
+)
 
 // fluxOperator is the operator of Flux, with the release of Flux that it installs,
 // which its image has too.
