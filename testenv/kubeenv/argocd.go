@@ -25,9 +25,11 @@ const (
 )
 
 // ArgoDir is the folder with what Argo CD brings: its custom resource definitions, in
-// crds.
+// crds. Tests with it are of the nightly level, and are skipped at others.
 func ArgoDir(t testing.TB) string {
 	t.Helper()
+
+	toolenv.Nightly(t)
 
 	return toolenv.Folder(t, "tools/argocd")
 }

@@ -246,34 +246,48 @@ func (r *run) handOver(c *kubeenv.Cluster, g *kubeenv.Git, h handed) {
 	if len(after) != len(desired.Items) {
 		r.t.Errorf("%d of %d objects are there", len(after), len(desired.Items))
 	}
-	for id, o := range after {
-		if version(o) != version(before[id]) {
-			r.t.Errorf("Flux changed %s: %s, was %s", id, version(o), version(before[id]))
-		}
-		fluxs := false
-		for _, e := range kubeplan.Entries(o) {
-			if e.Operation == "Apply" && e.Subresource == "" && e.Manager != kubeplan.ManagerFlux || foreign(e.Manager) {
-				r.t.Errorf("%s has fields of %s", id, e.Manager)
-			}
-			fluxs = fluxs || e.Operation == "Apply" && e.Manager == kubeplan.ManagerFlux
-		}
-		if !fluxs {
-			r.t.Errorf("%s has no fields of Flux", id)
-		}
-		if left := doomedIn(o); len(left) < 3 {
-			r.t.Errorf("%s never had what is to be removed, only %q", id, left)
-		}
-	}
+	r.unchanged(before, after, kubeplan.ManagerFlux)
 
 	if p := r.plan(later.read(r.t), plan.Consent{}); len(p.Changes()) > 0 || p.Refused() || p.Edited() != nil || len(p.Warnings) > 0 {
 		r.t.Errorf("talosgen would change what is Flux's:\n%s", p)
 	}
 	reconciled(r.t, c, h.name, later.commit(r.t, g))
+	r.asInGit(later.read(r.t), r.observe(desired).Objects)
+}
+
+// unchanged fails for each object that an engine changed as it took over, or does not
+// own alone.
+func (r *run) unchanged(before, after map[kubeplan.ID]kubeplan.Object, manager string) {
+	r.t.Helper()
+	for id, o := range after {
+		if version(o) != version(before[id]) {
+			r.t.Errorf("%s was changed: %s, was %s", id, version(o), version(before[id]))
+		}
+		owned := false
+		for _, e := range kubeplan.Entries(o) {
+			if e.Operation == "Apply" && e.Subresource == "" && e.Manager != manager || foreign(e.Manager) {
+				r.t.Errorf("%s has fields of %s", id, e.Manager)
+			}
+			owned = owned || e.Operation == "Apply" && e.Manager == manager
+		}
+		if !owned {
+			r.t.Errorf("%s has no fields of %s", id, manager)
+		}
+		if left := doomedIn(o); len(left) < 3 {
+			r.t.Errorf("%s never had what is to be removed, only %q", id, left)
+		}
+	}
+}
+
+// asInGit fails for each object that Git has no more, and for what it has no more of
+// others.
+func (r *run) asInGit(later kubeplan.Desired, live map[kubeplan.ID]kubeplan.Object) {
+	r.t.Helper()
 	stay := map[kubeplan.ID]bool{}
-	for _, i := range later.read(r.t).Items {
+	for _, i := range later.Items {
 		stay[i.ID()] = true
 	}
-	for id, o := range r.observe(desired).Objects {
+	for id, o := range live {
 		switch left := doomedIn(o); {
 		case !stay[id] && o.Text("metadata", "deletionTimestamp") == "":
 			r.t.Errorf("%s is still there", id)

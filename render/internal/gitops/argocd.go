@@ -88,7 +88,7 @@ func (s Settings) application(name, dir string) manifest.Object {
 		"destination": map[string]any{"server": inCluster},
 		"syncPolicy": map[string]any{
 			"automated":   map[string]any{"prune": s.ArgoCD.Prune, "selfHeal": s.ArgoCD.SelfHeal},
-			"syncOptions": []any{"ServerSideApply=true", "ApplyOutOfSyncOnly=true", "PruneLast=true", "SkipDryRunOnMissingResource=true"},
+			"syncOptions": []any{"ServerSideApply=true", "ApplyOutOfSyncOnly=true", "SkipDryRunOnMissingResource=true"},
 			"retry": map[string]any{
 				"limit": int64(-1), "refresh": true, // else a commit that mends waits for one that cannot succeed
 				"backoff": map[string]any{"duration": "30s", "factor": int64(2), "maxDuration": "2m"},
