@@ -7,6 +7,7 @@ require (
 	filippo.io/age v1.3.2
 	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/Masterminds/sprig/v3 v3.3.0
+	github.com/aws/aws-sdk-go-v2/service/s3 v1.105.2
 	github.com/bitnami-labs/sealed-secrets v0.36.6
 	github.com/blang/semver/v4 v4.0.0
 	github.com/cosi-project/runtime v1.16.3
@@ -68,7 +69,6 @@ require (
 	github.com/ProtonMail/go-crypto v1.4.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/aws/aws-sdk-go-v2 v1.42.1 // indirect
-	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.14 // indirect
 	github.com/aws/aws-sdk-go-v2/config v1.32.30 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.19.29 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.18.30 // indirect
@@ -77,11 +77,8 @@ require (
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.7.30 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/v4a v1.4.31 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.13 // indirect
-	github.com/aws/aws-sdk-go-v2/service/internal/checksum v1.9.23 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/presigned-url v1.13.30 // indirect
-	github.com/aws/aws-sdk-go-v2/service/internal/s3shared v1.19.31 // indirect
 	github.com/aws/aws-sdk-go-v2/service/kms v1.54.1 // indirect
-	github.com/aws/aws-sdk-go-v2/service/s3 v1.105.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/signin v1.4.1 // indirect
 	github.com/aws/aws-sdk-go-v2/service/sso v1.32.1 // indirect
 	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.37.1 // indirect
@@ -104,7 +101,6 @@ require (
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/exponent-io/jsonpath v0.0.0-20210407135951-1de76d718b3f // indirect
 	github.com/fatih/color v1.19.0 // indirect
-	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.3 // indirect
 	github.com/gertd/go-pluralize v0.2.1 // indirect
 	github.com/getsops/gopgagent v0.0.0-20241224165529-7044f28e491e // indirect
@@ -247,10 +243,13 @@ require (
 replace (
 	cloud.google.com/go/storage => ./internal/absent/storage // see docs/decisions/0018-what-is-linked.md
 	github.com/chai2010/gettext-go => ./internal/absent/gettext // see docs/decisions/0018-what-is-linked.md
+	github.com/aws/aws-sdk-go-v2/feature/s3/manager => ./internal/absent/s3manager // see docs/decisions/0018-what-is-linked.md
+	github.com/aws/aws-sdk-go-v2/service/s3 => ./internal/absent/s3 // see docs/decisions/0018-what-is-linked.md
 	github.com/cosi-project/runtime => github.com/cosi-project/runtime v1.16.2
 	github.com/cpuguy83/go-md2man/v2 => ./internal/absent/md2man // see docs/decisions/0018-what-is-linked.md
 	github.com/ghodss/yaml => ./internal/absent/ghodss // see docs/decisions/0018-what-is-linked.md
 	github.com/goccy/go-yaml => ./internal/absent/goccy // see docs/decisions/0018-what-is-linked.md
 	github.com/jsimonetti/rtnetlink/v2 => github.com/jsimonetti/rtnetlink/v2 v2.2.0
 	go.mongodb.org/mongo-driver => ./internal/absent/mongo // see docs/decisions/0018-what-is-linked.md
+	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp => ./internal/absent/otelhttp // see docs/decisions/0018-what-is-linked.md
 )
