@@ -59,7 +59,9 @@ var owners = []struct {
 	{"helm.sh/helm/v4/...", []string{"render/internal/addon/..."}},
 	{"sigs.k8s.io/kustomize/...", []string{"render/internal/addon/..."}},
 	{"github.com/hetznercloud/hcloud-go/v2/...", []string{"apply/internal/cloud", "apply/internal/execute/executetest"}}, // the latter is for tests
-	{"github.com/fluxcd/pkg/ssa/...", []string{"apply/internal/kube"}},
+	{"github.com/fluxcd/pkg/ssa/normalize", []string{"apply/internal/kube"}},
+	// The rest of it brings kubectl and controller-runtime (decision 0018).
+	{"github.com/fluxcd/pkg/ssa/...", nil},
 	{"k8s.io/client-go/kubernetes/scheme", []string{"apply/internal/kube", "internal/kubelifecycle", "render/internal/kubeschema"}}, // the table of kinds
 	{"k8s.io/apiextensions-apiserver/...", []string{"apply/internal/kube", "render/internal/kubeschema"}},
 	{"k8s.io/client-go/kubernetes/...", nil}, // the typed clients of all kinds link 11 MB: the dynamic one has all kinds (decision 0019)

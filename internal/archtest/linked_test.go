@@ -16,7 +16,9 @@ var unlinked = []struct{ packages, reason string }{
 	{"gopkg.in/yaml.v2", "go.yaml.in/yaml/v2 is the same parser, and is linked"},
 	{"github.com/goccy/go-yaml/parser", "internal/absent/goccy takes the place of the module: other parsers of YAML are linked"},
 	{"go.mongodb.org/mongo-driver/bson/bsoncodec", "internal/absent/mongo takes the place of the module: nothing speaks BSON"},
-	{"github.com/chai2010/gettext-go/mo", "internal/absent/gettext takes the place of the module: kubectl's messages are not printed"},
+	{"k8s.io/kubectl/...", "fluxcd/pkg/ssa brings it, of which only its package normalize is used"},
+	{"sigs.k8s.io/controller-runtime/...", "it comes with fluxcd/pkg/ssa"},
+	{"k8s.io/client-go/informers/...", "it comes with fluxcd/pkg/ssa, and takes as long to compile as a tenth of the program"},
 	{"k8s.io/client-go/kubernetes/fake", "it is for tests"},
 	{"net/http/httptest", "it is for tests"},
 }

@@ -5,9 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/fluxcd/pkg/ssa"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
@@ -54,27 +52,6 @@ func (a applier) takeOver(ctx context.Context, s kubeplan.Step) error {
 		}
 		return on(s.ID(), err)
 	}
-}
-
-// managersPatch gives the fields of managers to another one, if the object still
-// is in this version; nil if there is nothing to give.
-func managersPatch(live map[string]any, from []string, to string) ([]any, error) {
-	o := &unstructured.Unstructured{Object: live}
-	var managers []ssa.FieldManager
-	for _, name := range from {
-		for _, operation := range []metav1.ManagedFieldsOperationType{metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate} {
-			managers = append(managers, ssa.FieldManager{Name: name, ExactMatch: true, OperationType: operation})
-		}
-	}
-	patches, err := ssa.PatchReplaceFieldsManagers(o, managers, to)
-	if err != nil || len(patches) == 0 {
-		return nil, err
-	}
-	all := []any{map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()}}
-	for _, p := range patches {
-		all = append(all, p)
-	}
-	return all, nil
 }
 
 // explainConflict says whose fields an apply would have taken.
