@@ -30,3 +30,23 @@ func TestDearer(t *testing.T) {
 		t.Errorf("with one program: %v", got)
 	}
 }
+
+// A build is compared with that of the first checkout, however many there are.
+func TestDearerBuild(t *testing.T) {
+	took := func(seconds int) []sample { return []sample{{cpu: time.Duration(seconds) * time.Second}} }
+	for _, c := range []struct {
+		builds [][]sample
+		bound  float64
+		want   string
+	}{
+		{[][]sample{took(462), took(479)}, 1, "build from nothing: 479.000 s of CPU time, and 462.000 s before"},
+		{[][]sample{took(462), took(500), took(400)}, 1, "<nil>"},
+		{[][]sample{took(462), took(400), took(500)}, 1, "build from nothing: 500.000 s of CPU time, and 462.000 s before"},
+		{[][]sample{took(462), took(479)}, 0, "<nil>"},
+		{[][]sample{took(479)}, 1, "<nil>"},
+	} {
+		if got := fmt.Sprint(dearer(costOfBuild(c.builds), c.bound)); got != c.want {
+			t.Errorf("%v, bound %v: %s, want %s", c.builds, c.bound, got, c.want)
+		}
+	}
+}

@@ -1,33 +1,37 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
-// newUsers is [firsts] in a folder that does not stay.
-func newUsers(checkouts []string, runs int) error {
+// newUsers is [firsts] in a folder that does not stay; a build that takes more than so
+// many times what it takes in the first checkout is an error.
+func newUsers(checkouts []string, runs int, bound float64) error {
 	dir, err := os.MkdirTemp("", "talosgen-bench-")
 	if err != nil {
 		return err
 	}
-	return errors.Join(firsts(dir, checkouts, runs), os.RemoveAll(dir))
+	costs, err := firsts(dir, checkouts, runs)
+	return errors.Join(err, dearer(costs, bound), os.RemoveAll(dir))
 }
 
 // firsts measures what a new user waits for, with each checkout: to build the program
 // with nothing compiled, to render the first repository, to try a cluster. Modules are
-// those that have been downloaded.
-func firsts(dir string, checkouts []string, runs int) error {
+// those that have been downloaded. It returns what the builds cost.
+func firsts(dir string, checkouts []string, runs int) (costs []cost, err error) {
 	newcomers := make([]newcomer, 0, len(checkouts))
 	for i, checkout := range checkouts {
 		n := newcomer{checkout: checkout, binary: filepath.Join(dir, fmt.Sprintf("talosgen-%d", i)), home: filepath.Join(dir, fmt.Sprintf("home-%d", i))}
 		if err := os.MkdirAll(n.home, 0o755); err != nil {
-			return err
+			return nil, err
 		}
 		newcomers = append(newcomers, n)
 	}
@@ -38,7 +42,7 @@ func firsts(dir string, checkouts []string, runs int) error {
 		runs int
 		once func(newcomer, int) (sample, error)
 	}{
-		{"build from nothing", 1, newcomer.build},
+		{building, 1, newcomer.build},
 		{"init", runs, newcomer.initialise},
 		{"secrets sync", runs, newcomer.sync},
 		{"render", runs, newcomer.render},
@@ -49,10 +53,13 @@ func firsts(dir string, checkouts []string, runs int) error {
 			for i, n := range newcomers {
 				s, err := what.once(n, run)
 				if err != nil {
-					return err
+					return costs, err
 				}
 				samples[i] = append(samples[i], s)
 			}
+		}
+		if what.name == building {
+			costs = costOfBuild(samples)
 		}
 		for i, n := range newcomers {
 			cpu := median(samples[i], func(s sample) time.Duration { return s.cpu })
@@ -60,7 +67,23 @@ func firsts(dir string, checkouts []string, runs int) error {
 			fmt.Printf("| %s | %s | %.2f s | %.2f s |\n", n.checkout, what.name, cpu.Seconds(), wall.Seconds())
 		}
 	}
-	return nil
+	return costs, nil
+}
+
+// building is the step that has a bound: the others are renders, which have one of their
+// own, or luck.
+const building = "build from nothing"
+
+// costOfBuild is what a build costs in the last checkout, beside the first one; none
+// without another checkout.
+func costOfBuild(samples [][]sample) []cost {
+	if len(samples) < 2 {
+		return nil
+	}
+	least := func(of []sample) time.Duration {
+		return slices.MinFunc(of, func(a, b sample) int { return cmp.Compare(a.cpu, b.cpu) }).cpu
+	}
+	return []cost{{what: building, now: least(samples[len(samples)-1]), before: least(samples[0])}}
 }
 
 // newcomer is somebody who has a checkout, and nothing else.

@@ -11,6 +11,7 @@
 //	go run ./testenv/bench -against ../talosgen-of-before -bound 1.25   fails if it costs more
 //	go run ./testenv/bench -envs 50   in place of these, plans of many environments
 //	go run ./testenv/bench -first ../before,.   what a new user waits for, in checkouts
+//	go run ./testenv/bench -first ../before,. -bound 1   fails if a build costs more
 package main
 
 import (
@@ -38,13 +39,13 @@ func main() {
 	contracts := flag.String("contracts", newestTwo(), "Talos versions")
 	binary := flag.String("binary", "", "the talosgen to measure; built if empty")
 	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
-	bound := flag.Float64("bound", 0, "with -against, how many times what the other takes of CPU time is an error; 0 for no bound")
+	bound := flag.Float64("bound", 0, "how many times what the other takes of CPU time is an error, with -against or, for builds, with -first; 0 for no bound")
 	envs := flag.Int("envs", 0, "plan so many environments of 20 nodes in one simulated project, and measure nothing else")
 	first := flag.String("first", "", "checkouts with which a new user's first steps are measured, and nothing else")
 	keep := flag.String("keep", "", "a directory for the generated repositories, which then stay")
 	flag.Parse()
 	if *first != "" {
-		if err := newUsers(strings.Split(*first, ","), *runs); err != nil {
+		if err := newUsers(strings.Split(*first, ","), *runs, *bound); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
