@@ -19,6 +19,8 @@ var unlinked = []struct{ packages, reason string }{
 	{"k8s.io/kubectl/...", "fluxcd/pkg/ssa brings it, of which only its package normalize is used"},
 	{"sigs.k8s.io/controller-runtime/...", "it comes with fluxcd/pkg/ssa"},
 	{"k8s.io/client-go/informers/...", "it comes with fluxcd/pkg/ssa, and takes as long to compile as a tenth of the program"},
+	{"github.com/aws/aws-sdk-go-v2/service/s3/types", "internal/absent/s3 takes the place of the module: sops alone would use it"},
+	{"github.com/felixge/httpsnoop", "internal/absent/otelhttp takes the place of the module that brings it: nothing is measured"},
 	{"k8s.io/client-go/kubernetes/fake", "it is for tests"},
 	{"net/http/httptest", "it is for tests"},
 }
