@@ -13,7 +13,7 @@ import (
 // is in this version; nil if there is nothing to give.
 func managersPatch(live map[string]any, from []string, to string) ([]any, error) {
 	o := &unstructured.Unstructured{Object: live}
-	entries, err := handOver(o.GetManagedFields(), from, to)
+	entries, err := giveFields(o.GetManagedFields(), from, to)
 	if err != nil || entries == nil {
 		return nil, err
 	}
@@ -23,14 +23,14 @@ func managersPatch(live map[string]any, from []string, to string) ([]any, error)
 	}, nil
 }
 
-// handOver gives what managers have of an object to another one, as Flux does with
+// giveFields gives what managers have of an object to another one, as Flux does with
 // kubectl's fields: one entry of who applies, in the place of all of theirs. Without
 // an entry of its own, the new manager has the first of theirs, under its name. What
 // was noted of a subresource stays. It returns nil if there is nothing to give.
 //
 // fluxcd/pkg/ssa has such a function. It is not used, as 207 packages come with it
 // (decision 0018).
-func handOver(entries []metav1.ManagedFieldsEntry, from []string, to string) ([]metav1.ManagedFieldsEntry, error) {
+func giveFields(entries []metav1.ManagedFieldsEntry, from []string, to string) ([]metav1.ManagedFieldsEntry, error) {
 	var all *metav1.ManagedFieldsEntry
 	var others, given []metav1.ManagedFieldsEntry
 	for _, e := range entries {

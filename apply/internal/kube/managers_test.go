@@ -65,7 +65,7 @@ func fieldsOf(t *testing.T, e metav1.ManagedFieldsEntry) (names []string) {
 	return names
 }
 
-func TestHandOver(t *testing.T) {
+func TestGiveFields(t *testing.T) {
 	for _, test := range []struct{ name, entries, want string }{
 		{"nobody has anything", "", ""},
 		{"only others", "flux Apply a\nhpa Update b\n", ""},
@@ -79,7 +79,7 @@ func TestHandOver(t *testing.T) {
 		{"no fields in any", "kubectl Update -\nhelm Apply -\n", "flux Apply -\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := handOver(entriesOf(t, test.entries), []string{"kubectl", "helm"}, "flux")
+			got, err := giveFields(entriesOf(t, test.entries), []string{"kubectl", "helm"}, "flux")
 			if text := textOf(t, got); err != nil || text != test.want {
 				t.Errorf("%v, got:\n%swant:\n%s", err, text, test.want)
 			}
@@ -87,18 +87,18 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestHandOverUnread: fields that cannot be read are not given away, and not lost.
-func TestHandOverUnread(t *testing.T) {
+// TestGiveFieldsUnread: fields that cannot be read are not given away, and not lost.
+func TestGiveFieldsUnread(t *testing.T) {
 	entries := entriesOf(t, "flux Apply a\nkubectl Update b\n")
 	entries[1].FieldsV1 = metav1.NewFieldsV1(`{"f:b": 1`)
-	if got, err := handOver(entries, []string{"kubectl"}, "flux"); err == nil || !strings.Contains(err.Error(), "fields of kubectl: ") {
+	if got, err := giveFields(entries, []string{"kubectl"}, "flux"); err == nil || !strings.Contains(err.Error(), "fields of kubectl: ") {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// TestHandOverLosesNothing takes entries by chance: each field has an owner afterwards
+// TestGiveFieldsLosesNothing takes entries by chance: each field has an owner afterwards
 // as before, what others have is untouched, and who left has nothing.
-func TestHandOverLosesNothing(t *testing.T) {
+func TestGiveFieldsLosesNothing(t *testing.T) {
 	from := []string{"kubectl", "helm"}
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -114,7 +114,7 @@ func TestHandOverLosesNothing(t *testing.T) {
 		before := entriesOf(t, b.String())
 		r.Shuffle(len(before), func(i, j int) { before[i], before[j] = before[j], before[i] })
 		text := textOf(t, before)
-		after, err := handOver(before, from, "flux")
+		after, err := giveFields(before, from, "flux")
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
