@@ -7,6 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/internal/followed"
+	"github.com/talosgen/talosgen/internal/manifest"
 )
 
 // The file of a tree that tells Flux what to watch, or Argo CD.
@@ -30,9 +32,24 @@ func engineOf(e *Environment) string {
 	return ""
 }
 
-// Follows returns the branch that Flux or Argo CD follows, and which of them does; empty
-// if the tree has nothing for them.
-func (e *Environment) Follows() (branch, engine string) { return branchOf(e), engineOf(e) }
+// Follows returns the branch that Flux or Argo CD follows, where it looks for the tree
+// there, and which of them does; empty if the tree has nothing for them.
+func (e *Environment) Follows() (branch, place, engine string) {
+	return branchOf(e), placeOf(e), engineOf(e)
+}
+
+// placeOf is where the engine looks for the tree.
+func placeOf(e *Environment) string {
+	text, there := e.files[fluxFile]
+	if !there {
+		text = e.files[argoFile]
+	}
+	objects, err := manifest.Parse(e.path(fluxFile), text)
+	if err != nil {
+		return "" // whoever reads its objects reports it
+	}
+	return followed.Of(e.path(""), objects).Path()
+}
 
 // branchOf is the branch that is followed.
 func branchOf(e *Environment) string {

@@ -11,7 +11,7 @@ func TestFollows(t *testing.T) {
 		"kind: FluxInstance\nspec: {sync: {kind: OCIRepository, ref: latest}}\n":               "",
 	} {
 		e := &Environment{files: map[string][]byte{fluxFile: []byte(text)}}
-		if got, _ := e.Follows(); got != want {
+		if got, _, _ := e.Follows(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

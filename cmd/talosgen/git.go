@@ -106,6 +106,11 @@ func gitSource(ctx context.Context, root, env string, files []string, follows st
 	if s.Upstream, err = gitUpstream(ctx, root, s.Branch); err != nil || s.Upstream == "" {
 		return s, notAsked(err)
 	}
+	folder, err := gitLine(ctx, root, "rev-parse", "--show-prefix")
+	if err != nil {
+		return s, notAsked(err)
+	}
+	s.Place = folder + tree
 	if s.Follows = follows; follows != "" {
 		remote, _, _ := strings.Cut(s.Upstream, "/")
 		s.Upstream = remote + "/" + follows

@@ -23,7 +23,14 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 	if err != nil {
 		return nil, err
 	}
-	flux := &kubesim.Flux{Installed: true, Read: func(path string) ([]map[string]any, error) { return kubesim.Manifests(dir.FS(), path) }}
+	repository := &simulatedRepository{root: dir.FS(), envs: envs, known: map[string]placed{}}
+	flux := &kubesim.Flux{Installed: true, Read: func(path string) ([]map[string]any, error) {
+		local, err := repository.local(path)
+		if err != nil {
+			return nil, err
+		}
+		return kubesim.Manifests(dir.FS(), local)
+	}}
 	if len(envs) == 0 {
 		envs = []string{"."}
 	}

@@ -184,7 +184,9 @@ func (e addonGenerator) gitops(c values) {
 		return []string{"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ0example\n-----END PGP PUBLIC KEY BLOCK-----\n"}
 	})
 	put(e, g, at, "branch", 40, func(string) string { return "release/2026.11" })
-	put(e, g, at, "path", 20, func(string) string { return "rendered/" + e.Name })
+	put(e, g, at, "path", 30, func(name string) string {
+		return one(e, name+" value", "rendered/", "infra/k8s/rendered/", "clusters/") + e.Name
+	})
 	e.notifications(g)
 	put(e, g, at, "interval", 40, func(name string) string { return one(e, name+" value", "5m", "1h30m") })
 	switch {

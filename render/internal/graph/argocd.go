@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/followed"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/render/internal/gitops"
@@ -51,20 +52,18 @@ func argoRepository(o manifest.Object) Card {
 	})
 }
 
-// argoSteps are the steps among Applications whose directories are below one, each after
-// the wave before.
-func argoSteps(objects []manifest.Object, below string) (steps []step) {
+// argoSteps are the steps among Applications, each after the wave before.
+func argoSteps(objects []manifest.Object, place followed.Tree) (steps []step) {
 	wave := func(o manifest.Object) int {
 		n, _ := strconv.Atoi(o.Text("metadata", "annotations", "argocd.argoproj.io/sync-wave"))
 		return n
 	}
 	sorting.By(objects, func(a, b manifest.Object) int { return cmp.Or(wave(a)-wave(b), strings.Compare(a.Name(), b.Name())) })
 	for _, o := range objects {
-		dir := path.Clean(o.Text("spec", "source", "path"))
-		if path.Dir(dir) != below {
+		s := step{name: stepOf(o.Text("spec", "source", "path"), place)}
+		if s.name == "" {
 			continue
 		}
-		s := step{name: path.Base(dir)}
 		if len(steps) > 0 {
 			s.after = []string{steps[len(steps)-1].name}
 		}

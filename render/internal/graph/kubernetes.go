@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/followed"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/natural"
 	"github.com/talosgen/talosgen/render/internal/gitops"
@@ -36,14 +37,15 @@ func (b *builder) kubernetes() error {
 	if len(repositories) > 0 {
 		g.Rows = append(g.Rows, Row{ID: gitops.FluxDir, Title: "Flux", Subtitle: "keeps what follows", Cards: repositories})
 	}
-	steps := stepsOf(objects, path.Join(b.in.Dir, gitops.AddonsDir))
 	root, applications, err := b.argoObjects()
 	if err != nil {
 		return err
 	}
+	place := followed.Of(b.in.Dir, slices.Concat(objects, root))
+	steps := stepsOf(objects, place)
 	if len(root) > 0 {
 		g.Rows = append(g.Rows, Row{ID: gitops.ArgoDir, Title: "Argo CD", Subtitle: "keeps what follows", Cards: []Card{argoRepository(root[0])}})
-		steps = argoSteps(applications, path.Join(b.in.Dir, gitops.AddonsDir))
+		steps = argoSteps(applications, place)
 	}
 	for _, s := range steps {
 		g.Rows = append(g.Rows, Row{ID: s.id(), Title: s.name, Subtitle: s.waits(), Cards: addonCards(counted, path.Join(gitops.AddonsDir, s.name))})
@@ -157,17 +159,26 @@ func (s step) waits() string {
 	return "after " + strings.Join(s.after, ", ")
 }
 
-// stepsOf are the steps among objects whose directories are below one, each
-// after those that it waits for.
-func stepsOf(objects []manifest.Object, below string) (steps []step) {
+// stepOf is the step whose directory is at a path in the repository that is followed;
+// empty if it is none.
+func stepOf(at string, place followed.Tree) string {
+	below, _ := place.Below(at)
+	if dir, name := path.Split(below); dir == gitops.AddonsDir+"/" {
+		return name
+	}
+	return ""
+}
+
+// stepsOf are the steps among objects of Flux, each after those that it waits for.
+func stepsOf(objects []manifest.Object, place followed.Tree) (steps []step) {
 	directory := map[string]string{} // by the name of the Kustomization
 	waiting := map[string][]string{}
 	for _, o := range objects {
-		dir := path.Clean(o.Text("spec", "path"))
-		if o.Kind() != "Kustomization" || path.Dir(dir) != below {
+		name := stepOf(o.Text("spec", "path"), place)
+		if o.Kind() != "Kustomization" || name == "" {
 			continue
 		}
-		directory[o.Name()] = path.Base(dir)
+		directory[o.Name()] = name
 		for _, d := range manifest.Maps(o.Value("spec", "dependsOn")) {
 			waiting[o.Name()] = append(waiting[o.Name()], manifest.Text(d["name"]))
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/followed"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/internal/versions"
 	"github.com/talosgen/talosgen/render/internal/kubeschema"
@@ -19,7 +20,7 @@ import (
 
 // Input is what is looked at.
 type Input struct {
-	// The repository. Paths in Kustomizations are relative to its root.
+	// The repository of talosgen.
 	Repository fs.FS
 	// A rendered tree, or any directory with manifests.
 	Dir      string
@@ -63,6 +64,7 @@ type Report struct {
 type checker struct {
 	in     Input
 	files  *files
+	place  followed.Tree   // where what is looked at is in the repository that is followed
 	inside map[string]bool // directories that are being built
 	notes  []string
 
@@ -85,6 +87,7 @@ func Check(in Input) (*Report, error) {
 	if err := c.load(); err != nil {
 		return nil, err
 	}
+	c.place = c.followed()
 	if err := c.own(); err != nil {
 		return nil, err
 	}
@@ -130,6 +133,38 @@ func (c *checker) load() error {
 	return nil
 }
 
+// followed is where a rendered tree is in the repository that Flux or Argo CD follows.
+func (c *checker) followed() followed.Tree {
+	if !c.in.Rendered {
+		return followed.Tree{}
+	}
+	var objects []manifest.Object
+	for _, o := range c.objects {
+		below := strings.TrimPrefix(o.Pos.File, c.in.Dir+"/")
+		if strings.HasPrefix(below, "flux/") || strings.HasPrefix(below, "bootstrap/argocd/") {
+			objects = append(objects, o.Object)
+		}
+	}
+	return followed.Of(c.in.Dir, objects)
+}
+
+// applied is what an engine applies from a directory of the repository that it follows.
+func (c *checker) applied(dir string) ([]manifest.Located, error) {
+	local, known := c.place.Local(dir)
+	if !known {
+		c.notes = append(c.notes, dir+" is outside of this repository, it was not looked at")
+		return nil, nil
+	}
+	return c.kustomize(local)
+}
+
+// isDirectory tells whether the repository that is followed has a directory, as far as
+// it is here.
+func (c *checker) isDirectory(dir string) bool {
+	local, known := c.place.Local(dir)
+	return !known || c.files.isDir(local)
+}
+
 // own finds out who has which objects.
 func (c *checker) own() error {
 	for _, m := range c.machines {
@@ -141,7 +176,7 @@ func (c *checker) own() error {
 	var watched []manifest.Located
 	for _, o := range c.objects {
 		// The Application that all others come from is in there, too.
-		argo, err := ownership.OfArgoCD([]manifest.Located{o}, c.kustomize)
+		argo, err := ownership.OfArgoCD([]manifest.Located{o}, c.applied)
 		c.problems.AddErr(err)
 		c.claims = append(c.claims, argo...)
 		below, found := strings.CutPrefix(o.Pos.File, bootstrap)
@@ -153,7 +188,7 @@ func (c *checker) own() error {
 		c.claims = append(c.claims, ownership.OfObject(o.Object, ownership.Claim{
 			Owner: ownership.Owner{Manager: ownership.Talosgen, Name: "bootstrap/" + addon}, Pos: o.Pos})...)
 	}
-	claims, err := ownership.OfFlux(watched, c.kustomize)
+	claims, err := ownership.OfFlux(watched, c.applied)
 	c.problems.AddErr(err)
 	c.claims = append(c.claims, claims...)
 	if c.in.Terraform == nil {
@@ -200,7 +235,7 @@ func (c *checker) schemas(r *Report) error {
 
 // references checks what objects refer to.
 func (c *checker) references() {
-	w := references.Sources{Directory: c.files.isDir, Makes: c.makes}
+	w := references.Sources{Directory: c.isDirectory, Makes: c.makes}
 	at := map[manifest.ID]manifest.Located{}
 	for _, o := range c.objects {
 		w.Objects = append(w.Objects, o.Object)

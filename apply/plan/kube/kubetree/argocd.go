@@ -64,7 +64,7 @@ func (r *reader) argoDir(o manifest.Object) (dir string, inside bool) {
 	if !slices.Contains(inCluster, server) && !slices.Contains(inCluster, name) {
 		return "", false // of another cluster
 	}
-	return strings.CutPrefix(path.Clean(o.Text("spec", "source", "path")), path.Join("rendered", r.tree.Env)+"/")
+	return r.place.Below(o.Text("spec", "source", "path"))
 }
 
 // asArgoHasIt refuses to make for Argo CD what Argo CD would change on its way.

@@ -12,7 +12,7 @@ func application(name, path, more string) string {
 // The Application that all others come from is talosgen's; they come from it, in their
 // order. What Argo CD needs to run, and namespaces, are made before.
 func TestReadArgoCD(t *testing.T) {
-	got, err := read(map[string]string{
+	files := map[string]string{
 		"bootstrap/argocd/manifests.yaml": application("all", "rendered/dev/argocd", "") + object("argoproj.io/v1alpha1", "AppProject", "all"),
 		"bootstrap/argocd/secret.yaml":    object("v1", "Secret", "git"),
 		"bootstrap/web/secret-web.yaml":   object("v1", "Secret", "web"),
@@ -23,7 +23,7 @@ func TestReadArgoCD(t *testing.T) {
 		"addons/crds/a.yaml":              object("v1", "Namespace", "web"),
 		"addons/apps/kustomization.yaml":  list("b.yaml"),
 		"addons/apps/b.yaml":              object("v1", "ConfigMap", "b"),
-	}, nil)
+	}
 	const want = `sources Application/all talosgen rendered/dev/bootstrap/argocd/manifests.yaml
 sources AppProject/all talosgen rendered/dev/bootstrap/argocd/manifests.yaml
 provider Secret/git talosgen rendered/dev/bootstrap/argocd/secret.yaml
@@ -36,8 +36,11 @@ sources Application/own Application argocd/all rendered/dev/argocd/manifests.yam
 sources AppProject/apps Application argocd/all rendered/dev/argocd/manifests.yaml
 argocd ConfigMap/b Application argocd/apps rendered/dev/addons/apps/b.yaml
 definitions Namespace/web Application argocd/crds seed rendered/dev/addons/crds/a.yaml`
-	if err != nil || strings.Join(got, "\n") != want {
-		t.Errorf("got (%v)\n%s\nwant\n%s", err, strings.Join(got, "\n"), want)
+	for _, place := range places {
+		got, err := read(elsewhere(files, place), nil)
+		if err != nil || strings.Join(got, "\n") != want {
+			t.Errorf("at %s: got (%v)\n%s\nwant\n%s", place, err, strings.Join(got, "\n"), want)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan/kube"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/followed"
 	"github.com/talosgen/talosgen/internal/manifest"
 )
 
@@ -35,8 +36,8 @@ var networks = []string{"cilium", "calico", "flannel", "canal", "kube-router", "
 
 // Tree is the files of a rendered tree, decrypted.
 type Tree struct {
-	// The name of the environment: the tree is rendered/<env> in the repository,
-	// as Flux sees it.
+	// The name of the environment: the tree is rendered/<env> in the repository of
+	// talosgen.
 	Env   string
 	Files map[string][]byte // by path in the tree
 	// Brings an object into the form in which Flux applies it; nil: it stays.
@@ -46,6 +47,7 @@ type Tree struct {
 // Read reads the objects. All problems are in the error.
 func Read(cluster string, t Tree) (kube.Desired, error) {
 	r := &reader{tree: t, owned: map[string]string{}, desired: kube.Desired{Cluster: cluster}}
+	r.place = r.followed()
 	owners := r.kustomizations()
 	r.bootstrap()
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
@@ -61,6 +63,7 @@ func Read(cluster string, t Tree) (kube.Desired, error) {
 
 type reader struct {
 	tree     Tree
+	place    followed.Tree     // where it is in the repository that Flux or Argo CD follows
 	owned    map[string]string // Kustomization or Application by file
 	desired  kube.Desired
 	problems diag.List
@@ -95,6 +98,17 @@ func (r *reader) parse(name string) []manifest.Object {
 	objects, err := manifest.Parse(r.file(name), r.tree.Files[name])
 	r.problems.AddErr(err)
 	return objects
+}
+
+// followed is where the tree is in the repository that Flux or Argo CD follows.
+func (r *reader) followed() followed.Tree {
+	var objects []manifest.Object
+	for _, name := range slices.Concat(r.in(fluxDir), r.in(path.Join(bootstrapDir, argoDir))) {
+		// Whoever reads its objects reports what cannot be read.
+		some, _ := manifest.Parse(r.file(name), r.tree.Files[name])
+		objects = append(objects, some...)
+	}
+	return followed.Of(r.file(""), objects)
 }
 
 // kustomizations are those of Flux that the tree has, and that which the Flux Operator
@@ -192,9 +206,7 @@ func (r *reader) dir(k manifest.Object) (dir string, inside bool) {
 	if len(k.Map("spec", "kubeConfig")) > 0 {
 		return "", false // of another cluster
 	}
-	full := path.Clean(strings.TrimPrefix(k.Text("spec", "path"), "./"))
-	dir, inside = strings.CutPrefix(full, path.Join("rendered", r.tree.Env)+"/")
-	return dir, inside
+	return r.place.Below(k.Text("spec", "path"))
 }
 
 // asItIs refuses to make for Flux what Flux would change on its way.

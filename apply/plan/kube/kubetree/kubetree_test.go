@@ -36,8 +36,20 @@ func read(files map[string]string, normalize func(manifest.Object) (manifest.Obj
 	return lines, err
 }
 
+// elsewhere are sources in which the tree is somewhere else in the repository that is
+// followed; what is read is the same.
+func elsewhere(files map[string]string, place string) map[string]string {
+	moved := map[string]string{}
+	for name, text := range files {
+		moved[name] = strings.ReplaceAll(text, "rendered/dev/", place+"/")
+	}
+	return moved
+}
+
+var places = []string{"rendered/dev", "infra/k8s/rendered/dev", "clusters/dev"}
+
 func TestRead(t *testing.T) {
-	got, err := read(map[string]string{
+	files := map[string]string{
 		"infrastructure.yaml":             "no: object",
 		"bootstrap/cilium/manifests.yaml": object("v1", "ConfigMap", "cilium") + object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "ciliums"),
 		"bootstrap/hcloud-ccm/a.yaml":     object("v1", "Secret", "hcloud"),
@@ -58,7 +70,7 @@ func TestRead(t *testing.T) {
 		"addons/plain/own/c.yaml":             object("v1", "ConfigMap", "c"),
 		"addons/plain/own/d.yaml":             object("v1", "ConfigMap", "d"),
 		"addons/plain/README.md":              "text",
-	}, nil)
+	}
 	const want = `cni ConfigMap/cilium talosgen rendered/dev/bootstrap/cilium/manifests.yaml
 definitions CustomResourceDefinition/ciliums talosgen rendered/dev/bootstrap/cilium/manifests.yaml
 keys Secret/sops-age talosgen rendered/dev/bootstrap/flux/key.yaml
@@ -76,15 +88,18 @@ sources Kustomization/apps Kustomization fs/talosgen seed rendered/dev/flux/step
 sources Kustomization/plain Kustomization fs/talosgen seed rendered/dev/flux/steps.yaml
 sources Kustomization/own Kustomization fs/talosgen seed rendered/dev/flux/steps.yaml
 flux ConfigMap/left talosgen rendered/dev/flux/left.yaml`
-	if err != nil || strings.Join(got, "\n") != want {
-		t.Errorf("got (%v)\n%s\nwant\n%s", err, strings.Join(got, "\n"), want)
+	for _, place := range places {
+		got, err := read(elsewhere(files, place), nil)
+		if err != nil || strings.Join(got, "\n") != want {
+			t.Errorf("at %s: got (%v)\n%s\nwant\n%s", place, err, strings.Join(got, "\n"), want)
+		}
 	}
 }
 
 // The Flux Operator makes the Kustomization of what its FluxInstance follows. What is of
 // Flux' kinds comes with Flux: nobody makes it before.
 func TestReadOperator(t *testing.T) {
-	got, err := read(map[string]string{
+	files := map[string]string{
 		"bootstrap/flux/a.yaml":   "{apiVersion: v1, kind: Namespace, metadata: {name: fs}}",
 		"flux/kustomization.yaml": list("components.yaml", "steps.yaml"),
 		"flux/components.yaml":    object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "fluxinstances") + object("apps/v1", "Deployment", "flux-operator"),
@@ -92,15 +107,18 @@ func TestReadOperator(t *testing.T) {
 			kustomization("apps", "rendered/dev/addons/apps", ""),
 		"addons/apps/kustomization.yaml": list("one.yaml"),
 		"addons/apps/one.yaml":           object("v1", "ConfigMap", "one"),
-	}, nil)
+	}
 	const want = `definitions Namespace/fs talosgen rendered/dev/bootstrap/flux/a.yaml
 definitions CustomResourceDefinition/fluxinstances Kustomization fs/all seed rendered/dev/flux/components.yaml
 flux Deployment/flux-operator Kustomization fs/all seed rendered/dev/flux/components.yaml
 sources FluxInstance/flux Kustomization fs/all seed rendered/dev/flux/steps.yaml
 sources Kustomization/apps Kustomization fs/all rendered/dev/flux/steps.yaml
 flux ConfigMap/one Kustomization fs/apps rendered/dev/addons/apps/one.yaml`
-	if err != nil || strings.Join(got, "\n") != want {
-		t.Errorf("got (%v)\n%s\nwant\n%s", err, strings.Join(got, "\n"), want)
+	for _, place := range places {
+		got, err := read(elsewhere(files, place), nil)
+		if err != nil || strings.Join(got, "\n") != want {
+			t.Errorf("at %s: got (%v)\n%s\nwant\n%s", place, err, strings.Join(got, "\n"), want)
+		}
 	}
 }
 
