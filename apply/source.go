@@ -27,9 +27,9 @@ type Source struct {
 	Follows string
 	// Engine is its name for people.
 	Engine string
-	// Place is where the tree is in the repository of Git, and Looks where the engine
+	// Place is where the tree is in the repository of Git, and FollowedPath where the engine
 	// looks for it.
-	Place, Looks string
+	Place, FollowedPath string
 	// Pushed says whether the upstream, as far as is known here, has the same
 	// tree.
 	Pushed bool
@@ -38,7 +38,7 @@ type Source struct {
 // misplaced reports whether the engine would not find the tree where Git has it. A path
 // that does not end as that of the tree is one that trees are brought to by other means.
 func (s Source) misplaced(tree string) bool {
-	return s.Follows != "" && s.Place != "" && s.Looks != s.Place && strings.HasSuffix("/"+s.Looks, "/"+tree)
+	return s.Follows != "" && s.Place != "" && s.FollowedPath != s.Place && strings.HasSuffix("/"+s.FollowedPath, "/"+tree)
 }
 
 // Check refuses a tree that others could not see: what runs must be what was
@@ -62,7 +62,7 @@ func (s Source) Check(env string) error {
 		return diag.On(tree, "commit %s is on no branch that is pushed anywhere", s.Commit).
 			WithHint("push it, with an upstream (git push -u); %s", allow)
 	case s.misplaced(tree):
-		return diag.On(tree, "is %s in the Git repository, and %s would look for it at %s", s.Place, cmp.Or(s.Engine, "Flux"), s.Looks).
+		return diag.On(tree, "is %s in the Git repository, and %s would look for it at %s", s.Place, cmp.Or(s.Engine, "Flux"), s.FollowedPath).
 			WithHint("set gitops.path: %s, and render; if another repository is followed, %s", s.Place, allow)
 	case !s.Pushed && s.Follows != "":
 		return diag.On(tree, "commit %s is not on %s: the tree differs there", s.Commit, s.Upstream).

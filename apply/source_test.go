@@ -20,16 +20,16 @@ func TestSource(t *testing.T) {
 		"no commit":    {func(s *Source) { s.Commit = ""; s.Changed = []string{"x"} }, "is not committed: x"},
 		"no upstream":  {func(s *Source) { s.Upstream = "" }, "commit abc1234 is on no branch that is pushed anywhere"},
 		"a folder of a larger repository": {func(s *Source) {
-			s.Follows, s.Place, s.Looks = "main", "infra/rendered/demo", "infra/rendered/demo"
+			s.Follows, s.Place, s.FollowedPath = "main", "infra/rendered/demo", "infra/rendered/demo"
 		}, ""},
 		"looked for at the top": {func(s *Source) {
-			s.Follows, s.Place, s.Looks = "main", "infra/rendered/demo", "rendered/demo"
+			s.Follows, s.Place, s.FollowedPath = "main", "infra/rendered/demo", "rendered/demo"
 		}, "rendered/demo: is infra/rendered/demo in the Git repository, and Flux would look for it at rendered/demo\n  set gitops.path: infra/rendered/demo, and render"},
 		"looked for in a folder that is not there": {func(s *Source) {
-			s.Follows, s.Engine, s.Place, s.Looks = "main", "Argo CD", "rendered/demo", "infra/rendered/demo"
+			s.Follows, s.Engine, s.Place, s.FollowedPath = "main", "Argo CD", "rendered/demo", "infra/rendered/demo"
 		}, "and Argo CD would look for it at infra/rendered/demo"},
-		"brought elsewhere":  {func(s *Source) { s.Follows, s.Place, s.Looks = "main", "rendered/demo", "clusters/demo" }, ""},
-		"nothing follows it": {func(s *Source) { s.Place, s.Looks = "infra/rendered/demo", "rendered/demo" }, ""},
+		"brought elsewhere":  {func(s *Source) { s.Follows, s.Place, s.FollowedPath = "main", "rendered/demo", "clusters/demo" }, ""},
+		"nothing follows it": {func(s *Source) { s.Place, s.FollowedPath = "infra/rendered/demo", "rendered/demo" }, ""},
 		"not pushed":         {func(s *Source) { s.Pushed = false }, "commit abc1234 is not on origin/main: the tree differs there"},
 	} {
 		s := good

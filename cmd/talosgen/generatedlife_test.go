@@ -113,7 +113,7 @@ func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, e
 	s.fleet = talossim.New(talossim.Options{Clock: s.clock, Random: rand.Reader, Timing: talossim.DefaultTiming().Faster(0), Flux: &kubesim.Flux{
 		Installed: true,
 		Revision:  func(branch string) string { return branch + "@sha1:" + strings.Repeat("0", 40) },
-		Read:      func(path string) ([]map[string]any, error) { return kubesim.Manifests(os.DirFS(g.dir), path) },
+		Read:      repositoryFor(os.DirFS(g.dir)).read,
 	}})
 	s.sim = hetznersim.New(hetznersim.Options{
 		Clock: s.clock, Token: simToken, RateLimit: -1, ActionTime: hetznersim.Instant, Machines: talossim.NewServers(s.fleet, s.rescue),

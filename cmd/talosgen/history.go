@@ -21,12 +21,12 @@ var commitHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 func sourceOf(c *cli.Context, root string, env *apply.Environment) (*apply.History, error) {
 	dirty := c.Bool(flagAllowDirty)
 	if !dirty {
-		branch, looks, engine := env.Follows()
+		branch, followed, engine := env.Follows()
 		source, err := gitSource(c.Context, root, env.Name(), env.Files(), branch)
 		if err != nil {
 			return nil, err
 		}
-		source.Engine, source.Looks = engine, looks
+		source.Engine, source.FollowedPath = engine, followed
 		if err := source.Check(env.Name()); err != nil {
 			return nil, err
 		}

@@ -23,14 +23,7 @@ func simulatedFlux(ctx context.Context, root string, envs ...string) (*kubesim.F
 	if err != nil {
 		return nil, err
 	}
-	repository := &simulatedRepository{root: dir.FS(), envs: envs, known: map[string]placed{}}
-	flux := &kubesim.Flux{Installed: true, Read: func(path string) ([]map[string]any, error) {
-		local, err := repository.local(path)
-		if err != nil {
-			return nil, err
-		}
-		return kubesim.Manifests(dir.FS(), local)
-	}}
+	flux := &kubesim.Flux{Installed: true, Read: repositoryFor(dir.FS(), envs...).read}
 	if len(envs) == 0 {
 		envs = []string{"."}
 	}

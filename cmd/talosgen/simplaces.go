@@ -8,6 +8,7 @@ import (
 
 	"github.com/talosgen/talosgen/internal/followed"
 	"github.com/talosgen/talosgen/internal/manifest"
+	"github.com/talosgen/talosgen/internal/sim/kubesim"
 )
 
 // simulatedRepository is the repository that simulated engines follow: rendered trees
@@ -24,6 +25,20 @@ type simulatedRepository struct {
 type placed struct {
 	text  []byte
 	place followed.Tree
+}
+
+// repositoryFor is the repository of some environments; of all, without any.
+func repositoryFor(root fs.FS, envs ...string) *simulatedRepository {
+	return &simulatedRepository{root: root, envs: envs, known: map[string]placed{}}
+}
+
+// read returns the objects that an engine finds at a path.
+func (r *simulatedRepository) read(at string) ([]map[string]any, error) {
+	local, err := r.local(at)
+	if err != nil {
+		return nil, err
+	}
+	return kubesim.Manifests(r.root, local)
 }
 
 // local is where a path of the repository is in that of talosgen.
