@@ -16,12 +16,10 @@ const ArgoNamespace = "argocd"
 // argoProgram is the file with all programs of Argo CD.
 const argoProgram = "argocd"
 
-// The ports of Flux, which does not run beside it.
+// The ports of Flux' operator, which does not run beside it; the others are Argo CD's own.
 const (
-	portArgoStore             = portSource
-	portArgoRepositories      = portSourceHealth
-	portArgoRepositoryMetrics = portSourceMetrics
-	portArgoMetrics           = portKustomizeHealth
+	portArgoRepositoryMetrics = portOperatorHealth
+	portArgoMetrics           = portOperatorMetrics
 )
 
 // ArgoDir is the folder with what Argo CD brings: its custom resource definitions, in

@@ -29,6 +29,8 @@ const (
 	portHelmMetrics
 	portOperatorHealth
 	portOperatorMetrics
+	portArgoStore
+	portArgoRepositories
 )
 
 // startControlPlane starts etcd and kube-apiserver together, because the one

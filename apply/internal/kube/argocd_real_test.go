@@ -265,7 +265,7 @@ func (r *run) inWaves(c *kubeenv.Cluster, f tree) {
 	if late := c.Get(r.t, argoApps+"talosgen-late"); late != nil {
 		r.t.Errorf("a wave began before the one before it was healthy: %v", late["status"])
 	}
-	c.Patch(r.t, argoBlocker+"/status", kubeenv.MergePatch, map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": "192.0.2.7"}}}}})
+	giveAddress(r.t, c)
 	if err := <-done; err != nil {
 		r.t.Fatalf("%v\n%s", err, strings.Join(r.told, "\n"))
 	}
@@ -277,6 +277,12 @@ func (r *run) inWaves(c *kubeenv.Cluster, f tree) {
 	if got := owners(c.Get(r.t, argoLate)); !slices.Equal(got, []string{kubeplan.ManagerArgoCD}) {
 		r.t.Errorf("what only Argo CD has made has fields of %q", got)
 	}
+}
+
+// giveAddress gives the Service of wave 2 the address that it waits for.
+func giveAddress(t testing.TB, c *kubeenv.Cluster) {
+	t.Helper()
+	c.Patch(t, argoBlocker+"/status", kubeenv.MergePatch, map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": "192.0.2.7"}}}}})
 }
 
 // argoHeals changes the cluster, and waits until Argo CD has set it back.
