@@ -6,6 +6,23 @@ import (
 	"time"
 )
 
+// Charts have bounds of their own, and their best run is judged.
+func TestTooDear(t *testing.T) {
+	for _, c := range []struct {
+		scratch, same time.Duration
+		want          string
+	}{
+		{chartsFromScratch, chartsUnchanged, "<nil>"},
+		{chartsFromScratch + time.Millisecond, 0, "12 charts, from scratch: 1.501 s of CPU time, and the bound is 1.500 s"},
+		{0, chartsUnchanged + time.Millisecond, "12 charts, nothing changed: 0.201 s of CPU time, and the bound is 0.200 s"},
+	} {
+		measured := map[string][]sample{fromScratch: {{least: c.scratch, cpu: time.Hour}}, nothingChanged: {{least: c.same, cpu: time.Hour}}}
+		if got := fmt.Sprint(tooDear(measured)); got != c.want {
+			t.Errorf("%s and %s: %s, want %s", c.scratch, c.same, got, c.want)
+		}
+	}
+}
+
 func TestDearer(t *testing.T) {
 	for _, c := range []struct {
 		now, before int // milliseconds

@@ -14,10 +14,15 @@ import (
 // generate writes a repository with one environment of n nodes, and its
 // secrets. One that is there already is used again.
 func generate(repo, version string, n int, binary string) error {
+	return generateWith(repo, version, n, binary, "")
+}
+
+// generateWith is [generate] with more in cluster.yaml.
+func generateWith(repo, version string, n int, binary, more string) error {
 	if _, err := os.Stat(filepath.Join(repo, "envs/bench/keyring.yaml")); err == nil {
 		return nil
 	}
-	files := map[string]string{"envs/bench/cluster.yaml": clusterYAML(version, n)}
+	files := map[string]string{"envs/bench/cluster.yaml": clusterYAML(version, n) + more}
 	for i := 1; i <= 3; i++ {
 		files[fmt.Sprintf("patches/common/%d.yaml", i)] = commonPatch(i)
 		files[fmt.Sprintf("patches/controlplane/%d.yaml", i)] = rolePatch(i)

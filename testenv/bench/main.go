@@ -1,14 +1,15 @@
 // Command bench measures talosgen render as a whole process, on clusters that
 // it generates: three control planes, the rest workers in pools of a hundred,
 // nine patches for each node (three common, three of the role, three of the
-// node), secrets in a SOPS file, everything encrypted; and on prod of this
-// repository, with its addons. It prints tables of CPU and wall time and peak
-// memory. It judges nothing, but for -bound.
+// node), secrets in a SOPS file, everything encrypted; on prod of this
+// repository, with its addons; and on twelve charts of usual size. It prints tables of
+// CPU and wall time and peak memory. It judges nothing, but for -bound and -charts.
 //
 //	go run ./testenv/bench            all sizes, medians of five runs
 //	go run ./testenv/bench -runs 1 -sizes 6,50
 //	go run ./testenv/bench -against ../talosgen-of-before
 //	go run ./testenv/bench -against ../talosgen-of-before -bound 1.25   fails if it costs more
+//	go run ./testenv/bench -charts    in place of these, the charts; fails if they cost more than they may
 //	go run ./testenv/bench -envs 50   in place of these, plans of many environments
 //	go run ./testenv/bench -first ../before,.   what a new user waits for, in checkouts
 //	go run ./testenv/bench -first ../before,. -bound 1   fails if a build costs more
@@ -41,6 +42,7 @@ func main() {
 	against := flag.String("against", "", "another talosgen, which is measured by turns with the first one, on repositories of its own")
 	bound := flag.Float64("bound", 0, "how many times what the other takes of CPU time is an error, with -against or, for builds, with -first; 0 for no bound")
 	envs := flag.Int("envs", 0, "plan so many environments of 20 nodes in one simulated project, and measure nothing else")
+	onlyCharts := flag.Bool("charts", false, "render charts, fail if that costs more than it may, and measure nothing else")
 	first := flag.String("first", "", "checkouts with which a new user's first steps are measured, and nothing else")
 	keep := flag.String("keep", "", "a directory for the generated repositories, which then stay")
 	flag.Parse()
@@ -50,6 +52,9 @@ func main() {
 			os.Exit(1)
 		}
 		return
+	}
+	if *onlyCharts {
+		*sizes = ""
 	}
 	if err := bench(*runs, *envs, strings.Split(*sizes, ","), strings.Split(*contracts, ","), *binary, rival{*against, *bound}, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -85,6 +90,10 @@ func bench(runs, envs int, sizes, contracts []string, binary string, against riv
 	if envs > 0 {
 		return many(dir, binary, envs, nodesOfEach)
 	}
+	if len(sizes) == 1 && sizes[0] == "" {
+		measured, err := charts(dir, program{"", binary}, runs)
+		return errors.Join(err, tooDear(measured))
+	}
 	programs := []program{{"", binary}}
 	if against.binary != "" {
 		programs = append(programs, program{" (against)", against.binary})
@@ -113,7 +122,16 @@ func bench(runs, envs int, sizes, contracts []string, binary string, against riv
 		}
 	}
 	c, err := shipped(dir, programs, runs)
+	if err == nil {
+		_, err = charts(dir, programs[0], runs)
+	}
 	return errors.Join(err, dearer(append(costs, c...), against.bound))
+}
+
+// newest is the newest version of Talos.
+func newest() string {
+	all := versions.Releases()
+	return all[len(all)-1].Talos
 }
 
 // newestTwo are the newest versions of the two newest releases of Talos.
@@ -144,9 +162,24 @@ type cluster struct {
 	key       string // a file with an age key; empty if the environment names one
 }
 
-// rows measures clusters that differ in their program, by turns, and prints a line for
-// each; label is the file of a patch that may be overwritten.
+// rows is [table], and what differs between programs.
 func rows(clusters []cluster, name, label string, runs int) ([]cost, error) {
+	measured, err := table(clusters, name, label, runs)
+	if err != nil {
+		return nil, err
+	}
+	return costsOf(name, measured), nil
+}
+
+// What is measured.
+const (
+	fromScratch    = "from scratch"
+	nothingChanged = "nothing changed"
+)
+
+// table measures clusters that differ in their program, by turns, and prints a line for
+// each; label is the file of a patch that may be overwritten.
+func table(clusters []cluster, name, label string, runs int) (map[string][]sample, error) {
 	// The old tree is moved away, not removed: ext4 steps over the inodes of
 	// files that were removed a moment ago, one by one, for each new file.
 	scratch, err := measure(clusters, runs, func(repo string, run int) error {
@@ -173,7 +206,7 @@ func rows(clusters []cluster, name, label string, runs int) ([]cost, error) {
 		fmt.Printf("| %s%s | %.3f s | %.3f s | %d MB | %.3f s | %.3f s | %.3f s | %.3f s |\n", name, c.name,
 			scratch[i].cpu.Seconds(), scratch[i].wall.Seconds(), scratch[i].memory>>20, same[i].cpu.Seconds(), same[i].wall.Seconds(), one[i].cpu.Seconds(), one[i].wall.Seconds())
 	}
-	return costsOf(name, map[string][]sample{"from scratch": scratch, "nothing changed": same, "one label changed": one}), nil
+	return map[string][]sample{fromScratch: scratch, nothingChanged: same, "one label changed": one}, nil
 }
 
 // sample is what a process took.
