@@ -16,6 +16,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/plan"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/manifest"
 	"github.com/talosgen/talosgen/testenv/kubeenv"
 	"github.com/talosgen/talosgen/testenv/toolenv"
@@ -275,6 +276,22 @@ func TestFluxOperator(t *testing.T) {
 	c.WaitFor(t, kustomizePod, func(o kubeenv.Object) bool { return strings.Contains(fmt.Sprint(o), "--concurrent=20") }, within)
 	c.WaitFor(t, instancePath, kubeenv.Ready, within)
 	r.inSync(f)
+}
+
+// TestFluxOperatorStalls gives the real Flux Operator a release of Flux that there is not:
+// apply says what the operator says, and does not wait until its time is over.
+func TestFluxOperatorStalls(t *testing.T) {
+	t.Parallel()
+	c, g := kubeenv.Start(t, kubeenv.WithFluxPods(), kubeenv.Own()), kubeenv.NewGit(t)
+	f := operatorTree(t, c, g)
+	_, from, _ := strings.Cut(f["flux/manifests.yaml"], "  distribution:\n")
+	from, _, _ = strings.Cut(from[strings.Index(from, "    version: "):], "\n")
+	f["flux/manifests.yaml"] = strings.Replace(f["flux/manifests.yaml"], from, "    version: 9.9.9", 1)
+	f.commit(t, g)
+	r := newRun(t, c)
+	r.waits.Stage = 100 * within
+	err := r.try(f)
+	wants(t, err, "FluxInstance.fluxcd.controlplane.io/flux-system/flux: will not become ready as it is: ", "9.9.9", diag.NotReady)
 }
 
 // uids are those of objects that must not be made again.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -85,8 +84,12 @@ func (e *Executor) ready(ctx context.Context, stage kubeplan.Stage, steps []kube
 				e.Stage.Step(name, progress.Note, nameOf(w.id)+": "+w.text)
 			}
 		}
+		if given := stalled(waiting); len(given) > 0 {
+			err = e.stuck(ctx, given, "will not become ready as it is")
+			break
+		}
 		if wait.over() {
-			err = e.stuck(ctx, stage, waiting, within)
+			err = e.stuck(ctx, causes(waiting), fmt.Sprintf("is not ready after %s", within))
 			break
 		}
 		if err = wait.pause(ctx); err == nil {
@@ -216,11 +219,19 @@ func (l *looked) where() (wanted map[resource][]kubeplan.ID, all bool) {
 	return wanted, all
 }
 
+// stalled are the FluxInstances with which the Flux Operator has stopped: it does nothing
+// before they change. Others that are stalled go on when what they need is there.
+func stalled(waiting []waited) []waited {
+	return slices.DeleteFunc(slices.Clone(waiting), func(w waited) bool {
+		return !manifest.IsFluxInstance(w.id) || !kubeplan.Stalled(w.live)
+	})
+}
+
 // stuck says what is not ready, each with its last events.
-func (e *Executor) stuck(ctx context.Context, stage kubeplan.Stage, waiting []waited, within time.Duration) error {
+func (e *Executor) stuck(ctx context.Context, waiting []waited, why string) error {
 	var problems diag.List
-	for _, w := range causes(waiting) {
-		text := fmt.Sprintf("is not ready after %s: %s", within, w.text)
+	for _, w := range waiting {
+		text := why + ": " + w.text
 		hint := "what is done is done: run it again when the reason is gone, and it goes on"
 		if events := lastEvents(ctx, e.Client, w.id); len(events) > 0 {
 			hint = "last events:\n" + strings.Join(events, "\n")

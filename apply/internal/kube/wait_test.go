@@ -33,6 +33,33 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// A FluxInstance with which the operator has stopped is not waited for: as it is now, and
+// no other object.
+func TestStalled(t *testing.T) {
+	object := func(kind, group, status string, observed int64) waited {
+		o := kubeplan.Object{
+			"apiVersion": group + "/v1", "kind": kind, "metadata": map[string]any{"name": "flux", "generation": int64(2)},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Stalled", "status": status, "observedGeneration": observed}}},
+		}
+		return waited{id: o.ID(), live: o}
+	}
+	const operator, flux = "fluxcd.controlplane.io", "source.toolkit.fluxcd.io"
+	for name, test := range map[string]struct {
+		waiting waited
+		want    int
+	}{
+		"stalled":                {object("FluxInstance", operator, "True", 2), 1},
+		"was, before it changed": {object("FluxInstance", operator, "True", 1), 0},
+		"not stalled":            {object("FluxInstance", operator, "False", 2), 0},
+		"another kind":           {object("GitRepository", flux, "True", 2), 0},
+		"not there":              {waited{id: object("FluxInstance", operator, "", 0).id}, 0},
+	} {
+		if got := len(stalled([]waited{test.waiting})); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+}
+
 // What an object is waited for, and what is not waited for at all.
 func TestReadiness(t *testing.T) {
 	flux := func(spec, status map[string]any) kubeplan.Object {

@@ -165,13 +165,25 @@ func ReadKustomization(o Object) Kustomization {
 		Applied:   cmp.Or(o.Text("status", "lastAppliedOriginRevision"), o.Text("status", "lastAppliedRevision")),
 	}
 	k.Suspended, _ = o.Value("spec", "suspend").(bool)
+	if ready := currentCondition(o, "Ready"); ready != nil {
+		k.Ready, k.Message = ready.Text("status") == "True", ready.Text("message")
+	}
+	return k
+}
+
+// Stalled reports whether Flux or its operator has stopped with an object, and does
+// nothing before it changes.
+func Stalled(o Object) bool { return currentCondition(o, "Stalled").Text("status") == "True" }
+
+// currentCondition is a condition of an object as it is now; nil if there is none.
+func currentCondition(o Object, kind string) Object {
 	for _, entry := range o.List("status", "conditions") {
 		m, _ := entry.(map[string]any)
 		condition := Object(m)
 		observed := condition.Value("observedGeneration")
-		if condition.Text("type") == "Ready" && (observed == nil || observed == o.Value("metadata", "generation")) {
-			k.Ready, k.Message = condition.Text("status") == "True", condition.Text("message")
+		if condition.Text("type") == kind && (observed == nil || observed == o.Value("metadata", "generation")) {
+			return condition
 		}
 	}
-	return k
+	return nil
 }
