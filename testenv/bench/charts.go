@@ -31,7 +31,7 @@ func charts(dir string, p program, runs int) (map[string][]sample, error) {
 	if err := generateCharts(repo, p.binary); err != nil {
 		return nil, err
 	}
-	fmt.Printf("\n%d charts with %d objects and definitions each:\n\n", chartsOfMany, workloads*6+definitions)
+	fmt.Printf("\n%d charts with %d objects each, and %d definitions in each second one:\n\n", chartsOfMany, workloads*6, definitions)
 	head("environment")
 	c := cluster{program: p, repo: repo, env: "bench", key: filepath.Join(repo, "key.txt")}
 	return table([]cluster{c}, fmt.Sprintf("%d charts | 4", chartsOfMany), "envs/bench/patches/nodes/"+workerName(1)+"/1.yaml", runs)

@@ -119,6 +119,40 @@ func (f tree) files() map[string]string {
 	return files
 }
 
+// TestFluxOperatorArtifact lets the real Flux Operator install a Flux for tenants that
+// takes the tree from a registry: apply waits until all of it runs, and what is pushed
+// later arrives.
+func TestFluxOperatorArtifact(t *testing.T) {
+	t.Parallel()
+	c := kubeenv.Start(t, kubeenv.WithFluxPods(), kubeenv.Own())
+	registry := &ociRegistry{}
+	server := httptest.NewServer(registry)
+	t.Cleanup(server.Close)
+	f := operatorCase(t, c, &kubeenv.Git{}, "operator_oci")
+	// The registry here speaks HTTP, and has one tag.
+	f["flux/manifests.yaml"] = strings.NewReplacer("oci://ghcr.io/example/clusters", "oci://"+strings.TrimPrefix(server.URL, "http://")+"/clusters",
+		`            interval: "1m0s"`, "            insecure: true\n"+`            interval: "1m0s"`, `semver: "1.x"`, "tag: latest", `ref: "1.x"`, "ref: latest").Replace(f["flux/manifests.yaml"])
+	registry.push(t, f.files(), strings.Repeat("1", 40))
+	r := newRun(t, c)
+	r.waits.Stage = 2 * within
+	r.apply(f, plan.Consent{})
+	if live := c.Get(t, instancePath); !kubeenv.Ready(live) {
+		t.Errorf("apply has not waited for the FluxInstance: %v", live["status"])
+	}
+	if live := c.Get(t, appsPath); !kubeenv.Ready(live) || c.Get(t, webPath) == nil {
+		t.Errorf("apply has not waited for what Flux runs: %v", live)
+	}
+	r.inSync(f)
+
+	f["addons/apps/web/manifests.yaml"] = strings.Replace(f["addons/apps/web/manifests.yaml"], "value: first\n  removed: later\n", "value: second\n", 1)
+	registry.push(t, f.files(), strings.Repeat("2", 40))
+	c.Reconcile(t, "/apis/source.toolkit.fluxcd.io/v1"+inFlux+"/ocirepositories/talosgen")
+	c.WaitFor(t, webPath, func(o kubeenv.Object) bool {
+		return o.Text("data", "value") == "second" && o.Text("data", "removed") == ""
+	}, within)
+	r.inSync(f)
+}
+
 // TestArtifact applies a tree that real Flux takes from a registry, by the tag that a
 // pipeline pushes: apply waits for it, and what is pushed later runs.
 func TestArtifact(t *testing.T) {

@@ -49,7 +49,13 @@ func renderedCase(t testing.TB, name string) tree {
 // operator's own definitions.
 func operatorTree(t testing.TB, c *kubeenv.Cluster, g *kubeenv.Git) tree {
 	t.Helper()
-	f := renderedCase(t, "operator")
+	return operatorCase(t, c, g, "operator")
+}
+
+// operatorCase is that of a case.
+func operatorCase(t testing.TB, c *kubeenv.Cluster, g *kubeenv.Git, name string) tree {
+	t.Helper()
+	f := renderedCase(t, name)
 	components := strings.Split(f["flux/components.yaml"], "\n---\n")
 	f["flux/components.yaml"] = strings.Join(append([]string{runnable(components[1])}, upstream(t, filepath.Join(c.OperatorDir(), "crds", "*.yaml"))...), "\n---\n")
 	return f.inTest(t, g)
