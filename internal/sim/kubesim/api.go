@@ -34,6 +34,7 @@ type API struct {
 
 	encryption  encryption
 	controllers controllers
+	rest        rest
 	pods        *podController // of a cluster that was found; nil: there are no pods behind workloads
 }
 

@@ -50,6 +50,21 @@ func (c controllers) clone() controllers {
 func (a *API) Settle(c Cluster) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	now := rest{a.now(), c, a.objects}
+	if a.pods != nil || !now.equal(a.rest) {
+		a.work(c)
+	}
+	if c.Flux != nil { // what Git has changes by itself
+		a.reconcile(c.Flux)
+		a.syncArgo(c.Flux)
+	}
+	if a.rest = (rest{}); slices.Equal(a.objects, now.objects) {
+		a.rest = now
+	}
+}
+
+// work is what controllers do that see nothing but the cluster.
+func (a *API) work(c Cluster) {
 	for _, o := range a.objects {
 		if status := a.statusOf(o, c); status != nil {
 			a.setStatus(o, status)
@@ -59,16 +74,25 @@ func (a *API) Settle(c Cluster) {
 	if a.pods != nil {
 		a.keep(c)
 	}
-	if c.Flux != nil {
-		a.reconcile(c.Flux)
-		a.syncArgo(c.Flux)
-	}
+}
+
+// rest is a moment at which controllers have found nothing to do. Each request lets them
+// work, and many come at one moment of a clock that is not of this world.
+type rest struct {
+	at      time.Time
+	cluster Cluster
+	objects []*unstructured.Unstructured
+}
+
+// equal reports whether nothing has changed since.
+func (r rest) equal(o rest) bool {
+	return r.at.Equal(o.at) && r.cluster == o.cluster && slices.Equal(r.objects, o.objects)
 }
 
 // setStatus keeps a status of an object, if it is another one. What else was
 // changed of the object meanwhile stays; one that was removed stays away.
 func (a *API) setStatus(o *unstructured.Unstructured, status object) {
-	if reflect.DeepEqual(o.Object["status"], status) {
+	if same(o.Object["status"], status) {
 		return
 	}
 	if o = a.current(o); o == nil {
@@ -77,6 +101,22 @@ func (a *API) setStatus(o *unstructured.Unstructured, status object) {
 	next := o.DeepCopy()
 	next.Object["status"] = status
 	a.store(next)
+}
+
+// same reports whether two values of objects are equal. It is [reflect.DeepEqual], which
+// every request would wait for, without reflection.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case object:
+		b, is := b.(object)
+		return is && maps.EqualFunc(a, b, same)
+	case []any:
+		b, is := b.([]any)
+		return is && slices.EqualFunc(a, b, same)
+	case nil, string, bool, int64, float64:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 type object = map[string]any
@@ -222,4 +262,4 @@ func wanted(o *unstructured.Unstructured) wants {
 	return w
 }
 
-func (w wants) equal(other wants) bool { return reflect.DeepEqual(w, other) }
+func (w wants) equal(other wants) bool { return maps.EqualFunc(w, other, same) }

@@ -112,10 +112,17 @@ func (a *API) Remove(kind, namespace, name string) {
 // index finds an object. Kinds of different groups that have one name are one
 // here.
 func (a *API) index(kind, namespace, name string) int {
-	return slices.IndexFunc(a.objects, func(o *unstructured.Unstructured) bool {
-		is, _ := o.Object["kind"].(string) // it is asked for often
-		return is == kind && o.GetNamespace() == namespace && o.GetName() == name
+	return slices.IndexFunc(a.objects, func(o *unstructured.Unstructured) bool { // it is asked for often
+		is, _ := o.Object["kind"].(string)
+		return is == kind && metaOf(o, "name") == name && metaOf(o, "namespace") == namespace
 	})
+}
+
+// metaOf is a text of an object's metadata.
+func metaOf(o *unstructured.Unstructured, field string) string {
+	meta, _ := o.Object["metadata"].(map[string]any)
+	text, _ := meta[field].(string)
+	return text
 }
 
 // current is an object as it is now; nil if it is gone.
@@ -217,7 +224,7 @@ func (a *API) sorted(is func(*unstructured.Unstructured) bool) (found []*unstruc
 		}
 	}
 	sorting.By(found, func(a, b *unstructured.Unstructured) int {
-		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+		return cmp.Or(cmp.Compare(metaOf(a, "namespace"), metaOf(b, "namespace")), cmp.Compare(metaOf(a, "name"), metaOf(b, "name")))
 	})
 	return found
 }

@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type identity struct {
 	clients     *x509.CertPool // nil: everybody
 	anonymous   bool           // clients need no certificate, and who reads it judges it
 	secretKeys  []string       // of an API server: what Secrets are encrypted with
+	known       sync.Map       // of an API server: when certificates of clients are valid, by their bytes
 }
 
 // config is how a server with it talks TLS.

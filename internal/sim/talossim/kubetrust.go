@@ -67,8 +67,37 @@ func (m *Machine) trustAgain(old *config) {
 	})
 }
 
-// knows reports whether the API server trusts the certificate of a client.
+// knows reports whether the API server trusts the certificate of a client. Each request
+// asks, so what was found of a certificate is kept for as long as its chain is valid.
 func (i *identity) knows(client *x509.Certificate, now time.Time) bool {
-	_, err := client.Verify(x509.VerifyOptions{Roots: i.clients, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, CurrentTime: now})
-	return err == nil
+	key := string(client.Raw)
+	if known, is := i.known.Load(key); is && known.(span).has(now) {
+		return true
+	}
+	chains, err := client.Verify(x509.VerifyOptions{Roots: i.clients, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, CurrentTime: now})
+	if err != nil {
+		return false
+	}
+	i.known.Store(key, spanOf(chains[0]))
+	return true
+}
+
+// span is a time from one moment to another one.
+type span struct{ from, to time.Time }
+
+// has reports whether a moment is in it.
+func (s span) has(now time.Time) bool { return !now.Before(s.from) && !now.After(s.to) }
+
+// spanOf is when all certificates of a chain are valid.
+func spanOf(chain []*x509.Certificate) span {
+	s := span{chain[0].NotBefore, chain[0].NotAfter}
+	for _, c := range chain[1:] {
+		if c.NotBefore.After(s.from) {
+			s.from = c.NotBefore
+		}
+		if c.NotAfter.Before(s.to) {
+			s.to = c.NotAfter
+		}
+	}
+	return s
 }
