@@ -57,21 +57,18 @@ func (n *nodeStage) resume(ctx context.Context, p *Plan, saved *Saved, more Poli
 // planFor observes the nodes, and plans.
 func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy, again recreating) error {
 	return n.log.stage("observe nodes", 0, func(stage progress.Stage) error {
-		c, err := n.connect.at(ctx, p.Observed, toCreate(p.Plan))
+		c, desired, observed, err := n.look(ctx, p, policy, stage)
 		if err != nil {
 			return err
 		}
-		n.follow(c, p.Observed)
-		c.Notify = notes(stage)
-		n.planned = c
-		c.Allow(policy.Trust...)
-		desired, observed, err := n.observe(ctx, c, nil)
-		if err != nil {
-			return err
-		}
-		n.seen = observed
+		tree := len(again.infra.Servers)
 		if policy, err = again.plan(ctx, c, p, policy, desired, observed); err != nil {
 			return err
+		}
+		if len(again.infra.Servers) != tree { // pools have nodes more for a time
+			if _, desired, observed, err = n.look(ctx, p, policy, stage); err != nil {
+				return err
+			}
 		}
 		p.kept, p.node = n.desired.env.nodeFiles(), policy
 		if p.Nodes, err = nodeplan.Make(desired, observed, policy); err != nil {
@@ -80,6 +77,23 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 		p.Refusals = append(p.Refusals, versionSkew(p, n.connect.env.Infrastructure)...)
 		return nil
 	})
+}
+
+// look looks at the nodes as they will be once the servers of a plan are there.
+func (n *nodeStage) look(ctx context.Context, p *Plan, policy nodeplan.Policy, stage progress.Stage) (*nodes.Cluster, nodeplan.Desired, nodeplan.Observed, error) {
+	c, err := n.connect.at(ctx, p.Observed, toCreate(p.Plan))
+	if err != nil {
+		return nil, nodeplan.Desired{}, nodeplan.Observed{}, err
+	}
+	n.follow(c, p.Observed)
+	c.Notify = notes(stage)
+	n.planned = c
+	c.Allow(policy.Trust...)
+	desired, observed, err := n.observe(ctx, c, nil)
+	if err == nil {
+		n.seen = observed
+	}
+	return c, desired, observed, err
 }
 
 // follow adds to the nodes of a cluster those that its autoscaler made, of pools with

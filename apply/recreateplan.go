@@ -33,16 +33,25 @@ func (r recreating) plan(ctx context.Context, c *nodes.Cluster, p *Plan, policy 
 		return len(policy.Only) > 0 && !slices.Contains(policy.Only, s.Node)
 	})
 	found := recreate.Find(servers, nodeplan.OnlyNew(d, o, policy), r.pools())
-	if len(found.Nodes) == 0 {
+	if len(found.Nodes) == 0 && len(allSurge(*r.infra)) == 0 {
 		return policy, nil
 	}
 	consent := p.consented
-	p.Recreate = found
-	r.volumes(ctx, c, found)
-	found.Agree(consent)
-	policy.Recreate, policy.Forced = found.DueNames(), found.DueNames()
-	if consent.Rebuild, consent.Keep = found.Rebuild(), found.Keep(); !r.planned && r.infra.Provider == schemas.Hetzner && len(consent.Rebuild)+len(consent.Keep) > 0 {
-		again, err := cloudplan.Make(p.Desired, p.Observed, consent)
+	if len(found.Nodes) > 0 {
+		p.Recreate = found
+		r.volumes(ctx, c, found)
+		found.Agree(consent)
+		policy.Recreate, policy.Forced = found.DueNames(), found.DueNames()
+	}
+	consent.Rebuild, consent.Keep = found.Rebuild(), found.Keep()
+	var leave []string
+	if !r.planned {
+		leave = r.surge(ctx, c, p, &consent, policy.Only)
+		*r.infra = surging(*r.infra, consent.Surge)
+	}
+	found.Surge = consent.Surge
+	if !r.planned && r.infra.Provider == schemas.Hetzner && len(consent.Rebuild)+len(consent.Keep)+len(consent.Surge)+len(leave) > 0 {
+		again, err := cloudplan.Make(*r.infra, p.Observed, consent)
 		if err != nil {
 			return policy, err
 		}
@@ -50,6 +59,7 @@ func (r recreating) plan(ctx context.Context, c *nodes.Cluster, p *Plan, policy 
 		p.Plan = r.part(again)
 	}
 	p.consented = consent
+	policy.Allow = append(slices.Clip(policy.Allow), leave...)
 	return policy, found.Leave(func(name string) (*nodeplan.Plan, error) {
 		return leaving(d, o, r.infra.Provider != schemas.Hetzner, name)
 	})

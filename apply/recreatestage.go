@@ -28,6 +28,11 @@ func (s *recreateStage) execute(ctx context.Context, r *run) error {
 		r.report.recreated = append(r.report.recreated, n.Name)
 		r.report.Left.Recreate = r.agreed.Recreate.Without(r.report.recreated)
 	}
+	for _, name := range slices.Clone(r.policy.Surge) {
+		if err := s.leave(ctx, r, name); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -117,6 +117,27 @@ func (t *removalStage) replace(ctx context.Context, r *Report, name string, owne
 	return t.await(ctx, name)
 }
 
+// delete deletes the server of a node that has left the cluster and is not in the tree,
+// and nothing else.
+func (t *removalStage) delete(ctx context.Context, r *Report, name string, owner Owner) error {
+	key := cloudplan.KeyOf(cloudplan.KindServer, name)
+	policy := Policy{Consent: plan.Consent{Allow: []string{string(key)}}}
+	p, err := t.cloud.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
+		return cloudplan.Make(t.cloud.env.Infrastructure, o, policy.Consent)
+	})
+	if err != nil {
+		return err
+	}
+	only := func(p *cloudplan.Plan) *cloudplan.Plan {
+		one := *p
+		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c cloudplan.Change) bool { return c.Key != key })
+		one.Refusals = slices.DeleteFunc(slices.Clone(p.Refusals), func(n plan.Note) bool { return n.Key != key })
+		return &one
+	}
+	i := &infrastructure{cloudStage: t.cloud, report: r, agreed: p, latest: p, all: only, policy: policy, owner: owner}
+	return i.change(ctx, only)
+}
+
 // whole gives a server that is new what a lost answer has kept from it, such as its network:
 // without that nobody reaches it.
 func (t *removalStage) whole(ctx context.Context, i *infrastructure, key plan.Key) error {

@@ -3,6 +3,8 @@ package apply
 import (
 	"context"
 	"errors"
+	"slices"
+
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
@@ -56,7 +58,8 @@ func (s *Session) Apply(ctx context.Context, agreed *Plan, policy Policy, owner 
 			return err
 		}
 		now := &Plan{Plan: current, Nodes: agreed.Nodes, Kubernetes: agreed.Kubernetes, Recreate: agreed.Recreate, older: agreed.older}
-		policy.Rebuild, policy.Keep = agreed.consented.Rebuild, agreed.consented.Keep
+		policy.Rebuild, policy.Keep, policy.Surge = agreed.consented.Rebuild, agreed.consented.Keep, agreed.consented.Surge
+		policy.Allow = slices.Concat(policy.Allow, agreed.consented.Allow)
 		// Each stage plans from what is there when it begins, within what was agreed to.
 		next := &run{agreed: now, policy: policy, owner: owner, report: r, recreate: agreed.Recreate.DueNames()}
 		if err := s.cloud.around(ctx, next, s.nodes); err != nil {

@@ -26,12 +26,13 @@ type treeNodes struct {
 
 // read decrypts the configurations.
 func (t *treeNodes) read(ctx context.Context) (nodeplan.Desired, error) {
-	if t.desired != nil {
+	machines := t.inventory.machines(cloudplan.Observed{}, nil)
+	if t.desired != nil && slices.EqualFunc(t.desired.Nodes, machines, func(w nodeplan.Want, m nodes.Machine) bool { return w.Name == m.Name }) {
 		return *t.desired, nil
 	}
 	d := nodeplan.Desired{Cluster: t.env.Infrastructure.Cluster}
 	var problems diag.List
-	for _, m := range t.inventory.machines(cloudplan.Observed{}, nil) {
+	for _, m := range machines {
 		config, err := t.env.config(ctx, nodeFile(m.Name))
 		problems.AddErr(err)
 		d.Nodes = append(d.Nodes, nodeplan.Want{Name: m.Name, Role: m.Role, Config: config})

@@ -171,7 +171,9 @@ func (p *plan) sealLock(res *Result) error {
 func (c *compiler) renderTree(res *Result) error {
 	var problems diag.List
 	problems.AddErr(c.renderAll(c.All(), res))
-	res.Nodes = slices.DeleteFunc(res.Nodes, func(n Node) bool { return n.File == model.AutoscaledFile(n.Name) })
+	res.Nodes = slices.DeleteFunc(res.Nodes, func(n Node) bool {
+		return n.File == model.AutoscaledFile(n.Name) || slices.ContainsFunc(c.Surge, func(s model.Node) bool { return s.Name == n.Name })
+	})
 	problems.AddErr(c.renderInfrastructure(res))
 	problems.AddErr(c.renderAddons(res))
 	c.warnNoPodNetwork()

@@ -64,6 +64,11 @@ type WorkerPool struct {
 	// A subnet of the pool's own, inside of network.nodeCidrs. Provider hetzner
 	// only.
 	Subnet string `yaml:"subnet" format:"cidr" otherwise:"the one that pools of workers share" example:"10.0.65.0/25"`
+	// How many nodes the pool has beside its own while some of these are recreated:
+	// with 1, the node with the next index is made and joins first, and leaves when
+	// they are done, so that the pool never has fewer than its own. Provider hetzner
+	// only.
+	MaxSurge int `yaml:"maxSurge" min:"0" max:"1" default:"0" example:"1"`
 }
 
 // Pool is a set of equal nodes.

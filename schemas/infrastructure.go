@@ -39,6 +39,8 @@ type Infrastructure struct {
 	Images []InfraSnapshot `yaml:"images,omitempty"`
 	// Servers: nodes first, then the NAT gateway.
 	Servers []InfraServer `yaml:"servers,omitempty"`
+	// Servers that pools have beside these while nodes of them are recreated.
+	Surge []InfraServer `yaml:"surge,omitempty"`
 	// Pools whose servers the cluster itself makes and deletes.
 	AutoscalerPools []InfraAutoscalerPool `yaml:"autoscalerPools,omitempty"`
 	// Records in zones of Hetzner DNS, which exist already.

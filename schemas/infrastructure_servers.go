@@ -7,6 +7,8 @@ type InfraServer struct {
 	Role  string `yaml:"role"`
 	Pool  string `yaml:"pool,omitempty"`
 	Index int    `yaml:"index,omitempty"`
+	// Whether it is there only while nodes of its pool are recreated.
+	Surge bool `yaml:"surge,omitempty"`
 	// The server types to try, in order.
 	Types []string `yaml:"types"`
 	// The locations to try, in order.

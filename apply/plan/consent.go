@@ -33,6 +33,8 @@ type Consent struct {
 	Rebuild []string `yaml:"rebuild,omitempty" json:"rebuild,omitempty"`
 	// Nodes that stay though they may be made anew: nobody agreed to lose their volumes.
 	Keep []string `yaml:"keep,omitempty" json:"keep,omitempty"`
+	// Nodes that pools have beside their own while these are made anew.
+	Surge []string `yaml:"surge,omitempty" json:"surge,omitempty"`
 	// Nodes that have left the cluster: their servers may be replaced too.
 	Left []string `yaml:"-" json:"-"`
 	// Destroy only: what the cloud controller, the CSI driver and the autoscaler
@@ -55,6 +57,7 @@ func (p Consent) And(more Consent) Consent {
 	p.Adopt = slices.Concat(p.Adopt, more.Adopt)
 	p.Replace = slices.Concat(p.Replace, more.Replace)
 	p.Rebuild, p.Keep = slices.Concat(p.Rebuild, more.Rebuild), slices.Concat(p.Keep, more.Keep)
+	p.Surge = slices.Concat(p.Surge, more.Surge)
 	if more.Unprotect != "" {
 		p.Unprotect = more.Unprotect
 	}

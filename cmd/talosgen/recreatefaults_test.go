@@ -18,7 +18,8 @@ const recreateStride = 29
 // recreateLanes are how many clusters share the runs.
 const recreateLanes = 4
 
-// TestRecreateFaults makes all nodes anew, to another location and back, while calls to
+// TestRecreateFaults makes all nodes anew, to another location and back, where another
+// node stands in for workers, while calls to
 // Hetzner, to nodes and to Kubernetes fail: over all runs every call once, in half of
 // them after its effect. It ends as without, with the same command, and etcd never was at
 // risk.
@@ -27,7 +28,9 @@ func TestRecreateFaults(t *testing.T) {
 		t.Skip("TALOSGEN_TESTENV_FULL is not set: it takes half a minute of two cores")
 	}
 	t.Parallel()
-	trees := repositoriesOf(t, recreateTrees[:2])
+	moved, surged := recreateTrees[1], recreateTrees[0]
+	surged.workers = surging
+	trees := repositoriesOf(t, []lifeTree{surged, moved})
 	for lane := range recreateLanes {
 		t.Run(strconv.Itoa(lane), func(t *testing.T) {
 			t.Parallel()

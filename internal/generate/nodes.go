@@ -106,6 +106,7 @@ func (e nodeGenerator) workerPool(at, name string, i int) values {
 		p["offset"] = 10 * i
 	}
 	put(e, p, at, "placementGroup", 20, func(string) bool { return false })
+	put(e, p, at, "maxSurge", 15, func(string) int { return 1 })
 	put(e, p, at, "subnet", 12, func(string) string {
 		delete(p, "offset")
 		return fmt.Sprintf("%s.%d.0/25", strings.TrimSuffix(e.cidr, ".0.0/16"), 66+i)

@@ -27,6 +27,7 @@ var notCompared = map[string]string{
 	":InfraServer.Role":              "a label says it",
 	":InfraServer.Pool":              "a label says it",
 	":InfraServer.Index":             "the name says it",
+	":InfraServer.Surge":             "it says how long the server is there",
 	":InfraServer.KeepDisk":          "matters only while the type changes",
 	":InfraSnapshot.URL":             "matters when there is no image",
 	":InfraSnapshot.Schematic":       "matters when there is no image",

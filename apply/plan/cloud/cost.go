@@ -60,7 +60,7 @@ func (c *costs) sum() Cost {
 		}
 	}
 	for _, ch := range c.plan.Changes {
-		if ch.Kind == KindServer && ch.Action == Create {
+		if ch.Kind == KindServer && ch.Action == Create && !c.surge(ch.Name) {
 			c.newServer(&ch)
 		}
 	}
@@ -147,6 +147,11 @@ func (c *costs) updated(s server, change *Change) server {
 		s.ipv4 = will.ipv4
 	}
 	return s
+}
+
+// surge reports whether a server is there for a time only: no month is paid for it.
+func (c *costs) surge(name string) bool {
+	return slices.ContainsFunc(c.desired.Servers, func(s schemas.InfraServer) bool { return s.Surge && s.Name == name })
 }
 
 func (c *costs) newServer(change *Change) {

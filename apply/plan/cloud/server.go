@@ -61,6 +61,9 @@ func node(s schemas.InfraServer) bool { return s.Role != schemas.RoleNATGateway 
 func (p *servers) createServer(want schemas.InfraServer, action Action, have *Server) {
 	d := buildChange(KindServer, want.Name, 0, action)
 	d.Reason = missing
+	if want.Surge {
+		d.Reason = "it stands in while nodes of the pool " + want.Pool + " are recreated, and is deleted then"
+	}
 	if action == Replace {
 		d.ID, d.Destructive, d.LiftProtection = have.ID, true, have.DeleteProtect
 		d.Reason = p.reasonOf(want)

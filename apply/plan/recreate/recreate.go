@@ -48,6 +48,9 @@ func (n Node) Leaves() *nodeplan.Plan { return n.leaves }
 // Plan is which nodes are made anew, one after the other: control planes first.
 type Plan struct {
 	Nodes []Node `json:"nodes"`
+	// The nodes that pools have beside their own meanwhile: they are made first, and leave
+	// when all is done.
+	Surge []string `json:"surge,omitempty"`
 	// Why some of them must not be.
 	Refusals []plan.Note `json:"refusals,omitempty"`
 	// What is not known.

@@ -47,6 +47,10 @@ func (w *writer) recreate() {
 			w.Line(4, "%s", v)
 		}
 	}
+	for _, name := range w.Recreate.Surge {
+		w.Object(0, "-", "node/%s  (destructive)", name)
+		w.Line(4, "it stands in for these nodes while they are recreated; then drain, remove from Kubernetes, delete its server")
+	}
 }
 
 // leaving is how a node leaves the cluster, in words.

@@ -33,6 +33,7 @@ type Config struct {
 	nodes []Node
 
 	autoscaled []Node // one for each pool
+	surge      []Node // one for each pool that has one
 
 	fields func() map[fieldKey][]string // the paths of all fields
 	root   *yaml.Node                   // what was read, laid over its bases

@@ -20,7 +20,7 @@ func (p pool) inGroup(index int) bool {
 // one node, and what is for a node that is not there is worth a word.
 func (ch hetznerRules) checkGiven() {
 	owners := map[string]Node{}
-	for _, n := range ch.nodes {
+	for _, n := range slices.Concat(ch.nodes, ch.surge) {
 		if first, twice := owners[n.Name]; twice {
 			at := n.givenName()
 			if !ch.has(at...) {

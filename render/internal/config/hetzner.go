@@ -87,7 +87,7 @@ func (ch hetznerRules) checkServers(p pool) {
 // checkServerLimit counts what the network holds when every autoscaled pool is
 // full.
 func (ch hetznerRules) checkServerLimit() {
-	servers := len(ch.nodes)
+	servers := len(ch.nodes) + len(ch.surge)
 	for _, p := range ch.Autoscaler.NodePools {
 		servers += p.Max
 	}

@@ -53,6 +53,9 @@ type Node struct {
 	// for a pool, none of which has a name or an address yet.
 	Autoscaled bool
 
+	// Surge says that the node is there only while others of its pool are recreated.
+	Surge bool
+
 	// For static nodes, zero otherwise.
 	Match       schemas.Match
 	BootAddress netip.Addr   // where it is before it is configured
@@ -98,6 +101,9 @@ func Arm(serverType string) bool {
 // AutoscaledNodes stand for the servers that the autoscaler makes: one for each
 // of its pools, named after the group of its servers; none if it is off.
 func (c *Config) AutoscaledNodes() []Node { return c.autoscaled }
+
+// SurgeNodes are those that pools have beside their own while these are recreated.
+func (c *Config) SurgeNodes() []Node { return c.surge }
 
 // Resolve lists the nodes in a stable order: the control plane, then the pools
 // of workers as the file lists them, each by index, static nodes as the file

@@ -15,9 +15,10 @@ func (p pool) pinnedIP(index int) netip.Addr {
 	return ip
 }
 
-// counted are the indexes of the nodes whose addresses follow from the offset.
+// counted are the indexes of the nodes whose addresses follow from the offset, also of
+// those that are there for a time.
 func (p pool) counted() []int {
-	return slices.DeleteFunc(p.indexNumbers(), func(i int) bool { return p.pinnedIP(i).IsValid() })
+	return slices.DeleteFunc(append(p.indexNumbers(), p.surgeIndexes()...), func(i int) bool { return p.pinnedIP(i).IsValid() })
 }
 
 // pinnedPlaces are the places in the subnet of a pool that the file gives to nodes, as
@@ -45,7 +46,7 @@ func (ch addressRules) checkPrivateIPs() {
 		return
 	}
 	owners := map[netip.Addr]Node{}
-	for _, n := range ch.nodes {
+	for _, n := range slices.Concat(ch.nodes, ch.surge) {
 		first, taken := owners[n.PrivateIP]
 		switch {
 		case !n.PrivateIP.IsValid():

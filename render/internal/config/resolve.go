@@ -25,6 +25,7 @@ type pool struct {
 	role           string
 	subnet         netip.Prefix // of its own; zero if it shares that of its role
 	placementGroup bool
+	maxSurge       int
 	path           []string
 }
 
@@ -42,6 +43,7 @@ func (c *Config) pools() []pool {
 
 			subnet:         subnet,
 			placementGroup: w.PlacementGroup,
+			maxSurge:       w.MaxSurge,
 		})
 	}
 	return pools
@@ -106,8 +108,8 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 		return // reported already
 	}
 	disk := ch.installDisk(defaultInstallDisk, p.disk())
-	for _, i := range p.indexNumbers() {
-		ch.nodes = append(ch.nodes, Node{
+	node := func(i int) Node {
+		return Node{
 			Name:        cmp.Or(p.Names[strconv.Itoa(i)], fmt.Sprintf("%s-%s-%d", ch.ClusterName, p.name, i)),
 			Role:        p.role,
 			Pool:        p.name,
@@ -137,8 +139,27 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 
 			config: ch.Config,
 			paths:  [][]string{p.path},
-		})
+		}
 	}
+	for _, i := range p.indexNumbers() {
+		ch.nodes = append(ch.nodes, node(i))
+	}
+	for _, i := range p.surgeIndexes() {
+		n := node(i)
+		n.Surge, n.PlacementGroup, n.Group = true, false, "" // a group may be full
+		ch.surge = append(ch.surge, n)
+	}
+}
+
+// surgeIndexes are the indexes of the nodes that a pool has while others are recreated:
+// those that it would get next, if all before them are taken.
+func (p pool) surgeIndexes() (indexes []int) {
+	if own := p.indexNumbers(); len(own) > 0 {
+		for i := range p.maxSurge {
+			indexes = append(indexes, own[len(own)-1]+1+i)
+		}
+	}
+	return indexes
 }
 
 // location is where the node with an index is.
@@ -246,8 +267,8 @@ func (ch resolver) setAddresses() {
 		return
 	}
 	full := map[string]bool{}
-	for i := range ch.nodes {
-		n := &ch.nodes[i]
+	for i := range len(ch.nodes) + len(ch.surge) {
+		n := ch.at(i)
 		if n.Pinned {
 			continue
 		}
@@ -263,4 +284,12 @@ func (ch resolver) setAddresses() {
 				"the subnet %s has addresses for %d nodes, none for offset %d and index %d", in, max(address.Room(in), 0), n.Offset, n.Index)
 		}
 	}
+}
+
+// at is a node by its number, first those that are always there.
+func (ch resolver) at(i int) *Node {
+	if i < len(ch.nodes) {
+		return &ch.nodes[i]
+	}
+	return &ch.surge[i-len(ch.nodes)]
 }

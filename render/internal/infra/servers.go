@@ -33,6 +33,11 @@ func (r serverResolver) servers() {
 			})
 		}
 	}
+	for _, n := range r.c.SurgeNodes() {
+		s := r.server(n)
+		s.UserData, s.Surge = userData, true
+		r.out.Surge = append(r.out.Surge, s)
+	}
 	if n := len(r.out.PlacementGroups); n > maxGroups {
 		r.fail("nodes", "give a pool placementGroup: false", "%d placement groups; Hetzner allows %d in a project", n, maxGroups)
 	}

@@ -30,7 +30,9 @@ type Model struct {
 	Nodes  []Node
 	// Autoscaled stand for the servers that the autoscaler makes, one for each pool.
 	Autoscaled []Node
-	Layers     *layer.Layers // which patches apply to which node
+	// Surge are nodes that pools have for a time, while others are recreated.
+	Surge  []Node
+	Layers *layer.Layers // which patches apply to which node
 
 	Facts   *config.Facts // nil if nothing is known
 	Infra   *schemas.Infrastructure
@@ -63,6 +65,7 @@ func New(s Sources) (*Model, error) {
 	made := schematics{}
 	problems.AddErr(m.resolve(s, made))
 	m.Nodes, m.Autoscaled = nodes(m.Config.Resolve(), made), nodes(m.Config.AutoscaledNodes(), made)
+	m.Surge = nodes(m.Config.SurgeNodes(), made)
 	var refs []layer.NodeRef
 	for _, n := range m.All() {
 		refs = append(refs, n.Ref())
@@ -111,8 +114,9 @@ func (m *Model) checkVersions() *diag.Problem {
 	return nil
 }
 
-// All returns the nodes, and what stands for those that the autoscaler makes.
-func (m *Model) All() []Node { return append(slices.Clip(m.Nodes), m.Autoscaled...) }
+// All returns the nodes, those that are there for a time, and what stands for those that
+// the autoscaler makes.
+func (m *Model) All() []Node { return slices.Concat(m.Nodes, m.Surge, m.Autoscaled) }
 
 // Selected returns the nodes of some names; without any, the nodes of
 // cluster.yaml. What stands for the servers that the autoscaler makes can be named,
