@@ -57,7 +57,7 @@ func (n *nodeStage) resume(ctx context.Context, p *Plan, saved *Saved, more Poli
 // planFor observes the nodes, and plans.
 func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy, again recreating) error {
 	return n.log.stage("observe nodes", 0, func(stage progress.Stage) error {
-		c, desired, observed, err := n.look(ctx, p, policy, stage)
+		c, desired, observed, err := n.probe(ctx, p, policy, stage)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 			return err
 		}
 		if len(again.infra.Servers) != tree { // pools have nodes more for a time
-			if _, desired, observed, err = n.look(ctx, p, policy, stage); err != nil {
+			if _, desired, observed, err = n.probe(ctx, p, policy, stage); err != nil {
 				return err
 			}
 		}
@@ -79,8 +79,8 @@ func (n *nodeStage) planFor(ctx context.Context, p *Plan, policy nodeplan.Policy
 	})
 }
 
-// look looks at the nodes as they will be once the servers of a plan are there.
-func (n *nodeStage) look(ctx context.Context, p *Plan, policy nodeplan.Policy, stage progress.Stage) (*nodes.Cluster, nodeplan.Desired, nodeplan.Observed, error) {
+// probe looks at the nodes as they will be once the servers of a plan are there.
+func (n *nodeStage) probe(ctx context.Context, p *Plan, policy nodeplan.Policy, stage progress.Stage) (*nodes.Cluster, nodeplan.Desired, nodeplan.Observed, error) {
 	c, err := n.connect.at(ctx, p.Observed, toCreate(p.Plan))
 	if err != nil {
 		return nil, nodeplan.Desired{}, nodeplan.Observed{}, err

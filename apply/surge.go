@@ -10,6 +10,7 @@ import (
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/plan/recreate"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/internal/sorting"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -30,7 +31,7 @@ func surging(i schemas.Infrastructure, names []string) schemas.Infrastructure {
 		return s.Surge
 	})
 	i.Servers, i.Surge = servers, nil
-	slices.SortFunc(all, func(a, b schemas.InfraServer) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(all, func(a, b schemas.InfraServer) int { return cmp.Compare(a.Name, b.Name) })
 	for _, s := range all {
 		if slices.Contains(names, s.Name) {
 			i.Servers = append(i.Servers, s)
