@@ -29,7 +29,7 @@ type cloudStage struct {
 // plan says what has to be done. The nodes that the policy names must be in the
 // tree or in the project.
 func (c *cloudStage) plan(ctx context.Context, p *Plan, policy Policy) (err error) {
-	c.env.withSurge(nil)
+	setSurge(c.env, nil)
 	p.Plan, err = c.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
 		return cloudplan.Make(c.env.Infrastructure, o, policy.Consent)
 	})
@@ -59,7 +59,7 @@ func (c *cloudStage) destroy(ctx context.Context, policy Policy) (*cloudplan.Pla
 
 // resume makes a saved plan again.
 func (c *cloudStage) resume(ctx context.Context, p *Plan, saved *Saved, more Policy) (err error) {
-	c.env.withSurge(saved.Policy.Surge)
+	setSurge(c.env, saved.Policy.Surge)
 	p.Plan, err = c.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
 		return saved.Resume(c.env.Infrastructure, o, more.Consent)
 	})

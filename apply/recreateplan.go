@@ -6,6 +6,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply/internal/kube"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/recreate"
@@ -103,4 +104,34 @@ func (r recreating) pools() map[string]string {
 		pools[m.Name] = m.Pool
 	}
 	return pools
+}
+
+// surge decides which nodes pools have beside their own: those of pools of which workers
+// are made anew. One that an earlier run has left, and that none needs any more, goes by
+// the consent that it was made by: these are returned.
+func (r recreating) surge(ctx context.Context, c *nodes.Cluster, p *Plan, consent *plan.Consent, only []string) (leave []string) {
+	for _, s := range allSurge(*r.infra) {
+		needed := slices.ContainsFunc(p.Recreate.Due(), func(n recreate.Node) bool { return n.Pool == s.Pool })
+		there := slices.ContainsFunc(p.Observed.Servers, func(o cloudplan.Server) bool { return o.Name == s.Name })
+		switch {
+		case len(only) > 0: // the node more is none of them
+		case needed:
+			consent.Surge = append(consent.Surge, s.Name)
+		case there && consent.Recreates(s.Name, s.Pool) && len(r.keeps(ctx, c, s, *consent)) == 0:
+			leave = append(leave, s.Name)
+		}
+	}
+	consent.Allow = append(slices.Clip(consent.Allow), leave...)
+	return leave
+}
+
+// keeps are the volumes that keep a node that stood in for others: they are on its disk,
+// and nobody agreed to lose them.
+func (r recreating) keeps(ctx context.Context, c *nodes.Cluster, s schemas.InfraServer, consent plan.Consent) []recreate.Volume {
+	if consent.LosesVolumes(s.Name, s.Pool) {
+		return nil
+	}
+	one := &recreate.Plan{Nodes: []recreate.Node{{Name: s.Name}}}
+	r.volumes(ctx, c, one)
+	return one.Nodes[0].Volumes
 }

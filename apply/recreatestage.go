@@ -4,10 +4,12 @@ import (
 	"context"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/recreate"
 	"github.com/talosgen/talosgen/apply/progress"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // recreateStage makes nodes anew, one after the other: each leaves the cluster, its
@@ -86,4 +88,35 @@ func (c *cloudStage) anew(ctx context.Context, r *run, nodes stage) error {
 		}
 	}
 	return i.around(ctx, r, nodes)
+}
+
+// leave takes a node out of the cluster that stood in for others, and deletes its server.
+func (s *recreateStage) leave(ctx context.Context, r *run, name string) error {
+	env := s.cloud.env
+	at := slices.IndexFunc(env.Infrastructure.Servers, func(x schemas.InfraServer) bool { return x.Name == name })
+	c, err := s.nodes.connect.at(ctx, r.report.Left.Observed, nil)
+	if at < 0 || err != nil {
+		return err
+	}
+	server := env.Infrastructure.Servers[at]
+	volumes := recreating{infra: &env.Infrastructure, kube: s.nodes.connect.kube}.keeps(ctx, c, server, r.policy.Consent)
+	if len(volumes) > 0 {
+		return diag.On("node "+name, "it stood in for nodes of the pool %s that were recreated, and stays: %s", server.Pool, volumes[0]).
+			WithHint("move what is on its disk, and apply again; or agree to lose it: --allow %s%s", plan.VolumesKey, server.Pool).WithCode(diag.Differences)
+	}
+	which := Removal{Nodes: []string{name}}
+	leaves, err := s.removal.plan(ctx, which)
+	if err == nil {
+		err = refused(leaves.Refusals)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.removal.execute(ctx, r.report, leaves, which); err != nil {
+		return err
+	}
+	setSurge(env, slices.DeleteFunc(slices.Clone(r.policy.Surge), func(n string) bool { return n == name }))
+	r.policy.Surge = slices.DeleteFunc(slices.Clone(r.policy.Surge), func(n string) bool { return n == name })
+	r.agreed.Plan.Desired = env.Infrastructure
+	return s.removal.delete(ctx, r.report, name, r.owner)
 }

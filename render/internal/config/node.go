@@ -103,7 +103,7 @@ func Arm(serverType string) bool {
 func (c *Config) AutoscaledNodes() []Node { return c.autoscaled }
 
 // SurgeNodes are those that pools have beside their own while these are recreated.
-func (c *Config) SurgeNodes() []Node { return c.surge }
+func SurgeNodes(c *Config) []Node { return c.surge }
 
 // Resolve lists the nodes in a stable order: the control plane, then the pools
 // of workers as the file lists them, each by index, static nodes as the file

@@ -33,7 +33,7 @@ func (r serverResolver) servers() {
 			})
 		}
 	}
-	for _, n := range r.c.SurgeNodes() {
+	for _, n := range config.SurgeNodes(r.c) {
 		s := r.server(n)
 		s.UserData, s.Surge = userData, true
 		r.out.Surge = append(r.out.Surge, s)

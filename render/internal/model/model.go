@@ -65,7 +65,7 @@ func New(s Sources) (*Model, error) {
 	made := schematics{}
 	problems.AddErr(m.resolve(s, made))
 	m.Nodes, m.Autoscaled = nodes(m.Config.Resolve(), made), nodes(m.Config.AutoscaledNodes(), made)
-	m.Surge = nodes(m.Config.SurgeNodes(), made)
+	m.Surge = nodes(config.SurgeNodes(m.Config), made)
 	var refs []layer.NodeRef
 	for _, n := range m.All() {
 		refs = append(refs, n.Ref())
