@@ -112,6 +112,11 @@ type Pool struct {
 	// Whether the disk keeps its size when a server gets a larger type, so that
 	// it can get its old type back. Provider hetzner only.
 	KeepDisk bool `yaml:"keepDisk" default:"false" example:"true"`
+	// Whether the public addresses of the servers stay when these are made anew: they
+	// are primary IPs of their own, named <node>-ipv4 and <node>-ipv6, which Hetzner
+	// does not delete with a server. They stay in their location. Provider hetzner
+	// only.
+	KeepPrimaryIPs bool `yaml:"keepPrimaryIps" default:"false" example:"true"`
 	// Names for the public addresses of the servers. Provider hetzner only.
 	ReverseDNS ReverseDNS `yaml:"rdns"`
 	// Kubernetes labels of the nodes.

@@ -12,11 +12,13 @@ type InfraServer struct {
 	// The server types to try, in order.
 	Types []string `yaml:"types"`
 	// The locations to try, in order.
-	Locations      []string          `yaml:"locations"`
-	Image          InfraImage        `yaml:"image"`
-	PrivateIP      string            `yaml:"privateIp"`
-	PublicIPv4     bool              `yaml:"publicIpv4"`
-	PublicIPv6     bool              `yaml:"publicIpv6"`
+	Locations  []string   `yaml:"locations"`
+	Image      InfraImage `yaml:"image"`
+	PrivateIP  string     `yaml:"privateIp"`
+	PublicIPv4 bool       `yaml:"publicIpv4"`
+	PublicIPv6 bool       `yaml:"publicIpv6"`
+	// Whether its public addresses are those of the server that is made in its place.
+	KeepPrimaryIPs bool              `yaml:"keepPrimaryIps,omitempty"`
 	PlacementGroup string            `yaml:"placementGroup,omitempty"`
 	SSHKeys        []string          `yaml:"sshKeys,omitempty"`
 	Labels         map[string]string `yaml:"labels"`

@@ -14,10 +14,12 @@ var recreateTrees = []lifeTree{
 	{workers: "2", backlog: "8192", kind: "cax11", region: "nbg1", more: "  diskEncryption: {ephemeral: false}\n"},
 	{workers: surging, backlog: "8192", kind: "cax11", region: "fsn1"},
 	{workers: surging, backlog: "8192", kind: "cax11"},
+	{workers: surging, backlog: "8192", kind: "cax11", more: "  diskEncryption: {ephemeral: false}\n"},
 }
 
-// surging are two workers, and one more while they are recreated.
-const surging = "2\n        maxSurge: 1"
+// surging are two workers, and one more while they are recreated, which keep their
+// addresses.
+const surging = "2\n        maxSurge: 1\n        keepPrimaryIps: true"
 
 var recreateChapters = []chapter{
 	{name: "from nothing", tree: 0, commands: [][]string{lifeApply}},
@@ -26,6 +28,7 @@ var recreateChapters = []chapter{
 	{name: "a disk is no more encrypted", tree: 3, commands: [][]string{recreateAll}},
 	{name: "workers move that another one stands in for", tree: 4, commands: [][]string{recreateAll}},
 	{name: "with its disk encrypted again, too", tree: 5, commands: [][]string{recreateAll}},
+	{name: "a disk is no more encrypted, where addresses are kept", tree: 6, commands: [][]string{recreateAll}},
 	{name: "all nodes move back", tree: 0, commands: [][]string{recreateAll}},
 }
 

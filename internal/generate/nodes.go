@@ -191,6 +191,7 @@ func (e nodeGenerator) servers(p values, at string) {
 	put(e, p, at, "fallbackLocations", 10, func(string) []string { return []string{"nbg1"} })
 	put(e, p, at, "backups", 10, func(string) bool { return true })
 	put(e, p, at, "keepDisk", 10, func(string) bool { return true })
+	put(e, p, at, "keepPrimaryIps", 15, func(string) bool { return true })
 	e.names(p, at, 10)
 }
 

@@ -9,11 +9,8 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// floatingIPStep is a change of a floating IP, primaryIPStep of an address of a server.
-type (
-	floatingIPStep struct{ *step }
-	primaryIPStep  struct{ fixed }
-)
+// floatingIPStep is a change of a floating IP.
+type floatingIPStep struct{ *step }
 
 func floatingName(f schemas.InfraFloatingIP) string { return f.Name }
 
@@ -179,16 +176,4 @@ func (u *serverUpdate) dropPrimaryIP(ctx context.Context, id int64) error {
 	}
 	_, err := u.api.PrimaryIP.Delete(ctx, ip)
 	return done(explain(u.object, "delete its public address", err))
-}
-
-func (s primaryIPStep) remove(ctx context.Context) error {
-	if s.LiftProtection {
-		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
-			return s.api.PrimaryIP.ChangeProtection(ctx, hcloud.PrimaryIPChangeProtectionOpts{ID: s.ID, Delete: false})
-		}); err != nil {
-			return done(err)
-		}
-	}
-	_, err := s.api.PrimaryIP.Delete(ctx, &hcloud.PrimaryIP{ID: s.ID})
-	return done(err)
 }

@@ -85,6 +85,7 @@ func (s serverStep) order(ctx context.Context, opts hcloud.ServerCreateOpts) (*h
 	for _, candidate := range s.Candidates {
 		opts.ServerType = &hcloud.ServerType{Name: candidate.Type}
 		opts.Location = &hcloud.Location{Name: candidate.Location}
+		opts.PublicNet.IPv4, opts.PublicNet.IPv6 = s.kept(hcloud.PrimaryIPTypeIPv4, candidate.Location), s.kept(hcloud.PrimaryIPTypeIPv6, candidate.Location)
 		made, _, err := s.api.Server.Create(ctx, opts)
 		if err == nil {
 			if err = s.waiter.wait(ctx, append(made.NextActions, made.Action)...); err == nil {

@@ -23,7 +23,7 @@ func (c *Client) Observe(ctx context.Context, desired schemas.Infrastructure) (c
 	// What is attached to a network, and to servers, is known only after them.
 	for _, stage := range [][]read{
 		{o.networks, o.firewalls, o.placementGroups, o.floatingIPs, o.primaryIPs, o.sshKeys, o.images, o.zones},
-		{o.servers, o.loadBalancers},
+		{o.servers, o.loadBalancers, o.keptIPs},
 		{o.volumes, func(ctx context.Context) error { return c.catalogue(ctx, o) }},
 	} {
 		for _, read := range stage {
@@ -154,8 +154,35 @@ func (o *observer) floatingIPs(ctx context.Context) (err error) {
 	return err
 }
 
-func (o *observer) primaryIPs(ctx context.Context) (err error) {
-	o.found.PrimaryIPs, err = own(ctx, o, wanted{}, kindOf[hcloud.PrimaryIP, cloudplan.PrimaryIP]{
+func (o *observer) primaryIPs(ctx context.Context) error { return o.listPrimaryIPs(ctx, wanted{}) }
+
+// keptIPs are those that servers have, or are named for servers, that keep theirs.
+func (o *observer) keptIPs(ctx context.Context) error {
+	var w wanted
+	for _, s := range o.desired.Servers {
+		if !s.KeepPrimaryIPs {
+			continue
+		}
+		for _, have := range o.found.Servers {
+			if have.Name == s.Name {
+				w.ids = append(w.ids, have.PublicIPv4.ID, have.PublicIPv6.ID)
+			}
+		}
+		for ipType, wants := range map[hcloud.PrimaryIPType]bool{hcloud.PrimaryIPTypeIPv4: s.PublicIPv4, hcloud.PrimaryIPTypeIPv6: s.PublicIPv6} {
+			if wants {
+				w.names = append(w.names, cloudplan.PrimaryIPName(s.Name, string(ipType)))
+			}
+		}
+	}
+	names := convert(o.found.PrimaryIPs, func(p cloudplan.PrimaryIP) string { return p.Name })
+	if !w.missing(names, convert(o.found.PrimaryIPs, func(p cloudplan.PrimaryIP) int64 { return p.ID })) {
+		return nil
+	}
+	return o.listPrimaryIPs(ctx, w)
+}
+
+func (o *observer) listPrimaryIPs(ctx context.Context, w wanted) (err error) {
+	o.found.PrimaryIPs, err = own(ctx, o, w, kindOf[hcloud.PrimaryIP, cloudplan.PrimaryIP]{
 		what: "primary IPs", from: primaryIPFrom,
 		list: func(ctx context.Context, l hcloud.ListOpts) ([]*hcloud.PrimaryIP, *hcloud.Response, error) {
 			return o.api.PrimaryIP.List(ctx, hcloud.PrimaryIPListOpts{ListOpts: l, Sort: oldestFirst})

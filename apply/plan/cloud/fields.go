@@ -35,4 +35,7 @@ const (
 	FieldTTL         = "ttl"
 	FieldValues      = "values" // of DNS records; all are written at once
 	FieldImage       = "image"
+	FieldKeepIPs     = "keepPrimaryIps" // of a server that is created: its addresses outlive it
+	FieldName        = "name"           // of a primary IP
+	FieldAutoDelete  = "autoDelete"     // of a primary IP: whether it goes with its server
 )

@@ -112,12 +112,16 @@ func (p *servers) becomes(want schemas.InfraServer, have *Server) (found []Candi
 
 // reasonOf says why a server is made again.
 func (p *servers) reasonOf(want schemas.InfraServer) string {
+	lost := "; its disk and public addresses are lost"
+	if p.keptIn(want) != "" {
+		lost = "; its disk is lost"
+	}
 	i := slices.IndexFunc(p.plan.Recreate, func(r Recreation) bool { return r.Allowed && r.Node == want.Name })
 	if i < 0 {
-		return "requested with --replace; its disk and public addresses are lost"
+		return "requested with --replace" + lost
 	}
 	if reasons := p.plan.Recreate[i].Reasons(); len(reasons) > 0 {
-		return "only a new server has " + strings.Join(reasons, " and ") + "; its disk and public addresses are lost"
+		return "only a new server has " + strings.Join(reasons, " and ") + lost
 	}
-	return "only a new machine has what Git says; its disk and public addresses are lost"
+	return "only a new machine has what Git says" + lost
 }

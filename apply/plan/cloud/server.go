@@ -74,7 +74,7 @@ func (p *servers) createServer(want schemas.InfraServer, action Action, have *Se
 	for _, a := range []struct {
 		name string
 		want bool
-	}{{FieldPublicIPv4, want.PublicIPv4}, {FieldPublicIPv6, want.PublicIPv6}, {FieldBackups, want.Backups}, {FieldProtected, want.Protected}} {
+	}{{FieldPublicIPv4, want.PublicIPv4}, {FieldPublicIPv6, want.PublicIPv6}, {FieldBackups, want.Backups}, {FieldProtected, want.Protected}, {FieldKeepIPs, want.KeepPrimaryIPs}} {
 		if a.want {
 			d.show(a.name, "on")
 		}
@@ -101,6 +101,9 @@ func (p *servers) serverNeeds(d *changeBuilder, want schemas.InfraServer) {
 	}
 	if node(want) && !want.PublicIPv4 && !want.PublicIPv6 {
 		p.needsGateway(d)
+	}
+	if want.KeepPrimaryIPs {
+		d.needs(KeyOf(KindPrimaryIP, PrimaryIPName(want.Name, ipv4)), KeyOf(KindPrimaryIP, PrimaryIPName(want.Name, ipv6)))
 	}
 	group := p.ids[KeyOf(KindPlacementGroup, want.PlacementGroup)]
 	for _, s := range p.observed.Servers {

@@ -17,6 +17,9 @@ import (
 // be back.
 func (p *servers) candidates(d *changeBuilder, want schemas.InfraServer) {
 	var problems []string
+	if kept := p.keptIn(want); kept != "" {
+		want.Locations = []string{kept} // an address does not move
+	}
 	for _, name := range want.Types {
 		for _, location := range want.Locations {
 			if why := p.unsuitable(name, location, want.Image.Architecture); why != "" {

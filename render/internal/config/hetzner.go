@@ -69,6 +69,9 @@ func (ch hetznerRules) checkServers(p pool) {
 	if ch.has(at("location")...) && ch.has(at("locations")...) {
 		ch.fail("locations are in turn by index; remove one of them", at("locations"), "location and locations exclude each other")
 	}
+	if p.KeepPrimaryIPs && !ch.Network.PublicIPv4 && !ch.Network.PublicIPv6 {
+		ch.warn("see network.publicIpv4 and network.publicIpv6", at("keepPrimaryIps"), "the servers have no public addresses to keep")
+	}
 	where := p.Locations
 	if len(where) == 0 {
 		where = []string{p.Location}

@@ -47,6 +47,7 @@ type Node struct {
 	Group             string       // that one, if the file gives it
 	Backups           bool
 	KeepDisk          bool
+	KeepPrimaryIPs    bool
 	ReverseDNS        schemas.ReverseDNS // templates; empty texts if the pool has none
 
 	// Autoscaled says that this stands for all servers that the autoscaler makes

@@ -135,6 +135,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			Group:             p.PlacementGroups[strconv.Itoa(i)],
 			Backups:           p.Backups,
 			KeepDisk:          p.KeepDisk,
+			KeepPrimaryIPs:    p.KeepPrimaryIPs,
 			ReverseDNS:        p.ReverseDNS,
 
 			config: ch.Config,
@@ -147,6 +148,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 	for _, i := range p.surgeIndexes() {
 		n := node(i)
 		n.Surge, n.PlacementGroup, n.Group = true, false, "" // a group may be full
+		n.KeepPrimaryIPs = false
 		ch.surge = append(ch.surge, n)
 	}
 }

@@ -50,7 +50,7 @@ func (r serverResolver) server(n config.Node) schemas.InfraServer {
 		Types: list(n.Type, n.FallbackTypes), Locations: list(n.Location, n.FallbackLocations), Image: imageResolver(r).image(n.Type, n.Image()),
 		PrivateIP: n.PrivateIP.String(), PublicIPv4: public.PublicIPv4, PublicIPv6: public.PublicIPv6,
 		SSHKeys: r.c.Hetzner.SSHKeys, Labels: r.labels(labelRole, r.roleLabel(n.Role), labelPool, n.Pool),
-		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk,
+		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk, KeepPrimaryIPs: n.KeepPrimaryIPs && (public.PublicIPv4 || public.PublicIPv6),
 		ReverseDNS: r.reverseDNS(subject{n.Name, n.Pool, n.Role, n.Pos("rdns")}, public.PublicIPv4, public.PublicIPv6, n.ReverseDNS),
 	}
 	if n.PlacementGroup {
