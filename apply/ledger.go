@@ -18,24 +18,23 @@ func (c *Cluster) Ledger(ctx context.Context) ([]ledger.Entry, error) {
 }
 
 // Record adds a run that changed something to the history that the cluster keeps. The
-// report is nil if the command has none, and then says how much it changed. Nothing is
-// recorded of a run that has changed nothing, or that did not ask the Kubernetes API:
-// there may be none.
-func (s *Session) Record(ctx context.Context, e ledger.Entry, r *Report, ended error) error {
-	api := s.connect.kube.used.Load()
-	if r != nil {
+// report is nil if the command has none, and then the entry says how much it changed.
+// Nothing is recorded of a run that has changed nothing, or that did not ask the
+// Kubernetes API: there may be none. It returns the entry with what the report says.
+func (s *Session) Record(ctx context.Context, e ledger.Entry, r *Report, ended error) (ledger.Entry, error) {
+	if e.Commit = s.commit; r != nil {
 		e.Changes, e.Outcome, e.Plan = len(r.items()), string(r.outcome(ended)), r.digest()
 	}
+	api := s.connect.kube.used.Load()
 	if api == nil || e.Changes == 0 || r.destroyed() {
-		return nil
+		return e, nil
 	}
 	client, err := api.clientWith(ctx, observeWithin)
 	if err != nil {
-		return err
+		return e, err
 	}
 	defer client.Close()
-	e.Commit = s.commit
-	return kube.NewLedger(client).Record(ctx, func(was string) (string, error) {
+	return e, kube.NewLedger(client).Record(ctx, func(was string) (string, error) {
 		e.Time = client.ServerTime().UTC()
 		return ledger.Add(was, e)
 	})

@@ -56,7 +56,7 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 		return nil, err
 	}
 	e.files, e.seal = tree.Files, tree.Lock.Seal
-	e.readable()
+	unmask(e)
 	if err := e.verifySeal(ctx, tree.Lock); err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func Open(ctx context.Context, t Tree) (*Environment, error) {
 	return e, tree.Lock.CheckCluster(e.path(""), e.Infrastructure.Cluster)
 }
 
-// readable tells the masker what everybody can read: the tree as it is committed,
+// unmask tells the masker what everybody can read: the tree as it is committed,
 // and the names in it. A Secret that nobody encrypted does not count: whoever put
 // it there hardly meant to.
-func (e *Environment) readable() {
+func unmask(e *Environment) {
 	e.masker.Readable().Add([]byte(e.name))
 	for name, data := range e.files {
 		e.masker.Readable().Add([]byte(name))

@@ -15,6 +15,9 @@ func (c *compiler) renderInfrastructure(res *Result) error {
 	if c.HasGateway() {
 		wanted = append(wanted, schemas.HostKeyFile)
 	}
+	if c.TellsOfRuns() {
+		wanted = append(wanted, schemas.NotificationsFile)
+	}
 	if c.last.keep(wanted, res) {
 		return nil
 	}
@@ -23,8 +26,11 @@ func (c *compiler) renderInfrastructure(res *Result) error {
 		return err
 	}
 	res.files = append(res.files, tree.File{Path: schemas.InfrastructureFile, Data: data})
-	if !c.HasGateway() || c.texts.Keyless() {
+	if c.texts.Keyless() {
 		return nil
+	}
+	if err := c.renderNotifications(res); err != nil || !c.HasGateway() {
+		return err
 	}
 	key, err := encrypt.HostKey(c.secrets.Operator, c.Name+"/"+schemas.HostKeyFile, schemas.HostKey{
 		APIVersion: schemas.InfrastructureVersion, Cluster: c.Config.ClusterName,
@@ -34,5 +40,24 @@ func (c *compiler) renderInfrastructure(res *Result) error {
 		return err
 	}
 	res.files = append(res.files, tree.File{Path: schemas.HostKeyFile, Data: key})
+	return nil
+}
+
+// renderNotifications writes whom runs are told to.
+func (c *compiler) renderNotifications(res *Result) error {
+	if !c.TellsOfRuns() {
+		return nil
+	}
+	n, err := c.RunNotifications()
+	if err != nil {
+		return err
+	}
+	data, err := encrypt.Notifications(c.secrets.Operator, c.Name+"/"+schemas.NotificationsFile, n, func(i int) bool {
+		return c.Config.Notifications.Webhooks[i].URLVariable != ""
+	})
+	if err != nil {
+		return err
+	}
+	res.files = append(res.files, tree.File{Path: schemas.NotificationsFile, Data: data})
 	return nil
 }

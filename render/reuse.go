@@ -86,7 +86,7 @@ func (l *lastRender) addons(p *plan, res *Result) bool {
 	if l == nil || l.warned[addonsPart] || len(p.Broken) > 0 || !l.parts.Addons(refs(p.Autoscaled)) {
 		return false
 	}
-	others := map[string]bool{schemas.InfrastructureFile: true, schemas.HostKeyFile: true}
+	others := map[string]bool{schemas.InfrastructureFile: true, schemas.HostKeyFile: true, schemas.NotificationsFile: true}
 	for _, n := range p.All() {
 		others[n.File()] = true
 	}

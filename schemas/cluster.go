@@ -66,6 +66,9 @@ type Cluster struct {
 	// What runs in the cluster, by name: your own addons, and what is other than
 	// talosgen would have it for those that it knows.
 	Addons map[string]Addon `yaml:"addons" keyFormat:"dnsLabel" otherwise:"those that other options ask for" example:"{metrics-server: {enabled: false}}"`
+	// Whom talosgen tells of its own runs: apply, upgrade, destroy and others that change
+	// the cluster. Flux tells of itself: gitops.notifications.
+	Notifications Notifications `yaml:"notifications"`
 	// What talosgen check is to leave out.
 	Check Check `yaml:"check"`
 }

@@ -27,5 +27,6 @@ var ItemKeys = map[string]string{
 	"StaticNode":       "name",
 	"StorageClass":     "name",
 	"TrustedRoots":     "name",
+	"Webhook":          "name",
 	"WorkerPool":       "name",
 }

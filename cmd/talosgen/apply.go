@@ -57,7 +57,10 @@ func (a applyCommand) run(c *cli.Context) error {
 	}
 	how := many{one: append(flagsOfOne(), flagPlan, flagRecoverFrom, flagTimeline), inTurn: true}
 	return a.clusters.each(c, how, func(k clusters, env string) error {
-		return k.useOf(c, env, func(s *session) error { return a.apply(c, s, agreed) })
+		return k.useOf(c, env, func(s *session) error {
+			k.begin(c, s)
+			return a.apply(c, s, agreed)
+		})
 	})
 }
 
@@ -68,6 +71,7 @@ func (a applyCommand) apply(c *cli.Context, s *session, agreed apply.Policy) err
 		return err
 	}
 	s.found.plan(p)
+	s.notices.plan(p)
 	s.warn(s.stale)
 	return s.carryOut(c, p, agreed)
 }

@@ -62,8 +62,12 @@ func (k clusters) useOf(c *cli.Context, name string, do func(*session) error) (e
 	if err != nil {
 		return err
 	}
-	defer func() { err = s.end(c.Context, err) }() // also after a panic
-	return do(s)
+	ended := false
+	defer func() { s.notices.end(c.Context, err, ended) }() // of all that comes before it
+	defer func() { err = s.end(c.Context, err) }()          // also after a panic
+	err = do(s)
+	ended = true
+	return err
 }
 
 // open opens the rendered tree of an environment, and prepares to talk to its
@@ -91,6 +95,9 @@ func (k clusters) open(c *cli.Context, name string) (*session, error) {
 		return nil, err
 	}
 	s := k.newSession(repo.Root(), env)
+	if history != nil {
+		s.commit = history.Commit
+	}
 	if s.timeline, err = newTimelineFile(c, k.clock); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,10 @@ Examples:
 }
 
 func (d destroyCommand) run(c *cli.Context) error {
-	return d.clusters.use(c, func(s *session) error { return d.destroy(c, s) })
+	return d.clusters.use(c, func(s *session) error {
+		d.clusters.begin(c, s)
+		return d.destroy(c, s)
+	})
 }
 
 // destroy plans, asks, and executes the plan.
@@ -72,6 +75,7 @@ func (d destroyCommand) destroy(c *cli.Context, s *session) error {
 			return err
 		}
 	}
+	s.notices.plan(p)
 	report, err := s.Apply(c.Context, p, agreed, d.clusters.owner())
 	s.stop()
 	return s.endRun(c, report, err)

@@ -61,7 +61,7 @@ func makeFixture(dir string) (*fixture, error) {
 	}
 	f := &fixture{
 		operatorKey: parts["operator.agekey"], strangerKey: parts["stranger.agekey"], bundle: parts["bundle.yaml"],
-		random: rand.NewChaCha8([32]byte{1}), secrets: []string{simToken},
+		random: rand.NewChaCha8([32]byte{1}), secrets: []string{simToken, receiverPath, receiverKey, receiverToken},
 	}
 	for _, env := range []string{"dev", "lab"} {
 		parts["encrypt/envs/"+env+"/secrets.sops.yaml"] = parts["secrets.yaml"]

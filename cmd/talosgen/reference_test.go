@@ -12,7 +12,7 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
-//go:generate go test -run ^TestCommandReference$ -update .
+//go:generate go test -run ^(TestCommandReference|TestRunSchema)$ -update .
 
 // TestCommandReference compares the reference of the commands with what they
 // say about themselves, or writes it.

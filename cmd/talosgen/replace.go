@@ -50,7 +50,10 @@ func (r replaceCommand) run(c *cli.Context) error {
 	if yes := c.String(flagYesReplace); yes != "" && yes != node {
 		return diag.On("--"+flagYesReplace, "the node is named %s, not %s", node, yes).WithCode(diag.Usage)
 	}
-	return r.clusters.useOf(c, name, func(s *session) error { return r.replace(c, s, name, node) })
+	return r.clusters.useOf(c, name, func(s *session) error {
+		r.clusters.begin(c, s)
+		return r.replace(c, s, name, node)
+	})
 }
 
 // replace removes a node, and lets its new machine join.

@@ -40,10 +40,12 @@ func (s *session) endRun(c *cli.Context, r *apply.Report, err error) error {
 // done all the same.
 func (s *session) recordRun(c *cli.Context, e ledger.Entry, r *apply.Report, ended error) {
 	owner := s.owner()
-	e.Owner, e.Run, e.Command = s.out.clean(owner.Name), owner.Run, c.Command.Name
+	e.Owner, e.Run, e.Command = s.out.clean(owner.Name), s.notices.runOr(owner.Run), c.Command.Name
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context), recordWithin)
 	defer cancel()
-	if err := s.Record(ctx, e, r, ended); err != nil {
+	e, err := s.Record(ctx, e, r, ended)
+	s.notices.entry(e)
+	if err != nil {
 		s.out.warn("history: this run is not recorded in the cluster: %s", s.out.clean(err.Error()))
 	}
 }

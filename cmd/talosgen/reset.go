@@ -44,7 +44,10 @@ func (r resetCommand) run(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return diag.On("", "which environment?").WithHint("%s <env> [node]...", c.Command.HelpName).WithCode(diag.Usage)
 	}
-	return r.clusters.useOf(c, c.Args().First(), func(s *session) error { return r.reset(c, s) })
+	return r.clusters.useOf(c, c.Args().First(), func(s *session) error {
+		r.clusters.begin(c, s)
+		return r.reset(c, s)
+	})
 }
 
 // reset plans, asks, and resets.

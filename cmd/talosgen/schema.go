@@ -42,7 +42,7 @@ after an upgrade of talosgen.
 
 With output and the words of a command, it is that of what the command prints with
 -o json, also with a flag that makes it print something else: upgrade plan, plan
-all. Later versions may add fields.
+all; that of run is of what webhooks get. Later versions may add fields.
 
 Examples:
    talosgen schema > cluster.schema.json

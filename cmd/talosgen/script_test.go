@@ -83,6 +83,9 @@ func TestScripts(t *testing.T) {
 			"rogue-got":  cmdRogueGot,
 			"machines":   cmdMachines,
 			"power":      cmdPower,
+			"receiver":   cmdReceiver,
+			"told":       cmdTold,
+			"signal":     cmdSignal,
 		},
 	})
 }
@@ -95,6 +98,7 @@ func isolate(env *testscript.Env) error {
 		return err
 	}
 	env.Values[stateKey{}] = &state{}
+	env.Values[receiverKeyOf{}] = &receiver{}
 	env.Values[simKey{}] = &simHolder{rogue: &scriptRogue{}}
 	home := filepath.Join(env.WorkDir, ".home")
 	env.Setenv("HOME", home)

@@ -33,6 +33,8 @@ type session struct {
 	stale     []preflight.Finding  // that sources are newer than the tree
 	hears     func(progress.Event) // of a rehearsal; nil: nobody does
 	timeline  *timelineFile        // nil: nobody asks for it
+	commit    string               // that the tree is from; empty if it is in none as it is
+	notices   *notices             // of this run; nil: nobody is told
 	found     *outcome             // what is told of it beside other environments; may be nil
 }
 

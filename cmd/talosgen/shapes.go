@@ -7,6 +7,7 @@ import (
 
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/apply/ledger"
+	"github.com/talosgen/talosgen/apply/notify"
 	kubeplan "github.com/talosgen/talosgen/apply/plan/kube"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
 	"github.com/talosgen/talosgen/apply/plan/watch"
@@ -20,6 +21,9 @@ import (
 	"github.com/talosgen/talosgen/render/newenv"
 	"github.com/talosgen/talosgen/render/nodepools"
 )
+
+// runDocument names the schema of what webhooks get, which no command prints.
+const runDocument = "run"
 
 // shapes are the types of what commands print for programs, by the words of a command,
 // and the flag that makes it print something else, without its dashes.
@@ -36,6 +40,7 @@ func shapes() map[string]reflect.Type {
 		"takeover": reflect.TypeFor[kubeplan.Plan](),
 
 		"upgrade plan": reflect.TypeFor[upgradeplan.Plan](),
+		runDocument:    reflect.TypeFor[notify.Run](),
 
 		"access show": reflect.TypeFor[shownAccess](), "access open": result(apply.Access.Open), "access close": reflect.TypeFor[closedAccess](),
 		"etcd status": result((*apply.Session).Etcd), "etcd snapshot": result((*apply.Session).SaveEtcd),
@@ -85,5 +90,9 @@ func outputSchema(words []string) ([]byte, error) {
 		slices.Sort(names)
 		return nil, diag.On("", "no command %q prints JSON", name).WithHint("there are: %s", strings.Join(names, ", ")).WithCode(diag.Usage)
 	}
-	return jsonshape.Of("talosgen "+name+" -o json", reflect.New(shape).Elem().Interface())
+	title := "talosgen " + name + " -o json"
+	if name == runDocument {
+		title = "What webhooks get of a run of talosgen"
+	}
+	return jsonshape.Of(title, reflect.New(shape).Elem().Interface())
 }

@@ -61,6 +61,7 @@ func (t takeoverCommand) takeOver(c *cli.Context, s *session, cluster *apply.Clu
 	if c.Bool("plan") {
 		return errDifferences
 	}
+	t.clusters.begin(c, s)
 	if err := p.Problems(); err != nil {
 		return err
 	}

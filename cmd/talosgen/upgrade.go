@@ -55,7 +55,12 @@ func (u upgradeCommand) run(c *cli.Context) error {
 	}
 	how := many{one: append(flagsOfOne(), flagRetry, flagTimeline), inTurn: !c.Bool(flagPlanOnly)}
 	return u.clusters.each(c, how, func(k clusters, env string) error {
-		return k.useOf(c, env, func(s *session) error { return u.upgrade(c, s, policy) })
+		return k.useOf(c, env, func(s *session) error {
+			if !c.Bool(flagPlanOnly) {
+				k.begin(c, s)
+			}
+			return u.upgrade(c, s, policy)
+		})
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -103,12 +104,22 @@ func (l *watchLoop) turn() (t watch.Tick, awaited int, err error) {
 
 // heal does what was decided. Each run that changes something is in the history.
 func (l *watchLoop) heal(s *session, seen *apply.Watched, t *watch.Tick) error {
+	if !s.isHeld(l.c.Context) { // else each turn would tell that it does nothing
+		l.clusters.begin(l.c, s)
+		s.notices.plan(seen.Plan)
+	}
 	err := l.watcher.Heal(l.c.Context, s.Session, seen, s.owner(), func(r *apply.Report, ended error) {
 		t.Done = append(t.Done, r.Lines()...)
 		s.recordRun(l.c, ledger.Entry{}, r, ended)
 	})
 	t.Replaced = err == nil && seen.Decided.Replace != ""
 	return err
+}
+
+// isHeld reports whether another run has the lock, as far as that is known.
+func (s *session) isHeld(ctx context.Context) bool {
+	holder, err := s.Holder(ctx)
+	return err == nil && holder != nil
 }
 
 // unsafeSources says what speaks against a tree that is committed: sources that are newer.

@@ -12,7 +12,7 @@ import (
 // parts are the parts of the module, and which parts each may import. Tests
 // keep to the same: a package that its tests cannot test alone is not apart.
 var parts = []part{
-	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/exporter", "render/importer", "render/newenv", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/rehearsal/...", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
+	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/exporter", "render/importer", "render/newenv", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/notify", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/rehearsal/...", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
 	{"render/...", []string{"render/...", "schemas", "internal/..."}},
 	{"apply/...", []string{"apply/...", "schemas", "internal/..."}},
 	{"schemas/...", []string{"schemas/...", "internal/..."}},

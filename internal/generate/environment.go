@@ -107,6 +107,7 @@ func (e *environment) make() {
 	addonGenerator{e}.gitops(c)
 	addonGenerator{e}.addons(c)
 	addonGenerator{e}.check(c)
+	addonGenerator{e}.runNotifications(c)
 	if e.key != "" && e.is("secrets.exampleKeyFile", 5) {
 		c["secrets"] = values{"exampleKeyFile": "../example.agekey"}
 		e.files["envs/example.agekey"] = e.key + "\n"

@@ -29,6 +29,7 @@ func check(r *reporter) {
 	kubernetesRules{r}.check()
 	podNetworkRules{r}.check()
 	gitOpsRules{r}.check()
+	runNotificationRules{r}.check()
 	switchRules{r}.check()
 }
 

@@ -44,13 +44,33 @@ func HostKey(key *sopsage.DataKey, name string, k schemas.HostKey) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	return sealed(key, name, text, func(p yamltext.Path) bool { return p.String() == schemas.HostKeySecret })
+}
+
+// Notifications returns the file that says whom runs are told to: keys are encrypted, and
+// URLs of webhooks that are secret, by their place in the list.
+func Notifications(key *sopsage.DataKey, name string, n schemas.RunNotifications, secretURL func(webhook int) bool) ([]byte, error) {
+	text, err := yaml.Dump(n, yaml.WithV3Defaults(), yaml.WithIndent(2), yaml.WithCompactSeqIndent(false), yaml.WithLineWidth(-1))
+	if err != nil {
+		return nil, err
+	}
+	return sealed(key, name, text, func(p yamltext.Path) bool {
+		if len(p) != 3 || p[1].Index < 0 {
+			return false // not webhooks[i].key
+		}
+		return p[2].Key == schemas.WebhookKey || p[2].Key == schemas.WebhookURL && secretURL(p[1].Index)
+	})
+}
+
+// sealed is a file of one document, with the values encrypted that are secret.
+func sealed(key *sopsage.DataKey, name string, text []byte, isSecret func(yamltext.Path) bool) ([]byte, error) {
 	leaves, err := yamltext.Leaves(text)
 	if err != nil {
 		return nil, err
 	}
 	secret := make([]bool, len(leaves))
 	for i, l := range leaves {
-		secret[i] = l.Path.String() == schemas.HostKeySecret
+		secret[i] = isSecret(l.Path)
 	}
 	doc := envelope.Document{Text: text, Leaves: leaves, Secret: secret}
 	return envelope.Seal([]envelope.Document{doc}, Sealer{key.File(name)})
