@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/internal/generate"
 	"github.com/talosgen/talosgen/schemas"
@@ -184,6 +186,19 @@ func differing(before, after files) (all []string) {
 	return all
 }
 
+// surgingNodes are those that pools of a tree have only while others are recreated: no
+// plan has them otherwise.
+func surgingNodes(tree files) (names []string) {
+	var infra schemas.Infrastructure
+	if err := yaml.Unmarshal([]byte(tree[schemas.InfrastructureFile]), &infra); err != nil {
+		panic(err)
+	}
+	for _, s := range infra.Surge {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // names is nil if the plan names every node whose file has changed, has come or has
 // gone, and no other.
 func (s *generatedSite) names(before, after files) error {
@@ -196,9 +211,11 @@ func (s *generatedSite) names(before, after files) error {
 	both := maps.Clone(before)
 	maps.Copy(both, after)
 	all, lost := s.namesAutoscaled(changed)
+	surge := append(surgingNodes(before), surgingNodes(after)...)
 	for file := range both {
-		if name, isNode := strings.CutPrefix(file, "nodes/"); isNode {
-			all[strings.TrimSuffix(name, ".yaml")] = slices.Contains(changed, file)
+		name, isNode := strings.CutPrefix(strings.TrimSuffix(file, ".yaml"), "nodes/")
+		if isNode && !slices.Contains(surge, name) {
+			all[name] = slices.Contains(changed, file)
 		}
 	}
 	for name, differs := range all {
