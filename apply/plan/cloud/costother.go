@@ -90,9 +90,19 @@ func (c *costs) floatingIPs() {
 	}
 	for _, p := range c.observed.PrimaryIPs {
 		if p.Assignee == 0 && p.Type == ipv4 && c.owner.owns(p.Labels) {
-			c.line(KeyOf(KindPrimaryIP, p.Name), waiting(prices, p), c.stays(KindPrimaryIP, p.ID))
+			paid := c.stays(KindPrimaryIP, p.ID)
+			paid.after = paid.after && !c.awaited(p.Name)
+			c.line(KeyOf(KindPrimaryIP, p.Name), waiting(prices, p), paid)
 		}
 	}
+}
+
+// awaited reports whether a server is to get the address of a name, and is what is paid
+// for it then.
+func (c *costs) awaited(name string) bool {
+	return slices.ContainsFunc(c.desired.Servers, func(s schemas.InfraServer) bool {
+		return s.PublicIPv4 && !s.Surge && PrimaryIPName(s.Name, ipv4) == name
+	})
 }
 
 func waiting(prices Pricing, p PrimaryIP) position {

@@ -162,7 +162,8 @@ func (p *servers) keptIn(want schemas.InfraServer) string {
 	}
 	for _, ip := range p.observed.PrimaryIPs {
 		named := ip.Name == PrimaryIPName(want.Name, ipv4) || ip.Name == PrimaryIPName(want.Name, ipv6)
-		if named && p.owner.owns(ip.Labels) && slices.Contains(want.Locations, ip.Location) {
+		ours := p.owner.owns(ip.Labels) || plan.Named(p.policy.Adopt, KeyOf(KindPrimaryIP, ip.Name), ip.Name)
+		if named && ours && slices.Contains(want.Locations, ip.Location) {
 			return ip.Location
 		}
 	}
