@@ -39,8 +39,7 @@ func newPlanner(desired schemas.Infrastructure, observed Observed, policy plan.C
 	if desired.Cluster == "" {
 		return nil, diag.On("infrastructure.yaml", "the cluster has no name")
 	}
-	desired = withKept(desired, &observed)
-	made := &Plan{Cluster: desired.Cluster, Desired: desired, Observed: observed, policy: policy}
+	made := &Plan{Cluster: desired.Cluster, Desired: withKept(desired, &observed), inGit: desired, Observed: observed, policy: policy}
 	p := &planner{
 		changeSet: &changeSet{plan: made, policy: policy},
 		claims:    &claims{used: map[plan.Key]bool{}, ids: map[plan.Key]int64{}, full: map[int64]bool{}},

@@ -81,6 +81,9 @@ type Plan struct {
 	Observed Observed               `json:"-"`
 
 	policy plan.Consent
+	// What is desired as Git has it: Desired has labels besides that are to stay, or that
+	// say that an object was adopted.
+	inGit schemas.Infrastructure
 }
 
 // Change is what happens to one object.

@@ -19,7 +19,7 @@ type Saved struct {
 
 // Saved is the plan as it is kept in a file.
 func (p *Plan) Saved() Saved {
-	return Saved{plan.SavedVersion, plan.Section[plan.Consent, Plan]{Desired: plan.DigestOf(p.Desired), Policy: p.policy, Plan: p}}
+	return Saved{plan.SavedVersion, plan.Section[plan.Consent, Plan]{Desired: plan.DigestOf(p.inGit), Policy: p.policy, Plan: p}}
 }
 
 // Check refuses a file that holds no plan, or one of another version. Name is
@@ -46,7 +46,7 @@ func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more p
 		return nil, s.Plan.staleError("infrastructure.yaml has changed")
 	}
 	reviewed := *s.Plan
-	reviewed.Desired, reviewed.policy = desired, s.Policy
+	reviewed.Desired, reviewed.inGit, reviewed.policy = desired, desired, s.Policy
 	return reviewed.Again(observed, more)
 }
 
@@ -56,7 +56,7 @@ func (s *Saved) Resume(desired schemas.Infrastructure, observed Observed, more p
 // code [diag.Conflict]. Everything else may have changed: it is not touched.
 func (p *Plan) Again(observed Observed, more plan.Consent) (*Plan, error) {
 	policy := p.policy.And(more)
-	planner, err := newPlanner(p.Desired, observed, policy)
+	planner, err := newPlanner(p.inGit, observed, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (p *Plan) Again(observed Observed, more plan.Consent) (*Plan, error) {
 	if p.Destroy {
 		run = Destroy
 	}
-	now, err := run(p.Desired, observed, policy)
+	now, err := run(p.inGit, observed, policy)
 	if err != nil {
 		return nil, err
 	}

@@ -153,6 +153,40 @@ func TestResumeKeepsConsent(t *testing.T) {
 	}
 }
 
+// What is adopted and what is kept of others' labels is known only beside what there is:
+// a plan with it can be resumed like any other.
+func TestResumeAdopted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(m *project, d *schemas.Infrastructure)
+		policy plan.Consent
+	}{
+		"labels of others that stay": {change: func(m *project, d *schemas.Infrastructure) {
+			d.KeepOthers = true
+			m.Observed.Servers[1].Labels = map[string]string{"cluster": "prod", "managed-by": "talosgen", "team": "web"}
+			m.Observed.Networks[0].Labels["owner"] = "terraform"
+		}},
+		"a network that is taken over": {change: func(m *project, _ *schemas.Infrastructure) {
+			m.Observed.Networks[0].Labels = nil
+		}, policy: plan.Consent{Adopt: []string{"network/prod"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			desired, m := scaled(t)
+			tt.change(m, &desired)
+			made := mustMake(t, desired, m, tt.policy)
+			if len(made.Changes) == 0 || !executable(made) {
+				t.Fatalf("there is nothing to resume:\n%s", made)
+			}
+			p, err := save(t, made).Resume(desired, m.Observed, plan.Consent{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.String() != made.String() {
+				t.Errorf("it became\n%s\nof\n%s", p, made)
+			}
+		})
+	}
+}
+
 // What is refused about the whole stays refused.
 func TestResumeKeepsRefusals(t *testing.T) {
 	desired, m := scaled(t)
