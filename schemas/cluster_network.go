@@ -80,7 +80,7 @@ type NATGateway struct {
 	// Whether there is one.
 	Enabled *bool `yaml:"enabled" otherwise:"true if servers have no public IPv4 address" example:"true"`
 	// Its server type.
-	Type string `yaml:"type" default:"cpx22" format:"identifier" example:"cax11"`
+	Type string `yaml:"type" format:"identifier" otherwise:"cpx22 in Europe, cpx21 elsewhere" example:"cax11"`
 	// Where it is.
 	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
 	// The addresses from which people may use it to reach the nodes by SSH.

@@ -10,11 +10,23 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
+// europe is the network zone with most locations.
+const europe = "eu-central"
+
 // zones are the locations that Hetzner has, and the network zone of each. A
 // location that is not here may be a new one, so it is only warned of.
 var zones = map[string]string{
-	"fsn1": "eu-central", "nbg1": "eu-central", "hel1": "eu-central",
+	"fsn1": europe, "nbg1": europe, "hel1": europe,
 	"ash": "us-east", "hil": "us-west", "sin": "ap-southeast",
+}
+
+// gatewayType is the type of a gateway that none is given for: the cheapest that Hetzner
+// sells of the dependable ones in a location. What is sold in Europe is not sold elsewhere.
+func gatewayType(location string) string {
+	if zone, known := zones[location]; known && zone != europe {
+		return "cpx21"
+	}
+	return "cpx22"
 }
 
 // networkZones lists the zones that Hetzner has.
@@ -54,7 +66,7 @@ func (ch hetznerRules) checkLocation(p place) {
 		known := slices.Sorted(maps.Keys(zones))
 		ch.warn(cmp.Or(diag.Suggest(p.name, known), "known ones: "+strings.Join(known, ", ")), p.path, "unknown location %q", p.name)
 	case slices.Contains(networkZones(), network) && zone != network:
-		ch.fail("a network is in one zone", p.path, "the location %s is in the network zone %s, the network in %s", p.name, zone, network)
+		ch.fail("a network is in one zone: choose a location in "+network+", or set hetzner.networkZone: "+zone, p.path, "the location %s is in the network zone %s, the network in %s", p.name, zone, network)
 	}
 }
 

@@ -133,6 +133,8 @@ func (ch completer) setLocations() {
 	for _, place := range places {
 		*place = cmp.Or(*place, region)
 	}
+	g := &ch.Network.NATGateway
+	g.Type = cmp.Or(g.Type, gatewayType(g.Location))
 }
 
 // setVolumes gives pods encrypted volumes, and others to those who ask for them.
