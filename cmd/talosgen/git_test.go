@@ -79,7 +79,7 @@ func TestGitSource(t *testing.T) {
 	r.git("commit", "-qm", "second")
 	step("no upstream", apply.Source{Repository: true, Commit: "c", Branch: "main"})
 	r.push()
-	pushed := apply.Source{Repository: true, Commit: "c", Branch: "main", Upstream: "origin/main", Pushed: true}
+	pushed := apply.Source{Repository: true, Commit: "c", Branch: "main", Upstream: "origin/main", Place: "rendered/dev", Pushed: true}
 	step("pushed", pushed)
 
 	r.write("rendered/dev/NOTES", "of somebody else")
@@ -109,6 +109,25 @@ func TestGitSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("gone", changed)
+}
+
+// TestGitSourceInFolder: where the tree is in Git is told from the root of that.
+func TestGitSourceInFolder(t *testing.T) {
+	r := newGitRepo(t)
+	r.write("infra/clusters/rendered/dev/nodes/a.yaml", "a")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "first")
+	r.push()
+	s, err := gitSource(t.Context(), filepath.Join(r.root, "infra/clusters"), "dev", []string{"nodes/a.yaml"}, "main")
+	if err != nil || s.Place != "infra/clusters/rendered/dev" || !s.Pushed {
+		t.Errorf("%+v (%v)", s, err)
+	}
+	for path, want := range map[string]bool{"infra/clusters/rendered/dev": true, "rendered/dev": false} {
+		s.FollowedPath = path
+		if err := s.Check("dev"); (err == nil) != want {
+			t.Errorf("followed at %s: %v", path, err)
+		}
+	}
 }
 
 // What Flux follows counts, not what is checked out.
