@@ -2,6 +2,7 @@ package cloud_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,12 @@ func TestDestroyConsents(t *testing.T) {
 
 func planOf(t *testing.T, c casetest.Case) *cloud.Plan {
 	t.Helper()
+	return planOfOther(t, c, func(*cloud.Observed) {})
+}
+
+// planOfOther is the plan of a case in which something else is observed.
+func planOfOther(t *testing.T, c casetest.Case, change func(*cloud.Observed)) *cloud.Plan {
+	t.Helper()
 	desired := schemas.Infrastructure{APIVersion: schemas.InfrastructureVersion, Cluster: "prod", Provider: schemas.Hetzner}
 	observed, policy := plantest.Empty(), plan.Consent{}
 	decode(t, c, "desired", &desired)
@@ -49,6 +56,7 @@ func planOf(t *testing.T, c casetest.Case) *cloud.Plan {
 	if c.Texts["observed"] != "" && len(observed.Images) < 2 {
 		observed.Images = append(observed.Images, plantest.Empty().Images...)
 	}
+	change(&observed)
 	run := cloud.Make
 	if strings.HasPrefix(c.Name, "destroy-") {
 		run = cloud.Destroy
@@ -58,6 +66,21 @@ func planOf(t *testing.T, c casetest.Case) *cloud.Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestOrderOfSubnets: a plan is the same in whatever order Hetzner lists subnets, which is
+// that in which they were made.
+func TestOrderOfSubnets(t *testing.T) {
+	for _, c := range casetest.Cases(t, "testdata/plans/*.txtar") {
+		want, got := planOf(t, c), planOfOther(t, c, func(o *cloud.Observed) {
+			for i := range o.Networks {
+				slices.Reverse(o.Networks[i].Subnets)
+			}
+		})
+		if got.String() != want.String() {
+			t.Errorf("%s: in another order\n%s\nnot\n%s", c.Name, got, want)
+		}
+	}
 }
 
 // decode reads a section strictly, if there is one.

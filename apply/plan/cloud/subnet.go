@@ -143,7 +143,10 @@ func (p *subnets) deleteStale() {
 	if p.net == nil || p.foreign() || p.desired.KeepOthers {
 		return
 	}
-	for _, s := range p.net.Subnets {
+	// Hetzner lists them in the order in which they were made, which is by chance.
+	all := slices.Clone(p.net.Subnets)
+	sorting.By(all, func(a, b Subnet) int { return natural.Compare(a.IPRange, b.IPRange) })
+	for _, s := range all {
 		if slices.ContainsFunc(p.want.Subnets, func(w schemas.InfraSubnet) bool { return samePrefix(w.IPRange, s.IPRange) }) {
 			continue
 		}
