@@ -117,6 +117,7 @@ func (s *recreateStage) leave(ctx context.Context, r *run, name string) error {
 	}
 	setSurge(env, slices.DeleteFunc(slices.Clone(r.policy.Surge), func(n string) bool { return n == name }))
 	r.policy.Surge = slices.DeleteFunc(slices.Clone(r.policy.Surge), func(n string) bool { return n == name })
+	// What was checked before is not checked again: the plan is only executed from here on.
 	r.agreed.Plan.Desired = env.Infrastructure
 	return s.removal.delete(ctx, r.report, name, r.owner)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"path"
 	"sync"
@@ -91,8 +92,11 @@ func (r *simulatedRepository) place(env string) (followed.Tree, error) {
 	var text []byte
 	for _, name := range []string{"flux/manifests.yaml", "bootstrap/argocd/manifests.yaml"} {
 		part, err := fs.ReadFile(r.root, path.Join(dir, name))
-		if err == nil {
+		switch {
+		case err == nil:
 			text = append(append(text, "---\n"...), part...)
+		case !errors.Is(err, fs.ErrNotExist):
+			return followed.Tree{}, err
 		}
 	}
 	r.mu.Lock()
