@@ -125,7 +125,7 @@ func (e podNetworkGenerator) balancerPools(at string) (all []values) {
 	for i := range e.of(at, 1, 2) {
 		at := fmt.Sprintf("%s%d", at, i)
 		p := values{"name": fmt.Sprintf("lb-%d", i)}
-		put(e, p, at, "location", 40, func(string) string { return "fsn1" })
+		put(e, p, at, "location", 40, func(string) string { return e.near("fsn1") })
 		put(e, p, at, "count", 40, func(name string) int { return e.of(name+" value", 0, 2) })
 		put(e, p, at, "type", 40, func(string) string { return "lb21" })
 		put(e, p, at, "labels", 40, func(string) values { return values{"traffic": "public"} })

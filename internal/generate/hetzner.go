@@ -8,8 +8,8 @@ type cloudGenerator struct{ *environment }
 // hetzner sets what a cluster has in Hetzner Cloud beside its servers.
 func (e cloudGenerator) hetzner(c values) {
 	n := inner(c, "network")
-	h := values{"region": one(e, "hetzner.region", "hel1", "fsn1", "nbg1")}
-	put(e, h, "hetzner", "networkZone", 20, func(string) string { return "eu-central" })
+	h := values{"region": one(e, "hetzner.region", e.zone().locations...)}
+	put(e, h, "hetzner", "networkZone", 20, func(string) string { return e.zone().name })
 	put(e, c, "", "access", 12, func(name string) string { return one(e, name+" value", "public", "private") })
 	put(e, c, "", "deleteProtection", 25, func(string) bool { return false })
 	if c["access"] == "private" {
@@ -48,7 +48,7 @@ func (e cloudGenerator) apiBalancer(h values) {
 	const at = "hetzner.apiLoadBalancer"
 	lb := values{"enabled": true}
 	put(e, lb, at, "type", 30, func(string) string { return "lb21" })
-	put(e, lb, at, "location", 30, func(string) string { return "nbg1" })
+	put(e, lb, at, "location", 30, func(string) string { return e.near("nbg1") })
 	put(e, lb, at, "publicNetwork", 30, func(string) bool { return false })
 	h["apiLoadBalancer"] = lb
 }
@@ -128,8 +128,8 @@ func (e cloudGenerator) images(h values) {
 		i := values{}
 		put(e, i, at, "build", 8, func(string) bool { return false })
 		put(e, i, at, "selector", 8, func(string) string { return "latest" })
-		put(e, i, at, "builderType", 8, func(string) string { return map[string]string{"amd64": "cpx22", "arm64": "cax11"}[arch] })
-		put(e, i, at, "builderLocation", 8, func(string) string { return "hel1" })
+		put(e, i, at, "builderType", 8, func(string) string { return e.sold(map[string]string{"amd64": "cpx22", "arm64": "cax11"}[arch]) })
+		put(e, i, at, "builderLocation", 8, func(string) string { return e.near("hel1") })
 		section(all, arch, i)
 	}
 	section(h, "images", all)
@@ -149,7 +149,7 @@ func (e cloudGenerator) balancers(h values) {
 	lb := values{}
 	e.flag(lb, at, "enabled", 30)
 	put(e, lb, at, "type", 30, func(string) string { return "lb21" })
-	put(e, lb, at, "location", 30, func(string) string { return "fsn1" })
+	put(e, lb, at, "location", 30, func(string) string { return e.near("fsn1") })
 	e.choice(lb, at, "algorithm", 30, "round_robin", "least_connections")
 	for _, key := range []string{"publicNetwork", "ipv6", "privateTargets", "privateIngress", "proxyProtocol"} {
 		e.flag(lb, at, key, 30)
@@ -196,9 +196,9 @@ func (e cloudGenerator) autoscaler(c values) {
 	var pools []values
 	for i := range e.of(at+".nodepools", 1, 2) {
 		at := fmt.Sprintf("autoscaler.nodepools%d", i)
-		p := values{"name": fmt.Sprintf("burst-%d", i), "max": e.of(at+".max", 1, 5), "type": one(e, at+".type", "cpx22", "cax11")}
+		p := values{"name": fmt.Sprintf("burst-%d", i), "max": e.of(at+".max", 1, 5), "type": e.sold(one(e, at+".type", "cpx22", "cax11"))}
 		put(e, p, at, "min", 40, func(string) int { return 1 })
-		put(e, p, at, "location", 30, func(string) string { return "nbg1" })
+		put(e, p, at, "location", 30, func(string) string { return e.near("nbg1") })
 		put(e, p, at, "priority", 30, func(name string) int { return e.of(name+" value", 1, 3) })
 		put(e, p, at, "labels", 30, func(string) values { return values{"example.com/tier": "batch"} })
 		put(e, p, at, "annotations", 30, func(name string) values { return values{"example.com/owner": e.text(e.at + "." + name)} })

@@ -99,8 +99,8 @@ func (e networkGenerator) reach(n values, base string) {
 		return
 	}
 	g := values{"enabled": true}
-	put(e, g, "network.natGateway", "type", 40, func(name string) string { return one(e, name+" value", "cpx22", "cax11") })
-	put(e, g, "network.natGateway", "location", 30, func(string) string { return "nbg1" })
+	put(e, g, "network.natGateway", "type", 40, func(name string) string { return e.sold(one(e, name+" value", "cpx22", "cax11")) })
+	put(e, g, "network.natGateway", "location", 30, func(string) string { return e.near("nbg1") })
 	put(e, g, "network.natGateway", "sshSource", 40, func(string) []string { return []string{"203.0.113.0/24", "2001:db8::/32"} })
 	n["natGateway"] = g
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/talosgen/talosgen/schemas"
@@ -180,15 +181,18 @@ func (e nodeGenerator) servers(p values, at string) {
 	if arm {
 		kinds = []string{"cax11", "cax21"}
 	}
+	for i, kind := range kinds {
+		kinds[i] = e.sold(kind)
+	}
 	p["type"] = one(e, at+".type", kinds...)
 	put(e, p, at, "fallbackTypes", 12, func(string) []string { return kinds[len(kinds)-1:] })
 	if e.is(at+".locations", 12) {
-		p["locations"] = []string{"fsn1", "nbg1", "hel1"}
+		p["locations"] = slices.Sorted(slices.Values(e.zone().locations))
 	} else {
-		put(e, p, at, "location", 15, func(name string) string { return one(e, name+" value", "fsn1", "nbg1") })
+		put(e, p, at, "location", 15, func(name string) string { return e.near(one(e, name+" value", "fsn1", "nbg1")) })
 	}
 	put(e, p, at, "placementGroups", 8, func(name string) values { return values{"1": one(e, name+" value", "none", "shared group")} })
-	put(e, p, at, "fallbackLocations", 10, func(string) []string { return []string{"nbg1"} })
+	put(e, p, at, "fallbackLocations", 10, func(string) []string { return []string{e.near("nbg1")} })
 	put(e, p, at, "backups", 10, func(string) bool { return true })
 	put(e, p, at, "keepDisk", 10, func(string) bool { return true })
 	put(e, p, at, "keepPrimaryIps", 15, func(string) bool { return true })

@@ -168,7 +168,8 @@ func (e talosGenerator) backups(t values) {
 	const at = "talos.backups.s3"
 	s := values{"enabled": true, "bucket": "my-backup"}
 	put(e, s, at, "region", 30, func(string) string { return "fsn1" })
-	if e.Provider == schemas.Static || e.is(at+".endpoint", 30) {
+	// Hetzner has a service of its own in Europe alone.
+	if e.Provider == schemas.Static || e.is(at+".endpoint", 30) || e.zone().name != europe.name && s["region"] == nil {
 		s["endpoint"] = "https://s3.example.com"
 	}
 	put(e, s, at, "prefix", 30, func(string) string { return "prod/etcd" })
