@@ -62,6 +62,9 @@ func New(o Options) *Notifier {
 	return t
 }
 
+// Targets are how many are to be told, those included that cannot be.
+func (t *Notifier) Targets() int { return len(t.targets) + len(t.problems) }
+
 // Begin tells that a run begins, and does not wait for it. Whoever is not told then is
 // told how it ended.
 func (t *Notifier) Begin(ctx context.Context, r Run) {

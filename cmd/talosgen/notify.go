@@ -23,11 +23,20 @@ type notices struct {
 	clock    clock
 	out      *console
 	unknown  error // why it is not known who is to be told
+	// Of a watch: what others know of its turns before. Otherwise nil.
+	told *watchTold
 }
 
 // begin tells others that a command begins to change a cluster. What it needs may be
 // wrong: the run goes on, and says so in the end.
 func (k clusters) begin(c *cli.Context, s *session) {
+	if k.prepare(c, s); s.notices != nil {
+		s.notices.begin(c.Context)
+	}
+}
+
+// prepare finds out who is to be told of a run, and tells nobody yet.
+func (k clusters) prepare(c *cli.Context, s *session) {
 	if s.notices != nil || k.readOnly || k.hears != nil || c.Bool(flagKeyless) {
 		return
 	}
@@ -44,8 +53,10 @@ func (k clusters) begin(c *cli.Context, s *session) {
 		Targets: targets, Forge: k.forge(targets.CommitStatus), Commit: s.commit, OnlyHere: s.local,
 		HTTP: k.http, Sleep: k.clock.sleep, Agent: "talosgen/" + version,
 	})
-	s.notices.notifier.Begin(c.Context, s.notices.run)
 }
+
+// begin tells that the run begins.
+func (n *notices) begin(ctx context.Context) { n.notifier.Begin(ctx, n.run) }
 
 // forge is what the process's environment has of a forge.
 func (k clusters) forge(status *schemas.StatusTarget) (f notify.Forge) {
@@ -104,7 +115,7 @@ func (n *notices) entry(e ledger.Entry) {
 // end tells how the command ended, and warns if that does not go. A command that did not
 // come to its end has crashed.
 func (n *notices) end(ctx context.Context, err error, ended bool) {
-	if n == nil {
+	if n == nil || ended && n.told != nil && n.told.knows(err) {
 		return
 	}
 	code := exitOf(ctx, err)
@@ -112,6 +123,9 @@ func (n *notices) end(ctx context.Context, err error, ended bool) {
 		code = internalError
 	}
 	problems := n.notifier.End(ctx, n.run.End(code, n.clock.now().UTC().Truncate(time.Second)))
+	if n.told != nil && len(problems) < n.notifier.Targets() {
+		n.told.tell(err)
+	}
 	if n.unknown != nil {
 		problems = []error{errors.New("it is not known who is to be told: " + n.out.clean(n.unknown.Error()))}
 	}

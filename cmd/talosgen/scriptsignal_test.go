@@ -13,16 +13,16 @@ import (
 )
 
 // signals are those that a script sends.
-var signals = map[string]syscall.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+var signals = map[string]syscall.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}
 
 // cmdSignal sends a signal to the process whose number is in a file, in the middle of its
 // next request of that kind to the project. The request has its effect; a process that is
 // still there gets its answer a moment later.
 //
-//	signal TERM|KILL file method path
+//	signal TERM|KILL|STOP file method path
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 || signals[args[0]] == 0 {
-		ts.Fatalf("usage: signal TERM|KILL file method path")
+		ts.Fatalf("usage: signal TERM|KILL|STOP file method path")
 	}
 	file := ts.MkAbs(args[1])
 	simOf(ts).Inject(hetznersim.Fault{

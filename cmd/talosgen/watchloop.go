@@ -28,6 +28,7 @@ type watchLoop struct {
 	only     bool // to tell
 	once     bool
 	turns    int
+	told     watchTold
 }
 
 // run takes turns until it is interrupted, or, if it looks once, until all is decided.
@@ -87,6 +88,7 @@ func (l *watchLoop) turn() (t watch.Tick, awaited int, err error) {
 		t.Changes = counts.Add + counts.Change + counts.Replace + counts.Destroy
 		awaited = len(l.watcher.Awaited(seen))
 		if l.only || !seen.Decided.Does() {
+			l.well(s, seen, t.Result)
 			return nil
 		}
 		if err := l.heal(s, seen, &t); err != nil {
@@ -105,8 +107,7 @@ func (l *watchLoop) turn() (t watch.Tick, awaited int, err error) {
 // heal does what was decided. Each run that changes something is in the history.
 func (l *watchLoop) heal(s *session, seen *apply.Watched, t *watch.Tick) error {
 	if !s.isHeld(l.c.Context) { // else each turn would tell that it does nothing
-		l.clusters.begin(l.c, s)
-		s.notices.plan(seen.Plan)
+		l.begin(s, seen)
 	}
 	err := l.watcher.Heal(l.c.Context, s.Session, seen, s.owner(), func(r *apply.Report, ended error) {
 		t.Done = append(t.Done, r.Lines()...)
@@ -114,6 +115,27 @@ func (l *watchLoop) heal(s *session, seen *apply.Watched, t *watch.Tick) error {
 	})
 	t.Replaced = err == nil && seen.Decided.Replace != ""
 	return err
+}
+
+// begin tells others that something is healed, unless the last thing that they were told
+// is that this fails.
+func (l *watchLoop) begin(s *session, seen *apply.Watched) {
+	if l.clusters.prepare(l.c, s); s.notices == nil {
+		return
+	}
+	s.notices.told = &l.told
+	s.notices.plan(seen.Plan)
+	if !l.told.failing() {
+		s.notices.begin(l.c.Context)
+	}
+}
+
+// well tells those who know that healing fails that there is nothing left to heal: somebody
+// else has seen to it.
+func (l *watchLoop) well(s *session, seen *apply.Watched, r watch.Result) {
+	if !l.only && r == watch.InSync && l.told.failing() {
+		l.begin(s, seen)
+	}
 }
 
 // isHeld reports whether another run has the lock, as far as that is known.
