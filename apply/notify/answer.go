@@ -28,6 +28,8 @@ func (t *target) judge(answer *http.Response) error {
 		return fmt.Errorf("answers %d: redirects are not followed, give the last URL", code)
 	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code/100 == 5:
 		return &again{err}
+	case t.permission != "" && (code == http.StatusUnauthorized || code == http.StatusForbidden):
+		return fmt.Errorf("%w: the token needs %s", err, t.permission)
 	}
 	if t.needless != nil {
 		body, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // what came of it is enough

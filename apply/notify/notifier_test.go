@@ -120,6 +120,20 @@ func TestStatusStandsAlready(t *testing.T) {
 	}
 }
 
+// TestStatusNotLetIn: what the token of a forge lacks.
+func TestStatusNotLetIn(t *testing.T) {
+	for forge, want := range map[string]string{
+		schemas.GitHub: " answers 403 Forbidden: the token needs the permission statuses: write",
+		schemas.GitLab: " answers 403 Forbidden: the token needs the scope api, and the role Developer",
+	} {
+		rec := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+		problems := run(t, rec.options().withStatus(forge, rec.URL, "acme/clusters"))
+		if len(problems) != 1 || !strings.HasSuffix(problems[0].Error(), want) || len(rec.all()) != 2 {
+			t.Errorf("%s: %v after %d requests", forge, problems, len(rec.all()))
+		}
+	}
+}
+
 // TestFaults: what a receiver does, how often it is asked in the end, and what is said of
 // it: its host, and nothing else of its URL.
 func TestFaults(t *testing.T) {

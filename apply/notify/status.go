@@ -70,7 +70,7 @@ func at(api *url.URL, kind, repository, what, commit string) *url.URL {
 func (r Run) Context() string { return "talosgen/" + r.Command + "/" + r.Environment }
 
 func githubStatus(name string, at *url.URL, token secret.String) *target {
-	return &target{name: name, url: at, message: func(r Run, header http.Header) any {
+	return &target{name: name, url: at, permission: "the permission statuses: write", message: func(r Run, header http.Header) any {
 		header.Set("Authorization", "Bearer "+token.Reveal())
 		header.Set("Accept", "application/vnd.github+json")
 		header.Set("X-GitHub-Api-Version", "2022-11-28")
@@ -87,7 +87,7 @@ func githubStatus(name string, at *url.URL, token secret.String) *target {
 var gitlabState = map[State]string{Pending: "running", Success: "success", Failure: "failed", Error: "canceled"}
 
 func gitlabStatus(name string, at *url.URL, token secret.String) *target {
-	return &target{name: name, url: at, needless: standsAlready, message: func(r Run, header http.Header) any {
+	return &target{name: name, url: at, permission: "the scope api, and the role Developer", needless: standsAlready, message: func(r Run, header http.Header) any {
 		header.Set("PRIVATE-TOKEN", token.Reveal())
 		return struct {
 			State       string `json:"state"`

@@ -27,6 +27,8 @@ type target struct {
 	message func(r Run, header http.Header) any
 	// The key that bodies are signed with; zero: they are not.
 	key secret.String
+	// What a token needs to be let in; empty: it takes none.
+	permission string
 	// Whether an answer that refuses a message says that there was nothing to tell.
 	needless func(status int, body []byte) bool
 }

@@ -132,6 +132,9 @@ func TestPipelines(t *testing.T) {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()
 			r := newRunner(t, ci)
+			if ci == "github" {
+				r.grantStatuses(t)
+			}
 			r.must(t, "cd ~/clusters && git checkout -q -b change && sed -i 's/count: 2/count: 1/' envs/dev/cluster.yaml && talosgen render dev && git commit -q -a -m change && git push -q -u origin change && git checkout -q main")
 			request, asked := r.pipeline(t, "request", "--detach origin/change", r.event(t, "pull_request"))
 			merged, done := r.pipeline(t, "merge", map[string]string{"github": "main", "gitlab": "--detach origin/main"}[ci], r.event(t, "push"))
@@ -159,8 +162,19 @@ func TestPipelines(t *testing.T) {
 			}
 			r.forge.requested(t)
 			r.forge.drifted(t)
+			if want := "pending success"; ci == "github" && strings.Join(r.forge.statuses, " ") != want {
+				t.Errorf("the commit has the statuses %q", r.forge.statuses)
+			}
 		})
 	}
+}
+
+// grantStatuses does in the repository what docs/how-to/notifications.md says for the
+// status of the commit.
+func (r *runner) grantStatuses(t *testing.T) {
+	t.Helper()
+	r.must(t, `cd ~/clusters && sed -i 's/# \(statuses: write\|GITHUB_TOKEN:\)/\1/' .github/workflows/talosgen.yaml && grep -q '^      statuses: write' .github/workflows/talosgen.yaml && `+
+		`printf 'notifications:\n  commitStatus: {forge: github, repository: example/clusters}\n' >> envs/dev/cluster.yaml && talosgen render dev && git add --all && git commit -q -m statuses && git push -q`)
 }
 
 // requested checks what stands at a pull request that makes a pool smaller.

@@ -28,6 +28,7 @@ type forge struct {
 	comments []*said
 	issues   []*said
 	writes   []string     // methods
+	statuses []string     // of commits, in the words of GitHub
 	refuses  bool         // whatever the token is
 	coming   atomic.Int32 // that wait for each other
 	together *sync.WaitGroup
@@ -71,6 +72,7 @@ func newForge(t *testing.T) *forge {
 	mux.HandleFunc("GET /lab/user", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id": 1}`) })
 	f.serve(mux, forgeLab+"/merge_requests/7/notes", forgeLab+"/merge_requests/7/notes", &f.comments)
 	f.serve(mux, forgeLab+"/issues", forgeLab+"/issues", &f.issues)
+	mux.HandleFunc("POST /api/repos/example/clusters/statuses/{commit}", f.status)
 	f.Server = httptest.NewServer(mux)
 	t.Cleanup(f.Close)
 	return f
@@ -118,6 +120,19 @@ func (f *forge) serve(mux *http.ServeMux, list, each string, of *[]*said) {
 	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodDelete} {
 		handle(method+" "+each+"/{id}", change)
 	}
+}
+
+// status takes the status of a commit.
+func (f *forge) status(w http.ResponseWriter, r *http.Request) {
+	var sent struct{ State, Context string }
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || sent.Context != "talosgen/apply/dev" || r.Header.Get("Authorization") != "Bearer "+forgeToken {
+		http.Error(w, "{}", http.StatusForbidden)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.statuses = append(f.statuses, sent.State)
+	w.WriteHeader(http.StatusCreated)
 }
 
 // meet lets the next two that have seen the last page go on only together: none saw what
