@@ -24,7 +24,7 @@ type notices struct {
 	out      *console
 	unknown  error // why it is not known who is to be told
 	// Of a watch: what others know of its turns before. Otherwise nil.
-	told *watchTold
+	reported *watchReported
 }
 
 // begin tells others that a command begins to change a cluster. What it needs may be
@@ -115,7 +115,7 @@ func (n *notices) entry(e ledger.Entry) {
 // end tells how the command ended, and warns if that does not go. A command that did not
 // come to its end has crashed.
 func (n *notices) end(ctx context.Context, err error, ended bool) {
-	if n == nil || ended && n.told != nil && n.told.knows(err) {
+	if n == nil || ended && n.reported != nil && n.reported.knows(err) {
 		return
 	}
 	code := exitOf(ctx, err)
@@ -123,8 +123,8 @@ func (n *notices) end(ctx context.Context, err error, ended bool) {
 		code = internalError
 	}
 	problems := n.notifier.End(ctx, n.run.End(code, n.clock.now().UTC().Truncate(time.Second)))
-	if n.told != nil && len(problems) < n.notifier.Targets() {
-		n.told.tell(err)
+	if n.reported != nil && len(problems) < n.notifier.Targets() {
+		n.reported.report(err)
 	}
 	if n.unknown != nil {
 		problems = []error{errors.New("it is not known who is to be told: " + n.out.clean(n.unknown.Error()))}

@@ -28,7 +28,7 @@ type watchLoop struct {
 	only     bool // to tell
 	once     bool
 	turns    int
-	told     watchTold
+	reported watchReported
 }
 
 // run takes turns until it is interrupted, or, if it looks once, until all is decided.
@@ -123,9 +123,9 @@ func (l *watchLoop) begin(s *session, seen *apply.Watched) {
 	if l.clusters.prepare(l.c, s); s.notices == nil {
 		return
 	}
-	s.notices.told = &l.told
+	s.notices.reported = &l.reported
 	s.notices.plan(seen.Plan)
-	if !l.told.failing() {
+	if !l.reported.failing() {
 		s.notices.begin(l.c.Context)
 	}
 }
@@ -133,7 +133,7 @@ func (l *watchLoop) begin(s *session, seen *apply.Watched) {
 // well tells those who know that healing fails that there is nothing left to heal: somebody
 // else has seen to it.
 func (l *watchLoop) well(s *session, seen *apply.Watched, r watch.Result) {
-	if !l.only && r == watch.InSync && l.told.failing() {
+	if !l.only && r == watch.InSync && l.reported.failing() {
 		l.begin(s, seen)
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// watchTold remembers what others were told last of the healing of a watch: a failure
+// watchReported remembers what others were told last of the healing of a watch: a failure
 // that stays the same is told once, and not every turn.
-type watchTold struct {
+type watchReported struct {
 	failure string // what failed; empty: it is well, as far as others know
 }
 
 // failing reports whether others know that healing fails.
-func (w *watchTold) failing() bool { return w.failure != "" }
+func (w *watchReported) failing() bool { return w.failure != "" }
 
 // knows reports whether others know already that a run ended so.
-func (w *watchTold) knows(err error) bool { return w.failing() && failureOf(err) == w.failure }
+func (w *watchReported) knows(err error) bool { return w.failing() && failureOf(err) == w.failure }
 
-// tell notes that others were told how a run ended.
-func (w *watchTold) tell(err error) { w.failure = failureOf(err) }
+// report notes that others were told how a run ended.
+func (w *watchReported) report(err error) { w.failure = failureOf(err) }
 
 // failureOf is what failed, the same for each turn: what an error is about, with its text
 // but for numbers, such as times and ids of requests.
