@@ -18,6 +18,7 @@ func (s *Session) PlanRemoval(ctx context.Context, t Removal) (p *nodeplan.Plan,
 func (s *Session) Remove(ctx context.Context, agreed *nodeplan.Plan, t Removal, owner Owner) (*Report, error) {
 	r := newReport(s.env, s.log, nil)
 	if err := refused(agreed.Refusals); err != nil {
+		r.refused = true
 		return r, err
 	}
 	err := s.lock.locked(ctx, owner, func() error { return s.removal.execute(ctx, r, agreed, t) })
@@ -31,6 +32,7 @@ func (s *Session) Remove(ctx context.Context, agreed *nodeplan.Plan, t Removal, 
 func (s *Session) Replace(ctx context.Context, agreed *nodeplan.Plan, name string, owner Owner) (*Report, error) {
 	r := newReport(s.env, s.log, nil)
 	if err := refused(agreed.Refusals); err != nil {
+		r.refused = true
 		return r, err
 	}
 	err := s.lock.locked(ctx, owner, func() error {

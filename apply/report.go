@@ -52,7 +52,7 @@ func (r *Report) outcome(err error) summary.Outcome {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return summary.Interrupted
-	case r.Agreed != nil && !r.Agreed.Executable() || r.upgrade.refused():
+	case r.Agreed != nil && !r.Agreed.Executable() || r.refused || r.upgrade.refused():
 		return summary.Refused
 	case err != nil && !r.onlyRemains():
 		return summary.Failed

@@ -171,6 +171,11 @@ next:
 			err:    errors.New("it must not be done"),
 			want:   "demo: nothing was changed\nleft to do:\n  infrastructure  1 to delete: server/demo-2\n",
 		},
+		"nodes that must not be taken out": {
+			report: Report{refused: true},
+			err:    errors.New("it must not be removed"),
+			want:   "demo: nothing was changed\n",
+		},
 		"what dead runs left could not be removed": {
 			report: Report{Agreed: demoPlan(nil, nil, nil), Left: &Plan{Plan: &cloudplan.Plan{}, Nodes: &nodeplan.Plan{
 				Unreachable: []string{"demo-2"}, Warnings: []plan.Note{{Key: "node/demo-2", Text: "it is not reached"}},

@@ -61,6 +61,7 @@ type Report struct {
 	recreated    []string // nodes that were made anew
 	verified     verified
 	ended        bool // the run came through all its stages
+	refused      bool // nodes must not be taken out, so nothing was done
 	env, cluster string
 	images       bool // servers are made from images that apply makes
 	requestsLeft int

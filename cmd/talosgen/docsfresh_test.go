@@ -22,6 +22,9 @@ const (
 	asNewcomer = "<!-- Examples begin on a machine with nothing but Go and git. -->"
 	// With a simulated project in place of one at Hetzner.
 	inSimulation = "<!-- Examples run in a simulated project. -->"
+	// The same, with what the environment dev of a clone expects there; see
+	// [shell.publish].
+	inSimulationForDev = "<!-- Examples run in a simulated project for dev. -->"
 )
 
 func (p *page) says(comment string) bool {
@@ -125,9 +128,10 @@ func (s *shell) command(text string) string {
 
 // simulate gives the session a project, with nodes, by the variables that lead
 // there, until the test ends.
-func (s *shell) simulate(t *testing.T) {
+func (s *shell) simulate(t *testing.T, more ...string) {
 	t.Helper()
-	cmd := exec.Command("talosgen", "sim", "--nodes", "--speed", "0")
+	cmd := exec.Command("talosgen", append([]string{"sim", "--nodes", "--speed", "0"}, more...)...)
+	cmd.Dir = s.dir
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -146,6 +150,14 @@ func (s *shell) simulate(t *testing.T) {
 			t.Fatal("the simulated project does not say where it is")
 		}
 		s.env = append(s.env, strings.TrimPrefix(lines.Text(), "export "))
+	}
+}
+
+// publish makes the repository a clone: what is committed is on a branch of its origin.
+func (s *shell) publish(t *testing.T) {
+	t.Helper()
+	if out := s.run("git init -q --bare ../origin.git && git remote add origin ../origin.git && git push -q -u origin main"); out != "" {
+		t.Fatal(out)
 	}
 }
 

@@ -153,6 +153,10 @@ func (p *page) run(t *testing.T) {
 	if p.says(inSimulation) {
 		s.simulate(t)
 	}
+	if p.says(inSimulationForDev) {
+		s.publish(t)
+		s.simulate(t, "--seed", "dev")
+	}
 	for _, b := range p.blocks {
 		t.Run(fmt.Sprintf("line %d", b.line+1), func(t *testing.T) {
 			if s.over {
@@ -236,7 +240,7 @@ func editAsShown(file string) error {
 	return os.WriteFile(file, []byte(now), 0o600)
 }
 
-var toolUse = regexp.MustCompile(`(?:^|[|;(&] *|= *)(sops|age-keygen|talosctl) `)
+var toolUse = regexp.MustCompile(`(?:^|[|;(&] *|= *)(sops|age-keygen|talosctl|curl) `)
 
 // findTools links the real programs that a block uses. Without them the rest of
 // the page is skipped.
@@ -250,6 +254,10 @@ func (s *shell) findTools(t *testing.T, b *block) {
 	s.over = true
 	for _, e := range b.examples() {
 		for _, use := range toolUse.FindAllStringSubmatch(e.command, -1) {
+			if find[use[1]] == nil { // one that a machine has, or not
+				needs(t, use[1])
+				continue
+			}
 			s.link(t, use[1], find[use[1]]())
 		}
 	}

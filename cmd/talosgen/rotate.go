@@ -108,6 +108,10 @@ func (r rotateCommand) run(c *cli.Context) error {
 		return err
 	}
 	printSecrets(r.out, report)
+	if now == rotation.None {
+		r.sayEnd(kind, c.Bool(flagAbort))
+		return nil
+	}
 	r.say(env, vault.Standing{Kind: kind, Phase: now})
 	return nil
 }
@@ -170,27 +174,43 @@ func (r rotateCommand) say(env string, at vault.Standing) {
 	}
 }
 
-// phaseWords say of a kind what happens in the two phases, and what has to happen
-// before the third.
-func phaseWords(kind rotation.Kind) [3]string {
+// sayEnd prints what a rotation came to that secrets.sops.yaml has no more.
+func (r rotateCommand) sayEnd(kind rotation.Kind, aborted bool) {
+	if aborted {
+		r.out.say("%s: the rotation is taken back", kind)
+		r.out.say("next: render and commit; apply too, if a phase of it was applied")
+		return
+	}
+	r.out.say("%s, phase 3 of 3: %s", kind, phaseWords(kind)[3])
+	r.out.say("next: render, commit and apply, after which the rotation is done")
+}
+
+// phaseWords say of a kind what happens in the first two phases, what has to happen
+// before the third, and what happens in that.
+func phaseWords(kind rotation.Kind) [4]string {
 	switch kind {
 	case rotation.KubernetesCA:
-		return [3]string{"nodes learn to trust a new authority, and the old one signs",
+		return [4]string{"nodes learn to trust a new authority, and the old one signs",
 			"the new authority signs, and nodes trust the old one still",
-			"and pods that use the Kubernetes API were restarted, "}
+			"and pods that use the Kubernetes API were restarted, ",
+			"the new authority signs, and nodes trust no other"}
 	case rotation.EncryptionKey:
-		return [3]string{"API servers learn to read with a new key, and the old one encrypts Secrets",
+		return [4]string{"API servers learn to read with a new key, and the old one encrypts Secrets",
 			"the new key encrypts Secrets, and those of the old one are read still",
-			""}
+			"",
+			"the new key encrypts all Secrets, and API servers have no other"}
 	case rotation.AgeKey:
-		return [3]string{"the cluster gets a second key, and Secrets are encrypted for the old one",
+		return [4]string{"the cluster gets a second key, and Secrets are encrypted for the old one",
 			"Secrets are encrypted for the new key, and the cluster has the old one still",
-			"and Flux has applied that commit (talosgen status), "}
+			"and Flux has applied that commit (talosgen status), ",
+			"the cluster has the new key alone"}
 	case rotation.ServiceAccount:
-		return [3]string{"API servers learn to trust a new key, and the old one signs tokens",
+		return [4]string{"API servers learn to trust a new key, and the old one signs tokens",
 			"the new key signs tokens, and those of the old one are good still",
-			"and two full days have gone by, "}
+			"and two full days have gone by, ",
+			"the new key signs tokens, and those of the old one are refused"}
 	}
-	return [3]string{"nodes learn to trust a new authority, and the old one signs",
-		"the new authority signs, and nodes trust the old one still", ""}
+	return [4]string{"nodes learn to trust a new authority, and the old one signs",
+		"the new authority signs, and nodes trust the old one still", "",
+		"the new authority signs, and nodes trust no other"}
 }
