@@ -2,6 +2,7 @@ package talossim
 
 import (
 	"context"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -56,6 +57,14 @@ func (f *Fleet) ClearFaults() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = nil
+}
+
+// Front puts something between clients and the API of Kubernetes on every machine: it
+// gets each request, and what would answer it. Nil takes it away.
+func (f *Fleet) Front(front func(api http.Handler) http.Handler) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.front = front
 }
 
 // Calls returns the calls since New or the last ResetCalls.

@@ -104,6 +104,7 @@ type Fleet struct {
 	found *etcdCluster // see [Fleet.Stand]; nil: none was
 
 	faults []*Fault
+	front  func(http.Handler) http.Handler // see [Fleet.Front]
 	calls  []Call
 	count  int // calls since the last ResetCalls
 }

@@ -125,7 +125,9 @@ func (h *kubeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	var api *kubesim.API
 	var version string
+	var front func(http.Handler) http.Handler
 	err := h.do(r.Context(), func() error {
+		front = h.fleet.front
 		if h.m.servesKubernetes() {
 			h.fleet.syncNodes(h.m.etcd.cluster)
 			api, version = h.m.etcd.cluster.kube, h.m.program(apiServer).Version()
@@ -142,7 +144,11 @@ func (h *kubeHandler) answer(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Path == "/version" && version != "" {
 		return json.NewEncoder(w).Encode(kubesim.Info(version))
 	}
-	api.ServeHTTP(w, r.WithContext(kubesim.WithKeys(r.Context(), h.shown.secretKeys)))
+	var served http.Handler = api
+	if front != nil {
+		served = front(api)
+	}
+	served.ServeHTTP(w, r.WithContext(kubesim.WithKeys(r.Context(), h.shown.secretKeys)))
 	return nil
 }
 
