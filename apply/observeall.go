@@ -143,6 +143,16 @@ func readNode(ctx context.Context, client *node.Client, n *rehearsal.Node) (err 
 	if n.Talos, err = client.Version(ctx); err != nil {
 		return err
 	}
+	if n.Boot, err = client.BootID(ctx); err != nil {
+		return err
+	}
+	images, err := client.Images(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range images {
+		n.Images = append(n.Images, i.Name)
+	}
 	if n.Platform, err = client.Platform(ctx); err != nil {
 		return err
 	}
@@ -202,7 +212,10 @@ func (l *allObserver) objects(ctx context.Context) error {
 		var unseen []string
 		l.found.Objects, unseen, err = kube.Everything(ctx, c)
 		l.found.Unseen = append(l.found.Unseen, unseen...)
-		return err
+		if err != nil {
+			return err
+		}
+		return l.systems(ctx, c)
 	})
 	return err
 }

@@ -47,7 +47,15 @@ type Node struct {
 	Talos, Schematic string
 	Platform         string
 	Extensions       []string
-	SecureBoot       bool
+	// What the kernel calls the boot that it is in; empty: not known.
+	Boot string
+	// The names of the images that it has for Talos itself.
+	Images []string
+	// The system of its bootloader beside the one that runs, as far as runs have noted it,
+	// and whether the next boot takes that.
+	Other      System
+	BootsOther bool
+	SecureBoot bool
 	// The size of the partition with its systems in bytes; 0 is not known.
 	BootSize int64
 	// What it runs with.
@@ -59,6 +67,9 @@ type Node struct {
 	MACs         []string
 	Disks        []Disk
 }
+
+// System is a Talos on a disk: its version, and the id of the image's schematic.
+type System struct{ Talos, Schematic string }
 
 // Disk is a disk of a machine.
 type Disk struct {

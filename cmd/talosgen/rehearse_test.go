@@ -16,15 +16,18 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"google.golang.org/grpc/codes"
 
 	"github.com/talosgen/talosgen/apply/rehearsal"
 	"github.com/talosgen/talosgen/internal/generate"
+	"github.com/talosgen/talosgen/internal/sim/talossim"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // TestRehearsedOrder rehearses what then happens: for generated clusters, a rehearsal
-// of a change, of an upgrade and of the end has the steps of the run that follows it, in
-// their order, and changes nothing at Hetzner Cloud, at nodes and in Kubernetes.
+// of a change, of an upgrade, also of one that was stopped between installation and boot,
+// of the way back and of the end has the steps of the run that follows it, in their order,
+// and changes nothing at Hetzner Cloud, at nodes and in Kubernetes.
 func TestRehearsedOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -58,8 +61,11 @@ func rehearsedOrder(dir string, o generate.Options) error {
 		{"first apply", func() error { return l.agreed("apply", "--yes") }},
 		{"change", func() error { return l.changeTo(t) }},
 		{"rehearsed change", func() error { return l.compare("apply") }},
-		{"newer Talos", l.newerTalos},
+		{"newer Talos", func() error { return l.otherTalos(1) }},
+		{"stopped upgrade", l.stopped},
 		{"rehearsed upgrade", func() error { return l.compare("upgrade", "--max-parallel", "2") }},
+		{"older Talos", func() error { return l.otherTalos(-1) }},
+		{"rehearsed way back", func() error { return l.compare("upgrade", "--rollback") }},
 		{"rehearsed end", func() error {
 			if len(l.site.infra.Servers) == 0 {
 				return nil // machines are not talosgen's to remove
@@ -150,8 +156,8 @@ func (l *liveSite) changeTo(t turn) error {
 	return l.site.clock.Sleep(context.Background(), time.Minute)
 }
 
-// newerTalos raises the patch of Talos in the repository.
-func (l *liveSite) newerTalos() error {
+// otherTalos changes the patch of Talos in the repository.
+func (l *liveSite) otherTalos(by int) error {
 	file := filepath.Join(l.dir, "envs", l.name, "cluster.yaml")
 	text, err := os.ReadFile(file)
 	at := talosVersion.FindSubmatchIndex(text)
@@ -162,41 +168,69 @@ func (l *liveSite) newerTalos() error {
 	if err != nil {
 		return err
 	}
-	newer := string(text[:at[2]]) + strconv.Itoa(patch+1) + string(text[at[3]:])
-	return errors.Join(os.WriteFile(file, []byte(newer), 0o644), l.must("render", l.name))
+	other := string(text[:at[2]]) + strconv.Itoa(patch+by) + string(text[at[3]:])
+	return errors.Join(os.WriteFile(file, []byte(other), 0o644), l.must("render", l.name))
+}
+
+// stopped is an upgrade that goes on no further than to the first node with an installed
+// system, which does not reboot; every other time.
+func (l *liveSite) stopped() error {
+	if l.Seed%2 == 0 {
+		return nil
+	}
+	report, err := l.rehearse("upgrade")
+	if err != nil || report.Result == rehearsal.Refused || len(report.Steps) == 0 {
+		return err
+	}
+	l.site.fleet.Inject(talossim.Fault{Method: "Reboot", As: talossim.Status(codes.FailedPrecondition, "not now"), Times: -1})
+	defer l.site.fleet.ClearFaults()
+	// Before Talos 1.13 an installer reboots by itself: then it comes to its end.
+	_, _ = l.runIn(l.in, agreedTo(report, "upgrade", l.name, "--allow-dirty", "--yes")...)
+	return nil
+}
+
+// rehearse rehearses a command, which changes nothing.
+func (l *liveSite) rehearse(command string, more ...string) (report rehearsal.Report, err error) {
+	_, _ = l.runIn(l.in, "access", "open", l.name, "--allow-dirty") // where it is closed
+	l.site.sim.ResetCalls()
+	l.site.fleet.ResetCalls()
+	code, said := l.runIn(l.beside, append([]string{"rehearse", l.name, command, "-o", "json"}, more...)...)
+	if err := l.unchanged(); err != nil {
+		return report, err
+	}
+	i := strings.Index(said, "\n{\n")
+	if i < 0 || json.NewDecoder(strings.NewReader(said[i:])).Decode(&report) != nil {
+		return report, fmt.Errorf("rehearse %s: exit code %d\n%s", command, code, said)
+	}
+	return report, nil
+}
+
+// agreedTo is a command with the consent that its rehearsal says it takes.
+func agreedTo(report rehearsal.Report, args ...string) []string {
+	for _, risk := range report.Risks {
+		args = append(args, "--allow", risk.ID)
+	}
+	return args
 }
 
 // compare rehearses a command, runs it, and compares.
 func (l *liveSite) compare(command string, more ...string) error {
-	_, _ = l.runIn(l.in, "access", "open", l.name, "--allow-dirty") // where it is closed
-	l.site.sim.ResetCalls()
-	l.site.fleet.ResetCalls()
-	var report rehearsal.Report
-	code, said := l.runIn(l.beside, append([]string{"rehearse", l.name, command, "-o", "json"}, more...)...)
-	if err := l.unchanged(); err != nil {
+	report, err := l.rehearse(command, more...)
+	if err != nil {
 		return err
 	}
-	i := strings.Index(said, "\n{\n")
-	if i < 0 || json.NewDecoder(strings.NewReader(said[i:])).Decode(&report) != nil {
-		return fmt.Errorf("rehearse %s: exit code %d\n%s", command, code, said)
-	}
+	args := append([]string{command, l.name, "--allow-dirty"}, more...)
 	if report.Result == rehearsal.Refused {
-		if code, said := l.runIn(l.in, command, l.name, "--allow-dirty", "--yes"); code == 0 {
+		if code, said := l.runIn(l.in, append(args, "--yes")...); code == 0 {
 			return fmt.Errorf("%s was rehearsed as refused, for %q, and\n%s", command, report.Problems, said)
 		}
 		return nil
 	}
-	args := append([]string{command, l.name, "--allow-dirty"}, more...)
 	if command == "destroy" {
 		l.site.fleet.LetEnd()
 		args = append(args, "--yes-destroy", report.Cluster, "--allow-made")
 	} else {
-		args = append(args, "--yes")
-	}
-	for _, risk := range report.Risks {
-		if command != "destroy" {
-			args = append(args, "--allow", risk.ID)
-		}
+		args = agreedTo(report, append(args, "--yes")...)
 	}
 	recorder := &rehearsal.Recorder{Now: l.site.clock.Now}
 	code, ran := l.runIn(func(w *app) { l.in(w); w.hears = recorder.Event }, args...)

@@ -104,6 +104,11 @@ func (c *cloud) commit(message string) {
 	}
 }
 
+// audit looks at what all three are asked.
+func (c *cloud) audit() *audit {
+	return &audit{user: c.user, controlPlanes: "lab-control-plane-", project: c.project.Sim.Calls}
+}
+
 func applyCommand(args ...string) []string {
 	return append([]string{"apply", "lab", "--yes"}, args...)
 }

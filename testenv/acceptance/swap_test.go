@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/talosgen/talosgen/apply/rehearsal"
+	picture "github.com/talosgen/talosgen/apply/rehearsal/timeline"
 	"github.com/talosgen/talosgen/testenv/talosenv"
 	"github.com/talosgen/talosgen/testenv/toolenv"
 )
@@ -41,6 +43,7 @@ type swap struct {
 	swaps  *talosenv.Swaps
 	client *kubernetes.Clientset // with a certificate of before
 	before map[string]string     // configurations, by node
+	whole  *rehearsal.Report     // the upgrade of Talos as it is before it begins
 }
 
 // made makes a cluster, and stores something in it.
@@ -67,7 +70,11 @@ func (s *swap) pending() {
 	s.contains(output, "upgrade pending:", "v1.13.9 -> v1.14.1   2 nodes", "etcd ")
 	output, _ = s.talosgen("upgrade", "lab", "--plan")
 	s.contains(output, "talos v1.14.1\n", "drain, install, boot       cp-1\nmanifests ", "drain, install, boot       worker-1\n", "C-single", "C-no-return")
+	s.whole = s.rehearse(s.audit(), "upgrade", "--talos")
 }
+
+// audit looks at what nodes and Kubernetes are asked.
+func (s *swap) audit() *audit { return &audit{user: s.user, controlPlanes: "cp-"} }
 
 // talosArgs agree to what one control plane node takes.
 func talosArgs(args ...string) []string {
@@ -84,7 +91,11 @@ func (s *swap) killed() {
 // swapped goes on where the killed run was: each node boots the other Talos once, with
 // what it had.
 func (s *swap) swapped() {
-	s.must(talosArgs("--talos")...)
+	rest := s.asRehearsed(s.rehearse(s.audit(), "upgrade", "--talos"), talosArgs("--talos")...)
+	// A run saves etcd before it stops a node; the whole was rehearsed before the first one.
+	if whole := drawn(picture.Write(s.whole)); rest[0] != "upgrade: snapshot etcd" || !strings.HasSuffix(strings.Join(whole, ", "), strings.Join(rest[1:], ", ")) {
+		s.t.Errorf("of the rehearsed steps %q those at the end happened as %q", whole, rest)
+	}
 	s.must("health", "lab", "--wait", "4m")
 	s.registered(s.names()...)
 	for _, n := range s.bed.Nodes() {

@@ -71,9 +71,10 @@ func newInterposer(s *Swaps, n *Node, machineConfig []byte) (*interposer, error)
 	i := &interposer{swaps: s, node: n, next: n.runs, incoming: &incoming{connections: make(chan net.Conn), closed: make(chan struct{})}}
 
 	passed := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "https", Host: address}) },
-		FlushInterval: -1,
-		ErrorHandler:  unavailable,
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "https", Host: address}) },
+		FlushInterval:  -1,
+		ErrorHandler:   unavailable,
+		ModifyResponse: withTrailers,
 		Transport: &http.Transport{
 			DialContext:       i.dial,
 			ForceAttemptHTTP2: true,
@@ -102,6 +103,24 @@ func (i *interposer) before(passed http.Handler) http.Handler {
 	handler.Handle(rebootCall, answered)
 
 	return handler
+}
+
+// withTrailers lets an answer that is an error have its status in trailers. A node sends
+// such a one as a single frame that ends the stream, in the headers; the proxy may end the
+// stream in another frame, and gRPC then knows no status.
+func withTrailers(r *http.Response) error {
+	for _, name := range []string{"Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"} {
+		if values := r.Header.Values(name); len(values) > 0 {
+			if r.Trailer == nil {
+				r.Trailer = http.Header{}
+			}
+
+			r.Trailer[name] = values
+			r.Header.Del(name)
+		}
+	}
+
+	return nil
 }
 
 // unavailable is the answer of a node that is not reached, as gRPC has it.

@@ -59,6 +59,13 @@ var scenarios = []struct {
 	{"another authority of the Talos API is trusted", func(w *world) { w.rotatingTalos(1) }, nodeplan.Policy{}},
 	{"another authority of the Talos API signs", func(w *world) { w.rotatingTalos(2) }, nodeplan.Policy{}},
 	{"an authority of the Talos API is forgotten", func(w *world) { w.rotatingTalos(3) }, nodeplan.Policy{}},
+	{"the old authority of Kubernetes signs again", func(w *world) { w.rotating(2); w.goBack(w.keys.TurnBack) }, nodeplan.Policy{}},
+	{"another authority of Kubernetes is not trusted any more", func(w *world) { w.rotating(1); w.goBack(w.keys.TurnBack) }, nodeplan.Policy{}},
+	{"the old authority of the Talos API signs again", func(w *world) { w.rotatingTalos(2); w.goBack(w.keys.TurnTalosBack) }, nodeplan.Policy{}},
+	{"another authority of the Talos API is not trusted any more", func(w *world) { w.rotatingTalos(1); w.goBack(w.keys.TurnTalosBack) }, nodeplan.Policy{}},
+	{"another key of service accounts is trusted", func(w *world) { w.signing(1) }, nodeplan.Policy{}},
+	{"another key of service accounts signs", func(w *world) { w.signing(2) }, nodeplan.Policy{}},
+	{"a key of service accounts is forgotten", func(w *world) { w.signing(3) }, nodeplan.Policy{}},
 	{"another machine token", func(w *world) {
 		w.made("cp-1", "cp-2", "w-1", "w-2")
 		w.keys.Token("cccccc.dddddddddddddddd")
@@ -78,6 +85,7 @@ var scenarios = []struct {
 	{"another key of Secrets is learnt", func(w *world) { w.encrypting(1) }, nodeplan.Policy{}},
 	{"another key of Secrets encrypts", func(w *world) { w.encrypting(2) }, nodeplan.Policy{}},
 	{"a key of Secrets is forgotten", func(w *world) { w.encrypting(3) }, nodeplan.Policy{}},
+	{"the old key of Secrets encrypts again", func(w *world) { w.encrypting(2); w.goBack(func() { w.encrypt("key2", "key3") }) }, nodeplan.Policy{}},
 }
 
 // rotating is a cluster whose tree is in a phase of a rotation, and its nodes in the one
@@ -90,6 +98,37 @@ func (w *world) rotating(phase int) {
 			w.steps()
 		}
 		w.turn()
+	}
+}
+
+// goBack is a cluster that has the phase of its tree, whose tree then goes back to the one
+// before.
+func (w *world) goBack(turn func()) {
+	w.mustApply(nodeplan.Policy{})
+	w.steps()
+	turn()
+	for name := range w.want {
+		w.configure(name)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.renew = time.Time{} // credentials are those of the tree
+}
+
+// signing is a cluster whose tree is in a phase of a rotation of the key of service
+// accounts, and its nodes in the one before.
+func (w *world) signing(phase int) {
+	w.keys.SignTokens("first")
+	w.made("cp-1", "cp-2", "cp-3", "w-1")
+	for n := range phase {
+		if n > 0 {
+			w.mustApply(nodeplan.Policy{})
+			w.steps()
+		}
+		w.keys.SignTokens([][]string{{"first", "second"}, {"second", "first"}, {"second"}}[n]...)
+		for name := range w.want {
+			w.configure(name)
+		}
 	}
 }
 

@@ -1,8 +1,11 @@
 package talossim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
 
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
@@ -21,6 +24,14 @@ type Standing struct {
 	Member uint64
 	// Whether it is off, or runs and nobody reaches it.
 	Off, Cut bool
+	// What the kernel calls the boot that it is in; empty: something.
+	BootID string
+	// The names of the images that it has for Talos itself.
+	Images []string
+	// The system of its bootloader beside the one that runs, and whether the next boot
+	// takes that: it was installed in this boot.
+	Other      System
+	BootsOther bool
 }
 
 // FoundMember is a member of an etcd that was found.
@@ -103,7 +114,8 @@ func (f *Fleet) stand(s Standing, c *etcdCluster, servers *Servers) error {
 	if s.Off {
 		return nil
 	}
-	m.on, m.boots, m.bootID = true, 1, f.newUUID("boot of "+s.Name)
+	m.on, m.boots, m.bootID = true, 1, cmp.Or(s.BootID, f.newUUID("boot of "+s.Name))
+	m.has(s)
 	switch {
 	case m.spec.SSH != nil:
 		m.stage = stageRunning
@@ -115,6 +127,20 @@ func (f *Fleet) stand(s Standing, c *etcdCluster, servers *Servers) error {
 		return m.resume(s.Config, c)
 	}
 	return nil
+}
+
+// has gives a machine what it has stored of Talos beside what runs.
+func (m *Machine) has(s Standing) {
+	m.disk.systems[1] = s.Other
+	if s.BootsOther {
+		m.disk.next, m.disk.tagged, m.disk.installs = 1, true, 1
+	}
+	m.images = map[string]image{}
+	for _, name := range s.Images {
+		if _, err := systemOf(name); err == nil {
+			m.images[name] = image{name, common.ContainerdNamespace_NS_SYSTEM, m.fleet.now}
+		}
+	}
 }
 
 // resume lets a machine run as it has for long.

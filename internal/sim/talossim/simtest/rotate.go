@@ -2,9 +2,13 @@ package simtest
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/pem"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,6 +35,26 @@ func (c *Cluster) turn(organization string, signs, other *authority, turned *boo
 	default:
 		*other, *turned = authority{}, false
 	}
+}
+
+// TurnBack takes the rotation of the authority of Kubernetes one phase back, as far as
+// that goes: until the old one is forgotten.
+func (c *Cluster) TurnBack() { c.turnBack(&c.kubernetes, &c.other, &c.turned) }
+
+// TurnTalosBack does the same with the authority of the Talos API.
+func (c *Cluster) TurnTalosBack() {
+	if !c.turnedTalos {
+		c.forgotten = append(c.forgotten, c.otherTalos)
+	}
+	c.turnBack(&c.talos, &c.otherTalos, &c.turnedTalos)
+}
+
+func (c *Cluster) turnBack(signs, other *authority, turned *bool) {
+	if !*turned {
+		*other = authority{}
+		return
+	}
+	*other, *signs, *turned = *signs, *other, false
 }
 
 // Rotates reports whether there is, or was, more than one authority of the Talos API.
@@ -105,6 +129,44 @@ func both(signs, other authority) []byte {
 	}
 	return []byte(all)
 }
+
+// SignTokens sets the keys of service accounts, by names: control planes whose
+// configurations are asked for after it sign with the first, and trust what all of them
+// signed.
+func (c *Cluster) SignTokens(names ...string) {
+	c.tokenKeys = nil
+	for _, name := range names {
+		if c.keysOfTokens == nil {
+			c.keysOfTokens = map[string]ed25519.PrivateKey{}
+		}
+		if c.keysOfTokens[name] == nil {
+			c.keysOfTokens[name] = newAuthority(c.t, name).key
+		}
+		c.tokenKeys = append(c.tokenKeys, c.keysOfTokens[name])
+	}
+}
+
+// serviceAccounts is the document of Talos 1.14 with the keys.
+func (c *Cluster) serviceAccounts() string {
+	if len(c.tokenKeys) == 0 {
+		return ""
+	}
+	text := "---\napiVersion: v1alpha1\nkind: KubeServiceAccountConfig\nissuer:\n  privateKey: " + quoted(keyPEM(c.t, c.tokenKeys[0])) + "\n"
+	if len(c.tokenKeys) == 1 {
+		return text
+	}
+	text += "accepted:\n  publicKeys:\n"
+	for _, key := range c.tokenKeys[1:] {
+		der, err := x509.MarshalPKIXPublicKey(key.Public())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		text += "    - " + quoted(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})) + "\n"
+	}
+	return text
+}
+
+func quoted(text []byte) string { return strconv.Quote(string(text)) }
 
 // Encrypt sets the names of the keys of Secrets: control planes whose configurations are
 // asked for after it encrypt with the first, and read what all of them encrypted.

@@ -34,6 +34,10 @@ type Cluster struct {
 	otherTalos  authority
 	turnedTalos bool
 	forgotten   []authority
+
+	// Of service accounts, the one that signs first; none: as before Talos 1.14.
+	tokenKeys    []ed25519.PrivateKey
+	keysOfTokens map[string]ed25519.PrivateKey // all that there were, by name
 }
 
 type authority struct {
@@ -101,7 +105,7 @@ func (c *Cluster) Authority() []byte { return both(c.talos, c.otherTalos) }
 func (c *Cluster) ControlPlane(hostname string, more ...string) string {
 	text := c.config("controlplane", hostname, true, more)
 	return text + fmt.Sprintf("cluster:\n%s  clusterName: %s\n%s  controlPlane: {endpoint: \"https://10.0.0.10:6443\"}\n%s  ca: %s\n  etcd: {ca: %s}\n%s%s",
-		c.identity(), c.name, c.joins(), c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), accepts(c.other), c.encryption())
+		c.identity(), c.name, c.joins(), c.firstSecretKey(), c.kubernetes.pair(c.t, true), c.etcd.pair(c.t, true), accepts(c.other), c.encryption()+c.serviceAccounts())
 }
 
 // Worker returns the configuration of a worker.
