@@ -32,6 +32,8 @@ type Standing struct {
 	// takes that: it was installed in this boot.
 	Other      System
 	BootsOther bool
+	// The objects that its Talos keeps in Kubernetes.
+	Manifests []map[string]any
 }
 
 // FoundMember is a member of an etcd that was found.
@@ -124,7 +126,10 @@ func (f *Fleet) stand(s Standing, c *etcdCluster, servers *Servers) error {
 	case s.Config == "":
 		m.stage, m.apiAt = stageMaintenance, f.now
 	default:
-		return m.resume(s.Config, c)
+		if err := m.resume(s.Config, c); err != nil {
+			return err
+		}
+		m.found = keptObjects{s.Manifests, m.versions()}
 	}
 	return nil
 }
