@@ -3,7 +3,6 @@ package main
 import (
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,11 +59,7 @@ type fluxTree struct {
 
 func (f fluxTree) git(args ...string) {
 	f.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
-	cmd.Dir = f.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		f.Fatalf("%v: %s", err, out)
-	}
+	inGit(f.T, f.root, args...)
 }
 
 func (f fluxTree) dir() string { return filepath.Join(f.root, "rendered", "dev") }

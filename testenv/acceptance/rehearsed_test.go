@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/rehearsal"
 	picture "github.com/talosgen/talosgen/apply/rehearsal/timeline"
@@ -19,9 +20,11 @@ import (
 // rehearse rehearses a command, which writes nothing anywhere.
 func (u *user) rehearse(by *audit, args ...string) *rehearsal.Report {
 	u.t.Helper()
+	began := time.Now()
 	by.begin()
 	output, _ := u.talosgen(append([]string{"rehearse", "lab", "-o", "json"}, args...)...) // its exit code is of risks
 	by.end()
+	u.t.Logf("it took %.1f s with its audit", time.Since(began).Seconds())
 	report := &rehearsal.Report{}
 	i := strings.Index(output, "{\n")
 	if i < 0 || json.NewDecoder(strings.NewReader(output[i:])).Decode(report) != nil {
