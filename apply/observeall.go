@@ -146,11 +146,6 @@ func readNode(ctx context.Context, client *node.Client, n *rehearsal.Node) (err 
 	if n.Boot, err = client.BootID(ctx); err != nil {
 		return err
 	}
-	if n.Role == nodeplan.ControlPlane {
-		if n.Manifests, err = client.Manifests(ctx); err != nil {
-			return err
-		}
-	}
 	images, err := client.Images(ctx)
 	if err != nil {
 		return err

@@ -1,6 +1,9 @@
 package rehearsal
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Conclude says what a rehearsal comes to, by why the run would not begin, why it
 // ended before its end, and what it left as it was, such as what waits for consent.
@@ -22,13 +25,16 @@ func (r *Report) Conclude(refused, failed, left []string) {
 	default:
 		r.Result = Clear
 	}
-	for _, s := range r.Steps {
-		if s.Stage == "kubernetes" {
-			r.Unseen = append(r.Unseen, "the pods of workloads that are changed: they stay as they are")
-			break
-		}
+	if r.has(func(s Step) bool { return s.Stage == "kubernetes" }) {
+		r.Unseen = append(r.Unseen, "the pods of workloads that are changed: they stay as they are")
+	}
+	if r.has(func(s Step) bool { return s.Stage == "upgrade" && strings.HasPrefix(s.Name, "manifests ") }) {
+		r.Unseen = append(r.Unseen, "what Talos itself keeps in Kubernetes, such as CoreDNS: the run has the step manifests only if that differs")
 	}
 	if len(r.Steps) > 0 {
 		r.Unseen = append(r.Unseen, "what installers, kernels and programs in pods do; how long pods take to end")
 	}
 }
+
+// has reports whether there is such a step.
+func (r *Report) has(such func(Step) bool) bool { return slices.ContainsFunc(r.Steps, such) }

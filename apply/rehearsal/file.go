@@ -56,16 +56,12 @@ func Decode(from io.Reader) (*Observed, error) {
 	}
 	o := k.Observed
 	o.HostKey = secret.New(k.HostKey)
-	objects := [][]manifest.Object{o.Objects}
 	for i := range o.Nodes {
 		o.Nodes[i].Config = secret.New(k.Configs[o.Nodes[i].Name])
-		objects = append(objects, o.Nodes[i].Manifests)
 	}
-	for _, some := range objects {
-		for i, object := range some {
-			if some[i], err = numbers(object); err != nil {
-				return nil, fmt.Errorf("it has an object that cannot be read")
-			}
+	for i, object := range o.Objects {
+		if o.Objects[i], err = numbers(object); err != nil {
+			return nil, fmt.Errorf("it has an object that cannot be read")
 		}
 	}
 	return &o, nil

@@ -62,8 +62,6 @@ type Node struct {
 	Config secret.String `json:"-"`
 	// Its member of etcd; 0: it has none.
 	Member uint64
-	// Of a control plane, the objects that its Talos keeps in Kubernetes.
-	Manifests []manifest.Object
 	// Of machines that exist already.
 	UUID, Serial string
 	MACs         []string

@@ -162,3 +162,28 @@ func TestFile(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseen: what is not simulated is named where it matters.
+func TestUnseen(t *testing.T) {
+	for _, c := range []struct {
+		steps []rehearsal.Step
+		want  string
+	}{
+		{nil, ""},
+		{[]rehearsal.Step{{Stage: "nodes", Name: "drain a"}}, ""},
+		{[]rehearsal.Step{{Stage: "kubernetes", Name: "apply a"}, {Stage: "kubernetes", Name: "apply b"}}, "the pods of workloads"},
+		{[]rehearsal.Step{{Stage: "upgrade", Name: "install a"}, {Stage: "upgrade", Name: "manifests cluster"}}, "what Talos itself keeps"},
+	} {
+		r := rehearsal.Report{Steps: c.steps}
+		r.Conclude(nil, nil, nil)
+		said := 0
+		for _, line := range r.Unseen {
+			if strings.HasPrefix(line, c.want) && c.want != "" {
+				said++
+			}
+		}
+		if extra := len(r.Unseen) - said - min(len(c.steps), 1); extra != 0 || c.want != "" && said != 1 {
+			t.Errorf("%v: %q", c.steps, r.Unseen)
+		}
+	}
+}

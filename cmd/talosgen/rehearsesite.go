@@ -171,9 +171,6 @@ func standing(n rehearsal.Node) (s stander) {
 		s.Disks = append(s.Disks, talossim.Disk{Path: d.Path, Model: d.Model, Serial: d.Serial, WWID: d.WWID, Symlinks: d.Symlinks, Size: d.Size})
 	}
 	s.Config, s.Member = n.Config.Reveal(), n.Member
-	for _, o := range n.Manifests {
-		s.Manifests = append(s.Manifests, o)
-	}
 	s.BootID, s.Images, s.Other, s.BootsOther = n.Boot, n.Images, talossim.System(n.Other), n.BootsOther
 	s.Cut = n.Reach == string(nodeplan.Unreachable)
 	return s

@@ -102,7 +102,6 @@ type Machine struct {
 	disk      slots
 	medium    System           // what boots where nothing is installed
 	images    map[string]image // by name
-	found     keptObjects
 
 	// What befalls it in upgrades.
 	broken  map[string]Failure // by version

@@ -1,19 +1,10 @@
 package talossim
 
-import (
-	"fmt"
-
-	"github.com/talosgen/talosgen/internal/versions"
-)
-
 // manifestResources are the objects that Talos keeps in Kubernetes, for the configuration
 // as it is. CoreDNS is another one in each Talos.
 func (m *Machine) manifestResources() (all []resource) {
 	if m.active == nil || !m.controlPlane() || !m.services {
 		return nil
-	}
-	if len(m.found.objects) > 0 && m.found.versions == m.versions() {
-		return m.found.resources()
 	}
 	add := func(id, kind, name, image string) {
 		labels := fields{"k8s-app": name}
@@ -27,26 +18,6 @@ func (m *Machine) manifestResources() (all []resource) {
 		add("10-kube-proxy", "DaemonSet", "kube-proxy", m.active.image("kube-proxy"))
 	}
 	add("11-core-dns", "Deployment", "coredns", "registry.k8s.io/coredns/coredns:"+m.spec.Talos)
-	return all
-}
-
-// keptObjects are the objects that the Talos of a machine keeps in Kubernetes that was
-// found, and for which versions it has them.
-type keptObjects struct {
-	objects  []fields
-	versions string
-}
-
-// versions are those that decide which objects a Talos keeps.
-func (m *Machine) versions() string {
-	return fmt.Sprint(versions.Minor(m.spec.Talos), m.active.image("kube-proxy"))
-}
-
-// resources are those objects, as a node has them.
-func (k keptObjects) resources() (all []resource) {
-	for i, o := range k.objects {
-		all = append(all, resource{namespace: "controlplane", id: fmt.Sprintf("%02d-found", i), spec: []fields{o}})
-	}
 	return all
 }
 

@@ -32,8 +32,6 @@ type Standing struct {
 	// takes that: it was installed in this boot.
 	Other      System
 	BootsOther bool
-	// The objects that its Talos keeps in Kubernetes.
-	Manifests []map[string]any
 }
 
 // FoundMember is a member of an etcd that was found.
@@ -126,10 +124,7 @@ func (f *Fleet) stand(s Standing, c *etcdCluster, servers *Servers) error {
 	case s.Config == "":
 		m.stage, m.apiAt = stageMaintenance, f.now
 	default:
-		if err := m.resume(s.Config, c); err != nil {
-			return err
-		}
-		m.found = keptObjects{s.Manifests, m.versions()}
+		return m.resume(s.Config, c)
 	}
 	return nil
 }
