@@ -215,7 +215,7 @@ func (l *allObserver) objects(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return l.systems(ctx, c)
+		return notedSystems(ctx, c, l.found.Nodes)
 	})
 	return err
 }

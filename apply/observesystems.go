@@ -9,15 +9,15 @@ import (
 	"github.com/talosgen/talosgen/apply/rehearsal"
 )
 
-// systems reads what runs have noted in Kubernetes of the systems that bootloaders have
-// beside the one that runs: Talos itself does not tell.
-func (l *allObserver) systems(ctx context.Context, c *kube.Client) error {
+// notedSystems gives nodes what runs have noted in Kubernetes of the systems that
+// bootloaders have beside the one that runs: Talos itself does not tell.
+func notedSystems(ctx context.Context, c *kube.Client, nodes []rehearsal.Node) error {
 	registered, err := c.Nodes(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range l.found.Nodes {
-		n := &l.found.Nodes[i]
+	for i := range nodes {
+		n := &nodes[i]
 		if at := slices.IndexFunc(registered, func(k kube.Node) bool { return k.Name == n.Name }); at >= 0 {
 			noted(n, registered[at].Upgrade, registered[at].Before)
 		}
