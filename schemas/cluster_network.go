@@ -85,6 +85,18 @@ type NATGateway struct {
 	Location string `yaml:"location" format:"identifier" otherwise:"hetzner.region" example:"fsn1"`
 	// The addresses from which people may use it to reach the nodes by SSH.
 	SSHSource []string `yaml:"sshSource" format:"cidr" otherwise:"the address of the machine that runs apply" example:"[203.0.113.0/24]"`
+	// A second gateway, of the same type and behind the same firewall. The way out of
+	// nodes leads through one of the two, and apply and watch move it to the other
+	// when that one fails.
+	Standby NATStandby `yaml:"standby"`
+}
+
+// NATStandby is the second of two NAT gateways.
+type NATStandby struct {
+	// Whether there is one.
+	Enabled bool `yaml:"enabled" default:"false" example:"true"`
+	// Where it is, in the network zone of the first.
+	Location string `yaml:"location" format:"identifier" otherwise:"another location of the network zone, if it has one" example:"nbg1"`
 }
 
 // VSwitch is a vSwitch of Hetzner Robot.

@@ -37,7 +37,7 @@ type Infrastructure struct {
 	FloatingIPs []InfraFloatingIP `yaml:"floatingIps,omitempty"`
 	// Snapshots with Talos that servers are made from.
 	Images []InfraSnapshot `yaml:"images,omitempty"`
-	// Servers: nodes first, then the NAT gateway.
+	// Servers: nodes first, then the NAT gateways.
 	Servers []InfraServer `yaml:"servers,omitempty"`
 	// Servers that pools have beside these while nodes of them are recreated.
 	Surge []InfraServer `yaml:"surge,omitempty"`
@@ -102,6 +102,9 @@ type InfraAccess struct {
 	// The server to go through by SSH to nodes without public addresses: a name
 	// in servers. Empty if there is none.
 	Jump string `yaml:"jump,omitempty"`
+	// The server that leads there as well, where the first one does not. Empty if
+	// there is none.
+	JumpStandby string `yaml:"jumpStandby,omitempty"`
 	// Whether the current addresses of the machine that runs apply may use
 	// SSH on that server as long as it runs, because no other may.
 	JumpSession bool `yaml:"jumpSession,omitempty"`
@@ -109,6 +112,11 @@ type InfraAccess struct {
 	// as long as it runs.
 	CurrentIPv4 bool `yaml:"currentIpv4"`
 	CurrentIPv6 bool `yaml:"currentIpv6"`
+}
+
+// Leads reports whether a server is one to go through to nodes without public addresses.
+func (a InfraAccess) Leads(server string) bool {
+	return server != "" && (server == a.Jump || server == a.JumpStandby)
 }
 
 // Kinds of an [InfraTarget].

@@ -34,6 +34,9 @@ type InfraSubnet struct {
 type InfraRoute struct {
 	Destination string `yaml:"destination"`
 	Gateway     string `yaml:"gateway"`
+	// The address of the gateway that it may lead to as well, while that one is well and
+	// the other one is not; empty if there is one gateway only.
+	Standby string `yaml:"standby,omitempty"`
 }
 
 // InfraFirewall is a firewall with what it applies to.

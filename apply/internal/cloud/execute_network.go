@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"net"
+	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -132,8 +133,17 @@ func (s routeStep) create(ctx context.Context) error {
 	})
 }
 
-// update takes the old route away: Hetzner has no call to change one.
+// routeWithin is how long an interrupt waits for a route that is being changed.
+const routeWithin = 2 * time.Minute
+
+// update takes the old route away: Hetzner has no call to change one. Until the new one
+// is there nodes may have no way out, so that an interrupt waits for both.
 func (s routeStep) update(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), routeWithin)
+	defer cancel()
 	if err := s.remove(ctx); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ var notCompared = map[string]string{
 	":Infrastructure.KeepOthers":            "matters when there is something that is not desired",
 	":InfraFirewall.Direct":                 "a firewall of others alone has it; whether selectors of it are the cluster's",
 	":InfraSubnet.Purpose":                  "words for people",
+	":InfraRoute.Standby":                   "matters while the gateway is ill",
 	":InfraServer.Role":                     "a label says it",
 	":InfraServer.Pool":                     "a label says it",
 	":InfraServer.Index":                    "the name says it",

@@ -262,11 +262,11 @@ func (p *destroyer) leaveForeign() {
 	}
 	for _, r := range want.Routes {
 		have := p.route(r.Destination)
-		if have == nil || have.Gateway != r.Gateway {
+		if have == nil || have.Gateway != r.Gateway && have.Gateway != r.Standby {
 			continue
 		}
 		key := KeyOf(KindRoute, r.Destination)
-		if p.gatewayGoes(r.Gateway) {
+		if p.gatewayGoes(have.Gateway) {
 			p.destroy(buildChange(KindRoute, r.Destination, 0, Delete), nil, false, "")
 		} else {
 			p.left(key, "the network is not the cluster's own", "delete the route by hand if nothing else needs it")

@@ -34,6 +34,9 @@ type Observed struct {
 	Images          []Image          `yaml:"images,omitempty"`
 	Zones           []Zone           `yaml:"zones,omitempty"`
 	Catalogue       Catalogue        `yaml:"catalogue,omitempty"`
+	// Which NAT gateways have proven themselves, where there are several and all were
+	// asked.
+	Answers []Answer `yaml:"answers,omitempty"`
 }
 
 // Meta is what every object of Hetzner has.

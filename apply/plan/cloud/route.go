@@ -12,6 +12,8 @@ type routes struct{ *planner }
 
 // compare compares the routes of the network.
 func (p *routes) compare() {
+	g := &gateways{p.planner}
+	g.choose()
 	for _, r := range p.want.Routes {
 		have := p.route(r.Destination)
 		switch {
@@ -27,7 +29,9 @@ func (p *routes) compare() {
 				"nothing is changed about a network that is not the cluster's own")
 		default:
 			d := buildChange(KindRoute, r.Destination, 0, Update)
-			d.differ(FieldGateway, have.Gateway, r.Gateway, "")
+			why, relies := g.illness(r)
+			d.differ(FieldGateway, have.Gateway, r.Gateway, why)
+			d.relies = relies
 			p.addRoute(d, r)
 		}
 	}

@@ -16,9 +16,11 @@ type servers struct {
 
 // Statuses of servers that matter here.
 const (
-	statusOff      = "off"
-	statusStopping = "stopping"
-	statusDeleting = "deleting"
+	statusRunning    = "running"
+	statusOff        = "off"
+	statusStopping   = "stopping"
+	statusDeleting   = "deleting"
+	statusRebuilding = "rebuilding"
 )
 
 // compare compares servers.
@@ -65,6 +67,7 @@ func (p *servers) createServer(want schemas.InfraServer, action Action, have *Se
 		d.Reason = "it stands in while nodes of the pool " + want.Pool + " are recreated, and is deleted then"
 	}
 	if action == Replace {
+		p.leadAway(d, have)
 		d.ID, d.Destructive, d.LiftProtection = have.ID, true, have.DeleteProtect
 		d.Reason = p.reasonOf(want)
 	}
@@ -118,14 +121,28 @@ func (p *servers) needsGateway(d *changeBuilder) {
 	if p.want == nil {
 		return
 	}
+	standby := ""
 	for _, r := range p.want.Routes {
 		if r.Destination == "0.0.0.0/0" {
 			d.needs(KeyOf(KindRoute, r.Destination))
+			standby = r.Standby
 		}
 	}
 	for _, s := range p.desired.Servers {
-		if !node(s) {
+		if !node(s) && (standby == "" || s.PrivateIP != standby) {
 			d.needs(KeyOf(KindServer, s.Name))
+		}
+	}
+}
+
+// leadAway lets a server that goes wait until no route leads to it any more.
+func (p *servers) leadAway(d *changeBuilder, have *Server) {
+	if p.net == nil {
+		return
+	}
+	for _, r := range p.net.Routes {
+		if p.hasAddress(*have, r.Gateway) {
+			d.needs(KeyOf(KindRoute, r.Destination))
 		}
 	}
 }
@@ -255,6 +272,7 @@ func (p *servers) deleteServer(s *Server) {
 	}
 	d := buildChange(KindServer, s.Name, s.ID, Delete)
 	d.Destructive, d.LiftProtection, d.Reason = true, s.DeleteProtect, unwanted
+	p.leadAway(d, s)
 	p.add(d)
 }
 

@@ -121,7 +121,8 @@ const (
 	vipOffset         = -2 // private virtual IP, in the control plane's subnet
 	apiLoadBalancer   = -2 // in the load balancers' subnet
 	natGateway        = -3
-	firstPoolBalancer = -5 // of ingress pools, downwards; -4 is kept for a load balancer of ingress
+	standbyGateway    = -4
+	firstPoolBalancer = -5 // of ingress pools, downwards
 )
 
 // ControlPlaneVIP is the private virtual IP of the Kubernetes API.
@@ -134,6 +135,9 @@ func (s Subnets) APILoadBalancer() (netip.Addr, error) {
 
 // NATGateway is the private address of the NAT gateway.
 func (s Subnets) NATGateway() (netip.Addr, error) { return host(s.LoadBalancers, natGateway) }
+
+// StandbyGateway is the private address of the second NAT gateway.
+func (s Subnets) StandbyGateway() (netip.Addr, error) { return host(s.LoadBalancers, standbyGateway) }
 
 // IngressPool is the private address of a load balancer in an ingress pool, by
 // its number over all pools, from 0.

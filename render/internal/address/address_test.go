@@ -69,6 +69,7 @@ func TestWellKnownAddresses(t *testing.T) {
 		{"control plane VIP", s.ControlPlaneVIP, "10.0.64.126"},
 		{"API load balancer", s.APILoadBalancer, "10.0.64.254"},
 		{"NAT gateway", s.NATGateway, "10.0.64.253"},
+		{"second NAT gateway", s.StandbyGateway, "10.0.64.252"},
 		{"first ingress pool", func() (netip.Addr, error) { return s.IngressPool(0) }, "10.0.64.251"},
 		{"third ingress pool", func() (netip.Addr, error) { return s.IngressPool(2) }, "10.0.64.249"},
 		{"first control plane", func() (netip.Addr, error) { return OfNode(s.ControlPlane, 0, 1) }, "10.0.64.2"},

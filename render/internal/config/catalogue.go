@@ -29,6 +29,17 @@ func gatewayType(location string) string {
 	return "cpx22"
 }
 
+// elsewhere is another location of the network zone of a location; the same one if the
+// zone has no other.
+func elsewhere(location string) string {
+	for _, other := range slices.Sorted(maps.Keys(zones)) {
+		if other != location && zones[other] == zones[location] {
+			return other
+		}
+	}
+	return location
+}
+
 // networkZones lists the zones that Hetzner has.
 func networkZones() []string {
 	return slices.Compact(slices.Sorted(maps.Values(zones)))

@@ -135,6 +135,9 @@ func (ch completer) setLocations() {
 	}
 	g := &ch.Network.NATGateway
 	g.Type = cmp.Or(g.Type, gatewayType(g.Location))
+	if g.Standby.Enabled {
+		g.Standby.Location = cmp.Or(g.Standby.Location, elsewhere(g.Location))
+	}
 }
 
 // setVolumes gives pods encrypted volumes, and others to those who ask for them.

@@ -25,6 +25,7 @@ func (ch hetznerRules) check() {
 	ch.checkPlaces()
 	ch.checkReach()
 	ch.checkGateway()
+	ch.checkStandby()
 	ch.checkEndpoint()
 	ch.unique(keys("hetzner.dns.records"), "name", namesOf(ch.Hetzner.DNS.Records, func(r schemas.DNSRecord) string {
 		if r.Name == "" || r.Zone == "" {
@@ -96,6 +97,9 @@ func (ch hetznerRules) checkServerLimit() {
 	}
 	if *ch.Network.NATGateway.Enabled {
 		servers++
+		if ch.Network.NATGateway.Standby.Enabled {
+			servers++
+		}
 	}
 	if limit := ch.Network.ServerLimit; limit > 0 && servers > limit {
 		ch.fail("Hetzner Cloud allows 100 in a network; if it allows more in your project, set network.serverLimit", keys("nodes"),
@@ -126,6 +130,9 @@ func (ch hetznerRules) places() []place {
 	var all []place
 	if *ch.Network.NATGateway.Enabled {
 		all = append(all, place{ch.Network.NATGateway.Location, keys("network.natGateway.location")})
+		if second := ch.Network.NATGateway.Standby; second.Enabled {
+			all = append(all, place{second.Location, keys("network.natGateway.standby.location")})
+		}
 	}
 	if lb := ch.Hetzner.APILoadBalancer; lb.Enabled {
 		all = append(all, place{lb.Location, keys("hetzner.apiLoadBalancer.location")})
@@ -182,6 +189,20 @@ func (ch hetznerRules) checkGateway() {
 		ch.fail(hint, keys("network.publicIpv4"), "nodes without public addresses are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
 	case ch.Access == "private":
 		ch.fail(hint, keys("access"), "with access: private nodes are reached through the NAT gateway, and hetzner.sshKeys is empty, so no operator could use it")
+	}
+}
+
+// checkStandby makes sure that there is a first gateway where there is a second, and
+// warns of two that one failure may take down.
+func (ch hetznerRules) checkStandby() {
+	g := ch.Network.NATGateway
+	switch {
+	case !g.Standby.Enabled:
+	case !*g.Enabled:
+		ch.fail("set network.natGateway.enabled: true", keys("network.natGateway.standby.enabled"), "a second NAT gateway without a first one")
+	case g.Standby.Location == g.Location && elsewhere(g.Location) != g.Location:
+		ch.warn("for example "+elsewhere(g.Location), keys("network.natGateway.standby.location"),
+			"both NAT gateways are in %s, where one failure may take down both", g.Location)
 	}
 }
 

@@ -17,7 +17,7 @@ func everything() Input {
 			Endpoint: "https://10.0.64.126:6443", VirtualIP: "10.0.64.126",
 			External: []schemas.InfraTarget{{Kind: schemas.TargetFloatingIP, Name: "blue-kube-api"}},
 		},
-		Access: schemas.InfraAccess{Mode: "public", Jump: "blue-nat-gateway", CurrentIPv4: true},
+		Access: schemas.InfraAccess{Mode: "public", Jump: "blue-nat-gateway", JumpStandby: "blue-nat-gateway-2", CurrentIPv4: true},
 		Network: &schemas.InfraNetwork{
 			Name: "blue", IPRange: "10.0.0.0/16",
 			Subnets: []schemas.InfraSubnet{
@@ -25,7 +25,7 @@ func everything() Input {
 				{Purpose: "workers", IPRange: "10.0.80.0/24"}, {Purpose: "autoscaler", IPRange: "10.0.81.0/24"},
 				{Purpose: "bare-metal", IPRange: "10.0.90.0/24", Type: "vswitch"},
 			},
-			Routes: []schemas.InfraRoute{{Destination: "0.0.0.0/0", Gateway: "10.0.64.253"}},
+			Routes: []schemas.InfraRoute{{Destination: "0.0.0.0/0", Gateway: "10.0.64.253", Standby: "10.0.64.252"}},
 		},
 		Firewalls: []schemas.InfraFirewall{
 			{Name: "blue-nodes", ApplyTo: "cluster=blue,role in (controlplane,worker)", Rules: rules(6)},
@@ -60,6 +60,9 @@ func everything() Input {
 	infra.Servers = append(infra.Servers, schemas.InfraServer{
 		Name: "blue-nat-gateway", Role: schemas.RoleNATGateway, Types: []string{"cpx22"}, Locations: []string{"fsn1"},
 		PrivateIP: "10.0.64.253", PublicIPv4: true, Labels: map[string]string{"role": schemas.RoleNATGateway},
+	}, schemas.InfraServer{
+		Name: "blue-nat-gateway-2", Role: schemas.RoleNATGateway, Types: []string{"cpx22"}, Locations: []string{"hel1"},
+		PrivateIP: "10.0.64.252", PublicIPv4: true, Labels: map[string]string{"role": schemas.RoleNATGateway},
 	})
 	return Input{Environment: "production", Dir: "rendered/production", Infrastructure: infra, Talos: "v1.14.1", Kubernetes: "1.37.0", Files: addons()}
 }

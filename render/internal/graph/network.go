@@ -92,8 +92,11 @@ func (b *builder) natGateway(s schemas.InfraServer) Card {
 		{oneOf(s.Types), oneOf(s.Locations)}, {Left: publicAddresses(s.PublicIPv4, s.PublicIPv6)}, {"private", s.PrivateIP},
 	}}
 	for _, r := range b.infra.Network.Routes {
-		if r.Gateway == s.PrivateIP {
+		switch s.PrivateIP {
+		case r.Gateway:
 			c.Lines = append(c.Lines, Line{"route", r.Destination})
+		case r.Standby:
+			c.Lines = append(c.Lines, Line{"stands by", r.Destination})
 		}
 	}
 	return c

@@ -57,7 +57,7 @@ func (b *builder) entries() (all []entry) {
 		all = append(all, entry{id: floatingIP(ip).ID})
 	}
 	for _, s := range b.infra.Servers {
-		if s.Name == b.infra.Access.Jump {
+		if b.infra.Access.Leads(s.Name) {
 			all = append(all, entry{gatewayID(s), s.Labels})
 		}
 	}
@@ -107,27 +107,31 @@ func matches(selector string, labels map[string]string) bool {
 	return err == nil && s.Matches(labels)
 }
 
-// jump draws where the server that people go through leads to: to the Kubernetes
+// jump draws where the servers that people go through lead to: to the Kubernetes
 // API.
 func (b *builder) jump() {
 	for _, s := range b.infra.Servers {
-		if s.Name != b.infra.Access.Jump {
-			continue
+		if b.infra.Access.Leads(s.Name) {
+			b.toAPI(gatewayID(s))
 		}
-		for _, l := range b.infra.LoadBalancers {
-			if l.Labels[schemas.LabelComponent] == "kube-api" {
-				b.arrow(gatewayID(s), balancerID(l))
-				return
-			}
-		}
-		if _, ok := b.picture.card(sharedID); ok {
-			b.arrow(gatewayID(s), sharedID)
+	}
+}
+
+// toAPI draws that something leads to the Kubernetes API.
+func (b *builder) toAPI(from string) {
+	for _, l := range b.infra.LoadBalancers {
+		if l.Labels[schemas.LabelComponent] == "kube-api" {
+			b.arrow(from, balancerID(l))
 			return
 		}
-		for _, p := range b.pools {
-			if p.role == schemas.RoleControlPlane {
-				b.arrow(gatewayID(s), p.id())
-			}
+	}
+	if _, ok := b.picture.card(sharedID); ok {
+		b.arrow(from, sharedID)
+		return
+	}
+	for _, p := range b.pools {
+		if p.role == schemas.RoleControlPlane {
+			b.arrow(from, p.id())
 		}
 	}
 }

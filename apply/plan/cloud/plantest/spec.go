@@ -16,6 +16,7 @@ type Spec struct {
 	ControlPlanes int
 	Pools         []Pool
 	Private       bool // no public addresses but the NAT gateway's
+	Standby       bool // and there are two of these
 	API           bool // a load balancer for the Kubernetes API
 	Ingress       int  // load balancers of ingress
 	FloatingIP    bool
@@ -49,6 +50,7 @@ func Random(r *rand.Rand, cluster string) Spec {
 	}
 	s.Private, s.API, s.Ingress, s.FloatingIP = coin(r), coin(r), r.IntN(2), coin(r)
 	s.DNS, s.Protected, s.ReverseDNS, s.Rules, s.NodesOnly = coin(r), coin(r), coin(r), r.IntN(3), coin(r)
+	s.Standby = coin(r)
 	return s
 }
 
@@ -58,7 +60,7 @@ func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 // everything is allowed.
 func (s Spec) Change(r *rand.Rand) Spec {
 	s.Pools = slices.Clone(s.Pools)
-	switch r.IntN(11) {
+	switch r.IntN(12) {
 	case 0, 1, 2:
 		if len(s.Pools) > 0 {
 			p := &s.Pools[r.IntN(len(s.Pools))]
@@ -86,6 +88,8 @@ func (s Spec) Change(r *rand.Rand) Spec {
 		s.ControlPlanes = 4 - s.ControlPlanes
 	case 10:
 		s.Private = !s.Private
+	case 11:
+		s.Standby = !s.Standby
 	}
 	return s
 }
@@ -105,7 +109,10 @@ func (s Spec) Infrastructure() schemas.Infrastructure {
 		s.pool(&out, p, schemas.RoleWorker, "10.0.80.%d")
 	}
 	if s.Private {
-		out.Servers = append(out.Servers, s.gateway())
+		out.Servers = append(out.Servers, s.gateway("nat", "nbg1", gatewayIP))
+		if s.Standby {
+			out.Servers = append(out.Servers, s.gateway("nat-2", "fsn1", standbyIP))
+		}
 	}
 	s.balancers(&out)
 	if s.FloatingIP {
@@ -158,6 +165,9 @@ func (s Spec) network() *schemas.InfraNetwork {
 	}
 	if s.Private {
 		n.Routes = []schemas.InfraRoute{{Destination: "0.0.0.0/0", Gateway: gatewayIP}}
+		if s.Standby {
+			n.Routes[0].Standby = standbyIP
+		}
 	}
 	return n
 }
@@ -196,14 +206,17 @@ func (s Spec) pool(out *schemas.Infrastructure, p Pool, role, address string) {
 	}
 }
 
-// gatewayIP is the address of the NAT gateway, behind those of the control planes.
-const gatewayIP = "10.0.64.100"
+// Addresses of the NAT gateways, behind those of the control planes.
+const (
+	gatewayIP = "10.0.64.100"
+	standbyIP = "10.0.64.101"
+)
 
-// gateway is the NAT gateway.
-func (s Spec) gateway() schemas.InfraServer {
+// gateway is a NAT gateway.
+func (s Spec) gateway(name, location, address string) schemas.InfraServer {
 	return schemas.InfraServer{
-		Name: s.name("nat"), Role: schemas.RoleNATGateway, Types: []string{"cpx11"}, Locations: []string{"nbg1"},
-		Image: schemas.InfraImage{Name: Debian, Architecture: "x86"}, PrivateIP: gatewayIP, PublicIPv4: true, PublicIPv6: true,
+		Name: s.name(name), Role: schemas.RoleNATGateway, Types: []string{"cpx11"}, Locations: []string{location},
+		Image: schemas.InfraImage{Name: Debian, Architecture: "x86"}, PrivateIP: address, PublicIPv4: true, PublicIPv6: true,
 		SSHKeys: []string{SSHKey}, Labels: s.labels("role", schemas.RoleNATGateway), Protected: s.Protected,
 		UserData: "#cloud-config\n", HostKey: "ssh-ed25519 AAAA",
 	}

@@ -1,0 +1,141 @@
+package cloud
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/talosgen/talosgen/apply/plan"
+	"github.com/talosgen/talosgen/schemas"
+)
+
+// Answer is whether a NAT gateway has proven itself: it was connected to, and has shown
+// its SSH host key.
+type Answer struct {
+	Server int64 `yaml:"server"`
+	Proven bool  `yaml:"proven,omitempty"`
+	// Why it has not, if it has not.
+	Why string `yaml:"why,omitempty"`
+}
+
+// answersWithin is how long a new gateway may take to start before its silence says that
+// it is ill.
+const answersWithin = 10 * time.Minute
+
+// gateways chooses to which of two gateways a route leads. It stays with the one that it
+// leads to until that one is ill and the other one is well: to be the first is no reason
+// to move it back.
+type gateways struct{ *planner }
+
+// gateway is one of the gateways that a route may lead to.
+type gateway struct {
+	address string
+	server  string // its name; empty: none has the address
+	ill     string // why nothing gets out through it; empty: it is not known to be ill
+	well    bool   // something does, as far as can be told
+}
+
+// choose has each route lead to the gateway that it should lead to now. The other one of
+// the two stands by.
+func (p *gateways) choose() {
+	if p.want == nil || !slices.ContainsFunc(p.want.Routes, func(r schemas.InfraRoute) bool { return r.Standby != "" }) {
+		return
+	}
+	own := *p.want
+	own.Routes = slices.Clone(own.Routes)
+	p.desired.Network, p.want = &own, &own
+	for i := range own.Routes {
+		r := &own.Routes[i]
+		if r.Standby != "" && p.moves(*r) {
+			r.Gateway, r.Standby = r.Standby, r.Gateway
+		}
+	}
+}
+
+// moves reports whether a route is to lead to its standby.
+func (p *gateways) moves(r schemas.InfraRoute) bool {
+	first, second := p.gateway(r.Gateway, r.Standby), p.gateway(r.Standby, r.Gateway)
+	if have := p.route(r.Destination); have != nil && have.Gateway == r.Standby {
+		return second.ill == "" || !first.well
+	}
+	return first.ill != "" && second.well
+}
+
+// illness says why the gateway that a route leads to is not the one that it should lead
+// to, and relies what this was decided from.
+func (p *gateways) illness(r schemas.InfraRoute) (why string, relies []plan.Key) {
+	if r.Standby == "" {
+		return "", nil
+	}
+	for _, g := range []gateway{p.gateway(r.Gateway, r.Standby), p.gateway(r.Standby, r.Gateway)} {
+		if g.server != "" {
+			relies = append(relies, KeyOf(KindServer, g.server))
+		}
+		if have := p.route(r.Destination); have != nil && g.address == have.Gateway && g.ill != "" {
+			why = g.server + " " + g.ill
+		}
+	}
+	return why, relies
+}
+
+// gateway is the gateway with an address, beside the other one. That it does not answer
+// says something only if the other one does: else the way to both may be at fault.
+func (p *gateways) gateway(address, other string) gateway {
+	g := gateway{address: address}
+	have := p.gatewayServer(&g)
+	switch {
+	case g.server == "":
+		g.ill = "has no server"
+	case have == nil:
+		g.ill = "is not there"
+	case have.Status == statusDeleting:
+		g.ill = "is being deleted"
+	case have.Status == statusRebuilding:
+		g.ill = "is being rebuilt"
+	case have.Status == statusOff, have.Status == statusStopping:
+		g.ill = "is " + have.Status
+	case plan.Named(p.policy.Replace, KeyOf(KindServer, g.server), g.server):
+		g.ill = "is made again"
+	case !p.hasAddress(*have, address):
+		g.ill = "is not in the network"
+	case have.Status != statusRunning: // it starts, or is moved to another host
+	default:
+		why, silent := p.silent(have)
+		if beside := p.gatewayServer(&gateway{address: other}); silent && beside != nil && p.proven(beside) {
+			g.ill = fmt.Sprintf("does not answer by SSH, and %s does: %s", beside.Name, why)
+		}
+		g.well = !silent
+	}
+	return g
+}
+
+// gatewayServer is the server that a gateway is, if it is there, and names it.
+func (p *gateways) gatewayServer(g *gateway) *Server {
+	for _, want := range p.desired.Servers {
+		if node(want) || want.PrivateIP != g.address {
+			continue
+		}
+		g.server = want.Name
+		for i := range p.observed.Servers {
+			if s := &p.observed.Servers[i]; s.Name == want.Name && p.owner.servers[s.ID] {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// silent reports whether a gateway was asked and did not prove itself, and why. One that
+// was made just now may be starting.
+func (p *gateways) silent(s *Server) (why string, silent bool) {
+	i := slices.IndexFunc(p.observed.Answers, func(a Answer) bool { return a.Server == s.ID })
+	if i < 0 || p.observed.Answers[i].Proven || p.observed.Time.Sub(s.Created) < answersWithin {
+		return "", false
+	}
+	return p.observed.Answers[i].Why, true
+}
+
+// proven reports whether a gateway has proven itself.
+func (p *gateways) proven(s *Server) bool {
+	return s.Status == statusRunning && slices.Contains(p.observed.Answers, Answer{Server: s.ID, Proven: true})
+}
