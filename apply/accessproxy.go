@@ -37,7 +37,7 @@ func (s Access) Proxy(ctx context.Context, lasts time.Duration) (image.Dialer, e
 	if err != nil {
 		return nil, err
 	}
-	if jump, is := through.(*reach.Jump); is {
+	if jump, is := through.(*reach.Jumps); is {
 		if err := jump.Ready(ctx); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ type cloudStage struct {
 func (c *cloudStage) plan(ctx context.Context, p *Plan, policy Policy) (err error) {
 	setSurge(c.env, nil)
 	p.Plan, err = c.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
-		return cloudplan.Make(c.env.Infrastructure, o, policy.Consent)
+		return cloudplan.Make(c.env.Infrastructure, c.asked(ctx, o), policy.Consent)
 	})
 	if err != nil {
 		return err
@@ -61,14 +61,25 @@ func (c *cloudStage) destroy(ctx context.Context, policy Policy) (*cloudplan.Pla
 func (c *cloudStage) resume(ctx context.Context, p *Plan, saved *Saved, more Policy) (err error) {
 	setSurge(c.env, saved.Policy.Surge)
 	p.Plan, err = c.observe(ctx, "observe", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
-		return saved.Resume(c.env.Infrastructure, o, more.Consent)
+		return saved.Resume(c.env.Infrastructure, c.asked(ctx, o), more.Consent)
 	})
 	return err
 }
 
 // check makes sure that a plan is still what has to be done.
 func (c *cloudStage) check(ctx context.Context, agreed *cloudplan.Plan) (*cloudplan.Plan, error) {
-	return c.observe(ctx, "check", func(o cloudplan.Observed) (*cloudplan.Plan, error) { return agreed.Again(o, plan.Consent{}) })
+	return c.observe(ctx, "check", func(o cloudplan.Observed) (*cloudplan.Plan, error) {
+		if !agreed.Destroy {
+			o = c.asked(ctx, o)
+		}
+		return agreed.Again(o, plan.Consent{})
+	})
+}
+
+// asked adds what NAT gateways answer to what was observed.
+func (c *cloudStage) asked(ctx context.Context, o cloudplan.Observed) cloudplan.Observed {
+	o.Answers = gatewayAsker{c.watch.connect.reach, c.clock}.ask(ctx, o)
+	return o
 }
 
 // observe observes and plans, as a stage of the run.

@@ -208,7 +208,9 @@ func TestGatewayStays(t *testing.T) {
 	if err := w.at(-1, nil); err != nil || w.route() != "10.0.64.101" {
 		t.Fatalf("both are well: %v, and the route leads to %q", err, w.route())
 	}
-	if i := slices.IndexFunc(w.sim.Calls(), func(c hetznersim.Call) bool { return strings.HasPrefix(c.Path, "/networks/") && c.Method != http.MethodGet }); i >= 0 {
+	if i := slices.IndexFunc(w.sim.Calls(), func(c hetznersim.Call) bool {
+		return strings.HasPrefix(c.Path, "/networks/") && c.Method != http.MethodGet
+	}); i >= 0 {
 		t.Errorf("both are well, and it made the call %v", w.sim.Calls()[i])
 	}
 	for _, status := range []int{http.StatusInternalServerError, http.StatusNotFound} {

@@ -55,6 +55,7 @@ func (i *infrastructure) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.Answers = i.agreed.Observed.Answers // what a run disturbs answers when it has come up
 	next, err := again(i.agreed)(i.agreed.Desired, o, i.policy.Consent)
 	if err == nil {
 		i.latest, i.old = next, false

@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"net"
-	"slices"
 
 	"github.com/talosgen/talosgen/apply/image"
 	"github.com/talosgen/talosgen/apply/internal/nodes"
@@ -31,7 +30,7 @@ type nodeReach struct {
 	dial      image.Dialer // nil: nodes are left out
 	signers   reach.Signers
 	open      *sessionAccess
-	jump      *reach.Jump // the server that leads to nodes, once it is connected to
+	jump      *reach.Jumps // the servers that lead to nodes, once they are known
 	clients   nodes.Clients
 }
 
@@ -53,9 +52,8 @@ func (r *nodeReach) transport(o cloudplan.Observed) (reach.Transport, error) {
 		return dialer{r.dial}, nil
 	}
 	object := "server " + name
-	have := r.inventory.server(o, name)
-	want := slices.IndexFunc(r.infra.Servers, func(w schemas.InfraServer) bool { return w.Name == name })
-	if have == nil || want < 0 || publicAddress(*have) == "" {
+	bastions := r.bastions(o)
+	if len(bastions) == 0 {
 		return nil, diag.On(object, "the way to the nodes leads through it, and it is not there, or has no public address").
 			WithHint("apply the infrastructure first").WithCode(diag.Remote)
 	}
@@ -63,16 +61,41 @@ func (r *nodeReach) transport(o cloudplan.Observed) (reach.Transport, error) {
 		return nil, diag.On(object, "the way to the nodes leads through it, and there is no SSH key to log in with").
 			WithHint("load one into your agent with ssh-add, or name its file with --ssh-key").WithCode(diag.Secrets)
 	}
-	j, err := reach.NewJump(reach.Bastion{
-		Name: name, Address: net.JoinHostPort(publicAddress(*have), sshPort), User: sshUser,
-		HostKey: r.infra.Servers[want].HostKey, Signers: r.signers,
-	}, dialer{r.dial})
+	j, err := reach.NewJumps(dialer{r.dial}, bastions...)
+	if err != nil {
+		return nil, err
+	}
 	r.jump = j
-	return j, err
+	return j, nil
 }
 
-// forgetJump ends the connections through the server that leads to nodes: it may be
-// another one now.
+// bastions are the servers that lead to the nodes and are there, in the order in which
+// they are tried: those that run come first.
+func (r *nodeReach) bastions(o cloudplan.Observed) (all []reach.Bastion) {
+	var off []reach.Bastion
+	for _, want := range r.infra.Servers {
+		have := r.inventory.server(o, want.Name)
+		switch {
+		case !r.infra.Access.Leads(want.Name) || have == nil || publicAddress(*have) == "":
+		case have.Status == statusRunning:
+			all = append(all, r.bastion(want, *have))
+		default:
+			off = append(off, r.bastion(want, *have))
+		}
+	}
+	return append(all, off...)
+}
+
+// bastion is a server as one that leads to nodes.
+func (r *nodeReach) bastion(want schemas.InfraServer, have cloudplan.Server) reach.Bastion {
+	return reach.Bastion{
+		Name: want.Name, Address: net.JoinHostPort(publicAddress(have), sshPort), User: sshUser,
+		HostKey: want.HostKey, Signers: r.signers,
+	}
+}
+
+// forgetJump ends the connections through the servers that lead to nodes: they may be
+// others now.
 func (r *nodeReach) forgetJump() {
 	if r.jump == nil {
 		return

@@ -30,6 +30,11 @@ type Watched struct {
 	Decided watch.Decision
 }
 
+// moves are the routes that are led to another gateway.
+func (w *Watched) moves() []string {
+	return slices.DeleteFunc(slices.Clone(w.Found.Moves), func(key string) bool { return slices.Contains(w.Decided.Held, key) })
+}
+
 // Observe looks at the cluster, and decides. Nothing is changed. unsafe says what else speaks
 // against changing anything. A look that fails says nothing about any node.
 func (w *Watcher) Observe(ctx context.Context, s *Session, unsafe ...string) (*Watched, error) {
@@ -57,7 +62,7 @@ func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Own
 		return err
 	}
 	if seen.Decided.Drift {
-		if err := run(w.drift(ctx, s, seen.Plan, owner)); err != nil {
+		if err := run(w.drift(ctx, s, seen, owner)); err != nil {
 			return err
 		}
 	}
@@ -75,8 +80,9 @@ func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Own
 }
 
 // drift makes those changes of a plan that disturb nothing, from what is there now.
-func (w *Watcher) drift(ctx context.Context, s *Session, p *Plan, owner Owner) (*Report, error) {
-	r := newReport(s.env, s.log, &Plan{Plan: p.Harmless()})
+func (w *Watcher) drift(ctx context.Context, s *Session, seen *Watched, owner Owner) (*Report, error) {
+	p, safe := seen.Plan, harmless(seen.Decided.Held)
+	r := newReport(s.env, s.log, &Plan{Plan: safe(p.Plan)})
 	defer r.took(s.log)
 	err := s.lock.locked(ctx, owner, func() error {
 		now, err := s.cloud.check(ctx, p.Plan)
@@ -86,7 +92,8 @@ func (w *Watcher) drift(ctx context.Context, s *Session, p *Plan, owner Owner) (
 		if err := s.record.begin(ctx, now.Observed, false); err != nil {
 			return err
 		}
-		i := &infrastructure{cloudStage: s.cloud, report: r, agreed: now, latest: now, all: harmless, owner: owner}
+		w.memory = w.memory.Moved(seen.moves(), seen.Found.At)
+		i := &infrastructure{cloudStage: s.cloud, report: r, agreed: now, latest: now, all: safe, owner: owner}
 		return i.change(ctx, i.all)
 	})
 	r.ended = err == nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	nodeplan "github.com/talosgen/talosgen/apply/plan/nodes"
 	"github.com/talosgen/talosgen/apply/plan/watch"
@@ -16,8 +17,15 @@ import (
 // goes on in another process too.
 const noteReplacing = "replacing"
 
-// harmless is the part of a plan of the infrastructure that disturbs nothing.
-func harmless(p *cloudplan.Plan) *cloudplan.Plan { return p.Harmless() }
+// harmless is the part of a plan of the infrastructure that disturbs nothing, without the
+// changes of some objects.
+func harmless(without []string) part {
+	var keys []plan.Key
+	for _, key := range without {
+		keys = append(keys, plan.Key(key))
+	}
+	return func(p *cloudplan.Plan) *cloudplan.Plan { return p.Harmless().Without(keys...) }
+}
 
 // watchObserver looks at a cluster for a watch, with the plan of apply.
 type watchObserver struct{ *Session }
@@ -40,8 +48,12 @@ func (s watchObserver) observe(ctx context.Context) (*Plan, watch.Observation, e
 	if l.Busy, err = s.busy(ctx); err != nil {
 		return nil, l, err
 	}
-	for _, c := range p.Harmless().Changes {
+	safe := p.Harmless()
+	for _, c := range safe.Changes {
 		l.Drift = append(l.Drift, string(c.Key))
+	}
+	for _, key := range safe.Moves() {
+		l.Moves = append(l.Moves, string(key))
 	}
 	l.Left = s.left(p, l)
 	return p, l, nil

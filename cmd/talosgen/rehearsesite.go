@@ -128,7 +128,7 @@ func (t *trySite) found(o *rehearsal.Observed, public string, endpoints map[stri
 	for _, server := range o.Servers() {
 		machine, running, there := t.sim.Machine(server)
 		n := o.Node(server)
-		gateway := server == t.infra.Access.Jump && !o.HostKey.IsZero()
+		gateway := t.infra.Access.Leads(server) && !o.HostKey.IsZero()
 		if !there || n == nil && !gateway {
 			continue
 		}

@@ -22,6 +22,28 @@ func (p *Plan) Harmless() *Plan {
 	return &part
 }
 
+// Without is a plan without the changes of some objects.
+func (p *Plan) Without(keys ...plan.Key) *Plan {
+	part := *p
+	part.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return slices.Contains(keys, c.Key) })
+	return &part
+}
+
+// Moves are the routes that a plan leads to the other one of their two gateways.
+func (p *Plan) Moves() (keys []plan.Key) {
+	if p.Desired.Network == nil {
+		return nil
+	}
+	for _, r := range p.Desired.Network.Routes {
+		for _, c := range p.Changes {
+			if r.Standby != "" && c.Action == Update && c.Key == KeyOf(KindRoute, r.Destination) {
+				keys = append(keys, c.Key)
+			}
+		}
+	}
+	return keys
+}
+
 // free are the kinds of objects that cost nothing and hold nothing.
 var free = []Kind{KindRoute, KindFirewall, KindRRSet}
 

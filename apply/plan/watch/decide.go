@@ -15,6 +15,9 @@ type Decision struct {
 	Dead []string
 	// Whether what has drifted is mended.
 	Drift bool
+	// Routes that are not led to another gateway, though the one that they lead to is ill:
+	// the gateways are ill in turn.
+	Held []string
 	// Workers whose machines are new: they get their configuration.
 	Join []string
 	// The worker that gets a new machine, and the id of its server, which has to be the
@@ -83,11 +86,22 @@ func (d *decider) decide() {
 	if len(d.now.Unsafe) > 0 {
 		return
 	}
-	d.Drift = len(d.now.Drift) > 0 && d.policy.heals(Drift)
-	if len(d.now.Drift) > 0 && !d.Drift {
+	d.hold()
+	d.Drift = len(d.now.Drift) > len(d.Held) && d.policy.heals(Drift)
+	if len(d.now.Drift) > len(d.Held) && !d.Drift {
 		d.note("drift is not healed: %s", strings.Join(d.now.Drift, ", "))
 	}
 	d.workers()
+}
+
+// hold holds routes that were led to another gateway too often.
+func (d *decider) hold() {
+	for _, route := range d.now.Moves {
+		if d.memory.moves(route) >= MostMoves {
+			d.Held = append(d.Held, route)
+			d.note("%s stays as it is: it was led to another gateway %d times within %s, so both of them flap", route, MostMoves, MovesPer)
+		}
+	}
 }
 
 // nodes tells of those that are not as they should be.

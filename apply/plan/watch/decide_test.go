@@ -235,6 +235,33 @@ func TestAwaited(t *testing.T) {
 	}
 }
 
+// TestMoves: a route is led to another gateway as often as a watch may, and not again
+// before that is an hour ago. Other drift is healed meanwhile.
+func TestMoves(t *testing.T) {
+	ill := func(drift ...string) func(*Observation) {
+		return func(l *Observation) { l.Drift, l.Moves = drift, []string{"route/0.0.0.0/0"} }
+	}
+	var m Memory
+	for minute := range MostMoves {
+		var d Decision
+		if d, m = during(m, minute, minute, "a", policy(), ill("route/0.0.0.0/0")); !d.Drift || len(d.Held) > 0 {
+			t.Fatalf("minute %d: %+v", minute, d)
+		}
+		m = m.Moved([]string{"route/0.0.0.0/0"}, start.Add(time.Duration(minute)*time.Minute))
+	}
+	d, m := during(m, 3, 3, "a", policy(), ill("route/0.0.0.0/0"))
+	if d.Drift || len(d.Held) != 1 || !strings.Contains(notesOf(d), "route/0.0.0.0/0 stays as it is: it was led to another gateway 3 times within 1h0m0s") {
+		t.Errorf("%+v", d)
+	}
+	d, m = during(m, 59, 59, "a", policy(), ill("firewall/x", "route/0.0.0.0/0"))
+	if !d.Drift || len(d.Held) != 1 {
+		t.Errorf("with other drift: %+v", d)
+	}
+	if d, _ = during(m, 60, 60, "a", policy(), ill("route/0.0.0.0/0")); !d.Drift || len(d.Held) > 0 {
+		t.Errorf("an hour later: %+v", d)
+	}
+}
+
 // TestSpares: with the lock, only what is dead still is replaced.
 func TestSpares(t *testing.T) {
 	l := cluster(0, "dagm")

@@ -11,6 +11,13 @@ import (
 type Memory struct {
 	nodes map[string]past
 	begun []begun
+	moved []moved
+}
+
+// moved is a route that this watch has led to another gateway.
+type moved struct {
+	route string
+	at    time.Time
 }
 
 // past is what is known of a node from earlier looks.
@@ -31,6 +38,25 @@ type begun struct {
 func (m Memory) Began(node string, at time.Time) Memory {
 	m.begun = append(append([]begun{}, m.begun...), begun{node, at})
 	return m
+}
+
+// Moved notes that routes are led to another gateway.
+func (m Memory) Moved(routes []string, at time.Time) Memory {
+	m.moved = slices.Clone(m.moved)
+	for _, route := range routes {
+		m.moved = append(m.moved, moved{route, at})
+	}
+	return m
+}
+
+// moves is how often a route was led to another gateway of late.
+func (m Memory) moves(route string) (count int) {
+	for _, one := range m.moved {
+		if one.route == route {
+			count++
+		}
+	}
+	return count
 }
 
 // DeadSince is since when every look has found a node dead; the zero time if the last one
@@ -58,6 +84,11 @@ func (m Memory) with(l Observation, p Policy) Memory {
 	for _, b := range m.begun {
 		if l.At.Sub(b.at) < max(p.Per, p.DeadAfter) {
 			next.begun = append(next.begun, b)
+		}
+	}
+	for _, one := range m.moved {
+		if l.At.Sub(one.at) < MovesPer {
+			next.moved = append(next.moved, one)
 		}
 	}
 	for _, n := range l.Nodes {

@@ -50,6 +50,8 @@ type Observation struct {
 	Nodes []Node
 	// The objects that changes would mend which disturb nothing, by their keys.
 	Drift []string
+	// Those among them that are routes, which lead to a gateway that is ill.
+	Moves []string
 	// What else is to be done, and is left to people, a line each.
 	Left []string
 	// Whether machines can be made anew: those that exist already cannot.

@@ -23,6 +23,10 @@ const (
 	// SteadyAfter is how long a worker that came back must be as it is, before it counts as
 	// one that has never been away.
 	SteadyAfter = time.Hour
+	// MostMoves is how often a route is led to another gateway within [MovesPer]: gateways
+	// that are ill in turn are not followed for ever.
+	MostMoves = 3
+	MovesPer  = time.Hour
 	// missedPolls is how many looks in a row may fail before nobody can say any more that
 	// a machine was dead all the time.
 	missedPolls = 3

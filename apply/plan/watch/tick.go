@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ type Tick struct {
 func (t *Tick) Decided(l Observation, d Decision) {
 	t.Notes, t.Join, t.Replace = d.Notes, d.Join, d.Replace
 	if d.Drift {
-		t.Drift = l.Drift
+		t.Drift = slices.DeleteFunc(slices.Clone(l.Drift), func(key string) bool { return slices.Contains(d.Held, key) })
 	}
 	t.Dead = len(d.Dead)
 	for _, n := range l.Nodes {

@@ -50,7 +50,7 @@ func Random(r *rand.Rand, cluster string) Spec {
 	}
 	s.Private, s.API, s.Ingress, s.FloatingIP = coin(r), coin(r), r.IntN(2), coin(r)
 	s.DNS, s.Protected, s.ReverseDNS, s.Rules, s.NodesOnly = coin(r), coin(r), coin(r), r.IntN(3), coin(r)
-	s.Standby = coin(r)
+	s.Standby = s.Protected != s.ReverseDNS
 	return s
 }
 
@@ -60,7 +60,7 @@ func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 // everything is allowed.
 func (s Spec) Change(r *rand.Rand) Spec {
 	s.Pools = slices.Clone(s.Pools)
-	switch r.IntN(12) {
+	switch r.IntN(11) {
 	case 0, 1, 2:
 		if len(s.Pools) > 0 {
 			p := &s.Pools[r.IntN(len(s.Pools))]
@@ -82,14 +82,13 @@ func (s Spec) Change(r *rand.Rand) Spec {
 		s.FloatingIP, s.DNS = coin(r), coin(r)
 	case 7:
 		s.Protected, s.ReverseDNS = coin(r), coin(r)
+		s.Standby = s.Protected != s.ReverseDNS
 	case 8:
 		s.Rules, s.NodesOnly = r.IntN(4), coin(r)
 	case 9:
 		s.ControlPlanes = 4 - s.ControlPlanes
 	case 10:
 		s.Private = !s.Private
-	case 11:
-		s.Standby = !s.Standby
 	}
 	return s
 }
