@@ -11,6 +11,7 @@ import (
 
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/reach/reachtest"
+	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -88,5 +89,51 @@ func TestGatewayAnswers(t *testing.T) {
 				t.Errorf("%+v after %d waits; want %+v after %d", got, clock.waits, c.want, c.waits)
 			}
 		})
+	}
+}
+
+// TestGatewaySilent: a route is led away from a gateway that runs, and does not prove itself
+// from here, while the other one does; a run that finds it well again changes nothing, and
+// says that the plan is not any more what it was.
+func TestGatewaySilent(t *testing.T) {
+	one, two := reachtest.Start(t), reachtest.Start(t)
+	w := newGatewayWorld(t, one.KnownHost(), two.KnownHost())
+	w.settle()
+	public := map[string]string{}
+	for name, s := range map[string]*reachtest.Server{"harbour-nat": one, "harbour-nat-2": two} {
+		ip := w.server(name)["public_net"].(map[string]any)["ipv4"].(map[string]any)["ip"].(string)
+		public[net.JoinHostPort(ip, sshPort)] = s.Address
+	}
+	silent := two.Address
+	s := w.session()
+	s.connect.reach.dial = func(ctx context.Context, address string) (net.Conn, error) {
+		if public[address] == silent {
+			return nil, errors.New("it is down")
+		}
+		return new(net.Dialer).DialContext(ctx, "tcp", public[address])
+	}
+	for _, c := range []struct{ silent, want string }{{two.Address, ""}, {one.Address, "route/0.0.0.0/0"}, {"", ""}} {
+		silent = c.silent
+		p := &Plan{}
+		if err := s.cloud.plan(t.Context(), p, Policy{}); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, change := range p.Changes {
+			got += string(change.Key)
+		}
+		if got != c.want {
+			t.Fatalf("with %q silent it changes %q, want %q", c.silent, got, c.want)
+		}
+		if c.want == "" {
+			continue
+		}
+		if again, err := s.cloud.check(t.Context(), p.Plan); err != nil || len(again.Changes) != 1 {
+			t.Errorf("it is silent still: %v", err)
+		}
+		silent = ""
+		if _, err := s.cloud.check(t.Context(), p.Plan); diag.CodeOf(err) != diag.Conflict {
+			t.Errorf("it answers again: %v", err)
+		}
 	}
 }

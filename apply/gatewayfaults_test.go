@@ -21,9 +21,13 @@ type gatewayWorld struct {
 	calls int // of the run that goes on
 }
 
-func newGatewayWorld(t *testing.T) *gatewayWorld {
+// newGatewayWorld is one; its gateways have the SSH host keys that are given, if any.
+func newGatewayWorld(t *testing.T, hostKeys ...string) *gatewayWorld {
 	t.Helper()
 	infra := executetest.Infrastructure(plantest.Spec{Cluster: "harbour", ControlPlanes: 1, Private: true, Standby: true, Protected: true})
+	for i, key := range hostKeys {
+		infra.Servers[len(infra.Servers)-len(hostKeys)+i].HostKey = key
+	}
 	return &gatewayWorld{faultWorld: newFaultWorld(t, faultCase{from: &infra, to: &infra, inTurn: true})}
 }
 

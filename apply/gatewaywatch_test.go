@@ -20,8 +20,7 @@ func (w *gatewayWorld) turn(watcher *Watcher) (seen *Watched, err error) {
 	w.Helper()
 	w.mu.Lock()
 	s := w.session()
-	quiet := *s.env // its nodes are not looked at
-	s.env, quiet.keyless = &quiet, true
+	s.env = &Environment{name: w.next.name, Infrastructure: w.next.Infrastructure, keyless: true} // its nodes are not looked at
 	w.mu.Unlock()
 	seen, err = watcher.Observe(w.Context(), s)
 	if err == nil && seen.Decided.Does() {
