@@ -104,7 +104,7 @@ func (e networkGenerator) reach(n values, base string) {
 	put(e, g, "network.natGateway", "sshSource", 40, func(string) []string { return []string{"203.0.113.0/24", "2001:db8::/32"} })
 	if e.is("network.natGateway.standby", 40) {
 		second := values{"enabled": true}
-		put(e, second, "network.natGateway.standby", "location", 50, func(name string) string { return one(e, name+" value", "fsn1", "nbg1", "hel1") })
+		put(e, second, "network.natGateway.standby", "location", 50, func(name string) string { return e.near(one(e, name+" value", "fsn1", "nbg1", "hel1")) })
 		g["standby"] = second
 	}
 	n["natGateway"] = g
