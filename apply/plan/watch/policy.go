@@ -26,7 +26,8 @@ const (
 	// MostMoves is how often a route is led to another gateway within [MovesPer]: gateways
 	// that are ill in turn are not followed for ever.
 	MostMoves = 3
-	MovesPer  = time.Hour
+	// MovesPer is the time in which a route is led there so often at most.
+	MovesPer = time.Hour
 	// missedPolls is how many looks in a row may fail before nobody can say any more that
 	// a machine was dead all the time.
 	missedPolls = 3
