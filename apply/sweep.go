@@ -76,9 +76,16 @@ func (s *sweeper) switchOn(ctx context.Context, owner Owner, o cloudplan.Observe
 }
 
 // temporary reports whether a lock or session access was observed.
-func temporary(o cloudplan.Observed) bool {
+func temporary(o cloudplan.Observed) bool { return slices.ContainsFunc(o.Firewalls, isTemporary) }
+
+// leftByOthers reports whether a lock or session access of another run was observed.
+func leftByOthers(o cloudplan.Observed, run string) bool {
 	return slices.ContainsFunc(o.Firewalls, func(f cloudplan.Firewall) bool {
-		component := f.Labels[schemas.LabelComponent]
-		return component == schemas.ComponentLock || component == schemas.ComponentSession
+		return isTemporary(f) && f.Labels[schemas.LabelPrefix+"run"] != run
 	})
+}
+
+func isTemporary(f cloudplan.Firewall) bool {
+	component := f.Labels[schemas.LabelComponent]
+	return component == schemas.ComponentLock || component == schemas.ComponentSession
 }

@@ -54,12 +54,16 @@ func (w *Watcher) Awaited(seen *Watched) []string {
 }
 
 // Heal does what was decided about a look, one run after the other, each of which is
-// told to ended with its error. It ends with the first that fails. That another run has
+// told to ended with its error. If nothing was, it removes what dead runs have left. It ends
+// with the first that fails. That another run has
 // the lock, or was faster, is an error with the exit code [diag.Conflict].
 func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Owner, ended func(*Report, error)) error {
 	run := func(r *Report, err error) error {
 		ended(r, err)
 		return err
+	}
+	if !seen.Decided.Does() {
+		return w.sweep(ctx, s, seen, owner)
 	}
 	if seen.Decided.Drift {
 		if err := run(w.drift(ctx, s, seen, owner)); err != nil {
@@ -77,6 +81,15 @@ func (w *Watcher) Heal(ctx context.Context, s *Session, seen *Watched, owner Own
 		return nil
 	}
 	return run(w.join(ctx, s, join, owner))
+}
+
+// sweep removes what dead runs have left, such as a watch that was killed after it had done
+// everything: what lets somebody in for the time of a run, and the lock.
+func (w *Watcher) sweep(ctx context.Context, s *Session, seen *Watched, owner Owner) error {
+	if len(seen.Found.Unsafe) > 0 || !leftByOthers(seen.Plan.Observed, owner.Run) {
+		return nil
+	}
+	return s.sweeper.sweep(ctx, owner, true, false)
 }
 
 // drift makes those changes of a plan that disturb nothing, from what is there now.

@@ -33,15 +33,20 @@ func newWatching(s *site) *watching {
 // turn is one turn of the watch. It returns what it did, and its error.
 func (w *watching) turn(unsafe ...string) (did []string, err error) {
 	w.Helper()
-	s := w.session()
-	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(w.Context()))) }()
-	seen, err := w.watcher.Observe(w.Context(), s, unsafe...)
+	return w.turnOf(w.Context(), w.session(), unsafe...)
+}
+
+// turnOf is a turn in a session.
+func (w *watching) turnOf(ctx context.Context, s *Session, unsafe ...string) (did []string, err error) {
+	w.Helper()
+	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
+	seen, err := w.watcher.Observe(ctx, s, unsafe...)
 	if err != nil {
 		w.log = append(w.log, fmt.Sprint(w.fleet.Clock().Now().Format("15:04:05"), " look: ", oneLine(err)))
 		return nil, err
 	}
 	w.log = append(w.log, fmt.Sprintf("%s %+v", seen.Found.At.Format("15:04:05"), seen.Decided))
-	err = w.watcher.Heal(w.Context(), s, seen, w.owner(), func(r *Report, _ error) { did = append(did, r.Lines()...) })
+	err = w.watcher.Heal(ctx, s, seen, w.owner(), func(r *Report, _ error) { did = append(did, r.Lines()...) })
 	if err != nil || len(did) > 0 {
 		w.log = append(w.log, fmt.Sprint("  did ", did, " ", err))
 	}

@@ -147,13 +147,19 @@ func TestWatchDrift(t *testing.T) {
 // drift changes rules of the firewall, and switches a worker off.
 func (w *watching) drift() {
 	w.Helper()
+	w.rulesDrift()
+	w.powerOff(w.named("worker-1"))
+}
+
+// rulesDrift changes rules of the firewall.
+func (w *watching) rulesDrift() {
+	w.Helper()
 	for _, f := range w.list("firewalls") {
 		if f["name"] == "demo-nodes" {
 			id, _ := f["id"].(float64)
 			w.ask(http.MethodPost, "/firewalls/"+itoa(id)+"/actions/set_rules", `{"rules": [{"direction": "in", "protocol": "tcp", "port": "22", "source_ips": ["0.0.0.0/0"]}]}`)
 		}
 	}
-	w.powerOff(w.named("worker-1"))
 }
 
 // TestWatchKilled: a watch that is killed after it has deleted a server, and before there

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan/watch"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultmachine"
 	"github.com/talosgen/talosgen/internal/sim/hetznersim/faultproxy"
+	kubefaults "github.com/talosgen/talosgen/internal/sim/kubesim/faultmachine"
 )
 
 // week is a watch over a week in which things happen by chance.
@@ -19,6 +22,8 @@ type week struct {
 	random    *rand.Rand
 	machine   *faultmachine.Machine
 	calm      map[string]int // the calls of a turn in which nothing happens
+	kube      *kubefaults.Machine
+	kubeCalm  map[string]int // the same of the Kubernetes API
 	planes    map[string]string
 	replaced  []time.Time // when the watch deleted a server
 	happened  map[string]int
@@ -60,9 +65,34 @@ func (w *week) happen() {
 	case n < 36:
 		what = "another process"
 		w.watcher = &Watcher{Policy: weekPolicy()}
+	default:
+		what = w.beyond(n)
 	}
 	w.happened[what]++
 	w.sim.ResetCalls()
+}
+
+// beyond lets something happen to Kubernetes, to nodes or to the watch itself.
+func (w *week) beyond(n int) (what string) {
+	w.Helper()
+	switch {
+	case n < 46:
+		what = "faults at Kubernetes"
+		schedule := kubefaults.Grammar().Random(w.random.IntN, w.kubeCalm)
+		w.log = append(w.log, "Kubernetes: "+schedule.String())
+		w.kube.Begin(schedule)
+	case n < 56:
+		what = "faults of nodes"
+		w.log = append(w.log, "nodes:"+w.nodesFail())
+	case n < 59:
+		what = "a node is away"
+		w.away()
+	case n < 62:
+		what = "it is killed"
+		w.killed(1+w.random.IntN(60), w.random.IntN(2) == 0, w.random.IntN(2) == 0)
+		w.watcher = &Watcher{Policy: weekPolicy()}
+	}
+	return what
 }
 
 func weekPolicy() (p watch.Policy) {
@@ -94,11 +124,25 @@ func (w *week) judge() {
 	}
 }
 
-// TestWatchWeek: a week in which workers die, flap and are deleted, things drift, Hetzner
-// fails and the watch begins again, ends as Git says: no control plane was touched, never
+// nightlyWeeks are how many weeks the nightly level lives through.
+const nightlyWeeks = 8
+
+// TestWatchWeek: a week in which workers die, flap and are deleted, things drift, Hetzner,
+// Kubernetes and nodes fail, and the watch begins again or is killed, ends as Git says: no control plane was touched, never
 // more workers were replaced than the bound says, no server is off, and no lock is left.
 func TestWatchWeek(t *testing.T) {
-	for seed := range uint64(1) {
+	first, last := uint64(0), uint64(1)
+	if os.Getenv("TALOSGEN_TESTENV_NIGHTLY") == "1" {
+		last = nightlyWeeks
+	}
+	if text := os.Getenv(faultSeedVariable); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last = seed, seed+1
+	}
+	for seed := first; seed < last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { newWeek(t, seed).live() })
@@ -111,9 +155,10 @@ func newWeek(t *testing.T, seed uint64) *week {
 	w := &week{watching: watchedCluster(t, "cp-1", "worker-1", "worker-2", "worker-3", "worker-4"), random: rand.New(rand.NewPCG(seed, 31)), happened: map[string]int{}}
 	w.watcher = &Watcher{Policy: weekPolicy()}
 	w.sim.ResetCalls()
+	w.kube = w.kubernetesFaults()
 	w.drift()
 	w.must()
-	w.calm = faultmachine.Operations(w.sim.Calls())
+	w.calm, w.kubeCalm = faultmachine.Operations(w.sim.Calls()), w.kube.Operations()
 	w.planes = map[string]string{"cp-1": w.ids()["cp-1"]}
 	w.machine = faultmachine.New(w.sim)
 	w.http = faultproxy.Direct(w.machine)
@@ -127,6 +172,8 @@ func (w *week) live() {
 		w.happen()
 		_, _ = w.turn() // what fails is tried again
 		w.machine.End()
+		w.kube.End()
+		w.fleet.ClearFaults()
 		w.pass(weekTurn)
 		w.judge()
 	}

@@ -89,7 +89,7 @@ func (l *watchLoop) turn() (t watch.Tick, awaited int, err error) {
 		awaited = len(l.watcher.Awaited(seen))
 		if l.only || !seen.Decided.Does() {
 			l.well(s, seen, t.Result)
-			return nil
+			return l.sweep(s, seen)
 		}
 		if err := l.heal(s, seen, &t); err != nil {
 			return err
@@ -136,6 +136,14 @@ func (l *watchLoop) well(s *session, seen *apply.Watched, r watch.Result) {
 	if !l.only && r == watch.InSync && l.reported.failing() {
 		l.begin(s, seen)
 	}
+}
+
+// sweep removes what dead runs have left in a cluster in which nothing is healed.
+func (l *watchLoop) sweep(s *session, seen *apply.Watched) error {
+	if l.only {
+		return nil
+	}
+	return l.watcher.Heal(l.c.Context, s.Session, seen, s.owner(), func(*apply.Report, error) {})
 }
 
 // isHeld reports whether another run has the lock, as far as that is known.
