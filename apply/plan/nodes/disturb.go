@@ -166,7 +166,11 @@ func (m *planner) removeControlPlane(n Node) {
 		m.refuse(n.Name, "it answers as a node of another cluster"+because(n), "check its address")
 		return
 	case reason != "":
-		m.refuse(n.Name, "it must not be removed: "+reason, "add a control plane or bring one back first; destroy removes a whole cluster")
+		hint := "add a control plane or bring one back first; destroy removes a whole cluster"
+		if voters, healthy := etcdsafety.Count(m.members); healthy < voters {
+			hint = "members that do not answer count as unhealthy, and talosgen etcd status shows them: if they were away for a moment only, run the command again; else " + hint
+		}
+		m.refuse(n.Name, "it must not be removed: "+reason, hint)
 		return
 	case dead && member >= 0 && m.observed.Members[member].Healthy:
 		m.refuse(n.Name, "it is not reached"+because(n)+", but its etcd lives", "make it reachable, or turn it off")
