@@ -17,12 +17,32 @@ func whole(p *cloudplan.Plan) *cloudplan.Plan { return p }
 // all is every node.
 func all(string) bool { return true }
 
-// holding leaves out that servers of some nodes are deleted or made anew, and what has to
-// wait for that: these nodes have not left the cluster.
+// holding leaves out that servers of some nodes are deleted or made anew, or volumes that
+// they have, and what has to wait for that: these nodes have not left the cluster, or use
+// the volume.
 func holding(nodes func(name string) bool) part {
 	return without(func(p *cloudplan.Plan, c cloudplan.Change) bool {
+		if at := mounted(p, c); at != "" {
+			return nodes(at)
+		}
 		return (endsNode(p, c) || p.Recreates(c)) && nodes(c.Name)
 	})
+}
+
+// mounted is the node that a volume is deleted of, which has it until its configuration
+// says otherwise; empty for other changes.
+func mounted(p *cloudplan.Plan, c cloudplan.Change) string {
+	if c.Kind != cloudplan.KindVolume || c.Action != cloudplan.Delete || p.Destroy {
+		return ""
+	}
+	for _, v := range p.Observed.Volumes {
+		for _, s := range p.Observed.Servers {
+			if v.ID == c.ID && s.ID == v.Server {
+				return s.Name
+			}
+		}
+	}
+	return ""
 }
 
 // standing is a part in which no server of a node is made anew: each has its own turn.

@@ -71,6 +71,16 @@ type WorkerPool struct {
 	MaxSurge int `yaml:"maxSurge" min:"0" max:"1" default:"0" example:"1"`
 }
 
+// NodeVolume is a volume of Hetzner Cloud that each node of a pool has for itself.
+type NodeVolume struct {
+	// Its name on the node: it is mounted at /var/mnt/<name>, as the user volume of that
+	// name.
+	Name string `yaml:"name" required:"true" format:"volumeName" example:"data"`
+	// Its size in GB, which no other volume of the node has: by that Talos finds it. It can
+	// grow, and never shrinks.
+	Size int `yaml:"size" required:"true" min:"10" max:"10240" example:"50"`
+}
+
 // Pool is a set of equal nodes.
 type Pool struct {
 	// How many nodes the pool has, with indexes from 1. Provider hetzner only.
@@ -117,6 +127,10 @@ type Pool struct {
 	// does not delete with a server. They stay in their location. Provider hetzner
 	// only.
 	KeepPrimaryIPs bool `yaml:"keepPrimaryIps" default:"false" example:"true"`
+	// Volumes of Hetzner Cloud that each node has for itself, at most 16, with the names
+	// <node>-<name>. They are mounted at /var/mnt/<name>, and outlive the servers.
+	// Provider hetzner only.
+	Volumes []NodeVolume `yaml:"volumes" otherwise:"none" example:"[{name: data, size: 50}]"`
 	// Names for the public addresses of the servers. Provider hetzner only.
 	ReverseDNS ReverseDNS `yaml:"rdns"`
 	// Kubernetes labels of the nodes.

@@ -96,5 +96,6 @@ var formats = map[string]Format{
 	"url":            {`^https?://[^\s@]+$`, "a URL that begins with https:// or http://, without a password"},
 	"uuid":           {`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`, "a UUID such as 4c4c4544-0051-3010-8052-b4c04f4d3132"},
 	"variable":       {`^[A-Za-z_][A-Za-z0-9_]*$`, "the name of a variable, without ${ and }"},
+	"volumeName":     {`^[a-z0-9]([-a-z0-9]{0,32}[a-z0-9])?$`, "at most 34 lower-case letters, digits and inner hyphens"},
 	"version":        {`^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`, versions.Fill("a version such as <kubernetes>, with all three numbers")},
 }

@@ -33,6 +33,14 @@ type InfraServer struct {
 	// The private one is in [HostKeyFile], encrypted.
 	HostKey    string          `yaml:"hostKey,omitempty"`
 	ReverseDNS InfraReverseDNS `yaml:"reverseDns,omitempty"`
+	// The volumes that are attached to it, and to the server that is made in its place.
+	Volumes []InfraVolume `yaml:"volumes,omitempty"`
+}
+
+// InfraVolume is a volume of a server, with its labels and its protection.
+type InfraVolume struct {
+	Name string `yaml:"name"`
+	Size int    `yaml:"size"` // GB
 }
 
 // InfraImage selects the image of a server: by name for one of Hetzner's, by

@@ -90,11 +90,12 @@ type generatedSite struct {
 	stands map[string]bool // machines and images
 	before map[string]int  // objects of the project, by kind, that are not the cluster's
 
-	autoscaled int // servers that the autoscaler has made
+	autoscaled int             // servers that the autoscaler has made
+	volumes    map[string]bool // those that nodes have, or had: they stay
 }
 
 func newGeneratedSite(g *generated, e generate.Environment) (s *generatedSite, err error) {
-	s = &generatedSite{generated: g, env: e, clock: hetznersim.NewClock(time.Now()), stands: map[string]bool{}}
+	s = &generatedSite{generated: g, env: e, clock: hetznersim.NewClock(time.Now()), stands: map[string]bool{}, volumes: map[string]bool{}}
 	if s.infra, err = renderedInfrastructure(g.dir, e.Name); err != nil {
 		return nil, err
 	}
@@ -241,6 +242,12 @@ func (s *generatedSite) settled() error {
 	made("servers", len(s.infra.Servers)+s.autoscaled)
 	made("load_balancers", len(s.infra.LoadBalancers))
 	made("placement_groups", len(s.infra.PlacementGroups))
+	for _, server := range s.infra.Servers {
+		for _, v := range server.Volumes {
+			s.volumes[v.Name] = true
+		}
+	}
+	made("volumes", len(s.volumes))
 	for _, f := range s.infra.Firewalls {
 		if f.ExistingID == 0 {
 			made("firewalls", 1)
@@ -269,7 +276,7 @@ func (s *generatedSite) destroy() error {
 	}
 	s.fleet.LetEnd()
 	args := []string{"destroy", s.env.Name, "--allow-dirty", "--yes-destroy", s.env.Cluster}
-	if s.autoscaled > 0 {
+	if s.autoscaled+len(s.volumes) > 0 {
 		args = append(args, "--allow-made")
 	}
 	if err := s.want(0, args...); err != nil {

@@ -76,6 +76,7 @@ func (l *life) nodeState() (lines []string) {
 var passing = []string{
 	"id", "created", "uid", "resourceVersion", "creationTimestamp", "time", "bootID", "systemUUID", "providerID", "kubernetes.io/config.mirror",
 	"generation", "observedGeneration", "talosgen.dev/run", "talosgen.dev/bootstrap-machine", "dns_ptr", "mac_address", "ingoing_traffic", "outgoing_traffic", "created_from", "image_size",
+	"linux_device",
 }
 
 // stable is a value without what is another one each time.

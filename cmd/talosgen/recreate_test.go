@@ -3,15 +3,15 @@ package main
 import "testing"
 
 // recreateAll makes all nodes anew that have to be.
-var recreateAll = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/control-plane", "--allow", "recreate/worker"}
+var recreateAll = []string{"apply", "dev", "--allow-dirty", "--yes", "--allow", "recreate/control-plane", "--allow", "recreate/worker", "--allow", "volumes/worker"}
 
 // recreateTrees are what is in Git one after the other: where servers are, their type,
 // and whether disks are encrypted.
 var recreateTrees = []lifeTree{
-	{workers: "2", backlog: "4096", kind: "cpx22"},
-	{workers: "2", backlog: "4096", kind: "cpx22", region: "nbg1"},
-	{workers: "2", backlog: "8192", kind: "cax11", region: "nbg1"},
-	{workers: "2", backlog: "8192", kind: "cax11", region: "nbg1", more: "  diskEncryption: {ephemeral: false}\n"},
+	{workers: storing, backlog: "4096", kind: "cpx22"},
+	{workers: storing, backlog: "4096", kind: "cpx22", region: "nbg1"},
+	{workers: storing, backlog: "8192", kind: "cax11", region: "nbg1"},
+	{workers: storing, backlog: "8192", kind: "cax11", region: "nbg1", more: "  diskEncryption: {ephemeral: false}\n"},
 	{workers: surging, backlog: "8192", kind: "cax11", region: "fsn1"},
 	{workers: surging, backlog: "8192", kind: "cax11"},
 	{workers: surging, backlog: "8192", kind: "cax11", more: "  diskEncryption: {ephemeral: false}\n"},
@@ -20,6 +20,9 @@ var recreateTrees = []lifeTree{
 // surging are two workers, and one more while they are recreated, which keep their
 // addresses.
 const surging = "2\n        maxSurge: 1\n        keepPrimaryIps: true"
+
+// storing are two workers, each with a volume of its own.
+const storing = "2\n        volumes: [{name: data, size: 20}]"
 
 var recreateChapters = []chapter{
 	{name: "from nothing", tree: 0, commands: [][]string{lifeApply}},

@@ -18,9 +18,9 @@ const recreateStride = 29
 // recreateLanes are how many clusters share the runs.
 const recreateLanes = 4
 
-// TestRecreateFaults makes all nodes anew, to another location and back, where another
-// node stands in for workers, while calls to
-// Hetzner, to nodes and to Kubernetes fail: over all runs every call once, in half of
+// TestRecreateFaults makes all nodes anew, to another location and back, where workers
+// have volumes at one of them, and another node stands in for them at the other, while
+// calls to Hetzner, to nodes and to Kubernetes fail: over all runs every call once, in half of
 // them after its effect. It ends as without, with the same command, and etcd never was at
 // risk.
 func TestRecreateFaults(t *testing.T) {
@@ -49,10 +49,11 @@ func recreateFailing(t *testing.T, trees []files, runs []int) {
 	l := newLife(t, trees)
 	l.begin(chapter{tree: 0})
 	l.complete(lifeApply)
-	states := [2]string{l.state(), ""}
 	l.begin(chapter{tree: 1})
-	calls := l.complete(recreateAll)
-	states[1] = l.state()
+	calls, states := l.complete(recreateAll), [2]string{1: l.state()}
+	l.begin(chapter{tree: 0})
+	l.complete(recreateAll)
+	states[0] = l.state() // with the volumes that workers had there
 	struck := 0
 	for i, first := range runs {
 		tree := i % 2

@@ -107,7 +107,9 @@ func (e nodeGenerator) workerPool(at, name string, i int) values {
 		p["offset"] = 10 * i
 	}
 	put(e, p, at, "placementGroup", 20, func(string) bool { return false })
-	put(e, p, at, "maxSurge", 15, func(string) int { return 1 })
+	if p["volumes"] == nil { // what stands in would be without their data
+		put(e, p, at, "maxSurge", 15, func(string) int { return 1 })
+	}
 	put(e, p, at, "subnet", 12, func(string) string {
 		delete(p, "offset")
 		return fmt.Sprintf("%s.%d.0/25", strings.TrimSuffix(e.cidr, ".0.0/16"), 66+i)
@@ -196,7 +198,19 @@ func (e nodeGenerator) servers(p values, at string) {
 	put(e, p, at, "backups", 10, func(string) bool { return true })
 	put(e, p, at, "keepDisk", 10, func(string) bool { return true })
 	put(e, p, at, "keepPrimaryIps", 15, func(string) bool { return true })
+	if e.Contract >= 10 {
+		put(e, p, at, "volumes", 15, e.volumes)
+	}
 	e.names(p, at, 10)
+}
+
+// volumes are one or two of each node.
+func (e nodeGenerator) volumes(at string) []values {
+	list := []values{{"name": "data", "size": e.of(at+" size", 10, 60)}}
+	if e.is(at+" two", 30) {
+		list = append(list, values{"name": "logs", "size": 61 + e.of(at+" second size", 0, 9)})
+	}
+	return list
 }
 
 // names are for reverse DNS.

@@ -126,7 +126,7 @@ var kinds = map[cloudplan.Kind]func(*step) object{
 	cloudplan.KindPrimaryIP:      func(s *step) object { return primaryIPStep{fixed{s}} },
 	cloudplan.KindSSHKey:         func(s *step) object { return sshKeyStep{fixed{s}} },
 	cloudplan.KindServer:         func(s *step) object { return serverStep{s} },
-	cloudplan.KindVolume:         func(s *step) object { return volumeStep{fixed{s}} },
+	cloudplan.KindVolume:         func(s *step) object { return volumeStep{s} },
 	cloudplan.KindLoadBalancer:   func(s *step) object { return balancerStep{s} },
 	cloudplan.KindImage:          func(s *step) object { return imageStep{fixed{s}} },
 	cloudplan.KindRRSet:          func(s *step) object { return recordStep{s} },

@@ -10,12 +10,11 @@ import (
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// groupStep is a change of a placement group, sshKeyStep of an SSH key, volumeStep of
-// a volume, and imageStep of an image.
+// groupStep is a change of a placement group, sshKeyStep of an SSH key, and imageStep of
+// an image.
 type (
 	groupStep  struct{ *step }
 	sshKeyStep struct{ fixed }
-	volumeStep struct{ fixed }
 	imageStep  struct{ fixed }
 )
 
@@ -60,31 +59,6 @@ func (s groupStep) remove(ctx context.Context) error {
 
 func (s sshKeyStep) remove(ctx context.Context) error {
 	_, err := s.api.SSHKey.Delete(ctx, &hcloud.SSHKey{ID: s.ID})
-	return done(err)
-}
-
-// remove takes the volume from its server first.
-func (s volumeStep) remove(ctx context.Context) error {
-	volume := &hcloud.Volume{ID: s.ID}
-	if s.LiftProtection {
-		if err := s.await(ctx, "change its protection", func() (*hcloud.Action, *hcloud.Response, error) {
-			return s.api.Volume.ChangeProtection(ctx, volume, hcloud.VolumeChangeProtectionOpts{Delete: hcloud.Ptr(false)})
-		}); err != nil {
-			return done(err)
-		}
-	}
-	have, _, err := s.api.Volume.GetByID(ctx, s.ID)
-	if err != nil || have == nil {
-		return done(err)
-	}
-	if have.Server != nil {
-		if err := s.await(ctx, "take it from its server", func() (*hcloud.Action, *hcloud.Response, error) {
-			return s.api.Volume.Detach(ctx, volume)
-		}); err != nil {
-			return done(err)
-		}
-	}
-	_, err = s.api.Volume.Delete(ctx, volume)
 	return done(err)
 }
 

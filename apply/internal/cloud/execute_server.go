@@ -35,7 +35,7 @@ func (s serverStep) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.order(ctx, opts)
+	server, err := s.order(ctx, want, opts)
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,13 @@ func (s serverStep) finish(ctx context.Context, want *schemas.InfraServer, have 
 
 // order creates a server with the first type and in the first location
 // that Hetzner has one of.
-func (s serverStep) order(ctx context.Context, opts hcloud.ServerCreateOpts) (*hcloud.Server, error) {
+func (s serverStep) order(ctx context.Context, want *schemas.InfraServer, opts hcloud.ServerCreateOpts) (*hcloud.Server, error) {
 	var failures []error
 	for _, candidate := range s.Candidates {
 		opts.ServerType = &hcloud.ServerType{Name: candidate.Type}
 		opts.Location = &hcloud.Location{Name: candidate.Location}
 		opts.PublicNet.IPv4, opts.PublicNet.IPv6 = s.kept(hcloud.PrimaryIPTypeIPv4, candidate.Location), s.kept(hcloud.PrimaryIPTypeIPv6, candidate.Location)
+		opts.Volumes = s.ownVolumes(want, candidate.Location)
 		made, _, err := s.api.Server.Create(ctx, opts)
 		if err == nil {
 			if err = s.waiter.wait(ctx, append(made.NextActions, made.Action)...); err == nil {
@@ -127,6 +128,7 @@ func (s serverStep) options(ctx context.Context, want *schemas.InfraServer) (opt
 		Name:             want.Name,
 		Labels:           cloudplan.ServerLabels(*want),
 		StartAfterCreate: hcloud.Ptr(false),
+		Automount:        hcloud.Ptr(false),
 		PublicNet:        &hcloud.ServerCreatePublicNet{EnableIPv4: want.PublicIPv4, EnableIPv6: want.PublicIPv6},
 	}
 	if opts.UserData, err = s.userData(want); err != nil {

@@ -238,11 +238,17 @@ func (o *observer) attached(of func(cloudplan.Network) []int64) (ids []int64) {
 	return ids
 }
 
-// volumes also takes in those that are attached to servers of the cluster.
+// volumes also takes in those that are attached to servers of the cluster, or have the
+// name of one that is desired.
 func (o *observer) volumes(ctx context.Context) (err error) {
 	var w wanted
 	for _, s := range o.found.Servers {
 		w.ids = append(w.ids, s.Volumes...)
+	}
+	for _, s := range o.desired.Servers {
+		for _, v := range s.Volumes {
+			w.names = append(w.names, v.Name)
+		}
 	}
 	o.found.Volumes, err = own(ctx, o, w, kindOf[hcloud.Volume, cloudplan.Volume]{
 		what: "volumes", from: volumeFrom,

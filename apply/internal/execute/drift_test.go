@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"time"
@@ -39,6 +40,11 @@ func (d *drifter) server(r *rand.Rand) *hcloud.Server {
 
 func (d *drifter) balancer(r *rand.Rand) *hcloud.LoadBalancer {
 	all, err := d.others.LoadBalancer.All(d.ctx)
+	return choose(r, all, err)
+}
+
+func (d *drifter) volume(r *rand.Rand) *hcloud.Volume {
+	all, err := d.others.Volume.All(d.ctx)
 	return choose(r, all, err)
 }
 
@@ -254,6 +260,20 @@ var drifts = []drift{
 	{"delete a subnet", func(d *drifter, r *rand.Rand) {
 		if n := d.network(r); n != nil && len(n.Subnets) > 0 {
 			_, _, _ = d.others.Network.DeleteSubnet(d.ctx, n, hcloud.NetworkDeleteSubnetOpts{Subnet: n.Subnets[r.IntN(len(n.Subnets))]})
+		}
+	}},
+	{"detach a volume", func(d *drifter, r *rand.Rand) {
+		if v := d.volume(r); v != nil {
+			_, _, _ = d.others.Volume.Detach(d.ctx, v)
+		}
+	}},
+	{"label a volume, and take its protection away", func(d *drifter, r *rand.Rand) {
+		if v := d.volume(r); v != nil {
+			off := false
+			_, _, _ = d.others.Volume.ChangeProtection(d.ctx, v, hcloud.VolumeChangeProtectionOpts{Delete: &off})
+			labels := maps.Clone(v.Labels)
+			labels["team"] = "a"
+			_, _, _ = d.others.Volume.Update(d.ctx, v, hcloud.VolumeUpdateOpts{Labels: labels})
 		}
 	}},
 	{"change a record", func(d *drifter, r *rand.Rand) {

@@ -126,7 +126,7 @@ func (p *project) list(what string) (all []map[string]any) {
 
 // noise are fields that tell when and by which way something came to be.
 var noise = []string{"created", "changed", "mac_address", "health_status", "prices", "server_type", "load_balancer_type", "location",
-	"home_location", "image", "fingerprint", "public_key", "network_zone", "ingoing_traffic", "outgoing_traffic", "root_password"}
+	"home_location", "image", "fingerprint", "public_key", "network_zone", "ingoing_traffic", "outgoing_traffic", "root_password", "linux_device"}
 
 // chosen are fields that hold what Hetzner chose.
 var chosen = regexp.MustCompile(`^(dns_ptr|value|blocked|gateway4)$`)

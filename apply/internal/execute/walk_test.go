@@ -63,6 +63,7 @@ func TestRandomWalks(t *testing.T) {
 				// The route stays with the gateway that it was led to.
 				got = strings.ReplaceAll(got, `\"gateway\":\"10.0.64.101\"`, `\"gateway\":\"10.0.64.100\"`)
 			}
+			got = left.ReplaceAllString(got, "")
 			if got != want {
 				t.Errorf("it is not as if made from nothing:\n%s", differences(got, want))
 			}
@@ -71,6 +72,9 @@ func TestRandomWalks(t *testing.T) {
 }
 
 var record = regexp.MustCompile("(?m)^zones/.*\"name\":\"api.prod\".*\n")
+
+// left are volumes of servers that are no longer wanted: what is on them stays.
+var left = regexp.MustCompile("(?m)^volumes .*\"server\":null.*\n")
 
 type walk struct {
 	*project

@@ -52,7 +52,7 @@ var notCompared = map[string]string{
 // complete is infrastructure with every field set.
 func complete() schemas.Infrastructure {
 	spec := plantest.Spec{
-		Cluster: "prod", ControlPlanes: 1, Pools: []plantest.Pool{{Name: "db", Offset: 10, Count: 1, Size: 1, Groups: true, Backups: true}},
+		Cluster: "prod", ControlPlanes: 1, Pools: []plantest.Pool{{Name: "db", Offset: 10, Count: 1, Size: 1, Groups: true, Backups: true, Volume: 20}},
 		API: true, Ingress: 1, FloatingIP: true, DNS: true, Protected: true, ReverseDNS: true, Rules: 1, Private: true,
 	}
 	d := executetest.Infrastructure(spec)

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -113,14 +114,33 @@ func floatingText(ipType, location string) string {
 	return map[string]string{ipv4: "floating IPv4", ipv6: "floating IPv6"}[ipType] + " in " + location
 }
 
-// volumes adds volumes of pods.
+// volumes adds volumes of pods and of servers.
 func (c *costs) volumes() {
-	for _, v := range c.observed.Volumes {
-		if c.owner.owns(v.Labels) || c.owner.madeVolume(v) {
-			c.sized(KeyOf(KindVolume, v.Name), fmt.Sprintf("volume of %d GB", v.Size), c.observed.Catalogue.Pricing.Volume,
-				new(big.Rat).SetInt64(int64(v.Size)), c.stays(KindVolume, v.ID))
+	wanted := map[string]int{}
+	for _, s := range c.desired.Servers {
+		for _, w := range s.Volumes {
+			wanted[w.Name] = w.Size
 		}
 	}
+	for _, v := range c.observed.Volumes {
+		if !c.owner.owns(v.Labels) && !c.owner.madeVolume(v) && !c.adopted(KindVolume, v.ID) {
+			continue
+		}
+		will := v.Size
+		if change := c.change(KindVolume, v.ID); change.changes(FieldSize) {
+			will = wanted[v.Name]
+		}
+		c.becomes(KeyOf(KindVolume, v.Name), c.volume(v.Size), c.volume(will), c.stays(KindVolume, v.ID))
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if key := KeyOf(KindVolume, name); c.creates(key) {
+			c.line(key, c.volume(wanted[name]), state{after: true})
+		}
+	}
+}
+
+func (c *costs) volume(size int) position {
+	return perGB(fmt.Sprintf("volume of %d GB", size), c.observed.Catalogue.Pricing.Volume, new(big.Rat).SetInt64(int64(size)))
 }
 
 // images adds snapshots of the cluster.
@@ -128,17 +148,17 @@ func (c *costs) images() {
 	for _, i := range c.observed.Images {
 		size := new(big.Rat).SetFloat64(i.ImageSize)
 		if size != nil && i.Type != "system" && c.owner.owns(i.Labels) {
-			c.sized(KeyOf(KindImage, idText(i.ID)), "image of "+strconv.FormatFloat(i.ImageSize, 'f', -1, 64)+" GB", c.observed.Catalogue.Pricing.Image,
-				size, c.stays(KindImage, i.ID))
+			c.line(KeyOf(KindImage, idText(i.ID)), perGB("image of "+strconv.FormatFloat(i.ImageSize, 'f', -1, 64)+" GB", c.observed.Catalogue.Pricing.Image, size),
+				c.stays(KindImage, i.ID))
 		}
 	}
 }
 
-// sized adds something that is paid by the GB.
-func (c *costs) sized(key plan.Key, what string, perGB Price, size *big.Rat, when state) {
-	price := Price{}
-	if a, ok := amountOf(perGB); ok {
-		price = a.times(size).price()
+// perGB is something that is paid by the GB.
+func perGB(what string, price Price, size *big.Rat) position {
+	p := position{what: what}
+	if a, ok := amountOf(price); ok {
+		p.price = a.times(size).price()
 	}
-	c.line(key, position{what: what, price: price}, when)
+	return p
 }

@@ -140,7 +140,7 @@ func (p *destroyer) destroyVolumes() {
 			}
 			p.destroyMade(d, v.Labels, v.Protected, made, false)
 		case p.doomed(v.Labels):
-			p.destroy(d, v.Labels, v.Protected, "")
+			p.destroyMade(d, v.Labels, v.Protected, "it has the data of a node", false)
 		}
 	}
 }

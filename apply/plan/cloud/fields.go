@@ -37,5 +37,8 @@ const (
 	FieldImage       = "image"
 	FieldKeepIPs     = "keepPrimaryIps" // of a server that is created: its addresses outlive it
 	FieldName        = "name"           // of a primary IP
+	FieldVolumes     = "volumes"        // of a server that is created: what it has already
+	FieldSize        = "size"           // of a volume: it grows
+	FieldServer      = "server"         // of a volume: it is attached
 	FieldAutoDelete  = "autoDelete"     // of a primary IP: whether it goes with its server
 )

@@ -67,6 +67,7 @@ func (p *planner) compare() {
 	images.compare()
 	(&servers{p, images}).compare()
 	(&primaryIPs{p}).compare()
+	(&volumes{p}).compare()
 	(&balancers{p}).compare()
 	(&records{p}).compare()
 	subnets.deleteStale()

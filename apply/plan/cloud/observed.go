@@ -13,7 +13,8 @@ import (
 //   - the network that is desired by its id,
 //   - everything attached to the cluster's network: load balancers of the cloud
 //     controller, servers of the autoscaler,
-//   - volumes that are attached to servers of the cluster or carry its label,
+//   - volumes that are attached to servers of the cluster, carry its label, or have a
+//     name that is desired,
 //   - SSH keys and images that servers ask for, and the record sets of DNS that
 //     are desired or carry the cluster's label.
 //

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,9 +155,14 @@ func (p *primaryIPs) lose(server schemas.InfraServer, ip *PrimaryIP, why string)
 	p.add(d)
 }
 
-// keptIn is where a server has to be made to keep an address that it had; empty if it has
-// none that it could keep.
+// keptIn is where a server has to be made to keep a volume or an address that it had; empty
+// if it has none that it could keep.
 func (p *servers) keptIn(want schemas.InfraServer) string {
+	return cmp.Or(p.volumesIn(want), p.addressIn(want))
+}
+
+// addressIn is where the addresses are that a server keeps.
+func (p *servers) addressIn(want schemas.InfraServer) string {
 	if !want.KeepPrimaryIPs {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,8 @@ type Recreation struct {
 	Fields []Field `json:"fields,omitempty"`
 	// Where the server is, if it is to be elsewhere.
 	Location string `json:"location,omitempty"`
+	// The volumes of the node that stay where it leaves, and are lost.
+	Volumes []string `json:"volumes,omitempty"`
 	// Whether the policy agrees to it. The plan then has a change that replaces the
 	// server, which is made when the node has left the cluster.
 	Allowed bool `json:"allowed"`
@@ -46,18 +49,27 @@ func (p *Plan) Recreates(c Change) bool {
 func (p *Plan) Waiting() (notes []plan.Note) {
 	for _, r := range p.Recreate {
 		if !r.Allowed {
-			notes = append(notes, plan.Note{Key: plan.Key("node/" + r.Node), Text: strings.Join(r.Reasons(), ", "), Hint: RecreateHint(r.Node, r.Pool)})
+			text := strings.Join(r.Reasons(), ", ")
+			for _, name := range r.Volumes {
+				text += "; its volume " + name + " stays in " + r.Location + ", and is lost"
+			}
+			notes = append(notes, plan.Note{Key: plan.Key("node/" + r.Node), Text: text, Hint: r.hint()})
 		}
 	}
 	return notes
 }
 
-// RecreateHint says how to agree that a node is made anew.
-func RecreateHint(node, pool string) string {
-	if pool == "" {
-		return "--allow " + plan.RecreateKey + node
+// hint says how to agree that the node is made anew.
+func (r Recreation) hint() string {
+	of := cmp.Or(r.Pool, r.Node)
+	way := "--allow " + plan.RecreateKey + of
+	if len(r.Volumes) > 0 {
+		way += " --allow " + plan.VolumesKey + of
 	}
-	return "--allow " + plan.RecreateKey + pool + ", or with the name of one node"
+	if r.Pool == "" {
+		return way
+	}
+	return way + ", or with the name of one node"
 }
 
 // recreates reports whether a node is made anew with what somebody agreed to. That it
@@ -68,7 +80,9 @@ func (p *servers) recreates(want schemas.InfraServer, have *Server) bool {
 		return false
 	}
 	r := Recreation{Node: want.Name, Role: want.Role, Pool: want.Pool, Fields: fields,
-		Allowed: p.policy.Recreates(want.Name, want.Pool) && !slices.Contains(p.policy.Keep, want.Name)}
+		Volumes: p.behind(want, have)}
+	r.Allowed = p.policy.Recreates(want.Name, want.Pool) && !slices.Contains(p.policy.Keep, want.Name) &&
+		(len(r.Volumes) == 0 || p.policy.LosesVolumes(want.Name, want.Pool))
 	if len(want.Locations) > 0 && !slices.Contains(want.Locations, have.Location) {
 		r.Location = have.Location
 	}
@@ -113,7 +127,7 @@ func (p *servers) becomes(want schemas.InfraServer, have *Server) (found []Candi
 // reasonOf says why a server is made again.
 func (p *servers) reasonOf(want schemas.InfraServer) string {
 	lost := "; its disk and public addresses are lost"
-	if p.keptIn(want) != "" {
+	if p.addressIn(want) != "" {
 		lost = "; its disk is lost"
 	}
 	i := slices.IndexFunc(p.plan.Recreate, func(r Recreation) bool { return r.Allowed && r.Node == want.Name })

@@ -83,6 +83,7 @@ func (p *servers) createServer(want schemas.InfraServer, action Action, have *Se
 		}
 	}
 	d.show(FieldGroup, want.PlacementGroup)
+	d.show(FieldVolumes, p.madeWithVolumes(want))
 	d.showReverse(want.ReverseDNS)
 	if want.UserData != "" {
 		d.show("userData", "digest "+userDataDigest(want))

@@ -68,7 +68,11 @@ func Find(servers []cloudplan.Recreation, configurations []nodeplan.Recreation, 
 			role = nodeplan.ControlPlane
 		}
 		if len(r.Fields) > 0 {
-			p.Nodes = append(p.Nodes, Node{Name: r.Node, Role: role, Pool: r.Pool, Reasons: r.Reasons(), location: r.Location, server: true})
+			n := Node{Name: r.Node, Role: role, Pool: r.Pool, Reasons: r.Reasons(), location: r.Location, server: true}
+			for _, name := range r.Volumes {
+				n.Volumes = append(n.Volumes, Volume{Name: name, Location: r.Location})
+			}
+			p.Nodes = append(p.Nodes, n)
 		}
 	}
 	for _, r := range configurations {

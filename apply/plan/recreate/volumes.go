@@ -9,13 +9,14 @@ import (
 	"github.com/talosgen/talosgen/internal/sorting"
 )
 
-// Volume is a persistent volume that a node takes along, or that stays in a location that
-// it leaves.
+// Volume is a volume that a node takes along, or that stays in a location that it leaves.
 type Volume struct {
 	// Its claim, and the pods of the node that use it, with their namespaces. Without a
 	// claim nobody knows whether there is one.
 	Claim string   `json:"claim"`
 	Pods  []string `json:"pods,omitempty"`
+	// The name in Hetzner Cloud, if it is one that the node has for itself.
+	Name string `json:"name,omitempty"`
 	// Whether it is on a disk of the node, and so lost; else it is a volume of the location.
 	Local    bool   `json:"local,omitempty"`
 	Location string `json:"location,omitempty"`
@@ -23,6 +24,9 @@ type Volume struct {
 
 // String says what becomes of it.
 func (v Volume) String() string {
+	if v.Name != "" {
+		return "its volume " + v.Name + " stays in " + v.Location + ", and is deleted with what is on it"
+	}
 	if v.Claim == "" {
 		return "which volumes go with it is not known"
 	}
@@ -61,7 +65,7 @@ func (p *Plan) Lose(volumes []Bound) {
 				n.Volumes = append(n.Volumes, Volume{Claim: v.Claim, Pods: pods, Location: n.location})
 			}
 		}
-		sorting.By(n.Volumes, func(a, b Volume) int { return cmp.Compare(a.Claim, b.Claim) })
+		sorting.By(n.Volumes, func(a, b Volume) int { return cmp.Or(cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.Name, b.Name)) })
 	}
 }
 
@@ -69,7 +73,7 @@ func (p *Plan) Lose(volumes []Bound) {
 // consent as if each had one.
 func (p *Plan) Unknown(why string) {
 	for i := range p.Nodes {
-		p.Nodes[i].Volumes = []Volume{{}}
+		p.Nodes[i].Volumes = append(p.Nodes[i].Volumes, Volume{})
 		p.Warnings = append(p.Warnings, plan.Note{Key: plan.Key("node/" + p.Nodes[i].Name),
 			Text: "which volumes go with it is not known: " + why, Hint: "bring the Kubernetes API back first"})
 	}

@@ -75,6 +75,37 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestVolumesOfServer: a server has 16 volumes at most, attached to it, made for it, or
+// that it is made with; names are of 64 characters at most.
+func TestVolumesOfServer(t *testing.T) {
+	p := newProject(t, hetznersim.Options{ActionTime: hetznersim.Instant})
+	server := p.server("a")
+	p.wait(append(server.NextActions, server.Action)...)
+	s := server.Server
+	create := func(name string) (hcloud.VolumeCreateResult, error) {
+		made, _, err := p.client.Volume.Create(t.Context(), hcloud.VolumeCreateOpts{Name: name, Size: 10, Server: s})
+		return made, err
+	}
+	var all []*hcloud.Volume
+	for i := range 16 {
+		made := must2(create(fmt.Sprint("v", i)))
+		p.wait(append(made.NextActions, made.Action)...)
+		all = append(all, made.Volume)
+	}
+	_, err := create("v16")
+	p.refused(err, hcloud.ErrorCodeResourceLimitExceeded)
+	for _, name := range []string{strings.Repeat("a", 65), "-a", "a b"} {
+		_, err := create(name)
+		p.refused(err, hcloud.ErrorCodeInvalidInput)
+	}
+	free := must(p.client.Volume.Create(t.Context(), hcloud.VolumeCreateOpts{Name: strings.Repeat("a", 64), Size: 10, Location: &hcloud.Location{Name: "nbg1"}}))
+	p.wait(free.Action)
+	_, _, err = p.client.Volume.Attach(t.Context(), free.Volume, s)
+	p.refused(err, hcloud.ErrorCodeResourceLimitExceeded)
+	p.wait(must(p.client.Volume.Detach(t.Context(), all[0])))
+	p.wait(must(p.client.Volume.Attach(t.Context(), free.Volume, s)))
+}
+
 // TestCoreLimit: new servers and larger types stay within the cores of a project; a
 // smaller type is always to be had.
 func TestCoreLimit(t *testing.T) {

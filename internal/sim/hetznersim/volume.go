@@ -3,7 +3,9 @@ package hetznersim
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,11 +22,18 @@ type volume struct {
 
 const kindVolume = "volume"
 
-// Sizes of volumes, in GB.
+// Sizes of volumes, in GB, how many a server can have, and how long a name is.
 const (
-	minVolume = 10
-	maxVolume = 10240
+	minVolume     = 10
+	maxVolume     = 10240
+	maxVolumes    = 16
+	maxVolumeName = 64
 )
+
+// volumeName is what Hetzner takes.
+var volumeName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$`)
+})
 
 func (v *volume) ref() ref { return ref{v.ID, kindVolume} }
 
@@ -84,6 +93,8 @@ func (st *state) plugVolume(id, server int64) error {
 		return fail("invalid_input", "volume and server must be in the same location")
 	case st.busy(s.ref()) && s.Status != initializing:
 		return fail("locked", "server is locked")
+	case len(st.volumesOf(server)) >= maxVolumes:
+		return overLimit("volume limit of the server exceeded", "volumes_per_server")
 	}
 	st.volumes.change(id, func(d *volume) { d.Server = server })
 	return nil
@@ -131,6 +142,7 @@ func createVolume(c *call) (reply, error) {
 	var v invalid
 	v.check(in.Size >= minVolume && in.Size <= maxVolume, "size", "Must be between %d and %d.", minVolume, maxVolume)
 	v.check(in.Format == nil || *in.Format == "xfs" || *in.Format == "ext4", "format", "Must be one of: xfs, ext4.")
+	v.check(in.Name == "" || len(in.Name) <= maxVolumeName && volumeName().MatchString(in.Name), "name", "Must be a valid name of at most %d characters.", maxVolumeName)
 	v.check((in.Location == "") != (in.Server == 0), "location", "Either location or server is required.")
 	if err := named(&v, kindVolume, &c.st.volumes, in.Name, in.Labels); err != nil {
 		return reply{}, err

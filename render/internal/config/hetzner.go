@@ -19,7 +19,9 @@ func (ch hetznerRules) check() {
 	ch.checkZone()
 	for _, p := range ch.pools {
 		ch.checkServers(p)
+		ch.checkVolumes(p)
 	}
+	ch.checkVolumeNames()
 	ch.checkGiven()
 	ch.checkServerLimit()
 	ch.checkPlaces()

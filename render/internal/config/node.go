@@ -48,6 +48,7 @@ type Node struct {
 	Backups           bool
 	KeepDisk          bool
 	KeepPrimaryIPs    bool
+	Volumes           []schemas.NodeVolume
 	ReverseDNS        schemas.ReverseDNS // templates; empty texts if the pool has none
 
 	// Autoscaled says that this stands for all servers that the autoscaler makes

@@ -61,7 +61,7 @@ func (ch poolRules) checkPools() {
 // exist already.
 var hetznerPoolOnly = []string{
 	"count", "indexes", "type", "fallbackTypes", "location", "locations", "fallbackLocations", "offset", "privateIps", "names", "placementGroups", "backups",
-	"keepDisk", "keepPrimaryIps", "rdns", "placementGroup", "subnet", "maxSurge", "floatingIp", "floatingIpId", "privateVip",
+	"keepDisk", "keepPrimaryIps", "volumes", "rdns", "placementGroup", "subnet", "maxSurge", "floatingIp", "floatingIpId", "privateVip",
 }
 
 func (ch poolRules) checkStaticPool(p pool) {

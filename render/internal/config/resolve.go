@@ -136,6 +136,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 			Backups:           p.Backups,
 			KeepDisk:          p.KeepDisk,
 			KeepPrimaryIPs:    p.KeepPrimaryIPs,
+			Volumes:           p.Volumes,
 			ReverseDNS:        p.ReverseDNS,
 
 			config: ch.Config,
@@ -148,7 +149,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 	for _, i := range p.surgeIndexes() {
 		n := node(i)
 		n.Surge, n.PlacementGroup, n.Group = true, false, "" // a group may be full
-		n.KeepPrimaryIPs = false
+		n.KeepPrimaryIPs, n.Volumes = false, nil
 		ch.surge = append(ch.surge, n)
 	}
 }

@@ -149,6 +149,7 @@ var formatCases = map[string]struct{ good, bad string }{
 	"smbShare":       {"//nas.example.com/share //u1.your-storagebox.de/backup/a", "nas/share //nas //nas/ /nas/share smb://nas/share"},
 	"taint":          {"a=b:NoSchedule a:NoExecute a=:PreferNoSchedule example.com/a=b:NoSchedule", "a a=b a=b:Never =b:NoSchedule a=b=c:NoSchedule a:b:NoSchedule"},
 	"uuid":           {"4c4c4544-0051-3010-8052-b4c04f4d3132", "4c4c4544 4c4c4544005130108052b4c04f4d3132"},
+	"volumeName":     {"d data my-data", "-a a- A a_b abcdefghijabcdefghijabcdefghijabcde"},
 	"talosVersion":   {"v1.14.1 1.14.1 v1.14.0-beta.1", "1.14 latest v1 v1.14.1.1"},
 	"version":        {"1.36.0 v1.14.1 v1.14.0-beta.1", "1.36 latest v1 1.36.0.1"},
 }

@@ -53,6 +53,9 @@ func (r serverResolver) server(n config.Node) schemas.InfraServer {
 		Protected: r.c.DeleteProtection, Backups: n.Backups, KeepDisk: n.KeepDisk, KeepPrimaryIPs: n.KeepPrimaryIPs && (public.PublicIPv4 || public.PublicIPv6),
 		ReverseDNS: r.reverseDNS(subject{n.Name, n.Pool, n.Role, n.Pos("rdns")}, public.PublicIPv4, public.PublicIPv6, n.ReverseDNS),
 	}
+	for _, v := range n.Volumes {
+		s.Volumes = append(s.Volumes, schemas.InfraVolume{Name: n.VolumeName(v), Size: v.Size})
+	}
 	if n.PlacementGroup {
 		s.PlacementGroup = cmp.Or(n.Group, r.name(n.Pool, "pg", strconv.Itoa(shard(n.Index))))
 	}

@@ -32,8 +32,9 @@ type NodeOptions struct {
 	Taints      []NodeTaint
 	NodeCIDRs   []Option // subnets that hold the node's own address
 
-	Links []Link
-	Disk  DiskSelector
+	Links   []Link
+	Disk    DiskSelector
+	Volumes []AttachedVolume
 
 	Talos      TalosOptions
 	Kubernetes KubernetesOptions
@@ -55,6 +56,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	nodeWriter{b}.kubernetesNode()
 	linkWriter{b}.links()
 	diskWriter{b}.install()
+	diskWriter{b}.volumes()
 	talosWriter{b}.talos()
 	kubernetesWriter{b}.kubernetes()
 	if err := b.problems.Err(); err != nil || len(b.order) == 0 {

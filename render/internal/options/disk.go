@@ -1,11 +1,24 @@
 package options
 
 import (
+	"strconv"
+
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/machine"
 	"github.com/talosgen/talosgen/render/internal/model"
 	"github.com/talosgen/talosgen/schemas"
 )
+
+// volumes are those of Hetzner Cloud that a node has for itself.
+func volumes(n model.Node) (list []machine.AttachedVolume) {
+	for i, v := range n.Volumes {
+		at := func(key string) diag.Pos { return n.Pos("volumes", strconv.Itoa(i), key) }
+		list = append(list, machine.AttachedVolume{
+			Name: machine.Option{Value: v.Name, Pos: at("name")}, Size: v.Size, SizePos: at("size"),
+		})
+	}
+	return list
+}
 
 // diskSelector is what the disk of a node is like, with the places that say so: its own,
 // its pool's, or the cluster's.

@@ -19,6 +19,7 @@ func OfPool(m *model.Model, n model.Node) (machine.NodeOptions, error) {
 	o, err := machine.NodeOptions{}, error(nil)
 	if m.Config.Provider == schemas.Hetzner {
 		o = at.ofKubernetesNode(n)
+		o.Volumes = volumes(n)
 		o.Links, err = servers{places: at, env: m.Env, scope: m.Scope, facts: m.Facts}.links(n.Role)
 	}
 	sans := certSANs(m)

@@ -35,6 +35,7 @@ type Pool struct {
 	Size    int // index of the server type: see sizes
 	Groups  bool
 	Backups bool
+	Volume  int // GB of a volume of each server; 0: it has none
 }
 
 // sizes are server types, each with one to fall back to.
@@ -44,9 +45,9 @@ var sizes = [][]string{{"cpx11", "cpx21"}, {"cpx21", "cpx31"}, {"cpx31", "cpx41"
 func Random(r *rand.Rand, cluster string) Spec {
 	s := Spec{Cluster: cluster, ControlPlanes: 1 + 2*r.IntN(2)}
 	for i := range r.IntN(3) {
-		s.Pools = append(s.Pools, Pool{
-			Name: fmt.Sprintf("pool%d", i), Offset: 20 * i, Count: 1 + r.IntN(6), Size: r.IntN(3), Groups: coin(r), Backups: coin(r),
-		})
+		p := Pool{Name: fmt.Sprintf("pool%d", i), Offset: 20 * i, Count: 1 + r.IntN(6), Size: r.IntN(3), Groups: coin(r), Backups: coin(r)}
+		p.Volume = 10 * (p.Count % 3)
+		s.Pools = append(s.Pools, p)
 	}
 	s.Private, s.API, s.Ingress, s.FloatingIP = coin(r), coin(r), r.IntN(2), coin(r)
 	s.DNS, s.Protected, s.ReverseDNS, s.Rules, s.NodesOnly = coin(r), coin(r), coin(r), r.IntN(3), coin(r)
@@ -75,6 +76,7 @@ func (s Spec) Change(r *rand.Rand) Spec {
 		if len(s.Pools) > 0 {
 			p := &s.Pools[r.IntN(len(s.Pools))]
 			p.Groups, p.Backups = coin(r), coin(r)
+			p.Volume = min(p.Volume+10, 40) // none shrinks, for Hetzner would not
 		}
 	case 5:
 		s.API, s.Ingress = coin(r), r.IntN(3)
@@ -195,12 +197,16 @@ func (s Spec) pool(out *schemas.Infrastructure, p Pool, role, address string) {
 				out.PlacementGroups = append(out.PlacementGroups, schemas.InfraPlacementGroup{Name: group, Labels: labels})
 			}
 		}
+		var volumes []schemas.InfraVolume
+		if p.Volume > 0 {
+			volumes = append(volumes, schemas.InfraVolume{Name: s.name(p.Name, fmt.Sprint(i), "data"), Size: p.Volume})
+		}
 		out.Servers = append(out.Servers, schemas.InfraServer{
 			Name: s.name(p.Name, fmt.Sprint(i)), Role: role, Pool: p.Name, Index: i,
 			Types: sizes[p.Size], Locations: []string{"nbg1", "fsn1"}, Image: schemas.InfraImage{Selector: talos, Architecture: "x86"},
 			PrivateIP: fmt.Sprintf(address, p.Offset+i+1), PublicIPv4: !s.Private, PublicIPv6: !s.Private,
 			PlacementGroup: group, SSHKeys: []string{SSHKey}, Labels: labels, Protected: s.Protected, Backups: p.Backups,
-			ReverseDNS: s.names(),
+			ReverseDNS: s.names(), Volumes: volumes,
 		})
 	}
 }
