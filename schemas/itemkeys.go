@@ -18,6 +18,7 @@ var ItemKeys = map[string]string{
 	"LoadBalancerPool": "name",
 	"LoadBalancerPort": "listen",
 	"NFSClass":         "name",
+	"NodeVolume":       "name",
 	"Notification":     "name",
 	"RegistryAuth":     "registry",
 	"RegistryMirror":   "registry",
