@@ -141,8 +141,8 @@ func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Ki
 	return nil
 }
 
-// fixedNodes refuses what apply cannot take through the phases: nodes that the
-// autoscaler makes keep the configuration that they began with.
+// fixedNodes refuses what apply cannot take through the phases: a node that the
+// autoscaler makes meanwhile may begin with the phase before.
 func fixedNodes(r *render.Repo, env string, kind rotation.Kind) error {
 	switch _, err := r.Repository().Files.Stat(path.Join(source.RenderedDir, env, "autoscaler")); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -150,6 +150,6 @@ func fixedNodes(r *render.Repo, env string, kind rotation.Kind) error {
 	case err != nil:
 		return err
 	}
-	return diag.On(string(kind), "%s has nodes that the cluster autoscaler makes: they keep the configuration that they began with, and would lose the others", env).
+	return diag.On(string(kind), "%s has pools of the cluster autoscaler: a node that it makes meanwhile may know the old authority alone, and would never join", env).
 		WithHint("set the pools of the autoscaler to no nodes, apply, and remove them from cluster.yaml for as long as the rotation takes;\nor rotate by hand with `talosctl rotate-ca`, and take the new authority over").WithCode(diag.Conflict)
 }
