@@ -33,14 +33,20 @@ type connector struct {
 
 // nodes looks where nodes are, and prepares to talk to them.
 func (c *connector) nodes(ctx context.Context) (*nodes.Cluster, error) {
+	_, cluster, err := c.found(ctx)
+	return cluster, err
+}
+
+// found is what there is in the project, and the nodes that are there.
+func (c *connector) found(ctx context.Context) (o cloudplan.Observed, cluster *nodes.Cluster, err error) {
 	if c.reach.dial == nil {
-		return nil, diag.On("environment "+c.env.name, "there are no nodes behind simulated servers").WithCode(diag.Usage)
+		return o, nil, diag.On("environment "+c.env.name, "there are no nodes behind simulated servers").WithCode(diag.Usage)
 	}
-	o, err := c.observe(ctx)
-	if err != nil {
-		return nil, err
+	if o, err = c.observe(ctx); err != nil {
+		return o, nil, err
 	}
-	return c.at(ctx, o, nil)
+	cluster, err = c.at(ctx, o, nil)
+	return o, cluster, err
 }
 
 // observe looks what there is in the project.

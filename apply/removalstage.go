@@ -21,7 +21,7 @@ type removalStage struct {
 
 // plan looks at the nodes, and says what has to be done.
 func (t *removalStage) plan(ctx context.Context, which Removal) (p *nodeplan.Plan, err error) {
-	c, err := t.nodes.connect.nodes(ctx)
+	o, c, err := t.nodes.connect.found(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,24 @@ func (t *removalStage) plan(ctx context.Context, which Removal) (p *nodeplan.Pla
 		p, err = t.make(ctx, c, which)
 		return err
 	})
+	if err != nil || !which.anew || t.cloud.project == nil {
+		return p, err
+	}
+	kept, err := t.keptOut(o, which.Nodes)
+	p.Refusals = append(p.Refusals, kept...)
 	return p, err
+}
+
+// keptOut is what is refused of the infrastructure beside the servers of nodes that are made
+// anew: apply would not let them join, and so their old machines are not taken out.
+func (t *removalStage) keptOut(o cloudplan.Observed, names []string) ([]plan.Note, error) {
+	p, err := cloudplan.Make(t.cloud.env.Infrastructure, o, plan.Consent{})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(p.Refusals, func(n plan.Note) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return n.Key == cloudplan.KeyOf(cloudplan.KindServer, name) })
+	}), nil
 }
 
 // make looks and plans. Whoever asks for it, agrees to it: the consent is asked for
@@ -196,4 +213,6 @@ type Removal struct {
 	Nodes []string
 	// Whether their machines forget what they were, and wait in maintenance mode.
 	Wipe bool
+
+	anew bool // their servers are made anew, and join again
 }

@@ -8,6 +8,7 @@ import (
 
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // primaryIPStep is a change of an address of a server.
@@ -93,11 +94,23 @@ func (s serverStep) kept(ipType hcloud.PrimaryIPType, location string) *hcloud.P
 	}
 	for _, ip := range s.plan.Observed.PrimaryIPs {
 		free := ip.Assignee == 0 || ip.Assignee == s.ID && !ip.AutoDelete // else it went with its server
-		if ip.Name == cloudplan.PrimaryIPName(s.Name, string(ipType)) && ip.Type == string(ipType) && ip.Location == location && free {
+		if ip.Name == cloudplan.PrimaryIPName(s.Name, string(ipType)) && ip.Type == string(ipType) && ip.Location == location && free && s.owns(ip) {
 			return &hcloud.PrimaryIP{ID: ip.ID}
 		}
 	}
 	return nil
+}
+
+// owns reports whether an address is the cluster's, or becomes that by this plan.
+func (s serverStep) owns(ip cloudplan.PrimaryIP) bool {
+	return ownLabels(s.plan.Cluster, ip.Labels) || slices.ContainsFunc(s.plan.Changes, func(c cloudplan.Change) bool {
+		return c.Key == cloudplan.KeyOf(cloudplan.KindPrimaryIP, ip.Name)
+	})
+}
+
+// ownLabels reports whether labels are those of what talosgen has made for a cluster.
+func ownLabels(cluster string, labels map[string]string) bool {
+	return labels[schemas.LabelCluster] == cluster && labels[schemas.LabelManagedBy] == schemas.ManagedBy
 }
 
 func (s primaryIPStep) remove(ctx context.Context) error {

@@ -134,9 +134,8 @@ func (s volumeStep) remove(ctx context.Context) error {
 func (s serverStep) ownVolumes(want *schemas.InfraServer, location string) (list []*hcloud.Volume) {
 	for _, v := range s.plan.Observed.Volumes {
 		desired := slices.ContainsFunc(want.Volumes, func(w schemas.InfraVolume) bool { return w.Name == v.Name })
-		ours := v.Labels[schemas.LabelCluster] == s.plan.Cluster && v.Labels[schemas.LabelManagedBy] == schemas.ManagedBy
 		free := v.Server == 0 || v.Server == s.ID // else it is not detached yet: the next plan attaches it
-		if desired && ours && free && v.Location == location {
+		if desired && free && ownLabels(s.plan.Cluster, v.Labels) && v.Location == location {
 			list = append(list, &hcloud.Volume{ID: v.ID})
 		}
 	}
