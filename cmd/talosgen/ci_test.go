@@ -315,7 +315,7 @@ func TestPipelinesPinWhatTheyUse(t *testing.T) {
 		found := 0
 		for _, f := range files {
 			for line := range strings.Lines(string(f.Data)) {
-				_, used, uses := strings.Cut(line, "uses: ")
+				_, used, uses := strings.Cut(line, " uses: ")
 				if _, image, is := strings.Cut(line, " image: "); is && strings.HasSuffix(f.Path, ".gitlab-ci.yml") {
 					used, uses = image, true
 				}

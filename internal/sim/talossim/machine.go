@@ -213,7 +213,8 @@ func (m *Machine) down() {
 // boot starts the machine.
 func (m *Machine) boot() {
 	m.down()
-	m.bootID = m.fleet.newUUID("boot of " + m.spec.Name)
+	// A machine that was found elsewhere has the id of a fleet like this one.
+	m.bootID = m.fleet.newUUID("boot of " + m.spec.Name + " after " + m.bootID)
 	if m.wiped && m.spec.Installed {
 		return // there is nothing to boot
 	}
