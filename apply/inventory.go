@@ -148,8 +148,7 @@ func (inv *inventory) controlPlanes(o cloudplan.Observed, making []string) (foun
 // owns reports whether a server is one that apply made for the cluster. Those of
 // its autoscaler come and go by themselves.
 func (inv *inventory) owns(server cloudplan.Server) bool {
-	return server.Labels[schemas.LabelCluster] == inv.infra.Cluster &&
-		server.Labels[schemas.LabelManagedBy] == schemas.ManagedBy && server.Labels[schemas.LabelNodeGroup] == ""
+	return schemas.OwnedBy(inv.infra.Cluster, server.Labels) && server.Labels[schemas.LabelNodeGroup] == ""
 }
 
 // statusRunning is Hetzner's status of a server that runs.

@@ -37,7 +37,7 @@ func (r labelledRecord) applied(o cloudplan.Observed) lineage.Tree {
 func noteLabels(o cloudplan.Observed, cluster string) map[string]string {
 	var found *cloudplan.Meta
 	take := func(m cloudplan.Meta) {
-		own := m.Labels[schemas.LabelCluster] == cluster && m.Labels[schemas.LabelManagedBy] == schemas.ManagedBy
+		own := schemas.OwnedBy(cluster, m.Labels)
 		component := m.Labels[schemas.LabelComponent]
 		lasting := component != schemas.ComponentLock && component != schemas.ComponentSession
 		if own && lasting && (found == nil || m.Created.Before(found.Created) || m.Created.Equal(found.Created) && m.ID < found.ID) {

@@ -37,6 +37,11 @@ func RoleOf(labels map[string]string) string {
 	return RoleControlPlane
 }
 
+// OwnedBy reports whether labels are those of what talosgen has made for a cluster.
+func OwnedBy(cluster string, labels map[string]string) bool {
+	return labels[LabelCluster] == cluster && labels[LabelManagedBy] == ManagedBy
+}
+
 // What apply keeps on objects for itself. Labels with this prefix are never
 // desired and never drift.
 const (

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -23,8 +22,6 @@ func newGitRepo(t *testing.T) gitRepo {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	r.git("init", "-q", "-b", "main")
-	r.git("config", "user.name", "t")
-	r.git("config", "user.email", "t@example.com")
 	r.write("rendered/dev/nodes/a.yaml", "a")
 	r.write("rendered/dev/render.lock.yaml", "lock")
 	r.write("rendered/prod/render.lock.yaml", "lock")
@@ -33,10 +30,7 @@ func newGitRepo(t *testing.T) gitRepo {
 
 func (r gitRepo) git(args ...string) {
 	r.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", r.root}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	inGit(r.t, r.root, args...)
 }
 
 func (r gitRepo) write(name, text string) {

@@ -103,14 +103,9 @@ func (s serverStep) kept(ipType hcloud.PrimaryIPType, location string) *hcloud.P
 
 // owns reports whether an address is the cluster's, or becomes that by this plan.
 func (s serverStep) owns(ip cloudplan.PrimaryIP) bool {
-	return ownLabels(s.plan.Cluster, ip.Labels) || slices.ContainsFunc(s.plan.Changes, func(c cloudplan.Change) bool {
+	return schemas.OwnedBy(s.plan.Cluster, ip.Labels) || slices.ContainsFunc(s.plan.Changes, func(c cloudplan.Change) bool {
 		return c.Key == cloudplan.KeyOf(cloudplan.KindPrimaryIP, ip.Name)
 	})
-}
-
-// ownLabels reports whether labels are those of what talosgen has made for a cluster.
-func ownLabels(cluster string, labels map[string]string) bool {
-	return labels[schemas.LabelCluster] == cluster && labels[schemas.LabelManagedBy] == schemas.ManagedBy
 }
 
 func (s primaryIPStep) remove(ctx context.Context) error {

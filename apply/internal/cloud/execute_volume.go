@@ -135,7 +135,7 @@ func (s serverStep) ownVolumes(want *schemas.InfraServer, location string) (list
 	for _, v := range s.plan.Observed.Volumes {
 		desired := slices.ContainsFunc(want.Volumes, func(w schemas.InfraVolume) bool { return w.Name == v.Name })
 		free := v.Server == 0 || v.Server == s.ID // else it is not detached yet: the next plan attaches it
-		if desired && free && ownLabels(s.plan.Cluster, v.Labels) && v.Location == location {
+		if desired && free && schemas.OwnedBy(s.plan.Cluster, v.Labels) && v.Location == location {
 			list = append(list, &hcloud.Volume{ID: v.ID})
 		}
 	}

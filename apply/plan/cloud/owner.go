@@ -49,9 +49,7 @@ func (o owner) owns(labels map[string]string) bool {
 }
 
 // marked reports whether an object has the labels of the cluster.
-func (o owner) marked(labels map[string]string) bool {
-	return labels[schemas.LabelCluster] == o.cluster && labels[schemas.LabelManagedBy] == schemas.ManagedBy
-}
+func (o owner) marked(labels map[string]string) bool { return schemas.OwnedBy(o.cluster, labels) }
 
 // transient reports whether an object belongs to a run of talosgen.
 func transient(labels map[string]string) bool {
