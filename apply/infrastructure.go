@@ -73,7 +73,7 @@ func (i *infrastructure) loop(stage progress.Stage, of part) execute.Loop[*cloud
 	}
 	loop.Executor = func(p *cloudplan.Plan) execute.Do[cloudplan.Change] {
 		do := i.project.Executor(p, cloud.Inputs{HostKey: i.env.hostKey, Image: i.images.step(stage, i.owner), Notes: i.record.notes()}).Do
-		return i.watch.watched(p, stage, do)
+		return i.watch.watched(p, stage, gatewayAsker{i.watch.connect.reach, i.clock}.ready(p, do))
 	}
 	return loop
 }

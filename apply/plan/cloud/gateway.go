@@ -33,6 +33,18 @@ type gateway struct {
 	server  string // its name; empty: none has the address
 	ill     string // why nothing gets out through it; empty: it is not known to be ill
 	well    bool   // something does, as far as can be told
+	starts  bool   // it is off, and this plan switches it on
+	off     string // for what this plan switches it off for a while; empty: it does not
+}
+
+// givesWayTo reports whether a route is led from a gateway to the other one: if it is ill and
+// the other one is well, or before it is switched off, if the other one is well or is so when
+// the plan is done with it.
+func (g gateway) givesWayTo(other gateway) bool {
+	if g.ill != "" {
+		return other.well
+	}
+	return g.off != "" && (other.well || other.starts)
 }
 
 // choose has each route lead to the gateway that it should lead to now. The other one of
@@ -56,26 +68,33 @@ func (p *gateways) choose() {
 func (p *gateways) moves(r schemas.InfraRoute) bool {
 	first, second := p.gateway(r.Gateway, r.Standby), p.gateway(r.Standby, r.Gateway)
 	if have := p.route(r.Destination); have != nil && have.Gateway == r.Standby {
-		return second.ill == "" || !first.well
+		return !second.givesWayTo(first)
 	}
-	return first.ill != "" && second.well
+	return first.givesWayTo(second)
 }
 
-// illness says why the gateway that a route leads to is not the one that it should lead
-// to, and relies what this was decided from.
-func (p *gateways) illness(r schemas.InfraRoute) (why string, relies []plan.Key) {
-	if r.Standby == "" {
-		return "", nil
-	}
-	for _, g := range []gateway{p.gateway(r.Gateway, r.Standby), p.gateway(r.Standby, r.Gateway)} {
-		if g.server != "" {
-			relies = append(relies, KeyOf(KindServer, g.server))
+// lead says why a route is led to another gateway, and what this was decided from. Before
+// its gateway is switched off, the plan is first done with the other one.
+func (p *gateways) lead(d *changeBuilder, r schemas.InfraRoute, from string) {
+	why := ""
+	if r.Standby != "" {
+		to, left := p.gateway(r.Gateway, r.Standby), p.gateway(r.Standby, r.Gateway)
+		for _, g := range []gateway{to, left} {
+			if g.server != "" {
+				d.relies = append(d.relies, KeyOf(KindServer, g.server))
+			}
 		}
-		if have := p.route(r.Destination); have != nil && g.address == have.Gateway && g.ill != "" {
-			why = g.server + " " + g.ill
+		switch {
+		case left.address != from:
+		case left.ill != "":
+			why = left.server + " " + left.ill
+		case left.off != "":
+			why = left.server + " is switched off to change its " + left.off
+			d.sake = KeyOf(KindServer, left.server)
+			d.needs(KeyOf(KindServer, to.server))
 		}
 	}
-	return why, relies
+	d.differ(FieldGateway, from, r.Gateway, why)
 }
 
 // gateway is the gateway with an address, beside the other one. That it does not answer
@@ -93,7 +112,7 @@ func (p *gateways) gateway(address, other string) gateway {
 	case have.Status == statusRebuilding:
 		g.ill = "is being rebuilt"
 	case have.Status == statusOff, have.Status == statusStopping:
-		g.ill = "is " + have.Status
+		g.ill, g.starts = "is "+have.Status, p.hasAddress(*have, address)
 	case plan.Named(p.policy.Replace, KeyOf(KindServer, g.server), g.server):
 		g.ill = "is made again"
 	case !p.hasAddress(*have, address):
@@ -106,7 +125,19 @@ func (p *gateways) gateway(address, other string) gateway {
 		}
 		g.well = !silent
 	}
+	if want := p.desiredServer(g.server); want != nil && have != nil {
+		g.off = (&servers{planner: p.planner}).switchedOffFor(*want, have)
+	}
 	return g
+}
+
+// desiredServer is a server of the tree; nil if it has none of that name.
+func (p *gateways) desiredServer(name string) *schemas.InfraServer {
+	i := slices.IndexFunc(p.desired.Servers, func(s schemas.InfraServer) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &p.desired.Servers[i]
 }
 
 // gatewayServer is the server that a gateway is, if it is there, and names it.

@@ -118,3 +118,12 @@ func TestConsentsSayWhy(t *testing.T) {
 		t.Error("nothing asks for consent")
 	}
 }
+
+// TestRescaleIsNotHarmless: a watch does not lead a route away for a change that it does not
+// make itself.
+func TestRescaleIsNotHarmless(t *testing.T) {
+	p := planOf(t, casetest.Cases(t, "testdata/plans/gateway-standby-rescale-one.txtar")[0])
+	if moves, part := p.Moves(), p.Harmless(); len(moves) != 1 || len(part.Changes) != 0 {
+		t.Errorf("moves %v, harmless %v", moves, part.Changes)
+	}
+}

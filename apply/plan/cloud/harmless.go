@@ -49,7 +49,7 @@ var free = []Kind{KindRoute, KindFirewall, KindRRSet}
 
 // harmless reports whether a change by itself is.
 func (c Change) harmless() bool {
-	if c.Consent != plan.NoConsent || !c.Allowed || c.Destructive || c.LiftProtection {
+	if c.Consent != plan.NoConsent || !c.Allowed || c.Destructive || c.LiftProtection || c.sake != "" {
 		return false
 	}
 	switch c.Action {

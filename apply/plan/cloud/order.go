@@ -52,24 +52,6 @@ func place(c *Change) int {
 	return i
 }
 
-// oneAtATime lets changes that take a server down wait for each other, and so
-// the removal of control planes: never two at once, and in the order of their names, as
-// their nodes leave.
-func (s *changeSet) oneAtATime(observed *Observed) {
-	sorting.By(s.plan.Changes, func(a, b Change) int { return natural.Compare(a.Name, b.Name) })
-	var last plan.Key
-	for i := range s.plan.Changes {
-		c := &s.plan.Changes[i]
-		if c.Kind != KindServer || !(c.Class == PowerOff || c.Action == Delete && observed.controlPlane(c.ID)) {
-			continue
-		}
-		if last != "" {
-			c.gone = append(c.gone, last)
-		}
-		last = c.Key
-	}
-}
-
 // dropNeeds forgets what nothing has to be done about, and repetitions. What
 // must be there does not wait for the end of something that has its name.
 func (s *changeSet) dropNeeds() {

@@ -102,6 +102,8 @@ type Change struct {
 	// The objects that it relies on, changed or not, and those that must be gone
 	// or have left before.
 	relies, gone []plan.Key
+	// Of a route: the server that is switched off once it leads elsewhere.
+	sake plan.Key
 	// Whether something is lost that cannot be had again: an object, an
 	// address, backups.
 	Destructive bool `json:"destructive,omitempty"`

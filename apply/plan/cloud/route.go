@@ -29,9 +29,7 @@ func (p *routes) compare() {
 				"nothing is changed about a network that is not the cluster's own")
 		default:
 			d := buildChange(KindRoute, r.Destination, 0, Update)
-			why, relies := g.illness(r)
-			d.differ(FieldGateway, have.Gateway, r.Gateway, why)
-			d.relies = relies
+			g.lead(d, r, have.Gateway)
 			p.addRoute(d, r)
 		}
 	}

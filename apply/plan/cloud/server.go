@@ -178,6 +178,9 @@ func (p *servers) updateServer(want schemas.InfraServer, have *Server) {
 	d.differ(FieldISO, have.ISO, "", "the next reboot would start it")
 	d.power(have)
 	p.madeWith(d.Key, want, have)
+	if p.oneOfTwo(want) && len(d.switchedOffFor()) > 0 {
+		p.leadAway(d, have)
+	}
 	p.add(d)
 }
 
