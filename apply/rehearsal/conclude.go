@@ -9,6 +9,9 @@ import (
 // ended before its end, and what it left as it was, such as what waits for consent.
 func (r *Report) Conclude(refused, failed, left []string) {
 	r.Problems = append(r.Problems, slices.Concat(refused, failed, left)...)
+	if r.Command == Destroy && len(refused)+len(failed) == 0 {
+		r.end()
+	}
 	suffers := len(r.Gaps) + len(r.Budgets) + len(r.Nowhere)
 	for _, w := range r.Workloads {
 		if w.Zero > 0 || w.Stays {
@@ -34,6 +37,16 @@ func (r *Report) Conclude(refused, failed, left []string) {
 	if len(r.Steps) > 0 {
 		r.Unseen = append(r.Unseen, "what installers, kernels and programs in pods do; how long pods take to end")
 	}
+}
+
+// Destroy is the command after which there is no cluster.
+const Destroy = "destroy"
+
+// end notes that the cluster ends: its pods and its control plane do not come back, and
+// that is what was asked for.
+func (r *Report) end() {
+	r.ends = true
+	r.Nowhere = r.Nowhere[:0]
 }
 
 // has reports whether there is such a step.

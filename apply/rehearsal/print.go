@@ -52,7 +52,7 @@ func (r *Report) Sections() []Section {
 	r.pods(&p)
 	var gaps []string
 	for _, g := range r.Gaps {
-		gaps = append(gaps, fmt.Sprintf("%s is away for %s, from %s on", g.What, Duration(g.Seconds), Duration(g.At)))
+		gaps = append(gaps, r.Text(g))
 	}
 	p.add("control plane", Estimated, gaps)
 	if r.MonthlyCost != "" {
@@ -115,6 +115,26 @@ func (s Step) Text() string {
 // mostNamed is how many workloads a step names.
 const mostNamed = 3
 
+// Text is a gap in one line. With a cluster that is destroyed its control plane ends.
+func (r *Report) Text(g Gap) string {
+	text := fmt.Sprintf("%s is away for %s, from %s on", g.What, Duration(g.Seconds), Duration(g.At))
+	switch {
+	case g.Stays && r.ends:
+		return fmt.Sprintf("%s ends with the cluster, after %s", g.What, Duration(g.At))
+	case g.Stays:
+		return text + ", and still at the end"
+	}
+	return text
+}
+
+// Label is a gap in few words.
+func (r *Report) Label(g Gap) string {
+	if g.Stays && r.ends {
+		return g.What + " ends"
+	}
+	return fmt.Sprintf("%s away for %s", g.What, Duration(g.Seconds))
+}
+
 // steps prints what is done, and when.
 func (r *Report) steps(p *parts) {
 	if len(r.Steps) == 0 {
@@ -134,6 +154,10 @@ func (r *Report) steps(p *parts) {
 func (r *Report) pods(p *parts) {
 	var lines []string
 	for _, w := range r.Workloads {
+		if w.Stays && r.ends {
+			lines = append(lines, fmt.Sprintf("%s %s/%s ends with the cluster", w.Kind, w.Namespace, w.Name))
+			continue
+		}
 		line := fmt.Sprintf("%s %s/%s: %d of %d ready at the worst; fewer than it wants for %s", w.Kind, w.Namespace, w.Name, w.Lowest, w.Wants, Duration(w.Below))
 		if w.Zero > 0 {
 			line += ", none for " + Duration(w.Zero)

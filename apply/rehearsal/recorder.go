@@ -224,12 +224,12 @@ func gaps(moments []Moment, began, end time.Time) (all []Gap) {
 			case !of.is(m) && since.IsZero():
 				since = m.At
 			case of.is(m) && !since.IsZero():
-				all = append(all, Gap{of.what, since.Sub(began).Seconds(), m.At.Sub(since).Seconds()})
+				all = append(all, Gap{What: of.what, At: since.Sub(began).Seconds(), Seconds: m.At.Sub(since).Seconds()})
 				since = time.Time{}
 			}
 		}
 		if !since.IsZero() && since.Before(end) {
-			all = append(all, Gap{of.what, since.Sub(began).Seconds(), end.Sub(since).Seconds()})
+			all = append(all, Gap{What: of.what, At: since.Sub(began).Seconds(), Seconds: end.Sub(since).Seconds(), Stays: true})
 		}
 	}
 	return all

@@ -91,6 +91,57 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestDestroyed: that a destroyed cluster has no control plane and no pods is its end, and no
+// time at which they are away; if the run stops before its end, it is.
+func TestDestroyed(t *testing.T) {
+	report := func() *rehearsal.Report {
+		return &rehearsal.Report{
+			Command: rehearsal.Destroy,
+			Gaps:    []rehearsal.Gap{{What: "quorum of etcd", At: 5, Seconds: 5}, {What: "Kubernetes API", At: 12, Seconds: 600, Stays: true}},
+			Workloads: []rehearsal.Workload{
+				{Kind: "Deployment", Namespace: "default", Name: "web", Wants: 2, Below: 600, Stays: true},
+				{Kind: "Deployment", Namespace: "default", Name: "api", Wants: 2, Lowest: 1, Below: 3},
+			},
+			Nowhere: []rehearsal.Nowhere{{Pod: "default/web-1", Why: "no nodes"}},
+		}
+	}
+	for name, c := range map[string]struct {
+		failed []string
+		want   string
+	}{
+		"it ends": {nil, `
+workloads (estimated)
+  Deployment default/web ends with the cluster
+  Deployment default/api: 1 of 2 ready at the worst; fewer than it wants for 3s
+
+control plane (estimated)
+  quorum of etcd is away for 5s, from 5s on
+  Kubernetes API ends with the cluster, after 12s
+`},
+		"it stops": {[]string{"server/a: locked"}, `
+problems
+  server/a: locked
+
+workloads (estimated)
+  Deployment default/web: 0 of 2 ready at the worst; fewer than it wants for 10m0s, and still at the end
+  Deployment default/api: 1 of 2 ready at the worst; fewer than it wants for 3s
+
+pods that fit nowhere for a while (computed)
+  default/web-1: no nodes
+
+control plane (estimated)
+  quorum of etcd is away for 5s, from 5s on
+  Kubernetes API is away for 10m0s, from 12s on, and still at the end
+`},
+	} {
+		r := report()
+		r.Conclude(nil, c.failed, nil)
+		if _, got, _ := strings.Cut(r.String(), "\n"); got != c.want {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
 // TestResults: what is refused counts more than what fails, and that more than risks.
 func TestResults(t *testing.T) {
 	for _, c := range []struct {

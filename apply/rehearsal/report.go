@@ -53,6 +53,9 @@ type Report struct {
 	Currency    string `json:"currency,omitempty"`
 	// What was not looked at, or is not simulated.
 	Unseen []string `json:"unseen"`
+
+	// Whether the cluster ends with the run.
+	ends bool
 }
 
 // Risk is something that takes consent.
@@ -96,6 +99,8 @@ type Gap struct {
 	What    string  `json:"what"`
 	At      float64 `json:"at"`
 	Seconds float64 `json:"seconds"`
+	// Whether it is still so at the end: of destroy, that is what was wanted.
+	Stays bool `json:"stays,omitempty"`
 }
 
 // Budget is a PodDisruptionBudget that does not allow an eviction at once.

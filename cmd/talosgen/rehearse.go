@@ -22,7 +22,7 @@ const (
 const (
 	rehearseApply   = "apply"
 	rehearseUpgrade = "upgrade"
-	rehearseDestroy = "destroy"
+	rehearseDestroy = rehearsal.Destroy
 )
 
 var rehearsed = []string{rehearseApply, rehearseUpgrade, rehearseDestroy}
@@ -109,11 +109,10 @@ func (r rehearseCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := r.rehearse(c, observed, run)
+	report, err := r.rehearse(c, observed, what, run)
 	if err != nil {
 		return err
 	}
-	report.Command = what
 	return r.print(c, report)
 }
 

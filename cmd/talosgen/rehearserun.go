@@ -41,7 +41,7 @@ func rehearsalOf(c *cli.Context, what string) (rehearsing, error) {
 }
 
 // rehearse runs a command on simulators that are as a cluster was observed.
-func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, run rehearsing) (*rehearsal.Report, error) {
+func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, what string, run rehearsing) (*rehearsal.Report, error) {
 	site, err := newSite(c, r.app, o.Environment, resembling(c, o))
 	if err != nil {
 		return nil, err
@@ -67,11 +67,13 @@ func (r rehearseCommand) rehearse(c *cli.Context, o *rehearsal.Observed, run reh
 	if c.Context.Err() != nil {
 		return nil, c.Context.Err()
 	}
-	if err := site.clock.Sleep(c.Context, settles); err != nil {
-		return nil, err
+	if what != rehearseDestroy { // after it no pod gets ready
+		if err := site.clock.Sleep(c.Context, settles); err != nil {
+			return nil, err
+		}
 	}
 	report := recorder.Report(seenBy(site))
-	report.Environment, report.Cluster, report.Observed = o.Environment, o.Cluster, o.At
+	report.Environment, report.Cluster, report.Command, report.Observed = o.Environment, o.Cluster, what, o.At
 	report.Risks = append(report.Risks, found.risks...)
 	report.MonthlyCost, report.Currency = found.cost, found.currency
 	report.Unseen = append(report.Unseen, o.Unseen...)

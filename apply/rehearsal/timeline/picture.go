@@ -76,7 +76,7 @@ func drawn(r *rehearsal.Report) *picture {
 	}
 	p.Rows = y - 20
 	for i, g := range r.Gaps {
-		p.Gaps = append(p.Gaps, gapOf(g, s, y+(i+1)*rowHeight-5))
+		p.Gaps = append(p.Gaps, gapOf(r, g, s, y+(i+1)*rowHeight-5))
 	}
 	p.Height = y + len(r.Gaps)*rowHeight + 6
 	for _, second := range moments(s.seconds) {
@@ -113,7 +113,7 @@ func barOf(step rehearsal.Step, s scale, y int) bar {
 	}
 }
 
-func gapOf(g rehearsal.Gap, s scale, y int) gap {
+func gapOf(r *rehearsal.Report, g rehearsal.Gap, s scale, y int) gap {
 	begin, end := s.at(g.At), s.at(g.At+g.Seconds)
 	anchor, x := "start", begin
 	if begin > (namesWidth+width)/2 { // there is more room before it
@@ -121,8 +121,8 @@ func gapOf(g rehearsal.Gap, s scale, y int) gap {
 	}
 	return gap{
 		X: number(begin), Width: number(max(end-begin, leastBar)), Y: y, LabelX: number(x), Anchor: anchor,
-		Label: fmt.Sprintf("%s away for %s", g.What, rehearsal.Duration(g.Seconds)),
-		Tip:   fmt.Sprintf("%s is away for %s, from %s on", g.What, rehearsal.Duration(g.Seconds), rehearsal.Duration(g.At)),
+		Label: r.Label(g),
+		Tip:   r.Text(g),
 	}
 }
 
