@@ -118,7 +118,7 @@ func TestGrowAndShrink(t *testing.T) {
 			t.Errorf("without consent: %v", err)
 		}
 		w.mustApply(nodeplan.Policy{Allow: []string{"cp-1", "w-1"}})
-		want := "health cluster, snapshot cp-1, drain cp-1, forfeit cp-1, leave cp-1, verify cp-1, delete-node cp-1"
+		want := "health cluster, snapshot cp-1, drain cp-1, transfer-leadership cp-1, leave cp-1, verify cp-1, delete-node cp-1"
 		if steps := w.steps(); !strings.Contains(steps, want) || !strings.Contains(steps, "drain w-1") || len(w.kube.nodes) != 3 {
 			t.Errorf("%s; Kubernetes knows %v", steps, w.kube.nodes)
 		}

@@ -66,7 +66,7 @@ func (c *Cluster) Loop(agreed *nodeplan.Plan, again func(context.Context) (*node
 }
 
 // Name is what a step is called in progress and reports: reboot prod-worker-1.
-func Name(s nodeplan.Step) string { return fmt.Sprintf("%s %s", s.Action, s.Node) }
+func Name(s nodeplan.Step) string { return fmt.Sprintf("%s %s", s.Action.Text(), s.Node) }
 
 // action takes a step. tell is told what is waited for.
 type action func(ctx context.Context, p *nodeplan.Plan, s nodeplan.Step, notify func(string)) error

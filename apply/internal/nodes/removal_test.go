@@ -50,7 +50,7 @@ func TestReplace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, "cp-1", "cp-2", "cp-3", "w-1")
 		steps, err := w.remove(true, "cp-2")
-		const want = "health cluster, snapshot cp-2, drain cp-2, forfeit cp-2, leave cp-2, verify cp-2, delete-node cp-2, reset cp-2"
+		const want = "health cluster, snapshot cp-2, drain cp-2, transfer-leadership cp-2, leave cp-2, verify cp-2, delete-node cp-2, reset cp-2"
 		if err != nil || steps != want {
 			t.Fatalf("%v: %s", err, steps)
 		}

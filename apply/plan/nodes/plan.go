@@ -61,7 +61,7 @@ const (
 	Reboot             Action = "reboot"          // and wait for another boot in which it runs
 	Uncordon           Action = "uncordon"        // let pods in again
 	Snapshot           Action = "snapshot"        // save etcd
-	TransferLeadership Action = "forfeit"         // give up leadership in etcd
+	TransferLeadership Action = "forfeit"         // transfer the leadership of etcd
 	Leave              Action = "leave"           // leave etcd
 	RemoveMember       Action = "remove-member"   // of a dead node, by its id
 	Verify             Action = "verify"          // see that the member is gone, and the others are well
@@ -69,6 +69,15 @@ const (
 	RewriteSecrets     Action = "rewrite-secrets" // so that no Secret is stored with a key that is about to go
 	Reset              Action = "reset"           // wipe the machine, and wait until it is in maintenance mode
 )
+
+// Text is the action as people read it in plans and while it is done. Its value in saved
+// plans and in JSON stays.
+func (a Action) Text() string {
+	if a == TransferLeadership {
+		return "transfer-leadership"
+	}
+	return string(a)
+}
 
 // WholeCluster and Etcd are the node of steps that are about all of them.
 const (

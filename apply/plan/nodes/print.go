@@ -7,20 +7,24 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 )
 
-// narrowest is how wide the column with the names of nodes is at least.
-const narrowest = 24
+// narrowest and narrowestAction are how wide the columns with the names of nodes and with
+// actions are at least.
+const (
+	narrowest       = 24
+	narrowestAction = 14
+)
 
 // String prints the plan for people. It is the same for equal plans, to the
 // byte, and holds no secrets.
 func (p Plan) String() string {
 	w := &plan.Printer{}
 	w.Line(0, "%s, nodes: %s", p.Cluster, p.Summary())
-	width := narrowest
+	width, action := narrowest, narrowestAction
 	for _, s := range p.Steps {
-		width = max(width, len([]rune(s.Node)))
+		width, action = max(width, len([]rune(s.Node))), max(action, len(s.Action.Text()))
 	}
 	for i, s := range p.Steps {
-		w.Line(2, "%2d  %-14s %-*s %s", i+1, s.Action, width, s.Node, p.remarks(s))
+		w.Line(2, "%2d  %-*s %-*s %s", i+1, action, s.Action.Text(), width, s.Node, p.remarks(s))
 		for _, c := range s.Changes {
 			w.Line(8, "%s", c)
 		}
