@@ -47,7 +47,7 @@ func (s *Session) AtCluster(ctx context.Context, server string, do func(*Cluster
 }
 
 // Etcd asks every control plane for its member of etcd, and says besides whether
-// etcd is well.
+// etcd is well: a quorum without one of its members is not.
 func (s *Session) Etcd(ctx context.Context) (list *health.MemberList, well bool, err error) {
 	c, err := s.connect.nodes(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Session) Etcd(ctx context.Context) (list *health.MemberList, well bool,
 		f := facts(ctx, c, controlPlaneMachines(c), func(context.Context) ([]health.KubeNode, error) { return nil, nil })
 		l := health.ListMembers(f)
 		list = &l
-		well = !slices.ContainsFunc(health.Check(f).Failures(), health.Result.AboutEtcd)
+		well = l.Complete() && !slices.ContainsFunc(health.Check(f).Failures(), health.Result.AboutEtcd)
 		return ctx.Err()
 	})
 	return list, well, err

@@ -26,7 +26,9 @@ func (e etcdCommand) statusCommand() *cli.Command {
 		Name:      "status",
 		Usage:     "list etcd members and their health",
 		ArgsUsage: "<env>",
-		Description: `Asks every control plane node for its etcd member. Exits 1 if etcd is not healthy.
+		Description: `Asks every control plane node for its etcd member. Exits 1 if etcd is
+not healthy: if it has no quorum or an alarm, or if a single member does
+not answer or has no vote.
 
 Examples:
    talosgen etcd status prod
@@ -83,6 +85,10 @@ Examples:
 func (e etcdCommand) snapshot(c *cli.Context) error {
 	name, err := e.clusters.ws.environment(c, "[file]")
 	if err != nil {
+		return err
+	}
+	// A backup reads: what is not committed or pushed yet is no reason to have none.
+	if err := c.Set(flagAllowDirty, "true"); err != nil {
 		return err
 	}
 	return e.clusters.useOf(c, name, func(s *session) error { return e.save(c, s) })

@@ -73,6 +73,11 @@ func ListMembers(f Facts) MemberList {
 	return list
 }
 
+// Complete reports whether each member, and each control plane, has answered for itself.
+func (l MemberList) Complete() bool {
+	return len(l.Without) == 0 && !slices.ContainsFunc(l.Members, func(m Member) bool { return m.Problem != "" })
+}
+
 // unresponsive notes a control plane that does not speak for a member: it may have one
 // by its name.
 func (l *MemberList) unresponsive(name, reason string) {

@@ -34,3 +34,27 @@ cp-6      -       -         -        -     -      -        its etcd is no member
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestComplete: a quorum without one of its members is not all of etcd.
+func TestComplete(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		want   bool
+	}{
+		"well":            {func(*Facts) {}, true},
+		"a node is down":  {func(f *Facts) { f.Nodes[1].Err = errors.New("does not answer") }, false},
+		"its etcd is":     {func(f *Facts) { f.Nodes[1].Etcd.Err = errors.New("its etcd is Failed") }, false},
+		"no member of it": {func(f *Facts) { f.Nodes = append(f.Nodes, Node{Name: "cp-4", ControlPlane: true}) }, false},
+		"a member of another": {func(f *Facts) {
+			for i := range 3 {
+				f.Nodes[i].Etcd.Members = append(f.Nodes[i].Etcd.Members, node.Member{ID: 0xa5, Hostname: "cp-5"})
+			}
+		}, false},
+	} {
+		f := wellFacts()
+		c.change(&f)
+		if got := ListMembers(f).Complete(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
