@@ -126,7 +126,7 @@ func (p *gateways) gateway(address, other string) gateway {
 		g.well = !silent
 	}
 	if want := p.desiredServer(g.server); want != nil && have != nil {
-		g.off = (&servers{planner: p.planner}).switchedOffFor(*want, have)
+		g.off = p.switchedOffFor(*want, have)
 	}
 	return g
 }

@@ -178,7 +178,7 @@ func (p *servers) updateServer(want schemas.InfraServer, have *Server) {
 	d.differ(FieldISO, have.ISO, "", "the next reboot would start it")
 	d.power(have)
 	p.madeWith(d.Key, want, have)
-	if p.oneOfTwo(want) && len(d.switchedOffFor()) > 0 {
+	if (&gateways{p.planner}).oneOfTwo(want) && len(d.switchedOffFor()) > 0 {
 		p.leadAway(d, have)
 	}
 	p.add(d)

@@ -23,17 +23,18 @@ func (d *changeBuilder) switchedOffFor() (fields []string) {
 
 // switchedOffFor says which fields of a server that is there are changed while it is off;
 // empty: none.
-func (p *servers) switchedOffFor(want schemas.InfraServer, have *Server) string {
+func (p *gateways) switchedOffFor(want schemas.InfraServer, have *Server) string {
 	d := buildChange(KindServer, want.Name, have.ID, Update)
-	p.serverType(d, want, have)
-	p.serverPlace(d, want, have)
+	s := &servers{planner: p.planner}
+	s.serverType(d, want, have)
+	s.serverPlace(d, want, have)
 	publicAddress(d, FieldPublicIPv4, have.PublicIPv4.IP, want.PublicIPv4)
 	publicAddress(d, FieldPublicIPv6, have.PublicIPv6.IP, want.PublicIPv6)
 	return strings.Join(d.switchedOffFor(), ", ")
 }
 
 // oneOfTwo reports whether a server is a gateway beside another one.
-func (p *servers) oneOfTwo(s schemas.InfraServer) bool {
+func (p *gateways) oneOfTwo(s schemas.InfraServer) bool {
 	return p.want != nil && !node(s) && slices.ContainsFunc(p.want.Routes, func(r schemas.InfraRoute) bool {
 		return r.Standby != "" && (s.PrivateIP == r.Gateway || s.PrivateIP == r.Standby)
 	})
