@@ -32,6 +32,7 @@ type Cluster struct {
 	LoadBalancers map[string]Object `json:"loadBalancer,omitempty"`
 	FloatingIPs   map[string]Object `json:"floatingIp,omitempty"`
 	Firewalls     map[string]Object `json:"firewall,omitempty"`
+	Volumes       map[string]Object `json:"volume,omitempty"` // of nodes
 }
 
 // Object is an object of a cluster.
@@ -45,6 +46,9 @@ type Object struct {
 	PrivateIP  string `json:"privateIp,omitempty"`
 	PublicIPv4 string `json:"publicIpv4,omitempty"`
 	PublicIPv6 string `json:"publicIpv6,omitempty"`
+	// Of a volume: its size in GB, and the node that has it.
+	Size int    `json:"sizeGb,omitempty"`
+	Node string `json:"node,omitempty"`
 }
 
 // addresses are the public ones.
@@ -64,11 +68,13 @@ func Of(i *schemas.Infrastructure, o *cloudplan.Observed) *Cluster {
 	out := &Cluster{
 		Name: i.Cluster, Provider: i.Provider, Endpoint: i.KubernetesAPI.ExternalEndpoint, InternalEndpoint: i.KubernetesAPI.Endpoint,
 		Nodes: map[string]Object{}, Servers: map[string]Object{}, LoadBalancers: map[string]Object{}, FloatingIPs: map[string]Object{}, Firewalls: map[string]Object{},
+		Volumes: map[string]Object{},
 	}
 	for _, m := range i.Machines {
 		out.Nodes[m.Name] = Object{Name: m.Name, Role: roleOf(m.Role), PrivateIP: m.Address}
 	}
 	out.servers(i, o)
+	out.volumes(i, o)
 	owns := func(m cloudplan.Meta) bool { return m.Labels[schemas.LabelCluster] == i.Cluster }
 	for _, b := range o.LoadBalancers {
 		if owns(b.Meta) {
@@ -114,6 +120,22 @@ func (out *Cluster) servers(i *schemas.Infrastructure, o *cloudplan.Observed) {
 			out.Servers[want.Name] = s
 		} else {
 			out.Nodes[want.Name] = s
+		}
+	}
+}
+
+// volumes are those that the tree gives to nodes and that exist.
+func (out *Cluster) volumes(i *schemas.Infrastructure, o *cloudplan.Observed) {
+	for _, server := range i.Servers {
+		for _, want := range server.Volumes {
+			have := slices.IndexFunc(o.Volumes, func(v cloudplan.Volume) bool {
+				return v.Name == want.Name && v.Labels[schemas.LabelCluster] == i.Cluster
+			})
+			if have < 0 {
+				continue
+			}
+			v := o.Volumes[have]
+			out.Volumes[v.Name] = Object{ID: v.ID, Name: v.Name, Location: v.Location, Size: v.Size, Node: server.Name}
 		}
 	}
 }

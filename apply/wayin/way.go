@@ -13,6 +13,8 @@ type Way struct {
 	Cluster string `json:"cluster"`
 	// The server that leads to nodes without public addresses; empty: there is none.
 	Gateway string `json:"gateway,omitempty"`
+	// The one that leads there while that one does not; empty: there is none.
+	Standby string `json:"standbyGateway,omitempty"`
 	// Whether nodes have public addresses.
 	Public bool `json:"public"`
 	// From where rules let in to the APIs of Kubernetes and Talos for good.
@@ -29,7 +31,7 @@ const (
 // Of reads it from a tree.
 func Of(i *schemas.Infrastructure) Way {
 	return Way{
-		Cluster: i.Cluster, Gateway: i.Access.Jump, Public: public(i) && i.Access.Jump == "",
+		Cluster: i.Cluster, Gateway: i.Access.Jump, Standby: i.Access.JumpStandby, Public: public(i) && i.Access.Jump == "",
 		Kubernetes: preflight.Sources(i, kubernetesPort), Talos: preflight.Sources(i, talosPort),
 	}
 }
@@ -47,13 +49,21 @@ func (w Way) String() string {
 	}
 	switch {
 	case w.Gateway != "":
-		return w.Cluster + ": its nodes are reached through " + w.Gateway
+		return w.Cluster + ": its nodes are reached through " + either(w.Gateway, w.Standby)
 	case !w.Public:
 		return w.Cluster + ": its nodes are reached from their own network"
 	case slices.Equal(w.Kubernetes, w.Talos):
 		return w.Cluster + ": rules let in " + from(w.Kubernetes)
 	}
 	return w.Cluster + ": rules let in " + from(w.Kubernetes) + " to Kubernetes, " + from(w.Talos) + " to Talos"
+}
+
+// either names a gateway, and the one that stands by, if there is one.
+func either(gateway, standby string) string {
+	if standby == "" {
+		return gateway
+	}
+	return gateway + " or " + standby
 }
 
 // ToTalos is [ToKubernetes] for the Talos API.
@@ -72,7 +82,7 @@ func to(i *schemas.Infrastructure, env, api, port string) string {
 	case preflight.Balanced(i, port):
 		return ""
 	case i.Access.Jump != "":
-		return "its nodes are reached through " + i.Access.Jump + ": `talosgen access proxy " + env + "` leads there"
+		return "its nodes are reached through " + either(i.Access.Jump, i.Access.JumpStandby) + ": `talosgen access proxy " + env + "` leads there"
 	case slices.Contains(preflight.Closed(i), api):
 		return "the firewall lets no address in to the " + api + ": `talosgen access open " + env + "` lets yours in for a while"
 	}

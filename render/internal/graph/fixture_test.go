@@ -64,6 +64,11 @@ func everything() Input {
 		Name: "blue-nat-gateway-2", Role: schemas.RoleNATGateway, Types: []string{"cpx22"}, Locations: []string{"hel1"},
 		PrivateIP: "10.0.64.252", PublicIPv4: true, Labels: map[string]string{"role": schemas.RoleNATGateway},
 	})
+	for i := range infra.Servers {
+		if s := &infra.Servers[i]; s.Pool == "app" {
+			s.Volumes = []schemas.InfraVolume{{Name: s.Name + "-data", Size: 50}, {Name: s.Name + "-scratch", Size: 10}}
+		}
+	}
 	return Input{Environment: "production", Dir: "rendered/production", Infrastructure: infra, Talos: "v1.14.1", Kubernetes: "1.37.0", Files: addons()}
 }
 

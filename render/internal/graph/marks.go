@@ -35,6 +35,9 @@ var inOrder = []Become{Add, Change, Replace, Destroy, Refused}
 // serverKey is how plans name a server, and its node.
 func serverKey(name string) string { return "server/" + name }
 
+// volumeKey is how plans name a volume.
+func volumeKey(name string) string { return "volume/" + name }
+
 // Mark draws what becomes of objects, by the names that plans have for them: on the cards
 // that stand for them, and as a group of its own what the tree does not have.
 func (p *Picture) Mark(objects map[string]Become) {

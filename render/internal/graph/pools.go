@@ -20,14 +20,19 @@ type pool struct {
 	kind   string // of server; of machines, their disk
 	where  string
 	public string // which public addresses they have
+	disks  string // the volumes that each of them has
 	labels map[string]string
 	nodes  []node
 }
 
-type node struct{ name, address string }
+type node struct {
+	name    string
+	address string
+	volumes []string // their names
+}
 
 func (p pool) id() string {
-	return strings.Join([]string{"pool", p.role, p.name, p.subnet, p.kind, p.where, p.public}, "/")
+	return strings.Join([]string{"pool", p.role, p.name, p.subnet, p.kind, p.where, p.public, p.disks}, "/")
 }
 
 // poolsOfServers gathers the nodes among servers, in the order of their names.
@@ -39,8 +44,8 @@ func poolsOfServers(infra schemas.Infrastructure) []pool {
 		}
 		all = gather(all, pool{
 			name: s.Pool, role: s.Role, subnet: subnetOf(infra.Network, s.PrivateIP), kind: oneOf(s.Types),
-			where: oneOf(s.Locations), public: publicAddresses(s.PublicIPv4, s.PublicIPv6), labels: s.Labels,
-		}, node{s.Name, s.PrivateIP})
+			where: oneOf(s.Locations), public: publicAddresses(s.PublicIPv4, s.PublicIPv6), disks: volumesOf(s), labels: s.Labels,
+		}, node{s.Name, s.PrivateIP, namesOf(s.Volumes)})
 	}
 	return sorted(all)
 }
@@ -50,7 +55,7 @@ func poolsOfMachines(infra schemas.Infrastructure) []pool {
 	var all []pool
 	for _, m := range infra.Machines {
 		address, _, _ := strings.Cut(cmp.Or(m.Address, m.BootAddress), "/")
-		all = gather(all, pool{name: m.Pool, role: m.Role, kind: m.InstallDisk}, node{m.Name, address})
+		all = gather(all, pool{name: m.Pool, role: m.Role, kind: m.InstallDisk}, node{name: m.Name, address: address})
 	}
 	return sorted(all)
 }
@@ -91,6 +96,25 @@ func publicAddresses(v4, v6 bool) string {
 	return "no public address"
 }
 
+// volumesOf says which volumes a server has, by the names that they have on it.
+func volumesOf(s schemas.InfraServer) string {
+	var each []string
+	for _, v := range s.Volumes {
+		each = append(each, fmt.Sprintf("%s %d GB", strings.TrimPrefix(v.Name, s.Name+"-"), v.Size))
+	}
+	if len(each) == 0 {
+		return ""
+	}
+	return "volumes: " + strings.Join(each, ", ")
+}
+
+func namesOf(volumes []schemas.InfraVolume) (names []string) {
+	for _, v := range volumes {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
 // subnetOf is the range of the subnet that an address is in; empty if there is
 // none.
 func subnetOf(network *schemas.InfraNetwork, address string) string {
@@ -117,12 +141,18 @@ func (p pool) card() Card {
 	}
 	for _, n := range p.nodes {
 		c.Objects = append(c.Objects, serverKey(n.name))
+		for _, v := range n.volumes {
+			c.Objects = append(c.Objects, volumeKey(v))
+		}
 	}
 	switch {
 	case p.subnet == "" && p.where == "": // machines
 		c.Lines = append(c.Lines, Line{natural.Count(len(p.nodes), "machine"), p.kind})
 	default:
 		c.Lines = append(c.Lines, Line{fmt.Sprintf("%d × %s", len(p.nodes), p.kind), p.where}, Line{Left: p.public})
+	}
+	if p.disks != "" {
+		c.Lines = append(c.Lines, Line{Left: p.disks})
 	}
 	if n := len(p.nodes); n > mostNodes {
 		first, last := p.nodes[0], p.nodes[n-1]
