@@ -8,6 +8,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/render/internal/fit"
 	"github.com/talosgen/talosgen/render/internal/foreign"
+	"github.com/talosgen/talosgen/render/internal/subst"
 )
 
 // inSource says of problems in an environment, which is not written then, where they are
@@ -18,7 +19,11 @@ func (i *importing) inSource(err error, files map[string][]byte, origin *foreign
 	problems.AddErr(err)
 	for _, p := range problems {
 		q := *p
+		var undefined *subst.Undefined
 		switch data, ours := files[p.Pos.File]; {
+		case !ours && errors.As(p, &undefined):
+			q.Message += ": a file that all environments share uses it"
+			q.Hint = i.sharedHint(undefined.Name)
 		case ours:
 			q.Pos = i.placeInSource(p, data, origin)
 			if q.Hint != "" && !strings.Contains(q.Hint, p.Pos.File) { // that is not there
@@ -46,6 +51,15 @@ func (i *importing) tried(err error) map[string][]byte {
 		files[i.path(name)] = data
 	}
 	return files
+}
+
+// sharedHint says what to do about a variable in a shared file that the new environment does
+// not have: it has no cluster.env yet in which to define it.
+func (i *importing) sharedHint(name string) string {
+	return "nothing was written, so there is no " + i.path("cluster.env") + " yet to define it in: either\n" +
+		"write ${" + name + ":-…} there, with a value that fits these machines; or\n" +
+		"move the file below envs/<env>/patches of the environments that define " + name + ";\n" +
+		"then run the command again"
 }
 
 const inSourceHint = "nothing was written: change it in the source, and import again"

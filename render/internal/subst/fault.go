@@ -51,8 +51,14 @@ func (f fault) problem(pos diag.Pos, scope *Scope, secretText bool) *diag.Proble
 		f.remedy(scope),
 		"write ${" + f.name + ":-} if it may be empty, $${" + f.name + "} for the literal text",
 	}
-	return diag.New(pos, "variable %q is not defined", f.name).WithHint("%s", strings.Join(hint, "\n"))
+	return diag.New(pos, "variable %q is not defined", f.name).WithHint("%s", strings.Join(hint, "\n")).WithCause(&Undefined{f.name})
 }
+
+// Undefined is the cause of a problem with a variable that is not defined.
+type Undefined struct{ Name string }
+
+// Error names the variable.
+func (u *Undefined) Error() string { return u.Name + " is not defined" }
 
 // ofNode are the variables that talosgen defines for a node. Not every node has
 // all of them.
