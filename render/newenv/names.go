@@ -45,6 +45,12 @@ func (n nodes) text(text string) string {
 	})
 }
 
+// comment is a line that is one.
+var comment = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
+
+// comments has the new names in the comments of a text: a value may name another node.
+func (n nodes) comments(text string) string { return comment.ReplaceAllStringFunc(text, n.text) }
+
 // file has the new name in the path of patches for a node.
 func (n nodes) file(name string) string {
 	rest, is := strings.CutPrefix(name, "patches/nodes/")

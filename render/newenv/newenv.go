@@ -132,7 +132,9 @@ func (a *adding) change() error {
 			a.report.Left = append(a.report.Left, file)
 		default:
 			text := a.paths(move.text(string(data)))
-			if name != clusterEnv && name != source.ClusterFile {
+			if name == clusterEnv || name == source.ClusterFile {
+				text = names.comments(text)
+			} else {
 				text = names.text(text)
 			}
 			a.files[a.path(names.file(name))] = []byte(text)
