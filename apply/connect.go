@@ -87,7 +87,7 @@ func newSession(e *Environment, project *cloud.Client, c Cloud) *Session {
 	}
 	lock := &locker{env: e.Name(), place: lockPlaceOf(e, project, open, kube, c.Clock), held: held, log: log}
 	s := &Session{
-		env: e, project: project, examples: c.Examples, log: log, lock: lock, record: recordOf(e, project, c.History, kube, lock, log),
+		env: e, project: project, examples: c.Examples, hurried: c.Hurried, log: log, lock: lock, record: recordOf(e, project, c.History, kube, lock, log),
 		objects: &treeObjects{env: e}, backups: &backups{env: e, clock: c.Clock, files: c.Nodes.Keep},
 		images:  &imageBuilder{project: project, infra: infra, with: c.Builder, version: e.version, clock: c.Clock},
 		sweeper: &sweeper{project: project, cluster: infra.Cluster, inventory: inv, log: log, lock: lock},

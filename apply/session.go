@@ -21,6 +21,9 @@ type Cloud struct {
 	// Whether the project is simulated: a simulator has a token of its own, which
 	// need not be the one in the tree.
 	Simulated bool
+	// Whether its nodes are simulated while time is real: nobody waits half a minute for
+	// what they do at once. A rehearsal takes the time of real ones.
+	Hurried bool
 	// Public keys whose private half everybody has, besides that of the key
 	// that talosgen ships: a tree that they can read is for a simulator only.
 	Examples []string
@@ -59,6 +62,7 @@ type Session struct {
 	env      *Environment
 	project  *cloud.Client // nil for machines that exist already
 	examples []string      // public keys of examples; see [Cloud]
+	hurried  bool          // see [Cloud]
 	log      *runLog
 	lock     *locker
 	record   treeRecord

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/node"
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
@@ -90,9 +89,5 @@ func (u stepper) contract(ctx context.Context, c *node.Client, s upgradeplan.Ste
 	if _, err = c.Apply(ctx, send, node.NoReboot); err != nil || !slices.Contains(u.controlPlanes(), s.Node) {
 		return err
 	}
-	return u.Clock.Sleep(ctx, noticed)
+	return u.Clock.Sleep(ctx, u.Patience.Notice)
 }
-
-// noticed is how long it may take until programs of a control plane restart whose images
-// stay: after that, observing tells whether they run.
-const noticed = 30 * time.Second

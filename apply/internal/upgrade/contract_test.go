@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/talosgen/talosgen/apply/plan/nodes/nodeconfig"
 	upgradeplan "github.com/talosgen/talosgen/apply/plan/upgrade"
@@ -47,6 +48,25 @@ func TestContract(t *testing.T) {
 		t.Errorf("the order is %v", got)
 	}
 	w.nothing()
+}
+
+// TestContractNotice: each control plane that moves has its half minute to notice it, and a
+// simulated one a moment.
+func TestContractNotice(t *testing.T) {
+	took := func(simulated bool) time.Duration {
+		w := newMove(t, "v1.14.0")
+		if simulated {
+			w.up.Patience = w.up.Patience.Simulated()
+		}
+		began := w.fleet.Clock().Now()
+		w.must(w.run(t.Context()))
+		w.moved()
+		return w.fleet.Clock().Now().Sub(began)
+	}
+	const controlPlanes, least = 3, 25 * time.Second
+	if real, simulated := took(false), took(true); real-simulated < controlPlanes*least {
+		t.Errorf("real nodes take %s, and simulated ones %s", real, simulated)
+	}
 }
 
 // TestContractKilled ends a run before and after each configuration that is sent.

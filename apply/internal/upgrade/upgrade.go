@@ -52,18 +52,6 @@ type Programs interface {
 	Unready(ctx context.Context, objects []manifest.Object) (waits []string, err error)
 }
 
-// Patience says how long things may take.
-type Patience struct {
-	Every   time.Duration // between observations
-	Reboot  time.Duration // until a node has begun another boot
-	Healthy time.Duration // until what is waited for between two steps is so
-}
-
-// DefaultPatience suffices for virtual machines, and for metal that tests its memory.
-func DefaultPatience() Patience {
-	return Patience{Every: 5 * time.Second, Reboot: 15 * time.Minute, Healthy: 15 * time.Minute}
-}
-
 // Upgrade is an upgrade of Talos and Kubernetes on the nodes of a cluster.
 type Upgrade struct {
 	Desired upgradeplan.Desired
