@@ -115,8 +115,8 @@ func addStages(s *Session, inv *inventory, open *sessionAccess, kube *kubeReach,
 		env: s.env, project: s.project, inventory: inv, open: open, images: s.images, record: s.record,
 		watch: &nodeWatch{connect: s.connect, disturbed: moved}, clock: c.Clock, log: s.log, parallel: parallel,
 	}
-	s.nodes = &nodeStage{connect: s.connect, desired: &treeNodes{env: s.env, inventory: inv}, disturbed: moved, log: s.log}
-	s.kube = &kubeStage{kube: kube, objects: s.objects, clock: c.Clock, log: s.log, lock: s.lock, record: s.record, unheard: s.nodes.unheard}
+	s.nodes = &nodeStage{connect: s.connect, desired: &treeNodes{env: s.env, inventory: inv}, disturbed: moved, log: s.log, makers: &makers{connect: s.connect}}
+	s.kube = &kubeStage{kube: kube, objects: s.objects, clock: c.Clock, log: s.log, lock: s.lock, record: s.record, nodes: s.nodes}
 	s.verifier = verifier{env: s.env, connect: s.connect, kube: kube, objects: s.objects, log: s.log, same: c.Same}
 	if c.Same == nil {
 		s.verifier.same = alwaysSame

@@ -28,7 +28,7 @@ type kubeStage struct {
 	log     *runLog
 	lock    *locker
 	record  treeRecord
-	unheard func() error // why Kubernetes did not answer when the nodes were looked at
+	nodes   *nodeStage // what was seen of nodes before
 }
 
 // plan adds the section of Kubernetes to a plan.
@@ -50,13 +50,15 @@ func (k *kubeStage) plan(ctx context.Context, p *Plan, policy Policy) error {
 			p.Kubernetes = kubeplan.Make(desired, kubeplan.Observed{}, policy.Consent)
 			return nil
 		}
-		if err := k.unheard(); p.Nodes != nil && kube.NotServing(err) {
+		if err := k.nodes.unheard(); p.Nodes != nil && kube.NotServing(err) {
 			return notServing(err) // a moment ago, which costs no second wait
 		}
 		return k.kube.with(ctx, p.Observed, func(client *kube.Client) error {
 			var err error
-			p.Kubernetes, err = planKubernetes(ctx, client, desired, policy.Consent)
-			return err
+			if p.Kubernetes, err = planKubernetes(ctx, client, desired, policy.Consent); err != nil {
+				return err
+			}
+			return k.nodes.makers.refuse(ctx, client, p, k.nodes.wanted, k.nodes.seen)
 		})
 	})
 }

@@ -20,6 +20,8 @@ type nodeStage struct {
 	log       *runLog
 	planned   *nodes.Cluster    // the nodes that the last plan was made from; nil: none
 	seen      nodeplan.Observed // what was seen of them
+	wanted    nodeplan.Desired  // and what they are to be
+	makers    *makers
 }
 
 // plan adds the section of nodes to a plan, and takes away of the infrastructure
@@ -91,7 +93,7 @@ func (n *nodeStage) probe(ctx context.Context, p *Plan, policy nodeplan.Policy, 
 	c.Allow(policy.Trust...)
 	desired, observed, err := n.observe(ctx, c, nil)
 	if err == nil {
-		n.seen = observed
+		n.seen, n.wanted = observed, desired
 	}
 	return c, desired, observed, err
 }
@@ -99,6 +101,7 @@ func (n *nodeStage) probe(ctx context.Context, p *Plan, policy nodeplan.Policy, 
 // follow adds to the nodes of a cluster those that its autoscaler made, of pools with
 // discovery: what Git changes in their configuration reaches them too.
 func (n *nodeStage) follow(c *nodes.Cluster, o cloudplan.Observed) {
+	n.makers.meet(o)
 	c.Machines = append(c.Machines, n.connect.inventory.followed(o)...)
 }
 
@@ -143,7 +146,9 @@ func (n *nodeStage) observe(ctx context.Context, c *nodes.Cluster, awaited []str
 	g := guard(c, states)
 	g.Except = append(g.Except, leaving...)
 	c.Health = g
-	o, err = c.Observed(ctx, states)
+	if o, err = c.Observed(ctx, states); err == nil {
+		o.Autoscaler, err = n.makers.seen(ctx, c, d, o)
+	}
 	return d, o, err
 }
 

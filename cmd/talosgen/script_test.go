@@ -77,6 +77,7 @@ func TestScripts(t *testing.T) {
 			"ssh-key":    cmdSSHKey,
 			"kube-apply": cmdKubeApply,
 			"autoscale":  cmdAutoscale,
+			"rollout":    cmdRollout,
 			"kube-get":   cmdKubeGet,
 			"connect":    cmdConnect,
 			"rogue":      cmdRogue,

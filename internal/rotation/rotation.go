@@ -85,23 +85,34 @@ func Forgets(has, wants Trust) bool {
 type Node struct {
 	Name  string
 	Trust *Trust
+	Hint  string // what helps where others wait for it; may be empty
 }
 
 // Gate says of a node that may take its step why it has to wait for others; empty
 // if it has not. others are all nodes of the cluster, itself included.
 func Gate(kind Kind, has, wants Trust, others []Node) string {
-	if has.Issues == wants.Issues && !Forgets(has, wants) {
-		return "" // it learns to trust, and forgets nothing
+	why, _ := Awaited(kind, has, wants, others)
+	return why
+}
+
+// Awaited is [Gate], and for which node it has to wait.
+func Awaited(kind Kind, has, wants Trust, others []Node) (why string, node Node) {
+	if Learns(has, wants) {
+		return "", node
 	}
 	for _, o := range others {
 		switch {
 		case o.Trust == nil:
-			return kind.unknown(o.Name)
+			return kind.unknown(o.Name), o
 		case !o.Trust.trusts(wants.Issues):
-			return kind.behind(o.Name)
+			return kind.behind(o.Name), o
 		case !wants.trusts(o.Trust.Issues):
-			return kind.late(o.Name)
+			return kind.late(o.Name), o
 		}
 	}
-	return ""
+	return "", node
 }
+
+// Learns reports whether a node goes on as it is but for what it learns to trust: it
+// signs with the same authority, and forgets none.
+func Learns(has, wants Trust) bool { return has.Issues == wants.Issues && !Forgets(has, wants) }

@@ -71,7 +71,7 @@ func TestGate(t *testing.T) {
 			if got := Step(tt.has, tt.wants); got != tt.step {
 				t.Errorf("step: %v", got)
 			}
-			got := Gate(TalosCA, tt.has, tt.wants, []Node{{"o", tt.other}})
+			got := Gate(TalosCA, tt.has, tt.wants, []Node{{Name: "o", Trust: tt.other}})
 			if tt.step && got != tt.want {
 				t.Errorf("got %q", got)
 			}

@@ -27,7 +27,7 @@ func TestNewToken(t *testing.T) {
 }
 
 func TestTokenGate(t *testing.T) {
-	reached, away := Node{"w1", &Trust{Issues: "a"}}, Node{Name: "w2"}
+	reached, away := Node{Name: "w1", Trust: &Trust{Issues: "a"}}, Node{Name: "w2"}
 	for _, tt := range []struct {
 		name       string
 		has, wants string

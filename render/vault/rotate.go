@@ -127,7 +127,7 @@ func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Ki
 	case rotation.EncryptionKey, rotation.AgeKey:
 		return nil // nodes that the autoscaler makes have no part in it
 	case rotation.TalosCA, rotation.KubernetesCA:
-		return fixedNodes(r, env, kind)
+		return ownAutoscaler(r, env, kind)
 	}
 	have, err := current(ctx, r, env)
 	if err != nil || have == nil || have.Kind != kind || have.Phase != rotation.Issue {
@@ -141,15 +141,26 @@ func mayRotate(ctx context.Context, r *render.Repo, env string, kind rotation.Ki
 	return nil
 }
 
-// fixedNodes refuses what apply cannot take through the phases: a node that the
-// autoscaler makes meanwhile may begin with the phase before.
-func fixedNodes(r *render.Repo, env string, kind rotation.Kind) error {
-	switch _, err := r.Repository().Files.Stat(path.Join(source.RenderedDir, env, "autoscaler")); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+// ownAutoscaler refuses what apply cannot take through the phases: nodes that something
+// makes which it does not look after.
+func ownAutoscaler(r *render.Repo, env string, kind rotation.Kind) error {
+	there := func(dir ...string) (bool, error) {
+		_, err := r.Repository().Files.Stat(path.Join(append([]string{source.RenderedDir, env}, dir...)...))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	pools, err := there("autoscaler")
+	if err != nil || !pools {
 		return err
 	}
-	return diag.On(string(kind), "%s has pools of the cluster autoscaler: a node that it makes meanwhile may know the old authority alone, and would never join", env).
-		WithHint("set the pools of the autoscaler to no nodes, apply, and remove them from cluster.yaml for as long as the rotation takes;\nor rotate by hand with `talosctl rotate-ca`, and take the new authority over").WithCode(diag.Conflict)
+	switch kept, err := there("bootstrap", "cluster-autoscaler"); {
+	case err != nil:
+		return err
+	case kept:
+		return nil
+	}
+	return diag.On(string(kind), "%s has pools of the cluster autoscaler, and apply does not keep that: a node that it makes meanwhile may know the old authority alone, and would never join", env).
+		WithHint("render with this talosgen, and apply, before the rotation begins").WithCode(diag.Conflict)
 }

@@ -46,3 +46,17 @@ func (c autoscaledCalls) DeleteAutoscaled(ctx context.Context, id int64, name st
 	}
 	return explain("server/"+name, "delete it", done(err))
 }
+
+// Autoscaled is a server that an autoscaler made, be it that of the cluster or another one.
+type Autoscaled struct{ Name, Group, Cluster string }
+
+// ListAutoscaled returns the servers of all groups in the project.
+func (c autoscaledCalls) ListAutoscaled(ctx context.Context) (list []Autoscaled, err error) {
+	found, err := all(ctx, "servers of the autoscaler", schemas.LabelNodeGroup, func(l hcloud.ListOpts) ([]*hcloud.Server, *hcloud.Response, error) {
+		return c.api.Server.List(ctx, hcloud.ServerListOpts{ListOpts: l})
+	})
+	for _, s := range found {
+		list = append(list, Autoscaled{s.Name, s.Labels[schemas.LabelNodeGroup], s.Labels[schemas.LabelCluster]})
+	}
+	return list, err
+}

@@ -108,6 +108,9 @@ type Observed struct {
 	Silent string
 	// The versions that the cluster runs.
 	Running nodeconfig.Running
+	// What makes nodes by itself; the zero value: nothing does, or it was not looked at,
+	// because no rotation is under way.
+	Autoscaler Autoscaler
 }
 
 func (o *Observed) node(name string) Node {

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,10 +32,10 @@ func (m rotating) waits(want Want, node Node) *early {
 			continue // as nearly always: the others are not looked at
 		}
 		if _, known := m.trusts[kind]; !known {
-			m.trusts[kind] = trustsOf(kind, m.desired.Nodes, m.observed.Nodes)
+			m.trusts[kind] = trustsOf(kind, m.desired.Nodes, m.observed)
 		}
-		if why := rotation.Gate(kind, has, wants, m.trusts[kind]); why != "" {
-			return &early{kind, why, phaseBefore(kind)}
+		if why, of := rotation.Awaited(kind, has, wants, m.trusts[kind]); why != "" {
+			return &early{kind, why, cmp.Or(of.Hint, phaseBefore(kind))}
 		}
 		if why := m.learnsFromAll(kind, want); why != "" {
 			return &early{kind, why, bringBack}
@@ -75,7 +76,7 @@ func (m rotating) tokenWaits(want Want, node Node) *early {
 	}
 	if _, known := m.trusts[rotation.MachineToken]; !known {
 		awaited := slices.DeleteFunc(slices.Clone(m.desired.Nodes), func(w Want) bool { return w.Autoscaled })
-		m.trusts[rotation.MachineToken] = trustsOf(rotation.MachineToken, awaited, m.observed.Nodes)
+		m.trusts[rotation.MachineToken] = trustsOf(rotation.MachineToken, awaited, m.observed)
 	}
 	var workers, certifiers []rotation.Node
 	for _, n := range m.trusts[rotation.MachineToken] {
@@ -106,11 +107,11 @@ func (e early) refuse(m *planner, node string) {
 	m.refuse(node, "the next phase of the rotation of "+e.kind.Subject()+" is too early: "+e.why, e.hint)
 }
 
-// trustsOf are the nodes that have a configuration, or may have one that is not known.
-// Some kinds concern control planes alone.
-func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.Node {
+// trustsOf are the nodes that have a configuration, or may have one that is not known,
+// and those that may come. Some kinds concern control planes alone.
+func trustsOf(kind rotation.Kind, desired []Want, observed Observed) []rotation.Node {
 	seen := map[string]Node{}
-	for _, n := range observed {
+	for _, n := range observed.Nodes {
 		seen[n.Name] = n
 	}
 	all := []rotation.Node{}
@@ -126,7 +127,7 @@ func trustsOf(kind rotation.Kind, desired []Want, observed []Node) []rotation.No
 		}
 		all = append(all, other)
 	}
-	return all
+	return append(all, observed.Autoscaler.comers(kind)...)
 }
 
 // OfTalosAuthority reports whether a difference is one in the authorities of the Talos API,

@@ -107,6 +107,7 @@ func (s *secrets) facts(v *variant) catalogue.Facts {
 		Near: s.model.Config.Near, ClusterRecipient: placeholder.AgeRecipient, Shaped: !v.real || s.in.Texts.Keyless(),
 	}
 	if s.in.Secrets != nil {
+		f.Authorities = s.in.Secrets.Mark()
 		if public, err := sopsage.PublicKeys(s.model.Path(secretsfile.Name), []byte(s.in.Secrets.ClusterAgeKey.Reveal())); err == nil && len(public) > 0 {
 			f.ClusterRecipient = public[0]
 		}

@@ -115,6 +115,9 @@ type Facts struct {
 	// The complete machine configurations of the servers that the autoscaler
 	// makes, by the name of their pool.
 	Autoscaled map[string]secret.String
+	// The authorities that a rotation has them trust, as a mark of the package rotation;
+	// empty: none is under way.
+	Authorities string
 	// The public half of the cluster's own age key.
 	ClusterRecipient string
 	// Near is where cluster.yaml sets an option, written with dots, or the

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/talosgen/talosgen/internal/rotation"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -248,7 +249,11 @@ func autoscalerDeployment(f *facts, tag string, secret object) object {
 		"containers":   []fields{container},
 		"volumes":      items{fields{"name": "config", "secret": fields{"secretName": autoscalerSecret}}},
 	}
-	return deployment(kubeSystem, autoscalerName, 1, checksum(secret, f.tokenSecret(autoscalerToken)), pod)
+	annotations := checksum(secret, f.tokenSecret(autoscalerToken))
+	if f.Authorities != "" {
+		annotations[rotation.MarkAnnotation] = f.Authorities
+	}
+	return deployment(kubeSystem, autoscalerName, 1, annotations, pod)
 }
 
 func autoscalerEnv(f *facts) []fields {

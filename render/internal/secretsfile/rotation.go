@@ -192,3 +192,21 @@ func find(n *yaml.Node, keys ...string) *yaml.Node {
 	}
 	return n
 }
+
+// Mark is that of the authorities which a rotation has all nodes trust; empty if none is
+// under way. It holds digests of certificates alone.
+func (s *Secrets) Mark() string {
+	r := s.Rotation
+	if r == nil || !certified(r.Kind) {
+		return ""
+	}
+	var bundle yaml.Node
+	if err := yaml.Unmarshal([]byte(s.Talos.Reveal()), &bundle); err != nil || len(bundle.Content) == 0 {
+		return ""
+	}
+	signs := find(bundle.Content[0], "certs", bundled[r.Kind][2], "crt")
+	if signs == nil {
+		return ""
+	}
+	return rotation.Mark(r.Kind, rotation.Trust{Issues: rotation.DigestOf(signs.Value), Accepts: []string{rotation.DigestOf(r.Other.Certificate.Reveal())}})
+}

@@ -37,7 +37,7 @@ func encryptionTrust(root *yaml.Node) rotation.Trust {
 			return rotation.Trust{}
 		}
 		for _, key := range keys {
-			all = append(all, digestOf(strings.Join([]string{name, textOf(key, "name"), textOf(key, "secret")}, "\x00")))
+			all = append(all, rotation.DigestOf(strings.Join([]string{name, textOf(key, "name"), textOf(key, "secret")}, "\x00")))
 		}
 	}
 	if len(all) == 0 {

@@ -2,12 +2,8 @@ package nodeconfig
 
 import (
 	"crypto"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/pem"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -42,7 +38,7 @@ func (c *Config) Trust(kind rotation.Kind) rotation.Trust {
 		}
 		return trust(publicKey(textAt(main, "cluster", "serviceAccount", "key")), nil)
 	case rotation.MachineToken:
-		return rotation.Trust{Issues: digestOf(textAt(main, "machine", "token"))}
+		return rotation.Trust{Issues: rotation.DigestOf(textAt(main, "machine", "token"))}
 	case rotation.EncryptionKey:
 		if d := c.kind(encryptionConfig); d != nil {
 			return encryptionTrust(d.root)
@@ -62,9 +58,9 @@ func kubernetesTrust(root *yaml.Node) rotation.Trust {
 }
 
 func trust(issuing string, accepted []string) rotation.Trust {
-	t := rotation.Trust{Issues: digestOf(issuing)}
+	t := rotation.Trust{Issues: rotation.DigestOf(issuing)}
 	for _, a := range accepted {
-		t.Accepts = append(t.Accepts, digestOf(a))
+		t.Accepts = append(t.Accepts, rotation.DigestOf(a))
 	}
 	return t
 }
@@ -90,27 +86,10 @@ func listed(list *yaml.Node) (texts []string) {
 	return texts
 }
 
-// digestOf is the same for PEM, and for PEM in base64; empty if there is nothing.
-func digestOf(text string) string {
-	text = strings.Join(strings.Fields(plainPEM(text)), "")
-	if text == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-func plainPEM(text string) string {
-	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil && strings.HasPrefix(string(decoded), "-----BEGIN ") {
-		return string(decoded)
-	}
-	return text
-}
-
 // publicKey is that of a private key, as Talos writes it; what cannot be read stands
 // for itself.
 func publicKey(private string) string {
-	block, _ := pem.Decode([]byte(plainPEM(private)))
+	block, _ := pem.Decode([]byte(rotation.PlainPEM(private)))
 	if block == nil {
 		return private
 	}
