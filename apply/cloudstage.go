@@ -52,7 +52,7 @@ func (c *cloudStage) destroy(ctx context.Context, policy Policy) (*cloudplan.Pla
 		return cloudplan.Destroy(c.env.Infrastructure, o, policy.Consent)
 	})
 	if err == nil {
-		p.Warnings = append(p.Warnings, c.otherProject(p.Observed)...)
+		p.Warnings = append(append(p.Warnings, c.otherProject(p.Observed)...), c.staying()...)
 	}
 	return p, err
 }

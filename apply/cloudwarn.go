@@ -56,3 +56,18 @@ func (c *cloudStage) otherProject(o cloudplan.Observed) []plan.Note {
 func (e *Environment) ClosedToAll() []preflight.Finding {
 	return preflight.ClosedToAll(&e.Infrastructure)
 }
+
+// staying is a note that machines which exist already are no part of what is destroyed.
+func (c *cloudStage) staying() (notes []plan.Note) {
+	if c.project == nil {
+		return nil
+	}
+	for _, m := range c.env.Infrastructure.Machines {
+		notes = append(notes, plan.Note{
+			Key:  plan.Key("node/" + m.Name),
+			Text: "the dedicated server stays as it is, with its configuration and its data",
+			Hint: "`talosgen reset " + c.env.name + " " + m.Name + "` wipes it, as long as the cluster is there",
+		})
+	}
+	return notes
+}

@@ -153,17 +153,18 @@ type memory struct {
 	labels  *serverRecords // the records, at Hetzner Cloud
 }
 
-// memoryOf is the project, or a file for machines that exist already.
+// memoryOf is the project, and a file for machines that exist already.
 func memoryOf(e *Environment, project *cloud.Client, n Nodes) memory {
+	file := n.Facts
+	if file == nil {
+		file = &memoryFacts{}
+	}
+	machines := &machineRecords{file: file}
 	if project == nil {
-		file := n.Facts
-		if file == nil {
-			file = &memoryFacts{}
-		}
-		return memory{records: &machineRecords{file: file}, intents: &memoryIntents{}}
+		return memory{records: machines, intents: &memoryIntents{}}
 	}
 	labels := newServerRecords(project.MarkConfigured)
-	return memory{records: labels, intents: &notedIntents{notes: project.Notes(e.Infrastructure.Cluster)}, labels: labels}
+	return memory{records: splitRecords{servers: labels, machines: machines}, intents: &notedIntents{notes: project.Notes(e.Infrastructure.Cluster)}, labels: labels}
 }
 
 // shorten makes news of images as short as plans do: they are for people.

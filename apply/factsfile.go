@@ -158,6 +158,8 @@ func (f factsContent) encode() ([]byte, error) {
 	switch {
 	case len(f.Addresses)+len(f.Nodes) == 0:
 		return nil, nil
+	case len(f.Addresses) > 0 && len(f.Nodes) > 0:
+		head = bothHead
 	case len(f.Nodes) > 0:
 		head = machinesHead
 	}
@@ -170,10 +172,11 @@ func (f factsContent) encode() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// What envs/<env>/facts.yaml begins with: of a cluster at Hetzner Cloud, and of
-// machines that exist already.
+// What envs/<env>/facts.yaml begins with: of a cluster at Hetzner Cloud, of machines that
+// exist already, and of both.
 const (
 	factsHead    = "# Public addresses at Hetzner Cloud, written by `talosgen apply`: commit them.\n"
+	bothHead     = "# Public addresses at Hetzner Cloud, and machines that were configured and are never taken for new ones, written by `talosgen apply`: commit it.\n"
 	machinesHead = "# Machines that were configured, written by `talosgen apply`: commit it. They are never taken for new ones.\n"
 )
 

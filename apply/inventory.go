@@ -30,7 +30,7 @@ var rolesOfNodes = map[string]string{schemas.RoleControlPlane: nodeplan.ControlP
 // machines are the nodes of the tree, and others that have the labels of the
 // cluster. making are the servers that this run is going to make.
 func (inv *inventory) machines(o cloudplan.Observed, making []string) []nodes.Machine {
-	found := append(inv.static(), inv.servers(o, making)...)
+	found := append(inv.static(o), inv.servers(o, making)...)
 	for _, have := range o.Servers {
 		role := rolesOfNodes[schemas.RoleOf(have.Labels)]
 		known := slices.ContainsFunc(found, func(m nodes.Machine) bool { return m.Name == have.Name })
@@ -193,17 +193,34 @@ func publicAddress(s cloudplan.Server) string {
 	return ""
 }
 
-// static are the machines that exist already.
-func (inv *inventory) static() (found []nodes.Machine) {
+// static are the machines that exist already. A dedicated server is reached as the servers
+// beside it are, once it is configured. While there is no server that leads to the nodes, a
+// plan takes it for one without a configuration: it is looked at before anything is sent.
+func (inv *inventory) static(o cloudplan.Observed) (found []nodes.Machine) {
 	for _, m := range inv.infra.Machines {
 		address, _, _ := strings.Cut(m.Address, "/")
+		if m.PrivateIP != "" && !inv.direct() {
+			address = m.PrivateIP
+		}
 		found = append(found, nodes.Machine{
 			Name: m.Name, Role: rolesOfNodes[m.Role], InTree: true, Address: cmp.Or(address, m.BootAddress), BootAddress: m.BootAddress,
-			Match: m.Match,
-			ID:    cmp.Or(m.Match.UUID, m.Match.Serial, m.Match.MAC), Unknown: "the tree names no address",
+			Match: m.Match, Exists: true, New: m.PrivateIP != "" && inv.wayless(o),
+			ID: cmp.Or(m.Match.UUID, m.Match.Serial, m.Match.MAC), Unknown: "the tree names no address",
 		})
 	}
 	return found
+}
+
+// wayless reports whether nodes are reached through a server, and there is none yet.
+func (inv *inventory) wayless(o cloudplan.Observed) bool {
+	a := inv.infra.Access
+	return a.Jump != "" && inv.server(o, a.Jump) == nil && (a.JumpStandby == "" || inv.server(o, a.JumpStandby) == nil)
+}
+
+// exists reports whether a node is a machine that exists already: no run makes it, or
+// another in its place.
+func (inv *inventory) exists(name string) bool {
+	return slices.ContainsFunc(inv.infra.Machines, func(m schemas.InfraMachine) bool { return m.Name == name })
 }
 
 const (

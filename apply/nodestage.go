@@ -117,10 +117,10 @@ func (n *nodeStage) unheard() error {
 // the plan was made, that they were configured: by an older talosgen, or by
 // somebody whose record was lost. Servers without a record are not new either.
 func (n *nodeStage) arrived(ctx context.Context) error {
-	if n.connect.project != nil || n.planned == nil {
+	if n.planned == nil {
 		return nil
 	}
-	return n.planned.Arrived(ctx)
+	return n.planned.ArrivedExisting(ctx)
 }
 
 // make looks at nodes, and says what has to be done.

@@ -110,3 +110,36 @@ func (r *serverRecords) write(ctx context.Context, m nodes.Machine, value string
 	r.now[m.ID], r.own[m.ID] = value, true
 	return nil
 }
+
+// splitRecords are those of servers, and of machines that exist already beside them.
+type splitRecords struct{ servers, machines nodes.Records }
+
+func (r splitRecords) of(m nodes.Machine) nodes.Records {
+	if m.Exists {
+		return r.machines
+	}
+	return r.servers
+}
+
+// Of reads the record of a machine.
+func (r splitRecords) Of(m nodes.Machine) newonce.Record { return r.of(m).Of(m) }
+
+// Sending writes which key a machine has shown.
+func (r splitRecords) Sending(ctx context.Context, m nodes.Machine, fingerprint string) error {
+	return r.of(m).Sending(ctx, m, fingerprint)
+}
+
+// Arrived writes that machines were configured.
+func (r splitRecords) Arrived(ctx context.Context, machines ...nodes.Machine) error {
+	for _, m := range machines {
+		if err := r.of(m).Arrived(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forgotten writes that a machine was not configured.
+func (r splitRecords) Forgotten(ctx context.Context, m nodes.Machine) error {
+	return r.of(m).Forgotten(ctx, m)
+}

@@ -62,7 +62,7 @@ func (r recreating) plan(ctx context.Context, c *nodes.Cluster, p *Plan, policy 
 	p.consented = consent
 	policy.Allow = append(slices.Clip(policy.Allow), leave...)
 	return policy, found.Leave(func(name string) (*nodeplan.Plan, error) {
-		return leaving(d, o, r.infra.Provider != schemas.Hetzner, name)
+		return leaving(d, o, slices.ContainsFunc(r.infra.Machines, func(m schemas.InfraMachine) bool { return m.Name == name }), name)
 	})
 }
 

@@ -40,7 +40,7 @@ func (s *recreateStage) execute(ctx context.Context, r *run) error {
 
 // recreate makes one node anew.
 func (s *recreateStage) recreate(ctx context.Context, r *run, n recreate.Node) error {
-	which := Removal{Nodes: []string{n.Name}, Wipe: s.cloud.project == nil}
+	which := Removal{Nodes: []string{n.Name}, Wipe: s.cloud.inventory.exists(n.Name)}
 	if err := s.removal.execute(ctx, r.report, n.Leaves(), which); err != nil {
 		return err
 	}

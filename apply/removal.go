@@ -48,5 +48,5 @@ func (s *Session) Replace(ctx context.Context, agreed *nodeplan.Plan, name strin
 // ToReplace says how a node is taken out that is to be replaced: a machine that
 // exists already has to forget what it was; a server goes as a whole.
 func (s *Session) ToReplace(name string) Removal {
-	return Removal{Nodes: []string{name}, Wipe: s.project == nil, anew: true}
+	return Removal{Nodes: []string{name}, Wipe: s.connect.inventory.exists(name), anew: true}
 }

@@ -92,7 +92,7 @@ func (t *removalStage) execute(ctx context.Context, r *Report, agreed *nodeplan.
 // replace makes the server of a node anew that has left the cluster, and
 // nothing else.
 func (t *removalStage) replace(ctx context.Context, r *Report, name string, owner Owner) error {
-	if t.cloud.project == nil {
+	if t.cloud.project == nil || t.cloud.inventory.exists(name) {
 		return nil
 	}
 	key := cloudplan.KeyOf(cloudplan.KindServer, name)

@@ -73,7 +73,7 @@ func imageURLs(m *model.Model, n model.Node, architecture string) (out ImageURLs
 		Nodes: []string{n.Name}, Platform: n.Platform, SecureBoot: n.SecureBoot, Architecture: architecture,
 		Version: m.Config.Talos.Version, Schematic: n.Schematic.ID, Definition: n.Schematic.Text,
 	}
-	if m.Config.Provider == schemas.Hetzner {
+	if m.Config.Provider == schemas.Hetzner && !n.Dedicated {
 		out.Architecture = Architectures()[0]
 		if config.Arm(n.Type) {
 			out.Architecture = Architectures()[1]

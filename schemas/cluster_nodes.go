@@ -147,7 +147,8 @@ type Pool struct {
 	DiskSelector DiskSelector `yaml:"diskSelector"`
 	NodeImage    `yaml:",inline"`
 	Boot         `yaml:",inline"`
-	// The machines of the pool. Provider static only.
+	// The machines of the pool. With provider static, or of a pool of workers beside
+	// servers of Hetzner Cloud: dedicated servers, which a vSwitch connects.
 	Nodes []StaticNode `yaml:"nodes" otherwise:"none"`
 }
 
@@ -157,20 +158,30 @@ type StaticNode struct {
 	Name string `yaml:"name" required:"true" format:"dnsLabel" example:"nas"`
 	// How to recognise the machine before it is given a configuration.
 	Match Match `yaml:"match" required:"true"`
-	// Its address before it is configured.
+	// Its address before it is configured. Of a dedicated server the public one, by which
+	// it is reached at first.
 	BootAddress string `yaml:"bootAddress" format:"ip" otherwise:"that of address" example:"192.168.1.50"`
-	// Its final address, with the length of the subnet's prefix.
+	// Its final address, with the length of the subnet's prefix. Of a dedicated server
+	// the public one.
 	Address string `yaml:"address" format:"ipPrefix" otherwise:"from DHCP" example:"192.168.1.10/24"`
 	// The default gateway that goes with address.
 	Gateway string `yaml:"gateway" format:"ip" otherwise:"no default route" example:"192.168.1.1"`
 	// The network link that gets address.
 	Interface string `yaml:"interface" format:"linkName" otherwise:"the one with the MAC address of match" example:"eth0"`
-	// The VLAN of address on that link.
+	// The VLAN of address on that link. Provider static only.
 	VLANID int `yaml:"vlanId" min:"1" max:"4094" otherwise:"none" example:"100"`
-	// The largest packet on that link.
+	// The largest packet on that link. Provider static only.
 	MTU int `yaml:"mtu" min:"576" max:"9216" otherwise:"that of the link" example:"9000"`
 	// Routes in addition to the default one.
 	Routes []Route `yaml:"routes" otherwise:"none"`
+	// The number of a dedicated server in its pool: in the private network it has the
+	// address offset + index + 1, in the subnet behind the vSwitch. Provider hetzner only.
+	Index int `yaml:"index" min:"1" max:"9999" otherwise:"none: give privateIp" example:"1"`
+	// The private address of a dedicated server, in the subnet behind the vSwitch.
+	// Provider hetzner only.
+	PrivateIP string `yaml:"privateIp" format:"ip" otherwise:"offset + index + 1 in the subnet" example:"10.0.88.11"`
+	// The number of a dedicated server at Hetzner Robot. Provider hetzner only.
+	RobotServer int `yaml:"robotServer" min:"1" max:"9007199254740991" otherwise:"not known" example:"321"`
 	// The disk that Talos is installed to.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of the pool" example:"/dev/nvme0n1"`
 	// What the disk is like that Talos is installed to, instead of installDisk.

@@ -63,7 +63,7 @@ var HcloudK8s = []CounterpartGroup{
 		{"worker_nodepools", "nodes.workers.nodepools", ""},
 		{"worker_config_patches", "", "`patches/` and `envs/<env>/patches/` of the repository"},
 		{"bare_metal_config_patches", "", "`patches/` and `envs/<env>/patches/` of the repository"},
-		{"bare_metal_nodepools", "nodes.workers.nodepools.nodes", "for provider static; not yet beside servers of Hetzner Cloud in one cluster, because a cluster has one provider"},
+		{"bare_metal_nodepools", "nodes.workers.nodepools.nodes", "beside servers of Hetzner Cloud too; Talos is installed on them before"},
 	}},
 	{"Cluster Autoscaler", []Counterpart{
 		{"cluster_autoscaler_helm_*", "addons.source", "of cluster-autoscaler; built in without one"},

@@ -12,7 +12,7 @@ type Facts struct {
 	// The public addresses of objects.
 	Addresses []FactAddress `yaml:"addresses" otherwise:"none" example:"[{kind: loadBalancer, name: prod-kube-api, ipv4: 203.0.113.7}]"`
 	// The machines that exist already and were given a configuration: they are
-	// never taken for new ones again. Provider static only.
+	// never taken for new ones again.
 	Nodes []FactNode `yaml:"nodes" otherwise:"none" example:"[{name: home-worker-1}]"`
 }
 

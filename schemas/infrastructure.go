@@ -148,6 +148,11 @@ type InfraMachine struct {
 	BootAddress string `yaml:"bootAddress,omitempty"`
 	Address     string `yaml:"address,omitempty"`
 	InstallDisk string `yaml:"installDisk"`
+	// Of a dedicated server beside servers of Hetzner Cloud: its address in the private
+	// network, and its number at Hetzner Robot, if that is known. The other addresses are
+	// public ones.
+	PrivateIP   string `yaml:"privateIp,omitempty"`
+	RobotServer int64  `yaml:"robotServer,omitempty"`
 }
 
 // InfraMatch holds what identifies a machine.

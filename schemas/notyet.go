@@ -10,8 +10,6 @@ import (
 // file sets, and the reference marks them: whoever gives one an effect removes
 // it here, and nowhere else. Indexes of lists are left out of the paths.
 var NotYet = []string{
-	"network.vswitch.vlanId",
-
 	"hetzner.robot.apiUrl",
 
 	"talos.upgrade.debug",

@@ -10,7 +10,6 @@ import (
 	"github.com/talosgen/talosgen/apply"
 	"github.com/talosgen/talosgen/internal/atomicfile"
 	"github.com/talosgen/talosgen/internal/diag"
-	"github.com/talosgen/talosgen/schemas"
 )
 
 // saveFacts writes the public addresses that a run learned to the sources of
@@ -18,11 +17,18 @@ import (
 // there are none any more. Those of a simulated project mean nothing elsewhere,
 // and are not kept.
 func (s *session) saveFacts(r *apply.Report) error {
-	content, known, err := r.Facts()
-	if err != nil || !known || s.local {
-		return err
+	if s.local {
+		return nil
 	}
 	file := &repoFacts{root: s.root, env: s.env.Name()}
+	kept, err := file.Read()
+	if err != nil {
+		return err
+	}
+	content, known, err := r.Facts(kept)
+	if err != nil || !known {
+		return err
+	}
 	if err := file.Write(content); err != nil {
 		return err
 	}
@@ -45,7 +51,7 @@ func (s *session) reportFacts(f *repoFacts, why string) {
 // factsFile is where it is kept which machines that exist already were configured.
 // What becomes of simulated ones means nothing elsewhere, and is not kept.
 func factsFile(root string, env *apply.Environment, local bool) *repoFacts {
-	if local || env.Infrastructure.Provider != schemas.Static {
+	if local || len(env.Infrastructure.Machines) == 0 {
 		return nil
 	}
 	return &repoFacts{root: root, env: env.Name()}

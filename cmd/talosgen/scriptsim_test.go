@@ -68,6 +68,11 @@ func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
 		var infra schemas.Infrastructure
 		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
 		ts.Check(seed(p.Sim, infra, ""))
+		for _, m := range infra.Machines { // dedicated servers, with Talos on their disks
+			if holder.fleet != nil {
+				holder.fleet.Add(preinstalled(m)).PowerOn()
+			}
+		}
 	}
 	p.ResetCalls()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/talosgen/talosgen/internal/sim/kubesim"
 	"github.com/talosgen/talosgen/internal/sim/rescuesim"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // Flags of sim.
@@ -90,16 +91,17 @@ func (m simCommand) run(c *cli.Context) error {
 	defer machines.Close()
 	var behind hetznersim.Machines = machines
 	dial := image.Dialer(machines.Dial)
+	var fleet *talossim.Fleet // nil without nodes
 	if c.Bool(flagNodes) {
 		flux, err := m.fluxOf(c)
 		if err != nil {
 			return err
 		}
-		fleet := talossim.New(talossim.Options{Clock: m.clock, Random: m.random, Timing: talossim.DefaultTiming().Faster(c.Float64(flagSpeed)), Flux: flux})
+		fleet = talossim.New(talossim.Options{Clock: m.clock, Random: m.random, Timing: talossim.DefaultTiming().Faster(c.Float64(flagSpeed)), Flux: flux})
 		defer fleet.Close()
 		behind, dial = talossim.NewServers(fleet, machines), firstOf(machines.Dial, fleet.Dial)
 	}
-	sim, err := m.newSim(c, behind)
+	sim, err := m.newSim(c, behind, fleet)
 	if err != nil {
 		return err
 	}
@@ -150,7 +152,7 @@ func (m simCommand) serveUntilDone(ctx context.Context, p simulated, served <-ch
 }
 
 // newSim makes the project that the command line describes.
-func (m simCommand) newSim(c *cli.Context, machines hetznersim.Machines) (*hetznersim.Sim, error) {
+func (m simCommand) newSim(c *cli.Context, machines hetznersim.Machines, fleet *talossim.Fleet) (*hetznersim.Sim, error) {
 	speed := c.Float64(flagSpeed)
 	if speed < 0 {
 		return nil, diag.On("--"+flagSpeed, "%v is less than 0", speed).WithHint("0 ends every action at once").WithCode(diag.Usage)
@@ -183,6 +185,11 @@ func (m simCommand) newSim(c *cli.Context, machines hetznersim.Machines) (*hetzn
 		}
 		if err := seed(sim, infra, key); err != nil {
 			return nil, err
+		}
+		if infra.Provider == schemas.Hetzner && fleet != nil {
+			for _, dedicated := range infra.Machines {
+				fleet.Add(preinstalled(dedicated)).PowerOn()
+			}
 		}
 	}
 	return sim, nil

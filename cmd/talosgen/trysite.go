@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,6 +112,12 @@ func preinstalled(m schemas.InfraMachine) talossim.Spec {
 			spec.Public = append(spec.Public, host)
 		}
 	}
+	if m.PrivateIP != "" {
+		spec.Private, spec.Network, spec.Robot = []string{m.PrivateIP}, talossim.PrivateNetwork, m.Name
+		if m.RobotServer != 0 {
+			spec.Robot = strconv.FormatInt(m.RobotServer, 10)
+		}
+	}
 	if m.InstallDisk != "" {
 		spec.Disks = []talossim.Disk{disk(m.InstallDisk)}
 	}
@@ -161,7 +168,11 @@ func (t *trySite) app(outside *app) *app {
 
 // about says what was simulated.
 func (t *trySite) about() string {
-	if n := len(t.infra.Machines); n > 0 {
+	n := len(t.infra.Machines)
+	switch {
+	case n > 0 && t.infra.Provider == schemas.Hetzner:
+		return "simulated: an empty Hetzner Cloud project, and " + natural.Count(n, "dedicated server") + " in maintenance mode"
+	case n > 0:
 		return "simulated: " + natural.Count(n, "machine") + " in maintenance mode"
 	}
 	return "simulated: an empty Hetzner Cloud project"

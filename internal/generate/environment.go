@@ -25,7 +25,9 @@ type environment struct {
 	planes map[string]bool // pools of control planes beside the first one
 	cidr   string          // of the private network
 	given  bool            // its subnets are given
-	pools  []pool
+	// Whether a vSwitch is coupled with the network, and dedicated servers are behind it.
+	vswitch, dedicated bool
+	pools              []pool
 	// Whether a machine must show a key that no simulated one has.
 	pinned bool
 	// Whether whoever applies is let in by an IPv6 address alone.

@@ -28,7 +28,7 @@ func (e cloudGenerator) hetzner(c values) {
 	e.names(h, "hetzner", 10)
 	put(e, h, "hetzner", "dns", 12, func(string) values { return values{"records": e.records()} })
 	e.images(h)
-	if e.is("hetzner.robot", 8) {
+	if e.dedicated || e.is("hetzner.robot", 8) {
 		h["robot"] = values{"userVariable": "ROBOT_USER", "passwordVariable": "ROBOT_PASSWORD", "apiUrl": "https://robot.example.com"}
 		h["podRoutes"] = false
 		e.env = append(e.env, "ROBOT_USER=#ws+abcdef")

@@ -74,7 +74,7 @@ func (e networkGenerator) privateNetwork(n values) {
 	put(e, n, "network", "ipv6", 10, func(string) bool { return false })
 	put(e, n, "network", "mtu", 10, func(name string) int { return e.of(name+" value", 1280, 1450) })
 	put(e, n, "network", "serverLimit", 10, func(name string) int { return e.of(name+" value", 100, 500) })
-	if e.is("network.vswitch", 6) {
+	if e.vswitch = e.is("network.vswitch", 6); e.vswitch {
 		v := values{"id": e.of("network.vswitch.id", 1000, 99999)}
 		put(e, v, "network.vswitch", "vlanId", 40, func(name string) int { return e.of(name+" value", 4000, 4091) })
 		e.flag(v, "network.vswitch", "exposeRoutes", 50)

@@ -27,6 +27,9 @@ func (e nodeGenerator) nodes(c values) {
 		taken[name] = true
 		workers = append(workers, e.workerPool(at, name, i))
 	}
+	if name := "metal"; e.vswitch && !taken[name] && e.zone().name == europe.name && e.is("nodes.dedicated", 70) {
+		workers = append(workers, e.dedicatedPool(name))
+	}
 	e.controlPlane(c, cp)
 	e.otherControlPlanes(cp, taken)
 	n := values{"controlPlane": cp}
@@ -287,6 +290,44 @@ func (e nodeGenerator) staticPool(p values, at, name string, count, first int) {
 	}
 	p["nodes"] = nodes
 	e.know(known)
+}
+
+// dedicatedPool lists dedicated servers beside servers of Hetzner Cloud.
+func (e nodeGenerator) dedicatedPool(name string) values {
+	const at = "nodes.dedicated"
+	e.dedicated = true
+	p := values{"name": name}
+	e.common(p, at)
+	if p["installDisk"] == nil && p["diskSelector"] == nil {
+		p["installDisk"] = "/dev/sda"
+	}
+	put(e, p, at, "offset", 30, func(name string) int { return e.of(name+" value", 0, 5) })
+	known := pool{name: name}
+	var nodes []values
+	for i := range e.of(at+".count", 1, 2) {
+		at := fmt.Sprintf("%s.nodes%d", at, i)
+		n := values{"name": fmt.Sprintf("d%d-%s", i+1, e.Cluster), "match": values{"mac": fmt.Sprintf("52:54:00:13:00:%02x", i+1)}}
+		if e.is(at+".address", 40) {
+			n["address"], n["gateway"] = fmt.Sprintf("198.51.100.%d/32", 11+i), "198.51.100.1"
+		} else {
+			n["bootAddress"] = fmt.Sprintf("198.51.100.%d", 11+i)
+		}
+		if e.is(at+".privateIp", 30) {
+			n["privateIp"] = fmt.Sprintf("%s.88.%d", strings.TrimSuffix(e.cidr, ".0.0/16"), 20+i)
+		} else {
+			n["index"] = i + 1
+		}
+		put(e, n, at, "robotServer", 50, func(string) int { return 321 + i })
+		put(e, n, at, "interface", 20, func(string) string { return "eno1" })
+		put(e, n, at, "routes", 15, func(string) []values {
+			return []values{{"destination": "10.30.0.0/16", "gateway": "198.51.100.2"}}
+		})
+		known.nodes = append(known.nodes, n["name"].(string))
+		nodes = append(nodes, n)
+	}
+	p["nodes"] = nodes
+	e.know(known)
+	return p
 }
 
 // machine is one that exists already, with the n-th address.

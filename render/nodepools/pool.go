@@ -84,7 +84,7 @@ func describe(c *config.Config, p config.Pool) Pool {
 			continue
 		}
 		at := n.PrivateIP
-		if n.Address.IsValid() {
+		if n.Address.IsValid() && !n.Dedicated {
 			at = n.Address.Addr()
 		}
 		described := Node{Name: n.Name, Index: n.Index}

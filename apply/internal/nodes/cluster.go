@@ -41,8 +41,10 @@ type Machine struct {
 	// Whether it is only read.
 	ReadOnly bool
 
-	// Of machines that exist already: how to recognise it.
-	Match schemas.InfraMatch
+	// Of machines that exist already: how to recognise it. Exists says that it is one, also
+	// beside servers that runs make.
+	Match  schemas.InfraMatch
+	Exists bool
 
 	// What the operator has said of it by its name.
 	Consent newonce.Consent

@@ -218,7 +218,7 @@ func (f *Fleet) control(c *etcdCluster) {
 }
 
 // identify does what the cloud controller does, if it runs: it says which server
-// of Hetzner Cloud a node is.
+// of Hetzner Cloud, or dedicated one, a node is.
 func (m *Machine) identify(api *kubesim.API) {
 	if m.spec.Network != PrivateNetwork || !runs(api.See("DaemonSet", "kube-system", cloudController)) && !runs(api.See("Deployment", "kube-system", cloudController)) {
 		return
@@ -229,6 +229,9 @@ func (m *Machine) identify(api *kubesim.API) {
 	node := api.Get("Node", "", m.nodeName())
 	spec, _ := node["spec"].(map[string]any)
 	spec["providerID"] = "hcloud://" + m.spec.Serial
+	if m.spec.Robot != "" {
+		spec["providerID"] = "hrobot://" + m.spec.Robot
+	}
 	api.Put(node)
 }
 

@@ -23,6 +23,7 @@ type Spec struct {
 	MACs    []string // one for each network card
 	UUID    string   // of SMBIOS; empty is a new one
 	Serial  string   // of SMBIOS
+	Robot   string   // number of a dedicated server at Hetzner Robot
 	Disks   []Disk   // none is one of 80 GB
 	// Talos is the version that it boots, empty is the newest known.
 	Talos string

@@ -27,7 +27,7 @@ func (c *Compiler) Checked(n model.Node, found *Findings) (*machine.Config, erro
 // Talos does not have yet, and its own `talosctl validate --strict` is silent.
 func (c *Compiler) validate(said *report, cfg *machine.Config) error {
 	mode := machine.Cloud
-	if c.model.Config.Provider == schemas.Static {
+	if c.model.Config.Provider == schemas.Static || said.node.Dedicated {
 		mode = machine.Metal
 	}
 	shadowed, err := cfg.Shadowed()

@@ -15,7 +15,12 @@ func (c *Config) Ranges() address.Ranges { return c.ranges }
 func (c *Config) Subnets() address.Subnets { return c.shared }
 
 // SubnetOf is the subnet that a server is in.
-func (c *Config) SubnetOf(n Node) netip.Prefix { return c.subnetOf(n.Subnet, n.Role) }
+func (c *Config) SubnetOf(n Node) netip.Prefix {
+	if n.Dedicated {
+		return c.shared.BareMetal
+	}
+	return c.subnetOf(n.Subnet, n.Role)
+}
 
 func (c *Config) subnetOf(own netip.Prefix, role string) netip.Prefix {
 	switch {

@@ -23,6 +23,7 @@ func check(r *reporter) {
 	if r.Provider == schemas.Hetzner {
 		addressRules{r, pools}.check()
 		hetznerRules{r, pools}.check()
+		dedicatedRules{r, pools}.check()
 		firewallRules{r}.check()
 	}
 	talosRules{r}.check()

@@ -124,6 +124,9 @@ func describe(c *Config) string {
 			fmt.Fprintf(&b, " match=%s/%s/%s boot=%s address=%s gateway=%s interface=%s",
 				n.Match.MAC, n.Match.UUID, n.Match.Serial, n.BootAddress, n.Address, n.Gateway, n.Interface)
 		}
+		if n.Dedicated {
+			fmt.Fprintf(&b, " private=%s robot=%d", n.PrivateIP, n.RobotServer)
+		}
 		fmt.Fprintln(&b)
 	}
 	return b.String()

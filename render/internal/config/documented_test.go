@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/talosgen/talosgen/render/internal/subst"
 	"github.com/talosgen/talosgen/schemas"
 )
 
@@ -22,6 +23,7 @@ var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 // nothing else of it.
 func TestDocumentedOptions(t *testing.T) {
 	shown := 0
+	scope := &subst.Scope{Vars: subst.Vars{"ROBOT_USER": {Value: "robot"}, "ROBOT_PASSWORD": {Value: "secret", Secret: true}}}
 	docs := filepath.Join("..", "..", "..", "docs")
 	err := filepath.WalkDir(docs, func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".md" {
@@ -34,7 +36,7 @@ func TestDocumentedOptions(t *testing.T) {
 			}
 			shown++
 			whole := bytes.ReplaceAll(m[1], []byte("…"), []byte("mDMEZ0example")) // what a key has in its middle
-			if _, err := Load(testFile, alone(string(beside(t, whole))), nil); err != nil {
+			if _, err := Load(testFile, alone(string(beside(t, whole))), scope); err != nil {
 				t.Errorf("%s: %v in\n%s", name, err, m[1])
 			}
 		}

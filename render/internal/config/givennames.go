@@ -21,7 +21,7 @@ func (p pool) inGroup(index int) bool {
 func (ch hetznerRules) checkGiven() {
 	owners := map[string]Node{}
 	for _, n := range slices.Concat(ch.nodes, ch.surge) {
-		if first, twice := owners[n.Name]; twice {
+		if first, twice := owners[n.Name]; twice && !n.Dedicated && !first.Dedicated {
 			at := n.givenName()
 			if !ch.has(at...) {
 				at = first.givenName()

@@ -18,8 +18,10 @@ type hetznerRules struct {
 func (ch hetznerRules) check() {
 	ch.checkZone()
 	for _, p := range ch.pools {
-		ch.checkServers(p)
-		ch.checkVolumes(p)
+		if !p.dedicated {
+			ch.checkServers(p)
+			ch.checkVolumes(p)
+		}
 	}
 	ch.checkVolumeNames()
 	ch.checkGiven()
@@ -93,7 +95,12 @@ func (ch hetznerRules) checkServers(p pool) {
 // checkServerLimit counts what the network holds when every autoscaled pool is
 // full.
 func (ch hetznerRules) checkServerLimit() {
-	servers := len(ch.nodes) + len(ch.surge)
+	servers := len(ch.surge)
+	for _, n := range ch.nodes {
+		if !n.Dedicated {
+			servers++
+		}
+	}
 	for _, p := range ch.Autoscaler.NodePools {
 		servers += p.Max
 	}
@@ -140,6 +147,9 @@ func (ch hetznerRules) places() []place {
 		all = append(all, place{lb.Location, keys("hetzner.apiLoadBalancer.location")})
 	}
 	for _, p := range ch.pools {
+		if p.dedicated {
+			continue
+		}
 		if len(p.Locations) == 0 {
 			all = append(all, place{p.Location, sub(p.path, "location")})
 		}

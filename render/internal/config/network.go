@@ -132,6 +132,9 @@ func (ch networkRules) checkNodeAddress(n Node) {
 	}
 	addr, at := n.Address.Addr(), slices.Concat(n.paths[0], []string{"address"})
 	ch.checkOutside("the address", addr, at)
+	if n.Dedicated {
+		return // it is the public one
+	}
 	if n.Role == Worker && addr == ch.endpointHost() {
 		ch.fail("the Kubernetes API runs on control plane nodes", at, "the endpoint is the address of a worker")
 	}

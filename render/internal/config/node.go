@@ -24,7 +24,7 @@ type Node struct {
 	Name        string
 	Role        string // ControlPlane or Worker
 	Pool        string
-	Index       int    // its number in the pool; 0 for a static node
+	Index       int    // its number in the pool; 0 for a static node that has none
 	Type        string // server type; empty if static or not set
 	Labels      map[string]string
 	Annotations map[string]string
@@ -35,7 +35,8 @@ type Node struct {
 	image        schemas.NodeImage // what the pool and the node say
 	Platform     string            // of Talos
 
-	// For servers of Hetzner Cloud, zero otherwise.
+	// For servers of Hetzner Cloud, zero otherwise; dedicated ones beside them have what is
+	// about addresses.
 	FallbackTypes     []string // to try if there is none of Type
 	Location          string
 	FallbackLocations []string     // to try if there is none in Location
@@ -58,10 +59,15 @@ type Node struct {
 	// Surge says that the node is there only while others of its pool are recreated.
 	Surge bool
 
-	// For static nodes, zero otherwise.
+	// Dedicated says that the node is a dedicated server beside servers of Hetzner Cloud,
+	// which a vSwitch connects with the network. It exists already, as static nodes do.
+	Dedicated   bool
+	RobotServer int // its number at Hetzner Robot; 0 if that is not known
+
+	// For static nodes and dedicated servers, zero otherwise.
 	Match       schemas.Match
 	BootAddress netip.Addr   // where it is before it is configured
-	Address     netip.Prefix // where it is afterwards; zero if DHCP says
+	Address     netip.Prefix // where it is afterwards, of a dedicated server to the public; zero if DHCP says
 	Gateway     netip.Addr
 	Interface   string
 	VLAN        int

@@ -55,11 +55,14 @@ func (ch nodeRules) checkNodes() {
 	}
 	u := claims{ch.reporter, map[string]string{}}
 	for _, n := range ch.nodes {
-		ch.checkStatic(n, u)
+		own := n.paths[0]
+		ch.checkMachine(n, u)
+		ch.checkNotDedicated(func(path ...string) []string { return slices.Concat(own, path) })
 	}
 }
 
-func (ch nodeRules) checkStatic(n Node, u claims) {
+// checkMachine looks at a machine that exists already.
+func (ch nodeRules) checkMachine(n Node, u claims) {
 	own := n.paths[0]
 	at := func(path ...string) []string { return slices.Concat(own, path) }
 	u.claim("name", n.Name, own, at("name"))
@@ -85,11 +88,11 @@ func (ch nodeRules) checkStaticAddresses(n Node, at func(...string) []string) {
 	if !hasAddress && !ch.has(at("bootAddress")...) {
 		ch.fail("give address, or bootAddress if DHCP always gives it the same", at(), "no address to reach the node at")
 	}
-	if ch.needsLink(n, hasAddress) && n.Interface == "" && !ch.has(at("interface")...) && !ch.has(at("match", "mac")...) {
+	if !n.Dedicated && ch.needsLink(n, hasAddress) && n.Interface == "" && !ch.has(at("interface")...) && !ch.has(at("match", "mac")...) {
 		ch.fail("give interface, or match.mac", at(), "addresses and routes of the node are for a network link, and nothing says which")
 	}
 	for _, key := range []string{"gateway", "interface", "vlanId", "mtu"} {
-		if ch.has(at(key)...) && !hasAddress {
+		if ch.has(at(key)...) && !hasAddress && !(n.Dedicated && key != "gateway") {
 			ch.fail("give address, or remove it", at(key), "%s without address", key)
 		}
 	}

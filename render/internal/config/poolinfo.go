@@ -26,6 +26,7 @@ type Pool struct {
 	Pinned   []int // places in the subnet that the file gives to nodes
 	Listed   bool  // whether the file lists the indexes; it counts the nodes if not
 
+	Machines   bool // its nodes are dedicated servers, which the file lists
 	Autoscaled bool
 	Min, Max   int // of servers that the autoscaler makes
 }
@@ -39,7 +40,7 @@ func (c *Config) Pools() []Pool {
 			Name: p.name, Role: p.role, Path: p.path, First: p.first(), Type: p.Type,
 			Subnet: c.subnetOf(p.subnet, p.role), Room: c.room(p),
 			Offset: p.offset(), Recorded: p.Offset != nil, Indexes: p.indexNumbers(), Listed: p.Indexes != nil,
-			Counted: p.counted(), Pinned: pinnedPlaces(c, p),
+			Counted: p.counted(), Pinned: pinnedPlaces(c, p), Machines: p.dedicated,
 		})
 	}
 	for i, p := range c.Autoscaler.NodePools {

@@ -52,6 +52,10 @@ func (ch poolRules) checkPools() {
 		case schemas.Static:
 			ch.checkStaticPool(p)
 		case schemas.Hetzner:
+			if p.dedicated {
+				ch.checkDedicatedPool(p)
+				continue
+			}
 			ch.checkHetznerPool(p)
 		}
 	}
@@ -86,7 +90,7 @@ func (ch poolRules) checkHetznerPool(p pool) {
 	}
 	for _, key := range []string{"nodes", "vip"} {
 		if ch.has(at(key)...) {
-			hint := map[string]string{"nodes": "give a count, or set provider: static", "vip": "see privateVip and floatingIp"}[key]
+			hint := map[string]string{"nodes": "give a count; dedicated servers are for pools of workers, or set provider: static", "vip": "see privateVip and floatingIp"}[key]
 			ch.fail(hint, at(key), "%s is not for provider hetzner", key)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // smallestNetwork is the prefix of the smallest private network that ranges for
@@ -75,23 +77,23 @@ func (ch networkRules) checkVIP() {
 // default for.
 func (ch networkRules) checkRoutes() {
 	for i, r := range ch.Network.ExtraRoutes {
-		ch.checkRoute([]string{"network", "extraRoutes", strconv.Itoa(i)}, r.Destination, r.Gateway)
+		ch.checkRoute([]string{"network", "extraRoutes", strconv.Itoa(i)}, r.Destination, r.Gateway, ch.Provider == schemas.Hetzner)
 	}
 	for _, n := range ch.nodes {
 		for i, r := range n.Routes {
-			ch.checkRoute(append(slices.Clip(n.paths[0]), "routes", strconv.Itoa(i)), r.Destination, r.Gateway)
+			ch.checkRoute(append(slices.Clip(n.paths[0]), "routes", strconv.Itoa(i)), r.Destination, r.Gateway, false)
 		}
 	}
 }
 
-func (ch networkRules) checkRoute(at []string, destination, gateway string) {
+func (ch networkRules) checkRoute(at []string, destination, gateway string, byDefault bool) {
 	to, err := netip.ParsePrefix(destination)
 	if err != nil {
 		return // reported already
 	}
 	by, err := netip.ParseAddr(gateway)
 	switch {
-	case err != nil && !ch.has(sub(at, "gateway")...) && ch.Provider != "hetzner":
+	case err != nil && !ch.has(sub(at, "gateway")...) && !byDefault:
 		ch.fail("for example gateway: 192.168.1.1", at, "a route without gateway")
 	case err == nil && by.Is4() != to.Addr().Is4():
 		ch.fail("", sub(at, "gateway"), "the gateway %s has another IP version than the destination %s", by, to)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -18,6 +19,9 @@ func (p pool) pinnedIP(index int) netip.Addr {
 // counted are the indexes of the nodes whose addresses follow from the offset, also of
 // those that are there for a time.
 func (p pool) counted() []int {
+	if p.dedicated {
+		return p.dedicatedIndexes()
+	}
 	return slices.DeleteFunc(append(p.indexNumbers(), p.surgeIndexes()...), func(i int) bool { return p.pinnedIP(i).IsValid() })
 }
 
@@ -25,7 +29,11 @@ func (p pool) counted() []int {
 // [address.Places] has them.
 func pinnedPlaces(c *Config, p pool) (places []int) {
 	in := c.subnetOf(p.subnet, p.role)
-	for _, text := range p.PrivateIPs {
+	given := slices.Collect(maps.Values(p.PrivateIPs))
+	for _, n := range p.Nodes {
+		given = append(given, n.PrivateIP)
+	}
+	for _, text := range given {
 		if ip, err := netip.ParseAddr(text); err == nil && in.IsValid() && in.Contains(ip) {
 			places = append(places, address.PlaceOf(in, ip))
 		}
@@ -40,6 +48,9 @@ func (ch addressRules) checkPrivateIPs() {
 	for _, p := range ch.pools {
 		for _, index := range sortedKeys(p.PrivateIPs) {
 			ch.checkPrivateIP(p, index, sub(sub(p.path, "privateIps"), index))
+		}
+		for i, n := range p.Nodes {
+			ch.checkGivenIP(p, n.PrivateIP, sub(sub(sub(p.path, "nodes"), strconv.Itoa(i)), "privateIp"))
 		}
 	}
 	if ch.overlapping {
@@ -63,6 +74,9 @@ func (ch addressRules) failTwice(first, second Node) {
 		first, second = second, first
 	}
 	at := sub(sub(second.paths[0], "privateIps"), strconv.Itoa(second.Index))
+	if second.Dedicated {
+		at = sub(second.paths[0], "privateIp")
+	}
 	hint := "give one of them another address"
 	if !first.Pinned {
 		hint = "the other one has it by its offset and index: give one of them another address in privateIps, or the pool another offset"
@@ -71,22 +85,38 @@ func (ch addressRules) failTwice(first, second Node) {
 }
 
 func (ch addressRules) checkPrivateIP(p pool, index string, at []string) {
-	ip, err := netip.ParseAddr(p.PrivateIPs[index])
-	in := ch.subnetOf(p.subnet, p.role)
-	if err != nil || !in.IsValid() {
-		return // reported already
-	}
-	if !in.Contains(ip) {
-		ch.fail("an address of the subnet; a pool of workers can have a subnet of its own", at, "%s is not in the subnet of the pool, %s", ip, in)
-		return
-	}
-	if why := address.Reserved(ch.ranges, ch.shared, in, ip); why != "" {
-		ch.fail("choose another one", at, "%s is %s", ip, why)
+	ip, ok := ch.checkGivenIP(p, p.PrivateIPs[index], at)
+	if !ok {
 		return
 	}
 	if i, err := strconv.Atoi(index); err == nil && !slices.Contains(p.indexNumbers(), i) {
 		ch.warn("a node with that index gets it; remove the line if there will be none", at, "the pool has no node %s, whose address is %s", index, ip)
 	}
+}
+
+// checkGivenIP makes sure that an address can be that of a node.
+func (ch addressRules) checkGivenIP(p pool, text string, at []string) (ip netip.Addr, ok bool) {
+	ip, err := netip.ParseAddr(text)
+	in := ch.subnetOf(p.subnet, p.role)
+	if err != nil || !in.IsValid() {
+		return ip, false // absent, or reported already
+	}
+	if !in.Contains(ip) {
+		hint := "an address of the subnet; a pool of workers can have a subnet of its own"
+		if p.dedicated {
+			hint = "an address of the subnet behind the vSwitch"
+		}
+		ch.fail(hint, at, "%s is not in the subnet of the pool, %s", ip, in)
+		return ip, false
+	}
+	why := address.Reserved(ch.ranges, ch.shared, in, ip)
+	if gateway, err := ch.PrivateGateway(); err == nil && p.dedicated && ip == gateway {
+		why = "the gateway of the vSwitch"
+	}
+	if why != "" {
+		ch.fail("choose another one", at, "%s is %s", ip, why)
+	}
+	return ip, why == ""
 }
 
 func sortedKeys(m map[string]string) []string {

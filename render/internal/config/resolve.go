@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -26,6 +25,7 @@ type pool struct {
 	subnet         netip.Prefix // of its own; zero if it shares that of its role
 	placementGroup bool
 	maxSurge       int
+	dedicated      bool // its nodes are dedicated servers
 	path           []string
 }
 
@@ -35,12 +35,18 @@ func (c *Config) pools() []pool {
 	pools := controlPlanePools(c)
 	for i, w := range c.Cluster.Nodes.Workers.NodePools {
 		subnet, _ := netip.ParsePrefix(w.Subnet) // the zero value if absent, or reported already
+		path := []string{"nodes", "workers", "nodepools", strconv.Itoa(i)}
+		dedicated := c.isDedicated(path)
+		if dedicated {
+			subnet = c.shared.BareMetal
+		}
 		pools = append(pools, pool{
 			Pool: w.Pool,
 			name: w.Name,
 			role: Worker,
-			path: []string{"nodes", "workers", "nodepools", strconv.Itoa(i)},
+			path: path,
 
+			dedicated:      dedicated,
 			subnet:         subnet,
 			placementGroup: w.PlacementGroup,
 			maxSurge:       w.MaxSurge,
@@ -58,7 +64,7 @@ type resolver struct {
 func (ch resolver) resolve() {
 	for _, p := range ch.pools {
 		taints := ch.taints(p.Taints, p.path)
-		if ch.Provider == schemas.Static {
+		if ch.Provider == schemas.Static || p.dedicated {
 			ch.staticNodes(p, taints)
 		} else {
 			ch.hetznerNodes(p, taints)
@@ -91,6 +97,9 @@ func (ch resolver) autoscaledNodes() {
 // indexNumbers are the indexes of a pool's nodes, in order. An index with a
 // problem is left out.
 func (p pool) indexNumbers() []int {
+	if p.dedicated {
+		return p.dedicatedIndexes()
+	}
 	var numbers []int
 	if len(p.Indexes) > 0 {
 		numbers = slices.Sorted(slices.Values(p.Indexes))
@@ -157,7 +166,7 @@ func (ch resolver) hetznerNodes(p pool, taints []Taint) {
 // surgeIndexes are the indexes of the nodes that a pool has while others are recreated:
 // those that it would get next, if all before them are taken.
 func (p pool) surgeIndexes() (indexes []int) {
-	if own := p.indexNumbers(); len(own) > 0 {
+	if own := p.indexNumbers(); len(own) > 0 && !p.dedicated {
 		for i := range p.maxSurge {
 			indexes = append(indexes, own[len(own)-1]+1+i)
 		}
@@ -181,45 +190,6 @@ func (p pool) offset() int {
 	return *p.Offset
 }
 
-// staticNodes makes the nodes that a pool lists.
-func (ch resolver) staticNodes(p pool, taints []Taint) {
-	for i, s := range p.Nodes {
-		path := sub(sub(p.path, "nodes"), strconv.Itoa(i))
-		address, _ := netip.ParsePrefix(s.Address) // the zero value if absent, or reported already
-		boot, _ := netip.ParseAddr(s.BootAddress)
-		gateway, _ := netip.ParseAddr(s.Gateway)
-		if !boot.IsValid() && !ch.has(append(path, "bootAddress")...) {
-			boot = address.Addr()
-		}
-		disk := ch.installDisk("", installDisk{s.InstallDisk, s.DiskSelector}, p.disk())
-		ch.nodes = append(ch.nodes, Node{
-			Name:        s.Name,
-			Role:        p.role,
-			Pool:        p.name,
-			Labels:      merge(p.Labels, s.Labels),
-			Annotations: merge(p.Annotations, s.Annotations),
-			Taints:      mergeTaints(taints, ch.taints(s.Taints, path)),
-			InstallDisk: disk.path, DiskSelector: disk.selector,
-
-			image:       addImage(p.NodeImage, s.NodeImage),
-			Match:       s.Match,
-			BootAddress: boot,
-			Address:     address,
-			Gateway:     gateway,
-			Interface:   s.Interface,
-			VLAN:        s.VLANID,
-			MTU:         s.MTU,
-			Routes:      s.Routes,
-			Platform:    cmp.Or(s.Platform, p.Platform, staticPlatform),
-			SecureBoot:  secureBoot(p.Boot, s.Boot),
-			Overlay:     overlay(p, s),
-
-			config: ch.Config,
-			paths:  [][]string{path, p.path},
-		})
-	}
-}
-
 // taints parses the taints of a pool or node. Talos keeps one taint for each key.
 func (ch resolver) taints(texts []string, path []string) []Taint {
 	var taints []Taint
@@ -240,30 +210,6 @@ func (ch resolver) taints(texts []string, path []string) []Taint {
 	return taints
 }
 
-// merge adds a node's own entries to those of its pool.
-func merge(pool, node map[string]string) map[string]string {
-	if len(node) == 0 {
-		return pool
-	}
-	all := maps.Clone(pool)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, node)
-	return all
-}
-
-// mergeTaints adds a node's own taints to those of its pool with other keys.
-func mergeTaints(pool, node []Taint) []Taint {
-	var all []Taint
-	for _, t := range pool {
-		if !slices.ContainsFunc(node, func(own Taint) bool { return own.Key == t.Key }) {
-			all = append(all, t)
-		}
-	}
-	return append(all, node...)
-}
-
 // setAddresses gives each server its address in the private network.
 func (ch resolver) setAddresses() {
 	if ch.Provider != schemas.Hetzner || !ch.shared.ControlPlane.IsValid() {
@@ -272,7 +218,7 @@ func (ch resolver) setAddresses() {
 	full := map[string]bool{}
 	for i := range len(ch.nodes) + len(ch.surge) {
 		n := ch.at(i)
-		if n.Pinned {
+		if n.Pinned || n.Dedicated && n.Index == 0 {
 			continue
 		}
 		in := ch.SubnetOf(*n)

@@ -28,6 +28,9 @@ func (ch addressRules) checkSharedSubnets() {
 		return
 	}
 	for _, p := range ch.pools {
+		if p.dedicated {
+			continue // in that of the vSwitch, as they are to be
+		}
 		ch.checkBeside(p.subnet, sub(p.path, "subnet"))
 	}
 	for i, p := range ch.Autoscaler.NodePools {
@@ -92,7 +95,7 @@ type pinned struct {
 func (ch addressRules) checkPinned() {
 	var all []pinned
 	for _, p := range ch.pools {
-		if p.subnet.IsValid() {
+		if p.subnet.IsValid() && !p.dedicated {
 			all = append(all, pinned{p.subnet, p.name, false, sub(p.path, "subnet")})
 		}
 	}

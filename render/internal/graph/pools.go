@@ -16,7 +16,7 @@ import (
 type pool struct {
 	name   string
 	role   string
-	subnet string // the range that their addresses are in; empty for machines
+	subnet string // the range that their addresses are in; empty for machines of a static environment
 	kind   string // of server; of machines, their disk
 	where  string
 	public string // which public addresses they have
@@ -50,12 +50,15 @@ func poolsOfServers(infra schemas.Infrastructure) []pool {
 	return sorted(all)
 }
 
-// poolsOfMachines gathers the machines of a static environment.
+// poolsOfMachines gathers the machines that exist already.
 func poolsOfMachines(infra schemas.Infrastructure) []pool {
 	var all []pool
 	for _, m := range infra.Machines {
 		address, _, _ := strings.Cut(cmp.Or(m.Address, m.BootAddress), "/")
-		all = gather(all, pool{name: m.Pool, role: m.Role, kind: m.InstallDisk}, node{name: m.Name, address: address})
+		if m.PrivateIP != "" {
+			address = m.PrivateIP
+		}
+		all = gather(all, pool{name: m.Pool, role: m.Role, kind: m.InstallDisk, subnet: subnetOf(infra.Network, m.PrivateIP)}, node{name: m.Name, address: address})
 	}
 	return sorted(all)
 }
@@ -146,7 +149,7 @@ func (p pool) card() Card {
 		}
 	}
 	switch {
-	case p.subnet == "" && p.where == "": // machines
+	case p.where == "": // machines
 		c.Lines = append(c.Lines, Line{natural.Count(len(p.nodes), "machine"), p.kind})
 	default:
 		c.Lines = append(c.Lines, Line{fmt.Sprintf("%d × %s", len(p.nodes), p.kind), p.where}, Line{Left: p.public})

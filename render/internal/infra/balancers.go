@@ -110,7 +110,7 @@ func (r balancerResolver) ingressTargets(pool schemas.LoadBalancerPool) []string
 		return targets
 	}
 	for _, p := range r.c.Cluster.Nodes.Workers.NodePools {
-		if _, excluded := p.Labels[noBalancer]; !excluded {
+		if _, excluded := p.Labels[noBalancer]; !excluded && len(p.Nodes) == 0 {
 			targets = append(targets, r.selector(labelPool, p.Name))
 		}
 	}

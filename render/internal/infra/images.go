@@ -69,6 +69,9 @@ func (r imageResolver) images() {
 	for _, arch := range []string{x86, arm} {
 		var made []string
 		for _, n := range append(slices.Clip(r.c.Resolve()), r.c.AutoscaledNodes()...) {
+			if n.Dedicated {
+				continue // it boots no snapshot
+			}
 			id, text := r.Schematic(n.Image())
 			if architecture(n.Type) == arch && !slices.Contains(made, id) {
 				made = append(made, id)

@@ -76,13 +76,21 @@ func (r *resolver) fail(option, hint, message string, args ...any) {
 // machines lists the machines of a static environment.
 func (r serverResolver) machines() {
 	for _, n := range r.c.Resolve() {
-		m := schemas.InfraMachine{Name: n.Name, Role: n.Role, Pool: n.Pool, Match: schemas.InfraMatch(n.Match), InstallDisk: n.InstallDisk}
-		if n.BootAddress.IsValid() {
-			m.BootAddress = n.BootAddress.String()
-		}
-		if n.Address.IsValid() {
-			m.Address = n.Address.String()
-		}
-		r.out.Machines = append(r.out.Machines, m)
+		r.out.Machines = append(r.out.Machines, machineOf(n))
 	}
+}
+
+// machineOf is a machine that exists already.
+func machineOf(n config.Node) schemas.InfraMachine {
+	m := schemas.InfraMachine{Name: n.Name, Role: n.Role, Pool: n.Pool, Match: schemas.InfraMatch(n.Match), InstallDisk: n.InstallDisk}
+	if n.BootAddress.IsValid() {
+		m.BootAddress = n.BootAddress.String()
+	}
+	if n.Address.IsValid() {
+		m.Address = n.Address.String()
+	}
+	if n.Dedicated {
+		m.PrivateIP, m.RobotServer = n.PrivateIP.String(), int64(n.RobotServer)
+	}
+	return m
 }

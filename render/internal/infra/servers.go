@@ -23,6 +23,10 @@ func (r serverResolver) servers() {
 	userData := r.userData()
 	groups := map[string]bool{}
 	for _, n := range r.c.Resolve() {
+		if n.Dedicated {
+			r.out.Machines = append(r.out.Machines, machineOf(n))
+			continue
+		}
 		s := r.server(n)
 		s.UserData = userData
 		r.out.Servers = append(r.out.Servers, s)

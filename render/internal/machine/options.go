@@ -33,6 +33,7 @@ type NodeOptions struct {
 	NodeCIDRs   []Option // subnets that hold the node's own address
 
 	Links   []Link
+	Ingress IngressOptions
 	Disk    DiskSelector
 	Volumes []AttachedVolume
 
@@ -55,6 +56,7 @@ func OptionsPatch(file string, o NodeOptions, role Role, contract string) (*Patc
 	nodeWriter{b}.hostname()
 	nodeWriter{b}.kubernetesNode()
 	linkWriter{b}.links()
+	linkWriter{b}.ingress()
 	diskWriter{b}.install()
 	diskWriter{b}.volumes()
 	talosWriter{b}.talos()

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/siderolabs/talos/pkg/machinery/nethelpers"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/talosgen/talosgen/internal/diag"
@@ -21,6 +22,9 @@ type Link struct {
 	Address Option // with its prefix length
 	Routes  []Route
 	VIP     *VIP
+	// VLANs are more of them on the link, each with an MTU, an address and routes of its
+	// own.
+	VLANs []Link
 }
 
 // Route is a route of a link.
@@ -73,13 +77,32 @@ func (b linkWriter) legacyLink(l Link) *yaml.Node {
 	if l.DHCP.Value != "" {
 		put(link, "dhcp", boolNode(true, l.DHCP.Pos))
 	}
-	on := link
+	on, vlans := link, []*yaml.Node(nil)
 	if l.VLAN.Value != "" {
 		on = mappingNode(l.VLAN.Pos)
 		putNumber(on, "vlanId", l.VLAN)
 		putNumber(on, "mtu", l.MTU)
-		put(link, "vlans", sequenceNode(on))
+		vlans = append(vlans, on)
 	}
+	for _, v := range l.VLANs {
+		vlan := mappingNode(v.VLAN.Pos)
+		putNumber(vlan, "vlanId", v.VLAN)
+		putNumber(vlan, "mtu", v.MTU)
+		v.legacyAddresses(vlan)
+		vlans = append(vlans, vlan)
+	}
+	if len(vlans) > 0 {
+		put(link, "vlans", sequenceNode(vlans...))
+	}
+	l.legacyAddresses(on)
+	if l.VIP != nil {
+		put(on, "vip", b.legacyVIP(*l.VIP))
+	}
+	return link
+}
+
+// legacyAddresses puts the address and the routes of a link where they belong to.
+func (l Link) legacyAddresses(on *yaml.Node) {
 	if l.Address.Value != "" {
 		put(on, "addresses", sequenceNode(stringNode(l.Address.Value, l.Address.Pos)))
 	}
@@ -90,10 +113,6 @@ func (b linkWriter) legacyLink(l Link) *yaml.Node {
 	if len(routes) > 0 {
 		put(on, "routes", sequenceNode(routes...))
 	}
-	if l.VIP != nil {
-		put(on, "vip", b.legacyVIP(*l.VIP))
-	}
-	return link
 }
 
 func (b linkWriter) legacyVIP(v VIP) *yaml.Node {
@@ -162,20 +181,39 @@ func (b linkWriter) linkDocuments(l Link) {
 		alias := ID{mainKind, "LinkAliasConfig", linkAlias}
 		b.set(alias, l.MAC.Pos, `mac(link.permanent_addr) == "`+strings.ToLower(l.MAC.Value)+`"`, "selector", "match")
 	}
-	link := place{id: ID{mainKind, "LinkConfig", name.Value}}
+	link, parent := place{id: ID{mainKind, "LinkConfig", name.Value}}, name
 	b.truth(link, l.Up, "up")
 	if l.DHCP.Value != "" {
 		b.document(ID{mainKind, "DHCPv4Config", name.Value}, l.DHCP.Pos)
 	}
 	b.number(link, l.MTU, "mtu")
 	if l.VLAN.Value != "" {
-		parent := name
-		name.Value += "." + l.VLAN.Value
-		link = b.named("VLANConfig", Option{name.Value, l.VLAN.Pos})
-		b.number(link, l.VLAN, "vlanID")
-		b.put(link, stringNode(parent.Value, parent.Pos), "parent")
-		b.number(link, l.MTU, "mtu")
+		link, name = b.vlanDocument(l, name)
 	}
+	b.addressDocuments(l, link)
+	if l.VIP != nil {
+		b.vipDocument(*l.VIP, name)
+	}
+	for _, v := range l.VLANs {
+		on, _ := b.vlanDocument(v, parent)
+		b.addressDocuments(v, on)
+	}
+}
+
+// vlanDocument is the document of the VLAN of a link, and its name.
+func (b linkWriter) vlanDocument(l Link, parent Option) (place, Option) {
+	name := parent
+	id, _ := strconv.ParseUint(l.VLAN.Value, 10, 16) // it was checked
+	name.Value = nethelpers.VLANLinkName(parent.Value, uint16(id))
+	vlan := b.named("VLANConfig", Option{name.Value, l.VLAN.Pos})
+	b.number(vlan, l.VLAN, "vlanID")
+	b.put(vlan, stringNode(parent.Value, parent.Pos), "parent")
+	b.number(vlan, l.MTU, "mtu")
+	return vlan, name
+}
+
+// addressDocuments puts the address and the routes of a link into its document.
+func (b linkWriter) addressDocuments(l Link, link place) {
 	if l.Address.Value != "" {
 		address := mappingNode(l.Address.Pos)
 		put(address, "address", stringNode(l.Address.Value, l.Address.Pos))
@@ -183,9 +221,6 @@ func (b linkWriter) linkDocuments(l Link) {
 	}
 	for _, r := range l.Routes {
 		b.append(link, r.document(), "routes")
-	}
-	if l.VIP != nil {
-		b.vipDocument(*l.VIP, name)
 	}
 }
 

@@ -38,7 +38,7 @@ func (n Node) Scope(parent *subst.Scope) *subst.Scope {
 		vars["NODE_INDEX"] = subst.Var{Value: strconv.Itoa(n.Index)}
 	}
 	switch {
-	case n.Address.IsValid():
+	case n.Address.IsValid() && !n.Dedicated:
 		vars["NODE_ADDRESS"] = subst.Var{Value: n.Address.Addr().String()}
 	case n.PrivateIP.IsValid():
 		vars["NODE_ADDRESS"] = subst.Var{Value: n.PrivateIP.String()}

@@ -13,11 +13,12 @@ import (
 )
 
 // OfPool returns the options that all nodes of a pool have in common, for one of
-// them. Static nodes have links of their own, and add to the labels of their pool.
+// them. Static nodes and dedicated servers have links of their own, and add to the labels
+// of their pool.
 func OfPool(m *model.Model, n model.Node) (machine.NodeOptions, error) {
 	at := places{m.Config}
 	o, err := machine.NodeOptions{}, error(nil)
-	if m.Config.Provider == schemas.Hetzner {
+	if m.Config.Provider == schemas.Hetzner && !n.Dedicated {
 		o = at.ofKubernetesNode(n)
 		o.Volumes = volumes(n)
 		o.Links, err = servers{places: at, env: m.Env, scope: m.Scope, facts: m.Facts}.links(n.Role)
@@ -31,7 +32,10 @@ func OfPool(m *model.Model, n model.Node) (machine.NodeOptions, error) {
 // OfNode returns the options of one node, beside those of its pool.
 func OfNode(m *model.Model, n model.Node) machine.NodeOptions {
 	at, o := places{m.Config}, machine.NodeOptions{}
-	if m.Config.Provider == schemas.Static {
+	switch {
+	case n.Dedicated:
+		o = ofDedicated(m, n)
+	case m.Config.Provider == schemas.Static:
 		o = at.ofKubernetesNode(n)
 		if link := at.staticLink(n); link != nil {
 			o.Links = []machine.Link{*link}

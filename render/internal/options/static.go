@@ -27,11 +27,7 @@ func (c places) staticLink(n model.Node) *machine.Link {
 	if n.Gateway.IsValid() {
 		link.Routes = append(link.Routes, machine.Route{Gateway: machine.Option{Value: n.Gateway.String(), Pos: n.Pos("gateway")}})
 	}
-	for i, r := range n.Routes {
-		at := func(key string) diag.Pos { return n.Pos("routes", strconv.Itoa(i), key) }
-		link.Routes = append(link.Routes, route(machine.Option{Value: r.Destination, Pos: at("destination")}, machine.Option{Value: r.Gateway, Pos: at("gateway")}))
-	}
-	link.Routes = append(link.Routes, c.extraRoutes()...)
+	link.Routes = append(append(link.Routes, ownRoutes(n)...), c.extraRoutes()...)
 	if vip := &c.config.Cluster.Nodes.ControlPlane.VIP; *vip != "" && n.Role == config.ControlPlane {
 		link.VIP = &machine.VIP{Address: c.text(vip)}
 	}
@@ -44,6 +40,15 @@ func (c places) staticLink(n model.Node) *machine.Link {
 		link.DHCP = machine.Option{Value: "true", Pos: n.Pos()}
 	}
 	return &link
+}
+
+// ownRoutes are the routes that a machine has for itself.
+func ownRoutes(n model.Node) (routes []machine.Route) {
+	for i, r := range n.Routes {
+		at := func(key string) diag.Pos { return n.Pos("routes", strconv.Itoa(i), key) }
+		routes = append(routes, route(machine.Option{Value: r.Destination, Pos: at("destination")}, machine.Option{Value: r.Gateway, Pos: at("gateway")}))
+	}
+	return routes
 }
 
 // extraRoutes are the routes that every node has.

@@ -153,7 +153,12 @@ func (e *editor) needsServers() error {
 	if e.now.Provider != schemas.Static {
 		return nil
 	}
-	return diag.New(diag.Pos{File: e.File}, "static nodes are machines that exist already: they are described, not counted").
+	return e.notCounted("static nodes")
+}
+
+// notCounted is the error of machines that exist already.
+func (e *editor) notCounted(what string) error {
+	return diag.New(diag.Pos{File: e.File}, "%s are machines that exist already: they are described, not counted", what).
 		WithHint("add or change them in the file; `talosgen pool remove` can take them out")
 }
 

@@ -48,7 +48,7 @@ func RemoveNodes(s Source, name string, nodes []string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if gone[0].Index > 0 {
+	if gone[0].Index > 0 && !p.Machines {
 		left := slices.DeleteFunc(slices.Clone(p.Indexes), func(index int) bool {
 			return slices.ContainsFunc(gone, func(n config.Node) bool { return n.Index == index })
 		})

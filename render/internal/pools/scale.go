@@ -27,6 +27,9 @@ func Scale(s Source, name string, count int) (*Result, error) {
 		return nil, diag.New(e.now.Pos(p.Path...), "the autoscaler decides how many nodes %q has", name).
 			WithHint("give the limits with --min and --max").WithCode(diag.Usage)
 	}
+	if p.Machines {
+		return nil, e.notCounted("dedicated servers")
+	}
 	if err := e.placeEmpty(&p); err != nil {
 		return nil, err
 	}
