@@ -120,7 +120,7 @@ func (n *nodeStage) arrived(ctx context.Context) error {
 	if n.planned == nil {
 		return nil
 	}
-	return n.planned.ArrivedExisting(ctx)
+	return n.planned.Arrived(ctx, true)
 }
 
 // make looks at nodes, and says what has to be done.
@@ -174,7 +174,7 @@ func (n *nodeStage) execute(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		return c.Arrived(ctx)
+		return c.Arrived(ctx, false)
 	})
 }
 

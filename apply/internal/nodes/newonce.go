@@ -248,13 +248,9 @@ func (c *Cluster) admit(name string) (newonce.Decision, error) {
 
 // Arrived records of all machines that have proven to be nodes that they were
 // configured: a run may have ended before it could, or an older talosgen made
-// them. What could not be read is left as it is.
-func (c *Cluster) Arrived(ctx context.Context) error { return c.arrived(ctx, false) }
-
-// ArrivedExisting is [Cluster.Arrived] of machines that exist already alone.
-func (c *Cluster) ArrivedExisting(ctx context.Context) error { return c.arrived(ctx, true) }
-
-func (c *Cluster) arrived(ctx context.Context, existing bool) error {
+// them. What could not be read is left as it is. With existing, it is of machines that
+// exist already alone.
+func (c *Cluster) Arrived(ctx context.Context, existing bool) error {
 	var arrived []Machine
 	for _, m := range c.Machines {
 		state := recorded(c.Records, m).State

@@ -14,7 +14,7 @@ const coupledZone = "eu-central"
 
 // isDedicated tells whether the pool of workers at a path lists machines beside servers of
 // Hetzner Cloud: dedicated servers.
-func (c *Config) isDedicated(path []string) bool {
+func isDedicated(c *Config, path []string) bool {
 	return c.Provider == schemas.Hetzner && c.has(sub(path, "nodes")...)
 }
 
@@ -177,7 +177,7 @@ func dedicatedAddress(n schemas.StaticNode) netip.Addr {
 
 // PrivateGateway is the address by which a vSwitch reaches the rest of the network: the
 // first of its subnet.
-func (c *Config) PrivateGateway() (netip.Addr, error) {
+func PrivateGateway(c *Config) (netip.Addr, error) {
 	first := c.shared.BareMetal.Masked().Addr()
 	if !first.IsValid() {
 		return first, diag.On("network.vswitch", "has no subnet")

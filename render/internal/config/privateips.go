@@ -110,7 +110,7 @@ func (ch addressRules) checkGivenIP(p pool, text string, at []string) (ip netip.
 		return ip, false
 	}
 	why := address.Reserved(ch.ranges, ch.shared, in, ip)
-	if gateway, err := ch.PrivateGateway(); err == nil && p.dedicated && ip == gateway {
+	if gateway, err := PrivateGateway(ch.Config); err == nil && p.dedicated && ip == gateway {
 		why = "the gateway of the vSwitch"
 	}
 	if why != "" {

@@ -36,7 +36,7 @@ func (c *Config) pools() []pool {
 	for i, w := range c.Cluster.Nodes.Workers.NodePools {
 		subnet, _ := netip.ParsePrefix(w.Subnet) // the zero value if absent, or reported already
 		path := []string{"nodes", "workers", "nodepools", strconv.Itoa(i)}
-		dedicated := c.isDedicated(path)
+		dedicated := isDedicated(c, path)
 		if dedicated {
 			subnet = c.shared.BareMetal
 		}

@@ -59,7 +59,7 @@ func (c places) dedicatedLink(n model.Node) machine.Link {
 // reached.
 func (c places) vswitchLinks(n model.Node) []machine.Link {
 	net := &c.config.Network
-	gateway, err := c.config.PrivateGateway()
+	gateway, err := config.PrivateGateway(c.config)
 	if err != nil {
 		return nil // reported already
 	}
@@ -83,7 +83,7 @@ func (c places) vswitchLinks(n model.Node) []machine.Link {
 	return []machine.Link{vlan}
 }
 
-// Ports of dedicated servers that the world may be let in to.
+// Ports of dedicated servers that others may be let in to.
 const (
 	talosPort           = "50000"
 	kubeSpanPort        = "51820"
@@ -104,19 +104,19 @@ func (c places) dedicatedIngress(access schemas.InfraAccess) machine.IngressOpti
 			o.Rules = append(o.Rules, machine.IngressRule{Name: c.said(name, f), Protocol: protocol, Ports: ports, Sources: sources})
 		}
 	}
-	inside, world := c.insideSources(), []machine.Option{c.said("0.0.0.0/0", f), c.said("::/0", f)}
+	inside, anywhere := c.insideSources(), []machine.Option{c.said("0.0.0.0/0", f), c.said("::/0", f)}
 	add("cluster-tcp", "tcp", everyPort, inside...)
 	add("cluster-udp", "udp", everyPort, inside...)
 	talos := c.texts(&f.TalosAPISource)
 	if len(talos) == 0 && access.Mode == "public" && access.Jump == "" {
-		talos = world
+		talos = anywhere
 	}
 	add("talos-api", "tcp", talosPort, talos...)
 	if c.config.Talos.KubeSpan.Enabled {
-		add("kubespan", "udp", kubeSpanPort, world...)
+		add("kubespan", "udp", kubeSpanPort, anywhere...)
 	}
 	if c.config.CNI.Type == config.Cilium && c.config.CNI.Encryption == "wireguard" {
-		add("cilium-wireguard", "udp", ciliumWireGuardPort, world...)
+		add("cilium-wireguard", "udp", ciliumWireGuardPort, anywhere...)
 	}
 	for i := range f.ExtraRules {
 		r := &f.ExtraRules[i]
