@@ -57,6 +57,13 @@ var notInCases = map[string]string{
 	"talos.logging.destinations.format":       "has one value so far",
 	"network.serverLimit":                     "a check: the files bad_hetzner and bad_many of render/internal/config",
 	"nodes.controlPlane.acknowledgeEvenCount": "a check: the files even and bad_even of render/internal/config",
+
+	"nodes.controlPlane.nodes.index":                 "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodes.privateIp":             "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodes.robotServer":           "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodepools.nodes.index":       "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodepools.nodes.privateIp":   "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodepools.nodes.robotServer": "refused: the file bad_dedicated of render/internal/config",
 }
 
 // Every option that is in effect has a case, which sets it to something else
