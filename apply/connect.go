@@ -122,6 +122,9 @@ func addStages(s *Session, inv *inventory, open *sessionAccess, kube *kubeReach,
 		s.verifier.same = alwaysSame
 	}
 	s.removal = &removalStage{nodes: s.nodes, cloud: s.cloud, log: s.log}
+	account := c.Robot
+	account.HTTP, account.Clock, account.Log = c.HTTP, c.Clock, c.Log
+	s.installs = installs{newRobotStage(s.nodes, s.lock, c.Builder, account)}
 	s.anew = &recreateStage{removal: s.removal, cloud: s.cloud, nodes: s.nodes, log: s.log}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/talosgen/talosgen/apply/plan"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/apply/progress"
+	"github.com/talosgen/talosgen/apply/robot"
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
@@ -37,6 +38,9 @@ type Cloud struct {
 	ReadOnly bool
 	// Makes images that are missing.
 	Builder Builder
+	// How Hetzner Robot is reached, where dedicated servers are. Without a login the one
+	// in the rendered tree is taken; the connections are those of HTTP.
+	Robot robot.Account
 	// How nodes are reached.
 	Nodes Nodes
 	// The time of this machine, and waiting.
@@ -68,6 +72,7 @@ type Session struct {
 	record   treeRecord
 	commit   string // of the tree; empty if it is in none as it is
 
+	installs
 	cloud    *cloudStage
 	nodes    *nodeStage
 	kube     *kubeStage

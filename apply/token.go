@@ -16,17 +16,29 @@ import (
 	"github.com/talosgen/talosgen/internal/secret"
 )
 
-// Where the token of the Hetzner Cloud project is in a rendered tree: in the
-// Secret that Hetzner's own controllers read.
+// Where the token of the Hetzner Cloud project and the account at Hetzner Robot are in a
+// rendered tree: in the Secret that Hetzner's own controllers read.
 const (
-	bootstrapDir = "bootstrap/"
-	tokenSecret  = "hcloud"
-	tokenKey     = "token"
+	bootstrapDir     = "bootstrap/"
+	tokenSecret      = "hcloud"
+	tokenKey         = "token"
+	robotUserKey     = "robot-user"
+	robotPasswordKey = "robot-password"
 )
 
 // Token returns the token of the Hetzner Cloud project that is in the tree, and
 // tells the masker. It is empty if the tree has none.
 func (e *Environment) Token(ctx context.Context) (secret.String, error) {
+	return hetznerSecret{e}.value(ctx, tokenKey)
+}
+
+// hetznerSecret is the Secret in a tree with what Hetzner's controllers log in with.
+type hetznerSecret struct{ env *Environment }
+
+// value returns one of its values, and tells the masker. It is empty if the tree has
+// none.
+func (h hetznerSecret) value(ctx context.Context, key string) (secret.String, error) {
+	e := h.env
 	for _, name := range slices.Sorted(maps.Keys(e.files)) {
 		if !strings.HasPrefix(name, bootstrapDir) || !bytes.Contains(e.files[name], []byte("kind: Secret")) {
 			continue
@@ -35,22 +47,22 @@ func (e *Environment) Token(ctx context.Context) (secret.String, error) {
 		if err != nil {
 			return secret.String{}, err
 		}
-		token, err := findToken(plain.Reveal())
+		value, err := findValue(plain.Reveal(), key)
 		if err != nil {
 			// The error may quote what is in the file.
-			return secret.String{}, diag.New(diag.Pos{File: e.path(name)}, "the Secret %s has no readable %s", tokenSecret, tokenKey).
+			return secret.String{}, diag.New(diag.Pos{File: e.path(name)}, "the Secret %s has no readable %s", tokenSecret, key).
 				WithCode(diag.Secrets)
 		}
-		if !token.IsZero() {
-			e.masker.Add(token)
-			return token, nil
+		if !value.IsZero() {
+			e.masker.Add(value)
+			return value, nil
 		}
 	}
 	return secret.String{}, nil
 }
 
-// findToken looks through the documents of a file.
-func findToken(plain string) (secret.String, error) {
+// findValue looks through the documents of a file.
+func findValue(plain, key string) (secret.String, error) {
 	dec := yaml.NewDecoder(strings.NewReader(plain))
 	for {
 		var doc struct {
@@ -70,10 +82,10 @@ func findToken(plain string) (secret.String, error) {
 		if doc.Kind != "Secret" || doc.Metadata.Name != tokenSecret {
 			continue
 		}
-		if text := doc.StringData[tokenKey]; text != "" {
+		if text := doc.StringData[key]; text != "" {
 			return secret.New(text), nil
 		}
-		text, err := base64.StdEncoding.DecodeString(doc.Data[tokenKey])
+		text, err := base64.StdEncoding.DecodeString(doc.Data[key])
 		return secret.New(string(text)), err
 	}
 }

@@ -180,7 +180,8 @@ type StaticNode struct {
 	// The private address of a dedicated server, in the subnet behind the vSwitch.
 	// Provider hetzner only.
 	PrivateIP string `yaml:"privateIp" format:"ip" otherwise:"offset + index + 1 in the subnet" example:"10.0.88.11"`
-	// The number of a dedicated server at Hetzner Robot. Provider hetzner only.
+	// The number of a dedicated server at Hetzner Robot: with it, talosgen install puts
+	// Talos on the server.
 	RobotServer int `yaml:"robotServer" min:"1" max:"9007199254740991" otherwise:"not known" example:"321"`
 	// The disk that Talos is installed to.
 	InstallDisk string `yaml:"installDisk" format:"devicePath" otherwise:"that of the pool" example:"/dev/nvme0n1"`

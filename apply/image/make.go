@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talosgen/talosgen/apply/internal/cloud"
+	"github.com/talosgen/talosgen/apply/internal/rescue"
 	cloudplan "github.com/talosgen/talosgen/apply/plan/cloud"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
@@ -118,7 +119,7 @@ func (m *Builder) build(ctx context.Context, want schemas.InfraSnapshot, name st
 	}
 	notify(fmt.Sprintf("making a server to build it: %s in %s (%s)", choice.Candidates[0].Type, choice.Candidates[0].Location, choice.Reason))
 	b, err := m.Project.OrderBuilder(ctx, cloud.BuilderOrder{
-		Name: name, Run: m.Run, PublicKey: k.public(), Candidates: choice.Candidates, Notify: notify,
+		Name: name, Run: m.Run, PublicKey: k.Public(), Candidates: choice.Candidates, Notify: notify,
 	})
 	if err != nil {
 		return 0, err
@@ -136,14 +137,14 @@ func (m *Builder) build(ctx context.Context, want schemas.InfraSnapshot, name st
 }
 
 // description is what people see of a snapshot in the console.
-func description(want schemas.InfraSnapshot, w written) string {
+func description(want schemas.InfraSnapshot, w rescue.Written) string {
 	return fmt.Sprintf("Talos %s %s, schematic %s, image sha256 %s", want.Labels["talos_version"], Arch(want.Architecture),
 		want.Labels["talos_schematic_id"], w.Packed)
 }
 
 // fill writes the image to the disk of a builder. When it returns, the whole
 // image is on the disk, and the builder is off.
-func (m *Builder) fill(ctx context.Context, b cloud.Builder, want schemas.InfraSnapshot, k key, notify func(string)) (w written, err error) {
+func (m *Builder) fill(ctx context.Context, b cloud.Builder, want schemas.InfraSnapshot, k key, notify func(string)) (w rescue.Written, err error) {
 	notify("booting the rescue system")
 	if err := m.Project.BootRescue(ctx, b, m.Run); err != nil {
 		return w, err
@@ -154,26 +155,26 @@ func (m *Builder) fill(ctx context.Context, b cloud.Builder, want schemas.InfraS
 			notify("switching the server off")
 			return w, m.Project.SwitchOff(ctx, b)
 		}
-		if ctx.Err() != nil || try == writeTries || !errors.Is(err, errAgain) {
+		if ctx.Err() != nil || try == writeTries || !errors.Is(err, rescue.ErrAgain) {
 			return w, err
 		}
 		notify(fmt.Sprintf("try %d: %v", try+1, err))
-		if err := m.Clock.Sleep(ctx, bootPause); err != nil {
+		if err := m.Clock.Sleep(ctx, rescue.BootPause); err != nil {
 			return w, err
 		}
 	}
 }
 
 // write connects to the rescue system, and lets it write its disk.
-func (m *Builder) write(ctx context.Context, b cloud.Builder, s Source, k key, notify func(string)) (written, error) {
-	r, err := m.connect(ctx, b.Address, k)
+func (m *Builder) write(ctx context.Context, b cloud.Builder, s Source, k key, notify func(string)) (rescue.Written, error) {
+	r, err := rescue.Connect(ctx, rescue.Dialer(m.Dial), m.Clock, b.Address, k.Key, k.host)
 	if err != nil {
-		return written{}, err
+		return rescue.Written{}, err
 	}
-	defer r.close()
+	defer r.Close()
 	notify("downloading " + s.URL)
 	next := int64(0)
-	return r.write(ctx, s, func(bytes int64) error {
+	return r.Write(ctx, s, disk, func(bytes int64) error {
 		if bytes >= next {
 			notify(fmt.Sprintf("wrote %d MB", bytes/1_000_000))
 			next = bytes + progressStep

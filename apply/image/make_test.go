@@ -281,7 +281,7 @@ func TestPrivateKeyStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(append(p.sent, p.told...), "\n")
-	if !strings.Contains(text, strings.Fields(k.public())[1]) {
+	if !strings.Contains(text, strings.Fields(k.Public())[1]) {
 		t.Fatal("the public key was not sent: this test tests nothing")
 	}
 	for _, form := range []string{string(seed), hex.EncodeToString(seed), base64.StdEncoding.EncodeToString(seed)[:40], "PRIVATE KEY"} {

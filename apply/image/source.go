@@ -6,19 +6,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/talosgen/talosgen/apply/internal/rescue"
 	"github.com/talosgen/talosgen/internal/diag"
 	"github.com/talosgen/talosgen/schemas"
 )
 
 // Source is where the content of an image comes from.
-type Source struct {
-	URL string
-	// The SHA-256 digest, in hexadecimal, that the download must have; empty:
-	// any. The Image Factory tells none.
-	SHA256 string
-	// What the Image Factory is told before, or nothing.
-	Schematic string
-}
+type Source = rescue.Source
 
 // goArch are the architectures as Talos names them.
 var goArch = map[string]string{"x86": "amd64", "arm": "arm64"}

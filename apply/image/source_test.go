@@ -49,12 +49,6 @@ func TestMirrorsCheck(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	if got := quote("it's $HOME"); got != `'it'\''s $HOME'` {
-		t.Error(got)
-	}
-}
-
 func TestBuilderName(t *testing.T) {
 	for _, tt := range []struct {
 		labels map[string]string

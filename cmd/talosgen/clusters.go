@@ -137,6 +137,7 @@ func (k clusters) cloud(c *cli.Context, s *session) (apply.Cloud, error) {
 	return apply.Cloud{
 		ReadOnly: k.readOnly, Endpoint: endpoint, Token: k.vars.tokenOf(s.env.Name(), s.local), Simulated: s.local, Hurried: s.local && k.hears == nil,
 		HTTP: k.http, Budgets: k.budgets, Clock: k.clock, Rand: func() float64 { return jitter(k.random) }, Builder: builder,
+		Robot: k.robotAccount(),
 		Nodes: nodes, Same: sameTreeAs(s.root, s.env.Name()),
 	}, err
 }

@@ -29,7 +29,7 @@ func commands(a *app) (all []*cli.Command) {
 		}},
 		{"clusters and nodes", []*cli.Command{
 			kubeconfigCommand{access, a.lookup}.command(), talosconfigCommand{access}.command(), nodeAccessCommand{clusters}.command(), historyCommand{clusters}.command(), supportCommand{clusters}.command(), outputCommand{clusters}.command(), doctorCommand{clusters}.command(),
-			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(),
+			imageCommand{clusters}.command(), etcdCommand{clusters}.command(), replaceCommand{clusters}.command(), installCommand{clusters}.command(),
 			resetCommand{clusters}.command(), takeoverCommand{clusters}.command(), upgradeCommand{clusters}.command(), unlockCommand{clusters}.command(), destroyCommand{clusters}.command(),
 		}},
 		{"without an account", []*cli.Command{

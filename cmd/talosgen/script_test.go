@@ -84,6 +84,7 @@ func TestScripts(t *testing.T) {
 			"rogue-got":  cmdRogueGot,
 			"machines":   cmdMachines,
 			"power":      cmdPower,
+			"robot":      cmdRobot,
 			"receiver":   cmdReceiver,
 			"told":       cmdTold,
 			"signal":     cmdSignal,
@@ -100,6 +101,7 @@ func isolate(env *testscript.Env) error {
 	}
 	env.Values[stateKey{}] = &state{}
 	env.Values[receiverKeyOf{}] = &receiver{}
+	env.Values[robotKey{}] = &robotHolder{}
 	env.Values[simKey{}] = &simHolder{rogue: &scriptRogue{}}
 	home := filepath.Join(env.WorkDir, ".home")
 	env.Setenv("HOME", home)

@@ -12,7 +12,7 @@ import (
 // parts are the parts of the module, and which parts each may import. Tests
 // keep to the same: a package that its tests cannot test alone is not apart.
 var parts = []part{
-	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/exporter", "render/importer", "render/newenv", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/notify", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/rehearsal/...", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
+	{"cmd/...", []string{"cmd/...", "render", "render/charts", "render/check", "render/convert", "render/exporter", "render/importer", "render/newenv", "render/nodepools", "render/vault", "apply", "apply/image", "apply/ledger", "apply/notify", "apply/output", "apply/plan/...", "apply/preflight", "apply/progress", "apply/reach", "apply/rehearsal/...", "apply/robot", "apply/running", "apply/summary", "apply/wayin", "schemas", "internal/..."}},
 	{"render/...", []string{"render/...", "schemas", "internal/..."}},
 	{"apply/...", []string{"apply/...", "schemas", "internal/..."}},
 	{"schemas/...", []string{"schemas/...", "internal/..."}},
@@ -80,6 +80,8 @@ var forbidden = []struct {
 	{"apply/...", "internal/sim/hetznersim/...", "only tests and the command sim need it"},
 	{"apply/...", "internal/sim/talossim/...", "only tests and the command sim need it"},
 	{"apply/...", "internal/sim/kubesim", "only simulated nodes need it"},
+	{"apply/...", "internal/sim/robotsim", "only tests need it"},
+	{"render/...", "internal/sim/robotsim", "render reads the repository, nothing else"},
 	{"render/...", "internal/sim/talossim/...", "render reads the repository, nothing else"},
 	{"render/...", "internal/sim/kubesim", "render reads the repository, nothing else"},
 	{"render/...", "os/exec", "render runs no programs"},
@@ -131,6 +133,7 @@ var spared = []struct {
 	{"internal/sim/kubesim/faultmachine", "net/http", "only tests import it: it stands before an API over HTTP"},
 	{"internal/generate", "math/rand/v2", "all that it makes follows from a seed, and it is for tests"},
 	{"internal/sim/kubesim", "net/http", "it is an API over HTTP, and render may not import it"},
+	{"internal/sim/robotsim", "net/http", "it is an API over HTTP, and render may not import it"},
 	{"internal/sim/talossim", "net/http", "its control planes serve that API, and render may not import it"},
 	{"internal/charttest", "net/http", "it is for tests: a repository of charts over HTTP"},
 	{"render/internal/chartfetch", "net/http", "it gets charts for the commands that are asked to; rendering does not call it"},

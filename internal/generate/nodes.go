@@ -354,6 +354,7 @@ func (e nodeGenerator) machine(at string, n int) values {
 	put(e, m, at, "routes", 12, func(string) []values {
 		return []values{{"destination": "10.30.0.0/16", "gateway": "192.168.1.1"}}
 	})
+	put(e, m, at, "robotServer", 10, func(string) int { return 1_000_000 + n })
 	put(e, m, at, "installDisk", 15, func(string) string { return "/dev/nvme0n1" })
 	e.diskSelector(m, at, 8)
 	put(e, m, at, "labels", 15, func(string) values { return values{"example.com/disk": "ssd"} })

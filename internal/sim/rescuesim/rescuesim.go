@@ -1,8 +1,8 @@
 // Package rescuesim stands in for Hetzner's rescue system behind the servers of
 // a simulated project: an SSH server on loopback for each server that booted
 // it, which lets in the keys that the API was told, and writes disk images to a
-// disk in memory. It knows one command, that of apply/image; what the
-// script behind it does with real programs is tested there.
+// disk in memory. It knows the scripts of apply/internal/rescue and apply/robot; what
+// they do with real programs is tested there.
 package rescuesim
 
 import (
@@ -31,7 +31,7 @@ type Machines struct {
 	host  ssh.Signer
 
 	mu     sync.Mutex
-	disks  map[int64]*Disk     // by server
+	disks  map[place]*Disk     // by server and path
 	images map[int64]Disk      // by snapshot: the disk as it was then
 	up     map[string]*machine // by public address
 }
@@ -44,9 +44,31 @@ type Disk struct {
 	On       bool   // whether the machine was on, when a snapshot was taken
 }
 
+// place is where a disk is.
+type place struct {
+	server int64
+	path   string
+}
+
+// only is the disk of a server at Hetzner Cloud.
+const only = "/dev/sda"
+
+// Boot is a start of the rescue system on a machine that is no server of a simulated
+// project.
+type Boot struct {
+	ID      int64
+	Address string
+	Keys    []string   // lines of authorized_keys
+	Host    ssh.Signer // the host key
+	// The paths of its disks, and how the script describes them that is asked for them.
+	Disks    []string
+	Describe string
+}
+
 // machine is one that runs the rescue system.
 type machine struct {
 	id       int64
+	boot     Boot
 	listener net.Listener
 	ctx      context.Context
 	off      context.CancelFunc
@@ -61,7 +83,7 @@ func New(random io.Reader, fetch Fetch) (*Machines, error) {
 	host, err := ssh.NewSignerFromSigner(private)
 	return &Machines{
 		fetch: fetch, host: host,
-		disks: map[int64]*Disk{}, images: map[int64]Disk{}, up: map[string]*machine{},
+		disks: map[place]*Disk{}, images: map[int64]Disk{}, up: map[string]*machine{},
 	}, err
 }
 
@@ -72,29 +94,29 @@ func (m *Machines) Event(e hetznersim.Event) {
 	s := e.Server
 	switch e.Kind {
 	case hetznersim.MachineCreated, hetznersim.MachineRebuilt:
-		m.disks[s.ID] = &Disk{}
+		m.disks[place{s.ID, only}] = &Disk{}
 	case hetznersim.MachineBooted:
 		m.halt(s.ID)
 		if s.Rescue && s.PublicIPv4 != "" {
-			m.boot(s)
+			m.boot(Boot{ID: s.ID, Address: s.PublicIPv4, Keys: s.RescueKeys, Host: m.host, Disks: []string{only}})
 		}
 	case hetznersim.MachineHalted:
 		m.halt(s.ID)
 	case hetznersim.MachineImaged:
-		d := *m.disk(s.ID)
+		d := *m.disk(place{s.ID, only})
 		d.Content, d.On = bytes.Clone(d.Content), m.running(s.ID)
 		m.images[e.Image] = d
 	case hetznersim.MachineDeleted:
 		m.halt(s.ID)
-		delete(m.disks, s.ID)
+		delete(m.disks, place{s.ID, only})
 	}
 }
 
-func (m *Machines) disk(id int64) *Disk {
-	if m.disks[id] == nil {
-		m.disks[id] = &Disk{}
+func (m *Machines) disk(at place) *Disk {
+	if m.disks[at] == nil {
+		m.disks[at] = &Disk{}
 	}
-	return m.disks[id]
+	return m.disks[at]
 }
 
 func (m *Machines) running(id int64) bool {
@@ -117,7 +139,7 @@ func (m *Machines) halt(id int64) {
 
 // boot lets a machine listen on loopback. One that cannot is one that does not
 // answer.
-func (m *Machines) boot(s hetznersim.Machine) {
+func (m *Machines) boot(b Boot) {
 	ctx, off := context.WithCancel(context.Background())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -125,9 +147,33 @@ func (m *Machines) boot(s hetznersim.Machine) {
 		return
 	}
 	context.AfterFunc(ctx, func() { _ = listener.Close() })
-	up := &machine{s.ID, listener, ctx, off}
-	m.up[s.PublicIPv4] = up
-	go m.serve(up, s.RescueKeys)
+	up := &machine{b.ID, b, listener, ctx, off}
+	m.up[b.Address] = up
+	go m.serve(up)
+}
+
+// Start lets a machine start the rescue system.
+func (m *Machines) Start(b Boot) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.halt(b.ID)
+	m.boot(b)
+}
+
+// Stop ends the rescue system of a machine. Its disks stay.
+func (m *Machines) Stop(id int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.halt(id)
+}
+
+// Disk returns what a run has written to a disk of a machine.
+func (m *Machines) Disk(id int64, path string) Disk {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := *m.disk(place{id, path})
+	d.Content = bytes.Clone(d.Content)
+	return d
 }
 
 // Dial connects to a machine by the public address of its server.
@@ -164,9 +210,9 @@ func (m *Machines) Close() {
 }
 
 // serve lets in those who have a key.
-func (m *Machines) serve(up *machine, keys []string) {
+func (m *Machines) serve(up *machine) {
 	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-		if slices.ContainsFunc(keys, func(line string) bool {
+		if slices.ContainsFunc(up.boot.Keys, func(line string) bool {
 			known, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line))
 			return err == nil && bytes.Equal(known.Marshal(), key.Marshal())
 		}) {
@@ -174,7 +220,7 @@ func (m *Machines) serve(up *machine, keys []string) {
 		}
 		return nil, fmt.Errorf("key %s is not known", ssh.FingerprintSHA256(key))
 	}}
-	config.AddHostKey(m.host)
+	config.AddHostKey(up.boot.Host)
 	for {
 		conn, err := up.listener.Accept()
 		if err != nil {

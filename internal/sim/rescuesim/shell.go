@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"slices"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -48,8 +49,14 @@ func (m *Machines) commands(up *machine, channel ssh.Channel, requests <-chan *s
 	}
 }
 
-// command is that of apply/image: the URL, the digest, the disk.
-var command = regexp.MustCompile(`^bash -s -- '([^']*)' '([0-9a-f]*)' '/dev/sda'( '[^']*')?$`)
+// command is the one that writes an image: the URL, the digest, the disk.
+var command = regexp.MustCompile(`^bash -s -- '([^']*)' '([0-9a-f]*)' '(/dev/[^']*)'( '[^']*')?$`)
+
+// Commands that describe the disks of a machine, and take them from who uses them.
+const (
+	commandDisks   = "bash -s -- 'disks'"
+	commandRelease = "bash -s -- 'release'"
+)
 
 // Exit codes, as the script has them.
 const (
@@ -58,15 +65,28 @@ const (
 	exitUnknown  = 127
 )
 
-// run writes an image to the disk, as the script would.
+// run does what a script would.
 func (m *Machines) run(up *machine, channel ssh.Channel, text string) uint32 {
 	words := command.FindStringSubmatch(text)
 	script, err := io.ReadAll(channel)
-	if words == nil || err != nil || len(script) == 0 {
-		fmt.Fprintf(channel.Stderr(), "the simulated rescue system cannot run %q\n", text)
-		return exitUnknown
+	switch {
+	case err != nil || len(script) == 0:
+	case text == commandDisks && up.boot.Describe != "":
+		fmt.Fprint(channel, up.boot.Describe)
+		return 0
+	case text == commandRelease && up.boot.Describe != "":
+		return 0
+	case words != nil && slices.Contains(up.boot.Disks, words[3]):
+		return m.write(up, channel, words)
 	}
-	m.change(up.id, func(d *Disk) { *d = Disk{URL: words[1]} })
+	fmt.Fprintf(channel.Stderr(), "the simulated rescue system cannot run %q\n", text)
+	return exitUnknown
+}
+
+// write writes an image to a disk, as the script would.
+func (m *Machines) write(up *machine, channel ssh.Channel, words []string) uint32 {
+	at := place{up.id, words[3]}
+	m.change(at, func(d *Disk) { *d = Disk{URL: words[1]} })
 	content, err := m.fetch(up.ctx, words[1])
 	if err != nil {
 		fmt.Fprintf(channel.Stderr(), "the download failed: %v\n", err)
@@ -74,7 +94,7 @@ func (m *Machines) run(up *machine, channel ssh.Channel, text string) uint32 {
 	}
 	defer content.Close()
 	sum := sha256.New()
-	size, err := m.copy(up, channel, io.TeeReader(content, sum))
+	size, err := m.copy(up, at, channel, io.TeeReader(content, sum))
 	if err != nil {
 		fmt.Fprintf(channel.Stderr(), "the download failed: %v\n", err)
 		return exitDownload
@@ -84,7 +104,7 @@ func (m *Machines) run(up *machine, channel ssh.Channel, text string) uint32 {
 		fmt.Fprintf(channel.Stderr(), "the download has the digest %s\n", digest)
 		return exitDigest
 	}
-	m.change(up.id, func(d *Disk) { d.Complete = true })
+	m.change(at, func(d *Disk) { d.Complete = true })
 	fmt.Fprintln(channel, size, digest, digest)
 	return 0
 }
@@ -93,13 +113,13 @@ func (m *Machines) run(up *machine, channel ssh.Channel, text string) uint32 {
 const piece = 64 << 10
 
 // copy writes to the disk piece by piece, and tells how far it is.
-func (m *Machines) copy(up *machine, channel ssh.Channel, content io.Reader) (size int, err error) {
+func (m *Machines) copy(up *machine, at place, channel ssh.Channel, content io.Reader) (size int, err error) {
 	for buffer := make([]byte, piece); ; {
 		n, err := content.Read(buffer)
 		if up.ctx.Err() != nil {
 			return size, errors.New("the power is off")
 		}
-		m.change(up.id, func(d *Disk) { d.Content = append(d.Content, buffer[:n]...) })
+		m.change(at, func(d *Disk) { d.Content = append(d.Content, buffer[:n]...) })
 		size += n
 		fmt.Fprintf(channel.Stderr(), "\r%d bytes (simulated) copied", size)
 		if err != nil {
@@ -113,8 +133,8 @@ func (m *Machines) copy(up *machine, channel ssh.Channel, content io.Reader) (si
 }
 
 // change changes the disk of a machine, if it still is there.
-func (m *Machines) change(id int64, do func(*Disk)) {
+func (m *Machines) change(at place, do func(*Disk)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	do(m.disk(id))
+	do(m.disk(at))
 }

@@ -102,9 +102,6 @@ func (ch dedicatedRules) checkServer(n Node, u claims) {
 	own := n.paths[0]
 	at := func(path ...string) []string { return slices.Concat(own, path) }
 	nodeRules{ch.reporter}.checkMachine(n, u)
-	if n.RobotServer != 0 {
-		u.claim("number at Hetzner Robot", strconv.Itoa(n.RobotServer), own, at("robotServer"))
-	}
 	for key, hint := range map[string]string{
 		"vlanId": "network.vswitch.vlanId says it for all of them", "mtu": "network.mtu says it for the private network, 1400 with a vSwitch",
 		"platform": "dedicated servers are metal", "overlay": "dedicated servers are metal",
@@ -161,7 +158,7 @@ func (ch poolRules) checkDedicatedPool(p pool) {
 
 // checkNotDedicated refuses what is for dedicated servers alone, elsewhere.
 func (ch nodeRules) checkNotDedicated(at func(...string) []string) {
-	for _, key := range []string{"index", "privateIp", "robotServer"} {
+	for _, key := range []string{"index", "privateIp"} {
 		if ch.has(at(key)...) {
 			ch.fail("address gives the machine its address", at(key), "%s is not for provider static", key)
 		}

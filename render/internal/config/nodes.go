@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/talosgen/talosgen/schemas"
 )
@@ -75,6 +76,9 @@ func (ch nodeRules) checkMachine(n Node, u claims) {
 	}
 	if n.BootAddress.IsValid() && ch.has(at("bootAddress")...) {
 		u.claim("address", n.BootAddress.String(), own, at("bootAddress"))
+	}
+	if n.RobotServer != 0 {
+		u.claim("number at Hetzner Robot", strconv.Itoa(n.RobotServer), own, at("robotServer"))
 	}
 	if ch.has(at("match")...) && !ch.has(at("match", "mac")...) && !ch.has(at("match", "uuid")...) && !ch.has(at("match", "serial")...) {
 		ch.fail("give at least one of mac, uuid and serial", at("match"), "nothing to recognise the machine by")

@@ -82,7 +82,7 @@ func (r serverResolver) machines() {
 
 // machineOf is a machine that exists already.
 func machineOf(n config.Node) schemas.InfraMachine {
-	m := schemas.InfraMachine{Name: n.Name, Role: n.Role, Pool: n.Pool, Match: schemas.InfraMatch(n.Match), InstallDisk: n.InstallDisk}
+	m := schemas.InfraMachine{Name: n.Name, Role: n.Role, Pool: n.Pool, Match: schemas.InfraMatch(n.Match), InstallDisk: n.InstallDisk, RobotServer: int64(n.RobotServer)}
 	if n.BootAddress.IsValid() {
 		m.BootAddress = n.BootAddress.String()
 	}
@@ -90,7 +90,7 @@ func machineOf(n config.Node) schemas.InfraMachine {
 		m.Address = n.Address.String()
 	}
 	if n.Dedicated {
-		m.PrivateIP, m.RobotServer = n.PrivateIP.String(), int64(n.RobotServer)
+		m.PrivateIP = n.PrivateIP.String()
 	}
 	return m
 }

@@ -1,4 +1,4 @@
-package image
+package rescue
 
 import (
 	"bytes"
