@@ -3,6 +3,8 @@ package render_test
 import (
 	"encoding/base64"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,10 +22,6 @@ func TestRotationsTellNothing(t *testing.T) {
 	for _, kind := range append(rotation.Kinds(), rotation.Tokens()...) {
 		t.Run(string(kind), func(t *testing.T) {
 			r, key := addonRepo(t)
-			if kind == rotation.TalosCA || kind == rotation.KubernetesCA {
-				without := "autoscaler: {enabled: true, nodepools: [{name: burst, max: 5, type: cpx22}]}\n"
-				r.file("envs/prod/cluster.yaml", strings.Replace(addonCluster, without, "", 1))
-			}
 			for _, back := range []bool{false, true, false, false} {
 				r.turn(t, key, kind, back)
 				r.tellsNothing(t, key)
@@ -116,4 +114,82 @@ func (r *testRepo) holds(t *testing.T, what, text string, secrets []string) {
 			}
 		}
 	}
+}
+
+// TestRotationMarksAutoscaler: in a rotation of what new workers trust, the pods of the
+// autoscaler are marked with it, as their Secret has it. Else they have no mark, and the
+// tree after a rotation that was taken back is the one before.
+func TestRotationMarksAutoscaler(t *testing.T) {
+	for kind, marks := range map[rotation.Kind]bool{rotation.TalosCA: true, rotation.KubernetesCA: true, rotation.EncryptionKey: false} {
+		t.Run(string(kind), func(t *testing.T) {
+			r, key := addonRepo(t)
+			mustWrite(t, r.open(key), "prod")
+			first := r.mark(t)
+			before := readTree(t, filepath.Join(r.root, "rendered/prod/bootstrap/cluster-autoscaler"))
+			var seen []string
+			for _, back := range []bool{false, true, false, false, false} {
+				r.turn(t, key, kind, back)
+				mark := r.mark(t)
+				seen = append(seen, mark)
+				for _, digest := range strings.Split(strings.TrimPrefix(mark, string(kind)+"="), ",") {
+					if mark != "" && !r.hasCertificate(t, digest) {
+						t.Errorf("no new server has the certificate of %s", digest)
+					}
+				}
+				if back && !reflect.DeepEqual(before, readTree(t, filepath.Join(r.root, "rendered/prod/bootstrap/cluster-autoscaler"))) {
+					t.Error("after it was taken back the autoscaler is another one")
+				}
+			}
+			if !marks {
+				if strings.Join(append(seen, first), "") != "" {
+					t.Errorf("marked: %q", seen)
+				}
+				return
+			}
+			of := func(mark string) []string { return strings.Split(strings.TrimPrefix(mark, string(kind)+"="), ",") }
+			accept, issue := of(seen[2]), of(seen[3])
+			if first != "" || seen[1] != "" || seen[4] != "" || len(accept) != 2 || len(issue) != 2 || accept[0] != issue[1] || accept[1] != issue[0] || accept[0] == accept[1] {
+				t.Errorf("first %q, then %q", first, seen)
+			}
+		})
+	}
+}
+
+// mark is that of the autoscaler's pods in the tree; empty if they have none.
+func (r *testRepo) mark(t *testing.T) string {
+	t.Helper()
+	text := readTree(t, filepath.Join(r.root, "rendered/prod/bootstrap/cluster-autoscaler"))["manifests.yaml"]
+	if !strings.Contains(text, "checksum/secret") {
+		t.Fatalf("no pod in\n%s", text)
+	}
+	_, after, _ := strings.Cut(text, rotation.MarkAnnotation+": ")
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.Trim(line, `"`)
+}
+
+// hasCertificate reports whether all servers that the autoscaler makes have a certificate
+// with a digest.
+func (r *testRepo) hasCertificate(t *testing.T, digest string) bool {
+	t.Helper()
+	configs := autoscaledConfigs(t, r)
+	for _, text := range configs {
+		found := false
+		decoder := yaml.NewDecoder(strings.NewReader(text))
+		for {
+			var doc yaml.Node
+			if decoder.Decode(&doc) != nil {
+				break
+			}
+			found = found || holdsDigest(&doc, digest)
+		}
+		if !found {
+			return false
+		}
+	}
+	return len(configs) > 0
+}
+
+func holdsDigest(n *yaml.Node, digest string) bool {
+	return n.Kind == yaml.ScalarNode && rotation.DigestOf(n.Value) == digest ||
+		slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return holdsDigest(c, digest) })
 }
