@@ -142,15 +142,15 @@ func (u *Upgrader) executor(ctx context.Context, id string) (*upgrade.Upgrade, e
 			return err
 		},
 		Drift: func(ctx context.Context) ([]string, error) { return s.nodes.drift(ctx, c) },
-		Clock: c.Clock, Patience: s.upgradePatience(), Keep: s.lock.held.keep, ID: id,
+		Clock: c.Clock, Patience: upgradePatience(s.hurried), Keep: s.lock.held.keep, ID: id,
 		RebootMode: node.RebootMode(cmp.Or(u.policy.RebootMode, s.env.Infrastructure.Reboots.Upgrade)),
 	}
 	return executor, nil
 }
 
 // upgradePatience is how long an upgrade waits.
-func (s *Session) upgradePatience() upgrade.Patience {
-	if s.hurried {
+func upgradePatience(hurried bool) upgrade.Patience {
+	if hurried {
 		return upgrade.DefaultPatience().Simulated()
 	}
 	return upgrade.DefaultPatience()
