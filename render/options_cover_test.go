@@ -60,10 +60,10 @@ var notInCases = map[string]string{
 
 	"nodes.controlPlane.nodes.index":                 "refused: the file bad_dedicated of render/internal/config",
 	"nodes.controlPlane.nodes.privateIp":             "refused: the file bad_dedicated of render/internal/config",
-	"nodes.controlPlane.nodes.robotServer":           "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodes.robotServer":           "in infrastructure.yaml alone: the file everything_static of render/internal/config",
 	"nodes.controlPlane.nodepools.nodes.index":       "refused: the file bad_dedicated of render/internal/config",
 	"nodes.controlPlane.nodepools.nodes.privateIp":   "refused: the file bad_dedicated of render/internal/config",
-	"nodes.controlPlane.nodepools.nodes.robotServer": "refused: the file bad_dedicated of render/internal/config",
+	"nodes.controlPlane.nodepools.nodes.robotServer": "in infrastructure.yaml alone: the file everything_static of render/internal/config",
 }
 
 // Every option that is in effect has a case, which sets it to something else

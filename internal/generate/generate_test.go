@@ -18,12 +18,10 @@ import (
 var notReached = map[string]string{
 	"base": "Split divides what was generated",
 
-	"nodes.controlPlane.nodes.index":                 "only workers are dedicated servers",
-	"nodes.controlPlane.nodes.privateIp":             "only workers are dedicated servers",
-	"nodes.controlPlane.nodes.robotServer":           "only workers are dedicated servers",
-	"nodes.controlPlane.nodepools.nodes.index":       "only workers are dedicated servers",
-	"nodes.controlPlane.nodepools.nodes.privateIp":   "only workers are dedicated servers",
-	"nodes.controlPlane.nodepools.nodes.robotServer": "only workers are dedicated servers",
+	"nodes.controlPlane.nodes.index":               "only workers are dedicated servers",
+	"nodes.controlPlane.nodes.privateIp":           "only workers are dedicated servers",
+	"nodes.controlPlane.nodepools.nodes.index":     "only workers are dedicated servers",
+	"nodes.controlPlane.nodepools.nodes.privateIp": "only workers are dedicated servers",
 }
 
 // TestReachesEveryOption counts the options of cluster.yaml that a thousand seeds

@@ -46,8 +46,8 @@ func optionsOf(typ reflect.Type, base string) []string {
 }
 
 // ofDedicatedServers are options of machines that control planes do not have.
-var ofDedicatedServers = []string{"nodes.controlPlane.nodes.index", "nodes.controlPlane.nodes.privateIp", "nodes.controlPlane.nodes.robotServer",
-	"nodes.controlPlane.nodepools.nodes.index", "nodes.controlPlane.nodepools.nodes.privateIp", "nodes.controlPlane.nodepools.nodes.robotServer"}
+var ofDedicatedServers = []string{"nodes.controlPlane.nodes.index", "nodes.controlPlane.nodes.privateIp",
+	"nodes.controlPlane.nodepools.nodes.index", "nodes.controlPlane.nodepools.nodes.privateIp"}
 
 // Every option is set in a case, so that what becomes of it is seen.
 func TestEveryOptionHasACase(t *testing.T) {
