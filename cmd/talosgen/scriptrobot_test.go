@@ -73,12 +73,15 @@ func cmdRobot(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // robotServers are the servers of an environment, and machines that start Talos once it
-// is on their disks.
+// is on their disks, beside the servers of a project that there is.
 func robotServers(ts *testscript.TestScript, env string, parts []string) *robotsim.Sim {
 	var infra schemas.Infrastructure
 	ts.Check(yaml.Unmarshal([]byte(ts.ReadFile("rendered/"+env+"/infrastructure.yaml")), &infra))
-	fleet := newFleet(ts)
-	ts.Value(simKey{}).(*simHolder).fleet = fleet
+	holder := ts.Value(simKey{}).(*simHolder)
+	if holder.fleet == nil {
+		holder.fleet = newFleet(ts)
+	}
+	fleet := holder.fleet
 	machines := map[int64]schemas.InfraMachine{}
 	var sim *robotsim.Sim
 	sim, err := robotsim.New(robotsim.Options{
@@ -97,6 +100,7 @@ func robotServers(ts *testscript.TestScript, env string, parts []string) *robots
 			continue
 		}
 		machines[m.RobotServer] = m
+		fleet.Remove(m.Name) // nothing of Talos is on its disk
 		disk := robotsim.Disk{Path: m.InstallDisk, Model: "SAMSUNG", Serial: "S" + m.Name, WWN: "eui." + m.Name, Size: 512_000_000_000, Parts: parts}
 		if len(parts) > 0 {
 			disk.Table = "gpt"
