@@ -264,7 +264,7 @@ func TestGoing(t *testing.T) {
 		p, r := s.mustApply(Policy{Consent: plan.Consent{Allow: []string{"cp-3", "worker-2"}}})
 		// Those of the worker go on beside them.
 		steps := slices.DeleteFunc(strings.Split(stepNames(r), ", "), func(name string) bool { return !strings.HasSuffix(name, " cp-3") })
-		if got, want := strings.Join(steps, ", "), "snapshot cp-3, drain cp-3, transfer-leadership cp-3, leave cp-3, verify cp-3, delete-node cp-3"; got != want || s.runs != before+1 {
+		if got, want := strings.Join(steps, ", "), "snapshot cp-3, drain cp-3, forfeit cp-3, leave cp-3, verify cp-3, delete-node cp-3"; got != want || s.runs != before+1 {
 			t.Errorf("%s, want %s\n%s", got, want, p)
 		}
 		deleted := slices.IndexFunc(r.Done, func(c cloudplan.Change) bool { return c.Key == "server/cp-3" })
