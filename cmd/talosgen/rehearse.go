@@ -122,6 +122,7 @@ func (r rehearseCommand) observe(c *cli.Context, name string) (o *rehearsal.Obse
 	observing.readOnly = true
 	use := func(file rehearsal.File) error {
 		return observing.useOf(c, name, func(s *session) (err error) {
+			s.warn(s.stale)
 			o, err = s.ObserveAll(c.Context, file)
 			return err
 		})

@@ -56,6 +56,7 @@ func (t tryCommand) run(c *cli.Context) error {
 	defer site.close()
 	return site.app(t.app).clusters().useOf(c, name, func(s *session) error {
 		s.out.say("%s", site.about())
+		s.warn(s.stale)
 		p, err := s.Plan(c.Context, agreed)
 		if err != nil {
 			return err
