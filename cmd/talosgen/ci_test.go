@@ -128,6 +128,7 @@ func (r *runner) event(t *testing.T, kind string, more ...string) map[string]str
 // of a change: a pull request is checked and planned, its merge is applied, and
 // then there is nothing to do.
 func TestPipelines(t *testing.T) {
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()
@@ -216,6 +217,7 @@ func (f *forge) drifted(t *testing.T) {
 // TestPipelineStops gives the job that has no key what must not get through, and
 // asks when the others run.
 func TestPipelineStops(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t, "github")
 	for name, change := range map[string]struct{ command, want string }{
 		"edited":       {"echo 'debug: true' >> rendered/dev/nodes/dev-worker-1.yaml", "rendered/dev is not up to date"},
@@ -274,6 +276,7 @@ func (r *runner) refuses(t *testing.T, name string, change struct{ event, before
 // branch brings along has no key, neither in the pipeline of GitHub nor of GitLab,
 // and what runs for a fork has no secret at all.
 func TestPlanJobHasNoKey(t *testing.T) {
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()

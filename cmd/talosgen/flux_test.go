@@ -22,6 +22,7 @@ func TestFluxRunsShippedTrees(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three clusters take a minute each")
 	}
+	t.Parallel()
 	shipped := filepath.Join("..", "..", "rendered")
 	trees, err := os.ReadDir(shipped)
 	if err != nil {

@@ -17,6 +17,7 @@ func TestFluxFollowsAgeKey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("Flux takes a minute")
 	}
+	t.Parallel()
 	root := t.TempDir()
 	for _, name := range []string{"envs", "patches", "rendered"} {
 		if err := os.CopyFS(filepath.Join(root, name), os.DirFS(filepath.Join("..", "..", name))); err != nil {

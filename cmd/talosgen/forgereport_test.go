@@ -46,6 +46,7 @@ func (f *forge) report(script string, args ...string) (string, error) {
 // when there is nothing left.
 func TestReport(t *testing.T) {
 	needs(t, "curl", "jq", "bash", "perl")
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +92,7 @@ func TestReport(t *testing.T) {
 // TestReportAtOnce: of two runs that find nothing at once, one has the word.
 func TestReportAtOnce(t *testing.T) {
 	needs(t, "curl", "jq", "bash", "perl")
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		for _, what := range []string{"comment", "open"} {
 			t.Run(ci+" "+what, func(t *testing.T) {

@@ -32,7 +32,7 @@ func TestRehearsedOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
 	}
-	if all := seeds(3, 30, 300, lives); alone(t, all) {
+	if all := seeds(3, 12, 300, lives); alone(t, all) {
 		each(t, all, 1, 10, rehearsedOrder) // one at once: time is quiet only then
 	}
 }

@@ -149,6 +149,7 @@ func (b *renovateBot) render(t *testing.T, branch, run string) string {
 // can be merged: what it finds is what talosgen knows, the job adds one commit with what
 // a version leads to, and the pipeline that has no key is content with it.
 func TestRenovate(t *testing.T) {
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()
@@ -226,6 +227,7 @@ const editedTree = `echo 'debug: true' >> rendered/dev/nodes/dev-worker-1.yaml &
 
 // TestRenovateStops gives the job what it must not render, or push.
 func TestRenovateStops(t *testing.T) {
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()
@@ -266,6 +268,7 @@ func (b *renovateBot) stays(t *testing.T, branch, want string) {
 // TestRenderJobKeys looks at when the job runs, and at what its steps are given: the
 // key where it renders, the token where it pushes, and nothing anywhere else.
 func TestRenderJobKeys(t *testing.T) {
+	t.Parallel()
 	for _, ci := range []string{"github", "gitlab"} {
 		t.Run(ci, func(t *testing.T) {
 			t.Parallel()

@@ -360,6 +360,7 @@ func (o *onTerminal) frameEach(titles ...string) {
 // TestTerminal has runs on real pseudo-terminals: what is on their screens at defined
 // moments, when they get narrower, and after Ctrl-C.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	for _, run := range terminalRuns {
 		t.Run(run.name, func(t *testing.T) {
 			t.Parallel()

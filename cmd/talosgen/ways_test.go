@@ -24,6 +24,7 @@ var waysIn = []string{"cert-manager-issuers", "gateway", "service-addresses"}
 // the script have it: no field is unknown to it or to the definitions in testdata, and
 // no value is refused.
 func TestWaysAtRealServer(t *testing.T) {
+	t.Parallel()
 	c := kubeenv.Start(t, kubeenv.Own())
 	definitions, err := os.ReadFile("testdata/ways/crds.yaml")
 	if err != nil {
