@@ -190,7 +190,7 @@ func byLevel(nightly, full, fast int) int {
 }
 
 // stride is from one call that is tried to the next one.
-func stride() int { return byLevel(1, 7, 61) }
+func stride() int { return byLevel(1, 17, 61) }
 
 // killed applies, and stops at a call. It reports whether there was such a call.
 func (w *world) killed(call int, after bool, policy nodeplan.Policy) (struck bool) {
