@@ -84,8 +84,11 @@ func TestEachFaultOfKubernetes(t *testing.T) {
 
 // sampled is one of how many faults the level tries of all.
 func sampled() int {
-	if os.Getenv(talosenv.Full) != "" {
+	switch {
+	case os.Getenv(talosenv.Nightly) != "":
 		return 1
+	case os.Getenv(talosenv.Full) != "":
+		return 3
 	}
 	return 30
 }
