@@ -14,7 +14,9 @@ const (
 	argoAPI = "argoproj.io/v1alpha1"
 	// inCluster is the cluster that Argo CD runs in.
 	inCluster = "https://kubernetes.default.svc"
-	// cascade lets what an Application runs go with it, as with a Kustomization.
+	// cascade lets what an Application runs go with it, as with a Kustomization. A project
+	// that has it stays as long as an Application is of it: without its project, one that
+	// goes cannot remove what it runs, and stays for good.
 	cascade = "resources-finalizer.argocd.argoproj.io"
 )
 
@@ -25,7 +27,9 @@ func (a *arrangement) argoCD(s Settings, watched []Addon) {
 	a.problems.Add(problem)
 	var objects []manifest.Object
 	for i, step := range a.steps {
-		objects = append(objects, s.layerProject(step, a.reaches(step, s.ArgoCD.Namespace)), s.layer(step, i+1))
+		project := s.layerProject(step, a.reaches(step, s.ArgoCD.Namespace))
+		asMap(project["metadata"])["finalizers"] = []any{cascade}
+		objects = append(objects, project, s.layer(step, i+1))
 	}
 	a.claim(Addon{Name: ArgoDir, Objects: slices.Concat(objects, components)})
 	names := a.objects(ArgoDir, ArgoDir, objects, Plain)
