@@ -84,11 +84,8 @@ func TestEachFaultOfKubernetes(t *testing.T) {
 
 // sampled is one of how many faults the level tries of all.
 func sampled() int {
-	switch {
-	case os.Getenv(talosenv.Nightly) != "":
+	if os.Getenv(talosenv.Full) != "" {
 		return 1
-	case os.Getenv(talosenv.Full) != "":
-		return 3
 	}
 	return 30
 }
