@@ -27,11 +27,16 @@ const version = "0.1.0"
 const internalError = 70
 
 func main() {
+	setUp()
+	os.Exit(run(os.Args, systemApp()))
+}
+
+// setUp sets what libraries share.
+func setUp() {
 	debug.SetMemoryLimit(1 << 30)
 	// Helm writes what it thinks of values, secret ones too, to the log that all
 	// libraries share. Nothing of ours goes there.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(run(os.Args, systemApp()))
 }
 
 // panicHook lets a test panic in the middle of a command.

@@ -19,20 +19,23 @@ const hurryVariable = "TALOSGEN_TEST_HURRY"
 // duration: with simulators that do, locks expire at once.
 const aheadVariable = "TALOSGEN_TEST_AHEAD"
 
-func talosgenMain() {
-	printedHook = mustHaveShape
+func talosgenMain() { os.Exit(talosgenCode()) }
+
+// talosgenCode runs the program that scripts see, and returns its exit code.
+func talosgenCode() int {
+	setUp()
+	printedHook, panicHook = mustHaveShape, nil
 	if message := os.Getenv(panicVariable); message != "" {
 		panicHook = func() { panic(message) }
 	}
-	if os.Getenv(hurryVariable) == "" {
-		main()
-	}
 	w := systemApp()
-	w.clock.sleep = func(ctx context.Context, d time.Duration) error { return sleepFor(ctx, d/100) }
-	if ahead, err := time.ParseDuration(os.Getenv(aheadVariable)); err == nil {
-		w.clock.now = func() time.Time { return time.Now().Add(ahead) }
+	if os.Getenv(hurryVariable) != "" {
+		w.clock.sleep = func(ctx context.Context, d time.Duration) error { return sleepFor(ctx, d/100) }
+		if ahead, err := time.ParseDuration(os.Getenv(aheadVariable)); err == nil {
+			w.clock.now = func() time.Time { return time.Now().Add(ahead) }
+		}
 	}
-	os.Exit(run(os.Args, w))
+	return run(os.Args, w)
 }
 
 // unprivilegedMain is talosgen without the rights of root, which no permission

@@ -26,11 +26,12 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(paced{m}, map[string]func(){
-		"talosgen":     talosgenMain,
-		"unprivileged": unprivilegedMain,
-		"docs-editor":  docsEditorMain,
-		"on-terminal":  onTerminalMain,
-		"docs-cell":    docsCellMain,
+		"talosgen":        talosgenMain,
+		"talosgen-worker": workerMain,
+		"unprivileged":    unprivilegedMain,
+		"docs-editor":     docsEditorMain,
+		"on-terminal":     onTerminalMain,
+		"docs-cell":       docsCellMain,
 	})
 }
 

@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -41,7 +39,9 @@ func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 // secret of the prepared repository.
 //
 //	exits code program [argument...]
-func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) { exits(ts, neg, args) }
+
+func exits(ts *testscript.TestScript, neg bool, args []string) answered {
 	if len(args) < 2 || neg {
 		ts.Fatalf("usage: exits code program [argument...]")
 	}
@@ -49,23 +49,14 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	f, err := prepared()
 	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		ts.Check(err)
+	out := execute(ts, args[1], args[2:]...)
+	if f.leaks(out.Stdout) || f.leaks(out.Stderr) {
+		ts.Fatalf("there is a secret in the output")
 	}
-	for _, stream := range []string{"stdout", "stderr"} {
-		if f.leaks(ts.ReadFile(stream)) {
-			ts.Fatalf("there is a secret on %s", stream)
-		}
+	if out.Code != want {
+		ts.Fatalf("exit code %d, want %d", out.Code, want)
 	}
-	code := 0
-	if exit != nil {
-		code = exit.ExitCode()
-	}
-	if code != want {
-		ts.Fatalf("exit code %d, want %d", code, want)
-	}
+	return out
 }
 
 // cmdRefuses is exits for a command that has nothing to say on stdout and
@@ -74,8 +65,7 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 //	refuses code program [argument...]
 func cmdRefuses(ts *testscript.TestScript, neg bool, args []string) {
 	before := scan(ts)
-	cmdExits(ts, neg, args)
-	if ts.ReadFile("stdout") != "" {
+	if exits(ts, neg, args).Stdout != "" {
 		ts.Fatalf("there is something on stdout")
 	}
 	if diff := before.diff(scan(ts)); diff != "" {

@@ -176,7 +176,8 @@ func (s *subject) contract() {
 	}
 	cp, worker = s.connect(s.controlPlane), s.connect(s.worker)
 	s.reach(cp, node.StageBooting)
-	s.until(cp, "waits to be bootstrapped", "etcd Preparing false/false", serving("etcd"))
+	s.until(cp, "waits to be bootstrapped", "apid Running true/true, etcd Preparing false/false, kubelet Running true/true, trustd Running true/true",
+		serving("apid", "etcd", "kubelet", "trustd"))
 	s.keep("configured", cp, whenConfigured)
 	s.keep("configured, for an upgrade", cp, forUpgrade)
 	s.keep("as it is", cp, []promise{{"apply again", applying(s.controlPlane.config.Reveal(), node.NoReboot), "OK NO_REBOOT: Applied configuration without a reboot"},
@@ -264,7 +265,6 @@ var whenConfigured = []promise{
 	{"snapshot", snapshotting, "DeadlineExceeded"},
 	{"status", func(ctx context.Context, c *node.Client) (string, error) { _, err := c.EtcdStatus(ctx); return "", err }, "DeadlineExceeded"},
 	{"upload", uploading, "OK"},
-	{"services", serving("apid", "etcd", "kubelet", "trustd"), "OK apid Running true/true, etcd Preparing false/false, kubelet Running true/true, trustd Running true/true"},
 	{"how it was booted", securing, "OK Secure Boot: false"}, // and a container was not
 	{"its note", noting, "OK none: true"},
 	{"write a note", writing("something"), "OK"}, // a container has none, and says so
