@@ -134,12 +134,12 @@ var sealingPair = sync.OnceValues(func() (string, error) {
 	return block("CERTIFICATE", certificate) + block("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key)), nil
 })
 
-// offerPair has a key pair of sealed secrets in the environment, but for one in eight
+// offerPair has a key pair of sealed secrets in the environment, but for one in 32
 // repositories, for which secrets sync makes it.
 func (g *generated) offerPair(w *app) {
 	vars := w.vars
 	w.vars = func(name string) (string, bool) {
-		if name != pairVariable || g.Seed%8 == 0 {
+		if name != pairVariable || g.Seed%32 == 0 {
 			return vars(name)
 		}
 		pair, err := sealingPair()

@@ -16,11 +16,12 @@ import (
 var update = flag.Bool("update", false, "write what commands print into the scripts that expect something else")
 
 // testsEach is how many tests run at once for each processor.
-const testsEach = 3
+const testsEach = 2
 
-// TestMain lets the test binary be talosgen itself: scripts run the real main
-// in processes of its own. Most tests wait for a simulated cluster most of the time,
-// so more of them run at once than there are processors, unless -parallel says how many.
+// TestMain lets the test binary be talosgen itself: scripts run the real main in other
+// processes. Tests wait for a simulated cluster at times, so more of them run at once than
+// there are processors, unless -parallel says how many; not many more, since what takes
+// turns on a processor costs up to twice as much of it.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(testsEach*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)

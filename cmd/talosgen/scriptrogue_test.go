@@ -145,6 +145,7 @@ func cmdPower(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("there is no machine %s", name)
 		case args[0] == "on":
 			m.PowerOn()
+			runs(ts, m)
 		case args[0] == "mend":
 			m.Mend()
 		case strings.HasPrefix(args[0], "revert="):
@@ -153,4 +154,15 @@ func cmdPower(ts *testscript.TestScript, neg bool, args []string) {
 			m.PowerOff()
 		}
 	}
+}
+
+// runs waits until a machine has booted.
+func runs(ts *testscript.TestScript, m *talossim.Machine) {
+	for range 60_000 {
+		if m.Stage() == "running" {
+			return
+		}
+		ts.Check(sleepFor(context.Background(), time.Millisecond))
+	}
+	ts.Fatalf("%s is %s", m.Name(), m.Stage())
 }
