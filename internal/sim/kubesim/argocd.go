@@ -29,9 +29,7 @@ func (a *API) syncArgo(f *Flux) {
 	} else if !a.ready(objectID{"StatefulSet", argoNamespace, "argocd-application-controller"}) || !a.ready(objectID{"Deployment", argoNamespace, "argocd-repo-server"}) {
 		return
 	}
-	for _, seen := range a.sorted(func(o *unstructured.Unstructured) bool {
-		return o.GroupVersionKind().GroupKind() == schema.GroupKind{Group: argoGroup, Kind: "Application"}
-	}) {
+	for _, seen := range a.ofKind("Application") {
 		o := a.current(seen) // an earlier Application may have changed it, or removed it
 		if o == nil || o.GetAnnotations()["argocd.argoproj.io/skip-reconcile"] == "true" {
 			continue
@@ -42,6 +40,7 @@ func (a *API) syncArgo(f *Flux) {
 		}
 		a.sync(f, o)
 	}
+	a.endProjects()
 }
 
 // installArgo makes what somebody makes who installs Argo CD.
@@ -53,8 +52,15 @@ func (a *API) installArgo(namespace string) {
 	a.define(argoKinds...)
 }
 
-// cascade removes what an Application runs, and then that itself.
+// cascade removes what an Application runs, and then that itself. It cannot without the
+// project, which says what the Application may do.
 func (a *API) cascade(o *unstructured.Unstructured) {
+	if project := projectOf(o); a.index("AppProject", o.GetNamespace(), project) < 0 {
+		a.argoStatus(o, "Unknown", "Unknown", "", object{"conditions": []any{object{
+			"type": "DeletionError", "message": fmt.Sprintf("error getting app project %q: not found", project),
+		}}})
+		return
+	}
 	for _, id := range a.controllers.flux[o.GetUID()].objects {
 		if !a.argoSays(id, "Delete=false") {
 			a.dropOf(o, id)
@@ -71,9 +77,9 @@ func (a *API) sync(f *Flux, o *unstructured.Unstructured) {
 		return value
 	}
 	_, revision, found := strings.Cut(f.Revision(text("source", "targetRevision")), "@sha1:")
-	if !found || a.index("AppProject", o.GetNamespace(), text("project")) < 0 {
+	if !found || a.index("AppProject", o.GetNamespace(), projectOf(o)) < 0 {
 		a.argoStatus(o, "Unknown", "Unknown", "", object{"conditions": []any{object{
-			"type": "InvalidSpecError", "message": fmt.Sprintf("Application referencing project %s which does not exist", text("project")),
+			"type": "InvalidSpecError", "message": fmt.Sprintf("Application referencing project %s which does not exist", projectOf(o)),
 		}}})
 		return
 	}
@@ -180,16 +186,41 @@ func track(owner, o *unstructured.Unstructured) {
 
 // argoPrune removes what an Application does not apply any more, if it still is its own,
 // and does not say that it is to stay. An Application takes along what it runs, if it
-// says so.
+// says so. Projects go first: Argo CD has another order, but does not keep it when it is
+// late to see what is gone.
 func (a *API) argoPrune(owner *unstructured.Unstructured, before, now []objectID) {
-	for _, id := range before {
-		if slices.Contains(now, id) || a.argoSays(id, "Prune=false") {
-			continue
+	for _, projects := range []bool{true, false} {
+		for _, id := range before {
+			if (id.kind == "AppProject") == projects && !slices.Contains(now, id) && !a.argoSays(id, "Prune=false") {
+				a.dropOf(owner, id)
+			}
 		}
-		if i := a.index(id.kind, id.namespace, id.name); i >= 0 && id.kind == "Application" && len(a.objects[i].GetFinalizers()) > 0 {
-			a.cascade(a.objects[i])
+	}
+}
+
+// projectOf is the project of an Application.
+func projectOf(o *unstructured.Unstructured) string {
+	project, _, _ := unstructured.NestedString(o.Object, "spec", "project")
+	return project
+}
+
+// ofKind are the objects of a kind of Argo CD.
+func (a *API) ofKind(kind string) []*unstructured.Unstructured {
+	return a.sorted(func(o *unstructured.Unstructured) bool {
+		return o.GroupVersionKind().GroupKind() == schema.GroupKind{Group: argoGroup, Kind: kind}
+	})
+}
+
+// endProjects removes the projects that are to go, once no Application is of them.
+func (a *API) endProjects() {
+	applications := a.ofKind("Application")
+	for _, project := range a.ofKind("AppProject") {
+		used := slices.ContainsFunc(applications, func(o *unstructured.Unstructured) bool {
+			return o.GetNamespace() == project.GetNamespace() && projectOf(o) == project.GetName()
+		})
+		if project.GetDeletionTimestamp() != nil && !used {
+			a.drop(project)
 		}
-		a.dropOf(owner, id)
 	}
 }
 
@@ -197,7 +228,7 @@ func (a *API) argoPrune(owner *unstructured.Unstructured, before, now []objectID
 func (a *API) dropOf(owner *unstructured.Unstructured, id objectID) {
 	i := a.index(id.kind, id.namespace, id.name)
 	if i >= 0 && strings.HasPrefix(a.objects[i].GetAnnotations()[argoTracking], owner.GetName()+":") {
-		a.drop(a.objects[i])
+		a.remove(a.objects[i].DeepCopy())
 	}
 }
 

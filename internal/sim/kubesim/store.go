@@ -189,6 +189,17 @@ func (a *API) drop(o *unstructured.Unstructured) {
 	a.objects = slices.DeleteFunc(slices.Clone(a.objects), func(other *unstructured.Unstructured) bool { return other.GetUID() == o.GetUID() })
 }
 
+// remove removes an object; one that has finalizers is marked, and returned.
+func (a *API) remove(live *unstructured.Unstructured) *unstructured.Unstructured {
+	if len(live.GetFinalizers()) == 0 {
+		a.drop(live)
+		return nil
+	}
+	now := metav1.NewTime(a.now().UTC().Truncate(time.Second))
+	live.SetDeletionTimestamp(&now)
+	return a.store(live)
+}
+
 func (a *API) get(q query) (any, error) { return a.find(q) }
 
 func (a *API) list(q query) (any, error) {
@@ -317,11 +328,8 @@ func (a *API) delete(q query, body []byte) (any, error) {
 	if q.values["dryRun"] != "" || len(o.DryRun) > 0 {
 		return live, nil
 	}
-	if len(live.GetFinalizers()) > 0 {
-		now := metav1.NewTime(a.now().UTC().Truncate(time.Second))
-		live.SetDeletionTimestamp(&now)
-		return a.store(live), nil
+	if marked := a.remove(live); marked != nil {
+		return marked, nil
 	}
-	a.drop(live)
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess}, nil
 }
