@@ -22,7 +22,7 @@ func TestGeneratedBase(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(60, 120, 5000, environments), 2, 30, renderSplit)
+	each(t, seeds(60, 60, 5000, environments), 2, 30, renderSplit)
 }
 
 func renderSplit(dir string, o generate.Options) error {

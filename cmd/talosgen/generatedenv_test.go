@@ -20,7 +20,7 @@ func TestGeneratedEnvAdd(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(12, 30, 600, environments), 2, 40, func(dir string, o generate.Options) error {
+	each(t, seeds(12, 16, 600, environments), 2, 40, func(dir string, o generate.Options) error {
 		g, err := layOut(dir, o)
 		if err != nil {
 			return as("sources", err)

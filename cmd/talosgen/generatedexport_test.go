@@ -34,7 +34,7 @@ func TestGeneratedExport(t *testing.T) {
 	if os.Getenv(nightlyVariable) != "" {
 		program = toolenv.Talhelper(t)
 	}
-	each(t, seeds(10, 25, 1000, environments), 2, 40, func(dir string, o generate.Options) error {
+	each(t, seeds(10, 16, 1000, environments), 2, 40, func(dir string, o generate.Options) error {
 		g, err := layOut(dir, o)
 		if err != nil {
 			return as("sources", err)

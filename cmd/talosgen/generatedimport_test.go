@@ -19,7 +19,7 @@ func TestGeneratedImport(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(20, 30, 2000, environments), 2, 40, func(dir string, o generate.Options) error {
+	each(t, seeds(20, 24, 2000, environments), 2, 40, func(dir string, o generate.Options) error {
 		g, err := layOut(dir, o)
 		if err != nil {
 			return as("sources", err)

@@ -23,7 +23,7 @@ func TestGeneratedIncremental(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	each(t, seeds(100, 150, 10000, environments), 2, 30, renderEdited)
+	each(t, seeds(100, 100, 10000, environments), 2, 30, renderEdited)
 }
 
 // editsOfSeed are how often a repository is edited and rendered.

@@ -25,7 +25,7 @@ func TestGeneratedValidate(t *testing.T) {
 	}
 	t.Parallel()
 	talosctl := map[string]string{"1.13": toolenv.Talosctl(t, "1.13"), "1.14": toolenv.Talosctl(t, "1.14")}
-	each(t, seeds(16, 30, 20000, environments), 2, 40, func(dir string, o generate.Options) error {
+	each(t, seeds(16, 16, 20000, environments), 2, 40, func(dir string, o generate.Options) error {
 		g, err := layOut(dir, o)
 		if err != nil {
 			return as("sources", err)
