@@ -19,9 +19,6 @@ import (
 // run one command after the other, each in the directory, in the environment and with
 // the streams that a process of its own would have. At night each has one.
 
-// processVariable makes a script run each talosgen in a process of its own.
-const processVariable = "TALOSGEN_TEST_PROCESS"
-
 // order is a command that a worker is to run.
 type order struct {
 	Dir       string
@@ -37,6 +34,8 @@ type answered struct {
 
 // workerMain runs commands as [talosgenMain] does, until there are no more.
 func workerMain() {
+	unix.CloseOnExec(3) // children of commands have neither
+	unix.CloseOnExec(4)
 	orders, answers := json.NewDecoder(os.NewFile(3, "orders")), json.NewEncoder(os.NewFile(4, "answers"))
 	for {
 		var o order
@@ -64,33 +63,35 @@ func (o order) carryOut() (out answered, err error) {
 		return out, err
 	}
 	os.Args = o.Args
-	stdout, endStdout := redirected(1)
-	stderr, endStderr := redirected(2)
-	if stdout == nil || stderr == nil {
-		return out, errors.New("the streams cannot be redirected")
+	stdout, ofStdout := redirected(1)
+	stderr, ofStderr := redirected(2)
+	if err := errors.Join(ofStdout, ofStderr); err != nil {
+		return out, err
 	}
 	out.Code = talosgenCode()
-	var problems [2]error
-	out.Stdout, problems[0] = endStdout()
-	out.Stderr, problems[1] = endStderr()
-	return out, errors.Join(problems[:]...)
+	out.Stdout, ofStdout = written(stdout)
+	out.Stderr, ofStderr = written(stderr)
+	return out, errors.Join(ofStdout, ofStderr)
 }
 
 // redirected leads what this process and its children write to a file descriptor into a
-// file, whose text the function returns that it returns.
-func redirected(descriptor int) (*os.File, func() (string, error)) {
+// file without a name.
+func redirected(descriptor int) (*os.File, error) {
 	file, err := os.CreateTemp("", "stream-")
-	if err != nil || os.Remove(file.Name()) != nil || unix.Dup2(int(file.Fd()), descriptor) != nil {
-		return nil, nil
+	if err != nil {
+		return nil, err
 	}
-	return file, func() (string, error) {
-		defer file.Close()
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return "", err
-		}
-		text, err := io.ReadAll(file)
-		return string(text), err
+	return file, errors.Join(os.Remove(file.Name()), unix.Dup2(int(file.Fd()), descriptor))
+}
+
+// written is what was written to a file, which it closes.
+func written(file *os.File) (string, error) {
+	defer file.Close()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", err
 	}
+	text, err := io.ReadAll(file)
+	return string(text), err
 }
 
 // worker is a process that runs [workerMain].
@@ -148,12 +149,11 @@ func (o order) run() (out answered, err error) {
 	return out, nil
 }
 
-// execute runs a program of a script: talosgen in a worker,
-// but for one with input.
+// execute runs a program of a script: talosgen in a worker, but for one with input.
 func execute(ts *testscript.TestScript, program string, args ...string) answered {
 	hidden := reflect.ValueOf(ts).Elem() // a script does not tell otherwise
 	input := hidden.FieldByName("stdin").String() + hidden.FieldByName("ttyin").String()
-	if program != "talosgen" || input != "" || ts.Getenv(processVariable) != "" || os.Getenv(nightlyVariable) != "" {
+	if program != "talosgen" || input != "" || os.Getenv(nightlyVariable) != "" {
 		err := ts.Exec(program, args...)
 		out := answered{Stdout: ts.ReadFile("stdout"), Stderr: ts.ReadFile("stderr")}
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {

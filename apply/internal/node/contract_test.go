@@ -176,9 +176,10 @@ func (s *subject) contract() {
 	}
 	cp, worker = s.connect(s.controlPlane), s.connect(s.worker)
 	s.reach(cp, node.StageBooting)
-	s.until(cp, "waits to be bootstrapped", "apid Running true/true, etcd Preparing false/false, kubelet Running true/true, trustd Running true/true",
-		serving("apid", "etcd", "kubelet", "trustd"))
+	const waiting = "apid Running true/true, etcd Preparing false/false, kubelet Running true/true, trustd Running true/true"
+	s.until(cp, "waits to be bootstrapped", waiting, serving("apid", "etcd", "kubelet", "trustd"))
 	s.keep("configured", cp, whenConfigured)
+	s.until(cp, "waits as before", waiting, serving("apid", "etcd", "kubelet", "trustd")) // a health check may be late
 	s.keep("configured, for an upgrade", cp, forUpgrade)
 	s.keep("as it is", cp, []promise{{"apply again", applying(s.controlPlane.config.Reveal(), node.NoReboot), "OK NO_REBOOT: Applied configuration without a reboot"},
 		{"apply again", applying(s.controlPlane.config.Reveal(), node.Auto), "OK NO_REBOOT: Applied configuration without a reboot"},

@@ -195,6 +195,9 @@ func (a *API) remove(live *unstructured.Unstructured) *unstructured.Unstructured
 		a.drop(live)
 		return nil
 	}
+	if live.GetDeletionTimestamp() != nil {
+		return live
+	}
 	now := metav1.NewTime(a.now().UTC().Truncate(time.Second))
 	live.SetDeletionTimestamp(&now)
 	return a.store(live)
