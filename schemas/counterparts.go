@@ -171,7 +171,7 @@ var HcloudK8s = []CounterpartGroup{
 		{"hcloud_token", "", "a secret: HCLOUD_TOKEN of the environment, or of secrets.sops.yaml"},
 		{"hcloud_robot_user", "hetzner.robot.userVariable", ""},
 		{"hcloud_robot_password", "hetzner.robot.passwordVariable", ""},
-		{"hcloud_robot_api_url", "hetzner.robot.apiUrl", ""},
+		{"hcloud_robot_api_url", "", "ROBOT_ENDPOINT in the environment of `talosgen install`"},
 		{"hcloud_network", "network.existing", ""},
 		{"hcloud_network_id", "network.existing.id", ""},
 		{"hcloud_network_expose_routes_to_vswitch", "network.vswitch.exposeRoutes", ""},

@@ -20,6 +20,8 @@ var NotYet = []string{
 
 // NoEffect are those of [NotYet] that get no effect, each with the reason.
 var NoEffect = map[string]string{
+	"hetzner.robot.apiUrl": "a changed file must not send the login of Robot elsewhere: `talosgen install` reads the environment variable ROBOT_ENDPOINT",
+
 	"talos.upgrade.debug": "no call of Talos has it: it is a flag of talosctl, which shows the kernel log as `talosctl dmesg` does",
 	"talos.upgrade.force": "no upgrade leaves out checks of etcd, and since Talos 1.13 its call makes none that could be left out",
 	"talos.upgrade.stage": "a version is installed and booted while the node is drained, and since Talos 1.13 its call cannot wait for a restart",

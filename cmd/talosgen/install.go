@@ -39,8 +39,8 @@ with something else on it is refused as well, unless --allow disk/<node> is give
 the server then restarts from that disk. If it is interrupted, run it again.
 
 The login is that of Robot's web service: $` + robotUserVariable + ` and $` + robotPasswordVariable + `, else that of
-hetzner.robot in the tree. Servers are reached on port 22, through $` + proxyVariable + ` if
-that is set.
+hetzner.robot in the tree. $` + robotEndpointVariable + ` is the URL of the web service, if it is not
+Hetzner's. Servers are reached on port 22, through $` + proxyVariable + ` if that is set.
 
 Examples:
    talosgen install home home-1 home-2
