@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/talosgen/talosgen/schemas"
 )
 
 // rotationPhases are what is rotated in the life of a cluster, one after the other, and in
@@ -20,7 +23,8 @@ var rotationPhases = []struct {
 
 // TestRotationKilled rotates everything that a cluster has, phase by phase, with whole
 // runs of apply, which are killed at random calls to Hetzner, to nodes and to Kubernetes.
-// After each phase everything is as without. TestKilled of apply/internal/nodes kills at
+// The autoscaler makes a server before, and one in the middle of each rotation of an
+// authority. After each phase everything is as without. TestKilled of apply/internal/nodes kills at
 // each call to nodes, TestAgeKeyKilled of apply/internal/kube at each to Kubernetes.
 func TestRotationKilled(t *testing.T) {
 	if testing.Short() {
@@ -48,10 +52,10 @@ func rotated(t *testing.T) (trees []files, chapters []chapter) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := repositoriesOf(t, lifeTrees[:1])[0].writeMissing(dir); err != nil {
+	if err := repositoriesOf(t, []lifeTree{{workers: "1", backlog: "4096", kind: "cpx22"}})[0].writeMissing(dir); err != nil {
 		t.Fatal(err)
 	}
-	next := func(name string, commands ...[]string) {
+	next := func(name string, happens func(*life), commands ...[]string) {
 		for _, args := range append(commands, []string{"render", "dev"}) {
 			if err := f.talosgen(dir, args...); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -68,18 +72,63 @@ func rotated(t *testing.T) (trees []files, chapters []chapter) {
 				delete(tree, file)
 			}
 		}
-		chapters = append(chapters, chapter{name: name, tree: len(trees), commands: [][]string{lifeApply}})
+		chapters = append(chapters, chapter{name: name, tree: len(trees), happens: happens, commands: [][]string{lifeApply}})
 		trees = append(trees, tree)
 	}
 	withDocuments(t, dir)
+	withAutoscaler(t, dir)
 	inGit(t, dir, "init", "-q")
-	next("from nothing")
+	next("from nothing", nil, []string{"secrets", "sync", "dev"})
 	for _, r := range rotationPhases {
 		for n := range r.phases {
-			next(fmt.Sprintf("%s, phase %d", r.kind, n+1), []string{"rotate", "dev", r.kind})
+			name := fmt.Sprintf("%s, phase %d", r.kind, n+1)
+			made := ""
+			if n == 1 || len(trees) == 1 {
+				made = fmt.Sprintf("a%d", len(trees))
+			}
+			next(name, func(l *life) { l.autoscaled(made) }, []string{"rotate", "dev", r.kind})
 		}
 	}
 	return trees, chapters
+}
+
+// rotatedPool is the pool of the autoscaler.
+var rotatedPool = schemas.InfraAutoscalerPool{Group: "dev-burst", Type: "cpx22", Location: "hel1", PublicIPv4: true, PublicIPv6: true, Image: schemas.InfraImage{Architecture: "x86"}}
+
+// withAutoscaler gives a cluster a pool of the autoscaler.
+func withAutoscaler(t *testing.T, dir string) {
+	t.Helper()
+	file := filepath.Join(dir, "envs/dev/cluster.yaml")
+	text := string(readFile(t, file)) + "autoscaler:\n  enabled: true\n  nodepools:\n    - name: burst\n      max: 6\n      type: cpx22\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// autoscaled lets the autoscaler begin anew, as its Deployment is, and make a server with
+// a name that ends so, if one is given.
+func (l *life) autoscaled(suffix string) {
+	l.t.Helper()
+	api := l.fleet.Kubernetes("dev-control-plane-1")
+	if api == nil {
+		l.t.Fatal("there is no Kubernetes")
+	}
+	if err := (autoscalerPods{api}).roll("scaler", false); err != nil {
+		l.t.Fatal(err)
+	}
+	if suffix == "" {
+		return
+	}
+	if err := (autoscaler{api, &simProject{l.sim}}).make(rotatedPool, suffix); err != nil {
+		l.t.Fatal(err)
+	}
+	for range 3 { // a server starts, boots, and installs itself, each as somebody asks
+		l.list("servers")
+		l.later(5 * time.Minute)
+	}
+	if m := l.fleet.Machine(rotatedPool.Group + "-" + suffix); m == nil || m.Stage() != "running" {
+		l.t.Fatalf("%s-%s does not run", rotatedPool.Group, suffix)
+	}
 }
 
 // withDocuments takes the contract of Talos 1.14, which has room for two keys of Secrets.
