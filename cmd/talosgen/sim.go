@@ -76,7 +76,7 @@ Examples:
 			&cli.Float64Flag{Name: flagSpeed, Value: 10, Usage: "speed of actions and boots in `TIMES` that of Hetzner; 0: at once"},
 			&cli.StringFlag{Name: flagAuthor, Usage: "public SSH key `FILE` for every key name that --seed adds"},
 			&cli.BoolFlag{Name: flagNodes, Usage: "simulate Talos nodes behind the servers"},
-			&cli.StringSliceFlag{Name: flagLimit, Usage: "limit `KIND=NUMBER` of the project, such as cores=8 or servers=5 (repeatable)"},
+			&cli.StringSliceFlag{Name: flagLimit, Usage: "limit `KIND=NUMBER` of the project, such as cores=8, servers=5 or requests=100 in an hour (repeatable)"},
 			verboseFlag(),
 		},
 		Action: m.run,
@@ -161,11 +161,11 @@ func (m simCommand) newSim(c *cli.Context, machines hetznersim.Machines, fleet *
 	if err != nil {
 		return nil, err
 	}
-	limits, err := projectLimits(c.StringSlice(flagLimit))
+	limits, requests, err := projectLimits(c.StringSlice(flagLimit))
 	if err != nil {
 		return nil, err
 	}
-	sim := hetznersim.New(hetznersim.Options{Clock: m.clock, Token: token, ReadOnlyToken: token + "-readonly", ActionTime: scaled(speed), Machines: machines, Limits: limits})
+	sim := hetznersim.New(hetznersim.Options{Clock: m.clock, Token: token, ReadOnlyToken: token + "-readonly", ActionTime: scaled(speed), Machines: machines, Limits: limits, RateLimit: requests})
 	if len(c.StringSlice(flagSeed)) == 0 {
 		return sim, nil
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 func TestProjectLimits(t *testing.T) {
-	got, err := projectLimits([]string{"servers=5", "cores=8", "primary-ips=3", "cores=9"})
-	if want := (hetznersim.Limits{Servers: 5, Cores: 9, PrimaryIPs: 3}); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
+	got, requests, err := projectLimits([]string{"servers=5", "cores=8", "primary-ips=3", "cores=9", "requests=100"})
+	if want := (hetznersim.Limits{Servers: 5, Cores: 9, PrimaryIPs: 3}); err != nil || got != want || requests != 100 {
+		t.Errorf("%+v, %d, %v", got, requests, err)
 	}
-	for _, text := range []string{"", "cores", "cores=", "cores=0", "cores=-1", "cores=x", "planets=8", "=8"} {
-		if _, err := projectLimits([]string{text}); diag.CodeOf(err) != diag.Usage {
+	for _, text := range []string{"", "cores", "cores=", "cores=0", "cores=-1", "cores=x", "planets=8", "=8", "requests=0"} {
+		if _, _, err := projectLimits([]string{text}); diag.CodeOf(err) != diag.Usage {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
