@@ -2,6 +2,9 @@ package config
 
 import (
 	"reflect"
+	"slices"
+
+	"github.com/talosgen/talosgen/internal/diag"
 )
 
 // switchRules look for sections of the file that are not in effect, since they are not
@@ -15,7 +18,7 @@ func (ch switchRules) check() { ch.below(reflect.ValueOf(&ch.Cluster).Elem(), ni
 func (ch switchRules) below(in reflect.Value, path []string) {
 	for _, f := range fieldsOf(in.Type()) {
 		at := sub(path, f.Tag.Get("yaml"))
-		if f.Type.Kind() != reflect.Struct || !ch.has(at...) {
+		if f.Type.Kind() != reflect.Struct || !ch.has(at...) || ch.isWrong(at) {
 			continue
 		}
 		section := in.FieldByIndex(f.Index)
@@ -24,6 +27,13 @@ func (ch switchRules) below(in reflect.Value, path []string) {
 		}
 		ch.below(section, at)
 	}
+}
+
+// isWrong reports whether what the file gives is refused, such as a value where a section
+// belongs.
+func (ch switchRules) isWrong(at []string) bool {
+	place := ch.near(at)
+	return slices.ContainsFunc(*ch.problems, func(p *diag.Problem) bool { return p.Pos == place })
 }
 
 // off reports whether a switch is off by its default. One that is nil is decided later,
