@@ -56,67 +56,86 @@ func gitLine(ctx context.Context, dir string, args ...string) (string, error) {
 // git. That is compared with the index, or with a commit if one is given. Files
 // of others in that directory are their business.
 func notInGit(ctx context.Context, root string, dirs []string, ours []string, commit ...string) ([]string, error) {
-	diff := func(filter string) []string {
-		return append([]string{"diff", "-z", "--name-only", "--no-ext-diff", "--relative", "--diff-filter=" + filter}, commit...)
+	others, err := gitOutput(ctx, root, append([]string{"ls-files", "-z", "--others", "--"}, dirs...)...)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"diff", "-z", "--name-status", "--no-renames", "--no-ext-diff", "--relative"}, commit...)
+	diff, err := gitOutput(ctx, root, append(append(args, "--"), dirs...)...)
+	if err != nil {
+		return nil, err
 	}
 	var missing []string
-	for i, args := range [][]string{{"ls-files", "-z", "--others"}, diff("d"), diff("D")} {
-		out, err := gitOutput(ctx, root, append(append(args, "--"), dirs...)...)
-		if err != nil {
-			return nil, err
+	for file := range strings.SplitSeq(others, "\x00") {
+		if slices.Contains(ours, file) {
+			missing = append(missing, file)
 		}
-		gone := i == 2
-		for _, file := range strings.Split(out, "\x00") {
-			if file != "" && (gone || slices.Contains(ours, file)) {
-				missing = append(missing, file)
-			}
+	}
+	fields := strings.Split(diff, "\x00") // a letter, and the file that it is about
+	for i := 0; i+1 < len(fields); i += 2 {
+		if gone := fields[i] == "D"; gone || slices.Contains(ours, fields[i+1]) {
+			missing = append(missing, fields[i+1])
 		}
 	}
 	slices.Sort(missing)
 	return slices.Compact(missing), nil
 }
 
-// gitSource asks git where the tree of an environment comes from; files are
-// those of the tree, follows is the branch that Flux follows, if there is one.
-func gitSource(ctx context.Context, root, env string, files []string, follows string) (apply.Source, error) {
-	s := apply.Source{}
-	if _, err := gitOutput(ctx, root, "rev-parse", "--git-dir"); err != nil {
+// gitTree is the tree of an environment as git knows it.
+type gitTree struct {
+	root, dir  string
+	repository bool     // whether there is one at all
+	folder     string   // where root is in it, with a slash at its end
+	commit     string   // what is checked out; empty before the first one
+	changed    []string // files of the tree that are not as in that commit, from root
+}
+
+// readGitTree asks git about the tree of an environment; files are those of the tree.
+func readGitTree(ctx context.Context, root, env string, files []string) (gitTree, error) {
+	t := gitTree{root: root, dir: "rendered/" + env}
+	files = inTree(t.dir, files)
+	places, err := gitOutput(ctx, root, "rev-parse", "--git-dir", "--show-prefix")
+	if err != nil {
 		if strings.Contains(err.Error(), "not a git repository (") {
-			return s, nil
+			return t, nil
 		}
-		return s, notAsked(err)
+		return t, err
 	}
-	s.Repository = true
-	tree := "rendered/" + env
-	files = inTree(tree, files)
-	var err error
-	if s.Commit, err = gitLine(ctx, root, "rev-parse", "--verify", "--quiet", "--short", "HEAD"); err != nil {
-		return s, notAsked(err)
+	t.repository = true
+	_, folder, _ := strings.Cut(places, "\n")
+	t.folder = strings.TrimSuffix(folder, "\n")
+	if t.commit, err = gitLine(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return t, err
 	}
-	if s.Commit == "" {
-		s.Changed = files
+	if t.commit == "" {
+		t.changed = files
+		return t, nil
+	}
+	t.changed, err = notInGit(ctx, root, []string{t.dir}, files, t.commit)
+	return t, err
+}
+
+// gitSource asks git where a tree comes from; follows is the branch that Flux follows, if
+// there is one.
+func gitSource(ctx context.Context, t gitTree, follows string) (apply.Source, error) {
+	s := apply.Source{Repository: t.repository, Commit: t.commit[:min(len(t.commit), 10)], Changed: t.changed}
+	if t.commit == "" {
 		return s, nil
 	}
-	if s.Changed, err = notInGit(ctx, root, []string{tree}, files, "HEAD"); err != nil {
-		return s, notAsked(err)
+	var err error
+	if s.Branch, err = gitLine(ctx, t.root, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil {
+		return s, err
 	}
-	if s.Branch, err = gitLine(ctx, root, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil {
-		return s, notAsked(err)
+	if s.Upstream, err = gitUpstream(ctx, t.root, s.Branch); err != nil || s.Upstream == "" {
+		return s, err
 	}
-	if s.Upstream, err = gitUpstream(ctx, root, s.Branch); err != nil || s.Upstream == "" {
-		return s, notAsked(err)
-	}
-	folder, err := gitLine(ctx, root, "rev-parse", "--show-prefix")
-	if err != nil {
-		return s, notAsked(err)
-	}
-	s.Place = folder + tree
+	s.Place = t.folder + t.dir
 	if s.Follows = follows; follows != "" {
 		remote, _, _ := strings.Cut(s.Upstream, "/")
 		s.Upstream = remote + "/" + follows
 	}
-	s.Pushed, err = sameTree(ctx, root, "HEAD", s.Upstream, tree)
-	return s, notAsked(err)
+	s.Pushed, err = sameTree(ctx, t.root, t.commit, s.Upstream, t.dir)
+	return s, err
 }
 
 // gitUpstream is what a branch follows elsewhere. Without a branch, as in CI, it

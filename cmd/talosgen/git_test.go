@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -49,12 +50,22 @@ func (r gitRepo) push() {
 	r.git("push", "-q", "-u", "origin", "main")
 }
 
+// sourceIn is where the tree of an environment comes from.
+func sourceIn(t *testing.T, root, env string, files []string, follows string) (apply.Source, error) {
+	t.Helper()
+	tree, err := readGitTree(t.Context(), root, env, files)
+	if err != nil {
+		return apply.Source{}, notAsked(err)
+	}
+	return gitSource(t.Context(), tree, follows)
+}
+
 // TestGitSource takes a repository through what can be the matter with it.
 func TestGitSource(t *testing.T) {
 	r := newGitRepo(t)
 	step := func(what string, want apply.Source) {
 		t.Helper()
-		got, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml", "render.lock.yaml"}, "")
+		got, err := sourceIn(t, r.root, "dev", []string{"nodes/a.yaml", "render.lock.yaml"}, "")
 		if got.Commit != "" {
 			got.Commit = "c"
 		}
@@ -103,6 +114,9 @@ func TestGitSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("gone", changed)
+	r.git("checkout", "-q", "--", ".")
+	r.git("mv", "rendered/dev/nodes/a.yaml", "rendered/dev/nodes/moved.yaml")
+	step("moved", changed)
 }
 
 // TestGitSourceInFolder: where the tree is in Git is told from the root of that.
@@ -112,7 +126,7 @@ func TestGitSourceInFolder(t *testing.T) {
 	r.git("add", "-A")
 	r.git("commit", "-qm", "first")
 	r.push()
-	s, err := gitSource(t.Context(), filepath.Join(r.root, "infra/clusters"), "dev", []string{"nodes/a.yaml"}, "main")
+	s, err := sourceIn(t, filepath.Join(r.root, "infra/clusters"), "dev", []string{"nodes/a.yaml"}, "main")
 	if err != nil || s.Place != "infra/clusters/rendered/dev" || !s.Pushed {
 		t.Errorf("%+v (%v)", s, err)
 	}
@@ -132,7 +146,7 @@ func TestGitSourceFollows(t *testing.T) {
 	r.push()
 	step := func(what string, pushed bool) {
 		t.Helper()
-		s, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml"}, "production")
+		s, err := sourceIn(t, r.root, "dev", []string{"nodes/a.yaml"}, "production")
 		if err != nil || s.Upstream != "origin/production" || s.Pushed != pushed || s.Branch != "main" {
 			t.Errorf("%s: %+v (%v)", what, s, err)
 		}
@@ -158,7 +172,7 @@ func TestGitSourceIgnored(t *testing.T) {
 	r.git("add", "-A")
 	r.git("commit", "-qm", "all")
 	r.push()
-	s, err := gitSource(t.Context(), r.root, "dev", []string{"nodes/a.yaml"}, "")
+	s, err := sourceIn(t, r.root, "dev", []string{"nodes/a.yaml"}, "")
 	if err != nil || len(s.Changed) != 1 || s.Check("dev") == nil {
 		t.Errorf("%+v (%v)", s, err)
 	}
@@ -166,17 +180,43 @@ func TestGitSourceIgnored(t *testing.T) {
 
 func TestGitSourceWithoutGit(t *testing.T) {
 	dir := t.TempDir()
-	if s, err := gitSource(t.Context(), dir, "dev", nil, ""); err != nil || s.Repository {
+	if s, err := sourceIn(t, dir, "dev", nil, ""); err != nil || s.Repository {
 		t.Errorf("outside of a repository: %+v (%v)", s, err)
 	}
 	if err := writeFile(filepath.Join(dir, ".git"), []byte("gitdir: /nowhere\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gitSource(t.Context(), dir, "dev", nil, ""); err == nil {
+	if _, err := sourceIn(t, dir, "dev", nil, ""); err == nil {
 		t.Error("a broken repository counts as none")
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := gitSource(t.Context(), t.TempDir(), "dev", nil, ""); err == nil || !strings.Contains(err.Error(), "--allow-dirty") {
+	if _, err := sourceIn(t, t.TempDir(), "dev", nil, ""); err == nil || !strings.Contains(err.Error(), "--allow-dirty") {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestGitProcesses: each of them costs as much as the work that it does, so no question
+// is asked twice.
+func TestGitProcesses(t *testing.T) {
+	r := newGitRepo(t)
+	r.git("add", "-A")
+	r.git("commit", "-qm", "all")
+	r.push()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, asked := t.TempDir(), filepath.Join(t.TempDir(), "asked")
+	wrapper := "#!/bin/sh\necho \"$3\" >> " + asked + "\nexec " + git + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(wrapper), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if s, err := sourceIn(t, r.root, "dev", []string{"nodes/a.yaml"}, ""); err != nil || !s.Pushed {
+		t.Fatalf("%+v (%v)", s, err)
+	}
+	const want = "rev-parse\nrev-parse\nls-files\ndiff\nsymbolic-ref\nfor-each-ref\nrev-parse\nrev-parse\n"
+	if got := string(readFile(t, asked)); got != want {
+		t.Errorf("git was asked\n%swant\n%s", got, want)
 	}
 }

@@ -20,44 +20,37 @@ var commitHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 // that others could not see. With --allow-dirty git need not know anything.
 func sourceOf(c *cli.Context, root string, env *apply.Environment) (*apply.History, error) {
 	dirty := c.Bool(flagAllowDirty)
-	if !dirty {
-		branch, followed, engine := env.Follows()
-		source, err := gitSource(c.Context, root, env.Name(), env.Files(), branch)
+	tree, err := readGitTree(c.Context, root, env.Name(), env.Files())
+	if dirty {
 		if err != nil {
-			return nil, err
+			tree.commit = ""
 		}
-		source.Engine, source.FollowedPath = engine, followed
-		if err := source.Check(env.Name()); err != nil {
-			return nil, err
-		}
+		return gitHistory(tree), nil
 	}
-	history, err := gitHistory(c.Context, root, env.Name(), env.Files())
-	if err != nil && !dirty {
+	if err != nil {
 		return nil, notAsked(err)
 	}
-	return history, nil
+	branch, followed, engine := env.Follows()
+	source, err := gitSource(c.Context, tree, branch)
+	if err != nil {
+		return nil, notAsked(err)
+	}
+	source.Engine, source.FollowedPath = engine, followed
+	return gitHistory(tree), source.Check(env.Name())
 }
 
-// gitHistory asks git which commit the tree of an environment is from; files are
-// those of the tree. Without a repository, and with a tree that is in no commit as
-// it is, there is none.
-func gitHistory(ctx context.Context, root, env string, files []string) (*apply.History, error) {
+// gitHistory is the commit that a tree is from, and how others stand to it. Without a
+// repository, and with a tree that is in no commit as it is, there is none.
+func gitHistory(t gitTree) *apply.History {
 	h := &apply.History{}
 	h.Relation = func(ctx context.Context, applied string) (lineage.Relation, error) {
-		relation, err := commitRelation(ctx, root, applied, h.Commit)
+		relation, err := commitRelation(ctx, t.root, applied, h.Commit)
 		return relation, notAsked(err)
 	}
-	commit, err := gitLine(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	if err != nil || len(commit) < commitDigits {
-		return h, err
+	if len(t.commit) >= commitDigits && len(t.changed) == 0 {
+		h.Commit = t.commit[:commitDigits]
 	}
-	tree := "rendered/" + env
-	changed, err := notInGit(ctx, root, []string{tree}, inTree(tree, files), commit)
-	if err != nil || len(changed) > 0 {
-		return h, err
-	}
-	h.Commit = commit[:commitDigits]
-	return h, nil
+	return h
 }
 
 // inTree names files from the root of the repository.
