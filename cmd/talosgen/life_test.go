@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/talosgen/talosgen/internal/sim/hetznersim"
 	"github.com/talosgen/talosgen/internal/sim/talossim"
@@ -90,44 +92,67 @@ func TestLifeKilled(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	killed(t, repositoriesOf(t, lifeTrees), lifeChapters, lifeKills, lifeSeed)
+	lived(t, repositoriesOf(t, lifeTrees), lifeChapters).killed(t, lifeKills, lifeSeed)
 }
 
-// killed lives the chapters of a life twice, the second time with kills at random calls.
-func killed(t *testing.T, trees []files, chapters []chapter, kills int, seed uint64) {
-	t.Helper()
-	calm := newLife(t, trees)
-	states, calls := map[string]string{}, map[string][]lifeCalls{}
-	for _, c := range chapters {
-		calm.begin(c)
-		for _, command := range c.commands {
-			calls[c.name] = append(calls[c.name], calm.complete(command))
-		}
-		states[c.name] = calm.state()
-	}
+// story is a life without a fault: what is there after each chapter, and which calls its
+// commands made.
+type story struct {
+	trees     []files
+	chapters  []chapter
+	states    map[string]string
+	calls     map[string][]lifeCalls
+	processes int
+	work      time.Duration
+}
 
+// lived lives through chapters.
+func lived(t *testing.T, trees []files, chapters []chapter) story {
+	t.Helper()
+	s := story{trees: trees, chapters: chapters, states: map[string]string{}, calls: map[string][]lifeCalls{}}
+	l := newLife(t, trees)
+	for _, c := range chapters {
+		l.begin(c)
+		for _, command := range c.commands {
+			s.calls[c.name] = append(s.calls[c.name], l.complete(command))
+		}
+		s.states[c.name] = l.state()
+	}
+	s.processes, s.work = l.processes, l.work
+	return s
+}
+
+// killed lives it again, with kills at random calls.
+func (s story) killed(t *testing.T, kills int, seed uint64) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(8, seed))
-	wild := newLife(t, trees)
+	l := newLife(t, s.trees)
 	left := kills
-	for i, c := range chapters {
-		wild.begin(c)
-		wild.befall(c)
-		share := left / (len(chapters) - i)
+	for i, c := range s.chapters {
+		l.begin(c)
+		l.befall(c)
+		share := left / (len(s.chapters) - i)
 		for n, command := range c.commands {
 			kills := share / len(c.commands)
-			killed := wild.killed(command, kills, calls[c.name][n], random, i == len(chapters)-1)
+			killed := l.killed(command, kills, s.calls[c.name][n], random, i == len(s.chapters)-1)
 			left -= killed
-			wild.later(lifeSession)
-			wild.complete(command)
+			l.later(lifeSession)
+			l.complete(command)
 		}
-		if state := wild.state(); state != states[c.name] {
-			t.Fatalf("%s: after %d kills this is not as without:\n%s", c.name, kills-left, joinedDiff(states[c.name], state))
-		}
+		s.compare(l, c, fmt.Sprintf("after %d kills", kills-left))
 	}
 	if left > 0 {
 		t.Errorf("%d of %d kills did not come to pass", left, kills)
 	}
-	t.Logf("%d processes, %s of a processor", calm.processes+wild.processes, calm.work+wild.work)
+	t.Logf("%d processes, %s of a processor", s.processes+l.processes, s.work+l.work)
+}
+
+// compare fails unless all is as it was after a chapter.
+func (s story) compare(l *life, c chapter, after string) {
+	l.t.Helper()
+	if state := l.state(); state != s.states[c.name] {
+		l.t.Fatalf("%s: %s this is not as without:\n%s", c.name, after, joinedDiff(s.states[c.name], state))
+	}
 }
 
 // killed runs a command, kills it at a random call, and does so again, as often

@@ -43,7 +43,7 @@ func TestRecreateKilled(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Parallel()
-	killed(t, repositoriesOf(t, recreateTrees), recreateChapters, recreateKills, recreateSeed)
+	lived(t, repositoriesOf(t, recreateTrees), recreateChapters).killed(t, recreateKills, recreateSeed)
 }
 
 const (

@@ -58,7 +58,7 @@ func recreateFailing(t *testing.T, trees []files, runs []int) {
 	for i, first := range runs {
 		tree := i % 2
 		l.begin(chapter{tree: tree})
-		struck += l.failing(first, calls)
+		struck += l.failing(recreateAll, first, calls)
 		if state := l.state(); state != states[tree] {
 			t.Fatalf("run %d: it is not as without:\n%s", first, joinedDiff(states[tree], state))
 		}
@@ -69,9 +69,9 @@ func recreateFailing(t *testing.T, trees []files, runs []int) {
 	}
 }
 
-// failing makes all nodes anew, with a part of the calls failing, until it is done. It
-// returns how many failed.
-func (l *life) failing(first int, calls lifeCalls) int {
+// failing runs a command, with a part of the calls failing, until it is done. It returns
+// how many failed.
+func (l *life) failing(command []string, first int, calls lifeCalls) int {
 	l.t.Helper()
 	l.sim.ResetCalls()
 	l.fleet.ResetCalls()
@@ -87,7 +87,7 @@ func (l *life) failing(first int, calls lifeCalls) int {
 	}
 	const tries = 12
 	for range tries {
-		p := l.process(recreateAll)
+		p := l.process(command)
 		done := p.run()
 		if broken := l.fleet.Violations(); len(broken) > 0 {
 			l.t.Fatal(broken)
@@ -96,7 +96,7 @@ func (l *life) failing(first int, calls lifeCalls) int {
 			l.sim.ClearFaults()
 			l.fleet.ClearFaults()
 			l.later(lifeSession)
-			l.complete(recreateAll)
+			l.complete(command)
 			return int(struck.Load())
 		}
 		l.later(lifeLock)

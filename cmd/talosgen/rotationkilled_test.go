@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,26 +23,48 @@ var rotationPhases = []struct {
 }
 
 // TestRotationKilled rotates everything that a cluster has, phase by phase, with whole
-// runs of apply, which are killed at random calls to Hetzner, to nodes and to Kubernetes.
-// The autoscaler makes a server before, and one in the middle of each rotation of an
-// authority. After each phase everything is as without. TestKilled of apply/internal/nodes kills at
-// each call to nodes, TestAgeKeyKilled of apply/internal/kube at each to Kubernetes.
+// runs of apply, which are killed at random calls to Hetzner, to nodes and to Kubernetes;
+// or whose calls fail, in half of the cases after their effect: at night every call once in
+// each phase. The autoscaler makes a server before, and one in the middle of each rotation
+// of an authority. After each phase everything is as without. TestKilled of
+// apply/internal/nodes kills at each call to nodes, TestAgeKeyKilled of apply/internal/kube
+// at each to Kubernetes.
 func TestRotationKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a minute")
-	}
-	kills := 0
+	kills, offsets := 14, 1 // as many kills as there are phases
 	switch {
 	case os.Getenv(nightlyVariable) != "":
-		kills = 100
-	case os.Getenv("TALOSGEN_TESTENV_FULL") != "":
-		kills = 14 // as many as there are phases
-	default:
-		t.Skip("it takes a minute: of the full level")
+		kills, offsets = 100, recreateStride
+	case os.Getenv("TALOSGEN_TESTENV_FULL") == "":
+		t.Skip("it takes two minutes: of the full level")
 	}
 	t.Parallel()
 	trees, chapters := rotated(t)
-	killed(t, trees, chapters, kills, 1)
+	s := lived(t, trees, chapters)
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		s.killed(t, kills, 1)
+	})
+	for offset := range offsets {
+		t.Run("failing/"+strconv.Itoa(offset), func(t *testing.T) {
+			t.Parallel()
+			s.failing(t, offset)
+		})
+	}
+}
+
+// failing lives a story again, while a part of the calls fails in each of its chapters.
+func (s story) failing(t *testing.T, offset int) {
+	t.Helper()
+	l, struck := newLife(t, s.trees), 0
+	for i, c := range s.chapters {
+		l.begin(c)
+		struck += l.failing(c.commands[0], (offset+i*5)%recreateStride, s.calls[c.name][0])
+		s.compare(l, c, "with failed calls")
+	}
+	if struck < len(s.chapters) {
+		t.Errorf("%d calls failed, in %d phases", struck, len(s.chapters))
+	}
+	t.Logf("%d calls failed", struck)
 }
 
 // rotated are the trees of a cluster whose secrets are rotated, and what is done with each.
