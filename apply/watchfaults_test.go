@@ -209,12 +209,15 @@ func TestWatchKilledAnywhere(t *testing.T) {
 				if !w.killed(call, nodes, k%2 == 0) {
 					t.Fatalf("it was not killed at call %d of %v", k, calls)
 				}
-				alive := w.mayLive()
+				alive := w.has(schemas.ComponentSession, false)
 				w.watcher = &Watcher{Policy: watchPolicy()} // another process
 				w.pass(15 * time.Minute)                    // its lock has expired
 				w.turns(25 * time.Minute)
 				w.running()
 				if alive { // it may have been a plan, which has no lock that expires
+					if w.has(schemas.ComponentLock, false) || w.has(schemas.ComponentSession, true) {
+						t.Errorf("left behind: %v", w.list("firewalls"))
+					}
 					w.pass(2 * time.Hour)
 					w.turns(2 * time.Minute)
 				}
@@ -227,12 +230,12 @@ func TestWatchKilledAnywhere(t *testing.T) {
 	}
 }
 
-// mayLive reports whether there is session access of a run that has not had the lock yet:
-// it may live still, until its time is over.
-func (w *watching) mayLive() bool {
+// has reports whether there is a lock, or session access, of a run that has had the lock
+// or has not: without it the run may live still, until its time is over.
+func (w *watching) has(component string, heldLock bool) bool {
 	return slices.ContainsFunc(w.list("firewalls"), func(f map[string]any) bool {
 		labels, _ := f["labels"].(map[string]any)
-		return labels[schemas.LabelComponent] == schemas.ComponentSession && labels[schemas.LabelPrefix+"held-lock"] == nil
+		return labels[schemas.LabelComponent] == component && (labels[schemas.LabelPrefix+"held-lock"] != nil) == heldLock
 	})
 }
 

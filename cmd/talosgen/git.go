@@ -65,15 +65,19 @@ func notInGit(ctx context.Context, root string, dirs []string, ours []string, co
 	if err != nil {
 		return nil, err
 	}
+	known := make(map[string]bool, len(ours))
+	for _, file := range ours {
+		known[file] = true
+	}
 	var missing []string
 	for file := range strings.SplitSeq(others, "\x00") {
-		if slices.Contains(ours, file) {
+		if known[file] {
 			missing = append(missing, file)
 		}
 	}
 	fields := strings.Split(diff, "\x00") // a letter, and the file that it is about
 	for i := 0; i+1 < len(fields); i += 2 {
-		if gone := fields[i] == "D"; gone || slices.Contains(ours, fields[i+1]) {
+		if gone := fields[i] == "D"; gone || known[fields[i+1]] {
 			missing = append(missing, fields[i+1])
 		}
 	}
