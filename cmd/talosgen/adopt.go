@@ -68,7 +68,7 @@ func (a adoptCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	repo, err := a.importCommand.ws.open(c)
+	repo, err := a.importCommand.ws.openNew(c)
 	if err != nil {
 		return err
 	}

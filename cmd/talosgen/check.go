@@ -118,10 +118,8 @@ func checkDirectory(root, dir string, o check.Options) (*check.Report, error) {
 // repositoryOf is the repository that a directory is in: its work tree of Git,
 // or that of talosgen; or else the directory itself.
 func repositoryOf(dir string) string {
-	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
+	if top, in := workTree(dir); in {
+		return top
 	}
 	if root, err := render.FindRoot(dir); err == nil {
 		return root

@@ -28,7 +28,8 @@ the secrets encrypted for the recipients in .sops.yaml.
 
 Before anything is written, the environment is rendered in memory and compared
 with the source, value by value. If a value differs, nothing is written, and the
-value is named. An existing environment is never changed.
+value is named. An existing environment is never changed. The first environment of
+a repository makes envs/, at the top of the work tree of Git.
 
 Kinds of sources:
    talosctl   a folder of machine configurations, one for each node, as
@@ -70,7 +71,7 @@ func (i importCommand) run(c *cli.Context) error {
 		return diag.On("", "import from what?").
 			WithHint("talosgen import %s --from %s --dir <directory>", env, strings.Join(importer.Kinds(), "|")).WithCode(diag.Usage)
 	}
-	repo, err := i.ws.open(c)
+	repo, err := i.ws.openNew(c)
 	if err != nil {
 		return err
 	}

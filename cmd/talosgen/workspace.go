@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,13 +20,40 @@ type workspace struct {
 
 // open opens the repository that the command is about.
 func (ws workspace) open(c *cli.Context) (*render.Repo, error) {
+	return ws.openAt(c, render.FindRoot)
+}
+
+// openNew is open for commands that make environments: the first one of a work tree of
+// Git is made at its top, and none above it.
+func (ws workspace) openNew(c *cli.Context) (*render.Repo, error) {
+	return ws.openAt(c, func(dir string) (string, error) {
+		root, err := render.FindRoot(dir)
+		if top, in := workTree(dir); in && (err != nil || len(root) < len(top)) {
+			return top, nil
+		}
+		return root, err
+	})
+}
+
+// workTree is the work tree of Git that a directory is in.
+func workTree(dir string) (top string, in bool) {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at, true
+		}
+	}
+	return "", false
+}
+
+// openAt opens the repository that is named, or the one that is found from here.
+func (ws workspace) openAt(c *cli.Context, find func(dir string) (string, error)) (*render.Repo, error) {
 	root := c.String(flagRepo)
 	if root == "" {
 		cwd, err := ws.cwd()
 		if err != nil {
 			return nil, err
 		}
-		if root, err = render.FindRoot(cwd); err != nil {
+		if root, err = find(cwd); err != nil {
 			return nil, err
 		}
 	}

@@ -24,6 +24,7 @@ func (i *importing) inSource(err error, files map[string][]byte, origin *foreign
 		case !ours && errors.As(p, &undefined):
 			q.Message += ": a file that all environments share uses it"
 			q.Hint = i.sharedHint(undefined.Name)
+		case p.Code == diag.Secrets: // a key is missing, and the source has none
 		case ours:
 			q.Pos = i.placeInSource(p, data, origin)
 			if q.Hint != "" && !strings.Contains(q.Hint, p.Pos.File) { // that is not there

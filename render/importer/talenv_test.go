@@ -69,6 +69,8 @@ func TestTalenvRefused(t *testing.T) {
 			want: "talenv.sops.yaml: endpoint is encrypted, and its value would be in the clear in envs/home/cluster.yaml, which takes no secrets if those may read it who read the repository, have it in the clear in talenv.yaml"},
 		"several machines": {env: "{}\n", talconfig: "clusterName: attic\nnodes:\n  - hostname: one\n    ipAddress: 10.0.0.11, 10.0.0.12,fd00::11\n    ignoreHostname: true\n    controlPlane: true\n",
 			want: "talconfig.yaml:3: node one stands for 3 machines give each machine of the cluster a name, those of other nodes as well: --node one-1=clusterconfig/attic-one.yaml@10.0.0.11 --node one-2=clusterconfig/attic-one.yaml@10.0.0.12"},
+		"a name that is made by a program": {env: "{}\n", talconfig: "clusterName: attic\nnodes:\n  - {hostname: one, ipAddress: 10.0.0.11, controlPlane: true}\n  - {hostname: two, ipAddress: 10.0.0.12, controlPlane: true}\n  - {hostname: three, ipAddress: 10.0.0.13}\ncontrolPlane: {filenameTmpl: \"{{if .Hostname}}x{{end}}.yaml\"}\n",
+			want: "talconfig.yaml: filenameTmpl \"{{if .Hostname}}x{{end}}.yaml\" of node two has more in it than .ClusterName, .Hostname, .IPAddress and .Role name the files of all nodes: --node two=FILE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.talconfig == "" {

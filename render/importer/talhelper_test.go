@@ -44,6 +44,7 @@ var (
 		"schematic:\n  customization:\n    extraKernelArgs: [net.ifnames=0]\n    systemExtensions: {officialExtensions: [siderolabs/intel-ucode]}\n",
 		"machineSpec: {mode: metal, arch: amd64, secureboot: true}\n",
 		"talosImageURL: registry.example.com/siderolabs/installer\n",
+		"filenameTmpl: \"{{ .Role }}-{{.IPAddress}}-{{.Hostname}}.yaml\"\n",
 	}
 	talhelperNode = []string{
 		"ignoreHostname: true\n",
@@ -71,7 +72,8 @@ func talconfigOf(seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	talos := []string{"v1.12.11", "v1.13.9"}[random.IntN(2)]
 	kubernetes := map[string]string{"v1.12.11": "v1.35.4", "v1.13.9": "v1.36.3"}[talos]
-	text := "clusterName: attic\ntalosVersion: " + talos + "\nkubernetesVersion: " + kubernetes + "\nendpoint: https://10.0.0.10:6443\n"
+	name := []string{"attic", "attic", "Attic_2.example.com"}[random.IntN(3)]
+	text := "clusterName: " + name + "\ntalosVersion: " + talos + "\nkubernetesVersion: " + kubernetes + "\nendpoint: https://10.0.0.10:6443\n"
 	text += somePart(random, talhelperTop, "")
 	for _, group := range []string{"controlPlane", "worker"} {
 		text += group + ":\n  extraManifests: [./patches/watchdog.yaml]\n" + somePart(random, talhelperGroup, "  ")

@@ -2,10 +2,12 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net/netip"
 	"path"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -28,9 +30,20 @@ type talconfig struct {
 	} `yaml:"nodes"`
 }
 
+// talpatches are the settings of a node, or of all in a role.
 type talpatches struct {
-	Patches   []string  `yaml:"patches"`
-	Schematic yaml.Node `yaml:"schematic"`
+	Patches      []string  `yaml:"patches"`
+	Schematic    yaml.Node `yaml:"schematic"`
+	FilenameTmpl string    `yaml:"filenameTmpl"`
+}
+
+// role are the settings of all control planes, or of all workers, and what talhelper calls
+// these.
+func (c talconfig) role(controlPlane bool) (group talpatches, name string) {
+	if controlPlane {
+		return c.ControlPlane, "controlplane"
+	}
+	return c.Worker, "worker"
 }
 
 // talhelperTool is talhelper.
@@ -51,14 +64,11 @@ func Talhelper(s Source) (*Origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.readOutput(nodes, "run talhelper genconfig in the folder; or, with a filenameTmpl of your own, name the files: --node NAME=FILE"); err != nil {
+	if err := r.readOutput(nodes, "run talhelper genconfig in the folder; or name the files: --node NAME=FILE"); err != nil {
 		return nil, err
 	}
 	for _, n := range cfg.Nodes {
-		group := cfg.Worker
-		if n.Master {
-			group = cfg.ControlPlane
-		}
+		group, _ := cfg.role(n.Master)
 		if n.Schematic.IsZero() {
 			n.Schematic = group.Schematic
 		}
@@ -78,7 +88,11 @@ func (r *generated) talnodes(cfg talconfig) (nodes []NodeFile, err error) {
 	for _, n := range cfg.Nodes {
 		problems.AddErr(r.known("a hostname", n.Hostname))
 		problems.AddErr(r.known("an ipAddress", n.IPAddress))
-		file := cfg.ClusterName + "-" + n.Hostname + ".yaml"
+		group, role := cfg.role(n.Master)
+		file, err := filename(cmp.Or(n.FilenameTmpl, group.FilenameTmpl, usualFilename), map[string]string{
+			"ClusterName": cfg.ClusterName, "Hostname": n.Hostname, "IPAddress": n.IPAddress, "Role": role,
+		})
+		problems.AddErr(err)
 		all := strings.FieldsFunc(n.IPAddress, func(c rune) bool { return c == ',' || c == ' ' })
 		if n.IgnoreHostname && severalMachines(all) {
 			problems.Add(r.severalMachines(n.Hostname, file, all))
@@ -87,6 +101,28 @@ func (r *generated) talnodes(cfg talconfig) (nodes []NodeFile, err error) {
 		nodes = append(nodes, NodeFile{Name: n.Hostname, File: file, Address: addressText(strings.TrimSpace(first))})
 	}
 	return nodes, problems.Err()
+}
+
+// usualFilename is the filenameTmpl of nodes that have none.
+const usualFilename = "{{.ClusterName}}-{{.Hostname}}.yaml"
+
+// field is a field in a template.
+var field = regexp.MustCompile(`\{\{-? *\.([A-Za-z]+) *-?\}\}`)
+
+// filename is the name that a filenameTmpl makes. One that does more than to name fields
+// is refused: it is a program.
+func filename(tmpl string, fields map[string]string) (string, error) {
+	name := field.ReplaceAllStringFunc(tmpl, func(text string) string {
+		if value, ok := fields[field.FindStringSubmatch(text)[1]]; ok {
+			return value
+		}
+		return text
+	})
+	if strings.Contains(name, "{{") {
+		return "", diag.New(diag.Pos{File: talhelperTool.file}, "filenameTmpl %q of node %s has more in it than .ClusterName, .Hostname, .IPAddress and .Role", tmpl, fields["Hostname"]).
+			WithHint("name the files of all nodes: --node %s=FILE", fields["Hostname"])
+	}
+	return name, nil
 }
 
 // severalMachines reports whether addresses are those of several machines: one has one of

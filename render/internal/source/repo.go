@@ -74,9 +74,12 @@ func (r *Repo) Root() string { return r.root }
 
 // Environments returns the names of all environments, sorted: the directories
 // of envs. One without a cluster.yaml is not left out, so that a misspelt name
-// is noticed.
+// is noticed. Without that directory there are none.
 func (r *Repo) Environments() ([]string, error) {
 	entries, err := r.Files.ReadDir(EnvsDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: EnvsDir}, "cannot be read: %v", Reason(err)).WithCause(err)
 	}
