@@ -37,7 +37,7 @@ func each(t *testing.T, seeds []uint64, atOnce, tries int, property func(dir str
 		stuck := time.AfterFunc(stuckAfter, func() { fmt.Fprintf(os.Stderr, "seed %d has not ended after %v; %s\n", seed, stuckAfter, again) })
 		defer stuck.Stop()
 		o := generate.Options{Seed: seed}
-		err := property(t.TempDir(), o)
+		err := inScratch(o, property)
 		if err == nil || failed.Add(1) > 3 {
 			return
 		}
@@ -48,6 +48,16 @@ func each(t *testing.T, seeds []uint64, atOnce, tries int, property func(dir str
 	})
 }
 
+// inScratch looks at a property in a folder of its own, which is gone then: there are
+// thousands.
+func inScratch(o generate.Options, property func(dir string, o generate.Options) error) error {
+	dir, err := scratch()
+	if err != nil {
+		return err
+	}
+	return errors.Join(property(dir, o), os.RemoveAll(dir))
+}
+
 // smallest looks for the smallest repository that a property fails for as it did,
 // in so many tries and until it is late, and returns what it fails of.
 func smallest(o generate.Options, tries int, err error, late func() bool, property func(dir string, o generate.Options) error) (generate.Options, error) {
@@ -56,12 +66,7 @@ func smallest(o generate.Options, tries int, err error, late func() bool, proper
 		if late() {
 			return false
 		}
-		dir, e := os.MkdirTemp("", "talosgen-shrink-")
-		if e != nil {
-			return false
-		}
-		defer os.RemoveAll(dir)
-		e = property(dir, generate.Options{Seed: o.Seed, Without: r.Without})
+		e := inScratch(generate.Options{Seed: o.Seed, Without: r.Without}, property)
 		if e == nil || !sameKind(e, err) {
 			return false
 		}

@@ -66,7 +66,7 @@ func newLife(t *testing.T, trees []files) *life {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &life{t: t, f: f, trees: trees, dir: t.TempDir(), home: t.TempDir(), clock: &aheadClock{}}
+	l := &life{t: t, f: f, trees: trees, dir: scratchDir(t), home: t.TempDir(), clock: &aheadClock{}}
 	machines, err := rescuesim.New(rand.Reader, fetchPicture)
 	if err != nil {
 		t.Fatal(err)
