@@ -50,7 +50,8 @@ func actionSteps(t *testing.T, f *forge, inputs map[string]string) (steps []pipe
 		}
 		env := expandAll(t, s.Env, context)
 		maps.Copy(env, map[string]string{"GITHUB_API_URL": f.URL + "/api", "GITHUB_OUTPUT": "/dev/null", "GITHUB_ACTION_PATH": filepath.Dir(file)})
-		steps = append(steps, pipelineStep{job: "talosgen", env: env, shell: githubShell(s), script: s.Run})
+		s.Dir = expandAll(t, map[string]string{"": s.Dir}, context)[""]
+		steps = append(steps, pipelineStep{job: "talosgen", env: env, shell: githubShell(s), script: s.script(t, context)})
 	}
 	return steps
 }
@@ -146,11 +147,38 @@ func TestActionStops(t *testing.T) {
 	}
 }
 
+// moveInto makes the repository one that talosgen's is a folder of, with a file beside the
+// environments.
+func (r *runner) moveInto(t *testing.T, folder string) {
+	t.Helper()
+	r.must(t, "cd ~/clusters && mkdir -p "+folder+" && git mv .sops.yaml envs patches rendered "+folder+"/ && echo Clusters > "+folder+"/envs/README.md && git add --all && git commit -q -m folder && git push -q")
+}
+
+// TestActionInFolder: a folder of a larger repository is checked and planned as a whole one.
+func TestActionInFolder(t *testing.T) {
+	t.Parallel()
+	r, f := newActionRunner(t)
+	r.moveInto(t, "infra/talos")
+	inputs := map[string]string{
+		"inputs.version": "v0.1.0", "inputs.sha256": f.digest(), "inputs.releases": f.URL + "/releases", "inputs.hcloud-token": "'\"$SIM_TOKEN\"'",
+	}
+	if out := r.play(t, "top", actionSteps(t, f, inputs)); !strings.HasSuffix(out, "job talosgen failed\n") {
+		t.Errorf("the folder is not named: %s", out)
+	}
+	inputs["inputs.directory"] = "infra/talos"
+	if out := r.play(t, "folder", actionSteps(t, f, inputs)); strings.Contains(out, "failed") {
+		t.Fatalf("%s", out)
+	}
+	if said := ours(f.comments); len(said) != 1 || !strings.Contains(said[0].body, "+ server/dev-worker-2\n") {
+		t.Errorf("the plan is no comment: %v", said)
+	}
+}
+
 // TestComponent runs the jobs of the component for GitLab in the same way.
 func TestComponent(t *testing.T) {
 	t.Parallel()
 	r, f := newActionRunner(t)
-	inputs := map[string]string{"version": "v0.1.0", "sha256": f.digest(), "environments": "", "stage": "test", "releases": f.URL + "/releases"}
+	inputs := map[string]string{"version": "v0.1.0", "sha256": f.digest(), "environments": "", "directory": ".", "stage": "test", "releases": f.URL + "/releases"}
 	steps := componentSteps(t, inputs)
 	if out := r.play(t, "component", steps); strings.Contains(out, "failed") || !strings.Contains(out, "+ server/dev-worker-2") {
 		t.Fatalf("%s", out)
@@ -159,6 +187,12 @@ func TestComponent(t *testing.T) {
 	if !strings.Contains(page, "server/dev-worker-2") || !strings.HasPrefix(page, "<!doctype html>") {
 		t.Errorf("the page of the plan: %s", page)
 	}
+	r.moveInto(t, "infra/talos")
+	inputs["directory"] = "infra/talos"
+	if out := r.play(t, "folder", componentSteps(t, inputs)); strings.Contains(out, "failed") || !strings.Contains(out, "+ server/dev-worker-2") {
+		t.Fatalf("in a folder: %s", out)
+	}
+	r.must(t, "test -s ~/runner/folder/*-talosgen-plan/work/talosgen-plan/dev.html")
 	inputs["sha256"] = strings.Repeat("0", 64)
 	if out := r.play(t, "other", componentSteps(t, inputs)); !strings.Contains(out, "is not what the input sha256 says") || !strings.HasSuffix(out, "job talosgen-check failed\n") {
 		t.Errorf("another release: %s", out)
@@ -206,7 +240,7 @@ func componentSteps(t *testing.T, inputs map[string]string) (steps []pipelineSte
 		if name == "talosgen-plan" {
 			env["HCLOUD_TOKEN"] = "'\"$SIM_TOKEN\"'"
 		}
-		script := strings.Join(append(append([]string{checkoutScript}, base.Before...), all[name].Script...), "\n")
+		script := strings.Join(append(append([]string{checkoutScript, `export CI_PROJECT_DIR="$PWD"`}, base.Before...), all[name].Script...), "\n")
 		steps = append(steps, pipelineStep{job: name, env: env, shell: "bash -eo pipefail", script: script})
 	}
 	return steps

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -42,7 +43,8 @@ cluster.env, patches, encrypted secrets, a Taskfile, a pre-commit configuration
 and a pipeline that checks pull requests without keys, and can plan and apply.
 Your age key is the first one in the key file of sops; if that file does not
 exist, a key is generated there, outside of the repository. Existing files are
-never overwritten.
+never overwritten. In a folder of a larger Git repository neither a pipeline nor
+hooks are written: they have to be at its top.
 
 At Hetzner Cloud the firewall drops all traffic to the APIs of the cluster but
 from allowed sources: set them with --api-source, or later in cluster.yaml. To
@@ -94,7 +96,11 @@ func (i initCommand) run(c *cli.Context) error {
 		return diag.On("", "which directory?").WithHint("talosgen init <dir>").WithCode(diag.Usage)
 	}
 	dir, env := c.Args().First(), c.String("env")
-	options, err := i.options(c)
+	top, inGit, err := topAbove(dir)
+	if err != nil {
+		return err
+	}
+	options, err := i.options(c, top != "")
 	if err != nil {
 		return err
 	}
@@ -124,12 +130,34 @@ func (i initCommand) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	next := "\n  cd " + dir + "\n  git init -b main\n  edit what is marked with EDIT in envs/" + env
-	for _, name := range report.Missing {
-		next += "\n  " + name + "=… talosgen secrets sync " + env
+	i.out.say("wrote %s with the environment %q", dir, env)
+	if top != "" {
+		i.out.say("it is a folder of the Git repository %s, at whose top hooks, a pipeline and renovate.json would have to be: none was written (docs/how-to/check-in-ci.md)", top)
 	}
-	i.out.say("wrote %s with the environment %q\n\nnext:%s\n  talosgen render %s", dir, env, next, env)
+	i.out.say("\nnext:\n  cd %s", dir)
+	if !inGit {
+		i.out.say("  git init -b main")
+	}
+	i.out.say("  edit what is marked with EDIT in envs/%s", env)
+	for _, name := range report.Missing {
+		i.out.say("  %s=… talosgen secrets sync %s", name, env)
+	}
+	i.out.say("  talosgen render %s", env)
 	return nil
+}
+
+// topAbove is the work tree of Git that a directory is a folder of; empty if it is none, or
+// the top of one itself.
+func topAbove(dir string) (top string, inGit bool, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false, unreadable(dir, err)
+	}
+	top, inGit = workTree(abs)
+	if top == abs {
+		top = ""
+	}
+	return top, inGit, nil
 }
 
 // files are those of the new repository, with the schemas that its editors use.
@@ -149,7 +177,7 @@ func (i initCommand) files(options scaffold.Options) ([]scaffold.File, error) {
 
 // options are what the flags say of the new repository; whose key it is
 // for is not among them.
-func (i initCommand) options(c *cli.Context) (scaffold.Options, error) {
+func (i initCommand) options(c *cli.Context, inside bool) (scaffold.Options, error) {
 	name := c.String(flagClusterName)
 	if name == "" {
 		name = c.String("env")
@@ -158,9 +186,13 @@ func (i initCommand) options(c *cli.Context) (scaffold.Options, error) {
 	if err != nil {
 		return scaffold.Options{}, err
 	}
+	ci := c.String("ci")
+	if inside && !c.IsSet("ci") {
+		ci = "none"
+	}
 	digest, err := i.releaseDigest(c)
 	return scaffold.Options{
-		Provider: c.String("provider"), CI: c.String("ci"), Env: c.String("env"), ClusterName: name, TalosgenVersion: version, TalosgenDigest: digest,
+		Provider: c.String("provider"), CI: ci, Inside: inside, Env: c.String("env"), ClusterName: name, TalosgenVersion: version, TalosgenDigest: digest,
 		TalosVersion: c.String("talos-version"), KubernetesVersion: c.String("kubernetes-version"), APISource: source,
 	}, err
 }

@@ -72,12 +72,12 @@ func (r renderCommand) hook(c *cli.Context, repo *render.Repo, report *renderRep
 	report.NotInIndex = append(missing, unstaged...)
 	if len(missing) > 0 {
 		r.out.say("not in the git index as rendered: %s", strings.Join(missing[:min(len(missing), 10)], ", "))
-		r.out.say("run `git add rendered/%s`", report.Env)
+		r.out.say("run `%s add rendered/%s`", r.ws.git(repo.Root()), report.Env)
 	}
 	if len(unstaged) > 0 {
 		first := strings.Join(unstaged[:min(len(unstaged), 10)], ", ")
 		r.out.say("not in the git index as they were rendered from: %s", first)
-		r.out.say("run `git add %s`: commit sources and their rendered files together", strings.ReplaceAll(first, ", ", " "))
+		r.out.say("run `%s add %s`: commit sources and their rendered files together", r.ws.git(repo.Root()), strings.ReplaceAll(first, ", ", " "))
 	}
 	return report, nil
 }

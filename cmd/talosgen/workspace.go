@@ -63,6 +63,22 @@ func (ws workspace) openAt(c *cli.Context, find func(dir string) (string, error)
 	return render.Open(root, process)
 }
 
+// git is how a command of Git begins that names files of the repository, from here.
+func (ws workspace) git(root string) string {
+	cwd, err := ws.cwd()
+	if err != nil {
+		return "git"
+	}
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(cwd, root)
+	}
+	below, err := filepath.Rel(cwd, root)
+	if err != nil || below == "." {
+		return "git"
+	}
+	return "git -C " + filepath.ToSlash(below)
+}
+
 // environment returns the one positional argument of most commands.
 func (ws workspace) environment(c *cli.Context, more ...string) (string, error) {
 	want := append([]string{"<env>"}, more...)

@@ -38,6 +38,9 @@ type Options struct {
 	// The SHA-256 of that release's program for linux/amd64, in hexadecimal digits;
 	// if it is empty, the pipeline says that it has to be filled in.
 	TalosgenDigest string
+	// Inside means that it is a folder of a larger repository: files that programs look
+	// for at the top of that are left out, and there is no pipeline.
+	Inside bool
 	// From where the APIs of the cluster may be used: ranges, or addresses. Without
 	// any, cluster.yaml says where to name them.
 	APISource []string
@@ -61,9 +64,12 @@ func Files(o Options) ([]File, error) {
 	}
 	fill := o.replacer()
 	var files []File
-	names := []string{"common", o.Provider, "time", "renovate"}
+	names := []string{"common", o.Provider, "time"}
 	if versions.Minor(o.talos()) < timeDocuments {
 		names[2] = "time-1.11"
+	}
+	if !o.Inside {
+		names = append(names, "top")
 	}
 	if o.CI != withoutCI {
 		names = append(names, o.CI)
@@ -81,6 +87,13 @@ func Files(o Options) ([]File, error) {
 	return files, nil
 }
 
+// What the README of a new repository says of files at the top of it.
+const (
+	topText = ` ` + "`pre-commit install`" + ` renders before every commit
+with [pre-commit](https://pre-commit.com).`
+	renovateText = "| `renovate.json` | where [Renovate](https://docs.renovatebot.com) finds versions, if you let it |\n"
+)
+
 // ciText is what the README of a new repository says of its pipeline.
 var ciText = map[string]string{
 	"github": ` The workflow in
@@ -97,8 +110,13 @@ func (o Options) replacer() *strings.Replacer {
 	if o.Env == other {
 		other = "staging"
 	}
+	top, renovate := topText+ciText[o.CI], renovateText
+	if o.Inside {
+		top, renovate = "", ""
+	}
 	return strings.NewReplacer(
-		"@CI@", ciText[o.CI],
+		"@TOP@", top,
+		"@RENOVATE@", renovate,
 		"@ENV@", o.Env,
 		"@OTHER_ENV@", other,
 		"@CLUSTER_NAME@", o.ClusterName,
@@ -136,6 +154,8 @@ func (o Options) check() error {
 	}
 	if !slices.Contains(CIs, o.CI) {
 		fail("CI", o.CI, "CI: "+strings.Join(CIs, ", "))
+	} else if o.Inside && o.CI != withoutCI {
+		fail("CI", o.CI, "this is a folder of a Git repository, and a pipeline has to be at its top (docs/how-to/check-in-ci.md); leave --ci out")
 	}
 	if len(o.APISource) > 0 && o.Provider != hetzner {
 		problems.Add(diag.On("", "an API source is for provider %s: only there is a firewall", hetzner).WithCode(diag.Usage))
