@@ -152,8 +152,8 @@ func (k checkCommand) printText(c *cli.Context, r *check.Report) error {
 	}
 	var problems diag.List
 	errors.As(r.Problems.Err(), &problems)
-	for _, p := range problems {
-		if err := k.out.printText(p.Error() + "\n"); err != nil {
+	for _, line := range problemLines(problems) {
+		if err := k.out.printText(line + "\n"); err != nil {
 			return err
 		}
 	}
