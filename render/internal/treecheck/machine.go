@@ -100,31 +100,3 @@ func tag(image string) string {
 	_, tag, _ := strings.Cut(path.Base(image), ":")
 	return tag
 }
-
-// patches are the files that kustomizations apply as patches.
-func (c *checker) patches() (map[string]bool, error) {
-	names := map[string]bool{}
-	all, err := c.files.everything(c.in.Dir)
-	for _, file := range all {
-		if !isKustomization(file) {
-			continue
-		}
-		text, err := c.files.text(file)
-		if err != nil {
-			return nil, err
-		}
-		var k map[string]any
-		if yaml.Unmarshal(text, &k) != nil {
-			continue // whoever builds it says what is wrong
-		}
-		for _, name := range append(manifest.Texts(k["patchesStrategicMerge"]), manifest.Texts(k["configurations"])...) {
-			names[path.Join(path.Dir(file), name)] = true
-		}
-		for _, list := range []string{"patches", "patchesJson6902"} {
-			for _, p := range manifest.Maps(k[list]) {
-				names[path.Join(path.Dir(file), manifest.Text(p["path"]))] = true
-			}
-		}
-	}
-	return names, err
-}

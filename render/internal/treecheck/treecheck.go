@@ -105,14 +105,14 @@ func Check(in Input) (*Report, error) {
 	return r, nil
 }
 
-// load reads all files. Patches of kustomizations are parts of objects, and
-// configurations of machines are none.
+// load reads all files. Parts of what kustomizations build are no objects, and neither are
+// configurations of machines.
 func (c *checker) load() error {
 	names, err := c.files.below(c.in.Dir, nil)
 	if err != nil {
 		return err
 	}
-	patches, err := c.patches()
+	parts, err := c.parts()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *checker) load() error {
 			}
 			continue
 		}
-		if patches[name] || c.in.Rendered && !strings.Contains(strings.TrimPrefix(name, c.in.Dir+"/"), "/") {
+		if parts[name] || c.in.Rendered && !strings.Contains(strings.TrimPrefix(name, c.in.Dir+"/"), "/") {
 			continue
 		}
 		objects, err := c.files.objects(name)
