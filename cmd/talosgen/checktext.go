@@ -7,7 +7,7 @@ import (
 	"github.com/talosgen/talosgen/internal/diag"
 )
 
-// sameCause is how often a thing that is missing is told; who misses it beyond that is
+// sameCause is how often a thing that is missing is reported; who misses it beyond that is
 // counted.
 const sameCause = 3
 
@@ -18,14 +18,14 @@ func problemLines(problems diag.List) (lines []string) {
 	for _, p := range problems {
 		all[missing(p)]++
 	}
-	told := map[string]int{}
+	reported := map[string]int{}
 	for _, p := range problems {
 		thing := missing(p)
-		told[thing]++
+		reported[thing]++
 		switch more := all[thing] - sameCause; {
-		case thing == "" || told[thing] <= sameCause || more == 1:
+		case thing == "" || reported[thing] <= sameCause || more == 1:
 			lines = append(lines, p.Error())
-		case told[thing] == sameCause+1:
+		case reported[thing] == sameCause+1:
 			lines = append(lines, fmt.Sprintf("%d more: there is no %s (-o json has all)", more, thing))
 		}
 	}

@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"strings"
 
@@ -26,17 +27,22 @@ const (
 func OfFlux(objects []manifest.Located, kustomize Kustomize) ([]Claim, error) {
 	var claims []Claim
 	var problems diag.List
+	plain := make([]manifest.Object, len(objects))
+	for i, o := range objects {
+		plain[i] = o.Object
+	}
+	scopes := manifest.NewScopes(plain...)
 	for _, o := range objects {
 		switch o.ID().Group + "/" + o.Kind() {
 		case groupKustomize + "/Kustomization":
-			found, err := ofKustomization(o, kustomize)
+			found, err := ofKustomization(o, kustomize, scopes)
 			problems.AddErr(err)
 			claims = append(claims, found...)
 		case "fluxcd.controlplane.io/FluxInstance":
 			if o.Object = o.Synced(); o.Object == nil {
 				continue
 			}
-			found, err := ofKustomization(o, kustomize)
+			found, err := ofKustomization(o, kustomize, scopes)
 			problems.AddErr(err)
 			claims = append(claims, found...)
 		case groupHelm + "/HelmRelease":
@@ -46,13 +52,16 @@ func OfFlux(objects []manifest.Located, kustomize Kustomize) ([]Claim, error) {
 	return claims, problems.Err()
 }
 
-func ofKustomization(o manifest.Located, kustomize Kustomize) (claims []Claim, err error) {
+func ofKustomization(o manifest.Located, kustomize Kustomize, scopes *manifest.Scopes) (claims []Claim, err error) {
 	spec := manifest.Section(o.Object, "spec")
 	owner := Owner{Kustomization, o.Namespace() + "/" + o.Name()}
 	applied, err := kustomize(path.Clean(strings.TrimPrefix(manifest.Text(spec["path"]), "/")))
 	for _, a := range applied {
-		if target := manifest.Text(spec["targetNamespace"]); target != "" && a.Namespace() != "" {
+		if target := manifest.Text(spec["targetNamespace"]); target != "" && scopes.Of(a.Object) != manifest.ClusterWide { // kustomize takes kinds that it does not know for such
 			a.Object = inNamespace(a.Object, target)
+		}
+		if a.Object = substituted(a.Object, manifest.Section(spec, "postBuild")); unknownName(a.Object) {
+			continue
 		}
 		claims = append(claims, OfObject(a.Object, Claim{Owner: owner, Pos: a.Pos})...)
 	}
@@ -61,17 +70,9 @@ func ofKustomization(o manifest.Located, kustomize Kustomize) (claims []Claim, e
 
 // inNamespace is an object with another namespace.
 func inNamespace(o manifest.Object, namespace string) manifest.Object {
-	copied := manifest.Object{}
-	for k, v := range o {
-		copied[k] = v
-	}
-	metadata := map[string]any{}
-	for k, v := range manifest.Section(o, "metadata") {
-		metadata[k] = v
-	}
+	metadata := maps.Clone(manifest.Section(o, "metadata"))
 	metadata["namespace"] = namespace
-	copied["metadata"] = metadata
-	return copied
+	return o.WithMetadata(metadata)
 }
 
 // ofRelease are the claims of a HelmRelease: that of its name among the

@@ -13,7 +13,7 @@ import (
 func (c *checker) kustomization(o manifest.Object) {
 	spec := manifest.Section(o, "spec")
 	dir := path.Clean(strings.TrimPrefix(manifest.Text(spec["path"]), "/"))
-	if c.sources.Directory != nil && !c.sources.Directory(dir) {
+	if c.sources.Directory != nil && !c.sources.Elsewhere[o.ID()] && !c.sources.Directory(dir) {
 		c.found = append(c.found, Dangling{From: o.ID(), Path: "spec.path", To: manifest.ID{Kind: "directory", Name: dir},
 			Hint: "the path is relative to the root of the repository"})
 	}
@@ -74,7 +74,7 @@ func (c *checker) instance(o manifest.Object) {
 	sync := manifest.Section(o, "spec", "sync")
 	c.flux(o, "spec.sync.pullSecret", map[string]any{"name": sync["pullSecret"]}, "Secret")
 	dir := path.Clean(strings.TrimPrefix(manifest.Text(sync["path"]), "/"))
-	if c.sources.Directory != nil && len(sync) > 0 && !c.sources.Directory(dir) {
+	if c.sources.Directory != nil && len(sync) > 0 && !c.sources.Elsewhere[o.ID()] && !c.sources.Directory(dir) {
 		c.found = append(c.found, Dangling{From: o.ID(), Path: "spec.sync.path", To: manifest.ID{Kind: "directory", Name: dir},
 			Hint: "the path is relative to the root of the repository"})
 	}

@@ -32,6 +32,8 @@ type Sources struct {
 	// Tells whether a directory of the repository is there; nil if none is to be
 	// looked for.
 	Directory func(path string) bool
+	// Elsewhere are the Kustomizations whose directories are in another repository.
+	Elsewhere map[manifest.ID]bool
 }
 
 // Check finds the references of the objects that lead to nothing. It does not

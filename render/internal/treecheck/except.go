@@ -23,6 +23,10 @@ func (c *checker) fault(o manifest.Located, path, text, hint string) {
 			return
 		}
 	}
+	if c.givenLater(o, path) {
+		c.later++
+		return
+	}
 	if path != "" {
 		text = path + ": " + text
 	}

@@ -4,6 +4,7 @@
 package treecheck
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -68,19 +69,21 @@ type checker struct {
 	inside map[string]bool // directories that are being built
 	notes  []string
 
-	machines []ownership.Machine // control planes
-	objects  []manifest.Located  // all that are written down, once
-	claims   []ownership.Claim
-	problems diag.List
-	ignored  []Ignored
-	used     map[int]bool       // which of what is to be left out is there
-	excepted map[exception]bool // those that objects have, and whether something is wrong there
+	machines  []ownership.Machine // control planes
+	objects   []manifest.Located  // all that are written down, once
+	claims    []ownership.Claim
+	problems  diag.List
+	ignored   []Ignored
+	later     int                  // fields that are not known before Flux applies them
+	used      map[int]bool         // which of what is to be left out is there
+	elsewhere map[manifest.ID]bool // Kustomizations that apply from another repository
+	excepted  map[exception]bool   // those that objects have, and whether something is wrong there
 }
 
 // Check looks at a tree. What is wrong in it is in the report; an error is that
 // it could not be looked at.
 func Check(in Input) (*Report, error) {
-	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}, excepted: map[exception]bool{}, used: map[int]bool{}}
+	c := &checker{in: in, files: newFiles(in.Repository), inside: map[string]bool{}, excepted: map[exception]bool{}, elsewhere: map[manifest.ID]bool{}, used: map[int]bool{}}
 	if !c.files.isDir(in.Dir) {
 		return nil, diag.New(diag.Pos{File: in.Dir}, "there is no such directory").WithCode(diag.Usage)
 	}
@@ -88,6 +91,7 @@ func Check(in Input) (*Report, error) {
 		return nil, err
 	}
 	c.place = c.followed()
+	c.findElsewhere()
 	if err := c.own(); err != nil {
 		return nil, err
 	}
@@ -96,6 +100,9 @@ func Check(in Input) (*Report, error) {
 		return nil, err
 	}
 	c.references()
+	if c.later > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("%d fields have ${…} in them, which Flux puts in when it applies them: they were not checked", c.later))
+	}
 	c.noteUnneeded()
 	c.noteUnused()
 	r.Problems, r.Ignored = c.problems, c.ignored
@@ -180,6 +187,9 @@ func (c *checker) own() error {
 		c.problems.AddErr(err)
 		c.claims = append(c.claims, argo...)
 		below, found := strings.CutPrefix(o.Pos.File, bootstrap)
+		if c.elsewhere[o.ID()] {
+			continue
+		}
 		if !found || !c.in.Rendered {
 			watched = append(watched, o)
 			continue
@@ -235,7 +245,7 @@ func (c *checker) schemas(r *Report) error {
 
 // references checks what objects refer to.
 func (c *checker) references() {
-	w := references.Sources{Directory: c.isDirectory, Makes: c.makes}
+	w := references.Sources{Directory: c.isDirectory, Elsewhere: c.elsewhere, Makes: c.makes}
 	at := map[manifest.ID]manifest.Located{}
 	for _, o := range c.objects {
 		w.Objects = append(w.Objects, o.Object)
