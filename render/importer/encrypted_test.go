@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -43,5 +44,27 @@ func TestEncryptedAndChanged(t *testing.T) {
 		if strings.Contains(got, leaked) {
 			t.Errorf("a secret is in the clear:\n%s", got)
 		}
+	}
+}
+
+// TestEncryptedName: a name that SOPS encrypts is not written otherwise in cluster.yaml,
+// where it is read by all; the import is refused.
+func TestEncryptedName(t *testing.T) {
+	const name = "Attic_1.example.com"
+	dir := t.TempDir()
+	for file, f := range (topfShape{}).folder(t) {
+		text := strings.ReplaceAll(string(f.Data), "clusterName: attic", "clusterName: "+name)
+		if file == "topf.yaml" {
+			text = string(encryptedFor(t, "^clusterName$", text))
+		}
+		writeFiles(t, dir, map[string]string{file: text})
+	}
+	r := repository(t)
+	_, err := Import(context.Background(), r, "home", Options{From: Topf, Dir: os.DirFS(dir)})
+	if err == nil || !strings.Contains(said(err), "clusterName must be ") {
+		t.Errorf("not refused: %v", err)
+	}
+	if entries(t, r.Root(), "envs") != "" {
+		t.Error("something was written")
 	}
 }

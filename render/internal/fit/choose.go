@@ -133,7 +133,7 @@ func (m *builder) ranges() (s settings) {
 		if len(values) == 0 && m.Origin.Hetzner != nil {
 			values = []string{r.usual}
 		}
-		values = subnetsOf(values)
+		values = m.subnets(values)
 		if len(values) > 0 && (m.Origin.Hetzner != nil || !slices.Equal(values, []string{r.usual})) {
 			s = append(s, setting{path: "network." + r.key, value: values})
 		}

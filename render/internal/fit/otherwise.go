@@ -20,16 +20,25 @@ func (m *builder) named() string {
 // that differs.
 func (m *builder) clusterName() string {
 	name := m.named()
-	if taken := asClusterName(name, m.Env); taken != name {
+	if taken := m.taken(name); taken != name {
 		return taken
 	}
 	return m.refer(name, clusterNames)
 }
 
+// taken is [asClusterName] of a name that is no secret: one that is stays as it is, and is
+// refused.
+func (m *builder) taken(name string) string {
+	if m.Origin.Encrypts(name) {
+		return name
+	}
+	return asClusterName(name, m.Env)
+}
+
 // renamed says of a name that cluster.yaml does not take what stands there instead.
 func (m *builder) renamed() []string {
 	name := m.named()
-	taken := asClusterName(name, m.Env)
+	taken := m.taken(name)
 	if taken == name {
 		return nil
 	}
@@ -51,12 +60,12 @@ func asClusterName(name, env string) string {
 	return cmp.Or(strings.TrimRight(near[:min(len(near), longest)], "-"), env)
 }
 
-// subnetsOf are subnets as cluster.yaml takes them: without bits of a host, which Talos
-// and Kubernetes take and ignore. A patch keeps these.
-func subnetsOf(texts []string) []string {
+// subnets are those that machines have, as cluster.yaml takes them: without bits of a
+// host, which Talos and Kubernetes take and ignore. A patch keeps these.
+func (m *builder) subnets(texts []string) []string {
 	taken := slices.Clone(texts)
 	for i, text := range texts {
-		if p, err := netip.ParsePrefix(text); err == nil {
+		if p, err := netip.ParsePrefix(text); err == nil && !m.Origin.Encrypts(text) {
 			taken[i] = p.Masked().String()
 		}
 	}

@@ -107,7 +107,7 @@ func (r *generated) talnodes(cfg talconfig) (nodes []NodeFile, err error) {
 const usualFilename = "{{.ClusterName}}-{{.Hostname}}.yaml"
 
 // field is a field in a template.
-var field = regexp.MustCompile(`\{\{-? *\.([A-Za-z]+) *-?\}\}`)
+var field = regexp.MustCompile(`\{\{ *\.([A-Za-z]+) *\}\}`)
 
 // filename is the name that a filenameTmpl makes. One that does more than to name fields
 // is refused: it is a program.
