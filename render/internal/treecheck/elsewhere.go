@@ -22,6 +22,9 @@ func (c *checker) findElsewhere() {
 			urls[sourceID(id.Kind, id.Namespace, id.Name)] = o.Text("spec", "url")
 		}
 		if k, is := kustomizationOf(o.Object); is {
+			if o.IsFluxInstance() {
+				urls[sourceOf(k)] = o.Text("spec", "sync", "url")
+			}
 			if c.isDirectory(path.Clean(strings.TrimPrefix(k.Text("spec", "path"), "/"))) {
 				here[sourceOf(k)]++
 			}
