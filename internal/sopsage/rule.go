@@ -101,7 +101,7 @@ func ruleProblem(configName, file string, err error) *diag.Problem {
 	text := firstLine(err.Error())
 	if strings.Contains(text, "no matching creation rules") {
 		return diag.New(diag.Pos{File: configName}, "no creation rule matches %s", file).
-			WithHint("the first rule whose path_regex matches the path is used; a rule without path_regex matches all").
+			WithHint("the first rule whose path_regex matches is used; add one at the end, with the public key of each operator:\n  - path_regex: \\.sops\\.(yaml|env)$\n    age: age1...").
 			WithCode(diag.Secrets)
 	}
 	pos := diag.Pos{File: configName}
