@@ -98,7 +98,7 @@ func (m *builder) list(old []string, kind string, path ...string) []string {
 func (m *builder) base(contract string) settings {
 	s := settings{
 		{path: "apiVersion", value: "talosgen.dev/v1alpha1"},
-		{path: "clusterName", value: m.clusterName()},
+		{path: "clusterName", value: naming{m}.option()},
 		{path: "provider", value: provider(m.Origin)},
 		{path: "endpoint", value: m.refer(m.first([]string{"cluster", "controlPlane", "endpoint"}, "KubeClusterConfig", "endpoint"), endpointNames)},
 		{path: "talos.version", value: m.version(m.versions.talos, talosNames)},
@@ -133,7 +133,7 @@ func (m *builder) ranges() (s settings) {
 		if len(values) == 0 && m.Origin.Hetzner != nil {
 			values = []string{r.usual}
 		}
-		values = m.subnets(values)
+		values = naming{m}.subnets(values)
 		if len(values) > 0 && (m.Origin.Hetzner != nil || !slices.Equal(values, []string{r.usual})) {
 			s = append(s, setting{path: "network." + r.key, value: values})
 		}

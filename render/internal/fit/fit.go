@@ -53,7 +53,7 @@ func Make(in Input) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Notes = append(m.notes, m.renamed()...)
+	e.Notes = append(m.notes, naming{m}.notes()...)
 	return e, sealed(m.Origin, m.Env, e.Files)
 }
 

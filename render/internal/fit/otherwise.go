@@ -6,47 +6,53 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strings"
 
+	"github.com/talosgen/talosgen/render/internal/foreign"
 	"github.com/talosgen/talosgen/schemas"
 )
 
-// named is the name of the cluster that its machines have.
-func (m *builder) named() string {
-	return m.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName")
-}
+// naming is what machines have and cluster.yaml takes in another form only: a patch keeps
+// what they have. What is secret is not written in another form, and so is refused.
+type naming struct{ *builder }
 
-// clusterName is that name as cluster.yaml takes it. Talos takes any: a patch keeps one
-// that differs.
-func (m *builder) clusterName() string {
-	name := m.named()
-	if taken := m.taken(name); taken != name {
-		return taken
+// both are the name of the cluster that its machines have, and the one in cluster.yaml.
+func (n naming) both() (theirs, taken string) {
+	theirs = n.first([]string{"cluster", "clusterName"}, "KubeClusterConfig", "clusterName")
+	if n.Origin.Encrypts(theirs) {
+		return theirs, theirs
 	}
-	return m.refer(name, clusterNames)
+	return theirs, asClusterName(theirs, n.Env)
 }
 
-// taken is [asClusterName] of a name that is no secret: one that is stays as it is, and is
-// refused.
-func (m *builder) taken(name string) string {
-	if m.Origin.Encrypts(name) {
-		return name
+// option is the name in cluster.yaml.
+func (n naming) option() string {
+	theirs, taken := n.both()
+	if taken == theirs {
+		return n.refer(theirs, clusterNames)
 	}
-	return asClusterName(name, m.Env)
+	return taken
 }
 
-// renamed says of a name that cluster.yaml does not take what stands there instead.
-func (m *builder) renamed() []string {
-	name := m.named()
-	taken := m.taken(name)
-	if taken == name {
+// notes say of a name that cluster.yaml does not take what stands there instead.
+func (n naming) notes() []string {
+	theirs, taken := n.both()
+	if taken == theirs {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s calls the cluster %s, as it takes no name such as %q: that one stays in %s", m.inEnv("cluster.yaml"), taken, name, m.inEnv("patches"))}
+	return []string{fmt.Sprintf("%s calls the cluster %s, as it takes no name such as %q: that one stays in %s", n.inEnv("cluster.yaml"), taken, theirs, n.inEnv("patches"))}
 }
 
-// notInNames are runs of what no name of a cluster has.
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+// subnets are those that machines have, without bits of a host, which Talos and
+// Kubernetes take and ignore.
+func (n naming) subnets(theirs []string) []string {
+	taken := slices.Clone(theirs)
+	for i, text := range theirs {
+		if p, err := netip.ParsePrefix(text); err == nil && !n.Origin.Encrypts(text) {
+			taken[i] = p.Masked().String()
+		}
+	}
+	return taken
+}
 
 // asClusterName is the nearest name that cluster.yaml takes; that of the environment, if
 // nothing of it can be taken.
@@ -56,18 +62,5 @@ func asClusterName(name, env string) string {
 		return name
 	}
 	const longest = 32
-	near := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	return cmp.Or(strings.TrimRight(near[:min(len(near), longest)], "-"), env)
-}
-
-// subnets are those that machines have, as cluster.yaml takes them: without bits of a
-// host, which Talos and Kubernetes take and ignore. A patch keeps these.
-func (m *builder) subnets(texts []string) []string {
-	taken := slices.Clone(texts)
-	for i, text := range texts {
-		if p, err := netip.ParsePrefix(text); err == nil && !m.Origin.Encrypts(text) {
-			taken[i] = p.Masked().String()
-		}
-	}
-	return taken
+	return cmp.Or(foreign.Label(name, longest), env)
 }

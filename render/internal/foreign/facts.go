@@ -68,12 +68,15 @@ var (
 // nodeName makes a name for a node of a hostname, or of the name of a file: the part
 // before the first dot.
 func nodeName(text string) string {
-	name, _, _ := strings.Cut(strings.ToLower(text), ".")
-	name = strings.Trim(notInName.ReplaceAllString(name, "-"), "-")
-	if len(name) > 63 {
-		name = strings.Trim(name[:63], "-")
-	}
-	return name
+	name, _, _ := strings.Cut(text, ".")
+	return Label(name, 63)
+}
+
+// Label is the nearest text to another of at most so many lower-case letters, digits and
+// inner hyphens; empty if nothing of it can be taken.
+func Label(text string, longest int) string {
+	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	return strings.Trim(name[:min(len(name), longest)], "-")
 }
 
 // macOf is the only MAC address that the network of a configuration names; empty if

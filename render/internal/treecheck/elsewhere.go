@@ -69,10 +69,5 @@ func sourceID(kind, namespace, name string) manifest.ID {
 // applies it: ${NAME} stands there. A rendered tree has no such fields.
 func (c *checker) givenLater(o manifest.Located, field string) bool {
 	pos := o.At(field)
-	text, err := c.files.text(pos.File)
-	if c.in.Rendered || err != nil {
-		return false
-	}
-	lines := strings.Split(string(text), "\n")
-	return pos.Line > 0 && pos.Line <= len(lines) && strings.Contains(lines[pos.Line-1], "${")
+	return !c.in.Rendered && strings.Contains(c.files.line(pos.File, pos.Line), "${")
 }

@@ -17,10 +17,11 @@ type files struct {
 	failed map[string]bool // problems of these are known
 	// The plain texts, for what is no object.
 	texts map[string][]byte
+	lines map[string][]string // of those that were asked for
 }
 
 func newFiles(in fs.FS) *files {
-	return &files{fs: in, read: map[string][]manifest.Located{}, failed: map[string]bool{}, texts: map[string][]byte{}}
+	return &files{fs: in, read: map[string][]manifest.Located{}, failed: map[string]bool{}, texts: map[string][]byte{}, lines: map[string][]string{}}
 }
 
 // objects reads the objects of a file.
@@ -46,6 +47,20 @@ func (f *files) text(file string) ([]byte, error) {
 	}
 	f.texts[file] = text
 	return text, nil
+}
+
+// line is a line of a file, from 1; empty if there is none.
+func (f *files) line(file string, number int) string {
+	lines, split := f.lines[file]
+	if !split {
+		text, _ := f.text(file) // whoever reads its objects says that it cannot be read
+		lines = strings.Split(string(text), "\n")
+		f.lines[file] = lines
+	}
+	if number < 1 || number > len(lines) {
+		return ""
+	}
+	return lines[number-1]
 }
 
 // below lists the files with manifests in a directory and below, sorted.
