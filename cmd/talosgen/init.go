@@ -134,7 +134,7 @@ func (i initCommand) run(c *cli.Context) error {
 	if top != "" {
 		i.out.say("it is a folder of the Git repository %s, at whose top hooks, a pipeline and renovate.json would have to be: none was written (docs/how-to/check-in-ci.md)", top)
 	}
-	i.out.say("\nnext:\n  cd %s", dir)
+	i.out.say("\nnext:\n  %s", commandLine([]string{"cd", dir}))
 	if !inGit {
 		i.out.say("  git init -b main")
 	}

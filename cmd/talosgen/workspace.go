@@ -76,7 +76,7 @@ func (ws workspace) git(root string) string {
 	if err != nil || below == "." {
 		return "git"
 	}
-	return "git -C " + filepath.ToSlash(below)
+	return commandLine([]string{"git", "-C", filepath.ToSlash(below)})
 }
 
 // environment returns the one positional argument of most commands.
