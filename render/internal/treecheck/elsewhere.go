@@ -37,6 +37,7 @@ func (c *checker) findElsewhere() {
 			ours[urls[source]] = true
 		}
 	}
+	c.noteUnwritten(here, most, urls)
 	for _, o := range c.objects {
 		k, is := kustomizationOf(o.Object)
 		source := sourceOf(k)
@@ -45,6 +46,26 @@ func (c *checker) findElsewhere() {
 			c.notes = append(c.notes, fmt.Sprintf("%s applies from %s, which is another repository: what it brings was not looked at", o.ID(), source))
 		}
 	}
+}
+
+// noteUnwritten notes the source that most paths lead to a directory through, if it is not
+// written down: Terraform has made it, or a chart. A name that stands in one place only may
+// be mistyped.
+func (c *checker) noteUnwritten(here map[manifest.ID]int, most int, urls map[manifest.ID]string) {
+	var first []manifest.ID
+	for source, n := range here {
+		if n == most {
+			first = append(first, source)
+		}
+	}
+	if len(first) != 1 || first[0].Name == "" || most < 2 || c.in.Rendered {
+		return
+	}
+	if _, written := urls[first[0]]; written {
+		return
+	}
+	c.unwritten = first
+	c.notes = append(c.notes, fmt.Sprintf("%s is not in %s: what applies from it is taken to apply from this repository", first[0], c.in.Dir))
 }
 
 // kustomizationOf is a Kustomization of Flux, or the one that is made of a FluxInstance.

@@ -77,6 +77,7 @@ type checker struct {
 	later     int                  // fields that are not known before Flux applies them
 	used      map[int]bool         // which of what is to be left out is there
 	elsewhere map[manifest.ID]bool // Kustomizations that apply from another repository
+	unwritten []manifest.ID        // the source of this repository, if it is made by other means
 	excepted  map[exception]bool   // those that objects have, and whether something is wrong there
 }
 
@@ -245,7 +246,7 @@ func (c *checker) schemas(r *Report) error {
 
 // references checks what objects refer to.
 func (c *checker) references() {
-	w := references.Sources{Directory: c.isDirectory, Elsewhere: c.elsewhere, Makes: c.makes}
+	w := references.Sources{Directory: c.isDirectory, Elsewhere: c.elsewhere, Makes: c.makes, Made: c.unwritten}
 	at := map[manifest.ID]manifest.Located{}
 	for _, o := range c.objects {
 		w.Objects = append(w.Objects, o.Object)
