@@ -114,6 +114,7 @@ func (c *cloud) controlPlaneComes() {
 
 func (c *cloud) controlPlaneDies() {
 	c.die("lab-control-plane-2")
+	c.elected()
 	c.describe(2, 1)
 	c.commit("Two control planes")
 	c.refused("it must not be removed: etcd would have 1 of 2 healthy members, and needs 2",

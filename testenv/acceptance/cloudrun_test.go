@@ -4,6 +4,7 @@ package acceptance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -166,6 +167,18 @@ func (c *cloud) die(name string) {
 			}
 		}
 	}
+}
+
+// elected waits until those that are left have elected a leader, if it was their leader
+// that died: until then none of them knows who the members are.
+func (c *cloud) elected() {
+	c.t.Helper()
+	c.eventually(func(context.Context) error {
+		if output, _ := c.talosgen("etcd", "status", "lab", "-o", "json"); !strings.Contains(output, `"leader": true`) {
+			return errors.New("etcd has no leader")
+		}
+		return nil
+	})
 }
 
 // hetzner is a client that is not talosgen's.
