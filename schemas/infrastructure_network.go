@@ -78,7 +78,9 @@ type InfraLoadBalancer struct {
 	PublicInterface bool           `yaml:"publicInterface"`
 	Services        []InfraService `yaml:"services"`
 	// The label selectors of its targets, reached by their private address.
-	Targets    []string        `yaml:"targets"`
+	Targets []string `yaml:"targets"`
+	// The private addresses of dedicated servers that are its targets, too.
+	IPTargets  []string        `yaml:"ipTargets,omitempty"`
 	ReverseDNS InfraReverseDNS `yaml:"reverseDns,omitempty"`
 }
 

@@ -70,10 +70,8 @@ func (s balancerStep) finish(ctx context.Context, want *schemas.InfraLoadBalance
 			return err
 		}
 	}
-	for _, selector := range want.Targets {
-		if err := s.addTarget(ctx, l, selector); err != nil {
-			return err
-		}
+	if err := s.addTargets(ctx, l, cloudplan.WantedTargets(*want)...); err != nil {
+		return err
 	}
 	for _, a := range []struct{ ip, template string }{
 		{have.PublicIPv4.IP, want.ReverseDNS.IPv4}, {have.PublicIPv6.IP, want.ReverseDNS.IPv6},
@@ -135,12 +133,22 @@ func (s balancerStep) attach(ctx context.Context, l *hcloud.LoadBalancer, ip str
 	})
 }
 
-func (s balancerStep) addTarget(ctx context.Context, l *hcloud.LoadBalancer, selector string) error {
-	return s.await(ctx, "add the target "+selector, func() (*hcloud.Action, *hcloud.Response, error) {
-		return s.api.LoadBalancer.AddLabelSelectorTarget(ctx, l, hcloud.LoadBalancerAddLabelSelectorTargetOpts{
-			Selector: selector, UsePrivateIP: hcloud.Ptr(true),
+// addTargets adds targets, which Git has: servers with labels, and addresses.
+func (s balancerStep) addTargets(ctx context.Context, l *hcloud.LoadBalancer, targets ...cloudplan.Target) error {
+	for _, t := range targets {
+		err := s.await(ctx, "add the target "+t.Item(), func() (*hcloud.Action, *hcloud.Response, error) {
+			if t.IP != "" {
+				return s.api.LoadBalancer.AddIPTarget(ctx, l, hcloud.LoadBalancerAddIPTargetOpts{IP: net.ParseIP(t.IP)})
+			}
+			return s.api.LoadBalancer.AddLabelSelectorTarget(ctx, l, hcloud.LoadBalancerAddLabelSelectorTargetOpts{
+				Selector: t.Selector, UsePrivateIP: &t.UsePrivateIP,
+			})
 		})
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removeTarget takes a target away.

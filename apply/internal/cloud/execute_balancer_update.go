@@ -48,10 +48,26 @@ func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field
 		return u.attach(ctx, u.l, u.want.PrivateIP)
 	}
 	for _, t := range u.have.Targets {
-		if t.UsePrivateIP {
+		if t.Private() {
 			if err := u.removeTarget(ctx, u.l, t); err != nil {
 				return err
 			}
+		}
+	}
+	if err := u.move(ctx); err != nil || u.want.PrivateIP == "" {
+		return err
+	}
+	u.targeted = true
+	return u.addTargets(ctx, u.l, cloudplan.WantedTargets(*u.want)...)
+}
+
+// move takes the load balancer out of the network, and puts it into it with its address.
+// One without public addresses has them meanwhile, as it has to be somewhere: nobody gets
+// further by them, for it has no targets then.
+func (u *balancerUpdate) move(ctx context.Context) error {
+	if !u.have.PublicInterface {
+		if err := u.public(ctx, u.l, true); err != nil {
+			return err
 		}
 	}
 	if err := u.changeNetwork(ctx, "detach it from the network", func(n *hcloud.Network) (*hcloud.Action, *hcloud.Response, error) {
@@ -62,16 +78,10 @@ func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field
 	if u.want.PrivateIP == "" {
 		return nil
 	}
-	if err := u.attach(ctx, u.l, u.want.PrivateIP); err != nil {
+	if err := u.attach(ctx, u.l, u.want.PrivateIP); err != nil || u.have.PublicInterface || u.want.PublicInterface {
 		return err
 	}
-	for _, selector := range u.want.Targets {
-		if err := u.addTarget(ctx, u.l, selector); err != nil {
-			return err
-		}
-	}
-	u.targeted = true
-	return nil
+	return u.public(ctx, u.l, false)
 }
 
 // targets removes what is there otherwise than it should be, and adds what
@@ -79,15 +89,17 @@ func (u *balancerUpdate) privateIP(ctx context.Context, fields []cloudplan.Field
 func (u *balancerUpdate) targets(ctx context.Context, fields []cloudplan.Field) error {
 	for _, f := range fields {
 		i := slices.IndexFunc(u.have.Targets, func(t cloudplan.Target) bool { return t.Is(f.Item) })
-		if i >= 0 && (!u.targeted || !u.have.Targets[i].UsePrivateIP) {
+		if i >= 0 && (!u.targeted || !u.have.Targets[i].Private()) {
 			if err := u.removeTarget(ctx, u.l, u.have.Targets[i]); err != nil {
 				return err
 			}
 		}
-		if f.Edit != cloudplan.Remove && !u.targeted {
-			if err := u.addTarget(ctx, u.l, f.Item); err != nil {
-				return err
-			}
+		if f.Edit == cloudplan.Remove || u.targeted {
+			continue
+		}
+		wanted := slices.DeleteFunc(cloudplan.WantedTargets(*u.want), func(t cloudplan.Target) bool { return !t.Is(f.Item) })
+		if err := u.addTargets(ctx, u.l, wanted...); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 // whole is a cluster with a bit of everything.
 var whole = plantest.Spec{
 	Cluster: "prod", ControlPlanes: 3, API: true, Ingress: 1, FloatingIP: true, DNS: true, ReverseDNS: true, Protected: true,
-	Pools: []plantest.Pool{{Name: "worker", Count: 2, Size: 1, Groups: true, Backups: true}}, Rules: 2,
+	Pools: []plantest.Pool{{Name: "worker", Count: 2, Size: 1, Groups: true, Backups: true}}, Rules: 2, Dedicated: 2,
 }
 
 // A second apply finds nothing to do, and takes few requests to see it.

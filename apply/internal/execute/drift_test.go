@@ -38,6 +38,15 @@ func (d *drifter) server(r *rand.Rand) *hcloud.Server {
 	return choose(r, all, err)
 }
 
+func (d *drifter) removeTarget(l *hcloud.LoadBalancer, t hcloud.LoadBalancerTarget) {
+	switch {
+	case t.LabelSelector != nil:
+		_, _, _ = d.others.LoadBalancer.RemoveLabelSelectorTarget(d.ctx, l, t.LabelSelector.Selector)
+	case t.IP != nil:
+		_, _, _ = d.others.LoadBalancer.RemoveIPTarget(d.ctx, l, net.ParseIP(t.IP.IP))
+	}
+}
+
 func (d *drifter) balancer(r *rand.Rand) *hcloud.LoadBalancer {
 	all, err := d.others.LoadBalancer.All(d.ctx)
 	return choose(r, all, err)
@@ -135,8 +144,8 @@ var drifts = []drift{
 		}
 	}},
 	{"remove a target", func(d *drifter, r *rand.Rand) {
-		if l := d.balancer(r); l != nil && len(l.Targets) > 0 && l.Targets[0].LabelSelector != nil {
-			_, _, _ = d.others.LoadBalancer.RemoveLabelSelectorTarget(d.ctx, l, l.Targets[0].LabelSelector.Selector)
+		if l := d.balancer(r); l != nil && len(l.Targets) > 0 {
+			d.removeTarget(l, l.Targets[r.IntN(len(l.Targets))])
 		}
 	}},
 	{"change a service", func(d *drifter, r *rand.Rand) {
@@ -166,13 +175,29 @@ var drifts = []drift{
 	{"detach a load balancer", func(d *drifter, r *rand.Rand) {
 		if l := d.balancer(r); l != nil && len(l.PrivateNet) > 0 {
 			for _, t := range l.Targets {
-				if t.LabelSelector != nil {
-					_, _, _ = d.others.LoadBalancer.RemoveLabelSelectorTarget(d.ctx, l, t.LabelSelector.Selector)
-					d.clock.Advance(time.Minute)
-				}
+				d.removeTarget(l, t)
+				d.clock.Advance(time.Minute)
 			}
 			_, _, _ = d.others.LoadBalancer.DetachFromNetwork(d.ctx, l, hcloud.LoadBalancerDetachFromNetworkOpts{Network: l.PrivateNet[0].Network})
 		}
+	}},
+	{"move a load balancer within the network, and hide it", func(d *drifter, r *rand.Rand) {
+		l := d.balancer(r)
+		if l == nil || len(l.PrivateNet) == 0 {
+			return
+		}
+		network := l.PrivateNet[0].Network
+		for _, t := range l.Targets {
+			d.removeTarget(l, t)
+			d.clock.Advance(time.Minute)
+		}
+		_, _, _ = d.others.LoadBalancer.EnablePublicInterface(d.ctx, l)
+		d.clock.Advance(time.Minute)
+		_, _, _ = d.others.LoadBalancer.DetachFromNetwork(d.ctx, l, hcloud.LoadBalancerDetachFromNetworkOpts{Network: network})
+		d.clock.Advance(time.Minute)
+		_, _, _ = d.others.LoadBalancer.AttachToNetwork(d.ctx, l, hcloud.LoadBalancerAttachToNetworkOpts{Network: network, IP: net.ParseIP("10.0.64.200")})
+		d.clock.Advance(time.Minute)
+		_, _, _ = d.others.LoadBalancer.DisablePublicInterface(d.ctx, l)
 	}},
 	{"hide a load balancer", func(d *drifter, r *rand.Rand) {
 		if l := d.balancer(r); l != nil {
@@ -249,6 +274,8 @@ var drifts = []drift{
 	{"add a target", func(d *drifter, r *rand.Rand) {
 		if l := d.balancer(r); l != nil {
 			_, _, _ = d.others.LoadBalancer.AddLabelSelectorTarget(d.ctx, l, hcloud.LoadBalancerAddLabelSelectorTargetOpts{Selector: "team=x"})
+			d.clock.Advance(time.Minute)
+			_, _, _ = d.others.LoadBalancer.AddIPTarget(d.ctx, l, hcloud.LoadBalancerAddIPTargetOpts{IP: net.ParseIP("10.0.88.99")})
 		}
 	}},
 	{"delete a placement group", func(d *drifter, r *rand.Rand) {

@@ -90,7 +90,7 @@ func (w *walk) besides() string {
 	return added.ReplaceAllString(w.fingerprint(), "")
 }
 
-var added = regexp.MustCompile(`,?"\{[^}]*\\"ip_range\\":\\"10\.0\.(64\.0|64\.128)/25\\"[^}]*\}"|"\{[^}]*\\"0\.0\.0\.0/0\\"[^}]*10\.0\.64\.100[^}]*\}",?`)
+var added = regexp.MustCompile(`,?"\{[^}]*\\"ip_range\\":\\"10\.0\.(64\.0|64\.128|88\.0)/25\\"[^}]*\}"|"\{[^}]*\\"0\.0\.0\.0/0\\"[^}]*10\.0\.64\.100[^}]*\}",?`)
 
 // TestRandomDestroys: destroy leaves nothing of its cluster, wherever it is
 // killed and whatever was done by hand before, and a second cluster as it was.

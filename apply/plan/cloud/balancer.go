@@ -50,8 +50,8 @@ func (p *balancers) createBalancer(want schemas.InfraLoadBalancer, d *changeBuil
 	for _, s := range want.Services {
 		d.field(Field{Name: FieldServices, Item: Service{InfraService: s}.Item(), to: serviceText(Service{InfraService: s}), Class: InPlace})
 	}
-	for _, t := range want.Targets {
-		d.field(Field{Name: FieldTargets, Item: t, to: privateTarget, Class: InPlace})
+	for _, t := range WantedTargets(want) {
+		d.field(Field{Name: FieldTargets, Item: t.Item(), to: t.reach(), Class: InPlace})
 	}
 	d.showReverse(want.ReverseDNS)
 	if want.Protected {
@@ -64,6 +64,7 @@ func (p *balancers) createBalancer(want schemas.InfraLoadBalancer, d *changeBuil
 // balancerNeeds lets a load balancer wait for its place in the network.
 func (p *balancers) balancerNeeds(d *changeBuilder, want schemas.InfraLoadBalancer) {
 	d.needs(p.networkKey(), p.subnetFor(want.PrivateIP))
+	p.targetNeeds(d, want)
 	for _, b := range p.observed.LoadBalancers {
 		if b.Name != want.Name && p.balancerAddress(&b) == want.PrivateIP {
 			d.after(KeyOf(KindLoadBalancer, b.Name))
@@ -71,22 +72,37 @@ func (p *balancers) balancerNeeds(d *changeBuilder, want schemas.InfraLoadBalanc
 	}
 }
 
+// targetNeeds lets a load balancer wait for the subnet that its targets are in.
+func (p *balancers) targetNeeds(d *changeBuilder, want schemas.InfraLoadBalancer) {
+	for _, ip := range want.IPTargets {
+		d.needs(p.subnetFor(ip))
+	}
+}
+
+const anotherType = "choose another type in cluster.yaml"
+
 // balancerType refuses a type that Hetzner does not have, or that cannot hold
 // what is desired.
 func (p *balancers) balancerType(d *changeBuilder, want schemas.InfraLoadBalancer) {
-	types := p.observed.Catalogue.LoadBalancerTypes
-	i := slices.IndexFunc(types, func(t LoadBalancerType) bool { return t.Name == want.Type })
-	const hint = "choose another type in cluster.yaml"
-	switch {
-	case i < 0:
-		p.refusal(d.Key, fmt.Sprintf("Hetzner has no load balancer type %s", want.Type), hint)
-	case len(want.Services) > types[i].MaxServices:
-		p.refusal(d.Key, fmt.Sprintf("%s has room for %d services, not for %d", want.Type, types[i].MaxServices, len(want.Services)), hint)
-	case len(want.Targets) > types[i].MaxTargets:
-		p.refusal(d.Key, fmt.Sprintf("%s has room for %d targets, not for %d", want.Type, types[i].MaxTargets, len(want.Targets)), hint)
+	if !slices.ContainsFunc(p.observed.Catalogue.LoadBalancerTypes, func(t LoadBalancerType) bool { return t.Name == want.Type }) {
+		p.refusal(d.Key, fmt.Sprintf("Hetzner has no load balancer type %s", want.Type), anotherType)
 	}
+	p.balancerRoom(d, want)
 	if p.observed.Catalogue.location(want.Location) == nil {
 		p.refusal(d.Key, fmt.Sprintf("Hetzner has no location %s", want.Location), "choose another location in cluster.yaml")
+	}
+}
+
+// balancerRoom refuses what a type cannot hold.
+func (p *balancers) balancerRoom(d *changeBuilder, want schemas.InfraLoadBalancer) {
+	for _, t := range p.observed.Catalogue.LoadBalancerTypes {
+		switch targets := len(want.Targets) + len(want.IPTargets); {
+		case t.Name != want.Type:
+		case len(want.Services) > t.MaxServices:
+			p.refusal(d.Key, fmt.Sprintf("%s has room for %d services, not for %d", t.Name, t.MaxServices, len(want.Services)), anotherType)
+		case targets > t.MaxTargets:
+			p.refusal(d.Key, fmt.Sprintf("%s has room for %d targets, not for %d", t.Name, t.MaxTargets, targets), anotherType)
+		}
 	}
 }
 
@@ -95,6 +111,8 @@ func (p *balancers) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBal
 	if have.Type != want.Type {
 		p.balancerType(d, want)
 		d.differ(FieldType, have.Type, want.Type, "")
+	} else {
+		p.balancerRoom(d, want)
 	}
 	d.differ(FieldAlgorithm, have.Algorithm, want.Algorithm, "")
 	if from := p.balancerAddress(have); from != want.PrivateIP {
@@ -107,7 +125,8 @@ func (p *balancers) updateBalancer(want schemas.InfraLoadBalancer, have *LoadBal
 	}
 	d.differ(FieldPublic, onOff(have.PublicInterface), onOff(want.PublicInterface), "")
 	d.services(have.Services, want.Services)
-	d.targets(have.Targets, want.Targets)
+	d.targets(have.Targets, WantedTargets(want))
+	p.targetNeeds(d, want)
 	d.labels(have.Labels, want.Labels)
 	d.reverse(ipv4, have.PublicIPv4, want.ReverseDNS)
 	d.reverse(ipv6, have.PublicIPv6, want.ReverseDNS)
@@ -180,54 +199,4 @@ func serviceDifference(have, want Service) (from, to string) {
 		return strings.Join(slices.DeleteFunc(list, func(p string) bool { return p == "" }), ", ")
 	}
 	return orNone(join(was)), orNone(join(will))
-}
-
-// How targets are reached, as text.
-const (
-	privateTarget = "by private address"
-	publicTarget  = "by public address"
-)
-
-// targets compares targets. All that are desired are label selectors.
-func (d *changeBuilder) targets(have []Target, want []string) {
-	for _, t := range have {
-		wanted := t.Selector != "" && slices.ContainsFunc(want, func(w string) bool { return sameSelector(w, t.Selector) })
-		if !wanted {
-			d.field(Field{Name: FieldTargets, Item: t.Item(), from: targetReach(t), Class: InPlace, Reason: "not in Git"})
-		}
-	}
-	for _, w := range want {
-		from := ""
-		i := slices.IndexFunc(have, func(t Target) bool { return t.Selector != "" && sameSelector(t.Selector, w) })
-		if i >= 0 {
-			from = targetReach(have[i])
-		}
-		if from != privateTarget {
-			d.field(Field{Name: FieldTargets, Item: w, from: from, to: privateTarget, Class: InPlace})
-		}
-	}
-}
-
-// Item names a target in a plan: a label selector, "server 123" or "ip 10.0.0.1".
-func (t Target) Item() string {
-	switch {
-	case t.Selector != "":
-		return t.Selector
-	case t.Server != 0:
-		return "server " + idText(t.Server)
-	default:
-		return "ip " + t.IP
-	}
-}
-
-// Is reports whether a plan names a target so.
-func (t Target) Is(item string) bool {
-	return t.Item() == item || t.Selector != "" && sameSelector(t.Selector, item)
-}
-
-func targetReach(t Target) string {
-	if t.UsePrivateIP {
-		return privateTarget
-	}
-	return publicTarget
 }

@@ -165,6 +165,11 @@ func (p *subnets) deleteStale() {
 				d.after(KeyOf(KindRoute, r.Destination))
 			}
 		}
+		for _, b := range p.observed.LoadBalancers {
+			if slices.ContainsFunc(b.Targets, func(t Target) bool { return inRange(s.IPRange, t.IP) }) {
+				d.after(KeyOf(KindLoadBalancer, b.Name))
+			}
+		}
 		sorting.By(staying, func(a, b plan.Key) int { return natural.Compare(string(a), string(b)) })
 		if len(staying) > 0 {
 			p.refusal(d.Key, "it is not in infrastructure.yaml, but in use by "+plan.Join(staying), "describe the subnet, or move what is in it")

@@ -64,7 +64,7 @@ func detachBalancer(c *call, b *balancer) (reply, error) {
 	switch {
 	case b.Net == nil || b.Net.Network != in.Network:
 		return reply{}, fail("load_balancer_not_attached_to_network", "load balancer is not attached to network %d", in.Network)
-	case b.Private || slices.ContainsFunc(b.Targets, func(t lbTarget) bool { return t.UsePrivateIP }):
+	case b.Private || slices.ContainsFunc(b.Targets, lbTarget.private):
 		return reply{}, fail("service_error", "load balancer needs the network for its targets or its only interface")
 	}
 	return c.acted(c.begin(job{command: "detach_from_network", on: []ref{b.ref(), {in.Network, kindNetwork}}, finish: leaveBalancerNet(b.ID)}))
@@ -78,7 +78,7 @@ func disablePublic(c *call, b *balancer) (reply, error) {
 	switch {
 	case b.Net == nil:
 		return reply{}, fail("load_balancer_not_attached_to_network", "load balancer is not attached to a network")
-	case slices.ContainsFunc(b.Targets, func(t lbTarget) bool { return !t.UsePrivateIP }):
+	case slices.ContainsFunc(b.Targets, func(t lbTarget) bool { return !t.private() }):
 		return reply{}, fail("targets_without_use_private_ip", "load balancer has targets that use the public IP")
 	}
 	return c.changeBalancer("disable_public_interface", b, func(b *balancer) { b.Private = true })

@@ -32,6 +32,27 @@ func (t lbTarget) same(o lbTarget) bool {
 	return t.IP.IP == o.IP.IP
 }
 
+// private reports whether a target is reached through the network.
+func (t lbTarget) private() bool {
+	ip, is := t.address()
+	return t.UsePrivateIP || is && ip.IsPrivate()
+}
+
+// within reports whether a target is an address in a range.
+func (t lbTarget) within(r netip.Prefix) bool {
+	ip, is := t.address()
+	return is && r.Contains(ip)
+}
+
+// address is that of a target which is one.
+func (t lbTarget) address() (ip netip.Addr, is bool) {
+	if t.IP == nil {
+		return ip, false
+	}
+	ip, err := netip.ParseAddr(t.IP.IP)
+	return ip, err == nil
+}
+
 func (t lbTarget) validate() error {
 	var v invalid
 	switch t.Type {

@@ -202,6 +202,11 @@ func deleteSubnet(c *call, n *network) (reply, error) {
 			return reply{}, fail("service_error", "cannot remove subnet because the network has attached resources")
 		}
 	}
+	for _, b := range c.st.balancers.rows {
+		if b.Net != nil && b.Net.Network == n.ID && slices.ContainsFunc(b.Targets, func(t lbTarget) bool { return t.within(r) }) {
+			return reply{}, fail("service_error", "cannot remove subnet because load balancer %d has targets in it", b.ID)
+		}
+	}
 	return c.replaceNetwork("delete_subnet", n, func(n *network) { n.Subnets = left })
 }
 

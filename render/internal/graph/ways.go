@@ -25,6 +25,11 @@ func (b *builder) ways() {
 				b.arrow(balancerID(l), id)
 			}
 		}
+		for _, p := range b.pools {
+			if slices.ContainsFunc(p.nodes, func(n node) bool { return slices.Contains(l.IPTargets, n.address) }) {
+				b.arrow(balancerID(l), p.id())
+			}
+		}
 	}
 	b.jump()
 	b.toShared()

@@ -74,8 +74,9 @@ func (r balancerResolver) ingressBalancer(pool schemas.LoadBalancerPool, number 
 	return schemas.InfraLoadBalancer{
 		Name: name, Type: pool.Type, Location: pool.Location, Algorithm: pool.Algorithm, Labels: labels,
 		Protected: r.c.DeleteProtection, PrivateIP: address, PublicInterface: *pool.PublicNetwork,
-		Services: r.ingressServices(pool.Ports),
-		Targets:  r.ingressTargets(pool),
+		Services:  r.ingressServices(pool.Ports),
+		Targets:   r.ingressTargets(pool),
+		IPTargets: r.dedicatedTargets(pool),
 		ReverseDNS: r.reverseDNS(subject{hostname: name, pool: pool.Name, role: ingress, at: r.c.Near("ingress.loadBalancerPools")}, *pool.PublicNetwork, *pool.PublicNetwork,
 			pool.ReverseDNS, r.c.Ingress.LoadBalancer.ReverseDNS),
 	}
@@ -97,6 +98,20 @@ func (r balancerResolver) ingressServices(ports []schemas.LoadBalancerPort) (all
 
 // noBalancer is the label of Kubernetes that keeps a node out of load balancers.
 const noBalancer = "node.kubernetes.io/exclude-from-external-load-balancers"
+
+// dedicatedTargets are the addresses behind the vSwitch of the dedicated servers that a
+// load balancer leads to. Labels of Hetzner Cloud select none of them.
+func (r balancerResolver) dedicatedTargets(pool schemas.LoadBalancerPool) (addresses []string) {
+	if len(pool.TargetLabelSelector) > 0 {
+		return nil
+	}
+	for _, n := range r.c.Resolve() {
+		if _, excluded := n.Labels[noBalancer]; n.Dedicated && !excluded {
+			addresses = append(addresses, n.PrivateIP.String())
+		}
+	}
+	return addresses
+}
 
 // ingressTargets are the selectors of the servers that a load balancer leads
 // to: those that the file gives, kept to the cluster, or each pool of workers,

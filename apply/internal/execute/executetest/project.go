@@ -34,6 +34,9 @@ func NewProject(t testing.TB, o hetznersim.Options) *Project {
 	clock := hetznersim.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
 	o.Clock = clock
 	sim := hetznersim.New(o)
+	for _, id := range plantest.VSwitches {
+		sim.AddVSwitch(id)
+	}
 	p := &Project{Sim: sim, Clock: clock, HTTP: direct{sim}}
 	p.Others = hcloud.NewClient(hcloud.WithEndpoint(Endpoint), hcloud.WithToken(sim.Token()),
 		hcloud.WithHTTPClient(&http.Client{Transport: p.HTTP}))

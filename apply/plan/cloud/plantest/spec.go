@@ -25,7 +25,15 @@ type Spec struct {
 	ReverseDNS    bool
 	Rules         int  // rules of the firewall besides those of the APIs
 	NodesOnly     bool // the firewall is not for the NAT gateway
+	Dedicated     int  // dedicated servers behind a vSwitch, which ingress leads to
 }
+
+// VSwitches are those of the owner. A network of Hetzner Cloud is coupled with one, and one
+// with a single network.
+var VSwitches = []int64{4711, 4712, 4713, 4714}
+
+// vSwitch is the one that dedicated servers of the cluster are in.
+func (s Spec) vSwitch() int64 { return VSwitches[len(s.Cluster)/4%len(VSwitches)] }
 
 // Pool is a pool of workers.
 type Pool struct {
@@ -51,7 +59,7 @@ func Random(r *rand.Rand, cluster string) Spec {
 	}
 	s.Private, s.API, s.Ingress, s.FloatingIP = coin(r), coin(r), r.IntN(2), coin(r)
 	s.DNS, s.Protected, s.ReverseDNS, s.Rules, s.NodesOnly = coin(r), coin(r), coin(r), r.IntN(3), coin(r)
-	s.Standby = s.Protected != s.ReverseDNS
+	s.Standby, s.Dedicated = s.Protected != s.ReverseDNS, s.Rules
 	return s
 }
 
@@ -87,6 +95,7 @@ func (s Spec) Change(r *rand.Rand) Spec {
 		s.Standby = s.Protected != s.ReverseDNS
 	case 8:
 		s.Rules, s.NodesOnly = r.IntN(4), coin(r)
+		s.Dedicated = s.Rules
 	case 9:
 		s.ControlPlanes = 4 - s.ControlPlanes
 	case 10:
@@ -163,6 +172,9 @@ func (s Spec) network() *schemas.InfraNetwork {
 		{"control-plane", "10.0.64.0/25"}, {"load-balancers", "10.0.64.128/25"}, {"workers", "10.0.80.0/25"},
 	} {
 		n.Subnets = append(n.Subnets, schemas.InfraSubnet{Purpose: subnet.purpose, Type: "cloud", IPRange: subnet.ipRange, NetworkZone: "eu-central"})
+	}
+	if s.Dedicated > 0 {
+		n.Subnets = append(n.Subnets, schemas.InfraSubnet{Purpose: "bare-metal", Type: "vswitch", IPRange: "10.0.88.0/25", NetworkZone: "eu-central", VSwitchID: s.vSwitch()})
 	}
 	if s.Private {
 		n.Routes = []schemas.InfraRoute{{Destination: "0.0.0.0/0", Gateway: gatewayIP}}
@@ -241,8 +253,11 @@ func (s Spec) balancers(out *schemas.Infrastructure) {
 	for i := range s.Ingress {
 		b := schemas.InfraLoadBalancer{
 			Name: s.name("ingress", fmt.Sprint(i+1)), Type: "lb11", Location: "fsn1", Algorithm: "least_connections", Labels: s.labels("component", "ingress"),
-			Protected: s.Protected, PrivateIP: fmt.Sprintf("10.0.64.%d", 250-i), PublicInterface: true,
+			Protected: s.Protected, PrivateIP: fmt.Sprintf("10.0.64.%d", 250-i), PublicInterface: !s.NodesOnly,
 			Targets: []string{"cluster=" + s.Cluster + ",role=worker"},
+		}
+		for n := range s.Dedicated {
+			b.IPTargets = append(b.IPTargets, fmt.Sprintf("10.0.88.%d", n+2))
 		}
 		for _, port := range []int{80, 443} {
 			b.Services = append(b.Services, schemas.InfraService{Protocol: "tcp", ListenPort: port, DestinationPort: 30000 + port, ProxyProtocol: true,
