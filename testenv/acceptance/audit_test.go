@@ -57,7 +57,7 @@ func (a *audit) end() {
 	if now := a.configVersions(); !slices.Equal(now, a.configs) {
 		a.t.Errorf("the versions of machine configurations were %q, and are %q", a.configs, now)
 	}
-	a.objects.same(a.since)
+	a.objects.same()
 	a.t.Logf("read: %v, and nothing was written; %d objects have their versions", read, len(a.objects.before))
 }
 
@@ -149,7 +149,9 @@ func (a *audit) kubernetesAudit() (read int) {
 		if !strings.HasPrefix(n.Name, a.controlPlanes) {
 			continue
 		}
-		lines := bufio.NewScanner(strings.NewReader(a.asks(n, "read", auditLog)))
+		text := a.asks(n, "read", auditLog)
+		// What is being written has no end yet: it was asked for later.
+		lines := bufio.NewScanner(strings.NewReader(text[:strings.LastIndex(text, "\n")+1]))
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			var r request
@@ -171,17 +173,18 @@ func (a *audit) kubernetesAudit() (read int) {
 	return read
 }
 
-// same wants objects to be as they were, but for what others have written since a moment.
-func (o *objects) same(since time.Time) {
+// same wants objects to be as they were, but for what others have written since they began
+// to be listed.
+func (o *objects) same() {
 	o.t.Helper()
 	now := o.list()
 	for _, place := range slices.Sorted(maps.Keys(now)) {
-		if was, is := o.before[place], now[place]; was.version != is.version && is.others.Before(since.Truncate(time.Second)) {
+		if was, is := o.before[place], now[place]; was.version != is.version && is.others.Before(o.since.Truncate(time.Second)) {
 			o.t.Errorf("%s had the version %q, has %q, and nobody but talosgen wrote it", place, was.version, is.version)
 		}
 	}
 	for _, place := range slices.Sorted(maps.Keys(o.before)) {
-		if _, is := now[place]; !is {
+		if _, is := now[place]; !is && !o.before[place].orphan(now) {
 			o.t.Errorf("%s is gone", place)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -18,6 +19,7 @@ import (
 type objects struct {
 	*user
 	config *rest.Config
+	since  time.Time // when they began to be listed, which takes a while
 	before map[string]object
 }
 
@@ -25,11 +27,13 @@ type objects struct {
 type object struct {
 	version string
 	others  time.Time
+	id      types.UID
+	owners  []metav1.OwnerReference
 }
 
 func (u *user) newObjects() *objects {
 	u.t.Helper()
-	o := &objects{user: u, config: u.kubeconfig()}
+	o := &objects{user: u, config: u.kubeconfig(), since: time.Now()}
 	o.config.QPS = -1
 	o.before = o.list()
 	return o
@@ -66,11 +70,24 @@ func (o *objects) list() map[string]object {
 }
 
 func versionOf(item metav1.PartialObjectMetadata) object {
-	o := object{version: item.ResourceVersion}
+	o := object{version: item.ResourceVersion, id: item.UID, owners: item.OwnerReferences}
 	for _, f := range item.ManagedFields {
 		if f.Manager != "talosgen" && f.Time != nil && f.Time.After(o.others) {
 			o.others = f.Time.Time
 		}
 	}
 	return o
+}
+
+// orphan reports whether an object had owners, none of which is there: Kubernetes takes such
+// objects away when it comes to it.
+func (o object) orphan(there map[string]object) bool {
+	for _, owner := range o.owners {
+		for _, other := range there {
+			if other.id == owner.UID {
+				return false
+			}
+		}
+	}
+	return len(o.owners) > 0
 }
