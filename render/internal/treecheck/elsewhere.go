@@ -68,6 +68,21 @@ func (c *checker) noteUnwritten(here map[manifest.ID]int, most int, urls map[man
 	c.notes = append(c.notes, fmt.Sprintf("%s is not in %s: what applies from it is taken to apply from this repository", first[0], c.in.Dir))
 }
 
+// noteSeveral notes that several files have a Kustomization of one name: no cluster has both.
+func (c *checker) noteSeveral() {
+	in := map[manifest.ID]string{}
+	for _, o := range c.objects {
+		if _, is := kustomizationOf(o.Object); !is || c.in.Rendered {
+			continue
+		}
+		if other, taken := in[o.ID()]; taken && other != o.Pos.File {
+			c.notes = append(c.notes, fmt.Sprintf("%s is in %s and in %s: if %s has several clusters, check the directory of each", o.ID(), other, o.Pos.File, c.in.Dir))
+			return
+		}
+		in[o.ID()] = o.Pos.File
+	}
+}
+
 // kustomizationOf is a Kustomization of Flux, or the one that is made of a FluxInstance.
 func kustomizationOf(o manifest.Object) (k manifest.Object, is bool) {
 	if k = o.Synced(); k != nil {

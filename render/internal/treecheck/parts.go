@@ -11,11 +11,16 @@ import (
 
 // parts are the files that kustomizations build objects with, and that hold none to
 // apply: patches, what generators put into ConfigMaps and Secrets, values of charts, and
-// kustomize's own configuration.
+// kustomize's own configuration; and the templates of Helm charts.
 func (c *checker) parts() (map[string]bool, error) {
 	names := map[string]bool{}
 	all, err := c.files.everything(c.in.Dir)
+	charts := map[string]bool{}
 	for _, file := range all {
+		charts[path.Dir(file)] = charts[path.Dir(file)] || path.Base(file) == "Chart.yaml"
+	}
+	for _, file := range all {
+		names[file] = names[file] || isTemplate(file, charts)
 		if !isKustomization(file) {
 			continue
 		}
@@ -32,6 +37,16 @@ func (c *checker) parts() (map[string]bool, error) {
 		}
 	}
 	return names, err
+}
+
+// isTemplate reports whether a file is a template of one of the charts, by its path.
+func isTemplate(file string, charts map[string]bool) bool {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if path.Base(dir) == "templates" && charts[path.Dir(dir)] {
+			return true
+		}
+	}
+	return false
 }
 
 // partsOf are those that a kustomization names, by their paths from it.

@@ -93,6 +93,7 @@ func Check(in Input) (*Report, error) {
 	}
 	c.place = c.followed()
 	c.findElsewhere()
+	c.noteSeveral()
 	if err := c.own(); err != nil {
 		return nil, err
 	}
