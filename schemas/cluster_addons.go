@@ -177,7 +177,7 @@ type LoadBalancerPool struct {
 	Type string `yaml:"type" format:"identifier" otherwise:"that of ingress.loadBalancer" example:"lb21"`
 	// Their labels in Hetzner Cloud.
 	Labels map[string]string `yaml:"labels" keyFormat:"labelKey" format:"labelValue" otherwise:"none" example:"{traffic: public}"`
-	// The label selectors of the servers that they lead to.
+	// The label selectors of the servers that they lead to. Dedicated servers have no such labels.
 	TargetLabelSelector []string `yaml:"targetLabelSelector" format:"labelSelector" otherwise:"all workers of the cluster" example:"[nodepool=edge]"`
 	// The ports that they listen on, and those of the nodes that these lead to.
 	Ports []LoadBalancerPort `yaml:"ports" otherwise:"80 to 30000 and 443 to 30001"`
