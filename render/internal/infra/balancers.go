@@ -49,7 +49,7 @@ const ingress = "ingress"
 
 // ingressBalancers resolves the load balancers of ingress pools.
 func (r balancerResolver) ingressBalancers() {
-	number := 0
+	number, dedicated := 0, r.dedicatedTargets()
 	for _, pool := range r.c.Ingress.LoadBalancerPools {
 		for i := range pool.Count {
 			address, err := r.c.Subnets().IngressPool(number)
@@ -59,7 +59,11 @@ func (r balancerResolver) ingressBalancers() {
 				return
 			}
 			number++
-			r.out.LoadBalancers = append(r.out.LoadBalancers, r.ingressBalancer(pool, i+1, address.String()))
+			balancer := r.ingressBalancer(pool, i+1, address.String())
+			if len(pool.TargetLabelSelector) == 0 { // which selects none of them
+				balancer.IPTargets = dedicated
+			}
+			r.out.LoadBalancers = append(r.out.LoadBalancers, balancer)
 		}
 	}
 }
@@ -74,9 +78,8 @@ func (r balancerResolver) ingressBalancer(pool schemas.LoadBalancerPool, number 
 	return schemas.InfraLoadBalancer{
 		Name: name, Type: pool.Type, Location: pool.Location, Algorithm: pool.Algorithm, Labels: labels,
 		Protected: r.c.DeleteProtection, PrivateIP: address, PublicInterface: *pool.PublicNetwork,
-		Services:  r.ingressServices(pool.Ports),
-		Targets:   r.ingressTargets(pool),
-		IPTargets: r.dedicatedTargets(pool),
+		Services: r.ingressServices(pool.Ports),
+		Targets:  r.ingressTargets(pool),
 		ReverseDNS: r.reverseDNS(subject{hostname: name, pool: pool.Name, role: ingress, at: r.c.Near("ingress.loadBalancerPools")}, *pool.PublicNetwork, *pool.PublicNetwork,
 			pool.ReverseDNS, r.c.Ingress.LoadBalancer.ReverseDNS),
 	}
@@ -99,10 +102,10 @@ func (r balancerResolver) ingressServices(ports []schemas.LoadBalancerPort) (all
 // noBalancer is the label of Kubernetes that keeps a node out of load balancers.
 const noBalancer = "node.kubernetes.io/exclude-from-external-load-balancers"
 
-// dedicatedTargets are the addresses behind the vSwitch of the dedicated servers that a
-// load balancer leads to. Labels of Hetzner Cloud select none of them.
-func (r balancerResolver) dedicatedTargets(pool schemas.LoadBalancerPool) (addresses []string) {
-	if len(pool.TargetLabelSelector) > 0 {
+// dedicatedTargets are the addresses behind the vSwitch of the dedicated servers that load
+// balancers lead to.
+func (r balancerResolver) dedicatedTargets() (addresses []string) {
+	if len(r.c.Ingress.LoadBalancerPools) == 0 {
 		return nil
 	}
 	for _, n := range r.c.Resolve() {
